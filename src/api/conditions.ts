@@ -1,0 +1,72 @@
+import type { Reason } from "./reasons.ts";
+import type { Condition } from "./types.gen.ts";
+
+/**
+ * Condition types. Every kind has Ready; the others are there when they say something. All are kstatus: an object is
+ * settled when observedGeneration is its generation and Ready is True.
+ *
+ * NodeVolumeIntent, written by the agent (and Ready=Unknown/AgentLost by the controller when the agent's Lease ran out):
+ * - Ready: every mount of the spec is there as wanted (Manage); the table is as wanted (Observe).
+ * - Mounted: at least one mount of the spec is there, by the mount table.
+ * - Drifted: the table differs from what the agent mounted.
+ *
+ * NodeVolumeSet, written by the controller:
+ * - Ready: every selected node is Ready with the newest spec.
+ * - Progressing: a change is on its way to nodes (kstatus: Reconciling).
+ * - Conflict: another set wants the same path, or the same volume with other settings, on some node.
+ *
+ * NodeVolumeState, written by the agent:
+ * - Ready: the agent has read intents and mount table since it started.
+ * - Drained: no grant left, nothing in use, every deletion acknowledged.
+ */
+export type ConditionType = "Ready" | "Mounted" | "Drifted" | "Progressing" | "Conflict" | "Drained";
+
+export interface ConditionInput {
+  readonly type: ConditionType;
+  readonly status: "True" | "False" | "Unknown";
+  readonly reason: Reason;
+  readonly message: string;
+}
+
+/**
+ * `wanted` as conditions: lastTransitionTime moves only when the status changes, and a condition of `previous` that is
+ * not wanted is dropped.
+ * @param now milliseconds since the epoch
+ */
+export function mergeConditions(
+  previous: readonly Condition[] | undefined,
+  wanted: readonly ConditionInput[],
+  observedGeneration: number,
+  now: number,
+): Condition[] {
+  return wanted.map((input) => {
+    const before = previous?.find((c) => c.type === input.type);
+    const unchanged = before !== undefined && before.status === input.status;
+    return {
+      type: input.type,
+      status: input.status,
+      observedGeneration,
+      lastTransitionTime: unchanged ? before.lastTransitionTime : timestamp(now),
+      reason: input.reason,
+      message: cut(input.message, 1024),
+    };
+  });
+}
+
+/** A time as metav1.Time: seconds, UTC. */
+export function timestamp(now: number): string {
+  return `${new Date(now).toISOString().slice(0, 19)}Z`;
+}
+
+/** `text` with at most `max` characters, the last one an ellipsis if it was cut. */
+export function cut(text: string, max: number): string {
+  return text.length <= max ? text : `${text.slice(0, max - 1)}…`;
+}
+
+/** The condition of a type, if it is there. */
+export function findCondition(
+  conditions: readonly Condition[] | undefined,
+  type: ConditionType,
+): Condition | undefined {
+  return conditions?.find((c) => c.type === type);
+}

@@ -1,0 +1,95 @@
+/**
+ * Every reason code that a condition, an event, a log line or a metric can carry: one closed table. Each has an entry
+ * in docs/reasons.md that says what it means and what to do; a test compares the two.
+ *
+ * kind says what the reason asks of people:
+ * - normal: nothing.
+ * - waiting: nothing yet; `endedBy` happens by itself or by somebody else's work.
+ * - blocked: somebody must change something before it can go on (a set counts the node as failed).
+ */
+export interface ReasonInfo {
+  readonly kind: "normal" | "waiting" | "blocked";
+  readonly endedBy: string;
+}
+
+export const reasons = {
+  // The life of an intent
+  NotObserved: { kind: "waiting", endedBy: "the node's agent takes the intent in" },
+  NotGranted: { kind: "waiting", endedBy: "the controller writes spec.grant" },
+  Progressing: { kind: "waiting", endedBy: "the operation that runs ends" },
+  Mounted: { kind: "normal", endedBy: "" },
+  Observing: { kind: "normal", endedBy: "" },
+  WouldChange: { kind: "normal", endedBy: "mode: Manage, or somebody carries the plan out" },
+  Suspended: { kind: "normal", endedBy: "suspend is taken back on the set or the Node" },
+  Unmounting: { kind: "waiting", endedBy: "the last mount is gone" },
+  Released: { kind: "normal", endedBy: "" },
+  Retained: { kind: "normal", endedBy: "" },
+  AgentLost: { kind: "waiting", endedBy: "the agent renews its Lease" },
+
+  // What the agent cannot read or understand
+  Invalid: { kind: "blocked", endedBy: "the field named is corrected, or the agent is upgraded" },
+  StaleRead: { kind: "waiting", endedBy: "the watch shows a generation that the agent has already seen" },
+  MountTableUnreadable: { kind: "waiting", endedBy: "the kernel's mount table can be read" },
+  JournalFailed: { kind: "blocked", endedBy: "the state directory can be written" },
+
+  // Paths and sources
+  PathNotAllowed: { kind: "blocked", endedBy: "the path or the allowed prefixes are changed" },
+  PathConflict: { kind: "blocked", endedBy: "only one volume wants the path" },
+  SourceNotAllowed: { kind: "blocked", endedBy: "the source path is changed" },
+  SourceNotFound: { kind: "blocked", endedBy: "the path appears on the node" },
+  SourceWrongType: { kind: "blocked", endedBy: "what stands at the path is of the wanted type" },
+  TargetWrongType: { kind: "blocked", endedBy: "what stands at the target is moved away" },
+  SymlinkInPath: { kind: "blocked", endedBy: "the path is given without symbolic links" },
+  ForeignMount: { kind: "blocked", endedBy: "the foreign mount is unmounted, or adopt: IfSame takes it over" },
+  TargetCovered: { kind: "blocked", endedBy: "the mount that covers the target is unmounted" },
+
+  // Devices and file systems
+  DeviceBusy: { kind: "blocked", endedBy: "nobody else has the device open, mounted or claimed" },
+  DeviceNotEmpty: { kind: "blocked", endedBy: "the device is emptied by hand, or another one is named" },
+  FilesystemMismatch: { kind: "blocked", endedBy: "fsType names the file system that is there" },
+  FilesystemUnsupported: { kind: "blocked", endedBy: "the kernel has the file system" },
+  ToolMissing: { kind: "blocked", endedBy: "the program named is installed where the agent runs" },
+  FormatFailed: { kind: "blocked", endedBy: "the next attempt works" },
+  OptionsRefused: { kind: "blocked", endedBy: "the mount options are ones that the kernel takes" },
+  ServerUnreachable: { kind: "waiting", endedBy: "the server answers" },
+
+  // Objects whose content is mounted
+  ConfigMapNotFound: { kind: "blocked", endedBy: "the ConfigMap is created" },
+  SecretNotFound: { kind: "blocked", endedBy: "the Secret is created" },
+  KeyNotFound: { kind: "blocked", endedBy: "the object has the key" },
+  ConfigMapAccessDenied: { kind: "blocked", endedBy: "a Role lets the agent read the ConfigMap" },
+  SecretAccessDenied: { kind: "blocked", endedBy: "a Role lets the agent read the Secret" },
+  ContentUnknown: { kind: "waiting", endedBy: "the API server answers with the object" },
+
+  // Set-up, change and removal that failed
+  SetUpFailed: { kind: "waiting", endedBy: "the next attempt works" },
+  TearDownFailed: { kind: "waiting", endedBy: "the next attempt works" },
+  TargetBusy: { kind: "waiting", endedBy: "the processes that use the mount let it go" },
+  StillReferenced: { kind: "waiting", endedBy: "no mount namespace of the node holds the volume" },
+  ForeignMountOnTarget: { kind: "blocked", endedBy: "the mount over or beneath ours is unmounted" },
+  TimedOut: { kind: "waiting", endedBy: "the next attempt works" },
+  OperationAbandoned: { kind: "waiting", endedBy: "the kernel lets go of the process that hangs" },
+  UnexplainedRemoval: { kind: "blocked", endedBy: "the intent is created again, or the mount is unmounted by hand" },
+  NotDesired: { kind: "waiting", endedBy: "the mount is taken down" },
+
+  // Sets
+  AllReady: { kind: "normal", endedBy: "" },
+  NoNodes: { kind: "normal", endedBy: "a Node matches the set" },
+  NoConsumers: { kind: "normal", endedBy: "the set has a mount" },
+  RollingOut: { kind: "waiting", endedBy: "every selected node has the newest spec" },
+  RolloutPaused: { kind: "blocked", endedBy: "the node that fails is mended, or the set is changed" },
+  NodesNotReady: { kind: "waiting", endedBy: "every selected node is ready" },
+  Conflict: { kind: "blocked", endedBy: "no other set wants the same path, or the same volume with other settings" },
+  NoConflict: { kind: "normal", endedBy: "" },
+  IntentTooLarge: { kind: "blocked", endedBy: "fewer or shorter mounts" },
+  Deleting: { kind: "waiting", endedBy: "the last node has released the volume" },
+  NodeLost: { kind: "waiting", endedBy: "a proof that the node holds nothing" },
+} as const satisfies { [code: string]: ReasonInfo };
+
+export type Reason = keyof typeof reasons;
+
+/** Whether somebody must change something before a volume that reports this reason can go on. */
+export function isBlocked(reason: string): boolean {
+  const info: ReasonInfo | undefined = Object.hasOwn(reasons, reason) ? reasons[reason as Reason] : undefined;
+  return info?.kind === "blocked";
+}

@@ -1,0 +1,148 @@
+import { parseArgs } from "node:util";
+
+/**
+ * Flags and environment → a frozen configuration of one role. The only reader of process.env and process.argv.
+ * Every flag has an environment variable beside it, because that is how kustomize hands in what both roles share.
+ */
+export type Config = ControllerConfig | AgentConfig;
+
+export interface CommonConfig {
+  readonly api: ApiAccess;
+  /** Host path prefixes beneath which volumes may be mounted. The agent is the authority, the controller reports early. */
+  readonly allowedPrefixes: readonly string[];
+  /** host:port of /metrics, /healthz and /readyz. Port 0 takes a free one, which the log names. */
+  readonly metricsAddress: { readonly host: string; readonly port: number };
+  readonly logLevel: "error" | "warn" | "info" | "debug";
+}
+
+/** How to reach the API server; the defaults are those of a pod. The token is read again when it is refused. */
+export interface ApiAccess {
+  readonly server: string;
+  readonly caFile: string;
+  readonly tokenFile: string;
+}
+
+export interface ControllerConfig extends CommonConfig {
+  readonly role: "controller";
+  /** Name of this candidate in the leader's Lease. */
+  readonly identity: string;
+}
+
+export interface AgentConfig extends CommonConfig {
+  readonly role: "agent";
+  readonly nodeName: string;
+  /** Journal, lock, data, staging and trash. Must survive the agent; shared (Bidirectional) if the agent is in a container. */
+  readonly stateDir: string;
+  /** Where the node's root is seen: / on the host, /host in the DaemonSet. Sources and devices are looked up beneath it. */
+  readonly hostRoot: string;
+}
+
+/** A flag or variable is missing or wrong; the message names it and what it should be. */
+export class ConfigError extends Error {
+  override readonly name = "ConfigError";
+}
+
+type Env = { readonly [name: string]: string | undefined };
+
+const serviceAccount = "/var/run/secrets/kubernetes.io/serviceaccount";
+const defaultPrefixes = "/mnt/nodevolume,/var/lib/nodevolume/mounts";
+
+const flags = {
+  "api-server": { type: "string" },
+  "api-ca-file": { type: "string" },
+  "api-token-file": { type: "string" },
+  "allowed-prefix": { type: "string", multiple: true },
+  "metrics-address": { type: "string" },
+  "log-level": { type: "string" },
+  identity: { type: "string" },
+  "node-name": { type: "string" },
+  "state-dir": { type: "string" },
+  "host-root": { type: "string" },
+} as const;
+
+/** @throws ConfigError */
+export function parseConfig(argv: readonly string[], env: Env): Config {
+  const [role, ...rest] = argv;
+  if (role !== "controller" && role !== "agent") {
+    throw new ConfigError(`the first argument is the role: controller or agent, not ${JSON.stringify(role ?? "")}`);
+  }
+  const values = parseFlags(rest);
+  const common: CommonConfig = {
+    api: {
+      server: values["api-server"] ?? inClusterServer(env),
+      caFile: values["api-ca-file"] ?? `${serviceAccount}/ca.crt`,
+      tokenFile: values["api-token-file"] ?? `${serviceAccount}/token`,
+    },
+    allowedPrefixes: prefixes(values["allowed-prefix"] ?? split(env["NODEVOLUME_ALLOWED_PREFIXES"] ?? defaultPrefixes)),
+    metricsAddress: address(values["metrics-address"] ?? env["NODEVOLUME_METRICS_ADDRESS"] ?? "127.0.0.1:9808"),
+    logLevel: logLevel(values["log-level"] ?? env["NODEVOLUME_LOG_LEVEL"] ?? "info"),
+  };
+  if (role === "controller") {
+    const identity = values.identity ?? env["POD_NAME"];
+    return Object.freeze({ ...common, role, identity: required(identity, "--identity", "POD_NAME") });
+  }
+  return Object.freeze({
+    ...common,
+    role,
+    nodeName: required(values["node-name"] ?? env["NODE_NAME"], "--node-name", "NODE_NAME"),
+    stateDir: absolute(values["state-dir"] ?? env["NODEVOLUME_STATE_DIR"] ?? "/var/lib/nodevolume", "--state-dir"),
+    hostRoot: absolute(values["host-root"] ?? env["NODEVOLUME_HOST_ROOT"] ?? "/", "--host-root"),
+  });
+}
+
+function parseFlags(argv: string[]) {
+  try {
+    return parseArgs({ args: argv, options: flags, strict: true, allowPositionals: false }).values;
+  } catch (error) {
+    throw new ConfigError(error instanceof Error ? error.message : String(error), { cause: error });
+  }
+}
+
+function inClusterServer(env: Env): string {
+  const host = env["KUBERNETES_SERVICE_HOST"];
+  if (host === undefined) {
+    throw new ConfigError("--api-server is needed outside a pod: https://HOST:PORT of the API server");
+  }
+  const port = env["KUBERNETES_SERVICE_PORT"] ?? "443";
+  return `https://${host.includes(":") ? `[${host}]` : host}:${port}`;
+}
+
+function required(value: string | undefined, flag: string, variable: string): string {
+  if (value === undefined || value === "") throw new ConfigError(`${flag} (or ${variable}) is needed`);
+  return value;
+}
+
+function split(list: string): string[] {
+  return list.split(",").filter((entry) => entry !== "");
+}
+
+function prefixes(list: readonly string[]): readonly string[] {
+  if (list.length === 0) throw new ConfigError("--allowed-prefix needs at least one path");
+  return Object.freeze(list.map((path) => absolute(path, "--allowed-prefix")));
+}
+
+function absolute(path: string, flag: string): string {
+  const segments = path.split("/").slice(1);
+  const clean = path === "/" || segments.every((s) => s !== "" && s !== "." && s !== "..");
+  if (!path.startsWith("/") || !clean) {
+    throw new ConfigError(
+      `${flag}: ${JSON.stringify(path)} must be an absolute path without '.', '..' or a trailing '/'`,
+    );
+  }
+  if (path === "/" && flag === "--allowed-prefix")
+    throw new ConfigError(`${flag}: / would allow every path of the node`);
+  return path;
+}
+
+function address(text: string): { host: string; port: number } {
+  const match = /^(.*):(\d{1,5})$/.exec(text);
+  const port = Number(match?.[2]);
+  if (match === null || port > 65535)
+    throw new ConfigError(`--metrics-address: ${JSON.stringify(text)} is not HOST:PORT`);
+  return { host: match[1] === "" ? "0.0.0.0" : (match[1] ?? "").replace(/^\[|\]$/g, ""), port };
+}
+
+function logLevel(text: string): CommonConfig["logLevel"] {
+  if (text === "error" || text === "warn" || text === "info" || text === "debug") return text;
+  throw new ConfigError(`--log-level: ${JSON.stringify(text)} is not one of error, warn, info, debug`);
+}

@@ -1,0 +1,48 @@
+import type { Reason } from "./api/reasons.ts";
+
+/**
+ * What a failure says of the effect that was tried; it decides the next state, the text never does.
+ * - final: it did not happen, and the same call will not succeed until something changes.
+ * - transient: it did not happen, and the state is what it was before.
+ * - uncertain: it may have happened, or may still be happening. It must be tried again if wanted and cleaned up if not.
+ * (kubelet behaviour 61, design.md section 4)
+ */
+export type ErrorClass = "final" | "transient" | "uncertain";
+
+/** Who or what a wait is for, as an object or as a thing of the host. */
+export interface WaitingOn {
+  readonly kind: string;
+  readonly name: string;
+  readonly namespace?: string;
+  readonly node?: string;
+}
+
+/** A failure that users can meet: it has a reason with an entry in docs/reasons.md, and its message says what to do. */
+export class VolumeError extends Error {
+  override readonly name = "VolumeError";
+  readonly reason: Reason;
+  readonly errorClass: ErrorClass;
+  readonly on: WaitingOn | undefined;
+
+  constructor(
+    reason: Reason,
+    errorClass: ErrorClass,
+    message: string,
+    options: { cause?: unknown; on?: WaitingOn } = {},
+  ) {
+    super(message, options.cause === undefined ? {} : { cause: options.cause });
+    this.reason = reason;
+    this.errorClass = errorClass;
+    this.on = options.on;
+  }
+}
+
+/** The text of anything that was thrown. */
+export function messageOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown);
+}
+
+/** Marks the end of a switch over a union: does not compile while a case is missing. */
+export function unreachable(value: never): never {
+  throw new Error(`not reachable: ${JSON.stringify(value)}`);
+}

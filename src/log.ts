@@ -1,0 +1,43 @@
+import winston from "winston";
+import type { Logger, LogMeta } from "./ports.ts";
+
+/** Keys whose value is never written: what a Secret, a token or sensitive mount options could stand under. */
+const sensitive = /^(data|stringData|binaryData|token|password|secrets?|credentials|authorization|payload|content)$/i;
+const longest = 2048;
+
+/** A logger that writes one JSON object a line to stderr. */
+export function createLogger(level: string, base: LogMeta): Logger {
+  const root = winston.createLogger({
+    level,
+    format: winston.format.combine(winston.format.timestamp(), winston.format.json()),
+    transports: [new winston.transports.Console({ stderrLevels: ["error", "warn", "info", "debug"] })],
+  });
+  return wrap(root, base);
+}
+
+function wrap(root: winston.Logger, base: LogMeta): Logger {
+  const write = (level: string) => (message: string, meta?: LogMeta) => {
+    root.log(level, message.slice(0, longest), redact({ ...base, ...meta }));
+  };
+  return {
+    debug: write("debug"),
+    info: write("info"),
+    warn: write("warn"),
+    error: write("error"),
+    child: (meta) => wrap(root, { ...base, ...meta }),
+  };
+}
+
+/** `meta` flat and safe: objects are named by kind only, long strings are cut, sensitive keys are blanked. */
+export function redact(meta: LogMeta): LogMeta {
+  const out: { [key: string]: unknown } = {};
+  for (const [key, value] of Object.entries(meta)) {
+    if (value === undefined) continue;
+    if (sensitive.test(key)) out[key] = "[redacted]";
+    else if (value instanceof Error) out[key] = value.message.slice(0, longest);
+    else if (typeof value === "string") out[key] = value.slice(0, longest);
+    else if (Array.isArray(value)) out[key] = value.map((entry) => String(entry).slice(0, 256)).slice(0, 32);
+    else out[key] = typeof value === "object" && value !== null ? `[${value.constructor.name}]` : value;
+  }
+  return out;
+}

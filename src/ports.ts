@@ -1,0 +1,49 @@
+/**
+ * The effects that every role needs, as interfaces. Real ones are in system.ts, simulated ones in test/sim.
+ * Nothing in src calls Date, timers or Math.random itself, so that the same code runs under a virtual clock.
+ */
+
+export interface Clock {
+  /** Wall time in milliseconds since the epoch. May jump. */
+  now(): number;
+  /** Milliseconds that only grow, for durations and deadlines. */
+  monotonic(): number;
+}
+
+/** Undoes a subscription or stops a timer. May be called again, to no effect. */
+export type Cancel = () => void;
+
+export interface Timers {
+  /** Runs `action` once after at least `ms` milliseconds, unless cancelled. */
+  after(ms: number, action: () => void): Cancel;
+}
+
+export interface Random {
+  /** Uniform in [0, 1). */
+  next(): number;
+  /** An identifier that no other call anywhere returns: a UUID. */
+  uuid(): string;
+}
+
+export type LogMeta = { readonly [key: string]: unknown };
+
+/**
+ * One line per transition, never a whole object, never the content of a volume. The meta is flat: what an operator
+ * would filter by (intent, set, node, reason, operation, durationMs).
+ */
+export interface Logger {
+  debug(message: string, meta?: LogMeta): void;
+  info(message: string, meta?: LogMeta): void;
+  warn(message: string, meta?: LogMeta): void;
+  error(message: string, meta?: LogMeta): void;
+  /** A logger that adds `meta` to each line. */
+  child(meta: LogMeta): Logger;
+}
+
+/** The ports of the machine that both roles take. */
+export interface System {
+  readonly clock: Clock;
+  readonly timers: Timers;
+  readonly random: Random;
+  readonly log: Logger;
+}
