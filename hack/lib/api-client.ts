@@ -1,0 +1,88 @@
+// A plain HTTPS client of an API server for scripts and tests: apart from src/kube, so that the tests do not share its mistakes.
+import { Agent, type RequestOptions, request } from "node:https";
+import { eachLine } from "./lines.ts";
+
+export interface ApiAccess {
+  /** https://host:port */
+  readonly server: string;
+  /** PEM of the certificate authority. */
+  readonly ca: string;
+  readonly token?: string;
+  /** PEM of a client certificate and its key. */
+  readonly cert?: string;
+  readonly key?: string;
+}
+
+export interface ApiAnswer {
+  readonly status: number;
+  readonly body: JsonObject;
+}
+
+export type JsonObject = { [key: string]: unknown };
+
+export interface ApiCall {
+  readonly body?: unknown;
+  /** application/json if not given; a patch needs one of the patch types. */
+  readonly contentType?: string;
+  readonly timeoutMs?: number;
+}
+
+export const mergePatch = "application/merge-patch+json";
+export const applyPatch = "application/apply-patch+yaml";
+
+export interface ApiClient {
+  /** Sends one request; every HTTP status is an answer. Rejects if there is none. */
+  call(method: string, path: string, call?: ApiCall): Promise<ApiAnswer>;
+  /** Streams watch events until the signal aborts or the server ends it, whereupon it resolves. Rejects if it was refused. */
+  watch(path: string, onEvent: (event: JsonObject) => void, signal: AbortSignal): Promise<void>;
+  close(): void;
+}
+
+export function createApiClient(access: ApiAccess): ApiClient {
+  const agent = new Agent({ keepAlive: true, ca: access.ca, cert: access.cert, key: access.key });
+  const options = (method: string, path: string, contentType?: string): [URL, RequestOptions] => [
+    new URL(path, access.server),
+    {
+      method,
+      agent,
+      headers: {
+        accept: "application/json",
+        ...(access.token === undefined ? {} : { authorization: `Bearer ${access.token}` }),
+        ...(contentType === undefined ? {} : { "content-type": contentType }),
+      },
+    },
+  ];
+  return {
+    call: (method, path, { body, contentType = "application/json", timeoutMs = 30_000 } = {}) =>
+      new Promise((resolve, reject) => {
+        const payload = body === undefined ? undefined : typeof body === "string" ? body : JSON.stringify(body);
+        const outgoing = request(...options(method, path, payload === undefined ? undefined : contentType), (incoming) => {
+          const chunks: Buffer[] = [];
+          incoming.on("data", (chunk: Buffer) => chunks.push(chunk)).on("error", reject);
+          incoming.on("end", () => resolve({ status: incoming.statusCode ?? 0, body: parse(Buffer.concat(chunks).toString()) }));
+        });
+        outgoing.setTimeout(timeoutMs, () => outgoing.destroy(new Error(`${method} ${path}: no answer in ${timeoutMs} ms`)));
+        outgoing.on("error", reject).end(payload);
+      }),
+    watch: (path, onEvent, signal) =>
+      new Promise((resolve, reject) => {
+        const outgoing = request(...options("GET", path), (incoming) => {
+          if (incoming.statusCode !== 200) reject(new Error(`watch ${path}: ${incoming.statusCode}`));
+          eachLine(incoming, (line) => onEvent(parse(line)));
+          incoming.on("close", () => resolve()).on("error", () => resolve());
+        });
+        signal.addEventListener("abort", () => outgoing.destroy(), { once: true });
+        outgoing.on("error", (error) => (signal.aborted ? resolve() : reject(error))).end();
+      }),
+    close: () => agent.destroy(),
+  };
+}
+
+function parse(text: string): JsonObject {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null ? (value as JsonObject) : { value };
+  } catch {
+    return { text };
+  }
+}

@@ -1,0 +1,37 @@
+import type { Credentials } from "./credentials.ts";
+
+/**
+ * etcd over two unix sockets in its working folder. It takes no absolute socket path, and nobody else can connect.
+ * Nothing here outlives the machine, so it need not wait for the disk.
+ */
+export const etcdArgs: readonly string[] = [
+  "--name=nvo",
+  "--data-dir=etcd",
+  "--listen-client-urls=unix://localhost:1",
+  "--advertise-client-urls=unix://localhost:1",
+  "--listen-peer-urls=unix://localhost:2",
+  "--initial-advertise-peer-urls=unix://localhost:2",
+  "--initial-cluster=nvo=unix://localhost:2",
+  "--unsafe-no-fsync",
+  "--log-level=warn",
+];
+
+/** A kube-apiserver as a cluster has it: authentication by tokens, Node and RBAC authorization, all default admission. */
+export function apiServerArgs(port: number, credentials: Credentials): string[] {
+  return [
+    "--etcd-servers=unix://localhost:1",
+    "--bind-address=127.0.0.1",
+    "--advertise-address=127.0.0.1",
+    `--secure-port=${port}`,
+    "--endpoint-reconciler-type=none",
+    `--cert-dir=${credentials.certificates}`,
+    `--token-auth-file=${credentials.tokensFile}`,
+    `--service-account-key-file=${credentials.publicKeyFile}`,
+    `--service-account-signing-key-file=${credentials.keyFile}`,
+    "--service-account-issuer=https://kubernetes.default.svc",
+    "--service-cluster-ip-range=10.0.0.0/24",
+    "--authorization-mode=Node,RBAC",
+    "--enable-admission-plugins=NodeRestriction",
+    "--profiling=false",
+  ];
+}

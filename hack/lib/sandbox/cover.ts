@@ -1,0 +1,26 @@
+import { execFileSync } from "node:child_process";
+import { closeSync, constants, existsSync, mkdirSync, openSync, realpathSync } from "node:fs";
+
+const O_PATH = 0o10000000;
+
+/**
+ * Mounts a tmpfs over `directory`, so that nothing written beneath it reaches the disk.
+ * @param keep folders that are bound back to where they were, if they lie beneath `directory`
+ */
+export function coverWithTmpfs(directory: string, keep: readonly string[]): void {
+  const cwd = process.cwd();
+  const place = realpathSync(directory);
+  const kept = keep
+    .filter((path) => existsSync(path))
+    .map((path) => realpathSync(path))
+    .filter((path) => path.startsWith(`${place}/`))
+    .map((path) => ({ path, fd: openSync(path, O_PATH | constants.O_DIRECTORY) }));
+  execFileSync("mount", ["-t", "tmpfs", "-o", "mode=1777,nosuid,nodev", "nodevolume", place]);
+  for (const { path, fd } of kept) {
+    mkdirSync(path, { recursive: true });
+    // The descriptor leads to what the tmpfs now hides; mount(8) must not turn it into a path.
+    execFileSync("mount", ["--no-canonicalize", "--rbind", `/proc/${process.pid}/fd/${fd}`, path]);
+    closeSync(fd);
+  }
+  if (existsSync(cwd)) process.chdir(cwd);
+}

@@ -1,0 +1,41 @@
+// The few system calls that the scripts need and Node does not have.
+import { closeSync, openSync } from "node:fs";
+import koffi from "koffi";
+
+const libc = koffi.load(null);
+const prctl = libc.func("int prctl(int option, unsigned long argument, long, long, long)");
+const syscall = libc.func("long syscall(long number, long first, long second)");
+const flock = libc.func("int flock(int fd, int operation)");
+
+const PR_SET_PDEATHSIG = 1;
+const SYS_pidfd_open = 434;
+const LOCK_EX = 2;
+const LOCK_NB = 4;
+
+/** Has the kernel kill this process when the thread that started it ends, however it ends. */
+export function killMeWithMyParent(): void {
+  if (prctl(PR_SET_PDEATHSIG, 9, 0, 0, 0) !== 0) throw new Error("prctl(PR_SET_PDEATHSIG) failed");
+}
+
+/** A descriptor that becomes readable when the process ends; undefined if there is no such process. */
+export function openPidfd(pid: number): number | undefined {
+  const fd = Number(syscall(SYS_pidfd_open, pid, 0));
+  return fd < 0 ? undefined : fd;
+}
+
+/** Calls `action` once, when the process behind a pidfd ends. Keeps the event loop alive no longer than needed. */
+export function onPidfdExit(fd: number, action: () => void): void {
+  const poll = koffi.node.poll(fd, { readable: true }, () => {
+    poll.stop();
+    action();
+  });
+  poll.unref();
+}
+
+/** Takes the lock of a file, made if missing, without waiting. @returns how to give it back; undefined if it is held */
+export function tryLock(path: string): (() => void) | undefined {
+  const fd = openSync(path, "a", 0o600);
+  if (flock(fd, LOCK_EX | LOCK_NB) === 0) return () => closeSync(fd);
+  closeSync(fd);
+  return undefined;
+}
