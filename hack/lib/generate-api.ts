@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { load } from "js-yaml";
 import { compile } from "json-schema-to-typescript";
+import { rulesOf, valuesOf } from "./generate-rules.ts";
 import { root } from "./root.ts";
 
 export interface GeneratedFile {
@@ -70,6 +71,12 @@ function convert(node: Schema, definitions: Map<string, Schema>): Schema {
       out[key] = value;
     }
   }
+  const rules = rulesOf(node);
+  if (rules.length > 0) out["rules"] = rules;
+  const values = valuesOf(rules);
+  if (values !== undefined) out["tsType"] = values.map((value) => JSON.stringify(value)).join(" | ");
+  const mapKeys = node["x-kubernetes-list-map-keys"];
+  if (mapKeys !== undefined) out["mapKeys"] = mapKeys;
   if (node["x-kubernetes-int-or-string"] === true) return { ...out, type: ["integer", "string"] };
   const properties = node["properties"] as { [name: string]: Schema } | undefined;
   if (properties === undefined) return out["type"] === "object" && !out["additionalProperties"] ? metadata(out) : out;
@@ -99,7 +106,8 @@ function define(node: Schema, definitions: Map<string, Schema>): Schema {
 }
 
 async function types(schema: Schema): Promise<string> {
-  const text = await compile(schema as never, "AllKinds", {
+  // Without defaults: beside a $ref they would make a second type of the same shape.
+  const text = await compile(without("default", schema) as never, "AllKinds", {
     bannerComment: 'import type { ObjectMeta } from "./meta.ts";\n',
     additionalProperties: false,
     style: { printWidth: 120 },
@@ -119,6 +127,14 @@ function validation(node: unknown): unknown {
     out[key] = key === "default" ? value : validation(value);
   }
   return out;
+}
+
+/** A copy without the keyword `keyword`; a property of that name stays. */
+function without(keyword: string, node: unknown, isProperties = false): unknown {
+  if (Array.isArray(node)) return node.map((entry) => without(keyword, entry));
+  if (typeof node !== "object" || node === null) return node;
+  const kept = Object.entries(node).filter(([key]) => isProperties || key !== keyword);
+  return Object.fromEntries(kept.map(([key, value]) => [key, without(keyword, value, key === "properties")]));
 }
 
 function mapValues(object: Schema, f: (value: Schema) => unknown): Schema {

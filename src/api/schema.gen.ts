@@ -152,27 +152,48 @@ export const schema = {
    "properties": {
     "namespace": {
      "type": "string",
-     "minLength": 1,
-     "maxLength": 63,
-     "pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"
+     "maxLength": 253,
+     "rules": [
+      {
+       "message": "must be the name of a namespace: at most 63 lower-case letters, digits or '-', a letter or digit at both ends",
+       "matches": "^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"
+      }
+     ]
     },
     "name": {
      "type": "string",
-     "minLength": 1,
      "maxLength": 253,
-     "pattern": "^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$"
+     "rules": [
+      {
+       "message": "must be the name of an object: lower-case letters, digits, '-' or '.', a letter or digit at both ends and beside each '.'",
+       "matches": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
+      }
+     ]
     },
     "items": {
      "type": "array",
      "maxItems": 64,
      "items": {
       "$ref": "#/definitions/KeyToPath"
-     }
+     },
+     "rules": [
+      {
+       "message": "each path in items may be named once"
+      },
+      {
+       "message": "no path in items may lie beneath another: what is a file cannot be a directory too"
+      }
+     ]
     },
     "defaultMode": {
      "type": "integer",
-     "minimum": 0,
-     "maximum": 511
+     "rules": [
+      {
+       "message": "must be permission bits from 0 to 0777: write 0644 in YAML for kubectl, 420 in JSON",
+       "from": 0,
+       "to": 511
+      }
+     ]
     },
     "optional": {
      "type": "boolean"
@@ -223,12 +244,26 @@ export const schema = {
     },
     "sizeLimit": {
      "maxLength": 32,
+     "rules": [
+      {
+       "message": "must be a size from 64Ki to 1Pi, such as 64Mi or 1.5Gi",
+       "patterns": [
+        "^[0-9]{1,16}([.][0-9]{1,9})?(Ki|Mi|Gi|Ti|Pi|k|M|G|T|P)?$"
+       ]
+      }
+     ],
      "type": [
       "integer",
       "string"
      ]
     }
    },
+   "rules": [
+    {
+     "message": "sizeLimit can only be kept with medium: Memory: add it, or use source.local with a disk of the wanted size",
+     "field": ".sizeLimit"
+    }
+   ],
    "required": [],
    "additionalProperties": false
   },
@@ -299,8 +334,19 @@ export const schema = {
    "properties": {
     "path": {
      "type": "string",
-     "minLength": 1,
-     "maxLength": 1024
+     "maxLength": 1024,
+     "rules": [
+      {
+       "message": "must be an absolute path below / without '.', '..', '//', control characters or a trailing '/'",
+       "matches": "^(/([^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*|[.][.][^/\\p{Cc}\\p{Zl}\\p{Zp}]+))+$"
+      },
+      {
+       "message": "must have at most 2048 bytes, and each name in it at most 255 characters, or 63 if some are not ASCII: Linux takes no longer names",
+       "patterns": [
+        "^(([\\x00-.0-\\x7f]{0,255}|[^/]{0,63})/)*([\\x00-.0-\\x7f]{0,255}|[^/]{0,63})$"
+       ]
+      }
+     ]
     },
     "type": {
      "type": "string",
@@ -329,17 +375,32 @@ export const schema = {
    "properties": {
     "name": {
      "type": "string",
-     "minLength": 1,
      "maxLength": 128,
-     "pattern": "^[a-z0-9]([-a-z0-9.~]*[a-z0-9])?$"
+     "rules": [
+      {
+       "message": "must be lower-case letters, digits, '-', '.' or '~', a letter or digit at both ends",
+       "matches": "^[a-z0-9]([-a-z0-9.~]*[a-z0-9])?$"
+      }
+     ]
     },
     "requester": {
      "$ref": "#/definitions/Requester"
     },
     "path": {
      "type": "string",
-     "minLength": 1,
-     "maxLength": 512
+     "maxLength": 512,
+     "rules": [
+      {
+       "message": "must be an absolute path below / without '.', '..', '//', control characters or a trailing '/'",
+       "matches": "^(/([^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*|[.][.][^/\\p{Cc}\\p{Zl}\\p{Zp}]+))+$"
+      },
+      {
+       "message": "must have at most 2048 bytes, and each name in it at most 255 characters, or 63 if some are not ASCII: Linux takes no longer names",
+       "patterns": [
+        "^(([\\x00-.0-\\x7f]{0,255}|[^/]{0,63})/)*([\\x00-.0-\\x7f]{0,255}|[^/]{0,63})$"
+       ]
+      }
+     ]
     },
     "readOnly": {
      "type": "boolean",
@@ -350,20 +411,37 @@ export const schema = {
      "maxItems": 8,
      "items": {
       "type": "string",
-      "enum": [
-       "nosuid",
-       "suid",
-       "nodev",
-       "dev",
-       "noexec",
-       "exec",
-       "noatime",
-       "relatime",
-       "strictatime",
-       "nodiratime",
-       "nosymfollow"
+      "maxLength": 64,
+      "rules": [
+       {
+        "message": "must be one of nosuid, suid, nodev, dev, noexec, exec, noatime, relatime, strictatime, nodiratime and nosymfollow, one an entry; read-only is readOnly: true",
+        "oneOf": [
+         "nosuid",
+         "suid",
+         "nodev",
+         "dev",
+         "noexec",
+         "exec",
+         "noatime",
+         "relatime",
+         "strictatime",
+         "nodiratime",
+         "nosymfollow"
+        ]
+       }
       ]
-     }
+     },
+     "rules": [
+      {
+       "message": "each option may be named once"
+      },
+      {
+       "message": "an option and its opposite cannot both be named"
+      },
+      {
+       "message": "only one of noatime, relatime and strictatime can be named"
+      }
+     ]
     }
    },
    "additionalProperties": false
@@ -377,19 +455,36 @@ export const schema = {
    "properties": {
     "key": {
      "type": "string",
-     "minLength": 1,
      "maxLength": 253,
-     "pattern": "^[-._a-zA-Z0-9]+$"
+     "rules": [
+      {
+       "message": "must be a key of the object: letters, digits, '-', '_' or '.', and no '..' at its start",
+       "matches": "^[.]?[-_a-zA-Z0-9][-._a-zA-Z0-9]*$"
+      }
+     ]
     },
     "path": {
      "type": "string",
-     "minLength": 1,
-     "maxLength": 255
+     "maxLength": 255,
+     "rules": [
+      {
+       "message": "must be a relative path without '.', '..', '//', control characters, a trailing '/', or a segment that starts with '..'",
+       "matches": "^([^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*)(/([^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*))*$"
+      },
+      {
+       "message": "must have at most 255 bytes"
+      }
+     ]
     },
     "mode": {
      "type": "integer",
-     "minimum": 0,
-     "maximum": 511
+     "rules": [
+      {
+       "message": "must be permission bits from 0 to 0777: write 0644 in YAML for kubectl, 420 in JSON",
+       "from": 0,
+       "to": 511
+      }
+     ]
     }
    },
    "additionalProperties": false
@@ -429,8 +524,19 @@ export const schema = {
    "properties": {
     "path": {
      "type": "string",
-     "minLength": 1,
-     "maxLength": 1024
+     "maxLength": 1024,
+     "rules": [
+      {
+       "message": "must be an absolute path below / without '.', '..', '//', control characters or a trailing '/'",
+       "matches": "^(/([^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*|[.][.][^/\\p{Cc}\\p{Zl}\\p{Zp}]+))+$"
+      },
+      {
+       "message": "must have at most 2048 bytes, and each name in it at most 255 characters, or 63 if some are not ASCII: Linux takes no longer names",
+       "patterns": [
+        "^(([\\x00-.0-\\x7f]{0,255}|[^/]{0,63})/)*([\\x00-.0-\\x7f]{0,255}|[^/]{0,63})$"
+       ]
+      }
+     ]
     }
    },
    "additionalProperties": false
@@ -498,13 +604,33 @@ export const schema = {
    "properties": {
     "server": {
      "type": "string",
-     "minLength": 1,
-     "maxLength": 253
+     "maxLength": 253,
+     "rules": [
+      {
+       "message": "must be a host name, an IPv4 address, or an IPv6 address in brackets",
+       "patterns": [
+        "^\\[[0-9A-Fa-f:]+\\]$",
+        "^[0-9.]+$",
+        "^[A-Za-z0-9]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?([.][A-Za-z0-9]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?)*$"
+       ]
+      }
+     ]
     },
     "path": {
      "type": "string",
-     "minLength": 1,
-     "maxLength": 1024
+     "maxLength": 1024,
+     "rules": [
+      {
+       "message": "must be / or an absolute path without '.', '..', '//', control characters or a trailing '/'",
+       "matches": "^(/|(/([^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*|[.][.][^/\\p{Cc}\\p{Zl}\\p{Zp}]+))+)$"
+      },
+      {
+       "message": "must have at most 2048 bytes, and each name in it at most 255 characters, or 63 if some are not ASCII: Linux takes no longer names",
+       "patterns": [
+        "^(([\\x00-.0-\\x7f]{0,255}|[^/]{0,63})/)*([\\x00-.0-\\x7f]{0,255}|[^/]{0,63})$"
+       ]
+      }
+     ]
     },
     "readOnly": {
      "type": "boolean"
@@ -547,12 +673,22 @@ export const schema = {
     },
     "values": {
      "type": "array",
-     "minItems": 1,
      "maxItems": 64,
      "items": {
       "type": "string",
-      "maxLength": 253
-     }
+      "maxLength": 253,
+      "rules": [
+       {
+        "message": "must be the name of an object: lower-case letters, digits, '-' or '.', a letter or digit at both ends and beside each '.'",
+        "matches": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
+       }
+      ]
+     },
+     "rules": [
+      {
+       "message": "values must name at least one Node"
+      }
+     ]
     }
    },
    "additionalProperties": false
@@ -570,10 +706,21 @@ export const schema = {
     },
     "minutes": {
      "type": "integer",
-     "minimum": 1,
-     "maximum": 10080
+     "rules": [
+      {
+       "message": "must be from 1 to 10080 minutes, a week",
+       "from": 1,
+       "to": 10080
+      }
+     ]
     }
    },
+   "rules": [
+    {
+     "message": "minutes belongs to type: AfterTimeout: give both or neither",
+     "field": ".minutes"
+    }
+   ],
    "required": [
     "type"
    ],
@@ -587,11 +734,15 @@ export const schema = {
    "properties": {
     "nodeSelectorTerms": {
      "type": "array",
-     "minItems": 1,
      "maxItems": 16,
      "items": {
       "$ref": "#/definitions/NodeSelectorTerm"
-     }
+     },
+     "rules": [
+      {
+       "message": "at least one term is needed: without any, no Node matches; leave affinity out to select by nodeSelector alone"
+      }
+     ]
     }
    },
    "additionalProperties": false
@@ -605,8 +756,13 @@ export const schema = {
    "properties": {
     "key": {
      "type": "string",
-     "minLength": 1,
-     "maxLength": 317
+     "maxLength": 317,
+     "rules": [
+      {
+       "message": "must be a name such as disktype or example.com/disktype: at most 63 letters, digits, '-', '_' or '.', a letter or digit at both ends",
+       "matches": "^([a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$"
+      }
+     ]
     },
     "operator": {
      "type": "string",
@@ -624,10 +780,31 @@ export const schema = {
      "maxItems": 64,
      "items": {
       "type": "string",
-      "maxLength": 253
+      "maxLength": 63
      }
     }
    },
+   "rules": [
+    {
+     "message": "values must name at least one value for operator In or NotIn",
+     "field": ".values"
+    },
+    {
+     "message": "values must be empty for operator Exists or DoesNotExist",
+     "field": ".values"
+    },
+    {
+     "message": "values must be label values: at most 63 letters, digits, '-', '_' or '.', a letter or digit at both ends",
+     "field": ".values",
+     "patterns": [
+      "^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$"
+     ]
+    },
+    {
+     "message": "values must be exactly one integer for operator Gt or Lt",
+     "field": ".values"
+    }
+   ],
    "additionalProperties": false
   },
   "NodeSelectorTerm": {
@@ -648,6 +825,11 @@ export const schema = {
      }
     }
    },
+   "rules": [
+    {
+     "message": "a term needs matchExpressions or matchFields: without any it matches no Node, remove it"
+    }
+   ],
    "required": [],
    "additionalProperties": false
   },
@@ -708,8 +890,13 @@ export const schema = {
    "properties": {
     "nodeName": {
      "type": "string",
-     "minLength": 1,
-     "maxLength": 253
+     "maxLength": 253,
+     "rules": [
+      {
+       "message": "must be the name of an object: lower-case letters, digits, '-' or '.', a letter or digit at both ends and beside each '.'",
+       "matches": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
+      }
+     ]
     },
     "nodeUID": {
      "type": "string",
@@ -718,8 +905,13 @@ export const schema = {
     },
     "volumeName": {
      "type": "string",
-     "minLength": 1,
-     "maxLength": 253
+     "maxLength": 253,
+     "rules": [
+      {
+       "message": "must be the name of an object: lower-case letters, digits, '-' or '.', a letter or digit at both ends and beside each '.'",
+       "matches": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
+      }
+     ]
     },
     "mode": {
      "type": "string",
@@ -759,7 +951,21 @@ export const schema = {
       "type": "string",
       "minLength": 1,
       "maxLength": 64
-     }
+     },
+     "rules": [
+      {
+       "message": "each entry is one option: split the entry at its commas into several"
+      },
+      {
+       "message": "each option may be named once, with one value"
+      },
+      {
+       "message": "options that contradict each other cannot both be named",
+       "patterns": [
+        "]).size() <= 1 && self.filter(o, o.startsWith("
+       ]
+      }
+     ]
     },
     "grant": {
      "$ref": "#/definitions/Grant"
@@ -769,7 +975,15 @@ export const schema = {
      "maxItems": 64,
      "items": {
       "$ref": "#/definitions/IntentMount"
-     }
+     },
+     "rules": [
+      {
+       "message": "the paths of two mounts may not be the same, nor one beneath the other"
+      }
+     ],
+     "mapKeys": [
+      "name"
+     ]
     },
     "unmountPolicy": {
      "$ref": "#/definitions/UnmountPolicy",
@@ -798,6 +1012,99 @@ export const schema = {
      }
     }
    },
+   "rules": [
+    {
+     "message": "grant belongs to mode: Manage, an observing intent has none: delete the intent to stop managing the volume",
+     "field": ".grant"
+    },
+    {
+     "message": "deletionPolicy: Retain needs mode: Manage, because an observing intent mounts nothing that could be retained",
+     "field": ".deletionPolicy"
+    },
+    {
+     "message": "deletionPolicy: Retain would leave a payload that nobody updates: use Unmount for configMap and secret",
+     "field": ".deletionPolicy"
+    },
+    {
+     "message": "adopt: IfSame is for hostPath, local and nfs: no mount of another can show the data of an emptyDir, configMap or secret of this project",
+     "field": ".adopt"
+    },
+    {
+     "message": "mountOptions of a mount need volumeMode: Filesystem: a raw block device takes none",
+     "field": ".mounts"
+    },
+    {
+     "message": "readOnly needs volumeMode: Filesystem: it does not stop writes to a raw block device",
+     "field": ".mounts"
+    },
+    {
+     "message": "a hostPath of type CharDevice or BlockDevice needs mountOptions: [dev] on each mount, without which a device cannot be opened, and no readOnly, which does not stop writes to a device",
+     "field": ".mounts"
+    },
+    {
+     "message": "no mount may be at the path of the source or above it: the mount would cover its own source",
+     "field": ".mounts"
+    },
+    {
+     "message": "no mount may be at the path of the source or above it: the mount would cover its own source",
+     "field": ".mounts"
+    },
+    {
+     "message": "volumeMode: Block needs source.local with the path of a block device",
+     "field": ".volumeMode"
+    },
+    {
+     "message": "fsType is only for source.local with volumeMode: Filesystem: remove it",
+     "field": ".fsType"
+    },
+    {
+     "message": "mountOptions of a volume are file system options, for source.nfs and for a source.local with a file system: use mounts[].mountOptions for nosuid, noexec and the like",
+     "field": ".mountOptions"
+    },
+    {
+     "message": "mountOptions of source.local need fsType, because each file system has options of its own: add the one that the device has, or is to be formatted with",
+     "field": ".mountOptions"
+    },
+    {
+     "message": "each of mountOptions must be one option that is allowed for NFS: vers= or nfsvers= (3, 4, 4.0, 4.1, 4.2), hard, soft, softerr, proto= (tcp, tcp6, udp, udp6, rdma), port=, mountport=, timeo=, retrans=, rsize= or wsize= (a power of two from 1024 to 1048576), nconnect= (1 to 16), sec= (sys, krb5, krb5i, krb5p), ac, noac, acregmin=, acregmax=, acdirmin=, acdirmax=, actimeo=, lookupcache= (all, none, pos, positive), lock, nolock, fsc, nofsc, cto, nocto, resvport, noresvport; read-only is source.nfs.readOnly",
+     "field": ".mountOptions",
+     "patterns": [
+      "^(vers=(3|4|4[.][0-2])|nfsvers=(3|4|4[.][0-2])|hard|soft|softerr|proto=(tcp|tcp6|udp|udp6|rdma)|(port|mountport)=(6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5][0-9]{4}|[1-9][0-9]{0,3})|timeo=[1-9][0-9]{0,5}|retrans=[0-9]{1,4}|(rsize|wsize)=(1024|2048|4096|8192|16384|32768|65536|131072|262144|524288|1048576)|nconnect=([1-9]|1[0-6])|sec=(sys|krb5|krb5i|krb5p)|ac|noac|(acregmin|acregmax|acdirmin|acdirmax|actimeo)=[0-9]{1,6}|lookupcache=(all|none|pos|positive)|lock|nolock|fsc|nofsc|cto|nocto|resvport|noresvport)$"
+     ]
+    },
+    {
+     "message": "proto=udp, lock, nolock and mountport= are of NFS version 3 only: add vers=3, or remove them",
+     "field": ".mountOptions"
+    },
+    {
+     "message": "each of mountOptions must be one option that is allowed for ext2: errors= (remount-ro, continue, panic), usrquota, grpquota, noquota, lazytime, nolazytime, user_xattr, acl; read-only is mounts[].readOnly",
+     "field": ".mountOptions",
+     "patterns": [
+      "^(errors=(remount-ro|continue|panic)|usrquota|grpquota|noquota|lazytime|nolazytime|user_xattr|acl)$"
+     ]
+    },
+    {
+     "message": "each of mountOptions must be one option that is allowed for ext3 and ext4: errors= (remount-ro, continue, panic), usrquota, grpquota, noquota, lazytime, nolazytime, user_xattr, acl, discard, nodiscard, barrier, nobarrier, barrier=0, barrier=1, commit=, data= (ordered, writeback, journal), and for ext4 journal_checksum, prjquota; read-only is mounts[].readOnly",
+     "field": ".mountOptions",
+     "patterns": [
+      "^(errors=(remount-ro|continue|panic)|usrquota|grpquota|noquota|lazytime|nolazytime|user_xattr|acl|discard|nodiscard|barrier|nobarrier|barrier=[01]|commit=[0-9]{1,5}|data=(ordered|writeback|journal))$"
+     ]
+    },
+    {
+     "message": "each of mountOptions must be one option that is allowed for xfs: discard, nodiscard, inode64, largeio, nolargeio, swalloc, logbsize= (16k to 256k), logbufs= (2 to 8), allocsize= (a power of two from 4k to 1g), usrquota, grpquota, prjquota, uquota, gquota, pquota, noquota, lazytime, nolazytime; read-only is mounts[].readOnly",
+     "field": ".mountOptions",
+     "patterns": [
+      "^(discard|nodiscard|inode64|largeio|nolargeio|swalloc|logbsize=(16|32|64|128|256)k|logbufs=[2-8]|allocsize=(4|8|16|32|64|128|256|512)k|allocsize=(1|2|4|8|16|32|64|128|256|512)m|allocsize=1g|usrquota|grpquota|prjquota|uquota|gquota|pquota|noquota|lazytime|nolazytime)$"
+     ]
+    },
+    {
+     "message": "each of mountOptions must be one option that is allowed for btrfs: discard, discard= (sync, async), nodiscard, barrier, nobarrier, commit=, acl, noacl, compress= (no, lzo, zlib, zlib:1 to zlib:9, zstd, zstd:1 to zstd:15), autodefrag, noautodefrag, ssd, nossd, lazytime, nolazytime; read-only is mounts[].readOnly",
+     "field": ".mountOptions",
+     "patterns": [
+      "^(discard|discard=(sync|async)|nodiscard|barrier|nobarrier|commit=[0-9]{1,5}|acl|noacl|compress=(no|lzo|zlib(:[1-9])?|zstd(:([1-9]|1[0-5]))?)|autodefrag|noautodefrag|ssd|nossd|lazytime|nolazytime)$"
+     ]
+    }
+   ],
    "additionalProperties": false
   },
   "NodeVolumeIntentStatus": {
@@ -896,7 +1203,10 @@ export const schema = {
      "maxItems": 16,
      "items": {
       "$ref": "#/definitions/Condition"
-     }
+     },
+     "mapKeys": [
+      "type"
+     ]
     }
    },
    "required": [],
@@ -930,6 +1240,11 @@ export const schema = {
      }
     }
    },
+   "rules": [
+    {
+     "message": "metadata.name is used as a label value: use at most 63 characters"
+    }
+   ],
    "additionalProperties": false
   },
   "NodeVolumeSetSpec": {
@@ -952,8 +1267,22 @@ export const schema = {
      "maxProperties": 32,
      "additionalProperties": {
       "type": "string",
-      "maxLength": 63
-     }
+      "maxLength": 253,
+      "rules": [
+       {
+        "message": "must be a label value: at most 63 letters, digits, '-', '_' or '.', a letter or digit at both ends",
+        "matches": "^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$"
+       }
+      ]
+     },
+     "rules": [
+      {
+       "message": "each label must have a name such as disktype or example.com/disktype: at most 63 letters, digits, '-', '_' or '.', a letter or digit at both ends",
+       "patterns": [
+        "^([a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$"
+       ]
+      }
+     ]
     },
     "affinity": {
      "$ref": "#/definitions/Affinity"
@@ -986,7 +1315,15 @@ export const schema = {
      "default": [],
      "items": {
       "$ref": "#/definitions/SetMount"
-     }
+     },
+     "rules": [
+      {
+       "message": "the paths of two mounts may not be the same, nor one beneath the other"
+      }
+     ],
+     "mapKeys": [
+      "name"
+     ]
     },
     "unmountPolicy": {
      "$ref": "#/definitions/UnmountPolicy",
@@ -1023,6 +1360,44 @@ export const schema = {
      }
     }
    },
+   "rules": [
+    {
+     "message": "deletionPolicy: Retain needs mode: Manage, because an observing set mounts nothing that could be retained",
+     "field": ".deletionPolicy"
+    },
+    {
+     "message": "deletionPolicy: Retain would leave a payload that nobody updates: use Unmount for configMap and secret",
+     "field": ".deletionPolicy"
+    },
+    {
+     "message": "releaseOnDrain: true gives the volume back, which deletionPolicy: Retain would not do: use one of them",
+     "field": ".releaseOnDrain"
+    },
+    {
+     "message": "adopt: IfSame is for hostPath, local and nfs: no mount of another can show the data of an emptyDir, configMap or secret of this project",
+     "field": ".adopt"
+    },
+    {
+     "message": "mountOptions of a mount need volumeMode: Filesystem: a raw block device takes none",
+     "field": ".mounts"
+    },
+    {
+     "message": "readOnly needs volumeMode: Filesystem: it does not stop writes to a raw block device",
+     "field": ".mounts"
+    },
+    {
+     "message": "a hostPath of type CharDevice or BlockDevice needs mountOptions: [dev] on each mount, without which a device cannot be opened, and no readOnly, which does not stop writes to a device",
+     "field": ".mounts"
+    },
+    {
+     "message": "no mount may be at the path of the source or above it: the mount would cover its own source",
+     "field": ".mounts"
+    },
+    {
+     "message": "no mount may be at the path of the source or above it: the mount would cover its own source",
+     "field": ".mounts"
+    }
+   ],
    "additionalProperties": false
   },
   "NodeVolumeSetStatus": {
@@ -1061,7 +1436,10 @@ export const schema = {
      "maxItems": 16,
      "items": {
       "$ref": "#/definitions/Condition"
-     }
+     },
+     "mapKeys": [
+      "type"
+     ]
     }
    },
    "required": [],
@@ -1151,7 +1529,10 @@ export const schema = {
      "maxItems": 16,
      "items": {
       "$ref": "#/definitions/Condition"
-     }
+     },
+     "mapKeys": [
+      "type"
+     ]
     }
    },
    "required": [],
@@ -1199,8 +1580,13 @@ export const schema = {
     },
     "name": {
      "type": "string",
-     "minLength": 1,
-     "maxLength": 253
+     "maxLength": 253,
+     "rules": [
+      {
+       "message": "must be the name of an object: lower-case letters, digits, '-' or '.', a letter or digit at both ends and beside each '.'",
+       "matches": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
+      }
+     ]
     },
     "uid": {
      "type": "string",
@@ -1214,8 +1600,13 @@ export const schema = {
    "type": "object",
    "properties": {
     "maxUnavailable": {
-     "maxLength": 8,
+     "maxLength": 32,
      "default": 1,
+     "rules": [
+      {
+       "message": "must be a number of at least 1, without quotes, or a percentage from 1% to 100%"
+      }
+     ],
      "type": [
       "integer",
       "string"
@@ -1241,27 +1632,48 @@ export const schema = {
    "properties": {
     "namespace": {
      "type": "string",
-     "minLength": 1,
-     "maxLength": 63,
-     "pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"
+     "maxLength": 253,
+     "rules": [
+      {
+       "message": "must be the name of a namespace: at most 63 lower-case letters, digits or '-', a letter or digit at both ends",
+       "matches": "^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"
+      }
+     ]
     },
     "secretName": {
      "type": "string",
-     "minLength": 1,
      "maxLength": 253,
-     "pattern": "^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$"
+     "rules": [
+      {
+       "message": "must be the name of an object: lower-case letters, digits, '-' or '.', a letter or digit at both ends and beside each '.'",
+       "matches": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
+      }
+     ]
     },
     "items": {
      "type": "array",
      "maxItems": 64,
      "items": {
       "$ref": "#/definitions/KeyToPath"
-     }
+     },
+     "rules": [
+      {
+       "message": "each path in items may be named once"
+      },
+      {
+       "message": "no path in items may lie beneath another: what is a file cannot be a directory too"
+      }
+     ]
     },
     "defaultMode": {
      "type": "integer",
-     "minimum": 0,
-     "maximum": 511
+     "rules": [
+      {
+       "message": "must be permission bits from 0 to 0777: write 0644 in YAML for kubectl, 420 in JSON",
+       "from": 0,
+       "to": 511
+      }
+     ]
     },
     "optional": {
      "type": "boolean"
@@ -1279,14 +1691,29 @@ export const schema = {
    "properties": {
     "name": {
      "type": "string",
-     "minLength": 1,
-     "maxLength": 63,
-     "pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"
+     "maxLength": 253,
+     "rules": [
+      {
+       "message": "must be at most 63 lower-case letters, digits or '-', a letter or digit at both ends",
+       "matches": "^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"
+      }
+     ]
     },
     "path": {
      "type": "string",
-     "minLength": 1,
-     "maxLength": 512
+     "maxLength": 512,
+     "rules": [
+      {
+       "message": "must be an absolute path below / without '.', '..', '//', control characters or a trailing '/'",
+       "matches": "^(/([^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*|[.][.][^/\\p{Cc}\\p{Zl}\\p{Zp}]+))+$"
+      },
+      {
+       "message": "must have at most 2048 bytes, and each name in it at most 255 characters, or 63 if some are not ASCII: Linux takes no longer names",
+       "patterns": [
+        "^(([\\x00-.0-\\x7f]{0,255}|[^/]{0,63})/)*([\\x00-.0-\\x7f]{0,255}|[^/]{0,63})$"
+       ]
+      }
+     ]
     },
     "readOnly": {
      "type": "boolean",
@@ -1297,20 +1724,37 @@ export const schema = {
      "maxItems": 8,
      "items": {
       "type": "string",
-      "enum": [
-       "nosuid",
-       "suid",
-       "nodev",
-       "dev",
-       "noexec",
-       "exec",
-       "noatime",
-       "relatime",
-       "strictatime",
-       "nodiratime",
-       "nosymfollow"
+      "maxLength": 64,
+      "rules": [
+       {
+        "message": "must be one of nosuid, suid, nodev, dev, noexec, exec, noatime, relatime, strictatime, nodiratime and nosymfollow, one an entry; read-only is readOnly: true",
+        "oneOf": [
+         "nosuid",
+         "suid",
+         "nodev",
+         "dev",
+         "noexec",
+         "exec",
+         "noatime",
+         "relatime",
+         "strictatime",
+         "nodiratime",
+         "nosymfollow"
+        ]
+       }
       ]
-     }
+     },
+     "rules": [
+      {
+       "message": "each option may be named once"
+      },
+      {
+       "message": "an option and its opposite cannot both be named"
+      },
+      {
+       "message": "only one of noatime, relatime and strictatime can be named"
+      }
+     ]
     }
    },
    "additionalProperties": false
@@ -1320,8 +1764,13 @@ export const schema = {
    "properties": {
     "key": {
      "type": "string",
-     "minLength": 1,
-     "maxLength": 317
+     "maxLength": 317,
+     "rules": [
+      {
+       "message": "must be a name such as disktype or example.com/disktype: at most 63 letters, digits, '-', '_' or '.', a letter or digit at both ends",
+       "matches": "^([a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$"
+      }
+     ]
     },
     "operator": {
      "type": "string",
@@ -1332,7 +1781,13 @@ export const schema = {
     },
     "value": {
      "type": "string",
-     "maxLength": 63
+     "maxLength": 253,
+     "rules": [
+      {
+       "message": "must be a label value: at most 63 letters, digits, '-', '_' or '.', a letter or digit at both ends",
+       "matches": "^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$"
+      }
+     ]
     },
     "effect": {
      "type": "string",
@@ -1343,6 +1798,15 @@ export const schema = {
      ]
     }
    },
+   "rules": [
+    {
+     "message": "key is needed unless operator is Exists: add the key of the taint, or operator: Exists to tolerate every taint"
+    },
+    {
+     "message": "value must be empty for operator Exists",
+     "field": ".value"
+    }
+   ],
    "required": [],
    "additionalProperties": false
   },
@@ -1381,9 +1845,14 @@ export const schema = {
     },
     "timeoutSeconds": {
      "type": "integer",
-     "minimum": 1,
-     "maximum": 3600,
-     "default": 90
+     "default": 90,
+     "rules": [
+      {
+       "message": "must be from 1 to 3600 seconds",
+       "from": 1,
+       "to": 3600
+      }
+     ]
     }
    },
    "required": [
@@ -1414,6 +1883,11 @@ export const schema = {
      "$ref": "#/definitions/NFSVolumeSource"
     }
    },
+   "rules": [
+    {
+     "message": "exactly one source is needed: emptyDir, hostPath, local, configMap, secret or nfs (one without settings is written emptyDir: {})"
+    }
+   ],
    "required": [],
    "additionalProperties": false
   },
@@ -1452,9 +1926,80 @@ export const schema = {
       "type": "string",
       "minLength": 1,
       "maxLength": 64
-     }
+     },
+     "rules": [
+      {
+       "message": "each entry is one option: split the entry at its commas into several"
+      },
+      {
+       "message": "each option may be named once, with one value"
+      },
+      {
+       "message": "options that contradict each other cannot both be named",
+       "patterns": [
+        "]).size() <= 1 && self.filter(o, o.startsWith("
+       ]
+      }
+     ]
     }
    },
+   "rules": [
+    {
+     "message": "volumeMode: Block needs source.local with the path of a block device",
+     "field": ".volumeMode"
+    },
+    {
+     "message": "fsType is only for source.local with volumeMode: Filesystem: remove it",
+     "field": ".fsType"
+    },
+    {
+     "message": "mountOptions of a volume are file system options, for source.nfs and for a source.local with a file system: use mounts[].mountOptions for nosuid, noexec and the like",
+     "field": ".mountOptions"
+    },
+    {
+     "message": "mountOptions of source.local need fsType, because each file system has options of its own: add the one that the device has, or is to be formatted with",
+     "field": ".mountOptions"
+    },
+    {
+     "message": "each of mountOptions must be one option that is allowed for NFS: vers= or nfsvers= (3, 4, 4.0, 4.1, 4.2), hard, soft, softerr, proto= (tcp, tcp6, udp, udp6, rdma), port=, mountport=, timeo=, retrans=, rsize= or wsize= (a power of two from 1024 to 1048576), nconnect= (1 to 16), sec= (sys, krb5, krb5i, krb5p), ac, noac, acregmin=, acregmax=, acdirmin=, acdirmax=, actimeo=, lookupcache= (all, none, pos, positive), lock, nolock, fsc, nofsc, cto, nocto, resvport, noresvport; read-only is source.nfs.readOnly",
+     "field": ".mountOptions",
+     "patterns": [
+      "^(vers=(3|4|4[.][0-2])|nfsvers=(3|4|4[.][0-2])|hard|soft|softerr|proto=(tcp|tcp6|udp|udp6|rdma)|(port|mountport)=(6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5][0-9]{4}|[1-9][0-9]{0,3})|timeo=[1-9][0-9]{0,5}|retrans=[0-9]{1,4}|(rsize|wsize)=(1024|2048|4096|8192|16384|32768|65536|131072|262144|524288|1048576)|nconnect=([1-9]|1[0-6])|sec=(sys|krb5|krb5i|krb5p)|ac|noac|(acregmin|acregmax|acdirmin|acdirmax|actimeo)=[0-9]{1,6}|lookupcache=(all|none|pos|positive)|lock|nolock|fsc|nofsc|cto|nocto|resvport|noresvport)$"
+     ]
+    },
+    {
+     "message": "proto=udp, lock, nolock and mountport= are of NFS version 3 only: add vers=3, or remove them",
+     "field": ".mountOptions"
+    },
+    {
+     "message": "each of mountOptions must be one option that is allowed for ext2: errors= (remount-ro, continue, panic), usrquota, grpquota, noquota, lazytime, nolazytime, user_xattr, acl; read-only is mounts[].readOnly",
+     "field": ".mountOptions",
+     "patterns": [
+      "^(errors=(remount-ro|continue|panic)|usrquota|grpquota|noquota|lazytime|nolazytime|user_xattr|acl)$"
+     ]
+    },
+    {
+     "message": "each of mountOptions must be one option that is allowed for ext3 and ext4: errors= (remount-ro, continue, panic), usrquota, grpquota, noquota, lazytime, nolazytime, user_xattr, acl, discard, nodiscard, barrier, nobarrier, barrier=0, barrier=1, commit=, data= (ordered, writeback, journal), and for ext4 journal_checksum, prjquota; read-only is mounts[].readOnly",
+     "field": ".mountOptions",
+     "patterns": [
+      "^(errors=(remount-ro|continue|panic)|usrquota|grpquota|noquota|lazytime|nolazytime|user_xattr|acl|discard|nodiscard|barrier|nobarrier|barrier=[01]|commit=[0-9]{1,5}|data=(ordered|writeback|journal))$"
+     ]
+    },
+    {
+     "message": "each of mountOptions must be one option that is allowed for xfs: discard, nodiscard, inode64, largeio, nolargeio, swalloc, logbsize= (16k to 256k), logbufs= (2 to 8), allocsize= (a power of two from 4k to 1g), usrquota, grpquota, prjquota, uquota, gquota, pquota, noquota, lazytime, nolazytime; read-only is mounts[].readOnly",
+     "field": ".mountOptions",
+     "patterns": [
+      "^(discard|nodiscard|inode64|largeio|nolargeio|swalloc|logbsize=(16|32|64|128|256)k|logbufs=[2-8]|allocsize=(4|8|16|32|64|128|256|512)k|allocsize=(1|2|4|8|16|32|64|128|256|512)m|allocsize=1g|usrquota|grpquota|prjquota|uquota|gquota|pquota|noquota|lazytime|nolazytime)$"
+     ]
+    },
+    {
+     "message": "each of mountOptions must be one option that is allowed for btrfs: discard, discard= (sync, async), nodiscard, barrier, nobarrier, commit=, acl, noacl, compress= (no, lzo, zlib, zlib:1 to zlib:9, zstd, zstd:1 to zstd:15), autodefrag, noautodefrag, ssd, nossd, lazytime, nolazytime; read-only is mounts[].readOnly",
+     "field": ".mountOptions",
+     "patterns": [
+      "^(discard|discard=(sync|async)|nodiscard|barrier|nobarrier|commit=[0-9]{1,5}|acl|noacl|compress=(no|lzo|zlib(:[1-9])?|zstd(:([1-9]|1[0-5]))?)|autodefrag|noautodefrag|ssd|nossd|lazytime|nolazytime)$"
+     ]
+    }
+   ],
    "additionalProperties": false
   },
   "Waiting": {

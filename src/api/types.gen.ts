@@ -84,7 +84,7 @@ export interface EmptyDirVolumeSource {
    */
   medium?: "" | "Memory";
   /**
-   * Size of the tmpfs, a quantity. Without it the kernel's default holds, half of the memory.
+   * Size of the tmpfs, in bytes or as a quantity; the kernel rounds it up to whole pages. Without it the kernel's default holds, half of the memory.
    */
   sizeLimit?: number | string;
 }
@@ -111,7 +111,7 @@ export interface ConfigMapVolumeSource {
   namespace: string;
   name: string;
   /**
-   * Keys to show and the relative path of each; all keys under their own names if not given.
+   * Keys to show and the relative path of each; all keys under their own names if there are none.
    *
    * @maxItems 64
    */
@@ -140,7 +140,7 @@ export interface SecretVolumeSource {
   namespace: string;
   secretName: string;
   /**
-   * Keys to show and the relative path of each; all keys under their own names if not given.
+   * Keys to show and the relative path of each; all keys under their own names if there are none.
    *
    * @maxItems 64
    */
@@ -159,6 +159,9 @@ export interface SecretVolumeSource {
  */
 export interface NFSVolumeSource {
   server: string;
+  /**
+   * Path of the export on the server; / is the root of an NFS 4 server's exports.
+   */
   path: string;
   /**
    * True mounts the export read-only on the node.
@@ -455,7 +458,7 @@ export interface NodeVolumeSetSpec {
    * @maxItems 16
    */
   mounts: SetMount[];
-  unmountPolicy: UnmountPolicy1;
+  unmountPolicy: UnmountPolicy;
   rollout: RolloutPolicy;
   /**
    * What happens on the nodes when the set is deleted. Retain leaves the mounts, with nobody in charge of them.
@@ -469,7 +472,7 @@ export interface NodeVolumeSetSpec {
    * True gives the volume back when its Node is cordoned. False keeps it, as a DaemonSet keeps its pods.
    */
   releaseOnDrain: boolean;
-  nodeLossPolicy: NodeLossPolicy1;
+  nodeLossPolicy: NodeLossPolicy;
 }
 /**
  * Further conditions on the Node, as in a pod's affinity. Only required node affinity has a meaning here.
@@ -485,13 +488,12 @@ export interface NodeAffinity {
  */
 export interface NodeSelector {
   /**
-   * @minItems 1
    * @maxItems 16
    */
   nodeSelectorTerms: NodeSelectorTerm[];
 }
 /**
- * All expressions of a term must match. A term without any matches no Node.
+ * All expressions of a term must match.
  */
 export interface NodeSelectorTerm {
   /**
@@ -517,7 +519,6 @@ export interface NodeFieldRequirement {
   key: "metadata.name";
   operator: "In" | "NotIn";
   /**
-   * @minItems 1
    * @maxItems 64
    */
   values: string[];
@@ -581,19 +582,6 @@ export interface SetMount {
   )[];
 }
 /**
- * How far an unmount may go when the ordinary one fails.
- */
-export interface UnmountPolicy1 {
-  /**
-   * Normal only ever unmounts what is not busy. Force may abort requests to a server that does not answer. Lazy may detach a mount that is still used: its users keep writing unseen.
-   */
-  max: "Normal" | "Force" | "Lazy";
-  /**
-   * Seconds on each rung of the ladder before the next is tried.
-   */
-  timeoutSeconds: number;
-}
-/**
  * How a change of the set reaches nodes that already have the volume. New nodes are served at once.
  */
 export interface RolloutPolicy {
@@ -605,16 +593,6 @@ export interface RolloutPolicy {
    * True stops a rollout when a node that got the change reports a failure.
    */
   pauseOnFailure: boolean;
-}
-/**
- * When a volume counts as released although its node never said so. A deleted Node may be a machine that still runs: Never waits for a proof, AfterTimeout trusts the clock.
- */
-export interface NodeLossPolicy1 {
-  type: "Never" | "AfterTimeout";
-  /**
-   * Minutes since the Node was deleted and the agent's Lease ran out.
-   */
-  minutes?: number;
 }
 /**
  * What the controller found. Written by the controller only.

@@ -1,0 +1,40 @@
+// x-kubernetes-validations → rules that src/api/check-rules.ts runs, so that an agent refuses what the API server does.
+import type { Schema } from "./generate-api.ts";
+
+interface CelRule {
+  rule: string;
+  message: string;
+  fieldPath?: string;
+}
+
+const text = "r'([^']*)'";
+const matches = new RegExp(`^self\\.matches\\(${text}\\)$`);
+const oneOf = /^self in \[((?:'[^']*'(?:, )?)+)\]$/;
+const range = /^self >= (-?\d+) && self <= (-?\d+)$/;
+
+/**
+ * The rules of a schema node. The forms `self.matches(r'…')`, `self in ['…']` and `self >= N && self <= M` are
+ * translated; any other is known to the code by its message and gets the patterns that stand in it. Rules that compare
+ * with oldSelf are left out: they speak of an update, which only the API server sees.
+ */
+export function rulesOf(node: Schema): Schema[] {
+  const rules = (node["x-kubernetes-validations"] as CelRule[] | undefined) ?? [];
+  return rules.filter(({ rule }) => !rule.includes("oldSelf")).map(translate);
+}
+
+/** The values of a node that may only have certain ones, by a rule of the form `self in ['…']`. */
+export function valuesOf(rules: readonly Schema[]): readonly string[] | undefined {
+  return rules.map((rule) => rule["oneOf"] as string[] | undefined).find((values) => values !== undefined);
+}
+
+function translate({ rule, message, fieldPath }: CelRule): Schema {
+  const out: Schema = { message, ...(fieldPath === undefined ? {} : { field: fieldPath }) };
+  const pattern = matches.exec(rule)?.[1];
+  if (pattern !== undefined) return { ...out, matches: pattern };
+  const values = oneOf.exec(rule)?.[1];
+  if (values !== undefined) return { ...out, oneOf: values.split(", ").map((value) => value.slice(1, -1)) };
+  const [, from, to] = range.exec(rule) ?? [];
+  if (from !== undefined) return { ...out, from: Number(from), to: Number(to) };
+  const patterns = [...rule.matchAll(new RegExp(text, "g"))].map(([, found]) => found);
+  return patterns.length === 0 ? out : { ...out, patterns };
+}
