@@ -38,6 +38,8 @@ export interface ApiResponse {
 }
 
 export interface StreamHandlers {
+  /** The server has accepted the watch. A quiet resource may send nothing for a minute after that. */
+  onOpen?(): void;
   onObject(object: unknown): void;
   onEnd(end: { readonly response?: ApiResponse; readonly error?: Error }): void;
 }

@@ -1,0 +1,139 @@
+import { messageOf } from "../errors.ts";
+import type { Cancel, System } from "../ports.ts";
+import type { BackoffLimits } from "./backoff.ts";
+import { equalJitter } from "./backoff.ts";
+
+export interface KeyedQueueDeps {
+  readonly system: System;
+  /** For log lines and metrics. */
+  readonly name: string;
+  /** Keys that may run at the same time. */
+  readonly concurrency: number;
+  /** What is done for a key. It reads the present state itself: a key says that something changed, not what. */
+  readonly run: (key: string) => Promise<void>;
+  /** Milliseconds that an added key waits, so that changes which come together become one run. 0 if not given. */
+  readonly delayMs?: number;
+  readonly backoff?: BackoffLimits;
+  readonly onRun?: (result: "success" | "failure", durationMs: number) => void;
+}
+
+/**
+ * Work by key: one run at a time for each key, keys beside each other up to `concurrency`. A key that is added while it
+ * waits is run once; one that is added while it runs is run once more afterwards. A run that fails is repeated with a
+ * growing delay, which an add does not wait for and a success forgets.
+ */
+export interface KeyedQueue {
+  add(key: string): void;
+  /** Adds the key after at least `ms` milliseconds, or earlier if it was already to be added earlier. */
+  addAfter(key: string, ms: number): void;
+  /** Starts no run and forgets what was added, until resume. Runs that are under way go on. */
+  pause(): void;
+  resume(): void;
+  /** As pause, for good; resolves when the last run has ended. */
+  stop(): Promise<void>;
+  /** Keys that are due or running. */
+  readonly depth: number;
+}
+
+const defaultBackoff = { baseMs: 250, maxMs: 60_000 };
+
+export function createKeyedQueue(deps: KeyedQueueDeps): KeyedQueue {
+  const { clock, timers, random } = deps.system;
+  const log = deps.system.log.child({ queue: deps.name });
+  const due = new Set<string>();
+  const running = new Set<string>();
+  const timed = new Map<string, { at: number; cancel: Cancel }>();
+  const failures = new Map<string, number>();
+  let state: "open" | "paused" | "stopped" = "open";
+  let pumping = false;
+  let onDrained: (() => void) | undefined;
+
+  function makeDue(key: string): void {
+    due.add(key);
+    if (pumping) return;
+    pumping = true;
+    // Not at once: add is called from store notifications, which a run must not interrupt.
+    void Promise.resolve().then(pump);
+  }
+
+  function pump(): void {
+    pumping = false;
+    for (const key of due) {
+      if (state !== "open" || running.size >= deps.concurrency) return;
+      if (running.has(key)) continue;
+      due.delete(key);
+      running.add(key);
+      void runOnce(key);
+    }
+  }
+
+  async function runOnce(key: string): Promise<void> {
+    const startedAt = clock.monotonic();
+    try {
+      await deps.run(key);
+      failures.delete(key);
+      deps.onRun?.("success", clock.monotonic() - startedAt);
+    } catch (error) {
+      failed(key, error);
+      deps.onRun?.("failure", clock.monotonic() - startedAt);
+    }
+    running.delete(key);
+    if (state === "stopped" && running.size === 0) onDrained?.();
+    else pump();
+  }
+
+  function failed(key: string, error: unknown): void {
+    const count = (failures.get(key) ?? 0) + 1;
+    failures.set(key, count);
+    const retryInMs = equalJitter(count, deps.backoff ?? defaultBackoff, random);
+    log.warn("run failed", { key, failures: count, retryInMs, error: messageOf(error) });
+    addAfter(key, retryInMs);
+  }
+
+  function addAfter(key: string, ms: number): void {
+    if (state !== "open") return;
+    const at = clock.monotonic() + ms;
+    const earlier = timed.get(key);
+    if (earlier !== undefined && earlier.at <= at) return;
+    earlier?.cancel();
+    const cancel = timers.after(ms, () => {
+      timed.delete(key);
+      makeDue(key);
+    });
+    timed.set(key, { at, cancel });
+  }
+
+  function forget(): void {
+    for (const { cancel } of timed.values()) cancel();
+    timed.clear();
+    due.clear();
+    failures.clear();
+  }
+
+  return {
+    add(key) {
+      if (state !== "open" || due.has(key)) return;
+      if (deps.delayMs) addAfter(key, deps.delayMs);
+      else makeDue(key);
+    },
+    addAfter,
+    pause() {
+      if (state === "open") state = "paused";
+      forget();
+    },
+    resume() {
+      if (state === "paused") state = "open";
+    },
+    stop() {
+      state = "stopped";
+      forget();
+      if (running.size === 0) return Promise.resolve();
+      return new Promise((resolve) => {
+        onDrained = resolve;
+      });
+    },
+    get depth() {
+      return due.size + running.size;
+    },
+  };
+}

@@ -1,0 +1,159 @@
+import type { KubeObject } from "../api/meta.ts";
+import { messageOf } from "../errors.ts";
+import type { Cancel, Clock, Logger } from "../ports.ts";
+import { compareResourceVersions } from "./resource-version.ts";
+
+/** Told of each change after the store has it. What is thrown is logged and goes no further. */
+export interface StoreHandlers<T> {
+  onAdd?(object: T): void;
+  onUpdate?(before: T, after: T): void;
+  /**
+   * @param lastKnown the deletion itself was not seen (it fell into a gap between two watches): `object` is what was
+   * last known, not the state it was deleted in.
+   */
+  onDelete?(object: T, lastKnown: boolean): void;
+  /** The store was filled for the first time, or the connection came or went. */
+  onState?(state: StoreState): void;
+}
+
+export interface StoreState {
+  /** Whether a complete list was read since the start. */
+  readonly synced: boolean;
+  /** Whether changes arrive. If not, the store still has what it had. */
+  readonly connected: boolean;
+  /** When `connected` became what it is, in milliseconds since the epoch. */
+  readonly since: number;
+}
+
+/** The objects of one resource as last seen, by namespace and name. */
+export interface ObjectStore<T extends KubeObject> {
+  get(name: string, namespace?: string): T | undefined;
+  /** In no order. */
+  list(): IterableIterator<T>;
+  readonly size: number;
+  state(): StoreState;
+  /** Objects that are there already are not told. */
+  subscribe(handlers: StoreHandlers<T>): Cancel;
+}
+
+/** The side of the store that the reflector writes. */
+export interface MutableStore<T extends KubeObject> extends ObjectStore<T> {
+  /** A complete list of the state `resourceVersion`. What it lacks is deleted, unless it is newer than the list. */
+  replaceAll(objects: Iterable<T>, resourceVersion: string): void;
+  upsert(object: T): void;
+  delete(object: T): void;
+  /** All changes up to this resourceVersion have been seen. */
+  advance(resourceVersion: string): void;
+  /**
+   * Takes in an object that did not come by the watch, if the watch has not come that far yet. Since all versions of a
+   * resource are ordered, what the watch has passed and does not show was deleted, and is not brought back.
+   */
+  upsertIfNewer(object: T): boolean;
+  setConnected(connected: boolean): void;
+}
+
+/** An empty store. */
+export function createObjectStore<T extends KubeObject>(deps: { clock: Clock; log: Logger }): MutableStore<T> {
+  const objects = new Map<string, T>();
+  const subscribers = new Set<StoreHandlers<T>>();
+  let seen = "";
+  let state: StoreState = { synced: false, connected: false, since: deps.clock.now() };
+
+  function notify(tell: (handlers: StoreHandlers<T>) => void): void {
+    for (const handlers of [...subscribers]) {
+      try {
+        tell(handlers);
+      } catch (error) {
+        deps.log.error("a handler of the object store failed", { error: messageOf(error) });
+      }
+    }
+  }
+
+  function put(object: T): boolean {
+    const key = storeKey(object);
+    const before = objects.get(key);
+    if (before !== undefined && compareResourceVersions(versionOf(object), versionOf(before)) <= 0) return false;
+    objects.set(key, object);
+    if (before === undefined) notify((h) => h.onAdd?.(object));
+    else if (before.metadata.uid === object.metadata.uid) notify((h) => h.onUpdate?.(before, object));
+    else {
+      // Another object of the same name: the deletion between the two was not seen.
+      notify((h) => h.onDelete?.(before, true));
+      notify((h) => h.onAdd?.(object));
+    }
+    return true;
+  }
+
+  function remove(object: T, lastKnown: boolean): void {
+    objects.delete(storeKey(object));
+    notify((h) => h.onDelete?.(object, lastKnown));
+  }
+
+  function advance(resourceVersion: string): void {
+    if (compareResourceVersions(resourceVersion, seen) > 0) seen = resourceVersion;
+  }
+
+  function setState(next: Omit<StoreState, "since">): void {
+    if (next.synced === state.synced && next.connected === state.connected) return;
+    const since = next.connected === state.connected ? state.since : deps.clock.now();
+    state = { ...next, since };
+    notify((h) => h.onState?.(state));
+  }
+
+  return {
+    get: (name, namespace) => objects.get(keyOf(name, namespace)),
+    list: () => objects.values(),
+    get size() {
+      return objects.size;
+    },
+    state: () => state,
+    subscribe(handlers) {
+      subscribers.add(handlers);
+      return () => subscribers.delete(handlers);
+    },
+
+    replaceAll(listed, resourceVersion) {
+      const wanted = new Set<string>();
+      for (const object of listed) {
+        wanted.add(storeKey(object));
+        put(object);
+      }
+      for (const [key, object] of [...objects]) {
+        const newer = compareResourceVersions(versionOf(object), resourceVersion) > 0;
+        if (!wanted.has(key) && !newer) remove(object, true);
+      }
+      advance(resourceVersion);
+      setState({ synced: true, connected: state.connected });
+    },
+    upsert(object) {
+      put(object);
+      advance(versionOf(object));
+    },
+    delete(object) {
+      const before = objects.get(storeKey(object));
+      if (before !== undefined && compareResourceVersions(versionOf(before), versionOf(object)) <= 0) {
+        // The event carries the last state of the object, which is what it was deleted in.
+        remove(before.metadata.uid === object.metadata.uid ? object : before, false);
+      }
+      advance(versionOf(object));
+    },
+    advance,
+    upsertIfNewer(object) {
+      return compareResourceVersions(versionOf(object), seen) > 0 && put(object);
+    },
+    setConnected: (connected) => setState({ synced: state.synced, connected }),
+  };
+}
+
+function versionOf(object: KubeObject): string {
+  return object.metadata.resourceVersion ?? "";
+}
+
+/** What distinguishes an object from the others of its resource at one moment. */
+export function storeKey({ metadata }: KubeObject): string {
+  return keyOf(metadata.name, metadata.namespace);
+}
+
+function keyOf(name: string, namespace?: string): string {
+  return namespace === undefined ? name : `${namespace}/${name}`;
+}

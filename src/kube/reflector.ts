@@ -1,0 +1,229 @@
+import type { KubeObject } from "../api/meta.ts";
+import type { Resource } from "../api/names.ts";
+import { messageOf } from "../errors.ts";
+import type { Cancel, System } from "../ports.ts";
+import { isExpired } from "./api-error.ts";
+import { fullJitter } from "./backoff.ts";
+import type { KubeClient } from "./client.ts";
+import { createKubeClient } from "./client.ts";
+import type { MutableStore, ObjectStore } from "./object-store.ts";
+import { createObjectStore, storeKey } from "./object-store.ts";
+import { resourcePath } from "./resource-path.ts";
+import type { Transport } from "./transport.ts";
+import type { WatchEnd } from "./watch-stream.ts";
+import { openWatch } from "./watch-stream.ts";
+
+export interface ReflectorDeps<T extends KubeObject> {
+  readonly system: System;
+  readonly transport: Transport;
+  readonly resource: Resource;
+  readonly namespace?: string;
+  readonly labelSelector?: string;
+  readonly fieldSelector?: string;
+  /** What is kept of an object, before it enters the store. undefined leaves it out. Must not throw. */
+  readonly project: (raw: unknown) => T | undefined;
+  /** Told each time a watch had to be opened again, and why. */
+  readonly onRestart?: (why: WatchEnd["kind"]) => void;
+}
+
+/**
+ * Keeps a store equal to a collection of the API server, across everything that can happen to a watch.
+ *
+ * ```
+ *             ┌───────────────── resourceVersion expired (410) ────────────────┐
+ *             ▼                                                                │
+ *  start ► listing ── complete ──► following ── closed by the server ──► following again
+ *             │                        │                                       ▲
+ *             └─ failed: back off ─┐   └─ failed: back off, last resourceVersion ┘
+ *                    ▲─────────────┘
+ * ```
+ * listing is one stream that begins with all objects (WatchList), or pages and then a watch if the server refuses it.
+ * It asks for no resourceVersion, which makes it a consistent read: never older than the moment it was asked for.
+ */
+export interface Reflector<T extends KubeObject> {
+  readonly store: ObjectStore<T>;
+  start(): void;
+  /** Ends the watch. The store keeps what it has. */
+  stop(): void;
+  /** Resolves once the store holds a complete list; rejects if the reflector is stopped before. */
+  synced(): Promise<void>;
+  /** Lists again, and resolves when the store is not older than this call. Rejects if the reflector is stopped. */
+  resync(): Promise<void>;
+  /** Takes in the server's answer to a write of our own, so that the next decision sees it. */
+  upsertIfNewer(raw: unknown): void;
+}
+
+/** Retries of a failed watch: as client-go, 0.8 s doubling to 30 s. */
+const backoff = { baseMs: 800, maxMs: 30_000 };
+/** Above the bookmark interval of about one minute. */
+const idleMs = 180_000;
+/** A stream that ends earlier than this does not count as a success, or a server that closes at once would be flooded. */
+const shortestStreamMs = 1_000;
+
+export function createReflector<T extends KubeObject>(deps: ReflectorDeps<T>): Reflector<T> {
+  const { clock, timers, random } = deps.system;
+  const log = deps.system.log.child({ resource: deps.resource.plural });
+  const store: MutableStore<T> = createObjectStore<T>({ clock, log });
+  const client: KubeClient = createKubeClient({ transport: deps.transport, fieldManager: "" });
+
+  let running = false;
+  /** Where the watch goes on; "" if the collection must be listed. */
+  let resourceVersion = "";
+  let failures = 0;
+  let watchListRefused = false;
+  let cancelCurrent: Cancel = () => {};
+  let waiters: { resolve: () => void; reject: (error: Error) => void }[] = [];
+
+  /** Opens the stream; with `listing` it begins with all objects and a bookmark that says where they end. */
+  function listen(listing: boolean, onEnd: (end: WatchEnd) => void): void {
+    let initial: Map<string, T> | undefined = listing ? new Map() : undefined;
+    const request = {
+      method: "GET",
+      path: resourcePath(deps.resource, { namespace: deps.namespace }),
+      query: watchQuery(listing),
+      idleMs,
+    } as const;
+
+    cancelCurrent = openWatch(deps.transport, request, {
+      onOpen: () => store.setConnected(true),
+      onEnd,
+      onEvent(event) {
+        store.setConnected(true);
+        if (initial !== undefined) {
+          if (event.type === "BOOKMARK" && event.initialEventsEnd) {
+            complete([...initial.values()], event.resourceVersion);
+            initial = undefined;
+          } else if (event.type !== "BOOKMARK") {
+            // Changes that happen meanwhile arrive among the initial events.
+            for (const object of projected(event.object)) {
+              if (event.type === "DELETED") initial.delete(storeKey(object));
+              else initial.set(storeKey(object), object);
+            }
+          }
+          return;
+        }
+        resourceVersion = event.resourceVersion;
+        if (event.type === "BOOKMARK") return store.advance(resourceVersion);
+        for (const object of projected(event.object)) {
+          if (event.type === "DELETED") store.delete(object);
+          else store.upsert(object);
+        }
+        store.advance(resourceVersion);
+      },
+    });
+  }
+
+  function projected(raw: unknown): readonly T[] {
+    const object = deps.project(raw);
+    return object === undefined ? [] : [object];
+  }
+
+  function watchQuery(withInitialEvents: boolean) {
+    return {
+      watch: "true",
+      allowWatchBookmarks: "true",
+      // Spread, so that the watches of many agents are not all opened again at the same moment.
+      timeoutSeconds: String(300 + Math.floor(random.next() * 300)),
+      ...(deps.labelSelector !== undefined && { labelSelector: deps.labelSelector }),
+      ...(deps.fieldSelector !== undefined && { fieldSelector: deps.fieldSelector }),
+      ...(withInitialEvents
+        ? { sendInitialEvents: "true", resourceVersionMatch: "NotOlderThan" }
+        : { resourceVersion }),
+    };
+  }
+
+  function open(): void {
+    if (!running) return;
+    const openedAt = clock.monotonic();
+    const listing = resourceVersion === "";
+    const onEnd = (end: WatchEnd) => restart(end, listing, clock.monotonic() - openedAt);
+    if (listing && watchListRefused) openPages(onEnd);
+    else listen(listing, onEnd);
+  }
+
+  /** The way of servers without WatchList: pages, then a watch from there. */
+  function openPages(onEnd: (end: WatchEnd) => void): void {
+    let cancelled = false;
+    cancelCurrent = () => {
+      cancelled = true;
+    };
+    client.list(deps.resource, deps).then(
+      (list) => {
+        if (cancelled) return;
+        store.setConnected(true);
+        complete(list.items.flatMap(projected), list.resourceVersion);
+        listen(false, onEnd);
+      },
+      (error: unknown) => {
+        if (!cancelled) onEnd({ kind: isExpired(error) ? "expired" : "failed", message: messageOf(error) });
+      },
+    );
+  }
+
+  function complete(objects: T[], at: string): void {
+    resourceVersion = at;
+    store.replaceAll(objects, at);
+    failures = 0;
+    const settled = waiters;
+    waiters = [];
+    for (const waiter of settled) waiter.resolve();
+  }
+
+  function restart(end: WatchEnd, wasListing: boolean, lastedMs: number): void {
+    if (end.kind === "refused" && wasListing && !watchListRefused) {
+      log.info("the server refuses WatchList, so the collection is listed in pages", { reason: end.message });
+      watchListRefused = true;
+      open();
+      return;
+    }
+    deps.onRestart?.(end.kind);
+    // A watch that is refused will not be accepted from the same resourceVersion next time either.
+    if (end.kind === "expired" || end.kind === "refused") resourceVersion = "";
+    if (end.kind === "closed" && lastedMs >= shortestStreamMs) {
+      failures = 0;
+      open();
+      return;
+    }
+    failures = lastedMs >= backoff.maxMs ? 1 : failures + 1;
+    if (end.kind !== "closed" || failures > 1) {
+      if (store.state().connected || failures === 1) log.warn("watch lost", { kind: end.kind, reason: end.message });
+      store.setConnected(false);
+    }
+    cancelCurrent = timers.after(fullJitter(failures, backoff, random), open);
+  }
+
+  function nextList(): Promise<void> {
+    return new Promise((resolve, reject) => waiters.push({ resolve, reject }));
+  }
+
+  return {
+    store,
+    start() {
+      if (running) return;
+      running = true;
+      open();
+    },
+    stop() {
+      running = false;
+      cancelCurrent();
+      const rejected = waiters;
+      waiters = [];
+      for (const waiter of rejected) waiter.reject(new Error(`the watch of ${deps.resource.plural} was stopped`));
+    },
+    synced() {
+      return store.state().synced ? Promise.resolve() : nextList();
+    },
+    resync() {
+      if (!running) return Promise.reject(new Error(`the watch of ${deps.resource.plural} is not running`));
+      cancelCurrent();
+      resourceVersion = "";
+      const listed = nextList();
+      open();
+      return listed;
+    },
+    upsertIfNewer(raw) {
+      const object = deps.project(raw);
+      if (object !== undefined) store.upsertIfNewer(object);
+    },
+  };
+}

@@ -1,0 +1,66 @@
+import { messageOf } from "../errors.ts";
+import type { Cancel } from "../ports.ts";
+import { apiErrorOf } from "./api-error.ts";
+import type { ApiRequest, Transport } from "./transport.ts";
+import type { WatchEvent } from "./watch-event.ts";
+import { parseWatchEvent } from "./watch-event.ts";
+
+/** Why a watch is over, whatever way the server or the network said so. */
+export interface WatchEnd {
+  /**
+   * closed: the server's time limit. expired: the resourceVersion is too old (410). refused: the server does not take
+   * these parameters. failed: everything else.
+   */
+  readonly kind: "closed" | "expired" | "refused" | "failed";
+  readonly message: string;
+}
+
+export interface WatchHandlers {
+  onOpen(): void;
+  onEvent(event: Exclude<WatchEvent, { type: "ERROR" }>): void;
+  /** Called once, after which nothing is called. */
+  onEnd(end: WatchEnd): void;
+}
+
+/** Opens a watch as typed events. After cancel nothing is called. */
+export function openWatch(transport: Transport, request: ApiRequest, handlers: WatchHandlers): Cancel {
+  let done = false;
+  let cancelStream: Cancel = () => {};
+
+  const finish = (end: WatchEnd) => {
+    if (done) return;
+    done = true;
+    cancelStream();
+    handlers.onEnd(end);
+  };
+
+  cancelStream = transport.stream(request, {
+    onOpen() {
+      if (!done) handlers.onOpen();
+    },
+    onObject(raw) {
+      if (done) return;
+      const event = parseWatchEvent(raw);
+      if (event === undefined) finish({ kind: "failed", message: "a line is not a watch event" });
+      else if (event.type === "ERROR") finish(endOf(event.status, event.message));
+      else handlers.onEvent(event);
+    },
+    onEnd({ response, error }) {
+      if (response !== undefined) finish(endOf(response.status, apiErrorOf(response, "watch").message));
+      else if (error !== undefined) finish({ kind: "failed", message: messageOf(error) });
+      else finish({ kind: "closed", message: "closed by the server" });
+    },
+  });
+  if (done) cancelStream();
+
+  return () => {
+    done = true;
+    cancelStream();
+  };
+}
+
+function endOf(status: number, message: string): WatchEnd {
+  if (status === 410) return { kind: "expired", message };
+  if (status === 400 || status === 422) return { kind: "refused", message };
+  return { kind: "failed", message };
+}
