@@ -56,12 +56,19 @@ export function createApiClient(access: ApiAccess): ApiClient {
     call: (method, path, { body, contentType = "application/json", timeoutMs = 30_000 } = {}) =>
       new Promise((resolve, reject) => {
         const payload = body === undefined ? undefined : typeof body === "string" ? body : JSON.stringify(body);
-        const outgoing = request(...options(method, path, payload === undefined ? undefined : contentType), (incoming) => {
-          const chunks: Buffer[] = [];
-          incoming.on("data", (chunk: Buffer) => chunks.push(chunk)).on("error", reject);
-          incoming.on("end", () => resolve({ status: incoming.statusCode ?? 0, body: parse(Buffer.concat(chunks).toString()) }));
-        });
-        outgoing.setTimeout(timeoutMs, () => outgoing.destroy(new Error(`${method} ${path}: no answer in ${timeoutMs} ms`)));
+        const outgoing = request(
+          ...options(method, path, payload === undefined ? undefined : contentType),
+          (incoming) => {
+            const chunks: Buffer[] = [];
+            incoming.on("data", (chunk: Buffer) => chunks.push(chunk)).on("error", reject);
+            incoming.on("end", () =>
+              resolve({ status: incoming.statusCode ?? 0, body: parse(Buffer.concat(chunks).toString()) }),
+            );
+          },
+        );
+        outgoing.setTimeout(timeoutMs, () =>
+          outgoing.destroy(new Error(`${method} ${path}: no answer in ${timeoutMs} ms`)),
+        );
         outgoing.on("error", reject).end(payload);
       }),
     watch: (path, onEvent, signal) =>

@@ -42,7 +42,10 @@ export function makeCredentials(directory: string): Credentials {
 }
 
 /** Writes a kubeconfig for one user; the CA is inside, so that the file can be read from anywhere. */
-export function writeKubeconfig(path: string, options: { server: string; ca: string; user: string; token: string }): void {
+export function writeKubeconfig(
+  path: string,
+  options: { server: string; ca: string; user: string; token: string },
+): void {
   const config = {
     apiVersion: "v1",
     kind: "Config",

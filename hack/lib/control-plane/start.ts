@@ -92,7 +92,11 @@ async function startOnFreePort(start: (port: number) => Promise<StartedApiServer
   }
 }
 
-async function startApiServer(port: number, credentials: Credentials, options: ControlPlaneOptions): Promise<StartedApiServer> {
+async function startApiServer(
+  port: number,
+  credentials: Credentials,
+  options: ControlPlaneOptions,
+): Promise<StartedApiServer> {
   const process = startProcess({
     name: "kube-apiserver",
     command: options.tools["kube-apiserver"],

@@ -11,14 +11,14 @@ export function dieWithNpm(env: NodeJS.ProcessEnv): void {
   killMeWithMyParent();
   if (env["npm_lifecycle_event"] === undefined) return;
   const chain = ancestorsUpToNpm();
-  if (chain === undefined) return endNow();
-  for (const pid of chain) {
-    const pidfd = openPidfd(pid);
-    if (pidfd === undefined) return endNow();
-    onPidfdExit(pidfd, endNow);
-  }
+  const pidfds = chain?.map((pid) => openPidfd(pid));
   // A number read before its pidfd was open may have been given to another process since.
-  if (ancestorsUpToNpm()?.join() !== chain.join()) endNow();
+  const same = chain !== undefined && ancestorsUpToNpm()?.join() === chain.join();
+  if (!same) endNow();
+  for (const pidfd of pidfds ?? []) {
+    if (pidfd === undefined) endNow();
+    else onPidfdExit(pidfd, endNow);
+  }
 }
 
 /** Parents from the nearest up to the first that runs Node, which is npm; undefined if there is none. */

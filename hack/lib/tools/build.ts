@@ -80,7 +80,12 @@ function go(tool: Tool, args: string[], options: BuildOptions, onLine: (line: st
     child.on("error", reject);
     child.on("close", (code) => {
       if (code === 0) resolve();
-      else if (code === 127) reject(new Error("Go is not installed; install Go 1.26, or point KUBEBUILDER_ASSETS at a folder with etcd, kube-apiserver and kubectl"));
+      else if (code === 127)
+        reject(
+          new Error(
+            "Go is not installed; install Go 1.26, or point KUBEBUILDER_ASSETS at a folder with etcd, kube-apiserver and kubectl",
+          ),
+        );
       else reject(new Error(`go ${args[0]} exited with ${code}`));
     });
   });

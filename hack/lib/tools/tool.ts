@@ -47,7 +47,8 @@ export function programIn(directory: string, tool: Tool): string {
 function pinned(directory: string, module: string): string {
   const text = readFileSync(join(directory, "go.mod"), "utf8");
   const version = text.split(/\s+/).at(text.split(/\s+/).indexOf(module) + 1);
-  if (version === undefined || !/^v\d+\.\d+\.\d+$/.test(version)) throw new Error(`${directory}/go.mod pins no ${module}`);
+  if (version === undefined || !/^v\d+\.\d+\.\d+$/.test(version))
+    throw new Error(`${directory}/go.mod pins no ${module}`);
   return version;
 }
 

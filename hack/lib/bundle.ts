@@ -1,0 +1,65 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { build, type Plugin } from "esbuild";
+import { root } from "./root.ts";
+
+export interface Bundle {
+  readonly name: string;
+  readonly path: string;
+}
+
+/** src/main.ts and every module that it imports dynamically, which is one a role: `import("./agent/run.ts")` is agent. */
+const main = join(root, "src/main.ts");
+
+/**
+ * Builds dist/main.cjs and one bundle for each role beside it, CommonJS for Node 24. The process of a role loads its own
+ * bundle only, so that an agent does not carry the controller's libraries.
+ */
+export async function buildBundles(): Promise<Bundle[]> {
+  const roles = dynamicImports(readFileSync(main, "utf8"));
+  const entries: { [name: string]: string } = { main };
+  for (const [specifier, name] of roles) entries[name] = join(root, "src", specifier);
+  await build({
+    entryPoints: entries,
+    outdir: join(root, "dist"),
+    outExtension: { ".js": ".cjs" },
+    bundle: true,
+    platform: "node",
+    target: "node24",
+    format: "cjs",
+    minifySyntax: true,
+    minifyWhitespace: true,
+    keepNames: true,
+    sourcemap: "linked",
+    // Not bundled: a stack trace of production then still names lines of the sources.
+    sourcesContent: false,
+    external: ["koffi"],
+    legalComments: "none",
+    logLevel: "warning",
+    plugins: [rolesStayOutside(roles)],
+  });
+  return Object.keys(entries).map((name) => ({ name, path: join(root, "dist", `${name}.cjs`) }));
+}
+
+/** Specifiers of dynamic imports, and the name of the bundle that each becomes. */
+export function dynamicImports(source: string): Map<string, string> {
+  const found = new Map<string, string>();
+  for (const [, specifier] of source.matchAll(/import\("(\.[^"]+)"\)/g)) {
+    const [, folder, file] = /^\.\/(?:([\w-]+)\/)?([\w-]+)\.ts$/.exec(specifier ?? "") ?? [];
+    if (specifier === undefined || file === undefined) throw new Error(`src/main.ts imports ${specifier}: not a role`);
+    found.set(specifier, file === "run" && folder !== undefined ? folder : file);
+  }
+  return found;
+}
+
+function rolesStayOutside(roles: ReadonlyMap<string, string>): Plugin {
+  return {
+    name: "roles-stay-outside",
+    setup(setup) {
+      setup.onResolve({ filter: /^\./ }, ({ path, kind, importer }) => {
+        const role = importer === main && kind === "dynamic-import" ? roles.get(path) : undefined;
+        return role === undefined ? undefined : { path: `./${role}.cjs`, external: true };
+      });
+    },
+  };
+}

@@ -1,0 +1,54 @@
+/** The parts of the test suite, in the order in which they run: what fails fast comes first. */
+export interface Lane {
+  readonly name: string;
+  readonly what: string;
+  readonly work: CommandWork | TestWork;
+  /** Minutes after which the lane is ended and counts as failed. */
+  readonly limitMinutes: number;
+}
+
+/** One program that passes or fails as a whole. */
+export interface CommandWork {
+  readonly kind: "command";
+  readonly command: readonly string[];
+}
+
+/** Mocha tests, each counted. */
+export interface TestWork {
+  readonly kind: "tests";
+  readonly files: string;
+  /** Names each test as it ends; else only what failed. */
+  readonly verbose?: true;
+  /** Milliseconds for one test that says nothing else. */
+  readonly timeoutMs?: number;
+}
+
+const tests = (folder: string): TestWork => ({ kind: "tests", files: `test/${folder}/**/*.test.ts` });
+
+export const lanes: readonly Lane[] = [
+  { name: "types", what: "tsc", work: { kind: "command", command: ["tsc", "--noEmit", "-p", "."] }, limitMinutes: 5 },
+  { name: "lint", what: "biome", work: { kind: "command", command: ["biome", "check", "."] }, limitMinutes: 5 },
+  { name: "layering", what: "who may import whom", work: tests("layering"), limitMinutes: 5 },
+  {
+    name: "generated",
+    what: "*.gen.ts are what crds/ says",
+    work: { kind: "command", command: ["node", "hack/generate.ts", "--check"] },
+    limitMinutes: 5,
+  },
+  { name: "unit", what: "one part at a time", work: tests("unit"), limitMinutes: 10 },
+  { name: "laws", what: "the planner's laws over random worlds", work: tests("laws"), limitMinutes: 15 },
+  { name: "contract", what: "one suite for every plugin", work: tests("contract"), limitMinutes: 15 },
+  {
+    name: "sim",
+    what: "the whole system in a simulator, with a fault at every effect",
+    work: tests("sim"),
+    limitMinutes: 20,
+  },
+  { name: "real", what: "real mounts", work: { ...tests("real"), verbose: true, timeoutMs: 60_000 }, limitMinutes: 15 },
+  {
+    name: "cluster",
+    what: "a real API server, controller, agents and mounts",
+    work: { ...tests("cluster"), verbose: true, timeoutMs: 120_000 },
+    limitMinutes: 40,
+  },
+];

@@ -1,0 +1,63 @@
+import { spawn } from "node:child_process";
+import { existsSync, globSync, mkdirSync, readFileSync, rmSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { root } from "../root.ts";
+import { newRunId, runInSandbox, runVariable } from "../sandbox/outside.ts";
+import type { Lane, TestWork } from "./lanes.ts";
+import { leftoversOf, lookForTraces } from "./leftovers.ts";
+import type { TestResult } from "./results.ts";
+
+const sandboxScript = join(root, "hack/lib/sandbox/run.ts");
+
+/** Runs one lane, as root in a sandbox, and gives back what each test came to; a lane itself can fail as a test too. */
+export async function runLane(lane: Lane, env: NodeJS.ProcessEnv): Promise<TestResult[]> {
+  const started = performance.now();
+  const failure = (title: string, reason: string): TestResult => {
+    return { lane: lane.name, title, outcome: "failed", ms: performance.now() - started, reason };
+  };
+  const before = lookForTraces();
+  const id = newRunId();
+  const results: TestResult[] = [];
+  if (lane.work.kind === "command") {
+    const code = await execute(lane, lane.work.command, { ...env, [runVariable]: id });
+    if (code !== 0) results.push(failure(lane.work.command.join(" "), `exited with ${code}`));
+    else results.push({ lane: lane.name, title: lane.what, outcome: "passed", ms: performance.now() - started });
+  } else {
+    const { code, found } = await runTests(lane, lane.work, { ...env, [runVariable]: id });
+    results.push(...found);
+    const accounted = found.some((r) => r.outcome === "failed");
+    if (code !== 0 && !accounted) results.push(failure("the lane", `ended with ${code} before its last test`));
+    if (found.length === 0 && code === 0) results.push(failure("the lane", "ran no test"));
+  }
+  for (const left of await leftoversOf(id, before)) results.push(failure("nothing is left behind", left));
+  return results;
+}
+
+async function runTests(lane: Lane, work: TestWork, env: NodeJS.ProcessEnv) {
+  const resultsFile = join(root, "dist", `results-${lane.name}.jsonl`);
+  mkdirSync(dirname(resultsFile), { recursive: true });
+  rmSync(resultsFile, { force: true });
+  const files = globSync(work.files, { cwd: root }).sort();
+  if (files.length === 0) return { code: 0, found: [] };
+  const script = join(root, "hack/lib/lanes/mocha-main.ts");
+  const code = await execute(lane, ["node", script, lane.name, resultsFile, ...files], env);
+  const lines = existsSync(resultsFile) ? readFileSync(resultsFile, "utf8").trimEnd().split("\n") : [];
+  return { code, found: lines.filter((line) => line !== "").map((line) => JSON.parse(line) as TestResult) };
+}
+
+/** Programs of the project come from node_modules/.bin, Node among them. */
+async function execute(lane: Lane, command: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
+  const path = `${join(root, "node_modules/.bin")}:${env["PATH"] ?? ""}`;
+  const [program = "", ...args] = command[0] === "node" ? [process.execPath, ...command.slice(1)] : command;
+  const limited = ["timeout", "--foreground", "--kill-after=10", `${lane.limitMinutes}m`, program, ...args];
+  if (process.getuid?.() === 0) {
+    const id = env[runVariable] ?? newRunId();
+    return runInSandbox({ script: sandboxScript, args: limited, env: { ...env, PATH: path }, id });
+  }
+  const child = spawn("setpriv", ["--pdeathsig", "KILL", ...limited], {
+    stdio: "inherit",
+    cwd: root,
+    env: { ...env, PATH: path },
+  });
+  return new Promise((resolve, reject) => child.on("error", reject).on("exit", (code) => resolve(code ?? 1)));
+}

@@ -1,0 +1,73 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect } from "chai";
+import { root } from "../../hack/lib/root.ts";
+import { textViolations, violations } from "./rules.ts";
+
+/** Paths of the machines that this is developed on, put together so that this file does not name them itself. */
+const machinePath = new RegExp(
+  ["(?<![\\w}>])(/wor", "k/(main|shared|\\.library)\\b|/roo", "t/|/tmp/(cp|e|brief)\\b)"].join(""),
+);
+
+function filesOf(...folders: string[]): string[] {
+  const args = ["ls-files", "--cached", "--others", "--exclude-standard", "--", ...folders];
+  const listed = execFileSync("git", args, { cwd: root, encoding: "utf8" }).trim().split("\n");
+  return listed.filter((path) => path !== "" && existsSync(join(root, path)));
+}
+
+const read = (path: string) => readFileSync(join(root, path), "utf8");
+
+describe("layering", () => {
+  it("src keeps the import law, and effects stay in their files", () => {
+    const files = filesOf("src").filter((path) => path.endsWith(".ts"));
+    expect(files.length).to.be.greaterThan(10);
+    expect(files.flatMap((path) => violations(path, read(path))).join("\n")).to.equal("");
+  });
+
+  it("no file is too long, names a path of one machine, or has .only", () => {
+    const texts = filesOf().filter((path) => !/^package-lock\.json$|go\.sum$|\.(png|svg|ico)$/.test(path));
+    expect(texts.flatMap((path) => textViolations(path, read(path), machinePath)).join("\n")).to.equal("");
+  });
+
+  describe("rules", () => {
+    const caught: readonly [string, string, string][] = [
+      ["src/controller/x.ts", 'import { a } from "../agent/a.ts";', "controller may not import agent"],
+      ["src/agent/x.ts", 'import type { A } from "../controller/a.ts";', "agent may not import controller"],
+      ["src/kube/x.ts", 'export { a } from "../host/a.ts";', "kube may not import host"],
+      ["src/host/x.ts", 'import { a } from "../plugins/a.ts";', "host may not import plugins"],
+      ["src/api/x.ts", 'import { a } from "../kube/a.ts";', "base may not import kube"],
+      ["src/plugins/x.ts", 'await import("../agent/a.ts");', "plugins may not import agent"],
+      ["src/agent/deep/x.ts", 'import { a } from "../../../hack/a.ts";', "outside of src"],
+      ["src/newroom/x.ts", 'import { a } from "../kube/a.ts";', "unknown may not import kube"],
+      ["src/agent/x.ts", "const t = Date.now();", "Date.now"],
+      ["src/agent/x.ts", "const t = new Date();", "new Date()"],
+      ["src/agent/x.ts", "setTimeout(f, 1);", "setTimeout"],
+      ["src/agent/x.ts", "const later = setTimeout;", "setTimeout"],
+      ["src/agent/x.ts", "Math.random();", "Math.random"],
+      ["src/agent/x.ts", "process.env.HOME;", "process.env"],
+      ["src/agent/run.ts", "process.exit(1);", "process.exit"],
+      ["src/controller/start.ts", 'import Op from "@dot-i/k8s-operator";', "@dot-i/k8s-operator"],
+      ["src/agent/x.ts", 'import type { V1Node } from "@kubernetes/client-node";', "@kubernetes/client-node"],
+      ["src/agent/plan.ts", '/** Pure. */\nimport { readFileSync } from "node:fs";', "says that it is pure"],
+    ];
+    for (const [path, text, message] of caught) {
+      it(`catch ${JSON.stringify(text)} in ${path}`, () => {
+        expect(violations(path, text).join("\n")).to.include(message);
+      });
+    }
+
+    const allowed: readonly [string, string][] = [
+      ["src/agent/x.ts", 'import { a } from "../host/a.ts";\nimport { b } from "../kube/b.ts";'],
+      ["src/main.ts", 'await import("./agent/run.ts");\nprocess.exit(1);'],
+      ["src/agent/x.ts", "new Date(now).toISOString();"],
+      ["src/agent/x.ts", "// Date.now() would be the real clock\nclock.now();"],
+      ["src/system.ts", "Date.now();"],
+    ];
+    for (const [path, text] of allowed) {
+      it(`allow ${JSON.stringify(text)} in ${path}`, () => {
+        expect(violations(path, text)).to.deep.equal([]);
+      });
+    }
+  });
+});

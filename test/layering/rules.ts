@@ -1,0 +1,96 @@
+/** The import law of src (design.md, section 5) and what only one place may touch. Pure, so that it can be tried on text. */
+
+/** Rooms, and the rooms that each may import from beside itself. */
+const mayImport: { readonly [room: string]: readonly string[] } = {
+  base: [],
+  host: ["base"],
+  plugins: ["base", "host"],
+  kube: ["base"],
+  agent: ["base", "host", "plugins", "kube"],
+  controller: ["base", "kube"],
+};
+
+/** Files directly in src, and src/api, which everybody may use. */
+const base = /^src\/(api\/.*|errors\.ts|ports\.ts)$/;
+
+/** Files that wire everything: they may import any room. */
+const wiring = /^src\/(main|config|log|system|health-server|version)\.ts$/;
+
+/** Only real effects live here; everything else gets them handed in. */
+const forbidden: readonly { readonly what: string; readonly pattern: RegExp; readonly allowed: RegExp }[] = [
+  { what: "Date.now", pattern: /\bDate\.now\b/, allowed: /^src\/system\.ts$/ },
+  { what: "new Date()", pattern: /\bnew Date\(\s*\)/, allowed: /^src\/system\.ts$/ },
+  {
+    what: "setTimeout or setInterval",
+    pattern: /\b(setTimeout|setInterval|setImmediate)\b(?!\()|(?<![.\w])(setTimeout|setInterval)\(/,
+    allowed: /^src\/system\.ts$/,
+  },
+  { what: "Math.random", pattern: /\bMath\.random\b/, allowed: /^src\/system\.ts$/ },
+  { what: "process.env", pattern: /\bprocess\.env\b/, allowed: /^src\/(config|main)\.ts$/ },
+  { what: "process.exit", pattern: /\bprocess\.(exit|reallyExit|abort)\b/, allowed: /^src\/main\.ts$/ },
+  { what: "@dot-i/k8s-operator", pattern: /from "@dot-i\/k8s-operator"/, allowed: /^src\/controller\/operator\.ts$/ },
+  { what: "@kubernetes/client-node", pattern: /from "@kubernetes\/client-node"/, allowed: /^src\/controller\// },
+];
+
+export const longestFile = 250;
+
+/** What is wrong with one file of src. */
+export function violations(path: string, text: string): string[] {
+  const code = withoutComments(text);
+  const found = [...code.matchAll(/(?:from|import)\s*\(?\s*"([^"]+)"/g)].flatMap(([, specifier = ""]) =>
+    importViolation(path, specifier),
+  );
+  for (const { what, pattern, allowed } of forbidden) {
+    if (!allowed.test(path) && pattern.test(code)) found.push(`${path}: ${what} is not for this file`);
+  }
+  if (isPure(text) && /from "node:/.test(code)) found.push(`${path}: says that it is pure, and imports node:*`);
+  return found;
+}
+
+/** What is wrong with any text file of the repository. */
+export function textViolations(path: string, text: string, machinePath: RegExp): string[] {
+  const found: string[] = [];
+  if (machinePath.test(text)) found.push(`${path}: names a path of one machine: ${machinePath.exec(text)?.[0]}`);
+  const lines = text.split("\n").length - 1;
+  if (path.endsWith(".ts") && !path.endsWith(".gen.ts") && lines > longestFile) {
+    found.push(`${path}: ${lines} lines; split it at ${longestFile}`);
+  }
+  if (/\.test\.ts$/.test(path) && /\b(it|describe|context|test)\.only\(/.test(text)) found.push(`${path}: .only`);
+  return found;
+}
+
+function importViolation(path: string, specifier: string): string[] {
+  if (!specifier.startsWith(".")) return [];
+  const target = resolve(path, specifier);
+  const from = roomOf(path);
+  const to = roomOf(target);
+  if (!target.startsWith("src/")) return [`${path}: imports ${target}, outside of src`];
+  if (from === "wiring" || from === to || (mayImport[from] ?? []).includes(to)) return [];
+  return [`${path}: ${from} may not import ${to} (${target})`];
+}
+
+/** "unknown" for a room that nobody has entered in the law. */
+function roomOf(path: string): string {
+  if (base.test(path)) return "base";
+  if (wiring.test(path)) return "wiring";
+  const room = /^src\/([^/]+)\//.exec(path)?.[1] ?? "";
+  return Object.hasOwn(mayImport, room) ? room : "unknown";
+}
+
+function resolve(path: string, specifier: string): string {
+  const parts = path.split("/").slice(0, -1);
+  for (const part of specifier.split("/")) {
+    if (part === "..") parts.pop();
+    else if (part !== ".") parts.push(part);
+  }
+  return parts.join("/");
+}
+
+/** A file that calls itself pure in its first comment. */
+function isPure(text: string): boolean {
+  return /^\s*(\/\*\*[\s\S]*?\*\/|(\/\/[^\n]*\n)+)/.exec(text)?.[0].match(/\b[Pp]ure\b/) != null;
+}
+
+function withoutComments(text: string): string {
+  return text.replace(/\/\*[\s\S]*?\*\//g, "").replace(/(^|\s)\/\/[^\n]*/g, "$1");
+}

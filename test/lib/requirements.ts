@@ -1,0 +1,52 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { delimiter, join } from "node:path";
+import { skipBecause } from "../../hack/lib/lanes/skip-reason.ts";
+
+/** What a test may need of the machine, with how to find out; the text says what is missing. */
+const checks = {
+  root: () => (process.getuid?.() === 0 ? undefined : "needs root"),
+  "loop-devices": () =>
+    existsSync("/dev/loop-control") ? undefined : "needs loop devices: there is no /dev/loop-control",
+  fuse: () => (existsSync("/dev/fuse") ? undefined : "needs FUSE: there is no /dev/fuse"),
+  "nfs-client": () => fileSystem("nfs4"),
+  xfs: () => fileSystem("xfs"),
+  btrfs: () => fileSystem("btrfs"),
+  ext4: () => fileSystem("ext4"),
+  "mkfs.ext4": () => program("mkfs.ext4"),
+  "mkfs.xfs": () => program("mkfs.xfs"),
+  "mkfs.btrfs": () => program("mkfs.btrfs"),
+  full: () => (process.env["NODEVOLUME_FULL"] ? undefined : "only with --full"),
+} as const satisfies { [name: string]: () => string | undefined };
+
+export type Requirement = keyof typeof checks;
+
+/** Skips the test, or from a before hook its suite, by name and with a reason, if the machine lacks something. */
+export function need(context: Mocha.Context, ...requirements: Requirement[]): void {
+  for (const requirement of requirements) {
+    const missing = checks[requirement]();
+    if (missing !== undefined) skipBecause(context, missing);
+  }
+}
+
+/** Whether the long version of a test was asked for with --full. */
+export function full(): boolean {
+  return checks.full() === undefined;
+}
+
+function program(name: string): string | undefined {
+  const folders = (process.env["PATH"] ?? "").split(delimiter);
+  return folders.some((folder) => existsSync(join(folder, name))) ? undefined : `needs ${name}`;
+}
+
+/** A file system may be a module that is loaded only when it is first asked for. */
+function fileSystem(name: string): string | undefined {
+  const known = () => new RegExp(`\\t${name}$`, "m").test(readFileSync("/proc/filesystems", "utf8"));
+  if (known()) return undefined;
+  try {
+    execFileSync("modprobe", [name], { stdio: "ignore" });
+  } catch {
+    // No such module, or no modprobe: /proc/filesystems has the last word.
+  }
+  return known() ? undefined : `the kernel has no ${name}`;
+}
