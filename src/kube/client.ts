@@ -5,7 +5,10 @@ import { arrayIn, recordIn, stringIn } from "./json.ts";
 import { apiVersionOf, resourcePath } from "./resource-path.ts";
 import type { ApiRequest, Transport } from "./transport.ts";
 
-/** An object to write to. With uid and resourceVersion the write is refused (409) unless both are still those. */
+/**
+ * An object to write to. With uid and resourceVersion the write is refused unless both are still those: with 409, or
+ * where another object has taken the name with 422, as the API server takes that for a change of the UID.
+ */
 export interface ObjectRef {
   readonly name: string;
   readonly namespace?: string | undefined;
