@@ -1,0 +1,168 @@
+import { expect } from "chai";
+import type { ApiAnswer } from "../../hack/lib/api-client.ts";
+import { type TestCluster, testCluster } from "../lib/cluster.ts";
+import {
+  expectRefused,
+  expectStatus,
+  intentOn,
+  leaseOf,
+  type PolicyWorld,
+  patch,
+  paths,
+  policyWorld,
+} from "../lib/policy-world.ts";
+import { until } from "../lib/until.ts";
+
+const status = { status: { observedUID: "x", observedGeneration: 1, inUse: true, state: "Mounted" } };
+
+describe("policy of an agent", () => {
+  let cluster: TestCluster;
+  let world: PolicyWorld;
+
+  before(async function () {
+    cluster = await testCluster(this);
+    world = await policyWorld(cluster, "agent-policy");
+  });
+  after(() => world?.remove());
+
+  const intent = (whose: keyof PolicyWorld["intents"]) => `${paths.intents}/${world.intents[whose]}`;
+
+  it("writes the status of an intent of its node", async () => {
+    const answer = await patch(world.agent, `${intent("own")}/status`, status);
+    expectStatus(200, answer);
+    expect((answer.body["status"] as { state: string }).state).to.equal("Mounted");
+  });
+
+  it("writes the status of its node's state", async () => {
+    const body = { status: { volumes: 1 } };
+    expectStatus(200, await patch(world.agent, `${paths.states}/${world.own.name}/status`, body));
+  });
+
+  it("makes and renews its own Lease", async () => {
+    expectStatus(201, await world.agent.call("POST", paths.leases, { body: leaseOf(world.own.name) }));
+    const body = { spec: { renewTime: "2026-01-01T00:00:00.000000Z" } };
+    expectStatus(200, await patch(world.agent, `${paths.leases}/${world.own.name}`, body));
+  });
+
+  const bound = "must be bound to its node";
+  const elsewhere = "may not write for node";
+  const theirs = "are written by the controller";
+  const agentState = { status: { agentState: { state: "Live", since: "2026-01-01T00:00:00Z" } } };
+  const refused: readonly [what: string, message: string, attempt: () => Promise<ApiAnswer>][] = [
+    ["an intent's status on another node", elsewhere, () => patch(world.agent, `${intent("other")}/status`, status)],
+    [
+      "an intent's status, the token naming no node",
+      bound,
+      () => patch(world.homeless, `${intent("own")}/status`, status),
+    ],
+    [
+      "an intent's status of an earlier Node",
+      "another Node",
+      () => patch(world.agent, `${intent("stranger")}/status`, status),
+    ],
+    [
+      "the state of another node",
+      elsewhere,
+      () => patch(world.agent, `${paths.states}/${world.other.name}/status`, { status: { volumes: 1 } }),
+    ],
+    [
+      "the Lease of another node",
+      elsewhere,
+      () => world.agent.call("POST", paths.leases, { body: leaseOf(world.other.name) }),
+    ],
+    [
+      "the controller's Lease",
+      elsewhere,
+      () => world.agent.call("POST", paths.leases, { body: leaseOf("nodevolume-controller") }),
+    ],
+    [
+      "a Lease, the token naming no node",
+      bound,
+      () => world.homeless.call("POST", paths.leases, { body: leaseOf(world.own.name) }),
+    ],
+    [
+      "status.attach",
+      theirs,
+      () => patch(world.agent, `${intent("own")}/status`, { status: { attach: { reason: "X" } } }),
+    ],
+    ["status.agentState", theirs, () => patch(world.agent, `${intent("own")}/status`, agentState)],
+    [
+      "the spec of an intent",
+      "nodevolumeintents",
+      () => patch(world.agent, intent("own"), { spec: { suspend: true } }),
+    ],
+    [
+      "metadata of an intent",
+      "nodevolumeintents",
+      () => patch(world.agent, intent("own"), { metadata: { finalizers: null } }),
+    ],
+    [
+      "a new intent",
+      "nodevolumeintents",
+      () => world.agent.call("POST", paths.intents, { body: intentOn(world.own, "agent-policy-c") }),
+    ],
+    ["the deletion of an intent", "nodevolumeintents", () => world.agent.call("DELETE", intent("own"))],
+    [
+      "its Node",
+      "nodes",
+      () => patch(world.agent, `/api/v1/nodes/${world.own.name}`, { metadata: { labels: { a: "b" } } }),
+    ],
+    ["a Secret", "secrets", () => world.agent.call("GET", "/api/v1/namespaces/default/secrets")],
+    ["the ConfigMaps of the cluster", "configmaps", () => world.agent.call("GET", "/api/v1/configmaps")],
+  ];
+  for (const [what, message, attempt] of refused) {
+    it(`refuses ${what}`, async () => expectRefused(await attempt(), message));
+  }
+
+  describe("with more rights than RBAC should give", () => {
+    const rbac = "/apis/rbac.authorization.k8s.io/v1";
+    const metadata = { name: "agent-policy-too-much" };
+    const roleRef = { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", ...metadata };
+    const subject = { kind: "ServiceAccount", name: "nodevolume-agent", namespace: "nodevolume-system" };
+
+    before(async () => {
+      const rules = [
+        { apiGroups: ["nodevolume.dev"], resources: ["*"], verbs: ["*"] },
+        { apiGroups: ["coordination.k8s.io"], resources: ["leases"], verbs: ["*"] },
+      ];
+      expectStatus(201, await cluster.admin.call("POST", `${rbac}/clusterroles`, { body: { metadata, rules } }));
+      const binding = { metadata, roleRef, subjects: [subject] };
+      expectStatus(201, await cluster.admin.call("POST", `${rbac}/clusterrolebindings`, { body: binding }));
+      const review = {
+        apiVersion: "authorization.k8s.io/v1",
+        kind: "SelfSubjectAccessReview",
+        spec: { resourceAttributes: { verb: "delete", group: "nodevolume.dev", resource: "nodevolumeintents" } },
+      };
+      await until("the rights to arrive", 10_000, async () => {
+        const answer = await world.agent.call("POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", {
+          body: review,
+        });
+        return (answer.body["status"] as { allowed: boolean }).allowed;
+      });
+    });
+    after(async () => {
+      await cluster.admin.call("DELETE", `${rbac}/clusterrolebindings/${metadata.name}`);
+      await cluster.admin.call("DELETE", `${rbac}/clusterroles/${metadata.name}`);
+    });
+
+    const only = "an agent writes only status and its own Lease";
+    const attempts: readonly [string, () => Promise<ApiAnswer>][] = [
+      ["the spec of an intent", () => patch(world.agent, intent("own"), { spec: { suspend: true } })],
+      ["the finalizer of an intent", () => patch(world.agent, intent("own"), { metadata: { finalizers: null } })],
+      ["the deletion of an intent", () => world.agent.call("DELETE", intent("own"))],
+      ["a new intent", () => world.agent.call("POST", paths.intents, { body: intentOn(world.own, "agent-policy-c") })],
+      ["the deletion of a state", () => world.agent.call("DELETE", `${paths.states}/${world.own.name}`)],
+      ["the deletion of its Lease", () => world.agent.call("DELETE", `${paths.leases}/${world.own.name}`)],
+      [
+        "a Lease elsewhere",
+        () =>
+          world.agent.call("POST", paths.leases.replace("nodevolume-system", "kube-node-lease"), {
+            body: leaseOf(world.own.name),
+          }),
+      ],
+    ];
+    for (const [what, attempt] of attempts) {
+      it(`refuses ${what}`, async () => expectRefused(await attempt(), only));
+    }
+  });
+});

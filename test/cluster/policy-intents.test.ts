@@ -1,0 +1,140 @@
+import { type TestCluster, testCluster } from "../lib/cluster.ts";
+import {
+  expectRefused,
+  expectStatus,
+  intentOn,
+  type PolicyWorld,
+  patch,
+  paths,
+  policyWorld,
+} from "../lib/policy-world.ts";
+import { until } from "../lib/until.ts";
+
+describe("policy of intents", () => {
+  let cluster: TestCluster;
+  let world: PolicyWorld;
+  let intent: string;
+
+  before(async function () {
+    cluster = await testCluster(this);
+    world = await policyWorld(cluster, "intent-policy");
+    intent = `${paths.intents}/${world.intents.own}`;
+  });
+  after(() => world?.remove());
+
+  describe("the controller", () => {
+    it("writes spec, attach and agentState", async () => {
+      expectStatus(200, await patch(world.controller, intent, { spec: { suspend: true } }));
+      const agentState = { state: "Live", since: "2026-01-01T00:00:00Z" };
+      const body = { status: { attach: { reason: "X" }, agentState } };
+      expectStatus(200, await patch(world.controller, `${intent}/status`, body));
+    });
+
+    const forgeries: readonly [string, unknown][] = [
+      ["observedUID", "forged"],
+      ["observedGeneration", 7],
+      ["grantID", "forged"],
+      ["inUse", false],
+      ["state", "Released"],
+      ["mounts", []],
+      ["agent", { bootID: "forged", epoch: 1 }],
+    ];
+    for (const [field, value] of forgeries) {
+      it(`is refused status.${field}, which only an agent acknowledges`, async () => {
+        const answer = await patch(world.controller, `${intent}/status`, { status: { [field]: value } });
+        expectRefused(answer, "can only be written by the agent of that node");
+      });
+    }
+
+    it("reads no Secret and no ConfigMap", async () => {
+      expectRefused(await world.controller.call("GET", "/api/v1/secrets"), "secrets");
+      expectRefused(await world.controller.call("GET", "/api/v1/configmaps"), "configmaps");
+    });
+  });
+
+  describe("a platform administrator", () => {
+    it("vouches for a release", async () => {
+      const annotations = { "nodevolume.dev/release": "anna: the node is in pieces" };
+      expectStatus(200, await patch(cluster.people, intent, { metadata: { annotations } }));
+    });
+
+    const set = "change the NodeVolumeSet";
+    const refused: readonly [string, string, unknown][] = [
+      ["the spec", set, { spec: { suspend: false, deletionPolicy: "Retain" } }],
+      ["the finalizer", "annotation nodevolume.dev/release", { metadata: { finalizers: null } }],
+      ["a label", set, { metadata: { labels: { "nodevolume.dev/set": "other" } } }],
+    ];
+    for (const [what, message, body] of refused) {
+      it(`is refused ${what}`, async () => expectRefused(await patch(cluster.people, intent, body), message));
+    }
+
+    it("is refused to make, delete or acknowledge one", async () => {
+      const body = intentOn(world.own, "intent-policy-c");
+      expectRefused(await cluster.people.call("POST", paths.intents, { body }), "nodevolumeintents");
+      expectRefused(await cluster.people.call("DELETE", intent), "nodevolumeintents");
+      expectRefused(await patch(cluster.people, `${intent}/status`, { status: { inUse: false } }), "nodevolumeintents");
+    });
+  });
+
+  describe("somebody with every verb of the API but none of ours", () => {
+    const rbac = "/apis/rbac.authorization.k8s.io/v1";
+    const metadata = { name: "intent-policy-writer" };
+
+    before(async () => {
+      const verbs = ["get", "list", "watch", "create", "update", "patch", "delete"];
+      const rules = [
+        { apiGroups: ["nodevolume.dev"], resources: ["nodevolumeintents", "nodevolumeintents/status"], verbs },
+      ];
+      expectStatus(201, await cluster.admin.call("POST", `${rbac}/clusterroles`, { body: { metadata, rules } }));
+      const roleRef = { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", ...metadata };
+      const subjects = [{ kind: "Group", apiGroup: "rbac.authorization.k8s.io", name: "writers" }];
+      expectStatus(
+        201,
+        await cluster.admin.call("POST", `${rbac}/clusterrolebindings`, { body: { metadata, roleRef, subjects } }),
+      );
+      await until("the rights to arrive", 10_000, async () => {
+        const canI = ["--as=writer", "--as-group=writers", "auth", "can-i", "delete", "nodevolumeintents"];
+        return (await cluster.adminKubectl.try(canI)).code === 0;
+      });
+    });
+    after(async () => {
+      await cluster.admin.call("DELETE", `${rbac}/clusterrolebindings/${metadata.name}`);
+      await cluster.admin.call("DELETE", `${rbac}/clusterroles/${metadata.name}`);
+    });
+
+    /** kubectl as a member of the group, by impersonation. */
+    const writer = async (...args: string[]) => {
+      const result = await cluster.adminKubectl.try(
+        ["--as=writer", "--as-group=writers", ...args],
+        JSON.stringify(intentOn(world.own, "intent-policy-c")),
+      );
+      return { status: result.code === 0 ? 200 : 403, body: { message: result.stderr } };
+    };
+
+    const attempts: readonly [string, string, () => string[]][] = [
+      ["to make one", "made and removed by the controller", () => ["create", "-f", "-"]],
+      ["to delete one", "made and removed by the controller", () => ["delete", "nodevolumeintent", world.intents.own]],
+      [
+        "to vouch for a release",
+        "needs the verb release",
+        () => ["annotate", "nodevolumeintent", world.intents.other, "nodevolume.dev/release=me: because"],
+      ],
+      [
+        "to acknowledge for a node",
+        "only be written by the agent",
+        () => [
+          "patch",
+          "nodevolumeintent",
+          world.intents.own,
+          "--subresource=status",
+          "--type=merge",
+          "-p",
+          '{"status":{"inUse":false}}',
+        ],
+      ],
+    ];
+    for (const [what, message, args] of attempts) {
+      it(`is refused ${what}`, async () => expectRefused(await writer(...args()), message));
+    }
+  });
+});

@@ -1,0 +1,89 @@
+// A real control plane with the project installed, once for all tests of a lane. The sandbox ends with the lane, and everything with it.
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type ApiClient, createApiClient } from "../../hack/lib/api-client.ts";
+import { platformAdmin, writeKubeconfig } from "../../hack/lib/control-plane/credentials.ts";
+import { requestToken } from "../../hack/lib/control-plane/identities.ts";
+import { installProject } from "../../hack/lib/control-plane/install.ts";
+import { type ControlPlane, startControlPlane } from "../../hack/lib/control-plane/start.ts";
+import { createKubectl, type Kubectl } from "../../hack/lib/kubectl.ts";
+import { locateTools } from "../../hack/lib/tools/locate.ts";
+import { need } from "./requirements.ts";
+
+export interface TestCluster {
+  readonly directory: string;
+  readonly controlPlane: ControlPlane;
+  /** The bootstrap administrator: for preparing a test, never for what is tested. */
+  readonly admin: ApiClient;
+  readonly adminKubectl: Kubectl;
+  /** Somebody who runs the platform: the project's own ClusterRole nodevolume-admin, and what a test needs of Nodes. */
+  readonly people: ApiClient;
+  readonly kubectl: Kubectl;
+  /** A client with a token of its own. */
+  as(token: string): ApiClient;
+  /** A bound token of a ServiceAccount of ours. */
+  token: (serviceAccount: string, boundTo?: Parameters<typeof requestToken>[2]) => Promise<string>;
+}
+
+let shared: Promise<TestCluster> | undefined;
+
+/** The lane's cluster, started for whoever asks first; skips where it cannot be. */
+export async function testCluster(context: Mocha.Context): Promise<TestCluster> {
+  need(context, "root");
+  // A tool may have to be built, once.
+  context.timeout(20 * 60_000);
+  shared ??= start();
+  return shared;
+}
+
+async function start(): Promise<TestCluster> {
+  const tools = await locateTools({ env: process.env, report: (line) => console.log(`  ${line}`) });
+  const directory = mkdtempSync(join(tmpdir(), "nodevolume-cluster-"));
+  const controlPlane = await startControlPlane({ tools, directory: join(directory, "control-plane") });
+  const { admin, server, ca, credentials } = controlPlane;
+  const kubectlOf = (user: string, token: string) => {
+    const path = join(directory, `${user}.kubeconfig`);
+    writeKubeconfig(path, { server, ca, user, token });
+    return createKubectl(controlPlane.kubectl, path);
+  };
+  const adminKubectl = kubectlOf("bootstrap-admin", credentials.adminToken);
+  await installProject({ kubectl: adminKubectl, admin, server, ca });
+  await adminKubectl.run(
+    ["apply", "-f", "-"],
+    JSON.stringify({ apiVersion: "v1", kind: "List", items: rightsOfPeople }),
+  );
+  const as = (token: string) => createApiClient({ server, ca, token });
+  writeFileSync(join(directory, "ca.crt"), ca);
+  return {
+    directory,
+    controlPlane,
+    admin,
+    adminKubectl,
+    people: as(credentials.peopleToken),
+    kubectl: kubectlOf(platformAdmin, credentials.peopleToken),
+    as,
+    token: (serviceAccount, boundTo) => requestToken(admin, serviceAccount, boundTo),
+  };
+}
+
+const rbac = "rbac.authorization.k8s.io";
+const user = { kind: "User", apiGroup: rbac, name: platformAdmin };
+const binding = (role: string) => ({
+  apiVersion: `${rbac}/v1`,
+  kind: "ClusterRoleBinding",
+  metadata: { name: `people-${role}` },
+  roleRef: { apiGroup: rbac, kind: "ClusterRole", name: role },
+  subjects: [user],
+});
+
+const rightsOfPeople = [
+  binding("nodevolume-admin"),
+  {
+    apiVersion: `${rbac}/v1`,
+    kind: "ClusterRole",
+    metadata: { name: "test-nodes" },
+    rules: [{ apiGroups: [""], resources: ["nodes"], verbs: ["get", "list", "watch", "patch", "update"] }],
+  },
+  binding("test-nodes"),
+];
