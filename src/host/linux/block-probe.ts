@@ -1,0 +1,68 @@
+import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
+import { errnoOf } from "./errno.ts";
+
+/** What the device itself says, read in a child because a broken disk may not answer. */
+export interface BlockProbe {
+  readonly sizeBytes: number;
+  /** Whether nothing but zeros stands where file systems, RAID members and partition tables begin and end. */
+  readonly zeros: boolean;
+  /** Whether somebody has it open exclusively: a mount, swap, device-mapper, RAID. */
+  readonly busy: boolean;
+}
+
+/** Bytes read at each end: superblocks, labels and tables of all file systems in use stand within them. */
+const ends = 4 * 1024 * 1024;
+
+/** @param path a device node */
+export function probeBlockDevice(path: string): BlockProbe {
+  const fd = openExclusive(path);
+  try {
+    const sizeBytes = sizeOf(fd.number);
+    const first = isZero(fd.number, 0, Math.min(ends, sizeBytes));
+    const zeros = first && isZero(fd.number, Math.max(0, sizeBytes - ends), sizeBytes);
+    return { sizeBytes, zeros, busy: !fd.exclusive };
+  } finally {
+    closeSync(fd.number);
+  }
+}
+
+function openExclusive(path: string): { number: number; exclusive: boolean } {
+  try {
+    return { number: openSync(path, constants.O_RDONLY | constants.O_EXCL), exclusive: true };
+  } catch (error) {
+    if (errnoOf(error) !== "EBUSY") throw error;
+    return { number: openSync(path, constants.O_RDONLY), exclusive: false };
+  }
+}
+
+/** stat gives 0 for a device: its end is where no byte can be read any more, found by halving. */
+function sizeOf(fd: number): number {
+  const { size } = fstatSync(fd);
+  if (size > 0) return size;
+  const byte = Buffer.alloc(1);
+  const readable = (position: number) => readSync(fd, byte, 0, 1, position) === 1;
+  let low = 0;
+  let high = 1;
+  if (!readable(0)) return 0;
+  while (readable(high)) {
+    low = high;
+    high *= 2;
+  }
+  while (high - low > 1) {
+    const middle = Math.floor((low + high) / 2);
+    if (readable(middle)) low = middle;
+    else high = middle;
+  }
+  return high;
+}
+
+function isZero(fd: number, from: number, to: number): boolean {
+  const buffer = Buffer.alloc(1024 * 1024);
+  for (let at = from; at < to; ) {
+    const length = readSync(fd, buffer, 0, Math.min(buffer.length, to - at), at);
+    if (length === 0) return false; // not all of it could be read: nothing is proved
+    if (buffer.subarray(0, length).some((byte) => byte !== 0)) return false;
+    at += length;
+  }
+  return true;
+}

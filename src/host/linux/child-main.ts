@@ -1,0 +1,55 @@
+import { createInterface } from "node:readline";
+import { messageOf, VolumeError } from "../../errors.ts";
+import type { Mounter } from "../ports.ts";
+import { probeBlockDevice } from "./block-probe.ts";
+import type { ChildRequest } from "./child-runner.ts";
+import { InProcessMounter } from "./in-process-mounter.ts";
+import { loadLibc } from "./libc.ts";
+
+/** How a child says what became of its one call of the mounter. */
+export type ChildReply =
+  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: false; readonly error: ChildError };
+
+export interface ChildError {
+  readonly message: string;
+  readonly reason?: VolumeError["reason"];
+  readonly errorClass?: VolumeError["errorClass"];
+}
+
+/** The role `child`: reads one request from stdin, carries it out, writes the reply to stdout. */
+export async function runChild(): Promise<void> {
+  const request = await readRequest();
+  if (request === undefined) return; // the parent died before it said what to do
+  if (request.kind === "exec") {
+    process.execve?.(request.file, [request.file, ...request.args], {
+      PATH: "/usr/sbin:/usr/bin:/sbin:/bin",
+      LC_ALL: "C",
+    });
+    throw new Error("process.execve is missing: Node 24 is needed");
+  }
+  if (request.kind === "probe") {
+    process.stdout.write(JSON.stringify(probeBlockDevice(request.path)));
+    return;
+  }
+  const reply = await perform(new InProcessMounter(loadLibc(), "followLinks"), request);
+  process.stdout.write(JSON.stringify(reply));
+}
+
+async function perform(
+  mounter: Mounter,
+  request: { method: keyof Mounter; args: readonly unknown[] },
+): Promise<ChildReply> {
+  try {
+    const method = mounter[request.method] as (...args: readonly unknown[]) => Promise<unknown>;
+    return { ok: true, value: await method.apply(mounter, [...request.args]) };
+  } catch (error) {
+    const known = error instanceof VolumeError ? { reason: error.reason, errorClass: error.errorClass } : {};
+    return { ok: false, error: { message: messageOf(error), ...known } };
+  }
+}
+
+async function readRequest(): Promise<ChildRequest | undefined> {
+  for await (const line of createInterface({ input: process.stdin })) return JSON.parse(line) as ChildRequest;
+  return undefined;
+}

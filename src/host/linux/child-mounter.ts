@@ -1,0 +1,59 @@
+import { VolumeError } from "../../errors.ts";
+import type { FilesystemMount, Mounter, OperationContext } from "../ports.ts";
+import type { ChildReply } from "./child-main.ts";
+import type { ChildRunner } from "./child-runner.ts";
+
+/** The in-process mounter, run in a disposable child for each call. */
+export class ChildMounter implements Mounter {
+  readonly #runner: ChildRunner;
+  readonly #operation: OperationContext;
+
+  constructor(runner: ChildRunner, operation: OperationContext) {
+    this.#runner = runner;
+    this.#operation = operation;
+  }
+
+  inspect: Mounter["inspect"] = (...args) => this.#call("inspect", args);
+  makeSource: Mounter["makeSource"] = (...args) => this.#call("makeSource", args);
+  inspectTarget: Mounter["inspectTarget"] = (...args) => this.#call("inspectTarget", args);
+  makeTarget: Mounter["makeTarget"] = (...args) => this.#call("makeTarget", args);
+  removeTarget: Mounter["removeTarget"] = (...args) => this.#call("removeTarget", args);
+  bind: Mounter["bind"] = (...args) => this.#call("bind", args);
+  setAttributes: Mounter["setAttributes"] = (...args) => this.#call("setAttributes", args);
+  reconfigure: Mounter["reconfigure"] = (...args) => this.#call("reconfigure", args);
+  unmount: Mounter["unmount"] = (...args) => this.#call("unmount", args);
+
+  mountFilesystem(request: FilesystemMount): Promise<void> {
+    return request.fsType === "nfs" ? this.#mountNfs(request) : this.#call("mountFilesystem", [request]);
+  }
+
+  /** NFS needs its helper: mount.nfs(8) resolves the name and negotiates with the server. The target is our own staging path. */
+  async #mountNfs(request: FilesystemMount): Promise<void> {
+    const { readOnly, nosuid, nodev } = request.attributes;
+    const flags = [readOnly ? "ro" : "rw", ...(nosuid ? ["nosuid"] : []), ...(nodev ? ["nodev"] : [])];
+    const options = [...flags, ...request.options].join(",");
+    const args = ["-t", "nfs", "-o", options, "--", request.source, request.target.path];
+    const result = await this.#runner.run({ kind: "exec", file: "/bin/mount", args }, this.#operation);
+    if (result.code === 0) return;
+    const text = result.stderr.trim().slice(-512);
+    if (/unknown filesystem|not supported by kernel|No such device/i.test(text)) {
+      throw new VolumeError("FilesystemUnsupported", "final", `the kernel or the image has no NFS client: ${text}`);
+    }
+    const on = { kind: "Server", name: request.source };
+    if (/incorrect mount option|invalid option|bad option/i.test(text))
+      throw new VolumeError("OptionsRefused", "final", text);
+    throw new VolumeError("ServerUnreachable", "transient", `mounting ${request.source}: ${text}`, { on });
+  }
+
+  async #call<T>(method: keyof Mounter, args: readonly unknown[]): Promise<T> {
+    const result = await this.#runner.run({ kind: "mounter", method, args }, this.#operation);
+    if (result.code !== 0) {
+      const message = `a child process ended with ${result.code}: ${result.stderr.trim().slice(-512)}`;
+      throw new VolumeError("SetUpFailed", "uncertain", message);
+    }
+    const reply = JSON.parse(result.stdout) as ChildReply;
+    if (reply.ok) return reply.value as T;
+    const { reason, errorClass, message } = reply.error;
+    throw reason === undefined ? new Error(message) : new VolumeError(reason, errorClass ?? "uncertain", message);
+  }
+}

@@ -1,0 +1,120 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { VolumeError } from "../../errors.ts";
+import type { Timers } from "../../ports.ts";
+import type { ChildProcessID, Mounter, OperationContext } from "../ports.ts";
+
+/** What a disposable child is told to do: one method of the mounter, a look at a device, or to become another program. */
+export type ChildRequest =
+  | { readonly kind: "probe"; readonly path: string }
+  | { readonly kind: "mounter"; readonly method: keyof Mounter; readonly args: readonly unknown[] }
+  | { readonly kind: "exec"; readonly file: string; readonly args: readonly string[] };
+
+export interface ChildResult {
+  /** Exit code; 128 + signal number is not used: a child that a signal ended rejects. */
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface ChildRunnerDeps {
+  readonly timers: Timers;
+  /** Our own program in the role `child`. */
+  readonly command: readonly [string, ...string[]];
+}
+
+const outputLimit = 64 * 1024;
+const killGraceMs = 1000;
+
+/**
+ * Runs in a process of its own whatever may hang. The child waits until it is told what to do, so that the caller can
+ * put it into the journal first. At the deadline it is killed; if even that does not end it, because the kernel holds
+ * it, it is abandoned: its effect may still happen.
+ */
+export class ChildRunner {
+  readonly #deps: ChildRunnerDeps;
+
+  constructor(deps: ChildRunnerDeps) {
+    this.#deps = deps;
+  }
+
+  async run(request: ChildRequest, operation: OperationContext, onLine?: (line: string) => void): Promise<ChildResult> {
+    const [file, ...args] = this.#deps.command;
+    const child = spawn(file, args, {
+      stdio: ["pipe", "pipe", "pipe"],
+      env: { PATH: "/usr/sbin:/usr/bin:/sbin:/bin" },
+    });
+    const ended = collect(child, onLine);
+    try {
+      await spawned(child);
+      await operation.onChild(identify(child));
+    } catch (error) {
+      child.kill("SIGKILL");
+      await ended;
+      throw error;
+    }
+    child.stdin.on("error", () => child.kill("SIGKILL")); // it died before it was told; `ended` says how
+    child.stdin.end(`${JSON.stringify(request)}\n`);
+    return this.#within(operation.deadlineMs, child, ended);
+  }
+
+  async #within(deadlineMs: number, child: ChildProcess, ended: Promise<ChildResult | string>): Promise<ChildResult> {
+    const result = await Promise.race([ended, this.#after(deadlineMs)]);
+    if (typeof result === "object") return result;
+    if (typeof result === "string") throw new VolumeError("SetUpFailed", "uncertain", result);
+    child.kill("SIGKILL");
+    const seconds = Math.round(deadlineMs / 1000);
+    const killed = await Promise.race([ended, this.#after(killGraceMs)]);
+    if (killed !== undefined) {
+      throw new VolumeError("TimedOut", "uncertain", `no answer within ${seconds} s`);
+    }
+    const message = `process ${child.pid} does not end, even killed: the kernel waits for a device or server`;
+    throw new VolumeError("OperationAbandoned", "uncertain", message, {
+      on: { kind: "Process", name: `${child.pid}` },
+    });
+  }
+
+  #after(ms: number): Promise<undefined> {
+    return new Promise((resolve) => {
+      this.#deps.timers.after(ms, () => resolve(undefined));
+    });
+  }
+}
+
+/** Start time in clock ticks since boot: field 22 of /proc/PID/stat. */
+export function startTimeOf(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
+  return Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19]);
+}
+
+function identify(child: ChildProcess): ChildProcessID {
+  if (child.pid === undefined) throw new VolumeError("SetUpFailed", "transient", "a child process did not start");
+  return { pid: child.pid, startTime: startTimeOf(child.pid) };
+}
+
+function spawned(child: ChildProcess): Promise<void> {
+  return new Promise((resolve, reject) => {
+    child.once("spawn", resolve);
+    child.once("error", (error) => {
+      reject(new VolumeError("SetUpFailed", "transient", `a child process did not start: ${error.message}`));
+    });
+  });
+}
+
+/** Resolves when the child has ended: with its output, or with a sentence if a signal ended it. */
+function collect(child: ChildProcess, onLine?: (line: string) => void): Promise<ChildResult | string> {
+  const output = { stdout: "", stderr: "" };
+  for (const name of ["stdout", "stderr"] as const) {
+    child[name]?.setEncoding("utf8").on("data", (text: string) => {
+      output[name] = (output[name] + text).slice(-outputLimit);
+      if (onLine !== undefined) for (const line of text.split(/[\r\n\b]+/)) if (line.trim() !== "") onLine(line.trim());
+    });
+  }
+  return new Promise((resolve) => {
+    child.once("error", (error) => resolve(`a child process did not start: ${error.message}`));
+    child.once("close", (code, signal) => {
+      if (code === null) resolve(`a child process was ended by ${signal}: ${output.stderr.trim().slice(-512)}`);
+      else resolve({ code, ...output });
+    });
+  });
+}

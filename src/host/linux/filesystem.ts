@@ -1,0 +1,78 @@
+import { readSync } from "node:fs";
+import { VolumeError } from "../../errors.ts";
+import type { FilesystemMount } from "../ports.ts";
+import { attributeBits } from "./attributes.ts";
+import { FSCONFIG, FSMOUNT_CLOEXEC, FSOPEN_CLOEXEC, FSPICK } from "./constants.ts";
+import { Descriptor } from "./descriptor.ts";
+import { errnoOf } from "./errno.ts";
+import type { Libc } from "./libc.ts";
+
+/** A new mount of a file system, not attached anywhere yet (fsopen, fsconfig, fsmount). */
+export function createFilesystemMount(libc: Libc, request: FilesystemMount): Descriptor {
+  using context = openContext(libc, request.fsType);
+  explained(context, () => {
+    libc.fsconfig(context.fd, FSCONFIG.SET_STRING, "source", request.source);
+    setOptions(libc, context, request.options);
+    libc.fsconfig(context.fd, FSCONFIG.CMD_CREATE, null, null);
+  });
+  const { set } = attributeBits(request.attributes);
+  return new Descriptor(explained(context, () => libc.fsmount(context.fd, FSMOUNT_CLOEXEC, set)));
+}
+
+/** Changes options of the file system that `mount` is in (fspick, fsconfig). */
+export function reconfigureFilesystem(libc: Libc, mount: Descriptor, options: readonly string[]): void {
+  using context = new Descriptor(libc.fspick(mount.fd, FSPICK.CLOEXEC | FSPICK.EMPTY_PATH));
+  explained(context, () => {
+    setOptions(libc, context, options);
+    libc.fsconfig(context.fd, FSCONFIG.CMD_RECONFIGURE, null, null);
+  });
+}
+
+function setOptions(libc: Libc, context: Descriptor, options: readonly string[]): void {
+  for (const option of options) {
+    const equals = option.indexOf("=");
+    if (equals === -1) libc.fsconfig(context.fd, FSCONFIG.SET_FLAG, option, null);
+    else libc.fsconfig(context.fd, FSCONFIG.SET_STRING, option.slice(0, equals), option.slice(equals + 1));
+  }
+}
+
+function openContext(libc: Libc, fsType: string): Descriptor {
+  try {
+    return new Descriptor(libc.fsopen(fsType, FSOPEN_CLOEXEC));
+  } catch (error) {
+    if (errnoOf(error) !== "ENODEV") throw error;
+    const message = `the kernel has no file system ${fsType}: load its module on the node, or use another fsType`;
+    throw new VolumeError("FilesystemUnsupported", "final", message, { cause: error });
+  }
+}
+
+/** Adds what the kernel wrote into the context's log: "e tmpfs: Unknown parameter 'bogus'". */
+function explained<T>(context: Descriptor, call: () => T): T {
+  try {
+    return call();
+  } catch (error) {
+    const log = readLog(context);
+    const code = errnoOf(error);
+    if (code === "EINVAL") {
+      const message = `the kernel refuses the options: ${log || "no reason given"}`;
+      throw new VolumeError("OptionsRefused", "final", message, { cause: error });
+    }
+    if (code === "EBUSY") {
+      throw new VolumeError("DeviceBusy", "transient", `the device is in use: ${log || "EBUSY"}`, { cause: error });
+    }
+    throw log === "" || !(error instanceof Error) ? error : new Error(`${error.message}: ${log}`, { cause: error });
+  }
+}
+
+function readLog(context: Descriptor): string {
+  const lines: string[] = [];
+  const buffer = Buffer.alloc(1024);
+  try {
+    for (let length = readSync(context.fd, buffer); length > 0; length = readSync(context.fd, buffer)) {
+      lines.push(buffer.toString("utf8", 0, length).trim());
+    }
+  } catch (error) {
+    if (errnoOf(error) !== "ENODATA") throw error; // ENODATA: no more messages
+  }
+  return lines.join("; ");
+}

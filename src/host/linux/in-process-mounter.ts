@@ -1,0 +1,175 @@
+import { readFileSync } from "node:fs";
+import { VolumeError } from "../../errors.ts";
+import { joinPath, type MountIdentity, relativePath, sameIdentity } from "../mount-table.ts";
+import { parseMountinfo } from "../mountinfo.ts";
+import type {
+  FileKind,
+  FilesystemMount,
+  MountAttributes,
+  Mounter,
+  SourceInfo,
+  SourcePath,
+  TargetPath,
+  UnmountRung,
+} from "../ports.ts";
+import { attributeBits } from "./attributes.ts";
+import * as C from "./constants.ts";
+import { Descriptor } from "./descriptor.ts";
+import { errnoOf } from "./errno.ts";
+import { createFilesystemMount, reconfigureFilesystem } from "./filesystem.ts";
+import type { Libc } from "./libc.ts";
+import * as walk from "./walk.ts";
+
+/**
+ * Mounts by direct system calls on the calling thread, every path by descriptor. For paths and file systems that cannot
+ * hang only; routed-mounter.ts decides which those are, and runs this same class in a disposable child for the others.
+ */
+export class InProcessMounter implements Mounter {
+  readonly #libc: Libc;
+  readonly #links: walk.Links;
+
+  /** @param links whether a source path may lead through symbolic links, which may lead to a file system that hangs */
+  constructor(libc: Libc, links: walk.Links) {
+    this.#libc = libc;
+    this.#links = links;
+  }
+
+  async inspect(source: SourcePath): Promise<SourceInfo | undefined> {
+    using opened = walk.openSource(this.#libc, source, this.#links);
+    if (opened === undefined) return undefined;
+    const stat = this.#libc.statx(opened.fd, "", C.AT_EMPTY_PATH);
+    const canonicalPath = opened.canonicalPath();
+    const kind = walk.kindOf(stat);
+    const device = kind === "blockDevice" || kind === "charDevice" ? { deviceNumber: stat.deviceNumber } : {};
+    return { kind, canonicalPath, identity: identify(stat.mountID, canonicalPath), ...device };
+  }
+
+  async makeSource(source: SourcePath, kind: "directory" | "file", mode: number): Promise<void> {
+    const parents = source.path.split("/").slice(1, -1);
+    for (let depth = 1; depth <= parents.length; depth++) {
+      this.#makeInRoot(source.root, `/${parents.slice(0, depth).join("/")}`, "directory", 0o755);
+    }
+    this.#makeInRoot(source.root, source.path, kind, mode);
+  }
+
+  async inspectTarget(target: TargetPath): Promise<{ kind: FileKind; mountID: number } | undefined> {
+    using opened = walk.openTarget(this.#libc, target);
+    return opened && { kind: walk.kindOf(opened.stat), mountID: opened.stat.mountID };
+  }
+
+  async makeTarget(target: TargetPath, kind: "directory" | "file"): Promise<void> {
+    using parent = walk.makeTargetParent(this.#libc, target);
+    const name = walk.baseName(target.path);
+    if (kind === "directory") walk.makeDirectoryAt(this.#libc, parent, name, 0o755);
+    else this.#makeFileAt(parent, name, 0o644);
+    using made = walk.openTarget(this.#libc, target);
+    if (made === undefined || walk.kindOf(made.stat) === kind) return;
+    const message = `${target.path} is a ${walk.kindOf(made.stat)}, but a ${kind} is to be mounted on it: move it away`;
+    throw new VolumeError("TargetWrongType", "final", message);
+  }
+
+  async removeTarget(target: TargetPath, kind: "directory" | "file"): Promise<void> {
+    using opened = walk.openTarget(this.#libc, target);
+    if (opened === undefined || opened.stat.mountRoot) return;
+    if (kind === "file" && opened.stat.size > 0) return;
+    try {
+      this.#libc.unlinkat(opened.parent.fd, opened.name, kind === "directory" ? C.AT_REMOVEDIR : 0);
+    } catch (error) {
+      if (!["ENOENT", "ENOTEMPTY", "EBUSY", "EEXIST"].includes(errnoOf(error) ?? "")) throw error;
+    }
+  }
+
+  async bind(
+    source: SourcePath,
+    expect: MountIdentity,
+    target: TargetPath,
+    attributes: MountAttributes,
+  ): Promise<void> {
+    using opened = walk.openSource(this.#libc, source, this.#links);
+    if (opened === undefined) {
+      throw new VolumeError("SourceNotFound", "final", `${source.path} is not there any more`);
+    }
+    const stat = this.#libc.statx(opened.fd, "", C.AT_EMPTY_PATH);
+    if (!sameIdentity(identify(stat.mountID, opened.canonicalPath()), expect)) {
+      throw new VolumeError("SetUpFailed", "transient", `${source.path} changed while it was being mounted`);
+    }
+    using clone = new Descriptor(
+      this.#libc.openTree(opened.fd, "", C.AT_EMPTY_PATH | C.OPEN_TREE_CLONE | C.OPEN_TREE_CLOEXEC),
+    );
+    // Private before it is attached: neither the source's later submounts arrive here, nor ours there. On a shared
+    // parent it becomes shared again, in a peer group of its own.
+    const { set, clear } = attributeBits(attributes);
+    this.#libc.mountSetattr(clone.fd, set, clear, C.MS_PRIVATE);
+    this.#attach(clone, target);
+  }
+
+  async mountFilesystem(request: FilesystemMount): Promise<void> {
+    using mount = createFilesystemMount(this.#libc, request);
+    this.#attach(mount, request.target);
+  }
+
+  async setAttributes(target: TargetPath, mountID: number, attributes: MountAttributes): Promise<void> {
+    using opened = this.#openMount(target, mountID);
+    const { set, clear } = attributeBits(attributes);
+    this.#libc.mountSetattr(opened.self.fd, set, clear, 0);
+  }
+
+  async reconfigure(target: TargetPath, mountID: number, options: readonly string[]): Promise<void> {
+    using opened = this.#openMount(target, mountID);
+    reconfigureFilesystem(this.#libc, opened.self, options);
+  }
+
+  async unmount(target: TargetPath, mountID: number, rung: UnmountRung): Promise<void> {
+    const opened = this.#openMount(target, mountID);
+    using parent = opened.parent;
+    opened.self[Symbol.dispose](); // an open descriptor on the mount would itself keep it busy
+    const flags = C.UMOUNT.NOFOLLOW | (rung === "Force" ? C.UMOUNT.FORCE : 0) | (rung === "Lazy" ? C.UMOUNT.DETACH : 0);
+    try {
+      this.#libc.umount2(`${parent.path}/${opened.name}`, flags);
+    } catch (error) {
+      if (errnoOf(error) !== "EBUSY") throw error;
+      throw new VolumeError("TargetBusy", "transient", `${target.path} is in use`, { cause: error });
+    }
+  }
+
+  /** Attaches a detached mount to a target on which nothing is mounted. */
+  #attach(mount: Descriptor, target: TargetPath): void {
+    using opened = walk.openTarget(this.#libc, target);
+    if (opened === undefined) throw new VolumeError("SetUpFailed", "transient", `${target.path} is not there any more`);
+    if (opened.stat.mountRoot) {
+      throw new VolumeError("ForeignMount", "final", `something is mounted on ${target.path} already`);
+    }
+    this.#libc.moveMount(mount.fd, opened.self.fd, C.MOVE_MOUNT_F_EMPTY_PATH | C.MOVE_MOUNT_T_EMPTY_PATH);
+  }
+
+  #openMount(target: TargetPath, mountID: number): walk.OpenTarget {
+    const opened = walk.openTarget(this.#libc, target);
+    if (opened?.stat.mountRoot && opened.stat.mountID === mountID) return opened;
+    opened?.[Symbol.dispose]();
+    throw new VolumeError("SetUpFailed", "transient", `the mount on ${target.path} is not the one that was seen there`);
+  }
+
+  #makeInRoot(root: string, path: string, kind: "directory" | "file", mode: number): void {
+    using parent = walk.openSource(this.#libc, { root, path: walk.parentOf(path) }, this.#links);
+    if (parent === undefined) throw new VolumeError("SourceNotFound", "final", `${walk.parentOf(path)} is not there`);
+    if (kind === "file") this.#makeFileAt(parent, walk.baseName(path), mode);
+    else walk.makeDirectoryAt(this.#libc, parent, walk.baseName(path), mode);
+  }
+
+  #makeFileAt(parent: Descriptor, name: string, mode: number): void {
+    const flags = C.O.WRONLY | C.O.CREAT | C.O.EXCL | C.O.CLOEXEC;
+    try {
+      const fd = this.#libc.openat2(parent.fd, name, flags, mode, C.RESOLVE.NO_SYMLINKS | C.RESOLVE.BENEATH);
+      new Descriptor(fd)[Symbol.dispose]();
+    } catch (error) {
+      if (errnoOf(error) !== "EEXIST") throw error;
+    }
+  }
+}
+
+/** What a bind of a path shows, by the mount it is in. */
+function identify(mountID: number, canonicalPath: string): MountIdentity {
+  const mount = parseMountinfo(readFileSync("/proc/self/mountinfo", "utf8")).find((entry) => entry.id === mountID);
+  if (mount === undefined) throw new VolumeError("SetUpFailed", "transient", `${canonicalPath} is in no mount of ours`);
+  return { device: mount.device, root: joinPath(mount.root, relativePath(mount.point, canonicalPath)) };
+}

@@ -1,0 +1,113 @@
+import koffi from "koffi";
+import { AT_EMPTY_PATH, STATX, SYS } from "./constants.ts";
+import { Errno } from "./errno.ts";
+
+/** What statx(2) says of a path or descriptor. */
+export interface Statx {
+  readonly mode: number;
+  readonly size: number;
+  readonly inode: number;
+  /** `major:minor` of the file system. */
+  readonly device: string;
+  /** `major:minor` that a device node stands for. */
+  readonly deviceNumber: string;
+  readonly mountID: number;
+  /** Whether it is the root of a mount. */
+  readonly mountRoot: boolean;
+}
+
+/**
+ * The system calls that Node does not have, called on the main thread: each takes microseconds on a local file system
+ * and must not be used on another (technique.md part A section 1). All throw Errno.
+ */
+export type Libc = ReturnType<typeof loadLibc>;
+
+export function loadLibc() {
+  const lib = koffi.load(null);
+  const syscall = (...types: string[]) => lib.func("syscall", "long", ["long", ...types]);
+  const openat2 = syscall("int", "str", "void *", "size_t");
+  const openTree = syscall("int", "str", "uint");
+  const moveMount = syscall("int", "str", "int", "str", "uint");
+  const fsopen = syscall("str", "uint");
+  const fsconfig = syscall("int", "uint", "str", "str", "int");
+  const fsmount = syscall("int", "uint", "uint");
+  const fspick = syscall("int", "str", "uint");
+  const mountSetattr = syscall("int", "str", "uint", "void *", "size_t");
+  const statx = lib.func("statx", "int", ["int", "str", "int", "uint", "void *"]);
+  const mkdirat = lib.func("mkdirat", "int", ["int", "str", "uint"]);
+  const unlinkat = lib.func("unlinkat", "int", ["int", "str", "int"]);
+  const renameat = lib.func("renameat", "int", ["int", "str", "int", "str"]);
+  const umount2 = lib.func("umount2", "int", ["str", "int"]);
+  const flock = lib.func("flock", "int", ["int", "int"]);
+
+  // errno is only good in the statement after the call: any call of Node in between may change it.
+  const checked = (call: string, result: number, detail?: string): number => {
+    if (result >= 0) return result;
+    throw new Errno(call, koffi.errno(), detail);
+  };
+
+  return {
+    /** openat2(2) @returns a descriptor that the caller closes */
+    openat2(dir: number, path: string, flags: number, mode: number, resolve: number): number {
+      const how = Buffer.alloc(24);
+      how.writeBigUInt64LE(BigInt(flags), 0);
+      how.writeBigUInt64LE(BigInt(mode), 8);
+      how.writeBigUInt64LE(BigInt(resolve), 16);
+      return checked("openat2", openat2(SYS.openat2, dir, path, how, how.length), path);
+    },
+    openTree(dir: number, path: string, flags: number): number {
+      return checked("open_tree", openTree(SYS.open_tree, dir, path, flags), path);
+    },
+    moveMount(from: number, to: number, flags: number): void {
+      checked("move_mount", moveMount(SYS.move_mount, from, "", to, "", flags));
+    },
+    fsopen(fsType: string, flags: number): number {
+      return checked("fsopen", fsopen(SYS.fsopen, fsType, flags), fsType);
+    },
+    fsconfig(fd: number, command: number, key: string | null, value: string | null): void {
+      checked("fsconfig", fsconfig(SYS.fsconfig, fd, command, key, value, 0), key ?? undefined);
+    },
+    fsmount(fd: number, flags: number, attributes: number): number {
+      return checked("fsmount", fsmount(SYS.fsmount, fd, flags, attributes));
+    },
+    fspick(fd: number, flags: number): number {
+      return checked("fspick", fspick(SYS.fspick, fd, "", flags));
+    },
+    /** mount_setattr(2) on the mount that the descriptor is in. */
+    mountSetattr(fd: number, set: number, clear: number, propagation: number): void {
+      const attr = Buffer.alloc(32);
+      attr.writeBigUInt64LE(BigInt(set), 0);
+      attr.writeBigUInt64LE(BigInt(clear), 8);
+      attr.writeBigUInt64LE(BigInt(propagation), 16);
+      checked("mount_setattr", mountSetattr(SYS.mount_setattr, fd, "", AT_EMPTY_PATH, attr, attr.length));
+    },
+    statx(dir: number, path: string, flags: number): Statx {
+      const out = Buffer.alloc(256);
+      checked("statx", statx(dir, path, flags, STATX.BASIC | STATX.MNT_ID, out), path);
+      return {
+        mode: out.readUInt16LE(28),
+        inode: Number(out.readBigUInt64LE(32)),
+        size: Number(out.readBigUInt64LE(40)),
+        deviceNumber: `${out.readUInt32LE(128)}:${out.readUInt32LE(132)}`,
+        device: `${out.readUInt32LE(136)}:${out.readUInt32LE(140)}`,
+        mountID: Number(out.readBigUInt64LE(144)),
+        mountRoot: (out.readBigUInt64LE(8) & BigInt(STATX.ATTR_MOUNT_ROOT)) !== 0n,
+      };
+    },
+    mkdirat(dir: number, name: string, mode: number): void {
+      checked("mkdirat", mkdirat(dir, name, mode), name);
+    },
+    unlinkat(dir: number, name: string, flags: number): void {
+      checked("unlinkat", unlinkat(dir, name, flags), name);
+    },
+    renameat(fromDir: number, from: string, toDir: number, to: string): void {
+      checked("renameat", renameat(fromDir, from, toDir, to), from);
+    },
+    umount2(path: string, flags: number): void {
+      checked("umount2", umount2(path, flags), path);
+    },
+    flock(fd: number, operation: number): void {
+      checked("flock", flock(fd, operation));
+    },
+  };
+}

@@ -1,0 +1,121 @@
+import { accessSync, constants, readdirSync } from "node:fs";
+import { VolumeError } from "../../errors.ts";
+import type { DeviceInfo, Devices, Mounter, OperationContext, SourcePath } from "../ports.ts";
+import type { BlockProbe } from "./block-probe.ts";
+import type { ChildResult, ChildRunner } from "./child-runner.ts";
+import { errnoOf } from "./errno.ts";
+
+const programPath = ["/usr/sbin", "/usr/bin", "/sbin", "/bin"];
+
+/** blkid(8): nothing was found on the device. */
+const blkidNothing = 2;
+
+/** Options that make each mkfs take a whole device without a question. None forces it over something that is there. */
+const mkfs: { readonly [fsType: string]: readonly string[] } = {
+  ext2: ["-q", "-F", "-m0"], // -F: no question for a whole disk; emptiness was proved right before (kubelet uses the same)
+  ext3: ["-q", "-F", "-m0"],
+  ext4: ["-q", "-F", "-m0"],
+  xfs: ["-q"],
+  btrfs: ["-q"],
+};
+
+/** Block devices, each question asked in a disposable child. */
+export class LinuxDevices implements Devices {
+  readonly #mounter: Mounter;
+  readonly #runner: ChildRunner;
+  readonly #operation: OperationContext;
+
+  constructor(mounter: Mounter, runner: ChildRunner, operation: OperationContext) {
+    this.#mounter = mounter;
+    this.#runner = runner;
+    this.#operation = operation;
+  }
+
+  async probe(source: SourcePath): Promise<DeviceInfo> {
+    const info = await this.#mounter.inspect(source);
+    if (info === undefined) throw new VolumeError("SourceNotFound", "final", `there is no ${source.path} on the node`);
+    if (info.kind !== "blockDevice" || info.deviceNumber === undefined) {
+      throw new VolumeError("SourceWrongType", "final", `${source.path} is a ${info.kind}, not a block device`);
+    }
+    const path = info.canonicalPath;
+    const probe = await this.#askDevice(path);
+    const signature = await this.#signature(path);
+    const busy = probe.busy
+      ? `${path} is open elsewhere: mounted, or part of swap, RAID or LVM`
+      : claims(info.deviceNumber);
+    return {
+      path,
+      deviceNumber: info.deviceNumber,
+      sizeBytes: probe.sizeBytes,
+      empty: probe.zeros && signature === undefined && busy === undefined,
+      ...(signature === undefined ? {} : { signature }),
+      ...(busy === undefined ? {} : { busy }),
+    };
+  }
+
+  async format(source: SourcePath, fsType: string, onProgress: (line: string) => void): Promise<void> {
+    const options = mkfs[fsType];
+    if (options === undefined)
+      throw new VolumeError("FilesystemUnsupported", "final", `no way is known to make ${fsType}`);
+    const device = await this.probe(source); // once more: minutes may have passed since it was planned
+    if (!device.empty) {
+      const found = device.busy ?? device.signature ?? "data at its beginning or end";
+      throw new VolumeError("DeviceNotEmpty", "final", `${device.path} is not empty: ${found}`);
+    }
+    const result = await this.#run(`mkfs.${fsType}`, [...options, device.path], onProgress);
+    if (result.code === 0) return;
+    const text = (result.stderr || result.stdout).trim().slice(-512);
+    throw new VolumeError("FormatFailed", "final", `mkfs.${fsType} ${device.path} ended with ${result.code}: ${text}`);
+  }
+
+  async #askDevice(path: string): Promise<BlockProbe> {
+    const result = await this.#runner.run({ kind: "probe", path }, this.#operation);
+    if (result.code === 0) return JSON.parse(result.stdout) as BlockProbe;
+    throw new VolumeError("SetUpFailed", "transient", `${path} cannot be read: ${result.stderr.trim().slice(-512)}`);
+  }
+
+  async #signature(path: string): Promise<string | undefined> {
+    const result = await this.#run("blkid", ["-p", "-u", "filesystem,raid,crypto,other", "-o", "export", path]);
+    if (result.code === blkidNothing) return undefined;
+    const type = /^(?:TYPE|PTTYPE)=(.+)$/m.exec(result.stdout)?.[1];
+    if (type !== undefined) return type;
+    // 8: several signatures that contradict each other. Anything else: not known, hence not empty.
+    return result.code === 8 ? "several signatures" : `something that blkid cannot name (exit ${result.code})`;
+  }
+
+  #run(program: string, args: readonly string[], onLine?: (line: string) => void): Promise<ChildResult> {
+    return this.#runner.run({ kind: "exec", file: findProgram(program), args }, this.#operation, onLine);
+  }
+}
+
+function findProgram(name: string): string {
+  for (const directory of programPath) {
+    try {
+      accessSync(`${directory}/${name}`, constants.X_OK);
+      return `${directory}/${name}`;
+    } catch (error) {
+      if (errnoOf(error) !== "ENOENT") throw error;
+    }
+  }
+  throw new VolumeError("ToolMissing", "final", `${name} is not installed where the agent runs`);
+}
+
+/** Partitions on a device, and devices made of it, which claim it without an open that would show. */
+function claims(deviceNumber: string): string | undefined {
+  const directory = `/sys/dev/block/${deviceNumber}`;
+  const entries = readdirSync(directory);
+  const holders = entries.includes("holders") ? readdirSync(`${directory}/holders`) : [];
+  if (holders.length > 0) return `it is part of ${holders.join(", ")}`;
+  const partitions = entries.filter((entry) => entry !== "partition" && isPartition(`${directory}/${entry}`));
+  return partitions.length > 0 ? `it has partitions: ${partitions.join(", ")}` : undefined;
+}
+
+function isPartition(directory: string): boolean {
+  try {
+    accessSync(`${directory}/partition`);
+    return true;
+  } catch (error) {
+    if (errnoOf(error) === "ENOENT" || errnoOf(error) === "ENOTDIR") return false;
+    throw error;
+  }
+}

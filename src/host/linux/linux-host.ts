@@ -1,0 +1,37 @@
+import type { Timers } from "../../ports.ts";
+import type { Effects, HostPorts, OperationContext } from "../ports.ts";
+import { ChildMounter } from "./child-mounter.ts";
+import { ChildRunner } from "./child-runner.ts";
+import { InProcessMounter } from "./in-process-mounter.ts";
+import type { Libc } from "./libc.ts";
+import { LinuxDevices } from "./linux-devices.ts";
+import { LinuxDirectories } from "./linux-directories.ts";
+import { LinuxEvidence } from "./linux-evidence.ts";
+import { LinuxJournalFile } from "./linux-journal-file.ts";
+import { LinuxMountTable } from "./linux-mount-table.ts";
+import { RoutedMounter } from "./routed-mounter.ts";
+
+export interface LinuxHostOptions {
+  readonly stateDir: string;
+  /** Our own program in the role `child`. */
+  readonly childCommand: readonly [string, ...string[]];
+  readonly timers: Timers;
+  readonly libc: Libc;
+}
+
+/** The real node. */
+export function linuxHost({ stateDir, childCommand, timers, libc }: LinuxHostOptions): HostPorts {
+  const mountTable = new LinuxMountTable();
+  const here = new InProcessMounter(libc, "refuseLinks");
+  const runner = new ChildRunner({ timers, command: childCommand });
+  return {
+    mountTable,
+    directories: new LinuxDirectories(libc, `${stateDir}/trash`),
+    evidence: new LinuxEvidence(),
+    journal: new LinuxJournalFile(`${stateDir}/journal`),
+    effects(operation: OperationContext): Effects {
+      const mounter = new RoutedMounter(mountTable, here, new ChildMounter(runner, operation));
+      return { mounter, devices: new LinuxDevices(mounter, runner, operation) };
+    },
+  };
+}

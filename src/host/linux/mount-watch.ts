@@ -1,0 +1,61 @@
+import { closeSync, openSync } from "node:fs";
+import koffi from "koffi";
+import type { Cancel } from "../../ports.ts";
+import { Errno } from "./errno.ts";
+
+const EPOLL_CLOEXEC = 0o2000000;
+const EPOLL_CTL_ADD = 1;
+const EPOLLPRI = 0x002;
+
+/**
+ * Calls `onChange` after the mount table of this process's namespace has changed.
+ *
+ * The kernel raises EPOLLPRI on an open mountinfo (proc_pid_mounts(5)). libuv cannot ask for that alone: watched
+ * directly, the file is readable at all times and spins. So an epoll with nothing but EPOLLPRI on mountinfo is nested
+ * into libuv's, without a thread (technique.md part A section 2). A change before libuv has taken the descriptor in is
+ * lost: read the first table after `ready`.
+ */
+export function watchMountTable(onChange: () => void): { ready: Promise<void>; cancel: Cancel } {
+  const epoll = loadEpoll();
+  const mountinfo = openSync("/proc/self/mountinfo", "r");
+  const epfd = epoll.create();
+  epoll.add(epfd, mountinfo, EPOLLPRI);
+  const handle = koffi.node.poll(epfd, { readable: true }, () => {
+    epoll.drain(epfd);
+    onChange();
+  });
+  let cancelled = false;
+  return {
+    ready: new Promise((resolve) => setImmediate(resolve)),
+    cancel: () => {
+      if (cancelled) return;
+      cancelled = true;
+      handle.close();
+      closeSync(epfd);
+      closeSync(mountinfo);
+    },
+  };
+}
+
+function loadEpoll() {
+  const lib = koffi.load(null);
+  const create = lib.func("int epoll_create1(int flags)");
+  const ctl = lib.func("int epoll_ctl(int epfd, int op, int fd, void *event)");
+  const wait = lib.func("int epoll_wait(int epfd, void *events, int maxevents, int timeout)");
+  const checked = (call: string, result: number): number => {
+    if (result < 0) throw new Errno(call, koffi.errno());
+    return result;
+  };
+  return {
+    create: (): number => checked("epoll_create1", create(EPOLL_CLOEXEC)),
+    add(epfd: number, fd: number, events: number): void {
+      const event = Buffer.alloc(16);
+      event.writeUInt32LE(events, 0);
+      checked("epoll_ctl", ctl(epfd, EPOLL_CTL_ADD, fd, event));
+    },
+    /** Takes the event, which arms the file for the next change. */
+    drain(epfd: number): void {
+      checked("epoll_wait", wait(epfd, Buffer.alloc(64), 4, 0));
+    },
+  };
+}

@@ -1,0 +1,63 @@
+import { isLastOf, mayHang } from "../may-hang.ts";
+import type { MountTable } from "../mount-table.ts";
+import type { Mounter, MountTableSource, SourcePath } from "../ports.ts";
+import { errnoOf } from "./errno.ts";
+import { sourceString } from "./walk.ts";
+
+/**
+ * Sends each call to where it may run: on the main thread if nothing on its paths can hang, else to a disposable child.
+ * A path with a symbolic link counts as one that can: the link may lead anywhere.
+ */
+export class RoutedMounter implements Mounter {
+  readonly #table: MountTableSource;
+  readonly #here: Mounter;
+  readonly #child: Mounter;
+
+  constructor(table: MountTableSource, here: Mounter, child: Mounter) {
+    this.#table = table;
+    this.#here = here;
+    this.#child = child;
+  }
+
+  inspect: Mounter["inspect"] = (source) => this.#bySource(source, (m) => m.inspect(source));
+  makeSource: Mounter["makeSource"] = (source, kind, mode) =>
+    this.#bySource(source, (m) => m.makeSource(source, kind, mode));
+  inspectTarget: Mounter["inspectTarget"] = (target) => this.#byPath([target.path], (m) => m.inspectTarget(target));
+  makeTarget: Mounter["makeTarget"] = (target, kind) => this.#byPath([target.path], (m) => m.makeTarget(target, kind));
+  removeTarget: Mounter["removeTarget"] = (target, kind) =>
+    this.#byPath([target.path], (m) => m.removeTarget(target, kind));
+  bind: Mounter["bind"] = (source, expect, target, attributes) =>
+    this.#byPath([sourceString(source), target.path], (m) => m.bind(source, expect, target, attributes));
+  setAttributes: Mounter["setAttributes"] = (target, id, attributes) =>
+    this.#byPath([target.path], (m) => m.setAttributes(target, id, attributes));
+  mountFilesystem: Mounter["mountFilesystem"] = (request) =>
+    (request.fsType === "tmpfs" ? this.#here : this.#child).mountFilesystem(request);
+
+  /** Changing a device's or server's options talks to it. */
+  reconfigure: Mounter["reconfigure"] = async (target, id, options) => {
+    const fsType = (await this.#table.read()).at(target.path)?.fsType;
+    return (fsType === "tmpfs" ? this.#here : this.#child).reconfigure(target, id, options);
+  };
+
+  /** The last unmount of a device writes everything that is dirty: that can take minutes. */
+  unmount: Mounter["unmount"] = async (target, id, rung) => {
+    const table = await this.#table.read();
+    const child = mayHang(table, target.path) || isLastOf(table, id);
+    return (child ? this.#child : this.#here).unmount(target, id, rung);
+  };
+
+  async #byPath<T>(paths: readonly string[], call: (mounter: Mounter) => Promise<T>): Promise<T> {
+    const table: MountTable = await this.#table.read();
+    return call(paths.some((path) => mayHang(table, path)) ? this.#child : this.#here);
+  }
+
+  async #bySource<T>(source: SourcePath, call: (mounter: Mounter) => Promise<T>): Promise<T> {
+    if (mayHang(await this.#table.read(), sourceString(source))) return call(this.#child);
+    try {
+      return await call(this.#here);
+    } catch (error) {
+      if (errnoOf(error) !== "ELOOP") throw error;
+      return call(this.#child);
+    }
+  }
+}

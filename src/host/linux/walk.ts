@@ -1,0 +1,180 @@
+import { VolumeError } from "../../errors.ts";
+import { joinPath, relativePath } from "../mount-table.ts";
+import type { FileKind, SourcePath, TargetPath } from "../ports.ts";
+import { AT_EMPTY_PATH, AT_FDCWD, O, RESOLVE, S_IFMT } from "./constants.ts";
+import { Descriptor } from "./descriptor.ts";
+import { errnoOf } from "./errno.ts";
+import type { Libc, Statx } from "./libc.ts";
+
+/**
+ * Paths that others may change under our hands are walked by the kernel from a held descriptor (openat2(2)), never
+ * looked up twice as a string. Targets: nothing but plain directories between prefix and target. Sources: links are
+ * followed, but the root directory of the walk is the node's.
+ */
+
+const beneath = RESOLVE.BENEATH | RESOLVE.NO_SYMLINKS | RESOLVE.NO_MAGICLINKS;
+const symbolicLink = 0o120000;
+const inRoot = RESOLVE.IN_ROOT | RESOLVE.NO_MAGICLINKS;
+
+export type Links = "followLinks" | "refuseLinks";
+
+/**
+ * A source, opened without opening the file itself (O_PATH); undefined if it is not there.
+ * @throws Errno ELOOP with refuseLinks if there is a symbolic link on the way
+ */
+export function openSource(libc: Libc, source: SourcePath, links: Links): Descriptor | undefined {
+  using root = new Descriptor(libc.openat2(AT_FDCWD, source.root, O.PATH | O.DIRECTORY | O.CLOEXEC, 0, 0));
+  try {
+    const resolve = links === "followLinks" ? inRoot : inRoot | RESOLVE.NO_SYMLINKS;
+    return new Descriptor(libc.openat2(root.fd, source.path, O.PATH | O.CLOEXEC, 0, resolve));
+  } catch (error) {
+    if (errnoOf(error) === "ENOENT" || errnoOf(error) === "ENOTDIR") return undefined;
+    throw error;
+  }
+}
+
+/** A target and the directory it is in, both held. */
+export interface OpenTarget extends Disposable {
+  readonly parent: Descriptor;
+  readonly self: Descriptor;
+  readonly name: string;
+  readonly stat: Statx;
+}
+
+/** @returns undefined if the target is not there */
+export function openTarget(libc: Libc, target: TargetPath): OpenTarget | undefined {
+  const parent = openTargetParent(libc, target);
+  if (parent === undefined) return undefined;
+  const name = baseName(target.path);
+  try {
+    const self = new Descriptor(libc.openat2(parent.fd, name, O.PATH | O.NOFOLLOW | O.CLOEXEC, 0, beneath));
+    const stat = libc.statx(self.fd, "", AT_EMPTY_PATH);
+    if ((stat.mode & S_IFMT) !== symbolicLink) {
+      return { parent, self, name, stat, [Symbol.dispose]: () => closeBoth(self, parent) };
+    }
+    self[Symbol.dispose](); // O_PATH opens a link itself instead of refusing it
+    throw linkAt(target);
+  } catch (error) {
+    parent[Symbol.dispose]();
+    if (errnoOf(error) === "ENOENT") return undefined;
+    throw targetError(error, target);
+  }
+}
+
+/** The directory that a target is in; undefined if it, or one above it, is not there. */
+export function openTargetParent(libc: Libc, target: TargetPath): Descriptor | undefined {
+  using prefix = openPrefix(libc, target);
+  const directory = relativePath(target.prefix, parentOf(target.path));
+  if (directory === "") return duplicate(libc, prefix);
+  try {
+    return new Descriptor(libc.openat2(prefix.fd, directory, O.PATH | O.DIRECTORY | O.CLOEXEC, 0, beneath));
+  } catch (error) {
+    if (errnoOf(error) === "ENOENT") return undefined;
+    throw targetError(error, target);
+  }
+}
+
+/** The directory that a target is in, made with all that is missing above it (0755). */
+export function makeTargetParent(libc: Libc, target: TargetPath): Descriptor {
+  let current = openPrefix(libc, target);
+  for (const segment of relativePath(target.prefix, parentOf(target.path)).split("/").filter(Boolean)) {
+    using above = current;
+    try {
+      makeDirectoryAt(libc, above, segment, 0o755);
+      current = new Descriptor(libc.openat2(above.fd, segment, O.PATH | O.DIRECTORY | O.CLOEXEC, 0, beneath));
+    } catch (error) {
+      throw targetError(error, target);
+    }
+  }
+  return current;
+}
+
+/** mkdirat(2) that takes what is there already. */
+export function makeDirectoryAt(libc: Libc, parent: Descriptor, name: string, mode: number): void {
+  try {
+    libc.mkdirat(parent.fd, name, mode);
+  } catch (error) {
+    if (errnoOf(error) !== "EEXIST") throw error;
+  }
+}
+
+export function kindOf(stat: Statx): FileKind {
+  switch (stat.mode & S_IFMT) {
+    case 0o040000:
+      return "directory";
+    case 0o100000:
+      return "file";
+    case 0o140000:
+      return "socket";
+    case 0o020000:
+      return "charDevice";
+    case 0o060000:
+      return "blockDevice";
+    default:
+      return "other";
+  }
+}
+
+export function parentOf(path: string): string {
+  return path.slice(0, Math.max(1, path.lastIndexOf("/")));
+}
+
+export function baseName(path: string): string {
+  return path.slice(path.lastIndexOf("/") + 1);
+}
+
+/** What a failed walk to a target means to the user. */
+export function targetError(error: unknown, target: TargetPath): unknown {
+  switch (errnoOf(error)) {
+    case "ELOOP":
+      return new VolumeError(
+        "SymlinkInPath",
+        "final",
+        `${target.path} leads through a symbolic link: name the real path`,
+        {
+          cause: error,
+        },
+      );
+    case "EXDEV":
+      return new VolumeError("PathNotAllowed", "final", `${target.path} leads out of ${target.prefix}`, {
+        cause: error,
+      });
+    case "ENOTDIR":
+      return new VolumeError(
+        "TargetWrongType",
+        "final",
+        `something on the way to ${target.path} is not a directory: move it away`,
+        { cause: error },
+      );
+    default:
+      return error;
+  }
+}
+
+function linkAt(target: TargetPath, cause?: unknown): VolumeError {
+  const message = `${target.path} leads through a symbolic link: name the real path`;
+  return new VolumeError("SymlinkInPath", "final", message, { cause });
+}
+
+function openPrefix(libc: Libc, target: TargetPath): Descriptor {
+  try {
+    const flags = O.PATH | O.DIRECTORY | O.CLOEXEC;
+    return new Descriptor(libc.openat2(AT_FDCWD, target.prefix, flags, 0, RESOLVE.NO_SYMLINKS));
+  } catch (error) {
+    throw targetError(error, { prefix: target.prefix, path: target.prefix });
+  }
+}
+
+function duplicate(libc: Libc, directory: Descriptor): Descriptor {
+  return new Descriptor(libc.openat2(directory.fd, ".", O.PATH | O.DIRECTORY | O.CLOEXEC, 0, 0));
+}
+
+function closeBoth(a: Descriptor, b: Descriptor): void {
+  a[Symbol.dispose]();
+  b[Symbol.dispose]();
+}
+
+/** The path of a source as the agent sees it, links not followed. */
+export function sourceString(source: SourcePath): string {
+  return joinPath(source.root, source.path.slice(1));
+}

@@ -1,0 +1,39 @@
+import type { MountTable } from "./mount-table.ts";
+
+/** File systems whose calls end, as long as the machine's own disks answer. Everything else may wait for somebody. */
+const local = new Set([
+  "ext2",
+  "ext3",
+  "ext4",
+  "xfs",
+  "btrfs",
+  "f2fs",
+  "zfs",
+  "vfat",
+  "exfat",
+  "tmpfs",
+  "ramfs",
+  "devtmpfs",
+  "overlay",
+  "squashfs",
+  "erofs",
+  "iso9660",
+  "proc",
+  "sysfs",
+]);
+
+/** File systems in memory: an unmount of them writes nothing. */
+const inMemory = new Set(["tmpfs", "ramfs", "devtmpfs"]);
+
+/** Whether a call on `path` could wait for a server, a FUSE process or the like (design.md section 6). */
+export function mayHang(table: MountTable, path: string): boolean {
+  const crossed = table.crossed(path);
+  return crossed.length === 0 || crossed.some((mount) => !local.has(mount.fsType));
+}
+
+/** Whether this is the only mount of a file system that an unmount would have to write out. */
+export function isLastOf(table: MountTable, mountID: number): boolean {
+  const mount = table.entries.find((entry) => entry.id === mountID);
+  if (mount === undefined || inMemory.has(mount.fsType)) return false;
+  return !table.entries.some((entry) => entry.device === mount.device && entry.id !== mountID);
+}

@@ -1,0 +1,72 @@
+/** One line of /proc/PID/mountinfo (proc_pid_mountinfo(5)), decoded. */
+export interface MountEntry {
+  /** Mount id of the kernel, unique among the mounts that exist, used again after an unmount. */
+  readonly id: number;
+  /** Mount id that it is mounted on; its own id at the root of the mount tree. */
+  readonly parent: number;
+  /** `major:minor` of the superblock. */
+  readonly device: string;
+  /** Path within the file system that is the root of this mount; ends in `//deleted` if that was removed. */
+  readonly root: string;
+  /** Mount point, seen from the process's root. */
+  readonly point: string;
+  /** Options of this mount alone, as the kernel writes them. */
+  readonly options: readonly string[];
+  /** Peer group that it is a member of. */
+  readonly shared?: number;
+  /** Peer group that it receives propagation from. */
+  readonly master?: number;
+  readonly fsType: string;
+  readonly source: string;
+  /** Options of the superblock, as the kernel writes them. */
+  readonly superOptions: readonly string[];
+}
+
+/**
+ * Parses a whole mountinfo file.
+ * @throws Error naming the line if one cannot be understood: half a table is worse than none
+ */
+export function parseMountinfo(text: string): MountEntry[] {
+  const entries: MountEntry[] = [];
+  for (let start = 0; start < text.length; ) {
+    const newline = text.indexOf("\n", start);
+    const end = newline === -1 ? text.length : newline;
+    if (end > start) entries.push(parseLine(text.slice(start, end)));
+    start = end + 1;
+  }
+  return entries;
+}
+
+// 36 35 98:0 /mnt1 /mnt2 rw,noatime shared:1 master:2 - ext3 /dev/root rw,errors=continue
+function parseLine(line: string): MountEntry {
+  const fields = line.split(" ");
+  const dash = fields.indexOf("-", 6);
+  const [id, parent, device, root, point, options] = fields;
+  const [fsType, source, superOptions] = fields.slice(dash + 1);
+  if (dash === -1 || options === undefined || superOptions === undefined) {
+    throw new Error(`mountinfo line not understood: ${JSON.stringify(line)}`);
+  }
+  const entry: { -readonly [K in keyof MountEntry]: MountEntry[K] } = {
+    id: Number(id),
+    parent: Number(parent),
+    device: device ?? "",
+    root: unescapeOctal(root ?? ""),
+    point: unescapeOctal(point ?? ""),
+    options: options.split(","),
+    fsType: unescapeOctal(fsType ?? ""),
+    source: unescapeOctal(source ?? ""),
+    superOptions: superOptions.split(","),
+  };
+  for (const field of fields.slice(6, dash)) {
+    if (field.startsWith("shared:")) entry.shared = Number(field.slice(7));
+    else if (field.startsWith("master:")) entry.master = Number(field.slice(7));
+  }
+  return entry;
+}
+
+/** The kernel writes space, tab, newline, backslash and # as octal escapes. */
+function unescapeOctal(field: string): string {
+  return field.includes("\\")
+    ? field.replace(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)))
+    : field;
+}

@@ -1,0 +1,199 @@
+import type { Cancel } from "../ports.ts";
+import type { MountIdentity, MountTable } from "./mount-table.ts";
+
+/**
+ * Everything that the agent does to Linux. linux/ is the real implementation; test/sim has one that behaves like the
+ * kernel. Each method is one effect: it either happened or not, but for errors of class `uncertain`, and doing it again
+ * is harmless. All reject with VolumeError.
+ */
+export interface HostPorts {
+  readonly mountTable: MountTableSource;
+  readonly directories: Directories;
+  readonly evidence: Evidence;
+  readonly journal: JournalFile;
+  /** The effects of one operation on one volume. */
+  effects(operation: OperationContext): Effects;
+}
+
+export interface Effects {
+  readonly mounter: Mounter;
+  readonly devices: Devices;
+}
+
+/** What an operation needs beside its arguments, because a part of it may run in a disposable child. */
+export interface OperationContext {
+  /** Milliseconds after which a child is killed. */
+  readonly deadlineMs: number;
+  /**
+   * Called when a child was started, before it is told what to do: the child is in the journal before it can hang
+   * (safety rule 8). The child is given up if this rejects.
+   */
+  onChild(child: ChildProcessID): Promise<void>;
+}
+
+export interface MountTableSource {
+  /** The table of the agent's own mount namespace. Rejects if it cannot be read completely. */
+  read(): Promise<MountTable>;
+  /** Calls `onChange` soon after each change of the table, at least once after the last of several. */
+  watch(onChange: () => void): Cancel;
+}
+
+/** A path that a volume comes from: `path` looked up as if `root` were the root directory. */
+export interface SourcePath {
+  readonly root: string;
+  readonly path: string;
+}
+
+/** A path that something is mounted on: beneath `prefix`, without any symbolic link between the two. */
+export interface TargetPath {
+  readonly prefix: string;
+  readonly path: string;
+}
+
+export type FileKind = "directory" | "file" | "socket" | "charDevice" | "blockDevice" | "other";
+
+export interface SourceInfo {
+  readonly kind: FileKind;
+  /** What a bind of it shows. */
+  readonly identity: MountIdentity;
+  /** Where it is after all symbolic links, as seen by the agent. */
+  readonly canonicalPath: string;
+  /** `major:minor` that a device node stands for. */
+  readonly deviceNumber?: string;
+}
+
+/** Flags of one mount, all of them, so that nothing depends on what was there before. */
+export interface MountAttributes {
+  readonly readOnly: boolean;
+  readonly nosuid: boolean;
+  readonly nodev: boolean;
+  readonly noexec: boolean;
+  readonly nosymfollow: boolean;
+  readonly nodiratime: boolean;
+  readonly atime: "relatime" | "noatime" | "strictatime";
+}
+
+export type UnmountRung = "Normal" | "Force" | "Lazy";
+
+export interface FilesystemMount {
+  readonly fsType: string;
+  /** What stands in the source column: a device path, `server:/export`, a name for tmpfs. */
+  readonly source: string;
+  readonly options: readonly string[];
+  readonly attributes: MountAttributes;
+  readonly target: TargetPath;
+}
+
+export interface Mounter {
+  /** What is at a source path, links followed within its root; undefined if nothing. */
+  inspect(source: SourcePath): Promise<SourceInfo | undefined>;
+  /** Makes an empty directory or file at a source path, and its parents; what is there already stays. */
+  makeSource(source: SourcePath, kind: "directory" | "file", mode: number): Promise<void>;
+  /** What is at a target path, mounts included; undefined if nothing. */
+  inspectTarget(target: TargetPath): Promise<{ readonly kind: FileKind; readonly mountID: number } | undefined>;
+  /** Makes the directory or empty file to mount on, and its parents; what is there already stays. */
+  makeTarget(target: TargetPath, kind: "directory" | "file"): Promise<void>;
+  /** Removes the directory or empty file, if it is empty and no mount is on it. Else it stays, which is no error. */
+  removeTarget(target: TargetPath, kind: "directory" | "file"): Promise<void>;
+  /**
+   * Mounts `source` on `target`, with its attributes from the first instant, private of the source's propagation.
+   * `expect` is what the source must show. Fails with ForeignMount if anything is mounted on the target already.
+   */
+  bind(source: SourcePath, expect: MountIdentity, target: TargetPath, attributes: MountAttributes): Promise<void>;
+  /** Mounts a new file system. Fails with ForeignMount if anything is mounted on the target already. */
+  mountFilesystem(request: FilesystemMount): Promise<void>;
+  /** Changes the flags of the mount with this id, if it is still the topmost one on the target. */
+  setAttributes(target: TargetPath, mountID: number, attributes: MountAttributes): Promise<void>;
+  /** Changes options of the file system itself. Fails with OptionsRefused if the kernel does not take them. */
+  reconfigure(target: TargetPath, mountID: number, options: readonly string[]): Promise<void>;
+  /** Unmounts the mount with this id, if it is still the topmost one on the target. */
+  unmount(target: TargetPath, mountID: number, rung: UnmountRung): Promise<void>;
+}
+
+/** Proof of which directory a record speaks of: a path may come to mean another. */
+export interface DirectoryID {
+  readonly device: number;
+  readonly inode: number;
+}
+
+/** A file of an atomic payload. */
+export interface PayloadFile {
+  /** Relative path, clean, without segments that start with `..`. */
+  readonly path: string;
+  readonly content: Uint8Array;
+  readonly mode: number;
+}
+
+/** Directories of our own beneath the state directory. Paths are absolute. */
+export interface Directories {
+  /** Makes a directory, and its parents (0700), with this mode whatever the umask. What is there already stays. */
+  make(path: string, mode: number): Promise<DirectoryID>;
+  /** The directory at a path, not following a link there; undefined if there is none. */
+  identify(path: string): Promise<DirectoryID | undefined>;
+  /**
+   * Makes `directory` show exactly `files`, all at once for a reader: the atomic writer (kubelet behaviour 121).
+   * Equal content is not written again. @returns whether anything was written
+   */
+  writePayload(directory: string, files: readonly PayloadFile[]): Promise<boolean>;
+  /** Removes the directory if it is empty; what is not there is no error. */
+  remove(path: string): Promise<void>;
+  /** Moves the directory, if it is still the one that `id` says, into the trash. Gone or another one: nothing is done. */
+  discard(path: string, id: DirectoryID): Promise<void>;
+  /** Empties the trash, staying beneath it, following no link and crossing into no other file system. */
+  emptyTrash(): Promise<void>;
+}
+
+export interface DeviceInfo {
+  /** Node that the path stands for after links. */
+  readonly path: string;
+  readonly deviceNumber: string;
+  readonly sizeBytes: number;
+  /** Type of the file system or other signature that is there. */
+  readonly signature?: string;
+  /** Whether the device is proved empty: no signature, and nothing but zeros where file systems and tables begin and end. */
+  readonly empty: boolean;
+  /** Who else has it: a mount, a holder such as device-mapper, partitions, or another exclusive opener. */
+  readonly busy?: string;
+}
+
+export interface Devices {
+  probe(source: SourcePath): Promise<DeviceInfo>;
+  /** Makes a file system on a device that is proved empty once more right before. Fails with DeviceNotEmpty if it is not. */
+  format(source: SourcePath, fsType: string, onProgress: (line: string) => void): Promise<void>;
+}
+
+/** A process that still has a volume mounted in its mount namespace. */
+export interface Holder {
+  readonly pid: number;
+  readonly command: string;
+  readonly mountPoint: string;
+}
+
+export interface Evidence {
+  /**
+   * Mounts of `identity`, or of anything beneath its root, in every mount namespace of the node (safety rule 6). Each
+   * namespace is read once. Rejects if one cannot be read: what cannot be read is in use.
+   */
+  holders(identity: MountIdentity): Promise<readonly Holder[]>;
+  /** Processes with something open beneath a mount, for a busy unmount. Best effort. */
+  users(mountPoint: string): Promise<readonly Holder[]>;
+  /** Whether the child with this pid and start time still exists. */
+  alive(child: ChildProcessID): Promise<boolean>;
+  /** /proc/sys/kernel/random/boot_id: mounts do not survive a change of it. */
+  bootID(): Promise<string>;
+}
+
+/** A process, told from later ones with the same pid by its start time in clock ticks since boot. */
+export interface ChildProcessID {
+  readonly pid: number;
+  readonly startTime: number;
+}
+
+export interface JournalFile {
+  /** The whole journal; undefined if there is none. */
+  read(): Promise<string | undefined>;
+  /** Appends text and makes it durable. */
+  append(text: string): Promise<void>;
+  /** Replaces the whole journal, atomically and durably. */
+  replace(text: string): Promise<void>;
+}

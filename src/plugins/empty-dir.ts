@@ -1,0 +1,24 @@
+import { quantityBytes } from "../api/quantity.ts";
+import type { StageContext, Staged, VolumePlugin, VolumeSpec } from "./plugin.ts";
+import { stageDirectory, stageFilesystem } from "./staging.ts";
+
+/**
+ * A directory of the node's own, empty at first. On disk it is a directory (0777) beneath the state directory, in
+ * memory a tmpfs. Both are gone with the volume. (kubelet: pkg/volume/emptydir)
+ */
+export const emptyDir: VolumePlugin = {
+  type: "emptyDir",
+
+  layout: (spec) => ({ options: options(spec), readOnly: false, devices: false }),
+
+  async stage(spec: VolumeSpec, context: StageContext): Promise<Staged> {
+    if (spec.source.emptyDir?.medium !== "Memory") return stageDirectory(context, 0o777);
+    return stageFilesystem(context, { fsType: "tmpfs", source: "nodevolume", options: options(spec) });
+  },
+};
+
+function options(spec: VolumeSpec): string[] {
+  const { medium, sizeLimit } = spec.source.emptyDir ?? {};
+  if (medium !== "Memory") return [];
+  return ["mode=0777", ...(sizeLimit === undefined ? [] : [`size=${quantityBytes(sizeLimit)}`])];
+}

@@ -1,0 +1,21 @@
+import type { NFSVolumeSource } from "../api/types.gen.ts";
+import type { StageContext, Staged, VolumePlugin, VolumeSpec } from "./plugin.ts";
+import { stageFilesystem } from "./staging.ts";
+
+/** An NFS export, mounted once on the node by mount.nfs(8) in a disposable child. (kubelet: pkg/volume/nfs) */
+export const nfs: VolumePlugin = {
+  type: "nfs",
+
+  layout: (spec) => ({ options: spec.mountOptions, readOnly: sourceOf(spec).readOnly === true, devices: false }),
+
+  async stage(spec: VolumeSpec, context: StageContext): Promise<Staged> {
+    const { server, path, readOnly = false } = sourceOf(spec);
+    const mount = { fsType: "nfs", source: `${server}:${path}`, options: spec.mountOptions };
+    return stageFilesystem(context, mount, readOnly);
+  },
+};
+
+function sourceOf(spec: VolumeSpec): NFSVolumeSource {
+  if (spec.source.nfs === undefined) throw new Error("not an nfs volume");
+  return spec.source.nfs;
+}

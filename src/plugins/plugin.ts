@@ -1,0 +1,121 @@
+import type { VolumeSource } from "../api/types.gen.ts";
+import type { MountIdentity } from "../host/mount-table.ts";
+import type { MountEntry } from "../host/mountinfo.ts";
+import type { Directories, DirectoryID, Effects, MountAttributes, PayloadFile, TargetPath } from "../host/ports.ts";
+
+/** The members of VolumeSource: one plugin each. */
+export type SourceType = keyof VolumeSource;
+
+/** The part of an intent that a plugin works from. */
+export interface VolumeSpec {
+  /** Hash of the volume's name: its own directories beneath the state directory are named by it. */
+  readonly key: string;
+  readonly source: VolumeSource;
+  readonly volumeMode: "Filesystem" | "Block";
+  readonly fsType?: string;
+  readonly mountOptions: readonly string[];
+}
+
+/** An object whose content is shown. */
+export interface ObjectRef {
+  readonly kind: "ConfigMap" | "Secret";
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** What follows from the spec alone, without a look at the node. */
+export interface Layout {
+  /** Options asked of the staged file system; a change of them is a reconfiguration. */
+  readonly options: readonly string[];
+  /** Whether targets are read-only whatever the mount says. */
+  readonly readOnly: boolean;
+  /** Whether device nodes on the targets must work unless nodev is named. */
+  readonly devices: boolean;
+  /** The object whose content is shown. */
+  readonly content?: ObjectRef;
+  /** Host path that the volume comes from. */
+  readonly hostPath?: string;
+}
+
+/**
+ * What staging leads to; every target is then a bind of it.
+ * - path: something of the host, found and described, nothing made or mounted
+ * - directory: a data directory of ours beneath the state directory
+ * - filesystem: a file system of ours, mounted once on the staging path
+ * - device: a block device that is bound as it is (volumeMode Block)
+ */
+export type StageKind = "path" | "directory" | "filesystem" | "device";
+
+export interface Staged {
+  readonly kind: StageKind;
+  /** What targets are bound from, as the agent sees it. */
+  readonly path: string;
+  readonly fileKind: "directory" | "file";
+  readonly identity: MountIdentity;
+  /** Of a data directory: which one it is. */
+  readonly directory?: DirectoryID;
+  /** Of a device, and of a file system on one: `major:minor`. */
+  readonly deviceNumber?: string;
+}
+
+/** Content of a ConfigMap or Secret, in memory only. */
+export interface ObjectContent {
+  /** UID and resourceVersion; equal versions have equal content. `none` for an optional object that is not there. */
+  readonly version: string;
+  readonly data: ReadonlyMap<string, Uint8Array>;
+}
+
+export interface StageContext extends Effects {
+  readonly directories: Directories;
+  /** Directory of ours for a volume: `<state directory>/data/<key>`. */
+  readonly dataPath: string;
+  /** Where a file system of ours is mounted: `<state directory>/staging/<key>`. */
+  readonly stagingTarget: TargetPath;
+  /** What is mounted on the staging target already: a file system of ours, from an attempt before. */
+  readonly stagingMount: MountEntry | undefined;
+  /** The node's root as the agent sees it. */
+  readonly hostRoot: string;
+  readonly content: ObjectContent | undefined;
+  /** Tells people how a long step goes on. */
+  progress(message: string): void;
+  /**
+   * Writes down what is about to be made, durably, before it is made, so that a crash in between leaves a record of it.
+   */
+  record(what: { readonly kind: StageKind; readonly path: string; readonly directory?: DirectoryID }): Promise<void>;
+}
+
+/**
+ * One kind of volume. Everything after staging (binds, attributes, unmounts, removal) is the same for all of them and
+ * not the plugin's business.
+ */
+export interface VolumePlugin {
+  readonly type: SourceType;
+  /** Pure. */
+  layout(spec: VolumeSpec): Layout;
+  /**
+   * Brings the volume to where targets can be bound from it. Idempotent: called again after a crash, a timeout, or when
+   * what it made has gone. Rejects with VolumeError; nothing that it made is removed then.
+   */
+  stage(spec: VolumeSpec, context: StageContext): Promise<Staged>;
+}
+
+/** A plugin whose volumes show an object's content and follow its changes (kubelet: RequiresRemount). */
+export interface ContentPlugin extends VolumePlugin {
+  /** Pure. The files that the volume shows. @throws VolumeError KeyNotFound */
+  payload(spec: VolumeSpec, content: ObjectContent): readonly PayloadFile[];
+}
+
+export function showsContent(plugin: VolumePlugin): plugin is ContentPlugin {
+  return "payload" in plugin;
+}
+
+/** Attributes of a staged file system: nothing on it may gain rights, whatever a target allows later. */
+export const stagingAttributes: MountAttributes = {
+  readOnly: false,
+  nosuid: true,
+  nodev: true,
+  noexec: false,
+  nosymfollow: false,
+  nodiratime: false,
+  atime: "relatime",
+};

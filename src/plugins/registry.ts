@@ -1,0 +1,29 @@
+import type { VolumeSource } from "../api/types.gen.ts";
+import { emptyDir } from "./empty-dir.ts";
+import { hostPath } from "./host-path.ts";
+import { local } from "./local.ts";
+import { nfs } from "./nfs.ts";
+import { configMap, secret } from "./object-content.ts";
+import type { SourceType, VolumePlugin } from "./plugin.ts";
+
+/** Every kind of volume. */
+export const plugins: { readonly [T in SourceType]: VolumePlugin } = {
+  emptyDir,
+  hostPath,
+  local,
+  configMap,
+  secret,
+  nfs,
+};
+
+/** The one member of a source that is set. @throws Error if there is none or several; validation refuses such objects */
+export function sourceType(source: VolumeSource): SourceType {
+  const types = (Object.keys(plugins) as SourceType[]).filter((type) => source[type] !== undefined);
+  const [only] = types;
+  if (only === undefined || types.length > 1) throw new Error(`a source has exactly one member, not ${types.length}`);
+  return only;
+}
+
+export function pluginFor(source: VolumeSource): VolumePlugin {
+  return plugins[sourceType(source)];
+}

@@ -1,0 +1,39 @@
+import { VolumeError } from "../errors.ts";
+import type { FilesystemMount } from "../host/ports.ts";
+import { type StageContext, type Staged, stagingAttributes } from "./plugin.ts";
+
+/** Mounts a file system on the staging path, unless one of an attempt before is there already. */
+export async function stageFilesystem(
+  context: StageContext,
+  mount: Pick<FilesystemMount, "fsType" | "source" | "options">,
+  readOnly = false,
+): Promise<Staged> {
+  const target = context.stagingTarget;
+  await context.record({ kind: "filesystem", path: target.path });
+  if (context.stagingMount === undefined) {
+    await context.mounter.makeTarget(target, "directory");
+    await context.mounter.mountFilesystem({ ...mount, target, attributes: { ...stagingAttributes, readOnly } });
+  } else if (context.stagingMount.fsType !== mount.fsType && !isVersionOf(context.stagingMount.fsType, mount.fsType)) {
+    const message = `${target.path} has a ${context.stagingMount.fsType} mounted that is not ours`;
+    throw new VolumeError("ForeignMount", "final", message);
+  }
+  const staged = await context.mounter.inspect({ root: "/", path: target.path });
+  if (staged === undefined) throw new VolumeError("SetUpFailed", "transient", `${target.path} is not there any more`);
+  return { kind: "filesystem", path: target.path, fileKind: "directory", identity: staged.identity };
+}
+
+/** The kernel names a mount of type nfs by the version that was negotiated. */
+function isVersionOf(shown: string, asked: string): boolean {
+  return asked === "nfs" && shown === "nfs4";
+}
+
+/** Makes the data directory of a volume. */
+export async function stageDirectory(context: StageContext, mode: number): Promise<Staged> {
+  const path = context.dataPath;
+  await context.record({ kind: "directory", path });
+  const directory = await context.directories.make(path, mode);
+  await context.record({ kind: "directory", path, directory });
+  const made = await context.mounter.inspect({ root: "/", path });
+  if (made === undefined) throw new VolumeError("SetUpFailed", "transient", `${path} is not there any more`);
+  return { kind: "directory", path, fileKind: "directory", identity: made.identity, directory };
+}

@@ -1,0 +1,118 @@
+import { execFileSync } from "node:child_process";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { expect } from "chai";
+import { loadLibc } from "../../src/host/linux/libc.ts";
+import { LinuxDirectories } from "../../src/host/linux/linux-directories.ts";
+import type { PayloadFile } from "../../src/host/ports.ts";
+import { type Scratch, scratch } from "./scratch.ts";
+
+describe("LinuxDirectories", () => {
+  let place: Scratch;
+  let directories: LinuxDirectories;
+
+  beforeEach(() => {
+    place = scratch();
+    directories = new LinuxDirectories(loadLibc(), `${place.path}/trash`);
+  });
+  afterEach(() => place[Symbol.dispose]());
+
+  const file = (path: string, content: string, mode = 0o644): PayloadFile => ({
+    path,
+    content: Buffer.from(content),
+    mode,
+  });
+
+  describe("writePayload", () => {
+    let dir: string;
+    const visible = () => readdirSync(dir).filter((name) => !name.startsWith(".."));
+
+    beforeEach(() => {
+      dir = `${place.path}/payload`;
+      mkdirSync(dir);
+    });
+
+    it("shows the files with their modes, through one link that is swapped", async () => {
+      expect(await directories.writePayload(dir, [file("a", "1", 0o400), file("d/b", "2")])).to.equal(true);
+      expect(visible().sort()).to.deep.equal(["a", "d"]);
+      expect(readFileSync(`${dir}/d/b`, "utf8")).to.equal("2");
+      expect(statSync(`${dir}/a`).mode & 0o777).to.equal(0o400);
+      expect(readlinkSync(`${dir}/a`)).to.equal("..data/a");
+    });
+
+    it("does not write equal content again, but does for another mode or a missing file", async () => {
+      await directories.writePayload(dir, [file("a", "1")]);
+      const before = readlinkSync(`${dir}/..data`);
+      expect(await directories.writePayload(dir, [file("a", "1")])).to.equal(false);
+      expect(readlinkSync(`${dir}/..data`)).to.equal(before);
+      expect(await directories.writePayload(dir, [file("a", "1", 0o600)])).to.equal(true);
+      expect(await directories.writePayload(dir, [])).to.equal(true);
+      expect(visible()).to.deep.equal([]);
+    });
+
+    it("a reader that holds the old payload's path sees all old or all new, never a mix", async () => {
+      await directories.writePayload(dir, [file("a", "old"), file("b", "old")]);
+      await directories.writePayload(dir, [file("a", "new"), file("b", "new")]);
+      expect([readFileSync(`${dir}/a`, "utf8"), readFileSync(`${dir}/b`, "utf8")]).to.deep.equal(["new", "new"]);
+      expect(readdirSync(dir).filter((name) => name.startsWith("..payload-"))).to.have.length(1);
+    });
+
+    it("cleans up after a call that was cut off at any point", async () => {
+      await directories.writePayload(dir, [file("a", "1"), file("gone", "1")]);
+      mkdirSync(`${dir}/..payload-dead00`);
+      writeFileSync(`${dir}/..payload-dead00/a`, "half");
+      symlinkSync("..payload-dead00", `${dir}/..data_tmp`);
+      await directories.writePayload(dir, [file("a", "2")]);
+      expect(visible()).to.deep.equal(["a"]);
+      expect(readdirSync(dir).filter((name) => name.startsWith(".."))).to.have.length(2);
+      expect(readFileSync(`${dir}/a`, "utf8")).to.equal("2");
+    });
+  });
+
+  it("make gives the mode whatever the umask, and the same identity again", async () => {
+    const before = process.umask(0o077);
+    const id = await directories.make(`${place.path}/data/x`, 0o777);
+    process.umask(before);
+    expect(statSync(`${place.path}/data/x`).mode & 0o777).to.equal(0o777);
+    expect(await directories.make(`${place.path}/data/x`, 0o777)).to.deep.equal(id);
+    expect(await directories.identify(`${place.path}/data/y`)).to.equal(undefined);
+  });
+
+  it("discard and emptyTrash remove what is beneath, follow no link, and cross into no other file system", async () => {
+    mkdirSync(`${place.path}/outside/keep`, { recursive: true });
+    writeFileSync(`${place.path}/outside/canary`, "alive");
+    const id = await directories.make(`${place.path}/data/x`, 0o777);
+    for (let i = 0; i < 600; i++) writeFileSync(`${place.path}/data/x/f${i}`, "");
+    mkdirSync(`${place.path}/data/x/deep/er`, { recursive: true });
+    symlinkSync(`${place.path}/outside`, `${place.path}/data/x/link`);
+    symlinkSync(`${place.path}/outside`, `${place.path}/data/x/deep/link`);
+    await directories.discard(`${place.path}/data/x`, id);
+    expect(existsSync(`${place.path}/data/x`)).to.equal(false);
+    const trashed = readdirSync(`${place.path}/trash`);
+    expect(trashed).to.have.length(1);
+    mkdirSync(`${place.path}/trash/${trashed[0]}/mounted`);
+    execFileSync("mount", ["-t", "tmpfs", "other", `${place.path}/trash/${trashed[0]}/mounted`]);
+    writeFileSync(`${place.path}/trash/${trashed[0]}/mounted/canary`, "alive");
+    await directories.emptyTrash();
+    expect(readdirSync(`${place.path}/trash/${trashed[0]}`)).to.deep.equal(["mounted"]);
+    expect(readdirSync(`${place.path}/trash/${trashed[0]}/mounted`)).to.deep.equal(["canary"]);
+    expect(readdirSync(`${place.path}/outside`).sort()).to.deep.equal(["canary", "keep"]);
+    execFileSync("umount", [`${place.path}/trash/${trashed[0]}/mounted`]);
+    await directories.emptyTrash();
+    expect(readdirSync(`${place.path}/trash`)).to.deep.equal([]);
+  });
+
+  it("discard leaves a directory that is not the one on record", async () => {
+    const id = await directories.make(`${place.path}/data/x`, 0o777);
+    await directories.discard(`${place.path}/data/x`, { ...id, inode: id.inode + 1 });
+    expect(existsSync(`${place.path}/data/x`)).to.equal(true);
+  });
+});
