@@ -64,7 +64,7 @@ function convert(node: Schema, definitions: Map<string, Schema>): Schema {
   const out: Schema = {};
   for (const [key, value] of Object.entries(node)) {
     if (key === "properties") {
-      out[key] = mapValues(value as Schema, (v) => convert(v, definitions));
+      out[key] = mapValues(value as Schema, (v, name) => (name === "metadata" ? metadata : convert(v, definitions)));
     } else if (key === "items" || (key === "additionalProperties" && typeof value === "object")) {
       out[key] = convert(value as Schema, definitions);
     } else if (!key.startsWith("x-kubernetes-") && key !== "anyOf" && key !== "format") {
@@ -79,19 +79,17 @@ function convert(node: Schema, definitions: Map<string, Schema>): Schema {
   if (mapKeys !== undefined) out["mapKeys"] = mapKeys;
   if (node["x-kubernetes-int-or-string"] === true) return { ...out, type: ["integer", "string"] };
   const properties = node["properties"] as { [name: string]: Schema } | undefined;
-  if (properties === undefined) return out["type"] === "object" && !out["additionalProperties"] ? metadata(out) : out;
+  if (properties === undefined) return out;
   const defaulted = Object.keys(properties).filter((name) => properties[name]?.["default"] !== undefined);
   const required = [...((node["required"] as string[] | undefined) ?? []), ...defaulted];
-  if (node === undefined || "apiVersion" in properties) required.push("metadata");
+  if ("apiVersion" in properties) required.push("metadata");
   out["required"] = [...new Set(required)].sort();
   out["additionalProperties"] = false;
   return define(out, definitions);
 }
 
-/** metadata: its type is ours, and what is in it is the API server's business. */
-function metadata(node: Schema): Schema {
-  return { ...node, tsType: "ObjectMeta", additionalProperties: true };
-}
+/** Its type is ours, and what is in it is the API server's business. */
+const metadata: Schema = { type: "object", tsType: "ObjectMeta", additionalProperties: true };
 
 function define(node: Schema, definitions: Map<string, Schema>): Schema {
   const title = node["title"];
@@ -137,8 +135,8 @@ function without(keyword: string, node: unknown, isProperties = false): unknown 
   return Object.fromEntries(kept.map(([key, value]) => [key, without(keyword, value, key === "properties")]));
 }
 
-function mapValues(object: Schema, f: (value: Schema) => unknown): Schema {
-  return Object.fromEntries(Object.entries(object).map(([key, value]) => [key, f(value as Schema)]));
+function mapValues(object: Schema, f: (value: Schema, name: string) => unknown): Schema {
+  return Object.fromEntries(Object.entries(object).map(([key, value]) => [key, f(value as Schema, key)]));
 }
 
 function json(value: unknown): string {

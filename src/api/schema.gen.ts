@@ -297,8 +297,12 @@ export const schema = {
    "properties": {
     "id": {
      "type": "string",
-     "minLength": 1,
-     "maxLength": 64
+     "maxLength": 64,
+     "rules": [
+      {
+       "message": "must not be empty"
+      }
+     ]
     },
     "volumeAttachment": {
      "$ref": "#/definitions/GrantedVolumeAttachment"
@@ -315,13 +319,21 @@ export const schema = {
    "properties": {
     "name": {
      "type": "string",
-     "minLength": 1,
-     "maxLength": 253
+     "maxLength": 253,
+     "rules": [
+      {
+       "message": "must not be empty"
+      }
+     ]
     },
     "uid": {
      "type": "string",
-     "minLength": 1,
-     "maxLength": 64
+     "maxLength": 64,
+     "rules": [
+      {
+       "message": "must not be empty"
+      }
+     ]
     }
    },
    "additionalProperties": false
@@ -433,7 +445,7 @@ export const schema = {
      },
      "rules": [
       {
-       "message": "each option may be named once"
+       "message": "an option may be named only once"
       },
       {
        "message": "an option and its opposite cannot both be named"
@@ -802,7 +814,10 @@ export const schema = {
     },
     {
      "message": "values must be exactly one integer for operator Gt or Lt",
-     "field": ".values"
+     "field": ".values",
+     "patterns": [
+      "^-?[0-9]{1,18}$"
+     ]
     }
    ],
    "additionalProperties": false
@@ -900,8 +915,12 @@ export const schema = {
     },
     "nodeUID": {
      "type": "string",
-     "minLength": 1,
-     "maxLength": 64
+     "maxLength": 64,
+     "rules": [
+      {
+       "message": "must not be empty"
+      }
+     ]
     },
     "volumeName": {
      "type": "string",
@@ -949,13 +968,14 @@ export const schema = {
      "maxItems": 16,
      "items": {
       "type": "string",
-      "minLength": 1,
-      "maxLength": 64
+      "maxLength": 64,
+      "rules": [
+       {
+        "message": "must be one option: split the entry at its commas into several"
+       }
+      ]
      },
      "rules": [
-      {
-       "message": "each entry is one option: split the entry at its commas into several"
-      },
       {
        "message": "each option may be named once, with one value"
       },
@@ -1038,7 +1058,7 @@ export const schema = {
      "field": ".mounts"
     },
     {
-     "message": "a hostPath of type CharDevice or BlockDevice needs mountOptions: [dev] on each mount, without which a device cannot be opened, and no readOnly, which does not stop writes to a device",
+     "message": "mounts of a hostPath of type CharDevice or BlockDevice take neither nodev, which keeps a device from being opened, nor readOnly, which does not stop writes to it: remove them",
      "field": ".mounts"
     },
     {
@@ -1242,7 +1262,8 @@ export const schema = {
    },
    "rules": [
     {
-     "message": "metadata.name is used as a label value: use at most 63 characters"
+     "message": "must have at most 63 characters, because the name of a set is used as the value of a label",
+     "field": ".metadata.name"
     }
    ],
    "additionalProperties": false
@@ -1386,7 +1407,7 @@ export const schema = {
      "field": ".mounts"
     },
     {
-     "message": "a hostPath of type CharDevice or BlockDevice needs mountOptions: [dev] on each mount, without which a device cannot be opened, and no readOnly, which does not stop writes to a device",
+     "message": "mounts of a hostPath of type CharDevice or BlockDevice take neither nodev, which keeps a device from being opened, nor readOnly, which does not stop writes to it: remove them",
      "field": ".mounts"
     },
     {
@@ -1590,8 +1611,12 @@ export const schema = {
     },
     "uid": {
      "type": "string",
-     "minLength": 1,
-     "maxLength": 64
+     "maxLength": 64,
+     "rules": [
+      {
+       "message": "must not be empty"
+      }
+     ]
     }
    },
    "additionalProperties": false
@@ -1604,7 +1629,10 @@ export const schema = {
      "default": 1,
      "rules": [
       {
-       "message": "must be a number of at least 1, without quotes, or a percentage from 1% to 100%"
+       "message": "must be a number of at least 1, without quotes, or a percentage from 1% to 100%",
+       "patterns": [
+        "^([1-9][0-9]?|100)%$"
+       ]
       }
      ],
      "type": [
@@ -1746,7 +1774,7 @@ export const schema = {
      },
      "rules": [
       {
-       "message": "each option may be named once"
+       "message": "an option may be named only once"
       },
       {
        "message": "an option and its opposite cannot both be named"
@@ -1767,7 +1795,7 @@ export const schema = {
      "maxLength": 317,
      "rules": [
       {
-       "message": "must be a name such as disktype or example.com/disktype: at most 63 letters, digits, '-', '_' or '.', a letter or digit at both ends",
+       "message": "must be the key of a taint, such as dedicated or example.com/dedicated: at most 63 letters, digits, '-', '_' or '.', a letter or digit at both ends; leave it out, with operator: Exists, to tolerate every taint",
        "matches": "^([a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$"
       }
      ]
@@ -1924,13 +1952,14 @@ export const schema = {
      "maxItems": 16,
      "items": {
       "type": "string",
-      "minLength": 1,
-      "maxLength": 64
+      "maxLength": 64,
+      "rules": [
+       {
+        "message": "must be one option: split the entry at its commas into several"
+       }
+      ]
      },
      "rules": [
-      {
-       "message": "each entry is one option: split the entry at its commas into several"
-      },
       {
        "message": "each option may be named once, with one value"
       },

@@ -194,7 +194,7 @@ export interface IntentMount {
    */
   readOnly: boolean;
   /**
-   * Options of this mount alone. nosuid and nodev are set unless suid or dev is named.
+   * Options of this mount alone. nosuid is set unless suid is named, and nodev unless dev is named or the volume is a device itself.
    *
    * @maxItems 8
    */
@@ -563,7 +563,7 @@ export interface SetMount {
    */
   readOnly: boolean;
   /**
-   * Options of this mount alone. nosuid and nodev are set unless suid or dev is named.
+   * Options of this mount alone. nosuid is set unless suid is named, and nodev unless dev is named or the volume is a device itself.
    *
    * @maxItems 8
    */

@@ -1,0 +1,84 @@
+import { type Check, type Checks, isBeneath, unique } from "./rule.ts";
+import type {
+  IntentMount,
+  NodeLossPolicy,
+  NodeVolumeIntentSpec,
+  NodeVolumeSet,
+  NodeVolumeSetSpec,
+  SetMount,
+  VolumeTemplate,
+} from "./types.gen.ts";
+
+type Spec = NodeVolumeSetSpec | NodeVolumeIntentSpec;
+type Mounts = readonly (SetMount | IntentMount)[];
+
+const volumeOf = (spec: Spec): VolumeTemplate => ("volume" in spec ? spec.volume : spec);
+
+const distinctTargets: Check<Mounts> = (mounts) =>
+  mounts.every((a, i) => mounts.every((b, j) => i === j || (a.path !== b.path && !isBeneath(b.path, a.path))));
+
+const blockHasNoOptions: Check<Spec> = (spec) =>
+  volumeOf(spec).volumeMode === "Filesystem" || spec.mounts.every((m) => (m.mountOptions ?? []).length === 0);
+
+const blockIsWritable: Check<Spec> = (spec) =>
+  volumeOf(spec).volumeMode === "Filesystem" || spec.mounts.every((m) => !m.readOnly);
+
+const devicesAreUsable: Check<Spec> = (spec) => {
+  const type = volumeOf(spec).source.hostPath?.type;
+  if (type !== "CharDevice" && type !== "BlockDevice") return true;
+  return spec.mounts.every((m) => !m.readOnly && !(m.mountOptions ?? []).includes("nodev"));
+};
+
+const sourceIsNotCovered: Check<Spec> = (spec) => {
+  const { hostPath, local } = volumeOf(spec).source;
+  const path = hostPath?.path ?? local?.path;
+  return path === undefined || spec.mounts.every((m) => path !== m.path && !isBeneath(path, m.path));
+};
+
+const retainNeedsManage: Check<Spec> = (spec) => spec.mode === "Manage" || spec.deletionPolicy === "Unmount";
+
+const payloadIsNotRetained: Check<Spec> = (spec) => {
+  const { configMap, secret } = volumeOf(spec).source;
+  return (configMap === undefined && secret === undefined) || spec.deletionPolicy === "Unmount";
+};
+
+const adoptable: Check<Spec> = (spec) => {
+  const { hostPath, local, nfs } = volumeOf(spec).source;
+  return spec.adopt === "Never" || [hostPath, local, nfs].some((source) => source !== undefined);
+};
+
+const releaseUnmounts: Check<NodeVolumeSetSpec> = (spec) => !spec.releaseOnDrain || spec.deletionPolicy === "Unmount";
+
+const observerHasNoGrant: Check<NodeVolumeIntentSpec> = (spec) => spec.mode === "Manage" || spec.grant === undefined;
+
+const minutesWithTimeout: Check<NodeLossPolicy> = ({ type, minutes }) =>
+  (type === "AfterTimeout") === (minutes !== undefined);
+
+const nameIsLabelValue: Check<NodeVolumeSet> = ({ metadata }) => metadata.name.length <= 63;
+
+const notEmpty: Check<string> = (text) => text !== "";
+
+const oneTimeOption: Check<readonly string[]> = (options) =>
+  options.filter((option) => ["noatime", "relatime", "strictatime"].includes(option)).length <= 1;
+
+const noOpposites: Check<readonly string[]> = (options) => !options.some((option) => options.includes(`no${option}`));
+
+/** Rules of a set and of an intent, between the volume, its mounts and its policies. */
+export const setRules: Checks = [
+  ["must have at most 63 characters, because the name", nameIsLabelValue],
+  ["must not be empty", notEmpty],
+  ["the paths of two mounts may not be the same", distinctTargets],
+  ["mountOptions of a mount need volumeMode: Filesystem", blockHasNoOptions],
+  ["readOnly needs volumeMode: Filesystem", blockIsWritable],
+  ["mounts of a hostPath of type CharDevice or BlockDevice", devicesAreUsable],
+  ["no mount may be at the path of the source", sourceIsNotCovered],
+  ["deletionPolicy: Retain needs mode: Manage", retainNeedsManage],
+  ["deletionPolicy: Retain would leave a payload", payloadIsNotRetained],
+  ["adopt: IfSame is for hostPath, local and nfs", adoptable],
+  ["releaseOnDrain: true gives the volume back", releaseUnmounts],
+  ["grant belongs to mode: Manage", observerHasNoGrant],
+  ["minutes belongs to type: AfterTimeout", minutesWithTimeout],
+  ["an option may be named only once", unique],
+  ["an option and its opposite cannot both be named", noOpposites],
+  ["only one of noatime, relatime and strictatime", oneTimeOption],
+];

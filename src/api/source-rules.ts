@@ -1,0 +1,58 @@
+import { quantityBytes } from "./quantity.ts";
+import { byteLength, type Check, type Checks, isBeneath, unique } from "./rule.ts";
+import type { EmptyDirVolumeSource, KeyToPath, VolumeSource } from "./types.gen.ts";
+
+const exactlyOne: Check<VolumeSource> = (source) => Object.keys(source).length === 1;
+
+const limitNeedsMemory: Check<EmptyDirVolumeSource> = ({ sizeLimit, medium }) =>
+  sizeLimit === undefined || medium === "Memory";
+
+const size: Check<number | string> = (value, [pattern]) => {
+  if (typeof value === "string" && pattern?.test(value) !== true) return false;
+  const bytes = quantityBytes(value);
+  return bytes >= 1n << 16n && bytes <= 1n << 50n;
+};
+
+/** PATH_MAX is 4096 with what the agent puts in front, NAME_MAX is 255 bytes: 63 characters of at most four bytes. */
+const pathLength: Check<string> = (path) =>
+  byteLength(path) <= 2048 &&
+  path.split("/").every((name) => [...name].length <= (byteLength(name) > name.length ? 63 : 255));
+
+const shortName: Check<string> = (path) => byteLength(path) <= 255;
+
+const distinctPaths: Check<readonly KeyToPath[]> = (items) => unique(items.map(({ path }) => path));
+
+const noFileAsDirectory: Check<readonly KeyToPath[]> = (items) =>
+  !items.some((a) => items.some((b) => isBeneath(b.path, a.path)));
+
+const server: Check<string> = (value, [, numeric, hostName]) => {
+  if (value.startsWith("[")) return value.endsWith("]") && isIPv6(value.slice(1, -1));
+  if (numeric?.test(value) === true) return isIPv4(value);
+  return hostName?.test(value) === true;
+};
+
+function isIPv4(text: string): boolean {
+  const parts = text.split(".");
+  return parts.length === 4 && parts.every((part) => /^(0|[1-9]\d{0,2})$/.test(part) && Number(part) <= 255);
+}
+
+/** Without a zone and without an IPv4 address in it, which CEL's isIP refuses too. */
+function isIPv6(text: string): boolean {
+  const [head = "", tail, ...more] = text.split("::");
+  const groups = [head, tail ?? ""].flatMap((half) => (half === "" ? [] : half.split(":")));
+  const complete = tail === undefined ? groups.length === 8 : groups.length < 8;
+  const mapped = head === "" && /^(0{1,4}:)*ffff(:[0-9a-f]{1,4}){2}$/i.test(tail ?? "");
+  return more.length === 0 && complete && !mapped && groups.every((group) => /^[0-9a-f]{1,4}$/i.test(group));
+}
+
+/** Rules of VolumeSource and beneath, and of paths. */
+export const sourceRules: Checks = [
+  ["exactly one source is needed", exactlyOne],
+  ["sizeLimit can only be kept", limitNeedsMemory],
+  ["must be a size from 64Ki to 1Pi", size],
+  ["must have at most 2048 bytes", pathLength],
+  ["must have at most 255 bytes", shortName],
+  ["each path in items may be named once", distinctPaths],
+  ["no path in items may lie beneath another", noFileAsDirectory],
+  ["must be a host name, an IPv4 address, or", server],
+];

@@ -1,0 +1,65 @@
+import { type Check, type Checks, unique } from "./rule.ts";
+import type { VolumeTemplate } from "./types.gen.ts";
+
+// The fields of a volume stand in `volume` of a set and in the spec of an intent: these checks take either.
+
+const optionsOf = (volume: VolumeTemplate): readonly string[] => volume.mountOptions ?? [];
+const keyOf = (option: string): string => option.split("=")[0] ?? option;
+
+const blockIsLocal: Check<VolumeTemplate> = (volume) =>
+  volume.volumeMode === "Filesystem" || volume.source.local !== undefined;
+
+const fsTypeIsLocal: Check<VolumeTemplate> = (volume) => volume.fsType === undefined || isLocalFilesystem(volume);
+
+const optionsHaveFilesystem: Check<VolumeTemplate> = (volume) =>
+  optionsOf(volume).length === 0 || volume.source.nfs !== undefined || isLocalFilesystem(volume);
+
+const optionsHaveFsType: Check<VolumeTemplate> = (volume) =>
+  optionsOf(volume).length === 0 || !isLocalFilesystem(volume) || volume.fsType !== undefined;
+
+const allowedFor =
+  (...types: readonly string[]): Check<VolumeTemplate> =>
+  (volume, [pattern]) => {
+    const type = volume.source.nfs === undefined ? volume.fsType : "nfs";
+    const more = type === "ext4" ? ["journal_checksum", "prjquota"] : [];
+    if (type === undefined || !types.includes(type)) return true;
+    return optionsOf(volume).every((option) => more.includes(option) || pattern?.test(option) === true);
+  };
+
+const ofNfs3: Check<VolumeTemplate> = (volume) => {
+  const options = optionsOf(volume);
+  const needs = (option: string) =>
+    ["proto=udp", "proto=udp6", "lock", "nolock"].includes(option) || option.startsWith("mountport=");
+  return volume.source.nfs === undefined || !options.some(needs) || options.some((o) => /^(nfs)?vers=3$/.test(o));
+};
+
+const oneOption: Check<string> = (option) => !option.includes(",");
+
+const onceWithOneValue: Check<readonly string[]> = (options) => unique(options.map(keyOf));
+
+const consistent: Check<readonly string[]> = (options) =>
+  !options.some((option) => options.includes(`no${keyOf(option)}`)) &&
+  options.filter((option) => ["hard", "soft", "softerr"].includes(option)).length <= 1 &&
+  options.filter((option) => /^(nfs)?vers=/.test(option)).length <= 1 &&
+  (!options.includes("noquota") || options.filter((option) => option.endsWith("quota")).length === 1);
+
+function isLocalFilesystem(volume: VolumeTemplate): boolean {
+  return volume.source.local !== undefined && volume.volumeMode === "Filesystem";
+}
+
+/** Rules of a volume: its mode, its file system, and the options of that. */
+export const volumeRules: Checks = [
+  ["volumeMode: Block needs source.local", blockIsLocal],
+  ["fsType is only for source.local", fsTypeIsLocal],
+  ["mountOptions of a volume are file system options", optionsHaveFilesystem],
+  ["mountOptions of source.local need fsType", optionsHaveFsType],
+  ["each of mountOptions must be one option that is allowed for NFS", allowedFor("nfs")],
+  ["each of mountOptions must be one option that is allowed for ext2", allowedFor("ext2")],
+  ["each of mountOptions must be one option that is allowed for ext3 and ext4", allowedFor("ext3", "ext4")],
+  ["each of mountOptions must be one option that is allowed for xfs", allowedFor("xfs")],
+  ["each of mountOptions must be one option that is allowed for btrfs", allowedFor("btrfs")],
+  ["proto=udp, lock, nolock and mountport= are of NFS", ofNfs3],
+  ["must be one option: split the entry", oneOption],
+  ["each option may be named once, with one value", onceWithOneValue],
+  ["options that contradict each other", consistent],
+];
