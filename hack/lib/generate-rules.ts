@@ -35,6 +35,6 @@ function translate({ rule, message, fieldPath }: CelRule): Schema {
   if (values !== undefined) return { ...out, oneOf: values.split(", ").map((value) => value.slice(1, -1)) };
   const [, from, to] = range.exec(rule) ?? [];
   if (from !== undefined) return { ...out, from: Number(from), to: Number(to) };
-  const patterns = [...rule.matchAll(new RegExp(text, "g"))].map(([, found]) => found);
+  const patterns = [...rule.matchAll(new RegExp(`\\b${text}`, "g"))].map(([, found]) => found);
   return patterns.length === 0 ? out : { ...out, patterns };
 }

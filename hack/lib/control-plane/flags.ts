@@ -32,6 +32,8 @@ export function apiServerArgs(port: number, credentials: Credentials): string[] 
     "--service-cluster-ip-range=10.0.0.0/24",
     "--authorization-mode=Node,RBAC",
     "--enable-admission-plugins=NodeRestriction",
+    // As every real cluster has it: the DaemonSet is privileged.
+    "--allow-privileged=true",
     "--profiling=false",
   ];
 }

@@ -2,6 +2,7 @@
 //   node hack/lib/lanes/mocha-main.ts LANE RESULTS_FILE FILE…
 import { appendFileSync } from "node:fs";
 import Mocha from "mocha";
+import { StepError } from "../process.ts";
 import { lanes } from "./lanes.ts";
 import type { TestResult } from "./results.ts";
 import { skipReason } from "./skip-reason.ts";
@@ -25,7 +26,8 @@ runner.on("pass", (test) => {
 });
 runner.on("fail", (test, error: Error) => {
   record({ outcome: "failed", title: test.fullTitle(), ms: test.duration ?? 0, reason: error.message });
-  console.log(`  ✗ ${test.fullTitle()}\n${indent(error.stack ?? error.message)}`);
+  const details = error instanceof StepError ? `\n${error.details.join("\n")}` : "";
+  console.log(`  ✗ ${test.fullTitle()}\n${indent(`${error.stack ?? error.message}${details}`)}`);
 });
 runner.on("pending", (test) => {
   const reason = skipReason(test) ?? "no reason given";

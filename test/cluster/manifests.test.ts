@@ -1,0 +1,141 @@
+import { globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect } from "chai";
+import { loadAll } from "js-yaml";
+import type { JsonObject } from "../../hack/lib/api-client.ts";
+import { root } from "../../hack/lib/root.ts";
+import { type TestCluster, testCluster } from "../lib/cluster.ts";
+
+const render = ["kustomize"];
+
+describe("manifests", () => {
+  let cluster: TestCluster;
+  before(async function () {
+    cluster = await testCluster(this);
+  });
+
+  it("config/default renders, and the API server takes every object of it", async () => {
+    const rendered = await cluster.kubectl.run([...render, join(root, "config/default")]);
+    const kinds = (loadAll(rendered) as { kind: string }[]).map((object) => object.kind);
+    expect(kinds).to.include.members([
+      "CustomResourceDefinition",
+      "DaemonSet",
+      "Deployment",
+      "FlowSchema",
+      "Namespace",
+    ]);
+    const applied = await cluster.adminKubectl.run(
+      ["apply", "--server-side", "--validate=strict", "-f", "-"],
+      rendered,
+    );
+    expect(applied.trim().split("\n")).to.have.length(kinds.length);
+  });
+
+  it("config/default applied twice writes nothing the second time", async () => {
+    const apply = async () => {
+      const args = ["apply", "--server-side", "-k", join(root, "config/default"), "-o", "json"];
+      return versions(await cluster.adminKubectl.run(args));
+    };
+    const first = await apply();
+    expect(Object.keys(first).length).to.be.greaterThan(25);
+    expect(await apply()).to.deep.equal(first);
+  });
+
+  for (const path of globSync("config/samples/**/*.yaml", { cwd: root }).sort()) {
+    if (path.endsWith("kustomization.yaml")) continue;
+    it(`${path} is accepted from a platform administrator`, async () => {
+      const objects = (loadAll(readFileSync(join(root, path), "utf8")) as JsonObject[]).filter(
+        (o) => o["kind"] === "NodeVolumeSet",
+      );
+      expect(objects).not.to.be.empty;
+      for (const object of objects) {
+        const args = ["create", "--dry-run=server", "--validate=strict", "-f", "-"];
+        expect(await cluster.kubectl.run(args, JSON.stringify(object))).to.include("created");
+      }
+    });
+  }
+
+  it("config/samples and config/samples/quickstart render", async () => {
+    for (const folder of ["config/samples", "config/samples/quickstart"]) {
+      expect(await cluster.kubectl.run([...render, join(root, folder)])).to.include("kind: NodeVolumeSet");
+    }
+  });
+});
+
+describe("kubectl", () => {
+  let cluster: TestCluster;
+  const sample = join(root, "config/samples/empty-dir.yaml");
+  before(async function () {
+    cluster = await testCluster(this);
+    await cluster.kubectl.run(["apply", "--server-side", "-f", sample]);
+  });
+  after(() => cluster?.kubectl.try(["delete", "-f", sample, "--wait=false"]));
+
+  it("apply --server-side of an unchanged set writes nothing", async () => {
+    // The API server stores the defaults of a status with the first update of an object, not when it is made; where a
+    // controller runs, its status is that update.
+    await cluster.kubectl.run(["apply", "--server-side", "-f", sample]);
+    const version = () => cluster.kubectl.run(["get", "-f", sample, "-o", "jsonpath={.metadata.resourceVersion}"]);
+    const before = await version();
+    await cluster.kubectl.run(["apply", "--server-side", "-f", sample]);
+    expect(await version()).to.equal(before);
+  });
+
+  it("get nodevolumesets shows the counts of the set", async () => {
+    const [header] = (await cluster.kubectl.run(["get", "nodevolumesets"])).split("\n");
+    expect(header?.trim().split(/\s{2,}/)).to.deep.equal(["NAME", "DESIRED", "READY", "DRIFTED", "CONFLICT", "AGE"]);
+  });
+
+  const columns: readonly [string, string][] = [
+    ["nvs", "nodevolumesets.nodevolume.dev"],
+    ["nvi", "nodevolumeintents.nodevolume.dev"],
+    ["nvstate", "nodevolumestates.nodevolume.dev"],
+  ];
+  for (const [short, resource] of columns) {
+    it(`knows ${resource} as ${short}`, async () => {
+      const explained = await cluster.kubectl.run(["explain", short]);
+      expect(explained).to.include("GROUP:      nodevolume.dev");
+      expect(await cluster.kubectl.run(["api-resources", "--api-group=nodevolume.dev", "-o", "name"])).to.include(
+        resource,
+      );
+    });
+  }
+
+  it("refuses a set with a field that does not exist, naming it", async () => {
+    const set = {
+      apiVersion: "nodevolume.dev/v1alpha1",
+      kind: "NodeVolumeSet",
+      metadata: { name: "typo" },
+      spec: { volume: { source: { emptyDir: {} } }, mount: [] },
+    };
+    const result = await cluster.kubectl.try(["create", "-f", "-"], JSON.stringify(set));
+    expect(result.code).not.to.equal(0);
+    expect(result.stderr).to.include('unknown field "spec.mount"');
+  });
+
+  const roles: readonly [role: string, verb: string, resource: string, answer: "yes" | "no"][] = [
+    ["nodevolume-viewer", "list", "nodevolumeintents", "yes"],
+    ["nodevolume-viewer", "create", "nodevolumesets", "no"],
+    ["nodevolume-editor", "create", "nodevolumesets", "yes"],
+    ["nodevolume-editor", "update", "nodevolumeintents", "no"],
+    ["nodevolume-editor", "release", "nodevolumeintents", "no"],
+    ["nodevolume-admin", "release", "nodevolumeintents", "yes"],
+    ["nodevolume-admin", "write-any-node", "nodevolumeintents", "no"],
+    ["nodevolume-admin", "delete", "nodevolumeintents", "no"],
+  ];
+  for (const [role, verb, resource, answer] of roles) {
+    it(`${role} may ${answer === "yes" ? "" : "not "}${verb} ${resource}`, async () => {
+      const rules = JSON.parse(await cluster.adminKubectl.run(["get", "clusterrole", role, "-o", "json"])) as {
+        rules: { resources: string[]; verbs: string[] }[];
+      };
+      const allowed = rules.rules.some((rule) => rule.resources.includes(resource) && rule.verbs.includes(verb));
+      expect(allowed ? "yes" : "no").to.equal(answer);
+    });
+  }
+});
+
+/** Resource versions by kind and name, from one object or a list of them. */
+function versions(json: string): { [object: string]: string } {
+  const list = JSON.parse(json) as { items: { kind: string; metadata: { name: string; resourceVersion: string } }[] };
+  return Object.fromEntries(list.items.map((o) => [`${o.kind}/${o.metadata.name}`, o.metadata.resourceVersion]));
+}
