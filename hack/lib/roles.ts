@@ -1,0 +1,37 @@
+// How quickstart and the tests start controller and agents: the bundles, as separate processes with their own identity.
+import { join } from "node:path";
+import type { Identity } from "./control-plane/identities.ts";
+import { layout, type PretendHost } from "./pretend-node/node.ts";
+import { type RunningProcess, startProcess } from "./process.ts";
+import { root } from "./root.ts";
+
+export interface RoleOptions {
+  readonly server: string;
+  readonly identity: Identity;
+  readonly logFile: string;
+  readonly env: NodeJS.ProcessEnv;
+  /** Further flags. */
+  readonly flags?: readonly string[];
+}
+
+const main = join(root, "dist/main.cjs");
+
+export function startController(name: string, options: RoleOptions): RunningProcess {
+  const args = [main, "controller", "--identity", name, ...common(options)];
+  return startProcess({ name, command: process.execPath, args, logFile: options.logFile, env: options.env });
+}
+
+/** Starts the agent of a pretended node in a mount namespace as its container would have it. */
+export function startAgent(host: PretendHost, options: RoleOptions): RunningProcess {
+  const flags = ["--node-name", host.name, "--state-dir", layout.stateDir, "--host-root", layout.hostRoot];
+  const command = [process.execPath, main, "agent", ...flags, ...common(options)];
+  return host.startAgent(command, options.logFile, options.env);
+}
+
+function common({ server, identity, flags = [] }: RoleOptions): string[] {
+  return [
+    ...["--api-server", server, "--api-ca-file", identity.caFile, "--api-token-file", identity.tokenFile],
+    ...["--allowed-prefix", layout.prefix, "--metrics-address", "127.0.0.1:0"],
+    ...flags,
+  ];
+}

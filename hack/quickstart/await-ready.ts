@@ -1,0 +1,80 @@
+import type { JsonObject } from "../lib/api-client.ts";
+import { follow } from "../lib/follow.ts";
+import { StepError } from "../lib/process.ts";
+import type { Demo } from "./demo.ts";
+import { viewOf } from "./live-view.ts";
+import type { Screen } from "./screen.ts";
+
+const api = "/apis/nodevolume.dev/v1alpha1";
+
+/** Milliseconds; the first mounts take one or two seconds. */
+const patience = 120_000;
+
+/** Shows sets and intents as they change until all sets are Ready. @throws StepError if it takes too long or a process ends */
+export async function awaitReady(
+  demo: Demo,
+  names: readonly string[],
+  screen: Screen,
+  signal: AbortSignal,
+): Promise<void> {
+  const stop = new AbortController();
+  const either = AbortSignal.any([signal, stop.signal]);
+  let sets: ReadonlyMap<string, JsonObject> = new Map();
+  let intents: ReadonlyMap<string, JsonObject> = new Map();
+  try {
+    await new Promise<void>((resolve, reject) => {
+      const look = () => {
+        const view = viewOf(names, sets, intents);
+        screen.live(view.lines);
+        if (view.ready) resolve();
+      };
+      const timer = setTimeout(() => reject(tooSlow(demo)), patience);
+      either.addEventListener("abort", () => {
+        clearTimeout(timer);
+        reject(new Error("stopped"));
+      });
+      watchProcesses(demo, either, reject);
+      const followSets = follow(
+        demo.client,
+        `${api}/nodevolumesets`,
+        ({ objects }) => {
+          sets = objects;
+          look();
+        },
+        either,
+      );
+      const followIntents = follow(
+        demo.client,
+        `${api}/nodevolumeintents`,
+        ({ objects }) => {
+          intents = objects;
+          look();
+        },
+        either,
+      );
+      Promise.all([followSets, followIntents]).catch(reject);
+    });
+  } finally {
+    stop.abort();
+    screen.settle();
+  }
+}
+
+/** Calls `onEnd` when a process ends that should not; not any more once the signal aborts. */
+export function watchProcesses(demo: Demo, signal: AbortSignal, onEnd: (error: StepError) => void): void {
+  for (const process of demo.processes) {
+    void process.ended.then((how) => {
+      if (signal.aborted) return;
+      const remedy = `the end of its log is above; the whole log is ${process.logFile}`;
+      onEnd(new StepError(`${process.name} ${how}`, { logFile: process.logFile, remedy }));
+    });
+  }
+}
+
+function tooSlow(demo: Demo): StepError {
+  const last = demo.processes.at(-1);
+  return new StepError(`the sets were not Ready after ${patience / 1000} s`, {
+    ...(last === undefined ? {} : { logFile: last.logFile }),
+    remedy: "the live view above says what each intent waits for; docs/reasons.md has an entry for each reason",
+  });
+}

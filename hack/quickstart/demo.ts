@@ -1,0 +1,18 @@
+import type { ApiClient } from "../lib/api-client.ts";
+import type { Kubectl } from "../lib/kubectl.ts";
+import type { PretendHost } from "../lib/pretend-node/node.ts";
+import type { RunningProcess } from "../lib/process.ts";
+
+/** A cluster with controller and agents running, however it came to be: what the demonstration works on. */
+export interface Demo {
+  /** As somebody who runs the platform. */
+  readonly kubectl: Kubectl;
+  readonly client: ApiClient;
+  readonly hosts: readonly PretendHost[];
+  /** Everything that has to keep running, by the order in which it was started. */
+  readonly processes: readonly RunningProcess[];
+  /** Removes what this run made, and ends what it started. */
+  remove(): Promise<void>;
+}
+
+export const sampleFolder = "config/samples/quickstart";

@@ -1,0 +1,67 @@
+// Somebody unmounts a volume behind the agent's back; how fast it comes back, by the kernel's own table.
+import { closeSync, openSync, readSync } from "node:fs";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { PretendHost } from "../lib/pretend-node/node.ts";
+import { StepError } from "../lib/process.ts";
+
+export interface Repair {
+  /** The mount's line before and after, as the host's mountinfo has it. */
+  readonly before: string;
+  readonly after: string;
+  /** Milliseconds without the mount, as seen by reading the table over and over (some 0.1 ms apart). */
+  readonly goneMs: number;
+}
+
+/** Milliseconds; a repair takes a few. */
+const patience = 30_000;
+
+/** Unmounts `path` in the host's namespace, and watches the host's mount table until it is mounted again. */
+export async function unmountAndWatch(host: PretendHost, path: string): Promise<Repair> {
+  const table = openTable(host.pid);
+  const find = () => table.read().find((line) => line.split(" ")[4] === path);
+  try {
+    const before = find();
+    if (before === undefined) throw new Error(`${path} is not mounted on ${host.name}`);
+    let unmounted = false;
+    const umount = host.run("umount", path).then(() => {
+      unmounted = true;
+    });
+    let gone: number | undefined;
+    const deadline = performance.now() + patience;
+    while (performance.now() < deadline) {
+      const line = find();
+      const now = performance.now();
+      if (line === undefined) gone ??= now;
+      // Gone and back between two readings: then the end of umount is all the evidence that it was gone.
+      else if (gone !== undefined || unmounted) {
+        await umount;
+        return { before, after: line, goneMs: gone === undefined ? 0 : now - gone };
+      }
+      await Promise.race([nextTurn(), umount.catch(() => undefined).then(() => nextTurn())]);
+    }
+    await umount;
+    throw new StepError(`${path} did not come back within ${patience / 1000} s`, {
+      details: [],
+      remedy: "kubectl get nodevolumeintents -o wide says what the agent waits for",
+    });
+  } finally {
+    table.close();
+  }
+}
+
+/** One descriptor and one buffer for all readings: opening the file would cost more than reading it. */
+function openTable(pid: number) {
+  const fd = openSync(`/proc/${pid}/mountinfo`, "r");
+  const buffer = Buffer.alloc(1 << 20);
+  return {
+    read(): string[] {
+      let length = 0;
+      for (;;) {
+        const count = readSync(fd, buffer, length, buffer.length - length, length);
+        if (count === 0) return buffer.toString("utf8", 0, length).split("\n");
+        length += count;
+      }
+    },
+    close: () => closeSync(fd),
+  };
+}

@@ -1,0 +1,106 @@
+import { join } from "node:path";
+import { buildBundles } from "../lib/bundle.ts";
+import { root } from "../lib/root.ts";
+import type { Sandbox } from "../lib/sandbox/inside.ts";
+import { locateTools } from "../lib/tools/locate.ts";
+import { awaitReady, watchProcesses } from "./await-ready.ts";
+import { type Demo, sampleFolder } from "./demo.ts";
+import { farewell } from "./farewell.ts";
+import { peopleKubeconfig, startLocalCluster } from "./local-cluster.ts";
+import type { QuickstartOptions } from "./options.ts";
+import { unmountAndWatch } from "./repair.ts";
+import type { Screen } from "./screen.ts";
+
+/** The folder of a run, on the sandbox's tmpfs. */
+const directory = "/tmp/nodevolume-quickstart";
+const sets = ["scratch", "shared-data", "settings"];
+const victim = "/mnt/nodevolume/scratch";
+
+/** The whole demonstration. Returns when it is over; throws StepError with what happened and what to do. */
+export async function quickstart(options: QuickstartOptions, sandbox: Sandbox, screen: Screen): Promise<void> {
+  const env = process.env;
+  screen.step("looking for etcd, kube-apiserver and kubectl; bundling controller and agent");
+  const tools = await locateTools({ env, report: (line) => screen.note(line), signal: sandbox.stopped });
+  await buildBundles();
+  const demo = await startLocalCluster({
+    tools,
+    directory,
+    nodes: options.nodes,
+    screen,
+    signal: sandbox.stopped,
+    env,
+  });
+  await show(demo, screen, sandbox.stopped);
+  if (options.once) {
+    await takeDown(demo, screen);
+    await demo.remove();
+    screen.step("done: nothing is left");
+    return;
+  }
+  const host = demo.hosts[0];
+  screen.step("what to try next");
+  screen.block(
+    farewell({
+      initPid: await sandbox.outerPid(1),
+      hostPid: await sandbox.outerPid(host?.pid ?? 1),
+      hostName: host?.name ?? "",
+      kubectl: demo.kubectl.program,
+      kubeconfig: join(directory, peopleKubeconfig),
+      logs: join(directory, "logs"),
+    }),
+  );
+  await stayUp(demo, sandbox.stopped);
+  screen.step("stopping; everything goes with it");
+}
+
+/** Applies the sample, waits, and shows the tables, the kernel's mounts, and a repair. */
+async function show(demo: Demo, screen: Screen, signal: AbortSignal): Promise<void> {
+  screen.step(`kubectl apply -k ${sampleFolder}`);
+  screen.block(await demo.kubectl.run(["apply", "--server-side", "-k", join(root, sampleFolder)]));
+  screen.step("waiting until every node has what the sets say");
+  await awaitReady(demo, sets, screen, signal);
+  await showTables(demo, screen);
+  await showMounts(demo, screen);
+  const host = demo.hosts[0];
+  if (host === undefined) return;
+  screen.step(`umount ${victim}, on the host of ${host.name}, behind the agent's back`);
+  const { before, after, goneMs } = await unmountAndWatch(host, victim);
+  screen.note(`it was gone for ${goneMs < 1 ? "less than 1" : goneMs.toFixed(1)} ms, by the kernel's mount table`);
+  screen.note(`before: ${before}`);
+  screen.note(`after:  ${after}`);
+  await awaitReady(demo, sets, screen, signal);
+}
+
+async function showTables(demo: Demo, screen: Screen): Promise<void> {
+  const args = ["get", "nodevolumesets,nodevolumeintents,nodevolumestates"];
+  screen.step(`kubectl ${args.join(" ")}`);
+  screen.block(await demo.kubectl.run(args));
+}
+
+async function showMounts(demo: Demo, screen: Screen): Promise<void> {
+  for (const host of demo.hosts) {
+    screen.step(`grep /mnt/nodevolume/ /proc/self/mountinfo, on the host of ${host.name}`);
+    screen.block((await ours(host)).join("\n"));
+  }
+}
+
+const ours = async (host: Demo["hosts"][number]) =>
+  (await host.mounts()).filter((line) => line.split(" ")[4]?.startsWith("/mnt/nodevolume/"));
+
+async function takeDown(demo: Demo, screen: Screen): Promise<void> {
+  screen.step(`kubectl delete -k ${sampleFolder}`);
+  screen.block(await demo.kubectl.run(["delete", "nodevolumesets", ...sets, "--timeout=60s"]));
+  for (const host of demo.hosts) {
+    const left = await ours(host);
+    if (left.length > 0) throw new Error(`still mounted on ${host.name} after the deletion:\n${left.join("\n")}`);
+  }
+  screen.note("and the kernel agrees: nothing is mounted beneath /mnt/nodevolume on any node");
+}
+
+function stayUp(demo: Demo, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener("abort", () => resolve());
+    watchProcesses(demo, signal, reject);
+  });
+}
