@@ -1,0 +1,90 @@
+import { expect } from "chai";
+import { dynamicImports } from "../../../hack/lib/bundle.ts";
+import { StepError } from "../../../hack/lib/process.ts";
+import { farewell } from "../../../hack/quickstart/farewell.ts";
+import { viewOf } from "../../../hack/quickstart/live-view.ts";
+import { parseOptions, UsageError } from "../../../hack/quickstart/options.ts";
+import { describeFailure } from "../../../hack/quickstart/screen.ts";
+
+describe("quickstart", () => {
+  it("parseOptions has defaults", () => {
+    expect(parseOptions([])).to.deep.equal({ once: false, nodes: 1, existing: undefined });
+  });
+
+  it("parseOptions reads a cluster that exists", () => {
+    const options = parseOptions(["--kubeconfig", "k", "--node", "n", "--once"]);
+    expect(options).to.deep.equal({ once: true, nodes: 1, existing: { kubeconfig: "k", node: "n" } });
+  });
+
+  for (const [args, message] of [
+    [["--nodes", "0"], "from 1 to 9"],
+    [["--nodes", "two"], "from 1 to 9"],
+    [["--kubeconfig", "k"], "belong together"],
+    [["--node", "n"], "belong together"],
+    [["--kubeconfig", "k", "--node", "n", "--nodes", "2"], "--nodes is for"],
+    [["--fast"], "--fast"],
+  ] as const) {
+    it(`parseOptions refuses ${args.join(" ")}`, () => {
+      expect(() => parseOptions(args)).to.throw(UsageError, message);
+    });
+  }
+
+  const set = (ready: "True" | "False", observedGeneration = 2, desired = 1) => ({
+    metadata: { name: "scratch", generation: 2 },
+    status: {
+      desired,
+      ready: 1,
+      observedGeneration,
+      conditions: [{ type: "Ready", status: ready, reason: "AllReady", message: "m" }],
+    },
+  });
+  const sets = (object: object) => new Map([["scratch", object as { [key: string]: unknown }]]);
+
+  it("viewOf is ready when each set is, by its newest generation and with a node", () => {
+    expect(viewOf(["scratch"], sets(set("True")), new Map()).ready).to.equal(true);
+    expect(viewOf(["scratch"], sets(set("False")), new Map()).ready).to.equal(false);
+    expect(viewOf(["scratch"], sets(set("True", 1)), new Map()).ready).to.equal(false);
+    expect(viewOf(["scratch"], sets(set("True", 2, 0)), new Map()).ready).to.equal(false);
+    expect(viewOf(["scratch", "other"], sets(set("True")), new Map()).ready).to.equal(false);
+  });
+
+  it("viewOf says of each intent that is not ready what it waits for", () => {
+    const intent = {
+      metadata: { name: "n.scratch" },
+      spec: { nodeName: "n" },
+      status: { state: "Waiting", waiting: { reason: "SourceNotFound", message: "no /x" } },
+    };
+    const { lines } = viewOf(["scratch"], sets(set("False")), new Map([["n.scratch", intent]]));
+    expect(lines.at(-1)).to.equal("  n.scratch: Waiting, SourceNotFound: no /x");
+  });
+
+  it("describeFailure says what happened, shows the log and what to do", () => {
+    const text = describeFailure(new StepError("etcd exited with 1", { details: ["disk full"], remedy: "make room" }));
+    expect(text)
+      .to.include("quickstart failed: etcd exited with 1")
+      .and.include("  | disk full")
+      .and.include("what to do: make room");
+  });
+
+  it("farewell reaches everything through the first process of the sandbox", () => {
+    const text = farewell({
+      initPid: 7,
+      hostPid: 9,
+      hostName: "n",
+      kubectl: "/c/kubectl",
+      kubeconfig: "/tmp/k",
+      logs: "/tmp/l",
+    });
+    expect(text)
+      .to.include('KUBECONFIG=/proc/7/root/tmp/k PATH="/c:$PATH"')
+      .and.include("nsenter --mount=/proc/9/ns/mnt umount");
+  });
+
+  it("dynamicImports names a bundle for each role of main.ts", () => {
+    const source = 'await import("./agent/run.ts"); await import("./host/child-main.ts");';
+    expect([...dynamicImports(source)]).to.deep.equal([
+      ["./agent/run.ts", "agent"],
+      ["./host/child-main.ts", "child-main"],
+    ]);
+  });
+});
