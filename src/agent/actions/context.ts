@@ -1,0 +1,53 @@
+import { VolumeError } from "../../errors.ts";
+import type { MountIdentity } from "../../host/mount-table.ts";
+import { isBeneath } from "../../host/mount-table.ts";
+import type { Effects, HostPorts, TargetPath } from "../../host/ports.ts";
+import type { ObjectContent, ObjectRef } from "../../plugins/plugin.ts";
+import type { Desired, DesiredVolume } from "../desired-volume.ts";
+import { isInvalid } from "../desired-volume.ts";
+import type { Journal } from "../journal.ts";
+import type { PlanSettings } from "../plan-input.ts";
+import type { VolumeRecord } from "../record.ts";
+
+/** What every action works with: one volume, its journal, and the effects on the node. */
+export interface ActionContext {
+  readonly desired: Desired | undefined;
+  readonly journal: Journal;
+  readonly host: HostPorts;
+  readonly effects: Effects;
+  readonly settings: PlanSettings;
+  /** Content as it is now; undefined if it is not known. */
+  content(ref: ObjectRef): ObjectContent | undefined;
+  observed(identity: MountIdentity | undefined): void;
+  progress(message: string): void;
+}
+
+/** The intent that an action sets something up for. */
+export function wanted(context: ActionContext): DesiredVolume {
+  const { desired } = context;
+  if (desired === undefined || isInvalid(desired)) throw new Error("an action that sets up needs an intent");
+  return desired;
+}
+
+/** The volume's record, or an empty one to begin with; for the intent that is acted for now. */
+export function recordOf(context: ActionContext, name: string): VolumeRecord {
+  const present = context.journal.records.get(name);
+  const { desired } = context;
+  if (desired === undefined || isInvalid(desired)) {
+    if (present === undefined) throw new Error(`no record of ${name}`);
+    return present;
+  }
+  const { uid, generation, type } = desired;
+  return { targets: [], ...present, name, key: desired.spec.key, type, uid, generation };
+}
+
+export function stagingTarget({ settings }: ActionContext, key: string): TargetPath {
+  return { prefix: settings.stateDir, path: `${settings.stateDir}/staging/${key}` };
+}
+
+/** @throws VolumeError PathNotAllowed: the agent's own check, whatever the planner said */
+export function targetPath({ settings }: ActionContext, path: string): TargetPath {
+  const prefix = settings.allowedPrefixes.find((p) => p !== path && isBeneath(path, p));
+  if (prefix !== undefined) return { prefix, path };
+  throw new VolumeError("PathNotAllowed", "final", `${path} is not beneath one of the allowed prefixes`);
+}

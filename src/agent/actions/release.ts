@@ -1,0 +1,76 @@
+import { VolumeError } from "../../errors.ts";
+import type { MountIdentity } from "../../host/mount-table.ts";
+import type { UnmountRung } from "../../host/ports.ts";
+import { type StageRecord, withoutStage } from "../record.ts";
+import { type ActionContext, recordOf, stagingTarget } from "./context.ts";
+import { names, withUsers } from "./targets.ts";
+
+/**
+ * Takes down what stage made, when no target is left (law L3):
+ *
+ *   1. unmount the staged file system
+ *   2. wait until no mount namespace of the node shows it, nobody has the device open (safety rule 6)
+ *   3. remove the directories that were made for it; data goes by way of the trash
+ *
+ * Cut off anywhere, it begins again from the start. The record of it goes last: until then the volume is in use.
+ */
+export async function unstage(
+  context: ActionContext,
+  volume: string,
+  action: { readonly mountID?: number; readonly rung: UnmountRung },
+): Promise<void> {
+  const record = recordOf(context, volume);
+  const target = stagingTarget(context, record.key);
+  const stage: StageRecord = record.stage ?? { kind: "filesystem", path: target.path, ready: false, options: [] };
+  const shown = await unmountStage(context, volume, stage, action);
+  if (shown !== undefined) await refuseWhileHeld(context, shown);
+  if (stage.kind === "device") await refuseWhileOpen(context, stage);
+  if (stage.kind === "filesystem") await context.effects.mounter.removeTarget(target, "directory");
+  if (stage.kind === "directory") await removeData(context, stage);
+  await context.journal.put(withoutStage(recordOf(context, volume)));
+}
+
+/** @returns what no mount of the node may show any more */
+async function unmountStage(
+  context: ActionContext,
+  volume: string,
+  stage: StageRecord,
+  { mountID, rung }: { readonly mountID?: number; readonly rung: UnmountRung },
+): Promise<MountIdentity | undefined> {
+  const target = stagingTarget(context, recordOf(context, volume).key);
+  if (stage.kind === "path" || stage.kind === "device") return undefined;
+  const mount = (await context.host.mountTable.read()).at(target.path);
+  const identity = stage.identity ?? (mount && { device: mount.device, root: mount.root });
+  await context.journal.put({
+    ...recordOf(context, volume),
+    stage: { ...stage, ready: false, ...(identity && { identity }) },
+  });
+  if (stage.kind === "filesystem" && mountID !== undefined) {
+    try {
+      await context.effects.mounter.unmount(target, mountID, rung);
+    } catch (error) {
+      throw await withUsers(error, context, target.path);
+    }
+  }
+  return identity;
+}
+
+async function refuseWhileHeld(context: ActionContext, identity: MountIdentity): Promise<void> {
+  const holders = await context.host.evidence.holders(identity);
+  if (holders.length === 0) return;
+  const [first] = holders;
+  const message = `it is still mounted in another mount namespace: ${names(holders)}. End these processes or unmount it there`;
+  const on = { kind: "Process", name: `${first?.pid} (${first?.command})` };
+  throw new VolumeError("StillReferenced", "transient", message, { on });
+}
+
+async function refuseWhileOpen(context: ActionContext, stage: StageRecord): Promise<void> {
+  const device = await context.effects.devices.probe({ root: "/", path: stage.path });
+  if (device.busy === undefined) return;
+  throw new VolumeError("DeviceBusy", "transient", device.busy, { on: { kind: "Device", name: stage.path } });
+}
+
+async function removeData({ host }: ActionContext, stage: StageRecord): Promise<void> {
+  if (stage.directory === undefined) await host.directories.remove(stage.path);
+  else await host.directories.discard(stage.path, stage.directory);
+}

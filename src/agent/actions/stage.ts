@@ -1,0 +1,106 @@
+import { VolumeError } from "../../errors.ts";
+import { isBeneath, joinPath, sameIdentity } from "../../host/mount-table.ts";
+import { type StageContext, type Staged, showsContent, stagingAttributes } from "../../plugins/plugin.ts";
+import { plugins } from "../../plugins/registry.ts";
+import type { DesiredVolume } from "../desired-volume.ts";
+import { dataPath } from "../plan-input.ts";
+import type { StageRecord } from "../record.ts";
+import { type ActionContext, recordOf, stagingTarget, wanted } from "./context.ts";
+
+/** Brings the volume to where targets can be bound from it. */
+export async function stage(context: ActionContext): Promise<void> {
+  const desired = wanted(context);
+  const { journal } = context;
+  const content = desired.layout.content === undefined ? undefined : context.content(desired.layout.content);
+  const staged = (await fromSurvivor(context, desired)) ?? (await stageAnew(context, desired));
+  const record: StageRecord = {
+    ...staged,
+    ready: true,
+    options: desired.layout.options,
+    ...(content && { contentVersion: content.version }),
+  };
+  await journal.put({ ...recordOf(context, desired.name), stage: record });
+}
+
+/** Writes the newest content into what is staged. */
+export async function refresh(context: ActionContext): Promise<void> {
+  const desired = wanted(context);
+  const record = recordOf(context, desired.name);
+  const plugin = plugins[desired.type];
+  const content = desired.layout.content === undefined ? undefined : context.content(desired.layout.content);
+  if (!showsContent(plugin) || content === undefined || record.stage === undefined) {
+    throw new VolumeError("ContentUnknown", "transient", "the content is not known any more");
+  }
+  await context.host.directories.writePayload(record.stage.path, plugin.payload(desired.spec, content));
+  await context.journal.put({ ...record, stage: { ...record.stage, contentVersion: content.version } });
+}
+
+export async function reconfigure(context: ActionContext, mountID: number): Promise<void> {
+  const desired = wanted(context);
+  const record = recordOf(context, desired.name);
+  if (record.stage === undefined)
+    throw new VolumeError("SetUpFailed", "transient", "the volume is not staged any more");
+  const { options } = desired.layout;
+  await context.effects.mounter.reconfigure(stagingTarget(context, record.key), mountID, options);
+  await context.journal.put({ ...record, stage: { ...record.stage, options } });
+}
+
+/** What the source of an observed volume shows. Reads only. */
+export async function observe(context: ActionContext): Promise<void> {
+  const { hostPath } = wanted(context).layout;
+  if (hostPath === undefined) return;
+  const info = await context.effects.mounter.inspect({ root: context.settings.hostRoot, path: hostPath });
+  context.observed(info?.identity);
+}
+
+async function stageAnew(context: ActionContext, desired: DesiredVolume): Promise<Staged> {
+  const target = stagingTarget(context, desired.spec.key);
+  const stageContext: StageContext = {
+    ...context.effects,
+    directories: context.host.directories,
+    dataPath: dataPath(context.settings, desired.spec.key),
+    stagingTarget: target,
+    stagingMount: (await context.host.mountTable.read()).at(target.path),
+    hostRoot: context.settings.hostRoot,
+    content: desired.layout.content && context.content(desired.layout.content),
+    progress: context.progress,
+    async record({ kind, path, directory }) {
+      const before = recordOf(context, desired.name);
+      const { options } = desired.layout;
+      const stage = { kind, path, options, ready: false, ...(directory && { directory }) };
+      await context.journal.put({ ...before, stage });
+    },
+  };
+  const staged = await plugins[desired.type].stage(desired.spec, stageContext);
+  if (staged.kind === "path") refuseOwnState(context, staged.path);
+  return staged;
+}
+
+/**
+ * A file system that is not on its staging path any more, but still on a target: it is brought back from there, with
+ * its data. Mounting it again would give an empty tmpfs, or find the device busy.
+ */
+async function fromSurvivor(context: ActionContext, desired: DesiredVolume): Promise<Staged | undefined> {
+  const { stage: before, targets = [] } = context.journal.records.get(desired.name) ?? {};
+  const target = stagingTarget(context, desired.spec.key);
+  const table = await context.host.mountTable.read();
+  const identity = before?.identity;
+  if (before?.kind !== "filesystem" || identity === undefined || table.layers(target.path).length > 0) return undefined;
+  const survivor = targets.find(({ path }) => {
+    const mount = table.at(path);
+    return mount !== undefined && sameIdentity(mount, identity);
+  });
+  if (survivor === undefined) return undefined;
+  const { mounter } = context.effects;
+  await mounter.makeTarget(target, "directory");
+  await mounter.bind({ root: "/", path: survivor.path }, identity, target, stagingAttributes);
+  const { path, deviceNumber } = before;
+  return { kind: "filesystem", path, fileKind: "directory", identity, ...(deviceNumber && { deviceNumber }) };
+}
+
+/** A source that leads into the state directory by a link would show the payloads of others. */
+function refuseOwnState({ settings }: ActionContext, canonicalPath: string): void {
+  const own = [settings.stateDir, joinPath(settings.hostRoot, settings.stateDir.slice(1))];
+  if (!own.some((path) => isBeneath(canonicalPath, path))) return;
+  throw new VolumeError("SourceNotAllowed", "final", `the source leads to ${canonicalPath}, the agent's own state`);
+}

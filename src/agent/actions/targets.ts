@@ -1,0 +1,119 @@
+import { VolumeError } from "../../errors.ts";
+import type { Holder, UnmountRung } from "../../host/ports.ts";
+import { type TargetRecord, withoutTarget, withTarget } from "../record.ts";
+import { type ActionContext, recordOf, targetPath, wanted } from "./context.ts";
+import { stage } from "./stage.ts";
+
+/** Binds the volume to a target. */
+export async function publish(context: ActionContext, path: string, replaces: number | undefined): Promise<void> {
+  const desired = wanted(context);
+  const { journal } = context;
+  const { mounter } = context.effects;
+  const target = targetPath(context, path);
+  const mount = desired.mounts.find((m) => m.path === path);
+  if (mount === undefined) throw new Error(`${path} is not wanted`);
+
+  // 1. What the volume shows now; of a source that went, what is there instead, before the old mount is given up.
+  if (replaces !== undefined) {
+    await stage(context);
+    await mounter.unmount(target, replaces, "Normal");
+  }
+  const record = recordOf(context, desired.name);
+  const source = record.stage;
+  if (source?.identity === undefined)
+    throw new VolumeError("SetUpFailed", "transient", "the volume is not staged any more");
+
+  // 2. Written down before it is done: from here on a mount of this identity on this path is ours.
+  const known = record.targets.find((t) => t.path === path);
+  const made = known?.made ?? (await mounter.inspectTarget(target)) === undefined;
+  const { name, attributes } = mount;
+  const kind = source.fileKind ?? "directory";
+  const intended: TargetRecord = { path, name, uid: desired.uid, kind, made, identity: source.identity, attributes };
+  await journal.put(withTarget(record, intended));
+
+  // 3. Done.
+  await mounter.makeTarget(target, kind);
+  await mounter.bind({ root: "/", path: source.path }, source.identity, target, attributes);
+  const mountID = (await mounter.inspectTarget(target))?.mountID;
+  if (mountID !== undefined) await journal.put(withTarget(recordOf(context, desired.name), { ...intended, mountID }));
+}
+
+export async function setAttributes(context: ActionContext, path: string, mountID: number): Promise<void> {
+  const desired = wanted(context);
+  const record = recordOf(context, desired.name);
+  const target = record.targets.find((t) => t.path === path);
+  const mount = desired.mounts.find((m) => m.path === path);
+  if (target === undefined || mount === undefined) throw new Error(`${path} is not ours`);
+  const { name, attributes } = mount;
+  await context.journal.put(withTarget(record, { ...target, name, attributes }));
+  await context.effects.mounter.setAttributes(targetPath(context, path), mountID, attributes);
+}
+
+/** Writes a mount down as ours that nobody has written down. */
+export async function adopt(context: ActionContext, path: string, mountID: number): Promise<void> {
+  const desired = wanted(context);
+  const mount = desired.mounts.find((m) => m.path === path);
+  const found = (await context.host.mountTable.read()).at(path);
+  if (mount === undefined || found?.id !== mountID) {
+    throw new VolumeError("SetUpFailed", "transient", `the mount on ${path} is not the one that was seen there`);
+  }
+  const kind =
+    (await context.effects.mounter.inspectTarget(targetPath(context, path)))?.kind === "directory"
+      ? "directory"
+      : "file";
+  const identity = { device: found.device, root: found.root };
+  const { name, attributes } = mount;
+  const adopted: TargetRecord = { path, name, uid: desired.uid, kind, made: false, identity, attributes, mountID };
+  await context.journal.put(withTarget(recordOf(context, desired.name), adopted));
+}
+
+/** Mounts that were made for an earlier intent of this name now belong to this one, as far as it names them. */
+export async function claim(context: ActionContext): Promise<void> {
+  const desired = wanted(context);
+  const { retained: _over, ...record } = recordOf(context, desired.name);
+  const named = new Set(desired.mounts.map((mount) => mount.path));
+  const targets = record.targets.map((t) => (named.has(t.path) ? { ...t, uid: desired.uid } : t));
+  await context.journal.put({ ...record, targets });
+}
+
+/** Unmounts a target, removes the mount point if we made it, and drops it from the record. */
+export async function unpublish(
+  context: ActionContext,
+  volume: string,
+  action: { readonly path: string; readonly mountID?: number; readonly rung: UnmountRung },
+): Promise<void> {
+  const { path, mountID, rung } = action;
+  const target = targetPath(context, path);
+  const { mounter } = context.effects;
+  const record = recordOf(context, volume);
+  const known = record.targets.find((t) => t.path === path);
+  if (mountID !== undefined) {
+    try {
+      await mounter.unmount(target, mountID, rung);
+    } catch (error) {
+      throw await withUsers(error, context, path);
+    }
+  }
+  if (known?.made === true) await mounter.removeTarget(target, known.kind);
+  await context.journal.put(withoutTarget(record, path));
+}
+
+/** Adds to a busy unmount who uses the mount. */
+export async function withUsers(error: unknown, context: ActionContext, path: string): Promise<unknown> {
+  if (!(error instanceof VolumeError) || error.reason !== "TargetBusy") return error;
+  const users = await context.host.evidence.users(path);
+  const message =
+    users.length === 0
+      ? `${path} is in use, but by no process that can be seen`
+      : `${path} is in use by ${names(users)}`;
+  const [first] = users;
+  const on =
+    first === undefined ? { kind: "Mount", name: path } : { kind: "Process", name: `${first.pid} (${first.command})` };
+  return new VolumeError("TargetBusy", error.errorClass, message, { cause: error, on });
+}
+
+/** The first few of several processes. */
+export function names(holders: readonly Holder[]): string {
+  const few = holders.slice(0, 5).map((holder) => `pid ${holder.pid} (${holder.command}) at ${holder.mountPoint}`);
+  return holders.length > few.length ? `${few.join(", ")} and ${holders.length - few.length} more` : few.join(", ");
+}

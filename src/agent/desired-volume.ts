@@ -1,0 +1,95 @@
+import type { NodeVolumeIntent, UnmountPolicy } from "../api/types.gen.ts";
+import type { MountAttributes } from "../host/ports.ts";
+import type { Layout, SourceType, VolumeSpec } from "../plugins/plugin.ts";
+import { pluginFor, sourceType } from "../plugins/registry.ts";
+
+/** One intent as the planner takes it: what is wanted of one volume on this node. */
+export interface DesiredVolume {
+  readonly name: string;
+  readonly uid: string;
+  readonly generation: number;
+  /** Revoked: to be released. */
+  readonly deleting: boolean;
+  readonly mode: "Manage" | "Observe";
+  readonly suspend: boolean;
+  readonly granted: boolean;
+  readonly type: SourceType;
+  readonly spec: VolumeSpec;
+  readonly layout: Layout;
+  readonly mounts: readonly DesiredMount[];
+  readonly unmountPolicy: UnmountPolicy;
+  readonly deletionPolicy: "Unmount" | "Retain";
+  readonly adopt: "Never" | "IfSame";
+}
+
+export interface DesiredMount {
+  readonly name: string;
+  readonly path: string;
+  readonly attributes: MountAttributes;
+}
+
+/** An intent that was read but not understood: it blocks its own set-up and causes no teardown (law L7). */
+export interface InvalidVolume {
+  readonly name: string;
+  readonly uid: string;
+  readonly generation: number;
+  readonly deleting: boolean;
+  /** Each with the field's path. */
+  readonly problem: string;
+  /** As far as they could be read: a release needs no more. */
+  readonly deletionPolicy: "Unmount" | "Retain";
+  readonly unmountPolicy: UnmountPolicy;
+}
+
+export type Desired = DesiredVolume | InvalidVolume;
+
+export function isInvalid(desired: Desired): desired is InvalidVolume {
+  return "problem" in desired;
+}
+
+/** @param key hash of the intent's name */
+export function desiredVolume(intent: NodeVolumeIntent, key: string): DesiredVolume {
+  const { metadata, spec } = intent;
+  const volume: VolumeSpec = {
+    key,
+    source: spec.source,
+    volumeMode: spec.volumeMode,
+    mountOptions: spec.mountOptions ?? [],
+    ...(spec.fsType === undefined ? {} : { fsType: spec.fsType }),
+  };
+  const layout = pluginFor(spec.source).layout(volume);
+  return {
+    name: metadata.name,
+    uid: metadata.uid ?? "",
+    generation: metadata.generation ?? 0,
+    deleting: metadata.deletionTimestamp !== undefined,
+    mode: spec.mode,
+    suspend: spec.suspend,
+    granted: spec.grant !== undefined,
+    type: sourceType(spec.source),
+    spec: volume,
+    layout,
+    mounts: spec.mounts.map((mount) => ({
+      name: mount.name,
+      path: mount.path,
+      attributes: attributesOf(mount.mountOptions ?? [], mount.readOnly || layout.readOnly, layout.devices),
+    })),
+    unmountPolicy: spec.unmountPolicy,
+    deletionPolicy: spec.deletionPolicy,
+    adopt: spec.adopt,
+  };
+}
+
+/** nosuid and nodev unless they are named away (design.md section 6). */
+function attributesOf(options: readonly string[], readOnly: boolean, devices: boolean): MountAttributes {
+  const has = (option: string) => options.includes(option);
+  return {
+    readOnly,
+    nosuid: !has("suid"),
+    nodev: has("nodev") || !(has("dev") || devices),
+    noexec: has("noexec"),
+    nosymfollow: has("nosymfollow"),
+    nodiratime: has("nodiratime"),
+    atime: has("noatime") ? "noatime" : has("strictatime") ? "strictatime" : "relatime",
+  };
+}

@@ -1,0 +1,54 @@
+import { attributeDifference, attributesOf } from "./attributes.ts";
+import type { VolumePlan } from "./plan.ts";
+import type { DriftClass, TargetView } from "./view.ts";
+
+export interface DriftFound {
+  readonly class: DriftClass;
+  readonly message: string;
+}
+
+/** What is different from what was mounted, if anything; the worst first. Only of a volume that is wanted. */
+export function driftOf({ view, phase }: VolumePlan): DriftFound | undefined {
+  if (phase !== "setUp" && phase !== "unexplained") return undefined;
+  const { stage } = view;
+  const found = view.targets.flatMap((target) => (target.drift === undefined ? [] : [{ target, class: target.drift }]));
+  const order: readonly DriftClass[] = ["Missing", "SourceDiffers", "Stacked", "OptionsDiffer", "PropagationDiffers"];
+  for (const wanted of order) {
+    const first = found.find((drift) => drift.class === wanted);
+    if (first !== undefined) return { class: wanted, message: messageFor(first.target, wanted) };
+  }
+  if (stage.drift === undefined) return undefined;
+  return { class: stage.drift, message: stageMessage(stage.drift, stage.record?.path ?? "") };
+}
+
+function messageFor(target: TargetView, drift: DriftClass): string {
+  const { path, ours, record } = target;
+  switch (drift) {
+    case "Missing":
+      return `${path} was unmounted by somebody else`;
+    case "SourceDiffers":
+      return target.foreign === undefined
+        ? `${path} shows ${ours?.root ?? "something else"}, the source was removed or renamed`
+        : `${path} has another mount in place of ours`;
+    case "Stacked":
+      return `${path} is covered, or covers another mount`;
+    case "OptionsDiffer": {
+      const shown =
+        ours === undefined || record === undefined ? [] : attributeDifference(attributesOf(ours), record.attributes);
+      return `${path} was remounted by somebody else: ${shown.join(", ")}`;
+    }
+    default:
+      return `${path} is not in a peer group as its parent is: others do not see what is mounted beneath it`;
+  }
+}
+
+function stageMessage(drift: DriftClass, path: string): string {
+  switch (drift) {
+    case "Missing":
+      return `the staged file system on ${path} was unmounted by somebody else`;
+    case "ReadOnlyFlip":
+      return `the kernel made the file system read-only, after an error: see dmesg, check the device`;
+    default:
+      return `${path} shows another mount than the staged one`;
+  }
+}

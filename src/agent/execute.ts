@@ -1,0 +1,128 @@
+import { messageOf, unreachable, VolumeError } from "../errors.ts";
+import type { MountIdentity } from "../host/mount-table.ts";
+import type { ChildProcessID, HostPorts } from "../host/ports.ts";
+import type { ObjectContent, ObjectRef } from "../plugins/plugin.ts";
+import type { System } from "../ports.ts";
+import { type ActionContext, recordOf } from "./actions/context.ts";
+import * as release from "./actions/release.ts";
+import * as staging from "./actions/stage.ts";
+import * as targets from "./actions/targets.ts";
+import type { Desired } from "./desired-volume.ts";
+import type { Journal } from "./journal.ts";
+import { isRemoval, type Operation } from "./operations.ts";
+import type { PlanSettings } from "./plan-input.ts";
+import { withoutChild } from "./record.ts";
+
+/** Milliseconds after which a child is given up (kubelet's csiTimeout). */
+const deadlineMs = 120_000;
+
+export interface ExecutorDeps {
+  readonly system: System;
+  readonly host: HostPorts;
+  readonly journal: Journal;
+  readonly settings: PlanSettings;
+  content(ref: ObjectRef): ObjectContent | undefined;
+  observed(volume: string, generation: number, identity: MountIdentity | undefined): void;
+  progress(volume: string, message: string): void;
+}
+
+/** Carries out one operation. Whoever calls keeps to one a volume at a time. */
+export class Executor {
+  readonly #deps: ExecutorDeps;
+
+  constructor(deps: ExecutorDeps) {
+    this.#deps = deps;
+  }
+
+  /** @returns the failure, undefined on success; never rejects */
+  async run(operation: Operation, desired: Desired | undefined): Promise<VolumeError | undefined> {
+    const { journal } = this.#deps;
+    try {
+      await this.#perform(operation, this.#context(operation, desired));
+      const record = journal.records.get(operation.volume);
+      if (record?.child !== undefined) await journal.put(withoutChild(record));
+      return undefined;
+    } catch (thrown) {
+      const error = asVolumeError(thrown, operation);
+      return (await this.#settleChild(operation.volume, error)) ?? error;
+    }
+  }
+
+  async #perform(operation: Operation, context: ActionContext): Promise<void> {
+    switch (operation.kind) {
+      case "stage":
+        return staging.stage(context);
+      case "refresh":
+        return staging.refresh(context);
+      case "reconfigure":
+        return staging.reconfigure(context, operation.mountID);
+      case "observe":
+        return staging.observe(context);
+      case "publish":
+        return targets.publish(context, operation.path, operation.replaces);
+      case "setAttributes":
+        return targets.setAttributes(context, operation.path, operation.mountID);
+      case "adopt":
+        return targets.adopt(context, operation.path, operation.mountID);
+      case "claim":
+        return targets.claim(context);
+      case "unpublish":
+        return targets.unpublish(context, operation.volume, operation);
+      case "unstage":
+        await release.unstage(context, operation.volume, operation);
+        return;
+      case "retain":
+        return this.#retain(operation.volume);
+      case "forget":
+        return context.journal.forget(operation.volume);
+      default:
+        return unreachable(operation);
+    }
+  }
+
+  #context(operation: Operation, desired: Desired | undefined): ActionContext {
+    const { host, journal, settings, content, observed, progress } = this.#deps;
+    const onChild = (child: ChildProcessID) => this.#recordChild(context, operation, child);
+    const context: ActionContext = {
+      desired,
+      journal,
+      host,
+      effects: host.effects({ deadlineMs, onChild }),
+      settings,
+      content,
+      observed: (identity) => observed(operation.volume, desired?.generation ?? 0, identity),
+      progress: (message) => progress(operation.volume, message),
+    };
+    return context;
+  }
+
+  async #retain(volume: string): Promise<void> {
+    const record = this.#deps.journal.records.get(volume);
+    if (record !== undefined) await this.#deps.journal.put({ ...record, retained: true });
+  }
+
+  /** A volume that only looks has no record to put a child into, and leaves nothing behind if it hangs. */
+  async #recordChild(context: ActionContext, operation: Operation, child: ChildProcessID): Promise<void> {
+    if (operation.kind === "observe") return;
+    await this.#deps.journal.put({ ...recordOf(context, operation.volume), child });
+  }
+
+  /** The child of a failed operation has ended, unless it was abandoned: then the operation is still in flight. */
+  async #settleChild(volume: string, error: VolumeError): Promise<VolumeError | undefined> {
+    const record = this.#deps.journal.records.get(volume);
+    if (record?.child === undefined || error.reason === "OperationAbandoned") return undefined;
+    try {
+      await this.#deps.journal.put(withoutChild(record));
+      return undefined;
+    } catch (thrown) {
+      return asVolumeError(thrown, { volume, kind: "forget" });
+    }
+  }
+}
+
+/** Whatever a port threw, as a failure that users can be told of. */
+function asVolumeError(thrown: unknown, operation: Operation): VolumeError {
+  if (thrown instanceof VolumeError) return thrown;
+  const reason = isRemoval(operation) ? "TearDownFailed" : "SetUpFailed";
+  return new VolumeError(reason, "transient", messageOf(thrown), { cause: thrown });
+}

@@ -1,0 +1,48 @@
+import type { KubeObject } from "../api/meta.ts";
+import { resource } from "../api/names.ts";
+import type { NodeVolumeIntent } from "../api/types.gen.ts";
+import { parseIntent } from "../api/validate.ts";
+import { createReflector, type Reflector } from "../kube/reflector.ts";
+import type { Transport } from "../kube/transport.ts";
+import type { System } from "../ports.ts";
+import { type Desired, desiredVolume } from "./desired-volume.ts";
+import { volumeKey } from "./volume-key.ts";
+
+/** An intent as it came, and as it is understood. */
+export interface IntentEntry extends KubeObject {
+  readonly raw: NodeVolumeIntent;
+  readonly desired: Desired;
+}
+
+/** The intents of one node: the desired world. Reads begin with a quorum read (safety rule 4). */
+export function intentsOf(node: string, deps: { system: System; transport: Transport }): Reflector<IntentEntry> {
+  return createReflector<IntentEntry>({
+    ...deps,
+    resource: resource.intents,
+    fieldSelector: `spec.nodeName=${node}`,
+    project: understand,
+  });
+}
+
+/** Understood once, when it comes in. */
+export function understand(object: unknown): IntentEntry | undefined {
+  const raw = object as NodeVolumeIntent; // the API server's own object; only metadata is read before it is validated
+  if (raw.metadata?.name === undefined) return undefined;
+  const parsed = parseIntent(raw);
+  if (parsed.ok) {
+    const intent = parsed.value;
+    return { metadata: intent.metadata, raw: intent, desired: desiredVolume(intent, volumeKey(intent.metadata.name)) };
+  }
+  const { metadata, spec } = raw;
+  const problem = parsed.errors.map((error) => `${error.path}: ${error.message}`).join("; ");
+  const desired: Desired = {
+    name: metadata.name,
+    uid: metadata.uid ?? "",
+    generation: metadata.generation ?? 0,
+    deleting: metadata.deletionTimestamp !== undefined,
+    problem: `not understood: ${problem}`,
+    deletionPolicy: spec?.deletionPolicy === "Retain" ? "Retain" : "Unmount",
+    unmountPolicy: { max: "Normal", timeoutSeconds: 90 },
+  };
+  return { metadata, raw, desired };
+}

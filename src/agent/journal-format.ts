@@ -1,0 +1,85 @@
+import type { VolumeRecord } from "./record.ts";
+
+/**
+ * The journal as text: a header, then one line for each change, newest last. A line is `<checksum> <json>`, so that one
+ * that was cut off by a crash is told from a whole one.
+ *
+ *   {"journal":1,"bootID":"…","epoch":7}
+ *   {"put":{"name":"worker-1.datasets-4f1c",…}}
+ *   {"forget":"worker-1.datasets-4f1c"}
+ */
+export interface JournalState {
+  readonly bootID: string;
+  /** Number of agent starts on this node. */
+  readonly epoch: number;
+  readonly records: ReadonlyMap<string, VolumeRecord>;
+}
+
+export interface ParsedJournal extends JournalState {
+  /** Whole lines that could not be understood: damage, which a crash alone does not cause. */
+  readonly damaged: number;
+}
+
+type Entry =
+  | { readonly journal: number; readonly bootID: string; readonly epoch: number }
+  | { readonly put: VolumeRecord }
+  | { readonly forget: string };
+
+const formatVersion = 1;
+
+/** The whole state as text. */
+export function formatJournal(state: JournalState): string {
+  const header = line({ journal: formatVersion, bootID: state.bootID, epoch: state.epoch });
+  return [header, ...[...state.records.values()].map((record) => line({ put: record }))].join("");
+}
+
+export function formatPut(record: VolumeRecord): string {
+  return line({ put: record });
+}
+
+export function formatForget(name: string): string {
+  return line({ forget: name });
+}
+
+/**
+ * The state that a text stands for. A last line without its end was being written when the agent or the machine died:
+ * its effect had not begun, so it is passed over.
+ * @throws Error if it was written by a version of the agent that this one does not understand
+ */
+export function parseJournal(text: string): ParsedJournal {
+  const records = new Map<string, VolumeRecord>();
+  let header = { bootID: "", epoch: 0 };
+  let damaged = 0;
+  const lines = text.split("\n");
+  lines.pop(); // "" after the last newline, or a line that was cut off
+  for (const raw of lines) {
+    const entry = parseLine(raw);
+    if (entry === undefined) damaged++;
+    else if ("put" in entry) records.set(entry.put.name, entry.put);
+    else if ("forget" in entry) records.delete(entry.forget);
+    else if (entry.journal !== formatVersion) {
+      throw new Error(
+        `the journal has format ${entry.journal}, this agent understands ${formatVersion}: use the newer agent`,
+      );
+    } else header = { bootID: entry.bootID, epoch: entry.epoch };
+  }
+  return { ...header, records, damaged };
+}
+
+function line(entry: Entry): string {
+  const json = JSON.stringify(entry);
+  return `${checksum(json)} ${json}\n`;
+}
+
+function parseLine(raw: string): Entry | undefined {
+  const json = raw.slice(9);
+  if (raw.slice(0, 9) !== `${checksum(json)} `) return undefined;
+  return JSON.parse(json) as Entry;
+}
+
+/** FNV-1a over UTF-16 units, 8 hexadecimal digits: against torn and damaged lines, not against an enemy (0700). */
+function checksum(text: string): string {
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
+  return (hash >>> 0).toString(16).padStart(8, "0");
+}

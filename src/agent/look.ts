@@ -1,0 +1,166 @@
+import { type MountIdentity, type MountTable, sameIdentity } from "../host/mount-table.ts";
+import type { MountEntry } from "../host/mountinfo.ts";
+import { attributeDifference, attributesOf } from "./attributes.ts";
+import type { DesiredMount, DesiredVolume } from "./desired-volume.ts";
+import type { StageRecord, TargetRecord, VolumeRecord } from "./record.ts";
+import type { Problem, StageView, TargetView, VolumeView } from "./view.ts";
+
+/** What one volume is compared with. */
+export interface LookInput {
+  /** Undefined if the intent is gone or not understood. */
+  readonly desired: DesiredVolume | undefined;
+  readonly record: VolumeRecord | undefined;
+  /** Undefined if it could not be read: then everything that is recorded is uncertain. */
+  readonly table: MountTable | undefined;
+  /** Where a file system of the volume would be staged. */
+  readonly stagingPath: string;
+  /** What the source shows, for a volume that is only observed. */
+  readonly observed: MountIdentity | undefined;
+}
+
+/** PURE. The actual state of one volume, by table and record; nothing else is evidence (law L10). */
+export function look(input: LookInput): VolumeView {
+  const stage = lookAtStage(input);
+  const targets = allPaths(input).map((path) => lookAtTarget(path, input, stage));
+  const staged = stage.record !== undefined && stage.record.kind !== "path";
+  const mounted = targets.some((target) => target.record !== undefined && target.truth !== "absent");
+  // What was staged counts until the record of it is gone, which it is only after the evidence of its release.
+  const inUse = mounted || staged || stage.mount !== undefined || input.record?.child !== undefined;
+  return { stage, targets, inUse };
+}
+
+function lookAtStage({ record, table, stagingPath, desired }: LookInput): StageView {
+  const stage = record?.stage;
+  if (stage === undefined) {
+    // A mount on our own staging path is a record of itself (safety rule 24): staging again takes it over.
+    const mount = table?.at(stagingPath);
+    return mount === undefined ? { truth: "absent" } : { truth: "uncertain", mount };
+  }
+  if (stage.kind !== "filesystem") return { truth: stage.ready ? "mounted" : "uncertain", record: stage };
+  if (table === undefined) return { truth: "uncertain", record: stage };
+  const layers = table.layers(stage.path);
+  const mount = table.at(stage.path);
+  if (layers.length === 0) return { truth: "absent", record: stage, ...(stage.ready ? { drift: "Missing" } : {}) };
+  if (mount === undefined || layers.length > 1) {
+    return { truth: "uncertain", record: stage, problem: covered(stage.path), drift: "Stacked" };
+  }
+  if (stage.identity !== undefined && stage.identity.device !== mount.device) {
+    return { truth: "uncertain", record: stage, problem: foreignMount(stage.path, mount), drift: "SourceDiffers" };
+  }
+  const flipped = isReadOnlyFlip(stage, mount, desired);
+  return {
+    truth: stage.ready ? "mounted" : "uncertain",
+    record: stage,
+    mount,
+    ...(flipped ? { drift: "ReadOnlyFlip" } : {}),
+  };
+}
+
+/** A file system that the kernel itself made read-only, after an error. */
+function isReadOnlyFlip(stage: StageRecord, mount: MountEntry, desired: DesiredVolume | undefined): boolean {
+  return mount.superOptions.includes("ro") && !stage.options.includes("ro") && desired?.layout.readOnly === false;
+}
+
+function allPaths({ desired, record }: LookInput): string[] {
+  const recorded = record?.targets.map((target) => target.path) ?? [];
+  return [...new Set([...(desired?.mounts.map((mount) => mount.path) ?? []), ...recorded])];
+}
+
+function lookAtTarget(path: string, input: LookInput, stage: StageView): TargetView {
+  const desired = input.desired?.mounts.find((mount) => mount.path === path);
+  const record = input.record?.targets.find((target) => target.path === path);
+  const name = desired?.name ?? record?.name ?? "";
+  const base = { path, name, ...(desired && { desired }), ...(record && { record }) };
+  const off = { outdated: false, attributesDiffer: false };
+  if (input.table === undefined) return { ...base, ...off, truth: "uncertain" };
+  const layers = input.table.layers(path);
+  const top = input.table.at(path);
+  if (layers.length === 0) {
+    const missing = desired !== undefined && record?.mountID !== undefined;
+    return { ...base, ...off, truth: "absent", ...(missing ? { drift: "Missing" } : {}) };
+  }
+  if (record === undefined) return { ...base, ...off, ...lookAtForeign(path, input, layers, top) };
+  const ours = layers.findLast((entry) => isOurs(entry, record));
+  if (ours === undefined) {
+    const foreign = top ?? layers[0];
+    return {
+      ...base,
+      ...off,
+      truth: "absent",
+      problem: foreignMount(path, foreign),
+      drift: "SourceDiffers",
+      ...(foreign && { foreign }),
+    };
+  }
+  if (ours !== top || layers.length > 1) {
+    const problem = top === undefined ? covered(path) : stacked(path);
+    const foreign = top !== undefined && top !== ours ? { foreign: top } : {};
+    return { ...base, ...off, truth: "uncertain", ours, problem, drift: "Stacked", ...foreign };
+  }
+  return { ...base, truth: "mounted", ours, ...compare(ours, record, desired, stage.record?.identity, input.table) };
+}
+
+/** A mount that no record of ours covers: an observed volume compares it, any other keeps away from it. */
+function lookAtForeign(
+  path: string,
+  { desired, observed }: LookInput,
+  layers: readonly MountEntry[],
+  top: MountEntry | undefined,
+): Pick<TargetView, "truth" | "foreign" | "problem"> {
+  const foreign = top ?? layers[0];
+  if (desired?.mode === "Observe" && top !== undefined && observed !== undefined && sameIdentity(top, observed)) {
+    return { truth: "mounted" };
+  }
+  const problem = top === undefined ? covered(path) : layers.length > 1 ? stacked(path) : foreignMount(path, foreign);
+  return { truth: "absent", problem, ...(foreign && { foreign }) };
+}
+
+function compare(
+  ours: MountEntry,
+  record: TargetRecord,
+  desired: DesiredMount | undefined,
+  source: MountIdentity | undefined,
+  table: MountTable,
+): Pick<TargetView, "outdated" | "attributesDiffer" | "drift"> {
+  // The source was removed (//deleted) or renamed beneath the mount, or was staged anew since.
+  const moved = !sameIdentity(ours, record.identity);
+  const outdated = moved || (source !== undefined && !sameIdentity(record.identity, source));
+  const shown = attributesOf(ours);
+  const attributesDiffer = desired !== undefined && attributeDifference(shown, desired.attributes).length > 0;
+  const drifted = attributesDiffer && attributeDifference(shown, record.attributes).length > 0;
+  const parent = table.entries.find((entry) => entry.id === ours.parent);
+  const unshared = parent?.shared !== undefined && ours.shared === undefined;
+  const drift = moved ? "SourceDiffers" : drifted ? "OptionsDiffer" : unshared ? "PropagationDiffers" : undefined;
+  return { outdated, attributesDiffer, ...(drift === undefined ? {} : { drift }) };
+}
+
+/** By what it shows, or, if its source was renamed since, by its id and file system. */
+function isOurs(entry: MountEntry, record: TargetRecord): boolean {
+  if (sameIdentity(entry, record.identity)) return true;
+  return entry.id === record.mountID && entry.device === record.identity.device;
+}
+
+function foreignMount(path: string, mount: MountEntry | undefined): Problem {
+  const what = mount === undefined ? "something" : `${mount.fsType} (${mount.source}, root ${mount.root})`;
+  return {
+    reason: "ForeignMount",
+    message: `${path} has ${what} mounted that is not ours: unmount it, or set adopt: IfSame if it is the same volume`,
+    on: { kind: "Mount", name: path },
+  };
+}
+
+function covered(path: string): Problem {
+  return {
+    reason: "TargetCovered",
+    message: `what is mounted on ${path} is hidden by a mount on a directory above it, or over it: unmount that`,
+    on: { kind: "Mount", name: path },
+  };
+}
+
+function stacked(path: string): Problem {
+  return {
+    reason: "ForeignMountOnTarget",
+    message: `${path} has another mount over or beneath ours: unmount that; ours is not touched while it is there`,
+    on: { kind: "Mount", name: path },
+  };
+}

@@ -1,0 +1,173 @@
+import { messageOf, type VolumeError } from "../errors.ts";
+import type { MountTable } from "../host/mount-table.ts";
+import type { HostPorts } from "../host/ports.ts";
+import type { Cancel, System } from "../ports.ts";
+import type { Desired } from "./desired-volume.ts";
+import type { Executor } from "./execute.ts";
+import { type Failure, nextFailure, type Slot, slotOf, volumeOf } from "./failures.ts";
+import type { Journal } from "./journal.ts";
+import type { Operation, OperationKind } from "./operations.ts";
+import { type Plan, plan } from "./plan.ts";
+import type { Observation, PlanInput, PlanSettings } from "./plan-input.ts";
+import { withoutChild } from "./record.ts";
+
+/** How often a child that was abandoned is looked for, in milliseconds. Nothing else tells that it has ended. */
+const childCheckMs = 5_000;
+/** When to try again after the mount table could not be read, or the plan could not be made, in milliseconds. */
+const unreadableMs = 1_000;
+
+export interface LoopDeps {
+  readonly system: System;
+  readonly host: HostPorts;
+  readonly journal: Journal;
+  readonly executor: Executor;
+  readonly settings: PlanSettings;
+  /** The desired world, and whether it was read completely. */
+  desired(): { readonly volumes: ReadonlyMap<string, Desired>; readonly synced: boolean };
+  readonly contents: PlanInput["contents"];
+  readonly observed: ReadonlyMap<string, Observation>;
+  /** Told of each plan, after its operations were started. */
+  onPlan(plan: Plan, table: MountTable | undefined): void;
+  onOperation(
+    operation: Operation,
+    result: { readonly failure: Failure | undefined; readonly durationMs: number },
+  ): void;
+}
+
+/**
+ * Gather → plan → act, again and again: after each change of an intent, of the mount table, of a content, after each
+ * operation, and when a failed one may be tried again. Level-triggered: what woke it does not matter.
+ */
+export class Loop {
+  readonly #deps: LoopDeps;
+  readonly #running = new Map<string, OperationKind>();
+  readonly #failures = new Map<Slot, Failure>();
+  #again = false;
+  #busy: Promise<void> | undefined;
+  #wake: Cancel = () => {};
+  #stopped = false;
+
+  constructor(deps: LoopDeps) {
+    this.#deps = deps;
+  }
+
+  /** Looks again soon. Calls that come together become one look. */
+  trigger(): void {
+    this.#again = true;
+    if (this.#stopped) return;
+    this.#busy ??= this.#run();
+  }
+
+  /** Starts nothing more. What runs may be cut off anywhere; every mount stays as it is (law L8). */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#wake();
+    await this.#busy;
+  }
+
+  /** Operations that run now. */
+  get running(): ReadonlyMap<string, OperationKind> {
+    return this.#running;
+  }
+
+  async #run(): Promise<void> {
+    while (this.#again && !this.#stopped) {
+      this.#again = false;
+      try {
+        await this.#look();
+      } catch (error) {
+        this.#deps.system.log.error("the plan could not be made", { error: messageOf(error) });
+        this.#wakeAfter(unreadableMs);
+      }
+    }
+    this.#busy = undefined;
+  }
+
+  async #look(): Promise<void> {
+    const { system, settings, contents, observed, journal, onPlan } = this.#deps;
+    await this.#forgetEndedChildren();
+    const table = await this.#readTable();
+    const { volumes, synced } = this.#deps.desired();
+    const now = system.clock.monotonic();
+    const result = plan({
+      desired: volumes,
+      synced,
+      records: journal.records,
+      table,
+      inFlight: this.#inFlight(),
+      failures: this.#failures,
+      contents,
+      observed,
+      settings,
+      now,
+    });
+    if (this.#stopped) return;
+    for (const operation of result.operations) this.#start(operation, volumes.get(operation.volume));
+    for (const slot of this.#failures.keys()) if (!result.volumes.has(volumeOf(slot))) this.#failures.delete(slot);
+    this.#schedule(result.wakeAt === undefined ? undefined : result.wakeAt - now, table !== undefined);
+    onPlan(result, table);
+  }
+
+  #start(operation: Operation, desired: Desired | undefined): void {
+    const { clock } = this.#deps.system;
+    const startedAt = clock.monotonic();
+    this.#running.set(operation.volume, operation.kind);
+    void this.#deps.executor.run(operation, desired).then((error) => {
+      this.#running.delete(operation.volume);
+      const slot = slotOf(operation);
+      const generation = desired?.generation ?? 0;
+      const now = clock.monotonic();
+      if (error === undefined) this.#failures.delete(slot);
+      else
+        this.#failures.set(
+          slot,
+          nextFailure(this.#failures.get(slot), this.#deps.system, about(operation, generation, error)),
+        );
+      this.#deps.onOperation(operation, { failure: error && this.#failures.get(slot), durationMs: now - startedAt });
+      this.trigger();
+    });
+  }
+
+  /** What runs, and what was abandoned and may still happen (safety rule 8). */
+  #inFlight(): Map<string, OperationKind> {
+    const inFlight = new Map(this.#running);
+    for (const record of this.#deps.journal.records.values()) {
+      if (record.child !== undefined && !inFlight.has(record.name)) inFlight.set(record.name, "stage");
+    }
+    return inFlight;
+  }
+
+  async #forgetEndedChildren(): Promise<void> {
+    const { journal, host } = this.#deps;
+    for (const record of [...journal.records.values()]) {
+      if (record.child === undefined || this.#running.has(record.name)) continue;
+      if (!(await host.evidence.alive(record.child))) await journal.put(withoutChild(record));
+    }
+  }
+
+  async #readTable(): Promise<MountTable | undefined> {
+    try {
+      return await this.#deps.host.mountTable.read();
+    } catch (error) {
+      this.#deps.system.log.error("the mount table could not be read", { error: messageOf(error) });
+      return undefined;
+    }
+  }
+
+  #schedule(retryMs: number | undefined, readable: boolean): void {
+    const abandoned = [...this.#deps.journal.records.values()].some(
+      (r) => r.child !== undefined && !this.#running.has(r.name),
+    );
+    const waits = [retryMs ?? [], abandoned ? childCheckMs : [], readable ? [] : unreadableMs].flat();
+    if (waits.length > 0) this.#wakeAfter(Math.min(...waits));
+  }
+
+  #wakeAfter(ms: number): void {
+    this.#wake();
+    this.#wake = this.#deps.system.timers.after(Math.max(0, ms), () => this.trigger());
+  }
+}
+
+function about({ kind }: Operation, generation: number, { reason, errorClass, message, on }: VolumeError) {
+  return { kind, generation, reason, errorClass, message, ...(on && { on }) };
+}

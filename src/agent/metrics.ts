@@ -1,0 +1,158 @@
+import { Counter, Gauge, Histogram, type Registry } from "prom-client";
+import type { MountTable } from "../host/mount-table.ts";
+import { driftOf } from "./drift.ts";
+import type { Operation } from "./operations.ts";
+import type { Plan, VolumePlan } from "./plan.ts";
+import { obstacleOf } from "./standing.ts";
+import { isAsWanted } from "./view.ts";
+
+/**
+ * The agent's metrics. Names that kubelet has are kubelet's (kubelet-behaviour section 2), with its meaning; gauges are
+ * computed from the newest plan when they are asked for.
+ */
+export class AgentMetrics {
+  readonly #operations: Counter<"operation" | "plugin" | "status">;
+  readonly #duration: Histogram<"operation" | "plugin">;
+  readonly #drifts: Counter<"class">;
+  #plan: Plan | undefined;
+  #table: MountTable | undefined;
+
+  constructor(registry: Registry) {
+    const registers = [registry];
+    this.#operations = new Counter({
+      name: "volume_manager_operations_total",
+      help: "Operations that ended, by outcome: success, or the class of the failure.",
+      labelNames: ["operation", "plugin", "status"],
+      registers,
+    });
+    this.#duration = new Histogram({
+      name: "volume_manager_operation_duration_seconds",
+      help: "How long operations took.",
+      labelNames: ["operation", "plugin"],
+      buckets: [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 600],
+      registers,
+    });
+    this.#drifts = new Counter({
+      name: "nodevolume_agent_drifts_total",
+      help: "Differences between the mount table and what was mounted, counted when they appear.",
+      labelNames: ["class"],
+      registers,
+    });
+    this.#gauge(
+      registers,
+      "volume_manager_total_volumes",
+      "Volumes, by state of world.",
+      ["plugin_name", "state"],
+      totals,
+    );
+    this.#gauge(
+      registers,
+      "volume_manager_state_diff",
+      "Mounts that are wanted and not there (missing), or there and not wanted (extra).",
+      ["direction"],
+      differences,
+    );
+    this.#gauge(registers, "nodevolume_agent_waiting", "Volumes that wait, by reason.", ["reason"], waiting);
+    this.#gauge(registers, "nodevolume_agent_drift", "Volumes that drifted and are not repaired.", ["class"], drifted);
+    this.#gauge(registers, "nodevolume_agent_orphans", "Volumes that no intent names.", [], orphans);
+    const size = () => this.#table?.entries.length ?? 0;
+    new Gauge({
+      name: "nodevolume_agent_mount_table_entries",
+      help: "Lines of the node's mount table.",
+      registers,
+      collect() {
+        this.set(size());
+      },
+    });
+  }
+
+  plan(plan: Plan, table: MountTable | undefined): void {
+    this.#plan = plan;
+    this.#table = table;
+  }
+
+  operation({ kind, volume }: Operation, status: string, durationMs: number): void {
+    const found = this.#plan?.volumes.get(volume);
+    const plugin = found === undefined ? "unknown" : typeOf(found);
+    this.#operations.inc({ operation: kind, plugin, status });
+    this.#duration.observe({ operation: kind, plugin }, durationMs / 1000);
+  }
+
+  drift(driftClass: string): void {
+    this.#drifts.inc({ class: driftClass });
+  }
+
+  #gauge(
+    registers: Registry[],
+    name: string,
+    help: string,
+    labelNames: string[],
+    count: (plan: Plan) => Sample[],
+  ): void {
+    const samples = () => (this.#plan === undefined ? [] : count(this.#plan));
+    new Gauge({
+      name,
+      help,
+      labelNames,
+      registers,
+      collect() {
+        this.reset();
+        for (const { labels, value } of samples()) this.inc(labels, value);
+      },
+    });
+  }
+}
+
+interface Sample {
+  readonly labels: { readonly [label: string]: string };
+  readonly value: number;
+}
+
+function typeOf({ desired, record }: VolumePlan): string {
+  return record?.type ?? (desired !== undefined && "type" in desired ? desired.type : "unknown");
+}
+
+function totals(plan: Plan): Sample[] {
+  return [...plan.volumes.values()].flatMap((volume) => {
+    const plugin_name = typeOf(volume);
+    const states = [];
+    if (volume.desired?.deleting === false) states.push("desired_state_of_world");
+    if (volume.view.inUse) states.push("actual_state_of_world");
+    return states.map((state) => ({ labels: { plugin_name, state }, value: 1 }));
+  });
+}
+
+function differences(plan: Plan): Sample[] {
+  const targets = [...plan.volumes.values()].flatMap((v) =>
+    v.view.targets.map((target) => ({ target, phase: v.phase })),
+  );
+  const missing = targets.filter(
+    ({ target, phase }) => phase === "setUp" && target.desired !== undefined && !isAsWanted(target),
+  );
+  const extra = targets.filter(
+    ({ target, phase }) =>
+      target.truth !== "absent" && target.record !== undefined && (phase !== "setUp" || target.desired === undefined),
+  );
+  return [
+    { labels: { direction: "missing" }, value: missing.length },
+    { labels: { direction: "extra" }, value: extra.length },
+  ];
+}
+
+function waiting(plan: Plan): Sample[] {
+  return [...plan.volumes.values()].flatMap((volume) => {
+    const obstacle = obstacleOf(volume);
+    return obstacle === undefined ? [] : [{ labels: { reason: obstacle.reason }, value: 1 }];
+  });
+}
+
+function drifted(plan: Plan): Sample[] {
+  return [...plan.volumes.values()].flatMap((volume) => {
+    const drift = driftOf(volume);
+    return drift === undefined ? [] : [{ labels: { class: drift.class }, value: 1 }];
+  });
+}
+
+function orphans(plan: Plan): Sample[] {
+  return [{ labels: {}, value: [...plan.volumes.values()].filter((volume) => volume.phase === "unexplained").length }];
+}

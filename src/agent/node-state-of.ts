@@ -1,0 +1,103 @@
+import { type ConditionInput, cut, mergeConditions } from "../api/conditions.ts";
+import type { NodeVolumeState, NodeVolumeStateStatus, Orphan } from "../api/types.gen.ts";
+import { isBeneath, type MountTable } from "../host/mount-table.ts";
+import { isInvalid } from "./desired-volume.ts";
+import { driftOf } from "./drift.ts";
+import type { Plan, VolumePlan } from "./plan.ts";
+import { obstacleOf, standingOf } from "./standing.ts";
+
+export interface NodeStateInput {
+  readonly plan: Plan;
+  readonly table: MountTable | undefined;
+  readonly synced: boolean;
+  readonly stagingRoot: string;
+  readonly agent: { readonly version: string; readonly bootID: string; readonly epoch: number };
+  readonly now: number;
+}
+
+const longestInUse = 200;
+const longestOrphans = 50;
+
+/** PURE. What the node looks like as a whole, for people. */
+export function nodeStateOf(state: NodeVolumeState, input: NodeStateInput): NodeVolumeStateStatus {
+  const all = [...input.plan.volumes.values()];
+  const volumes = all.filter((volume) => volume.desired !== undefined);
+  const inUse = all.filter((volume) => volume.phase !== "released" && volume.view.inUse).map((volume) => volume.name);
+  const orphans = orphansOf(all, input);
+  return {
+    agent: input.agent,
+    synced: input.synced,
+    volumes: volumes.length,
+    ready: volumes.filter((volume) => standingOf(volume).ready === "True").length,
+    waiting: volumes.filter((volume) => obstacleOf(volume) !== undefined).length,
+    drifted: volumes.filter((volume) => driftOf(volume) !== undefined).length,
+    inUse: inUse.length,
+    volumesInUse: inUse.sort().slice(0, longestInUse),
+    orphaned: orphans.length,
+    orphans: orphans.slice(0, longestOrphans),
+    ...(input.table && { mountTableSize: input.table.entries.length }),
+    conditions: mergeConditions(state.status?.conditions, conditions(input, inUse, volumes), 0, input.now),
+  };
+}
+
+/** Mounts of ours that no intent names, and mounts on our own staging paths that no record names. */
+function orphansOf(all: readonly VolumePlan[], { table, stagingRoot, synced }: NodeStateInput): Orphan[] {
+  if (!synced) return []; // a record whose intent was not read yet is no orphan
+  const kept = all.filter((volume) => volume.phase === "unexplained").flatMap(orphansOfRecord);
+  const staged = new Set(all.map((volume) => volume.view.stage.record?.path ?? volume.view.stage.mount?.point));
+  const unknown = (table?.beneath(stagingRoot) ?? [])
+    .filter((mount) => mount.point !== stagingRoot && isBeneath(mount.point, stagingRoot) && !staged.has(mount.point))
+    .map((mount) => ({
+      path: mount.point,
+      reason: "UnexplainedRemoval",
+      message: `a ${mount.fsType} of ours of which no record is left`,
+    }));
+  return [...kept, ...unknown];
+}
+
+function orphansOfRecord({ name, record, view }: VolumePlan): Orphan[] {
+  const reason = record?.retained === true ? "Retained" : "UnexplainedRemoval";
+  const message = record?.retained === true ? "left on purpose" : "its intent vanished without being deleted";
+  const mounted = view.targets.filter((target) => target.truth !== "absent").map((target) => target.path);
+  const paths = mounted.length > 0 ? mounted : view.stage.record === undefined ? [] : [view.stage.record.path];
+  return paths.map((path) => ({ path, volume: name, reason, message: cut(message, 512) }));
+}
+
+function conditions(
+  { synced, table }: NodeStateInput,
+  inUse: readonly string[],
+  volumes: readonly VolumePlan[],
+): ConditionInput[] {
+  const granted = volumes.filter((volume) => volume.phase !== "released" && !isObserved(volume)).map((v) => v.name);
+  const holding = [...new Set([...inUse, ...granted])];
+  const ready: ConditionInput =
+    table === undefined
+      ? {
+          type: "Ready",
+          status: "False",
+          reason: "MountTableUnreadable",
+          message: "the kernel's mount table cannot be read",
+        }
+      : synced
+        ? { type: "Ready", status: "True", reason: "InSync", message: "" }
+        : {
+            type: "Ready",
+            status: "False",
+            reason: "Progressing",
+            message: "the intents were not read completely yet",
+          };
+  const drained: ConditionInput =
+    synced && holding.length === 0
+      ? { type: "Drained", status: "True", reason: "Released", message: "nothing is granted or in use" }
+      : {
+          type: "Drained",
+          status: "False",
+          reason: "Mounted",
+          message: `${holding.length} volumes are granted or in use`,
+        };
+  return [ready, drained];
+}
+
+function isObserved({ desired }: VolumePlan): boolean {
+  return desired !== undefined && !isInvalid(desired) && desired.mode === "Observe";
+}

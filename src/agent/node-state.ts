@@ -1,0 +1,77 @@
+import { resource } from "../api/names.ts";
+import type { NodeVolumeState } from "../api/types.gen.ts";
+import type { MountTable } from "../host/mount-table.ts";
+import type { KubeClient } from "../kube/client.ts";
+import { createKeyedQueue, type KeyedQueue } from "../kube/keyed-queue.ts";
+import { mergeDiff } from "../kube/merge-diff.ts";
+import { createReflector, type Reflector } from "../kube/reflector.ts";
+import type { Transport } from "../kube/transport.ts";
+import type { System } from "../ports.ts";
+import { type NodeStateInput, nodeStateOf } from "./node-state-of.ts";
+import type { Plan } from "./plan.ts";
+
+export interface NodeStateReporterDeps {
+  readonly system: System;
+  readonly transport: Transport;
+  readonly client: KubeClient;
+  readonly nodeName: string;
+  readonly stagingRoot: string;
+  readonly agent: NodeStateInput["agent"];
+  synced(): boolean;
+}
+
+/** The object is for people: it is written at most once in this time. */
+const coalesceMs = 5_000;
+
+/** Writes the status of the node's NodeVolumeState, once the controller has made the object. */
+export class NodeStateReporter {
+  readonly #deps: NodeStateReporterDeps;
+  readonly #states: Reflector<NodeVolumeState>;
+  readonly #queue: KeyedQueue;
+  #latest: { plan: Plan; table: MountTable | undefined } | undefined;
+
+  constructor(deps: NodeStateReporterDeps) {
+    this.#deps = deps;
+    const { system, transport, nodeName } = deps;
+    this.#queue = createKeyedQueue({ system, name: "node-state", concurrency: 1, run: () => this.#write() });
+    this.#states = createReflector<NodeVolumeState>({
+      system,
+      transport,
+      resource: resource.states,
+      fieldSelector: `metadata.name=${nodeName}`,
+      project: (raw) => raw as NodeVolumeState, // read for its status alone, which is compared and replaced
+    });
+    this.#states.store.subscribe({ onAdd: () => this.#queue.add(nodeName) });
+  }
+
+  start(): void {
+    this.#states.start();
+  }
+
+  update(plan: Plan, table: MountTable | undefined): void {
+    this.#latest = { plan, table };
+    if (this.#patch() !== undefined) this.#queue.addAfter(this.#deps.nodeName, coalesceMs);
+  }
+
+  async stop(): Promise<void> {
+    this.#states.stop();
+    await this.#queue.stop();
+  }
+
+  #patch(): { state: NodeVolumeState; patch: object } | undefined {
+    const { nodeName, stagingRoot, agent, synced, system } = this.#deps;
+    const state = this.#states.store.get(nodeName);
+    if (state === undefined || this.#latest === undefined) return undefined;
+    const input = { ...this.#latest, synced: synced(), stagingRoot, agent, now: system.clock.now() };
+    const patch = mergeDiff({ ...state.status }, { ...nodeStateOf(state, input) });
+    return patch && { state, patch };
+  }
+
+  async #write(): Promise<void> {
+    const change = this.#patch();
+    if (change === undefined) return;
+    const { name, uid, resourceVersion } = change.state.metadata;
+    const ref = { name, uid, resourceVersion };
+    this.#states.upsertIfNewer(await this.#deps.client.mergePatchStatus(resource.states, ref, change.patch));
+  }
+}

@@ -1,0 +1,67 @@
+import type { UnmountRung } from "../host/ports.ts";
+
+/** One thing to do for one volume. At most one runs for a volume at a time; then the planner looks again. */
+export type Operation = { readonly volume: string } & Action;
+
+export type Action =
+  /** Find, make or mount what targets are bound from. */
+  | { readonly kind: "stage" }
+  /** Write the newest content of the object that is shown. */
+  | { readonly kind: "refresh" }
+  /** Give the staged file system other options in place. */
+  | { readonly kind: "reconfigure"; readonly mountID: number }
+  /** Bind the volume to a target; `replaces` is the mount of ours that shows something else. */
+  | { readonly kind: "publish"; readonly path: string; readonly replaces?: number }
+  /** Write down a foreign mount that shows the same volume as ours. */
+  | { readonly kind: "adopt"; readonly path: string; readonly mountID: number }
+  | { readonly kind: "setAttributes"; readonly path: string; readonly mountID: number }
+  /** Write down that mounts made for an earlier intent of this name now belong to this one. */
+  | { readonly kind: "claim" }
+  /** Unmount a target, if ours is mounted there, and remove the mount point, if we made it. */
+  | { readonly kind: "unpublish"; readonly path: string; readonly mountID?: number; readonly rung: UnmountRung }
+  /** Unmount and remove what stage made, once nobody on the node holds it. */
+  | { readonly kind: "unstage"; readonly mountID?: number; readonly rung: UnmountRung }
+  /** Write down that the volume is left as it is, with nobody in charge. */
+  | { readonly kind: "retain" }
+  /** Drop the record of a volume that left nothing behind. */
+  | { readonly kind: "forget" }
+  /** Find out what the source of an observed volume shows. Changes nothing. */
+  | { readonly kind: "observe" };
+
+export type OperationKind = Action["kind"];
+
+/** Whether an operation takes something away, so that it has to wait for complete knowledge (law L1). */
+export function isRemoval(action: Action): boolean {
+  if (action.kind === "publish") return action.replaces !== undefined;
+  return action.kind === "unpublish" || action.kind === "unstage" || action.kind === "forget";
+}
+
+/** The operation as a line of a plan. */
+export function describe(action: Action): string {
+  switch (action.kind) {
+    case "stage":
+      return "stage the volume";
+    case "refresh":
+      return "write the new content";
+    case "reconfigure":
+      return "change the file system's options in place";
+    case "publish":
+      return action.replaces === undefined ? `mount on ${action.path}` : `replace what ${action.path} shows`;
+    case "adopt":
+      return `take over the mount on ${action.path}`;
+    case "setAttributes":
+      return `change the options of ${action.path} in place`;
+    case "claim":
+      return "take over the mounts of an earlier intent";
+    case "unpublish":
+      return `unmount ${action.path}`;
+    case "unstage":
+      return "unstage the volume";
+    case "retain":
+      return "leave the mounts to nobody";
+    case "forget":
+      return "forget the volume";
+    case "observe":
+      return "look at the source";
+  }
+}

@@ -1,0 +1,53 @@
+import type { MountIdentity, MountTable } from "../host/mount-table.ts";
+import type { ObjectRef } from "../plugins/plugin.ts";
+import type { Desired } from "./desired-volume.ts";
+import type { Failure, Slot } from "./failures.ts";
+import type { OperationKind } from "./operations.ts";
+import type { VolumeRecord } from "./record.ts";
+import type { Problem } from "./view.ts";
+
+/** Everything that the planner decides from: desired and actual world, and now. */
+export interface PlanInput {
+  /** Intents of this node by name. */
+  readonly desired: ReadonlyMap<string, Desired>;
+  /** Whether the intents were read completely since start (law L1). */
+  readonly synced: boolean;
+  readonly records: ReadonlyMap<string, VolumeRecord>;
+  /** Undefined if it could not be read. */
+  readonly table: MountTable | undefined;
+  /** Operations that run, and children of earlier ones that were not seen to end. */
+  readonly inFlight: ReadonlyMap<string, OperationKind>;
+  readonly failures: ReadonlyMap<Slot, Failure>;
+  readonly contents: (ref: ObjectRef) => ContentState;
+  /** What the sources of observed volumes show. */
+  readonly observed: ReadonlyMap<string, Observation>;
+  readonly settings: PlanSettings;
+  /** Milliseconds of the monotonic clock. */
+  readonly now: number;
+}
+
+export interface PlanSettings {
+  readonly allowedPrefixes: readonly string[];
+  readonly stateDir: string;
+  readonly hostRoot: string;
+}
+
+/** What is known of an object whose content is shown. */
+export type ContentState =
+  | { readonly known: true; readonly version: string }
+  /** Not there, not allowed, or not read yet. */
+  | { readonly known: false; readonly problem: Problem };
+
+export interface Observation {
+  readonly generation: number;
+  readonly identity?: MountIdentity;
+}
+
+/** Where the volume's own mount is staged. */
+export function stagingPath(settings: PlanSettings, key: string): string {
+  return `${settings.stateDir}/staging/${key}`;
+}
+
+export function dataPath(settings: PlanSettings, key: string): string {
+  return `${settings.stateDir}/data/${key}`;
+}

@@ -1,0 +1,188 @@
+import { type Desired, type DesiredVolume, isInvalid } from "./desired-volume.ts";
+import { type Failure, slotOf } from "./failures.ts";
+import { look } from "./look.ts";
+import { type Action, describe, isRemoval, type Operation, type OperationKind } from "./operations.ts";
+import { PathOwners } from "./path-owners.ts";
+import { type PlanInput, stagingPath } from "./plan-input.ts";
+import type { VolumeRecord } from "./record.ts";
+import { type StepContext, type Steps, setUpSteps, tearDownSteps } from "./steps.ts";
+import type { Problem, VolumeView } from "./view.ts";
+
+/**
+ * What is to become of one volume, and where it stands.
+ *
+ *                 ┌─ invalid        not understood: nothing is done
+ *   intent ───────┼─ observe        compared only
+ *                 ├─ ungranted      nothing is touched
+ *                 ├─ setUp          towards the spec
+ *                 └─ tearDown ──────► released │ retained
+ *   no intent ────── unexplained    kept as it is (law L8)
+ */
+export type Phase =
+  | "invalid"
+  | "observe"
+  | "ungranted"
+  | "setUp"
+  | "tearDown"
+  | "released"
+  | "retained"
+  | "unexplained";
+
+export interface VolumePlan {
+  readonly name: string;
+  readonly phase: Phase;
+  readonly desired?: Desired;
+  readonly record?: VolumeRecord;
+  readonly view: VolumeView;
+  /** To be started now. */
+  readonly operation?: Operation;
+  /** Runs already: the volume gets no second one (law L4). */
+  readonly running?: OperationKind;
+  /** What stands in the way, of the volume as a whole ("") or of a target, by path. */
+  readonly problems: ReadonlyMap<string, Problem>;
+  /** The last failure of a step that is still to be done. */
+  readonly failure?: Failure;
+  /** Milliseconds of the monotonic clock at which a step that failed may be tried again. */
+  readonly retryAt?: number;
+  /** Steps that are left, as text. */
+  readonly pending: readonly string[];
+}
+
+export interface Plan {
+  readonly volumes: ReadonlyMap<string, VolumePlan>;
+  readonly operations: readonly Operation[];
+  /** Milliseconds of the monotonic clock at which a failed operation may be tried again. */
+  readonly wakeAt?: number;
+}
+
+/**
+ * PURE: desired and actual world → what to start now. Says the same for the same input, starts at most one operation a
+ * volume, and an input that needs nothing gets nothing (law L5).
+ */
+export function plan(input: PlanInput): Plan {
+  const owners = new PathOwners(input.desired.values(), input.records.values());
+  const volumes = new Map<string, VolumePlan>();
+  for (const name of new Set([...input.desired.keys(), ...input.records.keys()])) {
+    volumes.set(name, planVolume(name, input, owners));
+  }
+  const operations = [...volumes.values()].flatMap((volume) => volume.operation ?? []);
+  const waits = [...volumes.values()].flatMap((volume) => volume.retryAt ?? []);
+  return { volumes, operations, ...(waits.length === 0 ? {} : { wakeAt: Math.min(...waits) }) };
+}
+
+function planVolume(name: string, input: PlanInput, owners: PathOwners): VolumePlan {
+  const desired = input.desired.get(name);
+  const record = input.records.get(name);
+  const key = desired !== undefined && !isInvalid(desired) ? desired.spec.key : (record?.key ?? "");
+  const view = look({
+    desired: desired === undefined || isInvalid(desired) ? undefined : desired,
+    record,
+    table: input.table,
+    stagingPath: stagingPath(input.settings, key),
+    observed: input.observed.get(name)?.identity,
+  });
+  const context: StepContext = { input, owners, view, record };
+  const { phase, steps } = decide(desired, context);
+  const base = { name, phase, view, problems: steps.problems, ...(desired && { desired }), ...(record && { record }) };
+  const pending = steps.actions.map(describe);
+  const chosen = choose(name, steps, phase, input, desired?.generation ?? record?.generation ?? 0);
+  const running = input.inFlight.get(name);
+  if (running === undefined) return { ...base, pending, ...chosen };
+  return { ...base, pending, running, ...(chosen.failure && { failure: chosen.failure }) };
+}
+
+/** Which way the volume goes, and the steps of that way. */
+function decide(desired: Desired | undefined, context: StepContext): { phase: Phase; steps: Steps } {
+  const { record } = context;
+  if (desired === undefined) return { phase: "unexplained", steps: forgetSteps(context) };
+  if (isStale(desired, record)) return { phase: "setUp", steps: problem({ reason: "StaleRead", message: staleRead }) };
+  if (desired.deleting) return decideRelease(desired, context);
+  if (isInvalid(desired)) return { phase: "invalid", steps: problem({ reason: "Invalid", message: desired.problem }) };
+  if (desired.mode === "Observe") return { phase: "observe", steps: observeSteps(desired, context) };
+  if (!desired.granted) return { phase: "ungranted", steps: nothing };
+  return { phase: "setUp", steps: setUpSteps(desired, context) };
+}
+
+/** An intent that was revoked. What takes it down is the record alone, so that even a spec not understood is released. */
+function decideRelease(desired: Desired, context: StepContext): { phase: Phase; steps: Steps } {
+  const { record, view } = context;
+  if (record?.retained === true) return { phase: "retained", steps: nothing };
+  const empty = record === undefined || (record.stage === undefined && record.targets.length === 0);
+  const ours = empty && view.stage.mount === undefined && record?.child === undefined;
+  if (ours || (!isInvalid(desired) && desired.mode === "Observe")) return { phase: "released", steps: nothing };
+  if (desired.deletionPolicy === "Retain")
+    return { phase: "tearDown", steps: { ...nothing, actions: [{ kind: "retain" }] } };
+  return { phase: "tearDown", steps: tearDownSteps(context, desired) };
+}
+
+/** A record without an intent is dropped only when nothing is left of what it speaks of. */
+function forgetSteps({ view, record }: StepContext): Steps {
+  const left = view.targets.some((target) => target.truth !== "absent") || record?.child !== undefined;
+  const kind = view.stage.record?.kind;
+  const staged = view.stage.truth !== "absent" && kind !== "path" && kind !== "device";
+  return left || staged ? nothing : { ...nothing, actions: [{ kind: "forget" }] };
+}
+
+/** What Manage would do, after a look at what the source shows. */
+function observeSteps(desired: DesiredVolume, context: StepContext): Steps {
+  const seen = context.input.observed.get(desired.name);
+  if (desired.layout.hostPath !== undefined && seen?.generation !== desired.generation) {
+    return { ...nothing, actions: [{ kind: "observe" }] };
+  }
+  const mount = context.view.targets.flatMap((target): Action[] =>
+    target.truth === "mounted" || target.problem !== undefined ? [] : [{ kind: "publish", path: target.path }],
+  );
+  const problems = new Map(
+    context.view.targets.flatMap((t) => (t.problem === undefined ? [] : [[t.path, t.problem] as const])),
+  );
+  return { actions: mount.length > 0 ? [{ kind: "stage" }, ...mount] : [], problems };
+}
+
+/**
+ * The first step that may run now, the failure that stands in the way of an earlier one or of this one, and when that
+ * may be tried again. Observing and suspended volumes run no step that changes anything.
+ */
+function choose(
+  volume: string,
+  steps: Steps,
+  phase: Phase,
+  input: PlanInput,
+  generation: number,
+): Pick<VolumePlan, "operation" | "failure" | "retryAt"> {
+  let failure: Failure | undefined;
+  let retryAt: number | undefined;
+  for (const action of steps.actions) {
+    const operation: Operation = { volume, ...action };
+    if (!mayRun(operation, phase, input)) continue;
+    const failed = input.failures.get(slotOf(operation));
+    const again = failed?.kind === action.kind && failed.generation === generation ? failed : undefined;
+    failure ??= again;
+    if (again === undefined || input.now >= again.nextAt) {
+      return { operation, ...(failure && { failure }), ...(retryAt !== undefined && { retryAt }) };
+    }
+    retryAt = Math.min(retryAt ?? again.nextAt, again.nextAt);
+  }
+  return { ...(failure && { failure }), ...(retryAt !== undefined && { retryAt }) };
+}
+
+function mayRun(operation: Operation, phase: Phase, input: PlanInput): boolean {
+  const { volume, kind } = operation;
+  if (input.table === undefined) return false; // what is not known is neither set up nor taken down
+  if (isRemoval(operation) && !input.synced) return false; // law L1
+  if (phase === "observe") return kind === "observe";
+  const desired = input.desired.get(volume);
+  const suspended = desired !== undefined && !isInvalid(desired) && desired.suspend && phase === "setUp";
+  return !suspended || kind === "unpublish";
+}
+
+/** Safety rule 4: a generation that the journal has passed is an old read. */
+function isStale(desired: Desired, record: VolumeRecord | undefined): boolean {
+  return record !== undefined && record.uid === desired.uid && desired.generation < record.generation;
+}
+
+function problem(of: Problem): Steps {
+  return { actions: [], problems: new Map([["", of]]) };
+}
+
+const nothing: Steps = { actions: [], problems: new Map() };
+const staleRead = "the API server showed an older generation than was acted for already";

@@ -1,0 +1,88 @@
+import type { MountIdentity } from "../host/mount-table.ts";
+import type { ChildProcessID, DirectoryID, MountAttributes } from "../host/ports.ts";
+import type { SourceType, StageKind } from "../plugins/plugin.ts";
+
+/**
+ * What the agent has written down of one volume: what it set out to do before it did it, and what it learned. Together
+ * with the mount table it is the actual state of world. Only what stands here is ever unmounted or removed (law L6).
+ */
+export interface VolumeRecord {
+  /** Name of the intent: what identifies the volume on this node. */
+  readonly name: string;
+  /** Hash of the name: the volume's own directories are named by it. */
+  readonly key: string;
+  readonly type: SourceType;
+  /** The intent that was acted for last. */
+  readonly uid: string;
+  /** Highest generation of that intent that was acted for (safety rule 4). */
+  readonly generation: number;
+  readonly stage?: StageRecord;
+  readonly targets: readonly TargetRecord[];
+  /** A process that was told to do something for this volume and was not seen to end (safety rule 8). */
+  readonly child?: ChildProcessID;
+  /** Given up on purpose (deletionPolicy Retain): kept as it is, nobody is in charge. */
+  readonly retained?: boolean;
+}
+
+export interface StageRecord {
+  readonly kind: StageKind;
+  /** What targets are bound from, as the agent sees it; also the mount point of a staged file system. */
+  readonly path: string;
+  /** False while it is being made: it may be there or not. */
+  readonly ready: boolean;
+  /** Options that were asked of a staged file system. */
+  readonly options: readonly string[];
+  readonly fileKind?: "directory" | "file";
+  readonly identity?: MountIdentity;
+  readonly directory?: DirectoryID;
+  readonly deviceNumber?: string;
+  /** Version of the object whose content was written last. */
+  readonly contentVersion?: string;
+}
+
+export interface TargetRecord {
+  readonly path: string;
+  /** Name of the mount in the intent, for people. */
+  readonly name: string;
+  /** The intent that it was mounted for. */
+  readonly uid: string;
+  readonly kind: "directory" | "file";
+  /** Whether the mount point was made by us and is ours to remove. */
+  readonly made: boolean;
+  /** What was bound there. */
+  readonly identity: MountIdentity;
+  /** Flags that were asked for: what the table shows instead is drift. */
+  readonly attributes: MountAttributes;
+  /** Mount id that it got; absent if that was not learned before a crash. */
+  readonly mountID?: number;
+}
+
+/** `record` with one target added or replaced. */
+export function withTarget(record: VolumeRecord, target: TargetRecord): VolumeRecord {
+  return { ...record, targets: [...record.targets.filter((t) => t.path !== target.path), target] };
+}
+
+export function withoutTarget(record: VolumeRecord, path: string): VolumeRecord {
+  return { ...record, targets: record.targets.filter((target) => target.path !== path) };
+}
+
+export function withoutStage(record: VolumeRecord): VolumeRecord {
+  const { stage: _removed, ...rest } = record;
+  return rest;
+}
+
+export function withoutChild(record: VolumeRecord): VolumeRecord {
+  const { child: _ended, ...rest } = record;
+  return rest;
+}
+
+/**
+ * The record after a reboot: no mount survives one, and device numbers may have changed. What is on disk does survive,
+ * so a data directory is kept and looked up again.
+ */
+export function afterReboot(record: VolumeRecord): VolumeRecord {
+  const { stage, child: _gone, ...rest } = record;
+  if (stage === undefined || stage.kind !== "directory") return withoutStage({ ...rest, targets: [] });
+  const { identity: _identity, directory: _directory, ...kept } = stage;
+  return { ...rest, stage: { ...kept, ready: false }, targets: [] };
+}

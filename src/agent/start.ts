@@ -1,0 +1,155 @@
+import type { Registry } from "prom-client";
+import { apiVersion, fieldManager, resource, systemNamespace } from "../api/names.ts";
+import { messageOf } from "../errors.ts";
+import type { MountTable } from "../host/mount-table.ts";
+import type { HostPorts } from "../host/ports.ts";
+import { createKubeClient } from "../kube/client.ts";
+import { createEventRecorder } from "../kube/event-recorder.ts";
+import { createLeaseRenewer } from "../kube/lease-renewer.ts";
+import type { Transport } from "../kube/transport.ts";
+import type { System } from "../ports.ts";
+import { Contents } from "./contents.ts";
+import { isInvalid } from "./desired-volume.ts";
+import { Executor } from "./execute.ts";
+import type { Failure } from "./failures.ts";
+import { intentsOf } from "./intents.ts";
+import { Journal } from "./journal.ts";
+import { Loop } from "./loop.ts";
+import { AgentMetrics } from "./metrics.ts";
+import { NodeStateReporter } from "./node-state.ts";
+import type { Operation } from "./operations.ts";
+import type { Plan } from "./plan.ts";
+import type { Observation, PlanSettings } from "./plan-input.ts";
+import { Reporter } from "./report.ts";
+import { transitions } from "./transitions.ts";
+
+export interface AgentDeps {
+  readonly system: System;
+  readonly transport: Transport;
+  readonly host: HostPorts;
+  readonly nodeName: string;
+  readonly version: string;
+  readonly settings: PlanSettings;
+  readonly registry: Registry;
+}
+
+export interface Agent {
+  /** Whether intents and mount table were read completely since start. */
+  ready(): boolean;
+  /** Ends the watches and starts nothing more. Every mount stays. */
+  stop(): Promise<void>;
+}
+
+/**
+ * The agent of one node, from ports alone: the caller holds the node's lock. The wiring, nothing else:
+ *
+ *   intents ─┐                      ┌─► executor ─► host ─► kernel
+ *   contents ┼─► loop ─► plan ──────┤
+ *   table ───┘                      └─► reporters ─► status, events, metrics
+ *
+ * @throws VolumeError JournalFailed if the journal cannot be read or written
+ */
+export async function startAgent(deps: AgentDeps): Promise<Agent> {
+  const { system, transport, host, nodeName, settings } = deps;
+  const { log } = system;
+  const journal = await Journal.open(host.journal, await host.evidence.bootID(), log);
+  const identity = { bootID: journal.bootID, epoch: journal.epoch };
+  const client = createKubeClient({ transport, fieldManager: fieldManager.agent });
+  const metrics = new AgentMetrics(deps.registry);
+  const events = createEventRecorder({ system, client, component: fieldManager.agent, host: nodeName });
+  const lease = createLeaseRenewer({ system, client, namespace: systemNamespace, name: nodeName });
+  const intents = intentsOf(nodeName, { system, transport });
+  const contents = new Contents({ system, transport, onChange: () => loop.trigger() });
+  const observed = new Map<string, Observation>();
+  const synced = () => intents.store.state().synced;
+  const reporter = new Reporter({ system, client, intents, agent: identity });
+  const agent = { ...identity, version: deps.version };
+  const stagingRoot = `${settings.stateDir}/staging`;
+  const state = new NodeStateReporter({ system, transport, client, nodeName, stagingRoot, agent, synced });
+
+  const executor = new Executor({
+    system,
+    host,
+    journal,
+    settings,
+    content: (ref) => contents.get(ref),
+    observed: (volume, generation, shown) => observed.set(volume, { generation, ...(shown && { identity: shown }) }),
+    progress: (volume, message) => log.info("progress", { intent: volume, step: message }),
+  });
+
+  const loop: Loop = new Loop({
+    system,
+    host,
+    journal,
+    executor,
+    settings,
+    desired() {
+      const volumes = new Map([...intents.store.list()].map((entry) => [entry.desired.name, entry.desired]));
+      const refs = [...volumes.values()].flatMap((v) => (isInvalid(v) ? [] : (v.layout.content ?? [])));
+      contents.follow(refs);
+      return { volumes, synced: synced() };
+    },
+    contents: (ref) => contents.state(ref),
+    observed,
+    onPlan: tell,
+    onOperation: logOperation,
+  });
+
+  let last: Plan | undefined;
+  function tell(plan: Plan, table: MountTable | undefined): void {
+    metrics.plan(plan, table);
+    for (const { volume, type, reason, message } of transitions(last, plan)) {
+      log[type === "Warning" ? "warn" : "info"](message, { intent: volume.name, reason });
+      if (reason === "Drifted")
+        metrics.drift(volume.view.targets.find((t) => t.drift !== undefined)?.drift ?? "Missing");
+      const object = { apiVersion, kind: resource.intents.kind, name: volume.name, uid: volume.desired?.uid };
+      if (volume.desired !== undefined) events.event({ object, type, reason, message });
+    }
+    last = plan;
+    reporter.update(plan);
+    state.update(plan, table);
+  }
+
+  function logOperation(operation: Operation, result: { failure: Failure | undefined; durationMs: number }): void {
+    const { failure, durationMs } = result;
+    metrics.operation(operation, failure?.errorClass ?? "success", durationMs);
+    const path = "path" in operation ? { path: operation.path } : {};
+    const meta = { intent: operation.volume, operation: operation.kind, ...path, durationMs: Math.round(durationMs) };
+    if (failure === undefined) log.info("done", meta);
+    else log.warn("failed", { ...meta, reason: failure.reason, attempts: failure.attempts, error: failure.message });
+    if (operation.kind === "unstage" && failure === undefined) emptyTrash();
+  }
+
+  function emptyTrash(): void {
+    host.directories
+      .emptyTrash()
+      .catch((error: unknown) => log.error("the trash was not emptied", { error: messageOf(error) }));
+  }
+
+  const trigger = () => loop.trigger();
+  const unsubscribe = intents.store.subscribe({
+    onAdd: trigger,
+    onUpdate: trigger,
+    onDelete: trigger,
+    onState: trigger,
+  });
+  const unwatch = host.mountTable.watch(trigger);
+  intents.start();
+  state.start();
+  lease.start();
+  emptyTrash();
+  log.info("agent started", { epoch: journal.epoch, volumes: journal.records.size });
+
+  return {
+    ready: synced,
+    async stop() {
+      unwatch();
+      unsubscribe();
+      await loop.stop();
+      intents.stop();
+      contents.stop();
+      events.stop();
+      await Promise.all([reporter.stop(), state.stop(), lease.stop()]);
+    },
+  };
+}

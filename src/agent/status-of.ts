@@ -1,0 +1,125 @@
+import { type ConditionInput, cut, mergeConditions, timestamp } from "../api/conditions.ts";
+import type { Reason } from "../api/reasons.ts";
+import type { MountStatus, NodeVolumeIntent, NodeVolumeIntentStatus, Transition } from "../api/types.gen.ts";
+import { isInvalid } from "./desired-volume.ts";
+import { driftOf } from "./drift.ts";
+import type { VolumePlan } from "./plan.ts";
+import { type Standing, standingOf } from "./standing.ts";
+import { isAsWanted, type TargetView } from "./view.ts";
+import { waitingOf } from "./waiting.ts";
+
+/** The fields of an intent's status that the agent writes; attach and agentState are the controller's. */
+export type AgentStatus = Omit<NodeVolumeIntentStatus, "attach" | "agentState">;
+
+export interface StatusContext {
+  readonly agent: { readonly bootID: string; readonly epoch: number };
+  /** Wall time in milliseconds since the epoch. */
+  readonly now: number;
+}
+
+/** States of history that are kept. */
+const historyLength = 10;
+
+/**
+ * PURE. The status that an intent should have. Everything in it comes from the mount table and the record; of the
+ * previous status only times are taken over (since when, history), never a decision.
+ */
+export function statusOf(intent: NodeVolumeIntent, volume: VolumePlan, context: StatusContext): AgentStatus {
+  const previous: Partial<NodeVolumeIntentStatus> =
+    intent.metadata.uid === intent.status?.observedUID ? intent.status : {};
+  const generation = intent.metadata.generation ?? 0;
+  const standing = standingOf(volume);
+  const drift = driftOf(volume);
+  const waiting = waitingOf(volume, previous.waiting, context);
+  const { record, mount } = volume.view.stage;
+  const wanted = volume.view.targets.filter((target) => target.desired !== undefined);
+  const lastError = lastErrorOf(volume, standing, previous);
+  return {
+    observedUID: intent.metadata.uid ?? "",
+    observedGeneration: Math.max(generation, previous.observedGeneration ?? 0),
+    ...(intent.spec.grant && { grantID: intent.spec.grant.id }),
+    inUse: volume.phase === "released" ? false : volume.view.inUse,
+    state: standing.state,
+    mounted: `${wanted.filter(isAsWanted).length}/${wanted.length}`,
+    ...(record?.kind === "filesystem" && mount && { stagingPath: record.path }),
+    ...(record?.deviceNumber !== undefined && mount && { devicePath: mount.source }),
+    ...(record?.contentVersion !== undefined && { contentVersion: record.contentVersion }),
+    mounts: volume.view.targets.map((target) => mountStatus(target, volume)),
+    ...(waiting && { waiting }),
+    ...(showsPlan(volume) && { plan: volume.pending.slice(0, 16).map((line) => cut(line, 600)) }),
+    ...(drift && {
+      drift: { ...drift, since: sinceOf(previous.drift, drift.class === previous.drift?.class, context) },
+    }),
+    ...(lastError && { lastError }),
+    history: historyOf(standing, previous, context),
+    agent: context.agent,
+    conditions: mergeConditions(previous.conditions, conditionsOf(volume, standing, drift), generation, context.now),
+  };
+}
+
+function conditionsOf(volume: VolumePlan, standing: Standing, drift: ReturnType<typeof driftOf>): ConditionInput[] {
+  const ready: ConditionInput = {
+    type: "Ready",
+    status: standing.ready,
+    reason: standing.reason,
+    message: standing.message,
+  };
+  const some = volume.view.targets.some((target) => target.truth === "mounted");
+  const mounted: ConditionInput = some
+    ? { type: "Mounted", status: "True", reason: "Mounted", message: "" }
+    : { type: "Mounted", status: "False", reason: standing.reason, message: standing.message };
+  const drifted: ConditionInput =
+    drift === undefined
+      ? { type: "Drifted", status: "False", reason: "InSync", message: "" }
+      : { type: "Drifted", status: "True", reason: "Drifted", message: drift.message };
+  return [ready, mounted, drifted];
+}
+
+function mountStatus(target: TargetView, volume: VolumePlan): MountStatus {
+  const problem = volume.problems.get(target.path) ?? target.problem;
+  const state = problem === undefined ? stateOfTarget(target) : target.foreign === undefined ? "Blocked" : "Foreign";
+  const { drift, ours } = target;
+  return {
+    name: target.name,
+    path: target.path,
+    state: target.truth === "mounted" ? "Mounted" : state,
+    ...(ours && target.truth === "mounted" && { mountID: String(ours.id) }),
+    ...(drift && { drift }),
+    ...(problem && { reason: problem.reason, message: cut(problem.message, 512) }),
+  };
+}
+
+function stateOfTarget(target: TargetView): MountStatus["state"] {
+  return target.truth === "mounted" ? "Mounted" : target.truth === "absent" ? "Absent" : "Uncertain";
+}
+
+/** Steps that are not carried out are shown instead. */
+function showsPlan({ phase, desired }: VolumePlan): boolean {
+  if (desired === undefined || isInvalid(desired)) return false;
+  return phase === "observe" || (phase === "setUp" && desired.suspend);
+}
+
+function lastErrorOf(
+  { failure }: VolumePlan,
+  standing: Standing,
+  previous: Partial<NodeVolumeIntentStatus>,
+): AgentStatus["lastError"] {
+  if (failure === undefined) return standing.ready === "True" ? undefined : previous.lastError;
+  const time = timestamp(failure.time);
+  return { reason: failure.reason, message: cut(failure.message, 1024), operation: failure.kind, time };
+}
+
+function historyOf(
+  standing: Standing,
+  previous: Partial<NodeVolumeIntentStatus>,
+  { now }: StatusContext,
+): Transition[] {
+  const before = previous.history ?? [];
+  const reason: Reason = standing.reason;
+  if (before.at(-1)?.state === standing.state) return before;
+  return [...before, { time: timestamp(now), state: standing.state, reason }].slice(-historyLength);
+}
+
+function sinceOf(previous: { since: string } | undefined, same: boolean, { now }: StatusContext): string {
+  return same && previous !== undefined ? previous.since : timestamp(now);
+}

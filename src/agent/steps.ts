@@ -1,0 +1,241 @@
+import { isBeneath, type MountIdentity, sameIdentity } from "../host/mount-table.ts";
+import type { UnmountRung } from "../host/ports.ts";
+import type { DesiredMount, DesiredVolume } from "./desired-volume.ts";
+import { type Failure, slotOf } from "./failures.ts";
+import type { Action } from "./operations.ts";
+import type { PathOwners } from "./path-owners.ts";
+import type { ContentState, PlanInput, PlanSettings } from "./plan-input.ts";
+import type { StageRecord, VolumeRecord } from "./record.ts";
+import type { Problem, TargetView, VolumeView } from "./view.ts";
+
+/** What is to be done for one volume, in the order of preference, and what stands in the way of the rest. */
+export interface Steps {
+  readonly actions: readonly Action[];
+  /** Of the volume as a whole ("") or of one target, by path. */
+  readonly problems: ReadonlyMap<string, Problem>;
+}
+
+export interface StepContext {
+  readonly input: PlanInput;
+  readonly owners: PathOwners;
+  readonly view: VolumeView;
+  readonly record: VolumeRecord | undefined;
+}
+
+/**
+ * PURE. Steps that bring a wanted volume to what its spec says:
+ *
+ *   1. unmount targets of consumers that left
+ *   2. stage; bring content and options up to date
+ *   3. mount each target, or mend what is there
+ *   4. unmount the old path of a mount whose path changed: new first, then old
+ *
+ * A change of options that the kernel refuses in place takes the volume down and sets it up again.
+ */
+export function setUpSteps(desired: DesiredVolume, context: StepContext): Steps {
+  const { view, record } = context;
+  const problems = new Map<string, Problem>();
+  const staged = view.stage.truth === "mounted";
+
+  const left = view.targets.filter((target) => target.record !== undefined && target.desired === undefined);
+  for (const target of left)
+    if (target.record?.uid !== desired.uid) problems.set(target.path, unexplained(target.path));
+  const going = left.filter((target) => target.record?.uid === desired.uid);
+  const moved = going.filter((target) => isReplacedLater(target, desired, view));
+  const gone = going.filter((target) => !moved.includes(target));
+
+  if (desired.mounts.length === 0 && left.length === 0) return unstageSteps(context, desired, problems);
+  if (mustReplaceForOptions(desired, context)) return tearDownSteps(context, desired);
+
+  const actions: Action[] = unpublishAll(gone, context, desired, problems);
+  if (record !== undefined && mustClaim(record, desired)) actions.push({ kind: "claim" });
+  actions.push(...stageActions(desired, context, problems));
+  if (staged) {
+    for (const mount of desired.mounts) actions.push(...targetActions(mount, desired, context, problems));
+  }
+  actions.push(...unpublishAll(moved, context, desired, problems));
+  return { actions, problems };
+}
+
+/** PURE. Steps that take everything of a volume down that the record covers: targets first, then the stage (law L3). */
+export function tearDownSteps(context: StepContext, policy: TearDownPolicy): Steps {
+  const problems = new Map<string, Problem>();
+  const recorded = context.view.targets.filter((target) => target.record !== undefined);
+  const ours = recorded.filter((target) => policy.uid === undefined || target.record?.uid === policy.uid);
+  for (const target of recorded) if (!ours.includes(target)) problems.set(target.path, unexplained(target.path));
+  const lost = context.view.targets.flatMap((target) => adoptOwn(target, context.view));
+  if (lost.length > 0) return { actions: lost, problems };
+  if (recorded.length === 0) return unstageSteps(context, policy, problems);
+  return { actions: unpublishAll(ours, context, policy, problems), problems };
+}
+
+/** How and for whom a volume is taken down. */
+export interface TearDownPolicy {
+  readonly uid?: string;
+  readonly name: string;
+  readonly unmountPolicy: DesiredVolume["unmountPolicy"];
+}
+
+function unstageSteps({ view, input }: StepContext, policy: TearDownPolicy, problems: Map<string, Problem>): Steps {
+  const { stage } = view;
+  if (stage.problem !== undefined) {
+    problems.set("", stage.problem);
+    return { actions: [], problems };
+  }
+  if (stage.record === undefined && stage.mount === undefined) return { actions: [], problems };
+  const action: Action = { kind: "unstage", rung: "Normal", ...(stage.mount && { mountID: stage.mount.id }) };
+  return { actions: [{ ...action, rung: rungFor(action, policy, input) }], problems };
+}
+
+function stageActions(
+  desired: DesiredVolume,
+  { view, input, record }: StepContext,
+  problems: Map<string, Problem>,
+): Action[] {
+  const { stage } = view;
+  const content = desired.layout.content === undefined ? undefined : input.contents(desired.layout.content);
+  if (content?.known === false) problems.set("", content.problem);
+  if (stage.problem !== undefined) problems.set("", stage.problem);
+  const forbidden = sourceProblem(desired, input.settings);
+  if (forbidden !== undefined) problems.set("", forbidden);
+
+  if (stage.problem !== undefined || forbidden !== undefined) return [];
+  if (stage.truth !== "mounted") return content?.known === false ? [] : [{ kind: "stage" }];
+  const actions: Action[] = [];
+  if (isContentOld(record?.stage, content)) actions.push({ kind: "refresh" });
+  if (stage.mount !== undefined && optionsDiffer(desired, record?.stage)) {
+    actions.push({ kind: "reconfigure", mountID: stage.mount.id });
+  }
+  return actions;
+}
+
+function isContentOld(stage: StageRecord | undefined, content: ContentState | undefined): boolean {
+  return content?.known === true && stage?.contentVersion !== content.version;
+}
+
+function optionsDiffer(desired: DesiredVolume, stage: StageRecord | undefined): boolean {
+  if (stage?.kind !== "filesystem") return false;
+  return stage.options.join(",") !== desired.layout.options.join(",");
+}
+
+/** The kernel has refused the new options in place: they need a new mount. */
+function mustReplaceForOptions(desired: DesiredVolume, { input, record }: StepContext): boolean {
+  if (!optionsDiffer(desired, record?.stage)) return false;
+  const failure: Failure | undefined = input.failures.get(slotOf({ volume: desired.name, kind: "stage" }));
+  if (failure?.generation !== desired.generation) return false;
+  const refused = failure.kind === "reconfigure" && failure.reason === "OptionsRefused";
+  return refused || failure.kind === "unstage"; // and goes on once it has begun
+}
+
+function mustClaim(record: VolumeRecord, desired: DesiredVolume): boolean {
+  const wanted = new Set(desired.mounts.map((mount) => mount.path));
+  const foreign = record.targets.some((target) => target.uid !== desired.uid && wanted.has(target.path));
+  return record.uid !== desired.uid || foreign || record.retained === true;
+}
+
+function targetActions(
+  mount: DesiredMount,
+  desired: DesiredVolume,
+  { view, input, owners }: StepContext,
+  problems: Map<string, Problem>,
+): Action[] {
+  const target = view.targets.find((t) => t.path === mount.path);
+  if (target === undefined) return [];
+  const settled = target.truth === "mounted" && !target.outdated;
+  const barred =
+    pathProblem(mount.path, input.settings) ?? (settled ? undefined : owners.conflict(desired.name, mount.path));
+  if (barred !== undefined) {
+    problems.set(mount.path, barred);
+    return [];
+  }
+  const adopted = adoptions(target, desired, view);
+  if (adopted.length > 0) return adopted;
+  if (target.problem !== undefined) {
+    problems.set(mount.path, target.problem);
+    return [];
+  }
+  if (target.truth === "mounted" && target.ours !== undefined) {
+    if (target.outdated) return [{ kind: "publish", path: mount.path, replaces: target.ours.id }];
+    if (target.attributesDiffer) return [{ kind: "setAttributes", path: mount.path, mountID: target.ours.id }];
+    return [];
+  }
+  return target.truth === "mounted" ? [] : [{ kind: "publish", path: mount.path }];
+}
+
+/** A mount without a record that shows exactly this volume, if the spec lets us take it over. */
+function adoptions(target: TargetView, desired: DesiredVolume, view: VolumeView): Action[] {
+  if (desired.adopt === "IfSame") return adoptSame(target, view.stage.record?.identity);
+  return adoptOwn(target, view);
+}
+
+/**
+ * A mount without a record that shows a file system or directory that only we have: ours, of a journal that was lost
+ * (safety rule 24).
+ */
+function adoptOwn(target: TargetView, view: VolumeView): Action[] {
+  const { record, mount } = view.stage;
+  if (record?.kind === "filesystem" || record?.kind === "directory") return adoptSame(target, record.identity);
+  return mount === undefined ? [] : adoptSame(target, { device: mount.device, root: mount.root });
+}
+
+function adoptSame(target: TargetView, source: MountIdentity | undefined): Action[] {
+  const { foreign } = target;
+  if (target.record !== undefined || source === undefined || foreign === undefined) return [];
+  if (target.problem?.reason !== "ForeignMount" || !sameIdentity(foreign, source)) return [];
+  return [{ kind: "adopt", path: target.path, mountID: foreign.id }];
+}
+
+function unpublishAll(
+  targets: readonly TargetView[],
+  { input }: StepContext,
+  policy: TearDownPolicy,
+  problems: Map<string, Problem>,
+): Action[] {
+  return targets.flatMap((target): Action[] => {
+    const blocked = target.ours !== undefined && target.problem !== undefined ? target.problem : undefined;
+    if (blocked !== undefined) {
+      problems.set(target.path, blocked);
+      return [];
+    }
+    const action: Action = {
+      kind: "unpublish",
+      path: target.path,
+      rung: "Normal",
+      ...(target.ours && { mountID: target.ours.id }),
+    };
+    return [{ ...action, rung: rungFor(action, policy, input) }];
+  });
+}
+
+/** The old path of a mount whose new path is not there yet. */
+function isReplacedLater(target: TargetView, desired: DesiredVolume, view: VolumeView): boolean {
+  const successor = desired.mounts.find((mount) => mount.name === target.record?.name);
+  return successor !== undefined && view.targets.find((t) => t.path === successor.path)?.truth !== "mounted";
+}
+
+/** The ladder: how far an unmount may go now, by how long the gentler ones have failed. */
+function rungFor(action: Action, policy: TearDownPolicy, input: PlanInput): UnmountRung {
+  const failure = input.failures.get(slotOf({ volume: policy.name, ...action }));
+  if (failure?.kind !== action.kind) return "Normal";
+  const { max, timeoutSeconds } = policy.unmountPolicy;
+  const rungs = Math.floor((input.now - failure.firstAt) / (timeoutSeconds * 1000));
+  if (rungs >= 2 && max === "Lazy") return "Lazy";
+  return rungs >= 1 && max !== "Normal" ? "Force" : "Normal";
+}
+
+function pathProblem(path: string, { allowedPrefixes }: PlanSettings): Problem | undefined {
+  if (allowedPrefixes.some((prefix) => path !== prefix && isBeneath(path, prefix))) return undefined;
+  const message = `${path} is not beneath one of the allowed prefixes: ${allowedPrefixes.join(", ")}`;
+  return { reason: "PathNotAllowed", message };
+}
+
+function sourceProblem(desired: DesiredVolume, { stateDir }: PlanSettings): Problem | undefined {
+  const path = desired.layout.hostPath;
+  if (path === undefined || !isBeneath(path, stateDir)) return undefined;
+  return { reason: "SourceNotAllowed", message: `${path} holds the agent's own state: name another source` };
+}
+
+function unexplained(path: string): Problem {
+  const message = `${path} was mounted for an intent that vanished without being deleted: it is kept. Unmount it by hand, or name it in the intent again`;
+  return { reason: "UnexplainedRemoval", message, on: { kind: "Mount", name: path } };
+}

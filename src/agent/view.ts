@@ -1,0 +1,59 @@
+import type { Reason } from "../api/reasons.ts";
+import type { Drift } from "../api/types.gen.ts";
+import type { MountEntry } from "../host/mountinfo.ts";
+import type { DesiredMount } from "./desired-volume.ts";
+import type { StageRecord, TargetRecord } from "./record.ts";
+
+/**
+ * Law L2: three truths, not two. Uncertain is set up again when wanted, torn down when not, and counts as in use.
+ */
+export type Truth = "mounted" | "absent" | "uncertain";
+
+export type DriftClass = Drift["class"];
+
+/** Why something cannot go on as things are, until the table or the spec changes. */
+export interface Problem {
+  readonly reason: Reason;
+  readonly message: string;
+  readonly on?: { readonly kind: string; readonly name: string };
+}
+
+/** The staged volume, by the table and the record. */
+export interface StageView {
+  readonly truth: Truth;
+  readonly record?: StageRecord;
+  /** The mount on the staging path, for a staged file system. */
+  readonly mount?: MountEntry;
+  readonly problem?: Problem;
+  readonly drift?: DriftClass;
+}
+
+/** One mount point: wanted, recorded, or both, and what the table shows there. */
+export interface TargetView {
+  readonly path: string;
+  readonly name: string;
+  readonly desired?: DesiredMount;
+  readonly record?: TargetRecord;
+  readonly truth: Truth;
+  /** The mount there that is ours, topmost or not. */
+  readonly ours?: MountEntry;
+  /** The topmost mount there, if it is not ours. */
+  readonly foreign?: MountEntry;
+  /** It shows something else than the volume does now: it has to be replaced. */
+  readonly outdated: boolean;
+  readonly attributesDiffer: boolean;
+  readonly problem?: Problem;
+  readonly drift?: DriftClass;
+}
+
+export interface VolumeView {
+  readonly stage: StageView;
+  readonly targets: readonly TargetView[];
+  /** Whether the volume may be staged or mounted here, by the kernel's evidence and the record. */
+  readonly inUse: boolean;
+}
+
+/** Mounted, and showing what the spec says. */
+export function isAsWanted(target: TargetView): boolean {
+  return target.truth === "mounted" && !target.outdated && !target.attributesDiffer;
+}
