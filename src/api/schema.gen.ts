@@ -980,10 +980,7 @@ export const schema = {
        "message": "each option may be named once, with one value"
       },
       {
-       "message": "options that contradict each other cannot both be named",
-       "patterns": [
-        "]).size() <= 1 && self.filter(o, o.startsWith("
-       ]
+       "message": "options that contradict each other cannot both be named"
       }
      ]
     },
@@ -1964,10 +1961,7 @@ export const schema = {
        "message": "each option may be named once, with one value"
       },
       {
-       "message": "options that contradict each other cannot both be named",
-       "patterns": [
-        "]).size() <= 1 && self.filter(o, o.startsWith("
-       ]
+       "message": "options that contradict each other cannot both be named"
       }
      ]
     }

@@ -38,11 +38,13 @@ function isIPv4(text: string): boolean {
 
 /** Without a zone and without an IPv4 address in it, which CEL's isIP refuses too. */
 function isIPv6(text: string): boolean {
-  const [head = "", tail, ...more] = text.split("::");
-  const groups = [head, tail ?? ""].flatMap((half) => (half === "" ? [] : half.split(":")));
-  const complete = tail === undefined ? groups.length === 8 : groups.length < 8;
-  const mapped = head === "" && /^(0{1,4}:)*ffff(:[0-9a-f]{1,4}){2}$/i.test(tail ?? "");
-  return more.length === 0 && complete && !mapped && groups.every((group) => /^[0-9a-f]{1,4}$/i.test(group));
+  const [head = [], tail, ...more] = text.split("::").map((half) => (half === "" ? [] : half.split(":")));
+  const zeros = tail === undefined ? 0 : 8 - head.length - tail.length;
+  const groups = [...head, ...Array<string>(Math.max(zeros, 0)).fill("0"), ...(tail ?? [])];
+  const values = groups.map((group) => (/^[0-9a-f]{1,4}$/i.test(group) ? Number.parseInt(group, 16) : Number.NaN));
+  if (more.length > 0 || (tail !== undefined && zeros < 1) || values.length !== 8) return false;
+  const mapped = values.slice(0, 5).every((value) => value === 0) && values[5] === 0xffff;
+  return !mapped && !values.some(Number.isNaN);
 }
 
 /** Rules of VolumeSource and beneath, and of paths. */

@@ -1,0 +1,89 @@
+import { expect } from "chai";
+import { readCRDs, type Schema, schemaOf } from "../../../hack/lib/generate-api.ts";
+import { badCases, goodCases } from "../../lib/corpus.ts";
+
+/** What a field can be refused for, as the API server writes it. */
+interface Limit {
+  readonly path: string;
+  readonly text: string;
+}
+
+const crds = readCRDs();
+const bad = badCases();
+
+describe("the corpus", () => {
+  it("has at least 170 bad objects and 40 good ones", () => {
+    expect(bad.length).to.be.at.least(170);
+    expect(goodCases().length).to.be.at.least(40);
+  });
+
+  for (const kind of ["NodeVolumeSet", "NodeVolumeIntent"]) {
+    it(`has a bad object for every rule and limit of the spec of a ${kind}`, () => {
+      const lines = bad.filter(({ object }) => object.kind === kind).flatMap(({ expected }) => expected);
+      const written = lines.map((line) => line.replaceAll(/\[[^\]]*\]/g, "[]"));
+      const wanted = limitsOf(specOf(kind), "spec").filter(({ path }) => kind === "NodeVolumeSet" || !isShared(path));
+      expect(wanted.length).to.be.greaterThan(40);
+      const missing = wanted.filter(({ path, text }) => !written.some((line) => has(line, path, text)));
+      expect(missing.map(({ path, text }) => `${path}: ${text}`)).to.deep.equal([]);
+    });
+  }
+
+  it("has a bad object for every rule that compares with the object before", () => {
+    const messages = [...crds].flatMap(([kind, crd]) =>
+      everyRule(schemaOf(crd))
+        .filter(({ rule }) => rule.includes("oldSelf"))
+        .map(({ message }) => ({ kind, message })),
+    );
+    expect(messages.length).to.be.at.least(6);
+    for (const { kind, message } of messages) {
+      const found = bad.some((c) => c.before?.kind === kind && c.expected.some((line) => line.includes(message)));
+      expect(found, message).to.equal(true);
+    }
+  });
+});
+
+/** The schema of a source is the same in both kinds: sets try it. */
+function isShared(path: string): boolean {
+  return path.startsWith("spec.source.");
+}
+
+function has(line: string, path: string, text: string): boolean {
+  return line.startsWith(`${path.replaceAll(/\[[^\]]*\]/g, "[]")}: `) && line.includes(text);
+}
+
+function limitsOf(node: Schema, path: string): Limit[] {
+  const limits: Limit[] = [];
+  const add = (text: string, at = path) => limits.push({ path: at, text });
+  if (node["enum"] !== undefined) add("Unsupported value");
+  if (node["maxLength"] !== undefined) add("Too long");
+  if (node["maxItems"] !== undefined || node["maxProperties"] !== undefined) add("Too many");
+  if (node["x-kubernetes-list-map-keys"] !== undefined) add("Duplicate value", `${path}[]`);
+  for (const { message, fieldPath = "" } of rulesOf(node))
+    add(message.replaceAll(/\[[^\]]*\]/g, "[]"), path + fieldPath);
+  const properties = (node["properties"] ?? {}) as { [name: string]: Schema };
+  for (const name of (node["required"] ?? []) as string[]) add("Required value", `${path}.${name}`);
+  for (const [name, child] of Object.entries(properties)) limits.push(...limitsOf(child, `${path}.${name}`));
+  if (node["items"] !== undefined) limits.push(...limitsOf(node["items"] as Schema, `${path}[]`));
+  return limits;
+}
+
+interface CelRule {
+  readonly rule: string;
+  readonly message: string;
+  readonly fieldPath?: string;
+}
+
+function rulesOf(node: Schema): CelRule[] {
+  return (node["x-kubernetes-validations"] ?? []) as CelRule[];
+}
+
+function everyRule(node: unknown): CelRule[] {
+  if (Array.isArray(node)) return node.flatMap(everyRule);
+  if (typeof node !== "object" || node === null) return [];
+  return [...rulesOf(node as Schema), ...Object.values(node).flatMap(everyRule)];
+}
+
+function specOf(kind: string): Schema {
+  const properties = schemaOf(crds.get(kind) ?? {})["properties"] as { [name: string]: Schema };
+  return properties["spec"] ?? {};
+}

@@ -1,0 +1,121 @@
+import { expect } from "chai";
+import { readCRDs, type Schema, schemaOf } from "../../../hack/lib/generate-api.ts";
+import type { SchemaNode } from "../../../src/api/check-rules.ts";
+import type { Rule } from "../../../src/api/rule.ts";
+import { checkOf, ruleChecks } from "../../../src/api/rules.ts";
+import { schema } from "../../../src/api/schema.gen.ts";
+
+const crds = readCRDs();
+
+describe("the CRDs", () => {
+  it("have the same schema wherever they say the same", () => {
+    // Of the intent's spec and the set's spec and volume: all that both have, but what differs by nature.
+    const intent = fields(specOf("NodeVolumeIntent"));
+    const set = fields(specOf("NodeVolumeSet"));
+    const volume = fields(set["volume"] ?? {});
+    const differing = ["mode", "mounts", "suspend", "deletionPolicy", "adopt", "volumeMode"];
+    const shared = Object.keys(intent).filter((name) => name in set || name in volume);
+    expect(shared).to.include.members(["source", "fsType", "mountOptions", "unmountPolicy", "nodeLossPolicy"]);
+    for (const name of shared) {
+      const other = set[name] ?? volume[name] ?? {};
+      const equal = differing.includes(name) ? essence : (node: Schema) => node;
+      expect(equal(intent[name] ?? {}), name).to.deep.equal(equal(other));
+    }
+  });
+
+  it("have the same rules for a volume in a set and in an intent", () => {
+    const volume = rulesOf(fields(specOf("NodeVolumeSet"))["volume"] ?? {});
+    const intent = rulesOf(specOf("NodeVolumeIntent"));
+    expect(volume.length).to.be.greaterThan(8);
+    for (const rule of volume) expect(intent, String(rule["message"])).to.deep.include(rule);
+  });
+
+  it("have the same rules between volume and mounts in a set and in an intent", () => {
+    const ofIntent = ["grant", "nodeName", "source cannot", "volumeMode cannot", "fsType cannot", "grant"];
+    const ofSet = ["mode cannot go", "releaseOnDrain"];
+    const volume = rulesOf(fields(specOf("NodeVolumeSet"))["volume"] ?? {}).map((rule) => rule["message"]);
+    const own = (messages: unknown[], except: string[]) =>
+      messages.map(String).filter((m) => !except.some((start) => m.startsWith(start)) && !volume.includes(m));
+    const set = own(messagesOf(specOf("NodeVolumeSet")), ofSet).map((m) =>
+      m.replace("observing set", "observing intent"),
+    );
+    expect(own(messagesOf(specOf("NodeVolumeIntent")), ofIntent)).to.have.members(set);
+  });
+
+  it("have the same mount in a set and in an intent, but for the requester", () => {
+    const [set, intent] = ["NodeVolumeSet", "NodeVolumeIntent"].map((kind) => {
+      const { name, requester, ...mount } = fields(fields(specOf(kind))["mounts"]?.["items"] as Schema);
+      return mount;
+    });
+    expect(intent).to.deep.equal(set);
+  });
+
+  it("have the same conditions in every status", () => {
+    const [first, ...others] = [...crds.values()].map(
+      (crd) => fields(fields(schemaOf(crd))["status"] ?? {})["conditions"],
+    );
+    for (const other of others) expect(other).to.deep.equal(first);
+  });
+
+  it("have a check in code for every rule that does not compare with the object before", () => {
+    const found = rulesIn(schema);
+    expect(found.length).to.be.greaterThan(50);
+    const messages = found.filter(isByMessage).map(({ message }) => message);
+    for (const message of messages) expect(checkOf(message)).to.be.a("function");
+    const starts = ruleChecks.map(([start]) => start);
+    const unused = starts.filter((start) => !messages.some((message) => message.startsWith(start)));
+    expect(unused, "checks of no rule").to.deep.equal([]);
+  });
+
+  it("have rules whose patterns are regular expressions of JavaScript too", () => {
+    for (const { matches, patterns = [] } of rulesIn(schema)) {
+      for (const pattern of matches === undefined ? patterns : [matches]) new RegExp(pattern, "u");
+    }
+  });
+
+  it("name a field or a remedy in each message, in a sentence without a full stop", () => {
+    const messages = [...crds.values()].flatMap((crd) =>
+      allRules(schemaOf(crd)).map((rule) => String(rule["message"])),
+    );
+    expect(messages.filter((text) => text.endsWith(".") || text.length < 15 || text.length > 700)).to.deep.equal([]);
+  });
+});
+
+function specOf(kind: string): Schema {
+  return fields(schemaOf(crds.get(kind) ?? {}))["spec"] ?? {};
+}
+
+function fields(node: Schema): { [name: string]: Schema } {
+  return (node["properties"] ?? {}) as { [name: string]: Schema };
+}
+
+function rulesOf(node: Schema): Schema[] {
+  return (node["x-kubernetes-validations"] ?? []) as Schema[];
+}
+
+function messagesOf(node: Schema): unknown[] {
+  return rulesOf(node).map((rule) => rule["message"]);
+}
+
+/** A field without what a set says to people and an intent does not: descriptions and defaults. */
+function essence({ type, enum: values }: Schema): Schema {
+  return { type, values };
+}
+
+function allRules(node: unknown): Schema[] {
+  if (Array.isArray(node)) return node.flatMap(allRules);
+  if (typeof node !== "object" || node === null) return [];
+  const rules = rulesOf(node as Schema);
+  return [...rules, ...Object.values(node).flatMap(allRules)];
+}
+
+function rulesIn(node: unknown): Rule[] {
+  if (Array.isArray(node)) return node.flatMap(rulesIn);
+  if (typeof node !== "object" || node === null) return [];
+  const rules = (node as SchemaNode).rules ?? [];
+  return [...rules, ...Object.entries(node).flatMap(([key, value]) => (key === "rules" ? [] : rulesIn(value)))];
+}
+
+function isByMessage({ matches, oneOf, from }: Rule): boolean {
+  return matches === undefined && oneOf === undefined && from === undefined;
+}

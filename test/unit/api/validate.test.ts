@@ -1,0 +1,316 @@
+import { isIPv6 } from "node:net";
+import { expect } from "chai";
+import fc from "fast-check";
+import { type FieldError, parseIntent, parseSet } from "../../../src/api/validate.ts";
+
+const requester = { kind: "NodeVolumeSet", name: "data", uid: "u" };
+const mount = { name: "data.host", path: "/mnt/nodevolume/data", requester };
+const spec = {
+  nodeName: "worker-1",
+  nodeUID: "0b7b6f5e",
+  volumeName: "data",
+  mode: "Manage",
+  volumeMode: "Filesystem",
+  source: { emptyDir: {} },
+  mounts: [mount],
+};
+
+const intent = (over: object = {}, beside: object = {}) => ({
+  apiVersion: "nodevolume.dev/v1alpha1",
+  kind: "NodeVolumeIntent",
+  metadata: { name: "worker-1.data-4f1c", uid: "1", resourceVersion: "7", generation: 1 },
+  spec: { ...spec, ...over },
+  ...beside,
+});
+
+describe("parseIntent", () => {
+  it("fills in the defaults of the CRD in a copy and leaves the input as it is", () => {
+    const input = deepFreeze(intent());
+    const parsed = parseIntent(input);
+    if (!parsed.ok) throw new Error(JSON.stringify(parsed.errors));
+    expect(parsed.value.spec).to.deep.equal({
+      ...spec,
+      mounts: [{ ...mount, readOnly: false }],
+      suspend: false,
+      unmountPolicy: { max: "Normal", timeoutSeconds: 90 },
+      deletionPolicy: "Unmount",
+      adopt: "Never",
+      nodeLossPolicy: { type: "Never" },
+    });
+    expect(parsed.value.metadata).to.deep.equal(input.metadata);
+    expect(parsed.value).to.not.equal(input);
+    expect(input).to.deep.equal(intent());
+  });
+
+  it("gives every parse its own defaults", () => {
+    const [a, b] = [parseIntent(intent()), parseIntent(intent())];
+    if (!a.ok || !b.ok) throw new Error("refused");
+    a.value.spec.unmountPolicy.timeoutSeconds = 1;
+    a.value.status.conditions?.pop();
+    expect(b.value.spec.unmountPolicy.timeoutSeconds).to.equal(90);
+    expect(b.value.status.conditions).to.have.length(1);
+  });
+
+  const notObjects: unknown[] = [undefined, null, "intent", 5, true, []];
+  for (const input of notObjects) {
+    it(`refuses ${JSON.stringify(input)}`, () => expect(parseIntent(input).ok).to.equal(false));
+  }
+
+  const refused: [what: string, input: unknown, ...errors: FieldError[]][] = [
+    [
+      "an empty object",
+      {},
+      { path: ".metadata", message: "is needed: add it" },
+      { path: ".spec", message: "is needed: add it" },
+    ],
+    ["another kind", intent({}, { kind: "NodeVolumeSet" }), { path: ".kind", message: "must be NodeVolumeIntent" }],
+    [
+      "another version",
+      intent({}, { apiVersion: "nodevolume.dev/v2" }),
+      { path: ".apiVersion", message: "must be nodevolume.dev/v1alpha1" },
+    ],
+    [
+      "an object without a name",
+      intent({}, { metadata: { uid: "1" } }),
+      { path: ".metadata.name", message: "must be a name" },
+    ],
+    [
+      "an unknown field of the spec",
+      intent({ fsGroup: 2000 }),
+      { path: ".spec.fsGroup", message: "is not understood: correct its name, or upgrade what reads it here" },
+    ],
+    [
+      "an unknown field of a mount",
+      intent({ mounts: [{ ...mount, fsGroup: 1 }] }),
+      {
+        path: ".spec.mounts[0].fsGroup",
+        message: "is not understood: correct its name, or upgrade what reads it here",
+      },
+    ],
+    [
+      "an unknown source",
+      intent({ source: { csi: { driver: "a" } } }),
+      { path: ".spec.source.csi", message: "is not understood: correct its name, or upgrade what reads it here" },
+    ],
+    [
+      "an unknown field beside the spec",
+      intent({}, { data: {} }),
+      { path: ".data", message: "is not understood: correct its name, or upgrade what reads it here" },
+    ],
+    [
+      "a missing field deep down",
+      intent({ mounts: [mount, { name: "a", requester }] }),
+      { path: ".spec.mounts[1].path", message: "is needed: add it" },
+    ],
+    [
+      "a value of a closed set",
+      intent({ mode: "manage" }),
+      { path: ".spec.mode", message: 'must be one of "Manage", "Observe"' },
+    ],
+    [
+      "a wrong type",
+      intent({ mounts: [{ ...mount, readOnly: "yes" }] }),
+      { path: ".spec.mounts[0].readOnly", message: "must be of type boolean" },
+    ],
+    [
+      "a number or text that is neither",
+      intent({ source: { emptyDir: { medium: "Memory", sizeLimit: true } } }),
+      { path: ".spec.source.emptyDir.sizeLimit", message: "must be of type integer or string" },
+    ],
+    [
+      "text that is too long",
+      intent({ nodeUID: "a".repeat(65) }),
+      { path: ".spec.nodeUID", message: "must NOT have more than 64 characters" },
+    ],
+    [
+      "a path of two mounts",
+      intent({ mounts: [mount, { ...mount, name: "b" }] }),
+      { path: ".spec.mounts", message: "the paths of two mounts may not be the same, nor one beneath the other" },
+    ],
+    [
+      "a name of two mounts",
+      intent({ mounts: [mount, { ...mount, path: "/mnt/nodevolume/b" }] }),
+      { path: ".spec.mounts[1].name", message: "each entry needs one of its own" },
+    ],
+    [
+      "a path that leaves the prefix",
+      intent({ mounts: [{ ...mount, path: "/mnt/../etc" }] }),
+      {
+        path: ".spec.mounts[0].path",
+        message: "must be an absolute path below / without '.', '..', '//', control characters or a trailing '/'",
+      },
+    ],
+    [
+      "no source",
+      intent({ source: {} }),
+      {
+        path: ".spec.source",
+        message:
+          "exactly one source is needed: emptyDir, hostPath, local, configMap, secret or nfs (one without settings is written emptyDir: {})",
+      },
+    ],
+  ];
+  for (const [what, input, ...errors] of refused) {
+    it(`names the field of ${what}`, () => {
+      const parsed = parseIntent(input);
+      expect(parsed.ok ? [] : parsed.errors).to.deep.equal(errors);
+    });
+  }
+
+  it("reports all fields that are wrong, each once", () => {
+    const parsed = parseIntent(intent({ nodeName: "A", volumeName: "B", source: { hostPath: { path: "x" } } }));
+    const paths = parsed.ok ? [] : parsed.errors.map(({ path }) => path);
+    expect(paths).to.have.members([".spec.nodeName", ".spec.volumeName", ".spec.source.hostPath.path"]);
+  });
+
+  it("takes metadata as it comes", () => {
+    const metadata = { name: "a", selfLink: "/x", managedFields: [{}], annotations: { "a/b": "c" } };
+    expect(parseIntent(intent({}, { metadata })).ok).to.equal(true);
+  });
+
+  it("takes an entry of a list, which has neither apiVersion nor kind", () => {
+    expect(parseIntent(intent({}, { apiVersion: undefined, kind: undefined })).ok).to.equal(true);
+  });
+
+  it("does not run a rule on what does not have its form", () => {
+    const parsed = parseIntent(intent({ mounts: "none", source: "emptyDir", mountOptions: { a: 1 } }));
+    expect(parsed.ok ? [] : parsed.errors.map(({ path }) => path)).to.have.members([
+      ".spec.mounts",
+      ".spec.source",
+      ".spec.mountOptions",
+    ]);
+  });
+
+  it("refuses names that stand for members of Object.prototype", () => {
+    const hostile = JSON.parse('{"__proto__": {}, "constructor": {}, "toString": 1}');
+    const parsed = parseIntent(intent({ ...spec, ...hostile, ["__proto__x"]: 1 }));
+    expect(parsed.ok ? [] : parsed.errors.map(({ path }) => path)).to.include.members([
+      ".spec.constructor",
+      ".spec.toString",
+    ]);
+    const source = JSON.parse('{"__proto__": {"path": "/etc"}, "emptyDir": {}}');
+    expect(parseIntent(intent({ source }))).to.have.property("ok", false);
+  });
+});
+
+describe("parseIntent on a status", () => {
+  const birth = [
+    {
+      type: "Ready",
+      status: "Unknown",
+      reason: "NotObserved",
+      message: "No agent has taken this intent in yet.",
+      lastTransitionTime: "1970-01-01T00:00:00Z",
+    },
+  ];
+  const statuses: [what: string, status: unknown, parsed: object][] = [
+    ["that is not there", undefined, { conditions: birth }],
+    ["that is known", { state: "Mounted", inUse: true }, { state: "Mounted", inUse: true }],
+    ["with a field of a later version", { state: "Mounted", phase: "x" }, { state: "Mounted" }],
+    [
+      "with a field of a later version deep down",
+      { agent: { bootID: "a", epoch: 1, zone: "z" } },
+      { agent: { bootID: "a", epoch: 1 } },
+    ],
+    ["with a value of a later version", { state: "Frozen", inUse: false }, { conditions: birth }],
+    ["of a wrong form", "Mounted", { conditions: birth }],
+    ["that is null", null, { conditions: birth }],
+  ];
+  for (const [what, status, expected] of statuses) {
+    it(`takes one ${what}`, () => {
+      const parsed = parseIntent(intent({}, { status }));
+      expect(parsed.ok && parsed.value.status).to.deep.equal(expected);
+    });
+  }
+});
+
+describe("parseSet", () => {
+  it("fills in the defaults of the CRD", () => {
+    const parsed = parseSet({ metadata: { name: "a" }, spec: { volume: { source: { emptyDir: {} } } } });
+    if (!parsed.ok) throw new Error(JSON.stringify(parsed.errors));
+    expect(parsed.value.spec.rollout).to.deep.equal({ maxUnavailable: 1, pauseOnFailure: true });
+    expect(parsed.value.status).to.deep.equal({ observedGeneration: -1 });
+  });
+
+  it("names a label in brackets", () => {
+    const parsed = parseSet({
+      metadata: { name: "a" },
+      spec: { nodeSelector: { "a/b": "c d" }, volume: { source: { emptyDir: {} } } },
+    });
+    expect(parsed.ok ? [] : parsed.errors.map(({ path }) => path)).to.deep.equal([".spec.nodeSelector[a/b]"]);
+  });
+});
+
+describe("the rules of paths and servers", () => {
+  const accepts = (source: object) => parseIntent(intent({ source, mounts: [] })).ok;
+
+  it("take a path exactly if each of its names is one that Linux keeps apart", () => {
+    const name = fc.oneof(
+      { weight: 4, arbitrary: fc.string({ unit: "binary", maxLength: 4 }) },
+      fc.constantFrom(
+        "",
+        ".",
+        "..",
+        "...",
+        ".a",
+        "..a",
+        "a.",
+        "a\n",
+        "\u0085",
+        "\u2028",
+        "é",
+        "💾",
+        " ",
+        "\\",
+        "a".repeat(255),
+      ),
+    );
+    const seen = { accepted: 0, refused: 0 };
+    fc.assert(
+      fc.property(fc.constantFrom("/", "", "//"), fc.array(name, { maxLength: 4 }), (start, names) => {
+        const path = start + names.join("/");
+        const segments = path.split("/");
+        const clean = (s: string) => s !== "" && s !== "." && s !== ".." && !/[\p{Cc}\p{Zl}\p{Zp}]/u.test(s);
+        const short = (s: string) => Buffer.byteLength(s) === s.length || [...s].length <= 63;
+        const wanted =
+          segments[0] === "" && segments.length > 1 && segments.slice(1).every((s) => clean(s) && short(s));
+        expect(accepts({ hostPath: { path } }), JSON.stringify(path)).to.equal(wanted);
+        seen[wanted ? "accepted" : "refused"] += 1;
+      }),
+      { numRuns: 500 },
+    );
+    expect(seen.accepted, JSON.stringify(seen)).to.be.greaterThan(50);
+    expect(seen.refused).to.be.greaterThan(50);
+  });
+
+  it("take an IPv6 address in brackets exactly if the system does, but for IPv4 in it", () => {
+    const group = fc.oneof(
+      fc.constantFrom("", "0", "ffff", "00001", "g"),
+      fc.nat(0xffff).map((n) => n.toString(16)),
+    );
+    const seen = { accepted: 0, refused: 0 };
+    fc.assert(
+      fc.property(fc.array(group, { minLength: 2, maxLength: 9 }), (groups) => {
+        const address = groups.join(":");
+        const wanted = isIPv6(address) && !/^\[::ffff(:[^:]+){2}\]$/.test(new URL(`http://[${address}]/`).hostname);
+        expect(accepts({ nfs: { server: `[${address}]`, path: "/" } }), address).to.equal(wanted);
+        seen[wanted ? "accepted" : "refused"] += 1;
+      }),
+      { numRuns: 1000 },
+    );
+    expect(seen.accepted, JSON.stringify(seen)).to.be.greaterThan(50);
+  });
+
+  it("cost no time on hostile text", () => {
+    const started = performance.now();
+    accepts({ hostPath: { path: `/${"a/".repeat(500)}${"é".repeat(20)}` } });
+    accepts({ nfs: { server: `${"a-".repeat(120)}!`, path: `/${"a".repeat(1000)}` } });
+    accepts({ configMap: { namespace: `${"a-".repeat(120)}!`, name: `${"a.".repeat(120)}!` } });
+    expect(performance.now() - started).to.be.lessThan(500);
+  });
+});
+
+function deepFreeze<T extends object>(object: T): T {
+  for (const value of Object.values(object)) if (typeof value === "object" && value !== null) deepFreeze(value);
+  return Object.freeze(object);
+}
