@@ -1,3 +1,6 @@
+/** Text that the titles of the tests to run contain; all if not set. */
+export const grepVariable = "NODEVOLUME_GREP";
+
 /** The parts of the test suite, in the order in which they run: what fails fast comes first. */
 export interface Lane {
   readonly name: string;

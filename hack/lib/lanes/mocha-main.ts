@@ -3,7 +3,7 @@
 import { appendFileSync } from "node:fs";
 import Mocha from "mocha";
 import { StepError } from "../process.ts";
-import { lanes } from "./lanes.ts";
+import { grepVariable, lanes } from "./lanes.ts";
 import type { TestResult } from "./results.ts";
 import { skipReason } from "./skip-reason.ts";
 
@@ -14,6 +14,8 @@ const { verbose, timeoutMs = 10_000 } = lane.work;
 
 const mocha = new Mocha({ reporter: Mocha.reporters.Base, timeout: timeoutMs, forbidOnly: true, parallel: false });
 for (const file of files) mocha.addFile(file);
+const grep = process.env[grepVariable];
+if (grep) mocha.fgrep(grep);
 await mocha.loadFilesAsync();
 const runner = mocha.run((failures) => {
   // Not left to the event loop: a server that a test forgot to close must not hang the lane.
