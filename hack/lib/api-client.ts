@@ -73,6 +73,7 @@ export function createApiClient(access: ApiAccess): ApiClient {
       }),
     watch: (path, onEvent, signal) =>
       new Promise((resolve, reject) => {
+        if (signal.aborted) return resolve();
         const outgoing = request(...options("GET", path), (incoming) => {
           if (incoming.statusCode !== 200) reject(new Error(`watch ${path}: ${incoming.statusCode}`));
           eachLine(incoming, (line) => onEvent(parse(line)));

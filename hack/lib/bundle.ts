@@ -8,7 +8,7 @@ export interface Bundle {
   readonly path: string;
 }
 
-/** src/main.ts and every module that it imports dynamically, which is one a role: `import("./agent/run.ts")` is agent. */
+/** src/main.ts and every module that it imports dynamically, one a role: agent/run.ts is agent, child-main.ts is child. */
 const main = join(root, "src/main.ts");
 
 /**
@@ -45,9 +45,9 @@ export async function buildBundles(): Promise<Bundle[]> {
 export function dynamicImports(source: string): Map<string, string> {
   const found = new Map<string, string>();
   for (const [, specifier] of source.matchAll(/import\("(\.[^"]+)"\)/g)) {
-    const [, folder, file] = /^\.\/(?:([\w-]+)\/)?([\w-]+)\.ts$/.exec(specifier ?? "") ?? [];
+    const [, folder, file] = /^\.\/(?:(?:[\w-]+\/)*([\w-]+)\/)?([\w-]+)\.ts$/.exec(specifier ?? "") ?? [];
     if (specifier === undefined || file === undefined) throw new Error(`src/main.ts imports ${specifier}: not a role`);
-    found.set(specifier, file === "run" && folder !== undefined ? folder : file);
+    found.set(specifier, file === "run" && folder !== undefined ? folder : file.replace(/-main$/, ""));
   }
   return found;
 }

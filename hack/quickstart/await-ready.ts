@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { JsonObject } from "../lib/api-client.ts";
 import { follow } from "../lib/follow.ts";
 import { StepError } from "../lib/process.ts";
@@ -24,6 +25,7 @@ export async function awaitReady(
   try {
     await new Promise<void>((resolve, reject) => {
       const look = () => {
+        if (either.aborted) return;
         const view = viewOf(names, sets, intents);
         screen.live(view.lines);
         if (view.ready) resolve();
@@ -58,6 +60,30 @@ export async function awaitReady(
     stop.abort();
     screen.settle();
   }
+}
+
+/** Milliseconds. An agent writes the summary of its node at most every five seconds. */
+const summaryPatience = 10_000;
+
+/** Waits until the NodeVolumeStates count what the intents say, so that the tables shown agree; not for ever. */
+export async function awaitSummaries(demo: Demo, signal: AbortSignal): Promise<void> {
+  const deadline = performance.now() + summaryPatience;
+  while (performance.now() < deadline && !signal.aborted) {
+    const [states, intents] = await Promise.all([items(demo, "nodevolumestates"), items(demo, "nodevolumeintents")]);
+    const counted = (name: string) => intents.filter((intent) => intent.spec?.nodeName === name).length;
+    if (states.every((state) => state.status?.volumes === counted(state.metadata.name))) return;
+    await sleep(100);
+  }
+}
+
+interface Item {
+  readonly metadata: { readonly name: string };
+  readonly spec?: { readonly nodeName?: string };
+  readonly status?: { readonly volumes?: number };
+}
+
+async function items(demo: Demo, plural: string): Promise<Item[]> {
+  return ((await demo.client.call("GET", `${api}/${plural}`)).body["items"] ?? []) as Item[];
 }
 
 /** Calls `onEnd` when a process ends that should not; not any more once the signal aborts. */

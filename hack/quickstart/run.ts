@@ -3,7 +3,7 @@ import { buildBundles } from "../lib/bundle.ts";
 import { root } from "../lib/root.ts";
 import type { Sandbox } from "../lib/sandbox/inside.ts";
 import { locateTools } from "../lib/tools/locate.ts";
-import { awaitReady, watchProcesses } from "./await-ready.ts";
+import { awaitReady, awaitSummaries, watchProcesses } from "./await-ready.ts";
 import { type Demo, sampleFolder } from "./demo.ts";
 import { farewell } from "./farewell.ts";
 import { peopleKubeconfig, startLocalCluster } from "./local-cluster.ts";
@@ -59,6 +59,7 @@ async function show(demo: Demo, screen: Screen, signal: AbortSignal): Promise<vo
   screen.block(await demo.kubectl.run(["apply", "--server-side", "-k", join(root, sampleFolder)]));
   screen.step("waiting until every node has what the sets say");
   await awaitReady(demo, sets, screen, signal);
+  await awaitSummaries(demo, signal);
   await showTables(demo, screen);
   await showMounts(demo, screen);
   const host = demo.hosts[0];
@@ -88,7 +89,7 @@ const ours = async (host: Demo["hosts"][number]) =>
   (await host.mounts()).filter((line) => line.split(" ")[4]?.startsWith("/mnt/nodevolume/"));
 
 async function takeDown(demo: Demo, screen: Screen): Promise<void> {
-  screen.step(`kubectl delete -k ${sampleFolder}`);
+  screen.step(`kubectl delete nodevolumesets ${sets.join(" ")}`);
   screen.block(await demo.kubectl.run(["delete", "nodevolumesets", ...sets, "--timeout=60s"]));
   for (const host of demo.hosts) {
     const left = await ours(host);

@@ -81,10 +81,10 @@ describe("quickstart", () => {
   });
 
   it("dynamicImports names a bundle for each role of main.ts", () => {
-    const source = 'await import("./agent/run.ts"); await import("./host/child-main.ts");';
+    const source = 'await import("./agent/run.ts"); await import("./host/linux/child-main.ts");';
     expect([...dynamicImports(source)]).to.deep.equal([
       ["./agent/run.ts", "agent"],
-      ["./host/child-main.ts", "child-main"],
+      ["./host/linux/child-main.ts", "child"],
     ]);
   });
 });
