@@ -67,6 +67,11 @@ export class Journal {
     await this.#append(formatForget(name));
   }
 
+  /** Lets go of the file. */
+  close(): Promise<void> {
+    return this.#file.close();
+  }
+
   #append(text: string): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#pending.push({ text, done: (error) => (error === undefined ? resolve() : reject(failed(error))) });

@@ -149,7 +149,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
       intents.stop();
       contents.stop();
       events.stop();
-      await Promise.all([reporter.stop(), state.stop(), lease.stop()]);
+      await Promise.all([reporter.stop(), state.stop(), lease.stop(), journal.close()]);
     },
   };
 }

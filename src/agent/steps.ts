@@ -118,13 +118,22 @@ function optionsDiffer(desired: DesiredVolume, stage: StageRecord | undefined): 
   return stage.options.join(",") !== desired.layout.options.join(",");
 }
 
-/** The kernel has refused the new options in place: they need a new mount. */
+/**
+ * The new options need a new mount: the kernel has refused them in place, or one is gone, which cannot be said to a
+ * mount that exists.
+ */
 function mustReplaceForOptions(desired: DesiredVolume, { input, record }: StepContext): boolean {
   if (!optionsDiffer(desired, record?.stage)) return false;
+  const kept = new Set(desired.layout.options.map(optionKey));
+  if (record?.stage?.options.some((option) => !kept.has(optionKey(option)))) return true;
   const failure: Failure | undefined = input.failures.get(slotOf({ volume: desired.name, kind: "stage" }));
   if (failure?.generation !== desired.generation) return false;
   const refused = failure.kind === "reconfigure" && failure.reason === "OptionsRefused";
   return refused || failure.kind === "unstage"; // and goes on once it has begun
+}
+
+function optionKey(option: string): string {
+  return option.split("=", 1)[0] ?? option;
 }
 
 function mustClaim(record: VolumeRecord, desired: DesiredVolume): boolean {

@@ -196,4 +196,6 @@ export interface JournalFile {
   append(text: string): Promise<void>;
   /** Replaces the whole journal, atomically and durably. */
   replace(text: string): Promise<void>;
+  /** Lets go of the file. It may be used again afterwards. */
+  close(): Promise<void>;
 }

@@ -43,6 +43,10 @@ export class LinuxJournalFile implements JournalFile {
     } finally {
       await directory.close();
     }
+    await this.close(); // the handle is on the file that was replaced
+  }
+
+  async close(): Promise<void> {
     await this.#open?.close();
     this.#open = undefined;
   }

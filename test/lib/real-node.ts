@@ -1,0 +1,230 @@
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { type Desired, desiredVolume } from "../../src/agent/desired-volume.ts";
+import { Executor } from "../../src/agent/execute.ts";
+import type { Failure } from "../../src/agent/failures.ts";
+import { nextFailure, slotOf } from "../../src/agent/failures.ts";
+import { Journal } from "../../src/agent/journal.ts";
+import type { Operation } from "../../src/agent/operations.ts";
+import { type Plan, plan, type VolumePlan } from "../../src/agent/plan.ts";
+import type { ContentState } from "../../src/agent/plan-input.ts";
+import { volumeKey } from "../../src/agent/volume-key.ts";
+import type { ObjectMeta } from "../../src/api/meta.ts";
+import type { NodeVolumeIntent, NodeVolumeIntentSpec } from "../../src/api/types.gen.ts";
+import { parseIntent } from "../../src/api/validate.ts";
+import { loadLibc } from "../../src/host/linux/libc.ts";
+import { linuxHost } from "../../src/host/linux/linux-host.ts";
+import { isBeneath } from "../../src/host/mount-table.ts";
+import type { MountEntry } from "../../src/host/mountinfo.ts";
+import { parseMountinfo } from "../../src/host/mountinfo.ts";
+import type { HostPorts } from "../../src/host/ports.ts";
+import type { ObjectContent } from "../../src/plugins/plugin.ts";
+import { realSystem } from "../../src/system.ts";
+import { silent } from "./silent-log.ts";
+
+/**
+ * One node on the real kernel without an API server: planner, executor, journal and plugins as the agent has them, on
+ * a tmpfs of its own, in the mount namespace that the test runs in.
+ */
+export class RealNode implements AsyncDisposable {
+  readonly path: string;
+  readonly host: HostPorts;
+  readonly contents = new Map<string, ObjectContent>();
+  readonly log: string[] = [];
+  /** Operations that were carried out, in order. */
+  readonly done: string[] = [];
+  #journal: Journal | undefined;
+  readonly #failures = new Map<string, Failure>();
+  readonly #observed = new Map();
+  readonly #kept: Disposable[] = [];
+  #intents = new Map<string, Desired>();
+
+  constructor() {
+    this.path = mkdtempSync(join(tmpdir(), "nvo-node-"));
+    execFileSync("mount", ["-t", "tmpfs", "-o", "mode=0755", "node", this.path]);
+    execFileSync("mount", ["--make-shared", this.path]);
+    for (const directory of ["mnt", "state", "src"]) mkdirSync(join(this.path, directory));
+    const child = fileURLToPath(new URL("child-entry.ts", import.meta.url));
+    this.host = linuxHost({
+      stateDir: this.stateDir,
+      childCommand: [process.execPath, child],
+      timers: realSystem(silent).timers,
+      libc: loadLibc(),
+    });
+  }
+
+  get stateDir(): string {
+    return `${this.path}/state`;
+  }
+
+  /** A path that mounts are allowed on. */
+  target(name: string): string {
+    return `${this.path}/mnt/${name}`;
+  }
+
+  /** The kernel's mounts on targets and staging paths, oldest first. */
+  mounts(): MountEntry[] {
+    return parseMountinfo(readFileSync("/proc/self/mountinfo", "utf8")).filter(
+      (mount) => isBeneath(mount.point, this.path) && mount.point !== this.path,
+    );
+  }
+
+  mountAt(path: string): MountEntry | undefined {
+    return this.mounts().findLast((mount) => mount.point === path);
+  }
+
+  /** Wants exactly these intents from now on. */
+  want(...intents: readonly NodeVolumeIntent[]): void {
+    this.#intents = new Map(intents.map((intent) => [intent.metadata.name, understood(intent)]));
+  }
+
+  /** Wants one intent whose spec is not understood. */
+  wantInvalid({ name, uid = "", generation = 0, deletionTimestamp }: ObjectMeta): void {
+    const deleting = deletionTimestamp !== undefined;
+    const unmountPolicy = { max: "Normal", timeoutSeconds: 90 } as const;
+    const invalid = {
+      name,
+      uid,
+      generation,
+      deleting,
+      problem: "not understood",
+      deletionPolicy: "Unmount",
+      unmountPolicy,
+    } as const;
+    this.#intents = new Map([[name, invalid]]);
+  }
+
+  /** Keeps something until the node goes. */
+  keep<T extends Disposable>(thing: T): T {
+    this.#kept.push(thing);
+    return thing;
+  }
+
+  async journal(): Promise<Journal> {
+    this.#journal ??= await Journal.open(this.host.journal, await this.host.evidence.bootID(), silent);
+    return this.#journal;
+  }
+
+  /** Forgets everything in memory, as a crash does. */
+  async restart(): Promise<void> {
+    await this.#journal?.close();
+    this.#journal = undefined;
+    this.#failures.clear();
+  }
+
+  async plan(): Promise<Plan> {
+    const journal = await this.journal();
+    const contents = (ref: { name: string }): ContentState => {
+      const content = this.contents.get(ref.name);
+      if (content !== undefined) return { known: true, version: content.version };
+      return { known: false, problem: { reason: "ConfigMapNotFound", message: `no ${ref.name}` } };
+    };
+    return plan({
+      desired: this.#intents,
+      synced: true,
+      records: journal.records,
+      table: await this.host.mountTable.read(),
+      inFlight: new Map(),
+      failures: this.#failures,
+      contents,
+      observed: this.#observed,
+      settings: this.#settings,
+      now: performance.now(),
+    });
+  }
+
+  /** Plans and acts until nothing is left that may be done now. @returns the last plan */
+  async converge(): Promise<Plan> {
+    for (let round = 0; round < 50; round++) {
+      const next = await this.plan();
+      if (next.operations.length === 0) return next;
+      await Promise.all(next.operations.map((operation) => this.#run(operation)));
+    }
+    throw new Error(`no end after 50 rounds: ${this.done.slice(-10).join(", ")}`);
+  }
+
+  /** What became of one volume. */
+  async volume(name: string): Promise<VolumePlan> {
+    const found = (await this.converge()).volumes.get(name);
+    if (found === undefined) throw new Error(`no plan for ${name}`);
+    return found;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.restart();
+    for (const mount of this.mounts().reverse()) execFileSync("umount", ["-l", mount.point]);
+    for (const thing of this.#kept) thing[Symbol.dispose]();
+    execFileSync("umount", ["-l", this.path]);
+    rmSync(this.path, { recursive: true });
+  }
+
+  async #run(operation: Operation): Promise<void> {
+    const desired = this.#intents.get(operation.volume);
+    const executor = new Executor({
+      system: realSystem(silent),
+      host: this.host,
+      journal: await this.journal(),
+      settings: this.#settings,
+      content: (ref) => this.contents.get(ref.name),
+      observed: (volume, generation, identity) => this.#observed.set(volume, { generation, identity }),
+      progress: (volume, message) => this.log.push(`${volume}: ${message}`),
+    });
+    const error = await executor.run(operation, desired);
+    this.done.push(`${operation.kind}${error === undefined ? "" : ` ${error.reason}`}`);
+    const slot = slotOf(operation);
+    if (error === undefined) this.#failures.delete(slot);
+    else {
+      const failed = { kind: operation.kind, generation: desired?.generation ?? 0, ...error, message: error.message };
+      const { on: _on, ...rest } = failed;
+      this.#failures.set(slot, nextFailure(this.#failures.get(slot), realSystem(silent), rest));
+    }
+  }
+
+  /** Lets every failed operation be tried again at once. */
+  forgetFailures(): void {
+    this.#failures.clear();
+  }
+
+  get #settings() {
+    return { allowedPrefixes: [`${this.path}/mnt`], stateDir: this.stateDir, hostRoot: "/" };
+  }
+}
+
+export type IntentInput = Pick<NodeVolumeIntentSpec, "source"> & {
+  name?: string;
+  mounts: readonly { path: string; name?: string; readOnly?: boolean; mountOptions?: string[] }[];
+  generation?: number;
+  deleting?: boolean;
+  uid?: string;
+} & Partial<Omit<NodeVolumeIntentSpec, "mounts" | "source">>;
+
+/** An intent as the API server would show it. */
+export function intent(input: IntentInput): NodeVolumeIntent {
+  const { name = "node.volume-1", mounts, generation = 1, deleting = false, uid = "uid-1", ...spec } = input;
+  const requester = { kind: "NodeVolumeSet", name: "set", uid: "set-uid" };
+  const object = {
+    apiVersion: "nodevolume.dev/v1alpha1",
+    kind: "NodeVolumeIntent",
+    metadata: { name, uid, generation, ...(deleting && { deletionTimestamp: "2026-01-01T00:00:00Z" }) },
+    spec: {
+      nodeName: "node",
+      nodeUID: "node-uid",
+      volumeName: "volume",
+      mode: "Manage",
+      volumeMode: "Filesystem",
+      ...(spec.mode === "Observe" ? {} : { grant: { id: "grant-1" } }),
+      mounts: mounts.map((mount, index) => ({ name: `set.m${index}`, requester, ...mount })),
+      ...spec,
+    },
+  };
+  const parsed = parseIntent(object);
+  if (!parsed.ok) throw new Error(parsed.errors.map((error) => `${error.path}: ${error.message}`).join("; "));
+  return parsed.value;
+}
+
+function understood(object: NodeVolumeIntent): Desired {
+  return desiredVolume(object, volumeKey(object.metadata.name));
+}

@@ -1,0 +1,146 @@
+import { expect } from "chai";
+import { Journal } from "../../../src/agent/journal.ts";
+import { formatForget, formatJournal, formatPut, parseJournal } from "../../../src/agent/journal-format.ts";
+import type { VolumeRecord } from "../../../src/agent/record.ts";
+import type { JournalFile } from "../../../src/host/ports.ts";
+import { silent } from "../../lib/silent-log.ts";
+
+const record = (name: string, generation = 1): VolumeRecord => ({
+  name,
+  key: `key-${name}`,
+  type: "emptyDir",
+  uid: "u1",
+  generation,
+  targets: [],
+});
+
+/** A journal file in memory that fails when told to, as a full disk does: with half of the text written. */
+class FakeJournalFile implements JournalFile {
+  text: string | undefined;
+  appends = 0;
+  replaces = 0;
+  failNext = false;
+
+  async read(): Promise<string | undefined> {
+    return this.text;
+  }
+  async append(text: string): Promise<void> {
+    this.appends++;
+    if (this.failNext) {
+      this.failNext = false;
+      this.text += text.slice(0, text.length / 2);
+      throw new Error("ENOSPC");
+    }
+    this.text = (this.text ?? "") + text;
+  }
+  async replace(text: string): Promise<void> {
+    this.replaces++;
+    this.text = text;
+  }
+  async close(): Promise<void> {}
+}
+
+describe("journal format", () => {
+  it("gives back what was written, the newest of each volume", () => {
+    const text =
+      formatJournal({ bootID: "b", epoch: 3, records: new Map([["a", record("a")]]) }) +
+      formatPut(record("a", 2)) +
+      formatPut(record("c")) +
+      formatForget("c");
+    const parsed = parseJournal(text);
+    expect(parsed).to.include({ bootID: "b", epoch: 3, damaged: 0 });
+    expect([...parsed.records.values()]).to.deep.equal([record("a", 2)]);
+  });
+
+  it("passes over a last line that was cut off at any character", () => {
+    const whole = formatJournal({ bootID: "b", epoch: 1, records: new Map() }) + formatPut(record("a"));
+    const last = formatPut(record("z", 9));
+    for (let length = 0; length < last.length; length++) {
+      const parsed = parseJournal(whole + last.slice(0, length));
+      expect([...parsed.records.keys()], `cut at ${length}`).to.deep.equal(["a"]);
+      expect(parsed.damaged).to.equal(0);
+    }
+  });
+
+  it("counts a line that was damaged, and reads the others", () => {
+    const text = formatPut(record("a")) + formatPut(record("b")).replace("u1", "u2") + formatPut(record("c"));
+    const parsed = parseJournal(text);
+    expect([...parsed.records.keys()]).to.deep.equal(["a", "c"]);
+    expect(parsed.damaged).to.equal(1);
+  });
+
+  it("refuses a format of another version", () => {
+    const text = formatJournal({ bootID: "b", epoch: 1, records: new Map() });
+    const other = text.replace('"journal":1', '"journal":2');
+    const json = other.slice(9, -1);
+    let hash = 0x811c9dc5;
+    for (const char of json) hash = Math.imul(hash ^ char.charCodeAt(0), 0x01000193);
+    expect(() => parseJournal(`${(hash >>> 0).toString(16).padStart(8, "0")} ${json}\n`)).to.throw("format 2");
+  });
+});
+
+describe("Journal", () => {
+  const open = (file: JournalFile, bootID = "b1") => Journal.open(file, bootID, silent);
+
+  it("grows its epoch with each start and keeps its records", async () => {
+    const file = new FakeJournalFile();
+    await (await open(file)).put(record("a"));
+    const again = await open(file);
+    expect(again.epoch).to.equal(2);
+    expect(again.records.get("a")).to.deep.equal(record("a"));
+  });
+
+  it("writes changes that wait for the disk together as one append", async () => {
+    const file = new FakeJournalFile();
+    const journal = await open(file);
+    await Promise.all(["a", "b", "c", "d"].map((name) => journal.put(record(name))));
+    expect(file.appends).to.equal(2); // the first at once, the others together
+    expect((await open(file)).records.size).to.equal(4);
+  });
+
+  it("rejects when it cannot write, and loses nothing that is written afterwards", async () => {
+    const file = new FakeJournalFile();
+    const journal = await open(file);
+    file.failNext = true;
+    let reason: unknown;
+    await journal.put(record("a")).catch((error: { reason: string }) => {
+      reason = error.reason;
+    });
+    expect(reason).to.equal("JournalFailed");
+    await journal.put(record("b"));
+    const again = await open(file);
+    expect(again.damaged).to.equal(0);
+    expect(again.records.has("b")).to.equal(true);
+  });
+
+  it("is written anew when most of its lines are old", async () => {
+    const file = new FakeJournalFile();
+    const journal = await open(file);
+    for (let i = 0; i < 1100; i++) await journal.put(record("a", i));
+    expect(file.replaces).to.equal(2);
+    expect((await open(file)).records.get("a")?.generation).to.equal(1099);
+  });
+
+  it("after a reboot no target and no staged file system is on record, but a data directory is", async () => {
+    const file = new FakeJournalFile();
+    const journal = await open(file);
+    const identity = { device: "0:9", root: "/" };
+    const attributes = {} as never;
+    const targets = [
+      { path: "/t", name: "t", uid: "u1", kind: "directory" as const, made: true, identity, attributes },
+    ];
+    const staged = { path: "/s", ready: true, options: [], identity };
+    await journal.put({ ...record("fs"), stage: { ...staged, kind: "filesystem" }, targets });
+    const directory = { device: 1, inode: 2 };
+    await journal.put({ ...record("dir"), stage: { ...staged, kind: "directory", directory }, targets });
+    const rebooted = await open(file, "b2");
+    expect(rebooted.records.get("fs")).to.deep.equal(record("fs"));
+    expect(rebooted.records.get("dir")?.targets).to.deep.equal([]);
+    expect(rebooted.records.get("dir")?.stage).to.deep.equal({
+      kind: "directory",
+      path: "/s",
+      ready: false,
+      options: [],
+    });
+  });
+});

@@ -1,0 +1,103 @@
+import { expect } from "chai";
+import { isLastOf, mayHang } from "../../../src/host/may-hang.ts";
+import { isBeneath, joinPath, MountTable, relativePath } from "../../../src/host/mount-table.ts";
+import { entry } from "../../lib/mount-entries.ts";
+
+describe("MountTable", () => {
+  const root = entry({ id: 1, parent: 0, point: "/", device: "8:1", fsType: "ext4" });
+  const data = entry({ id: 2, parent: 1, point: "/data", device: "8:2", fsType: "xfs" });
+  const inner = entry({ id: 3, parent: 2, point: "/data/in", device: "0:9", root: "/sub" });
+
+  it("finds the mount that covers a path", () => {
+    const table = new MountTable([root, data, inner]);
+    expect(table.covering("/etc")?.id).to.equal(1);
+    expect(table.covering("/data")?.id).to.equal(2);
+    expect(table.covering("/data/in/deep")?.id).to.equal(3);
+    expect(table.covering("/data/inside")?.id).to.equal(2);
+    expect(table.at("/data/in")?.id).to.equal(3);
+    expect(table.at("/data/in/deep")).to.equal(undefined);
+  });
+
+  it("takes the topmost of stacked mounts, and lists all layers", () => {
+    const over = entry({ id: 4, parent: 3, point: "/data/in", device: "0:10" });
+    const table = new MountTable([root, data, inner, over]);
+    expect(table.at("/data/in")?.id).to.equal(4);
+    expect(table.layers("/data/in").map((m) => m.id)).to.deep.equal([3, 4]);
+  });
+
+  it("does not reach a mount beneath a directory that was mounted over later", () => {
+    const cover = entry({ id: 5, parent: 2, point: "/data", device: "0:11" });
+    const table = new MountTable([root, data, inner, cover]);
+    expect(table.at("/data")?.id).to.equal(5);
+    expect(table.at("/data/in")).to.equal(undefined);
+    expect(table.layers("/data/in").map((m) => m.id)).to.deep.equal([3]);
+  });
+
+  it("does not reach a mount whose ancestor was mounted over further up", () => {
+    const a = entry({ id: 6, parent: 1, point: "/a/b", device: "0:12" });
+    const over = entry({ id: 7, parent: 1, point: "/a", device: "0:13" });
+    expect(new MountTable([root, a, over]).at("/a/b")).to.equal(undefined);
+    expect(new MountTable([root, over, a]).at("/a/b")).to.equal(undefined);
+  });
+
+  it("follows a root that is mounted over itself", () => {
+    const pivot = entry({ id: 8, parent: 1, point: "/", device: "0:14" });
+    const below = entry({ id: 9, parent: 8, point: "/x", device: "0:15" });
+    const table = new MountTable([root, pivot, below]);
+    expect(table.covering("/")?.id).to.equal(8);
+    expect(table.at("/x")?.id).to.equal(9);
+  });
+
+  it("says what a bind of a path would show", () => {
+    const table = new MountTable([root, data, inner]);
+    expect(table.identityOf("/data/in/x/y")).to.deep.equal({ device: "0:9", root: "/sub/x/y" });
+    expect(table.identityOf("/data")).to.deep.equal({ device: "8:2", root: "/" });
+  });
+
+  it("an empty table covers nothing", () => {
+    expect(new MountTable([]).covering("/")).to.equal(undefined);
+  });
+});
+
+describe("paths", () => {
+  it("isBeneath compares whole segments", () => {
+    expect(isBeneath("/a/b", "/a")).to.equal(true);
+    expect(isBeneath("/a", "/a")).to.equal(true);
+    expect(isBeneath("/ab", "/a")).to.equal(false);
+    expect(isBeneath("/x", "/")).to.equal(true);
+  });
+
+  it("relativePath and joinPath are each other's inverse", () => {
+    for (const [base, path] of [
+      ["/", "/a/b"],
+      ["/a", "/a/b"],
+      ["/a", "/a"],
+      ["/", "/"],
+    ] as const) {
+      expect(joinPath(base, relativePath(base, path))).to.equal(path);
+    }
+  });
+});
+
+describe("mayHang", () => {
+  const root = entry({ id: 1, parent: 0, point: "/", device: "8:1", fsType: "ext4" });
+
+  it("is true as soon as one mount on the way is not of a local file system", () => {
+    const nfs = entry({ id: 2, parent: 1, point: "/nfs", device: "0:9", fsType: "nfs4" });
+    const local = entry({ id: 3, parent: 2, point: "/nfs/tmp", device: "0:10", fsType: "tmpfs" });
+    const table = new MountTable([root, nfs, local]);
+    expect(mayHang(table, "/etc")).to.equal(false);
+    expect(mayHang(table, "/nfs/x")).to.equal(true);
+    expect(mayHang(table, "/nfs/tmp/x")).to.equal(true);
+    expect(mayHang(new MountTable([]), "/x")).to.equal(true);
+  });
+
+  it("isLastOf: the last mount of a disk is written out when it goes, memory is not", () => {
+    const disk = entry({ id: 2, parent: 1, point: "/d", device: "7:0", fsType: "ext4" });
+    const again = entry({ id: 3, parent: 1, point: "/e", device: "7:0", fsType: "ext4" });
+    const memory = entry({ id: 4, parent: 1, point: "/m", device: "0:9", fsType: "tmpfs" });
+    expect(isLastOf(new MountTable([root, disk, memory]), 2)).to.equal(true);
+    expect(isLastOf(new MountTable([root, disk, again]), 2)).to.equal(false);
+    expect(isLastOf(new MountTable([root, memory]), 4)).to.equal(false);
+  });
+});
