@@ -58,9 +58,12 @@ export function timestamp(now: number): string {
   return `${new Date(now).toISOString().slice(0, 19)}Z`;
 }
 
-/** `text` with at most `max` characters, the last one an ellipsis if it was cut. */
+/**
+ * `text` with at most `max` characters, the last one an ellipsis if it was cut. Half of a surrogate pair is not left: the
+ * API server would store another character, and every look at the object would find a difference.
+ */
 export function cut(text: string, max: number): string {
-  return text.length <= max ? text : `${text.slice(0, max - 1)}…`;
+  return text.length <= max ? text : `${text.slice(0, max - 1).replace(/[\uD800-\uDBFF]$/, "")}…`;
 }
 
 /** The condition of a type, if it is there. */
