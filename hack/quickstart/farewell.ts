@@ -13,7 +13,7 @@ export interface FarewellInput {
 /** Commands that work from another terminal: what the sandbox holds is reached through its first process. */
 export function farewell(input: FarewellInput): string {
   const inside = `/proc/${input.initPid}/root`;
-  const enter = `nsenter --mount=/proc/${input.hostPid}/ns/mnt`;
+  const enter = `nsenter -t ${input.hostPid} -m -p`;
   return `It stays up until Ctrl-C. From another terminal, as root:
 
   export KUBECONFIG=${inside}${input.kubeconfig} PATH="${dirname(input.kubectl)}:$PATH"

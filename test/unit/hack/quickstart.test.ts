@@ -77,7 +77,7 @@ describe("quickstart", () => {
     });
     expect(text)
       .to.include('KUBECONFIG=/proc/7/root/tmp/k PATH="/c:$PATH"')
-      .and.include("nsenter --mount=/proc/9/ns/mnt umount");
+      .and.include("nsenter -t 9 -m -p umount");
   });
 
   it("dynamicImports names a bundle for each role of main.ts", () => {
