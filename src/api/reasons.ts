@@ -46,6 +46,7 @@ export const reasons = {
   // Devices and file systems
   DeviceBusy: { kind: "blocked", endedBy: "nobody else has the device open, mounted or claimed" },
   DeviceNotEmpty: { kind: "blocked", endedBy: "the device is emptied by hand, or another one is named" },
+  FilesystemReadOnly: { kind: "blocked", endedBy: "the file system is checked and staged again" },
   FilesystemMismatch: { kind: "blocked", endedBy: "fsType names the file system that is there" },
   FilesystemUnsupported: { kind: "blocked", endedBy: "the kernel has the file system" },
   ToolMissing: { kind: "blocked", endedBy: "the program named is installed where the agent runs" },
@@ -80,6 +81,8 @@ export const reasons = {
   RolloutPaused: { kind: "blocked", endedBy: "the node that fails is mended, or the set is changed" },
   NodesNotReady: { kind: "waiting", endedBy: "every selected node is ready" },
   Conflict: { kind: "blocked", endedBy: "no other set wants the same path, or the same volume with other settings" },
+  Drifted: { kind: "waiting", endedBy: "the difference is repaired" },
+  InSync: { kind: "normal", endedBy: "" },
   NoConflict: { kind: "normal", endedBy: "" },
   IntentTooLarge: { kind: "blocked", endedBy: "fewer or shorter mounts" },
   Deleting: { kind: "waiting", endedBy: "the last node has released the volume" },

@@ -14,8 +14,8 @@ export const configMap: ContentPlugin = {
   type: "configMap",
 
   layout(spec) {
-    const { namespace, name } = configMapOf(spec);
-    return { options: [], readOnly: true, devices: false, content: { kind: "ConfigMap", namespace, name } };
+    const { namespace, name, optional = false } = configMapOf(spec);
+    return { options: [], readOnly: true, devices: false, content: { kind: "ConfigMap", namespace, name, optional } };
   },
 
   stage: async (spec, context) => staged(configMap, spec, context, await stageDirectory(context, 0o755)),
@@ -28,8 +28,9 @@ export const secret: ContentPlugin = {
   type: "secret",
 
   layout(spec) {
-    const { namespace, secretName: name } = secretOf(spec);
-    return { options: ["mode=0755"], readOnly: true, devices: false, content: { kind: "Secret", namespace, name } };
+    const { namespace, secretName: name, optional = false } = secretOf(spec);
+    const content = { kind: "Secret", namespace, name, optional } as const;
+    return { options: ["mode=0755"], readOnly: true, devices: false, content };
   },
 
   async stage(spec, context) {

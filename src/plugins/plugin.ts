@@ -21,6 +21,8 @@ export interface ObjectRef {
   readonly kind: "ConfigMap" | "Secret";
   readonly namespace: string;
   readonly name: string;
+  /** Whether a volume is shown empty while the object is not there. */
+  readonly optional: boolean;
 }
 
 /** What follows from the spec alone, without a look at the node. */
