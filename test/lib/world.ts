@@ -1,0 +1,95 @@
+// Three nodes with an agent each, and a controller, on the lane's control plane: started once, shared by all stories.
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { buildBundles } from "../../hack/lib/bundle.ts";
+import { agentIdentity, controllerIdentity } from "../../hack/lib/control-plane/identities.ts";
+import { type PretendHost, startPretendHost } from "../../hack/lib/pretend-node/node.ts";
+import { createNodeObject, type NodeRef } from "../../hack/lib/pretend-node/object.ts";
+import { type RunningProcess, tailOf } from "../../hack/lib/process.ts";
+import { startAgent, startController } from "../../hack/lib/roles.ts";
+import { type TestCluster, testCluster } from "./cluster.ts";
+import { type Objects, observe } from "./objects.ts";
+
+export interface TestNode extends NodeRef {
+  readonly host: PretendHost;
+  agent: RunningProcess;
+  /** Starts an agent, in a mount namespace of its own, as a new container would be. */
+  startAgent(flags?: readonly string[]): RunningProcess;
+  /** What is mounted at a path, top-most first; each as a line of the host's mountinfo. */
+  mountsAt(path: string): Promise<string[]>;
+}
+
+export interface World {
+  readonly cluster: TestCluster;
+  readonly nodes: readonly [TestNode, TestNode, TestNode];
+  controller: RunningProcess;
+  startController(name?: string): Promise<RunningProcess>;
+  /** The objects as a watch shows them, and waiting for what they will be. */
+  readonly objects: Objects;
+  /** Makes or changes a set as a platform administrator. */
+  apply(name: string, spec: object): Promise<void>;
+  /** Deletes sets and waits until they are gone. */
+  remove(...names: string[]): Promise<void>;
+  addNode(name: string, labels?: { [key: string]: string }): Promise<TestNode>;
+}
+
+let shared: Promise<World> | undefined;
+
+/** The lane's world, started for whoever asks first. */
+export async function testWorld(context: Mocha.Context): Promise<World> {
+  const cluster = await testCluster(context);
+  shared ??= start(cluster);
+  return shared;
+}
+
+async function start(cluster: TestCluster): Promise<World> {
+  await buildBundles();
+  const logs = join(cluster.directory, "logs");
+  mkdirSync(logs, { recursive: true });
+  const { controlPlane, admin } = cluster;
+  const { server } = controlPlane;
+  const startIt = async (name = "controller-0") => {
+    const identity = await controllerIdentity(controlPlane, {}, join(cluster.directory, name));
+    return startController(name, { server, identity, logFile: join(logs, `${name}.log`), env: process.env });
+  };
+  const addNode = async (name: string, labels: { [key: string]: string } = {}): Promise<TestNode> => {
+    const node = await createNodeObject(admin, name, labels);
+    const host = await startPretendHost(name);
+    const identity = await agentIdentity(controlPlane, node, join(cluster.directory, "agents", name));
+    const logFile = join(logs, `${name}.log`);
+    const run = (flags: readonly string[] = []) =>
+      startAgent(host, { server, identity, logFile, env: process.env, flags });
+    const mountsAt = async (path: string) =>
+      (await host.mounts()).filter((line) => line.split(" ")[4] === path).reverse();
+    return { ...node, host, agent: run(), startAgent: run, mountsAt };
+  };
+  const objects = observe(cluster.people);
+  const world: World = {
+    cluster,
+    nodes: [await addNode("node-1"), await addNode("node-2"), await addNode("node-3")],
+    controller: await startIt(),
+    startController: startIt,
+    objects,
+    addNode,
+    async apply(name, spec) {
+      const set = { apiVersion: "nodevolume.dev/v1alpha1", kind: "NodeVolumeSet", metadata: { name }, spec };
+      await cluster.kubectl.run(["apply", "--server-side", "-f", "-"], JSON.stringify(set));
+    },
+    async remove(...names) {
+      await cluster.kubectl.run(["delete", "nodevolumesets", "--wait=false", "--ignore-not-found", ...names]);
+      await objects.until(`${names.join(", ")} to be gone`, 60_000, () =>
+        names.every((name) => !objects.sets.has(name)),
+      );
+    },
+  };
+  objects.describe = () => [controllerTail(world), ...world.nodes.map((n) => agentTail(n))].join("\n");
+  return world;
+}
+
+function controllerTail(world: World): string {
+  return ["controller:", ...tailOf(world.controller.logFile, 5)].join("\n  ");
+}
+
+function agentTail(node: TestNode): string {
+  return [`agent of ${node.name}:`, ...tailOf(node.agent.logFile, 5)].join("\n  ");
+}
