@@ -1,0 +1,109 @@
+import type { KubeObject } from "../api/meta.ts";
+import type { Lease } from "../kube/lease.ts";
+import { agentLeaseSeconds } from "../kube/lease-renewer.ts";
+import type { ObjectStore } from "../kube/object-store.ts";
+import type { Cancel, Clock } from "../ports.ts";
+
+/**
+ * What the Lease of a node's agent says.
+ * - live: a renewal was seen, and it is valid.
+ * - lost: no renewal was seen for its whole duration.
+ * - unknown: we have not watched long enough to say.
+ */
+export interface SignOfLife {
+  readonly state: "live" | "lost" | "unknown";
+  /** Milliseconds since the Lease ran out; negative while it is valid. */
+  readonly expiredForMs: number;
+}
+
+/**
+ * How long nothing was heard of the nodes. Only our own clock counts, from the moment when a renewal was first seen: what
+ * another machine's clock says is not believed. Time in which we could not see renewals does not count either, so that
+ * an outage of the API server declares nobody lost.
+ */
+export interface AgentLeases {
+  of(node: string): SignOfLife;
+  /** Milliseconds for which we have seen both: no Node of this name, and an agent's Lease that has run out. Else 0. */
+  lostForMs(node: string): number;
+  stop(): void;
+}
+
+export interface AgentLeasesDeps {
+  readonly clock: Clock;
+  readonly leases: ObjectStore<Lease>;
+  readonly nodes: ObjectStore<KubeObject>;
+  readonly namespace: string;
+}
+
+interface Heard {
+  /** undefined: there is no Lease. */
+  readonly renewTime: string | undefined;
+  /** Monotonic milliseconds when that was first seen, or when we began to watch again. */
+  readonly at: number;
+  readonly renewalSeen: boolean;
+}
+
+export function createAgentLeases({ clock, leases, nodes, namespace }: AgentLeasesDeps): AgentLeases {
+  const heard = new Map<string, Heard>();
+  const absentSince = new Map<string, number>();
+  /** Time stands still while we do not see renewals. */
+  let blindSince: number | undefined;
+
+  const now = () => blindSince ?? clock.monotonic();
+
+  function hear(node: string): Heard {
+    const renewTime = leases.get(node, namespace)?.spec.renewTime;
+    const known = heard.get(node);
+    if (known !== undefined && known.renewTime === renewTime) return known;
+    const renewalSeen = known !== undefined && renewTime !== undefined;
+    const next = { renewTime, at: now(), renewalSeen };
+    heard.set(node, next);
+    return next;
+  }
+
+  function onState(): void {
+    const seeing = leases.state().connected && nodes.state().connected;
+    if (!seeing) {
+      blindSince ??= clock.monotonic();
+      return;
+    }
+    if (blindSince === undefined) return;
+    blindSince = undefined;
+    const at = clock.monotonic();
+    for (const [node, known] of heard) heard.set(node, { ...known, at });
+    for (const node of absentSince.keys()) absentSince.set(node, at);
+  }
+
+  const hearOf = ({ metadata }: Lease) => void hear(metadata.name);
+  const cancels: Cancel[] = [
+    leases.subscribe({ onAdd: hearOf, onUpdate: (_, after) => hearOf(after), onDelete: hearOf, onState }),
+    nodes.subscribe({
+      onAdd: ({ metadata }) => void absentSince.delete(metadata.name),
+      onDelete: ({ metadata }) => void absentSince.set(metadata.name, now()),
+      onState,
+    }),
+  ];
+
+  function of(node: string): SignOfLife {
+    const { at, renewalSeen } = hear(node);
+    const seconds = leases.get(node, namespace)?.spec.leaseDurationSeconds ?? agentLeaseSeconds;
+    const expiredForMs = now() - at - seconds * 1000;
+    if (expiredForMs >= 0) return { state: "lost", expiredForMs };
+    return { state: renewalSeen ? "live" : "unknown", expiredForMs };
+  }
+
+  function absentForMs(node: string): number {
+    if (nodes.get(node) !== undefined) return 0;
+    const since = absentSince.get(node) ?? now();
+    absentSince.set(node, since);
+    return now() - since;
+  }
+
+  return {
+    of,
+    lostForMs: (node) => Math.max(0, Math.min(absentForMs(node), of(node).expiredForMs)),
+    stop() {
+      for (const cancel of cancels) cancel();
+    },
+  };
+}

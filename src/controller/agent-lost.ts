@@ -1,0 +1,60 @@
+import { timestamp } from "../api/conditions.ts";
+import type { Condition, NodeVolumeIntentStatus } from "../api/types.gen.ts";
+import type { SignOfLife } from "./agent-leases.ts";
+import { canonicalJson } from "./canonical-json.ts";
+import type { Intent } from "./projections.ts";
+
+/** What is known of the agent of an intent's node. */
+export interface AgentFacts {
+  readonly life: SignOfLife;
+  readonly nodeExists: boolean;
+}
+
+/** The controller's part of an intent's status that changes, as a merge patch. */
+export type AgentStatePatch = Pick<NodeVolumeIntentStatus, "agentState" | "conditions">;
+
+/**
+ * What the controller says in the place of an agent that is silent: agentState Lost and Ready Unknown. When the agent is
+ * heard again only agentState is set; Ready it takes back itself. undefined: nothing changes. Pure.
+ * @param now milliseconds since the epoch
+ */
+export function agentStatePatch(
+  { metadata, status }: Intent,
+  facts: AgentFacts,
+  now: number,
+): AgentStatePatch | undefined {
+  const { state, expiredForMs } = facts.life;
+  const wasLost = status.agentState?.state === "Lost";
+  if (state === "live" && wasLost) return { agentState: { state: "Live", since: timestamp(now) } };
+  if (state !== "lost") return undefined;
+  const before = (status.conditions ?? []).find((condition) => condition.type === "Ready");
+  // An agent that still writes although its Lease cannot be renewed knows better.
+  if (wasLost && before?.status !== "Unknown") return undefined;
+  const ready: Condition = {
+    type: "Ready",
+    status: "Unknown",
+    observedGeneration: metadata.generation ?? 0,
+    lastTransitionTime: before?.status === "Unknown" ? before.lastTransitionTime : timestamp(now),
+    ...(facts.nodeExists ? agentLost : nodeLost),
+  };
+  if (
+    wasLost &&
+    canonicalJson({ ...before, observedGeneration: 0 }) === canonicalJson({ ...ready, observedGeneration: 0 })
+  ) {
+    return undefined;
+  }
+  const others = (status.conditions ?? []).filter((condition) => condition.type !== "Ready");
+  const since = timestamp(now - expiredForMs);
+  const agentState = wasLost && status.agentState !== undefined ? status.agentState : { state: "Lost" as const, since };
+  return { agentState, conditions: [ready, ...others] };
+}
+
+const agentLost = {
+  reason: "AgentLost",
+  message: "The agent of the node has not renewed its Lease; what it mounted stays, and nobody can say how it is.",
+};
+
+const nodeLost = {
+  reason: "NodeLost",
+  message: "There is no Node any more and its agent is silent; the machine may still run and use the volume.",
+};

@@ -1,0 +1,166 @@
+import { compareText } from "./canonical-json.ts";
+import type { Part } from "./part.ts";
+import { mountPaths, sameSettings } from "./part.ts";
+
+/** What one set claims on one node. Pure. */
+export interface Claim {
+  readonly set: string;
+  /** What existing intents carry for it. */
+  readonly found: readonly Part[];
+  /** What its spec asks for; of a set that cannot be understood, what it has. */
+  readonly wanted: readonly Part[];
+}
+
+export interface Conflict {
+  /** The other set. */
+  readonly with: string;
+  /** The path that both want, or one beneath the other's. */
+  readonly path?: string;
+  /** The sets want one volume with different settings; or each wants a path that the other still has. */
+  readonly over?: "settings" | "exchange";
+}
+
+/** What the other claims on the node mean for one set. */
+export interface Verdict {
+  /** Both sets of each are to be told. */
+  readonly conflicts: readonly Conflict[];
+  /** Whether the set keeps what it has and gets nothing new because of them. */
+  readonly held: boolean;
+  /** A set that no longer wants a path still has it: this one must wait, but nobody needs to change anything. */
+  readonly waitsFor: string | undefined;
+}
+
+type MutableVerdict = { conflicts: Conflict[]; held: boolean; waitsFor: string | undefined };
+
+/**
+ * Weighs the claims on one node. Two sets are in conflict if they want the same path, if one wants a path beneath the
+ * other's, or if they want the same volume with different settings. Who has it keeps it and goes on; who has it not
+ * gets nothing new. If nobody has it, or both have, nobody gets anything new.
+ */
+export function weighClaims(claims: readonly Claim[]): Map<string, Verdict> {
+  const verdicts = new Map<string, MutableVerdict>(
+    claims.map(({ set }) => [set, { conflicts: [], held: false, waitsFor: undefined }]),
+  );
+  const bySet = new Map(claims.map((claim) => [claim.set, claim]));
+
+  const clash = (a: Claim, b: Claim, aHas: boolean, bHas: boolean, what: Omit<Conflict, "with">) => {
+    for (const [me, other, proceeds] of [
+      [a, b, aHas && !bHas],
+      [b, a, bHas && !aHas],
+    ] as const) {
+      const verdict = verdicts.get(me.set);
+      if (verdict === undefined) continue;
+      verdict.conflicts.push({ with: other.set, ...what });
+      verdict.held ||= !proceeds;
+    }
+  };
+
+  for (const [a, b, aPath, bPath] of overlaps(claims.flatMap(wantedPaths))) {
+    const [claimA, claimB] = [bySet.get(a), bySet.get(b)];
+    if (claimA === undefined || claimB === undefined) continue;
+    const path = aPath.length < bPath.length ? bPath : aPath;
+    clash(claimA, claimB, has(claimA, aPath), has(claimB, bPath), { path });
+  }
+
+  const wishes = claims.flatMap((claim) => claim.wanted.map((part) => ({ claim, part })));
+  for (const [intentName, sharers] of Map.groupBy(wishes, ({ part }) => part.intentName)) {
+    for (const [i, a] of sharers.entries()) {
+      for (const b of sharers.slice(i + 1)) {
+        if (sameSettings(a.part.settings, b.part.settings)) continue;
+        clash(a.claim, b.claim, holds(a.claim, intentName), holds(b.claim, intentName), { over: "settings" });
+      }
+    }
+  }
+
+  for (const [wanter, holder] of overlaps(claims.flatMap(newPaths), claims.flatMap(leftPaths))) {
+    const verdict = verdicts.get(wanter);
+    // The first by name, so that the answer does not depend on the order of the claims.
+    if (verdict !== undefined && (verdict.waitsFor ?? holder) >= holder) verdict.waitsFor = holder;
+  }
+  // Sets that exchange their paths would wait for each other for ever: somebody must be told.
+  for (const [set, verdict] of verdicts) {
+    if (verdict.waitsFor !== undefined && waitsForItself(set, verdicts)) {
+      verdict.conflicts.push({ with: verdict.waitsFor, over: "exchange" });
+      verdict.held = true;
+    }
+  }
+
+  for (const verdict of verdicts.values()) {
+    verdict.conflicts.sort((a, b) => compareText(a.with, b.with) || compareText(a.path ?? "", b.path ?? ""));
+  }
+  return verdicts;
+}
+
+function waitsForItself(set: string, verdicts: ReadonlyMap<string, Verdict>): boolean {
+  let next = verdicts.get(set)?.waitsFor;
+  for (let steps = 0; next !== undefined && steps < verdicts.size; steps += 1) {
+    if (next === set) return true;
+    next = verdicts.get(next)?.waitsFor;
+  }
+  return false;
+}
+
+type OwnedPath = { readonly set: string; readonly path: string };
+
+function wantedPaths({ set, wanted }: Claim): OwnedPath[] {
+  return wanted.flatMap((part) => mountPaths(part.mounts)).map((path) => ({ set, path }));
+}
+
+/** Wanted paths that the set does not have yet. */
+function newPaths(claim: Claim): OwnedPath[] {
+  return wantedPaths(claim).filter(({ path }) => !has(claim, path));
+}
+
+/** Paths that the set still has and no longer wants. */
+function leftPaths(claim: Claim): OwnedPath[] {
+  const wanted = new Set(wantedPaths(claim).map(({ path }) => path));
+  const found = claim.found.flatMap((part) => mountPaths(part.mounts));
+  return found.filter((path) => !wanted.has(path)).map((path) => ({ set: claim.set, path }));
+}
+
+function has(claim: Claim, path: string): boolean {
+  return claim.found.some((part) => part.mounts.some((mount) => mount.path === path));
+}
+
+function holds({ found }: Claim, intentName: string): boolean {
+  return found.some((part) => part.intentName === intentName);
+}
+
+/**
+ * Pairs of paths of different sets that are equal or nested: within `paths`, or between `paths` and `others`. Each path
+ * is looked for among the ancestors of each, so the work grows with the depth of paths and not with their number squared.
+ */
+function overlaps(
+  paths: readonly OwnedPath[],
+  others?: readonly OwnedPath[],
+): [a: string, b: string, aPath: string, bPath: string][] {
+  const found: [string, string, string, string][] = [];
+  const index = Map.groupBy(others ?? paths, ({ path }) => path);
+  for (const { set, path } of paths) {
+    for (const ancestor of ancestorsAndSelf(path)) {
+      for (const other of index.get(ancestor) ?? []) {
+        if (other.set === set) continue;
+        // Within one list, two equal paths meet twice: once is enough.
+        if (others === undefined && ancestor === path && set > other.set) continue;
+        found.push([set, other.set, path, ancestor]);
+      }
+    }
+  }
+  if (others === undefined) return found;
+  const mine = Map.groupBy(paths, ({ path }) => path);
+  for (const other of others) {
+    for (const ancestor of ancestorsAndSelf(other.path)) {
+      if (ancestor === other.path) continue;
+      for (const { set, path } of mine.get(ancestor) ?? []) {
+        if (set !== other.set) found.push([set, other.set, path, other.path]);
+      }
+    }
+  }
+  return found;
+}
+
+function ancestorsAndSelf(path: string): string[] {
+  const found: string[] = [];
+  for (let end = path.length; end > 0; end = path.lastIndexOf("/", end - 1)) found.push(path.slice(0, end));
+  return found;
+}

@@ -1,0 +1,137 @@
+import type { ObjectStore } from "../kube/object-store.ts";
+import type { Cancel } from "../ports.ts";
+import { setLabel } from "./identity.ts";
+import type { Intent, NodeInfo, SetEntry } from "./projections.ts";
+import type { NodeInput, Stake } from "./resolve-node.ts";
+import { resolveNode } from "./resolve-node.ts";
+import type { RolloutNode } from "./rollout.ts";
+
+export interface Stores {
+  readonly sets: ObjectStore<SetEntry>;
+  readonly nodes: ObjectStore<NodeInfo>;
+  readonly intents: ObjectStore<Intent>;
+}
+
+/** The watched objects as the input of decisions. Reads only from memory; what is worked out for a node is kept until something about it changes. */
+export interface Gatherer {
+  /**
+   * Whether all that decisions rest on was read completely and arrives now. Without that nothing is taken away from
+   * anybody (law L8), and nothing is given, because that may depend on what is not seen.
+   */
+  complete(): boolean;
+  /** Names of all Nodes, and of nodes that have intents without one. */
+  nodeNames(): Set<string>;
+  input(node: string): NodeInput;
+  stakes(node: string): ReadonlyMap<string, Stake>;
+  /** The nodes where a set wants or has something. */
+  nodesOf(set: string): RolloutNode[];
+  /** The intents of a node, also those that are being deleted. */
+  intentsOf(node: string): Intent[];
+  /** Intents that carry the label of a set, also those that are being deleted. */
+  intentsOfSet(set: string): Intent[];
+  /** Remembers why the API server refused a write for a node; undefined when one was taken. */
+  refused(node: string, message: string | undefined): void;
+  stop(): void;
+}
+
+export function createGatherer(stores: Stores, allowedPrefixes: readonly string[]): Gatherer {
+  const byNode = new Map<string, Map<string, Intent>>();
+  const resolved = new Map<string, ReadonlyMap<string, Stake>>();
+  const refusals = new Map<string, string>();
+
+  function index(intent: Intent): void {
+    const { nodeName } = intent.spec;
+    const known = byNode.get(nodeName) ?? new Map<string, Intent>();
+    byNode.set(nodeName, known.set(intent.metadata.name, intent));
+    resolved.delete(nodeName);
+  }
+
+  function unindex(intent: Intent): void {
+    const { nodeName } = intent.spec;
+    const known = byNode.get(nodeName);
+    known?.delete(intent.metadata.name);
+    if (known?.size === 0) byNode.delete(nodeName);
+    resolved.delete(nodeName);
+  }
+
+  const forget = (node: NodeInfo) => void resolved.delete(node.metadata.name);
+  const forgetAll = () => resolved.clear();
+  const cancels: Cancel[] = [
+    stores.intents.subscribe({ onAdd: index, onUpdate: (_, after) => index(after), onDelete: unindex }),
+    stores.nodes.subscribe({ onAdd: forget, onUpdate: (_, after) => forget(after), onDelete: forget }),
+    stores.sets.subscribe({
+      onAdd: forgetAll,
+      onUpdate: (before, after) => {
+        if (!sameDemand(before, after)) forgetAll();
+      },
+      onDelete: forgetAll,
+    }),
+  ];
+
+  function input(name: string): NodeInput {
+    return {
+      name,
+      node: stores.nodes.get(name),
+      sets: [...stores.sets.list()],
+      intents: intentsOf(name),
+      allowedPrefixes,
+      refusal: refusals.get(name),
+    };
+  }
+
+  function intentsOf(node: string): Intent[] {
+    return [...(byNode.get(node)?.values() ?? [])];
+  }
+
+  function stakes(node: string): ReadonlyMap<string, Stake> {
+    const known = resolved.get(node) ?? resolveNode(input(node));
+    resolved.set(node, known);
+    return known;
+  }
+
+  function nodeNames(): Set<string> {
+    return new Set([...[...stores.nodes.list()].map(({ metadata }) => metadata.name), ...byNode.keys()]);
+  }
+
+  return {
+    complete() {
+      return [stores.sets, stores.nodes, stores.intents].every((store) => {
+        const { synced, connected } = store.state();
+        return synced && connected;
+      });
+    },
+    nodeNames,
+    input,
+    stakes,
+    nodesOf(set) {
+      return [...nodeNames()].flatMap((node) => {
+        const stake = stakes(node).get(set);
+        return stake === undefined ? [] : [{ node, stake }];
+      });
+    },
+    intentsOf,
+    intentsOfSet(set) {
+      const key = setLabel(set);
+      return [...stores.intents.list()].filter(({ metadata }) => Object.hasOwn(metadata.labels ?? {}, key));
+    },
+    refused(node, message) {
+      if (refusals.get(node) === message) return;
+      if (message === undefined) refusals.delete(node);
+      else refusals.set(node, message);
+      resolved.delete(node);
+    },
+    stop() {
+      for (const cancel of cancels) cancel();
+    },
+  };
+}
+
+/** Whether two versions of a set ask for the same: its status does not matter. */
+export function sameDemand({ metadata: a }: SetEntry, { metadata: b }: SetEntry): boolean {
+  return (
+    a.uid === b.uid &&
+    a.generation === b.generation &&
+    a.deletionTimestamp === b.deletionTimestamp &&
+    (a.finalizers ?? []).join() === (b.finalizers ?? []).join()
+  );
+}

@@ -1,0 +1,100 @@
+import { setLabelPrefix } from "../api/names.ts";
+import type { NodeVolumeIntent, NodeVolumeIntentSpec, VolumeSource } from "../api/types.gen.ts";
+import { canonicalJson } from "./canonical-json.ts";
+import { shortDigest } from "./digest.ts";
+
+/** What makes a volume on a node the volume that it is. Everything else about it can be changed in place. */
+export interface VolumeIdentity {
+  readonly intentName: string;
+  /** Name for people, by the source alone: two sets with one source have one volume. */
+  readonly volumeName: string;
+  readonly source: VolumeSource;
+  readonly volumeMode: NodeVolumeIntentSpec["volumeMode"];
+  readonly fsType: NodeVolumeIntentSpec["fsType"] | undefined;
+}
+
+/** The set's part in an identity: an emptyDir belongs to its set, and to a re-created set of the same name another. */
+export interface IdentityInput {
+  readonly nodeName: string;
+  readonly setName: string;
+  readonly setUID: string;
+  readonly volume: {
+    readonly source: VolumeSource;
+    readonly volumeMode: NodeVolumeIntentSpec["volumeMode"];
+    readonly fsType?: NodeVolumeIntentSpec["fsType"];
+  };
+}
+
+const longestVolumeName = 40;
+/** 253 for an object's name, less the volume's, its hash and the two separators. */
+const longestNodePart = 200;
+const longestLabel = 63;
+
+export function identityOf({ nodeName, setName, setUID, volume }: IdentityInput): VolumeIdentity {
+  const source = normalSource(volume.source);
+  const { volumeMode, fsType } = volume;
+  const belongsToSet = source.emptyDir !== undefined;
+  const volumeName = belongsToSet ? slug(setName, "set") : sourceSlug(source);
+  const hash = shortDigest(
+    canonicalJson({ node: nodeName, source, volumeMode, fsType, ...(belongsToSet && { set: setUID }) }),
+  );
+  const intentName = `${shortened(nodeName, longestNodePart)}.${volumeName}-${hash}`;
+  return { intentName, volumeName, source, volumeMode, fsType };
+}
+
+/** The kind of a source: the one member that it has. */
+export function sourceType(source: VolumeSource): string {
+  return Object.keys(source)[0] ?? "unknown";
+}
+
+/** A node's name as a label value. */
+export function nodeLabel(nodeName: string): string {
+  return shortened(nodeName, longestLabel);
+}
+
+/** Key of the label that says that a set has mounts in an intent. */
+export function setLabel(set: string): string {
+  return `${setLabelPrefix}${set}`;
+}
+
+/** The sets that an intent belongs to: by its mounts, and by labels that stay until the node has let their mounts go. */
+export function requestersOf({ metadata, spec }: NodeVolumeIntent): Set<string> {
+  const labelled = Object.keys(metadata.labels ?? {}).filter((key) => key.startsWith(setLabelPrefix));
+  const mounted = spec.mounts.map((mount) => mount.requester.name);
+  return new Set([...mounted, ...labelled.map((key) => key.slice(setLabelPrefix.length))]);
+}
+
+/** Members that say what holds without them are left out, so that they do not make another volume. */
+function normalSource(source: VolumeSource): VolumeSource {
+  const entries = Object.entries(source).map(([type, members]) => {
+    const kept = Object.entries(members as object).filter(
+      ([, value]) =>
+        value !== undefined && value !== "" && value !== false && !(Array.isArray(value) && value.length === 0),
+    );
+    return [type, Object.fromEntries(kept)];
+  });
+  return Object.fromEntries(entries) as VolumeSource;
+}
+
+function sourceSlug(source: VolumeSource): string {
+  const { hostPath, local, configMap, secret, nfs } = source;
+  const text =
+    configMap?.name ?? secret?.secretName ?? (hostPath?.path ?? local?.path ?? nfs?.path ?? "").split("/").at(-1) ?? "";
+  return slug(text, sourceType(source));
+}
+
+/** `text` as a part of a DNS name, or `otherwise` if nothing of it can stand there. */
+function slug(text: string, otherwise: string): string {
+  const clean = (part: string) =>
+    part
+      .toLowerCase()
+      .replace(/[^a-z0-9]+/g, "-")
+      .slice(0, longestVolumeName)
+      .replace(/^-+|-+$/g, "");
+  return clean(text) || clean(otherwise);
+}
+
+function shortened(name: string, longest: number): string {
+  if (name.length <= longest) return name;
+  return `${name.slice(0, longest - 11).replace(/[^a-z0-9]+$/, "")}-${shortDigest(name)}`;
+}

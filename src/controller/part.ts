@@ -1,0 +1,96 @@
+import type { IntentMount, NodeVolumeIntentSpec, NodeVolumeSetSpec, SetMount } from "../api/types.gen.ts";
+import { canonicalJson, compareText } from "./canonical-json.ts";
+import type { VolumeIdentity } from "./identity.ts";
+import type { Intent } from "./projections.ts";
+
+/** What one set puts into one intent: settings of the whole volume, which its sets must agree on, and its own mounts. Pure. */
+export interface Part {
+  readonly intentName: string;
+  readonly settings: Settings;
+  /** By name; never empty. */
+  readonly mounts: readonly IntentMount[];
+}
+
+export type Settings = Pick<
+  NodeVolumeIntentSpec,
+  "mode" | "mountOptions" | "unmountPolicy" | "deletionPolicy" | "adopt" | "nodeLossPolicy"
+>;
+
+/** Settings that change nothing on the node while the volume is there. */
+export type Policies = Pick<Settings, "unmountPolicy" | "deletionPolicy" | "nodeLossPolicy">;
+
+export function settingsOf(spec: NodeVolumeSetSpec): Settings {
+  const { mode, unmountPolicy, deletionPolicy, adopt, nodeLossPolicy, volume } = spec;
+  return { mode, ...optionsOf(volume), unmountPolicy, deletionPolicy, adopt, nodeLossPolicy };
+}
+
+export function settingsOfIntent(spec: NodeVolumeIntentSpec): Settings {
+  const { mode, unmountPolicy, deletionPolicy, adopt, nodeLossPolicy } = spec;
+  return { mode, ...optionsOf(spec), unmountPolicy, deletionPolicy, adopt, nodeLossPolicy };
+}
+
+export function policiesOf({ unmountPolicy, deletionPolicy, nodeLossPolicy }: Settings): Policies {
+  return { unmountPolicy, deletionPolicy, nodeLossPolicy };
+}
+
+/** The part that a set wants in the intent of `identity`. */
+export function wantedPart(
+  identity: VolumeIdentity,
+  set: { readonly name: string; readonly uid: string; readonly spec: NodeVolumeSetSpec },
+): Part {
+  const requester = { kind: "NodeVolumeSet", name: set.name, uid: set.uid } as const;
+  const mounts = set.spec.mounts.map((mount) => ({
+    name: `${set.name}.${mount.name}`,
+    requester,
+    path: mount.path,
+    readOnly: mount.readOnly,
+    ...optionsOf(mount),
+  }));
+  return { intentName: identity.intentName, settings: settingsOf(set.spec), mounts: byName(mounts) };
+}
+
+/** What the intents of a node carry for each set, by the set's name. Intents that are being deleted carry nothing. */
+export function foundParts(intents: Iterable<Intent>): Map<string, Part[]> {
+  const found = new Map<string, Part[]>();
+  for (const { metadata, spec } of intents) {
+    if (metadata.deletionTimestamp !== undefined) continue;
+    const settings = settingsOfIntent(spec);
+    for (const [set, mounts] of Map.groupBy(spec.mounts, (mount) => mount.requester.name)) {
+      const part = { intentName: metadata.name, settings, mounts: byName(mounts.map(normalMount)) };
+      found.set(set, [...(found.get(set) ?? []), part]);
+    }
+  }
+  for (const parts of found.values()) parts.sort((a, b) => compareText(a.intentName, b.intentName));
+  return found;
+}
+
+/** Whether what is there is exactly what is wanted. */
+export function sameParts(found: readonly Part[], wanted: Part): boolean {
+  const [only] = found;
+  return found.length === 1 && only !== undefined && canonicalJson(only) === canonicalJson(wanted);
+}
+
+export function sameSettings(a: Settings, b: Settings): boolean {
+  return canonicalJson(a) === canonicalJson(b);
+}
+
+export function byName(mounts: readonly IntentMount[]): IntentMount[] {
+  return [...mounts].sort((a, b) => compareText(a.name, b.name));
+}
+
+/** A mount as wantedPart would write it. */
+function normalMount(mount: IntentMount): IntentMount {
+  const { name, requester, path, readOnly } = mount;
+  const { kind, name: setName, uid } = requester;
+  return { name, requester: { kind, name: setName, uid }, path, readOnly, ...optionsOf(mount) };
+}
+
+/** No options and an empty list of options are the same. */
+function optionsOf<O extends string>({ mountOptions = [] }: { mountOptions?: O[] }): { mountOptions?: O[] } {
+  return mountOptions.length === 0 ? {} : { mountOptions };
+}
+
+/** Names of the set's own mounts, as people wrote them. */
+export function mountPaths(mounts: readonly (SetMount | IntentMount)[]): string[] {
+  return mounts.map((mount) => mount.path);
+}

@@ -1,0 +1,113 @@
+import type { KubeObject, ObjectMeta } from "../api/meta.ts";
+import type {
+  NodeVolumeIntent,
+  NodeVolumeIntentSpec,
+  NodeVolumeIntentStatus,
+  NodeVolumeSet,
+  NodeVolumeSetSpec,
+  NodeVolumeSetStatus,
+} from "../api/types.gen.ts";
+import { arrayIn, isRecord, recordIn, stringIn } from "../kube/json.ts";
+
+/** What the controller keeps of the objects that it watches: what it decides by, and nothing else. Pure. */
+
+export interface Taint {
+  readonly key: string;
+  readonly value: string;
+  readonly effect: string;
+}
+
+export interface NodeInfo extends KubeObject {
+  readonly taints: readonly Taint[];
+  readonly unschedulable: boolean;
+  /** Whether the Node's condition Ready is True. */
+  readonly ready: boolean;
+  /** "" if no kubelet has reported it. */
+  readonly bootID: string;
+}
+
+/** A set; without `spec` if it could not be understood, and then `invalid` says why. */
+export interface SetEntry extends KubeObject {
+  readonly spec: NodeVolumeSetSpec | undefined;
+  readonly invalid: string | undefined;
+  readonly status: NodeVolumeSetStatus;
+}
+
+/** An intent, read from the server: its metadata has uid, resourceVersion and generation. */
+export type Intent = NodeVolumeIntent;
+
+/** Checks a set and fills in its defaults (src/api/validate.ts). */
+export type ParseSet = (
+  raw: unknown,
+) =>
+  | { readonly ok: true; readonly value: NodeVolumeSet }
+  | { readonly ok: false; readonly errors: readonly { readonly path: string; readonly message: string }[] };
+
+export function projectNode(raw: unknown): NodeInfo | undefined {
+  const metadata = projectMetadata(raw);
+  if (metadata === undefined) return undefined;
+  const spec = recordIn(raw, "spec");
+  const status = recordIn(raw, "status");
+  const taints = arrayIn(spec, "taints").map((taint) => ({
+    key: stringIn(taint, "key") ?? "",
+    value: stringIn(taint, "value") ?? "",
+    effect: stringIn(taint, "effect") ?? "",
+  }));
+  const ready = arrayIn(status, "conditions").find((condition) => stringIn(condition, "type") === "Ready");
+  return {
+    metadata: pick(metadata, ["name", "uid", "resourceVersion", "labels"]),
+    taints,
+    unschedulable: spec?.["unschedulable"] === true,
+    ready: stringIn(ready, "status") === "True",
+    bootID: stringIn(recordIn(status, "nodeInfo"), "bootID") ?? "",
+  };
+}
+
+export function projectIntent(raw: unknown): Intent | undefined {
+  const metadata = projectMetadata(raw);
+  const spec = recordIn(raw, "spec");
+  if (metadata === undefined || spec === undefined) return undefined;
+  return {
+    metadata,
+    spec: spec as unknown as NodeVolumeIntentSpec,
+    status: (recordIn(raw, "status") ?? {}) as NodeVolumeIntentStatus,
+  };
+}
+
+export function projectSet(raw: unknown, parse: ParseSet): SetEntry | undefined {
+  const metadata = projectMetadata(raw);
+  if (metadata === undefined || !isRecord(raw)) return undefined;
+  const status = (recordIn(raw, "status") ?? {}) as NodeVolumeSetStatus;
+  // The status is our own and read for comparison only, so nothing in it makes a set invalid.
+  const parsed = parse({ metadata: { name: metadata.name }, spec: raw["spec"], status: {} });
+  if (parsed.ok) return { metadata, spec: parsed.value.spec, invalid: undefined, status };
+  const invalid = parsed.errors.map(({ path, message }) => `${path}: ${message}`).join("; ");
+  return { metadata, spec: undefined, invalid, status };
+}
+
+/** Objects of which only the existence matters. */
+export function projectName(raw: unknown): KubeObject | undefined {
+  const metadata = projectMetadata(raw);
+  return metadata && { metadata: pick(metadata, ["name", "uid", "resourceVersion"]) };
+}
+
+function projectMetadata(raw: unknown): ObjectMeta | undefined {
+  const metadata = recordIn(raw, "metadata");
+  if (stringIn(metadata, "name") === undefined) return undefined;
+  return pick(metadata as unknown as ObjectMeta, [
+    "name",
+    "uid",
+    "resourceVersion",
+    "generation",
+    "creationTimestamp",
+    "deletionTimestamp",
+    "labels",
+    "annotations",
+    "finalizers",
+  ]);
+}
+
+function pick(metadata: ObjectMeta, keys: readonly (keyof ObjectMeta)[]): ObjectMeta {
+  const entries = keys.flatMap((key) => (metadata[key] === undefined ? [] : [[key, metadata[key]]]));
+  return Object.fromEntries(entries) as ObjectMeta;
+}

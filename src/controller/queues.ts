@@ -1,0 +1,41 @@
+import type { KeyedQueue } from "../kube/keyed-queue.ts";
+import { createKeyedQueue } from "../kube/keyed-queue.ts";
+import type { System } from "../ports.ts";
+import type { Metrics } from "./metrics.ts";
+import { StillInUse } from "./reconcile-set.ts";
+import type { Queues } from "./triggers.ts";
+
+type Runs = { readonly [name in keyof Queues]: (key: string) => Promise<void> };
+
+/** Status of a set is gathered from many intents: it need not be written for each of them. */
+const setDelayMs = 100;
+
+/** The controller's queues. Nodes and releases are many and short; the rest must not hold them up. */
+export function createQueues(system: System, metrics: Metrics, runs: Runs): Queues {
+  function queue(name: keyof Queues, concurrency: number, delayMs = 0): KeyedQueue {
+    const created: KeyedQueue = createKeyedQueue({
+      system,
+      name,
+      concurrency,
+      delayMs,
+      async run(key) {
+        try {
+          await runs[name](key);
+        } catch (error) {
+          // A set that still has something on a node has not failed.
+          if (!(error instanceof StillInUse)) throw error;
+          if (error.againInMs !== undefined) created.addAfter(key, error.againInMs);
+        }
+      },
+      onRun: (result, durationMs) => metrics.reconciled(name, result, durationMs),
+    });
+    return created;
+  }
+  return {
+    sets: queue("sets", 4, setDelayMs),
+    nodes: queue("nodes", 16),
+    releases: queue("releases", 16),
+    agents: queue("agents", 4),
+    states: queue("states", 4),
+  };
+}

@@ -1,0 +1,37 @@
+import { resource } from "../api/names.ts";
+import type { KubeClient } from "../kube/client.ts";
+import type { Clock, Logger } from "../ports.ts";
+import type { AgentLeases } from "./agent-leases.ts";
+import { agentStatePatch } from "./agent-lost.ts";
+import type { Gatherer } from "./gather.ts";
+import { refOf } from "./write-intents.ts";
+
+export interface ReconcileAgentDeps {
+  readonly client: KubeClient;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly gatherer: Gatherer;
+  readonly leases: AgentLeases;
+  readonly hasNode: (name: string) => boolean;
+  readonly upsert: (raw: unknown) => void;
+}
+
+/** Says of each intent of a node whether its agent lives. Returns the milliseconds after which to look again, if any. */
+export async function reconcileAgent(deps: ReconcileAgentDeps, node: string): Promise<number | undefined> {
+  if (!deps.gatherer.complete()) return undefined;
+  const intents = deps.gatherer.intentsOf(node);
+  if (intents.length === 0) return undefined;
+  const life = deps.leases.of(node);
+  const facts = { life, nodeExists: deps.hasNode(node) };
+  let changed = 0;
+  for (const intent of intents) {
+    const patch = agentStatePatch(intent, facts, deps.clock.now());
+    if (patch === undefined) continue;
+    deps.upsert(await deps.client.mergePatchStatus(resource.intents, refOf(intent), patch));
+    changed += 1;
+  }
+  if (changed > 0) {
+    deps.log.info("agent state changed", { node, state: life.state, intents: changed });
+  }
+  return life.state === "lost" ? undefined : -life.expiredForMs;
+}

@@ -1,0 +1,62 @@
+import { apiVersion, finalizer, resource } from "../api/names.ts";
+import type { KubeClient } from "../kube/client.ts";
+import type { EventRecorder } from "../kube/event-recorder.ts";
+import type { Logger } from "../ports.ts";
+import { requestersOf } from "./identity.ts";
+import type { Intent, NodeInfo } from "./projections.ts";
+import { projectNode } from "./projections.ts";
+import type { Proof, ReleaseDecision } from "./release.ts";
+import { awaitsRelease, decideRelease } from "./release.ts";
+import { refOf } from "./write-intents.ts";
+
+export interface ReleaseIntentDeps {
+  readonly client: KubeClient;
+  readonly log: Logger;
+  readonly recorder: EventRecorder;
+  readonly node: (name: string) => NodeInfo | undefined;
+  readonly lostForMs: (node: string) => number;
+  readonly uidOfSet: (name: string) => string | undefined;
+}
+
+/**
+ * Takes the finalizer off an intent that is being deleted, if it may go. What the watch shows only says that it is worth
+ * looking; the decision is made on the intent and the Node as the server has them at this moment, and the write is for
+ * that very version of the intent.
+ * @returns what was decided, and undefined if there is nothing to decide
+ */
+export async function releaseIntent(deps: ReleaseIntentDeps, seen: Intent): Promise<ReleaseDecision | undefined> {
+  if (!awaitsRelease(seen)) return undefined;
+  const { nodeName } = seen.spec;
+  const lostForMs = deps.lostForMs(nodeName);
+  const first = decideRelease(seen, { node: deps.node(nodeName), lostForMs });
+  if (!first.release) return first;
+
+  const intent = await deps.client.get<Intent>(resource.intents, { name: seen.metadata.name });
+  if (intent === undefined || intent.metadata.uid !== seen.metadata.uid || !awaitsRelease(intent)) return undefined;
+  const node = projectNode(await deps.client.get(resource.nodes, { name: nodeName }));
+  const decision = decideRelease(intent, { node, lostForMs: node === undefined ? lostForMs : 0 });
+  if (!decision.release) return decision;
+
+  const finalizers = (intent.metadata.finalizers ?? []).filter((name) => name !== finalizer.inUse);
+  await deps.client.mergePatch(resource.intents, refOf(intent), { metadata: { finalizers } });
+  tell(deps, intent, decision.proof);
+  return decision;
+}
+
+function tell({ log, recorder, uidOfSet }: ReleaseIntentDeps, intent: Intent, proof: Proof): void {
+  const { name, uid } = intent.metadata;
+  const meta = { intent: name, node: intent.spec.nodeName, proof: proof.kind };
+  if (!("message" in proof)) {
+    log.info("intent released", meta);
+    return;
+  }
+  log.warn("intent released without an acknowledgement", { ...meta, why: proof.message });
+  const message = `${name} counts as released although node ${intent.spec.nodeName} never said so: ${proof.message}`;
+  const event = { type: "Warning", reason: "ReleasedWithoutAcknowledgement", message } as const;
+  recorder.event({ object: { apiVersion, kind: resource.intents.kind, name, uid }, ...event });
+  for (const set of requestersOf(intent)) {
+    const setUID = uidOfSet(set);
+    if (setUID === undefined) continue;
+    recorder.event({ object: { apiVersion, kind: resource.sets.kind, name: set, uid: setUID }, ...event });
+  }
+}

@@ -1,0 +1,197 @@
+import { finalizer } from "../api/names.ts";
+import type { NodeVolumeSetSpec } from "../api/types.gen.ts";
+import type { Availability } from "./availability.ts";
+import { availabilityOf } from "./availability.ts";
+import { compareText } from "./canonical-json.ts";
+import type { Conflict, Verdict } from "./conflicts.ts";
+import { weighClaims } from "./conflicts.ts";
+import type { VolumeIdentity } from "./identity.ts";
+import { identityOf } from "./identity.ts";
+import type { Part } from "./part.ts";
+import { foundParts, sameParts, wantedPart } from "./part.ts";
+import type { Intent, NodeInfo, SetEntry } from "./projections.ts";
+import { selectNode } from "./select-nodes.ts";
+import { setsThatDoNotFit } from "./size-limits.ts";
+
+/** Everything that concerns one node. */
+export interface NodeInput {
+  readonly name: string;
+  /** undefined: there is no such Node now. */
+  readonly node: NodeInfo | undefined;
+  /** All sets. */
+  readonly sets: readonly SetEntry[];
+  /** The intents of this node, also those that are being deleted. */
+  readonly intents: readonly Intent[];
+  readonly allowedPrefixes: readonly string[];
+  /** Why the API server refused what was last written for this node, if it did. */
+  readonly refusal?: string | undefined;
+}
+
+/** What keeps a set's change, or a part of it, from a node. */
+export interface Obstacle {
+  readonly reason: "PathNotAllowed" | "IntentTooLarge" | "Invalid";
+  readonly message: string;
+}
+
+/**
+ * One set on one node.
+ * - frozen: nothing can be decided (the Node is absent, the set is not understood or gone): what is there stays.
+ * - leaving: what is there is given back.
+ * - absent: wanted, and nothing is there. Served at once.
+ * - outdated: what is there is not what is wanted. The rollout says when.
+ * - current: what is there is what is wanted.
+ */
+export interface Stake {
+  readonly set: string;
+  readonly entry: SetEntry | undefined;
+  readonly state: "frozen" | "leaving" | "absent" | "outdated" | "current";
+  /** Whether the node counts for the set. */
+  readonly selected: boolean;
+  readonly identity: VolumeIdentity | undefined;
+  readonly found: readonly Part[];
+  readonly wanted: Part | undefined;
+  /** Whether what is wanted must not be written now, whatever the rollout says: what is found stays exactly. */
+  readonly held: boolean;
+  /** The set that still has a path that this one waits for. */
+  readonly waitsFor: string | undefined;
+  readonly conflicts: readonly Conflict[];
+  readonly obstacle: Obstacle | undefined;
+  readonly availability: Availability;
+}
+
+/** The stakes of all sets that want or have something on a node, by set. Pure. */
+export function resolveNode(input: NodeInput): Map<string, Stake> {
+  const intents = new Map(input.intents.map((intent) => [intent.metadata.name, intent]));
+  const found = foundParts(input.intents);
+  const entries = new Map(input.sets.map((entry) => [entry.metadata.name, entry]));
+  const names = [...new Set([...entries.keys(), ...found.keys()])].sort(compareText);
+  const wishes = names.map((name) => wishOf(input, name, entries.get(name), found.get(name) ?? []));
+  const claims = wishes.map(({ set, found: parts, wanted, frozen }) => {
+    const wantedParts = wanted === undefined ? [] : [wanted];
+    return { set, found: parts, wanted: frozen ? parts : wantedParts };
+  });
+  const verdicts = weighClaims(claims);
+  const tooLarge = setsThatDoNotFit(wishes);
+  const stakes = wishes.flatMap((wish) => {
+    const obstacle = tooLarge.has(wish.set) ? tooLargeObstacle : wish.obstacle;
+    const stake = stakeOf({ ...wish, obstacle }, verdicts.get(wish.set), intents, input.refusal);
+    return stake === undefined ? [] : [[wish.set, stake] as const];
+  });
+  return new Map(stakes);
+}
+
+const tooLargeObstacle: Obstacle = {
+  reason: "IntentTooLarge",
+  message: "too many mounts of one volume on one node: at most 64, and 16 KiB",
+};
+
+/** What a set wants on a node, before the others are asked. */
+export interface Wish {
+  readonly set: string;
+  readonly entry: SetEntry | undefined;
+  readonly frozen: boolean;
+  readonly selected: boolean;
+  readonly identity: VolumeIdentity | undefined;
+  readonly found: readonly Part[];
+  readonly wanted: Part | undefined;
+  /** Only volumes that are there may be changed. */
+  readonly nothingNew: boolean;
+  readonly obstacle: Obstacle | undefined;
+}
+
+function wishOf(input: NodeInput, set: string, entry: SetEntry | undefined, found: readonly Part[]): Wish {
+  const nothing = { set, entry, found, selected: false, identity: undefined, wanted: undefined, nothingNew: false };
+  const spec = entry?.spec;
+  // A set that was removed without its finalizer, one that is not understood and a Node that is gone have one thing in
+  // common: nobody has said that what is there is no longer wanted. A set that is being deleted has said so.
+  const deleted = entry?.metadata.deletionTimestamp !== undefined;
+  if (!deleted && (entry === undefined || spec === undefined || input.node === undefined)) {
+    return { ...nothing, frozen: true, obstacle: undefined };
+  }
+  const leaving = { ...nothing, frozen: false, obstacle: undefined };
+  if (deleted || entry === undefined || spec === undefined || input.node === undefined) return leaving;
+  const selection = selectNode(spec, input.node);
+  if (selection === "leave" || (selection === "keep" && found.length === 0)) return leaving;
+  const identity = identityOf({
+    nodeName: input.name,
+    setName: set,
+    setUID: entry.metadata.uid ?? "",
+    volume: spec.volume,
+  });
+  const { wanted, obstacle } = allowedPart(identity, entry, spec, found, input.allowedPrefixes);
+  const selected = spec.mounts.length > 0;
+  return { ...nothing, frozen: false, selected, identity, wanted, nothingNew: selection === "keep", obstacle };
+}
+
+/** The wanted part without the mounts that the agent would refuse. One that is there already stays: it does no harm. */
+function allowedPart(
+  identity: VolumeIdentity,
+  { metadata }: SetEntry,
+  spec: NodeVolumeSetSpec,
+  found: readonly Part[],
+  prefixes: readonly string[],
+): { wanted: Part | undefined; obstacle: Obstacle | undefined } {
+  const part = wantedPart(identity, { name: metadata.name, uid: metadata.uid ?? "", spec });
+  const there = new Set(found.flatMap(({ mounts }) => mounts.map(({ name, path }) => `${name} ${path}`)));
+  const isAllowed = (path: string) => prefixes.some((prefix) => path.startsWith(`${prefix}/`));
+  const refused = part.mounts.filter((mount) => !isAllowed(mount.path));
+  const mounts = part.mounts.filter((mount) => isAllowed(mount.path) || there.has(`${mount.name} ${mount.path}`));
+  const paths = refused.map((mount) => mount.path).join(", ");
+  return {
+    wanted: mounts.length === 0 ? undefined : { ...part, mounts },
+    obstacle:
+      refused.length === 0
+        ? undefined
+        : { reason: "PathNotAllowed", message: `${paths}: not beneath an allowed prefix (${prefixes.join(", ")})` },
+  };
+}
+
+function stakeOf(
+  wish: Wish,
+  verdict: Verdict | undefined,
+  intents: ReadonlyMap<string, Intent>,
+  refusal: string | undefined,
+): Stake | undefined {
+  const { set, entry, selected, identity, found, wanted } = wish;
+  const state = stateOf(wish);
+  if (state === undefined) return undefined;
+  const refused = state === "absent" || state === "outdated" ? refusal : undefined;
+  const obstacle = wish.obstacle ?? (refused === undefined ? undefined : { reason: "Invalid", message: refused });
+  const blocked = verdict?.held === true || verdict?.waitsFor !== undefined || obstacle?.reason === "IntentTooLarge";
+  const held = blocked || (wanted !== undefined && !mayBeWritten(wish, wanted, intents));
+  return {
+    set,
+    entry,
+    state,
+    selected,
+    identity,
+    found,
+    wanted,
+    held,
+    waitsFor: verdict?.waitsFor,
+    conflicts: verdict?.conflicts ?? [],
+    obstacle,
+    availability: availabilityOf(found, intents),
+  };
+}
+
+function stateOf({ frozen, selected, found, wanted, obstacle }: Wish): Stake["state"] | undefined {
+  if (frozen) return found.length === 0 ? undefined : "frozen";
+  if (wanted === undefined) {
+    if (found.length > 0) return "leaving";
+    return selected && obstacle !== undefined ? "absent" : undefined;
+  }
+  if (found.length === 0) return "absent";
+  return sameParts(found, wanted) ? "current" : "outdated";
+}
+
+/** What must be so before anything of `wanted` is written, apart from the other sets. */
+function mayBeWritten(wish: Wish, wanted: Part, intents: ReadonlyMap<string, Intent>): boolean {
+  // Without it, the set could be gone before its volumes are.
+  if (!(wish.entry?.metadata.finalizers ?? []).includes(finalizer.unmount)) return false;
+  const existing = intents.get(wanted.intentName);
+  // One name is one object: the volume can come again when the node has let go of it.
+  if (existing?.metadata.deletionTimestamp !== undefined) return false;
+  const isThere = wish.found.some((part) => part.intentName === wanted.intentName);
+  return isThere || !wish.nothingNew;
+}

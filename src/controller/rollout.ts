@@ -1,0 +1,72 @@
+import type { RolloutPolicy } from "../api/types.gen.ts";
+import { compareText } from "./canonical-json.ts";
+import type { Stake } from "./resolve-node.ts";
+
+/** One node that counts for a set. */
+export interface RolloutNode {
+  readonly node: string;
+  readonly stake: Stake;
+}
+
+export interface Rollout {
+  /** Nodes whose update may be written now. */
+  readonly admitted: ReadonlySet<string>;
+  /** The node whose failure holds the others back. */
+  readonly pausedBy: { readonly node: string; readonly reason: string; readonly message: string } | undefined;
+  /** Nodes that still have an older spec. */
+  readonly outdated: number;
+}
+
+/**
+ * Which nodes of a set may get its newest spec now. Pure, and without memory: a node that was admitted counts as
+ * unavailable from the moment its write is under way until its agent says that it is Ready with it.
+ *
+ * Who is not available anyway goes first and at once, for it loses nothing; so does a set that only observes. Then, in
+ * the order of their names, as many others as maxUnavailable leaves room for. A node of which nothing is known takes
+ * room and gets nothing: it may well be in use.
+ * @param writing nodes with a write of this set under way
+ */
+export function decideRollout(
+  policy: RolloutPolicy,
+  nodes: readonly RolloutNode[],
+  writing: ReadonlySet<string>,
+): Rollout {
+  const sorted = [...nodes].sort((a, b) => compareText(a.node, b.node));
+  const outdated = sorted.filter(({ stake }) => stake.state === "outdated");
+  const candidates = outdated.filter(({ stake }) => !stake.held);
+  const pausedBy = policy.pauseOnFailure && candidates.length > 0 ? firstFailure(sorted) : undefined;
+  if (pausedBy !== undefined) return { admitted: new Set(), pausedBy, outdated: outdated.length };
+
+  const admitted = new Set(candidates.filter(({ stake }) => losesNothing(stake)).map(({ node }) => node));
+  const isDown = ({ node, stake }: RolloutNode) => stake.availability.state !== "available" || writing.has(node);
+  let room = unavailableLimit(policy, nodes.length) - sorted.filter(isDown).length;
+  for (const { node, stake } of candidates) {
+    // Its write is under way: it has taken its room already.
+    if (writing.has(node)) admitted.add(node);
+    else if (room > 0 && stake.availability.state === "available" && !admitted.has(node)) {
+      admitted.add(node);
+      room -= 1;
+    }
+  }
+  return { admitted, pausedBy: undefined, outdated: outdated.length };
+}
+
+/** maxUnavailable of `count` nodes as a number: a percentage is rounded up, and one node may always be changed. */
+export function unavailableLimit({ maxUnavailable }: RolloutPolicy, count: number): number {
+  const limit =
+    typeof maxUnavailable === "number"
+      ? maxUnavailable
+      : Math.ceil((Number.parseInt(maxUnavailable, 10) * count) / 100);
+  return Math.max(1, limit);
+}
+
+function firstFailure(nodes: readonly RolloutNode[]) {
+  const failure = nodes.find(({ stake }) => stake.state === "current" && stake.availability.trouble?.blocked === true);
+  const trouble = failure?.stake.availability.trouble;
+  return failure && trouble && { node: failure.node, reason: trouble.reason, message: trouble.message };
+}
+
+function losesNothing({ found, wanted, availability }: Stake): boolean {
+  const observes = wanted?.settings.mode === "Observe" && found.every((part) => part.settings.mode === "Observe");
+  return observes || availability.state === "unavailable";
+}

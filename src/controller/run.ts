@@ -1,0 +1,36 @@
+import { collectDefaultMetrics, Registry } from "prom-client";
+import { parseSet } from "../api/validate.ts";
+import type { ControllerConfig } from "../config.ts";
+import { startHealthServer } from "../health-server.ts";
+import { createRealTransport } from "../kube/real-transport.ts";
+import type { Logger } from "../ports.ts";
+import { realSystem } from "../system.ts";
+import { version } from "../version.ts";
+import { createOperatorShell } from "./operator.ts";
+import { startController } from "./start.ts";
+
+/** The role `controller` in a real process: starts it with real ports, and ends it when `signal` says so. */
+export async function runController(config: ControllerConfig, log: Logger, signal: AbortSignal): Promise<void> {
+  const system = realSystem(log);
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  const transport = await createRealTransport({
+    system,
+    access: config.api,
+    userAgent: `nodevolume-controller/${version}`,
+  });
+  let ready = () => false;
+  const health = await startHealthServer({ address: config.metricsAddress, registry, ready: () => ready(), log });
+  const createShell = createOperatorShell(log);
+  const controller = startController({ system, transport, config, registry, parseSet, createShell });
+  ready = controller.ready;
+  await aborted(signal);
+  await controller.stop();
+  await health.stop();
+  transport.close();
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+}

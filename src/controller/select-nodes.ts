@@ -1,0 +1,33 @@
+import type { NodeVolumeSetSpec, Toleration } from "../api/types.gen.ts";
+import { matchesSelector, untolerated } from "./match-node.ts";
+import type { NodeInfo } from "./projections.ts";
+
+/**
+ * What a set does with a Node, as a DaemonSet would. Pure.
+ * - run: the volume belongs there.
+ * - keep: what is there stays and is updated, nothing new comes.
+ * - leave: what is there is given back.
+ */
+export type Selection = "run" | "keep" | "leave";
+
+/**
+ * Taints that Kubernetes puts on nodes by itself. A DaemonSet tolerates some of them with one effect only; for a volume
+ * there is no reason to wait until a node is ready, rather the other way round.
+ */
+const always: readonly Toleration[] = [
+  "node.kubernetes.io/not-ready",
+  "node.kubernetes.io/unreachable",
+  "node.kubernetes.io/disk-pressure",
+  "node.kubernetes.io/memory-pressure",
+  "node.kubernetes.io/pid-pressure",
+  "node.kubernetes.io/unschedulable",
+  "node.kubernetes.io/network-unavailable",
+].map((key) => ({ key, operator: "Exists" }));
+
+export function selectNode(spec: NodeVolumeSetSpec, node: NodeInfo): Selection {
+  if (!matchesSelector(spec, node)) return "leave";
+  if (spec.releaseOnDrain && node.unschedulable) return "leave";
+  const tolerations = [...always, ...(spec.tolerations ?? [])];
+  if (untolerated(tolerations, node, "NoExecute").length > 0) return "leave";
+  return untolerated(tolerations, node, "NoSchedule").length > 0 ? "keep" : "run";
+}

@@ -1,0 +1,163 @@
+import type { ConditionInput } from "../api/conditions.ts";
+import { cut, mergeConditions } from "../api/conditions.ts";
+import type { Reason } from "../api/reasons.ts";
+import type { FailingNode, NodeVolumeSetStatus } from "../api/types.gen.ts";
+import { canonicalJson, compareText } from "./canonical-json.ts";
+import type { Conflict } from "./conflicts.ts";
+import type { SetEntry } from "./projections.ts";
+import type { Stake } from "./resolve-node.ts";
+import type { Rollout, RolloutNode } from "./rollout.ts";
+
+/** What the status of a set is made of. */
+export interface SetStatusInput {
+  readonly entry: SetEntry;
+  /** Every node where the set wants or has something. */
+  readonly nodes: readonly RolloutNode[];
+  readonly rollout: Rollout;
+  /** Intents that carry the set's label, and of these the ones whose Node is gone; for a set that is being deleted. */
+  readonly remaining: { readonly intents: number; readonly lost: readonly string[] };
+}
+
+const maxFailing = 10;
+
+/**
+ * The status of a set. Pure: equal input yields equal status, so that "nothing changes" is a comparison with the object
+ * that the watch shows.
+ * @param now milliseconds since the epoch, for conditions that change
+ */
+export function setStatus(input: SetStatusInput, now: number): NodeVolumeSetStatus {
+  const { entry } = input;
+  const generation = entry.metadata.generation ?? 0;
+  const counted = input.nodes.filter(({ stake }) => stake.selected);
+  const count = (is: (stake: Stake) => boolean) => counted.filter(({ stake }) => is(stake)).length;
+  const counts: Counts = {
+    desired: counted.length,
+    updated: count((stake) => stake.state === "current"),
+    ready: count((stake) => stake.availability.state === "available"),
+    drifted: count((stake) => stake.availability.drifted),
+    conflict: count((stake) => stake.conflicts.length > 0),
+    failed: count((stake) => stake.obstacle !== undefined || stake.availability.trouble?.blocked === true),
+  };
+  const failing = counted.flatMap((node) => failureOf(node) ?? []).sort(worstFirst);
+  const wanted =
+    entry.metadata.deletionTimestamp === undefined
+      ? [readyCondition(input, counts, failing), progressing(input, counts), conflictCondition(counted)]
+      : deleting(input);
+  return {
+    observedGeneration: generation,
+    ...counts,
+    failing: failing.slice(0, maxFailing).map(({ blocked: _, ...failure }) => failure),
+    conditions: mergeConditions(entry.status.conditions, wanted, generation, now),
+  };
+}
+
+/** Whether a status says the same: a write of it would change nothing. */
+export function sameStatus(a: NodeVolumeSetStatus, b: NodeVolumeSetStatus): boolean {
+  return canonicalJson(a) === canonicalJson(b);
+}
+
+type Counts = { [K in "desired" | "updated" | "ready" | "drifted" | "conflict" | "failed"]: number };
+type Failure = FailingNode & { blocked: boolean };
+
+function failureOf({ node, stake }: RolloutNode): Failure | undefined {
+  const entry = (reason: string, message: string, blocked: boolean) => ({
+    node,
+    reason,
+    blocked,
+    ...(message !== "" && { message: cut(message, 512) }),
+  });
+  const { conflicts, obstacle, availability, waitsFor } = stake;
+  const [conflict] = conflicts;
+  if (conflict !== undefined) return entry("Conflict", conflictText(conflict), true);
+  if (obstacle !== undefined) return entry(obstacle.reason, obstacle.message, true);
+  const { trouble } = availability;
+  if (trouble !== undefined) return entry(trouble.reason, trouble.message, trouble.blocked);
+  if (waitsFor !== undefined)
+    return entry("Progressing", `set ${waitsFor} still has a path that this one wants`, false);
+  if (availability.state !== "available") return entry("Progressing", "the intent is being written", false);
+  return undefined;
+}
+
+/** Those who need somebody to do something first, then by name. */
+function worstFirst(a: Failure, b: Failure): number {
+  return Number(b.blocked) - Number(a.blocked) || compareText(a.node, b.node);
+}
+
+function readyCondition({ entry }: SetStatusInput, counts: Counts, failing: readonly Failure[]): ConditionInput {
+  const ready = (status: "True" | "False", reason: Reason, message: string) =>
+    ({ type: "Ready", status, reason, message }) as const;
+  if (entry.spec === undefined) {
+    return ready("False", "Invalid", `${entry.invalid ?? "not understood"}; what is mounted stays as it is`);
+  }
+  if (entry.spec.mounts.length === 0) return ready("True", "NoConsumers", "the set has no mounts");
+  if (counts.desired === 0) return ready("True", "NoNodes", "no Node matches the set");
+  const all = counts.ready === counts.desired && counts.updated === counts.desired;
+  if (all && counts.conflict === 0 && counts.failed === 0) {
+    return ready("True", "AllReady", `ready on ${nodesText(counts.desired)}`);
+  }
+  const [worst] = failing;
+  const example =
+    worst === undefined ? "" : `; ${worst.node}: ${worst.reason}${worst.message ? `: ${worst.message}` : ""}`;
+  const message = `ready on ${counts.ready} of ${nodesText(counts.desired)}, newest spec on ${counts.updated}${example}`;
+  if (counts.conflict > 0) return ready("False", "Conflict", message);
+  if (entry.spec.suspend) return ready("False", "Suspended", message);
+  return ready("False", counts.ready === counts.desired ? "RollingOut" : "NodesNotReady", message);
+}
+
+function progressing({ entry, rollout }: SetStatusInput, counts: Counts): ConditionInput {
+  const { pausedBy } = rollout;
+  const condition = (status: "True" | "False", reason: Reason, message: string) =>
+    ({ type: "Progressing", status, reason, message }) as const;
+  if (entry.spec === undefined) return condition("False", "Invalid", "the spec is not understood");
+  if (pausedBy !== undefined) {
+    const cause = `${pausedBy.node}: ${pausedBy.reason}: ${pausedBy.message}`;
+    return condition(
+      "False",
+      "RolloutPaused",
+      `${nodesText(rollout.outdated)} left with an older spec, because of ${cause}`,
+    );
+  }
+  const left = counts.desired - counts.updated;
+  if (left > 0) return condition("True", "RollingOut", `${nodesText(left)} left without the newest spec`);
+  if (counts.ready < counts.desired) {
+    return condition("False", "NodesNotReady", "every node has the newest spec, not every node is ready");
+  }
+  return condition("False", "AllReady", "every node has the newest spec");
+}
+
+function conflictCondition(nodes: readonly RolloutNode[]): ConditionInput {
+  const sorted = [...nodes].sort((a, b) => compareText(a.node, b.node));
+  const inConflict = sorted.filter(({ stake }) => stake.conflicts.length > 0);
+  const [first] = inConflict;
+  const conflict = first?.stake.conflicts[0];
+  if (first === undefined || conflict === undefined) {
+    return { type: "Conflict", status: "False", reason: "NoConflict", message: "no other set is in the way" };
+  }
+  const more = inConflict.length === 1 ? "" : ` and ${inConflict.length - 1} more`;
+  const message = `${conflictText(conflict)}, on node ${first.node}${more}`;
+  return { type: "Conflict", status: "True", reason: "Conflict", message };
+}
+
+function conflictText(conflict: Conflict): string {
+  if (conflict.path !== undefined) return `set ${conflict.with} wants ${conflict.path} too`;
+  return conflict.over === "exchange"
+    ? `set ${conflict.with} has a path that this set wants, and waits for one that this set has`
+    : `set ${conflict.with} wants the same volume with other settings`;
+}
+
+function deleting({ remaining }: SetStatusInput): ConditionInput[] {
+  const { intents, lost } = remaining;
+  const held = `${intents} ${intents === 1 ? "node has" : "nodes have"} not released the volume yet`;
+  const gone =
+    lost.length === 0 ? "" : `; no Node any more: ${lost.slice(0, 3).join(", ")}${lost.length > 3 ? ", …" : ""}`;
+  const reason: Reason = lost.length > 0 && lost.length === intents ? "NodeLost" : "Deleting";
+  const message = `${held}${gone}`;
+  return [
+    { type: "Ready", status: "False", reason, message },
+    { type: "Progressing", status: "True", reason: "Deleting", message },
+  ];
+}
+
+function nodesText(count: number): string {
+  return count === 1 ? "1 node" : `${count} nodes`;
+}

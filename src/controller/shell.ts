@@ -1,0 +1,59 @@
+import { finalizer } from "../api/names.ts";
+import type { SetEntry } from "./projections.ts";
+
+/** What a shell drives the life of sets with. */
+export interface ShellDeps {
+  /**
+   * Calls `onSet` for each set, and again after each change that concerns it: one call at a time for one set. What it
+   * rejects with is tried again.
+   */
+  readonly watchSets: (onSet: (set: SetEntry) => Promise<void>) => void;
+  /** Writes the finalizers of this very version of the set; rejects if it is no longer that. */
+  readonly writeFinalizers: (set: SetEntry, finalizers: string[]) => Promise<void>;
+  /** For a set that is in force and has our finalizer. */
+  readonly reconcile: (set: SetEntry) => Promise<void>;
+  /** For a set that is being deleted: resolves when nothing of it is left, rejects until then. */
+  readonly release: (set: SetEntry) => Promise<void>;
+}
+
+/**
+ * The life of a set: a finalizer before anything is written for it, and off again when nothing of it is left. The real
+ * one is operator.ts; the one below does the same without the operator library.
+ */
+export interface Shell {
+  start(): Promise<void>;
+  stop(): void;
+}
+
+export type CreateShell = (deps: ShellDeps) => Shell;
+
+export type FinalizerStep = "add" | "release" | "nothing";
+
+/** What the finalizer of a set asks for. */
+export function decideFinalizer({ metadata }: Pick<SetEntry, "metadata">): FinalizerStep {
+  const has = (metadata.finalizers ?? []).includes(finalizer.unmount);
+  if (metadata.deletionTimestamp !== undefined) return has ? "release" : "nothing";
+  return has ? "nothing" : "add";
+}
+
+export const createPlainShell: CreateShell = (deps) => ({
+  start() {
+    deps.watchSets(async (set) => {
+      const finalizers = set.metadata.finalizers ?? [];
+      switch (decideFinalizer(set)) {
+        case "add":
+          return deps.writeFinalizers(set, [...finalizers, finalizer.unmount]);
+        case "release":
+          await deps.release(set);
+          return deps.writeFinalizers(
+            set,
+            finalizers.filter((name) => name !== finalizer.unmount),
+          );
+        case "nothing":
+          return set.metadata.deletionTimestamp === undefined ? deps.reconcile(set) : undefined;
+      }
+    });
+    return Promise.resolve();
+  },
+  stop() {},
+});

@@ -1,0 +1,246 @@
+import type { Registry } from "prom-client";
+import { fieldManager, resource, systemNamespace } from "../api/names.ts";
+import { messageOf } from "../errors.ts";
+import { createKubeClient } from "../kube/client.ts";
+import { createEventRecorder } from "../kube/event-recorder.ts";
+import { createLeaderElection } from "../kube/leader-election.ts";
+import type { Transport } from "../kube/transport.ts";
+import type { System } from "../ports.ts";
+import { createAgentLeases } from "./agent-leases.ts";
+import { createGatherer } from "./gather.ts";
+import type { Metrics } from "./metrics.ts";
+import { createMetrics } from "./metrics.ts";
+import { reconcileNodeState } from "./node-states.ts";
+import type { ParseSet, SetEntry } from "./projections.ts";
+import { createQueues } from "./queues.ts";
+import { reconcileAgent } from "./reconcile-agent.ts";
+import { reconcileNode } from "./reconcile-node.ts";
+import { reconcileSet, releaseSet } from "./reconcile-set.ts";
+import { releaseIntent } from "./release-intent.ts";
+import type { CreateShell } from "./shell.ts";
+import { createPlainShell } from "./shell.ts";
+import { connectTriggers } from "./triggers.ts";
+import { allOf, createWatches } from "./watches.ts";
+import { createWriting } from "./writing.ts";
+
+export interface ControllerDeps {
+  readonly system: System;
+  readonly transport: Transport;
+  readonly config: { readonly identity: string; readonly allowedPrefixes: readonly string[] };
+  readonly registry: Registry;
+  readonly parseSet: ParseSet;
+  /** What drives the life of sets; without it a plain one that does the same as the operator's. */
+  readonly createShell?: CreateShell;
+}
+
+export interface Controller {
+  /** Stops all work, waits for what is under way, and gives the leader's Lease back. */
+  stop(): Promise<void>;
+  /** Whether the caches are filled: a candidate that does not lead is ready, too. */
+  ready(): boolean;
+}
+
+/** Lease of the leader, in nodevolume-system. */
+const leaderLease = "nodevolume-controller";
+
+/**
+ * Wires the controller and starts it. Data flows one way:
+ *
+ *   watches ► stores ► triggers ► queues ► gather ► resolve, roll out, compile (pure) ► write what differs ► stores
+ */
+export function startController(deps: ControllerDeps): Controller {
+  const { system, transport, config } = deps;
+  const { clock, random, log } = system;
+  // The metrics read from what is made below, and what is made below counts with them.
+  const metrics: Metrics = createMetrics(deps.registry, {
+    intentsByState: () => countBy(watches.intents.store.list(), ({ status }) => status.state ?? "NotObserved"),
+    sets: () => watches.sets.store.size,
+    isLeader: () => election.isLeader(),
+    queueDepths: () => new Map(Object.entries(queues).map(([name, queue]) => [name, queue.depth])),
+  });
+
+  const watches = createWatches({
+    system,
+    transport,
+    parseSet: deps.parseSet,
+    onRestart: (of, why) => metrics.watchRestarted(of, why),
+  });
+  const stores = {
+    sets: watches.sets.store,
+    nodes: watches.nodes.store,
+    intents: watches.intents.store,
+    states: watches.states.store,
+    leases: watches.leases.store,
+  };
+
+  const election = createLeaderElection({
+    system,
+    client: createKubeClient({ transport, fieldManager: fieldManager.controller }),
+    namespace: systemNamespace,
+    name: leaderLease,
+    // Unique to this run: what its predecessor of the same name may still have under way is not ours.
+    identity: `${config.identity}_${random.uuid()}`,
+    onStarted: () => void lead(),
+    onStopped: pause,
+  });
+  const client = createKubeClient({
+    transport,
+    fieldManager: fieldManager.controller,
+    onWrite: metrics.wrote,
+    beforeWrite() {
+      const remainingMs = election.remainingMs();
+      if (remainingMs <= 0) throw new Error("this process does not lead");
+      // No write of ours may be under way when another can lead.
+      return { timeoutMs: Math.min(remainingMs, 30_000) };
+    },
+  });
+  const recorder = createEventRecorder({
+    system,
+    client,
+    component: fieldManager.controller,
+    onDrop: metrics.eventDropped,
+  });
+
+  const gatherer = createGatherer(stores, config.allowedPrefixes);
+  const leases = createAgentLeases({ clock, leases: stores.leases, nodes: stores.nodes, namespace: systemNamespace });
+  const writing = createWriting();
+  const admitted = new Map<string, ReadonlySet<string>>();
+  let onSet: (set: SetEntry) => Promise<void> = () => Promise.resolve();
+
+  const hasNode = (name: string) => stores.nodes.get(name) !== undefined;
+  const upsertIntent = (raw: unknown) => watches.intents.upsertIfNewer(raw);
+  const upsertSet = (raw: unknown) => watches.sets.upsertIfNewer(raw);
+
+  const nodeDeps = {
+    client,
+    random,
+    log,
+    gatherer,
+    leases,
+    writing,
+    upsert: upsertIntent,
+    mayUpdate: (set: string, node: string) => admitted.get(set)?.has(node) === true,
+  };
+  const setDeps = {
+    client,
+    clock,
+    log,
+    recorder,
+    gatherer,
+    writing,
+    hasNode,
+    upsert: upsertSet,
+    admit(set: string, nodes: ReadonlySet<string>) {
+      admitted.set(set, nodes);
+      for (const node of nodes) queues.nodes.add(node);
+    },
+  };
+  const releaseDeps = {
+    client,
+    log,
+    recorder,
+    node: (name: string) => stores.nodes.get(name),
+    lostForMs: leases.lostForMs,
+    uidOfSet: (name: string) => stores.sets.get(name)?.metadata.uid,
+  };
+  const agentDeps = { client, clock, log, gatherer, leases, hasNode, upsert: upsertIntent };
+  const stateDeps = {
+    client,
+    log,
+    complete: gatherer.complete,
+    state: (name: string) => stores.states.get(name),
+    hasNode,
+    hasIntents: (node: string) => gatherer.intentsOf(node).length > 0,
+    upsert: (raw: unknown) => watches.states.upsertIfNewer(raw),
+  };
+
+  const queues = createQueues(system, metrics, {
+    async sets(name) {
+      const set = stores.sets.get(name);
+      if (set === undefined) admitted.delete(name);
+      else await onSet(set);
+    },
+    nodes: (node) => reconcileNode(nodeDeps, node),
+    async releases(name) {
+      const intent = stores.intents.get(name);
+      const decision = intent && (await releaseIntent(releaseDeps, intent));
+      if (decision?.release === false && decision.checkAgainInMs !== undefined) {
+        queues.releases.addAfter(name, decision.checkAgainInMs);
+      }
+    },
+    async agents(node) {
+      const againInMs = await reconcileAgent(agentDeps, node);
+      if (againInMs !== undefined) queues.agents.addAfter(node, againInMs);
+    },
+    states: (node) => reconcileNodeState(stateDeps, node),
+  });
+  const triggers = connectTriggers({ stores, gatherer, queues });
+
+  const shell = (deps.createShell ?? createPlainShell)({
+    watchSets(handler) {
+      onSet = handler;
+    },
+    async writeFinalizers({ metadata: { name, uid, resourceVersion } }, finalizers) {
+      const ref = { name, uid, resourceVersion };
+      const answer = await client.mergePatch(resource.sets, ref, { metadata: { finalizers } });
+      // A set whose last finalizer was taken off is gone, which the watch will say.
+      if (finalizers.length > 0) upsertSet(answer);
+    },
+    reconcile: (set) => reconcileSet(setDeps, set),
+    release: (set) => releaseSet(setDeps, set),
+  });
+
+  let stopped = false;
+
+  /** Acts only on what was read after the lease was won: the leader before may have written until then. */
+  async function lead(): Promise<void> {
+    try {
+      await Promise.all(allOf(watches).map((watch) => watch.resync()));
+    } catch (error) {
+      log.debug("leading ended before it began", { error: messageOf(error) });
+      return;
+    }
+    if (stopped || !election.isLeader()) return;
+    for (const queue of Object.values(queues)) queue.resume();
+    triggers.all();
+  }
+
+  function pause(): void {
+    for (const queue of Object.values(queues)) queue.pause();
+    admitted.clear();
+    writing.clear();
+  }
+
+  async function begin(): Promise<void> {
+    await shell.start();
+    await Promise.all(allOf(watches).map((watch) => watch.synced()));
+    log.info("caches filled", { sets: stores.sets.size, nodes: stores.nodes.size, intents: stores.intents.size });
+    if (!stopped) election.start();
+  }
+
+  pause();
+  for (const watch of allOf(watches)) watch.start();
+  begin().catch((error: unknown) => log.debug("stopped before the caches were filled", { error: messageOf(error) }));
+
+  return {
+    ready: () => allOf(watches).every((watch) => watch.store.state().synced),
+    async stop() {
+      stopped = true;
+      shell.stop();
+      triggers.stop();
+      await Promise.all(Object.values(queues).map((queue) => queue.stop()));
+      await recorder.flush();
+      recorder.stop();
+      await election.stop();
+      for (const watch of allOf(watches)) watch.stop();
+      leases.stop();
+      gatherer.stop();
+    },
+  };
+}
+
+function countBy<T>(items: Iterable<T>, keyOf: (item: T) => string): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const item of items) counts.set(keyOf(item), (counts.get(keyOf(item)) ?? 0) + 1);
+  return counts;
+}

@@ -1,0 +1,139 @@
+import type { KubeObject } from "../api/meta.ts";
+import type { KeyedQueue } from "../kube/keyed-queue.ts";
+import type { Lease } from "../kube/lease.ts";
+import type { ObjectStore } from "../kube/object-store.ts";
+import type { Cancel } from "../ports.ts";
+import { canonicalJson } from "./canonical-json.ts";
+import type { Gatherer, Stores } from "./gather.ts";
+import { sameDemand } from "./gather.ts";
+import { requestersOf } from "./identity.ts";
+import type { Intent, NodeInfo, SetEntry } from "./projections.ts";
+import { awaitsRelease } from "./release.ts";
+
+export interface Queues {
+  /** By name of the set: rollout, status, end of the set. */
+  readonly sets: KeyedQueue;
+  /** By name of the node: its intents. */
+  readonly nodes: KeyedQueue;
+  /** By name of the intent: the end of an intent. */
+  readonly releases: KeyedQueue;
+  /** By name of the node: whether its agent lives. */
+  readonly agents: KeyedQueue;
+  /** By name of the node: its NodeVolumeState. */
+  readonly states: KeyedQueue;
+}
+
+export interface TriggerDeps {
+  readonly stores: Stores & { readonly leases: ObjectStore<Lease>; readonly states: ObjectStore<KubeObject> };
+  readonly gatherer: Gatherer;
+  readonly queues: Queues;
+}
+
+export interface Triggers {
+  /** Everything is looked at again. */
+  all(): void;
+  stop(): void;
+}
+
+/** Which change of which object makes which key due. A key too many costs a comparison; one too few is a bug. */
+export function connectTriggers({ stores, gatherer, queues }: TriggerDeps): Triggers {
+  const allSets = () => {
+    for (const { metadata } of stores.sets.list()) queues.sets.add(metadata.name);
+  };
+  const node = (name: string) => {
+    queues.nodes.add(name);
+    queues.states.add(name);
+    queues.agents.add(name);
+    for (const intent of gatherer.intentsOf(name)) release(intent);
+  };
+  const release = (intent: Intent) => {
+    if (awaitsRelease(intent)) queues.releases.add(intent.metadata.name);
+  };
+
+  const all = () => {
+    for (const name of gatherer.nodeNames()) node(name);
+    for (const { metadata } of stores.states.list()) queues.states.add(metadata.name);
+    allSets();
+  };
+
+  const onSet = (set: SetEntry) => {
+    queues.sets.add(set.metadata.name);
+    for (const name of gatherer.nodeNames()) queues.nodes.add(name);
+    // A conflict, and its end, concern the others too.
+    allSets();
+  };
+
+  const onNode = ({ metadata }: NodeInfo) => {
+    node(metadata.name);
+    allSets();
+  };
+
+  const onIntent = (intent: Intent) => {
+    const { nodeName } = intent.spec;
+    queues.nodes.add(nodeName);
+    for (const set of requestersOf(intent)) queues.sets.add(set);
+    release(intent);
+  };
+  const onIntentCameOrWent = (intent: Intent) => {
+    onIntent(intent);
+    queues.agents.add(intent.spec.nodeName);
+    queues.states.add(intent.spec.nodeName);
+  };
+
+  // What came back after a gap is announced object by object; what was put off meanwhile is not.
+  const onState = () => {
+    if (gatherer.complete()) all();
+  };
+
+  const cancels: Cancel[] = [
+    stores.sets.subscribe({
+      onAdd: onSet,
+      onUpdate: (before, after) => (sameDemand(before, after) ? queues.sets.add(after.metadata.name) : onSet(after)),
+      onDelete: onSet,
+      onState,
+    }),
+    stores.nodes.subscribe({
+      onAdd: onNode,
+      onUpdate: (before, after) => {
+        if (!sameNode(before, after)) onNode(after);
+      },
+      onDelete: onNode,
+      onState,
+    }),
+    stores.intents.subscribe({
+      onAdd: onIntentCameOrWent,
+      onUpdate: (before, after) => {
+        onIntent(after);
+        for (const set of requestersOf(before)) queues.sets.add(set);
+        if (before.status.agentState !== after.status.agentState) queues.agents.add(after.spec.nodeName);
+      },
+      onDelete: onIntentCameOrWent,
+      onState,
+    }),
+    stores.leases.subscribe({
+      onAdd: ({ metadata }) => queues.agents.add(metadata.name),
+      onUpdate: (_, { metadata }) => queues.agents.add(metadata.name),
+      onDelete: ({ metadata }) => queues.agents.add(metadata.name),
+    }),
+    stores.states.subscribe({
+      onAdd: ({ metadata }) => queues.states.add(metadata.name),
+      onDelete: ({ metadata }) => queues.states.add(metadata.name),
+    }),
+  ];
+
+  return {
+    all,
+    stop() {
+      for (const cancel of cancels) cancel();
+    },
+  };
+}
+
+/** Heartbeats change a Node all the time, and nothing that is decided by. */
+function sameNode(a: NodeInfo, b: NodeInfo): boolean {
+  const essence = ({ metadata, ...rest }: NodeInfo) => {
+    const { resourceVersion: _, ...kept } = metadata;
+    return canonicalJson({ metadata: kept, ...rest });
+  };
+  return essence(a) === essence(b);
+}

@@ -1,0 +1,51 @@
+import type { KubeObject } from "../api/meta.ts";
+import type { Resource } from "../api/names.ts";
+import { resource, systemNamespace } from "../api/names.ts";
+import type { Lease } from "../kube/lease.ts";
+import { projectLease } from "../kube/lease.ts";
+import type { Reflector } from "../kube/reflector.ts";
+import { createReflector } from "../kube/reflector.ts";
+import type { Transport } from "../kube/transport.ts";
+import type { System } from "../ports.ts";
+import type { Intent, NodeInfo, ParseSet, SetEntry } from "./projections.ts";
+import { projectIntent, projectName, projectNode, projectSet } from "./projections.ts";
+
+/** The controller's watches. */
+export interface Watches {
+  readonly sets: Reflector<SetEntry>;
+  readonly nodes: Reflector<NodeInfo>;
+  readonly intents: Reflector<Intent>;
+  readonly states: Reflector<KubeObject>;
+  readonly leases: Reflector<Lease>;
+}
+
+export interface WatchesDeps {
+  readonly system: System;
+  readonly transport: Transport;
+  readonly parseSet: ParseSet;
+  readonly onRestart: (resource: Resource, why: string) => void;
+}
+
+export function createWatches({ system, transport, parseSet, onRestart }: WatchesDeps): Watches {
+  function watch<T extends KubeObject>(of: Resource, project: (raw: unknown) => T | undefined, namespace?: string) {
+    return createReflector<T>({
+      system,
+      transport,
+      resource: of,
+      project,
+      onRestart: (why) => onRestart(of, why),
+      ...(namespace !== undefined && { namespace }),
+    });
+  }
+  return {
+    sets: watch(resource.sets, (raw) => projectSet(raw, parseSet)),
+    nodes: watch(resource.nodes, projectNode),
+    intents: watch(resource.intents, projectIntent),
+    states: watch(resource.states, projectName),
+    leases: watch(resource.leases, projectLease, systemNamespace),
+  };
+}
+
+export function allOf(watches: Watches): Reflector<never>[] {
+  return Object.values(watches) as Reflector<never>[];
+}

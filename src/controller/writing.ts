@@ -1,0 +1,24 @@
+/**
+ * Which sets have writes under way on which nodes. Such a write may land at any moment, so a rollout counts the node as
+ * unavailable and a set that is being deleted waits. A write without an answer stays until the node is written again.
+ */
+export interface Writing {
+  begin(node: string, sets: Iterable<string>): void;
+  end(node: string): void;
+  nodesOf(set: string): Set<string>;
+  clear(): void;
+}
+
+export function createWriting(): Writing {
+  const byNode = new Map<string, Set<string>>();
+  return {
+    begin(node, sets) {
+      byNode.set(node, new Set([...(byNode.get(node) ?? []), ...sets]));
+    },
+    end: (node) => void byNode.delete(node),
+    nodesOf(set) {
+      return new Set([...byNode].filter(([, sets]) => sets.has(set)).map(([node]) => node));
+    },
+    clear: () => byNode.clear(),
+  };
+}

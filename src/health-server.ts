@@ -1,0 +1,69 @@
+import * as http from "node:http";
+import type { AddressInfo } from "node:net";
+import type { Registry } from "prom-client";
+import type { Logger } from "./ports.ts";
+
+export interface HealthServerDeps {
+  /** Port 0 takes a free one, which the log names. */
+  readonly address: { readonly host: string; readonly port: number };
+  readonly registry: Registry;
+  readonly ready: () => boolean;
+  readonly log: Logger;
+}
+
+export interface HealthServer {
+  readonly port: number;
+  stop(): Promise<void>;
+}
+
+/** Serves /metrics, /healthz (the process answers) and /readyz (it has read what it works by). Rejects if it cannot listen. */
+export async function startHealthServer({ address, registry, ready, log }: HealthServerDeps): Promise<HealthServer> {
+  const server = http.createServer((request, response) => {
+    answer(request, registry, ready).then(
+      ({ status, type, body }) => response.writeHead(status, { "content-type": type }).end(body),
+      (error: unknown) => {
+        log.error("a request to the health server failed", { path: request.url, error });
+        response.writeHead(500).end();
+      },
+    );
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(address.port, address.host, () => {
+      server.off("error", reject);
+      resolve();
+    });
+  });
+  const { address: host, port } = server.address() as AddressInfo;
+  log.info("serving metrics and health", { host, port });
+  return {
+    port,
+    stop() {
+      return new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      });
+    },
+  };
+}
+
+interface Answer {
+  readonly status: number;
+  readonly type: string;
+  readonly body: string;
+}
+
+async function answer(request: http.IncomingMessage, registry: Registry, ready: () => boolean): Promise<Answer> {
+  const text = (status: number, body: string) => ({ status, type: "text/plain; charset=utf-8", body: `${body}\n` });
+  if (request.method !== "GET" && request.method !== "HEAD") return text(405, "only GET");
+  switch (new URL(request.url ?? "/", "http://localhost").pathname) {
+    case "/metrics":
+      return { status: 200, type: registry.contentType, body: await registry.metrics() };
+    case "/healthz":
+      return text(200, "ok");
+    case "/readyz":
+      return ready() ? text(200, "ok") : text(503, "not ready: caches are not filled yet");
+    default:
+      return text(404, "there are /metrics, /healthz and /readyz");
+  }
+}

@@ -1,0 +1,357 @@
+import { expect } from "chai";
+import { label } from "../../../src/api/names.ts";
+import { node, setEntry, settledStatus } from "./objects.ts";
+import { mountsOf, oneNode } from "./one-node.ts";
+
+const share = { source: { hostPath: { path: "/data/share" } } };
+const other = { source: { hostPath: { path: "/data/other" } } };
+const at = (...paths: string[]) => paths.map((path, i) => ({ name: `m${i}`, path: `/mnt/nodevolume/${path}` }));
+
+describe("compileNode and diffIntents: the life of a set on a node", () => {
+  it("a new set gets an intent, granted, labelled and held by a finalizer", () => {
+    const world = oneNode([setEntry("a")]);
+    expect(world.settle()).to.deep.equal(["create share"]);
+    const { metadata, spec } = world.intent("share");
+    expect(metadata.labels).to.deep.equal({
+      [label.node]: "n1",
+      [label.type]: "hostPath",
+      [label.set]: "a",
+      "set.nodevolume.dev/a": "",
+    });
+    expect(metadata.finalizers).to.deep.equal(["nodevolume.dev/in-use"]);
+    expect(spec).to.deep.equal({
+      nodeName: "n1",
+      nodeUID: "uid-n1",
+      volumeName: "share",
+      mode: "Manage",
+      suspend: false,
+      source: share.source,
+      volumeMode: "Filesystem",
+      mounts: [
+        {
+          name: "a.host",
+          requester: { kind: "NodeVolumeSet", name: "a", uid: "uid-a" },
+          path: "/mnt/nodevolume/a",
+          readOnly: false,
+        },
+      ],
+      unmountPolicy: { max: "Normal", timeoutSeconds: 90 },
+      deletionPolicy: "Unmount",
+      adopt: "Never",
+      nodeLossPolicy: { type: "Never" },
+      grant: { id: "grant-1" },
+    });
+  });
+
+  it("nothing is written for a set that has no finalizer yet", () => {
+    const world = oneNode([setEntry("a", { finalizers: [] })]);
+    expect(world.settle()).to.deep.equal([]);
+    world.sets = [setEntry("a")];
+    expect(world.settle()).to.deep.equal(["create share"]);
+  });
+
+  it("a set without mounts has no intent, and gives back what it had", () => {
+    const world = oneNode([setEntry("a", { spec: { mounts: [] } })]);
+    expect(world.settle()).to.deep.equal([]);
+    world.sets = [setEntry("a")];
+    world.settle();
+    world.sets = [setEntry("a", { spec: { mounts: [] } })];
+    expect(world.settle()).to.deep.equal(["delete share"]);
+  });
+
+  it("an observing set has no grant; when it manages, it gets one, and keeps it", () => {
+    const world = oneNode([setEntry("a", { spec: { mode: "Observe" } })]);
+    world.settle();
+    expect(world.intent("share").spec.grant).to.equal(undefined);
+    world.sets = [setEntry("a")];
+    expect(world.settle()).to.deep.equal(["patch share"]);
+    expect(world.intent("share").spec).to.deep.include({ mode: "Manage", grant: { id: "grant-1" } });
+    world.sets = [setEntry("a", { spec: { suspend: true } })];
+    world.settle();
+    expect(world.intent("share").spec.grant).to.deep.equal({ id: "grant-1" });
+  });
+
+  it("options and paths change the same intent, a source makes another: new before old", () => {
+    const world = oneNode([setEntry("a")]);
+    world.settle();
+    world.sets = [setEntry("a", { spec: { mounts: at("elsewhere") } })];
+    expect(world.settle()).to.deep.equal(["patch share"]);
+    world.sets = [setEntry("a", { spec: { mounts: at("elsewhere"), volume: other } })];
+    expect(world.pass()).to.deep.equal(["create other", "delete share"]);
+    expect(world.pass()).to.deep.equal([]);
+  });
+
+  it("what is on its way waits for the rollout, what is new does not", () => {
+    const world = oneNode([setEntry("a")]);
+    const no = () => false;
+    expect(world.settle(no)).to.deep.equal(["create share"]);
+    world.sets = [setEntry("a", { spec: { mounts: at("elsewhere") } })];
+    expect(world.settle(no)).to.deep.equal([]);
+    expect(world.plan(no).updates).to.deep.equal([]);
+    expect(world.plan().updates).to.deep.equal(["a"]);
+  });
+
+  it("suspend and a re-created Node do not wait for the rollout", () => {
+    const world = oneNode([setEntry("a")]);
+    world.settle();
+    const no = () => false;
+    world.sets = [setEntry("a", { spec: { suspend: true, mounts: at("elsewhere") } })];
+    expect(world.settle(no)).to.deep.equal(["patch share"]);
+    expect(world.intent("share").spec).to.deep.include({ suspend: true });
+    expect(mountsOf(world)).to.deep.equal(["a.host /mnt/nodevolume/a"]);
+    world.sets = [setEntry("a")];
+    world.node = node("n1", { uid: "another", labels: { [label.suspend]: "maintenance" } });
+    expect(world.settle(no)).to.deep.equal(["patch share"]);
+    expect(world.intent("share").spec).to.deep.include({ suspend: true, nodeUID: "another" });
+    world.node = node("n1", { uid: "another" });
+    world.settle(no);
+    expect(world.intent("share").spec.suspend).to.equal(false);
+  });
+
+  it("an intent that is being deleted follows only the UID of its Node, without which its agent may not write", () => {
+    const world = oneNode([setEntry("a")]);
+    world.settle();
+    world.sets = [setEntry("a", { deleted: true })];
+    world.settle();
+    world.node = node("n1", { uid: "another", labels: { [label.suspend]: "" } });
+    expect(world.settle()).to.deep.equal(["patch share"]);
+    expect(world.intent("share").spec).to.deep.include({ nodeUID: "another", suspend: false });
+  });
+
+  it("a volume that is wanted again while it is being released waits for the old one to go", () => {
+    const world = oneNode([setEntry("a")]);
+    world.settle();
+    world.sets = [setEntry("a", { spec: { nodeSelector: { on: "yes" } } })];
+    expect(world.settle()).to.deep.equal(["delete share"]);
+    world.sets = [setEntry("a")];
+    expect(world.settle()).to.deep.equal([]);
+    expect(world.stakes().get("a")?.held).to.equal(true);
+    world.agent();
+    expect(world.settle()).to.deep.equal(["create share"]);
+  });
+
+  it("a source that is changed there and back waits as well, and keeps what it has until then", () => {
+    const world = oneNode([setEntry("a")]);
+    world.settle();
+    world.sets = [setEntry("a", { spec: { volume: other } })];
+    world.pass();
+    world.sets = [setEntry("a")];
+    expect(world.settle()).to.deep.equal([]);
+    world.agent();
+    expect(world.settle()).to.deep.equal(["create share", "delete other"]);
+  });
+
+  it("a spec that somebody else changed is put right, and so is a finalizer that was taken off", () => {
+    const world = oneNode([setEntry("a")]);
+    world.settle();
+    const { name } = world.intent("share").metadata;
+    world.change(name, (intent) => {
+      intent.spec.unmountPolicy = { max: "Lazy", timeoutSeconds: 1 };
+      intent.metadata.finalizers = ["somebody/else"];
+      intent.metadata.labels = { ...intent.metadata.labels, mine: "kept", "set.nodevolume.dev/ghost": "" };
+      intent.status = settledStatus(intent);
+    });
+    expect(world.settle()).to.deep.equal(["patch share"]);
+    const { metadata, spec } = world.intent("share");
+    expect(spec.unmountPolicy.max).to.equal("Normal");
+    expect(metadata.finalizers).to.deep.equal(["somebody/else", "nodevolume.dev/in-use"]);
+    expect(metadata.labels).to.include({ mine: "kept" });
+    expect(metadata.labels).not.to.have.property("set.nodevolume.dev/ghost");
+  });
+});
+
+describe("compileNode: what stays because nobody said that it is no longer wanted", () => {
+  const settled = () => {
+    const world = oneNode([setEntry("a"), setEntry("b", { spec: { volume: other, mounts: at("b") } })]);
+    world.settle();
+    world.agent();
+    return world;
+  };
+
+  it("a Node that is gone", () => {
+    const world = settled();
+    world.node = undefined;
+    expect(world.settle()).to.deep.equal([]);
+    expect(world.stakes().get("a")).to.deep.include({ state: "frozen", selected: false });
+  });
+
+  it("a set that is gone without its finalizer", () => {
+    const world = settled();
+    world.sets = [setEntry("b", { spec: { volume: other, mounts: at("b") } })];
+    expect(world.settle()).to.deep.equal([]);
+  });
+
+  it("a set that is not understood", () => {
+    const world = settled();
+    world.sets = [setEntry("a", { spec: { futureField: 1 } as object }), ...world.sets.slice(1)];
+    expect(world.sets[0]?.invalid).to.contain("futureField");
+    expect(world.settle()).to.deep.equal([]);
+  });
+
+  it("an intent without mounts, which is not ours", () => {
+    const world = settled();
+    const { name } = world.intent("share").metadata;
+    world.change(name, (intent) => {
+      intent.spec.mounts = [];
+    });
+    world.sets = [];
+    expect(world.settle()).to.deep.equal([]);
+  });
+
+  it("a mount whose path is no longer beneath an allowed prefix; a new one is not written", () => {
+    const world = settled();
+    world.allowedPrefixes = ["/srv"];
+    world.sets = [setEntry("a", { spec: { mounts: [{ name: "host", path: "/mnt/nodevolume/a" }, ...at("new")] } })];
+    world.settle();
+    expect(mountsOf(world)).to.include("a.host /mnt/nodevolume/a");
+    expect(mountsOf(world).join()).not.to.contain("new");
+    expect(world.stakes().get("a")?.obstacle).to.deep.include({ reason: "PathNotAllowed" });
+  });
+
+  it("but a set that is being deleted has said so, also when it is not understood or the Node is gone", () => {
+    const world = settled();
+    world.node = undefined;
+    world.sets = [setEntry("a", { deleted: true, spec: { futureField: 1 } as object }), ...world.sets.slice(1)];
+    expect(world.settle()).to.deep.equal(["delete share"]);
+  });
+
+  it("and a Node that is lost for as long as the policy says, or by an administrator's word", () => {
+    const world = oneNode([setEntry("a", { spec: { nodeLossPolicy: { type: "AfterTimeout", minutes: 5 } } })]);
+    world.settle();
+    world.node = undefined;
+    world.lostForMs = 299_999;
+    expect(world.settle()).to.deep.equal([]);
+    world.lostForMs = 300_000;
+    expect(world.settle()).to.deep.equal(["delete share"]);
+
+    const word = settled();
+    word.node = undefined;
+    word.change(word.intent("share").metadata.name, (intent) => {
+      intent.metadata.annotations = { "nodevolume.dev/release": "me: the machine is scrap" };
+    });
+    expect(word.settle()).to.deep.equal(["delete share"]);
+  });
+});
+
+describe("compileNode: sets that share a volume", () => {
+  const shared = () => oneNode([setEntry("b", { created: 2 }), setEntry("a", { created: 5 })]);
+
+  it("have one intent with the mounts of both, labelled with the older one", () => {
+    const world = shared();
+    expect(world.settle()).to.deep.equal(["create share"]);
+    expect(mountsOf(world)).to.deep.equal(["a.host /mnt/nodevolume/a", "b.host /mnt/nodevolume/b"]);
+    expect(world.intent("share").metadata.labels).to.include({
+      [label.set]: "b",
+      "set.nodevolume.dev/a": "",
+      "set.nodevolume.dev/b": "",
+    });
+  });
+
+  it("each leaves with its own mounts; its label stays until the node has let them go", () => {
+    const world = shared();
+    world.settle();
+    world.agent();
+    world.sets = [setEntry("b", { created: 2, deleted: true }), setEntry("a", { created: 5 })];
+    expect(world.settle()).to.deep.equal(["patch share"]);
+    expect(mountsOf(world)).to.deep.equal(["a.host /mnt/nodevolume/a"]);
+    expect(world.intent("share").metadata.labels).to.include({ [label.set]: "a", "set.nodevolume.dev/b": "" });
+    world.change(world.intent("share").metadata.name, (intent) => {
+      intent.status.observedGeneration = intent.metadata.generation ?? 0;
+    });
+    // Taken in, and the mount of b is still being removed.
+    expect(world.settle()).to.deep.equal([]);
+    world.agent();
+    expect(world.settle()).to.deep.equal(["patch share"]);
+    expect(world.intent("share").metadata.labels).not.to.have.property("set.nodevolume.dev/b");
+  });
+
+  it("the label goes at once where a proof says that the node holds nothing", () => {
+    const world = shared();
+    world.settle();
+    world.agent();
+    world.node = node("n1", { bootID: "another-boot" });
+    world.sets = [setEntry("b", { created: 2, deleted: true }), setEntry("a", { created: 5 })];
+    world.settle();
+    expect(world.intent("share").metadata.labels).not.to.have.property("set.nodevolume.dev/b");
+  });
+
+  it("the last one takes the intent with it", () => {
+    const world = shared();
+    world.settle();
+    world.agent();
+    world.sets = [setEntry("b", { created: 2, deleted: true }), setEntry("a", { created: 5, deleted: true })];
+    expect(world.settle()).to.deep.equal(["delete share"]);
+  });
+
+  it("settings change when both want it and both may", () => {
+    const world = shared();
+    world.settle();
+    const lazy = { unmountPolicy: { max: "Lazy", timeoutSeconds: 5 } } as const;
+    world.sets = [setEntry("b", { created: 2, spec: lazy }), setEntry("a", { created: 5, spec: lazy })];
+    expect(world.settle((set) => set === "a")).to.deep.equal([]);
+    expect(world.settle()).to.deep.equal(["patch share"]);
+    expect(world.intent("share").spec.unmountPolicy.max).to.equal("Lazy");
+  });
+
+  it("a newcomer that wants the coming settings waits for them", () => {
+    const world = oneNode([setEntry("a")]);
+    world.settle();
+    const lazy = { unmountPolicy: { max: "Lazy", timeoutSeconds: 5 } } as const;
+    world.sets = [setEntry("a", { spec: lazy }), setEntry("b", { spec: lazy })];
+    expect(world.settle(() => false)).to.deep.equal([]);
+    world.settle((set) => set === "a");
+    expect(mountsOf(world)).to.have.length(2);
+  });
+
+  it("too many mounts: those who are in stay, the newcomer is told", () => {
+    const many = (name: string) =>
+      setEntry(name, {
+        created: name.length,
+        spec: {
+          mounts: Array.from({ length: 16 }, (_, i) => ({ name: `m${i}`, path: `/mnt/nodevolume/${name}/${i}` })),
+        },
+      });
+    const world = oneNode(["a", "bb", "ccc", "dddd"].map(many));
+    world.settle();
+    expect(mountsOf(world)).to.have.length(64);
+    world.sets = [...world.sets, setEntry("0-first-by-name")];
+    expect(world.settle()).to.deep.equal([]);
+    expect(world.stakes().get("0-first-by-name")?.obstacle?.reason).to.equal("IntentTooLarge");
+  });
+});
+
+describe("compileNode: removal", () => {
+  it("goes by the policies of the set as it is now, although the rollout has not come by", () => {
+    const world = oneNode([setEntry("a", { spec: { volume: other } })]);
+    world.settle();
+    world.sets = [setEntry("a", { deleted: true, spec: { volume: other, deletionPolicy: "Retain" } })];
+    expect(world.settle()).to.deep.equal(["patch other", "delete other"]);
+    expect(world.intent("other").spec.deletionPolicy).to.equal("Retain");
+  });
+
+  it("retains only when the set is deleted, not when it moves on", () => {
+    const retain = { deletionPolicy: "Retain" } as const;
+    const world = oneNode([setEntry("a", { spec: retain })]);
+    world.settle();
+    expect(world.intent("share").spec.deletionPolicy).to.equal("Retain");
+    world.sets = [setEntry("a", { spec: { ...retain, volume: other } })];
+    expect(world.settle()).to.deep.equal(["create other", "patch share", "delete share"]);
+    expect(world.intent("share").spec.deletionPolicy).to.equal("Unmount");
+  });
+
+  it("NoExecute gives back, NoSchedule keeps what is there and brings nothing new", () => {
+    const world = oneNode([setEntry("a")]);
+    const tainted = (effect: string) => node("n1", { taints: [{ key: "k", effect }] });
+    world.node = tainted("NoSchedule");
+    expect(world.settle()).to.deep.equal([]);
+    world.node = node("n1");
+    world.settle();
+    world.node = tainted("NoSchedule");
+    world.sets = [setEntry("a", { spec: { mounts: at("elsewhere") } })];
+    expect(world.settle()).to.deep.equal(["patch share"]);
+    world.sets = [setEntry("a", { spec: { volume: other, mounts: at("elsewhere") } })];
+    expect(world.settle()).to.deep.equal([]);
+    world.node = tainted("NoExecute");
+    expect(world.settle()).to.deep.equal(["delete share"]);
+  });
+});

@@ -1,0 +1,46 @@
+import { expect } from "chai";
+import { parseSet } from "../../../src/api/validate.ts";
+import { projectIntent, projectName, projectNode, projectSet } from "../../../src/controller/projections.ts";
+import { rawNode, rawSet } from "./objects.ts";
+
+describe("projections", () => {
+  it("projectNode keeps what is decided by", () => {
+    const taints = [{ key: "k", effect: "NoExecute" }];
+    const raw = rawNode("n", { labels: { a: "b" }, taints, unschedulable: true, ready: false, bootID: "x" });
+    expect(
+      projectNode({ ...raw, metadata: { ...raw.metadata, managedFields: [{}], annotations: { x: "y" } } }),
+    ).to.deep.equal({
+      metadata: { name: "n", uid: "uid-n", resourceVersion: "1", labels: { a: "b" } },
+      taints: [{ key: "k", value: "", effect: "NoExecute" }],
+      unschedulable: true,
+      ready: false,
+      bootID: "x",
+    });
+  });
+
+  it("projectNode copes with a Node that no kubelet has reported", () => {
+    expect(projectNode({ metadata: { name: "n" } })).to.deep.include({ ready: false, bootID: "", taints: [] });
+  });
+
+  it("projectSet keeps a set that is not understood, and says why", () => {
+    const raw = rawSet("a", { spec: { future: true } as object });
+    const entry = projectSet(raw, parseSet);
+    expect(entry?.spec).to.equal(undefined);
+    expect(entry?.invalid).to.contain(".spec.future");
+    expect(entry?.metadata.name).to.equal("a");
+  });
+
+  it("projectSet fills in defaults, and a status of any kind makes no set invalid", () => {
+    const entry = projectSet({ ...rawSet("a"), status: { nonsense: 1 } }, parseSet);
+    expect(entry?.invalid).to.equal(undefined);
+    expect(entry?.spec?.rollout).to.deep.equal({ maxUnavailable: 1, pauseOnFailure: true });
+  });
+
+  it("what has no name is no object", () => {
+    for (const project of [projectNode, projectIntent, projectName, (raw: unknown) => projectSet(raw, parseSet)]) {
+      for (const raw of [undefined, null, 1, "x", [], {}, { metadata: {} }, { metadata: { name: 1 } }]) {
+        expect(project(raw)).to.equal(undefined);
+      }
+    }
+  });
+});

@@ -1,0 +1,120 @@
+import { expect } from "chai";
+import type { Intent } from "../../../src/controller/projections.ts";
+import type { NodeFacts } from "../../../src/controller/release.ts";
+import { awaitsRelease, decideRelease } from "../../../src/controller/release.ts";
+import { node, setEntry, settledStatus } from "./objects.ts";
+import { oneNode } from "./one-node.ts";
+
+/** An intent that is being deleted and was mounted before; nothing has acknowledged it. */
+function deleted(change: (intent: Intent) => void = () => {}): Intent {
+  const world = oneNode([setEntry("a")]);
+  world.settle();
+  world.agent();
+  world.sets = [setEntry("a", { deleted: true })];
+  world.settle();
+  const intent = world.intent("share");
+  change(intent);
+  return intent;
+}
+
+const acknowledged = (change: (intent: Intent) => void = () => {}) =>
+  deleted((intent) => {
+    intent.status = settledStatus(intent);
+    change(intent);
+  });
+
+describe("decideRelease", () => {
+  const here: NodeFacts = { node: node("n1"), lostForMs: 0 };
+  const gone: NodeFacts = { node: undefined, lostForMs: 0 };
+  const proofOf = (intent: Intent, facts: NodeFacts = here) => {
+    const decision = decideRelease(intent, facts);
+    return decision.release ? decision.proof.kind : decision.reason;
+  };
+
+  it("setting the deletionTimestamp has raised the generation, so the status before it acknowledges nothing", () => {
+    const intent = deleted();
+    expect(intent.metadata.generation).to.equal(2);
+    expect(intent.status.observedGeneration).to.equal(1);
+    expect(proofOf(intent)).to.equal("Unmounting");
+  });
+
+  it("lets go on an acknowledgement", () => {
+    expect(proofOf(acknowledged())).to.equal("Acknowledged");
+    expect(proofOf(acknowledged(), gone)).to.equal("Acknowledged");
+  });
+
+  const not: [string, (intent: Intent) => void][] = [
+    ["of another object of the same name", (i) => (i.status.observedUID = "another")],
+    ["of an older generation", (i) => (i.status.observedGeneration = 1)],
+    ["of a generation that is yet to come", (i) => (i.status.observedGeneration = 3)],
+    ["of another grant", (i) => (i.status.grantID = "another")],
+    ["without a grant", (i) => delete i.status.grantID],
+    ["that says that it may be in use", (i) => (i.status.inUse = true)],
+    ["that does not say whether it is in use", (i) => delete i.status.inUse],
+    ["of nobody", (i) => delete i.status.agent],
+    ["in another state", (i) => (i.status.state = "Unmounting")],
+    ["that retains what was to be unmounted", (i) => (i.status.state = "Retained")],
+    ["that was wiped", (i) => (i.status = {})],
+  ];
+  for (const [what, change] of not) {
+    it(`keeps on an acknowledgement ${what}`, () => {
+      expect(proofOf(acknowledged(change))).to.equal("Unmounting");
+    });
+  }
+
+  it("lets go what is retained by its policy, in use or not", () => {
+    const retain = (i: Intent) => {
+      i.spec.deletionPolicy = "Retain";
+      i.status.state = "Retained";
+      i.status.inUse = true;
+    };
+    expect(proofOf(acknowledged(retain))).to.equal("Acknowledged");
+  });
+
+  it("lets go what never had a grant", () => {
+    expect(proofOf(deleted((i) => delete i.spec.grant))).to.equal("NeverGranted");
+  });
+
+  describe("proof that the node holds nothing", () => {
+    const facts = (more: Parameters<typeof node>[1], lostForMs = 0): NodeFacts => ({
+      node: node("n1", more),
+      lostForMs,
+    });
+    const taints = [{ key: "node.kubernetes.io/out-of-service", value: "nodeshutdown", effect: "NoExecute" }];
+    const minutes = (i: Intent) => (i.spec.nodeLossPolicy = { type: "AfterTimeout", minutes: 5 });
+    const cases: [string, string, NodeFacts, ((intent: Intent) => void)?][] = [
+      ["the out-of-service taint", "OutOfService", facts({ taints })],
+      ["another boot of a Ready node", "Rebooted", facts({ bootID: "another" })],
+      ["another boot of a node that is not Ready: not yet", "Unmounting", facts({ bootID: "another", ready: false })],
+      ["no bootID on the Node: none", "Unmounting", facts({ bootID: "" })],
+      ["no bootID in the status: none", "Unmounting", facts({ bootID: "another" }), (i) => delete i.status.agent],
+      ["the Node is gone: none", "NodeLost", gone],
+      ["gone for long, policy Never: none", "NodeLost", { node: undefined, lostForMs: 1e12 }],
+      ["gone for less than the policy says: not yet", "NodeLost", { node: undefined, lostForMs: 299_999 }, minutes],
+      ["gone for as long as the policy says", "NodeLostTimeout", { node: undefined, lostForMs: 300_000 }, minutes],
+      ["silent, but the Node is there: none", "Unmounting", facts({}, 1e12), minutes],
+      [
+        "an administrator's word",
+        "AdministratorsWord",
+        here,
+        (i) => (i.metadata.annotations = { "nodevolume.dev/release": "me: checked" }),
+      ],
+      ["an empty word: none", "Unmounting", here, (i) => (i.metadata.annotations = { "nodevolume.dev/release": "" })],
+    ];
+    for (const [what, expected, given, change] of cases) {
+      it(what, () => expect(proofOf(deleted(change), given)).to.equal(expected));
+    }
+
+    it("says when to look again", () => {
+      const decision = decideRelease(deleted(minutes), { node: undefined, lostForMs: 100_000 });
+      expect(decision).to.deep.equal({ release: false, reason: "NodeLost", checkAgainInMs: 200_000 });
+      expect(decideRelease(deleted(), { node: undefined, lostForMs: 100_000 })).not.to.have.property("checkAgainInMs");
+    });
+  });
+
+  it("awaitsRelease: being deleted, and held by our finalizer", () => {
+    expect(awaitsRelease(deleted())).to.equal(true);
+    expect(awaitsRelease(deleted((i) => (i.metadata.finalizers = ["other"])))).to.equal(false);
+    expect(awaitsRelease(deleted((i) => delete i.metadata.deletionTimestamp))).to.equal(false);
+  });
+});

@@ -1,0 +1,217 @@
+import { expect } from "chai";
+import type { NodeVolumeSetStatus } from "../../../src/api/types.gen.ts";
+import { decideRollout } from "../../../src/controller/rollout.ts";
+import { setEvents } from "../../../src/controller/set-events.ts";
+import { sameStatus, setStatus } from "../../../src/controller/set-status.ts";
+import { condition, setEntry, settledStatus } from "./objects.ts";
+import type { OneNode } from "./one-node.ts";
+import { oneNode } from "./one-node.ts";
+
+const now = 1_700_000_000_000;
+
+/** The status of set a over these worlds, one a node. */
+function statusOf(worlds: OneNode[], before: NodeVolumeSetStatus = {}, set = "a"): NodeVolumeSetStatus {
+  const nodes = worlds.flatMap((world) => {
+    const stake = world.stakes().get(set);
+    return stake === undefined ? [] : [{ node: world.name, stake }];
+  });
+  const entry = worlds[0]?.sets.find(({ metadata }) => metadata.name === set);
+  if (entry === undefined) throw new Error("no set");
+  const counted = nodes.filter(({ stake }) => stake.selected);
+  const rollout =
+    entry.spec === undefined
+      ? { admitted: new Set<string>(), pausedBy: undefined, outdated: 0 }
+      : decideRollout(entry.spec.rollout, counted, new Set());
+  const remaining = { intents: 2, lost: ["n7"] };
+  return setStatus({ entry: { ...entry, status: before }, nodes, rollout, remaining }, now);
+}
+
+const short = (status: NodeVolumeSetStatus) => status.conditions?.map((c) => `${c.type}=${c.status}/${c.reason}`);
+const countsOf = ({ desired, updated, ready, drifted, conflict, failed }: NodeVolumeSetStatus) => [
+  desired,
+  updated,
+  ready,
+  drifted,
+  conflict,
+  failed,
+];
+
+function fleet(count: number, sets = [setEntry("a")]): OneNode[] {
+  return Array.from({ length: count }, (_, i) => {
+    const world = oneNode(sets, `n${i}`);
+    world.settle();
+    world.agent();
+    return world;
+  });
+}
+
+function report(world: OneNode | undefined, ...args: Parameters<typeof condition>): void {
+  for (const intent of world?.intents() ?? []) {
+    const status = settledStatus(intent, { conditions: [condition(...args)] });
+    world?.change(intent.metadata.name, (i) => Object.assign(i, { status }));
+  }
+}
+
+describe("setStatus", () => {
+  it("all is ready", () => {
+    const status = statusOf(fleet(3));
+    expect(countsOf(status)).to.deep.equal([3, 3, 3, 0, 0, 0]);
+    expect(status.failing).to.deep.equal([]);
+    expect(short(status)).to.deep.equal([
+      "Ready=True/AllReady",
+      "Progressing=False/AllReady",
+      "Conflict=False/NoConflict",
+    ]);
+    expect(status.observedGeneration).to.equal(1);
+  });
+
+  it("no node, and no mount", () => {
+    const nowhere = oneNode([setEntry("a", { spec: { nodeSelector: { no: "where" } } })]);
+    expect(short(statusOf([nowhere]))?.[0]).to.equal("Ready=True/NoNodes");
+    const podsOnly = oneNode([setEntry("a", { spec: { mounts: [] } })]);
+    expect(short(statusOf([podsOnly]))?.[0]).to.equal("Ready=True/NoConsumers");
+    expect(statusOf([podsOnly]).desired).to.equal(0);
+  });
+
+  it("nothing is written yet, and nothing is observed yet", () => {
+    const fresh = oneNode([setEntry("a")]);
+    expect(short(statusOf([fresh]))).to.deep.equal([
+      "Ready=False/NodesNotReady",
+      "Progressing=True/RollingOut",
+      "Conflict=False/NoConflict",
+    ]);
+    fresh.settle();
+    const status = statusOf([fresh]);
+    expect(countsOf(status)).to.deep.equal([1, 1, 0, 0, 0, 0]);
+    expect(status.failing?.[0]).to.deep.include({ node: "n1", reason: "NotObserved" });
+    expect(short(status)?.[1]).to.equal("Progressing=False/NodesNotReady");
+  });
+
+  it("counts failed and drifted nodes, names the worst first and at most ten", () => {
+    const worlds = fleet(13);
+    report(worlds[0], "Ready", "False", "TargetBusy", "pid 7");
+    for (const world of worlds.slice(2)) report(world, "Ready", "False", "SourceNotFound", "no /data/share");
+    const drifting = worlds[1]?.intents()[0];
+    worlds[1]?.change(drifting?.metadata.name ?? "", (i) => {
+      i.status.drift = { class: "Missing", message: "m", since: "2024-01-01T00:00:00Z" };
+    });
+    const status = statusOf(worlds);
+    expect(countsOf(status)).to.deep.equal([13, 13, 1, 1, 0, 11]);
+    expect(status.failing).to.have.length(10);
+    expect(status.failing?.[0]).to.deep.equal({ node: "n10", reason: "SourceNotFound", message: "no /data/share" });
+    expect(status.conditions?.[0]?.message).to.equal(
+      "ready on 1 of 13 nodes, newest spec on 13; n10: SourceNotFound: no /data/share",
+    );
+  });
+
+  it("a conflict names the other set, the path and a node", () => {
+    const worlds = fleet(2, [
+      setEntry("a"),
+      setEntry("b", {
+        spec: { volume: { source: { emptyDir: {} } }, mounts: [{ name: "m", path: "/mnt/nodevolume/a/x" }] },
+      }),
+    ]);
+    const status = statusOf(worlds);
+    expect(short(status)).to.deep.equal([
+      "Ready=False/Conflict",
+      "Progressing=True/RollingOut",
+      "Conflict=True/Conflict",
+    ]);
+    expect(status.conflict).to.equal(2);
+    expect(status.conditions?.[2]?.message).to.equal("set b wants /mnt/nodevolume/a/x too, on node n0 and 1 more");
+    expect(statusOf(worlds, {}, "b").conditions?.[2]?.message).to.contain("set a wants /mnt/nodevolume/a/x too");
+  });
+
+  it("a path that is not allowed counts as failed, although nothing is written", () => {
+    const world = oneNode([setEntry("a", { spec: { mounts: [{ name: "m", path: "/etc/x" }] } })]);
+    const status = statusOf([world]);
+    expect(world.settle()).to.deep.equal([]);
+    expect(countsOf(status)).to.deep.equal([1, 0, 0, 0, 0, 1]);
+    expect(status.failing?.[0]?.reason).to.equal("PathNotAllowed");
+  });
+
+  it("a write that the API server refuses is reported", () => {
+    const world = oneNode([setEntry("a")]);
+    world.refusal = "spec.mounts: too funny";
+    expect(statusOf([world]).failing).to.deep.equal([
+      { node: "n1", reason: "Invalid", message: "spec.mounts: too funny" },
+    ]);
+  });
+
+  it("a rollout under way, and one that is paused", () => {
+    const worlds = fleet(3);
+    const changed = setEntry("a", { generation: 2, spec: { mounts: [{ name: "host", path: "/mnt/nodevolume/b" }] } });
+    for (const world of worlds) world.sets = [changed];
+    worlds[0]?.settle();
+    expect(short(statusOf(worlds))?.[1]).to.equal("Progressing=True/RollingOut");
+    report(worlds[0], "Ready", "False", "ForeignMount", "something else is there");
+    const status = statusOf(worlds);
+    expect(short(status)?.[1]).to.equal("Progressing=False/RolloutPaused");
+    expect(status.conditions?.[1]?.message).to.equal(
+      "2 nodes left with an older spec, because of n0: ForeignMount: something else is there",
+    );
+    expect(status.observedGeneration).to.equal(2);
+  });
+
+  it("a suspended set that is not ready says so", () => {
+    const worlds = fleet(1, [setEntry("a", { spec: { suspend: true } })]);
+    report(worlds[0], "Ready", "False", "Suspended", "m");
+    expect(short(statusOf(worlds))?.[0]).to.equal("Ready=False/Suspended");
+  });
+
+  it("a set that is not understood says which field", () => {
+    const worlds = fleet(1);
+    for (const world of worlds) world.sets = [setEntry("a", { spec: { future: true } as object })];
+    const [ready] = statusOf(worlds).conditions ?? [];
+    expect(ready).to.deep.include({ status: "False", reason: "Invalid" });
+    expect(ready?.message).to.contain(".spec.future");
+  });
+
+  it("a set that is being deleted says what is left", () => {
+    const worlds = fleet(1);
+    for (const world of worlds) world.sets = [setEntry("a", { deleted: true })];
+    const status = statusOf(worlds);
+    expect(short(status)).to.deep.equal(["Ready=False/Deleting", "Progressing=True/Deleting"]);
+    expect(status.conditions?.[0]?.message).to.equal("2 nodes have not released the volume yet; no Node any more: n7");
+  });
+
+  it("is the same for the same input, and keeps the time of what has not changed", () => {
+    const worlds = fleet(2);
+    const first = statusOf(worlds);
+    const stored = {
+      ...first,
+      conditions: first.conditions?.map((c) => ({ ...c, lastTransitionTime: "2020-01-01T00:00:00Z" })),
+    };
+    const second = statusOf(worlds, stored as NodeVolumeSetStatus);
+    expect(sameStatus(stored as NodeVolumeSetStatus, second)).to.equal(true);
+    report(worlds[0], "Ready", "False", "SourceNotFound", "m");
+    const third = statusOf(worlds, stored as NodeVolumeSetStatus);
+    expect(third.conditions?.map((c) => c.lastTransitionTime.slice(0, 4))).to.deep.equal(["2023", "2020", "2020"]);
+  });
+});
+
+describe("setEvents", () => {
+  const status = (...conditions: ReturnType<typeof condition>[]): NodeVolumeSetStatus => ({ conditions });
+  const ready = condition("Ready", "True", "AllReady", "ready on 3 nodes");
+  const notReady = condition("Ready", "False", "NodesNotReady");
+  const conflict = condition("Conflict", "True", "Conflict", "set b");
+  const paused = condition("Progressing", "False", "RolloutPaused", "n0");
+  const cases: [string, NodeVolumeSetStatus, NodeVolumeSetStatus, string[]][] = [
+    ["all ready", status(notReady), status(ready), ["Normal AllReady ready on 3 nodes"]],
+    ["ready from the beginning", {}, status(ready), ["Normal AllReady ready on 3 nodes"]],
+    ["still ready", status(ready), status(ready), []],
+    ["no longer ready", status(ready), status(notReady), []],
+    [
+      "conflict and pause",
+      status(notReady),
+      status(conflict, paused),
+      ["Warning Conflict set b", "Warning RolloutPaused n0"],
+    ],
+    ["still in conflict, with another", status(conflict), status({ ...conflict, message: "set c" }), []],
+  ];
+  for (const [what, before, after, expected] of cases) {
+    it(what, () => {
+      expect(setEvents(before, after).map((e) => `${e.type} ${e.reason} ${e.message}`)).to.deep.equal(expected);
+    });
+  }
+});
