@@ -79,7 +79,7 @@ export function createEventRecorder(deps: EventRecorderDeps): EventRecorder {
         if (!isNotFound(error)) throw error;
       }
     }
-    const name = `${input.object.name.slice(0, 200).replace(/[^a-z0-9]+$/, "")}.${random.uuid().slice(0, 18)}`;
+    const name = `${input.object.name.slice(0, 200).replace(/[^a-z0-9]+$/, "")}.${random.uuid()}`;
     const event: KubeObject & { [key: string]: unknown } = {
       metadata: { namespace, name },
       involvedObject: input.object,

@@ -1,0 +1,51 @@
+import { ConfigError, parseConfig } from "./config.ts";
+import { messageOf } from "./errors.ts";
+import { createLogger } from "./log.ts";
+
+/** Exit codes: 0 ended as asked, 1 failed, 2 the configuration is wrong, 130 ended at once by a second signal. */
+const exitCode = { failed: 1, badConfiguration: 2, interrupted: 130 } as const;
+
+/** Runs the role that the first argument names: controller, agent, or child, which the agent starts for itself. */
+async function main(argv: readonly string[]): Promise<number> {
+  if (argv[0] === "child") {
+    const { runChild } = await import("./host/linux/child-main.ts");
+    await runChild();
+    return 0;
+  }
+  const config = parseConfig(argv, process.env);
+  const log = createLogger(config.logLevel, { role: config.role });
+  const ending = new AbortController();
+  const onSignal = (signal: NodeJS.Signals) => {
+    if (ending.signal.aborted) process.exit(exitCode.interrupted);
+    log.info("ending; a second signal ends at once", { signal });
+    ending.abort();
+  };
+  process.on("SIGTERM", onSignal);
+  process.on("SIGINT", onSignal);
+  if (config.role === "controller") {
+    const { runController } = await import("./controller/run.ts");
+    await runController(config, log, ending.signal);
+  } else {
+    const { runAgent } = await import("./agent/run.ts");
+    await runAgent(config, log, ending.signal);
+  }
+  log.info("ended");
+  return 0;
+}
+
+function failed(error: unknown): number {
+  if (error instanceof ConfigError) {
+    process.stderr.write(`${error.message}\n`);
+    return exitCode.badConfiguration;
+  }
+  createLogger("error", {}).error("failed", {
+    error: messageOf(error),
+    stack: error instanceof Error ? error.stack : "",
+  });
+  return exitCode.failed;
+}
+
+// Some library may still hold a timer or a socket when all work has ended, so the process does not wait for them.
+main(process.argv.slice(2))
+  .catch(failed)
+  .then((code) => process.exit(code));

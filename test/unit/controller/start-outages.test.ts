@@ -1,0 +1,174 @@
+import { expect } from "chai";
+import { createFleet, settledFleet } from "./fleet.ts";
+
+describe("startController: nodes that come, go and are silent", () => {
+  it("a Node that is gone keeps its intent; one that comes back under another UID goes on with it", async () => {
+    const fleet = await settledFleet(2);
+    const before = fleet.intent("n0").metadata;
+    fleet.api.remove("nodes", "n0");
+    await fleet.run(2_000);
+    expect(fleet.setStatus("a")["desired"]).to.equal(1);
+    expect(fleet.intent("n0").metadata.deletionTimestamp).to.equal(undefined);
+    fleet.node("n0");
+    await fleet.run(2_000);
+    const after = fleet.intent("n0");
+    expect(after.metadata.uid).to.equal(before.uid);
+    expect(after.spec.nodeUID).to.equal(fleet.api.object("nodes", "n0")?.metadata.uid);
+    expect(fleet.conditions("a")[0]).to.equal("Ready=True/AllReady");
+  });
+
+  it("an agent that is silent is lost after its Lease, and found again when it renews", async () => {
+    const fleet = await settledFleet(2);
+    fleet.agents.delete("n0");
+    await fleet.run(250_000);
+    expect(fleet.intent("n0").status.agentState?.state).to.equal("Lost");
+    expect(fleet.intent("n0").status.conditions?.[0]).to.deep.include({ status: "Unknown", reason: "AgentLost" });
+    expect(fleet.intent("n1").status.agentState).to.equal(undefined);
+    expect(fleet.setStatus("a")).to.deep.include({ desired: 2, ready: 1 });
+    fleet.agents.add("n0");
+    await fleet.run(2_000);
+    expect(fleet.intent("n0").status.agentState?.state).to.equal("Live");
+    expect(fleet.conditions("a")[0]).to.equal("Ready=True/AllReady");
+  });
+
+  it("a deleted set waits for a lost node for ever, and says so; the policy's clock ends it, aloud", async () => {
+    const fleet = await settledFleet(2, { nodeLossPolicy: { type: "AfterTimeout", minutes: 10 } });
+    fleet.agents.delete("n0");
+    fleet.api.remove("nodes", "n0");
+    fleet.api.remove("nodevolumesets", "a");
+    await fleet.run(300_000);
+    expect(fleet.conditions("a")[0]).to.equal("Ready=False/NodeLost");
+    expect(fleet.intent("n0").status.conditions?.[0]?.reason).to.equal("NodeLost");
+    await fleet.run(600_000);
+    expect(fleet.api.object("nodevolumesets", "a")).to.equal(undefined);
+    const reasons = fleet.api.objects("events").map((e) => e["reason"]);
+    expect(reasons).to.include("ReleasedWithoutAcknowledgement");
+    expect(fleet.api.objects("nodevolumestates").map((o) => o.metadata.name)).to.deep.equal(["n1"]);
+  });
+
+  it("a rebooted node releases what was deleted, without an agent", async () => {
+    const fleet = await settledFleet(1);
+    fleet.agents.clear();
+    fleet.api.remove("nodevolumesets", "a");
+    await fleet.run(2_000);
+    expect(fleet.intents()).to.have.length(1);
+    fleet.api.patch("nodes", "n0", { status: { nodeInfo: { bootID: "the-next" } } });
+    await fleet.run(2_000);
+    expect(fleet.intents()).to.deep.equal([]);
+    expect(fleet.api.object("nodevolumesets", "a")).to.equal(undefined);
+  });
+
+  it("never takes the finalizer off on a status that is only in its cache", async () => {
+    const fleet = await settledFleet(1);
+    fleet.agents.clear();
+    const { name } = fleet.intent("n0").metadata;
+    fleet.api.remove("nodevolumeintents", name);
+    await fleet.run(200);
+    // The acknowledgement arrives by the watch, and is taken back before the controller looks.
+    let answers = 0;
+    fleet.api.fault = ({ method, path: at }) => {
+      if (method === "GET" && at.endsWith(name)) {
+        answers += 1;
+        if (answers === 1) fleet.api.patch("nodevolumeintents", name, { status: { inUse: true } }, "status");
+      }
+      return undefined;
+    };
+    const intent = fleet.intent("n0");
+    const { uid = "", generation = 0 } = intent.metadata;
+    const acknowledged = {
+      observedUID: uid,
+      observedGeneration: generation,
+      grantID: intent.spec.grant?.id,
+      state: "Released",
+      inUse: false,
+    };
+    fleet.api.patch("nodevolumeintents", name, { status: acknowledged }, "status");
+    await fleet.run(5_000);
+    expect(answers).to.be.greaterThan(0);
+    expect(fleet.intents()).to.have.length(1);
+  });
+});
+
+describe("startController: two candidates, and an API server that is away", () => {
+  it("only the leader writes; the other takes over when it stops", async () => {
+    const fleet = createFleet();
+    fleet.node("n0");
+    const first = fleet.start("c1");
+    await fleet.run(1_000);
+    const second = fleet.start("c2");
+    await fleet.run(1_000);
+    expect([first.ready(), second.ready()]).to.deep.equal([true, true]);
+    fleet.set("a");
+    await fleet.run(2_000);
+    expect(fleet.writesOf("nodevolumeintents", "create")).to.equal(1);
+    const stopping = first.stop();
+    await fleet.run(200);
+    await stopping;
+    fleet.node("n1");
+    await fleet.run(5_000);
+    expect(fleet.intent("n1").status.state).to.equal("Mounted");
+    const last = second.stop();
+    await fleet.run(200);
+    await last;
+    expect([fleet.api.openWatches, fleet.system.pendingTimers]).to.deep.equal([0, 0]);
+  });
+
+  it("a leader that is cut off writes nothing more, and the next one acts on a fresh list", async () => {
+    const fleet = createFleet();
+    fleet.node("n0");
+    fleet.set("a");
+    fleet.start("c1");
+    await fleet.run(2_000);
+    fleet.start("c2");
+    await fleet.run(5_000);
+    // Only leases are refused, to c1 alone: what it would still write would be taken.
+    const holder = () => {
+      const lease = fleet.api.object("leases", "nodevolume-system/nodevolume-controller");
+      return String((lease?.spec as { holderIdentity?: string } | undefined)?.holderIdentity);
+    };
+    const c1 = holder();
+    fleet.api.fault = ({ method, path: at, body }) => {
+      const isC1 = JSON.stringify(body ?? "").includes(c1);
+      return method === "PUT" && at.endsWith("nodevolume-controller") && isC1 ? { when: "before" } : undefined;
+    };
+    await fleet.run(11_000);
+    const before = fleet.api.writes.filter((w) => w.plural !== "leases").length;
+    fleet.set("b", { volume: { source: { hostPath: { path: "/data/b" } } } });
+    await fleet.run(3_000);
+    expect(fleet.api.writes.filter((w) => w.plural !== "leases").length).to.equal(before);
+    await fleet.run(20_000);
+    expect(holder()).to.match(/^c2_/);
+    expect(fleet.conditions("b")[0]).to.equal("Ready=True/AllReady");
+  });
+
+  it("does nothing while not everything can be seen, and catches up afterwards", async () => {
+    const fleet = await settledFleet(2);
+    const { fault } = fleet.api;
+    fleet.api.fault = ({ path: at, query }) =>
+      query?.["watch"] && at.endsWith("/nodes") ? { when: "before" } : undefined;
+    fleet.api.breakWatches("error");
+    await fleet.run(60_000);
+    const before = fleet.writesOf("nodevolumeintents");
+    fleet.set("a", { nodeSelector: { no: "where" } });
+    await fleet.run(60_000);
+    expect(fleet.intents().filter(({ metadata }) => metadata.deletionTimestamp !== undefined)).to.deep.equal([]);
+    expect(fleet.writesOf("nodevolumeintents") - before).to.equal(0);
+    fleet.api.fault = fault;
+    await fleet.run(40_000);
+    expect(fleet.intents()).to.deep.equal([]);
+  });
+
+  it("counts what it does", async () => {
+    const fleet = await settledFleet(2);
+    const text = await fleet.registry.metrics();
+    for (const line of [
+      'nodevolume_controller_writes_total{resource="nodevolumeintents",verb="create",result="success"} 2',
+      'nodevolume_controller_intents{state="Mounted"} 2',
+      "nodevolume_controller_sets 1",
+      "nodevolume_controller_leader 1",
+    ]) {
+      expect(text).to.contain(line);
+    }
+    expect(text).to.match(/nodevolume_controller_reconcile_total\{queue="nodes",result="success"\} \d+/);
+  });
+});
