@@ -2,7 +2,7 @@
 
 import { insideSandbox, openSandbox } from "./lib/sandbox/inside.ts";
 import { keptFolders } from "./lib/sandbox/kept.ts";
-import { newRunId, runInSandbox } from "./lib/sandbox/outside.ts";
+import { newRunId, runInSandbox, runVariable } from "./lib/sandbox/outside.ts";
 import { parseOptions, type QuickstartOptions, UsageError, usage } from "./quickstart/options.ts";
 import { quickstart } from "./quickstart/run.ts";
 import { createScreen, describeFailure } from "./quickstart/screen.ts";
@@ -17,7 +17,9 @@ async function main(args: readonly string[]): Promise<number> {
     console.error("quickstart mounts, so it needs root: sudo npm run quickstart (nothing is left behind when it ends)");
     return 1;
   }
-  return runInSandbox({ script: import.meta.filename, args, id: newRunId() });
+  // A test gives its own id, by which it finds whatever is left.
+  const id = process.env[runVariable] ?? newRunId();
+  return runInSandbox({ script: import.meta.filename, args, id });
 }
 
 function read(args: readonly string[]): QuickstartOptions | number {

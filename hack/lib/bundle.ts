@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { build, type Plugin } from "esbuild";
 import { root } from "./root.ts";
@@ -19,11 +19,12 @@ export async function buildBundles(): Promise<Bundle[]> {
   const roles = dynamicImports(readFileSync(main, "utf8"));
   const entries: { [name: string]: string } = { main };
   for (const [specifier, name] of roles) entries[name] = join(root, "src", specifier);
-  await build({
+  const { outputFiles } = await build({
     entryPoints: entries,
     outdir: join(root, "dist"),
     outExtension: { ".js": ".cjs" },
     bundle: true,
+    write: false,
     platform: "node",
     target: "node24",
     format: "cjs",
@@ -38,6 +39,13 @@ export async function buildBundles(): Promise<Bundle[]> {
     logLevel: "warning",
     plugins: [rolesStayOutside(roles)],
   });
+  mkdirSync(join(root, "dist"), { recursive: true });
+  for (const { path, contents } of outputFiles) {
+    // Renamed into place: whoever starts a role meanwhile, or after we were killed, never reads half a bundle.
+    const half = `${path}.${process.pid}.half`;
+    writeFileSync(half, contents);
+    renameSync(half, path);
+  }
   return Object.keys(entries).map((name) => ({ name, path: join(root, "dist", `${name}.cjs`) }));
 }
 

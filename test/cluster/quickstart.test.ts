@@ -1,0 +1,144 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect } from "chai";
+import { leftoversOf, lookForTraces, processesOf } from "../../hack/lib/lanes/leftovers.ts";
+import { root } from "../../hack/lib/root.ts";
+import { newRunId, runVariable } from "../../hack/lib/sandbox/outside.ts";
+import { locateTools } from "../../hack/lib/tools/locate.ts";
+import { cacheDirectory } from "../../hack/lib/tools/tool.ts";
+import { full, need } from "../lib/requirements.ts";
+
+/** Milliseconds that a run takes: kills are spread over it. */
+const usualRun = 22_000;
+
+describe("npm run quickstart", () => {
+  before(async function () {
+    need(this, "root");
+    this.timeout(20 * 60_000);
+    await locateTools({ env: process.env, report: (line) => console.log(`  ${line}`) });
+  });
+
+  it("-- --once shows tables, mounts and a repair, exits 0 and leaves nothing", async () => {
+    const run = start(["--once"]);
+    const code = await run.ended;
+    expect(code, run.output()).to.equal(0);
+    for (const text of [
+      /nodevolumeset\.nodevolume\.dev\/scratch +1 +1 +0 +0/,
+      /nodevolumeintent\.nodevolume\.dev\/node-1\.scratch-\S+ +node-1 +scratch +emptyDir +Mounted +True +1\/1 +true/,
+      /nodevolumestate\.nodevolume\.dev\/node-1 +True +3 /,
+      / \/mnt\/nodevolume\/scratch rw,nosuid,nodev,noexec,.* - tmpfs /,
+      /it was gone for .* ms, by the kernel's mount table/,
+      /the kernel agrees: nothing is mounted/,
+    ]) {
+      expect(run.output()).to.match(text);
+    }
+    expect(await leftoversOf(run.id, run.before)).to.deep.equal([]);
+  });
+
+  it("stays up until Ctrl-C, tells what to try, and then leaves nothing", async () => {
+    const run = start([]);
+    await run.says("It stays up until Ctrl-C");
+    const kubeconfig = /KUBECONFIG=(\S+) PATH="([^:]+):/.exec(run.output());
+    const kubectl = spawn(`${kubeconfig?.[2]}/kubectl`, ["get", "nvs", "-o", "name"], {
+      env: { KUBECONFIG: kubeconfig?.[1] },
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    let names = "";
+    kubectl.stdout.setEncoding("utf8").on("data", (text: string) => {
+      names += text;
+    });
+    await new Promise((resolve) => kubectl.on("close", resolve));
+    expect(names).to.include("nodevolumeset.nodevolume.dev/scratch");
+    // What a terminal does: to every process of the foreground group.
+    process.kill(-(run.npm.pid ?? 0), "SIGINT");
+    await run.ended;
+    expect(await leftoversOf(run.id, run.before)).to.deep.equal([]);
+  });
+
+  it("leaves nothing when any of its processes is killed at any moment", async function () {
+    const kills = full() ? 60 : 8;
+    this.timeout(kills * 30_000);
+    const killed = new Map<string, number>();
+    for (let kill = 0; kill < kills; kill += 1) {
+      const run = start(["--once"]);
+      await Promise.race([sleep(Math.random() * usualRun), run.ended]);
+      const victim = kill % 2 === 0 ? run.npm.pid : (pick(pidsOf(run.id)) ?? run.npm.pid);
+      const name = `${nameOf(victim ?? 0)} during "${run.step()}"`;
+      killed.set(name, (killed.get(name) ?? 0) + 1);
+      tryKill(victim ?? 0);
+      // A child of the demonstration may be what was killed: then it says so, and cleans up by itself.
+      await run.ended;
+      expect(await leftoversOf(run.id, run.before), name).to.deep.equal([]);
+      const cache = readdirSync(cacheDirectory(process.env));
+      expect(
+        cache.filter((entry) => entry.startsWith("tmp-")),
+        name,
+      ).to.deep.equal([]);
+    }
+    for (const [name, count] of killed) console.log(`      ${String(count).padStart(3)}  ${name}`);
+  });
+});
+
+function start(args: readonly string[]) {
+  const id = newRunId();
+  const before = lookForTraces();
+  const npm: ChildProcess = spawn("npm", ["run", "quickstart", "--", ...args], {
+    cwd: root,
+    env: { ...process.env, [runVariable]: id },
+    stdio: ["ignore", "pipe", "pipe"],
+    detached: true,
+  });
+  let output = "";
+  const waiting = new Set<() => void>();
+  for (const stream of [npm.stdout, npm.stderr]) {
+    stream?.setEncoding("utf8").on("data", (text: string) => {
+      output += text;
+      for (const look of waiting) look();
+    });
+  }
+  const ended = new Promise<number | null>((resolve) => npm.on("exit", (code) => resolve(code)));
+  return {
+    id,
+    before,
+    npm,
+    ended,
+    output: () => output,
+    step: () => [...output.matchAll(/==> (.*)/g)].at(-1)?.[1]?.slice(0, 40) ?? "npm",
+    says: (text: string) =>
+      new Promise<void>((resolve, reject) => {
+        const look = () => output.includes(text) && resolve();
+        waiting.add(look);
+        void ended.then((code) => reject(new Error(`ended with ${code} before it said ${text}:\n${output}`)));
+        look();
+      }),
+  };
+}
+
+function pidsOf(id: string): number[] {
+  return processesOf(id).map((text) => Number(/^process (\d+):/.exec(text)?.[1]));
+}
+
+function pick(pids: readonly number[]): number | undefined {
+  return pids[Math.floor(Math.random() * pids.length)];
+}
+
+function nameOf(pid: number): string {
+  try {
+    const words = readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
+    return words
+      .slice(0, 3)
+      .map((word) => word.slice(word.lastIndexOf("/") + 1))
+      .join(" ");
+  } catch {
+    return "nothing";
+  }
+}
+
+function tryKill(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch {
+    // It ended by itself a moment before.
+  }
+}
