@@ -222,6 +222,13 @@ describe("parseIntent on a status", () => {
       expect(parsed.ok && parsed.value.status).to.deep.equal(expected);
     });
   }
+
+  it("gives every parse its own status at birth", () => {
+    const [a, b] = [parseIntent(intent({}, { status: null })), parseIntent(intent({}, { status: null }))];
+    if (!a.ok || !b.ok) throw new Error("refused");
+    a.value.status.conditions?.pop();
+    expect(b.value.status.conditions).to.have.length(1);
+  });
 });
 
 describe("parseSet", () => {
@@ -239,6 +246,12 @@ describe("parseSet", () => {
     });
     expect(parsed.ok ? [] : parsed.errors.map(({ path }) => path)).to.deep.equal([".spec.nodeSelector[a/b]"]);
   });
+
+  it("names a label with a slash whose value is no text", () => {
+    const spec = { nodeSelector: { "a/b~c": 5 }, volume: { source: { emptyDir: {} } } };
+    const parsed = parseSet({ metadata: { name: "a" }, spec });
+    expect(parsed.ok ? [] : parsed.errors.map(({ path }) => path)).to.deep.equal([".spec.nodeSelector.a/b~c"]);
+  });
 });
 
 describe("the rules of paths and servers", () => {
@@ -246,29 +259,16 @@ describe("the rules of paths and servers", () => {
 
   it("take a path exactly if each of its names is one that Linux keeps apart", () => {
     const name = fc.oneof(
-      { weight: 4, arbitrary: fc.string({ unit: "binary", maxLength: 4 }) },
-      fc.constantFrom(
-        "",
-        ".",
-        "..",
-        "...",
-        ".a",
-        "..a",
-        "a.",
-        "a\n",
-        "\u0085",
-        "\u2028",
-        "é",
-        "💾",
-        " ",
-        "\\",
-        "a".repeat(255),
-      ),
+      { weight: 4, arbitrary: fc.string({ unit: "grapheme", minLength: 1, maxLength: 4 }) },
+      { weight: 4, arbitrary: fc.constantFrom("...", ".a", "..a", "a.", "é", "💾", " ", "\\", "a".repeat(255)) },
+      { weight: 1, arbitrary: fc.string({ unit: "binary", maxLength: 4 }) },
+      { weight: 1, arbitrary: fc.constantFrom("", ".", "..", "a\n", "\u0085", "\u2028", "é".repeat(64)) },
     );
+    const start = fc.oneof({ weight: 8, arbitrary: fc.constant("/") }, fc.constantFrom("", "//"));
     const seen = { accepted: 0, refused: 0 };
     fc.assert(
-      fc.property(fc.constantFrom("/", "", "//"), fc.array(name, { maxLength: 4 }), (start, names) => {
-        const path = start + names.join("/");
+      fc.property(start, fc.array(name, { maxLength: 4 }), (first, names) => {
+        const path = first + names.join("/");
         const segments = path.split("/");
         const clean = (s: string) => s !== "" && s !== "." && s !== ".." && !/[\p{Cc}\p{Zl}\p{Zp}]/u.test(s);
         const short = (s: string) => Buffer.byteLength(s) === s.length || [...s].length <= 63;
@@ -277,28 +277,37 @@ describe("the rules of paths and servers", () => {
         expect(accepts({ hostPath: { path } }), JSON.stringify(path)).to.equal(wanted);
         seen[wanted ? "accepted" : "refused"] += 1;
       }),
-      { numRuns: 500 },
+      { numRuns: 300 },
     );
-    expect(seen.accepted, JSON.stringify(seen)).to.be.greaterThan(50);
-    expect(seen.refused).to.be.greaterThan(50);
+    expect(seen.accepted, JSON.stringify(seen)).to.be.greaterThan(30);
+    expect(seen.refused).to.be.greaterThan(30);
   });
 
   it("take an IPv6 address in brackets exactly if the system does, but for IPv4 in it", () => {
     const group = fc.oneof(
-      fc.constantFrom("", "0", "ffff", "00001", "g"),
-      fc.nat(0xffff).map((n) => n.toString(16)),
+      { weight: 30, arbitrary: fc.nat(0xffff).map((n) => n.toString(16)) },
+      { weight: 10, arbitrary: fc.constantFrom("0", "0000", "ffff", "FFFF") },
+      { weight: 1, arbitrary: fc.constantFrom("", "00001", "g", "-1", "1.2.3.4") },
+    );
+    const half = fc.array(group, { maxLength: 5 });
+    const address = fc.oneof(
+      fc.tuple(half, half).map(([a, b]) => `${a.join(":")}::${b.join(":")}`),
+      fc.array(group, { minLength: 7, maxLength: 8 }).map((groups) => groups.join(":")),
+      fc.tuple(fc.constantFrom("::ffff", "0:0:0:0:0:ffff", "0::ffff:0"), group, group).map((parts) => parts.join(":")),
     );
     const seen = { accepted: 0, refused: 0 };
     fc.assert(
-      fc.property(fc.array(group, { minLength: 2, maxLength: 9 }), (groups) => {
-        const address = groups.join(":");
-        const wanted = isIPv6(address) && !/^\[::ffff(:[^:]+){2}\]$/.test(new URL(`http://[${address}]/`).hostname);
+      fc.property(address, (address) => {
+        const wanted =
+          isIPv6(address) &&
+          !address.includes(".") &&
+          !/^\[::ffff(:[^:]+){2}\]$/.test(new URL(`http://[${address}]/`).hostname);
         expect(accepts({ nfs: { server: `[${address}]`, path: "/" } }), address).to.equal(wanted);
         seen[wanted ? "accepted" : "refused"] += 1;
       }),
       { numRuns: 1000 },
     );
-    expect(seen.accepted, JSON.stringify(seen)).to.be.greaterThan(50);
+    expect(seen.accepted, JSON.stringify(seen)).to.be.greaterThan(30);
   });
 
   it("cost no time on hostile text", () => {
@@ -306,7 +315,8 @@ describe("the rules of paths and servers", () => {
     accepts({ hostPath: { path: `/${"a/".repeat(500)}${"é".repeat(20)}` } });
     accepts({ nfs: { server: `${"a-".repeat(120)}!`, path: `/${"a".repeat(1000)}` } });
     accepts({ configMap: { namespace: `${"a-".repeat(120)}!`, name: `${"a.".repeat(120)}!` } });
-    expect(performance.now() - started).to.be.lessThan(500);
+    // What backtracks without end would take hours.
+    expect(performance.now() - started).to.be.lessThan(3000);
   });
 });
 
