@@ -1,8 +1,8 @@
 import { timestamp } from "../api/conditions.ts";
 import type { Condition, NodeVolumeIntentStatus } from "../api/types.gen.ts";
 import type { SignOfLife } from "./agent-leases.ts";
-import { canonicalJson } from "./canonical-json.ts";
 import type { Intent } from "./projections.ts";
+import { sameJson } from "./same-json.ts";
 
 /** What is known of the agent of an intent's node. */
 export interface AgentFacts {
@@ -37,10 +37,7 @@ export function agentStatePatch(
     lastTransitionTime: before?.status === "Unknown" ? before.lastTransitionTime : timestamp(now),
     ...(facts.nodeExists ? agentLost : nodeLost),
   };
-  if (
-    wasLost &&
-    canonicalJson({ ...before, observedGeneration: 0 }) === canonicalJson({ ...ready, observedGeneration: 0 })
-  ) {
+  if (wasLost && sameJson({ ...before, observedGeneration: 0 }, { ...ready, observedGeneration: 0 })) {
     return undefined;
   }
   const others = (status.conditions ?? []).filter((condition) => condition.type !== "Ready");

@@ -1,5 +1,4 @@
-import { canonicalJson } from "./canonical-json.ts";
-import type { Part } from "./part.ts";
+import type { Part, Settings } from "./part.ts";
 import { sameSettings, settingsOfIntent } from "./part.ts";
 import type { Intent } from "./projections.ts";
 import type { Stake } from "./resolve-node.ts";
@@ -17,14 +16,12 @@ export function chooseParts(
   const chosen = new Map([...stakes].map(([set, stake]) => [set, choose(stake, mayUpdate(set))]));
   for (let changed = true; changed; ) {
     changed = false;
-    const settings = new Map(
-      [...chosen.values()].flat().map((part) => [part.intentName, settingsInForce(part.intentName, chosen, live)]),
-    );
+    const byIntent = Map.groupBy([...chosen.values()].flat(), (part) => part.intentName);
     for (const [set, parts] of chosen) {
       const stake = stakes.get(set);
       if (stake === undefined || parts === stake.found) continue;
       const agrees = parts.every((part) => {
-        const inForce = settings.get(part.intentName);
+        const inForce = settingsInForce(byIntent.get(part.intentName) ?? [], live.get(part.intentName));
         return inForce !== undefined && sameSettings(part.settings, inForce);
       });
       if (agrees) continue;
@@ -42,16 +39,9 @@ function choose(stake: Stake, admitted: boolean): readonly Part[] {
   return state === "absent" || admitted ? [wanted] : found;
 }
 
-/** The one set of settings that all parts agree on; else what the intent has, or nothing if there is no intent. */
-function settingsInForce(
-  intentName: string,
-  chosen: ReadonlyMap<string, readonly Part[]>,
-  live: ReadonlyMap<string, Intent>,
-) {
-  const parts = [...chosen.values()].flat().filter((part) => part.intentName === intentName);
-  const distinct = new Map(parts.map((part) => [canonicalJson(part.settings), part.settings]));
-  const [only] = distinct.values();
-  if (distinct.size === 1) return only;
-  const intent = live.get(intentName);
+/** The settings that all parts of an intent agree on; else those that it has, or none if there is no intent. */
+function settingsInForce(parts: readonly Part[], intent: Intent | undefined): Settings | undefined {
+  const [first] = parts;
+  if (first !== undefined && parts.every((part) => sameSettings(part.settings, first.settings))) return first.settings;
   return intent && settingsOfIntent(intent.spec);
 }

@@ -1,7 +1,7 @@
 import { label } from "../api/names.ts";
 import type { NodeVolumeIntentSpec } from "../api/types.gen.ts";
 import { isObserved } from "./availability.ts";
-import { canonicalJson, compareText } from "./canonical-json.ts";
+import { compareText } from "./canonical-json.ts";
 import { chooseParts } from "./choose-parts.ts";
 import { nodeLabel, setLabel, sourceType } from "./identity.ts";
 import type { Part, Policies } from "./part.ts";
@@ -10,6 +10,7 @@ import type { Intent } from "./projections.ts";
 import type { NodeFacts } from "./release.ts";
 import { proofOf } from "./release.ts";
 import type { NodeInput, Stake } from "./resolve-node.ts";
+import { sameJson } from "./same-json.ts";
 import { byAge } from "./size-limits.ts";
 
 /** An intent as it shall be. The grant is left to the writer: what has one keeps it. */
@@ -163,7 +164,7 @@ function removal(intent: Intent, stakes: ReadonlyMap<string, Stake>): Removal {
   const policies = policiesOf(settingsOf(spec));
   const allDeleted = entries.every(({ metadata }) => metadata.deletionTimestamp !== undefined);
   const wanted: Policies = allDeleted ? policies : { ...policies, deletionPolicy: "Unmount" };
-  const same = canonicalJson(wanted) === canonicalJson(policiesOf(settingsOfIntent(intent.spec)));
+  const same = sameJson(wanted, policiesOf(settingsOfIntent(intent.spec)));
   return same ? { intent } : { intent, policies: wanted };
 }
 

@@ -1,6 +1,6 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 
 /** The first 10 hexadecimal digits of the SHA-256 of a text. The only node:* import on the way from sets to intents. */
 export function shortDigest(text: string): string {
-  return createHash("sha256").update(text).digest("hex").slice(0, 10);
+  return hash("sha256", text, "hex").slice(0, 10);
 }

@@ -1,5 +1,5 @@
 import type { ObjectStore } from "../kube/object-store.ts";
-import type { Cancel } from "../ports.ts";
+import type { Cancel, System } from "../ports.ts";
 import { setLabel } from "./identity.ts";
 import type { Intent, NodeInfo, SetEntry } from "./projections.ts";
 import type { NodeInput, Stake } from "./resolve-node.ts";
@@ -22,6 +22,8 @@ export interface Gatherer {
   /** Names of all Nodes, and of nodes that have intents without one. */
   nodeNames(): Set<string>;
   input(node: string): NodeInput;
+  /** Works out what has changed for every node, in slices, so that what follows is quick. */
+  prepare(): Promise<void>;
   stakes(node: string): ReadonlyMap<string, Stake>;
   /** The nodes where a set wants or has something. */
   nodesOf(set: string): RolloutNode[];
@@ -34,7 +36,14 @@ export interface Gatherer {
   stop(): void;
 }
 
-export function createGatherer(stores: Stores, allowedPrefixes: readonly string[]): Gatherer {
+/** Milliseconds of work after which sockets and timers get their turn. */
+const sliceMs = 10;
+
+export function createGatherer(
+  stores: Stores,
+  allowedPrefixes: readonly string[],
+  { clock, timers }: Pick<System, "clock" | "timers">,
+): Gatherer {
   const byNode = new Map<string, Map<string, Intent>>();
   const resolved = new Map<string, ReadonlyMap<string, Stake>>();
   const refusals = new Map<string, string>();
@@ -103,6 +112,15 @@ export function createGatherer(stores: Stores, allowedPrefixes: readonly string[
     nodeNames,
     input,
     stakes,
+    async prepare() {
+      let sliceBegan = clock.monotonic();
+      for (const name of nodeNames()) {
+        stakes(name);
+        if (clock.monotonic() - sliceBegan < sliceMs) continue;
+        await new Promise<void>((resolve) => timers.after(0, resolve));
+        sliceBegan = clock.monotonic();
+      }
+    },
     nodesOf(set) {
       return [...nodeNames()].flatMap((node) => {
         const stake = stakes(node).get(set);

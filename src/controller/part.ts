@@ -1,7 +1,8 @@
 import type { IntentMount, NodeVolumeIntentSpec, NodeVolumeSetSpec, SetMount } from "../api/types.gen.ts";
-import { canonicalJson, compareText } from "./canonical-json.ts";
+import { compareText } from "./canonical-json.ts";
 import type { VolumeIdentity } from "./identity.ts";
 import type { Intent } from "./projections.ts";
+import { sameJson } from "./same-json.ts";
 
 /** What one set puts into one intent: settings of the whole volume, which its sets must agree on, and its own mounts. Pure. */
 export interface Part {
@@ -67,11 +68,11 @@ export function foundParts(intents: Iterable<Intent>): Map<string, Part[]> {
 /** Whether what is there is exactly what is wanted. */
 export function sameParts(found: readonly Part[], wanted: Part): boolean {
   const [only] = found;
-  return found.length === 1 && only !== undefined && canonicalJson(only) === canonicalJson(wanted);
+  return found.length === 1 && only !== undefined && sameJson(only, wanted);
 }
 
 export function sameSettings(a: Settings, b: Settings): boolean {
-  return canonicalJson(a) === canonicalJson(b);
+  return sameJson(a, b);
 }
 
 export function byName(mounts: readonly IntentMount[]): IntentMount[] {

@@ -43,6 +43,7 @@ const noRollout: Rollout = { admitted: new Set(), pausedBy: undefined, outdated:
 
 /** Decides which nodes may be updated next, and reports how the set fares. */
 export async function reconcileSet(deps: ReconcileSetDeps, entry: SetEntry): Promise<void> {
+  await deps.gatherer.prepare();
   if (!deps.gatherer.complete()) return;
   const set = entry.metadata.name;
   const nodes = deps.gatherer.nodesOf(set);
@@ -87,7 +88,7 @@ async function report(
   const patch = mergeDiff(entry.status, status) ?? {};
   deps.upsert(await deps.client.mergePatchStatus(resource.sets, { name, uid, resourceVersion }, patch));
   for (const event of setEvents(entry.status, status)) {
-    deps.log.info("set changed", { set: name, reason: event.reason, message: event.message });
+    deps.log.info("set changed", { set: name, reason: event.reason, why: event.message });
     deps.recorder.event({ object: { apiVersion, kind: resource.sets.kind, name, uid }, ...event });
   }
 }

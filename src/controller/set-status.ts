@@ -2,11 +2,12 @@ import type { ConditionInput } from "../api/conditions.ts";
 import { cut, mergeConditions } from "../api/conditions.ts";
 import type { Reason } from "../api/reasons.ts";
 import type { FailingNode, NodeVolumeSetStatus } from "../api/types.gen.ts";
-import { canonicalJson, compareText } from "./canonical-json.ts";
+import { compareText } from "./canonical-json.ts";
 import type { Conflict } from "./conflicts.ts";
 import type { SetEntry } from "./projections.ts";
 import type { Stake } from "./resolve-node.ts";
 import type { Rollout, RolloutNode } from "./rollout.ts";
+import { sameJson } from "./same-json.ts";
 
 /** What the status of a set is made of. */
 export interface SetStatusInput {
@@ -53,7 +54,7 @@ export function setStatus(input: SetStatusInput, now: number): NodeVolumeSetStat
 
 /** Whether a status says the same: a write of it would change nothing. */
 export function sameStatus(a: NodeVolumeSetStatus, b: NodeVolumeSetStatus): boolean {
-  return canonicalJson(a) === canonicalJson(b);
+  return sameJson(a, b);
 }
 
 type Counts = { [K in "desired" | "updated" | "ready" | "drifted" | "conflict" | "failed"]: number };

@@ -1,5 +1,5 @@
 import type { Registry } from "prom-client";
-import { fieldManager, resource, systemNamespace } from "../api/names.ts";
+import { fieldManager, systemNamespace } from "../api/names.ts";
 import { messageOf } from "../errors.ts";
 import { createKubeClient } from "../kube/client.ts";
 import { createEventRecorder } from "../kube/event-recorder.ts";
@@ -10,18 +10,12 @@ import { createAgentLeases } from "./agent-leases.ts";
 import { createGatherer } from "./gather.ts";
 import type { Metrics } from "./metrics.ts";
 import { createMetrics } from "./metrics.ts";
-import { reconcileNodeState } from "./node-states.ts";
-import type { ParseSet, SetEntry } from "./projections.ts";
-import { createQueues } from "./queues.ts";
-import { reconcileAgent } from "./reconcile-agent.ts";
-import { reconcileNode } from "./reconcile-node.ts";
-import { reconcileSet, releaseSet } from "./reconcile-set.ts";
-import { releaseIntent } from "./release-intent.ts";
+import type { ParseSet } from "./projections.ts";
 import type { CreateShell } from "./shell.ts";
 import { createPlainShell } from "./shell.ts";
 import { connectTriggers } from "./triggers.ts";
 import { allOf, createWatches } from "./watches.ts";
-import { createWriting } from "./writing.ts";
+import { createWork } from "./work.ts";
 
 export interface ControllerDeps {
   readonly system: System;
@@ -42,6 +36,8 @@ export interface Controller {
 
 /** Lease of the leader, in nodevolume-system. */
 const leaderLease = "nodevolume-controller";
+/** What Events may take at the end: they are for people, and the next leader waits. */
+const lastWordsMs = 1_000;
 
 /**
  * Wires the controller and starts it. Data flows one way:
@@ -81,7 +77,7 @@ export function startController(deps: ControllerDeps): Controller {
     // Unique to this run: what its predecessor of the same name may still have under way is not ours.
     identity: `${config.identity}_${random.uuid()}`,
     onStarted: () => void lead(),
-    onStopped: pause,
+    onStopped: () => work.pause(),
   });
   const client = createKubeClient({
     transport,
@@ -101,94 +97,12 @@ export function startController(deps: ControllerDeps): Controller {
     onDrop: metrics.eventDropped,
   });
 
-  const gatherer = createGatherer(stores, config.allowedPrefixes);
+  const gatherer = createGatherer(stores, config.allowedPrefixes, system);
   const leases = createAgentLeases({ clock, leases: stores.leases, nodes: stores.nodes, namespace: systemNamespace });
-  const writing = createWriting();
-  const admitted = new Map<string, ReadonlySet<string>>();
-  let onSet: (set: SetEntry) => Promise<void> = () => Promise.resolve();
-
-  const hasNode = (name: string) => stores.nodes.get(name) !== undefined;
-  const upsertIntent = (raw: unknown) => watches.intents.upsertIfNewer(raw);
-  const upsertSet = (raw: unknown) => watches.sets.upsertIfNewer(raw);
-
-  const nodeDeps = {
-    client,
-    random,
-    log,
-    gatherer,
-    leases,
-    writing,
-    upsert: upsertIntent,
-    mayUpdate: (set: string, node: string) => admitted.get(set)?.has(node) === true,
-  };
-  const setDeps = {
-    client,
-    clock,
-    log,
-    recorder,
-    gatherer,
-    writing,
-    hasNode,
-    upsert: upsertSet,
-    admit(set: string, nodes: ReadonlySet<string>) {
-      admitted.set(set, nodes);
-      for (const node of nodes) queues.nodes.add(node);
-    },
-  };
-  const releaseDeps = {
-    client,
-    log,
-    recorder,
-    node: (name: string) => stores.nodes.get(name),
-    lostForMs: leases.lostForMs,
-    uidOfSet: (name: string) => stores.sets.get(name)?.metadata.uid,
-  };
-  const agentDeps = { client, clock, log, gatherer, leases, hasNode, upsert: upsertIntent };
-  const stateDeps = {
-    client,
-    log,
-    complete: gatherer.complete,
-    state: (name: string) => stores.states.get(name),
-    hasNode,
-    hasIntents: (node: string) => gatherer.intentsOf(node).length > 0,
-    upsert: (raw: unknown) => watches.states.upsertIfNewer(raw),
-  };
-
-  const queues = createQueues(system, metrics, {
-    async sets(name) {
-      const set = stores.sets.get(name);
-      if (set === undefined) admitted.delete(name);
-      else await onSet(set);
-    },
-    nodes: (node) => reconcileNode(nodeDeps, node),
-    async releases(name) {
-      const intent = stores.intents.get(name);
-      const decision = intent && (await releaseIntent(releaseDeps, intent));
-      if (decision?.release === false && decision.checkAgainInMs !== undefined) {
-        queues.releases.addAfter(name, decision.checkAgainInMs);
-      }
-    },
-    async agents(node) {
-      const againInMs = await reconcileAgent(agentDeps, node);
-      if (againInMs !== undefined) queues.agents.addAfter(node, againInMs);
-    },
-    states: (node) => reconcileNodeState(stateDeps, node),
-  });
+  const work = createWork({ system, client, recorder, watches, gatherer, leases, metrics });
+  const { queues } = work;
   const triggers = connectTriggers({ stores, gatherer, queues });
-
-  const shell = (deps.createShell ?? createPlainShell)({
-    watchSets(handler) {
-      onSet = handler;
-    },
-    async writeFinalizers({ metadata: { name, uid, resourceVersion } }, finalizers) {
-      const ref = { name, uid, resourceVersion };
-      const answer = await client.mergePatch(resource.sets, ref, { metadata: { finalizers } });
-      // A set whose last finalizer was taken off is gone, which the watch will say.
-      if (finalizers.length > 0) upsertSet(answer);
-    },
-    reconcile: (set) => reconcileSet(setDeps, set),
-    release: (set) => releaseSet(setDeps, set),
-  });
+  const shell = (deps.createShell ?? createPlainShell)(work.shellDeps);
 
   let stopped = false;
 
@@ -201,14 +115,8 @@ export function startController(deps: ControllerDeps): Controller {
       return;
     }
     if (stopped || !election.isLeader()) return;
-    for (const queue of Object.values(queues)) queue.resume();
+    work.resume();
     triggers.all();
-  }
-
-  function pause(): void {
-    for (const queue of Object.values(queues)) queue.pause();
-    admitted.clear();
-    writing.clear();
   }
 
   async function begin(): Promise<void> {
@@ -218,7 +126,17 @@ export function startController(deps: ControllerDeps): Controller {
     if (!stopped) election.start();
   }
 
-  pause();
+  async function lastWords(): Promise<void> {
+    await new Promise<void>((resolve) => {
+      const cancel = system.timers.after(lastWordsMs, resolve);
+      void recorder.flush().then(() => {
+        cancel();
+        resolve();
+      });
+    });
+  }
+
+  work.pause();
   for (const watch of allOf(watches)) watch.start();
   begin().catch((error: unknown) => log.debug("stopped before the caches were filled", { error: messageOf(error) }));
 
@@ -229,7 +147,7 @@ export function startController(deps: ControllerDeps): Controller {
       shell.stop();
       triggers.stop();
       await Promise.all(Object.values(queues).map((queue) => queue.stop()));
-      await recorder.flush();
+      await lastWords();
       recorder.stop();
       await election.stop();
       for (const watch of allOf(watches)) watch.stop();

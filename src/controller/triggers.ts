@@ -3,12 +3,12 @@ import type { KeyedQueue } from "../kube/keyed-queue.ts";
 import type { Lease } from "../kube/lease.ts";
 import type { ObjectStore } from "../kube/object-store.ts";
 import type { Cancel } from "../ports.ts";
-import { canonicalJson } from "./canonical-json.ts";
 import type { Gatherer, Stores } from "./gather.ts";
 import { sameDemand } from "./gather.ts";
 import { requestersOf } from "./identity.ts";
 import type { Intent, NodeInfo, SetEntry } from "./projections.ts";
 import { awaitsRelease } from "./release.ts";
+import { sameJson } from "./same-json.ts";
 
 export interface Queues {
   /** By name of the set: rollout, status, end of the set. */
@@ -133,7 +133,7 @@ export function connectTriggers({ stores, gatherer, queues }: TriggerDeps): Trig
 function sameNode(a: NodeInfo, b: NodeInfo): boolean {
   const essence = ({ metadata, ...rest }: NodeInfo) => {
     const { resourceVersion: _, ...kept } = metadata;
-    return canonicalJson({ metadata: kept, ...rest });
+    return { metadata: kept, ...rest };
   };
-  return essence(a) === essence(b);
+  return sameJson(essence(a), essence(b));
 }

@@ -37,13 +37,22 @@ export function createWatches({ system, transport, parseSet, onRestart }: Watche
       ...(namespace !== undefined && { namespace }),
     });
   }
-  return {
+  const watches = {
     sets: watch(resource.sets, (raw) => projectSet(raw, parseSet)),
     nodes: watch(resource.nodes, projectNode),
     intents: watch(resource.intents, projectIntent),
     states: watch(resource.states, projectName),
     leases: watch(resource.leases, projectLease, systemNamespace),
   };
+  // Nothing is done before all of them have come back, so the first one calls the others.
+  for (const { store } of allOf(watches)) {
+    store.subscribe({
+      onState({ connected }) {
+        if (connected) for (const other of allOf(watches)) other.nudge();
+      },
+    });
+  }
+  return watches;
 }
 
 export function allOf(watches: Watches): Reflector<never>[] {

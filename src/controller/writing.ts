@@ -6,7 +6,7 @@ export interface Writing {
   begin(node: string, sets: Iterable<string>): void;
   end(node: string): void;
   nodesOf(set: string): Set<string>;
-  clear(): void;
+  nodes(): string[];
 }
 
 export function createWriting(): Writing {
@@ -19,6 +19,6 @@ export function createWriting(): Writing {
     nodesOf(set) {
       return new Set([...byNode].filter(([, sets]) => sets.has(set)).map(([node]) => node));
     },
-    clear: () => byNode.clear(),
+    nodes: () => [...byNode.keys()],
   };
 }

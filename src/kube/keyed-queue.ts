@@ -36,6 +36,8 @@ export interface KeyedQueue {
 }
 
 const defaultBackoff = { baseMs: 250, maxMs: 60_000 };
+/** Runs that await nothing follow each other without a break; sockets and timers must get their turn between them. */
+const longestTurnMs = 10;
 
 export function createKeyedQueue(deps: KeyedQueueDeps): KeyedQueue {
   const { clock, timers, random } = deps.system;
@@ -46,14 +48,26 @@ export function createKeyedQueue(deps: KeyedQueueDeps): KeyedQueue {
   const failures = new Map<string, number>();
   let state: "open" | "paused" | "stopped" = "open";
   let pumping = false;
+  let turnBegan = clock.monotonic();
   let onDrained: (() => void) | undefined;
 
   function makeDue(key: string): void {
+    if (due.size + running.size === 0) turnBegan = clock.monotonic();
     due.add(key);
+    schedulePump();
+  }
+
+  /** Not at once: add is called from store notifications, which a run must not interrupt. */
+  function schedulePump(): void {
     if (pumping) return;
     pumping = true;
-    // Not at once: add is called from store notifications, which a run must not interrupt.
-    void Promise.resolve().then(pump);
+    if (clock.monotonic() - turnBegan < longestTurnMs) void Promise.resolve().then(pump);
+    else {
+      timers.after(0, () => {
+        turnBegan = clock.monotonic();
+        pump();
+      });
+    }
   }
 
   function pump(): void {
@@ -79,7 +93,7 @@ export function createKeyedQueue(deps: KeyedQueueDeps): KeyedQueue {
     }
     running.delete(key);
     if (state === "stopped" && running.size === 0) onDrained?.();
-    else pump();
+    else if (due.size > 0) schedulePump();
   }
 
   function failed(key: string, error: unknown): void {

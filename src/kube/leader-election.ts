@@ -46,6 +46,7 @@ export function createLeaderElection(deps: LeaderElectionDeps): LeaderElection {
   /** When the last successful renewal was sent. Not when it was answered: the lease may count from the sending. */
   let renewedAt = Number.NEGATIVE_INFINITY;
   let leading = false;
+  let failing = false;
   let stopped = false;
   let cancelTick: Cancel = () => {};
   let cancelDeadline: Cancel = () => {};
@@ -118,8 +119,12 @@ export function createLeaderElection(deps: LeaderElectionDeps): LeaderElection {
         if (isConflict(error) || isNotFound(error)) return attempt(true);
         throw error;
       });
+      if (failing) log.info("leader election: the lease can be read and written again");
+      failing = false;
     } catch (error) {
-      log.warn("leader election: the lease could not be written", { error: messageOf(error), leading });
+      const level = failing ? "debug" : "warn";
+      log[level]("leader election: the lease cannot be read or written", { error: messageOf(error), leading });
+      failing = true;
     }
     if (stopped) return;
     cancelTick = timers.after(retryPeriodMs * (1 + random.next() * 0.2), schedule);

@@ -49,6 +49,8 @@ export interface Reflector<T extends KubeObject> {
   synced(): Promise<void>;
   /** Lists again, and resolves when the store is not older than this call. Rejects if the reflector is stopped. */
   resync(): Promise<void>;
+  /** The server answers again, as another watch has noticed: do not wait for the next attempt. */
+  nudge(): void;
   /** Takes in the server's answer to a write of our own, so that the next decision sees it. */
   upsertIfNewer(raw: unknown): void;
 }
@@ -72,6 +74,7 @@ export function createReflector<T extends KubeObject>(deps: ReflectorDeps<T>): R
   let failures = 0;
   let watchListRefused = false;
   let cancelCurrent: Cancel = () => {};
+  let backingOff = false;
   let waiters: { resolve: () => void; reject: (error: Error) => void }[] = [];
 
   /** Opens the stream; with `listing` it begins with all objects and a bookmark that says where they end. */
@@ -133,6 +136,7 @@ export function createReflector<T extends KubeObject>(deps: ReflectorDeps<T>): R
   }
 
   function open(): void {
+    backingOff = false;
     if (!running) return;
     const openedAt = clock.monotonic();
     const listing = resourceVersion === "";
@@ -189,6 +193,7 @@ export function createReflector<T extends KubeObject>(deps: ReflectorDeps<T>): R
       if (store.state().connected || failures === 1) log.warn("watch lost", { kind: end.kind, reason: end.message });
       store.setConnected(false);
     }
+    backingOff = true;
     cancelCurrent = timers.after(fullJitter(failures, backoff, random), open);
   }
 
@@ -220,6 +225,11 @@ export function createReflector<T extends KubeObject>(deps: ReflectorDeps<T>): R
       const listed = nextList();
       open();
       return listed;
+    },
+    nudge() {
+      if (!backingOff) return;
+      cancelCurrent();
+      open();
     },
     upsertIfNewer(raw) {
       const object = deps.project(raw);

@@ -170,6 +170,23 @@ describe("createReflector, under a virtual clock", () => {
     expect(system.lines.filter((l) => l.level === "warn")).to.have.length(1);
   });
 
+  it("nudge ends the wait for the next attempt, and nothing else", async () => {
+    const { system, api, reflector, watches } = story();
+    reflector.start();
+    await system.advance(1000);
+    reflector.nudge();
+    expect(watches()).to.have.length(1);
+    const { fault } = api;
+    api.fault = () => ({ when: "before" });
+    api.breakWatches("error");
+    await system.advance(100_000);
+    api.fault = fault;
+    reflector.nudge();
+    await system.advance(10);
+    expect(watches()).to.have.length(2);
+    expect(reflector.store.state().connected).to.equal(true);
+  });
+
   it("does not flood a server that closes every watch at once", async () => {
     const { system, api, reflector, watches } = story();
     reflector.start();

@@ -1,0 +1,131 @@
+import { resource } from "../api/names.ts";
+import type { KubeClient } from "../kube/client.ts";
+import type { EventRecorder } from "../kube/event-recorder.ts";
+import type { System } from "../ports.ts";
+import type { AgentLeases } from "./agent-leases.ts";
+import type { Gatherer } from "./gather.ts";
+import type { Metrics } from "./metrics.ts";
+import { reconcileNodeState } from "./node-states.ts";
+import type { SetEntry } from "./projections.ts";
+import { createQueues } from "./queues.ts";
+import { reconcileAgent } from "./reconcile-agent.ts";
+import { reconcileNode } from "./reconcile-node.ts";
+import { reconcileSet, releaseSet } from "./reconcile-set.ts";
+import { releaseIntent } from "./release-intent.ts";
+import type { ShellDeps } from "./shell.ts";
+import type { Queues } from "./triggers.ts";
+import type { Watches } from "./watches.ts";
+import { createWriting } from "./writing.ts";
+
+export interface WorkDeps {
+  readonly system: System;
+  readonly client: KubeClient;
+  readonly recorder: EventRecorder;
+  readonly watches: Watches;
+  readonly gatherer: Gatherer;
+  readonly leases: AgentLeases;
+  readonly metrics: Metrics;
+}
+
+/** The queues with what is done for their keys, and what they share: who is admitted, and what is being written. */
+export interface Work {
+  readonly queues: Queues;
+  readonly shellDeps: ShellDeps;
+  /** Starts nothing more. What is under way goes on. */
+  pause(): void;
+  resume(): void;
+}
+
+export function createWork({ system, client, recorder, watches, gatherer, leases, metrics }: WorkDeps): Work {
+  const { clock, random, log } = system;
+  const { sets, nodes, intents, states } = watches;
+  const writing = createWriting();
+  /** By set, the nodes that the rollout has admitted. */
+  const admitted = new Map<string, ReadonlySet<string>>();
+  let onSet: (set: SetEntry) => Promise<void> = () => Promise.resolve();
+
+  const hasNode = (name: string) => nodes.store.get(name) !== undefined;
+  const upsert = (raw: unknown) => intents.upsertIfNewer(raw);
+  const mayUpdate = (set: string, node: string) => admitted.get(set)?.has(node) === true;
+
+  const nodeDeps = { client, random, log, gatherer, leases, writing, upsert, mayUpdate };
+  const agentDeps = { client, clock, log, gatherer, leases, hasNode, upsert };
+  const setDeps = {
+    client,
+    clock,
+    log,
+    recorder,
+    gatherer,
+    writing,
+    hasNode,
+    upsert: (raw: unknown) => sets.upsertIfNewer(raw),
+    admit(set: string, nodesOfSet: ReadonlySet<string>) {
+      admitted.set(set, nodesOfSet);
+      for (const node of nodesOfSet) queues.nodes.add(node);
+    },
+  };
+  const releaseDeps = {
+    client,
+    log,
+    recorder,
+    node: (name: string) => nodes.store.get(name),
+    lostForMs: leases.lostForMs,
+    uidOfSet: (name: string) => sets.store.get(name)?.metadata.uid,
+  };
+  const stateDeps = {
+    client,
+    log,
+    complete: gatherer.complete,
+    state: (name: string) => states.store.get(name),
+    hasNode,
+    hasIntents: (node: string) => gatherer.intentsOf(node).length > 0,
+    upsert: (raw: unknown) => states.upsertIfNewer(raw),
+  };
+
+  const queues = createQueues(system, metrics, {
+    async sets(name) {
+      const set = sets.store.get(name);
+      if (set === undefined) admitted.delete(name);
+      else await onSet(set);
+    },
+    nodes: (node) => reconcileNode(nodeDeps, node),
+    async releases(name) {
+      const intent = intents.store.get(name);
+      const decision = intent && (await releaseIntent(releaseDeps, intent));
+      if (decision?.release === false && decision.checkAgainInMs !== undefined) {
+        queues.releases.addAfter(name, decision.checkAgainInMs);
+      }
+    },
+    async agents(node) {
+      const againInMs = await reconcileAgent(agentDeps, node);
+      if (againInMs !== undefined) queues.agents.addAfter(node, againInMs);
+    },
+    states: (node) => reconcileNodeState(stateDeps, node),
+  });
+
+  return {
+    queues,
+    shellDeps: {
+      watchSets(handler) {
+        onSet = handler;
+      },
+      async writeFinalizers({ metadata: { name, uid, resourceVersion } }, finalizers) {
+        const ref = { name, uid, resourceVersion };
+        const answer = await client.mergePatch(resource.sets, ref, { metadata: { finalizers } });
+        // A set whose last finalizer was taken off is gone, which the watch will say.
+        if (finalizers.length > 0) sets.upsertIfNewer(answer);
+      },
+      reconcile: (set) => reconcileSet(setDeps, set),
+      release: (set) => releaseSet(setDeps, set),
+    },
+    pause() {
+      for (const queue of Object.values(queues)) queue.pause();
+      admitted.clear();
+    },
+    resume() {
+      for (const queue of Object.values(queues)) queue.resume();
+      // What was being written when the work was paused may have been applied since.
+      for (const node of writing.nodes()) queues.nodes.add(node);
+    },
+  };
+}

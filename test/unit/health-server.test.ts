@@ -1,0 +1,51 @@
+import { expect } from "chai";
+import { Counter, Registry } from "prom-client";
+import type { HealthServer } from "../../src/health-server.ts";
+import { startHealthServer } from "../../src/health-server.ts";
+import { virtualSystem } from "./kube/virtual-system.ts";
+
+describe("startHealthServer", () => {
+  let server: HealthServer;
+  let ready: boolean;
+  const { log, lines } = virtualSystem();
+
+  before(async () => {
+    const registry = new Registry();
+    new Counter({ name: "things_total", help: "Things", registers: [registry] }).inc(3);
+    server = await startHealthServer({ address: { host: "127.0.0.1", port: 0 }, registry, ready: () => ready, log });
+  });
+  after(() => server.stop());
+
+  const get = (path: string, method = "GET") => fetch(`http://127.0.0.1:${server.port}${path}`, { method });
+
+  it("names the port that it got", () => {
+    expect(lines[0]?.meta).to.deep.equal({ host: "127.0.0.1", port: server.port });
+  });
+
+  it("serves metrics in the format of Prometheus", async () => {
+    const answer = await get("/metrics");
+    expect(answer.headers.get("content-type")).to.contain("text/plain");
+    expect(await answer.text()).to.contain("things_total 3");
+  });
+
+  it("is healthy when it answers, and ready when it is", async () => {
+    expect((await get("/healthz")).status).to.equal(200);
+    ready = false;
+    expect((await get("/readyz")).status).to.equal(503);
+    ready = true;
+    expect((await get("/readyz?verbose")).status).to.equal(200);
+  });
+
+  it("refuses the rest", async () => {
+    expect((await get("/")).status).to.equal(404);
+    expect((await get("/metrics", "POST")).status).to.equal(405);
+  });
+
+  it("rejects if the port is taken", async () => {
+    const address = { host: "127.0.0.1", port: server.port };
+    const taken = await startHealthServer({ address, registry: new Registry(), ready: () => true, log }).catch(
+      (error: NodeJS.ErrnoException) => error.code,
+    );
+    expect(taken).to.equal("EADDRINUSE");
+  });
+});
