@@ -23,6 +23,7 @@ export const reasons = {
   Suspended: { kind: "normal", endedBy: "suspend is taken back on the set or the Node" },
   Unmounting: { kind: "waiting", endedBy: "the last mount is gone" },
   Released: { kind: "normal", endedBy: "" },
+  ReleasedWithoutAcknowledgement: { kind: "normal", endedBy: "" },
   Retained: { kind: "normal", endedBy: "" },
   AgentLost: { kind: "waiting", endedBy: "the agent renews its Lease" },
 

@@ -1,4 +1,5 @@
 import { apiVersion, finalizer, resource } from "../api/names.ts";
+import type { Reason } from "../api/reasons.ts";
 import type { KubeClient } from "../kube/client.ts";
 import type { EventRecorder } from "../kube/event-recorder.ts";
 import type { Logger } from "../ports.ts";
@@ -52,7 +53,8 @@ function tell({ log, recorder, uidOfSet }: ReleaseIntentDeps, intent: Intent, pr
   }
   log.warn("intent released without an acknowledgement", { ...meta, why: proof.message });
   const message = `${name} counts as released although node ${intent.spec.nodeName} never said so: ${proof.message}`;
-  const event = { type: "Warning", reason: "ReleasedWithoutAcknowledgement", message } as const;
+  const reason: Reason = "ReleasedWithoutAcknowledgement";
+  const event = { type: "Warning", reason, message } as const;
   recorder.event({ object: { apiVersion, kind: resource.intents.kind, name, uid }, ...event });
   for (const set of requestersOf(intent)) {
     const setUID = uidOfSet(set);
