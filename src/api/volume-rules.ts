@@ -21,9 +21,10 @@ const allowedFor =
   (...types: readonly string[]): Check<VolumeTemplate> =>
   (volume, [pattern]) => {
     const type = volume.source.nfs === undefined ? volume.fsType : "nfs";
-    const more = type === "ext4" ? ["journal_checksum", "prjquota"] : [];
     if (type === undefined || !types.includes(type)) return true;
-    return optionsOf(volume).every((option) => more.includes(option) || pattern?.test(option) === true);
+    return optionsOf(volume).every(
+      (option) => (type === "ext4" && option === "journal_checksum") || pattern?.test(option) === true,
+    );
   };
 
 const ofNfs3: Check<VolumeTemplate> = (volume) => {
