@@ -3,6 +3,7 @@
 import { insideSandbox, openSandbox } from "./lib/sandbox/inside.ts";
 import { keptFolders } from "./lib/sandbox/kept.ts";
 import { newRunId, runInSandbox, runVariable } from "./lib/sandbox/outside.ts";
+import { filesOf } from "./quickstart/kubeconfig-files.ts";
 import { parseOptions, type QuickstartOptions, UsageError, usage } from "./quickstart/options.ts";
 import { quickstart } from "./quickstart/run.ts";
 import { createScreen, describeFailure } from "./quickstart/screen.ts";
@@ -36,10 +37,10 @@ function read(args: readonly string[]): QuickstartOptions | number {
 }
 
 async function demonstrate(options: QuickstartOptions): Promise<number> {
-  const sandbox = openSandbox(keptFolders(process.env));
+  const sandbox = openSandbox([...keptFolders(process.env), ...filesOf(options.existing?.kubeconfig)]);
   const screen = createScreen(process.stdout);
   // Whatever still runs or is open ends with the sandbox, which ends with this process.
-  sandbox.stopped.addEventListener("abort", () => setTimeout(() => process.exit(0), 10_000).unref());
+  sandbox.stopped.addEventListener("abort", () => setTimeout(() => process.exit(130), 90_000).unref());
   try {
     await quickstart(options, sandbox, screen);
     process.exit(0);

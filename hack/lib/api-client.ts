@@ -1,5 +1,6 @@
 // A plain HTTPS client of an API server for scripts and tests: apart from src/kube, so that the tests do not share its mistakes.
-import { Agent, type RequestOptions, request } from "node:https";
+import { Agent as PlainAgent, request as plainRequest } from "node:http";
+import { Agent, type RequestOptions, request as tlsRequest } from "node:https";
 import { eachLine } from "./lines.ts";
 
 export interface ApiAccess {
@@ -8,9 +9,11 @@ export interface ApiAccess {
   /** PEM of the certificate authority. */
   readonly ca: string;
   readonly token?: string;
-  /** PEM of a client certificate and its key. */
-  readonly cert?: string;
-  readonly key?: string;
+}
+
+/** A unix socket behind which somebody else, such as `kubectl proxy`, sees to who one is. */
+export interface ProxyAccess {
+  readonly socketPath: string;
 }
 
 export interface ApiAnswer {
@@ -38,16 +41,21 @@ export interface ApiClient {
   close(): void;
 }
 
-export function createApiClient(access: ApiAccess): ApiClient {
-  const agent = new Agent({ keepAlive: true, ca: access.ca, cert: access.cert, key: access.key });
+export function createApiClient(access: ApiAccess | ProxyAccess): ApiClient {
+  const proxy = "socketPath" in access;
+  const request = proxy ? plainRequest : tlsRequest;
+  const agent = proxy ? new PlainAgent({ keepAlive: true }) : new Agent({ keepAlive: true, ca: access.ca });
+  const server = proxy ? "http://localhost" : access.server;
+  const token = proxy ? undefined : access.token;
   const options = (method: string, path: string, contentType?: string): [URL, RequestOptions] => [
-    new URL(path, access.server),
+    new URL(path, server),
     {
       method,
       agent,
+      ...(proxy ? { socketPath: access.socketPath } : {}),
       headers: {
         accept: "application/json",
-        ...(access.token === undefined ? {} : { authorization: `Bearer ${access.token}` }),
+        ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
         ...(contentType === undefined ? {} : { "content-type": contentType }),
       },
     },

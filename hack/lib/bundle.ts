@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { build, type Plugin } from "esbuild";
+import { build, type Plugin, stop } from "esbuild";
 import { root } from "./root.ts";
 
 export interface Bundle {
@@ -39,6 +39,7 @@ export async function buildBundles(): Promise<Bundle[]> {
     logLevel: "warning",
     plugins: [rolesStayOutside(roles)],
   });
+  await stop(); // its service would stay until we end
   mkdirSync(join(root, "dist"), { recursive: true });
   for (const { path, contents } of outputFiles) {
     // Renamed into place: whoever starts a role meanwhile, or after we were killed, never reads half a bundle.

@@ -29,6 +29,8 @@ export function startProcess(options: ProcessOptions): RunningProcess {
   const log = openSync(options.logFile, "a");
   const child = spawn(options.command, options.args, {
     stdio: ["ignore", log, log],
+    // A session of its own: Ctrl-C is for the demonstration, which may still need this to clean up.
+    detached: true,
     ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
     ...(options.env === undefined ? {} : { env: options.env }),
   });

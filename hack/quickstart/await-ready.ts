@@ -71,7 +71,8 @@ export async function awaitSummaries(demo: Demo, signal: AbortSignal): Promise<v
   while (performance.now() < deadline && !signal.aborted) {
     const [states, intents] = await Promise.all([items(demo, "nodevolumestates"), items(demo, "nodevolumeintents")]);
     const counted = (name: string) => intents.filter((intent) => intent.spec?.nodeName === name).length;
-    if (states.every((state) => state.status?.volumes === counted(state.metadata.name))) return;
+    const own = states.filter((state) => demo.hosts.some((host) => host.name === state.metadata.name));
+    if (own.every((state) => state.status?.volumes === counted(state.metadata.name))) return;
     await sleep(100);
   }
 }

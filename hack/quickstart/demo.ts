@@ -11,6 +11,8 @@ export interface Demo {
   readonly hosts: readonly PretendHost[];
   /** Everything that has to keep running, by the order in which it was started. */
   readonly processes: readonly RunningProcess[];
+  /** Manifests of the sample, as kubectl takes them. */
+  readonly sample: string;
   /** Removes what this run made, and ends what it started. */
   remove(): Promise<void>;
 }

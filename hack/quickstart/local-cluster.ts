@@ -1,6 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { createApiClient } from "../lib/api-client.ts";
+import { buildBundles } from "../lib/bundle.ts";
 import { platformAdmin, writeKubeconfig } from "../lib/control-plane/credentials.ts";
 import { agentIdentity, controllerIdentity } from "../lib/control-plane/identities.ts";
 import { installProject } from "../lib/control-plane/install.ts";
@@ -10,8 +11,9 @@ import { type PretendHost, startPretendHost } from "../lib/pretend-node/node.ts"
 import { createNodeObject } from "../lib/pretend-node/object.ts";
 import type { RunningProcess } from "../lib/process.ts";
 import { startAgent, startController } from "../lib/roles.ts";
+import { root } from "../lib/root.ts";
 import type { ToolPaths } from "../lib/tools/locate.ts";
-import type { Demo } from "./demo.ts";
+import { type Demo, sampleFolder } from "./demo.ts";
 import { rightsOfPeople } from "./people.ts";
 import type { Screen } from "./screen.ts";
 
@@ -39,6 +41,8 @@ export async function startLocalCluster(options: LocalOptions): Promise<Demo> {
   screen.note("each role gets a bound token of its own; the administrator's token is not used from here on");
   const logs = join(directory, "logs");
   mkdirSync(logs, { recursive: true });
+  screen.step("bundling controller and agent");
+  await buildBundles();
   screen.step("starting the controller, and an agent on each node in a mount namespace of its own");
   const controller = startController("nodevolume-controller-0", {
     server: plane.server,
@@ -54,6 +58,7 @@ export async function startLocalCluster(options: LocalOptions): Promise<Demo> {
     ...people,
     hosts,
     processes,
+    sample: await people.kubectl.run(["kustomize", join(root, sampleFolder)]),
     async remove() {
       for (const { agent } of nodes) await agent.stop();
       await controller.stop();

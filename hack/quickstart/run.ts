@@ -1,10 +1,9 @@
 import { join } from "node:path";
-import { buildBundles } from "../lib/bundle.ts";
-import { root } from "../lib/root.ts";
 import type { Sandbox } from "../lib/sandbox/inside.ts";
 import { locateTools } from "../lib/tools/locate.ts";
 import { awaitReady, awaitSummaries, watchProcesses } from "./await-ready.ts";
 import { type Demo, sampleFolder } from "./demo.ts";
+import { startOnExistingCluster } from "./existing-cluster.ts";
 import { farewell } from "./farewell.ts";
 import { peopleKubeconfig, startLocalCluster } from "./local-cluster.ts";
 import type { QuickstartOptions } from "./options.ts";
@@ -19,24 +18,25 @@ const victim = "/mnt/nodevolume/scratch";
 /** The whole demonstration. Returns when it is over; throws StepError with what happened and what to do. */
 export async function quickstart(options: QuickstartOptions, sandbox: Sandbox, screen: Screen): Promise<void> {
   const env = process.env;
-  screen.step("looking for etcd, kube-apiserver and kubectl; bundling controller and agent");
+  screen.step("looking for etcd, kube-apiserver and kubectl");
   const tools = await locateTools({ env, report: (line) => screen.note(line), signal: sandbox.stopped });
-  await buildBundles();
-  const demo = await startLocalCluster({
-    tools,
-    directory,
-    nodes: options.nodes,
-    screen,
-    signal: sandbox.stopped,
-    env,
-  });
-  await show(demo, screen, sandbox.stopped);
-  if (options.once) {
-    await takeDown(demo, screen);
-    await demo.remove();
-    screen.step("done: nothing is left");
-    return;
+  const common = { directory, screen, env, signal: sandbox.stopped };
+  const demo =
+    options.existing === undefined
+      ? await startLocalCluster({ ...common, tools, nodes: options.nodes })
+      : await startOnExistingCluster({ ...common, ...options.existing, kubectl: tools.kubectl });
+  try {
+    await demonstrate(demo, options, sandbox, screen);
+  } finally {
+    // A cluster of our own ends with the sandbox, however this went; on another one something has been made.
+    if (options.existing !== undefined || options.once) await demo.remove();
   }
+  if (options.once) screen.step("done: nothing is left");
+}
+
+async function demonstrate(demo: Demo, options: QuickstartOptions, sandbox: Sandbox, screen: Screen): Promise<void> {
+  await show(demo, screen, sandbox.stopped);
+  if (options.once) return takeDown(demo, screen);
   const host = demo.hosts[0];
   screen.step("what to try next");
   screen.block(
@@ -56,7 +56,7 @@ export async function quickstart(options: QuickstartOptions, sandbox: Sandbox, s
 /** Applies the sample, waits, and shows the tables, the kernel's mounts, and a repair. */
 async function show(demo: Demo, screen: Screen, signal: AbortSignal): Promise<void> {
   screen.step(`kubectl apply -k ${sampleFolder}`);
-  screen.block(await demo.kubectl.run(["apply", "--server-side", "-k", join(root, sampleFolder)]));
+  screen.block(await demo.kubectl.run(["apply", "--server-side", "-f", "-"], demo.sample));
   screen.step("waiting until every node has what the sets say");
   await awaitReady(demo, sets, screen, signal);
   await awaitSummaries(demo, signal);

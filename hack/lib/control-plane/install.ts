@@ -29,7 +29,8 @@ export async function installProject(target: InstallTarget): Promise<void> {
 /** Milliseconds for the API server to take in what was applied; seconds are usual. */
 const patience = 30_000;
 
-async function untilServed(admin: ApiClient): Promise<void> {
+/** Waits until the API server serves our kinds. */
+export async function untilServed(admin: ApiClient): Promise<void> {
   for (const plural of ["nodevolumesets", "nodevolumeintents", "nodevolumestates"]) {
     const path = `/apis/nodevolume.dev/v1alpha1/${plural}?limit=1`;
     await until(`${plural} to be served`, async () => (await admin.call("GET", path)).status === 200);
@@ -40,7 +41,7 @@ async function untilServed(admin: ApiClient): Promise<void> {
  * Policies come into force a moment after they were applied. Asked for by a dry run that one of them must refuse: an agent
  * whose token names no node.
  */
-async function untilEnforced(target: InstallTarget): Promise<void> {
+export async function untilEnforced(target: Omit<InstallTarget, "kubectl">): Promise<void> {
   const token = await requestToken(target.admin, "nodevolume-agent");
   const agent = createApiClient({ server: target.server, ca: target.ca, token });
   const path = `/apis/coordination.k8s.io/v1/namespaces/${systemNamespace}/leases?dryRun=All`;

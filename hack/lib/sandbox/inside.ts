@@ -17,7 +17,7 @@ export interface Sandbox {
 
 /**
  * Puts /tmp and /mnt on tmpfs and ties this process to the one outside.
- * @param keep folders that must stay visible if they lie beneath /tmp or /mnt
+ * @param keep folders and files that must stay visible if they lie beneath /tmp or /mnt
  */
 export function openSandbox(keep: readonly string[]): Sandbox {
   delete process.env[entryVariable];

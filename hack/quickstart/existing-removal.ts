@@ -1,0 +1,49 @@
+import { systemNamespace } from "../../src/api/names.ts";
+import type { ApiClient } from "../lib/api-client.ts";
+import type { Kubectl } from "../lib/kubectl.ts";
+import type { Manifest } from "./inventory.ts";
+import { keyOf } from "./inventory.ts";
+import type { Screen } from "./screen.ts";
+
+export interface Removal {
+  readonly kubectl: Kubectl;
+  readonly client: ApiClient;
+  readonly node: string;
+  /** What was installed, in the order in which it was made. */
+  readonly made: readonly Manifest[];
+  readonly sample: readonly Manifest[];
+  readonly screen: Screen;
+}
+
+/**
+ * Removes the sample while controller and agent still run, so that everything is unmounted first, then what was
+ * installed, last made first. The kinds stay if somebody made sets of their own meanwhile: they would go with them.
+ */
+export async function removeMade({ kubectl, client, node, made, sample, screen }: Removal): Promise<void> {
+  const sets = sample.filter(({ kind }) => kind === "NodeVolumeSet");
+  await remove(kubectl, sets, ["--timeout=60s"]);
+  await remove(
+    kubectl,
+    sample.filter((object) => !sets.includes(object)),
+    ["--wait=false"],
+  );
+  const others = await client.call("GET", "/apis/nodevolume.dev/v1alpha1/nodevolumesets?limit=1");
+  const used = ((others.body["items"] ?? []) as unknown[]).length > 0;
+  if (used) screen.note("the cluster has other NodeVolumeSets by now: what they need is left in place");
+  const removable = used ? [] : made.toReversed();
+  if (!removable.some((object) => object.kind === "Namespace")) {
+    const leases = `/apis/coordination.k8s.io/v1/namespaces/${systemNamespace}/leases`;
+    await client.call("DELETE", `${leases}/${encodeURIComponent(node)}`);
+    const secrets = `/api/v1/namespaces/${systemNamespace}/secrets`;
+    await client.call("DELETE", `${secrets}/nodevolume-controller-token-binding`);
+  }
+  await remove(kubectl, removable, ["--wait=false"]);
+  screen.note(`removed ${sample.length} objects of the sample and ${removable.length} that were installed`);
+  for (const object of removable) screen.note(`  ${keyOf(object).trim()}`);
+}
+
+async function remove(kubectl: Kubectl, items: readonly Manifest[], flags: readonly string[]): Promise<void> {
+  if (items.length === 0) return;
+  const input = JSON.stringify({ apiVersion: "v1", kind: "List", items });
+  await kubectl.run(["delete", "-f", "-", "--ignore-not-found", ...flags], input);
+}
