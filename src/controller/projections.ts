@@ -3,10 +3,10 @@ import type {
   NodeVolumeIntent,
   NodeVolumeIntentSpec,
   NodeVolumeIntentStatus,
-  NodeVolumeSet,
   NodeVolumeSetSpec,
   NodeVolumeSetStatus,
 } from "../api/types.gen.ts";
+import { parseSet } from "../api/validate.ts";
 import { arrayIn, isRecord, recordIn, stringIn } from "../kube/json.ts";
 
 /** What the controller keeps of the objects that it watches: what it decides by, and nothing else. Pure. */
@@ -35,13 +35,6 @@ export interface SetEntry extends KubeObject {
 
 /** An intent, read from the server: its metadata has uid, resourceVersion and generation. */
 export type Intent = NodeVolumeIntent;
-
-/** Checks a set and fills in its defaults (src/api/validate.ts). */
-export type ParseSet = (
-  raw: unknown,
-) =>
-  | { readonly ok: true; readonly value: NodeVolumeSet }
-  | { readonly ok: false; readonly errors: readonly { readonly path: string; readonly message: string }[] };
 
 export function projectNode(raw: unknown): NodeInfo | undefined {
   const metadata = projectMetadata(raw);
@@ -74,12 +67,12 @@ export function projectIntent(raw: unknown): Intent | undefined {
   };
 }
 
-export function projectSet(raw: unknown, parse: ParseSet): SetEntry | undefined {
+export function projectSet(raw: unknown): SetEntry | undefined {
   const metadata = projectMetadata(raw);
   if (metadata === undefined || !isRecord(raw)) return undefined;
   const status = (recordIn(raw, "status") ?? {}) as NodeVolumeSetStatus;
   // The status is our own and read for comparison only, so nothing in it makes a set invalid.
-  const parsed = parse({ metadata: { name: metadata.name }, spec: raw["spec"], status: {} });
+  const parsed = parseSet({ metadata: { name: metadata.name }, spec: raw["spec"], status: {} });
   if (parsed.ok) return { metadata, spec: parsed.value.spec, invalid: undefined, status };
   const invalid = parsed.errors.map(({ path, message }) => `${path}: ${message}`).join("; ");
   return { metadata, spec: undefined, invalid, status };

@@ -1,5 +1,4 @@
 import { collectDefaultMetrics, Registry } from "prom-client";
-import { parseSet } from "../api/validate.ts";
 import type { ControllerConfig } from "../config.ts";
 import { startHealthServer } from "../health-server.ts";
 import { createRealTransport } from "../kube/real-transport.ts";
@@ -22,7 +21,7 @@ export async function runController(config: ControllerConfig, log: Logger, signa
   let ready = () => false;
   const health = await startHealthServer({ address: config.metricsAddress, registry, ready: () => ready(), log });
   const createShell = createOperatorShell(log);
-  const controller = startController({ system, transport, config, registry, parseSet, createShell });
+  const controller = startController({ system, transport, config, registry, createShell });
   ready = controller.ready;
   await aborted(signal);
   await controller.stop();

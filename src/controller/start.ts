@@ -10,7 +10,6 @@ import { createAgentLeases } from "./agent-leases.ts";
 import { createGatherer } from "./gather.ts";
 import type { Metrics } from "./metrics.ts";
 import { createMetrics } from "./metrics.ts";
-import type { ParseSet } from "./projections.ts";
 import type { CreateShell } from "./shell.ts";
 import { createPlainShell } from "./shell.ts";
 import { connectTriggers } from "./triggers.ts";
@@ -22,7 +21,6 @@ export interface ControllerDeps {
   readonly transport: Transport;
   readonly config: { readonly identity: string; readonly allowedPrefixes: readonly string[] };
   readonly registry: Registry;
-  readonly parseSet: ParseSet;
   /** What drives the life of sets; without it a plain one that does the same as the operator's. */
   readonly createShell?: CreateShell;
 }
@@ -58,7 +56,6 @@ export function startController(deps: ControllerDeps): Controller {
   const watches = createWatches({
     system,
     transport,
-    parseSet: deps.parseSet,
     onRestart: (of, why) => metrics.watchRestarted(of, why),
   });
   const stores = {

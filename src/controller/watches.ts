@@ -7,7 +7,7 @@ import type { Reflector } from "../kube/reflector.ts";
 import { createReflector } from "../kube/reflector.ts";
 import type { Transport } from "../kube/transport.ts";
 import type { System } from "../ports.ts";
-import type { Intent, NodeInfo, ParseSet, SetEntry } from "./projections.ts";
+import type { Intent, NodeInfo, SetEntry } from "./projections.ts";
 import { projectIntent, projectName, projectNode, projectSet } from "./projections.ts";
 
 /** The controller's watches. */
@@ -22,11 +22,10 @@ export interface Watches {
 export interface WatchesDeps {
   readonly system: System;
   readonly transport: Transport;
-  readonly parseSet: ParseSet;
   readonly onRestart: (resource: Resource, why: string) => void;
 }
 
-export function createWatches({ system, transport, parseSet, onRestart }: WatchesDeps): Watches {
+export function createWatches({ system, transport, onRestart }: WatchesDeps): Watches {
   function watch<T extends KubeObject>(of: Resource, project: (raw: unknown) => T | undefined, namespace?: string) {
     return createReflector<T>({
       system,
@@ -38,7 +37,7 @@ export function createWatches({ system, transport, parseSet, onRestart }: Watche
     });
   }
   const watches = {
-    sets: watch(resource.sets, (raw) => projectSet(raw, parseSet)),
+    sets: watch(resource.sets, projectSet),
     nodes: watch(resource.nodes, projectNode),
     intents: watch(resource.intents, projectIntent),
     states: watch(resource.states, projectName),

@@ -142,7 +142,7 @@ export function createHttpTransport(deps: HttpTransportDeps): HttpTransport {
           breakWith(error);
         }
       });
-      head.on("end", () => (head.complete ? end({}) : breakWith(new Error("the connection was closed"))));
+      head.on("end", () => end({}));
       head.on("error", breakWith);
       guarded(() => handlers.onOpen?.());
     };

@@ -49,7 +49,10 @@ export function createKeyedQueue(deps: KeyedQueueDeps): KeyedQueue {
   let state: "open" | "paused" | "stopped" = "open";
   let pumping = false;
   let turnBegan = clock.monotonic();
-  let onDrained: (() => void) | undefined;
+  let onDrained: () => void = () => {};
+  const drained = new Promise<void>((resolve) => {
+    onDrained = resolve;
+  });
 
   function makeDue(key: string): void {
     if (due.size + running.size === 0) turnBegan = clock.monotonic();
@@ -92,7 +95,7 @@ export function createKeyedQueue(deps: KeyedQueueDeps): KeyedQueue {
       deps.onRun?.("failure", clock.monotonic() - startedAt);
     }
     running.delete(key);
-    if (state === "stopped" && running.size === 0) onDrained?.();
+    if (state === "stopped" && running.size === 0) onDrained();
     else if (due.size > 0) schedulePump();
   }
 
@@ -141,10 +144,8 @@ export function createKeyedQueue(deps: KeyedQueueDeps): KeyedQueue {
     stop() {
       state = "stopped";
       forget();
-      if (running.size === 0) return Promise.resolve();
-      return new Promise((resolve) => {
-        onDrained = resolve;
-      });
+      if (running.size === 0) onDrained();
+      return drained;
     },
     get depth() {
       return due.size + running.size;

@@ -1,6 +1,5 @@
 import { Registry } from "prom-client";
 import type { NodeVolumeIntentStatus } from "../../../src/api/types.gen.ts";
-import { parseSet } from "../../../src/api/validate.ts";
 import type { Intent } from "../../../src/controller/projections.ts";
 import type { CreateShell } from "../../../src/controller/shell.ts";
 import type { Controller } from "../../../src/controller/start.ts";
@@ -76,7 +75,6 @@ export function createFleet(createShell?: CreateShell): Fleet {
         transport: api,
         config: { identity, allowedPrefixes: ["/mnt/nodevolume"] },
         registry: identity === "c1" ? registry : new Registry(),
-        parseSet,
         ...(createShell && { createShell }),
       });
     },

@@ -1,5 +1,4 @@
 import type { NodeVolumeIntentStatus, NodeVolumeSetSpec } from "../../../src/api/types.gen.ts";
-import { parseSet } from "../../../src/api/validate.ts";
 import type { Intent, NodeInfo, SetEntry } from "../../../src/controller/projections.ts";
 import { projectNode, projectSet } from "../../../src/controller/projections.ts";
 
@@ -35,7 +34,7 @@ export function rawSet(name: string, { uid, created = 0, deleted, finalizers, ge
 }
 
 export function setEntry(name: string, options: SetOptions = {}): SetEntry {
-  const entry = projectSet(rawSet(name, options), parseSet);
+  const entry = projectSet(rawSet(name, options));
   if (entry === undefined) throw new Error(`no set ${name}`);
   return entry;
 }

@@ -1,5 +1,4 @@
 import { expect } from "chai";
-import { parseSet } from "../../../src/api/validate.ts";
 import { projectIntent, projectName, projectNode, projectSet } from "../../../src/controller/projections.ts";
 import { rawNode, rawSet } from "./objects.ts";
 
@@ -24,20 +23,20 @@ describe("projections", () => {
 
   it("projectSet keeps a set that is not understood, and says why", () => {
     const raw = rawSet("a", { spec: { future: true } as object });
-    const entry = projectSet(raw, parseSet);
+    const entry = projectSet(raw);
     expect(entry?.spec).to.equal(undefined);
     expect(entry?.invalid).to.contain(".spec.future");
     expect(entry?.metadata.name).to.equal("a");
   });
 
   it("projectSet fills in defaults, and a status of any kind makes no set invalid", () => {
-    const entry = projectSet({ ...rawSet("a"), status: { nonsense: 1 } }, parseSet);
+    const entry = projectSet({ ...rawSet("a"), status: { nonsense: 1 } });
     expect(entry?.invalid).to.equal(undefined);
     expect(entry?.spec?.rollout).to.deep.equal({ maxUnavailable: 1, pauseOnFailure: true });
   });
 
   it("what has no name is no object", () => {
-    for (const project of [projectNode, projectIntent, projectName, (raw: unknown) => projectSet(raw, parseSet)]) {
+    for (const project of [projectNode, projectIntent, projectName, projectSet]) {
       for (const raw of [undefined, null, 1, "x", [], {}, { metadata: {} }, { metadata: { name: 1 } }]) {
         expect(project(raw)).to.equal(undefined);
       }

@@ -179,6 +179,11 @@ describe("createHttpTransport, against a real HTTP server", () => {
 
   const breaks: [string, Handler, string][] = [
     ["the connection is reset", (request) => request.socket.destroy(), "WATCH /watch: "],
+    [
+      "it is cut off in the middle",
+      (r, response) => void response.write('{"n":1}\n', () => r.socket.destroy()),
+      "WATCH",
+    ],
     ["a line is no JSON", (_, response) => void response.write("nonsense\n"), "JSON"],
     ["a line has no end", (_, response) => void response.write("x".repeat(2000)), "longer than 1000"],
     ["nothing arrives", (_, response) => response.flushHeaders(), "nothing received for 40 ms"],

@@ -130,6 +130,20 @@ describe("createLeaderElection", () => {
     expect([election.isLeader(), election.remainingMs()]).to.deep.equal([false, 0]);
   });
 
+  it("counts from when a renewal was sent, not from when it was answered", async () => {
+    const s = story("a");
+    const { request } = s.api;
+    s.api.request = async (r) => {
+      const answer = await request(r);
+      if (r.method !== "GET") await new Promise<void>((resolve) => s.system.timers.after(3_000, resolve));
+      return answer;
+    };
+    s.candidates[0]?.election.start();
+    await s.system.advance(3_010);
+    expect(s.leaders()).to.deep.equal(["a"]);
+    expect(s.candidates[0]?.election.remainingMs()).to.be.within(11_900, 12_000);
+  });
+
   it("a leader whose renewal came through unanswered goes on leading", async () => {
     const s = story("a", "b");
     const [a] = await started(s);

@@ -120,6 +120,18 @@ describe("createReflector, over real HTTP", () => {
     });
   }
 
+  it("takes in a change and a deletion among the initial events", async () => {
+    const first = nextWatch();
+    reflector.start();
+    const { response } = await first;
+    response.write(event("ADDED", "n1", "5") + event("ADDED", "n2", "6") + event("DELETED", "n1", "7"));
+    response.write(event("MODIFIED", "n2", "8") + end("8"));
+    await reflector.synced();
+    expect([...reflector.store.list()].map(({ metadata }) => [metadata.name, metadata.resourceVersion])).to.deep.equal([
+      ["n2", "8"],
+    ]);
+  });
+
   it("connection refused: waits, keeps its objects, and says so", async () => {
     const watch = await synced();
     const lost = new Promise<void>((resolve) => {
