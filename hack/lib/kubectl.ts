@@ -1,4 +1,6 @@
 import { spawn } from "node:child_process";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { StepError } from "./process.ts";
 
 export interface KubectlResult {
@@ -36,7 +38,9 @@ export function createKubectl(program: string, kubeconfig: string): Kubectl {
 
 function execute(program: string, kubeconfig: string, args: readonly string[], input?: string): Promise<KubectlResult> {
   return new Promise((resolve, reject) => {
-    const child = spawn(program, ["--kubeconfig", kubeconfig, ...args], { stdio: ["pipe", "pipe", "pipe"] });
+    // What it caches would otherwise land in the home directory and outlive us.
+    const own = ["--kubeconfig", kubeconfig, "--cache-dir", join(tmpdir(), "nodevolume-kubectl")];
+    const child = spawn(program, [...own, ...args], { stdio: ["pipe", "pipe", "pipe"] });
     let stdout = "";
     let stderr = "";
     child.stdout.setEncoding("utf8").on("data", (chunk: string) => {

@@ -71,16 +71,6 @@ describe("kubectl", () => {
   });
   after(() => cluster?.kubectl.try(["delete", "-f", sample, "--wait=false"]));
 
-  it("apply --server-side of an unchanged set writes nothing", async () => {
-    // The API server stores the defaults of a status with the first update of an object, not when it is made; where a
-    // controller runs, its status is that update.
-    await cluster.kubectl.run(["apply", "--server-side", "-f", sample]);
-    const version = () => cluster.kubectl.run(["get", "-f", sample, "-o", "jsonpath={.metadata.resourceVersion}"]);
-    const before = await version();
-    await cluster.kubectl.run(["apply", "--server-side", "-f", sample]);
-    expect(await version()).to.equal(before);
-  });
-
   it("get nodevolumesets shows the counts of the set", async () => {
     const [header] = (await cluster.kubectl.run(["get", "nodevolumesets"])).split("\n");
     expect(header?.trim().split(/\s{2,}/)).to.deep.equal(["NAME", "DESIRED", "READY", "DRIFTED", "CONFLICT", "AGE"]);

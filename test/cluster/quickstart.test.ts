@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
 import { leftoversOf, lookForTraces, processesOf } from "../../hack/lib/lanes/leftovers.ts";
@@ -41,7 +42,7 @@ describe("npm run quickstart", () => {
     await run.says("It stays up until Ctrl-C");
     const kubeconfig = /KUBECONFIG=(\S+) PATH="([^:]+):/.exec(run.output());
     const kubectl = spawn(`${kubeconfig?.[2]}/kubectl`, ["get", "nvs", "-o", "name"], {
-      env: { KUBECONFIG: kubeconfig?.[1] },
+      env: { KUBECONFIG: kubeconfig?.[1], HOME: tmpdir() },
       stdio: ["ignore", "pipe", "inherit"],
     });
     let names = "";

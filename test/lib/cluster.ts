@@ -1,4 +1,4 @@
-// A real control plane with the project installed, once for all tests of a lane. The sandbox ends with the lane, and everything with it.
+// Real control planes with the project installed. The sandbox ends with the lane, and everything with it.
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -28,16 +28,22 @@ export interface TestCluster {
 
 let shared: Promise<TestCluster> | undefined;
 
-/** The lane's cluster, started for whoever asks first; skips where it cannot be. */
+/** The lane's cluster in which no controller runs, started for whoever asks first; skips where it cannot be. */
 export async function testCluster(context: Mocha.Context): Promise<TestCluster> {
-  need(context, "root");
-  // A tool may have to be built, once.
-  context.timeout(20 * 60_000);
-  shared ??= start();
+  prepare(context);
+  shared ??= startCluster();
   return shared;
 }
 
-async function start(): Promise<TestCluster> {
+/** For a hook that starts a cluster. */
+export function prepare(context: Mocha.Context): void {
+  need(context, "root");
+  // A tool may have to be built, once.
+  context.timeout(20 * 60_000);
+}
+
+/** A cluster of one's own. */
+export async function startCluster(): Promise<TestCluster> {
   const tools = await locateTools({ env: process.env, report: (line) => console.log(`  ${line}`) });
   const directory = mkdtempSync(join(tmpdir(), "nodevolume-cluster-"));
   const controlPlane = await startControlPlane({ tools, directory: join(directory, "control-plane") });

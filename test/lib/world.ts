@@ -1,4 +1,4 @@
-// Three nodes with an agent each, and a controller, on the lane's control plane: started once, shared by all stories.
+// Three nodes with an agent each, and a controller, on a control plane of their own: started once, shared by all stories.
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { buildBundles } from "../../hack/lib/bundle.ts";
@@ -7,7 +7,7 @@ import { type PretendHost, startPretendHost } from "../../hack/lib/pretend-node/
 import { createNodeObject, type NodeRef } from "../../hack/lib/pretend-node/object.ts";
 import { type RunningProcess, tailOf } from "../../hack/lib/process.ts";
 import { startAgent, startController } from "../../hack/lib/roles.ts";
-import { type TestCluster, testCluster } from "./cluster.ts";
+import { prepare, startCluster, type TestCluster } from "./cluster.ts";
 import { type Objects, observe } from "./objects.ts";
 
 export interface TestNode extends NodeRef {
@@ -37,8 +37,8 @@ let shared: Promise<World> | undefined;
 
 /** The lane's world, started for whoever asks first. */
 export async function testWorld(context: Mocha.Context): Promise<World> {
-  const cluster = await testCluster(context);
-  shared ??= start(cluster);
+  prepare(context);
+  shared ??= startCluster().then(start);
   return shared;
 }
 

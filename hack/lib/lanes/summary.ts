@@ -14,7 +14,9 @@ export function summaryOf(results: readonly TestResult[], { seconds, surprises }
     lines.push(`skipped${note}  ${skip.lane}: ${skip.title}: ${skip.reason}`);
   }
   for (const failed of results.filter((r) => r.outcome === "failed")) {
-    lines.push(`FAILED  ${failed.lane}: ${failed.title}: ${(failed.reason ?? "").split("\n")[0]}`);
+    lines.push(
+      `FAILED  ${failed.lane}: ${failed.title}: ${(failed.reason ?? "").split("\n").slice(0, 2).join(" ").slice(0, 300)}`,
+    );
   }
   if (lines.length > 0) lines.push("");
   for (const [lane, time] of seconds) {

@@ -75,9 +75,7 @@ describe("quickstart", () => {
       kubeconfig: "/tmp/k",
       logs: "/tmp/l",
     });
-    expect(text)
-      .to.include('KUBECONFIG=/proc/7/root/tmp/k PATH="/c:$PATH"')
-      .and.include("nsenter -t 9 -m -p umount");
+    expect(text).to.include('KUBECONFIG=/proc/7/root/tmp/k PATH="/c:$PATH"').and.include("nsenter -t 9 -m -p umount");
   });
 
   it("dynamicImports names a bundle for each role of main.ts", () => {

@@ -1,0 +1,26 @@
+# One image for both roles: `controller` needs none of the tools, `agent` all of them.
+FROM node:24-bookworm-slim AS build
+WORKDIR /src
+COPY package.json package-lock.json .npmrc ./
+RUN npm ci --ignore-scripts --engine-strict=false --loglevel=error
+COPY src src
+COPY hack/build.ts hack/
+COPY hack/lib/bundle.ts hack/lib/root.ts hack/lib/
+# koffi is native and stays outside of the bundles.
+RUN node hack/build.ts \
+ && mkdir -p /app/node_modules/@koromix \
+ && cp dist/*.cjs /app/ \
+ && cp -r node_modules/koffi /app/node_modules/ \
+ && cp -r node_modules/@koromix/koffi-linux-* /app/node_modules/@koromix/
+
+FROM node:24-bookworm-slim
+# mount, umount and blkid; mkfs and fsck of the file systems that a local disk may have; mount.nfs.
+RUN apt-get update \
+ && apt-get install -y --no-install-recommends util-linux mount e2fsprogs xfsprogs btrfs-progs nfs-common \
+ && rm -rf /var/lib/apt/lists/*
+WORKDIR /app
+COPY --from=build /app /app
+ENV NODE_ENV=production
+# The agent mounts, so it is root; the manifest of the controller runs it as another user.
+USER root
+ENTRYPOINT ["node", "--max-semi-space-size=1", "/app/main.cjs"]

@@ -1,0 +1,116 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { cpSync, existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect } from "chai";
+import { buildBundles } from "../../hack/lib/bundle.ts";
+import { root } from "../../hack/lib/root.ts";
+import { need } from "../lib/requirements.ts";
+import { until } from "../lib/until.ts";
+
+describe("the image", () => {
+  let app: string;
+  let children: ChildProcess[] = [];
+
+  before(async function () {
+    need(this, "root");
+    await buildBundles();
+    // What the Dockerfile copies, and nothing else: a bundle that still reaches for a package fails here.
+    app = mkdtempSync(join(tmpdir(), "nodevolume-image-"));
+    for (const bundle of globSync("dist/*.cjs", { cwd: root })) cpSync(join(root, bundle), join(app, bundle.slice(5)));
+    for (const name of ["koffi", "@koromix"])
+      cpSync(join(root, "node_modules", name), join(app, "node_modules", name), { recursive: true });
+    mkdirSync(join(app, "state"));
+  });
+  afterEach(() => {
+    for (const child of children) child.kill("SIGKILL");
+    children = [];
+  });
+
+  const start = (...args: string[]) => {
+    const child = spawn(process.execPath, [join(app, "main.cjs"), ...args], {
+      cwd: "/",
+      env: { PATH: process.env["PATH"] },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    children.push(child);
+    let output = "";
+    for (const stream of [child.stdout, child.stderr])
+      stream.setEncoding("utf8").on("data", (text: string) => {
+        output += text;
+      });
+    const ended = new Promise<number | null>((resolve) => child.on("exit", resolve));
+    return { output: () => output, ended };
+  };
+
+  it("says in one line what is missing, and exits 2", async () => {
+    for (const [args, message] of [
+      [[], "controller or agent"],
+      [["agent"], "--api-server"],
+      [["agent", "--api-server", "https://127.0.0.1:1"], "--node-name"],
+    ] as const) {
+      const { output, ended } = start(...args);
+      expect(await ended).to.equal(2);
+      expect(output())
+        .to.include(message)
+        .and.match(/^[^\n]*\n$/);
+    }
+  });
+
+  const api = () => {
+    const token = join(app, "token");
+    writeFileSync(token, "x");
+    return [
+      "--api-server",
+      "https://127.0.0.1:1",
+      "--api-ca-file",
+      token,
+      "--api-token-file",
+      token,
+      "--metrics-address",
+      "127.0.0.1:0",
+    ];
+  };
+
+  it("runs the agent, native library and all: it takes the node's lock", async () => {
+    const stateDir = join(app, "state");
+    const { output } = start(
+      "agent",
+      ...api(),
+      "--node-name",
+      "n",
+      "--state-dir",
+      stateDir,
+      "--allowed-prefix",
+      join(app, "mnt"),
+    );
+    await until("the lock", 10_000, () => existsSync(join(stateDir, "journal"))).catch((error: Error) => {
+      throw new Error(`${error.message}\n${output()}`);
+    });
+  });
+
+  it("runs the controller", async () => {
+    const { output } = start("controller", ...api(), "--identity", "c");
+    await until("the health server to serve", 10_000, () => output().includes("serving metrics and health")).catch(
+      (error: Error) => {
+        throw new Error(`${error.message}\n${output()}`);
+      },
+    );
+  });
+
+  it("is built from files that are there", () => {
+    const copied = [...readFileSync(join(root, "Dockerfile"), "utf8").matchAll(/^COPY (?!--from)(.+)$/gm)];
+    const sources = copied.flatMap(([, line = ""]) => line.split(" ").slice(0, -1));
+    expect(sources).not.to.be.empty;
+    expect(sources.filter((path) => !existsSync(join(root, path)))).to.deep.equal([]);
+    const imports = ["hack/build.ts", "hack/lib/bundle.ts", "hack/lib/root.ts"].flatMap((path) =>
+      [...readFileSync(join(root, path), "utf8").matchAll(/from "\.\/(?:lib\/)?([\w-]+\.ts)"/g)].map(
+        ([, name]) => `hack/lib/${name}`,
+      ),
+    );
+    expect(
+      imports.filter((path) => !sources.includes(path)),
+      "imports of the build that the Dockerfile does not copy",
+    ).to.deep.equal([]);
+  });
+});
