@@ -84,6 +84,11 @@ describe("startController: the life of a set", () => {
   });
 });
 
+function mountsOfA(fleet: Fleet): (string | undefined)[] {
+  const mounts = fleet.intents().flatMap(({ spec }) => spec.mounts.filter((m) => m.requester.name === "a"));
+  return mounts.map((mount) => mount.path.replace(/.*\//, ""));
+}
+
 describe("startController: rollout", () => {
   const paths = (fleet: Fleet) => fleet.intents().map(({ spec }) => spec.mounts[0]?.path.replace(/.*\//, ""));
 
@@ -123,6 +128,33 @@ describe("startController: rollout", () => {
     await fleet.run(5_000);
     expect(fleet.intents().map(({ spec }) => spec.volumeName)).to.deep.equal(["new", "new", "new"]);
     expect(fleet.conditions("a")[0]).to.equal("Ready=True/AllReady");
+  });
+
+  it("counts a write that is under way, also when another node comes before it in the meantime", async () => {
+    const fleet = await settledFleet(2);
+    fleet.node("n0", { labels: { pool: "b" } });
+    const other = { source: { hostPath: { path: "/data/other" } } };
+    fleet.set("b", { volume: other, ...path("b"), nodeSelector: { pool: "b" } });
+    await fleet.run(2_000);
+    const { request } = fleet.api;
+    let slow = 0;
+    fleet.api.request = async (r) => {
+      if (r.method === "PATCH" && r.path.endsWith(fleet.intent("n1").metadata.name)) {
+        slow += 1;
+        await new Promise<void>((resolve) => fleet.system.timers.after(3_000, resolve));
+      }
+      return request(r);
+    };
+    // On n0 set b has the path, so a waits there, and n1 is the first to change.
+    fleet.set("a", path("b"));
+    await fleet.run(1_000);
+    expect([slow, fleet.conditions("a")[2]]).to.deep.equal([1, "Conflict=True/Conflict"]);
+    fleet.set("b", { volume: other, ...path("c"), nodeSelector: { pool: "b" } });
+    await fleet.run(1_000);
+    expect(fleet.conditions("a")[2]).to.equal("Conflict=False/NoConflict");
+    expect(mountsOfA(fleet)).to.deep.equal(["a", "a"]);
+    await fleet.run(6_000);
+    expect(mountsOfA(fleet)).to.deep.equal(["b", "b"]);
   });
 
   it("answers that get lost do not make it exceed its budget", async () => {
