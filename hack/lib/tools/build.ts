@@ -68,7 +68,7 @@ async function countPackages(tool: Tool, options: BuildOptions): Promise<number 
 function go(tool: Tool, args: string[], options: BuildOptions, onLine: (line: string) => void): Promise<void> {
   const temporary = join(options.workshop, "go");
   mkdirSync(temporary, { recursive: true });
-  const child = spawn("nice", ["go", ...args], {
+  const child = spawn("nice", ["-n", "5", "go", ...args], {
     cwd: tool.directory,
     env: { ...options.env, CGO_ENABLED: "0", GOFLAGS: "-buildvcs=false", GOTMPDIR: temporary, GOWORK: "off" },
     stdio: ["ignore", "pipe", "pipe"],
