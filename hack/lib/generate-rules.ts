@@ -1,8 +1,9 @@
 // x-kubernetes-validations → rules that src/api/check-rules.ts runs, so that an agent refuses what the API server does.
 import type { Schema } from "./generate-api.ts";
 
-interface CelRule {
+export interface CelRule {
   rule: string;
+  optionalOldSelf?: boolean;
   message: string;
   fieldPath?: string;
 }
@@ -15,11 +16,17 @@ const range = /^self >= (-?\d+) && self <= (-?\d+)$/;
 /**
  * The rules of a schema node. The forms `self.matches(r'…')`, `self in ['…']` and `self >= N && self <= M` are
  * translated; any other is known to the code by its message and gets the patterns that stand in it. Rules that compare
- * with oldSelf are left out: they speak of an update, which only the API server sees.
+ * with oldSelf are left out: they speak of an update, which only the API server sees. With optionalOldSelf they hold for
+ * a creation too, and are only spared while nothing changes.
  */
 export function rulesOf(node: Schema): Schema[] {
   const rules = (node["x-kubernetes-validations"] as CelRule[] | undefined) ?? [];
-  return rules.filter(({ rule }) => !rule.includes("oldSelf")).map(translate);
+  return rules.filter((rule) => !isTransition(rule)).map(translate);
+}
+
+/** Whether a rule speaks of an update only. */
+export function isTransition({ rule, optionalOldSelf }: CelRule): boolean {
+  return rule.includes("oldSelf") && optionalOldSelf !== true;
 }
 
 /** The values of a node that may only have certain ones, by a rule of the form `self in ['…']`. */

@@ -49,6 +49,12 @@ export const lanes: readonly Lane[] = [
   },
   { name: "real", what: "real mounts", work: { ...tests("real"), verbose: true, timeoutMs: 60_000 }, limitMinutes: 15 },
   {
+    name: "tools",
+    what: "etcd, kube-apiserver and kubectl, built if the cache has none",
+    work: { kind: "command", command: ["node", "hack/tools.ts"] },
+    limitMinutes: 40,
+  },
+  {
     name: "cluster",
     what: "a real API server, controller, agents and mounts",
     work: { ...tests("cluster"), verbose: true, timeoutMs: 120_000 },
