@@ -2,8 +2,8 @@ import { expect } from "chai";
 import { createOperatorShell } from "../../../src/controller/operator.ts";
 import { createPlainShell, decideFinalizer } from "../../../src/controller/shell.ts";
 import { virtualSystem } from "../kube/virtual-system.ts";
-import { settledFleet } from "./fleet.ts";
-import { setEntry } from "./objects.ts";
+import { createFleet, settledFleet } from "./fleet.ts";
+import { rawSet, setEntry } from "./objects.ts";
 
 describe("decideFinalizer", () => {
   const cases: [string, Parameters<typeof setEntry>[1], string][] = [
@@ -66,6 +66,22 @@ for (const [name, create] of Object.entries(shells)) {
       await fleet.run(5_000);
       expect(added).to.equal(true);
       expect(fleet.api.object("nodevolumesets", "a")?.metadata.finalizers).to.deep.equal(["late/comer"]);
+    });
+
+    it("writes no intent while the finalizer cannot be written", async () => {
+      const fleet = createFleet(create());
+      fleet.node("n0");
+      fleet.start();
+      await fleet.run(1_000);
+      fleet.api.fault = ({ method, path }) =>
+        method === "PATCH" && path.endsWith("nodevolumesets/a") ? { status: 500 } : undefined;
+      const { spec } = rawSet("a");
+      fleet.api.apply("nodevolumesets", { metadata: { name: "a", finalizers: ["somebody/else"] }, spec });
+      await fleet.run(10_000);
+      expect(fleet.intents()).to.deep.equal([]);
+      fleet.api.fault = () => undefined;
+      await fleet.run(10_000);
+      expect(fleet.conditions("a")[0]).to.equal("Ready=True/AllReady");
     });
 
     it("tries again when the finalizer cannot be written", async () => {

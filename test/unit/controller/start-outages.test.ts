@@ -141,6 +141,43 @@ describe("startController: two candidates, and an API server that is away", () =
     expect(fleet.conditions("b")[0]).to.equal("Ready=True/AllReady");
   });
 
+  it("a leader that is cut off in the middle of its writes does not go on with them", async () => {
+    const fleet = await settledFleet(1);
+    const { request } = fleet.api;
+    fleet.api.request = async (r) => {
+      const answer = await request(r);
+      if (r.method === "POST" && r.path.endsWith("intents")) {
+        await new Promise<void>((resolve) => fleet.system.timers.after(11_000, resolve));
+      }
+      return answer;
+    };
+    fleet.api.fault = ({ path: at }) => (at.endsWith("leases/nodevolume-controller") ? { when: "before" } : undefined);
+    fleet.set("a", { volume: { source: { hostPath: { path: "/data/new" } } } });
+    await fleet.run(20_000);
+    expect(fleet.writesOf("nodevolumeintents", "create")).to.equal(2);
+    expect(fleet.writesOf("nodevolumeintents", "delete")).to.equal(0);
+    fleet.api.fault = () => undefined;
+    await fleet.run(10_000);
+    expect(fleet.intent("n0").spec.volumeName).to.equal("new");
+  });
+
+  it("a new leader reads everything again before it acts", async () => {
+    const fleet = createFleet();
+    const lists: string[] = [];
+    fleet.api.fault = ({ method, path: at, query }) => {
+      if (query?.["sendInitialEvents"] !== undefined) lists.push(at.replace(/.*\//, ""));
+      if (method !== "GET") lists.push(`write ${at.replace(/.*\//, "")}`);
+      return undefined;
+    };
+    fleet.node("n0");
+    fleet.start();
+    await fleet.run(1_000);
+    const won = lists.indexOf("write leases");
+    const watched = ["leases", "nodes", "nodevolumeintents", "nodevolumesets", "nodevolumestates"];
+    expect(lists.slice(won + 1, won + 6).sort()).to.deep.equal(watched);
+    expect(lists.slice(won + 6, won + 7)).to.deep.equal(["write nodevolumestates"]);
+  });
+
   it("does nothing while not everything can be seen, and catches up afterwards", async () => {
     const fleet = await settledFleet(2);
     const { fault } = fleet.api;

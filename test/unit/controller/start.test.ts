@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import type { Fleet } from "./fleet.ts";
-import { settledFleet } from "./fleet.ts";
+import { createFleet, settledFleet } from "./fleet.ts";
 import { condition } from "./objects.ts";
 
 const blocked = { conditions: [condition("Ready", "False", "SourceNotFound", "no such path")] };
@@ -26,7 +26,10 @@ describe("startController: the life of a set", () => {
   it("writes nothing but its Lease once all is as it shall be", async () => {
     const fleet = await settledFleet();
     const before = fleet.api.writes.length;
-    await fleet.run(600_000);
+    await fleet.run(300_000);
+    // Everything is looked at again, and found to be as it shall be.
+    fleet.node("n0", { labels: { unrelated: "label" } });
+    await fleet.run(300_000);
     const after = fleet.api.writes.slice(before).filter((w) => w.plural !== "leases");
     expect(after).to.deep.equal([]);
   });
@@ -51,6 +54,29 @@ describe("startController: the life of a set", () => {
     expect(fleet.conditions("a")).to.deep.equal(["Ready=False/Deleting", "Progressing=True/Deleting"]);
     fleet.agents.add("n1");
     await fleet.run(2_000);
+    expect(fleet.intents()).to.deep.equal([]);
+    expect(fleet.api.object("nodevolumesets", "a")).to.equal(undefined);
+  });
+
+  it("a set is not gone before a write for it that is under way has landed and been taken back", async () => {
+    const fleet = createFleet();
+    fleet.node("n0");
+    const { request } = fleet.api;
+    fleet.api.request = async (r) => {
+      if (r.method === "POST" && r.path.endsWith("intents")) {
+        await new Promise<void>((resolve) => fleet.system.timers.after(4_000, resolve));
+      }
+      return request(r);
+    };
+    fleet.set("a");
+    fleet.start();
+    await fleet.run(2_000);
+    fleet.api.remove("nodevolumesets", "a");
+    await fleet.run(2_000);
+    expect(fleet.intents()).to.deep.equal([]);
+    expect(fleet.api.object("nodevolumesets", "a")).not.to.equal(undefined);
+    await fleet.run(6_000);
+    expect(fleet.writesOf("nodevolumeintents", "create")).to.equal(1);
     expect(fleet.intents()).to.deep.equal([]);
     expect(fleet.api.object("nodevolumesets", "a")).to.equal(undefined);
   });
