@@ -72,7 +72,6 @@ export const reasons = {
   TimedOut: { kind: "waiting", endedBy: "the next attempt works" },
   OperationAbandoned: { kind: "waiting", endedBy: "the kernel lets go of the process that hangs" },
   UnexplainedRemoval: { kind: "blocked", endedBy: "the intent is created again, or the mount is unmounted by hand" },
-  NotDesired: { kind: "waiting", endedBy: "the mount is taken down" },
 
   // Sets
   AllReady: { kind: "normal", endedBy: "" },

@@ -1,0 +1,76 @@
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { expect } from "chai";
+import { intent, RealNode } from "../lib/real-node.ts";
+import { need } from "../lib/requirements.ts";
+
+const name = "node.volume-1";
+
+describe("changes of the spec, on the real kernel", () => {
+  let node: RealNode;
+
+  before(function () {
+    need(this, "root");
+  });
+  beforeEach(() => {
+    node = new RealNode();
+    writeFileSync(`${node.path}/src/here`, "");
+  });
+  afterEach(async () => {
+    await node[Symbol.asyncDispose]();
+  });
+
+  const source = () => ({ hostPath: { path: `${node.path}/src` } });
+  const memory = { emptyDir: { medium: "Memory" } } as const;
+  const one = (more: object = {}, mount: object = {}) =>
+    intent({ source: source(), ...more, mounts: [{ path: node.target("a"), ...mount }] });
+
+  it("options change in place, the mount stays the same", async () => {
+    node.want(one());
+    await node.converge();
+    const id = node.mountAt(node.target("a"))?.id;
+    node.want(one({ generation: 2 }, { readOnly: true, mountOptions: ["noexec", "noatime"] }));
+    await node.converge();
+    expect(node.mountAt(node.target("a"))?.options).to.include.members(["ro", "noexec", "noatime"]);
+    expect(node.mountAt(node.target("a"))?.id).to.equal(id);
+  });
+
+  it("a path changes new first, then old", async () => {
+    node.want(one());
+    await node.converge();
+    node.done.length = 0;
+    node.want(intent({ source: source(), generation: 2, mounts: [{ path: node.target("b") }] }));
+    await node.converge();
+    expect(node.done).to.deep.equal(["publish", "unpublish"]);
+    expect(node.mounts().map((mount) => mount.point)).to.deep.equal([node.target("b")]);
+    expect(existsSync(node.target("a"))).to.equal(false);
+  });
+
+  it("another source is another intent: the old one goes first on the same path", async () => {
+    mkdirSync(`${node.path}/other`);
+    node.want(one());
+    await node.converge();
+    const other = intent({
+      name: "node.other-1",
+      source: { hostPath: { path: `${node.path}/other` } },
+      mounts: [{ path: node.target("a") }],
+    });
+    node.want(one({ deleting: true, generation: 2 }), other);
+    await node.converge();
+    expect(node.mountAt(node.target("a"))?.root).to.equal("/other");
+    expect(node.mounts()).to.have.length(1);
+  });
+
+  it("two intents on one path: what is mounted stays, and neither gets a path that none had", async () => {
+    const other = (path: string) => intent({ name: "node.other-1", source: memory, mounts: [{ path }] });
+    node.want(one(), other(node.target("a/below")));
+    const plan = await node.converge();
+    expect(plan.volumes.get(name)?.problems.get(node.target("a"))?.reason).to.equal("PathConflict");
+    expect(plan.volumes.get("node.other-1")?.problems.get(node.target("a/below"))?.reason).to.equal("PathConflict");
+    node.want(one());
+    await node.converge();
+    node.want(one(), other(node.target("a")));
+    const second = await node.converge();
+    expect(second.volumes.get(name)?.problems.size).to.equal(0);
+    expect(second.volumes.get("node.other-1")?.problems.get(node.target("a"))?.reason).to.equal("PathConflict");
+  });
+});

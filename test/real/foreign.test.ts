@@ -1,0 +1,94 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { expect } from "chai";
+import { intent, RealNode } from "../lib/real-node.ts";
+import { need } from "../lib/requirements.ts";
+
+const name = "node.volume-1";
+
+describe("what is foreign, on the real kernel", () => {
+  let node: RealNode;
+
+  before(function () {
+    need(this, "root");
+  });
+  beforeEach(() => {
+    node = new RealNode();
+    writeFileSync(`${node.path}/src/here`, "");
+  });
+  afterEach(async () => {
+    await node[Symbol.asyncDispose]();
+  });
+
+  const source = () => ({ hostPath: { path: `${node.path}/src` } });
+  const one = (more: object = {}, mount: object = {}) =>
+    intent({ source: source(), ...more, mounts: [{ path: node.target("a"), ...mount }] });
+  const problemAt = async (path: string) => (await node.volume(name)).problems.get(path)?.reason;
+
+  const foreignAt = (path: string) => {
+    mkdirSync(path, { recursive: true });
+    execFileSync("mount", ["-t", "tmpfs", "foreign", path]);
+    writeFileSync(`${path}/canary`, "alive");
+  };
+  const canary = (path: string) => expect(readFileSync(`${path}/canary`, "utf8")).to.equal("alive");
+
+  it("a mount on a target keeps ours away until it goes", async () => {
+    foreignAt(node.target("a"));
+    node.want(one());
+    expect(await problemAt(node.target("a"))).to.equal("ForeignMount");
+    canary(node.target("a"));
+    execFileSync("umount", [node.target("a")]);
+    await node.converge();
+    expect(readdirSync(node.target("a"))).to.deep.equal(["here"]);
+  });
+
+  it("a mount over ours is reported, and neither is unmounted when the intent goes", async () => {
+    node.want(one());
+    await node.converge();
+    foreignAt(node.target("a"));
+    expect(await problemAt(node.target("a"))).to.equal("ForeignMountOnTarget");
+    node.want(one({ deleting: true, generation: 2 }));
+    const volume = await node.volume(name);
+    expect(volume.phase).to.equal("tearDown");
+    expect(volume.view.inUse).to.equal(true);
+    canary(node.target("a"));
+    execFileSync("umount", [node.target("a")]);
+    expect((await node.volume(name)).phase).to.equal("released");
+  });
+
+  it("a mount over a directory above hides ours: nothing is mounted a second time", async () => {
+    node.want(intent({ source: source(), mounts: [{ path: node.target("deep/a") }] }));
+    await node.converge();
+    foreignAt(node.target("deep"));
+    expect(await problemAt(node.target("deep/a"))).to.equal("TargetCovered");
+    expect(node.mounts().filter((mount) => mount.point === node.target("deep/a"))).to.have.length(1);
+    canary(node.target("deep"));
+  });
+
+  it("adopt: IfSame takes a mount over only if it shows the same", async () => {
+    mkdirSync(node.target("a"));
+    execFileSync("mount", ["--bind", `${node.path}/src`, node.target("a")]);
+    const id = node.mountAt(node.target("a"))?.id;
+    node.want(one());
+    expect(await problemAt(node.target("a"))).to.equal("ForeignMount");
+    node.want(one({ adopt: "IfSame", generation: 2 }));
+    const volume = await node.volume(name);
+    expect([...volume.problems]).to.deep.equal([]);
+    expect(node.mountAt(node.target("a"))?.id).to.equal(id);
+    expect(node.mountAt(node.target("a"))?.options, "options are brought to what is wanted").to.include("nosuid");
+    node.want(one({ adopt: "IfSame", deleting: true, generation: 3 }));
+    expect((await node.volume(name)).phase).to.equal("released");
+    expect(existsSync(node.target("a")), "a directory that we did not make stays").to.equal(true);
+  });
+
+  it("a mount that somebody put in place of ours stays when the intent goes", async () => {
+    node.want(one());
+    await node.converge();
+    execFileSync("umount", [node.target("a")]);
+    foreignAt(node.target("a"));
+    expect(await problemAt(node.target("a"))).to.equal("ForeignMount");
+    node.want(one({ deleting: true, generation: 2 }));
+    expect((await node.volume(name)).phase).to.equal("released");
+    canary(node.target("a"));
+  });
+});

@@ -1,0 +1,102 @@
+import { execFileSync } from "node:child_process";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { expect } from "chai";
+import { loopDevice } from "../lib/loop-device.ts";
+import { intent, RealNode } from "../lib/real-node.ts";
+import { need } from "../lib/requirements.ts";
+
+const name = "node.volume-1";
+
+describe("local block devices, on the real kernel", () => {
+  let node: RealNode;
+  let disk: string;
+
+  before(function () {
+    need(this, "root", "loop-devices", "mkfs.ext4", "ext4");
+  });
+  beforeEach(() => {
+    node = new RealNode();
+    mkdirSync(`${node.path}/disks`);
+    disk = node.keep(loopDevice(`${node.path}/disks`, "disk", 32)).path;
+  });
+  afterEach(async () => {
+    await node[Symbol.asyncDispose]();
+  });
+
+  const local = (spec: object = {}) =>
+    intent({ source: { local: { path: disk } }, ...spec, mounts: [{ path: node.target("a") }] });
+
+  it("one byte at its beginning or end is enough: it is not formatted (law L11)", async () => {
+    for (const offset of [512, 32 * 1024 * 1024 - 512]) {
+      execFileSync("dd", [`of=${disk}`, "bs=1", `seek=${offset}`, "count=1", "conv=notrunc", "status=none"], {
+        input: "x",
+      });
+      node.want(local());
+      expect((await node.volume(name)).failure?.reason, `byte at ${offset}`).to.equal("DeviceNotEmpty");
+      execFileSync("dd", [`of=${disk}`, "bs=1", `seek=${offset}`, "count=1", "conv=notrunc", "status=none"], {
+        input: "\0",
+      });
+      node.forgetFailures();
+    }
+    expect((await node.volume(name)).failure?.message).to.equal(undefined);
+  });
+
+  it("a file system that is there is mounted, never made again; another fsType is refused", async () => {
+    execFileSync("mkfs.ext4", ["-q", "-L", "precious", disk]);
+    node.want(local({ fsType: "xfs" }));
+    expect((await node.volume(name)).failure?.reason).to.equal("FilesystemMismatch");
+    node.want(local({ generation: 2 }));
+    await node.converge();
+    expect(execFileSync("blkid", ["-p", "-s", "LABEL", "-o", "value", disk], { encoding: "utf8" }).trim()).to.equal(
+      "precious",
+    );
+  });
+
+  it("a device that is mounted elsewhere, or swap, is busy", async () => {
+    execFileSync("mkfs.ext4", ["-q", disk]);
+    mkdirSync(`${node.path}/elsewhere`);
+    execFileSync("mount", [disk, `${node.path}/elsewhere`]);
+    node.want(local());
+    expect((await node.volume(name)).failure?.reason).to.equal("DeviceBusy");
+    execFileSync("umount", [`${node.path}/elsewhere`]);
+  });
+
+  it("options that can only be given at mount time take the volume down and up again", async () => {
+    node.want(local());
+    await node.converge();
+    writeFileSync(`${node.target("a")}/token`, "data");
+    node.want(local({ fsType: "ext4", generation: 2, mountOptions: ["data=writeback"] }));
+    await node.converge();
+    expect(node.done).to.include("reconfigure OptionsRefused");
+    expect(node.mountAt(node.target("a"))?.superOptions).to.include("data=writeback");
+    expect(readFileSync(`${node.target("a")}/token`, "utf8")).to.equal("data");
+  });
+
+  it("options that the kernel changes in place are changed in place", async () => {
+    node.want(local());
+    await node.converge();
+    const ids = node.mounts().map((mount) => mount.id);
+    node.want(local({ fsType: "ext4", generation: 2, mountOptions: ["commit=30"] }));
+    await node.converge();
+    expect(node.mountAt(node.target("a"))?.superOptions).to.include("commit=30");
+    expect(node.mounts().map((mount) => mount.id)).to.deep.equal(ids);
+    node.want(local({ fsType: "ext4", generation: 3 }));
+    await node.converge();
+    expect(node.mountAt(node.target("a"))?.superOptions, "an option that is gone").not.to.include("commit=30");
+  });
+
+  it("volumeMode Block binds the device itself, and its release waits until nobody has it open", async () => {
+    node.want(local({ volumeMode: "Block" }));
+    await node.converge();
+    const size = execFileSync("blockdev", ["--getsize64", node.target("a")], { encoding: "utf8" }).trim();
+    expect(Number(size)).to.equal(32 * 1024 * 1024);
+    execFileSync("mkfs.ext4", ["-q", disk]);
+    mkdirSync(`${node.path}/elsewhere`);
+    execFileSync("mount", [disk, `${node.path}/elsewhere`]);
+    node.want(local({ volumeMode: "Block", deleting: true, generation: 2 }));
+    expect((await node.volume(name)).failure?.reason).to.equal("DeviceBusy");
+    execFileSync("umount", [`${node.path}/elsewhere`]);
+    node.forgetFailures();
+    expect((await node.volume(name)).phase).to.equal("released");
+  });
+});

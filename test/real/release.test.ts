@@ -1,0 +1,102 @@
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { writeFileSync } from "node:fs";
+import { expect } from "chai";
+import { intent, RealNode } from "../lib/real-node.ts";
+import { need } from "../lib/requirements.ts";
+
+const name = "node.volume-1";
+
+describe("release, on the real kernel", () => {
+  let node: RealNode;
+
+  before(function () {
+    need(this, "root");
+  });
+  beforeEach(() => {
+    node = new RealNode();
+    writeFileSync(`${node.path}/src/here`, "");
+  });
+  afterEach(async () => {
+    await node[Symbol.asyncDispose]();
+  });
+
+  const source = () => ({ hostPath: { path: `${node.path}/src` } });
+  const memory = { emptyDir: { medium: "Memory" } } as const;
+  const one = (more: object = {}, mount: object = {}) =>
+    intent({ source: source(), ...more, mounts: [{ path: node.target("a"), ...mount }] });
+
+  it("a target in use stays, and the wait names the process", async () => {
+    node.want(one());
+    await node.converge();
+    const sleeper = spawn("sleep", ["60"], { cwd: node.target("a") });
+    await once(sleeper, "spawn");
+    node.want(one({ deleting: true, generation: 2 }));
+    const busy = await node.volume(name);
+    expect(busy.failure?.reason).to.equal("TargetBusy");
+    expect(busy.failure?.message).to.contain(`pid ${sleeper.pid} (sleep)`);
+    sleeper.kill();
+    await once(sleeper, "exit");
+    node.forgetFailures();
+    expect((await node.volume(name)).phase).to.equal("released");
+  });
+
+  it("a volume that another mount namespace still shows is not released (safety rule 6)", async () => {
+    const volume = (deleting: boolean) =>
+      intent({ source: memory, deleting, generation: deleting ? 2 : 1, mounts: [{ path: node.target("a") }] });
+    node.want(volume(false));
+    await node.converge();
+    const container = spawn("unshare", ["-m", "--propagation", "private", "sh", "-c", "echo up; exec sleep 60"]);
+    await once(container.stdout, "data");
+    node.want(volume(true));
+    const held = await node.volume(name);
+    expect(held.failure?.reason).to.equal("StillReferenced");
+    expect(held.failure?.message).to.contain(`pid ${container.pid}`);
+    expect(held.view.inUse).to.equal(true);
+    expect(node.mounts(), "the node's own table is clean already").to.deep.equal([]);
+    container.kill();
+    await once(container, "exit");
+    node.forgetFailures();
+    expect((await node.volume(name)).phase).to.equal("released");
+  });
+
+  it("an intent that vanished unmounts nothing, and can be named again (law L8)", async () => {
+    node.want(one());
+    await node.converge();
+    const before = node.mounts();
+    node.want();
+    expect((await node.volume(name)).phase).to.equal("unexplained");
+    expect(node.mounts()).to.deep.equal(before);
+    node.want(one({ uid: "uid-2" }));
+    await node.converge();
+    expect(node.mounts()).to.deep.equal(before);
+    node.want(one({ uid: "uid-2", deleting: true, generation: 2 }));
+    expect((await node.volume(name)).phase).to.equal("released");
+    expect(node.mounts()).to.deep.equal([]);
+  });
+
+  it("deletionPolicy Retain leaves the mount with nobody in charge", async () => {
+    node.want(one({ deletionPolicy: "Retain" }));
+    await node.converge();
+    node.want(one({ deletionPolicy: "Retain", deleting: true, generation: 2 }));
+    expect((await node.volume(name)).phase).to.equal("retained");
+    expect(node.mounts()).to.have.length(1);
+  });
+
+  it("a lost journal does not make our own file systems foreign (safety rule 24)", async () => {
+    const volume = (deleting: boolean) =>
+      intent({ source: memory, deleting, generation: deleting ? 2 : 1, mounts: [{ path: node.target("a") }] });
+    node.want(volume(false));
+    await node.converge();
+    const before = node.mounts();
+    await node.restart();
+    execFileSync("rm", [`${node.stateDir}/journal`]);
+    await node.converge();
+    expect(node.mounts()).to.deep.equal(before);
+    await node.restart();
+    execFileSync("rm", [`${node.stateDir}/journal`]);
+    node.want(volume(true));
+    expect((await node.volume(name)).phase).to.equal("released");
+    expect(node.mounts()).to.deep.equal([]);
+  });
+});
