@@ -20,14 +20,17 @@ export interface NodeStateReporterDeps {
   synced(): boolean;
 }
 
-/** The object is for people: it is written at most once in this time. */
-const coalesceMs = 5_000;
+/** The object is for people: it is written at most once in this time, in milliseconds. */
+const periodMs = 5_000;
+/** What settles within this time is written as one, in milliseconds. */
+const coalesceMs = 250;
 
 /** Writes the status of the node's NodeVolumeState, once the controller has made the object. */
 export class NodeStateReporter {
   readonly #deps: NodeStateReporterDeps;
   readonly #states: Reflector<NodeVolumeState>;
   readonly #queue: KeyedQueue;
+  #writtenAt = Number.NEGATIVE_INFINITY;
   #latest: { plan: Plan; table: MountTable | undefined } | undefined;
 
   constructor(deps: NodeStateReporterDeps) {
@@ -41,7 +44,7 @@ export class NodeStateReporter {
       fieldSelector: `metadata.name=${nodeName}`,
       project: (raw) => raw as NodeVolumeState, // read for its status alone, which is compared and replaced
     });
-    this.#states.store.subscribe({ onAdd: () => this.#queue.add(nodeName) });
+    this.#states.store.subscribe({ onAdd: () => this.#queue.addAfter(nodeName, coalesceMs) });
   }
 
   start(): void {
@@ -50,7 +53,9 @@ export class NodeStateReporter {
 
   update(plan: Plan, table: MountTable | undefined): void {
     this.#latest = { plan, table };
-    if (this.#patch() !== undefined) this.#queue.addAfter(this.#deps.nodeName, coalesceMs);
+    if (this.#patch() === undefined) return;
+    const sinceMs = this.#deps.system.clock.monotonic() - this.#writtenAt;
+    this.#queue.addAfter(this.#deps.nodeName, Math.max(coalesceMs, periodMs - sinceMs));
   }
 
   async stop(): Promise<void> {
@@ -72,6 +77,7 @@ export class NodeStateReporter {
     if (change === undefined) return;
     const { name, uid, resourceVersion } = change.state.metadata;
     const ref = { name, uid, resourceVersion };
+    this.#writtenAt = this.#deps.system.clock.monotonic();
     this.#states.upsertIfNewer(await this.#deps.client.mergePatchStatus(resource.states, ref, change.patch));
   }
 }
