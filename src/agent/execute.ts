@@ -38,6 +38,7 @@ export class Executor {
   async run(operation: Operation, desired: Desired | undefined): Promise<VolumeError | undefined> {
     const { journal } = this.#deps;
     try {
+      if (desired?.deleting === true && isRemoval(operation)) await this.#recordRevoked(operation.volume);
       await this.#perform(operation, this.#context(operation, desired));
       const record = journal.records.get(operation.volume);
       if (record?.child !== undefined) await journal.put(withoutChild(record));
@@ -66,6 +67,8 @@ export class Executor {
         return targets.adopt(context, operation.path, operation.mountID);
       case "claim":
         return targets.claim(context);
+      case "note":
+        return targets.note(context, operation.volume, operation);
       case "unpublish":
         return targets.unpublish(context, operation.volume, operation);
       case "unstage":
@@ -74,7 +77,7 @@ export class Executor {
       case "retain":
         return this.#retain(operation.volume);
       case "forget":
-        return context.journal.forget(operation.volume);
+        return release.forget(context, operation.volume);
       default:
         return unreachable(operation);
     }
@@ -99,6 +102,13 @@ export class Executor {
   async #retain(volume: string): Promise<void> {
     const record = this.#deps.journal.records.get(volume);
     if (record !== undefined) await this.#deps.journal.put({ ...record, retained: true });
+  }
+
+  /** From here on the release goes on, even when the intent is gone before it is done. */
+  async #recordRevoked(volume: string): Promise<void> {
+    const record = this.#deps.journal.records.get(volume);
+    if (record === undefined || record.revoked === true) return;
+    await this.#deps.journal.put({ ...record, revoked: true });
   }
 
   /** A volume that only looks has no record to put a child into, and leaves nothing behind if it hangs. */

@@ -86,7 +86,7 @@ function lookAtTarget(path: string, input: LookInput, stage: StageView): TargetV
     return {
       ...base,
       ...off,
-      truth: "absent",
+      truth: foreign !== undefined && mayBeOurs(foreign, record) ? "uncertain" : "absent",
       problem: foreignMount(path, foreign),
       drift: "SourceDiffers",
       ...(foreign && { foreign }),
@@ -134,10 +134,16 @@ function compare(
   return { outdated, attributesDiffer, ...(drift === undefined ? {} : { drift }) };
 }
 
-/** By what it shows, or, if its source was renamed since, by its id and file system. */
+/** By what it shows, or, if its source was renamed or removed since, by its file system and its id or peer group. */
 function isOurs(entry: MountEntry, record: TargetRecord): boolean {
   if (sameIdentity(entry, record.identity)) return true;
-  return entry.id === record.mountID && entry.device === record.identity.device;
+  if (entry.device !== record.identity.device) return false;
+  return entry.id === record.mountID || (entry.shared !== undefined && entry.shared === record.peerGroup);
+}
+
+/** Whether it was not learned before a crash which mount is ours, and the source may have been renamed since. */
+function mayBeOurs(entry: MountEntry, { identity, mountID, peerGroup }: TargetRecord): boolean {
+  return mountID === undefined && peerGroup === undefined && entry.device === identity.device;
 }
 
 function foreignMount(path: string, mount: MountEntry | undefined): Problem {

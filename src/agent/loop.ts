@@ -13,6 +13,11 @@ import { withoutChild } from "./record.ts";
 
 /** How often a child that was abandoned is looked for, in milliseconds. Nothing else tells that it has ended. */
 const childCheckMs = 5_000;
+/**
+ * How often the table is looked at without being woken, in milliseconds: the kernel raises no event when the file that a
+ * mount shows is renamed or removed.
+ */
+const unwokenMs = 60_000;
 /** When to try again after the mount table could not be read, or the plan could not be made, in milliseconds. */
 const unreadableMs = 1_000;
 
@@ -110,12 +115,12 @@ export class Loop {
 
   #start(operation: Operation, desired: Desired | undefined): void {
     const { clock } = this.#deps.system;
+    const generation = desired?.generation ?? this.#deps.journal.records.get(operation.volume)?.generation ?? 0;
     const startedAt = clock.monotonic();
     this.#running.set(operation.volume, operation.kind);
     void this.#deps.executor.run(operation, desired).then((error) => {
       this.#running.delete(operation.volume);
       const slot = slotOf(operation);
-      const generation = desired?.generation ?? 0;
       const now = clock.monotonic();
       if (error === undefined) this.#failures.delete(slot);
       else
@@ -159,7 +164,7 @@ export class Loop {
       (r) => r.child !== undefined && !this.#running.has(r.name),
     );
     const waits = [retryMs ?? [], abandoned ? childCheckMs : [], readable ? [] : unreadableMs].flat();
-    if (waits.length > 0) this.#wakeAfter(Math.min(...waits));
+    this.#wakeAfter(Math.min(unwokenMs, ...waits));
   }
 
   #wakeAfter(ms: number): void {

@@ -14,6 +14,8 @@ export type Action =
   | { readonly kind: "publish"; readonly path: string; readonly replaces?: number }
   /** Write down a foreign mount that shows the same volume as ours. */
   | { readonly kind: "adopt"; readonly path: string; readonly mountID: number }
+  /** Write down which mount is ours, where a crash or another mount namespace left that open. */
+  | { readonly kind: "note"; readonly path: string; readonly mountID: number }
   | { readonly kind: "setAttributes"; readonly path: string; readonly mountID: number }
   /** Write down that mounts made for an earlier intent of this name now belong to this one. */
   | { readonly kind: "claim" }
@@ -49,6 +51,8 @@ export function describe(action: Action): string {
       return action.replaces === undefined ? `mount on ${action.path}` : `replace what ${action.path} shows`;
     case "adopt":
       return `take over the mount on ${action.path}`;
+    case "note":
+      return `write down which mount is on ${action.path}`;
     case "setAttributes":
       return `change the options of ${action.path} in place`;
     case "claim":

@@ -32,7 +32,8 @@ export class PathOwners {
   /** Why `volume` may not set up `path`; undefined if it may. */
   conflict(volume: string, path: string): Problem | undefined {
     const others = [...this.#above(path), ...(this.#beneath.get(path) ?? [])].filter((c) => c.volume !== volume);
-    const holder = others.find((claim) => claim.recorded) ?? others[0];
+    const has = this.#claims.get(path)?.some((claim) => claim.volume === volume && claim.recorded) === true;
+    const holder = others.find((claim) => claim.recorded) ?? (has ? undefined : others[0]);
     if (holder === undefined) return undefined;
     const relation =
       holder.path === path ? "the same path" : isBeneath(path, holder.path) ? "a path above it" : "a path beneath it";

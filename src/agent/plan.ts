@@ -5,7 +5,8 @@ import { type Action, describe, isRemoval, type Operation, type OperationKind } 
 import { PathOwners } from "./path-owners.ts";
 import { type PlanInput, stagingPath } from "./plan-input.ts";
 import type { VolumeRecord } from "./record.ts";
-import { type StepContext, type Steps, setUpSteps, tearDownSteps } from "./steps.ts";
+import type { StepContext, Steps } from "./step-context.ts";
+import { setUpSteps, tearDownSteps } from "./steps.ts";
 import type { Problem, VolumeView } from "./view.ts";
 
 /**
@@ -16,7 +17,8 @@ import type { Problem, VolumeView } from "./view.ts";
  *                 ├─ ungranted      nothing is touched
  *                 ├─ setUp          towards the spec
  *                 └─ tearDown ──────► released │ retained
- *   no intent ────── unexplained    kept as it is (law L8)
+ *   no intent ────┬─ tearDown       if it was seen to be deleted
+ *                 └─ unexplained    kept as it is (law L8)
  */
 export type Phase =
   | "invalid"
@@ -94,13 +96,22 @@ function planVolume(name: string, input: PlanInput, owners: PathOwners): VolumeP
 /** Which way the volume goes, and the steps of that way. */
 function decide(desired: Desired | undefined, context: StepContext): { phase: Phase; steps: Steps } {
   const { record } = context;
-  if (desired === undefined) return { phase: "unexplained", steps: forgetSteps(context) };
+  if (desired === undefined) return decideWithoutIntent(context);
   if (isStale(desired, record)) return { phase: "setUp", steps: problem({ reason: "StaleRead", message: staleRead }) };
   if (desired.deleting) return decideRelease(desired, context);
   if (isInvalid(desired)) return { phase: "invalid", steps: problem({ reason: "Invalid", message: desired.problem }) };
   if (desired.mode === "Observe") return { phase: "observe", steps: observeSteps(desired, context) };
   if (!desired.granted) return { phase: "ungranted", steps: nothing };
   return { phase: "setUp", steps: setUpSteps(desired, context) };
+}
+
+/** An intent that is gone. If it was seen to be deleted, its release goes on; else what is mounted stays (law L8). */
+function decideWithoutIntent(context: StepContext): { phase: Phase; steps: Steps } {
+  if (context.record?.revoked === true) {
+    const steps = tearDownSteps(context, { name: context.record.name, unmountPolicy: gentle });
+    if (steps.actions.length > 0 || steps.problems.size > 0) return { phase: "tearDown", steps };
+  }
+  return { phase: "unexplained", steps: forgetSteps(context) };
 }
 
 /** An intent that was revoked. What takes it down is the record alone, so that even a spec not understood is released. */
@@ -184,5 +195,7 @@ function problem(of: Problem): Steps {
   return { actions: [], problems: new Map([["", of]]) };
 }
 
+/** How far an unmount may go for which no spec can be asked any more. */
+const gentle = { max: "Normal", timeoutSeconds: 90 } as const;
 const nothing: Steps = { actions: [], problems: new Map() };
 const staleRead = "the API server showed an older generation than was acted for already";

@@ -22,6 +22,8 @@ export interface VolumeRecord {
   readonly child?: ChildProcessID;
   /** Given up on purpose (deletionPolicy Retain): kept as it is, nobody is in charge. */
   readonly retained?: boolean;
+  /** The intent was seen to be deleted, and its release has begun: it goes on even when the intent is gone. */
+  readonly revoked?: boolean;
 }
 
 export interface StageRecord {
@@ -55,6 +57,8 @@ export interface TargetRecord {
   readonly attributes: MountAttributes;
   /** Mount id that it got; absent if that was not learned before a crash. */
   readonly mountID?: number;
+  /** Peer group that it got. It is the same in every mount namespace, in which a later agent may find itself. */
+  readonly peerGroup?: number;
 }
 
 /** `record` with one target added or replaced. */
@@ -78,11 +82,18 @@ export function withoutChild(record: VolumeRecord): VolumeRecord {
 
 /**
  * The record after a reboot: no mount survives one, and device numbers may have changed. What is on disk does survive,
- * so a data directory is kept and looked up again.
+ * so a data directory is kept and looked up again; directories that we made to mount on stay ours to remove, and a path
+ * stays with the volume that has it.
  */
 export function afterReboot(record: VolumeRecord): VolumeRecord {
   const { stage, child: _gone, ...rest } = record;
-  if (stage === undefined || stage.kind !== "directory") return withoutStage({ ...rest, targets: [] });
-  const { identity: _identity, directory: _directory, ...kept } = stage;
-  return { ...rest, stage: { ...kept, ready: false }, targets: [] };
+  const targets = record.targets.map(unmounted);
+  if (stage?.kind !== "directory" && stage?.kind !== "filesystem") return withoutStage({ ...rest, targets });
+  const { identity: _identity, directory: _directory, deviceNumber: _number, ...kept } = stage;
+  return { ...rest, stage: { ...kept, ready: false }, targets };
+}
+
+/** Of a target only the mount point: no mount has this identity. */
+function unmounted({ mountID: _id, peerGroup: _group, ...target }: TargetRecord): TargetRecord {
+  return { ...target, identity: { device: "", root: "" } };
 }

@@ -65,6 +65,9 @@ function settingUp(volume: VolumePlan, obstacle: ReturnType<typeof obstacleOf>):
   const wanted = view.targets.filter((target) => target.desired !== undefined);
   const good = wanted.filter(isAsWanted);
   const flipped = view.stage.drift === "ReadOnlyFlip";
+  if (view.targets.length === 0 && view.stage.truth === "absent" && obstacle === undefined) {
+    return { state: "Waiting", ready: "True", reason: "NoConsumers", message: "no mount is asked for" };
+  }
   if (good.length === wanted.length && !flipped && view.stage.truth === "mounted") {
     const state = pending.length === 0 ? "Mounted" : "Updating";
     return { state, ready: "True", reason: "Mounted", message: obstacle?.message ?? "" };

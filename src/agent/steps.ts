@@ -1,26 +1,13 @@
-import { isBeneath, type MountIdentity, sameIdentity } from "../host/mount-table.ts";
+import { isBeneath } from "../host/mount-table.ts";
 import type { UnmountRung } from "../host/ports.ts";
-import type { DesiredMount, DesiredVolume } from "./desired-volume.ts";
+import type { DesiredVolume } from "./desired-volume.ts";
 import { type Failure, slotOf } from "./failures.ts";
 import type { Action } from "./operations.ts";
-import type { PathOwners } from "./path-owners.ts";
 import type { ContentState, PlanInput, PlanSettings } from "./plan-input.ts";
 import type { StageRecord, VolumeRecord } from "./record.ts";
+import type { StepContext, Steps } from "./step-context.ts";
+import { adoptOwn, targetActions } from "./target-steps.ts";
 import type { Problem, TargetView, VolumeView } from "./view.ts";
-
-/** What is to be done for one volume, in the order of preference, and what stands in the way of the rest. */
-export interface Steps {
-  readonly actions: readonly Action[];
-  /** Of the volume as a whole ("") or of one target, by path. */
-  readonly problems: ReadonlyMap<string, Problem>;
-}
-
-export interface StepContext {
-  readonly input: PlanInput;
-  readonly owners: PathOwners;
-  readonly view: VolumeView;
-  readonly record: VolumeRecord | undefined;
-}
 
 /**
  * PURE. Steps that bring a wanted volume to what its spec says:
@@ -139,59 +126,7 @@ function optionKey(option: string): string {
 function mustClaim(record: VolumeRecord, desired: DesiredVolume): boolean {
   const wanted = new Set(desired.mounts.map((mount) => mount.path));
   const foreign = record.targets.some((target) => target.uid !== desired.uid && wanted.has(target.path));
-  return record.uid !== desired.uid || foreign || record.retained === true;
-}
-
-function targetActions(
-  mount: DesiredMount,
-  desired: DesiredVolume,
-  { view, input, owners }: StepContext,
-  problems: Map<string, Problem>,
-): Action[] {
-  const target = view.targets.find((t) => t.path === mount.path);
-  if (target === undefined) return [];
-  const settled = target.truth === "mounted" && !target.outdated;
-  const barred =
-    pathProblem(mount.path, input.settings) ?? (settled ? undefined : owners.conflict(desired.name, mount.path));
-  if (barred !== undefined) {
-    problems.set(mount.path, barred);
-    return [];
-  }
-  const adopted = adoptions(target, desired, view);
-  if (adopted.length > 0) return adopted;
-  if (target.problem !== undefined) {
-    problems.set(mount.path, target.problem);
-    return [];
-  }
-  if (target.truth === "mounted" && target.ours !== undefined) {
-    if (target.outdated) return [{ kind: "publish", path: mount.path, replaces: target.ours.id }];
-    if (target.attributesDiffer) return [{ kind: "setAttributes", path: mount.path, mountID: target.ours.id }];
-    return [];
-  }
-  return target.truth === "mounted" ? [] : [{ kind: "publish", path: mount.path }];
-}
-
-/** A mount without a record that shows exactly this volume, if the spec lets us take it over. */
-function adoptions(target: TargetView, desired: DesiredVolume, view: VolumeView): Action[] {
-  if (desired.adopt === "IfSame") return adoptSame(target, view.stage.record?.identity);
-  return adoptOwn(target, view);
-}
-
-/**
- * A mount without a record that shows a file system or directory that only we have: ours, of a journal that was lost
- * (safety rule 24).
- */
-function adoptOwn(target: TargetView, view: VolumeView): Action[] {
-  const { record, mount } = view.stage;
-  if (record?.kind === "filesystem" || record?.kind === "directory") return adoptSame(target, record.identity);
-  return mount === undefined ? [] : adoptSame(target, { device: mount.device, root: mount.root });
-}
-
-function adoptSame(target: TargetView, source: MountIdentity | undefined): Action[] {
-  const { foreign } = target;
-  if (target.record !== undefined || source === undefined || foreign === undefined) return [];
-  if (target.problem?.reason !== "ForeignMount" || !sameIdentity(foreign, source)) return [];
-  return [{ kind: "adopt", path: target.path, mountID: foreign.id }];
+  return record.uid !== desired.uid || foreign || record.retained === true || record.revoked === true;
 }
 
 function unpublishAll(
@@ -201,7 +136,7 @@ function unpublishAll(
   problems: Map<string, Problem>,
 ): Action[] {
   return targets.flatMap((target): Action[] => {
-    const blocked = target.ours !== undefined && target.problem !== undefined ? target.problem : undefined;
+    const blocked = target.ours !== undefined || target.truth === "uncertain" ? target.problem : undefined;
     if (blocked !== undefined) {
       problems.set(target.path, blocked);
       return [];
@@ -230,12 +165,6 @@ function rungFor(action: Action, policy: TearDownPolicy, input: PlanInput): Unmo
   const rungs = Math.floor((input.now - failure.firstAt) / (timeoutSeconds * 1000));
   if (rungs >= 2 && max === "Lazy") return "Lazy";
   return rungs >= 1 && max !== "Normal" ? "Force" : "Normal";
-}
-
-function pathProblem(path: string, { allowedPrefixes }: PlanSettings): Problem | undefined {
-  if (allowedPrefixes.some((prefix) => path !== prefix && isBeneath(path, prefix))) return undefined;
-  const message = `${path} is not beneath one of the allowed prefixes: ${allowedPrefixes.join(", ")}`;
-  return { reason: "PathNotAllowed", message };
 }
 
 function sourceProblem(desired: DesiredVolume, { stateDir }: PlanSettings): Problem | undefined {

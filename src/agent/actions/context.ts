@@ -45,9 +45,15 @@ export function stagingTarget({ settings }: ActionContext, key: string): TargetP
   return { prefix: settings.stateDir, path: `${settings.stateDir}/staging/${key}` };
 }
 
-/** @throws VolumeError PathNotAllowed: the agent's own check, whatever the planner said */
-export function targetPath({ settings }: ActionContext, path: string): TargetPath {
+/** A path that may be mounted on; undefined for any other. */
+export function allowedTarget({ settings }: ActionContext, path: string): TargetPath | undefined {
   const prefix = settings.allowedPrefixes.find((p) => p !== path && isBeneath(path, p));
-  if (prefix !== undefined) return { prefix, path };
+  return prefix === undefined ? undefined : { prefix, path };
+}
+
+/** @throws VolumeError PathNotAllowed: the agent's own check, whatever the planner said */
+export function targetPath(context: ActionContext, path: string): TargetPath {
+  const target = allowedTarget(context, path);
+  if (target !== undefined) return target;
   throw new VolumeError("PathNotAllowed", "final", `${path} is not beneath one of the allowed prefixes`);
 }

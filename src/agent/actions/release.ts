@@ -2,7 +2,7 @@ import { VolumeError } from "../../errors.ts";
 import type { MountIdentity } from "../../host/mount-table.ts";
 import type { UnmountRung } from "../../host/ports.ts";
 import { type StageRecord, withoutStage } from "../record.ts";
-import { type ActionContext, recordOf, stagingTarget } from "./context.ts";
+import { type ActionContext, allowedTarget, recordOf, stagingTarget } from "./context.ts";
 import { names, withUsers } from "./targets.ts";
 
 /**
@@ -28,6 +28,18 @@ export async function unstage(
   if (stage.kind === "filesystem") await context.effects.mounter.removeTarget(target, "directory");
   if (stage.kind === "directory") await removeData(context, stage);
   await context.journal.put(withoutStage(recordOf(context, volume)));
+}
+
+/** Drops the record of a volume of which nothing is mounted any more, and the mount points that we made for it. */
+export async function forget(context: ActionContext, volume: string): Promise<void> {
+  const record = context.journal.records.get(volume);
+  const { mounter } = context.effects;
+  for (const { path, kind, made } of record?.targets ?? []) {
+    const target = allowedTarget(context, path);
+    if (made && target !== undefined) await mounter.removeTarget(target, kind);
+  }
+  if (record?.stage?.kind === "filesystem") await mounter.removeTarget(stagingTarget(context, record.key), "directory");
+  await context.journal.forget(volume);
 }
 
 /** @returns what no mount of the node may show any more */

@@ -1,5 +1,7 @@
 import { VolumeError } from "../../errors.ts";
+import type { MountEntry } from "../../host/mountinfo.ts";
 import type { Holder, UnmountRung } from "../../host/ports.ts";
+import { attributesOf } from "../attributes.ts";
 import { type TargetRecord, withoutTarget, withTarget } from "../record.ts";
 import { type ActionContext, recordOf, targetPath, wanted } from "./context.ts";
 import { stage } from "./stage.ts";
@@ -34,8 +36,14 @@ export async function publish(context: ActionContext, path: string, replaces: nu
   // 3. Done.
   await mounter.makeTarget(target, kind);
   await mounter.bind({ root: "/", path: source.path }, source.identity, target, attributes);
-  const mountID = (await mounter.inspectTarget(target))?.mountID;
-  if (mountID !== undefined) await journal.put(withTarget(recordOf(context, desired.name), { ...intended, mountID }));
+  const mounted = (await context.host.mountTable.read()).at(path);
+  if (mounted === undefined) return;
+  await journal.put(withTarget(recordOf(context, desired.name), { ...intended, ...whichMount(mounted) }));
+}
+
+/** What tells a mount from others of the same file system, when what it shows was renamed. */
+function whichMount({ id, shared }: MountEntry): Pick<TargetRecord, "mountID" | "peerGroup"> {
+  return { mountID: id, ...(shared !== undefined && { peerGroup: shared }) };
 }
 
 export async function setAttributes(context: ActionContext, path: string, mountID: number): Promise<void> {
@@ -62,15 +70,40 @@ export async function adopt(context: ActionContext, path: string, mountID: numbe
       ? "directory"
       : "file";
   const identity = { device: found.device, root: found.root };
-  const { name, attributes } = mount;
-  const adopted: TargetRecord = { path, name, uid: desired.uid, kind, made: false, identity, attributes, mountID };
+  const attributes = attributesOf(found); // not those of the spec: to bring it to them is another step
+  const { name } = mount;
+  const adopted: TargetRecord = {
+    path,
+    name,
+    uid: desired.uid,
+    kind,
+    made: false,
+    identity,
+    attributes,
+    ...whichMount(found),
+  };
   await context.journal.put(withTarget(recordOf(context, desired.name), adopted));
+}
+
+/** Writes down which mount on a target of ours is the one that we made. */
+export async function note(
+  context: ActionContext,
+  volume: string,
+  { path, mountID }: { readonly path: string; readonly mountID: number },
+): Promise<void> {
+  const record = recordOf(context, volume);
+  const target = record.targets.find((t) => t.path === path);
+  const mount = (await context.host.mountTable.read()).at(path);
+  if (target === undefined || mount?.id !== mountID) {
+    throw new VolumeError("SetUpFailed", "transient", `the mount on ${path} is not the one that was seen there`);
+  }
+  await context.journal.put(withTarget(record, { ...target, ...whichMount(mount) }));
 }
 
 /** Mounts that were made for an earlier intent of this name now belong to this one, as far as it names them. */
 export async function claim(context: ActionContext): Promise<void> {
   const desired = wanted(context);
-  const { retained: _over, ...record } = recordOf(context, desired.name);
+  const { retained: _over, revoked: _forOther, ...record } = recordOf(context, desired.name);
   const named = new Set(desired.mounts.map((mount) => mount.path));
   const targets = record.targets.map((t) => (named.has(t.path) ? { ...t, uid: desired.uid } : t));
   await context.journal.put({ ...record, targets });

@@ -121,7 +121,7 @@ describe("Journal", () => {
     expect((await open(file)).records.get("a")?.generation).to.equal(1099);
   });
 
-  it("after a reboot no target and no staged file system is on record, but a data directory is", async () => {
+  it("after a reboot nothing on record is mounted, but data directories, mount points and owners of paths are", async () => {
     const file = new FakeJournalFile();
     const journal = await open(file);
     const identity = { device: "0:9", root: "/" };
@@ -134,13 +134,12 @@ describe("Journal", () => {
     const directory = { device: 1, inode: 2 };
     await journal.put({ ...record("dir"), stage: { ...staged, kind: "directory", directory }, targets });
     const rebooted = await open(file, "b2");
-    expect(rebooted.records.get("fs")).to.deep.equal(record("fs"));
-    expect(rebooted.records.get("dir")?.targets).to.deep.equal([]);
-    expect(rebooted.records.get("dir")?.stage).to.deep.equal({
-      kind: "directory",
-      path: "/s",
-      ready: false,
-      options: [],
-    });
+    const nothing = { device: "", root: "" };
+    const unmounted = targets.map((target) => ({ ...target, identity: nothing }));
+    for (const kind of ["filesystem", "directory"] as const) {
+      const found = rebooted.records.get(kind === "filesystem" ? "fs" : "dir");
+      expect(found?.targets).to.deep.equal(unmounted);
+      expect(found?.stage).to.deep.equal({ kind, path: "/s", ready: false, options: [] });
+    }
   });
 });

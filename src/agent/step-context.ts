@@ -1,0 +1,19 @@
+import type { Action } from "./operations.ts";
+import type { PathOwners } from "./path-owners.ts";
+import type { PlanInput } from "./plan-input.ts";
+import type { VolumeRecord } from "./record.ts";
+import type { Problem, VolumeView } from "./view.ts";
+
+/** What is to be done for one volume, in the order of preference, and what stands in the way of the rest. */
+export interface Steps {
+  readonly actions: readonly Action[];
+  /** Of the volume as a whole ("") or of one target, by path. */
+  readonly problems: ReadonlyMap<string, Problem>;
+}
+
+export interface StepContext {
+  readonly input: PlanInput;
+  readonly owners: PathOwners;
+  readonly view: VolumeView;
+  readonly record: VolumeRecord | undefined;
+}

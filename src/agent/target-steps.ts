@@ -1,0 +1,82 @@
+import { isBeneath, type MountIdentity, sameIdentity } from "../host/mount-table.ts";
+import { attributeDifference } from "./attributes.ts";
+import type { DesiredMount, DesiredVolume } from "./desired-volume.ts";
+import type { Action } from "./operations.ts";
+import type { PlanSettings } from "./plan-input.ts";
+import type { StepContext } from "./step-context.ts";
+import type { Problem, TargetView, VolumeView } from "./view.ts";
+
+/** PURE. What is to be done for one wanted target of a staged volume. */
+export function targetActions(
+  mount: DesiredMount,
+  desired: DesiredVolume,
+  { view, input, owners }: StepContext,
+  problems: Map<string, Problem>,
+): Action[] {
+  const target = view.targets.find((t) => t.path === mount.path);
+  if (target === undefined) return [];
+  const settled = target.truth === "mounted" && !target.outdated;
+  const barred =
+    pathProblem(mount.path, input.settings) ?? (settled ? undefined : owners.conflict(desired.name, mount.path));
+  if (barred !== undefined) {
+    problems.set(mount.path, barred);
+    return [];
+  }
+  const adopted = adoptions(target, desired, view);
+  if (adopted.length > 0) return adopted;
+  if (target.problem !== undefined) {
+    problems.set(mount.path, target.problem);
+    return [];
+  }
+  if (target.truth === "mounted" && target.ours !== undefined) {
+    if (target.outdated) return [{ kind: "publish", path: mount.path, replaces: target.ours.id }];
+    if (!isNoted(target)) return [{ kind: "note", path: mount.path, mountID: target.ours.id }];
+    if (!target.attributesDiffer) return [];
+    if (mustReplaceForFlags(target, mount)) return [{ kind: "publish", path: mount.path, replaces: target.ours.id }];
+    return [{ kind: "setAttributes", path: mount.path, mountID: target.ours.id }];
+  }
+  return target.truth === "mounted" ? [] : [{ kind: "publish", path: mount.path }];
+}
+
+/** Whether the record says which mount is ours, beyond what it shows: its source may be renamed or removed. */
+function isNoted({ ours, record }: TargetView): boolean {
+  return ours?.shared === undefined ? ours?.id === record?.mountID : ours.shared === record?.peerGroup;
+}
+
+/**
+ * Flags do not propagate: changed in place, what other namespaces have of a shared mount would keep the old ones. Where
+ * somebody has changed the flags here, the others still have those that were asked for.
+ */
+function mustReplaceForFlags({ ours, record }: TargetView, mount: DesiredMount): boolean {
+  if (ours?.shared === undefined || record === undefined) return false;
+  return attributeDifference(record.attributes, mount.attributes).length > 0;
+}
+
+/** A mount without a record that shows exactly this volume, if the spec lets us take it over. */
+function adoptions(target: TargetView, desired: DesiredVolume, view: VolumeView): Action[] {
+  if (desired.adopt === "IfSame") return adoptSame(target, view.stage.record?.identity);
+  return adoptOwn(target, view);
+}
+
+/**
+ * A mount without a record that shows a file system or directory that only we have: ours, of a journal that was lost
+ * (safety rule 24).
+ */
+export function adoptOwn(target: TargetView, view: VolumeView): Action[] {
+  const { record, mount } = view.stage;
+  if (record?.kind === "filesystem" || record?.kind === "directory") return adoptSame(target, record.identity);
+  return mount === undefined ? [] : adoptSame(target, { device: mount.device, root: mount.root });
+}
+
+function adoptSame(target: TargetView, source: MountIdentity | undefined): Action[] {
+  const { foreign } = target;
+  if (target.record !== undefined || source === undefined || foreign === undefined) return [];
+  if (target.problem?.reason !== "ForeignMount" || !sameIdentity(foreign, source)) return [];
+  return [{ kind: "adopt", path: target.path, mountID: foreign.id }];
+}
+
+function pathProblem(path: string, { allowedPrefixes }: PlanSettings): Problem | undefined {
+  if (allowedPrefixes.some((prefix) => path !== prefix && isBeneath(path, prefix))) return undefined;
+  const message = `${path} is not beneath one of the allowed prefixes: ${allowedPrefixes.join(", ")}`;
+  return { reason: "PathNotAllowed", message };
+}
