@@ -46,6 +46,6 @@ function failed(error: unknown): number {
 }
 
 // Some library may still hold a timer or a socket when all work has ended, so the process does not wait for them.
-main(process.argv.slice(2))
+void main(process.argv.slice(2))
   .catch(failed)
   .then((code) => process.exit(code));
