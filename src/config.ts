@@ -35,6 +35,8 @@ export interface AgentConfig extends CommonConfig {
   readonly stateDir: string;
   /** Where the node's root is seen: / on the host, /host in the DaemonSet. Sources and devices are looked up beneath it. */
   readonly hostRoot: string;
+  /** A process in the node's mount namespace, whose table says what the node and its pods see; 1 with hostPID. */
+  readonly hostPid: number;
 }
 
 /** A flag or variable is missing or wrong; the message names it and what it should be. */
@@ -58,6 +60,7 @@ const flags = {
   "node-name": { type: "string" },
   "state-dir": { type: "string" },
   "host-root": { type: "string" },
+  "host-pid": { type: "string" },
 } as const;
 
 /** @throws ConfigError */
@@ -87,6 +90,7 @@ export function parseConfig(argv: readonly string[], env: Env): Config {
     nodeName: required(values["node-name"] ?? env["NODE_NAME"], "--node-name", "NODE_NAME"),
     stateDir: absolute(values["state-dir"] ?? env["NODEVOLUME_STATE_DIR"] ?? "/var/lib/nodevolume", "--state-dir"),
     hostRoot: absolute(values["host-root"] ?? env["NODEVOLUME_HOST_ROOT"] ?? "/", "--host-root"),
+    hostPid: processNumber(values["host-pid"] ?? env["NODEVOLUME_HOST_PID"] ?? "1"),
   });
 }
 
@@ -132,6 +136,11 @@ function absolute(path: string, flag: string): string {
   if (path === "/" && flag === "--allowed-prefix")
     throw new ConfigError(`${flag}: / would allow every path of the node`);
   return path;
+}
+
+function processNumber(text: string): number {
+  if (/^[1-9][0-9]{0,9}$/.test(text)) return Number(text);
+  throw new ConfigError(`--host-pid: ${JSON.stringify(text)} is not the number of a process`);
 }
 
 function address(text: string): { host: string; port: number } {

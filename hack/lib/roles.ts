@@ -24,7 +24,8 @@ export function startController(name: string, options: RoleOptions): RunningProc
 /** Starts the agent of a pretended node in a mount namespace as its container would have it. */
 export function startAgent(host: PretendHost, options: RoleOptions): RunningProcess {
   const flags = ["--node-name", host.name, "--state-dir", layout.stateDir, "--host-root", layout.hostRoot];
-  const command = [process.execPath, main, "agent", ...flags, ...common(options)];
+  const node = ["--host-pid", String(host.pid)];
+  const command = [process.execPath, main, "agent", ...flags, ...node, ...common(options)];
   return host.startAgent(command, options.logFile, options.env);
 }
 

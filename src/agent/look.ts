@@ -2,6 +2,7 @@ import { type MountIdentity, type MountTable, sameIdentity } from "../host/mount
 import type { MountEntry } from "../host/mountinfo.ts";
 import { attributeDifference, attributesOf } from "./attributes.ts";
 import type { DesiredMount, DesiredVolume } from "./desired-volume.ts";
+import { lookFromNode } from "./look-from-node.ts";
 import type { StageRecord, TargetRecord, VolumeRecord } from "./record.ts";
 import type { Problem, StageView, TargetView, VolumeView } from "./view.ts";
 
@@ -12,6 +13,8 @@ export interface LookInput {
   readonly record: VolumeRecord | undefined;
   /** Undefined if it could not be read: then everything that is recorded is uncertain. */
   readonly table: MountTable | undefined;
+  /** What the node sees, if that is another table. */
+  readonly nodeTable?: MountTable | undefined;
   /** Where a file system of the volume would be staged. */
   readonly stagingPath: string;
   /** What the source shows, for a volume that is only observed. */
@@ -97,7 +100,14 @@ function lookAtTarget(path: string, input: LookInput, stage: StageView): TargetV
     const foreign = top !== undefined && top !== ours ? { foreign: top } : {};
     return { ...base, ...off, truth: "uncertain", ours, problem, drift: "Stacked", ...foreign };
   }
-  return { ...base, truth: "mounted", ours, ...compare(ours, record, desired, stage.record?.identity, input.table) };
+  const compared = compare(ours, record, desired, stage.record?.identity);
+  return {
+    ...base,
+    truth: "mounted",
+    ours,
+    ...compared,
+    ...lookFromNode(ours, record, desired, input, compared.drift),
+  };
 }
 
 /** A mount that no record of ours covers: an observed volume compares it, any other keeps away from it. */
@@ -120,7 +130,6 @@ function compare(
   record: TargetRecord,
   desired: DesiredMount | undefined,
   source: MountIdentity | undefined,
-  table: MountTable,
 ): Pick<TargetView, "outdated" | "attributesDiffer" | "drift"> {
   // The source was removed (//deleted) or renamed beneath the mount, or was staged anew since.
   const moved = !sameIdentity(ours, record.identity);
@@ -128,9 +137,7 @@ function compare(
   const shown = attributesOf(ours);
   const attributesDiffer = desired !== undefined && attributeDifference(shown, desired.attributes).length > 0;
   const drifted = attributesDiffer && attributeDifference(shown, record.attributes).length > 0;
-  const parent = table.entries.find((entry) => entry.id === ours.parent);
-  const unshared = parent?.shared !== undefined && ours.shared === undefined;
-  const drift = moved ? "SourceDiffers" : drifted ? "OptionsDiffer" : unshared ? "PropagationDiffers" : undefined;
+  const drift = moved ? "SourceDiffers" : drifted ? "OptionsDiffer" : undefined;
   return { outdated, attributesDiffer, ...(drift === undefined ? {} : { drift }) };
 }
 

@@ -1,6 +1,6 @@
 import { messageOf, type VolumeError } from "../errors.ts";
 import type { MountTable } from "../host/mount-table.ts";
-import type { HostPorts } from "../host/ports.ts";
+import type { HostPorts, MountTableSource } from "../host/ports.ts";
 import type { Cancel, System } from "../ports.ts";
 import type { Desired } from "./desired-volume.ts";
 import type { Executor } from "./execute.ts";
@@ -91,14 +91,19 @@ export class Loop {
   async #look(): Promise<void> {
     const { system, settings, contents, observed, journal, onPlan } = this.#deps;
     await this.#forgetEndedChildren();
-    const table = await this.#readTable();
+    const table = await this.#readTable(this.#deps.host.mountTable);
+    // After the agent's own: what is in that and not in this is missing on the node, not only younger.
+    const { nodeTable: node } = this.#deps.host;
+    const nodeTable = node === undefined || table === undefined ? undefined : await this.#readTable(node);
+    const readable = table !== undefined && (node === undefined || nodeTable !== undefined);
     const { volumes, synced } = this.#deps.desired();
     const now = system.clock.monotonic();
     const result = plan({
       desired: volumes,
       synced,
       records: journal.records,
-      table,
+      table: readable ? table : undefined,
+      ...(nodeTable && { nodeTable }),
       inFlight: this.#inFlight(),
       failures: this.#failures,
       contents,
@@ -109,7 +114,7 @@ export class Loop {
     if (this.#stopped) return;
     for (const operation of result.operations) this.#start(operation, volumes.get(operation.volume));
     for (const slot of this.#failures.keys()) if (!result.volumes.has(volumeOf(slot))) this.#failures.delete(slot);
-    this.#schedule(result.wakeAt === undefined ? undefined : result.wakeAt - now, table !== undefined);
+    this.#schedule(result.wakeAt === undefined ? undefined : result.wakeAt - now, readable);
     onPlan(result, table);
   }
 
@@ -150,9 +155,9 @@ export class Loop {
     }
   }
 
-  async #readTable(): Promise<MountTable | undefined> {
+  async #readTable(source: MountTableSource): Promise<MountTable | undefined> {
     try {
-      return await this.#deps.host.mountTable.read();
+      return await source.read();
     } catch (error) {
       this.#deps.system.log.error("the mount table could not be read", { error: messageOf(error) });
       return undefined;

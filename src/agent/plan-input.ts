@@ -15,6 +15,8 @@ export interface PlanInput {
   readonly records: ReadonlyMap<string, VolumeRecord>;
   /** Undefined if it could not be read. */
   readonly table: MountTable | undefined;
+  /** What the node sees, if the agent is in a mount namespace of its own. Read after `table`. */
+  readonly nodeTable?: MountTable;
   /** Operations that run, and children of earlier ones that were not seen to end. */
   readonly inFlight: ReadonlyMap<string, OperationKind>;
   readonly failures: ReadonlyMap<Slot, Failure>;

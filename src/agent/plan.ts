@@ -80,6 +80,7 @@ function planVolume(name: string, input: PlanInput, owners: PathOwners): VolumeP
     desired: desired === undefined || isInvalid(desired) ? undefined : desired,
     record,
     table: input.table,
+    nodeTable: input.nodeTable,
     stagingPath: stagingPath(input.settings, key),
     observed: input.observed.get(name)?.identity,
   });

@@ -1,6 +1,7 @@
-import { mkdirSync, realpathSync } from "node:fs";
+import { mkdirSync, readlinkSync, realpathSync } from "node:fs";
 import { Registry } from "prom-client";
 import { type AgentConfig, ConfigError } from "../config.ts";
+import { messageOf } from "../errors.ts";
 import { startHealthServer } from "../health-server.ts";
 import { loadLibc } from "../host/linux/libc.ts";
 import { linuxHost } from "../host/linux/linux-host.ts";
@@ -25,13 +26,15 @@ export async function runAgent(config: AgentConfig, log: Logger, signal: AbortSi
   const libc = loadLibc();
   const lock = await waitForLock(system, () => tryLock(libc, `${config.stateDir}/lock`), signal);
   if (lock !== undefined) {
-    const host = linuxHost({ stateDir: config.stateDir, childCommand: childCommand(), timers: system.timers, libc });
+    const { stateDir } = config;
+    const nodeProcess = processOfNode(config.hostPid, log);
+    const host = linuxHost({ stateDir, childCommand: childCommand(), timers: system.timers, libc, ...nodeProcess });
     const transport = await createRealTransport({
       system,
       access: config.api,
       userAgent: `nodevolume-agent/${version}`,
     });
-    const { nodeName, allowedPrefixes, stateDir, hostRoot } = config;
+    const { nodeName, allowedPrefixes, hostRoot } = config;
     const settings = { allowedPrefixes, stateDir, hostRoot };
     const agent = await startAgent({ system, transport, host, nodeName, version, settings, registry });
     ready = () => agent.ready();
@@ -67,6 +70,17 @@ function refuseLinks(prefixes: readonly string[]): void {
     mkdirSync(prefix, { recursive: true, mode: 0o755 });
     const real = realpathSync(prefix);
     if (real !== prefix) throw new ConfigError(`--allowed-prefix: ${prefix} is a symbolic link, name ${real}`);
+  }
+}
+
+/** A process to read the node's mount table from; none if that is the agent's own. */
+function processOfNode(pid: number, log: Logger): { nodeProcess?: number } {
+  try {
+    const same = readlinkSync(`/proc/${pid}/ns/mnt`) === readlinkSync("/proc/self/ns/mnt");
+    return same ? {} : { nodeProcess: pid };
+  } catch (error) {
+    log.warn("what the node sees is not compared: its mount table cannot be read", { pid, error: messageOf(error) });
+    return {};
   }
 }
 

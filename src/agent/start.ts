@@ -133,7 +133,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
     onDelete: trigger,
     onState: trigger,
   });
-  const unwatch = host.mountTable.watch(trigger);
+  const unwatch = [host.mountTable, host.nodeTable].flatMap((table) => table?.watch(trigger) ?? []);
   intents.start();
   state.start();
   lease.start();
@@ -143,7 +143,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
   return {
     ready: synced,
     async stop() {
-      unwatch();
+      for (const cancel of unwatch) cancel();
       unsubscribe();
       await loop.stop();
       intents.stop();

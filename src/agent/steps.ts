@@ -136,7 +136,8 @@ function unpublishAll(
   problems: Map<string, Problem>,
 ): Action[] {
   return targets.flatMap((target): Action[] => {
-    const blocked = target.ours !== undefined || target.truth === "uncertain" ? target.problem : undefined;
+    const hinders = target.ours !== undefined || target.truth === "uncertain";
+    const blocked = hinders && target.problem?.reason !== "NotPropagated" ? target.problem : undefined;
     if (blocked !== undefined) {
       problems.set(target.path, blocked);
       return [];

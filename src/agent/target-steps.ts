@@ -30,6 +30,7 @@ export function targetActions(
   }
   if (target.truth === "mounted" && target.ours !== undefined) {
     if (target.outdated) return [{ kind: "publish", path: mount.path, replaces: target.ours.id }];
+    if (target.differsOnNode === true) return [{ kind: "publish", path: mount.path, replaces: target.ours.id }];
     if (!isNoted(target)) return [{ kind: "note", path: mount.path, mountID: target.ours.id }];
     if (!target.attributesDiffer) return [];
     if (mustReplaceForFlags(target, mount)) return [{ kind: "publish", path: mount.path, replaces: target.ours.id }];

@@ -42,6 +42,9 @@ export interface TargetView {
   /** It shows something else than the volume does now: it has to be replaced. */
   readonly outdated: boolean;
   readonly attributesDiffer: boolean;
+  /** What the node has of this mount differs from what the agent has, so that it has to be made anew: it is not there,
+   * or has other flags, which do not propagate. */
+  readonly differsOnNode?: boolean;
   readonly problem?: Problem;
   readonly drift?: DriftClass;
 }
@@ -55,5 +58,5 @@ export interface VolumeView {
 
 /** Mounted, and showing what the spec says. */
 export function isAsWanted(target: TargetView): boolean {
-  return target.truth === "mounted" && !target.outdated && !target.attributesDiffer;
+  return target.truth === "mounted" && !target.outdated && !target.attributesDiffer && target.differsOnNode !== true;
 }

@@ -15,6 +15,7 @@ export class MountTable {
   readonly entries: readonly MountEntry[];
   readonly #byPoint = new Map<string, MountEntry[]>();
   readonly #children = new Map<number, MountEntry[]>();
+  readonly #byPeerGroup = new Map<number, MountEntry[]>();
   readonly #rootMount: MountEntry | undefined;
 
   constructor(entries: readonly MountEntry[]) {
@@ -22,6 +23,7 @@ export class MountTable {
     const ids = new Set(entries.map((entry) => entry.id));
     for (const entry of entries) {
       push(this.#byPoint, entry.point, entry);
+      if (entry.shared !== undefined) push(this.#byPeerGroup, entry.shared, entry);
       if (entry.parent !== entry.id && ids.has(entry.parent)) push(this.#children, entry.parent, entry);
       else if (entry.point === "/") this.#rootMount ??= entry;
     }
@@ -55,6 +57,11 @@ export class MountTable {
   /** Mounts whose parent is the mount with this id. */
   childrenOf(id: number): readonly MountEntry[] {
     return this.#children.get(id) ?? [];
+  }
+
+  /** Mounts that are members of a peer group. Its number is the same in every mount namespace. */
+  peers(group: number): readonly MountEntry[] {
+    return this.#byPeerGroup.get(group) ?? [];
   }
 
   /** Mount points at or beneath `path`, reachable or not. */

@@ -7,7 +7,10 @@ import type { MountIdentity, MountTable } from "./mount-table.ts";
  * is harmless. All reject with VolumeError.
  */
 export interface HostPorts {
+  /** Of the agent's own mount namespace: what it acts on. */
   readonly mountTable: MountTableSource;
+  /** Of the node's mount namespace, if the agent is not in it: what everybody else sees. */
+  readonly nodeTable?: MountTableSource;
   readonly directories: Directories;
   readonly evidence: Evidence;
   readonly journal: JournalFile;
@@ -32,7 +35,7 @@ export interface OperationContext {
 }
 
 export interface MountTableSource {
-  /** The table of the agent's own mount namespace. Rejects if it cannot be read completely. */
+  /** Rejects if it cannot be read completely. */
   read(): Promise<MountTable>;
   /** Calls `onChange` soon after each change of the table, at least once after the last of several. */
   watch(onChange: () => void): Cancel;

@@ -22,6 +22,25 @@ describe("behind the agent's back", () => {
     await world.objects.ready("drift", 3);
   });
 
+  it("a remount on the host, which no event in the agent's namespace tells of, is undone", async () => {
+    const [node] = world.nodes;
+    await node.host.run("mount", "-o", "remount,bind,ro,suid", path);
+    await world.objects.until("the flags to be as before", 10_000, async () => {
+      const [mount = ""] = await node.mountsAt(path);
+      return / rw,nosuid,nodev,/.test(mount);
+    });
+    expect(await node.mountsAt(path)).to.have.length(1);
+    await world.objects.ready("drift", 3);
+  });
+
+  it("a mount that the host made private and unmounted comes back, though the agent still has it", async () => {
+    const [node] = world.nodes;
+    await node.host.run("mount", "--make-private", path);
+    await node.host.run("umount", path);
+    await world.objects.until("the mount to be there", 10_000, async () => (await node.mountsAt(path)).length === 1);
+    await world.objects.ready("drift", 3);
+  });
+
   it("a foreign mount on top is reported and not touched; when it goes, all is well again", async () => {
     const [, node] = world.nodes;
     await node.host.run("mount", "-t", "tmpfs", "foreign", path);

@@ -17,15 +17,18 @@ export interface LinuxHostOptions {
   readonly childCommand: readonly [string, ...string[]];
   readonly timers: Timers;
   readonly libc: Libc;
+  /** A process in the node's mount namespace, if this one is not in it. */
+  readonly nodeProcess?: number;
 }
 
 /** The real node. */
-export function linuxHost({ stateDir, childCommand, timers, libc }: LinuxHostOptions): HostPorts {
-  const mountTable = new LinuxMountTable();
+export function linuxHost({ stateDir, childCommand, timers, libc, nodeProcess }: LinuxHostOptions): HostPorts {
+  const mountTable = new LinuxMountTable("self");
   const here = new InProcessMounter(libc, "refuseLinks");
   const runner = new ChildRunner({ timers, command: childCommand });
   return {
     mountTable,
+    ...(nodeProcess !== undefined && { nodeTable: new LinuxMountTable(nodeProcess) }),
     directories: new LinuxDirectories(libc, `${stateDir}/trash`),
     evidence: new LinuxEvidence(),
     journal: new LinuxJournalFile(`${stateDir}/journal`),

@@ -6,11 +6,18 @@ import { parseMountinfo } from "../mountinfo.ts";
 import type { MountTableSource } from "../ports.ts";
 import { watchMountTable } from "./mount-watch.ts";
 
-/** The mount table of this process's mount namespace. Reading it takes no lock that a dead server can hold. */
+/** The mount table of one mount namespace. Reading it takes no lock that a dead server can hold. */
 export class LinuxMountTable implements MountTableSource {
+  readonly #path: string;
+
+  /** @param process a process in that namespace: its number, or self */
+  constructor(process: number | "self") {
+    this.#path = `/proc/${process}/mountinfo`;
+  }
+
   async read(): Promise<MountTable> {
     try {
-      return new MountTable(parseMountinfo(readFileSync("/proc/self/mountinfo", "utf8")));
+      return new MountTable(parseMountinfo(readFileSync(this.#path, "utf8")));
     } catch (error) {
       const message = `the mount table cannot be read: ${messageOf(error)}`;
       throw new VolumeError("MountTableUnreadable", "transient", message, { cause: error });
@@ -18,7 +25,7 @@ export class LinuxMountTable implements MountTableSource {
   }
 
   watch(onChange: () => void): Cancel {
-    const watch = watchMountTable(onChange);
+    const watch = watchMountTable(this.#path, onChange);
     void watch.ready.then(onChange); // what changed before the watch was armed
     return watch.cancel;
   }

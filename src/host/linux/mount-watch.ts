@@ -8,16 +8,17 @@ const EPOLL_CTL_ADD = 1;
 const EPOLLPRI = 0x002;
 
 /**
- * Calls `onChange` after the mount table of this process's namespace has changed.
+ * Calls `onChange` after a mount table has changed.
  *
  * The kernel raises EPOLLPRI on an open mountinfo (proc_pid_mounts(5)). libuv cannot ask for that alone: watched
  * directly, the file is readable at all times and spins. So an epoll with nothing but EPOLLPRI on mountinfo is nested
  * into libuv's, without a thread (technique.md part A section 2). A change before libuv has taken the descriptor in is
  * lost: read the first table after `ready`.
+ * @param path a mountinfo file of /proc
  */
-export function watchMountTable(onChange: () => void): { ready: Promise<void>; cancel: Cancel } {
+export function watchMountTable(path: string, onChange: () => void): { ready: Promise<void>; cancel: Cancel } {
   const epoll = loadEpoll();
-  const mountinfo = openSync("/proc/self/mountinfo", "r");
+  const mountinfo = openSync(path, "r");
   const epfd = epoll.create();
   epoll.add(epfd, mountinfo, EPOLLPRI);
   const handle = koffi.node.poll(epfd, { readable: true }, () => {

@@ -1,0 +1,46 @@
+import { type MountTable, sameIdentity } from "../host/mount-table.ts";
+import type { MountEntry } from "../host/mountinfo.ts";
+import { attributeDifference, attributesOf } from "./attributes.ts";
+import type { DesiredMount } from "./desired-volume.ts";
+import type { TargetRecord } from "./record.ts";
+import type { DriftClass, TargetView } from "./view.ts";
+
+/**
+ * PURE. Whether the node sees a mount of ours as the agent does. In a container the agent has a mount namespace of its
+ * own; what it mounts arrives on the node by propagation, as a mount of its own in the same peer group. That one may be
+ * missing, because the prefix is not shared or somebody made it private and unmounted it, and it may have other flags,
+ * because flags do not propagate.
+ */
+export function lookFromNode(
+  ours: MountEntry,
+  record: TargetRecord,
+  desired: DesiredMount | undefined,
+  { table, nodeTable }: { table: MountTable | undefined; nodeTable?: MountTable | undefined },
+  drift: DriftClass | undefined,
+): Pick<TargetView, "differsOnNode" | "problem" | "drift"> {
+  if (table === undefined || nodeTable === undefined) return {};
+  const there = ours.shared === undefined ? [] : nodeTable.peers(ours.shared);
+  const copy = there.find((mount) => sameIdentity(mount, ours));
+  if (copy === undefined) {
+    if (!reachesNode(ours, table, nodeTable)) return { differsOnNode: true, problem: notPropagated(ours.point) };
+    return { differsOnNode: true, drift: drift ?? "PropagationDiffers" };
+  }
+  const shown = attributesOf(copy);
+  if (desired === undefined || attributeDifference(shown, desired.attributes).length === 0) return {};
+  const drifted = attributeDifference(shown, record.attributes).length > 0;
+  return { differsOnNode: true, ...(drifted && { drift: drift ?? "OptionsDiffer" }) };
+}
+
+/** Whether what is mounted beside this mount would arrive on the node: its parent is in one peer group with one there. */
+function reachesNode(ours: MountEntry, table: MountTable, nodeTable: MountTable): boolean {
+  const group = table.entries.find((entry) => entry.id === ours.parent)?.shared;
+  return group !== undefined && nodeTable.peers(group).length > 0;
+}
+
+function notPropagated(path: string): NonNullable<TargetView["problem"]> {
+  return {
+    reason: "NotPropagated",
+    message: `${path} is mounted for the agent only: the prefix is not shared with the node. Make it Bidirectional`,
+    on: { kind: "Mount", name: path },
+  };
+}
