@@ -1,4 +1,4 @@
-import { type MountIdentity, type MountTable, sameIdentity } from "../host/mount-table.ts";
+import { type MountIdentity, type MountTable, sameFilesystem, sameIdentity } from "../host/mount-table.ts";
 import type { MountEntry } from "../host/mountinfo.ts";
 import { attributeDifference, attributesOf } from "./attributes.ts";
 import type { DesiredMount, DesiredVolume } from "./desired-volume.ts";
@@ -47,7 +47,7 @@ function lookAtStage({ record, table, stagingPath, desired }: LookInput): StageV
   if (mount === undefined || layers.length > 1) {
     return { truth: "uncertain", record: stage, problem: covered(stage.path), drift: "Stacked" };
   }
-  if (stage.identity !== undefined && stage.identity.device !== mount.device) {
+  if (stage.identity !== undefined && !sameFilesystem(stage.identity, mount)) {
     return { truth: "uncertain", record: stage, problem: foreignMount(stage.path, mount), drift: "SourceDiffers" };
   }
   const flipped = isReadOnlyFlip(stage, mount, desired);
@@ -144,13 +144,13 @@ function compare(
 /** By what it shows, or, if its source was renamed or removed since, by its file system and its id or peer group. */
 function isOurs(entry: MountEntry, record: TargetRecord): boolean {
   if (sameIdentity(entry, record.identity)) return true;
-  if (entry.device !== record.identity.device) return false;
+  if (!sameFilesystem(entry, record.identity)) return false;
   return entry.id === record.mountID || (entry.shared !== undefined && entry.shared === record.peerGroup);
 }
 
 /** Whether it was not learned before a crash which mount is ours, and the source may have been renamed since. */
 function mayBeOurs(entry: MountEntry, { identity, mountID, peerGroup }: TargetRecord): boolean {
-  return mountID === undefined && peerGroup === undefined && entry.device === identity.device;
+  return mountID === undefined && peerGroup === undefined && sameFilesystem(entry, identity);
 }
 
 function foreignMount(path: string, mount: MountEntry | undefined): Problem {

@@ -1,4 +1,4 @@
-import { isBeneath, type MountIdentity, sameIdentity } from "../host/mount-table.ts";
+import { identityOf, isBeneath, type MountIdentity, sameIdentity } from "../host/mount-table.ts";
 import { attributeDifference } from "./attributes.ts";
 import type { DesiredMount, DesiredVolume } from "./desired-volume.ts";
 import type { Action } from "./operations.ts";
@@ -66,7 +66,7 @@ function adoptions(target: TargetView, desired: DesiredVolume, view: VolumeView)
 export function adoptOwn(target: TargetView, view: VolumeView): Action[] {
   const { record, mount } = view.stage;
   if (record?.kind === "filesystem" || record?.kind === "directory") return adoptSame(target, record.identity);
-  return mount === undefined ? [] : adoptSame(target, { device: mount.device, root: mount.root });
+  return mount === undefined ? [] : adoptSame(target, identityOf(mount));
 }
 
 function adoptSame(target: TargetView, source: MountIdentity | undefined): Action[] {

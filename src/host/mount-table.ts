@@ -4,6 +4,11 @@ import type { MountEntry } from "./mountinfo.ts";
 export interface MountIdentity {
   readonly device: string;
   readonly root: string;
+  /**
+   * Of a file system without a device: its source, which all its mounts share. The number alone would not do: it is free
+   * with the last unmount, and the next file system gets it.
+   */
+  readonly source?: string;
 }
 
 /**
@@ -90,9 +95,26 @@ export class MountTable {
   }
 }
 
+/** What a mount shows, or what is at a path beneath its root. */
+export function identityOf(mount: MountEntry, beneath = ""): MountIdentity {
+  const { device, source } = mount;
+  return { device, root: joinPath(mount.root, beneath), ...(isNumbered(device) && { source }) };
+}
+
 /** Whether two mounts show the same. */
 export function sameIdentity(a: MountIdentity, b: MountIdentity): boolean {
-  return a.device === b.device && a.root === b.root;
+  return sameFilesystem(a, b) && a.root === b.root;
+}
+
+/** Whether two mounts are of one file system. */
+export function sameFilesystem(a: Omit<MountIdentity, "root">, b: Omit<MountIdentity, "root">): boolean {
+  if (a.device !== b.device) return false;
+  return !isNumbered(a.device) || a.source === undefined || b.source === undefined || a.source === b.source;
+}
+
+/** Whether a file system has no device, but a number that the kernel made up for it: tmpfs, NFS, overlay. */
+function isNumbered(device: string): boolean {
+  return device.startsWith("0:");
 }
 
 /** Whether `path` is `ancestor` or lies beneath it. Both are clean absolute paths. */

@@ -1,6 +1,6 @@
 import { quantityBytes } from "../api/quantity.ts";
 import type { StageContext, Staged, VolumePlugin, VolumeSpec } from "./plugin.ts";
-import { stageDirectory, stageFilesystem } from "./staging.ts";
+import { memorySource, stageDirectory, stageFilesystem } from "./staging.ts";
 
 /**
  * A directory of the node's own, empty at first. On disk it is a directory (0777) beneath the state directory, in
@@ -13,7 +13,7 @@ export const emptyDir: VolumePlugin = {
 
   async stage(spec: VolumeSpec, context: StageContext): Promise<Staged> {
     if (spec.source.emptyDir?.medium !== "Memory") return stageDirectory(context, 0o777);
-    return stageFilesystem(context, { fsType: "tmpfs", source: "nodevolume", options: options(spec) });
+    return stageFilesystem(context, { fsType: "tmpfs", source: memorySource(spec), options: options(spec) });
   },
 };
 

@@ -2,7 +2,7 @@ import type { ConfigMapVolumeSource, KeyToPath, SecretVolumeSource } from "../ap
 import { VolumeError } from "../errors.ts";
 import type { PayloadFile } from "../host/ports.ts";
 import type { ContentPlugin, ObjectContent, StageContext, Staged, VolumeSpec } from "./plugin.ts";
-import { stageDirectory, stageFilesystem } from "./staging.ts";
+import { memorySource, stageDirectory, stageFilesystem } from "./staging.ts";
 
 const defaultMode = 0o644; // core/v1: ConfigMapVolumeSourceDefaultMode, SecretVolumeSourceDefaultMode
 
@@ -34,7 +34,7 @@ export const secret: ContentPlugin = {
   },
 
   async stage(spec, context) {
-    const mount = { fsType: "tmpfs", source: "nodevolume" };
+    const mount = { fsType: "tmpfs", source: memorySource(spec) };
     return staged(secret, spec, context, await stageUnswapped(context, mount, ["mode=0755"]));
   },
 

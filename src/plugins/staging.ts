@@ -1,6 +1,6 @@
 import { VolumeError } from "../errors.ts";
 import type { FilesystemMount } from "../host/ports.ts";
-import { type StageContext, type Staged, stagingAttributes } from "./plugin.ts";
+import { type StageContext, type Staged, stagingAttributes, type VolumeSpec } from "./plugin.ts";
 
 /** Mounts a file system on the staging path, unless one of an attempt before is there already. */
 export async function stageFilesystem(
@@ -20,6 +20,11 @@ export async function stageFilesystem(
   const staged = await context.mounter.inspect({ root: "/", path: target.path });
   if (staged === undefined) throw new VolumeError("SetUpFailed", "transient", `${target.path} is not there any more`);
   return { kind: "filesystem", path: target.path, fileKind: "directory", identity: staged.identity };
+}
+
+/** The name that a volume's file system in memory goes by in the mount table: it tells it from those of other volumes. */
+export function memorySource({ key }: VolumeSpec): string {
+  return `nodevolume-${key}`;
 }
 
 /** The kernel names a mount of type nfs by the version that was negotiated. */

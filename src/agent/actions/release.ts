@@ -1,5 +1,5 @@
 import { VolumeError } from "../../errors.ts";
-import type { MountIdentity } from "../../host/mount-table.ts";
+import { identityOf, type MountIdentity } from "../../host/mount-table.ts";
 import type { UnmountRung } from "../../host/ports.ts";
 import { type StageRecord, withoutStage } from "../record.ts";
 import { type ActionContext, allowedTarget, recordOf, stagingTarget } from "./context.ts";
@@ -52,7 +52,7 @@ async function unmountStage(
   const target = stagingTarget(context, recordOf(context, volume).key);
   if (stage.kind === "path" || stage.kind === "device") return undefined;
   const mount = (await context.host.mountTable.read()).at(target.path);
-  const identity = stage.identity ?? (mount && { device: mount.device, root: mount.root });
+  const identity = stage.identity ?? (mount && identityOf(mount));
   await context.journal.put({
     ...recordOf(context, volume),
     stage: { ...stage, ready: false, ...(identity && { identity }) },

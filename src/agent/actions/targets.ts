@@ -1,4 +1,5 @@
 import { VolumeError } from "../../errors.ts";
+import { identityOf } from "../../host/mount-table.ts";
 import type { MountEntry } from "../../host/mountinfo.ts";
 import type { Holder, UnmountRung } from "../../host/ports.ts";
 import { attributesOf } from "../attributes.ts";
@@ -69,7 +70,7 @@ export async function adopt(context: ActionContext, path: string, mountID: numbe
     (await context.effects.mounter.inspectTarget(targetPath(context, path)))?.kind === "directory"
       ? "directory"
       : "file";
-  const identity = { device: found.device, root: found.root };
+  const identity = identityOf(found);
   const attributes = attributesOf(found); // not those of the spec: to bring it to them is another step
   const { name } = mount;
   const adopted: TargetRecord = {

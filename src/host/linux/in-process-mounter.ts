@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { VolumeError } from "../../errors.ts";
-import { joinPath, type MountIdentity, relativePath, sameIdentity } from "../mount-table.ts";
+import { identityOf, type MountIdentity, relativePath, sameIdentity } from "../mount-table.ts";
 import { parseMountinfo } from "../mountinfo.ts";
 import type {
   FileKind,
@@ -171,5 +171,5 @@ export class InProcessMounter implements Mounter {
 function identify(mountID: number, canonicalPath: string): MountIdentity {
   const mount = parseMountinfo(readFileSync("/proc/self/mountinfo", "utf8")).find((entry) => entry.id === mountID);
   if (mount === undefined) throw new VolumeError("SetUpFailed", "transient", `${canonicalPath} is in no mount of ours`);
-  return { device: mount.device, root: joinPath(mount.root, relativePath(mount.point, canonicalPath)) };
+  return identityOf(mount, relativePath(mount.point, canonicalPath));
 }

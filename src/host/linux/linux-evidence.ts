@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { VolumeError } from "../../errors.ts";
-import { isBeneath, type MountIdentity } from "../mount-table.ts";
+import { isBeneath, type MountIdentity, sameFilesystem } from "../mount-table.ts";
 import { parseMountinfo } from "../mountinfo.ts";
 import type { ChildProcessID, Evidence, Holder } from "../ports.ts";
 import { startTimeOf } from "./child-runner.ts";
@@ -19,7 +19,7 @@ export class LinuxEvidence implements Evidence {
       const table = unlessGone(() => readFileSync(`/proc/${pid}/mountinfo`, "utf8"));
       if (table === undefined) continue; // it ended in between; another process may show the same namespace
       seen.add(namespace);
-      const mount = parseMountinfo(table).find((m) => m.device === identity.device && isBeneath(m.root, identity.root));
+      const mount = parseMountinfo(table).find((m) => sameFilesystem(m, identity) && isBeneath(m.root, identity.root));
       if (mount !== undefined) holders.push({ pid, command: commandOf(pid), mountPoint: mount.point });
     }
     return holders;

@@ -1,6 +1,13 @@
 import { expect } from "chai";
 import { isLastOf, mayHang } from "../../../src/host/may-hang.ts";
-import { isBeneath, joinPath, MountTable, relativePath } from "../../../src/host/mount-table.ts";
+import {
+  identityOf,
+  isBeneath,
+  joinPath,
+  MountTable,
+  relativePath,
+  sameIdentity,
+} from "../../../src/host/mount-table.ts";
 import { entry } from "../../lib/mount-entries.ts";
 
 describe("MountTable", () => {
@@ -76,6 +83,21 @@ describe("paths", () => {
     ] as const) {
       expect(joinPath(base, relativePath(base, path))).to.equal(path);
     }
+  });
+});
+
+describe("identity of a mount", () => {
+  it("tells a file system in memory from the next one, which gets its number", () => {
+    const before = identityOf(entry({ id: 2, point: "/a", device: "0:50", source: "nodevolume-a" }));
+    const next = entry({ id: 3, point: "/b", device: "0:50", source: "nodevolume-b" });
+    expect(sameIdentity(next, before)).to.equal(false);
+    expect(sameIdentity(next, { device: "0:50", root: "/" }), "an older record does not say").to.equal(true);
+  });
+
+  it("does not go by the name that a disk was mounted by", () => {
+    const one = identityOf(entry({ id: 2, point: "/a", device: "8:1", source: "/dev/sda1" }));
+    const other = identityOf(entry({ id: 3, point: "/b", device: "8:1", source: "/dev/disk/by-label/data" }));
+    expect(sameIdentity(one, other)).to.equal(true);
   });
 });
 
