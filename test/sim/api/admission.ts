@@ -1,0 +1,69 @@
+import { Ajv, type ValidateFunction } from "ajv";
+import { schema } from "../../../src/api/schema.gen.ts";
+import { parseIntent, parseSet } from "../../../src/api/validate.ts";
+import { isJson, type StoredObject, sameJson } from "./json.ts";
+import type { Kind } from "./kinds.ts";
+import { Refusal } from "./refusal.ts";
+
+/**
+ * What the CRDs make of an object before it is stored: defaults, the schema, and the rules on what may change. The rules
+ * in CEL are those that src checks in code, and the immutable fields; the others are for the real server.
+ */
+export class Admission {
+  readonly #statuses: ReadonlyMap<string, ValidateFunction>;
+
+  constructor() {
+    const ajv = new Ajv({ allErrors: true, allowUnionTypes: true }).addVocabulary(["rules", "mapKeys"]);
+    const { definitions } = schema;
+    this.#statuses = new Map(
+      (["NodeVolumeIntent", "NodeVolumeSet", "NodeVolumeState"] as const).map((kind) => [
+        kind,
+        ajv.compile({ ...definitions[kind].properties.status, definitions }),
+      ]),
+    );
+  }
+
+  /** @throws Refusal 422 */
+  admit(kind: Kind, object: StoredObject, before: StoredObject | undefined): StoredObject {
+    if (!kind.custom) return object;
+    const withStatus = { ...object, status: object["status"] ?? this.#statusAtBirth(kind) };
+    if (before === undefined || !sameJson(before["spec"], object["spec"]))
+      return this.#admitSpec(kind, withStatus, before);
+    this.#checkStatus(kind, withStatus);
+    return withStatus;
+  }
+
+  #admitSpec(kind: Kind, object: StoredObject, before: StoredObject | undefined): StoredObject {
+    const name = kind.resource.kind;
+    if (name === "NodeVolumeState") return object;
+    const parsed = name === "NodeVolumeIntent" ? parseIntent(object) : parseSet(object);
+    if (!parsed.ok) {
+      const causes = parsed.errors.map((error) => `${error.path}: ${error.message}`).join("; ");
+      throw new Refusal(422, "Invalid", `${name} ${object.metadata.name} is invalid: ${causes}`);
+    }
+    if (name === "NodeVolumeIntent" && before !== undefined) refuseChanges(before["spec"], parsed.value.spec);
+    return { ...object, spec: parsed.value.spec };
+  }
+
+  #checkStatus(kind: Kind, object: StoredObject): void {
+    const validate = this.#statuses.get(kind.resource.kind);
+    if (validate === undefined || validate(object["status"])) return;
+    const causes = (validate.errors ?? []).map((error) => `.status${error.instancePath}: ${error.message}`).join("; ");
+    throw new Refusal(422, "Invalid", `${kind.resource.kind} ${object.metadata.name} is invalid: ${causes}`);
+  }
+
+  #statusAtBirth(kind: Kind): unknown {
+    const definition = schema.definitions[kind.resource.kind as "NodeVolumeIntent"];
+    return structuredClone(definition.properties.status.default);
+  }
+}
+
+function refuseChanges(before: unknown, after: unknown): void {
+  if (!isJson(before) || !isJson(after)) return;
+  for (const field of ["nodeName", "source", "volumeMode", "fsType"]) {
+    if (!sameJson(before[field], after[field])) throw new Refusal(422, "Invalid", `spec.${field} cannot be changed`);
+  }
+  if (before["grant"] !== undefined && !sameJson(before["grant"], after["grant"])) {
+    throw new Refusal(422, "Invalid", "spec.grant cannot be taken back or exchanged");
+  }
+}

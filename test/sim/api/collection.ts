@@ -1,0 +1,182 @@
+import type { Admission } from "./admission.ts";
+import { frozen, isJson, mergePatch, type StoredObject, sameJson } from "./json.ts";
+import type { Kind } from "./kinds.ts";
+import { Refusal } from "./refusal.ts";
+
+/** One change of a collection, as watches are told of it. */
+export interface Change {
+  readonly type: "ADDED" | "MODIFIED" | "DELETED";
+  readonly version: number;
+  readonly object: StoredObject;
+  /** What the object was before; for selectors that it has come to match or not. */
+  readonly before: StoredObject | undefined;
+}
+
+export interface CollectionDeps {
+  readonly kind: Kind;
+  readonly admission: Admission;
+  /** The next resourceVersion of the server. */
+  nextVersion(): number;
+  newUID(): string;
+  /** RFC 3339 in seconds. */
+  timestamp(): string;
+  onChange(change: Change): void;
+}
+
+export type DeleteResult =
+  | { readonly held: true; readonly object: StoredObject }
+  | { readonly held: false; readonly uid: string };
+
+/** The objects of one resource, and the server's rules for writing them (tried on a real kube-apiserver 1.36.3). */
+export class Collection {
+  readonly objects = new Map<string, StoredObject>();
+  readonly #deps: CollectionDeps;
+
+  constructor(deps: CollectionDeps) {
+    this.#deps = deps;
+  }
+
+  get(name: string, namespace?: string): StoredObject {
+    const found = this.objects.get(keyOf(name, namespace));
+    if (found !== undefined) return found;
+    throw new Refusal(404, "NotFound", `${this.#deps.kind.resource.plural} "${name}" not found`);
+  }
+
+  create(sent: StoredObject, namespace: string | undefined): StoredObject {
+    const { kind } = this.#deps;
+    const { metadata } = sent;
+    if (metadata.resourceVersion !== undefined && metadata.resourceVersion !== "") {
+      throw new Refusal(400, "BadRequest", "resourceVersion should not be set on objects to be created");
+    }
+    const key = keyOf(metadata.name, namespace);
+    if (this.objects.has(key)) {
+      throw new Refusal(409, "AlreadyExists", `${kind.resource.plural} "${metadata.name}" already exists`);
+    }
+    const { deletionTimestamp: _ignored, ...given } = metadata;
+    const { status, ...rest } = sent;
+    const born = {
+      ...rest,
+      ...(!kind.custom && status !== undefined && { status }),
+      metadata: {
+        ...given,
+        ...(namespace !== undefined && { namespace }),
+        uid: this.#deps.newUID(),
+        creationTimestamp: this.#deps.timestamp(),
+        ...(kind.custom && { generation: 1 }),
+      },
+    };
+    return this.#store(undefined, this.#deps.admission.admit(kind, born, undefined));
+  }
+
+  replace(name: string, namespace: string | undefined, sent: StoredObject, subresource: string): StoredObject {
+    const before = this.get(name, namespace);
+    const { uid, resourceVersion = "" } = sent.metadata;
+    if (uid !== undefined && uid !== before.metadata.uid) {
+      throw conflict(`Precondition failed: UID in precondition: ${uid}, UID in object meta: ${before.metadata.uid}`);
+    }
+    if (resourceVersion === "" && !this.#deps.kind.unconditionalUpdate) {
+      throw new Refusal(422, "Invalid", "metadata.resourceVersion: Invalid value: 0: must be specified for an update");
+    }
+    return this.#update(before, sent, subresource);
+  }
+
+  patch(name: string, namespace: string | undefined, patch: unknown, subresource: string): StoredObject {
+    const before = this.get(name, namespace);
+    const merged = mergePatch(before, patch) as StoredObject; // a patch that makes something else of it is refused below
+    // Of a status patch the server takes nothing but the status, so that a wrong UID goes unnoticed; not so otherwise.
+    if (subresource !== "status" && merged.metadata.uid !== before.metadata.uid) {
+      throw new Refusal(422, "Invalid", "metadata.uid: Invalid value: field is immutable");
+    }
+    return this.#update(before, merged, subresource);
+  }
+
+  delete(name: string, namespace: string | undefined, options: unknown): DeleteResult {
+    const before = this.get(name, namespace);
+    const preconditions = isJson(options) && isJson(options["preconditions"]) ? options["preconditions"] : {};
+    for (const [field, of] of [
+      ["uid", "UID"],
+      ["resourceVersion", "ResourceVersion"],
+    ] as const) {
+      const wanted = preconditions[field];
+      if (wanted === undefined || wanted === before.metadata[field]) continue;
+      throw conflict(`the ${of} in the precondition (${wanted}) does not match the ${of} in record`);
+    }
+    if ((before.metadata.finalizers ?? []).length === 0) {
+      this.#remove(before, before);
+      return { held: false, uid: before.metadata.uid ?? "" };
+    }
+    if (before.metadata.deletionTimestamp !== undefined) return { held: true, object: before };
+    const { generation } = before.metadata;
+    const metadata = {
+      ...before.metadata,
+      deletionTimestamp: this.#deps.timestamp(),
+      deletionGracePeriodSeconds: 0,
+      ...(generation !== undefined && { generation: generation + 1 }),
+    };
+    return { held: true, object: this.#store(before, { ...before, metadata }) };
+  }
+
+  #update(before: StoredObject, sent: StoredObject, subresource: string): StoredObject {
+    const { kind, admission } = this.#deps;
+    const { resourceVersion = "" } = sent.metadata;
+    if (resourceVersion !== "" && resourceVersion !== before.metadata.resourceVersion) {
+      throw conflict("the object has been modified; please apply your changes to the latest version and try again");
+    }
+    const admitted = admission.admit(kind, this.#combined(before, sent, subresource), before);
+    if (sameJson(before, admitted)) return before;
+    const deleting = before.metadata.deletionTimestamp !== undefined;
+    const finalizers = admitted.metadata.finalizers ?? [];
+    const added = finalizers.filter((finalizer) => !(before.metadata.finalizers ?? []).includes(finalizer));
+    if (deleting && added.length > 0) {
+      throw new Refusal(
+        422,
+        "Invalid",
+        "metadata.finalizers: Forbidden: no new finalizers can be added if the object is being deleted",
+      );
+    }
+    if (deleting && finalizers.length === 0) return this.#remove(before, admitted);
+    return this.#store(before, admitted);
+  }
+
+  /** What of a write counts: the status alone, or everything but it; never what the server itself keeps. */
+  #combined(before: StoredObject, sent: StoredObject, subresource: string): StoredObject {
+    if (subresource === "status") return { ...before, status: sent["status"] };
+    const { uid, resourceVersion, generation, creationTimestamp, deletionTimestamp } = before.metadata;
+    const kept = { uid, resourceVersion, generation, creationTimestamp, deletionTimestamp };
+    const metadata = Object.fromEntries(
+      Object.entries({ ...before.metadata, ...sent.metadata, ...kept }).filter(
+        ([key, value]) =>
+          value !== undefined && (key in kept || key in sent.metadata || key === "deletionGracePeriodSeconds"),
+      ),
+    ) as unknown as StoredObject["metadata"]; // name, namespace and uid are among them
+    if (!this.#deps.kind.custom) return { ...sent, metadata };
+    const changed = !sameJson(before["spec"], sent["spec"]);
+    const next = changed && generation !== undefined ? { ...metadata, generation: generation + 1 } : metadata;
+    return { ...sent, status: before["status"], metadata: next };
+  }
+
+  #store(before: StoredObject | undefined, after: StoredObject): StoredObject {
+    const version = this.#deps.nextVersion();
+    const object = frozen({ ...after, metadata: { ...after.metadata, resourceVersion: String(version) } });
+    this.objects.set(keyOf(object.metadata.name, object.metadata.namespace), object);
+    this.#deps.onChange({ type: before === undefined ? "ADDED" : "MODIFIED", version, object, before });
+    return object;
+  }
+
+  /** The answer still has the version from before, only watches see the one of the deletion. */
+  #remove(before: StoredObject, last: StoredObject): StoredObject {
+    this.objects.delete(keyOf(before.metadata.name, before.metadata.namespace));
+    const version = this.#deps.nextVersion();
+    const object = frozen({ ...last, metadata: { ...last.metadata, resourceVersion: String(version) } });
+    this.#deps.onChange({ type: "DELETED", version, object, before });
+    return frozen({ ...last });
+  }
+}
+
+function conflict(message: string): Refusal {
+  return new Refusal(409, "Conflict", message);
+}
+
+function keyOf(name: string, namespace?: string): string {
+  return namespace === undefined ? name : `${namespace}/${name}`;
+}

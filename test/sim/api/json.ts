@@ -1,0 +1,45 @@
+import type { KubeObject } from "../../../src/api/meta.ts";
+
+/** An object as the server keeps it. It is frozen: a change makes another one. */
+export type StoredObject = KubeObject & { readonly [field: string]: unknown };
+
+export type Json = { readonly [key: string]: unknown };
+
+export function isJson(value: unknown): value is Json {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** RFC 7386. */
+export function mergePatch(target: unknown, patch: unknown): unknown {
+  if (!isJson(patch)) return patch;
+  const merged: { [key: string]: unknown } = isJson(target) ? { ...target } : {};
+  for (const [key, value] of Object.entries(patch)) {
+    if (value === null) delete merged[key];
+    else merged[key] = mergePatch(merged[key], value);
+  }
+  return merged;
+}
+
+/** Whether two values are the same JSON, whatever the order of members. */
+export function sameJson(a: unknown, b: unknown): boolean {
+  if (a === b) return true;
+  if (Array.isArray(a) && Array.isArray(b)) return a.length === b.length && a.every((item, i) => sameJson(item, b[i]));
+  if (!isJson(a) || !isJson(b)) return false;
+  const keys = Object.keys(a);
+  return keys.length === Object.keys(b).length && keys.every((key) => sameJson(a[key], b[key]));
+}
+
+/** Nobody who was handed the value can change what others see. */
+export function frozen<T>(value: T): T {
+  if (typeof value === "object" && value !== null && !Object.isFrozen(value)) {
+    for (const member of Object.values(value)) frozen(member);
+    Object.freeze(value);
+  }
+  return value;
+}
+
+/** `value` as it comes out of the wire: without members that are undefined. */
+export function overTheWire(value: unknown): { readonly text: string; readonly value: unknown } {
+  const text = JSON.stringify(value) ?? "null";
+  return { text, value: JSON.parse(text) };
+}

@@ -1,0 +1,170 @@
+import type { Resource } from "../../../src/api/names.ts";
+import type { ApiRequest, ApiResponse } from "../../../src/kube/transport.ts";
+import type { Cancel } from "../../../src/ports.ts";
+import type { Scheduler } from "../scheduler.ts";
+import type { Admission } from "./admission.ts";
+import { type Change, Collection } from "./collection.ts";
+import { isJson, overTheWire, type StoredObject } from "./json.ts";
+import { kindOf, type Location, locate } from "./kinds.ts";
+import { Refusal } from "./refusal.ts";
+import { selection } from "./selectors.ts";
+import { WatchCache, type Watcher } from "./watch-cache.ts";
+
+export interface SimApiServerDeps {
+  readonly scheduler: Scheduler;
+  readonly admission: Admission;
+  /** Told of each change, at the moment it is stored. */
+  onChange(resource: Resource, change: Change, actor: string): void;
+}
+
+/** An object as people write it: kind and version are filled in. */
+export type Written = { readonly metadata: StoredObject["metadata"] } & { readonly [field: string]: unknown };
+
+/**
+ * An API server in memory that behaves as kube-apiserver does for the resources that are used here. Requests are carried
+ * out at once; how long they and their answers travel, and what gets lost, is the transport's.
+ */
+export class SimApiServer {
+  /** Who writes now: a process by its name, or people. */
+  actor = "person";
+  readonly #deps: SimApiServerDeps;
+  readonly #collections = new Map<string, { readonly objects: Collection; readonly cache: WatchCache }>();
+  #version = 1000;
+  #uids = 0;
+
+  constructor(deps: SimApiServerDeps) {
+    this.#deps = deps;
+  }
+
+  /** Carries out one request of a process. Reads are of the newest state. */
+  handle(request: ApiRequest, actor: string): ApiResponse {
+    const at = locate(request.path);
+    if (at === undefined) return new Refusal(404, "NotFound", `the server has no ${request.path}`).response;
+    this.actor = actor;
+    try {
+      return this.#handle(request, at);
+    } catch (error) {
+      if (error instanceof Refusal) return error.response;
+      throw error;
+    } finally {
+      this.actor = "person";
+    }
+  }
+
+  /** Opens a watch. Lines go to `watcher` as they come up. */
+  watch(request: ApiRequest, watcher: Omit<Watcher, "matches">, lagMs = 0): Cancel {
+    const at = locate(request.path);
+    if (at === undefined) {
+      watcher.end({ response: new Refusal(404, "NotFound", `the server has no ${request.path}`).response });
+      return () => {};
+    }
+    const query = request.query ?? {};
+    const matches = selection(at.namespace, query);
+    return this.#entry(at.kind.resource).cache.open({ ...watcher, matches }, query, lagMs);
+  }
+
+  /** Forgets old changes: watches that begin before now get 410. */
+  compact(): void {
+    for (const { cache } of this.#collections.values()) cache.compact(this.#version);
+  }
+
+  /** Every watch of a resource, or of all, ends. */
+  breakWatches(how: Parameters<Watcher["end"]>[0], of?: Resource): void {
+    for (const [plural, { cache }] of this.#collections)
+      if (of === undefined || of.plural === plural) cache.breakAll(how);
+  }
+
+  // What people do: at once, and an error if it is refused.
+
+  create(of: Resource, object: Written): StoredObject {
+    return this.#entry(of).objects.create(this.#typed(of, object), object.metadata.namespace);
+  }
+
+  patch(
+    of: Resource,
+    name: string,
+    patch: object,
+    options: { namespace?: string; subresource?: "status" } = {},
+  ): StoredObject {
+    const { namespace, subresource = "" } = options;
+    return this.#entry(of).objects.patch(name, namespace, overTheWire(patch).value, subresource);
+  }
+
+  delete(of: Resource, name: string, namespace?: string): void {
+    this.#entry(of).objects.delete(name, namespace, undefined);
+  }
+
+  get(of: Resource, name: string, namespace?: string): StoredObject | undefined {
+    return this.#entry(of).objects.objects.get(namespace === undefined ? name : `${namespace}/${name}`);
+  }
+
+  list(of: Resource): StoredObject[] {
+    return [...this.#entry(of).objects.objects.values()];
+  }
+
+  #handle(request: ApiRequest, at: Location): ApiResponse {
+    const { objects } = this.#entry(at.kind.resource);
+    const { namespace, name, subresource } = at;
+    const body = overTheWire(request.body).value;
+    switch (request.method) {
+      case "GET":
+        return {
+          status: 200,
+          body: name === undefined ? this.#list(at, request.query ?? {}) : objects.get(name, namespace),
+        };
+      case "POST":
+        return { status: 201, body: objects.create(body as StoredObject, namespace) };
+      case "PUT":
+        return { status: 200, body: objects.replace(name ?? "", namespace, body as StoredObject, subresource) };
+      case "PATCH":
+        if (request.contentType !== "application/merge-patch+json")
+          throw new Refusal(415, "UnsupportedMediaType", "only merge patches");
+        return { status: 200, body: objects.patch(name ?? "", namespace, body, subresource) };
+      case "DELETE": {
+        const result = objects.delete(name ?? "", namespace, body);
+        if (result.held) return { status: 200, body: result.object };
+        const details = { name, kind: at.kind.resource.plural, uid: result.uid };
+        return { status: 200, body: { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", details } };
+      }
+    }
+  }
+
+  /** One page: the collections of a simulated world are small. */
+  #list(at: Location, query: { readonly [name: string]: string }) {
+    const matches = selection(at.namespace, query);
+    const items = this.list(at.kind.resource).filter(matches);
+    return { kind: `${at.kind.resource.kind}List`, metadata: { resourceVersion: String(this.#version) }, items };
+  }
+
+  #entry(of: Resource) {
+    const known = this.#collections.get(of.plural);
+    if (known !== undefined) return known;
+    const kind = kindOf(of);
+    const { scheduler, onChange } = this.#deps;
+    const cache = new WatchCache({ scheduler, kind, version: () => this.#version });
+    const objects = new Collection({
+      kind,
+      admission: this.#deps.admission,
+      nextVersion: () => ++this.#version,
+      newUID: () => `00000000-0000-4000-9000-${String(++this.#uids).padStart(12, "0")}`,
+      timestamp: () => `${new Date(scheduler.clock.now()).toISOString().slice(0, 19)}Z`,
+      onChange: (change) => {
+        onChange(of, change, this.actor);
+        cache.changed(change);
+      },
+    });
+    const made = { objects, cache };
+    this.#collections.set(of.plural, made);
+    return made;
+  }
+
+  #typed(of: Resource, object: Written): StoredObject {
+    const { value } = overTheWire({
+      apiVersion: of.group === "" ? of.version : `${of.group}/${of.version}`,
+      kind: of.kind,
+      ...object,
+    });
+    if (!isJson(value)) throw new RangeError("not an object");
+    return value as StoredObject;
+  }
+}

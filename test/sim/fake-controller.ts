@@ -1,0 +1,61 @@
+import { finalizer, resource } from "../../src/api/names.ts";
+import type { NodeVolumeIntent } from "../../src/api/types.gen.ts";
+import { projectIntent, projectNode } from "../../src/controller/projections.ts";
+import { decideRelease } from "../../src/controller/release.ts";
+import type { Change } from "./api/collection.ts";
+import type { WorldParts } from "./world-parts.ts";
+
+const reactMs = { low: 5, high: 40 } as const;
+const retryMs = 2_000;
+
+/**
+ * A controller for worlds that are about the agent: it grants what is to be managed and lets go of what was released, by
+ * the real rule, and never fails itself.
+ */
+export class FakeController {
+  readonly #parts: WorldParts;
+
+  constructor(parts: WorldParts) {
+    this.#parts = parts;
+  }
+
+  changed({ object }: Change): void {
+    const { scheduler, random } = this.#parts;
+    scheduler.after(random.between(reactMs.low, reactMs.high), () => this.#reconcile(object.metadata.name));
+  }
+
+  /** A Node that has changed may be a proof that it holds nothing any more. */
+  booted(node: string): void {
+    for (const { metadata, spec } of this.#parts.server.list(resource.intents) as unknown as NodeVolumeIntent[]) {
+      if (spec.nodeName === node) this.#reconcile(metadata.name);
+    }
+  }
+
+  #reconcile(name: string): void {
+    const { server, network, scheduler } = this.#parts;
+    if (network.down) {
+      scheduler.after(retryMs, () => this.#reconcile(name));
+      return;
+    }
+    const intent = projectIntent(server.get(resource.intents, name));
+    if (intent === undefined) return;
+    server.actor = "controller";
+    try {
+      if (intent.metadata.deletionTimestamp !== undefined) this.#letGo(intent);
+      else if (intent.spec.mode === "Manage" && intent.spec.grant === undefined) {
+        server.patch(resource.intents, name, { spec: { grant: { id: `grant-${intent.metadata.uid}`.slice(0, 64) } } });
+      }
+    } finally {
+      server.actor = "person";
+    }
+  }
+
+  #letGo(intent: NodeVolumeIntent): void {
+    const { server } = this.#parts;
+    const kept = (intent.metadata.finalizers ?? []).filter((name) => name !== finalizer.inUse);
+    if (kept.length === intent.metadata.finalizers?.length) return;
+    const node = projectNode(server.get(resource.nodes, intent.spec.nodeName));
+    const { release } = decideRelease(intent, { node, lostForMs: 0 });
+    if (release) server.patch(resource.intents, intent.metadata.name, { metadata: { finalizers: kept } });
+  }
+}

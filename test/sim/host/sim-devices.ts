@@ -1,0 +1,63 @@
+import { VolumeError } from "../../../src/errors.ts";
+import type { DeviceInfo, Devices, Mounter, OperationContext, SourcePath } from "../../../src/host/ports.ts";
+import type { Disk } from "../kernel/disk.ts";
+import { fileAt } from "../kernel/lookup.ts";
+import { format } from "../machine.ts";
+import { type HostDeps, latency } from "./host-deps.ts";
+import { inChild } from "./sim-child.ts";
+
+/** Block devices of the machine; each question is asked in a child. */
+export class SimDevices implements Devices {
+  readonly #deps: HostDeps;
+  readonly #mounter: Mounter;
+  readonly #operation: OperationContext;
+
+  constructor(deps: HostDeps, mounter: Mounter, operation: OperationContext) {
+    this.#deps = deps;
+    this.#mounter = mounter;
+    this.#operation = operation;
+  }
+
+  async probe(source: SourcePath): Promise<DeviceInfo> {
+    const info = await this.#mounter.inspect(source);
+    if (info === undefined) throw new VolumeError("SourceNotFound", "final", `there is no ${source.path} on the node`);
+    const disk = this.#disk(info.canonicalPath);
+    if (info.kind !== "blockDevice" || disk === undefined) {
+      throw new VolumeError("SourceWrongType", "final", `${source.path} is a ${info.kind}, not a block device`);
+    }
+    const what = `probe ${source.path}`;
+    const apply = (): DeviceInfo => {
+      const busy = disk.mounted ? `${info.canonicalPath} is open elsewhere: mounted` : disk.holder;
+      return {
+        path: info.canonicalPath,
+        deviceNumber: disk.number,
+        sizeBytes: disk.sizeBytes,
+        empty: disk.empty && busy === undefined,
+        ...(disk.filesystem !== undefined && { signature: disk.filesystem.fsType }),
+        ...(busy !== undefined && { busy }),
+      };
+    };
+    return inChild(this.#deps, this.#operation, { what, changes: false, latency: latency.child, disk, apply });
+  }
+
+  async format(source: SourcePath, fsType: string, onProgress: (line: string) => void): Promise<void> {
+    const device = await this.probe(source);
+    if (!device.empty) {
+      const found = device.busy ?? device.signature ?? "data at its beginning or end";
+      throw new VolumeError("DeviceNotEmpty", "final", `${device.path} is not empty: ${found}`);
+    }
+    const disk = this.#disk(device.path);
+    if (disk === undefined) throw new VolumeError("SourceNotFound", "final", `there is no ${device.path}`);
+    const what = `mkfs.${fsType} ${device.path}`;
+    const apply = () => {
+      this.#deps.onFormat(disk);
+      format(disk, fsType);
+      onProgress("done");
+    };
+    await inChild(this.#deps, this.#operation, { what, changes: true, latency: latency.mkfs, disk, apply });
+  }
+
+  #disk(path: string): Disk | undefined {
+    return fileAt(this.#deps.namespace, path).disk;
+  }
+}

@@ -1,0 +1,51 @@
+import { isBeneath, type MountIdentity, sameFilesystem } from "../../../src/host/mount-table.ts";
+import type { ChildProcessID, Evidence, Holder } from "../../../src/host/ports.ts";
+import { pointOf } from "../kernel/lookup.ts";
+import type { Namespace } from "../kernel/mount.ts";
+import { type HostDeps, latency } from "./host-deps.ts";
+
+/** What /proc of the machine says. */
+export class SimEvidence implements Evidence {
+  readonly #deps: HostDeps;
+
+  constructor(deps: HostDeps) {
+    this.#deps = deps;
+  }
+
+  holders(identity: MountIdentity): Promise<readonly Holder[]> {
+    return this.#deps.incarnation.look(latency.call, () => {
+      const { kernel } = this.#deps.machine;
+      const seen = new Set<Namespace>();
+      const holders: Holder[] = [];
+      for (const { pid, command, namespace } of kernel.processes.all()) {
+        if (seen.has(namespace)) continue;
+        seen.add(namespace);
+        const mount = kernel
+          .table(namespace)
+          .find((entry) => sameFilesystem(entry, identity) && isBeneath(entry.root, identity.root));
+        if (mount !== undefined) holders.push({ pid, command, mountPoint: mount.point });
+      }
+      return holders;
+    });
+  }
+
+  users(mountPoint: string): Promise<readonly Holder[]> {
+    return this.#deps.incarnation.look(latency.call, () => {
+      const users: Holder[] = [];
+      for (const { pid, command, holds } of this.#deps.machine.kernel.processes.all()) {
+        const path = [...holds].map(pointOf).find((point) => point !== undefined && isBeneath(point, mountPoint));
+        if (path !== undefined) users.push({ pid, command, mountPoint: path });
+      }
+      return users;
+    });
+  }
+
+  alive(child: ChildProcessID): Promise<boolean> {
+    const { machine, incarnation } = this.#deps;
+    return incarnation.look(latency.call, () => machine.kernel.processes.get(child.pid)?.startTime === child.startTime);
+  }
+
+  bootID(): Promise<string> {
+    return this.#deps.incarnation.look(latency.call, () => this.#deps.machine.kernel.bootID);
+  }
+}

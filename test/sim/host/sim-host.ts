@@ -1,0 +1,24 @@
+import type { HostPorts } from "../../../src/host/ports.ts";
+import type { HostDeps } from "./host-deps.ts";
+import { SimDevices } from "./sim-devices.ts";
+import { SimDirectories } from "./sim-directories.ts";
+import { SimEvidence } from "./sim-evidence.ts";
+import { SimJournalFile } from "./sim-journal-file.ts";
+import { SimMountTable } from "./sim-mount-table.ts";
+import { SimMounter } from "./sim-mounter.ts";
+
+/** The ports of one agent process to its simulated machine. */
+export function simHost(deps: HostDeps): HostPorts {
+  let operations = 0;
+  return {
+    mountTable: new SimMountTable(deps, deps.namespace),
+    ...(deps.machine.place === "pod" && { nodeTable: new SimMountTable(deps, deps.machine.kernel.host) }),
+    directories: new SimDirectories(deps),
+    evidence: new SimEvidence(deps),
+    journal: new SimJournalFile(deps),
+    effects(operation) {
+      const mounter = new SimMounter(deps, operation, operations++);
+      return { mounter, devices: new SimDevices(deps, mounter, operation) };
+    },
+  };
+}

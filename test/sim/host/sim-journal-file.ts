@@ -1,0 +1,38 @@
+import type { JournalFile } from "../../../src/host/ports.ts";
+import { type HostDeps, latency } from "./host-deps.ts";
+
+/** The journal on the machine's disk. An append that was cut off leaves a part of its text, or none of it. */
+export class SimJournalFile implements JournalFile {
+  readonly #deps: HostDeps;
+
+  constructor(deps: HostDeps) {
+    this.#deps = deps;
+  }
+
+  read(): Promise<string | undefined> {
+    return this.#deps.incarnation.look(latency.call, () => this.#deps.machine.journal.text);
+  }
+
+  append(text: string): Promise<void> {
+    const { machine, incarnation } = this.#deps;
+    const write = (part: string) => {
+      machine.journal.text = `${machine.journal.text ?? ""}${part}`;
+    };
+    const half = () => write(text.slice(0, Math.floor(incarnation.system.random.next() * text.length)));
+    return incarnation.effect(`journal append ${namesIn(text)}`, latency.sync, () => write(text), half);
+  }
+
+  replace(text: string): Promise<void> {
+    const { machine, incarnation } = this.#deps;
+    return incarnation.effect("journal replace", latency.sync, () => {
+      machine.journal.text = text;
+    });
+  }
+
+  async close(): Promise<void> {}
+}
+
+/** The volumes that a text speaks of, for the trace. */
+function namesIn(text: string): string {
+  return [...text.matchAll(/"(?:name|forget)":"([^"]*)","key|"forget":"([^"]*)"/g)].map((m) => m[1] ?? m[2]).join(" ");
+}

@@ -1,0 +1,209 @@
+import { VolumeError } from "../../../src/errors.ts";
+import { isLastOf, mayHang } from "../../../src/host/may-hang.ts";
+import { joinPath, sameIdentity } from "../../../src/host/mount-table.ts";
+import type {
+  FileKind,
+  FilesystemMount,
+  MountAttributes,
+  Mounter,
+  OperationContext,
+  SourceInfo,
+  SourcePath,
+  TargetPath,
+  UnmountRung,
+} from "../../../src/host/ports.ts";
+import { codeOf } from "../kernel/errno.ts";
+import { makeIn, remove } from "../kernel/files.ts";
+import { existing, pathOf, rootOf, topOf, walk } from "../kernel/lookup.ts";
+import type { Path } from "../kernel/mount.ts";
+import { attachFilesystem, bindClone, reconfigureFilesystem } from "./filesystems.ts";
+import { type HostDeps, latency } from "./host-deps.ts";
+import { inChild } from "./sim-child.ts";
+import { identify, kindOf, openTarget, walkToTarget } from "./targets.ts";
+
+/** Mounts on the simulated kernel, call by call as in-process-mounter.ts does on the real one, in a child where that does. */
+export class SimMounter implements Mounter {
+  readonly #deps: HostDeps;
+  readonly #operation: OperationContext;
+  readonly #number: number;
+
+  constructor(deps: HostDeps, operation: OperationContext, number: number) {
+    this.#deps = deps;
+    this.#operation = operation;
+    this.#number = number;
+  }
+
+  inspect = (source: SourcePath): Promise<SourceInfo | undefined> =>
+    this.#call(
+      { what: `inspect ${source.path}`, path: source.path, hangs: this.#sourceHangs(source), changes: false },
+      () => {
+        const found = this.#openSource(source);
+        if (found === undefined) return undefined;
+        const identity = identify(found);
+        const { disk } = found.dentry;
+        return {
+          kind: kindOf(found.dentry),
+          canonicalPath: pathOf(found) ?? source.path,
+          identity,
+          ...(disk !== undefined && { deviceNumber: disk.number }),
+        };
+      },
+    );
+
+  makeSource = (source: SourcePath, kind: "directory" | "file", mode: number): Promise<void> =>
+    this.#call({ what: `make source ${source.path}`, path: source.path, hangs: this.#sourceHangs(source) }, () => {
+      const names = source.path.split("/").slice(1);
+      let above = existing(this.#deps.namespace, source.root);
+      names.forEach((name, index) => {
+        const last = index === names.length - 1;
+        makeIn(this.#deps.machine.kernel, above.dentry, name, last ? kind : "directory", last ? mode : 0o755);
+        above = topOf(
+          this.#openSource({ root: source.root, path: `/${names.slice(0, index + 1).join("/")}` }) ?? above,
+        );
+      });
+    });
+
+  inspectTarget = (target: TargetPath): Promise<{ kind: FileKind; mountID: number } | undefined> =>
+    this.#call({ what: `inspect target ${target.path}`, path: target.path, changes: false }, () => {
+      const found = openTarget(this.#deps, target);
+      return found && { kind: kindOf(found.dentry), mountID: found.mount.id };
+    });
+
+  makeTarget = (target: TargetPath, kind: "directory" | "file"): Promise<void> =>
+    this.#call({ what: `make target ${target.path}`, path: target.path }, () => {
+      const { parent, name } = walkToTarget(this.#deps, target, "make");
+      makeIn(this.#deps.machine.kernel, parent.dentry, name, kind, kind === "directory" ? 0o755 : 0o644);
+      const made = openTarget(this.#deps, target);
+      if (made === undefined || kindOf(made.dentry) === kind) return;
+      const message = `${target.path} is a ${kindOf(made.dentry)}, but a ${kind} is to be mounted on it: move it away`;
+      throw new VolumeError("TargetWrongType", "final", message);
+    });
+
+  removeTarget = (target: TargetPath, kind: "directory" | "file"): Promise<void> =>
+    this.#call({ what: `remove target ${target.path}`, path: target.path }, () => {
+      const found = openTarget(this.#deps, target);
+      if (found === undefined || found.dentry === found.mount.root) return;
+      if (kindOf(found.dentry) !== kind) throw new Error(`unlinkat: ${kind === "file" ? "EISDIR" : "ENOTDIR"}`);
+      if (kind === "file" && found.dentry.content !== "") return;
+      try {
+        remove(this.#deps.machine.kernel, this.#deps.namespace, found.dentry);
+      } catch (error) {
+        if (!["ENOTEMPTY", "EBUSY"].includes(codeOf(error) ?? "")) throw error;
+      }
+    });
+
+  bind = (source: SourcePath, expect: SourceInfo["identity"], target: TargetPath, attributes: MountAttributes) =>
+    this.#call(
+      { what: `bind ${source.path} on ${target.path}`, path: target.path, hangs: this.#pathHangs(joined(source)) },
+      () => {
+        const found = this.#openSource(source);
+        if (found === undefined)
+          throw new VolumeError("SourceNotFound", "final", `${source.path} is not there any more`);
+        if (!sameIdentity(identify(found), expect)) {
+          throw new VolumeError("SetUpFailed", "transient", `${source.path} changed while it was being mounted`);
+        }
+        bindClone(this.#deps, found, this.#free(target), attributes, target);
+      },
+    );
+
+  mountFilesystem = (request: FilesystemMount): Promise<void> => {
+    const { fsType, source, target } = request;
+    const disk = fsType === "tmpfs" ? undefined : walk(rootOf(this.#deps.namespace), source, "follow")?.dentry.disk;
+    const what = `mount ${fsType} ${source} on ${target.path} (${request.options.join(",")})`;
+    return this.#call({ what, path: target.path, hangs: fsType !== "tmpfs", disk }, () =>
+      attachFilesystem(this.#deps, request, disk, () => this.#free(target)),
+    );
+  };
+
+  setAttributes = (target: TargetPath, mountID: number, attributes: MountAttributes): Promise<void> =>
+    this.#call({ what: `set attributes of ${target.path}`, path: target.path }, () => {
+      const { mount } = this.#mountAt(target, mountID);
+      mount.attributes = attributes;
+      this.#deps.machine.kernel.version++;
+      mount.namespace?.changed();
+    });
+
+  reconfigure = (target: TargetPath, mountID: number, options: readonly string[]): Promise<void> => {
+    const mount = this.#table().at(target.path);
+    const what = `reconfigure ${target.path} (${options.join(",")})`;
+    return this.#call({ what, path: target.path, hangs: mount?.fsType !== "tmpfs" }, () =>
+      reconfigureFilesystem(this.#deps, this.#mountAt(target, mountID).mount, options),
+    );
+  };
+
+  unmount = (target: TargetPath, mountID: number, rung: UnmountRung): Promise<void> => {
+    const table = this.#table();
+    const hangs = mayHang(table, target.path) || isLastOf(table, mountID);
+    return this.#call({ what: `unmount ${target.path} (${mountID}, ${rung})`, path: target.path, hangs }, () => {
+      const { mount } = this.#mountAt(target, mountID);
+      try {
+        this.#deps.machine.kernel.tree.detach(mount, rung === "Lazy");
+      } catch (error) {
+        if (codeOf(error) !== "EBUSY") throw error;
+        throw new VolumeError("TargetBusy", "transient", `${target.path} is in use`, { cause: error });
+      }
+    });
+  };
+
+  /** The place to mount on. @throws VolumeError ForeignMount if something is mounted there */
+  #free(target: TargetPath): Path {
+    const found = openTarget(this.#deps, target);
+    if (found === undefined) throw new VolumeError("SetUpFailed", "transient", `${target.path} is not there any more`);
+    if (found.dentry === found.mount.root) {
+      throw new VolumeError("ForeignMount", "final", `something is mounted on ${target.path} already`);
+    }
+    return found;
+  }
+
+  #mountAt(target: TargetPath, mountID: number): Path {
+    const found = openTarget(this.#deps, target);
+    if (found !== undefined && found.dentry === found.mount.root && found.mount.id === mountID) return found;
+    throw new VolumeError("SetUpFailed", "transient", `the mount on ${target.path} is not the one that was seen there`);
+  }
+
+  #openSource(source: SourcePath): Path | undefined {
+    try {
+      return walk(existing(this.#deps.namespace, source.root), source.path, "follow");
+    } catch (error) {
+      if (codeOf(error) === "ENOTDIR") return undefined;
+      throw error;
+    }
+  }
+
+  /** A path with a link on it counts as one that may lead anywhere. */
+  #sourceHangs(source: SourcePath): boolean {
+    if (this.#pathHangs(joined(source))) return true;
+    try {
+      walk(existing(this.#deps.namespace, source.root), source.path, "refuse");
+      return false;
+    } catch (error) {
+      return codeOf(error) === "ELOOP";
+    }
+  }
+
+  #pathHangs(path: string): boolean {
+    return mayHang(this.#table(), path);
+  }
+
+  #table() {
+    return this.#deps.machine.table(this.#deps.namespace);
+  }
+
+  async #call<T>(
+    call: { what: string; path: string; hangs?: boolean; changes?: boolean; disk?: Path["dentry"]["disk"] },
+    apply: () => T,
+  ): Promise<T> {
+    const { incarnation, machine, onCall } = this.#deps;
+    const { what, path, changes = true, disk } = call;
+    onCall({ operation: this.#number, path });
+    if (call.hangs ?? this.#pathHangs(path)) {
+      return inChild(this.#deps, this.#operation, { what, changes, latency: latency.child, disk, apply });
+    }
+    const run = () => machine.kernel.as("agent", apply);
+    return changes ? incarnation.effect(what, latency.call, run) : incarnation.look(latency.call, run);
+  }
+}
+
+function joined(source: SourcePath): string {
+  return joinPath(source.root, source.path.slice(1));
+}

@@ -1,0 +1,155 @@
+import { attributesOf as shownAttributes } from "../../../src/agent/attributes.ts";
+import { findCondition } from "../../../src/api/conditions.ts";
+import type { IntentMount, NodeVolumeIntent } from "../../../src/api/types.gen.ts";
+import type { MountAttributes } from "../../../src/host/ports.ts";
+import type { Dentry } from "../kernel/dentry.ts";
+import { rootOf, walk } from "../kernel/lookup.ts";
+import type { Namespace } from "../kernel/mount.ts";
+import { layout } from "../machine.ts";
+import type { SimNode } from "../sim-node.ts";
+import type { World } from "../world.ts";
+import { leftOvers } from "./left-overs.ts";
+import { openSteps } from "./open-steps.ts";
+import { unmetSets } from "./set-convergence.ts";
+
+/** What of a settled world is otherwise than the intents alone would say. */
+export interface Expected {
+  /** Intents that cannot become Ready, by name, and the reason that their status gives. */
+  readonly blocked?: { readonly [intent: string]: string };
+  /** Sets that cannot become Ready, by name, and a reason that one of their conditions gives. */
+  readonly sets?: { readonly [set: string]: string };
+  /** Volumes without an intent that are kept: retained, or gone without an explanation. */
+  readonly kept?: readonly string[];
+  /** Volumes without an intent of which the agent may never have seen that they were deleted. */
+  readonly mayBeKept?: readonly string[];
+  /** Mount points may be left: nobody can know any more that the agent made them. */
+  readonly pointsMayBeLeft?: boolean;
+}
+
+/** What of the world is not as it should be, once nothing changes any more; empty if all is. */
+export function unmet(world: World, expected: Expected): string[] {
+  const { blocked = {} } = expected;
+  const nodes = [...world.nodes.values()];
+  const intents = world.cluster.intents();
+  const others = intents.filter(({ metadata }) => blocked[metadata.name] === undefined);
+  const found = [
+    ...nodes.filter(({ agent }) => !agent.ready).map(({ machine }) => `agent ${machine.name} is not ready`),
+    ...others.flatMap((intent) => unmetIntent(world, intent)),
+    ...unmetSets(world, expected.sets ?? {}),
+    // What was blocked by something that a reboot swept away may be so no longer.
+    ...(world.uprooted ? [] : Object.entries(blocked).flatMap(([name, reason]) => unmetBlock(world, name, reason))),
+  ];
+  if (found.length > 0) return found;
+  const { kept = [], mayBeKept = [] } = expected;
+  const lenient = { ...expected, kept: [], mayBeKept: [...kept, ...mayBeKept, ...world.deletedOverReboot] };
+  return nodes.flatMap((node) => [
+    ...leftOvers(world, node, intents, world.uprooted ? lenient : expected),
+    ...openSteps(world, node, intents, Object.keys(blocked)),
+  ]);
+}
+
+function unmetBlock(world: World, name: string, reason: string): string[] {
+  const is = world.cluster.reason(name);
+  return is === reason ? [] : [`${name} is to be blocked by ${reason}, but says ${is}`];
+}
+
+function unmetIntent(world: World, intent: NodeVolumeIntent): string[] {
+  const { metadata, spec, status } = intent;
+  const node = world.nodes.get(spec.nodeName);
+  if (node === undefined) return [];
+  if (metadata.deletionTimestamp !== undefined) return [`${metadata.name} is still being deleted (${status.state})`];
+  const found: string[] = [];
+  if (status.observedGeneration !== metadata.generation || status.observedUID !== metadata.uid)
+    found.push("not observed");
+  if (spec.mode === "Observe") {
+    if (status.state !== "Observed") found.push(`state ${status.state}`);
+  } else if (!spec.suspend) {
+    const ready = findCondition(status.conditions, "Ready");
+    if (ready?.status !== "True") found.push(`not Ready: ${ready?.reason} ${ready?.message}`);
+    if (spec.mounts.length > 0 && (status.state !== "Mounted" || status.inUse !== true))
+      found.push(`state ${status.state}, in use ${status.inUse}`);
+    if (status.waiting !== undefined) found.push(`waits for ${status.waiting.reason}`);
+    found.push(...spec.mounts.flatMap((mount) => unmetMount(world, node, intent, mount)));
+  }
+  return found.map((what) => `${metadata.name}: ${what}`);
+}
+
+/** Exactly one mount on the path, in the agent's and in the host's namespace, that shows the source with these flags. */
+function unmetMount(world: World, node: SimNode, intent: NodeVolumeIntent, wanted: IntentMount): string[] {
+  const { agent, machine } = node;
+  const { path } = wanted;
+  const namespaces = [agent.namespace, machine.kernel.host].filter((n): n is Namespace => n !== undefined);
+  return namespaces.flatMap((namespace) => {
+    const layers = machine.kernel.table(namespace).filter((entry) => entry.point === path);
+    const [only] = layers;
+    const found = walk(rootOf(namespace), path, "keepLast");
+    if (
+      only === undefined ||
+      found === undefined ||
+      layers.length !== 1 ||
+      machine.table(namespace).at(path) !== only
+    ) {
+      return [`${path} has ${layers.length} layers in ${namespace.name}`];
+    }
+    const source = unmetSource(world, node, intent, found.dentry);
+    const different = Object.entries(attributesWanted(intent, wanted)).filter(
+      ([flag, value]) => shownAttributes(only)[flag as keyof MountAttributes] !== value,
+    );
+    return [
+      ...(source === undefined ? [] : [`${path} ${source}`]),
+      ...different.map(([flag]) => `${path} has another ${flag} in ${namespace.name}`),
+      ...canaryProblem(world, intent, found.dentry).map((problem) => `${path}: ${problem}`),
+    ];
+  });
+}
+
+/** What is wrong with the file that a target shows. */
+function unmetSource(
+  world: World,
+  { machine }: SimNode,
+  { metadata, spec }: NodeVolumeIntent,
+  shown: Dentry,
+): string | undefined {
+  const { hostPath, local, emptyDir, configMap, secret } = spec.source;
+  const path = hostPath?.path ?? local?.path;
+  if (path !== undefined) {
+    const there = walk(rootOf(machine.kernel.host), path, "follow")?.dentry;
+    if (there === undefined) return `shows ${shown.path}, but there is no ${path}`;
+    const wanted = there.disk === undefined || spec.volumeMode === "Block" ? there : there.disk.filesystem?.root;
+    return wanted === shown ? undefined : `shows ${shown.superblock.device} ${shown.path}, not ${path}`;
+  }
+  if (emptyDir !== undefined) {
+    const inMemory = shown.superblock.fsType === "tmpfs" && shown.parent === undefined;
+    if (emptyDir.medium === "Memory") return inMemory ? undefined : "is not in memory";
+    return shown.path.startsWith(`${layout.stateDir}/data/`) ? undefined : `shows ${shown.path}`;
+  }
+  const files = Object.fromEntries([...shown.children].map(([name, file]) => [name, file.content]));
+  const wanted = world.cluster.content(
+    configMap !== undefined ? "configMap" : "secret",
+    configMap?.name ?? secret?.secretName ?? "",
+  );
+  return JSON.stringify(files) === JSON.stringify(wanted)
+    ? undefined
+    : `${metadata.name} shows ${Object.keys(files)} of an older version`;
+}
+
+function attributesWanted(
+  { spec }: NodeVolumeIntent,
+  { readOnly, mountOptions = [] }: IntentMount,
+): Partial<MountAttributes> {
+  const shown = spec.source.configMap !== undefined || spec.source.secret !== undefined;
+  return {
+    readOnly: readOnly || shown,
+    nosuid: !mountOptions.includes("suid"),
+    noexec: mountOptions.includes("noexec"),
+    ...(spec.volumeMode === "Filesystem" && { nodev: !mountOptions.includes("dev") }),
+  };
+}
+
+/** What consumers wrote must still be there. */
+function canaryProblem(world: World, { metadata }: NodeVolumeIntent, shown: Dentry): string[] {
+  const written = world.canaries.get(metadata.name);
+  if (written === undefined) return [];
+  const there = shown.children.get("canary")?.content;
+  return there === written ? [] : [`the consumers' data is lost: ${there}`];
+}

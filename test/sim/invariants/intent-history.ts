@@ -1,0 +1,56 @@
+import type { NodeVolumeIntent } from "../../../src/api/types.gen.ts";
+import type { Change } from "../api/collection.ts";
+
+/** Every version that each intent has had: what somebody may have seen and acted on. */
+export class IntentHistory {
+  readonly #versions = new Map<string, NodeVolumeIntent[]>();
+
+  changed({ object }: Change): void {
+    const intent = object as unknown as NodeVolumeIntent; // the collection holds nothing else
+    const known = this.#versions.get(intent.metadata.name) ?? [];
+    this.#versions.set(intent.metadata.name, known);
+    const last = known.at(-1);
+    const same = last?.metadata.generation === intent.metadata.generation && last?.metadata.uid === intent.metadata.uid;
+    if (!same) known.push(intent);
+  }
+
+  of(name: string): readonly NodeVolumeIntent[] {
+    return this.#versions.get(name) ?? [];
+  }
+
+  /** Whether a mount for this intent was at some time not wanted on the path: revoked, or without the path. */
+  gaveUp(name: string, uid: string, path: string): boolean {
+    return this.of(name).some(
+      ({ metadata, spec }) =>
+        metadata.uid === uid && (isRevoked(metadata) || !spec.mounts.some((mount) => mount.path === path)),
+    );
+  }
+
+  /** Whether the whole volume was at some time not wanted. */
+  gaveUpAll(name: string, uid: string): boolean {
+    return this.of(name).some(
+      ({ metadata, spec }) => metadata.uid === uid && (isRevoked(metadata) || spec.mounts.length === 0),
+    );
+  }
+
+  /** Whether the flags of a mount were ever changed: where it has copies, that needs another mount. */
+  changedFlags(name: string, uid: string, path: string): boolean {
+    const versions = this.of(name).filter(({ metadata }) => metadata.uid === uid);
+    const flags = versions.flatMap(({ spec }) =>
+      spec.mounts.filter((mount) => mount.path === path).map((m) => `${m.readOnly} ${m.mountOptions?.join(",")}`),
+    );
+    return new Set(flags).size > 1 || versions.some(({ spec }) => spec.adopt === "IfSame");
+  }
+
+  /** Whether the options of its file system were ever changed: that may need another mount. */
+  changedOptions(name: string, uid: string): boolean {
+    const options = this.of(name)
+      .filter(({ metadata }) => metadata.uid === uid)
+      .map(({ spec }) => (spec.mountOptions ?? []).join(","));
+    return new Set(options).size > 1;
+  }
+}
+
+function isRevoked({ deletionTimestamp }: NodeVolumeIntent["metadata"]): boolean {
+  return deletionTimestamp !== undefined;
+}

@@ -1,0 +1,53 @@
+import { type Resource, resource } from "../../../src/api/names.ts";
+import type { Change } from "../api/collection.ts";
+import type { SimApiServer } from "../api/sim-api-server.ts";
+import type { Namespace } from "../kernel/mount.ts";
+import type { Machine } from "../machine.ts";
+import { IntentHistory } from "./intent-history.ts";
+import { JournalView } from "./journal-view.ts";
+import { LeaderRules } from "./leader-rules.ts";
+import { MountRules } from "./mount-rules.ts";
+import { ReleaseRules } from "./release-rules.ts";
+import { SecretRules } from "./secret-rules.ts";
+import { StatusRules } from "./status-rules.ts";
+import type { Report } from "./violation.ts";
+
+export interface InvariantsDeps {
+  readonly report: Report;
+  server(): SimApiServer;
+  machine(node: string): Machine | undefined;
+  /** The mount namespace that the agent of a machine is in now. */
+  agentNamespace(machine: Machine): Namespace | undefined;
+}
+
+/** What must hold after every event of every world. */
+export class Invariants {
+  readonly journal = new JournalView();
+  readonly intents = new IntentHistory();
+  readonly report: Report;
+  readonly mounts: MountRules;
+  readonly statuses: StatusRules;
+  readonly secrets: SecretRules;
+  readonly #releases: ReleaseRules;
+  readonly #leaders: LeaderRules;
+
+  constructor({ report, server, machine, agentNamespace }: InvariantsDeps) {
+    this.report = report;
+    this.mounts = new MountRules({ journal: this.journal, intents: this.intents, report, agentNamespace });
+    this.statuses = new StatusRules({ report, machine });
+    this.secrets = new SecretRules(report);
+    this.#releases = new ReleaseRules(server, report);
+    this.#leaders = new LeaderRules(server, report);
+  }
+
+  /** An object was stored. */
+  stored(of: Resource, change: Change, actor: string): void {
+    if (of !== resource.leases && of !== resource.events) {
+      this.#leaders.wrote(`${of.plural} ${change.object.metadata.name}`, actor);
+    }
+    if (of !== resource.intents) return;
+    this.intents.changed(change);
+    this.statuses.changed(change);
+    this.#releases.changed(change, actor);
+  }
+}

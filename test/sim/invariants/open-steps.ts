@@ -1,0 +1,45 @@
+import { understand } from "../../../src/agent/intents.ts";
+import { plan } from "../../../src/agent/plan.ts";
+import type { ContentState } from "../../../src/agent/plan-input.ts";
+import { resource } from "../../../src/api/names.ts";
+import type { NodeVolumeIntent } from "../../../src/api/types.gen.ts";
+import type { ObjectRef } from "../../../src/plugins/plugin.ts";
+import { layout } from "../machine.ts";
+import type { SimNode } from "../sim-node.ts";
+import type { World } from "../world.ts";
+
+/** Law L5: of a settled world a planner that begins anew finds nothing to do. */
+export function openSteps(
+  world: World,
+  { machine, agent }: SimNode,
+  intents: readonly NodeVolumeIntent[],
+  blocked: readonly string[],
+): string[] {
+  if (agent.namespace === undefined) return [];
+  const own = intents.filter(({ spec }) => spec.nodeName === machine.name && spec.mode === "Manage");
+  const { operations } = plan({
+    desired: new Map(own.flatMap((intent) => understand(intent) ?? []).map(({ desired }) => [desired.name, desired])),
+    synced: true,
+    records: world.invariants.journal.records(machine),
+    table: machine.table(agent.namespace),
+    inFlight: new Map(),
+    failures: new Map(),
+    contents: (ref) => contentOf(world, ref),
+    observed: new Map(),
+    settings: { allowedPrefixes: [layout.prefix], stateDir: layout.stateDir, hostRoot: machine.hostRoot },
+    now: world.scheduler.now,
+  });
+  return operations
+    .filter(({ volume }) => !blocked.includes(volume))
+    .map((operation) => `${machine.name}: the plan still has ${operation.kind} of ${operation.volume}`);
+}
+
+function contentOf(world: World, { kind, namespace, name, optional }: ObjectRef): ContentState {
+  const of = kind === "ConfigMap" ? resource.configMaps : resource.secrets;
+  const object = world.server.get(of, name, namespace);
+  if (object !== undefined) {
+    return { known: true, version: `${object.metadata.uid}/${object.metadata.resourceVersion}` };
+  }
+  if (optional) return { known: true, version: "none" };
+  return { known: false, problem: { reason: "ContentUnknown", message: `${kind} ${name}` } };
+}

@@ -1,0 +1,42 @@
+import type { Superblock } from "./superblock.ts";
+
+/** A block device: what is on it survives everything but being formatted. */
+export class Disk {
+  readonly name: string;
+  /** `major:minor`, which another boot may give anew. */
+  number: string;
+  readonly sizeBytes = 1 << 30;
+  /** The file system that is on it, with its files. */
+  filesystem: Superblock | undefined;
+  /** Bytes that are no file system. */
+  garbage = false;
+  /** Somebody outside of file systems who has it open exclusively. */
+  holder: string | undefined;
+  /** Whoever asks the device for something waits until this is false again. */
+  hung = false;
+  readonly #onRelease: (() => void)[] = [];
+
+  constructor(name: string, number: string) {
+    this.name = name;
+    this.number = number;
+  }
+
+  get empty(): boolean {
+    return this.filesystem === undefined && !this.garbage;
+  }
+
+  get mounted(): boolean {
+    return (this.filesystem?.references ?? 0) > 0;
+  }
+
+  /** Calls `action` when the device answers: now, or once it is no longer hung. */
+  whenAnswering(action: () => void): void {
+    if (this.hung) this.#onRelease.push(action);
+    else action();
+  }
+
+  release(): void {
+    this.hung = false;
+    for (const action of this.#onRelease.splice(0)) action();
+  }
+}

@@ -1,0 +1,247 @@
+import type { MountAttributes } from "../../../src/host/ports.ts";
+import { type Dentry, type Maker, relativeTo } from "./dentry.ts";
+import { Errno } from "./errno.ts";
+import { LowestFree } from "./lowest-free.ts";
+import { Mount, type Namespace, type Path } from "./mount.ts";
+import { PeerGroups } from "./peer-groups.ts";
+import type { Superblock } from "./superblock.ts";
+
+/** Told of each mount that comes or goes, at the moment it does. */
+export interface MountListener {
+  attached(mount: Mount): void;
+  detached(mount: Mount, from: Path): void;
+}
+
+/** What a new mount shows, and for whom it was made. */
+export interface MountRequest {
+  readonly root: Dentry;
+  readonly attributes: MountAttributes;
+  readonly maker: Maker;
+  readonly volume?: string | undefined;
+}
+
+/** The mounts of all namespaces of one node, and how what happens in one reaches the others (fs/namespace.c, fs/pnode.c). */
+export class MountTree {
+  readonly groups = new PeerGroups();
+  readonly #listener: MountListener;
+  readonly #ids = new LowestFree(20);
+  #nextUnique = 1;
+  /** Told when the last mount of a file system is gone and nobody uses it. */
+  readonly #onUnused: (superblock: Superblock) => void;
+
+  constructor(listener: MountListener, onUnused: (superblock: Superblock) => void) {
+    this.#listener = listener;
+    this.#onUnused = onUnused;
+  }
+
+  /** A mount that is attached nowhere yet. */
+  create(request: MountRequest): Mount {
+    const mount = new Mount({ ...request, id: this.#ids.take(), uniqueID: this.#nextUnique++ });
+    mount.root.shownBy.add(mount);
+    mount.superblock.references++;
+    return mount;
+  }
+
+  /** A mount that shows the same, or a part of it, with the same flags; in no group. */
+  clone(mount: Mount, root = mount.root): Mount {
+    const { attributes, maker, volume } = mount;
+    return this.create({ root, attributes, maker, volume });
+  }
+
+  /** Makes a mount the root of a namespace. */
+  plant(mount: Mount, namespace: Namespace): void {
+    mount.namespace = namespace;
+    namespace.root = mount;
+    namespace.mounts.add(mount);
+  }
+
+  /** Attaches a mount to a place, and copies of it to all places that the place propagates to. */
+  attach(mount: Mount, at: Path): void {
+    const { mount: parent, dentry } = at;
+    if (dentry.unlinked) throw new Errno("ENOENT", "move_mount");
+    if (parent.group !== undefined && mount.group === undefined) this.groups.share(mount);
+    this.#place(mount, at);
+    if (parent.group === undefined || mount.group === undefined) return;
+    for (const peer of this.groups.members(parent.group)) {
+      if (peer === parent || !reaches(peer, dentry)) continue;
+      const copy = this.clone(mount);
+      this.groups.share(copy, mount.group);
+      this.#place(copy, { mount: peer, dentry });
+    }
+    this.#attachToSlaves(mount, mount.group, parent.group, dentry);
+  }
+
+  /** @throws Errno EBUSY unless `lazy`: mounts on it, or processes in it, here or where the unmount would propagate to */
+  detach(mount: Mount, lazy: boolean): void {
+    const from = placeOf(mount);
+    if (!lazy && this.#isBusy(mount, from)) throw new Errno("EBUSY", "umount2");
+    // A lazy unmount takes everything on it along, what lies deepest first.
+    for (const each of subtree(mount).reverse()) {
+      const at = placeOf(each);
+      this.#remove(each);
+      for (const receiver of this.groups.receivers(at.mount)) {
+        const copy = receiver.children.get(at.dentry);
+        if (copy !== undefined) this.#removeCopy(copy);
+      }
+    }
+  }
+
+  /** All mounts with this mount point go, in whatever namespace: the directory itself was removed. */
+  detachFrom(point: Dentry): void {
+    for (const mount of [...point.mountedOn]) {
+      for (const each of subtree(mount).reverse()) this.#remove(each);
+    }
+  }
+
+  /** A namespace whose last process has ended goes with all its mounts, which propagates to nobody. */
+  uproot(namespace: Namespace): void {
+    if (namespace.root === undefined) return;
+    for (const mount of subtree(namespace.root).reverse()) {
+      if (mount === namespace.root) this.#free(mount);
+      else this.#remove(mount);
+    }
+    namespace.mounts.clear();
+    namespace.root = undefined;
+  }
+
+  /** A process lets go of a mount that may be detached already. */
+  release(mount: Mount): void {
+    mount.users--;
+    if (mount.users === 0 && mount.namespace === undefined) this.#free(mount);
+  }
+
+  /** As unshare(CLONE_NEWNS): the same tree, each copy in the group of its original. */
+  copyTree(original: Mount, root = original.root): Mount {
+    const copy = this.#copyOf(original, root);
+    for (const [point, child] of original.children) {
+      if (relativeTo(root, point) === undefined) continue;
+      this.#setPlace(this.copyTree(child), { mount: copy, dentry: point });
+    }
+    return copy;
+  }
+
+  /** Attaches a whole tree to a place that propagates nowhere. */
+  attachTree(tree: Mount, at: Path, namespace: Namespace): void {
+    this.#setPlace(tree, at);
+    for (const mount of subtree(tree)) {
+      mount.namespace = namespace;
+      namespace.mounts.add(mount);
+    }
+  }
+
+  #copyOf(original: Mount, root: Dentry): Mount {
+    const copy = this.clone(original, root);
+    if (original.group !== undefined) this.groups.share(copy, original.group);
+    this.groups.follow(copy, original.master);
+    return copy;
+  }
+
+  #attachToSlaves(source: Mount, sourceGroup: number, parentGroup: number, dentry: Dentry): void {
+    const done = new Set<number>();
+    for (const slave of this.groups.slaves(parentGroup)) {
+      if (slave.group === undefined) {
+        if (!reaches(slave, dentry)) continue;
+        const copy = this.clone(source);
+        this.groups.follow(copy, sourceGroup);
+        this.#place(copy, { mount: slave, dentry });
+      } else if (!done.has(slave.group)) {
+        done.add(slave.group);
+        let copyGroup: number | undefined;
+        for (const member of this.groups.members(slave.group)) {
+          if (!reaches(member, dentry)) continue;
+          const copy = this.clone(source);
+          copyGroup = this.groups.share(copy, copyGroup);
+          this.groups.follow(copy, sourceGroup);
+          this.#place(copy, { mount: member, dentry });
+        }
+        this.#attachToSlaves(source, copyGroup ?? sourceGroup, slave.group, dentry);
+      }
+    }
+  }
+
+  /** Where a copy comes upon a mount that is there already, it goes beneath it. */
+  #place(mount: Mount, at: Path): void {
+    const above = at.mount.children.get(at.dentry);
+    if (above !== undefined) {
+      this.#takeOff(above);
+      this.#setPlace(above, { mount, dentry: mount.root });
+    }
+    this.#setPlace(mount, at);
+    mount.namespace = at.mount.namespace;
+    mount.namespace?.mounts.add(mount);
+    this.#listener.attached(mount);
+    mount.namespace?.changed();
+  }
+
+  #setPlace(mount: Mount, { mount: parent, dentry }: Path): void {
+    mount.parent = parent;
+    mount.point = dentry;
+    parent.children.set(dentry, mount);
+    dentry.mountedOn.add(mount);
+  }
+
+  #takeOff(mount: Mount): void {
+    if (mount.parent === undefined || mount.point === undefined) return;
+    mount.parent.children.delete(mount.point);
+    mount.point.mountedOn.delete(mount);
+  }
+
+  #isBusy(mount: Mount, from: Path): boolean {
+    if (mount.children.size > 0 || mount.users > 0) return true;
+    return this.groups.receivers(from.mount).some((receiver) => {
+      const copy = receiver.children.get(from.dentry);
+      if (copy === undefined) return false;
+      const stays = copy.children.size > 0 && !isTopped(copy);
+      return !stays && copy.users > 0;
+    });
+  }
+
+  /** A copy with mounts on it stays, unless the only one covers it completely: that takes its place. */
+  #removeCopy(copy: Mount): void {
+    if (copy.children.size > 0 && !isTopped(copy)) return;
+    const top = copy.children.get(copy.root);
+    const at = placeOf(copy);
+    if (top !== undefined) this.#takeOff(top);
+    this.#remove(copy);
+    if (top !== undefined) this.#setPlace(top, at);
+  }
+
+  #remove(mount: Mount): void {
+    const from = placeOf(mount);
+    const { namespace } = mount;
+    this.#takeOff(mount);
+    namespace?.mounts.delete(mount);
+    mount.namespace = undefined;
+    this.groups.makePrivate(mount);
+    this.#listener.detached(mount, from);
+    if (mount.users === 0) this.#free(mount);
+    namespace?.changed();
+  }
+
+  #free(mount: Mount): void {
+    this.groups.makePrivate(mount);
+    mount.root.shownBy.delete(mount);
+    this.#ids.free(mount.id);
+    mount.superblock.references--;
+    if (mount.superblock.references === 0) this.#onUnused(mount.superblock);
+  }
+}
+
+/** A mount and everything on it, what is on others after them. */
+export function subtree(mount: Mount): Mount[] {
+  return [mount, ...[...mount.children.values()].flatMap(subtree)];
+}
+
+function placeOf(mount: Mount): Path {
+  if (mount.parent === undefined || mount.point === undefined) throw new Errno("EINVAL", "umount2");
+  return { mount: mount.parent, dentry: mount.point };
+}
+
+function reaches(mount: Mount, dentry: Dentry): boolean {
+  return relativeTo(mount.root, dentry) !== undefined;
+}
+
+/** Whether all that is on a mount is one mount on its root. */
+function isTopped(mount: Mount): boolean {
+  return mount.children.size === 1 && mount.children.has(mount.root);
+}

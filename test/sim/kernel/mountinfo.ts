@@ -1,0 +1,45 @@
+import type { MountEntry } from "../../../src/host/mountinfo.ts";
+import type { MountAttributes } from "../../../src/host/ports.ts";
+import { pointOf } from "./lookup.ts";
+import type { Mount, Namespace } from "./mount.ts";
+
+/** What /proc/PID/mountinfo shows to a process of the namespace, oldest mount first. */
+export function mountinfo(namespace: Namespace): MountEntry[] {
+  const mounts = [...namespace.mounts].sort((a, b) => a.uniqueID - b.uniqueID);
+  return mounts.flatMap((mount) => entryOf(mount) ?? []);
+}
+
+/** @returns undefined if no path of the namespace leads there: such mounts are not listed */
+function entryOf(mount: Mount): MountEntry | undefined {
+  const point = pointOf(mount);
+  if (point === undefined) return undefined;
+  const { superblock, group, master } = mount;
+  return {
+    id: mount.id,
+    parent: mount.parent?.id ?? mount.id,
+    device: superblock.device,
+    root: mount.root.path,
+    point,
+    options: optionsOf(mount.attributes),
+    ...(group !== undefined && { shared: group }),
+    ...(master !== undefined && { master }),
+    fsType: superblock.fsType,
+    source: superblock.source,
+    superOptions: [superblock.readOnly ? "ro" : "rw", ...superblock.options],
+  };
+}
+
+/** In the kernel's order (fs/proc_namespace.c). */
+function optionsOf(attributes: MountAttributes): string[] {
+  const { readOnly, nosuid, nodev, noexec, nodiratime, nosymfollow, atime } = attributes;
+  return [
+    readOnly ? "ro" : "rw",
+    ...(nosuid ? ["nosuid"] : []),
+    ...(nodev ? ["nodev"] : []),
+    ...(noexec ? ["noexec"] : []),
+    ...(atime === "noatime" ? ["noatime"] : []),
+    ...(nodiratime ? ["nodiratime"] : []),
+    ...(atime === "relatime" ? ["relatime"] : []),
+    ...(nosymfollow ? ["nosymfollow"] : []),
+  ];
+}

@@ -1,0 +1,21 @@
+import { change } from "./change.ts";
+import { devices } from "./devices.ts";
+import { drift } from "./drift.ts";
+import { observe } from "./observe.ts";
+import { recovery } from "./recovery.ts";
+import type { Scenario } from "./scenario.ts";
+import { setUp } from "./set-up.ts";
+import { sets } from "./sets.ts";
+import { tearDown } from "./tear-down.ts";
+
+/** Every base scenario. */
+export const scenarios: readonly Scenario[] = [
+  ...setUp,
+  ...devices,
+  ...change,
+  ...tearDown,
+  ...drift,
+  ...recovery,
+  ...observe,
+  ...sets,
+];

@@ -1,0 +1,101 @@
+import type { Cancel, Clock, Timers } from "../../src/ports.ts";
+
+interface Event {
+  readonly at: number;
+  /** Order of events that fall due at the same time: the order in which they were asked for. */
+  readonly order: number;
+  action: (() => void) | undefined;
+}
+
+const breathEvery = 256;
+
+/** 2026-01-01T00:00:00Z, where every simulated world begins. */
+const epoch = 1_767_225_600_000;
+
+/**
+ * Virtual time. Nothing happens by itself: step() takes the next event, moves the time to it, runs it, and lets every
+ * promise that became ready run to its end before anything else happens.
+ */
+export class Scheduler {
+  readonly #heap: Event[] = [];
+  #now = 0;
+  #order = 0;
+
+  /** Milliseconds since the world began. */
+  get now(): number {
+    return this.#now;
+  }
+
+  readonly clock: Clock = { now: () => epoch + Math.floor(this.#now), monotonic: () => this.#now };
+
+  readonly timers: Timers = { after: (ms, action) => this.after(ms, action) };
+
+  after(ms: number, action: () => void): Cancel {
+    const event: Event = { at: this.#now + Math.max(0, ms), order: this.#order++, action };
+    this.#push(event);
+    return () => {
+      event.action = undefined;
+    };
+  }
+
+  /** @returns whether there was an event not later than `until`; else the time is `until` now */
+  async step(until: number): Promise<boolean> {
+    for (let next = this.#heap[0]; next !== undefined && next.at <= until; next = this.#heap[0]) {
+      this.#pop();
+      const { action } = next;
+      if (action === undefined) continue; // cancelled
+      this.#now = next.at;
+      action();
+      await (this.#order % breathEvery === 0 ? breathed() : drained());
+      return true;
+    }
+    this.#now = until;
+    return false;
+  }
+
+  #push(event: Event): void {
+    const heap = this.#heap;
+    let index = heap.push(event) - 1;
+    while (index > 0) {
+      const above = (index - 1) >> 1;
+      const parent = heap[above];
+      if (parent === undefined || !isEarlier(event, parent)) break;
+      heap[index] = parent;
+      index = above;
+    }
+    heap[index] = event;
+  }
+
+  #pop(): void {
+    const heap = this.#heap;
+    const last = heap.pop();
+    if (last === undefined || heap.length === 0) return;
+    let index = 0;
+    for (;;) {
+      let child = 2 * index + 1;
+      const left = heap[child];
+      const right = heap[child + 1];
+      if (left === undefined) break;
+      if (right !== undefined && isEarlier(right, left)) child++;
+      const smaller = heap[child];
+      if (smaller === undefined || !isEarlier(smaller, last)) break;
+      heap[index] = smaller;
+      index = child;
+    }
+    heap[index] = last;
+  }
+}
+
+function isEarlier(a: Event, b: Event): boolean {
+  return a.at < b.at || (a.at === b.at && a.order < b.order);
+}
+
+/** Node runs everything that is ready, promises of promises included, before it comes to the next tick. */
+function drained(): Promise<void> {
+  return new Promise((resolve) => process.nextTick(resolve));
+}
+
+/** Lets Node see to its own affairs (timers of the test runner), which ticks alone would keep waiting for ever. */
+function breathed(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}

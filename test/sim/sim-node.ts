@@ -1,0 +1,43 @@
+import { AgentProcess } from "./agent-process.ts";
+import type { AgentPlace } from "./kernel/agent-namespace.ts";
+import type { KernelListener } from "./kernel/kernel.ts";
+import { Machine } from "./machine.ts";
+import { People } from "./people.ts";
+import type { WorldParts } from "./world-parts.ts";
+
+/** A node of the world, with who and what is there. */
+export interface SimNode {
+  readonly machine: Machine;
+  readonly agent: AgentProcess;
+  readonly people: People;
+}
+
+export interface SimNodeInput {
+  readonly name: string;
+  readonly place: AgentPlace;
+  readonly parts: WorldParts;
+  /** Told of every change of mounts and files, in words. */
+  note(what: string): void;
+  /** Whether a machine has rebooted without the story knowing. */
+  uprooted(): boolean;
+}
+
+export function simNode({ name, place, parts, note, uprooted }: SimNodeInput): SimNode {
+  const { scheduler, trace, invariants } = parts;
+  const listener: KernelListener = {
+    attached: (mount, actor) => {
+      note(`${actor} mounts ${mount.id} ${mount.root.path} on ${mount.namespace?.name} ${mount.point?.path}`);
+      invariants.mounts.attached(machine, mount, actor);
+    },
+    detached: (mount, from, actor) => {
+      note(`${actor} unmounts ${mount.id} from ${from.mount.namespace?.name} ${from.dentry.path}`);
+      invariants.mounts.detached(machine, mount, from, actor);
+    },
+    removed: (dentry, actor) => {
+      note(`${actor} removes ${dentry.path}`);
+      invariants.mounts.removed(machine, dentry, actor);
+    },
+  };
+  const machine: Machine = new Machine({ name, scheduler, listener, place });
+  return { machine, agent: new AgentProcess(machine, parts), people: new People(machine, trace, uprooted) };
+}

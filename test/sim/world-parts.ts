@@ -1,0 +1,21 @@
+import type { SimApiServer } from "./api/sim-api-server.ts";
+import type { Network } from "./api/sim-transport.ts";
+import type { Faults } from "./faults.ts";
+import type { Invariants } from "./invariants/invariants.ts";
+import type { Machine } from "./machine.ts";
+import type { SeededRandom } from "./random.ts";
+import type { Scheduler } from "./scheduler.ts";
+import type { Trace } from "./trace.ts";
+
+/** What the processes of one world share. */
+export interface WorldParts {
+  readonly scheduler: Scheduler;
+  readonly random: SeededRandom;
+  readonly trace: Trace;
+  readonly faults: Faults;
+  readonly server: SimApiServer;
+  readonly network: Network;
+  readonly invariants: Invariants;
+  /** Told when a machine has started again. */
+  onBoot(machine: Machine, planned: boolean): void;
+}

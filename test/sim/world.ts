@@ -1,0 +1,217 @@
+import { volumeKey } from "../../src/agent/volume-key.ts";
+import { resource } from "../../src/api/names.ts";
+import { TransportError } from "../../src/kube/transport.ts";
+import type { Admission } from "./api/admission.ts";
+import { SimApiServer } from "./api/sim-api-server.ts";
+import type { Network } from "./api/sim-transport.ts";
+import { Cluster } from "./cluster.ts";
+import { ControllerProcess } from "./controller-process.ts";
+import { FakeController } from "./fake-controller.ts";
+import { type CrashPoint, Faults } from "./faults.ts";
+import { type Expected, unmet } from "./invariants/convergence.ts";
+import { Invariants } from "./invariants/invariants.ts";
+import { Violation } from "./invariants/violation.ts";
+import type { AgentPlace } from "./kernel/agent-namespace.ts";
+import { layout, type Machine } from "./machine.ts";
+import { SeededRandom } from "./random.ts";
+import { Scheduler } from "./scheduler.ts";
+import { type SimNode, simNode } from "./sim-node.ts";
+import { Trace } from "./trace.ts";
+import type { WorldParts } from "./world-parts.ts";
+
+export interface WorldOptions {
+  readonly seed: number;
+  readonly admission: Admission;
+  readonly nodes?: readonly string[];
+  /** Candidates of the real controller; without any a fake one grants and lets go, and never fails. */
+  readonly controllers?: number;
+  readonly place?: AgentPlace;
+  readonly crash?: CrashPoint | undefined;
+  readonly network?: Partial<Network>;
+}
+
+/** Virtual milliseconds without a change after which the world is looked at as a whole. */
+const quietMs = 5_000;
+/** Above the longest backoff (122 s) and a lost watch (180 s), twice in a row. */
+const settleMs = 700_000;
+/** A run that does more than this goes round in circles. */
+const mostEvents = 200_000;
+/** Kinds that are written without anything having changed. */
+const restless = [resource.leases, resource.events, resource.states] as const;
+
+/** A cluster in a box: an API server, nodes with kernels and agents, people, and a clock that is ours. */
+export class World {
+  readonly scheduler = new Scheduler();
+  readonly trace = new Trace(() => this.scheduler.now);
+  readonly faults: Faults;
+  readonly invariants: Invariants;
+  readonly server: SimApiServer;
+  readonly network: Network;
+  readonly cluster: Cluster;
+  readonly nodes = new Map<string, SimNode>();
+  readonly controllers: readonly ControllerProcess[];
+  readonly random: SeededRandom;
+  /** What consumers have written into volumes, by intent: it must be there as long as the volume is wanted. */
+  readonly canaries = new Map<string, string>();
+  /**
+   * A machine has rebooted without the story knowing: what people had mounted and which programs they ran is gone, so
+   * that what it says of them no longer holds. Everything else must.
+   */
+  uprooted = false;
+  /** Intents that the controller may have let go because of the reboot, before the agent learned of their deletion. */
+  readonly deletedOverReboot: string[] = [];
+  readonly #fake: FakeController | undefined;
+  readonly #parts: WorldParts;
+  #violation: Violation | undefined;
+  #changedAt = 0;
+  #events = 0;
+
+  constructor({ seed, admission, nodes = ["a"], controllers = 0, place = "pod", crash, network }: WorldOptions) {
+    const { scheduler, trace } = this;
+    this.random = new SeededRandom(seed, "world");
+    this.faults = new Faults(crash);
+    this.network = { down: false, fault: () => undefined, lagMs: 0, ...network };
+    this.invariants = new Invariants({
+      report: (message) => this.#report(message),
+      server: () => this.server,
+      machine: (node) => this.nodes.get(node)?.machine,
+      agentNamespace: (machine) => this.nodes.get(machine.name)?.agent.namespace,
+    });
+    this.server = new SimApiServer({
+      scheduler,
+      admission,
+      onChange: (of, change, actor) => {
+        trace.add("api", `${actor}: ${change.type} ${of.plural} ${change.object.metadata.name} ${change.version}`);
+        if (!restless.some((kind) => kind === of)) this.#changedAt = scheduler.now;
+        this.invariants.stored(of, change, actor);
+        if (of === resource.intents) this.#fake?.changed(change);
+      },
+    });
+    this.cluster = new Cluster(this.server);
+    this.#parts = {
+      scheduler,
+      random: this.random,
+      trace,
+      faults: this.faults,
+      server: this.server,
+      network: this.network,
+      invariants: this.invariants,
+      onBoot: (machine, planned) => this.#booted(machine, planned),
+    };
+    this.#fake = controllers === 0 ? new FakeController(this.#parts) : undefined;
+    this.controllers = Array.from(
+      { length: controllers },
+      (_, i) => new ControllerProcess(`controller-${i}`, this.#parts),
+    );
+    for (const name of nodes) this.addNode(name, {}, place);
+    for (const controller of this.controllers) controller.start();
+  }
+
+  addNode(name: string, labels: { readonly [key: string]: string } = {}, place: AgentPlace = "pod"): void {
+    const node = simNode({
+      name,
+      place,
+      parts: this.#parts,
+      uprooted: () => this.uprooted,
+      note: (what) => {
+        this.#changedAt = this.scheduler.now;
+        this.trace.add(`kernel ${name}`, what);
+      },
+    });
+    this.nodes.set(name, node);
+    this.cluster.addNode(name, node.machine.kernel.bootID, labels);
+    if (this.#fake !== undefined) this.server.create(resource.states, { metadata: { name } });
+    node.agent.start();
+  }
+
+  /** The one node of most worlds. */
+  get node(): SimNode {
+    const [first] = this.nodes.values();
+    if (first === undefined) throw new Error("a world without nodes");
+    return first;
+  }
+
+  /** A consumer writes into a volume, by its first mount; the file must never get lost while the volume is wanted. */
+  mark(intent: string): void {
+    const path = this.cluster.intent(intent)?.spec.mounts[0]?.path;
+    const node = this.nodes.get(this.cluster.intent(intent)?.spec.nodeName ?? "");
+    if (path === undefined || node === undefined) throw new Error(`${intent} has no mount to write to`);
+    const text = `written at ${this.scheduler.now}`;
+    node.people.write(`${path}/canary`, text, "consumer");
+    this.canaries.set(intent, text);
+  }
+
+  /** How many mounts the host has on a path. */
+  mountsOn(path: string, { machine }: SimNode = this.node): number {
+    return machine.kernel.table(machine.kernel.host).filter((entry) => entry.point === path).length;
+  }
+
+  stagingPath(intent: string): string {
+    return `${layout.stateDir}/staging/${volumeKey(intent)}`;
+  }
+
+  /** The API server cannot be reached, by anybody but the people of the story. */
+  outage(moment: "begin" | "end"): void {
+    this.trace.add("api", `outage: ${moment}`);
+    this.network.down = moment === "begin";
+    if (this.network.down) this.server.breakWatches({ error: new TransportError("connection reset") });
+  }
+
+  /** Lets time pass. @throws Violation */
+  async sleep(ms: number): Promise<void> {
+    const until = this.scheduler.now + ms;
+    while (await this.#step(until));
+  }
+
+  /** @throws Violation; Error if it does not come true in time */
+  async until(what: string, check: () => boolean, ms = settleMs): Promise<void> {
+    const deadline = this.scheduler.now + ms;
+    while (!check()) {
+      if (await this.#step(deadline)) continue;
+      if (this.uprooted) return;
+      throw new Error(`waited ${ms / 1000} virtual seconds for ${what}`);
+    }
+  }
+
+  /**
+   * Lets time pass until nothing changes any more and everything is as the intents say, but for what is `expected` to
+   * be otherwise.
+   */
+  async settle(expected: Expected = {}): Promise<void> {
+    const deadline = this.scheduler.now + settleMs;
+    for (let left: readonly string[] = ["nothing was looked at"]; ; ) {
+      const quietAt = this.#changedAt + quietMs;
+      if (this.scheduler.now >= quietAt) {
+        left = unmet(this, expected);
+        if (left.length === 0) return;
+      }
+      const next = quietAt > this.scheduler.now ? quietAt : this.scheduler.now + quietMs;
+      if (next > deadline) throw new Error(`no end after ${settleMs / 1000} virtual seconds: ${left.join("; ")}`);
+      while (await this.#step(next));
+    }
+  }
+
+  #booted({ name, kernel }: Machine, planned: boolean): void {
+    const intents = this.cluster.intents().filter(({ spec }) => spec.nodeName === name);
+    const deleting = intents.filter(({ metadata }) => metadata.deletionTimestamp !== undefined);
+    this.uprooted ||= !planned;
+    this.deletedOverReboot.push(...deleting.map(({ metadata }) => metadata.name));
+    for (const { metadata, spec } of intents) {
+      if (spec.source.emptyDir?.medium === "Memory") this.canaries.delete(metadata.name);
+    }
+    this.cluster.booted(name, kernel.bootID);
+    this.#fake?.booted(name);
+  }
+
+  async #step(until: number): Promise<boolean> {
+    if (++this.#events > mostEvents) throw new Error(`more than ${mostEvents} events`);
+    const more = await this.scheduler.step(until);
+    if (this.#violation !== undefined) throw this.#violation;
+    return more;
+  }
+
+  #report(message: string): void {
+    this.trace.add("VIOLATION", message);
+    this.#violation ??= new Violation(message);
+  }
+}
