@@ -1,0 +1,81 @@
+import type { Desired } from "../../../src/agent/desired-volume.ts";
+import type { Failure } from "../../../src/agent/failures.ts";
+import type { IntentEntry } from "../../../src/agent/intents.ts";
+import type { OperationKind } from "../../../src/agent/operations.ts";
+import type { Observation, PlanInput } from "../../../src/agent/plan-input.ts";
+import type { VolumeRecord } from "../../../src/agent/record.ts";
+import type { FailureChoice, WorldChoice } from "./choices.ts";
+import { type Draft, draft, generations } from "./drafts.ts";
+import { pathAt, settings } from "./paths.ts";
+import { recordOf } from "./records.ts";
+import { mountedWorld } from "./sights.ts";
+
+/** A world as the planner gets it, and where it comes from. */
+export interface RandomWorld {
+  readonly input: PlanInput;
+  readonly intents: ReadonlyMap<string, IntentEntry>;
+}
+
+export const now = 10_000_000;
+
+export function buildWorld(choice: WorldChoice): RandomWorld {
+  const drafts = choice.volumes.map(draft);
+  const { table, nodeTable, mountAt } = mountedWorld(choice, drafts);
+  const records = drafts.flatMap((each) => recordOf(each, mountAt) ?? []);
+  const entries = drafts.flatMap(({ entry }) => entry ?? []);
+  return {
+    intents: new Map(entries.map((entry) => [entry.metadata.name, entry])),
+    input: {
+      desired: new Map(entries.map(({ desired }): [string, Desired] => [desired.name, desired])),
+      synced: choice.synced,
+      records: new Map(records.map((record) => [record.name, record])),
+      table: choice.tableReadable ? table : undefined,
+      ...(choice.tableReadable && nodeTable && { nodeTable }),
+      inFlight: new Map(drafts.flatMap((each) => inFlight(each, records))),
+      failures: new Map(drafts.flatMap(failuresOf)),
+      contents: (ref) => {
+        const known = drafts.some(({ choice: c }, i) => ref.name === `object-${i}` && c.contentKnown);
+        if (known) return { known, version: "object-uid/2" };
+        return { known, problem: { reason: "ContentUnknown", message: `${ref.name} was not read yet` } };
+      },
+      observed: new Map(drafts.flatMap(observationOf)),
+      settings,
+      now,
+    },
+  };
+}
+
+/** As the loop has it: what runs, and what a child that was not seen to end may still do. */
+function inFlight({ name, choice }: Draft, records: readonly VolumeRecord[]): [string, OperationKind][] {
+  if (choice.inFlight !== undefined) return [[name, choice.inFlight]];
+  return records.some((record) => record.name === name && record.child !== undefined) ? [[name, "stage"]] : [];
+}
+
+function failuresOf({ name, choice }: Draft): [string, Failure][] {
+  return choice.failures.map((each) => [
+    `${name}\n${each.path === undefined ? "" : pathAt(each.path)}`,
+    failureOf(each),
+  ]);
+}
+
+function failureOf({ kind, sameGeneration, due, reason, sinceMs }: FailureChoice): Failure {
+  const errorClass = reason === "TimedOut" ? "uncertain" : "transient";
+  return {
+    kind,
+    generation: sameGeneration ? generations.same : generations.older,
+    reason,
+    errorClass,
+    message: "it failed",
+    attempts: 3,
+    firstAt: now - sinceMs,
+    nextAt: due ? now - 1 : now + 60_000,
+    time: 0,
+    nextTime: 0,
+  };
+}
+
+function observationOf({ name, choice, staged }: Draft): [string, Observation][] {
+  if (choice.observed === "no") return [];
+  const generation = choice.observed === "older" ? generations.older : generations.same;
+  return [[name, { generation, ...(choice.observed === "source" && { identity: staged.identity }) }]];
+}

@@ -1,0 +1,251 @@
+import fc from "fast-check";
+import type { OperationKind } from "../../../src/agent/operations.ts";
+
+/**
+ * A world, as what was chosen for it: plain data, which fast-check can shrink and print. build.ts makes the objects, the
+ * journal and the mount table of it. Each choice is independent of the others, so that worlds are reached that nobody
+ * thought of; usual choices have more weight, so that most volumes are whole but for one or two things.
+ */
+export interface WorldChoice {
+  readonly volumes: readonly VolumeChoice[];
+  /** What the table shows on each path, by its index in `paths`. */
+  readonly sights: readonly Sight[];
+  readonly synced: boolean;
+  readonly tableReadable: boolean;
+  /** A foreign mount on the prefix itself, which hides all mounts beneath it. */
+  readonly covered: boolean;
+  /** Whether what is nested was mounted before what is above it, which hides it. */
+  readonly deepFirst: boolean;
+  /** Whether mounts propagate, as on most nodes. */
+  readonly shared: boolean;
+  /** Whether the agent is in a mount namespace of its own, and what the node then has of each mount. */
+  readonly node: "none" | "same" | "missing" | "otherFlags";
+}
+
+export const volumeTypes = [
+  "memory",
+  "disk",
+  "hostPath",
+  "device",
+  "block",
+  "configMap",
+  "secret",
+  "nfs",
+  "directory",
+] as const;
+
+export type VolumeType = (typeof volumeTypes)[number];
+
+export interface VolumeChoice {
+  readonly type: VolumeType;
+  /** Undefined: there is no intent, or not any more. */
+  readonly intent: IntentChoice | undefined;
+  /** Undefined: nothing was done for the volume, or the journal was lost. */
+  readonly record: RecordChoice | undefined;
+  readonly staging: StagingSight;
+  readonly inFlight: OperationKind | undefined;
+  readonly failures: readonly FailureChoice[];
+  readonly contentKnown: boolean;
+  readonly observed: "no" | "older" | "nothing" | "source";
+}
+
+export interface IntentChoice {
+  readonly deleting: boolean;
+  readonly observe: boolean;
+  readonly granted: boolean;
+  readonly suspend: boolean;
+  readonly adopt: boolean;
+  readonly retain: boolean;
+  readonly unmountMax: "Normal" | "Force" | "Lazy";
+  /** A field that cannot be understood, by its index in `breakages`. */
+  readonly broken: number | undefined;
+  /** Which of two option lists of the file system. */
+  readonly options: 0 | 1;
+  readonly mounts: readonly MountChoice[];
+}
+
+export interface MountChoice {
+  readonly path: number;
+  readonly readOnly: boolean;
+  readonly noexec: boolean;
+}
+
+export interface RecordChoice {
+  /** Whether the record is of the intent that is there, or of one before it with the same name. */
+  readonly sameUID: boolean;
+  /** Generation that was acted for last, as against that of the intent. */
+  readonly generation: "older" | "same" | "newer";
+  readonly stage: StageChoice | undefined;
+  readonly targets: readonly TargetChoice[];
+  readonly child: boolean;
+  readonly retained: boolean;
+  readonly revoked: boolean;
+  /** Whether the machine has rebooted since it was written. */
+  readonly rebooted: boolean;
+}
+
+export interface StageChoice {
+  readonly ready: boolean;
+  readonly identityKnown: boolean;
+  readonly options: 0 | 1;
+  readonly contentOld: boolean;
+}
+
+export interface TargetChoice {
+  readonly path: number;
+  /** Whether it was mounted for the intent that is recorded, or for one before it. */
+  readonly sameUID: boolean;
+  readonly known: "id" | "wrongID" | "peerGroup" | "nothing";
+  readonly flagsAsWanted: boolean;
+  /** Whether it was bound from what is staged now, or from what was staged before. */
+  readonly current: boolean;
+  readonly made: boolean;
+}
+
+/** What the table shows where a target is, or could be. `ours`: what the record says, if there is a record. */
+export type Sight =
+  | "ours"
+  | "absent"
+  | "foreign"
+  | "renamed"
+  | "otherFlags"
+  | "foreignOver"
+  | "foreignUnder"
+  | "twice"
+  | "unrecorded";
+
+export type StagingSight = "unrecorded" | "ours" | "absent" | "foreign" | "foreignOver" | "twice" | "readOnly";
+
+export interface FailureChoice {
+  /** Of the volume as a whole, or of one path. */
+  readonly path: number | undefined;
+  readonly kind: OperationKind;
+  readonly sameGeneration: boolean;
+  readonly due: boolean;
+  readonly reason: "TargetBusy" | "OptionsRefused" | "SetUpFailed" | "TimedOut";
+  /** Milliseconds since the first attempt. */
+  readonly sinceMs: number;
+}
+
+const rarely = weighted(1, 7);
+const seldom = weighted(1, 24);
+const mostly = weighted(7, 1);
+
+const mount = fc.record<MountChoice>({ path: fc.nat(4), readOnly: rarely, noexec: rarely });
+const operationKind = fc.constantFrom<OperationKind[]>(
+  "stage",
+  "publish",
+  "unpublish",
+  "unstage",
+  "reconfigure",
+  "refresh",
+  "setAttributes",
+  "adopt",
+);
+
+const intent = fc.record<IntentChoice>({
+  deleting: weighted(1, 4),
+  observe: rarely,
+  granted: mostly,
+  suspend: rarely,
+  adopt: weighted(1, 3),
+  retain: rarely,
+  unmountMax: fc.constantFrom("Normal", "Force", "Lazy"),
+  broken: fc
+    .option(fc.nat(3), { freq: 1, nil: undefined })
+    .chain((index) => rarely.map((is) => (is ? index : undefined))),
+  options: fc.constantFrom(0, 0, 0, 1),
+  mounts: fc.uniqueArray(mount, { selector: ({ path }) => path, maxLength: 3 }),
+});
+
+const target = fc.record<TargetChoice>({
+  path: fc.nat(4),
+  sameUID: mostly,
+  known: fc.constantFrom("id", "id", "id", "peerGroup", "peerGroup", "wrongID", "nothing"),
+  flagsAsWanted: mostly,
+  current: mostly,
+  made: fc.boolean(),
+});
+
+const stage = fc.record<StageChoice>({
+  ready: mostly,
+  identityKnown: mostly,
+  options: fc.constantFrom(0, 0, 0, 1),
+  contentOld: rarely,
+});
+
+const record = fc.record<RecordChoice>({
+  sameUID: mostly,
+  generation: fc.constantFrom("same", "same", "same", "same", "older", "older", "newer"),
+  stage: fc.option(stage, { freq: 9, nil: undefined }),
+  targets: fc.uniqueArray(target, { selector: ({ path }) => path, maxLength: 3 }),
+  child: seldom,
+  retained: seldom,
+  revoked: weighted(1, 5),
+  rebooted: seldom,
+});
+
+const failure = fc.record<FailureChoice>({
+  path: fc.option(fc.nat(3), { freq: 2, nil: undefined }),
+  kind: operationKind,
+  sameGeneration: mostly,
+  due: fc.boolean(),
+  reason: fc.constantFrom("TargetBusy", "OptionsRefused", "SetUpFailed", "TimedOut"),
+  sinceMs: fc.constantFrom(0, 100_000, 1_000_000),
+});
+
+const volume = fc.record<VolumeChoice>({
+  type: fc.constantFrom(...volumeTypes),
+  intent: fc.option(intent, { freq: 5, nil: undefined }),
+  record: fc.option(record, { freq: 5, nil: undefined }),
+  staging: fc.constantFrom(
+    ...many<StagingSight>("ours", 8),
+    "unrecorded",
+    "absent",
+    "foreign",
+    "foreignOver",
+    "twice",
+    "readOnly",
+  ),
+  inFlight: fc
+    .option(operationKind, { freq: 1, nil: undefined })
+    .chain((kind) => rarely.map((is) => (is ? kind : undefined))),
+  failures: fc.oneof(
+    { weight: 3, arbitrary: fc.constant([]) },
+    { weight: 1, arbitrary: fc.array(failure, { minLength: 1, maxLength: 2 }) },
+  ),
+  contentKnown: mostly,
+  observed: fc.constantFrom("no", "older", "nothing", "source", "source"),
+});
+
+const sight = fc.constantFrom(
+  ...many<Sight>("ours", 8),
+  ...many<Sight>("absent", 2),
+  "foreign",
+  "renamed",
+  "otherFlags",
+  "foreignOver",
+  "foreignUnder",
+  "twice",
+  "unrecorded",
+);
+
+export const worldChoices: fc.Arbitrary<WorldChoice> = fc.record<WorldChoice>({
+  volumes: fc.array(volume, { minLength: 1, maxLength: 3 }),
+  sights: fc.array(sight, { minLength: 5, maxLength: 5 }),
+  synced: weighted(4, 1),
+  tableReadable: weighted(12, 1),
+  covered: seldom,
+  deepFirst: rarely,
+  shared: weighted(3, 1),
+  node: fc.constantFrom("none", "none", "none", "same", "missing", "otherFlags"),
+});
+
+/** True `yes` times of `yes` + `no`. */
+function weighted(yes: number, no: number): fc.Arbitrary<boolean> {
+  return fc.oneof({ weight: no, arbitrary: fc.constant(false) }, { weight: yes, arbitrary: fc.constant(true) });
+}
+
+function many<T>(value: T, times: number): T[] {
+  return Array<T>(times).fill(value);
+}
