@@ -89,7 +89,7 @@ function lookAtTarget(path: string, input: LookInput, stage: StageView): TargetV
     return {
       ...base,
       ...off,
-      truth: foreign !== undefined && mayBeOurs(foreign, record) ? "uncertain" : "absent",
+      truth: layers.some((entry) => mayBeOurs(entry, record)) ? "uncertain" : "absent",
       problem: foreignMount(path, foreign),
       drift: "SourceDiffers",
       ...(foreign && { foreign }),

@@ -120,8 +120,11 @@ function decideRelease(desired: Desired, context: StepContext): { phase: Phase; 
   const { record, view } = context;
   if (record?.retained === true) return { phase: "retained", steps: nothing };
   const empty = record === undefined || (record.stage === undefined && record.targets.length === 0);
-  const ours = empty && view.stage.mount === undefined && record?.child === undefined;
-  if (ours || (!isInvalid(desired) && desired.mode === "Observe")) return { phase: "released", steps: nothing };
+  const nothingLeft = empty && view.stage.mount === undefined && record?.child === undefined;
+  if (nothingLeft) return { phase: "released", steps: nothing };
+  // What an intent before it has left is not its to take down, nor to call released (safety rule 27, law L10).
+  if (!isInvalid(desired) && desired.mode === "Observe")
+    return { phase: "observe", steps: observeSteps(desired, context) };
   if (desired.deletionPolicy === "Retain")
     return { phase: "tearDown", steps: { ...nothing, actions: [{ kind: "retain" }] } };
   return { phase: "tearDown", steps: tearDownSteps(context, desired) };

@@ -38,7 +38,7 @@ export function statusOf(intent: NodeVolumeIntent, volume: VolumePlan, context: 
     observedUID: intent.metadata.uid ?? "",
     observedGeneration: Math.max(generation, previous.observedGeneration ?? 0),
     ...(intent.spec.grant && { grantID: intent.spec.grant.id }),
-    inUse: volume.phase === "released" ? false : volume.view.inUse,
+    inUse: volume.view.inUse,
     state: standing.state,
     mounted: `${wanted.filter(isAsWanted).length}/${wanted.length}`,
     ...(record?.kind === "filesystem" && mount && { stagingPath: record.path }),
