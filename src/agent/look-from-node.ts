@@ -19,8 +19,9 @@ export function lookFromNode(
   drift: DriftClass | undefined,
 ): Pick<TargetView, "differsOnNode" | "problem" | "drift"> {
   if (table === undefined || nodeTable === undefined) return {};
-  const there = ours.shared === undefined ? [] : nodeTable.peers(ours.shared);
-  const copy = there.find((mount) => sameIdentity(mount, ours));
+  // A container runtime may have made it a slave of the node's when this agent's container started: the node has it.
+  const groups = [ours.shared, ours.master].filter((group) => group !== undefined);
+  const copy = groups.flatMap((group) => nodeTable.peers(group)).find((mount) => sameIdentity(mount, ours));
   if (copy === undefined) {
     if (!reachesNode(ours, table, nodeTable)) return { differsOnNode: true, problem: notPropagated(ours.point) };
     return { differsOnNode: true, drift: drift ?? "PropagationDiffers" };

@@ -145,7 +145,8 @@ function compare(
 function isOurs(entry: MountEntry, record: TargetRecord): boolean {
   if (sameIdentity(entry, record.identity)) return true;
   if (!sameFilesystem(entry, record.identity)) return false;
-  return entry.id === record.mountID || (entry.shared !== undefined && entry.shared === record.peerGroup);
+  if (entry.id === record.mountID) return true;
+  return record.peerGroup !== undefined && [entry.shared, entry.master].includes(record.peerGroup);
 }
 
 /** Whether it was not learned before a crash which mount is ours, and the source may have been renamed since. */

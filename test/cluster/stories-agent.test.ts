@@ -33,7 +33,13 @@ describe("processes come and go", () => {
       });
       await world.objects.until("the mount to be there", 10_000, async () => (await node.mountsAt(path)).length === 1);
       await world.objects.ready("steady", 3);
-      if (signal === "SIGTERM") expect(await mounts()).to.deep.equal(before);
+      if (signal === "SIGKILL") return;
+      const { drift, history = [] } = world.objects.intentOn("steady", node.name)?.status ?? {};
+      expect({ drift, drifted: history.filter((entry) => entry.reason === "Drifted") }).to.deep.equal({
+        drift: undefined,
+        drifted: [],
+      });
+      expect(await mounts()).to.deep.equal(before);
     });
   }
 

@@ -14,15 +14,22 @@ const onNode = (...mounts: MountEntry[]) =>
   new MountTable([entry({ id: 100, point: "/var/mnt/nodevolume", shared: 7 }), ...mounts]);
 const copy = entry({ id: 200, parent: 100, point: "/var/mnt/nodevolume/a", shared: 8 });
 
-function seen(nodeTable: MountTable | undefined, intent = wanted()) {
+function seen(nodeTable: MountTable | undefined, intent = wanted(), mounts = own) {
   const records = [record({ targets: [targetRecord({ peerGroup: 8 })] })];
-  const plan = planned({ intents: [intent], records, mounts: own, ...(nodeTable && { input: { nodeTable } }) });
+  const plan = planned({ intents: [intent], records, mounts, ...(nodeTable && { input: { nodeTable } }) });
   return { plan, target: plan.view.targets[0] };
 }
 
 describe("what the node sees of a mount", () => {
   it("is compared by peer group, so that the paths of the two may differ", () => {
     const { plan, target } = seen(onNode(copy));
+    expect(target?.differsOnNode).to.equal(undefined);
+    expect(plan.operation).to.equal(undefined);
+  });
+
+  it("is compared also by an agent whose container got it as a slave of the node's", () => {
+    const slave = entry({ id: 20, parent: 5, point: path, master: 8 });
+    const { plan, target } = seen(onNode(copy), wanted(), [own[0] ?? slave, staged, slave]);
     expect(target?.differsOnNode).to.equal(undefined);
     expect(plan.operation).to.equal(undefined);
   });
