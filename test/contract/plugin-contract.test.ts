@@ -13,7 +13,7 @@ interface Case {
   readonly needs?: readonly Requirement[];
   /** Prepares the node. */
   source(node: RealNode): VolumeSource;
-  readonly spec?: { readonly volumeMode?: "Block"; readonly fsType?: "ext4" | "xfs" };
+  readonly spec?: { readonly fsType?: "ext4" | "xfs"; readonly mountOptions?: string[] };
   /** Fails unless `path` shows the volume. */
   shows(path: string): void;
   /** Whether data that is written to a target outlives the volume. */
@@ -68,6 +68,17 @@ const cases: readonly Case[] = [
     source: (node) => ({ local: { path: emptyDevice(node, 320) } }),
     spec: { fsType: "xfs" },
     shows: isEmptyOrToken,
+    keepsData: true,
+  },
+  {
+    title: "nfs",
+    needs: ["nfs-client", "nfs-export"],
+    source() {
+      const [server = "", path = ""] = (process.env["NODEVOLUME_NFS_EXPORT"] ?? "").split(/:(?=\/)/);
+      return { nfs: { server, path } };
+    },
+    spec: { mountOptions: ["vers=4.2", "actimeo=1"] },
+    shows: (path) => expect(readdirSync(path)).to.include("lost+found"),
     keepsData: true,
   },
   {

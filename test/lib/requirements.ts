@@ -16,6 +16,10 @@ const checks = {
   "mkfs.ext4": () => program("mkfs.ext4"),
   "mkfs.xfs": () => program("mkfs.xfs"),
   "mkfs.btrfs": () => program("mkfs.btrfs"),
+  vm: () =>
+    process.env["VM"] ? undefined : "needs VM=, a folder with a vm.sh that runs a command under another kernel",
+  "nfs-export": () =>
+    process.env["NODEVOLUME_NFS_EXPORT"] ? undefined : "needs NODEVOLUME_NFS_EXPORT=server:/path; test/vm makes one",
   full: () => (process.env["NODEVOLUME_FULL"] ? undefined : "only with --full"),
 } as const satisfies { [name: string]: () => string | undefined };
 

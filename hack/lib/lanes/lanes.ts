@@ -60,4 +60,5 @@ export const lanes: readonly Lane[] = [
     work: { ...tests("cluster"), verbose: true, timeoutMs: 120_000 },
     limitMinutes: 40,
   },
+  { name: "vm", what: "what this machine's kernel lacks, in a VM (VM=)", work: tests("vm"), limitMinutes: 30 },
 ];

@@ -1,0 +1,40 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { expect } from "chai";
+import { root } from "../../hack/lib/root.ts";
+import { need } from "../lib/requirements.ts";
+
+describe("in a VM whose kernel has NFS", () => {
+  before(function () {
+    need(this, "vm");
+  });
+
+  it("the plugin contract holds for nfs", async function () {
+    this.timeout(1_200_000);
+    const vm = join(process.env["VM"] ?? "", "vm.sh");
+    const args = [
+      "run",
+      "--timeout",
+      "900",
+      "--no-udev",
+      "--disk",
+      "256M",
+      "--modules",
+      "nfsd",
+      "--",
+      "sh",
+      "test/vm/nfs-guest.sh",
+    ];
+    const child = spawn(vm, args, { cwd: root, stdio: ["ignore", "pipe", "pipe"] });
+    let output = "";
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding("utf8").on("data", (text: string) => {
+        output += text;
+      });
+    }
+    const [code] = await once(child, "close");
+    expect(code, output.slice(-4000)).to.equal(0);
+    expect(output).to.match(/^ +[1-9]\d* passing/m);
+  });
+});
