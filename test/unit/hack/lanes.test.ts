@@ -42,7 +42,7 @@ describe("lanes", () => {
       .split("\n");
     expect(lines.at(-1)).to.equal("1 passed, 1 failed, 1 skipped");
     expect(lines).to.include("skipped (unexpected)  real: nfs: the kernel has no nfs4");
-    expect(lines).to.include("FAILED  unit: b: no");
+    expect(lines).to.include("FAILED  unit: b: no stack");
   });
 
   it("closingLine counts nothing as nothing", () => {
