@@ -1,0 +1,106 @@
+import { MountTable } from "../../../src/host/mount-table.ts";
+import type { MountEntry } from "../../../src/host/mountinfo.ts";
+import type { ChildProcessID, Effects, HostPorts, JournalFile, Mounter } from "../../../src/host/ports.ts";
+import { entry } from "../../lib/mount-entries.ts";
+
+/**
+ * A host in memory: it mounts what it is told to and keeps a log of the calls. It is not the kernel: one namespace, no
+ * propagation, no paths but those that are mounted on. Its calls can be held up and made to fail.
+ */
+export class FakeHost implements HostPorts {
+  /** Calls of the mounter that change something, as `method path`. */
+  readonly calls: string[] = [];
+  /** How many times the table was read. */
+  reads = 0;
+  readable = true;
+  readonly alive = new Set<number>();
+  /** Asked before each call that is logged: what it rejects with, the call rejects with. */
+  before: (call: string) => Promise<void> = async () => {};
+  entries: MountEntry[] = [entry({ id: 1, parent: 0, point: "/", device: "8:1", fsType: "ext4" })];
+  #serial = 10;
+
+  readonly mountTable = {
+    read: async () => {
+      this.reads += 1;
+      if (!this.readable) throw new Error("EIO");
+      return new MountTable(this.entries);
+    },
+    watch: () => () => {},
+  };
+
+  readonly evidence = {
+    holders: async () => [],
+    users: async () => [],
+    alive: async ({ pid }: ChildProcessID) => this.alive.has(pid),
+    bootID: async () => "boot-1",
+  };
+
+  readonly directories: HostPorts["directories"] = {
+    make: async () => ({ device: 1, inode: 1 }),
+    identify: async () => undefined,
+    writePayload: async () => true,
+    remove: async () => {},
+    discard: async () => {},
+    emptyTrash: async () => {},
+  };
+
+  readonly journal: JournalFile = {
+    read: async () => undefined,
+    append: async () => {},
+    replace: async () => {},
+    close: async () => {},
+  };
+
+  effects(): Effects {
+    const devices = {
+      probe: async () => {
+        throw new Error("the fake host has no devices");
+      },
+      format: async () => {
+        throw new Error("the fake host has no devices");
+      },
+    };
+    return { mounter: this.#mounter, devices };
+  }
+
+  unmountAt(path: string): void {
+    this.entries = this.entries.filter((mount) => mount.point !== path);
+  }
+
+  readonly #mounter: Mounter = {
+    inspect: async ({ path }) => {
+      const mount = new MountTable(this.entries).at(path);
+      if (mount === undefined) return undefined;
+      const { device, root, source } = mount;
+      return { kind: "directory", canonicalPath: path, identity: { device, root, source } };
+    },
+    makeSource: async () => {},
+    inspectTarget: async () => undefined,
+    makeTarget: async () => {},
+    removeTarget: async () => {},
+    bind: async (_source, { device, root, source }, { path }) => {
+      await this.#called(`bind ${path}`);
+      this.#mount({ point: path, device, root, ...(source !== undefined && { source }) });
+    },
+    mountFilesystem: async ({ fsType, source, target: { path } }) => {
+      await this.#called(`mountFilesystem ${path}`);
+      this.#mount({ point: path, device: `0:${this.#serial}`, fsType, source });
+    },
+    setAttributes: async () => {},
+    reconfigure: async () => {},
+    unmount: async ({ path }, mountID) => {
+      await this.#called(`unmount ${path}`);
+      this.entries = this.entries.filter((mount) => mount.id !== mountID);
+    },
+  };
+
+  async #called(call: string): Promise<void> {
+    this.calls.push(call);
+    await this.before(call);
+  }
+
+  #mount(given: Partial<MountEntry> & { point: string }): void {
+    this.#serial += 1;
+    this.entries = [...this.entries, entry({ id: this.#serial, ...given })];
+  }
+}

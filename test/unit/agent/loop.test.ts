@@ -1,0 +1,188 @@
+import { expect } from "chai";
+import { desiredVolume } from "../../../src/agent/desired-volume.ts";
+import { Executor } from "../../../src/agent/execute.ts";
+import type { Failure } from "../../../src/agent/failures.ts";
+import { Journal } from "../../../src/agent/journal.ts";
+import { Loop } from "../../../src/agent/loop.ts";
+import type { Plan } from "../../../src/agent/plan.ts";
+import type { NodeVolumeIntent } from "../../../src/api/types.gen.ts";
+import { record, wanted } from "../../lib/plan-world.ts";
+import { settle, type VirtualSystem, virtualSystem } from "../kube/virtual-system.ts";
+import { FakeHost } from "./fake-host.ts";
+
+const settings = { allowedPrefixes: ["/mnt"], stateDir: "/state", hostRoot: "/" };
+const at = (path: string, name = "node.volume-1") => wanted({ name, mounts: [{ path: `/mnt/${path}` }] });
+const stagingOf = (name: string) => `/state/staging/${name}`;
+
+/** The loop, planner, executor and journal of an agent on a fake host, under a virtual clock. */
+class FakeAgent {
+  readonly system: VirtualSystem = virtualSystem();
+  readonly host = new FakeHost();
+  readonly journal: Journal;
+  readonly loop: Loop;
+  readonly failures: Failure[] = [];
+  intents: readonly NodeVolumeIntent[] = [];
+  plan: Plan | undefined;
+
+  private constructor(journal: Journal) {
+    this.journal = journal;
+    const { system, host } = this;
+    const observed = new Map();
+    const executor = new Executor({
+      system,
+      host,
+      journal,
+      settings,
+      content: () => undefined,
+      observed: () => {},
+      progress: () => {},
+    });
+    this.loop = new Loop({
+      system,
+      host,
+      journal,
+      executor,
+      settings,
+      desired: () => ({
+        volumes: new Map(this.intents.map((i) => [i.metadata.name, desiredVolume(i, i.metadata.name)])),
+        synced: true,
+      }),
+      contents: () => ({ known: true, version: "1" }),
+      observed,
+      onPlan: (plan) => {
+        this.plan = plan;
+      },
+      onOperation: (_operation, { failure }) => {
+        if (failure !== undefined) this.failures.push(failure);
+      },
+    });
+  }
+
+  static async start(): Promise<FakeAgent> {
+    const system = virtualSystem();
+    return new FakeAgent(await Journal.open(new FakeHost().journal, "boot-1", system.log));
+  }
+
+  async want(...intents: readonly NodeVolumeIntent[]): Promise<void> {
+    this.intents = intents;
+    await this.look();
+  }
+
+  async look(): Promise<void> {
+    this.loop.trigger();
+    for (let i = 0; i < 20; i += 1) await settle();
+  }
+
+  get mounted(): string[] {
+    return this.host.entries.map((mount) => mount.point).filter((point) => point.startsWith("/mnt/"));
+  }
+}
+
+describe("Loop", () => {
+  let agent: FakeAgent;
+  beforeEach(async () => {
+    agent = await FakeAgent.start();
+  });
+  afterEach(() => agent.loop.stop());
+
+  it("looks when something has happened, once for calls that come together, and else once a minute", async () => {
+    await agent.look();
+    const before = agent.host.reads;
+    for (let i = 0; i < 50; i += 1) agent.loop.trigger();
+    await settle();
+    expect(agent.host.reads - before, "one that ran already, and one for all the others").to.be.at.most(2);
+    const quiet = agent.host.reads;
+    await agent.system.advance(59_000);
+    expect(agent.host.reads).to.equal(quiet);
+    await agent.system.advance(1_000);
+    expect(agent.host.reads).to.equal(quiet + 1);
+  });
+
+  it("does one step of a volume after the other, and different volumes side by side", async () => {
+    let release: () => void = () => {};
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const running = new Set<string>();
+    const together: string[] = [];
+    agent.host.before = async (call) => {
+      const volume = call.includes("slow") ? "slow" : "fast";
+      if (running.has(volume)) together.push(call);
+      running.add(volume);
+      await (call === `mountFilesystem ${stagingOf("slow")}` ? held : settle());
+      running.delete(volume);
+    };
+    const two = (name: string) => wanted({ name, mounts: [{ path: `/mnt/${name}-a` }, { path: `/mnt/${name}-b` }] });
+    await agent.want(two("slow"), two("fast"));
+    for (let i = 0; i < 10; i += 1) await agent.look();
+    expect(agent.mounted.sort()).to.deep.equal(["/mnt/fast-a", "/mnt/fast-b"]);
+    expect(agent.plan?.volumes.get("slow")?.running).to.equal("stage");
+    expect(agent.host.calls.filter((call) => call.includes("slow"))).to.have.length(1);
+    release();
+    await agent.look();
+    expect(agent.mounted).to.have.length(4);
+    expect(together, "two calls of one volume at a time").to.deep.equal([]);
+  });
+
+  it("takes whatever a port throws as a failure, doubles the delay, and forgets it with a success", async () => {
+    agent.host.before = async () => {
+      throw new TypeError("a bug");
+    };
+    await agent.want(at("a"));
+    await agent.system.advance(500);
+    expect(agent.failures.map((f) => [f.attempts, f.nextAt, f.message])).to.deep.equal([
+      [1, 500, "a bug"],
+      [2, 1_500, "a bug"],
+    ]);
+    agent.host.before = async () => {};
+    await agent.system.advance(1_000);
+    expect(agent.mounted).to.deep.equal(["/mnt/a"]);
+    agent.host.entries = agent.host.entries.slice(0, 1);
+    agent.host.before = async () => {
+      throw new TypeError("again");
+    };
+    await agent.look();
+    expect(agent.failures.at(-1)).to.include({ attempts: 1, message: "again" });
+  });
+
+  it("a process of an earlier agent that has not ended: no second operation, and in use; then it goes on", async () => {
+    agent.host.alive.add(77);
+    await agent.journal.put(record({ key: "node.volume-1", targets: [], child: { pid: 77, startTime: 5 } }));
+    await agent.want(at("a"));
+    const seen = agent.plan?.volumes.get("node.volume-1");
+    expect([seen?.running, seen?.operation, seen?.view.inUse]).to.deep.equal(["stage", undefined, true]);
+    expect(agent.host.calls).to.deep.equal([]);
+    agent.host.alive.delete(77);
+    await agent.system.advance(5_000);
+    await agent.look();
+    expect(agent.journal.records.get("node.volume-1")?.child).to.equal(undefined);
+    expect(agent.mounted).to.deep.equal(["/mnt/a"]);
+  });
+
+  it("starts nothing while the table cannot be read, and looks again after a second", async () => {
+    agent.host.readable = false;
+    await agent.want(at("a"));
+    expect(agent.host.calls).to.deep.equal([]);
+    agent.host.readable = true;
+    await agent.system.advance(1_000);
+    await agent.look();
+    expect(agent.mounted).to.deep.equal(["/mnt/a"]);
+  });
+
+  it("repairs what somebody unmounted, as soon as it is told that the table has changed", async () => {
+    await agent.want(at("a"));
+    agent.host.unmountAt("/mnt/a");
+    await agent.look();
+    expect(agent.mounted).to.deep.equal(["/mnt/a"]);
+    expect(agent.host.calls.filter((call) => call === "bind /mnt/a")).to.have.length(2);
+  });
+
+  it("does nothing more after stop, and leaves what is mounted", async () => {
+    await agent.want(at("a"));
+    await agent.loop.stop();
+    agent.host.unmountAt("/mnt/a");
+    await agent.want();
+    await agent.system.advance(600_000);
+    expect(agent.host.calls).to.deep.equal([`mountFilesystem ${stagingOf("node.volume-1")}`, "bind /mnt/a"]);
+  });
+});

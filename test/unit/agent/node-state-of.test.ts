@@ -1,0 +1,60 @@
+import { expect } from "chai";
+import { type NodeStateInput, nodeStateOf } from "../../../src/agent/node-state-of.ts";
+import { findCondition } from "../../../src/api/conditions.ts";
+import type { NodeVolumeState } from "../../../src/api/types.gen.ts";
+import { MountTable } from "../../../src/host/mount-table.ts";
+import { entry } from "../../lib/mount-entries.ts";
+import { mounted, planWorld, prefix, record, staged, volume, type World, wanted } from "../../lib/plan-world.ts";
+
+const agent = { version: "1", bootID: "boot-1", epoch: 1 };
+const state: NodeVolumeState = { metadata: { name: "node" } } as NodeVolumeState;
+
+function seen(world: World, more: Partial<NodeStateInput> = {}) {
+  const table = Array.isArray(world.mounts) ? new MountTable(world.mounts) : undefined;
+  const input = { plan: planWorld(world), table, synced: true, stagingRoot: "/state/staging", agent, now: 0, ...more };
+  return nodeStateOf(state, input);
+}
+
+const condition = (of: ReturnType<typeof seen>, type: "Drained") => findCondition(of.conditions, type)?.status;
+
+describe("nodeStateOf", () => {
+  it("volumesInUse names what may be staged or mounted, sorted, whether an intent wants it or only the record has it", () => {
+    const { stage: _stage, ...nothing } = record({ name: "m", targets: [] });
+    const records = [record({ name: "z" }), record({ name: "a" }), nothing];
+    const intents = [wanted({ name: "z" }), wanted({ name: "new" })];
+    for (const mounts of [[], "unreadable"] as const) {
+      const of = seen({ intents, records, mounts });
+      expect(of.volumesInUse).to.deep.equal(["a", "z"]);
+      expect(of.inUse).to.equal(2);
+    }
+  });
+
+  it("is Drained only when the intents were read and nothing is granted or in use", () => {
+    expect(condition(seen({ mounts: [] }), "Drained")).to.equal("True");
+    expect(condition(seen({ mounts: [] }, { synced: false }), "Drained")).to.equal("False");
+    expect(condition(seen({ intents: [wanted()], mounts: [] }), "Drained"), "granted").to.equal("False");
+    expect(condition(seen({ records: [record()], mounts: [staged] }), "Drained"), "in use").to.equal("False");
+    expect(condition(seen({ intents: [wanted({ mode: "Observe" })], mounts: [] }), "Drained")).to.equal("True");
+  });
+
+  it("lists the mounts of an intent that vanished as orphans, by path", () => {
+    const orphans = seen({ records: [record()], mounts: [staged, mounted] }).orphans ?? [];
+    expect(orphans.map(({ path, reason }) => [path, reason])).to.deep.equal([[`${prefix}/a`, "UnexplainedRemoval"]]);
+    expect(orphans[0]?.volume).to.equal(volume);
+    const retained = seen({ records: [record({ retained: true })], mounts: [staged, mounted] }).orphans ?? [];
+    expect(retained.map(({ reason }) => reason)).to.deep.equal(["Retained"]);
+  });
+
+  it("lists what is staged and has no target left, and what is on our staging path without any record", () => {
+    const lost = entry({ id: 40, point: "/state/staging/lost" });
+    const world = { records: [record({ targets: [] })], mounts: [staged, lost] };
+    expect((seen(world).orphans ?? []).map(({ path }) => path)).to.deep.equal([
+      "/state/staging/key",
+      "/state/staging/lost",
+    ]);
+  });
+
+  it("calls nothing an orphan before the intents were read", () => {
+    expect(seen({ records: [record()], mounts: [staged, mounted] }, { synced: false }).orphans).to.deep.equal([]);
+  });
+});
