@@ -7,6 +7,9 @@ export const apiVersion = `${group}/${version}`;
 /** Namespace of the controller, its agents, their Leases and their configuration. */
 export const systemNamespace = "nodevolume-system";
 
+/** Lease of the controller that leads, in the system namespace, where each agent has a Lease by its node's name. */
+export const leaderLease = "nodevolume-controller";
+
 export const label = {
   /** Node of an intent. Cut and hashed if the name is longer than a label value may be; spec.nodeName is exact. */
   node: "nodevolume.dev/node",

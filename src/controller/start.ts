@@ -1,5 +1,5 @@
 import type { Registry } from "prom-client";
-import { fieldManager, systemNamespace } from "../api/names.ts";
+import { fieldManager, leaderLease, systemNamespace } from "../api/names.ts";
 import { messageOf } from "../errors.ts";
 import { createKubeClient } from "../kube/client.ts";
 import { createEventRecorder } from "../kube/event-recorder.ts";
@@ -32,8 +32,6 @@ export interface Controller {
   ready(): boolean;
 }
 
-/** Lease of the leader, in nodevolume-system. */
-const leaderLease = "nodevolume-controller";
 /** What Events may take at the end: they are for people, and the next leader waits. */
 const lastWordsMs = 1_000;
 

@@ -1,4 +1,5 @@
 import type { KubeObject } from "../api/meta.ts";
+import { leaderLease } from "../api/names.ts";
 import type { KeyedQueue } from "../kube/keyed-queue.ts";
 import type { Lease } from "../kube/lease.ts";
 import type { ObjectStore } from "../kube/object-store.ts";
@@ -53,6 +54,7 @@ export function connectTriggers({ stores, gatherer, queues }: TriggerDeps): Trig
   const all = () => {
     for (const name of gatherer.nodeNames()) node(name);
     for (const { metadata } of stores.states.list()) queues.states.add(metadata.name);
+    for (const lease of stores.leases.list()) onLease(lease);
     allSets();
   };
 
@@ -73,6 +75,12 @@ export function connectTriggers({ stores, gatherer, queues }: TriggerDeps): Trig
     queues.nodes.add(nodeName);
     for (const set of requestersOf(intent)) queues.sets.add(set);
     release(intent);
+  };
+  const onLease = ({ metadata: { name } }: Lease) => {
+    if (name === leaderLease) return;
+    queues.agents.add(name);
+    // A Lease that outlived its Node.
+    if (stores.nodes.get(name) === undefined) queues.states.add(name);
   };
   const onIntentCameOrWent = (intent: Intent) => {
     onIntent(intent);
@@ -110,11 +118,7 @@ export function connectTriggers({ stores, gatherer, queues }: TriggerDeps): Trig
       onDelete: onIntentCameOrWent,
       onState,
     }),
-    stores.leases.subscribe({
-      onAdd: ({ metadata }) => queues.agents.add(metadata.name),
-      onUpdate: (_, { metadata }) => queues.agents.add(metadata.name),
-      onDelete: ({ metadata }) => queues.agents.add(metadata.name),
-    }),
+    stores.leases.subscribe({ onAdd: onLease, onUpdate: (_, after) => onLease(after), onDelete: onLease }),
     stores.states.subscribe({
       onAdd: ({ metadata }) => queues.states.add(metadata.name),
       onDelete: ({ metadata }) => queues.states.add(metadata.name),

@@ -1,4 +1,4 @@
-import { resource } from "../api/names.ts";
+import { resource, systemNamespace } from "../api/names.ts";
 import type { KubeClient } from "../kube/client.ts";
 import type { EventRecorder } from "../kube/event-recorder.ts";
 import type { System } from "../ports.ts";
@@ -80,6 +80,8 @@ export function createWork({ system, client, recorder, watches, gatherer, leases
     hasNode,
     hasIntents: (node: string) => gatherer.intentsOf(node).length > 0,
     upsert: (raw: unknown) => states.upsertIfNewer(raw),
+    lease: (node: string) => watches.leases.store.get(node, systemNamespace),
+    leases,
   };
 
   const queues = createQueues(system, metrics, {
@@ -100,7 +102,10 @@ export function createWork({ system, client, recorder, watches, gatherer, leases
       const againInMs = await reconcileAgent(agentDeps, node);
       if (againInMs !== undefined) queues.agents.addAfter(node, againInMs);
     },
-    states: (node) => reconcileNodeState(stateDeps, node),
+    async states(node) {
+      const againInMs = await reconcileNodeState(stateDeps, node);
+      if (againInMs !== undefined) queues.states.addAfter(node, againInMs);
+    },
   });
 
   return {

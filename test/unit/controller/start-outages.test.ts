@@ -46,6 +46,19 @@ describe("startController: nodes that come, go and are silent", () => {
     expect(fleet.api.objects("nodevolumestates").map((o) => o.metadata.name)).to.deep.equal(["n1"]);
   });
 
+  it("the Lease of an agent goes after its Node and all that was on it, once it has run out", async () => {
+    const fleet = await settledFleet(2);
+    const leases = () => fleet.api.objects("leases").map((lease) => lease.metadata.name);
+    fleet.api.remove("nodevolumesets", "a");
+    await fleet.run(2_000);
+    fleet.api.remove("nodes", "n0");
+    await fleet.run(120_000);
+    expect(leases(), "its agent still renews it").to.have.members(["n0", "n1", "nodevolume-controller"]);
+    fleet.agents.clear();
+    await fleet.run(400_000);
+    expect(leases(), "the other Node is there").to.have.members(["n1", "nodevolume-controller"]);
+  });
+
   it("a rebooted node releases what was deleted, without an agent", async () => {
     const fleet = await settledFleet(1);
     fleet.agents.clear();
