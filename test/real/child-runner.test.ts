@@ -1,0 +1,100 @@
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect } from "chai";
+import { VolumeError } from "../../src/errors.ts";
+import { ChildMounter } from "../../src/host/linux/child-mounter.ts";
+import { ChildRunner } from "../../src/host/linux/child-runner.ts";
+import type { ChildProcessID, OperationContext } from "../../src/host/ports.ts";
+import type { Timers } from "../../src/ports.ts";
+import { realSystem } from "../../src/system.ts";
+import { silent } from "../lib/silent-log.ts";
+import { until } from "../lib/until.ts";
+
+const { timers } = realSystem(silent);
+const probe = { kind: "probe", path: "/dev/null" } as const;
+
+/** A runner whose child, once told what to do, runs `script`. */
+function runner(script: string, given: Timers = timers): ChildRunner {
+  const told = `require("readline").createInterface({input:process.stdin}).once("line",(line)=>{${script}})`;
+  return new ChildRunner({ timers: given, command: [process.execPath, "-e", told] });
+}
+
+describe("ChildRunner", () => {
+  let started: ChildProcessID[];
+  beforeEach(() => {
+    started = [];
+  });
+
+  const operation = (more: Partial<OperationContext> = {}): OperationContext => ({
+    deadlineMs: 20_000,
+    onChild: async (child) => {
+      started.push(child);
+    },
+    ...more,
+  });
+  const isGone = () => started.every(({ pid }) => !existsSync(`/proc/${pid}`));
+
+  async function failure(promise: Promise<unknown>): Promise<Pick<VolumeError, "reason" | "errorClass" | "message">> {
+    try {
+      await promise;
+    } catch (error) {
+      if (error instanceof VolumeError) return error;
+      throw error;
+    }
+    throw new Error("expected a VolumeError");
+  }
+
+  it("gives back what the child said, and how it ended", async () => {
+    const result = await runner("console.log(JSON.parse(line).kind); process.exitCode=3").run(probe, operation());
+    expect(result).to.deep.equal({ code: 3, stdout: "probe\n", stderr: "" });
+  });
+
+  it("a child is told nothing before it is written down, and is given up when it cannot be", async () => {
+    const directory = mkdtempSync(join(tmpdir(), "nvo-child-"));
+    const told = `${directory}/told`;
+    const script = `require("fs").writeFileSync(${JSON.stringify(told)},"")`;
+    const onChild = async (child: ChildProcessID) => {
+      started.push(child);
+      expect(existsSync(told)).to.equal(false);
+      throw new VolumeError("JournalFailed", "transient", "full");
+    };
+    const error = await failure(runner(script).run(probe, operation({ onChild })));
+    expect(error).to.include({ reason: "JournalFailed", errorClass: "transient" });
+    expect(isGone()).to.equal(true);
+    expect(existsSync(told)).to.equal(false);
+    rmSync(directory, { recursive: true });
+  });
+
+  it("no answer by the deadline: killed, and uncertain", async () => {
+    const error = await failure(runner("setInterval(()=>{},1e6)").run(probe, operation({ deadlineMs: 500 })));
+    expect(error).to.include({ reason: "TimedOut", errorClass: "uncertain" });
+    expect(isGone()).to.equal(true);
+  });
+
+  it("a child that does not end even then is abandoned, uncertain, and named", async () => {
+    const noTime: Timers = { after: (_ms, action) => timers.after(0, action) };
+    const error = await failure(runner("setInterval(()=>{},1e6)", noTime).run(probe, operation()));
+    expect(error).to.include({ reason: "OperationAbandoned", errorClass: "uncertain" });
+    expect(error.message).to.contain(`process ${started[0]?.pid}`);
+    await until("the child to be gone", 10_000, isGone);
+  });
+
+  it("a child that something else killed is uncertain: it may have done what it was told", async () => {
+    const error = await failure(runner("process.kill(process.pid,'SIGKILL')").run(probe, operation()));
+    expect(error).to.include({ reason: "SetUpFailed", errorClass: "uncertain" });
+    expect(error.message).to.contain("SIGKILL");
+  });
+
+  it("a failure that the child reports keeps its reason and class; a child that breaks is uncertain", async () => {
+    const entry = fileURLToPath(new URL("../lib/child-entry.ts", import.meta.url));
+    const real = new ChildRunner({ timers, command: [process.execPath, entry] });
+    const target = { prefix: "/proc", path: "/proc/self/status" };
+    const refused = await failure(new ChildMounter(real, operation()).makeTarget(target, "directory"));
+    expect(refused.reason).to.be.oneOf(["SymlinkInPath", "TargetWrongType"]);
+    expect(refused.errorClass).to.equal("final");
+    const broken = new ChildMounter(runner("process.exitCode=1"), operation());
+    expect(await failure(broken.makeTarget(target, "directory"))).to.include({ errorClass: "uncertain" });
+  });
+});
