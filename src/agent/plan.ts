@@ -108,9 +108,12 @@ function decide(desired: Desired | undefined, context: StepContext): { phase: Ph
 
 /** An intent that is gone. If it was seen to be deleted, its release goes on; else what is mounted stays (law L8). */
 function decideWithoutIntent(context: StepContext): { phase: Phase; steps: Steps } {
-  if (context.record?.revoked === true) {
-    const steps = tearDownSteps(context, { name: context.record.name, unmountPolicy: gentle });
-    if (steps.actions.length > 0 || steps.problems.size > 0) return { phase: "tearDown", steps };
+  const { record } = context;
+  if (record?.revoked === true && record.retained !== true) {
+    const { name, uid } = record;
+    const steps = tearDownSteps(context, { name, uid, unmountPolicy: gentle });
+    const blocked = [...steps.problems.values()].some(({ reason }) => reason !== "UnexplainedRemoval");
+    if (steps.actions.length > 0 || blocked) return { phase: "tearDown", steps };
   }
   return { phase: "unexplained", steps: forgetSteps(context) };
 }
@@ -155,7 +158,7 @@ function observeSteps(desired: DesiredVolume, context: StepContext): Steps {
 
 /**
  * The first step that may run now, the failure that stands in the way of an earlier one or of this one, and when that
- * may be tried again. Observing and suspended volumes run no step that changes anything.
+ * may be tried again. An observed volume runs no step that changes anything, a suspended one lets consumers go.
  */
 function choose(
   volume: string,
@@ -186,8 +189,14 @@ function mayRun(operation: Operation, phase: Phase, input: PlanInput): boolean {
   if (isRemoval(operation) && !input.synced) return false; // law L1
   if (phase === "observe") return kind === "observe";
   const desired = input.desired.get(volume);
-  const suspended = desired !== undefined && !isInvalid(desired) && desired.suspend && phase === "setUp";
-  return !suspended || kind === "unpublish";
+  if (phase !== "setUp" || desired === undefined || isInvalid(desired) || !desired.suspend) return true;
+  return kind === "unpublish" && hasLeft(operation.path, desired, input.records.get(volume));
+}
+
+/** Whether the consumer of a mount is gone: what is taken down of another would not come back while suspended. */
+function hasLeft(path: string, { mounts }: DesiredVolume, record: VolumeRecord | undefined): boolean {
+  const name = record?.targets.find((target) => target.path === path)?.name;
+  return !mounts.some((mount) => mount.path === path || mount.name === name);
 }
 
 /** Safety rule 4: a generation that the journal has passed is an old read. */
