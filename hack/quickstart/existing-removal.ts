@@ -1,5 +1,5 @@
 import { systemNamespace } from "../../src/api/names.ts";
-import type { ApiClient } from "../lib/api-client.ts";
+import { type ApiClient, mergePatch } from "../lib/api-client.ts";
 import type { Kubectl } from "../lib/kubectl.ts";
 import type { Manifest } from "./inventory.ts";
 import { keyOf } from "./inventory.ts";
@@ -37,9 +37,20 @@ export async function removeMade({ kubectl, client, node, made, sample, screen }
     const secrets = `/api/v1/namespaces/${systemNamespace}/secrets`;
     await client.call("DELETE", `${secrets}/nodevolume-controller-token-binding`);
   }
+  await allowRemoval(client, removable);
   await remove(kubectl, removable, ["--wait=false"]);
   screen.note(`removed ${sample.length} objects of the sample and ${removable.length} that were installed`);
   for (const object of removable) screen.note(`  ${keyOf(object).trim()}`);
+}
+
+/** The word that the policy nodevolume-definitions asks for: nothing of the kinds is left that could be unmounted. */
+async function allowRemoval(client: ApiClient, removable: readonly Manifest[]): Promise<void> {
+  for (const { kind, metadata } of removable) {
+    if (kind !== "CustomResourceDefinition") continue;
+    const path = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${metadata.name}`;
+    const body = { metadata: { annotations: { "nodevolume.dev/allow-removal": "true" } } };
+    await client.call("PATCH", path, { contentType: mergePatch, body });
+  }
 }
 
 async function remove(kubectl: Kubectl, items: readonly Manifest[], flags: readonly string[]): Promise<void> {

@@ -29,7 +29,7 @@ interface IntentObject {
   readonly spec: { readonly nodeName: string };
   readonly status?: {
     readonly state?: string;
-    readonly mounted?: string;
+    readonly mountsReady?: string;
     readonly waiting?: { readonly reason: string; readonly message: string };
     readonly conditions?: readonly Condition[];
   };
@@ -65,9 +65,9 @@ function row(name: string, set: SetObject | undefined): { cells: string[]; ready
 }
 
 function describeIntent(intent: IntentObject): string {
-  const { state = "not taken in yet", mounted, waiting } = intent.status ?? {};
+  const { state = "not taken in yet", mountsReady, waiting } = intent.status ?? {};
   const why = waiting === undefined ? "" : `, ${waiting.reason}: ${waiting.message}`;
-  return `  ${intent.metadata.name}: ${state}${mounted === undefined ? "" : ` ${mounted}`}${why}`;
+  return `  ${intent.metadata.name}: ${state}${mountsReady === undefined ? "" : ` ${mountsReady}`}${why}`;
 }
 
 function isReady(conditions: readonly Condition[] | undefined): boolean {
