@@ -15,7 +15,11 @@ export interface JournalState {
   readonly records: ReadonlyMap<string, VolumeRecord>;
 }
 
-export interface ParsedJournal extends JournalState {
+export interface ParsedJournal {
+  /** Undefined if the header is missing or damaged: then nothing is known of reboots since, and nothing is concluded. */
+  readonly bootID: string | undefined;
+  readonly epoch: number;
+  readonly records: ReadonlyMap<string, VolumeRecord>;
   /** Whole lines that could not be understood: damage, which a crash alone does not cause. */
   readonly damaged: number;
 }
@@ -26,6 +30,15 @@ type Entry =
   | { readonly forget: string };
 
 const formatVersion = 1;
+
+/** The journal was written by an agent that writes it in another way. */
+export class JournalFormatError extends Error {
+  override readonly name = "JournalFormatError";
+
+  constructor(found: number) {
+    super(`it has format ${found}, this agent understands ${formatVersion}: use the newer agent`);
+  }
+}
 
 /** The whole state as text. */
 export function formatJournal(state: JournalState): string {
@@ -44,11 +57,11 @@ export function formatForget(name: string): string {
 /**
  * The state that a text stands for. A last line without its end was being written when the agent or the machine died:
  * its effect had not begun, so it is passed over.
- * @throws Error if it was written by a version of the agent that this one does not understand
+ * @throws JournalFormatError if it was written by a version of the agent that this one does not understand
  */
 export function parseJournal(text: string): ParsedJournal {
   const records = new Map<string, VolumeRecord>();
-  let header = { bootID: "", epoch: 0 };
+  let header: { bootID: string | undefined; epoch: number } = { bootID: undefined, epoch: 0 };
   let damaged = 0;
   const lines = text.split("\n");
   lines.pop(); // "" after the last newline, or a line that was cut off
@@ -58,9 +71,7 @@ export function parseJournal(text: string): ParsedJournal {
     else if ("put" in entry) records.set(entry.put.name, entry.put);
     else if ("forget" in entry) records.delete(entry.forget);
     else if (entry.journal !== formatVersion) {
-      throw new Error(
-        `the journal has format ${entry.journal}, this agent understands ${formatVersion}: use the newer agent`,
-      );
+      throw new JournalFormatError(entry.journal);
     } else header = { bootID: entry.bootID, epoch: entry.epoch };
   }
   return { ...header, records, damaged };

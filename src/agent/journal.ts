@@ -1,11 +1,25 @@
 import { messageOf, VolumeError } from "../errors.ts";
 import type { JournalFile } from "../host/ports.ts";
 import type { Logger } from "../ports.ts";
-import { formatForget, formatJournal, formatPut, type JournalState, parseJournal } from "./journal-format.ts";
+import {
+  formatForget,
+  formatJournal,
+  formatPut,
+  JournalFormatError,
+  type JournalState,
+  type ParsedJournal,
+  parseJournal,
+} from "./journal-format.ts";
 import { afterReboot, type VolumeRecord } from "./record.ts";
 
 /** Lines after which the journal is written anew, if most of them are old. */
 const compactAfter = 1000;
+
+export interface JournalDamage {
+  readonly lines: number;
+  /** Where the journal was kept as it was found. */
+  readonly copy: string;
+}
 
 /**
  * The records of all volumes, in memory and on disk. A change is durable when its promise resolves; changes that wait
@@ -14,8 +28,8 @@ const compactAfter = 1000;
 export class Journal {
   readonly bootID: string;
   readonly epoch: number;
-  /** Lines that were lost to damage when it was opened: mounts that they spoke of look foreign now. */
-  readonly damaged: number;
+  /** What was lost to damage when it was opened: mounts that these lines spoke of look foreign now. */
+  readonly damage: JournalDamage | undefined;
   readonly #file: JournalFile;
   readonly #records: Map<string, VolumeRecord>;
   #lines: number;
@@ -24,8 +38,8 @@ export class Journal {
   #pending: { text: string; done: (error?: Error) => void }[] = [];
   #writing = false;
 
-  private constructor(file: JournalFile, state: JournalState, damaged: number) {
-    this.damaged = damaged;
+  private constructor(file: JournalFile, state: JournalState, damage: JournalDamage | undefined) {
+    this.damage = damage;
     this.bootID = state.bootID;
     this.epoch = state.epoch;
     this.#file = file;
@@ -34,21 +48,22 @@ export class Journal {
   }
 
   /**
-   * Reads the journal and begins a new epoch.
+   * Reads the journal and begins a new epoch. One that is damaged is copied first, as opening it writes it anew.
    * @throws VolumeError JournalFailed: nothing may be touched then
    */
   static async open(file: JournalFile, bootID: string, log: Logger): Promise<Journal> {
+    const before = await readJournal(file);
+    // Without a header nothing tells a reboot from a restart: what was mounted may still be (law L2).
+    const rebooted = before.bootID !== undefined && before.bootID !== bootID;
+    const records = new Map<string, VolumeRecord>();
+    for (const [name, record] of before.records) records.set(name, rebooted ? afterReboot(record) : record);
     try {
-      const before = parseJournal((await file.read()) ?? "");
-      if (before.damaged > 0) log.error("journal lines could not be read", { lines: before.damaged });
-      const rebooted = before.bootID !== bootID;
-      const records = new Map<string, VolumeRecord>();
-      for (const [name, record] of before.records) records.set(name, rebooted ? afterReboot(record) : record);
-      const journal = new Journal(file, { bootID, epoch: before.epoch + 1, records }, before.damaged);
+      const damage = await keepDamaged(file, before, log);
+      const journal = new Journal(file, { bootID, epoch: before.epoch + 1, records }, damage);
       await file.replace(formatJournal(journal.#state()));
       return journal;
     } catch (error) {
-      throw failed(error);
+      throw failed("cannot be written", error);
     }
   }
 
@@ -74,7 +89,10 @@ export class Journal {
 
   #append(text: string): Promise<void> {
     return new Promise((resolve, reject) => {
-      this.#pending.push({ text, done: (error) => (error === undefined ? resolve() : reject(failed(error))) });
+      this.#pending.push({
+        text,
+        done: (error) => (error === undefined ? resolve() : reject(failed("cannot be written", error))),
+      });
       if (!this.#writing) void this.#write();
     });
   }
@@ -113,7 +131,26 @@ export class Journal {
   }
 }
 
-function failed(error: unknown): VolumeError {
-  const message = `the journal in the state directory cannot be written: ${messageOf(error)}`;
+async function readJournal(file: JournalFile): Promise<ParsedJournal> {
+  try {
+    return parseJournal((await file.read()) ?? "");
+  } catch (error) {
+    throw failed(error instanceof JournalFormatError ? "was written by another agent" : "cannot be read", error);
+  }
+}
+
+async function keepDamaged(
+  file: JournalFile,
+  { damaged, epoch }: ParsedJournal,
+  log: Logger,
+): Promise<JournalDamage | undefined> {
+  if (damaged === 0) return undefined;
+  const copy = await file.keepCopy(`damaged-${epoch + 1}`);
+  log.error("lines of the journal are damaged: mounts that they spoke of look foreign now", { lines: damaged, copy });
+  return { lines: damaged, copy };
+}
+
+function failed(what: string, error: unknown): VolumeError {
+  const message = `the journal in the state directory ${what}: ${messageOf(error)}`;
   return new VolumeError("JournalFailed", "transient", message, { cause: error });
 }

@@ -13,12 +13,7 @@ export class LinuxJournalFile implements JournalFile {
   }
 
   async read(): Promise<string | undefined> {
-    try {
-      return await readFile(this.#path, "utf8");
-    } catch (error) {
-      if (errnoOf(error) === "ENOENT") return undefined;
-      throw error;
-    }
+    return (await readIfThere(this.#path))?.toString("utf8");
   }
 
   async append(text: string): Promise<void> {
@@ -29,25 +24,55 @@ export class LinuxJournalFile implements JournalFile {
 
   async replace(text: string): Promise<void> {
     const fresh = `${this.#path}.new`;
-    const file = await open(fresh, "w", 0o600);
-    try {
-      await file.writeFile(text);
-      await file.sync();
-    } finally {
-      await file.close();
-    }
+    await writeDurably(fresh, text, "w");
     await rename(fresh, this.#path);
-    const directory = await open(dirname(this.#path), "r");
-    try {
-      await directory.sync();
-    } finally {
-      await directory.close();
-    }
+    await syncDirectory(dirname(this.#path));
     await this.close(); // the handle is on the file that was replaced
+  }
+
+  async keepCopy(suffix: string): Promise<string> {
+    const bytes = await readFile(this.#path);
+    for (let n = 1; ; n++) {
+      const copy = `${this.#path}.${suffix}${n === 1 ? "" : `.${n}`}`;
+      const present = await readIfThere(copy);
+      if (present?.equals(bytes)) return copy;
+      if (present !== undefined) continue;
+      await writeDurably(copy, bytes, "wx");
+      await syncDirectory(dirname(copy));
+      return copy;
+    }
   }
 
   async close(): Promise<void> {
     await this.#open?.close();
     this.#open = undefined;
+  }
+}
+
+async function readIfThere(path: string): Promise<Buffer | undefined> {
+  try {
+    return await readFile(path);
+  } catch (error) {
+    if (errnoOf(error) === "ENOENT") return undefined;
+    throw error;
+  }
+}
+
+async function writeDurably(path: string, content: string | Buffer, flags: "w" | "wx"): Promise<void> {
+  const file = await open(path, flags, 0o600);
+  try {
+    await file.writeFile(content);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+async function syncDirectory(path: string): Promise<void> {
+  const directory = await open(path, "r");
+  try {
+    await directory.sync();
+  } finally {
+    await directory.close();
   }
 }

@@ -29,6 +29,10 @@ export class SimJournalFile implements JournalFile {
     });
   }
 
+  keepCopy(suffix: string): Promise<string> {
+    return this.#deps.incarnation.look(latency.sync, () => `journal.${suffix}`);
+  }
+
   async close(): Promise<void> {}
 }
 

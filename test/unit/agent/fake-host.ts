@@ -48,6 +48,7 @@ export class FakeHost implements HostPorts {
     read: async () => undefined,
     append: async () => {},
     replace: async () => {},
+    keepCopy: async (suffix) => suffix,
     close: async () => {},
   };
 

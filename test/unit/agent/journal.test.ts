@@ -20,6 +20,7 @@ class FakeJournalFile implements JournalFile {
   appends = 0;
   replaces = 0;
   failNext = false;
+  readonly copies = new Map<string, string | undefined>();
 
   async read(): Promise<string | undefined> {
     return this.text;
@@ -37,7 +38,20 @@ class FakeJournalFile implements JournalFile {
     this.replaces++;
     this.text = text;
   }
+  async keepCopy(suffix: string): Promise<string> {
+    this.copies.set(suffix, this.text);
+    return suffix;
+  }
   async close(): Promise<void> {}
+}
+
+/** A journal whose header names this version of the format. */
+function formatOf(version: number): string {
+  const text = formatJournal({ bootID: "b", epoch: 1, records: new Map() });
+  const json = text.replace('"journal":1', `"journal":${version}`).slice(9, -1);
+  let hash = 0x811c9dc5;
+  for (const char of json) hash = Math.imul(hash ^ char.charCodeAt(0), 0x01000193);
+  return `${(hash >>> 0).toString(16).padStart(8, "0")} ${json}\n`;
 }
 
 describe("journal format", () => {
@@ -70,12 +84,7 @@ describe("journal format", () => {
   });
 
   it("refuses a format of another version", () => {
-    const text = formatJournal({ bootID: "b", epoch: 1, records: new Map() });
-    const other = text.replace('"journal":1', '"journal":2');
-    const json = other.slice(9, -1);
-    let hash = 0x811c9dc5;
-    for (const char of json) hash = Math.imul(hash ^ char.charCodeAt(0), 0x01000193);
-    expect(() => parseJournal(`${(hash >>> 0).toString(16).padStart(8, "0")} ${json}\n`)).to.throw("format 2");
+    expect(() => parseJournal(formatOf(2))).to.throw("format 2");
   });
 });
 
@@ -109,8 +118,59 @@ describe("Journal", () => {
     expect(reason).to.equal("JournalFailed");
     await journal.put(record("b"));
     const again = await open(file);
-    expect(again.damaged).to.equal(0);
+    expect(again.damage).to.equal(undefined);
     expect(again.records.has("b")).to.equal(true);
+  });
+
+  for (const [what, damage] of [
+    ["a header with one bad byte", (text: string) => text.replace("epoch", "epocH")],
+    ["a header that is gone", (text: string) => text.slice(text.indexOf("\n") + 1)],
+  ] as const) {
+    it(`${what} is no reboot: what was mounted stays on record`, async () => {
+      const file = new FakeJournalFile();
+      const identity = { device: "8:1", root: "/" };
+      const mounted = {
+        ...record("a"),
+        stage: { kind: "path", path: "/src", ready: true, options: [], identity },
+      } as const;
+      await (await open(file)).put(mounted);
+      file.text = damage(file.text ?? "");
+      expect((await open(file)).records.get("a")).to.deep.equal(mounted);
+    });
+  }
+
+  it("keeps a damaged file as it was before it writes it anew, and says so", async () => {
+    const file = new FakeJournalFile();
+    await (await open(file)).put(record("a"));
+    const found = (file.text ?? "").replace("u1", "u2");
+    file.text = found;
+    const again = await open(file);
+    expect(again.damage).to.deep.equal({ lines: 1, copy: "damaged-2" });
+    expect([...file.copies]).to.deep.equal([["damaged-2", found]]);
+    expect((await open(file)).damage, "mended").to.equal(undefined);
+  });
+
+  it("is not opened, nor written, if the damaged file cannot be kept", async () => {
+    const file = new FakeJournalFile();
+    await (await open(file)).put(record("a"));
+    file.text = (file.text ?? "").replace("u1", "u2");
+    const [text, written] = [file.text, file.replaces];
+    file.keepCopy = async () => {
+      throw new Error("ENOSPC");
+    };
+    const error = await open(file).catch((thrown: unknown) => thrown);
+    expect(error).to.include({ reason: "JournalFailed" });
+    expect([file.text, file.replaces]).to.deep.equal([text, written]);
+  });
+
+  it("says of a newer format that it was written by another agent", async () => {
+    const file = new FakeJournalFile();
+    file.text = formatOf(2);
+    const error = await open(file).catch((thrown: unknown) => thrown);
+    expect(error)
+      .to.be.an("error")
+      .with.property("message")
+      .that.matches(/was written by another agent: .*format 2/);
   });
 
   it("is written anew when most of its lines are old", async () => {
