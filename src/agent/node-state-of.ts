@@ -1,4 +1,4 @@
-import { type ConditionInput, cut, mergeConditions } from "../api/conditions.ts";
+import { type ConditionInput, cut, mergeConditions, settlingOf } from "../api/conditions.ts";
 import type { NodeVolumeState, NodeVolumeStateStatus, Orphan } from "../api/types.gen.ts";
 import { isBeneath, type MountTable } from "../host/mount-table.ts";
 import { isInvalid } from "./desired-volume.ts";
@@ -95,7 +95,7 @@ function conditions(
           reason: "Mounted",
           message: `${holding.length} volumes are granted or in use`,
         };
-  return [ready, drained];
+  return [ready, ...settlingOf(ready), drained];
 }
 
 function isObserved({ desired }: VolumePlan): boolean {

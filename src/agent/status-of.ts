@@ -1,4 +1,4 @@
-import { type ConditionInput, cut, mergeConditions, timestamp } from "../api/conditions.ts";
+import { type ConditionInput, cut, mergeConditions, settlingOf, timestamp } from "../api/conditions.ts";
 import type { Reason } from "../api/reasons.ts";
 import type { MountStatus, NodeVolumeIntent, NodeVolumeIntentStatus, Transition } from "../api/types.gen.ts";
 import { isInvalid } from "./desired-volume.ts";
@@ -40,7 +40,7 @@ export function statusOf(intent: NodeVolumeIntent, volume: VolumePlan, context: 
     ...(intent.spec.grant && { grantID: intent.spec.grant.id }),
     inUse: volume.view.inUse,
     state: standing.state,
-    mounted: `${wanted.filter(isAsWanted).length}/${wanted.length}`,
+    mountsReady: `${wanted.filter(isAsWanted).length}/${wanted.length}`,
     ...(record?.kind === "filesystem" && mount && { stagingPath: record.path }),
     ...(record?.deviceNumber !== undefined && mount && { devicePath: mount.source }),
     ...(record?.contentVersion !== undefined && { contentVersion: record.contentVersion }),
@@ -72,7 +72,7 @@ function conditionsOf(volume: VolumePlan, standing: Standing, drift: ReturnType<
     drift === undefined
       ? { type: "Drifted", status: "False", reason: "InSync", message: "" }
       : { type: "Drifted", status: "True", reason: "Drifted", message: drift.message };
-  return [ready, mounted, drifted];
+  return [ready, ...settlingOf(ready), mounted, drifted];
 }
 
 function mountStatus(target: TargetView, volume: VolumePlan): MountStatus {

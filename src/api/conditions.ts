@@ -1,9 +1,13 @@
-import type { Reason } from "./reasons.ts";
+import { isBlocked, isWaiting, type Reason } from "./reasons.ts";
 import type { Condition } from "./types.gen.ts";
 
 /**
- * Condition types. Every kind has Ready; the others are there when they say something. All are kstatus: an object is
- * settled when observedGeneration is its generation and Ready is True.
+ * Condition types. Every kind has Ready; the others are there when they say something. Three are those of kstatus
+ * (sigs.k8s.io/cli-utils/pkg/kstatus), by which Flux, Argo CD and kpt tell whether an object has settled; at most one of
+ * Reconciling and Stalled is there, and then it is True:
+ * - Ready: True if all is as wanted. Current for kstatus, if observedGeneration is the generation.
+ * - Reconciling: it is not, and will be by itself or by somebody else's work. InProgress for kstatus.
+ * - Stalled: it is not, and somebody must change something. Failed for kstatus.
  *
  * NodeVolumeIntent, written by the agent (and Ready=Unknown/AgentLost by the controller when the agent's Lease ran out):
  * - Ready: every mount of the spec is there as wanted (Manage); the table is as wanted (Observe).
@@ -12,20 +16,26 @@ import type { Condition } from "./types.gen.ts";
  *
  * NodeVolumeSet, written by the controller:
  * - Ready: every selected node is Ready with the newest spec.
- * - Progressing: a change is on its way to nodes (kstatus: Reconciling).
  * - Conflict: another set wants the same path, or the same volume with other settings, on some node.
  *
  * NodeVolumeState, written by the agent:
  * - Ready: the agent has read intents and mount table since it started.
  * - Drained: no grant left, nothing in use, every deletion acknowledged.
  */
-export type ConditionType = "Ready" | "Mounted" | "Drifted" | "Progressing" | "Conflict" | "Drained";
+export type ConditionType = "Ready" | "Reconciling" | "Stalled" | "Mounted" | "Drifted" | "Conflict" | "Drained";
 
 export interface ConditionInput {
   readonly type: ConditionType;
   readonly status: "True" | "False" | "Unknown";
   readonly reason: Reason;
   readonly message: string;
+}
+
+/** What kstatus wants beside a Ready that is not True: Reconciling or Stalled, by the kind of its reason. */
+export function settlingOf({ status, reason, message }: ConditionInput): ConditionInput[] {
+  if (status === "True") return [];
+  if (isBlocked(reason)) return [{ type: "Stalled", status: "True", reason, message }];
+  return isWaiting(reason) ? [{ type: "Reconciling", status: "True", reason, message }] : [];
 }
 
 /**

@@ -94,6 +94,15 @@ export type Reason = keyof typeof reasons;
 
 /** Whether somebody must change something before a volume that reports this reason can go on. */
 export function isBlocked(reason: string): boolean {
-  const info: ReasonInfo | undefined = Object.hasOwn(reasons, reason) ? reasons[reason as Reason] : undefined;
-  return info?.kind === "blocked";
+  return isReason(reason) && reasons[reason].kind === "blocked";
+}
+
+/** Whether what reports this reason can go on by itself or by somebody else's work. */
+export function isWaiting(reason: string): boolean {
+  return isReason(reason) && reasons[reason].kind === "waiting";
+}
+
+/** Whether the table has this code. */
+export function isReason(code: string): code is Reason {
+  return Object.hasOwn(reasons, code);
 }

@@ -1159,7 +1159,7 @@ export const schema = {
       "Unknown"
      ]
     },
-    "mounted": {
+    "mountsReady": {
      "type": "string",
      "maxLength": 16
     },

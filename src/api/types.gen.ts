@@ -283,7 +283,7 @@ export interface NodeVolumeIntentStatus {
   /**
    * Mounts that the mount table shows as wanted, and all mounts of the spec: "1/2".
    */
-  mounted?: string;
+  mountsReady?: string;
   devicePath?: string;
   stagingPath?: string;
   /**
@@ -627,7 +627,7 @@ export interface NodeVolumeSetStatus {
    */
   failed?: number;
   /**
-   * The first nodes that are not Ready, and why.
+   * The first nodes that are not Ready, and why: those that need a change before those that wait for something. Nodes where all is on its way are not listed.
    *
    * @maxItems 10
    */

@@ -1,4 +1,4 @@
-import { timestamp } from "../api/conditions.ts";
+import { type ConditionType, timestamp } from "../api/conditions.ts";
 import type { Condition, NodeVolumeIntentStatus } from "../api/types.gen.ts";
 import type { SignOfLife } from "./agent-leases.ts";
 import type { Intent } from "./projections.ts";
@@ -14,7 +14,8 @@ export interface AgentFacts {
 export type AgentStatePatch = Pick<NodeVolumeIntentStatus, "agentState" | "conditions">;
 
 /**
- * What the controller says in the place of an agent that is silent: agentState Lost and Ready Unknown. When the agent is
+ * What the controller says in the place of an agent that is silent: agentState Lost and Ready Unknown, and no longer
+ * whether it goes on or is stuck. When the agent is
  * heard again only agentState is set; Ready it takes back itself. undefined: nothing changes. Pure.
  * @param now milliseconds since the epoch
  */
@@ -40,11 +41,14 @@ export function agentStatePatch(
   if (wasLost && sameJson({ ...before, observedGeneration: 0 }, { ...ready, observedGeneration: 0 })) {
     return undefined;
   }
-  const others = (status.conditions ?? []).filter((condition) => condition.type !== "Ready");
+  const others = (status.conditions ?? []).filter(({ type }) => !agentsWord.has(type));
   const since = timestamp(now - expiredForMs);
   const agentState = wasLost && status.agentState !== undefined ? status.agentState : { state: "Lost" as const, since };
   return { agentState, conditions: [ready, ...others] };
 }
+
+/** Conditions by which the agent says how the volume is; the others are of the mount table as it was last seen. */
+const agentsWord: ReadonlySet<string> = new Set<ConditionType>(["Ready", "Reconciling", "Stalled"]);
 
 const agentLost = {
   reason: "AgentLost",

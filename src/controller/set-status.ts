@@ -1,6 +1,6 @@
 import type { ConditionInput } from "../api/conditions.ts";
-import { cut, mergeConditions } from "../api/conditions.ts";
-import type { Reason } from "../api/reasons.ts";
+import { cut, mergeConditions, settlingOf } from "../api/conditions.ts";
+import { isReason, type Reason } from "../api/reasons.ts";
 import type { FailingNode, NodeVolumeSetStatus } from "../api/types.gen.ts";
 import { compareText } from "./canonical-json.ts";
 import type { Conflict } from "./conflicts.ts";
@@ -39,15 +39,16 @@ export function setStatus(input: SetStatusInput, now: number): NodeVolumeSetStat
     conflict: count((stake) => stake.conflicts.length > 0),
     failed: count((stake) => stake.obstacle !== undefined || stake.availability.trouble?.blocked === true),
   };
-  const failing = counted.flatMap((node) => failureOf(node) ?? []).sort(worstFirst);
+  const troubles = counted.flatMap((node) => troubleOf(node) ?? []).sort(worstFirst);
+  const failing = troubles.filter(({ reason }) => !onItsWay.has(reason));
   const wanted =
     entry.metadata.deletionTimestamp === undefined
-      ? [readyCondition(input, counts, failing), progressing(input, counts), conflictCondition(counted)]
+      ? [readyCondition(input, counts, troubles), ...settling(input, counts, troubles), conflictCondition(counted)]
       : deleting(input);
   return {
     observedGeneration: generation,
     ...counts,
-    failing: failing.slice(0, maxFailing).map(({ blocked: _, ...failure }) => failure),
+    failing: failing.slice(0, maxFailing).map(({ blocked: _, stuck: __, ...failure }) => failure),
     conditions: mergeConditions(entry.status.conditions, wanted, generation, now),
   };
 }
@@ -58,13 +59,23 @@ export function sameStatus(a: NodeVolumeSetStatus, b: NodeVolumeSetStatus): bool
 }
 
 type Counts = { [K in "desired" | "updated" | "ready" | "drifted" | "conflict" | "failed"]: number };
-type Failure = FailingNode & { blocked: boolean };
 
-function failureOf({ node, stake }: RolloutNode): Failure | undefined {
-  const entry = (reason: string, message: string, blocked: boolean) => ({
+interface Trouble extends FailingNode {
+  /** Somebody must change something. */
+  readonly blocked: boolean;
+  /** And what is blocked is the newest spec: a node that still has an older one may be well once it has been changed. */
+  readonly stuck: boolean;
+}
+
+/** Reasons of nodes that are not Ready yet, with nothing in their way. */
+const onItsWay: ReadonlySet<string> = new Set<Reason>(["NotObserved", "NotGranted", "Progressing", "Unmounting"]);
+
+function troubleOf({ node, stake }: RolloutNode): Trouble | undefined {
+  const entry = (reason: string, message: string, blocked: boolean, stuck = blocked) => ({
     node,
     reason,
     blocked,
+    stuck,
     ...(message !== "" && { message: cut(message, 512) }),
   });
   const { conflicts, obstacle, availability, waitsFor } = stake;
@@ -72,7 +83,9 @@ function failureOf({ node, stake }: RolloutNode): Failure | undefined {
   if (conflict !== undefined) return entry("Conflict", conflictText(conflict), true);
   if (obstacle !== undefined) return entry(obstacle.reason, obstacle.message, true);
   const { trouble } = availability;
-  if (trouble !== undefined) return entry(trouble.reason, trouble.message, trouble.blocked);
+  if (trouble !== undefined) {
+    return entry(trouble.reason, trouble.message, trouble.blocked, trouble.blocked && stake.state === "current");
+  }
   if (waitsFor !== undefined)
     return entry("Progressing", `set ${waitsFor} still has a path that this one wants`, false);
   if (availability.state !== "available") return entry("Progressing", "the intent is being written", false);
@@ -80,11 +93,11 @@ function failureOf({ node, stake }: RolloutNode): Failure | undefined {
 }
 
 /** Those who need somebody to do something first, then by name. */
-function worstFirst(a: Failure, b: Failure): number {
+function worstFirst(a: Trouble, b: Trouble): number {
   return Number(b.blocked) - Number(a.blocked) || compareText(a.node, b.node);
 }
 
-function readyCondition({ entry }: SetStatusInput, counts: Counts, failing: readonly Failure[]): ConditionInput {
+function readyCondition({ entry }: SetStatusInput, counts: Counts, troubles: readonly Trouble[]): ConditionInput {
   const ready = (status: "True" | "False", reason: Reason, message: string) =>
     ({ type: "Ready", status, reason, message }) as const;
   if (entry.spec === undefined) {
@@ -96,7 +109,7 @@ function readyCondition({ entry }: SetStatusInput, counts: Counts, failing: read
   if (all && counts.conflict === 0 && counts.failed === 0) {
     return ready("True", "AllReady", `ready on ${nodesText(counts.desired)}`);
   }
-  const [worst] = failing;
+  const [worst] = troubles;
   const example =
     worst === undefined ? "" : `; ${worst.node}: ${worst.reason}${worst.message ? `: ${worst.message}` : ""}`;
   const message = `ready on ${counts.ready} of ${nodesText(counts.desired)}, newest spec on ${counts.updated}${example}`;
@@ -105,25 +118,29 @@ function readyCondition({ entry }: SetStatusInput, counts: Counts, failing: read
   return ready("False", counts.ready === counts.desired ? "RollingOut" : "NodesNotReady", message);
 }
 
-function progressing({ entry, rollout }: SetStatusInput, counts: Counts): ConditionInput {
+/** Stalled if somebody must do something, else Reconciling while something is on its way. */
+function settling({ entry, rollout }: SetStatusInput, counts: Counts, troubles: readonly Trouble[]): ConditionInput[] {
   const { pausedBy } = rollout;
-  const condition = (status: "True" | "False", reason: Reason, message: string) =>
-    ({ type: "Progressing", status, reason, message }) as const;
-  if (entry.spec === undefined) return condition("False", "Invalid", "the spec is not understood");
+  const condition = (type: "Reconciling" | "Stalled", reason: Reason, message: string): ConditionInput[] => [
+    { type, status: "True", reason, message },
+  ];
+  if (entry.spec === undefined) return condition("Stalled", "Invalid", "the spec is not understood");
   if (pausedBy !== undefined) {
     const cause = `${pausedBy.node}: ${pausedBy.reason}: ${pausedBy.message}`;
-    return condition(
-      "False",
-      "RolloutPaused",
-      `${nodesText(rollout.outdated)} left with an older spec, because of ${cause}`,
-    );
+    const message = `${nodesText(rollout.outdated)} left with an older spec, because of ${cause}`;
+    return condition("Stalled", "RolloutPaused", message);
+  }
+  const stuck = troubles.find((trouble) => trouble.stuck);
+  if (stuck !== undefined) {
+    const reason = isReason(stuck.reason) ? stuck.reason : "NodesNotReady";
+    return condition("Stalled", reason, `${stuck.node}: ${stuck.message ?? stuck.reason}`);
   }
   const left = counts.desired - counts.updated;
-  if (left > 0) return condition("True", "RollingOut", `${nodesText(left)} left without the newest spec`);
-  if (counts.ready < counts.desired) {
-    return condition("False", "NodesNotReady", "every node has the newest spec, not every node is ready");
+  if (left > 0) return condition("Reconciling", "RollingOut", `${nodesText(left)} left without the newest spec`);
+  if (counts.ready < counts.desired && !entry.spec.suspend) {
+    return condition("Reconciling", "NodesNotReady", "every node has the newest spec, not every node is ready");
   }
-  return condition("False", "AllReady", "every node has the newest spec");
+  return [];
 }
 
 function conflictCondition(nodes: readonly RolloutNode[]): ConditionInput {
@@ -153,10 +170,8 @@ function deleting({ remaining }: SetStatusInput): ConditionInput[] {
     lost.length === 0 ? "" : `; no Node any more: ${lost.slice(0, 3).join(", ")}${lost.length > 3 ? ", …" : ""}`;
   const reason: Reason = lost.length > 0 && lost.length === intents ? "NodeLost" : "Deleting";
   const message = `${held}${gone}`;
-  return [
-    { type: "Ready", status: "False", reason, message },
-    { type: "Progressing", status: "True", reason: "Deleting", message },
-  ];
+  const ready: ConditionInput = { type: "Ready", status: "False", reason, message };
+  return [ready, ...settlingOf(ready)];
 }
 
 function nodesText(count: number): string {

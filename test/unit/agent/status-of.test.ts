@@ -2,6 +2,7 @@ import { expect } from "chai";
 import { statusOf } from "../../../src/agent/status-of.ts";
 import { findCondition } from "../../../src/api/conditions.ts";
 import type { NodeVolumeIntent, NodeVolumeIntentStatus } from "../../../src/api/types.gen.ts";
+import { kstatus } from "../../lib/kstatus.ts";
 import { entry } from "../../lib/mount-entries.ts";
 import { mounted, planned, prefix, record, staged, volume, type World, wanted } from "../../lib/plan-world.ts";
 
@@ -31,7 +32,7 @@ describe("statusOf", () => {
     const s = status(settled);
     expect(s).to.include({
       state: "Mounted",
-      mounted: "1/1",
+      mountsReady: "1/1",
       inUse: true,
       observedGeneration: 1,
       observedUID: "uid-1",
@@ -45,15 +46,25 @@ describe("statusOf", () => {
 
   it("claims no more than the table shows, whatever is on record (law L10)", () => {
     const s = status({ ...settled, mounts: [staged] });
-    expect(s).to.include({ mounted: "0/1", state: "Mounting" });
+    expect(s).to.include({ mountsReady: "0/1", state: "Mounting" });
     expect(ready(s)).to.equal("False Progressing");
     expect(s.drift).to.include({ class: "Missing" });
     expect(findCondition(s.conditions, "Drifted")?.status).to.equal("True");
   });
 
+  it("is settled for kstatus when Ready, in progress while it is mounted, and failed when somebody must change something", () => {
+    const settles = (s: NodeVolumeIntentStatus) => kstatus({ metadata: { generation: 1 }, status: s });
+    expect(settles(status(settled))).to.equal("Current");
+    expect(settles(status({ ...settled, mounts: [staged] }))).to.equal("InProgress");
+    const foreign = entry({ id: 30, point: `${prefix}/a`, device: "0:99" });
+    expect(settles(status({ ...settled, records: [record({ targets: [] })], mounts: [staged, foreign] }))).to.equal(
+      "Failed",
+    );
+  });
+
   it("a table that cannot be read means in use, and nothing is claimed mounted", () => {
     const s = status({ ...settled, mounts: "unreadable" });
-    expect(s).to.include({ inUse: true, mounted: "0/1" });
+    expect(s).to.include({ inUse: true, mountsReady: "0/1" });
     expect(s.mounts?.[0]?.state).to.equal("Uncertain");
   });
 
@@ -97,7 +108,7 @@ describe("statusOf", () => {
   it("one of two mounts in place: Degraded, and 1/2", () => {
     const mounts = [{ path: `${prefix}/a` }, { path: "/outside" }];
     const s = status({ ...settled, intents: [wanted({ mounts })] });
-    expect(s).to.include({ state: "Degraded", mounted: "1/2" });
+    expect(s).to.include({ state: "Degraded", mountsReady: "1/2" });
     expect(ready(s)).to.equal("False PathNotAllowed");
   });
 

@@ -1,7 +1,14 @@
 import { expect } from "chai";
 import { readCRDs, type Schema, schemaOf } from "../../../hack/lib/generate-api.ts";
-import { type ConditionInput, cut, findCondition, mergeConditions, timestamp } from "../../../src/api/conditions.ts";
-import { reasons } from "../../../src/api/reasons.ts";
+import {
+  type ConditionInput,
+  cut,
+  findCondition,
+  mergeConditions,
+  settlingOf,
+  timestamp,
+} from "../../../src/api/conditions.ts";
+import { type Reason, reasons } from "../../../src/api/reasons.ts";
 
 const now = Date.UTC(2026, 10, 21, 15, 30, 12, 999);
 const before = Date.UTC(2026, 0, 1);
@@ -10,6 +17,25 @@ const ready = (status: ConditionInput["status"], reason: ConditionInput["reason"
   status,
   reason,
   message: "m",
+});
+
+describe("settlingOf", () => {
+  const of = (input: ConditionInput) =>
+    settlingOf(input).map(({ type, status, reason }) => `${type}=${status}/${reason}`);
+
+  it("says nothing beside a Ready that is True", () => {
+    expect(of(ready("True", "NoConsumers"))).to.deep.equal([]);
+  });
+
+  it("says Stalled if somebody must change something, Reconciling if it may go on without", () => {
+    for (const reason of Object.keys(reasons) as Reason[]) {
+      const { kind } = reasons[reason];
+      const expected = { blocked: [`Stalled=True/${reason}`], waiting: [`Reconciling=True/${reason}`], normal: [] }[
+        kind
+      ];
+      expect(of(ready("False", reason)), reason).to.deep.equal(expected);
+    }
+  });
 });
 
 describe("mergeConditions", () => {

@@ -3,6 +3,7 @@ import type { NodeVolumeSetStatus } from "../../../src/api/types.gen.ts";
 import { decideRollout } from "../../../src/controller/rollout.ts";
 import { setEvents } from "../../../src/controller/set-events.ts";
 import { sameStatus, setStatus } from "../../../src/controller/set-status.ts";
+import { kstatus } from "../../lib/kstatus.ts";
 import { condition, setEntry, settledStatus } from "./objects.ts";
 import type { OneNode } from "./one-node.ts";
 import { oneNode } from "./one-node.ts";
@@ -57,11 +58,7 @@ describe("setStatus", () => {
     const status = statusOf(fleet(3));
     expect(countsOf(status)).to.deep.equal([3, 3, 3, 0, 0, 0]);
     expect(status.failing).to.deep.equal([]);
-    expect(short(status)).to.deep.equal([
-      "Ready=True/AllReady",
-      "Progressing=False/AllReady",
-      "Conflict=False/NoConflict",
-    ]);
+    expect(short(status)).to.deep.equal(["Ready=True/AllReady", "Conflict=False/NoConflict"]);
     expect(status.observedGeneration).to.equal(1);
   });
 
@@ -77,14 +74,15 @@ describe("setStatus", () => {
     const fresh = oneNode([setEntry("a")]);
     expect(short(statusOf([fresh]))).to.deep.equal([
       "Ready=False/NodesNotReady",
-      "Progressing=True/RollingOut",
+      "Reconciling=True/RollingOut",
       "Conflict=False/NoConflict",
     ]);
     fresh.settle();
     const status = statusOf([fresh]);
     expect(countsOf(status)).to.deep.equal([1, 1, 0, 0, 0, 0]);
-    expect(status.failing?.[0]).to.deep.include({ node: "n1", reason: "NotObserved" });
-    expect(short(status)?.[1]).to.equal("Progressing=False/NodesNotReady");
+    expect(status.failing, "nothing stands in its way").to.deep.equal([]);
+    expect(status.conditions?.[0]?.message).to.contain("n1: NotObserved");
+    expect(short(status)?.[1]).to.equal("Reconciling=True/NodesNotReady");
   });
 
   it("counts failed and drifted nodes, names the worst first and at most ten", () => {
@@ -112,11 +110,7 @@ describe("setStatus", () => {
       }),
     ]);
     const status = statusOf(worlds);
-    expect(short(status)).to.deep.equal([
-      "Ready=False/Conflict",
-      "Progressing=True/RollingOut",
-      "Conflict=True/Conflict",
-    ]);
+    expect(short(status)).to.deep.equal(["Ready=False/Conflict", "Stalled=True/Conflict", "Conflict=True/Conflict"]);
     expect(status.conflict).to.equal(2);
     expect(status.conditions?.[2]?.message).to.equal("set b wants /mnt/nodevolume/a/x too, on node n0 and 1 more");
     expect(statusOf(worlds, {}, "b").conditions?.[2]?.message).to.contain("set a wants /mnt/nodevolume/a/x too");
@@ -143,10 +137,10 @@ describe("setStatus", () => {
     const changed = setEntry("a", { generation: 2, spec: { mounts: [{ name: "host", path: "/mnt/nodevolume/b" }] } });
     for (const world of worlds) world.sets = [changed];
     worlds[0]?.settle();
-    expect(short(statusOf(worlds))?.[1]).to.equal("Progressing=True/RollingOut");
+    expect(short(statusOf(worlds))?.[1]).to.equal("Reconciling=True/RollingOut");
     report(worlds[0], "Ready", "False", "ForeignMount", "something else is there");
     const status = statusOf(worlds);
-    expect(short(status)?.[1]).to.equal("Progressing=False/RolloutPaused");
+    expect(short(status)?.[1]).to.equal("Stalled=True/RolloutPaused");
     expect(status.conditions?.[1]?.message).to.equal(
       "2 nodes left with an older spec, because of n0: ForeignMount: something else is there",
     );
@@ -171,7 +165,7 @@ describe("setStatus", () => {
     const worlds = fleet(1);
     for (const world of worlds) world.sets = [setEntry("a", { deleted: true })];
     const status = statusOf(worlds);
-    expect(short(status)).to.deep.equal(["Ready=False/Deleting", "Progressing=True/Deleting"]);
+    expect(short(status)).to.deep.equal(["Ready=False/Deleting", "Reconciling=True/Deleting"]);
     expect(status.conditions?.[0]?.message).to.equal("2 nodes have not released the volume yet; no Node any more: n7");
   });
 
@@ -186,7 +180,67 @@ describe("setStatus", () => {
     expect(sameStatus(stored as NodeVolumeSetStatus, second)).to.equal(true);
     report(worlds[0], "Ready", "False", "SourceNotFound", "m");
     const third = statusOf(worlds, stored as NodeVolumeSetStatus);
-    expect(third.conditions?.map((c) => c.lastTransitionTime.slice(0, 4))).to.deep.equal(["2023", "2020", "2020"]);
+    expect(third.conditions?.map((c) => `${c.type} ${c.lastTransitionTime.slice(0, 4)}`)).to.deep.equal([
+      "Ready 2023",
+      "Stalled 2023",
+      "Conflict 2020",
+    ]);
+  });
+});
+
+describe("setStatus, as kstatus reads it", () => {
+  const settled = (worlds: OneNode[]) => {
+    const [entry] = worlds[0]?.sets ?? [];
+    return kstatus({ metadata: { ...entry?.metadata }, status: statusOf(worlds) });
+  };
+
+  it("is Current when all is ready", () => {
+    expect(settled(fleet(2))).to.equal("Current");
+  });
+
+  it("is InProgress while it rolls out, and while nodes wait for something", () => {
+    expect(settled([oneNode([setEntry("a")])])).to.equal("InProgress");
+    const worlds = fleet(2);
+    report(worlds[0], "Ready", "False", "ServerUnreachable", "m");
+    expect(settled(worlds)).to.equal("InProgress");
+  });
+
+  it("is Failed when somebody must change something", () => {
+    const blocked = fleet(2);
+    report(blocked[1], "Ready", "False", "SourceNotFound", "no /data/share");
+    expect(settled(blocked)).to.equal("Failed");
+    const stalled = statusOf(blocked).conditions?.find(({ type }) => type === "Stalled");
+    expect(stalled).to.include({ reason: "SourceNotFound", message: "n1: no /data/share" });
+    expect(settled([oneNode([setEntry("a", { spec: { mounts: [{ name: "m", path: "/etc/x" }] } })])])).to.equal(
+      "Failed",
+    );
+    const invalid = fleet(1);
+    for (const world of invalid) world.sets = [setEntry("a", { spec: { future: true } as object })];
+    expect(settled(invalid)).to.equal("Failed");
+    expect(
+      settled(
+        fleet(1, [
+          setEntry("a"),
+          setEntry("b", {
+            spec: { volume: { source: { emptyDir: {} } }, mounts: [{ name: "m", path: "/mnt/nodevolume/a/x" }] },
+          }),
+        ]),
+      ),
+    ).to.equal("Failed");
+  });
+
+  it("is InProgress when the set has just been corrected, though nodes fail with what they have", () => {
+    const worlds = fleet(2);
+    for (const world of worlds) report(world, "Ready", "False", "SourceNotFound", "no /data/share");
+    const corrected = setEntry("a", { generation: 2, spec: { volume: { source: { emptyDir: {} } } } });
+    for (const world of worlds) world.sets = [corrected];
+    expect(settled(worlds)).to.equal("InProgress");
+  });
+
+  it("is Terminating while it is being deleted", () => {
+    const worlds = fleet(1);
+    for (const world of worlds) world.sets = [setEntry("a", { deleted: true })];
+    expect(settled(worlds)).to.equal("Terminating");
   });
 });
 
@@ -195,7 +249,7 @@ describe("setEvents", () => {
   const ready = condition("Ready", "True", "AllReady", "ready on 3 nodes");
   const notReady = condition("Ready", "False", "NodesNotReady");
   const conflict = condition("Conflict", "True", "Conflict", "set b");
-  const paused = condition("Progressing", "False", "RolloutPaused", "n0");
+  const paused = condition("Stalled", "True", "RolloutPaused", "n0");
   const cases: [string, NodeVolumeSetStatus, NodeVolumeSetStatus, string[]][] = [
     ["all ready", status(notReady), status(ready), ["Normal AllReady ready on 3 nodes"]],
     ["ready from the beginning", {}, status(ready), ["Normal AllReady ready on 3 nodes"]],
