@@ -1,6 +1,6 @@
 import { messageOf, type VolumeError } from "../errors.ts";
 import type { MountTable } from "../host/mount-table.ts";
-import type { HostPorts, MountTableSource } from "../host/ports.ts";
+import type { ChildProcessID, HostPorts, MountTableSource } from "../host/ports.ts";
 import type { Cancel, System } from "../ports.ts";
 import type { Desired } from "./desired-volume.ts";
 import type { Executor } from "./execute.ts";
@@ -91,6 +91,8 @@ export class Loop {
   async #look(): Promise<void> {
     const { system, settings, contents, observed, journal, onPlan } = this.#deps;
     await this.#forgetEndedChildren();
+    // What ends while the tables are read is newer than they are: it counts as in flight, and has asked for another look.
+    const before = this.#inFlight();
     const table = await this.#readTable(this.#deps.host.mountTable);
     // After the agent's own: what is in that and not in this is missing on the node, not only younger.
     const { nodeTable: node } = this.#deps.host;
@@ -104,7 +106,7 @@ export class Loop {
       records: journal.records,
       table: readable ? table : undefined,
       ...(nodeTable && { nodeTable }),
-      inFlight: this.#inFlight(),
+      inFlight: new Map([...before, ...this.#inFlight()]),
       failures: this.#failures,
       contents,
       observed,
@@ -151,7 +153,10 @@ export class Loop {
     const { journal, host } = this.#deps;
     for (const record of [...journal.records.values()]) {
       if (record.child === undefined || this.#running.has(record.name)) continue;
-      if (!(await host.evidence.alive(record.child))) await journal.put(withoutChild(record));
+      if (await host.evidence.alive(record.child)) continue;
+      // Others wrote while this waited: only the child that was asked for goes from what stands there now.
+      const present = journal.records.get(record.name);
+      if (present !== undefined && sameChild(present.child, record.child)) await journal.put(withoutChild(present));
     }
   }
 
@@ -176,6 +181,10 @@ export class Loop {
     this.#wake();
     this.#wake = this.#deps.system.timers.after(Math.max(0, ms), () => this.trigger());
   }
+}
+
+function sameChild(a: ChildProcessID | undefined, b: ChildProcessID): boolean {
+  return a?.pid === b.pid && a.startTime === b.startTime;
 }
 
 function about({ kind }: Operation, generation: number, { reason, errorClass, message, on }: VolumeError) {

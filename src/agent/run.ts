@@ -39,8 +39,7 @@ export async function runAgent(config: AgentConfig, log: Logger, signal: AbortSi
     const agent = await startAgent({ system, transport, host, nodeName, version, settings, registry });
     ready = () => agent.ready();
     await aborted(signal);
-    await agent.stop();
-    lock.release();
+    await agent.stop(); // what runs may go on: the lock goes with the process
   }
   await health.stop();
 }

@@ -5,6 +5,7 @@ import type { Failure } from "../../../src/agent/failures.ts";
 import { Journal } from "../../../src/agent/journal.ts";
 import { Loop } from "../../../src/agent/loop.ts";
 import type { Plan } from "../../../src/agent/plan.ts";
+import type { VolumeRecord } from "../../../src/agent/record.ts";
 import type { NodeVolumeIntent } from "../../../src/api/types.gen.ts";
 import { record, wanted } from "../../lib/plan-world.ts";
 import { settle, type VirtualSystem, virtualSystem } from "../kube/virtual-system.ts";
@@ -78,6 +79,12 @@ class FakeAgent {
   }
 }
 
+/** Something that others wait for. */
+function held(): { readonly promise: Promise<void>; release(): void } {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  return { promise, release: () => resolve() };
+}
+
 describe("Loop", () => {
   let agent: FakeAgent;
   beforeEach(async () => {
@@ -99,17 +106,14 @@ describe("Loop", () => {
   });
 
   it("does one step of a volume after the other, and different volumes side by side", async () => {
-    let release: () => void = () => {};
-    const held = new Promise<void>((resolve) => {
-      release = resolve;
-    });
+    const { promise, release } = held();
     const running = new Set<string>();
     const together: string[] = [];
     agent.host.before = async (call) => {
       const volume = call.includes("slow") ? "slow" : "fast";
       if (running.has(volume)) together.push(call);
       running.add(volume);
-      await (call === `mountFilesystem ${stagingOf("slow")}` ? held : settle());
+      await (call === `mountFilesystem ${stagingOf("slow")}` ? promise : settle());
       running.delete(volume);
     };
     const two = (name: string) => wanted({ name, mounts: [{ path: `/mnt/${name}-a` }, { path: `/mnt/${name}-b` }] });
@@ -157,6 +161,50 @@ describe("Loop", () => {
     await agent.look();
     expect(agent.journal.records.get("node.volume-1")?.child).to.equal(undefined);
     expect(agent.mounted).to.deep.equal(["/mnt/a"]);
+  });
+
+  it("what is written while it asks for a child is not overwritten with what was there before", async () => {
+    const abandoned = { ...record({ key: "node.volume-1" }), child: { pid: 77, startTime: 5 } };
+    await agent.journal.put(abandoned);
+    const answer = held();
+    agent.host.evidence.alive = async () => {
+      await answer.promise;
+      return false;
+    };
+    await agent.look();
+    await agent.journal.put({ ...abandoned, generation: 9 });
+    const written: VolumeRecord[] = [];
+    const put = agent.journal.put.bind(agent.journal);
+    agent.journal.put = (record) => {
+      written.push(record);
+      return put(record);
+    };
+    answer.release();
+    await agent.look();
+    const { child: _ended, ...rest } = abandoned;
+    expect(written).to.deep.equal([{ ...rest, generation: 9 }]);
+  });
+
+  it("an operation that ends while the table is read is not judged by a table that is older than its record", async () => {
+    const [binding, reading] = [held(), held()];
+    agent.host.before = (call) => (call.startsWith("bind") ? binding.promise : Promise.resolve());
+    await agent.want(at("a"));
+    const { mountTable } = agent.host;
+    const read = mountTable.read;
+    mountTable.read = async () => {
+      const table = await read();
+      mountTable.read = read; // only this look has the old table
+      await reading.promise;
+      return table;
+    };
+    await agent.look(); // takes a table without the mount
+    binding.release();
+    for (let i = 0; i < 20; i += 1) await settle();
+    reading.release();
+    await agent.look();
+    expect(agent.mounted).to.deep.equal(["/mnt/a"]);
+    expect(agent.host.calls.filter((call) => call === "bind /mnt/a")).to.have.length(1);
+    expect(agent.journal.records.get("node.volume-1")?.targets[0]?.mountID).to.be.a("number");
   });
 
   it("starts nothing while the table cannot be read, and looks again after a second", async () => {
