@@ -38,7 +38,11 @@ export interface ObjectStore<T extends KubeObject> {
 
 /** The side of the store that the reflector writes. */
 export interface MutableStore<T extends KubeObject> extends ObjectStore<T> {
-  /** A complete list of the state `resourceVersion`. What it lacks is deleted, unless it is newer than the list. */
+  /**
+   * A complete list of the state `resourceVersion`, asked for after all that came by the watch. What it lacks is deleted,
+   * unless it is newer than the list. A list that is older than what was seen can only be of another history, as after
+   * etcd was restored from a backup: then everything is taken from it, and older versions with it.
+   */
   replaceAll(objects: Iterable<T>, resourceVersion: string): void;
   upsert(object: T): void;
   delete(object: T): void;
@@ -70,10 +74,14 @@ export function createObjectStore<T extends KubeObject>(deps: { clock: Clock; lo
   }
 
   function put(object: T): boolean {
-    const key = storeKey(object);
-    const before = objects.get(key);
+    const before = objects.get(storeKey(object));
     if (before !== undefined && compareResourceVersions(versionOf(object), versionOf(before)) <= 0) return false;
-    objects.set(key, object);
+    set(object, before);
+    return true;
+  }
+
+  function set(object: T, before: T | undefined): void {
+    objects.set(storeKey(object), object);
     if (before === undefined) notify((h) => h.onAdd?.(object));
     else if (before.metadata.uid === object.metadata.uid) notify((h) => h.onUpdate?.(before, object));
     else {
@@ -81,7 +89,17 @@ export function createObjectStore<T extends KubeObject>(deps: { clock: Clock; lo
       notify((h) => h.onDelete?.(before, true));
       notify((h) => h.onAdd?.(object));
     }
-    return true;
+  }
+
+  /** Versions of one history only grow: nothing that the list is not older than can be newer than what it shows. */
+  function isOtherHistory(listed: readonly T[], resourceVersion: string): boolean {
+    if (compareResourceVersions(resourceVersion, seen) < 0) return true;
+    return listed.some((object) => {
+      const before = objects.get(storeKey(object));
+      if (before === undefined) return false;
+      const older = compareResourceVersions(versionOf(object), versionOf(before)) < 0;
+      return older && compareResourceVersions(versionOf(before), resourceVersion) <= 0;
+    });
   }
 
   function remove(object: T, lastKnown: boolean): void {
@@ -113,13 +131,22 @@ export function createObjectStore<T extends KubeObject>(deps: { clock: Clock; lo
     },
 
     replaceAll(listed, resourceVersion) {
-      const wanted = new Set<string>();
-      for (const object of listed) {
-        wanted.add(storeKey(object));
-        put(object);
+      const list = [...listed];
+      const otherHistory = isOtherHistory(list, resourceVersion);
+      if (otherHistory) {
+        deps.log.error("the API server has gone back to an older state: everything is taken from it", {
+          resourceVersion,
+          seen,
+        });
+        seen = "";
       }
+      for (const object of list) {
+        if (otherHistory) set(object, objects.get(storeKey(object)));
+        else put(object);
+      }
+      const wanted = new Set(list.map(storeKey));
       for (const [key, object] of [...objects]) {
-        const newer = compareResourceVersions(versionOf(object), resourceVersion) > 0;
+        const newer = !otherHistory && compareResourceVersions(versionOf(object), resourceVersion) > 0;
         if (!wanted.has(key) && !newer) remove(object, true);
       }
       advance(resourceVersion);

@@ -9,6 +9,7 @@ import { createKubeClient } from "./client.ts";
 import type { MutableStore, ObjectStore } from "./object-store.ts";
 import { createObjectStore, storeKey } from "./object-store.ts";
 import { resourcePath } from "./resource-path.ts";
+import { compareResourceVersions } from "./resource-version.ts";
 import type { Transport } from "./transport.ts";
 import type { WatchEnd } from "./watch-stream.ts";
 import { openWatch } from "./watch-stream.ts";
@@ -74,6 +75,8 @@ export function createReflector<T extends KubeObject>(deps: ReflectorDeps<T>): R
   let running = false;
   /** Where the watch goes on; "" if the collection must be listed. */
   let resourceVersion = "";
+  /** Monotonic milliseconds when the watch last showed anything. */
+  let heardAt = 0;
   let failures = 0;
   let watchListRefused = false;
   let cancelCurrent: Cancel = () => {};
@@ -95,6 +98,7 @@ export function createReflector<T extends KubeObject>(deps: ReflectorDeps<T>): R
       onEnd,
       onEvent(event) {
         store.setConnected(true);
+        heardAt = clock.monotonic();
         if (initial !== undefined) {
           if (event.type === "BOOKMARK" && event.initialEventsEnd) {
             complete([...initial.values()], event.resourceVersion);
@@ -107,6 +111,11 @@ export function createReflector<T extends KubeObject>(deps: ReflectorDeps<T>): R
             }
           }
           return;
+        }
+        if (compareResourceVersions(event.resourceVersion, resourceVersion) < 0) {
+          cancelCurrent();
+          const message = `version ${event.resourceVersion} after ${resourceVersion}: the API server has gone back`;
+          return onEnd({ kind: "expired", message });
         }
         resourceVersion = event.resourceVersion;
         if (event.type === "BOOKMARK") return store.advance(resourceVersion);
@@ -142,6 +151,7 @@ export function createReflector<T extends KubeObject>(deps: ReflectorDeps<T>): R
     backingOff = false;
     if (!running) return;
     const openedAt = clock.monotonic();
+    heardAt = openedAt;
     const listing = resourceVersion === "";
     const onEnd = (end: WatchEnd) => restart(end, listing, clock.monotonic() - openedAt);
     if (listing && watchListRefused) openPages(onEnd);
@@ -186,6 +196,9 @@ export function createReflector<T extends KubeObject>(deps: ReflectorDeps<T>): R
     deps.onRestart?.(end.kind);
     // A watch that is refused will not be accepted from the same resourceVersion next time either.
     if (end.kind === "expired" || end.kind === "refused") resourceVersion = "";
+    // Not even a bookmark in all that time: a server that has gone back to an older state (a restored etcd) sends nothing
+    // until it has reached the version that was asked for.
+    if (end.kind === "failed" && clock.monotonic() - heardAt > idleMs - 1_000) resourceVersion = "";
     if (end.kind === "closed" && lastedMs >= shortestStreamMs) {
       failures = 0;
       open();

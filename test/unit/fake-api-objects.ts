@@ -14,6 +14,15 @@ export function createFakeObjects(publish: (plural: string, type: string, object
   let version = 100;
   let uids = 0;
 
+  /** All there is, as a backup has it. */
+  function snapshot(): () => void {
+    const saved = { version, objects: structuredClone([...collections]) };
+    return () => {
+      version = saved.version;
+      for (const [plural, objects] of saved.objects) collections.set(plural, structuredClone(objects));
+    };
+  }
+
   const collection = (plural: string) => {
     const known = collections.get(plural) ?? new Map<string, FakeObject>();
     collections.set(plural, known);
@@ -107,6 +116,7 @@ export function createFakeObjects(publish: (plural: string, type: string, object
     change,
     remove,
     version: () => version,
+    snapshot,
     /** Moves time on: all versions before are forgotten by watches. */
     bump() {
       version += 1;

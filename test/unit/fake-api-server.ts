@@ -3,6 +3,7 @@ import { TransportError } from "../../src/kube/transport.ts";
 import type { Cancel, Timers } from "../../src/ports.ts";
 import type { FakeObject } from "./fake-api-objects.ts";
 import { copy, createFakeObjects, keyOf, refusal } from "./fake-api-objects.ts";
+import { parsePath } from "./fake-api-path.ts";
 
 /** One write as it arrived, in order. */
 export interface FakeWrite {
@@ -33,20 +34,18 @@ export interface FakeApiServer extends Transport {
   remove(plural: string, name: string): void;
   /** Ends every watch: as the server's time limit does, or with an error, or saying that all versions are expired. */
   breakWatches(how: "close" | "error" | "expire"): void;
+  /** A bookmark on every watch, as real servers send one a minute. */
+  bookmark(): void;
+  /** Takes a backup of etcd; the result restores it, and the versions begin again where they were. */
+  backup(): () => void;
   readonly openWatches: number;
 }
 
-const groups: { [plural: string]: string } = {
-  nodevolumesets: "/apis/nodevolume.dev/v1alpha1",
-  nodevolumeintents: "/apis/nodevolume.dev/v1alpha1",
-  nodevolumestates: "/apis/nodevolume.dev/v1alpha1",
-  leases: "/apis/coordination.k8s.io/v1",
-  nodes: "/api/v1",
-  events: "/api/v1",
-};
 interface Watcher {
   plural: string;
   namespace: string | undefined;
+  /** Only newer changes are sent, as real servers do. */
+  from: number;
   handlers: StreamHandlers;
   cancel: Cancel;
   ended: boolean;
@@ -56,7 +55,7 @@ export function createFakeApiServer(timers: Timers): FakeApiServer {
   const log: { plural: string; type: string; object: FakeObject; at: number }[] = [];
   const watchers = new Set<Watcher>();
   const writes: FakeWrite[] = [];
-  const { collection, create, change, remove, version, bump } = createFakeObjects(publish);
+  const { collection, create, change, remove, version, bump, snapshot } = createFakeObjects(publish);
   let oldest = 0;
 
   function deliver(watcher: Watcher, event: unknown): void {
@@ -68,7 +67,9 @@ export function createFakeApiServer(timers: Timers): FakeApiServer {
   function publish(plural: string, type: string, object: FakeObject, at: number): void {
     log.push({ plural, type, object, at });
     for (const watcher of watchers) {
-      if (watcher.plural === plural && inNamespace(watcher, object)) deliver(watcher, { type, object });
+      if (watcher.plural === plural && at > watcher.from && inNamespace(watcher, object)) {
+        deliver(watcher, { type, object });
+      }
     }
   }
 
@@ -132,6 +133,7 @@ export function createFakeApiServer(timers: Timers): FakeApiServer {
     }
     watcher.handlers.onOpen?.();
     watchers.add(watcher);
+    watcher.from = Number(from ?? 0);
     if (query["sendInitialEvents"] === "true") {
       for (const object of collection(plural).values()) {
         if (inNamespace({ namespace }, object)) deliver(watcher, { type: "ADDED", object: copy(object) });
@@ -180,7 +182,7 @@ export function createFakeApiServer(timers: Timers): FakeApiServer {
     },
     stream(request, handlers) {
       const { plural, namespace } = parsePath(request.path);
-      const watcher: Watcher = { plural, namespace, handlers, cancel: () => {}, ended: false };
+      const watcher: Watcher = { plural, namespace, from: 0, handlers, cancel: () => {}, ended: false };
       watcher.cancel = timers.after(1, () => {
         const fault = server.fault(request);
         if (fault !== undefined && "status" in fault) {
@@ -219,9 +221,7 @@ export function createFakeApiServer(timers: Timers): FakeApiServer {
       checked(remove(plural, before, {}));
     },
     breakWatches(how) {
-      if (how === "expire") {
-        oldest = bump();
-      }
+      if (how === "expire") oldest = bump();
       for (const watcher of [...watchers]) {
         if (how === "close") end(watcher, {});
         else if (how === "error") end(watcher, { error: new TransportError("connection reset") });
@@ -230,18 +230,21 @@ export function createFakeApiServer(timers: Timers): FakeApiServer {
         }
       }
     },
+    bookmark() {
+      for (const watcher of watchers) {
+        deliver(watcher, { type: "BOOKMARK", object: { metadata: { resourceVersion: String(version()) } } });
+      }
+    },
+    backup() {
+      const restore = snapshot();
+      return () => {
+        restore();
+        log.splice(0, log.length, ...log.filter(({ at }) => at <= version()));
+      };
+    },
     get openWatches() {
       return watchers.size;
     },
   };
   return server;
-}
-
-function parsePath(path: string) {
-  for (const [plural, root] of Object.entries(groups)) {
-    const pattern = new RegExp(`^${root}(?:/namespaces/([^/]+))?/${plural}(?:/([^/]+))?(?:/(status))?$`);
-    const match = pattern.exec(path);
-    if (match !== null) return { plural, namespace: match[1], name: match[2], subresource: match[3] ?? "" };
-  }
-  throw new Error(`FakeApiServer does not know ${path}`);
 }

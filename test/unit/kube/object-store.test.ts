@@ -75,6 +75,32 @@ describe("createObjectStore", () => {
     ]);
   });
 
+  it("replaceAll: a list older than what was seen is of another history, and everything is taken from it", () => {
+    const { system, store, take } = story();
+    store.replaceAll([object("a", "10"), object("b", "20"), object("c", "30", "u1")], "30");
+    store.upsertIfNewer(object("mine", "31"));
+    take();
+    store.replaceAll([object("a", "10"), object("b", "15"), object("c", "16", "u2")], "25");
+    expect(take()).to.deep.equal([
+      "update a@10→10",
+      "update b@20→15",
+      "delete c@30 lastKnown",
+      "add c@16",
+      "delete mine@31 lastKnown",
+    ]);
+    expect(system.lines.map((l) => l.level)).to.deep.equal(["error"]);
+    store.upsert(object("b", "26"));
+    expect(store.upsertIfNewer(object("d", "27"))).to.equal(true);
+    expect(take()).to.deep.equal(["update b@15→26", "add d@27"]);
+  });
+
+  it("replaceAll: an object older than before in a list that is not gives another history away, too", () => {
+    const { store } = story();
+    store.replaceAll([object("a", "10"), object("b", "20")], "20");
+    store.replaceAll([object("b", "15")], "40");
+    expect([...store.list()].map(({ metadata }) => metadata.resourceVersion)).to.deep.equal(["15"]);
+  });
+
   it("upsertIfNewer takes the answer to a write in before the watch shows it", () => {
     const { store, take } = story();
     store.replaceAll([object("a", "1")], "1");

@@ -19,14 +19,72 @@ describe("createReflector, when things go wrong", () => {
     const brokenAt = system.clock.now();
     await system.advance(300_000);
     expect(before).to.equal(1);
-    // 0.4 + 0.8 + 1.6 + 3.2 + 6.4 + 12.8 s, then every 15 s (random is 0.5).
-    expect(opens).to.equal(6 + 18);
+    // 0.4 + 0.8 + 1.6 + 3.2 s, then every 5 s (random is 0.5).
+    expect(opens).to.equal(4 + 58);
     expect(reflector.store.state()).to.deep.equal({ synced: true, connected: false, since: brokenAt });
     expect(reflector.store.size).to.equal(1);
     api.fault = () => undefined;
     await system.advance(16_000);
     expect(reflector.store.state().connected).to.equal(true);
     expect(system.lines.filter((l) => l.level === "warn")).to.have.length(1);
+  });
+
+  describe("when etcd is restored from a backup, whose versions are lower", () => {
+    async function restored() {
+      const world = story();
+      const { system, api, reflector, put } = world;
+      put("kept", { before: true });
+      put("made-again", { before: true });
+      reflector.start();
+      const restore = api.backup();
+      await system.advance(1_000);
+      for (let i = 0; i < 20; i += 1) put("kept", { i });
+      api.remove("nodevolumesets", "made-again");
+      put("lost");
+      await system.advance(1_000);
+      restore();
+      world.take();
+      return world;
+    }
+    const specs = ({ reflector }: ReturnType<typeof story>) =>
+      Object.fromEntries([...reflector.store.list()].map((o) => [o.metadata.name, (o as { spec?: unknown }).spec]));
+    const backup = { kept: { before: true }, "made-again": { before: true } };
+
+    it("a list takes everything from it, and what changes afterwards is seen", async () => {
+      const world = await restored();
+      world.api.breakWatches("expire");
+      await world.system.advance(2_000);
+      expect(specs(world)).to.deep.equal(backup);
+      world.put("kept", { after: true });
+      await world.system.advance(10);
+      expect(specs(world)).to.deep.include({ kept: { after: true } });
+      expect(world.system.lines.filter((l) => l.level === "error")).to.have.length(1);
+    });
+
+    it("a bookmark below what was seen makes it list", async () => {
+      const world = await restored();
+      world.api.bookmark();
+      await world.system.advance(2_000);
+      expect(specs(world)).to.deep.equal(backup);
+    });
+
+    it("an event below what was seen makes it list", async () => {
+      const world = await restored();
+      world.put("kept", { after: true });
+      await world.system.advance(2_000);
+      expect(specs(world)).to.deep.equal({ ...backup, kept: { after: true } });
+    });
+
+    it("a watch that shows nothing, not even a bookmark, makes it list", async () => {
+      const world = await restored();
+      world.api.breakWatches("error");
+      await world.system.advance(2_000);
+      expect(specs(world), "the server sends nothing below the version asked for").not.to.deep.equal(backup);
+      await world.system.advance(180_000);
+      world.api.breakWatches("error");
+      await world.system.advance(2_000);
+      expect(specs(world)).to.deep.equal(backup);
+    });
   });
 
   it("nudge ends the wait for the next attempt, and nothing else", async () => {
@@ -54,7 +112,7 @@ describe("createReflector, when things go wrong", () => {
       api.breakWatches("close");
       await system.advance(100);
     }
-    expect(watches().length).to.be.lessThan(20);
+    expect(watches().length).to.be.lessThan(25);
   });
 
   it("falls back to pages and a watch when the server refuses WatchList", async () => {

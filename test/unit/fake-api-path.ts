@@ -1,0 +1,18 @@
+const groups: { [plural: string]: string } = {
+  nodevolumesets: "/apis/nodevolume.dev/v1alpha1",
+  nodevolumeintents: "/apis/nodevolume.dev/v1alpha1",
+  nodevolumestates: "/apis/nodevolume.dev/v1alpha1",
+  leases: "/apis/coordination.k8s.io/v1",
+  nodes: "/api/v1",
+  events: "/api/v1",
+};
+
+/** What a path of the API names. */
+export function parsePath(path: string) {
+  for (const [plural, root] of Object.entries(groups)) {
+    const pattern = new RegExp(`^${root}(?:/namespaces/([^/]+))?/${plural}(?:/([^/]+))?(?:/(status))?$`);
+    const match = pattern.exec(path);
+    if (match !== null) return { plural, namespace: match[1], name: match[2], subresource: match[3] ?? "" };
+  }
+  throw new Error(`FakeApiServer does not know ${path}`);
+}
