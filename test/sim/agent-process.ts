@@ -50,6 +50,7 @@ export class AgentProcess {
       random,
       faults,
       trace,
+      sightings: this.#parts.sightings,
       onLog: (line) => invariants.secrets.check("a log line", line),
       onCrash: (ending) => (ending === "reboot" ? this.#boot(false) : this.#ended()),
     });
@@ -77,6 +78,7 @@ export class AgentProcess {
       incarnation,
       scheduler,
       random,
+      sightings: this.#parts.sightings,
       onWrite: (request, text) => {
         invariants.secrets.check(request.path, text);
         invariants.statuses.sent(request, tables);

@@ -28,6 +28,7 @@ export class ControllerProcess {
       random,
       faults,
       trace,
+      sightings: this.#parts.sightings,
       onLog: (line) => secrets.check("a log line", line),
       onCrash: () => this.#ended(),
     });
@@ -37,6 +38,7 @@ export class ControllerProcess {
       incarnation,
       scheduler,
       random,
+      sightings: this.#parts.sightings,
       onWrite: (request, text) => secrets.check(request.path, text),
     });
     const config = { identity: incarnation.name, allowedPrefixes: [layout.prefix] };

@@ -1,14 +1,30 @@
+import type { SeededRandom } from "./random.ts";
+
 /** At which moment of an effect its process is ended. */
 export type Moment = "before" | "torn" | "after";
 
 /** How a process ends: alone, or with the whole machine, which starts again. */
 export type Ending = "kill" | "reboot";
 
-/** One effect, by its number in the run, and what happens there. */
-export interface CrashPoint {
-  readonly effect: number;
+/** How one effect is hit. */
+export interface Hit {
   readonly moment: Moment;
   readonly ending: Ending;
+}
+
+/** One effect, by its number in the run, and what happens there. */
+export interface CrashPoint extends Hit {
+  readonly effect: number;
+}
+
+/** Crashes that nobody has planned: each effect may be hit, until there were enough of them. */
+export interface RandomCrashes {
+  readonly random: SeededRandom;
+  /** For each effect. */
+  readonly probability: number;
+  readonly most: number;
+  /** Of all crashes, how many take the machine along. */
+  readonly reboots: number;
 }
 
 /** An effect of the run: something that a process changed outside of itself. */
@@ -19,27 +35,40 @@ export interface Effect {
   readonly canTear: boolean;
 }
 
-/** Numbers the effects of all processes of a world, and says where one is to end. */
+/** Numbers the effects of all processes of a world, and says which of them are hit. */
 export class Faults {
   readonly effects: Effect[] = [];
+  crashes = 0;
   readonly #point: CrashPoint | undefined;
-  #struck = false;
+  readonly #atRandom: RandomCrashes | undefined;
 
-  constructor(point: CrashPoint | undefined) {
+  constructor(point: CrashPoint | undefined, atRandom?: RandomCrashes) {
     this.#point = point;
+    this.#atRandom = atRandom;
   }
 
   /** Whether the crash that was planned has happened. */
   get struck(): boolean {
-    return this.#point === undefined || this.#struck;
+    return this.#point === undefined || this.crashes > 0;
   }
 
-  /** Told of each effect when its moment has come. @returns how it is hit, if it is the one */
-  next(effect: Effect): CrashPoint | undefined {
+  /** Told of each effect when its moment has come. @returns how it is hit, if it is */
+  next(effect: Effect): Hit | undefined {
     this.effects.push(effect);
-    const point = this.#point;
-    if (point === undefined || this.effects.length !== point.effect) return undefined;
-    this.#struck = true;
-    return point.moment === "torn" && !effect.canTear ? { ...point, moment: "before" } : point;
+    const hit = this.#planned() ?? this.#random();
+    if (hit === undefined) return undefined;
+    this.crashes++;
+    return hit.moment === "torn" && !effect.canTear ? { ...hit, moment: "before" } : hit;
+  }
+
+  #planned(): Hit | undefined {
+    return this.#point?.effect === this.effects.length ? this.#point : undefined;
+  }
+
+  #random(): Hit | undefined {
+    if (this.#atRandom === undefined || this.crashes >= this.#atRandom.most) return undefined;
+    const { random, probability, reboots } = this.#atRandom;
+    if (!random.chance(probability)) return undefined;
+    return { moment: random.pick(["before", "torn", "after"]), ending: random.chance(reboots) ? "reboot" : "kill" };
   }
 }

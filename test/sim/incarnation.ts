@@ -1,7 +1,8 @@
 import type { Cancel, Logger, LogMeta, System, Timers } from "../../src/ports.ts";
-import type { Ending, Faults, Moment } from "./faults.ts";
+import type { Ending, Faults, Hit } from "./faults.ts";
 import type { SeededRandom } from "./random.ts";
 import type { Scheduler } from "./scheduler.ts";
+import type { Sightings } from "./sightings.ts";
 import type { Trace } from "./trace.ts";
 
 export interface IncarnationDeps {
@@ -10,6 +11,7 @@ export interface IncarnationDeps {
   readonly random: SeededRandom;
   readonly faults: Faults;
   readonly trace: Trace;
+  readonly sightings: Sightings;
   /** Told of every log line, before it is forgotten. */
   onLog(line: string): void;
   /** Told when an effect ends this process. It is not alive any more then. */
@@ -87,7 +89,7 @@ export class Incarnation {
     }
     if (hit.moment === "torn") then.tear?.();
     if (hit.moment === "after") settle(apply, ignore, ignore);
-    this.#crash(hit.ending, hit.moment);
+    this.#crash(hit, what);
   }
 
   /** Runs `action` within `latency`, if the process still lives then. */
@@ -106,8 +108,10 @@ export class Incarnation {
     };
   }
 
-  #crash(ending: Ending, moment: Moment): void {
-    this.#deps.trace.add(this.name, `CRASH (${ending}) ${moment} effect ${this.#deps.faults.effects.length}`);
+  #crash({ ending, moment }: Hit, what: string): void {
+    const { trace, faults, sightings } = this.#deps;
+    trace.add(this.name, `CRASH (${ending}) ${moment} effect ${faults.effects.length}`);
+    sightings.add(ending, `${moment} ${kindOf(what)}`);
     this.end();
     this.#deps.onCrash(ending);
   }
@@ -126,6 +130,13 @@ export class Incarnation {
       child: (meta) => this.#logger({ ...base, ...meta }),
     };
   }
+}
+
+/** What an effect does, without what it is done to. */
+function kindOf(what: string): string {
+  const [first = "", second = "", third = ""] = what.split(" ");
+  if (first === "child") return `${first} ${third}`;
+  return second === "" || second.startsWith("/") ? first : `${first} ${second}`;
 }
 
 function ignore(): void {}

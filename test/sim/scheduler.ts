@@ -38,6 +38,11 @@ export class Scheduler {
     };
   }
 
+  /** What was begun outside of an event, by a story, goes as far as it can without time passing. */
+  catchUp(): Promise<void> {
+    return drained();
+  }
+
   /** @returns whether there was an event not later than `until`; else the time is `until` now */
   async step(until: number): Promise<boolean> {
     for (let next = this.#heap[0]; next !== undefined && next.at <= until; next = this.#heap[0]) {

@@ -5,6 +5,7 @@ import type { Invariants } from "./invariants/invariants.ts";
 import type { Machine } from "./machine.ts";
 import type { SeededRandom } from "./random.ts";
 import type { Scheduler } from "./scheduler.ts";
+import type { Sightings } from "./sightings.ts";
 import type { Trace } from "./trace.ts";
 
 /** What the processes of one world share. */
@@ -12,6 +13,7 @@ export interface WorldParts {
   readonly scheduler: Scheduler;
   readonly random: SeededRandom;
   readonly trace: Trace;
+  readonly sightings: Sightings;
   readonly faults: Faults;
   readonly server: SimApiServer;
   readonly network: Network;

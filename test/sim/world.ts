@@ -1,5 +1,6 @@
 import { volumeKey } from "../../src/agent/volume-key.ts";
 import { resource } from "../../src/api/names.ts";
+import type { NodeVolumeIntent } from "../../src/api/types.gen.ts";
 import { TransportError } from "../../src/kube/transport.ts";
 import type { Admission } from "./api/admission.ts";
 import { SimApiServer } from "./api/sim-api-server.ts";
@@ -15,8 +16,10 @@ import type { AgentPlace } from "./kernel/agent-namespace.ts";
 import { layout, type Machine } from "./machine.ts";
 import { SeededRandom } from "./random.ts";
 import { Scheduler } from "./scheduler.ts";
+import { Sightings } from "./sightings.ts";
 import { type SimNode, simNode } from "./sim-node.ts";
 import { Trace } from "./trace.ts";
+import { Weather } from "./weather.ts";
 import type { WorldParts } from "./world-parts.ts";
 
 export interface WorldOptions {
@@ -27,7 +30,8 @@ export interface WorldOptions {
   readonly controllers?: number;
   readonly place?: AgentPlace;
   readonly crash?: CrashPoint | undefined;
-  readonly network?: Partial<Network>;
+  /** Whether things go wrong at random, as the seed says. */
+  readonly stormy?: boolean | undefined;
 }
 
 /** Virtual milliseconds without a change after which the world is looked at as a whole. */
@@ -43,6 +47,7 @@ const restless = [resource.leases, resource.events, resource.states] as const;
 export class World {
   readonly scheduler = new Scheduler();
   readonly trace = new Trace(() => this.scheduler.now);
+  readonly sightings = new Sightings();
   readonly faults: Faults;
   readonly invariants: Invariants;
   readonly server: SimApiServer;
@@ -66,11 +71,12 @@ export class World {
   #changedAt = 0;
   #events = 0;
 
-  constructor({ seed, admission, nodes = ["a"], controllers = 0, place = "pod", crash, network }: WorldOptions) {
+  constructor({ seed, admission, nodes = ["a"], controllers = 0, place = "pod", crash, stormy = false }: WorldOptions) {
     const { scheduler, trace } = this;
+    const weather = stormy ? new Weather(seed, scheduler) : undefined;
     this.random = new SeededRandom(seed, "world");
-    this.faults = new Faults(crash);
-    this.network = { down: false, fault: () => undefined, lagMs: 0, ...network };
+    this.faults = new Faults(crash, weather?.crashes);
+    this.network = { down: false, fault: () => weather?.fault(), lagMs: 0 };
     this.invariants = new Invariants({
       report: (message) => this.#report(message),
       server: () => this.server,
@@ -84,7 +90,9 @@ export class World {
         trace.add("api", `${actor}: ${change.type} ${of.plural} ${change.object.metadata.name} ${change.version}`);
         if (!restless.some((kind) => kind === of)) this.#changedAt = scheduler.now;
         this.invariants.stored(of, change, actor);
-        if (of === resource.intents) this.#fake?.changed(change);
+        if (of !== resource.intents) return;
+        this.sightings.intent(change.object as unknown as NodeVolumeIntent); // the collection holds nothing else
+        this.#fake?.changed(change);
       },
     });
     this.cluster = new Cluster(this.server);
@@ -92,6 +100,7 @@ export class World {
       scheduler,
       random: this.random,
       trace,
+      sightings: this.sightings,
       faults: this.faults,
       server: this.server,
       network: this.network,
@@ -105,6 +114,7 @@ export class World {
     );
     for (const name of nodes) this.addNode(name, {}, place);
     for (const controller of this.controllers) controller.start();
+    weather?.begin(this.server);
   }
 
   addNode(name: string, labels: { readonly [key: string]: string } = {}, place: AgentPlace = "pod"): void {
@@ -159,12 +169,14 @@ export class World {
 
   /** Lets time pass. @throws Violation */
   async sleep(ms: number): Promise<void> {
+    await this.scheduler.catchUp();
     const until = this.scheduler.now + ms;
     while (await this.#step(until));
   }
 
   /** @throws Violation; Error if it does not come true in time */
   async until(what: string, check: () => boolean, ms = settleMs): Promise<void> {
+    await this.scheduler.catchUp();
     const deadline = this.scheduler.now + ms;
     while (!check()) {
       if (await this.#step(deadline)) continue;
@@ -178,9 +190,11 @@ export class World {
    * be otherwise.
    */
   async settle(expected: Expected = {}): Promise<void> {
-    const deadline = this.scheduler.now + settleMs;
+    await this.scheduler.catchUp();
+    const begin = this.scheduler.now;
+    const deadline = begin + settleMs;
     for (let left: readonly string[] = ["nothing was looked at"]; ; ) {
-      const quietAt = this.#changedAt + quietMs;
+      const quietAt = Math.max(this.#changedAt, begin) + quietMs; // what the story did last takes time to be noticed
       if (this.scheduler.now >= quietAt) {
         left = unmet(this, expected);
         if (left.length === 0) return;
@@ -196,8 +210,11 @@ export class World {
     const deleting = intents.filter(({ metadata }) => metadata.deletionTimestamp !== undefined);
     this.uprooted ||= !planned;
     this.deletedOverReboot.push(...deleting.map(({ metadata }) => metadata.name));
-    for (const { metadata, spec } of intents) {
-      if (spec.source.emptyDir?.medium === "Memory") this.canaries.delete(metadata.name);
+    for (const volume of this.canaries.keys()) {
+      const intent = this.invariants.intents.of(volume).at(-1); // it may be gone while the volume is kept
+      if (intent?.spec.nodeName === name && intent.spec.source.emptyDir?.medium === "Memory") {
+        this.canaries.delete(volume);
+      }
     }
     this.cluster.booted(name, kernel.bootID);
     this.#fake?.booted(name);

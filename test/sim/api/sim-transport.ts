@@ -4,6 +4,7 @@ import type { Cancel } from "../../../src/ports.ts";
 import type { Incarnation } from "../incarnation.ts";
 import type { SeededRandom } from "../random.ts";
 import type { Scheduler } from "../scheduler.ts";
+import type { Sightings } from "../sightings.ts";
 import { statusObject } from "./refusal.ts";
 import type { SimApiServer } from "./sim-api-server.ts";
 
@@ -26,6 +27,7 @@ export interface SimTransportDeps {
   readonly incarnation: Incarnation;
   readonly scheduler: Scheduler;
   readonly random: SeededRandom;
+  readonly sightings: Sightings;
   /** Told of each write when it is sent, with its body as text. */
   onWrite(request: ApiRequest, text: string): void;
 }
@@ -42,7 +44,7 @@ export class SimTransport implements Transport {
   }
 
   request(request: ApiRequest): Promise<ApiResponse> {
-    const { incarnation, scheduler, random, network } = this.#deps;
+    const { incarnation, scheduler, random, network, sightings } = this.#deps;
     const name = `${request.method} ${request.path}`;
     const text = JSON.stringify(request.body ?? null);
     if (request.method !== "GET") this.#deps.onWrite(request, text);
@@ -57,6 +59,7 @@ export class SimTransport implements Transport {
       // What was sent arrives, even if the sender dies meanwhile.
       scheduler.after(random.between(travel.low, travel.high), () => {
         const fault = network.down ? "refused" : network.fault(request, random);
+        if (fault !== undefined) sightings.add("fault", faultName(fault));
         if (fault === "refused") {
           cancelTimeout();
           lost();
@@ -81,12 +84,14 @@ export class SimTransport implements Transport {
     };
     const end: StreamHandlers["onEnd"] = (how) =>
       deliver(() => {
+        this.#deps.sightings.add("watch ended", endName(how));
         ended = true;
         handlers.onEnd(how);
       });
     incarnation.later(travel, () => {
       if (ended) return;
       const fault = network.down ? "refused" : network.fault(request, this.#deps.random);
+      if (fault !== undefined) this.#deps.sightings.add("watch fault", faultName(fault));
       if (typeof fault === "object") return end({ response: refusal(fault.status) });
       if (fault !== undefined) return end({ error: new TransportError(`watch ${request.path}: connection refused`) });
       close = server.watch(
@@ -117,8 +122,9 @@ export class SimTransport implements Transport {
     fault: RequestFault | undefined,
     answer: (response: ApiResponse) => void,
   ): void {
-    const { incarnation, server } = this.#deps;
+    const { incarnation, server, sightings } = this.#deps;
     const done = (response: ApiResponse) => {
+      if (response.status >= 400) sightings.add("answer", String(response.status));
       if (fault === undefined) answer(response);
       else if (typeof fault === "object") answer(refusal(fault.status));
     };
@@ -133,6 +139,16 @@ export class SimTransport implements Transport {
       });
     }
   }
+}
+
+function faultName(fault: RequestFault): string {
+  if (typeof fault === "string") return fault;
+  return `${fault.status}${fault.carriedOut ? ", carried out" : ""}`;
+}
+
+function endName({ response, error }: Parameters<StreamHandlers["onEnd"]>[0]): string {
+  if (response !== undefined) return String(response.status);
+  return error === undefined ? "closed" : "reset";
 }
 
 function refusal(status: 429 | 500 | 503): ApiResponse {

@@ -16,6 +16,8 @@ export interface ChildWork<T> {
 }
 
 const killGraceMs = 1000;
+/** How long a child works on after its agent has died. */
+const orphanMs = 2_000;
 
 /**
  * Carries out work in a process of its own, which goes on when the agent dies. It is in the journal before it is told
@@ -47,7 +49,13 @@ export async function inChild<T>(deps: HostDeps, operation: OperationContext, wo
         settle(apply, resolve, reject, done);
         return;
       }
+      let goesOn = false;
       deps.incarnation.perform(`child ${child.pid}: ${work.what}`, apply, {
+        // The agent dies while the child works: that goes on, unless the child is killed with the agent.
+        tear: () => {
+          goesOn = true;
+          deps.schedule(orphanMs, run);
+        },
         resolve: (value) => {
           done();
           resolve(value);
@@ -57,7 +65,7 @@ export async function inChild<T>(deps: HostDeps, operation: OperationContext, wo
           reject(error);
         },
       });
-      done();
+      if (!goesOn) done();
     };
     const { low, high } = work.latency;
     deps.schedule(low + deps.incarnation.system.random.next() * (high - low), () => {

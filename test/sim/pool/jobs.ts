@@ -1,0 +1,70 @@
+import type { Admission } from "../api/admission.ts";
+import { crashPoints } from "../crash-points.ts";
+import { describeFailure } from "../failed-run.ts";
+import { type RunInput, type RunResult, runScenario } from "../run-scenario.ts";
+import { scenarios } from "../scenarios/all.ts";
+import type { Scenario } from "../scenarios/scenario.ts";
+import { type Counts, Sightings } from "../sightings.ts";
+
+/** Runs that belong together, done by one thread. */
+export type Job =
+  | { readonly kind: "crash"; readonly scenario: string; readonly all: boolean }
+  | { readonly kind: "storm"; readonly firstSeed: number; readonly seeds: number };
+
+/** What a job came to; it travels between threads. */
+export interface Outcome {
+  readonly runs: number;
+  /** Of real time. */
+  readonly ms: number;
+  readonly crashPoints: number;
+  /** What people need of each run that failed, but for the ones after the first few. */
+  readonly failures: readonly string[];
+  readonly failed: number;
+  readonly seen: Counts;
+}
+
+const mostDescribed = 3;
+const crashSeed = 1;
+
+/** Does the runs of a job one after the other. */
+export async function carryOut(job: Job, admission: Admission): Promise<Outcome> {
+  const startedAt = performance.now();
+  const seen = new Sightings();
+  const failures: string[] = [];
+  let runs = 0;
+  let failed = 0;
+  const run = async (scenario: Scenario, input: RunInput): Promise<RunResult> => {
+    const result = await runScenario(scenario, input, admission);
+    runs++;
+    seen.merge(result.world.sightings.counts());
+    if (result.error !== undefined && ++failed <= mostDescribed) {
+      failures.push(describeFailure(scenario, input, result));
+    }
+    return result;
+  };
+  const points = job.kind === "crash" ? await crashAll(job, run) : await stormAll(job, run);
+  const ms = performance.now() - startedAt;
+  return { runs, ms, crashPoints: points, failures, failed, seen: seen.counts() };
+}
+
+type Run = (scenario: Scenario, input: RunInput) => Promise<RunResult>;
+
+/** A clean run, and then one for each place in it where a process can end. */
+async function crashAll({ scenario: name, all }: Job & { kind: "crash" }, run: Run): Promise<number> {
+  const scenario = scenarios.find((one) => one.name === name);
+  if (scenario === undefined) throw new RangeError(`there is no scenario "${name}"`);
+  const clean = await run(scenario, { seed: crashSeed });
+  if (clean.error !== undefined) return 0;
+  const points = crashPoints(clean.world.faults.effects, { all });
+  for (const crash of points) await run(scenario, { seed: crashSeed, crash });
+  return points.length;
+}
+
+/** Seeds take the scenarios in turn, and decide everything else. */
+async function stormAll({ firstSeed, seeds }: Job & { kind: "storm" }, run: Run): Promise<number> {
+  for (let seed = firstSeed; seed < firstSeed + seeds; seed++) {
+    const scenario = scenarios[seed % scenarios.length];
+    if (scenario !== undefined) await run(scenario, { seed, stormy: true, place: seed % 7 === 0 ? "host" : "pod" });
+  }
+  return 0;
+}

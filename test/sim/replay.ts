@@ -1,0 +1,57 @@
+// Tells one run again, every line of its trace: node test/sim/replay.ts 'SCENARIO' [--seed N] [--crash 15:after:kill] [--storm]
+import { parseArgs } from "node:util";
+import { Admission } from "./api/admission.ts";
+import type { CrashPoint, Ending, Moment } from "./faults.ts";
+import { runScenario } from "./run-scenario.ts";
+import { scenarios } from "./scenarios/all.ts";
+
+const usage = `usage: node test/sim/replay.ts 'SCENARIO' [--seed N] [--crash EFFECT:MOMENT:ENDING] [--storm] [--place PLACE]
+
+--seed   of latencies, ids and storms; 1 if not given
+--crash  EFFECT is a number as in the trace, MOMENT before, torn or after, ENDING kill or reboot
+--storm  faults of the network, the API server and the processes, as the seed says
+--place  of the agent: pod (if not given) or host
+
+Scenarios:
+${scenarios.map(({ name }) => `  ${name}`).join("\n")}`;
+
+const moments: readonly string[] = ["before", "torn", "after"] satisfies Moment[];
+const endings: readonly string[] = ["kill", "reboot"] satisfies Ending[];
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    seed: { type: "string", default: "1" },
+    crash: { type: "string" },
+    storm: { type: "boolean", default: false },
+    place: { type: "string", default: "pod" },
+    help: { type: "boolean", short: "h", default: false },
+  },
+});
+const scenario = scenarios.find(({ name }) => name === positionals[0]);
+if (scenario === undefined || values.help) {
+  console.log(usage);
+  process.exit(values.help ? 0 : 2);
+}
+
+const { world, error } = await runScenario(
+  scenario,
+  {
+    seed: Number(values.seed),
+    place: values.place === "host" ? "host" : "pod",
+    crash: values.crash === undefined ? undefined : parseCrash(values.crash),
+    stormy: values.storm,
+  },
+  new Admission(),
+);
+console.log(`${world.trace}\n\nseen:\n${world.sightings}\n`);
+console.log(error === undefined ? "converged" : `FAILED: ${error.message}`);
+process.exitCode = error === undefined ? 0 : 1;
+
+function parseCrash(text: string): CrashPoint {
+  const [effect, moment = "", ending = ""] = text.split(":");
+  if (!Number.isInteger(Number(effect)) || !moments.includes(moment) || !endings.includes(ending)) {
+    throw new RangeError(`--crash ${text} is not EFFECT:MOMENT:ENDING`);
+  }
+  return { effect: Number(effect), moment: moment as Moment, ending: ending as Ending };
+}
