@@ -1,5 +1,4 @@
 import { messageOf, unreachable, VolumeError } from "../errors.ts";
-import type { MountIdentity } from "../host/mount-table.ts";
 import type { ChildProcessID, HostPorts } from "../host/ports.ts";
 import type { ObjectContent, ObjectRef } from "../plugins/plugin.ts";
 import type { System } from "../ports.ts";
@@ -10,7 +9,7 @@ import * as targets from "./actions/targets.ts";
 import type { Desired } from "./desired-volume.ts";
 import type { Journal } from "./journal.ts";
 import { isRemoval, type Operation } from "./operations.ts";
-import type { PlanSettings } from "./plan-input.ts";
+import type { Observed, PlanSettings } from "./plan-input.ts";
 import { withoutChild } from "./record.ts";
 
 /** Milliseconds after which a child is given up (kubelet's csiTimeout). */
@@ -22,7 +21,7 @@ export interface ExecutorDeps {
   readonly journal: Journal;
   readonly settings: PlanSettings;
   content(ref: ObjectRef): ObjectContent | undefined;
-  observed(volume: string, generation: number, identity: MountIdentity | undefined): void;
+  observed(volume: string, generation: number, seen: Observed): void;
   progress(volume: string, message: string): void;
 }
 
@@ -93,7 +92,7 @@ export class Executor {
       effects: host.effects({ deadlineMs, onChild }),
       settings,
       content,
-      observed: (identity) => observed(operation.volume, desired?.generation ?? 0, identity),
+      observed: (seen) => observed(operation.volume, desired?.generation ?? 0, seen),
       progress: (message) => progress(operation.volume, message),
     };
     return context;

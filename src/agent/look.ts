@@ -2,6 +2,7 @@ import { type MountIdentity, type MountTable, sameFilesystem, sameIdentity } fro
 import type { MountEntry } from "../host/mountinfo.ts";
 import { attributeDifference, attributesOf } from "./attributes.ts";
 import type { DesiredMount, DesiredVolume } from "./desired-volume.ts";
+import type { Likeness } from "./likeness.ts";
 import { lookFromNode } from "./look-from-node.ts";
 import type { StageRecord, TargetRecord, VolumeRecord } from "./record.ts";
 import type { Problem, StageView, TargetView, VolumeView } from "./view.ts";
@@ -17,8 +18,8 @@ export interface LookInput {
   readonly nodeTable?: MountTable | undefined;
   /** Where a file system of the volume would be staged. */
   readonly stagingPath: string;
-  /** What the source shows, for a volume that is only observed. */
-  readonly observed: MountIdentity | undefined;
+  /** How like the volume a mount is that no record covers; undefined if that is not known. */
+  likeness(mount: MountEntry): Likeness | undefined;
 }
 
 /** PURE. The actual state of one volume, by table and record; nothing else is evidence (law L10). */
@@ -28,7 +29,8 @@ export function look(input: LookInput): VolumeView {
   const staged = stage.record !== undefined && stage.record.kind !== "path";
   const mounted = targets.some((target) => target.record !== undefined && target.truth !== "absent");
   // What was staged counts until the record of it is gone, which it is only after the evidence of its release.
-  const inUse = mounted || staged || stage.mount !== undefined || input.record?.child !== undefined;
+  const recorded = mounted || staged || stage.mount !== undefined || input.record?.child !== undefined;
+  const inUse = recorded || mayBeLostWhole(input, targets);
   return { stage, targets, inUse };
 }
 
@@ -113,16 +115,28 @@ function lookAtTarget(path: string, input: LookInput, stage: StageView): TargetV
 /** A mount that no record of ours covers: an observed volume compares it, any other keeps away from it. */
 function lookAtForeign(
   path: string,
-  { desired, observed }: LookInput,
+  { desired, likeness }: LookInput,
   layers: readonly MountEntry[],
   top: MountEntry | undefined,
-): Pick<TargetView, "truth" | "foreign" | "problem"> {
+): Pick<TargetView, "truth" | "foreign" | "problem" | "likeness"> {
   const foreign = top ?? layers[0];
-  if (desired?.mode === "Observe" && top !== undefined && observed !== undefined && sameIdentity(top, observed)) {
-    return { truth: "mounted" };
-  }
-  const problem = top === undefined ? covered(path) : layers.length > 1 ? stacked(path) : foreignMount(path, foreign);
-  return { truth: "absent", problem, ...(foreign && { foreign }) };
+  const like = foreign && likeness(foreign);
+  const observed = desired?.mode === "Observe";
+  if (observed && top !== undefined && (like === "same" || like === "own")) return { truth: "mounted" };
+  const single = observed ? differentMount(path, foreign) : foreignMount(path, foreign);
+  const problem = top === undefined ? covered(path) : layers.length > 1 ? stacked(path) : single;
+  return { truth: "absent", problem, ...(foreign && { foreign }), ...(like && { likeness: like }) };
+}
+
+/** Whether there is no record of a volume that may have been mounted, and something may be it, for all that is known. */
+function mayBeLostWhole({ record, desired, table }: LookInput, targets: readonly TargetView[]): boolean {
+  if (record !== undefined || desired?.mode !== "Manage" || !desired.granted) return false;
+  return table === undefined || targets.some(mayBeLost);
+}
+
+/** A mount that may have been made by us for this volume, whatever became of the record of it. */
+export function mayBeLost({ foreign, likeness }: TargetView): boolean {
+  return foreign !== undefined && likeness !== undefined && likeness !== "other";
 }
 
 function compare(
@@ -155,12 +169,23 @@ function mayBeOurs(entry: MountEntry, { identity, mountID, peerGroup }: TargetRe
 }
 
 function foreignMount(path: string, mount: MountEntry | undefined): Problem {
-  const what = mount === undefined ? "something" : `${mount.fsType} (${mount.source}, root ${mount.root})`;
   return {
     reason: "ForeignMount",
-    message: `${path} has ${what} mounted that is not ours: unmount it, or set adopt: IfSame if it is the same volume`,
+    message: `${path} has ${nameOf(mount)} mounted that is not ours: unmount it, or set adopt: IfSame if it is the same volume`,
     on: { kind: "Mount", name: path },
   };
+}
+
+function differentMount(path: string, mount: MountEntry | undefined): Problem {
+  return {
+    reason: "ForeignMount",
+    message: `${path} has ${nameOf(mount)} mounted, which is not what the spec says: mode Manage would leave it there and wait`,
+    on: { kind: "Mount", name: path },
+  };
+}
+
+function nameOf(mount: MountEntry | undefined): string {
+  return mount === undefined ? "something" : `${mount.fsType} (${mount.source}, root ${mount.root})`;
 }
 
 function covered(path: string): Problem {

@@ -1,4 +1,4 @@
-import type { MountIdentity, MountTable } from "../host/mount-table.ts";
+import { joinPath, type MountIdentity, type MountTable } from "../host/mount-table.ts";
 import type { ObjectRef } from "../plugins/plugin.ts";
 import type { Desired } from "./desired-volume.ts";
 import type { Failure, Slot } from "./failures.ts";
@@ -21,7 +21,7 @@ export interface PlanInput {
   readonly inFlight: ReadonlyMap<string, OperationKind>;
   readonly failures: ReadonlyMap<Slot, Failure>;
   readonly contents: (ref: ObjectRef) => ContentState;
-  /** What the sources of observed volumes show. */
+  /** What sources showed: of volumes that are only observed, and of those whose record was lost. */
   readonly observed: ReadonlyMap<string, Observation>;
   readonly settings: PlanSettings;
   /** Milliseconds of the monotonic clock. */
@@ -40,9 +40,25 @@ export type ContentState =
   /** Not there, not allowed, or not read yet. */
   | { readonly known: false; readonly problem: Problem };
 
-export interface Observation {
+/** A look at the source of a volume. */
+export interface Observation extends Observed {
   readonly generation: number;
-  readonly identity?: MountIdentity;
+  /** Milliseconds of the monotonic clock. */
+  readonly at: number;
+}
+
+export interface Observed {
+  /** Undefined if there was nothing. */
+  readonly source?: ObservedSource;
+  /** Id of the mount that the source's path was in. */
+  readonly mountID?: number;
+}
+
+export interface ObservedSource {
+  /** What a bind of it shows. */
+  readonly identity: MountIdentity;
+  /** `major:minor` that a device node stands for. */
+  readonly deviceNumber?: string;
 }
 
 /** Where the volume's own mount is staged. */
@@ -52,4 +68,9 @@ export function stagingPath(settings: PlanSettings, key: string): string {
 
 export function dataPath(settings: PlanSettings, key: string): string {
   return `${settings.stateDir}/data/${key}`;
+}
+
+/** Where the agent finds a path of the host, links aside. */
+export function hostSource(hostRoot: string, path: string): string {
+  return joinPath(hostRoot, path.slice(1));
 }

@@ -1,7 +1,11 @@
+import type { MountEntry } from "../host/mountinfo.ts";
 import { type Desired, type DesiredVolume, isInvalid } from "./desired-volume.ts";
 import { type Failure, slotOf } from "./failures.ts";
+import { type Likeness, likenessOf } from "./likeness.ts";
 import { look } from "./look.ts";
-import { type Action, describe, isRemoval, type Operation, type OperationKind } from "./operations.ts";
+import { lostSteps, tableUnreadable } from "./lost-record.ts";
+import { observeSteps } from "./observe-steps.ts";
+import { describe, isRemoval, type Operation, type OperationKind } from "./operations.ts";
 import { PathOwners } from "./path-owners.ts";
 import { type PlanInput, stagingPath } from "./plan-input.ts";
 import type { VolumeRecord } from "./record.ts";
@@ -82,12 +86,13 @@ function planVolume(name: string, input: PlanInput, owners: PathOwners): VolumeP
     table: input.table,
     nodeTable: input.nodeTable,
     stagingPath: stagingPath(input.settings, key),
-    observed: input.observed.get(name)?.identity,
+    likeness: likenessIn(input, desired),
   });
   const context: StepContext = { input, owners, view, record };
   const { phase, steps } = decide(desired, context);
-  const base = { name, phase, view, problems: steps.problems, ...(desired && { desired }), ...(record && { record }) };
-  const pending = steps.actions.map(describe);
+  const problems = withTable(steps.problems, phase, input);
+  const base = { name, phase, view, problems, ...(desired && { desired }), ...(record && { record }) };
+  const pending = steps.actions.filter(({ kind }) => kind !== "observe").map(describe);
   const chosen = choose(name, steps, phase, input, desired?.generation ?? record?.generation ?? 0);
   const running = input.inFlight.get(name);
   if (running === undefined) return { ...base, pending, ...chosen };
@@ -124,12 +129,16 @@ function decideRelease(desired: Desired, context: StepContext): { phase: Phase; 
   if (record?.retained === true) return { phase: "retained", steps: nothing };
   const empty = record === undefined || (record.stage === undefined && record.targets.length === 0);
   const nothingLeft = empty && view.stage.mount === undefined && record?.child === undefined;
-  if (nothingLeft) return { phase: "released", steps: nothing };
+  const lost = nothingLeft ? lostSteps(desired, context) : undefined;
+  if (nothingLeft && lost === undefined) return { phase: "released", steps: nothing };
   // What an intent before it has left is not its to take down, nor to call released (safety rule 27, law L10).
   if (!isInvalid(desired) && desired.mode === "Observe")
     return { phase: "observe", steps: observeSteps(desired, context) };
-  if (desired.deletionPolicy === "Retain")
+  if (desired.deletionPolicy === "Retain") {
+    if (record === undefined && context.input.table !== undefined) return { phase: "retained", steps: nothing };
     return { phase: "tearDown", steps: { ...nothing, actions: [{ kind: "retain" }] } };
+  }
+  if (lost !== undefined) return { phase: "tearDown", steps: lost };
   return { phase: "tearDown", steps: tearDownSteps(context, desired) };
 }
 
@@ -139,21 +148,6 @@ function forgetSteps({ view, record }: StepContext): Steps {
   const kind = view.stage.record?.kind;
   const staged = view.stage.truth !== "absent" && kind !== "path" && kind !== "device";
   return left || staged ? nothing : { ...nothing, actions: [{ kind: "forget" }] };
-}
-
-/** What Manage would do, after a look at what the source shows. */
-function observeSteps(desired: DesiredVolume, context: StepContext): Steps {
-  const seen = context.input.observed.get(desired.name);
-  if (desired.layout.hostPath !== undefined && seen?.generation !== desired.generation) {
-    return { ...nothing, actions: [{ kind: "observe" }] };
-  }
-  const mount = context.view.targets.flatMap((target): Action[] =>
-    target.truth === "mounted" || target.problem !== undefined ? [] : [{ kind: "publish", path: target.path }],
-  );
-  const problems = new Map(
-    context.view.targets.flatMap((t) => (t.problem === undefined ? [] : [[t.path, t.problem] as const])),
-  );
-  return { actions: mount.length > 0 ? [{ kind: "stage" }, ...mount] : [], problems };
 }
 
 /**
@@ -202,6 +196,23 @@ function hasLeft(path: string, { mounts }: DesiredVolume, record: VolumeRecord |
 /** Safety rule 4: a generation that the journal has passed is an old read. */
 function isStale(desired: Desired, record: VolumeRecord | undefined): boolean {
   return record !== undefined && record.uid === desired.uid && desired.generation < record.generation;
+}
+
+/** Without the mount table nothing of a volume that is managed can go on. */
+function withTable(problems: Steps["problems"], phase: Phase, { table }: PlanInput): Steps["problems"] {
+  if (table !== undefined || (phase !== "setUp" && phase !== "tearDown") || problems.has("")) return problems;
+  return new Map([["", tableUnreadable], ...problems]);
+}
+
+/** What a mount without a record is to a volume whose spec is understood. */
+function likenessIn(input: PlanInput, desired: Desired | undefined): (mount: MountEntry) => Likeness | undefined {
+  const { table, settings } = input;
+  if (table === undefined || desired === undefined || isInvalid(desired)) return () => undefined;
+  const observed = input.observed.get(desired.name);
+  if (desired.mode === "Observe" && desired.layout.hostPath !== undefined && observed?.source === undefined) {
+    return () => undefined;
+  }
+  return (mount) => likenessOf(mount, desired, { table, settings, observed });
 }
 
 function problem(of: Problem): Steps {

@@ -96,6 +96,9 @@ function observing(volume: VolumePlan): Standing {
       reason: "Observing",
       message: "the mount table shows what the spec says",
     };
+  if (volume.pending.length === 0) {
+    return { state: "Observed", ready: "Unknown", reason: "Progressing", message: "the source is looked at" };
+  }
   const message = `mode Manage would: ${volume.pending.join("; ")}`;
   return { state: "Observed", ready: "False", reason: "WouldChange", message };
 }

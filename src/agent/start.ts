@@ -73,7 +73,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
     journal,
     settings,
     content: (ref) => contents.get(ref),
-    observed: (volume, generation, shown) => observed.set(volume, { generation, ...(shown && { identity: shown }) }),
+    observed: (volume, generation, seen) => observed.set(volume, { generation, at: system.clock.monotonic(), ...seen }),
     progress: (volume, message) => log.info("progress", { intent: volume, step: message }),
   });
 

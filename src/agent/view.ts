@@ -2,6 +2,7 @@ import type { Reason } from "../api/reasons.ts";
 import type { Drift } from "../api/types.gen.ts";
 import type { MountEntry } from "../host/mountinfo.ts";
 import type { DesiredMount } from "./desired-volume.ts";
+import type { Likeness } from "./likeness.ts";
 import type { StageRecord, TargetRecord } from "./record.ts";
 
 /**
@@ -39,6 +40,8 @@ export interface TargetView {
   readonly ours?: MountEntry;
   /** The topmost mount there, if it is not ours. */
   readonly foreign?: MountEntry;
+  /** How like the volume that is, where no record says whose it is. */
+  readonly likeness?: Likeness;
   /** It shows something else than the volume does now: it has to be replaced. */
   readonly outdated: boolean;
   readonly attributesDiffer: boolean;

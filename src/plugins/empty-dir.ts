@@ -1,6 +1,6 @@
 import { quantityBytes } from "../api/quantity.ts";
 import type { StageContext, Staged, VolumePlugin, VolumeSpec } from "./plugin.ts";
-import { memorySource, stageDirectory, stageFilesystem } from "./staging.ts";
+import { memoryFilesystem, memorySource, stageDirectory, stageFilesystem } from "./staging.ts";
 
 /**
  * A directory of the node's own, empty at first. On disk it is a directory (0777) beneath the state directory, in
@@ -9,16 +9,25 @@ import { memorySource, stageDirectory, stageFilesystem } from "./staging.ts";
 export const emptyDir: VolumePlugin = {
   type: "emptyDir",
 
-  layout: (spec) => ({ options: options(spec), readOnly: false, devices: false }),
+  layout: (spec) => ({
+    options: options(spec),
+    readOnly: false,
+    devices: false,
+    ...(inMemory(spec) && { filesystem: memoryFilesystem(spec) }),
+  }),
 
   async stage(spec: VolumeSpec, context: StageContext): Promise<Staged> {
-    if (spec.source.emptyDir?.medium !== "Memory") return stageDirectory(context, 0o777);
+    if (!inMemory(spec)) return stageDirectory(context, 0o777);
     return stageFilesystem(context, { fsType: "tmpfs", source: memorySource(spec), options: options(spec) });
   },
 };
 
+function inMemory(spec: VolumeSpec): boolean {
+  return spec.source.emptyDir?.medium === "Memory";
+}
+
 function options(spec: VolumeSpec): string[] {
-  const { medium, sizeLimit } = spec.source.emptyDir ?? {};
-  if (medium !== "Memory") return [];
+  const { sizeLimit } = spec.source.emptyDir ?? {};
+  if (!inMemory(spec)) return [];
   return ["mode=0777", ...(sizeLimit === undefined ? [] : [`size=${quantityBytes(sizeLimit)}`])];
 }

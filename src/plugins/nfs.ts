@@ -6,14 +6,23 @@ import { stageFilesystem } from "./staging.ts";
 export const nfs: VolumePlugin = {
   type: "nfs",
 
-  layout: (spec) => ({ options: spec.mountOptions, readOnly: sourceOf(spec).readOnly === true, devices: false }),
+  layout: (spec) => ({
+    options: spec.mountOptions,
+    readOnly: sourceOf(spec).readOnly === true,
+    devices: false,
+    filesystem: { types: ["nfs", "nfs4"], source: exportOf(spec), own: false },
+  }),
 
   async stage(spec: VolumeSpec, context: StageContext): Promise<Staged> {
-    const { server, path, readOnly = false } = sourceOf(spec);
-    const mount = { fsType: "nfs", source: `${server}:${path}`, options: spec.mountOptions };
-    return stageFilesystem(context, mount, readOnly);
+    const mount = { fsType: "nfs", source: exportOf(spec), options: spec.mountOptions };
+    return stageFilesystem(context, mount, sourceOf(spec).readOnly === true);
   },
 };
+
+function exportOf(spec: VolumeSpec): string {
+  const { server, path } = sourceOf(spec);
+  return `${server}:${path}`;
+}
 
 function sourceOf(spec: VolumeSpec): NFSVolumeSource {
   if (spec.source.nfs === undefined) throw new Error("not an nfs volume");

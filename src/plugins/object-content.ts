@@ -2,7 +2,7 @@ import type { ConfigMapVolumeSource, KeyToPath, SecretVolumeSource } from "../ap
 import { VolumeError } from "../errors.ts";
 import type { PayloadFile } from "../host/ports.ts";
 import type { ContentPlugin, ObjectContent, StageContext, Staged, VolumeSpec } from "./plugin.ts";
-import { memorySource, stageDirectory, stageFilesystem } from "./staging.ts";
+import { memoryFilesystem, memorySource, stageDirectory, stageFilesystem } from "./staging.ts";
 
 const defaultMode = 0o644; // core/v1: ConfigMapVolumeSourceDefaultMode, SecretVolumeSourceDefaultMode
 
@@ -30,7 +30,8 @@ export const secret: ContentPlugin = {
   layout(spec) {
     const { namespace, secretName: name, optional = false } = secretOf(spec);
     const content = { kind: "Secret", namespace, name, optional } as const;
-    return { options: ["mode=0755"], readOnly: true, devices: false, content };
+    const filesystem = memoryFilesystem(spec);
+    return { options: ["mode=0755"], readOnly: true, devices: false, content, filesystem };
   },
 
   async stage(spec, context) {

@@ -37,6 +37,13 @@ export interface Layout {
   readonly content?: ObjectRef;
   /** Host path that the volume comes from. */
   readonly hostPath?: string;
+  /** The file system that is staged, where the spec alone says how the mount table will name it. */
+  readonly filesystem?: {
+    readonly types: readonly string[];
+    readonly source: string;
+    /** Whether nobody but us makes one of this name. */
+    readonly own: boolean;
+  };
 }
 
 /**

@@ -1,6 +1,6 @@
 import { VolumeError } from "../errors.ts";
 import type { FilesystemMount } from "../host/ports.ts";
-import { type StageContext, type Staged, stagingAttributes, type VolumeSpec } from "./plugin.ts";
+import { type Layout, type StageContext, type Staged, stagingAttributes, type VolumeSpec } from "./plugin.ts";
 
 /** Mounts a file system on the staging path, unless one of an attempt before is there already. */
 export async function stageFilesystem(
@@ -25,6 +25,11 @@ export async function stageFilesystem(
 /** The name that a volume's file system in memory goes by in the mount table: it tells it from those of other volumes. */
 export function memorySource({ key }: VolumeSpec): string {
   return `nodevolume-${key}`;
+}
+
+/** How the mount table shows it. */
+export function memoryFilesystem(spec: VolumeSpec): NonNullable<Layout["filesystem"]> {
+  return { types: ["tmpfs"], source: memorySource(spec), own: true };
 }
 
 /** The kernel names a mount of type nfs by the version that was negotiated. */

@@ -10,7 +10,7 @@ import { nextFailure, slotOf } from "../../src/agent/failures.ts";
 import { Journal } from "../../src/agent/journal.ts";
 import type { Operation } from "../../src/agent/operations.ts";
 import { type Plan, plan, type VolumePlan } from "../../src/agent/plan.ts";
-import type { ContentState } from "../../src/agent/plan-input.ts";
+import type { ContentState, Observation } from "../../src/agent/plan-input.ts";
 import { volumeKey } from "../../src/agent/volume-key.ts";
 import type { ObjectMeta } from "../../src/api/meta.ts";
 import type { NodeVolumeIntent, NodeVolumeIntentSpec } from "../../src/api/types.gen.ts";
@@ -38,7 +38,7 @@ export class RealNode implements AsyncDisposable {
   readonly done: string[] = [];
   #journal: Journal | undefined;
   readonly #failures = new Map<string, Failure>();
-  readonly #observed = new Map();
+  readonly #observed = new Map<string, Observation>();
   readonly #kept: Disposable[] = [];
   #intents = new Map<string, Desired>();
 
@@ -169,7 +169,8 @@ export class RealNode implements AsyncDisposable {
       journal: await this.journal(),
       settings: this.#settings,
       content: (ref) => this.contents.get(ref.name),
-      observed: (volume, generation, identity) => this.#observed.set(volume, { generation, identity }),
+      observed: (volume, generation, seen) =>
+        this.#observed.set(volume, { generation, at: performance.now(), ...seen }),
       progress: (volume, message) => this.log.push(`${volume}: ${message}`),
     });
     const error = await executor.run(operation, desired);

@@ -1,12 +1,11 @@
 import { VolumeError } from "../../errors.ts";
-import type { MountIdentity } from "../../host/mount-table.ts";
 import { isBeneath } from "../../host/mount-table.ts";
 import type { Effects, HostPorts, TargetPath } from "../../host/ports.ts";
 import type { ObjectContent, ObjectRef } from "../../plugins/plugin.ts";
 import type { Desired, DesiredVolume } from "../desired-volume.ts";
 import { isInvalid } from "../desired-volume.ts";
 import type { Journal } from "../journal.ts";
-import type { PlanSettings } from "../plan-input.ts";
+import type { Observed, PlanSettings } from "../plan-input.ts";
 import type { VolumeRecord } from "../record.ts";
 
 /** What every action works with: one volume, its journal, and the effects on the node. */
@@ -18,7 +17,7 @@ export interface ActionContext {
   readonly settings: PlanSettings;
   /** Content as it is now; undefined if it is not known. */
   content(ref: ObjectRef): ObjectContent | undefined;
-  observed(identity: MountIdentity | undefined): void;
+  observed(seen: Observed): void;
   progress(message: string): void;
 }
 

@@ -3,7 +3,7 @@ import { isBeneath, joinPath, sameIdentity } from "../../host/mount-table.ts";
 import { type StageContext, type Staged, showsContent, stagingAttributes } from "../../plugins/plugin.ts";
 import { plugins } from "../../plugins/registry.ts";
 import type { DesiredVolume } from "../desired-volume.ts";
-import { dataPath } from "../plan-input.ts";
+import { dataPath, hostSource } from "../plan-input.ts";
 import type { StageRecord } from "../record.ts";
 import { type ActionContext, recordOf, stagingTarget, wanted } from "./context.ts";
 
@@ -45,12 +45,14 @@ export async function reconfigure(context: ActionContext, mountID: number): Prom
   await context.journal.put({ ...record, stage: { ...record.stage, options } });
 }
 
-/** What the source of an observed volume shows. Reads only. */
+/** What the source of a volume shows. Reads only. */
 export async function observe(context: ActionContext): Promise<void> {
   const { hostPath } = wanted(context).layout;
   if (hostPath === undefined) return;
-  const info = await context.effects.mounter.inspect({ root: context.settings.hostRoot, path: hostPath });
-  context.observed(info?.identity);
+  const { hostRoot } = context.settings;
+  const mount = (await context.host.mountTable.read()).covering(hostSource(hostRoot, hostPath));
+  const source = await context.effects.mounter.inspect({ root: hostRoot, path: hostPath });
+  context.observed({ ...(source && { source }), ...(mount && { mountID: mount.id }) });
 }
 
 async function stageAnew(context: ActionContext, desired: DesiredVolume): Promise<Staged> {

@@ -77,5 +77,7 @@ function failureOf({ kind, sameGeneration, due, reason, sinceMs }: FailureChoice
 function observationOf({ name, choice, staged }: Draft): [string, Observation][] {
   if (choice.observed === "no") return [];
   const generation = choice.observed === "older" ? generations.older : generations.same;
-  return [[name, { generation, ...(choice.observed === "source" && { identity: staged.identity }) }]];
+  return [
+    [name, { generation, at: 0, ...(choice.observed === "source" && { source: { identity: staged.identity } }) }],
+  ];
 }

@@ -18,14 +18,19 @@ function seen(world: World, more: Partial<NodeStateInput> = {}) {
 const condition = (of: ReturnType<typeof seen>, type: "Drained") => findCondition(of.conditions, type)?.status;
 
 describe("nodeStateOf", () => {
-  it("volumesInUse names what may be staged or mounted, sorted, whether an intent wants it or only the record has it", () => {
+  it("volumesInUse names what may be staged or mounted, sorted, before the intents were read as well as afterwards", () => {
     const { stage: _stage, ...nothing } = record({ name: "m", targets: [] });
     const records = [record({ name: "z" }), record({ name: "a" }), nothing];
     const intents = [wanted({ name: "z" }), wanted({ name: "new" })];
     for (const mounts of [[], "unreadable"] as const) {
-      const of = seen({ intents, records, mounts });
-      expect(of.volumesInUse).to.deep.equal(["a", "z"]);
-      expect(of.inUse).to.equal(2);
+      const before = seen({ records, mounts }, { synced: false });
+      const after = seen({ intents, records, mounts });
+      const unknown = mounts === "unreadable" ? ["new"] : []; // granted: its record may be lost
+      expect([before.volumesInUse, after.volumesInUse]).to.deep.equal([
+        ["a", "z"],
+        ["a", ...unknown, "z"],
+      ]);
+      expect([before.inUse, after.inUse]).to.deep.equal([2, 2 + unknown.length]);
     }
   });
 

@@ -1,0 +1,48 @@
+import { type MountIdentity, type MountTable, sameFilesystem, sameIdentity } from "../host/mount-table.ts";
+import type { MountEntry } from "../host/mountinfo.ts";
+import type { DesiredVolume } from "./desired-volume.ts";
+import { dataPath, hostSource, type Observation, type PlanSettings } from "./plan-input.ts";
+
+/**
+ * How like a volume a mount is of which no record says whose it is:
+ * - own: it shows what only we make, and for this volume alone (safety rule 24).
+ * - same: it shows what the spec names, mounted by us or by somebody else.
+ * - filesystem: it shows something else of the same file system: the volume, if that was renamed since.
+ * - other: it is not this volume.
+ */
+export type Likeness = "own" | "same" | "filesystem" | "other";
+
+export interface LikenessContext {
+  readonly table: MountTable;
+  readonly settings: PlanSettings;
+  /** What the source was found to show, if it was looked at. */
+  readonly observed: Observation | undefined;
+}
+
+/** PURE. Each source by what the mount table shows of it: a name, a directory, or a device. */
+export function likenessOf(mount: MountEntry, desired: DesiredVolume, context: LikenessContext): Likeness {
+  const { layout, spec } = desired;
+  const { table, settings, observed } = context;
+  if (layout.filesystem !== undefined) {
+    const { types, source, own } = layout.filesystem;
+    if (!types.includes(mount.fsType) || clean(mount.source) !== clean(source)) return "other";
+    return own ? "own" : "same";
+  }
+  if (layout.hostPath === undefined) {
+    const data = table.identityOf(dataPath(settings, spec.key));
+    return data !== undefined && sameIdentity(mount, data) ? "own" : "other";
+  }
+  const source = observed?.source;
+  const disk = desired.type === "local" && spec.volumeMode === "Filesystem" ? source?.deviceNumber : undefined;
+  const identity: MountIdentity | undefined =
+    disk !== undefined
+      ? { device: disk, root: "/" }
+      : (source?.identity ?? table.identityOf(hostSource(settings.hostRoot, layout.hostPath)));
+  if (identity === undefined || !sameFilesystem(mount, identity)) return "other";
+  return sameIdentity(mount, identity) ? "same" : "filesystem";
+}
+
+/** A server's export is named with or without a slash at its end. */
+function clean(source: string): string {
+  return source.length > 1 ? source.replace(/\/+$/, "") : source;
+}

@@ -1,0 +1,47 @@
+import { type Desired, isInvalid } from "./desired-volume.ts";
+import { mayBeLost } from "./look.ts";
+import type { StepContext, Steps } from "./step-context.ts";
+import type { Problem, TargetView } from "./view.ts";
+
+/**
+ * PURE. What has to be known or done before a volume of which there is no record is called released: its journal may be
+ * lost, and what it mounted still be there. What only we make is taken over, to be taken down; what may be ours or
+ * somebody else's blocks, and says so; another file system does neither (safety rules 6 and 24).
+ * @returns undefined if nothing of the volume is left
+ */
+export function lostSteps(desired: Desired, { input, view, record }: StepContext): Steps | undefined {
+  const observed = !isInvalid(desired) && desired.mode === "Observe";
+  if (observed) return undefined; // it has done nothing
+  if (input.table === undefined) return { actions: [], problems: new Map([["", tableUnreadable]]) };
+  if (record !== undefined || isInvalid(desired) || !desired.granted) return undefined;
+  const unknown = view.targets.filter((target) => target.foreign !== undefined);
+  if (unknown.length > 0 && desired.layout.hostPath !== undefined) {
+    const seen = input.observed.get(desired.name);
+    if (seen?.generation !== desired.generation) return { actions: [{ kind: "observe" }], problems: new Map() };
+  }
+  const lost = unknown.filter(mayBeLost);
+  if (lost.length === 0) return undefined;
+  const actions = lost.flatMap(({ path, likeness, foreign, problem }) => {
+    const alone = likeness === "own" && problem?.reason === "ForeignMount";
+    return alone && foreign !== undefined ? [{ kind: "adopt", path, mountID: foreign.id } as const] : [];
+  });
+  return {
+    actions,
+    problems: actions.length > 0 ? new Map() : new Map(lost.map((target) => [target.path, lostMount(target)])),
+  };
+}
+
+export const tableUnreadable: Problem = {
+  reason: "MountTableUnreadable",
+  message: "the kernel's mount table cannot be read: what is mounted is not known",
+};
+
+function lostMount({ path, foreign, problem }: TargetView): Problem {
+  if (problem !== undefined && problem.reason !== "ForeignMount") return problem;
+  const what = `${foreign?.fsType} (${foreign?.source}, root ${foreign?.root})`;
+  return {
+    reason: "ForeignMount",
+    message: `${path} has ${what} mounted, which may be this volume's: the agent's record of it is lost. Unmount it, and the volume is released`,
+    on: { kind: "Mount", name: path },
+  };
+}

@@ -1,0 +1,34 @@
+import type { DesiredVolume } from "./desired-volume.ts";
+import type { Action } from "./operations.ts";
+import { hostSource, type PlanInput } from "./plan-input.ts";
+import type { StepContext, Steps } from "./step-context.ts";
+
+/** How long a look at a source holds, in milliseconds: nothing tells when a source appears, goes or is renamed. */
+const holdsMs = 30_000;
+
+/** PURE. What Manage would do, compared with what the source showed at the last look. */
+export function observeSteps(desired: DesiredVolume, { input, view }: StepContext): Steps {
+  const seen = input.observed.get(desired.name);
+  const look: Action[] = isLookDue(desired, input) ? [{ kind: "observe" }] : [];
+  if (desired.layout.hostPath !== undefined && seen?.generation !== desired.generation) {
+    return { actions: look, problems: new Map() };
+  }
+  const mount = view.targets.flatMap((target): Action[] =>
+    target.truth === "mounted" || target.problem !== undefined ? [] : [{ kind: "publish", path: target.path }],
+  );
+  const problems = new Map(
+    view.targets.flatMap((t) => (t.problem === undefined ? [] : [[t.path, t.problem] as const])),
+  );
+  return { actions: mount.length > 0 ? [...look, { kind: "stage" }, ...mount] : look, problems };
+}
+
+/** PURE. Whether what a source shows is not known, or may be another thing by now. */
+export function isLookDue(
+  { name, generation, layout }: DesiredVolume,
+  { observed, table, settings, now }: PlanInput,
+): boolean {
+  if (layout.hostPath === undefined) return false;
+  const seen = observed.get(name);
+  if (seen?.generation !== generation || now - seen.at >= holdsMs) return true;
+  return table?.covering(hostSource(settings.hostRoot, layout.hostPath))?.id !== seen.mountID;
+}

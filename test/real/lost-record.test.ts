@@ -1,0 +1,68 @@
+import { execFileSync } from "node:child_process";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { expect } from "chai";
+import type { VolumeSource } from "../../src/api/types.gen.ts";
+import { intent, RealNode } from "../lib/real-node.ts";
+import { need } from "../lib/requirements.ts";
+
+const name = "node.volume-1";
+
+describe("the release of a volume whose record was lost, on the real kernel", () => {
+  let node: RealNode;
+
+  before(function () {
+    need(this, "root");
+  });
+  beforeEach(() => {
+    node = new RealNode();
+    mkdirSync(`${node.path}/src/data`);
+  });
+  afterEach(async () => {
+    await node[Symbol.asyncDispose]();
+  });
+
+  const one = (source: VolumeSource, more: object = {}) =>
+    intent({ source, ...more, mounts: [{ path: node.target("a") }] });
+  const deleted = { deleting: true, generation: 2 };
+
+  /** Sets the volume up, and loses the journal. */
+  async function lose(source: VolumeSource): Promise<void> {
+    node.want(one(source));
+    await node.converge();
+    await node.restart();
+    rmSync(`${node.stateDir}/journal`);
+  }
+
+  it("a bind of a path of the host is not called released before it is gone", async () => {
+    const source = { hostPath: { path: `${node.path}/src/data` } };
+    await lose(source);
+    node.want(one(source, deleted));
+    const volume = await node.volume(name);
+    expect([volume.phase, volume.view.inUse]).to.deep.equal(["tearDown", true]);
+    expect(volume.problems.get(node.target("a"))?.message).to.contain("Unmount it, and the volume is released");
+    expect(node.mounts()).to.have.length(1);
+    execFileSync("umount", [node.target("a")]);
+    expect((await node.volume(name)).phase).to.equal("released");
+  });
+
+  for (const medium of ["Memory", ""] as const) {
+    it(`what only we make is taken down: emptyDir, medium "${medium}"`, async () => {
+      const source = { emptyDir: { medium } };
+      await lose(source);
+      if (medium === "Memory") execFileSync("umount", [node.mounts()[0]?.point ?? ""]); // the staged one
+      expect(node.mounts().map((mount) => mount.point)).to.deep.equal([node.target("a")]);
+      node.want(one(source, deleted));
+      expect((await node.volume(name)).phase).to.equal("released");
+      expect(node.mounts()).to.deep.equal([]);
+    });
+  }
+
+  it("a file system of somebody else does not keep it", async () => {
+    mkdirSync(node.target("a"));
+    execFileSync("mount", ["-t", "tmpfs", "foreign", node.target("a")]);
+    writeFileSync(`${node.target("a")}/canary`, "");
+    node.want(one({ hostPath: { path: `${node.path}/src/data` } }, deleted));
+    expect((await node.volume(name)).phase).to.equal("released");
+    expect(node.mounts()).to.have.length(1);
+  });
+});

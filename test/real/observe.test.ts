@@ -1,0 +1,56 @@
+import { execFileSync } from "node:child_process";
+import { mkdirSync } from "node:fs";
+import { expect } from "chai";
+import { standingOf } from "../../src/agent/standing.ts";
+import type { VolumeSource } from "../../src/api/types.gen.ts";
+import { loopDevice } from "../lib/loop-device.ts";
+import { intent, RealNode } from "../lib/real-node.ts";
+import { need } from "../lib/requirements.ts";
+
+const name = "node.volume-1";
+
+describe("an observed volume, on the real kernel", () => {
+  let node: RealNode;
+
+  before(function () {
+    need(this, "root", "loop-devices", "mkfs.ext4", "ext4");
+  });
+  beforeEach(() => {
+    node = new RealNode();
+    mkdirSync(node.target("a"));
+  });
+  afterEach(async () => {
+    await node[Symbol.asyncDispose]();
+  });
+
+  const observe = (source: VolumeSource) =>
+    node.want(intent({ mode: "Observe", source, mounts: [{ path: node.target("a") }] }));
+  const said = async () => {
+    const { ready, reason } = standingOf(await node.volume(name));
+    return `${ready} ${reason}`;
+  };
+
+  it("a disk that somebody mounted there is what the spec says, another one is not", async () => {
+    mkdirSync(`${node.path}/disks`);
+    const [disk, other] = ["disk", "other"].map((file) => node.keep(loopDevice(`${node.path}/disks`, file, 16)).path);
+    for (const device of [disk, other]) execFileSync("mkfs.ext4", ["-q", device ?? ""]);
+    observe({ local: { path: disk ?? "" } });
+    expect(await said()).to.equal("False WouldChange");
+    execFileSync("mount", [other ?? "", node.target("a")]);
+    expect(await said()).to.equal("False ForeignMount");
+    execFileSync("umount", [node.target("a")]);
+    execFileSync("mount", [disk ?? "", node.target("a")]);
+    expect(await said()).to.equal("True Observing");
+    expect(node.done, "it only looked").to.deep.equal(["observe"]);
+  });
+
+  it("a source that is mounted later is looked at again", async () => {
+    mkdirSync(`${node.path}/src/data`);
+    execFileSync("mount", ["--bind", "--make-private", `${node.path}/src/data`, node.target("a")]);
+    observe({ hostPath: { path: `${node.path}/src/data` } });
+    expect(await said()).to.equal("True Observing");
+    execFileSync("mount", ["-t", "tmpfs", "later", `${node.path}/src/data`]);
+    expect(await said(), "the target shows what is hidden at the source").to.equal("False ForeignMount");
+    expect(node.done).to.deep.equal(["observe", "observe"]);
+  });
+});

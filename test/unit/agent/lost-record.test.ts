@@ -1,0 +1,100 @@
+import { expect } from "chai";
+import type { Observation } from "../../../src/agent/plan-input.ts";
+import type { MountEntry } from "../../../src/host/mountinfo.ts";
+import { entry } from "../../lib/mount-entries.ts";
+import { planned, prefix, record, volume, type World, wanted } from "../../lib/plan-world.ts";
+import type { IntentInput } from "../../lib/real-node.ts";
+
+const path = `${prefix}/a`;
+const deleting = { deleting: true, generation: 2 };
+const onRoot = { device: "8:1", fsType: "ext4", source: "/dev/root" };
+
+/** The release of an intent of which there is no record, with one mount on its target. */
+function released(source: IntentInput["source"], mount: Partial<MountEntry>, observed?: Omit<Observation, "at">) {
+  const seen = observed ?? { generation: 2 };
+  const input = { observed: new Map([[volume, { at: 1_000, ...seen }]]) };
+  const mounts = [entry({ id: 30, point: path, ...mount })];
+  return planned({ intents: [wanted({ source, ...deleting })], mounts, input });
+}
+
+describe("the release of a volume without a record", () => {
+  const nothing: World = { intents: [wanted(deleting)] };
+
+  it("is acknowledged where nothing is mounted, and not while the mount table cannot be read", () => {
+    expect(planned(nothing).phase).to.equal("released");
+    const unreadable = planned({ ...nothing, mounts: "unreadable" });
+    expect(unreadable.phase).to.equal("tearDown");
+    expect(unreadable.problems.get("")?.reason).to.equal("MountTableUnreadable");
+    expect(unreadable.view.inUse).to.equal(true);
+    const { stage: _stage, ...empty } = record({ targets: [] });
+    expect(planned({ ...nothing, records: [empty], mounts: "unreadable" }).phase, "an empty record").to.equal(
+      "tearDown",
+    );
+  });
+
+  it("looks at a source of the host first, then blocks on what may be a bind of it", () => {
+    const source = { hostPath: { path: "/data/x" } };
+    const first = released(source, { ...onRoot, root: "/data/x" }, { generation: 1 });
+    expect(first.operation).to.deep.equal({ volume, kind: "observe" });
+    for (const root of ["/data/x", "/data/renamed", "/data/x//deleted"]) {
+      const { phase, operation, problems, view } = released(source, { ...onRoot, root });
+      expect([phase, operation, view.inUse], root).to.deep.equal(["tearDown", undefined, true]);
+      expect(problems.get(path)?.message, root).to.contain("Unmount it, and the volume is released");
+    }
+  });
+
+  it("knows a source behind a link by the look", () => {
+    const source = { hostPath: { path: "/link" } };
+    const identity = { device: "8:17", root: "/x" };
+    const mount = { ...onRoot, device: "8:17", root: "/x" };
+    expect(released(source, mount, { generation: 2, source: { identity } }).phase).to.equal("tearDown");
+    expect(released(source, mount, { generation: 2 }).phase, "without the look it is another file system").to.equal(
+      "released",
+    );
+  });
+
+  it("a mount of another file system is foreign, and blocks nothing", () => {
+    const hostPath = { hostPath: { path: "/data/x" } };
+    expect(released(hostPath, { device: "0:99", fsType: "nfs4", source: "srv:/y" }).phase).to.equal("released");
+    const nfs = { nfs: { server: "srv", path: "/x" } };
+    expect(released(nfs, { device: "0:99", fsType: "nfs4", source: "srv:/y" }).phase).to.equal("released");
+    expect(released(nfs, { device: "0:99", fsType: "nfs4", source: "srv:/x" }).phase).to.equal("tearDown");
+    const disk = { local: { path: "/dev/sdb" } };
+    const identity = { device: "0:6", root: "/sdb" };
+    const seen = { generation: 2, source: { identity, deviceNumber: "8:16" } };
+    expect(released(disk, { ...onRoot, device: "8:16" }, seen).phase).to.equal("tearDown");
+    expect(released(disk, { ...onRoot, device: "8:32" }, seen).phase).to.equal("released");
+  });
+
+  it("takes over what only we make for this volume, to take it down (safety rule 24)", () => {
+    const memory = released({ emptyDir: { medium: "Memory" } }, { device: "0:99", source: "nodevolume-key" });
+    expect(memory.operation).to.deep.equal({ volume, kind: "adopt", path, mountID: 30 });
+    const disk = released({ emptyDir: {} }, { ...onRoot, root: "/state/data/key" });
+    expect(disk.operation).to.deep.include({ kind: "adopt", path });
+    const other = released({ emptyDir: {} }, { ...onRoot, root: "/state/data/other" });
+    expect(other.phase).to.equal("released");
+  });
+
+  it("Retain: what is there is left to nobody, without a step that would be tried for ever", () => {
+    const source = { hostPath: { path: "/data/x" } };
+    const intents = [wanted({ source, ...deleting, deletionPolicy: "Retain" })];
+    const input = { observed: new Map([[volume, { at: 1_000, generation: 2 }]]) };
+    const mounts = [entry({ id: 30, point: path, ...onRoot, root: "/data/x" })];
+    const { phase, operation } = planned({ intents, mounts, input });
+    expect([phase, operation]).to.deep.equal(["retained", undefined]);
+  });
+
+  it("an observed volume has mounted nothing: what is there does not keep it", () => {
+    const intents = [wanted({ mode: "Observe", source: { hostPath: { path: "/data/x" } }, ...deleting })];
+    expect(planned({ intents, mounts: [entry({ id: 30, point: path, ...onRoot, root: "/data/x" })] }).phase).to.equal(
+      "released",
+    );
+  });
+
+  it("a record that has no such target says that the mount there is not ours", () => {
+    const { stage: _stage, ...empty } = record({ targets: [] });
+    const mounts = [entry({ id: 30, point: path, ...onRoot, root: "/data/x" })];
+    const intents = [wanted({ source: { hostPath: { path: "/data/x" } }, ...deleting })];
+    expect(planned({ intents, records: [empty], mounts }).phase).to.equal("released");
+  });
+});
