@@ -12,10 +12,9 @@ import type { Problem, TargetView, VolumeView } from "./view.ts";
 /**
  * PURE. Steps that bring a wanted volume to what its spec says:
  *
- *   1. unmount targets of consumers that left
+ *   1. unmount targets of consumers that left; the old path of a mount whose path changed once the new one is there
  *   2. stage; bring content and options up to date
  *   3. mount each target, or mend what is there
- *   4. unmount the old path of a mount whose path changed: new first, then old
  *
  * A change of options that the kernel refuses in place takes the volume down and sets it up again.
  */
@@ -25,11 +24,10 @@ export function setUpSteps(desired: DesiredVolume, context: StepContext): Steps 
   const staged = view.stage.truth === "mounted";
 
   const left = view.targets.filter((target) => target.record !== undefined && target.desired === undefined);
-  for (const target of left)
-    if (target.record?.uid !== desired.uid) problems.set(target.path, unexplained(target.path));
-  const going = left.filter((target) => target.record?.uid === desired.uid);
-  const moved = going.filter((target) => isReplacedLater(target, desired, view));
-  const gone = going.filter((target) => !moved.includes(target));
+  const kept = left.filter((target) => isUnexplained(target, desired.uid));
+  for (const target of kept) problems.set(target.path, unexplained(target.path));
+  const going = left.filter((target) => !kept.includes(target));
+  const gone = going.filter((target) => !awaitsSuccessor(target, desired, view));
 
   if (desired.mounts.length === 0 && left.length === 0) return unstageSteps(context, desired, problems);
   if (mustReplaceForOptions(desired, context)) return tearDownSteps(context, desired);
@@ -40,7 +38,6 @@ export function setUpSteps(desired: DesiredVolume, context: StepContext): Steps 
   if (staged) {
     for (const mount of desired.mounts) actions.push(...targetActions(mount, desired, context, problems));
   }
-  actions.push(...unpublishAll(moved, context, desired, problems));
   return { actions, problems };
 }
 
@@ -48,8 +45,9 @@ export function setUpSteps(desired: DesiredVolume, context: StepContext): Steps 
 export function tearDownSteps(context: StepContext, policy: TearDownPolicy): Steps {
   const problems = new Map<string, Problem>();
   const recorded = context.view.targets.filter((target) => target.record !== undefined);
-  const ours = recorded.filter((target) => policy.uid === undefined || target.record?.uid === policy.uid);
-  for (const target of recorded) if (!ours.includes(target)) problems.set(target.path, unexplained(target.path));
+  const kept = recorded.filter((target) => isUnexplained(target, policy.uid));
+  for (const target of kept) problems.set(target.path, unexplained(target.path));
+  const ours = recorded.filter((target) => !kept.includes(target));
   const lost = context.view.targets.flatMap((target) => adoptOwn(target, context.view));
   if (lost.length > 0) return { actions: lost, problems };
   if (recorded.length === 0) return unstageSteps(context, policy, problems);
@@ -58,7 +56,7 @@ export function tearDownSteps(context: StepContext, policy: TearDownPolicy): Ste
 
 /** How and for whom a volume is taken down. */
 export interface TearDownPolicy {
-  readonly uid?: string;
+  readonly uid: string;
   readonly name: string;
   readonly unmountPolicy: DesiredVolume["unmountPolicy"];
 }
@@ -152,10 +150,18 @@ function unpublishAll(
   });
 }
 
-/** The old path of a mount whose new path is not there yet. */
-function isReplacedLater(target: TargetView, desired: DesiredVolume, view: VolumeView): boolean {
-  const successor = desired.mounts.find((mount) => mount.name === target.record?.name);
-  return successor !== undefined && view.targets.find((t) => t.path === successor.path)?.truth !== "mounted";
+/**
+ * The old path of a mount whose new path is not there yet: new first, then old. Not where one lies beneath the other: the
+ * new mount would be inside the old one, or hide it.
+ */
+function awaitsSuccessor({ path, record }: TargetView, { mounts }: DesiredVolume, view: VolumeView): boolean {
+  const successor = mounts.find((mount) => mount.name === record?.name);
+  if (successor === undefined || mounts.some((mount) => overlap(mount.path, path))) return false;
+  return view.targets.find((target) => target.path === successor.path)?.truth !== "mounted";
+}
+
+function overlap(a: string, b: string): boolean {
+  return isBeneath(a, b) || isBeneath(b, a);
 }
 
 /** The ladder: how far an unmount may go now, by how long the gentler ones have failed. */
@@ -172,6 +178,11 @@ function sourceProblem(desired: DesiredVolume, { stateDir }: PlanSettings): Prob
   const path = desired.layout.hostPath;
   if (path === undefined || !isBeneath(path, stateDir)) return undefined;
   return { reason: "SourceNotAllowed", message: `${path} holds the agent's own state: name another source` };
+}
+
+/** Mounted for an intent that was never seen to be deleted, or may be; once somebody has unmounted it, it may go. */
+function isUnexplained({ record, truth }: TargetView, uid: string): boolean {
+  return record !== undefined && record.uid !== uid && truth !== "absent";
 }
 
 function unexplained(path: string): Problem {

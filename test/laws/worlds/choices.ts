@@ -66,6 +66,8 @@ export interface IntentChoice {
 
 export interface MountChoice {
   readonly path: number;
+  /** Whether it goes by the name of the first path, as a mount does that was moved from there. */
+  readonly moved: boolean;
   readonly readOnly: boolean;
   readonly noexec: boolean;
 }
@@ -127,11 +129,11 @@ export interface FailureChoice {
   readonly sinceMs: number;
 }
 
-const rarely = weighted(1, 7);
+const rarely = weighted(1, 11);
 const seldom = weighted(1, 24);
-const mostly = weighted(7, 1);
+const mostly = weighted(11, 1);
 
-const mount = fc.record<MountChoice>({ path: fc.nat(4), readOnly: rarely, noexec: rarely });
+const mount = fc.record<MountChoice>({ path: fc.nat(4), moved: weighted(1, 4), readOnly: rarely, noexec: rarely });
 const operationKind = fc.constantFrom<OperationKind[]>(
   "stage",
   "publish",
@@ -148,12 +150,10 @@ const intent = fc.record<IntentChoice>({
   observe: rarely,
   granted: mostly,
   suspend: rarely,
-  adopt: weighted(1, 3),
+  adopt: weighted(1, 2),
   retain: rarely,
-  unmountMax: fc.constantFrom("Normal", "Force", "Lazy"),
-  broken: fc
-    .option(fc.nat(3), { freq: 1, nil: undefined })
-    .chain((index) => rarely.map((is) => (is ? index : undefined))),
+  unmountMax: fc.constantFrom("Normal", "Force", "Lazy", "Lazy"),
+  broken: sometimes(fc.nat(3), 8),
   options: fc.constantFrom(0, 0, 0, 1),
   mounts: fc.uniqueArray(mount, { selector: ({ path }) => path, maxLength: 3 }),
 });
@@ -178,28 +178,48 @@ const record = fc.record<RecordChoice>({
   sameUID: mostly,
   generation: fc.constantFrom("same", "same", "same", "same", "older", "older", "newer"),
   stage: fc.option(stage, { freq: 9, nil: undefined }),
-  targets: fc.uniqueArray(target, { selector: ({ path }) => path, maxLength: 3 }),
+  targets: fc.oneof(fc.constant([]), fc.uniqueArray(target, { selector: ({ path }) => path, maxLength: 3 })),
   child: seldom,
   retained: seldom,
   revoked: weighted(1, 5),
   rebooted: seldom,
 });
 
-const failure = fc.record<FailureChoice>({
-  path: fc.option(fc.nat(3), { freq: 2, nil: undefined }),
-  kind: operationKind,
-  sameGeneration: mostly,
-  due: fc.boolean(),
-  reason: fc.constantFrom("TargetBusy", "OptionsRefused", "SetUpFailed", "TimedOut"),
-  sinceMs: fc.constantFrom(0, 100_000, 1_000_000),
+const ofVolume = fc.record({
+  path: fc.constant(undefined),
+  kind: fc.constantFrom("stage", "unstage", "reconfigure", "refresh"),
 });
+const ofTarget = fc.record({
+  path: fc.nat(3),
+  kind: fc.constantFrom("publish", "unpublish", "unpublish", "setAttributes"),
+});
+const failed = fc.record({
+  sameGeneration: mostly,
+  due: mostly,
+  reason: fc.constantFrom("TargetBusy", "OptionsRefused", "SetUpFailed", "TimedOut"),
+  sinceMs: fc.constantFrom(0, 100_000, 1_000_000, 1_000_000),
+});
+const failure: fc.Arbitrary<FailureChoice> = fc
+  .tuple(fc.oneof({ weight: 1, arbitrary: ofVolume }, { weight: 3, arbitrary: ofTarget }), failed)
+  .map(([where, how]) => ({ ...where, ...how }));
 
-const volume = fc.record<VolumeChoice>({
-  type: fc.constantFrom(...volumeTypes),
+/** Most of what is wanted was mounted before; what else was mounted is left to chance. */
+function mirrored(choice: VolumeChoice, mirror: boolean): VolumeChoice {
+  if (!mirror || choice.intent === undefined || choice.record === undefined) return choice;
+  const known = choice.record.targets;
+  const missing = choice.intent.mounts.filter(({ path }) => !known.some((each) => each.path === path));
+  const more = missing.map(({ path }): TargetChoice => ({ path, ...asUsual }));
+  return { ...choice, record: { ...choice.record, targets: [...more, ...known.slice(0, 1)] } };
+}
+
+const asUsual = { sameUID: true, known: "id", flagsAsWanted: true, current: true, made: true } as const;
+
+const anyVolume = fc.record<VolumeChoice>({
+  type: fc.constantFrom(...volumeTypes, "memory", "hostPath"),
   intent: fc.option(intent, { freq: 5, nil: undefined }),
   record: fc.option(record, { freq: 5, nil: undefined }),
   staging: fc.constantFrom(
-    ...many<StagingSight>("ours", 8),
+    ...many<StagingSight>("ours", 14),
     "unrecorded",
     "absent",
     "foreign",
@@ -207,19 +227,19 @@ const volume = fc.record<VolumeChoice>({
     "twice",
     "readOnly",
   ),
-  inFlight: fc
-    .option(operationKind, { freq: 1, nil: undefined })
-    .chain((kind) => rarely.map((is) => (is ? kind : undefined))),
+  inFlight: sometimes(operationKind, 8),
   failures: fc.oneof(
     { weight: 3, arbitrary: fc.constant([]) },
-    { weight: 1, arbitrary: fc.array(failure, { minLength: 1, maxLength: 2 }) },
+    { weight: 1, arbitrary: fc.array(failure, { minLength: 1, maxLength: 4 }) },
   ),
   contentKnown: mostly,
   observed: fc.constantFrom("no", "older", "nothing", "source", "source"),
 });
 
+const volume = fc.tuple(anyVolume, weighted(3, 1)).map(([choice, mirror]) => mirrored(choice, mirror));
+
 const sight = fc.constantFrom(
-  ...many<Sight>("ours", 8),
+  ...many<Sight>("ours", 12),
   ...many<Sight>("absent", 2),
   "foreign",
   "renamed",
@@ -227,19 +247,24 @@ const sight = fc.constantFrom(
   "foreignOver",
   "foreignUnder",
   "twice",
-  "unrecorded",
+  ...many<Sight>("unrecorded", 3),
 );
 
 export const worldChoices: fc.Arbitrary<WorldChoice> = fc.record<WorldChoice>({
   volumes: fc.array(volume, { minLength: 1, maxLength: 3 }),
   sights: fc.array(sight, { minLength: 5, maxLength: 5 }),
-  synced: weighted(4, 1),
-  tableReadable: weighted(12, 1),
+  synced: weighted(8, 1),
+  tableReadable: weighted(15, 1),
   covered: seldom,
   deepFirst: rarely,
   shared: weighted(3, 1),
   node: fc.constantFrom("none", "none", "none", "same", "missing", "otherFlags"),
 });
+
+/** `arbitrary` once in `of`. */
+function sometimes<T>(arbitrary: fc.Arbitrary<T>, of: number): fc.Arbitrary<T | undefined> {
+  return fc.oneof({ weight: of - 1, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary });
+}
 
 /** True `yes` times of `yes` + `no`. */
 function weighted(yes: number, no: number): fc.Arbitrary<boolean> {

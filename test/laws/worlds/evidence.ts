@@ -1,5 +1,6 @@
 import type { Operation } from "../../../src/agent/operations.ts";
 import type { TargetRecord, VolumeRecord } from "../../../src/agent/record.ts";
+import { volumeKey } from "../../../src/agent/volume-key.ts";
 import type { MountIdentity, MountTable } from "../../../src/host/mount-table.ts";
 import type { MountEntry } from "../../../src/host/mountinfo.ts";
 import { settings } from "./paths.ts";
@@ -32,18 +33,15 @@ export function takesAway(operation: Operation): boolean {
 }
 
 /** The mount that an operation unmounts, if it unmounts one. */
-export function unmounts(
-  operation: Operation,
-  record: VolumeRecord | undefined,
-): { path: string; id: number } | undefined {
+export function unmounts(operation: Operation): { path: string; id: number } | undefined {
   switch (operation.kind) {
     case "unpublish":
       return operation.mountID === undefined ? undefined : { path: operation.path, id: operation.mountID };
     case "publish":
       return operation.replaces === undefined ? undefined : { path: operation.path, id: operation.replaces };
     case "unstage":
-      if (operation.mountID === undefined || record === undefined) return undefined;
-      return { path: stagingPathOf(record), id: operation.mountID };
+      if (operation.mountID === undefined) return undefined;
+      return { path: stagingPathOf({ key: volumeKey(operation.volume) }), id: operation.mountID };
     default:
       return undefined;
   }

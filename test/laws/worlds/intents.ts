@@ -58,6 +58,8 @@ export const sources: { readonly [type in VolumeType]: SourceOfType } = {
 /** Types whose mounts can be recognised, so that they may be adopted. */
 const adoptable: readonly VolumeType[] = ["hostPath", "directory", "device", "block", "nfs"];
 
+const contents: readonly VolumeType[] = ["configMap", "secret"];
+
 /** Ways to say something that is not understood, each with the path of the field. */
 export const breakages: readonly { readonly path: string; breaks(spec: RawIntent["spec"]): RawIntent["spec"] }[] = [
   { path: ".spec.mode", breaks: (spec) => ({ ...spec, mode: "Improvise" }) },
@@ -85,10 +87,10 @@ export function rawIntent(
     suspend: choice.suspend,
     ...(choice.granted && !choice.observe && { grant: { id: "grant-1" } }),
     ...(choice.adopt && adoptable.includes(volume.type) && { adopt: "IfSame" }),
-    deletionPolicy: choice.retain ? "Retain" : "Unmount",
+    deletionPolicy: choice.retain && !choice.observe && !contents.includes(volume.type) ? "Retain" : "Unmount",
     unmountPolicy: { max: choice.unmountMax, timeoutSeconds: 90 },
-    mounts: apart(choice.mounts).map(({ path, readOnly, noexec }) => ({
-      name: `set.m${path}`,
+    mounts: apart(choice.mounts).map(({ path, moved, readOnly, noexec }, _index, all) => ({
+      name: `set.m${moved && all.every((other) => other.path !== 0 && (other.path === path || !other.moved)) ? 0 : path}`,
       requester,
       path: pathAt(path),
       readOnly: readOnly && volume.type !== "block",
