@@ -44,6 +44,33 @@ describe("policy of an agent", () => {
     expectStatus(200, await patch(world.agent, `${paths.leases}/${world.own.name}`, body));
   });
 
+  const events = "/api/v1/namespaces/default/events";
+  const eventFrom = (host: string, name: string) => ({
+    metadata: { namespace: "default", name },
+    involvedObject: { apiVersion: "nodevolume.dev/v1alpha1", kind: "NodeVolumeIntent", name: world.intents.own },
+    type: "Warning",
+    reason: "Drifted",
+    message: "somebody unmounted it",
+    source: { component: "nodevolume-agent", host },
+  });
+
+  it("writes Events that come from its node, and counts them up", async () => {
+    const body = eventFrom(world.own.name, "agent-policy.own");
+    expectStatus(201, await world.agent.call("POST", events, { body }));
+    expectStatus(200, await patch(world.agent, `${events}/agent-policy.own`, { count: 2 }));
+  });
+
+  it("is refused Events of another node, and the change of somebody else's", async () => {
+    const body = eventFrom(world.other.name, "agent-policy.other");
+    expectRefused(await world.agent.call("POST", events, { body }), elsewhere);
+    expectRefused(await world.homeless.call("POST", events, { body }), bound);
+    expectStatus(201, await cluster.admin.call("POST", events, { body }));
+    const theirs = `${events}/agent-policy.other`;
+    expectRefused(await patch(world.agent, theirs, { message: "all is well" }), elsewhere);
+    const taken = { message: "all is well", source: { component: "nodevolume-agent", host: world.own.name } };
+    expectRefused(await patch(world.agent, theirs, taken), "the Event is another's");
+  });
+
   const bound = "must be bound to its node";
   const elsewhere = "may not write for node";
   const theirs = "are written by the controller";
@@ -145,7 +172,7 @@ describe("policy of an agent", () => {
       await cluster.admin.call("DELETE", `${rbac}/clusterroles/${metadata.name}`);
     });
 
-    const only = "an agent writes only status and its own Lease";
+    const only = "an agent writes only status, its Events and its own Lease";
     const attempts: readonly [string, () => Promise<ApiAnswer>][] = [
       ["the spec of an intent", () => patch(world.agent, intent("own"), { spec: { suspend: true } })],
       ["the finalizer of an intent", () => patch(world.agent, intent("own"), { metadata: { finalizers: null } })],

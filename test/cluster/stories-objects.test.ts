@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
 import { root } from "../../hack/lib/root.ts";
@@ -33,8 +34,9 @@ describe("content of the API", () => {
   });
 
   it("is mounted once components/object-access is applied there", async () => {
-    const role = join(root, "config/components/object-access/role.yaml");
-    await world.cluster.adminKubectl.run(["apply", "-n", namespace, "-f", role]);
+    const component = readFileSync(join(root, "config/components/object-access/role.yaml"), "utf8");
+    const access = component.replaceAll("replace-with-the-names", "settings");
+    await world.cluster.adminKubectl.run(["apply", "-n", namespace, "-f", "-"], access);
     await world.objects.ready("settings", 3, 60_000);
     for (const node of world.nodes) expect(await node.host.run("cat", `${path}/motd`), node.name).to.equal("one");
   });
