@@ -16,9 +16,18 @@ export interface HealthServer {
   stop(): Promise<void>;
 }
 
+/** Any pod can reach an agent's port: half-sent requests must not fill the memory (14 kB each). Milliseconds. */
+const limits = {
+  headersTimeout: 5_000,
+  requestTimeout: 5_000,
+  keepAliveTimeout: 30_000,
+  connectionsCheckingInterval: 1_000,
+};
+const maxConnections = 512;
+
 /** Serves /metrics, /healthz (the process answers) and /readyz (it has read what it works by). Rejects if it cannot listen. */
 export async function startHealthServer({ address, registry, ready, log }: HealthServerDeps): Promise<HealthServer> {
-  const server = http.createServer((request, response) => {
+  const server = http.createServer(limits, (request, response) => {
     answer(request, registry, ready).then(
       ({ status, type, body }) => response.writeHead(status, { "content-type": type }).end(body),
       (error: unknown) => {
@@ -27,6 +36,7 @@ export async function startHealthServer({ address, registry, ready, log }: Healt
       },
     );
   });
+  server.maxConnections = maxConnections;
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
     server.listen(address.port, address.host, () => {
@@ -56,7 +66,7 @@ interface Answer {
 async function answer(request: http.IncomingMessage, registry: Registry, ready: () => boolean): Promise<Answer> {
   const text = (status: number, body: string) => ({ status, type: "text/plain; charset=utf-8", body: `${body}\n` });
   if (request.method !== "GET" && request.method !== "HEAD") return text(405, "only GET");
-  switch (new URL(request.url ?? "/", "http://localhost").pathname) {
+  switch ((request.url ?? "/").split("?", 1)[0]) {
     case "/metrics":
       return { status: 200, type: registry.contentType, body: await registry.metrics() };
     case "/healthz":

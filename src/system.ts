@@ -7,10 +7,13 @@ export const systemClock: Clock = {
   monotonic: () => performance.now(),
 };
 
-/** Node's timers. */
+/** Node takes a longer time for none at all, and calls at once. */
+const longestMs = 2 ** 31 - 1;
+
+/** Node's timers; what is to come in more than 24 days comes then. */
 export const systemTimers: Timers = {
   after(ms, action) {
-    const timer = setTimeout(action, ms);
+    const timer = setTimeout(action, Math.min(ms, longestMs));
     return () => clearTimeout(timer);
   },
 };

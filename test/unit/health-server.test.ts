@@ -1,3 +1,4 @@
+import { connect } from "node:net";
 import { expect } from "chai";
 import { Counter, Registry } from "prom-client";
 import type { HealthServer } from "../../src/health-server.ts";
@@ -40,6 +41,26 @@ describe("startHealthServer", () => {
     expect((await get("/")).status).to.equal(404);
     expect((await get("/metrics", "POST")).status).to.equal(405);
   });
+
+  it("answers what is no URL, and says nothing of it", async () => {
+    const before = lines.length;
+    expect(await raw("GET // HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")).to.match(/^HTTP\/1.1 404/);
+    expect(lines).to.have.length(before);
+  });
+
+  it("ends a request that is never sent whole", async function () {
+    this.timeout(15_000);
+    expect(await raw("GET /healthz HTTP/1.1\r\nX-Slow: ")).to.match(/^HTTP\/1.1 408/);
+  });
+
+  async function raw(request: string): Promise<string> {
+    const socket = connect(server.port, "127.0.0.1");
+    socket.setEncoding("utf8");
+    socket.write(request);
+    let answer = "";
+    for await (const text of socket) answer += text;
+    return answer;
+  }
 
   it("rejects if the port is taken", async () => {
     const address = { host: "127.0.0.1", port: server.port };
