@@ -3,6 +3,7 @@ import type { Lease } from "../kube/lease.ts";
 import { agentLeaseSeconds } from "../kube/lease-renewer.ts";
 import type { ObjectStore } from "../kube/object-store.ts";
 import type { Cancel, Clock } from "../ports.ts";
+import type { NodeFacts } from "./release.ts";
 
 /**
  * What the Lease of a node's agent says.
@@ -25,6 +26,8 @@ export interface AgentLeases {
   of(node: string): SignOfLife;
   /** Milliseconds for which we have seen both: no Node of this name, and an agent's Lease that has run out. Else 0. */
   lostForMs(node: string): number;
+  /** What the end of an intent may rest on in the place of its agent's word. */
+  silence(node: string): Pick<NodeFacts, "lostForMs" | "silentForMs">;
   stop(): void;
 }
 
@@ -86,8 +89,9 @@ export function createAgentLeases({ clock, leases, nodes, namespace }: AgentLeas
 
   function of(node: string): SignOfLife {
     const { at, renewalSeen } = hear(node);
-    const seconds = leases.get(node, namespace)?.spec.leaseDurationSeconds ?? agentLeaseSeconds;
-    const expiredForMs = now() - at - seconds * 1000;
+    // At most ours: a node that was taken over would name a thousand years in its Lease, and never be lost.
+    const named = leases.get(node, namespace)?.spec.leaseDurationSeconds ?? agentLeaseSeconds;
+    const expiredForMs = now() - at - Math.min(named, agentLeaseSeconds) * 1000;
     if (expiredForMs >= 0) return { state: "lost", expiredForMs };
     return { state: renewalSeen ? "live" : "unknown", expiredForMs };
   }
@@ -99,9 +103,14 @@ export function createAgentLeases({ clock, leases, nodes, namespace }: AgentLeas
     return now() - since;
   }
 
+  function lostForMs(node: string): number {
+    return Math.max(0, Math.min(absentForMs(node), of(node).expiredForMs));
+  }
+
   return {
     of,
-    lostForMs: (node) => Math.max(0, Math.min(absentForMs(node), of(node).expiredForMs)),
+    lostForMs,
+    silence: (node) => ({ lostForMs: lostForMs(node), silentForMs: of(node).expiredForMs }),
     stop() {
       for (const cancel of cancels) cancel();
     },

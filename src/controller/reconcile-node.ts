@@ -25,7 +25,7 @@ export async function reconcileNode(deps: ReconcileNodeDeps, node: string): Prom
   const { gatherer, leases, writing } = deps;
   if (!gatherer.complete()) return;
   const input = gatherer.input(node);
-  const facts = { node: input.node, lostForMs: leases.lostForMs(node) };
+  const facts = { node: input.node, ...leases.silence(node) };
   const plan = compileNode(input, gatherer.stakes(node), (set) => deps.mayUpdate(set, node), facts);
   const writes = diffIntents(plan, input.intents);
   if (writes.length === 0) {

@@ -1,8 +1,9 @@
-import { apiVersion, finalizer, resource } from "../api/names.ts";
+import { apiVersion, finalizer, resource, systemNamespace } from "../api/names.ts";
 import type { Reason } from "../api/reasons.ts";
 import type { KubeClient } from "../kube/client.ts";
 import type { EventRecorder } from "../kube/event-recorder.ts";
 import type { Logger } from "../ports.ts";
+import type { AgentLeases } from "./agent-leases.ts";
 import { requestersOf } from "./identity.ts";
 import type { Intent, NodeInfo } from "./projections.ts";
 import { projectNode } from "./projections.ts";
@@ -15,27 +16,30 @@ export interface ReleaseIntentDeps {
   readonly log: Logger;
   readonly recorder: EventRecorder;
   readonly node: (name: string) => NodeInfo | undefined;
-  readonly lostForMs: (node: string) => number;
+  readonly silence: AgentLeases["silence"];
+  /** Takes in a Lease as the server has it: a renewal that the watch has not shown yet is a sign of life, too. */
+  readonly sawLease: (raw: unknown) => void;
   readonly uidOfSet: (name: string) => string | undefined;
 }
 
 /**
  * Takes the finalizer off an intent that is being deleted, if it may go. What the watch shows only says that it is worth
- * looking; the decision is made on the intent and the Node as the server has them at this moment, and the write is for
+ * looking; the decision is made on the intent, the Node and the agent's Lease as the server has them at this moment, and the write is for
  * that very version of the intent.
  * @returns what was decided, and undefined if there is nothing to decide
  */
 export async function releaseIntent(deps: ReleaseIntentDeps, seen: Intent): Promise<ReleaseDecision | undefined> {
   if (!awaitsRelease(seen)) return undefined;
   const { nodeName } = seen.spec;
-  const lostForMs = deps.lostForMs(nodeName);
-  const first = decideRelease(seen, { node: deps.node(nodeName), lostForMs });
+  const first = decideRelease(seen, { node: deps.node(nodeName), ...deps.silence(nodeName) });
   if (!first.release) return first;
 
   const intent = await deps.client.get<Intent>(resource.intents, { name: seen.metadata.name });
   if (intent === undefined || intent.metadata.uid !== seen.metadata.uid || !awaitsRelease(intent)) return undefined;
   const node = projectNode(await deps.client.get(resource.nodes, { name: nodeName }));
-  const decision = decideRelease(intent, { node, lostForMs: node === undefined ? lostForMs : 0 });
+  const lease = await deps.client.get(resource.leases, { namespace: systemNamespace, name: nodeName });
+  if (lease !== undefined) deps.sawLease(lease);
+  const decision = decideRelease(intent, { node, ...deps.silence(nodeName) });
   if (!decision.release) return decision;
 
   const finalizers = (intent.metadata.finalizers ?? []).filter((name) => name !== finalizer.inUse);

@@ -7,6 +7,8 @@ export interface NodeFacts {
   readonly node: NodeInfo | undefined;
   /** Milliseconds for which we have seen both: no Node, and a Lease of the agent that has run out. 0 if not so now. */
   readonly lostForMs: number;
+  /** Milliseconds since the Lease of the node's agent ran out; negative: until it does, if it is not renewed. */
+  readonly silentForMs: number;
 }
 
 /** Why an intent that is being deleted may go. */
@@ -36,11 +38,11 @@ export function decideRelease(intent: Intent, facts: NodeFacts): ReleaseDecision
   if (isAcknowledged(intent)) return { release: true, proof: { kind: "Acknowledged" } };
   const proof = proofOf(intent, facts);
   if (proof !== undefined) return { release: true, proof };
-  const remaining = timeoutMs(intent) - facts.lostForMs;
+  const checkAgainInMs = proofInMs(intent, facts);
   return {
     release: false,
     reason: facts.node === undefined ? "NodeLost" : "Unmounting",
-    ...(facts.lostForMs > 0 && Number.isFinite(remaining) && { checkAgainInMs: remaining }),
+    ...(checkAgainInMs !== undefined && { checkAgainInMs }),
   };
 }
 
@@ -68,17 +70,22 @@ function isReleased(status: Intent["status"]): boolean {
   return status.state === "Released" && status.inUse === false;
 }
 
-/** Proof that the node holds nothing of the volume although it never said so. */
+/**
+ * Proof that the node holds nothing of the volume although it never said so. That the node has been rebooted is one only
+ * while its agent is silent: one that lives may have mounted the volume in the new boot, with a status that is yet to be
+ * written (docs/decisions/0014).
+ */
 export function proofOf(
   intent: Intent,
-  { node, lostForMs }: NodeFacts,
+  { node, lostForMs, silentForMs }: NodeFacts,
 ): Extract<Proof, { message: string }> | undefined {
   if (node?.taints.some((taint) => taint.key === outOfService)) {
     return { kind: "OutOfService", message: `the Node has the taint ${outOfService}` };
   }
-  const bootID = intent.status.agent?.bootID ?? "";
-  if (node?.ready && node.bootID !== "" && bootID !== "" && node.bootID !== bootID) {
-    return { kind: "Rebooted", message: `the Node runs boot ${node.bootID}, the volume was used in boot ${bootID}` };
+  if (node !== undefined && isRebooted(intent, node) && silentForMs >= 0) {
+    const usedIn = intent.status.agent?.bootID;
+    const message = `the Node runs boot ${node.bootID}, the volume was used in boot ${usedIn}, and no agent is there`;
+    return { kind: "Rebooted", message };
   }
   if (node === undefined && lostForMs >= timeoutMs(intent)) {
     const { minutes } = intent.spec.nodeLossPolicy;
@@ -88,6 +95,23 @@ export function proofOf(
   const word = intent.metadata.annotations?.[annotation.release] ?? "";
   if (word !== "") return { kind: "AdministratorsWord", message: `annotation ${annotation.release}: ${word}` };
   return undefined;
+}
+
+/** Milliseconds until time alone may bring a proof, if all stays as it is; undefined if it never does. */
+export function proofInMs(intent: Intent, facts: NodeFacts): number | undefined {
+  const untilSilentMs = Math.max(0, -facts.silentForMs);
+  const remainingMs =
+    facts.node === undefined
+      ? timeoutMs(intent) - facts.lostForMs + untilSilentMs
+      : isRebooted(intent, facts.node)
+        ? untilSilentMs
+        : Number.POSITIVE_INFINITY;
+  return Number.isFinite(remainingMs) ? Math.max(1, remainingMs) : undefined;
+}
+
+function isRebooted({ status }: Intent, node: NodeInfo): boolean {
+  const bootID = status.agent?.bootID ?? "";
+  return node.ready && node.bootID !== "" && bootID !== "" && node.bootID !== bootID;
 }
 
 function timeoutMs({ spec }: Intent): number {

@@ -69,7 +69,8 @@ export function createWork({ system, client, recorder, watches, gatherer, leases
     log,
     recorder,
     node: (name: string) => nodes.store.get(name),
-    lostForMs: leases.lostForMs,
+    silence: leases.silence,
+    sawLease: (raw: unknown) => watches.leases.upsertIfNewer(raw),
     uidOfSet: (name: string) => sets.store.get(name)?.metadata.uid,
   };
   const stateDeps = {

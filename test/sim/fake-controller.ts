@@ -55,7 +55,7 @@ export class FakeController {
     const kept = (intent.metadata.finalizers ?? []).filter((name) => name !== finalizer.inUse);
     if (kept.length === intent.metadata.finalizers?.length) return;
     const node = projectNode(server.get(resource.nodes, intent.spec.nodeName));
-    const { release } = decideRelease(intent, { node, lostForMs: 0 });
+    const { release } = decideRelease(intent, { node, lostForMs: 0, silentForMs: -1 });
     if (release) server.patch(resource.intents, intent.metadata.name, { metadata: { finalizers: kept } });
   }
 }

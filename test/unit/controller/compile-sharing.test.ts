@@ -43,6 +43,7 @@ describe("compileNode: sets that share a volume", () => {
     world.settle();
     world.agent();
     world.node = node("n1", { bootID: "another-boot" });
+    world.silentForMs = 0;
     world.sets = [setEntry("b", { created: 2, deleted: true }), setEntry("a", { created: 5 })];
     world.settle();
     expect(world.intent("share").metadata.labels).not.to.have.property("set.nodevolume.dev/b");

@@ -28,6 +28,8 @@ export interface Fleet {
   conditions(name: string): string[];
   /** Nodes whose agents answer at the next opportunity; the others are silent. */
   readonly agents: Set<string>;
+  /** Nodes whose agents live and renew their Leases, but write no status. */
+  readonly mute: Set<string>;
   /** What an agent reports instead of success, by node. */
   readonly failures: Map<string, Partial<NodeVolumeIntentStatus>>;
   /** Lets `ms` pass; agents act every 50 ms and renew their Leases every 60 s. */
@@ -40,13 +42,14 @@ export function createFleet(createShell?: CreateShell): Fleet {
   const api = createFakeApiServer(system.timers);
   const registry = new Registry();
   const agents = new Set<string>();
+  const mute = new Set<string>();
   const failures = new Map<string, Partial<NodeVolumeIntentStatus>>();
   const renewed = new Map<string, number>();
 
   function agentSteps(): void {
     for (const intent of fleet.intents()) {
       const { nodeName } = intent.spec;
-      if (!agents.has(nodeName) || api.object("nodes", nodeName) === undefined) continue;
+      if (!agents.has(nodeName) || mute.has(nodeName) || api.object("nodes", nodeName) === undefined) continue;
       const status = { ...settledStatus(intent, failures.get(nodeName)), agentState: intent.status.agentState };
       const patch = JSON.parse(JSON.stringify(status)) as object;
       if (JSON.stringify(patch) === JSON.stringify(intent.status)) continue;
@@ -68,6 +71,7 @@ export function createFleet(createShell?: CreateShell): Fleet {
     api,
     registry,
     agents,
+    mute,
     failures,
     start(identity = "c1") {
       return startController({

@@ -14,6 +14,7 @@ export interface OneNode {
   node: NodeInfo | undefined;
   allowedPrefixes: string[];
   lostForMs: number;
+  silentForMs: number;
   refusal: string | undefined;
   readonly name: string;
   intents(): Intent[];
@@ -72,6 +73,7 @@ export function oneNode(sets: SetEntry[], name = "n1"): OneNode {
     node: node(name),
     allowedPrefixes: ["/mnt/nodevolume"],
     lostForMs: 0,
+    silentForMs: -1,
     refusal: undefined,
     name,
     intents: () => structuredClone(all()),
@@ -91,7 +93,8 @@ export function oneNode(sets: SetEntry[], name = "n1"): OneNode {
     }),
     stakes: () => resolveNode(world.input()),
     plan(mayUpdate = () => true) {
-      const facts = { node: world.node, lostForMs: world.lostForMs };
+      const { node: of, lostForMs, silentForMs } = world;
+      const facts = { node: of, lostForMs, silentForMs };
       return compileNode(world.input(), world.stakes(), mayUpdate, facts);
     },
     writes: (mayUpdate) => diffIntents(world.plan(mayUpdate), world.intents()),

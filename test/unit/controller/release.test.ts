@@ -24,8 +24,8 @@ const acknowledged = (change: (intent: Intent) => void = () => {}) =>
   });
 
 describe("decideRelease", () => {
-  const here: NodeFacts = { node: node("n1"), lostForMs: 0 };
-  const gone: NodeFacts = { node: undefined, lostForMs: 0 };
+  const here: NodeFacts = { node: node("n1"), lostForMs: 0, silentForMs: -1 };
+  const gone: NodeFacts = { node: undefined, lostForMs: 0, silentForMs: 0 };
   const proofOf = (intent: Intent, facts: NodeFacts = here) => {
     const decision = decideRelease(intent, facts);
     return decision.release ? decision.proof.kind : decision.reason;
@@ -76,22 +76,29 @@ describe("decideRelease", () => {
   });
 
   describe("proof that the node holds nothing", () => {
-    const facts = (more: Parameters<typeof node>[1], lostForMs = 0): NodeFacts => ({
+    const facts = (more: Parameters<typeof node>[1], silentForMs = 0): NodeFacts => ({
       node: node("n1", more),
-      lostForMs,
+      lostForMs: 0,
+      silentForMs,
     });
+    const lost = (lostForMs: number): NodeFacts => ({ node: undefined, lostForMs, silentForMs: lostForMs });
     const taints = [{ key: "node.kubernetes.io/out-of-service", value: "nodeshutdown", effect: "NoExecute" }];
     const minutes = (i: Intent) => (i.spec.nodeLossPolicy = { type: "AfterTimeout", minutes: 5 });
     const cases: [string, string, NodeFacts, ((intent: Intent) => void)?][] = [
       ["the out-of-service taint", "OutOfService", facts({ taints })],
-      ["another boot of a Ready node", "Rebooted", facts({ bootID: "another" })],
+      ["another boot of a Ready node whose agent is silent", "Rebooted", facts({ bootID: "another" })],
+      [
+        "another boot, but the agent lives: it may use the volume again",
+        "Unmounting",
+        facts({ bootID: "another" }, -1),
+      ],
       ["another boot of a node that is not Ready: not yet", "Unmounting", facts({ bootID: "another", ready: false })],
       ["no bootID on the Node: none", "Unmounting", facts({ bootID: "" })],
       ["no bootID in the status: none", "Unmounting", facts({ bootID: "another" }), (i) => delete i.status.agent],
       ["the Node is gone: none", "NodeLost", gone],
-      ["gone for long, policy Never: none", "NodeLost", { node: undefined, lostForMs: 1e12 }],
-      ["gone for less than the policy says: not yet", "NodeLost", { node: undefined, lostForMs: 299_999 }, minutes],
-      ["gone for as long as the policy says", "NodeLostTimeout", { node: undefined, lostForMs: 300_000 }, minutes],
+      ["gone for long, policy Never: none", "NodeLost", lost(1e12)],
+      ["gone for less than the policy says: not yet", "NodeLost", lost(299_999), minutes],
+      ["gone for as long as the policy says", "NodeLostTimeout", lost(300_000), minutes],
       ["silent, but the Node is there: none", "Unmounting", facts({}, 1e12), minutes],
       [
         "an administrator's word",
@@ -105,10 +112,17 @@ describe("decideRelease", () => {
       it(what, () => expect(proofOf(deleted(change), given)).to.equal(expected));
     }
 
-    it("says when to look again", () => {
-      const decision = decideRelease(deleted(minutes), { node: undefined, lostForMs: 100_000 });
-      expect(decision).to.deep.equal({ release: false, reason: "NodeLost", checkAgainInMs: 200_000 });
-      expect(decideRelease(deleted(), { node: undefined, lostForMs: 100_000 })).not.to.have.property("checkAgainInMs");
+    it("says when time alone may bring a proof", () => {
+      const againInMs = (intent: Intent, given: NodeFacts) => {
+        const decision = decideRelease(intent, given);
+        return decision.release ? "released" : decision.checkAgainInMs;
+      };
+      expect(againInMs(deleted(minutes), lost(100_000))).to.equal(200_000);
+      expect(againInMs(deleted(minutes), lost(0)), "the Node has just gone").to.equal(300_000);
+      expect(againInMs(deleted(minutes), { node: undefined, lostForMs: 0, silentForMs: -7 })).to.equal(300_007);
+      expect(againInMs(deleted(), lost(100_000))).to.equal(undefined);
+      expect(againInMs(deleted(), facts({ bootID: "another" }, -7)), "rebooted, the agent still heard").to.equal(7);
+      expect(againInMs(deleted(), facts({}, -7))).to.equal(undefined);
     });
   });
 

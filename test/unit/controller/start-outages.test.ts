@@ -59,16 +59,51 @@ describe("startController: nodes that come, go and are silent", () => {
     expect(leases(), "the other Node is there").to.have.members(["n1", "nodevolume-controller"]);
   });
 
-  it("a rebooted node releases what was deleted, without an agent", async () => {
+  it("a rebooted node releases what was deleted, once its agent is silent", async () => {
     const fleet = await settledFleet(1);
     fleet.agents.clear();
     fleet.api.remove("nodevolumesets", "a");
     await fleet.run(2_000);
     expect(fleet.intents()).to.have.length(1);
     fleet.api.patch("nodes", "n0", { status: { nodeInfo: { bootID: "the-next" } } });
-    await fleet.run(2_000);
+    await fleet.run(100_000);
+    expect(fleet.intents(), "its Lease is valid").to.have.length(1);
+    await fleet.run(100_000);
     expect(fleet.intents()).to.deep.equal([]);
     expect(fleet.api.object("nodevolumesets", "a")).to.equal(undefined);
+  });
+
+  it("a rebooted node keeps what was deleted while the agent of the new boot lives, whatever its status says", async () => {
+    const fleet = await settledFleet(1);
+    // The agent of the new boot has mounted again; its status is refused, so what is there is of the boot before.
+    fleet.api.patch("nodes", "n0", { status: { nodeInfo: { bootID: "the-next" } } });
+    fleet.mute.add("n0");
+    fleet.api.remove("nodevolumesets", "a");
+    await fleet.run(600_000);
+    expect(fleet.intents()).to.have.length(1);
+    expect(fleet.api.object("nodevolumesets", "a")).not.to.equal(undefined);
+  });
+
+  it("a renewal that the watch has not shown yet counts as a sign of life", async () => {
+    const fleet = await settledFleet(1);
+    fleet.agents.clear();
+    fleet.api.remove("nodevolumesets", "a");
+    fleet.api.patch("nodes", "n0", { status: { nodeInfo: { bootID: "the-next" } } });
+    await fleet.run(100_000);
+    // The agent comes back; its renewal lands between the controller's look at its cache and that at the server.
+    let reads = 0;
+    fleet.api.fault = ({ method, path: at }) => {
+      if (method === "GET" && at.endsWith("/nodes/n0")) {
+        reads += 1;
+        const [lease] = fleet.api.objects("leases").filter(({ metadata }) => metadata.name === "n0");
+        const renewed = { ...(lease?.spec as object), renewTime: `renewal ${reads}` };
+        fleet.api.apply("leases", { metadata: { name: "n0", namespace: "nodevolume-system" }, spec: renewed });
+      }
+      return undefined;
+    };
+    await fleet.run(100_000);
+    expect(reads).to.be.greaterThan(0);
+    expect(fleet.intents()).to.have.length(1);
   });
 
   it("never takes the finalizer off on a status that is only in its cache", async () => {
