@@ -5,6 +5,7 @@ import { compileNode } from "./compile-intents.ts";
 import type { IntentWrite } from "./diff-intents.ts";
 import { diffIntents } from "./diff-intents.ts";
 import type { Gatherer } from "./gather.ts";
+import { proofInMs } from "./release.ts";
 import type { WriteIntentsDeps } from "./write-intents.ts";
 import { writeIntents } from "./write-intents.ts";
 import type { Writing } from "./writing.ts";
@@ -20,23 +21,27 @@ export interface ReconcileNodeDeps extends WriteIntentsDeps {
 /**
  * Makes the intents of one node what they shall be: gather, resolve, compile, and write only what differs. Does nothing
  * while not everything is known. Rejects with the first write that failed.
+ * @returns milliseconds after which to look again, if time alone may change what the intents shall be
  */
-export async function reconcileNode(deps: ReconcileNodeDeps, node: string): Promise<void> {
+export async function reconcileNode(deps: ReconcileNodeDeps, node: string): Promise<number | undefined> {
   const { gatherer, leases, writing } = deps;
-  if (!gatherer.complete()) return;
+  if (!gatherer.complete()) return undefined;
   const input = gatherer.input(node);
   const facts = { node: input.node, ...leases.silence(node) };
   const plan = compileNode(input, gatherer.stakes(node), (set) => deps.mayUpdate(set, node), facts);
   const writes = diffIntents(plan, input.intents);
+  const looks = input.intents.flatMap((intent) => proofInMs(intent, facts) ?? []);
+  const againInMs = looks.length === 0 ? undefined : Math.min(...looks);
   if (writes.length === 0) {
     writing.end(node);
-    return;
+    return againInMs;
   }
   writing.begin(node, setsOf(writes));
   try {
     await writeIntents(deps, writes);
     gatherer.refused(node, undefined);
     writing.end(node);
+    return againInMs;
   } catch (error) {
     const errorClass = classifyWriteError(error);
     // Not before it is clear whether it was applied: the next run of this node looks again.

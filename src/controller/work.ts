@@ -91,7 +91,10 @@ export function createWork({ system, client, recorder, watches, gatherer, leases
       if (set === undefined) admitted.delete(name);
       else await onSet(set);
     },
-    nodes: (node) => reconcileNode(nodeDeps, node),
+    async nodes(node) {
+      const againInMs = await reconcileNode(nodeDeps, node);
+      if (againInMs !== undefined) queues.nodes.addAfter(node, againInMs);
+    },
     async releases(name) {
       const intent = intents.store.get(name);
       const decision = intent && (await releaseIntent(releaseDeps, intent));
