@@ -89,6 +89,9 @@ describe("what is uncertain", () => {
   it("counts as in use until its record is gone", () => {
     expect(planned({ intents: deleting, records: [uncertain], mounts: [] }).view.inUse).to.equal(true);
     expect(planned({ intents: deleting, mounts: [staged] }).view.inUse).to.equal(true);
+    const bound = record({ type: "hostPath", stage: stageRecord({ kind: "path", path: "/src" }) });
+    expect(planned({ records: [bound], mounts: "unreadable" }).view.inUse, "a target").to.equal(true);
+    expect(planned({ records: [bound] }).view.inUse).to.equal(false);
     expect(planned({ intents: deleting }).view.inUse).to.equal(false);
   });
 });

@@ -1,0 +1,44 @@
+/**
+ * Whether a test file has a test of this title, by its source: as the text of an `it`, as the text of a table's entry
+ * that an `it` takes its title from, or as a template of which every part that is filled in stands in the file or is
+ * `known`. The title may begin with that of the `describe` around it.
+ */
+export function hasTitle(source: string, title: string, known: (part: string) => boolean = () => false): boolean {
+  const suites = titlesOf(source, "describe").flatMap(({ text }) => text ?? []);
+  const tests = titlesOf(source, "it");
+  return ["", ...suites.map((suite) => `${suite} `)].some((suite) => {
+    if (!title.startsWith(suite)) return false;
+    const rest = title.slice(suite.length);
+    return tests.some(({ text }) => (text === undefined ? isEntry(rest) : fits(text, rest)));
+  });
+
+  function isEntry(rest: string): boolean {
+    return rest !== "" && isWritten(source, rest) && !suites.includes(rest);
+  }
+
+  function fits(template: string, rest: string): boolean {
+    const match = patternOf(template).exec(rest);
+    if (match === null) return false;
+    return match.slice(1).every((part) => isWritten(source, part) || known(part));
+  }
+}
+
+/** What stands in calls of `it` or `describe` as the title: a text or template, or a name if `text` is missing. */
+function titlesOf(source: string, call: "it" | "describe"): { readonly text?: string }[] {
+  const calls = new RegExp(`\\b${call}\\(\\s*(?:"((?:[^"\\\\]|\\\\.)*)"|\`((?:[^\`\\\\]|\\\\.)*)\`|\\w+\\s*,)`, "g");
+  return [...source.matchAll(calls)].map(([, plain, template]) => {
+    const text = plain ?? template;
+    return text === undefined ? {} : { text: text.replace(/\\(["`])/g, "$1") };
+  });
+}
+
+/** A template as a pattern with a group for each part that is filled in. */
+function patternOf(template: string): RegExp {
+  const fixed = template.split(/\$\{[^}]*\}/).map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
+  return new RegExp(`^${fixed.join("(.+)")}$`);
+}
+
+/** Whether the file has exactly this as a text. */
+function isWritten(source: string, text: string): boolean {
+  return [`"${text}"`, `\`${text}\``, `'${text}'`].some((written) => source.includes(written));
+}
