@@ -9,11 +9,14 @@ import { type Draft, draft, generations } from "./drafts.ts";
 import { pathAt, settings } from "./paths.ts";
 import { recordOf } from "./records.ts";
 import { mountedWorld } from "./sights.ts";
+import type { StagedVolume } from "./volumes.ts";
 
 /** A world as the planner gets it, and where it comes from. */
 export interface RandomWorld {
   readonly input: PlanInput;
   readonly intents: ReadonlyMap<string, IntentEntry>;
+  /** What each volume is when it is staged. */
+  readonly volumes: ReadonlyMap<string, StagedVolume>;
 }
 
 export const now = 10_000_000;
@@ -25,6 +28,7 @@ export function buildWorld(choice: WorldChoice): RandomWorld {
   const entries = drafts.flatMap(({ entry }) => entry ?? []);
   return {
     intents: new Map(entries.map((entry) => [entry.metadata.name, entry])),
+    volumes: new Map(drafts.map(({ name, staged }) => [name, staged])),
     input: {
       desired: new Map(entries.map(({ desired }): [string, Desired] => [desired.name, desired])),
       synced: choice.synced,
@@ -77,7 +81,15 @@ function failureOf({ kind, sameGeneration, due, reason, sinceMs }: FailureChoice
 function observationOf({ name, choice, staged }: Draft): [string, Observation][] {
   if (choice.observed === "no") return [];
   const generation = choice.observed === "older" ? generations.older : generations.same;
-  return [
-    [name, { generation, at: 0, ...(choice.observed === "source" && { source: { identity: staged.identity } }) }],
-  ];
+  const { identity, deviceNumber } = staged;
+  const source = {
+    identity: deviceNumber === undefined ? identity : devices(name),
+    ...(deviceNumber && { deviceNumber }),
+  };
+  return [[name, { generation, at: now - 1000, mountID: 1, ...(choice.observed === "source" && { source }) }]];
+}
+
+/** What a bind of a device's node shows. */
+function devices(name: string) {
+  return { device: "0:6", root: `/vd${name.slice(-1)}`, source: "dev" };
 }

@@ -4,6 +4,7 @@ import { volumeKey } from "../../../src/agent/volume-key.ts";
 import type { MountIdentity, MountTable } from "../../../src/host/mount-table.ts";
 import type { MountEntry } from "../../../src/host/mountinfo.ts";
 import { settings } from "./paths.ts";
+import type { StagedVolume } from "./volumes.ts";
 
 /**
  * What a journal and a mount table say, read here a second time and on purpose not with the planner's own code: a law
@@ -72,6 +73,12 @@ export function covers(target: TargetRecord, mount: MountEntry): boolean {
 export function mayCover(target: TargetRecord, mount: MountEntry): boolean {
   const unknown = target.mountID === undefined && target.peerGroup === undefined;
   return covers(target, mount) || (unknown && ofOneFilesystem(mount, target.identity));
+}
+
+/** Whether a mount shows a volume, by what it is and not by any record. */
+export function isOf(mount: MountEntry, { identity, before, source }: StagedVolume): boolean {
+  const known = identity.device.startsWith("0:") && mount.source === source && mount.root === identity.root;
+  return known || shows(mount, identity) || shows(mount, before);
 }
 
 /** The only mount on a path, and what a lookup of the path ends in. */
