@@ -1,3 +1,4 @@
+import { canonicalOptions } from "../api/mount-options.ts";
 import type { NodeVolumeIntent, UnmountPolicy } from "../api/types.gen.ts";
 import type { MountAttributes } from "../host/ports.ts";
 import type { Layout, SourceType, VolumeSpec } from "../plugins/plugin.ts";
@@ -54,7 +55,7 @@ export function desiredVolume(intent: NodeVolumeIntent, key: string): DesiredVol
     key,
     source: spec.source,
     volumeMode: spec.volumeMode,
-    mountOptions: spec.mountOptions ?? [],
+    mountOptions: canonicalOptions(spec.mountOptions ?? []),
     ...(spec.fsType === undefined ? {} : { fsType: spec.fsType }),
   };
   const layout = pluginFor(spec.source).layout(volume);

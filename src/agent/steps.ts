@@ -1,3 +1,4 @@
+import { canonicalOptions, optionName } from "../api/mount-options.ts";
 import { isBeneath } from "../host/mount-table.ts";
 import type { UnmountRung } from "../host/ports.ts";
 import type { DesiredVolume } from "./desired-volume.ts";
@@ -100,7 +101,7 @@ function isContentOld(stage: StageRecord | undefined, content: ContentState | un
 
 function optionsDiffer(desired: DesiredVolume, stage: StageRecord | undefined): boolean {
   if (stage?.kind !== "filesystem") return false;
-  return stage.options.join(",") !== desired.layout.options.join(",");
+  return canonicalOptions(stage.options).join(",") !== canonicalOptions(desired.layout.options).join(",");
 }
 
 /**
@@ -109,16 +110,12 @@ function optionsDiffer(desired: DesiredVolume, stage: StageRecord | undefined): 
  */
 function mustReplaceForOptions(desired: DesiredVolume, { input, record }: StepContext): boolean {
   if (!optionsDiffer(desired, record?.stage)) return false;
-  const kept = new Set(desired.layout.options.map(optionKey));
-  if (record?.stage?.options.some((option) => !kept.has(optionKey(option)))) return true;
+  const kept = new Set(desired.layout.options.map(optionName));
+  if (record?.stage?.options.some((option) => !kept.has(optionName(option)))) return true;
   const failure: Failure | undefined = input.failures.get(slotOf({ volume: desired.name, kind: "stage" }));
   if (failure?.generation !== desired.generation) return false;
   const refused = failure.kind === "reconfigure" && failure.reason === "OptionsRefused";
   return refused || failure.kind === "unstage"; // and goes on once it has begun
-}
-
-function optionKey(option: string): string {
-  return option.split("=", 1)[0] ?? option;
 }
 
 function mustClaim(record: VolumeRecord, desired: DesiredVolume): boolean {

@@ -1,3 +1,4 @@
+import { canonicalOptions } from "../api/mount-options.ts";
 import type { IntentMount, NodeVolumeIntentSpec, NodeVolumeSetSpec, SetMount } from "../api/types.gen.ts";
 import { compareText } from "./canonical-json.ts";
 import type { VolumeIdentity } from "./identity.ts";
@@ -86,9 +87,9 @@ function normalMount(mount: IntentMount): IntentMount {
   return { name, requester: { kind, name: setName, uid }, path, readOnly, ...optionsOf(mount) };
 }
 
-/** No options and an empty list of options are the same. */
+/** No options and an empty list of options are the same, and so are lists that differ in order alone. */
 function optionsOf<O extends string>({ mountOptions = [] }: { mountOptions?: O[] }): { mountOptions?: O[] } {
-  return mountOptions.length === 0 ? {} : { mountOptions };
+  return mountOptions.length === 0 ? {} : { mountOptions: canonicalOptions(mountOptions) };
 }
 
 /** Names of the set's own mounts, as people wrote them. */

@@ -119,6 +119,15 @@ describe("plan", () => {
     );
   });
 
+  it("options in another order are the same options, also where a journal has them in an older order", () => {
+    const source = { nfs: { server: "srv", path: "/x" } };
+    const stage = stageRecord({ options: ["timeo=600", "hard"] });
+    const world = { records: [record({ stage })], mounts: [staged, mounted] };
+    expect(next({ ...world, intents: [wanted({ source, mountOptions: ["hard", "timeo=600"] })] })).to.equal(undefined);
+    const changed = [wanted({ source, mountOptions: ["hard", "timeo=6"] })];
+    expect(next({ ...world, intents: changed })?.kind).to.equal("reconfigure");
+  });
+
   it("waits for a content that is not known, but keeps what shows an older one", () => {
     const source = { configMap: { namespace: "default", name: "cm" } };
     const unknown = () => ({ known: false, problem: { reason: "ConfigMapNotFound", message: "none" } }) as const;

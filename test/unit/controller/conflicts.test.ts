@@ -128,6 +128,20 @@ describe("weighClaims: two sets that want one volume with different settings", (
     expect(conflictsOf(world)).to.deep.equal({ a: ["b settings"], b: ["a settings"] });
   });
 
+  it("the same options in another order are no other settings, and write nothing", () => {
+    const exported = (name: string, ...mountOptions: ("hard" | "timeo=600")[]) => {
+      const volume = { source: { nfs: { server: "srv", path: "/x" } }, mountOptions };
+      const mounts = [{ name: "m", path: `/mnt/nodevolume/${name}` }];
+      return setEntry(name, { spec: { volume, mounts } });
+    };
+    const world = oneNode([exported("a", "hard", "timeo=600"), exported("b", "timeo=600", "hard")]);
+    world.settle();
+    expect(conflictsOf(world)).to.deep.equal({ a: [], b: [] });
+    expect(mountsOf(world)).to.have.length(2);
+    world.sets = [exported("a", "timeo=600", "hard"), exported("b", "timeo=600", "hard")];
+    expect(world.settle()).to.deep.equal([]);
+  });
+
   it("who has it keeps it, and may change it", () => {
     const world = oneNode([shared("a", "Normal")]);
     world.settle();
