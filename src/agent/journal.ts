@@ -21,6 +21,14 @@ export interface JournalDamage {
   readonly copy: string;
 }
 
+/** A change of one record that is on its way to the disk; without a record it is forgotten. */
+interface Write {
+  readonly name: string;
+  readonly record: VolumeRecord | undefined;
+  readonly text: string;
+  readonly done: (error?: Error) => void;
+}
+
 /**
  * The records of all volumes, in memory and on disk. A change is durable when its promise resolves; changes that wait
  * for the disk at the same time are written together, with one fdatasync.
@@ -35,7 +43,9 @@ export class Journal {
   #lines: number;
   /** Whether the file may end in half a line, so that nothing may be appended to it. */
   #torn = false;
-  #pending: { text: string; done: (error?: Error) => void }[] = [];
+  /** What is known to be on disk. */
+  readonly #durable: Map<string, VolumeRecord>;
+  #pending: Write[] = [];
   #writing = false;
 
   private constructor(file: JournalFile, state: JournalState, damage: JournalDamage | undefined) {
@@ -44,6 +54,7 @@ export class Journal {
     this.epoch = state.epoch;
     this.#file = file;
     this.#records = new Map(state.records);
+    this.#durable = new Map(state.records);
     this.#lines = state.records.size;
   }
 
@@ -71,15 +82,16 @@ export class Journal {
     return this.#records;
   }
 
-  /** @throws VolumeError JournalFailed: the effect that it announces must not begin */
+  /** @throws VolumeError JournalFailed: the effect that it announces must not begin, and the record is what it was */
   async put(record: VolumeRecord): Promise<void> {
     this.#records.set(record.name, record);
-    await this.#append(formatPut(record));
+    await this.#append({ name: record.name, record, text: formatPut(record) });
   }
 
+  /** @throws VolumeError JournalFailed: the record is there still */
   async forget(name: string): Promise<void> {
     this.#records.delete(name);
-    await this.#append(formatForget(name));
+    await this.#append({ name, record: undefined, text: formatForget(name) });
   }
 
   /** Lets go of the file. */
@@ -87,10 +99,10 @@ export class Journal {
     return this.#file.close();
   }
 
-  #append(text: string): Promise<void> {
+  #append(write: Omit<Write, "done">): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#pending.push({
-        text,
+        ...write,
         done: (error) => (error === undefined ? resolve() : reject(failed("cannot be written", error))),
       });
       if (!this.#writing) void this.#write();
@@ -104,6 +116,8 @@ export class Journal {
       const batch = this.#pending;
       this.#pending = [];
       const error = await this.#writeBatch(batch.map((entry) => entry.text).join(""), batch.length);
+      if (error === undefined) for (const { name, record } of batch) setOrDelete(this.#durable, name, record);
+      else this.#takeBack(batch);
       for (const entry of batch) entry.done(error);
     }
     this.#writing = false;
@@ -115,7 +129,10 @@ export class Journal {
       const compact = this.#lines >= compactAfter && this.#lines >= 4 * this.#records.size;
       if (!compact && !this.#torn) await this.#file.append(text);
       else {
-        await this.#file.replace(formatJournal(this.#state())); // memory has what `text` says already
+        const records = new Map(this.#records); // memory has what `text` says already
+        await this.#file.replace(formatJournal({ ...this.#state(), records }));
+        this.#durable.clear();
+        for (const [name, record] of records) this.#durable.set(name, record);
         this.#lines = this.#records.size;
         this.#torn = false;
       }
@@ -126,9 +143,24 @@ export class Journal {
     }
   }
 
+  /**
+   * What could not be written is not so: whoever looks at a record next, to see whether an effect is announced already,
+   * must find what a crash would leave. A newer write of the same volume is still to come, and decides for itself.
+   */
+  #takeBack(batch: readonly Write[]): void {
+    for (const { name, record } of batch) {
+      if (this.#records.get(name) === record) setOrDelete(this.#records, name, this.#durable.get(name));
+    }
+  }
+
   #state(): JournalState {
     return { bootID: this.bootID, epoch: this.epoch, records: this.#records };
   }
+}
+
+function setOrDelete(records: Map<string, VolumeRecord>, name: string, record: VolumeRecord | undefined): void {
+  if (record === undefined) records.delete(name);
+  else records.set(name, record);
 }
 
 async function readJournal(file: JournalFile): Promise<ParsedJournal> {

@@ -116,10 +116,27 @@ describe("Journal", () => {
       reason = error.reason;
     });
     expect(reason).to.equal("JournalFailed");
+    expect(journal.records.has("a"), "a record that a crash would lose").to.equal(false);
     await journal.put(record("b"));
     const again = await open(file);
     expect(again.damage).to.equal(undefined);
     expect(again.records.has("b")).to.equal(true);
+  });
+
+  it("has the record that is on disk after a change of it could not be written", async () => {
+    const file = new FakeJournalFile();
+    const journal = await open(file);
+    await journal.put(record("a", 1));
+    file.failNext = true;
+    const results = await Promise.allSettled([journal.put(record("a", 2)), journal.put(record("a", 3))]);
+    expect(results.map((result) => result.status)).to.deep.equal(["rejected", "fulfilled"]);
+    expect(journal.records.get("a")?.generation).to.equal(3);
+    file.failNext = true;
+    const forgotten = await Promise.allSettled([journal.forget("a")]);
+    expect(forgotten.map((result) => result.status)).to.deep.equal(["rejected"]);
+    expect(journal.records.get("a")?.generation).to.equal(3);
+    await journal.put(record("b"));
+    expect((await open(file)).records.get("a")?.generation).to.equal(3);
   });
 
   for (const [what, damage] of [
