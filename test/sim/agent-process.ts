@@ -51,6 +51,7 @@ export class AgentProcess {
       faults,
       trace,
       sightings: this.#parts.sightings,
+      hostFault: () => this.#parts.hostFault(),
       onLog: (line) => invariants.secrets.check("a log line", line),
       onCrash: (ending) => (ending === "reboot" ? this.#boot(false) : this.#ended()),
     });

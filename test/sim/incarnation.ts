@@ -4,6 +4,7 @@ import type { SeededRandom } from "./random.ts";
 import type { Scheduler } from "./scheduler.ts";
 import type { Sightings } from "./sightings.ts";
 import type { Trace } from "./trace.ts";
+import type { HostFault } from "./weather.ts";
 
 export interface IncarnationDeps {
   readonly name: string;
@@ -12,6 +13,8 @@ export interface IncarnationDeps {
   readonly faults: Faults;
   readonly trace: Trace;
   readonly sightings: Sightings;
+  /** Asked for each effect on the host: how it fails, if it does. */
+  hostFault?(): HostFault | undefined;
   /** Told of every log line, before it is forgotten. */
   onLog(line: string): void;
   /** Told when an effect ends this process. It is not alive any more then. */
@@ -63,8 +66,21 @@ export class Incarnation {
    */
   effect<T>(what: string, latency: Latency, apply: () => T, tear?: () => void): Promise<T> {
     return new Promise((resolve, reject) => {
-      this.later(latency, () => this.perform(what, apply, { tear, resolve, reject }));
+      this.later(latency, () => this.perform(what, this.failing(what, apply, tear), { tear, resolve, reject }));
     });
+  }
+
+  /** The same effect on the host, which may fail. What can be cut off in the middle is, if it did not happen wholly. */
+  failing<T>(what: string, apply: () => T, tear?: () => void): () => T {
+    const fault = this.#deps.hostFault?.();
+    if (fault === undefined) return apply;
+    return () => {
+      this.#deps.trace.add(this.name, `FAULT ${fault.error.message}${fault.happened ? ", but it happens" : ""}`);
+      this.#deps.sightings.add("host fault", `${kindOf(what)}${fault.happened ? ", carried out" : ""}`);
+      if (fault.happened) apply();
+      else tear?.();
+      throw fault.error;
+    };
   }
 
   /** A look at the world. */

@@ -1,16 +1,32 @@
+import { resource } from "../../src/api/names.ts";
+import { VolumeError } from "../../src/errors.ts";
 import { TransportError } from "../../src/kube/transport.ts";
 import type { SimApiServer } from "./api/sim-api-server.ts";
-import type { RequestFault } from "./api/sim-transport.ts";
+import type { Network, RequestFault } from "./api/sim-transport.ts";
 import type { RandomCrashes } from "./faults.ts";
 import { SeededRandom } from "./random.ts";
 import type { Scheduler } from "./scheduler.ts";
 
-/** How bad things are in a world, all from one seed: crashes, and a network and an API server that fail. */
+/** An effect on the host that fails: it did not happen, or nobody can tell. */
+export interface HostFault {
+  readonly happened: boolean;
+  readonly error: Error;
+}
+
+/** What the weather works on. */
+export interface Exposed {
+  readonly server: SimApiServer;
+  readonly network: Network;
+  /** Programs that can be killed between two of their effects. */
+  readonly processes: readonly { kill(): void }[];
+}
+
+/** How bad things are in a world, all from one seed: crashes, and a network, an API server and hosts that fail. */
 export class Weather {
   readonly crashes: RandomCrashes;
   readonly #random: SeededRandom;
-  /** Of all requests, how many fail. */
-  readonly #failing: number;
+  /** Of all requests, and of all effects on a host, how many fail. */
+  readonly #failing: { readonly requests: number; readonly host: number };
   readonly #untilMs: number;
   readonly #scheduler: Scheduler;
 
@@ -18,7 +34,7 @@ export class Weather {
     const random = new SeededRandom(seed, "weather");
     this.#random = random;
     this.#scheduler = scheduler;
-    this.#failing = random.pick([0, 0.02, 0.1]);
+    this.#failing = { requests: random.pick([0, 0.02, 0.1]), host: random.pick([0, 0, 0.02, 0.1]) };
     this.#untilMs = random.between(10_000, 120_000);
     this.crashes = {
       random: new SeededRandom(seed, "crashes"),
@@ -29,24 +45,69 @@ export class Weather {
   }
 
   /** What goes wrong with one request. */
-  fault(): RequestFault | undefined {
+  request(): RequestFault | undefined {
     const random = this.#random;
-    if (this.#scheduler.now > this.#untilMs || !random.chance(this.#failing)) return undefined;
+    if (this.#over || !random.chance(this.#failing.requests)) return undefined;
     const status = random.pick([429, 500, 503] as const);
     // Of these only a failing server can have done what it was asked for.
     return random.pick(["refused", "lost", { status, carriedOut: status === 500 && random.chance(0.5) }] as const);
   }
 
-  /** Breaks the watches now and then. */
-  begin(server: SimApiServer): void {
+  /** What goes wrong with one effect on a host. */
+  host(): HostFault | undefined {
+    if (this.#over || !this.#random.chance(this.#failing.host)) return undefined;
+    if (this.#random.chance(0.5)) return { happened: false, error: new Error("EIO (planned)") };
+    return { happened: true, error: new VolumeError("TimedOut", "uncertain", "no answer (planned)") };
+  }
+
+  /** Disturbs everything now and then. */
+  begin(exposed: Exposed): void {
     const random = this.#random;
-    this.#scheduler.after(random.between(1_000, 40_000), () => {
-      if (this.#scheduler.now > this.#untilMs) return;
-      const how = random.below(3);
-      if (how === 0) server.breakWatches({});
-      else if (how === 1) server.breakWatches({ error: new TransportError("connection reset") });
-      else server.compact();
-      this.begin(server);
+    this.#scheduler.after(random.between(500, 30_000), () => {
+      if (this.#over) return;
+      this.#disturb(exposed);
+      this.begin(exposed);
     });
   }
+
+  get #over(): boolean {
+    return this.#scheduler.now > this.#untilMs;
+  }
+
+  #disturb({ server, network, processes }: Exposed): void {
+    const random = this.#random;
+    const reset = { error: new TransportError("connection reset") };
+    const disturbances = [
+      () => server.breakWatches({}),
+      () => server.breakWatches(reset),
+      () => server.compact(),
+      () => {
+        network.down = true;
+        server.breakWatches(reset);
+        this.#scheduler.after(random.between(1_000, 40_000), () => {
+          network.down = false;
+        });
+      },
+      () => {
+        network.lagMs = random.between(10, 5_000);
+        server.breakWatches({});
+        this.#scheduler.after(random.between(1_000, 40_000), () => {
+          network.lagMs = 0;
+          server.breakWatches({});
+        });
+      },
+      () => touch(server, random),
+      () => random.pick(processes).kill(),
+    ];
+    random.pick(disturbances)();
+  }
+}
+
+/** Somebody writes to an object, so that whoever read it before gets a conflict. */
+function touch(server: SimApiServer, random: SeededRandom): void {
+  const of = random.pick([resource.intents, resource.sets, resource.states]);
+  const objects = server.list(of);
+  if (objects.length === 0) return;
+  const annotations = { "example.com/touched": `${random.below(1_000_000)}` };
+  server.patch(of, random.pick(objects).metadata.name, { metadata: { annotations } });
 }

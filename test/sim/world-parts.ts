@@ -7,6 +7,7 @@ import type { SeededRandom } from "./random.ts";
 import type { Scheduler } from "./scheduler.ts";
 import type { Sightings } from "./sightings.ts";
 import type { Trace } from "./trace.ts";
+import type { HostFault } from "./weather.ts";
 
 /** What the processes of one world share. */
 export interface WorldParts {
@@ -18,6 +19,8 @@ export interface WorldParts {
   readonly server: SimApiServer;
   readonly network: Network;
   readonly invariants: Invariants;
+  /** Asked for each effect on a host: how it fails, if it does. */
+  hostFault(): HostFault | undefined;
   /** Told when a machine has started again. */
   onBoot(machine: Machine, planned: boolean): void;
 }

@@ -76,7 +76,7 @@ export class World {
     const weather = stormy ? new Weather(seed, scheduler) : undefined;
     this.random = new SeededRandom(seed, "world");
     this.faults = new Faults(crash, weather?.crashes);
-    this.network = { down: false, fault: () => weather?.fault(), lagMs: 0 };
+    this.network = { down: false, fault: () => weather?.request(), lagMs: 0 };
     this.invariants = new Invariants({
       report: (message) => this.#report(message),
       server: () => this.server,
@@ -104,6 +104,7 @@ export class World {
       faults: this.faults,
       server: this.server,
       network: this.network,
+      hostFault: () => weather?.host(),
       invariants: this.invariants,
       onBoot: (machine, planned) => this.#booted(machine, planned),
     };
@@ -114,7 +115,11 @@ export class World {
     );
     for (const name of nodes) this.addNode(name, {}, place);
     for (const controller of this.controllers) controller.start();
-    weather?.begin(this.server);
+    weather?.begin({
+      server: this.server,
+      network: this.network,
+      processes: [...[...this.nodes.values()].map(({ agent }) => agent), ...this.controllers],
+    });
   }
 
   addNode(name: string, labels: { readonly [key: string]: string } = {}, place: AgentPlace = "pod"): void {

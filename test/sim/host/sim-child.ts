@@ -49,8 +49,9 @@ export async function inChild<T>(deps: HostDeps, operation: OperationContext, wo
         settle(apply, resolve, reject, done);
         return;
       }
+      const name = `child ${child.pid}: ${work.what}`;
       let goesOn = false;
-      deps.incarnation.perform(`child ${child.pid}: ${work.what}`, apply, {
+      deps.incarnation.perform(name, deps.incarnation.failing(name, apply), {
         // The agent dies while the child works: that goes on, unless the child is killed with the agent.
         tear: () => {
           goesOn = true;
