@@ -31,8 +31,10 @@ export interface Gatherer {
   intentsOf(node: string): Intent[];
   /** Intents that carry the label of a set, also those that are being deleted. */
   intentsOfSet(set: string): Intent[];
-  /** Remembers why the API server refused a write for a node; undefined when one was taken. */
-  refused(node: string, message: string | undefined): void;
+  /** Remembers why the API server refused a write of an intent; undefined when one was taken. */
+  refused(node: string, intent: string, message: string | undefined): void;
+  /** What nobody wants to write any more is not refused any more. */
+  forgetRefusals(node: string, stillWanted: ReadonlySet<string>): void;
   stop(): void;
 }
 
@@ -46,7 +48,8 @@ export function createGatherer(
 ): Gatherer {
   const byNode = new Map<string, Map<string, Intent>>();
   const resolved = new Map<string, ReadonlyMap<string, Stake>>();
-  const refusals = new Map<string, string>();
+  /** By node and intent. */
+  const refusals = new Map<string, ReadonlyMap<string, string>>();
 
   function index(intent: Intent): void {
     const { nodeName } = intent.spec;
@@ -84,7 +87,7 @@ export function createGatherer(
       sets: [...stores.sets.list()],
       intents: intentsOf(name),
       allowedPrefixes,
-      refusal: refusals.get(name),
+      refusals: refusals.get(name) ?? new Map(),
     };
   }
 
@@ -96,6 +99,14 @@ export function createGatherer(
     const known = resolved.get(node) ?? resolveNode(input(node));
     resolved.set(node, known);
     return known;
+  }
+
+  function setRefusals(node: string, next: readonly (readonly [intent: string, message: string])[]): void {
+    const before = refusals.get(node);
+    if (next.length === (before?.size ?? 0) && next.every(([name, message]) => before?.get(name) === message)) return;
+    if (next.length === 0) refusals.delete(node);
+    else refusals.set(node, new Map(next));
+    resolved.delete(node);
   }
 
   function nodeNames(): Set<string> {
@@ -132,11 +143,15 @@ export function createGatherer(
       const key = setLabel(set);
       return [...stores.intents.list()].filter(({ metadata }) => Object.hasOwn(metadata.labels ?? {}, key));
     },
-    refused(node, message) {
-      if (refusals.get(node) === message) return;
-      if (message === undefined) refusals.delete(node);
-      else refusals.set(node, message);
-      resolved.delete(node);
+    refused(node, intent, message) {
+      const others = [...(refusals.get(node) ?? [])].filter(([name]) => name !== intent);
+      setRefusals(node, message === undefined ? others : [...others, [intent, message]]);
+    },
+    forgetRefusals(node, stillWanted) {
+      setRefusals(
+        node,
+        [...(refusals.get(node) ?? [])].filter(([name]) => stillWanted.has(name)),
+      );
     },
     stop() {
       for (const cancel of cancels) cancel();

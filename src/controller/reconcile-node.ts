@@ -1,13 +1,11 @@
-import { messageOf } from "../errors.ts";
-import { ApiError, classifyWriteError } from "../kube/api-error.ts";
+import { classifyWriteError } from "../kube/api-error.ts";
 import type { AgentLeases } from "./agent-leases.ts";
 import { compileNode } from "./compile-intents.ts";
-import type { IntentWrite } from "./diff-intents.ts";
 import { diffIntents } from "./diff-intents.ts";
 import type { Gatherer } from "./gather.ts";
 import { proofInMs } from "./release.ts";
 import type { WriteIntentsDeps } from "./write-intents.ts";
-import { writeIntents } from "./write-intents.ts";
+import { nameOf, setsOf, writeIntents } from "./write-intents.ts";
 import type { Writing } from "./writing.ts";
 
 export interface ReconcileNodeDeps extends WriteIntentsDeps {
@@ -20,7 +18,8 @@ export interface ReconcileNodeDeps extends WriteIntentsDeps {
 
 /**
  * Makes the intents of one node what they shall be: gather, resolve, compile, and write only what differs. Does nothing
- * while not everything is known. Rejects with the first write that failed.
+ * while not everything is known. Rejects with the first
+ * error of a write.
  * @returns milliseconds after which to look again, if time alone may change what the intents shall be
  */
 export async function reconcileNode(deps: ReconcileNodeDeps, node: string): Promise<number | undefined> {
@@ -32,34 +31,19 @@ export async function reconcileNode(deps: ReconcileNodeDeps, node: string): Prom
   const writes = diffIntents(plan, input.intents);
   const looks = input.intents.flatMap((intent) => proofInMs(intent, facts) ?? []);
   const againInMs = looks.length === 0 ? undefined : Math.min(...looks);
+  gatherer.forgetRefusals(node, new Set(writes.map(nameOf)));
   if (writes.length === 0) {
     writing.end(node);
     return againInMs;
   }
-  writing.begin(node, setsOf(writes));
+  writing.begin(node, new Set(writes.flatMap((write) => [...setsOf(write)])));
   try {
-    await writeIntents(deps, writes);
-    gatherer.refused(node, undefined);
+    await writeIntents(deps, writes, (intent, refusal) => gatherer.refused(node, intent, refusal));
     writing.end(node);
     return againInMs;
   } catch (error) {
-    const errorClass = classifyWriteError(error);
     // Not before it is clear whether it was applied: the next run of this node looks again.
-    if (errorClass !== "uncertain") writing.end(node);
-    if (errorClass === "final" && error instanceof ApiError) gatherer.refused(node, messageOf(error));
+    if (classifyWriteError(error) !== "uncertain") writing.end(node);
     throw error;
   }
-}
-
-function setsOf(writes: readonly IntentWrite[]): Set<string> {
-  const before = writes.flatMap((write) => (write.verb === "create" ? [] : write.intent.spec.mounts));
-  const after = writes.flatMap((write) => {
-    if (write.verb === "create") return write.spec.mounts;
-    return write.verb === "patch" ? mountsOf(write.patch) : [];
-  });
-  return new Set([...before, ...after].map((mount) => mount.requester.name));
-}
-
-function mountsOf(patch: { spec?: { mounts?: readonly { requester: { name: string } }[] } }) {
-  return patch.spec?.mounts ?? [];
 }

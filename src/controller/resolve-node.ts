@@ -23,8 +23,8 @@ export interface NodeInput {
   /** The intents of this node, also those that are being deleted. */
   readonly intents: readonly Intent[];
   readonly allowedPrefixes: readonly string[];
-  /** Why the API server refused what was last written for this node, if it did. */
-  readonly refusal?: string | undefined;
+  /** Why the API server refused what was last written, by intent. */
+  readonly refusals: ReadonlyMap<string, string>;
 }
 
 /** What keeps a set's change, or a part of it, from a node. */
@@ -74,7 +74,7 @@ export function resolveNode(input: NodeInput): Map<string, Stake> {
   const tooLarge = setsThatDoNotFit(wishes);
   const stakes = wishes.flatMap((wish) => {
     const obstacle = tooLarge.has(wish.set) ? tooLargeObstacle : wish.obstacle;
-    const stake = stakeOf({ ...wish, obstacle }, verdicts.get(wish.set), intents, input.refusal);
+    const stake = stakeOf({ ...wish, obstacle }, verdicts.get(wish.set), intents, input.refusals);
     return stake === undefined ? [] : [[wish.set, stake] as const];
   });
   return new Map(stakes);
@@ -150,12 +150,13 @@ function stakeOf(
   wish: Wish,
   verdict: Verdict | undefined,
   intents: ReadonlyMap<string, Intent>,
-  refusal: string | undefined,
+  refusals: ReadonlyMap<string, string>,
 ): Stake | undefined {
   const { set, entry, selected, identity, found, wanted } = wish;
   const state = stateOf(wish);
   if (state === undefined) return undefined;
-  const refused = state === "absent" || state === "outdated" ? refusal : undefined;
+  const writes = state === "absent" || state === "outdated";
+  const refused = writes && wanted !== undefined ? refusals.get(wanted.intentName) : undefined;
   const obstacle = wish.obstacle ?? (refused === undefined ? undefined : { reason: "Invalid", message: refused });
   const blocked = verdict?.held === true || verdict?.waitsFor !== undefined || obstacle?.reason === "IntentTooLarge";
   const held = blocked || (wanted !== undefined && !mayBeWritten(wish, wanted, intents));

@@ -1,6 +1,7 @@
 import { finalizer, resource } from "../api/names.ts";
-import type { NodeVolumeIntentSpec } from "../api/types.gen.ts";
-import { isConflict } from "../kube/api-error.ts";
+import type { IntentMount, NodeVolumeIntentSpec } from "../api/types.gen.ts";
+import { messageOf } from "../errors.ts";
+import { ApiError, classifyWriteError, isConflict } from "../kube/api-error.ts";
 import type { KubeClient } from "../kube/client.ts";
 import type { Logger, Random } from "../ports.ts";
 import type { IntentWrite } from "./diff-intents.ts";
@@ -14,20 +15,72 @@ export interface WriteIntentsDeps {
   readonly upsert: (raw: unknown) => void;
 }
 
+/** What came of one write: the server's words if it refused it for good. */
+export type OnWritten = (intent: string, refusal: string | undefined) => void;
+
 /**
- * Carries the writes out in their order and ends at the first that fails, with its error: the next run starts from what
- * is so then. A patch before a deletion hands its version on to it.
+ * Carries the writes out in their order. One that the server refuses holds up what would take something from the same
+ * sets, because new comes before old, and nothing else: other sets have nothing to do with it. Anything but a refusal
+ * ends the run at once: the next one starts from what is so then. A patch before a deletion hands its version on to it.
+ * @throws the first error
  */
-export async function writeIntents(deps: WriteIntentsDeps, writes: readonly IntentWrite[]): Promise<void> {
+export async function writeIntents(
+  deps: WriteIntentsDeps,
+  writes: readonly IntentWrite[],
+  onWritten: OnWritten,
+): Promise<void> {
   const newer = new Map<string, Intent>();
+  const held = new Set<string>();
+  const errors: unknown[] = [];
   for (const write of writes) {
-    const name = write.verb === "create" ? write.name : write.intent.metadata.name;
-    const answer = await writeOne(deps, write, newer.get(name));
-    deps.log.info("intent written", { intent: name, verb: write.verb });
-    if (answer === undefined) continue;
-    newer.set(name, answer);
-    deps.upsert(answer);
+    if (takesFrom(write).some((set) => held.has(set))) continue;
+    const name = nameOf(write);
+    try {
+      const answer = await writeOne(deps, write, newer.get(name));
+      deps.log.info("intent written", { intent: name, verb: write.verb });
+      onWritten(name, undefined);
+      if (answer === undefined) continue;
+      newer.set(name, answer);
+      deps.upsert(answer);
+    } catch (error) {
+      const refused = error instanceof ApiError && classifyWriteError(error) === "final";
+      if (refused) onWritten(name, messageOf(error));
+      else if (!isConflict(error)) throw errors[0] ?? error;
+      errors.push(error);
+      for (const set of setsOf(write)) held.add(set);
+    }
   }
+  if (errors.length > 0) throw errors[0];
+}
+
+export function nameOf(write: IntentWrite): string {
+  return write.verb === "create" ? write.name : write.intent.metadata.name;
+}
+
+/** The sets that a write gives something to or takes something from. */
+export function setsOf(write: IntentWrite): Set<string> {
+  const mounts = [...mountsBefore(write), ...(mountsAfter(write) ?? [])];
+  return new Set(mounts.map((mount) => mount.requester.name));
+}
+
+/** The sets that lose a mount by a write. */
+function takesFrom(write: IntentWrite): string[] {
+  const after = mountsAfter(write);
+  const stays = ({ name, path }: IntentMount) => after?.some((mount) => mount.name === name && mount.path === path);
+  const lost = mountsBefore(write).filter((mount) => write.verb === "delete" || (after !== undefined && !stays(mount)));
+  return lost.map((mount) => mount.requester.name);
+}
+
+function mountsBefore(write: IntentWrite): readonly IntentMount[] {
+  return write.verb === "create" ? [] : write.intent.spec.mounts;
+}
+
+/** undefined: they stay as they are, or there are none. */
+function mountsAfter(write: IntentWrite): readonly IntentMount[] | undefined {
+  if (write.verb === "create") return write.spec.mounts;
+  if (write.verb === "delete") return undefined;
+  const { spec } = write.patch as { spec?: { mounts?: readonly IntentMount[] } };
+  return spec?.mounts;
 }
 
 async function writeOne(deps: WriteIntentsDeps, write: IntentWrite, newer: Intent | undefined) {

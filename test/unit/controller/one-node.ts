@@ -15,7 +15,8 @@ export interface OneNode {
   allowedPrefixes: string[];
   lostForMs: number;
   silentForMs: number;
-  refusal: string | undefined;
+  /** By intent. */
+  refusals: Map<string, string>;
   readonly name: string;
   intents(): Intent[];
   intent(volume: string): Intent;
@@ -74,7 +75,7 @@ export function oneNode(sets: SetEntry[], name = "n1"): OneNode {
     allowedPrefixes: ["/mnt/nodevolume"],
     lostForMs: 0,
     silentForMs: -1,
-    refusal: undefined,
+    refusals: new Map(),
     name,
     intents: () => structuredClone(all()),
     intent(volume) {
@@ -89,7 +90,7 @@ export function oneNode(sets: SetEntry[], name = "n1"): OneNode {
       sets: world.sets,
       intents: world.intents(),
       allowedPrefixes: world.allowedPrefixes,
-      refusal: world.refusal,
+      refusals: world.refusals,
     }),
     stakes: () => resolveNode(world.input()),
     plan(mayUpdate = () => true) {

@@ -125,11 +125,13 @@ describe("setStatus", () => {
   });
 
   it("a write that the API server refuses is reported", () => {
-    const world = oneNode([setEntry("a")]);
-    world.refusal = "spec.mounts: too funny";
+    const world = oneNode([setEntry("a"), setEntry("b", { spec: { volume: { source: { emptyDir: {} } } } })]);
+    const refused = world.stakes().get("a")?.wanted?.intentName ?? "";
+    world.refusals.set(refused, "spec.mounts: too funny");
     expect(statusOf([world]).failing).to.deep.equal([
       { node: "n1", reason: "Invalid", message: "spec.mounts: too funny" },
     ]);
+    expect(statusOf([world], {}, "b").failing, "it has nothing to do with it").to.deep.equal([]);
   });
 
   it("a rollout under way, and one that is paused", () => {
