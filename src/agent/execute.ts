@@ -14,6 +14,11 @@ import { withoutChild } from "./record.ts";
 
 /** Milliseconds after which a child is given up (kubelet's csiTimeout). */
 const deadlineMs = 120_000;
+/**
+ * Milliseconds after which an mkfs is given up: that of ext3 writes each inode table, minutes on a disk of terabytes, and
+ * one that is killed has to begin again.
+ */
+const formatDeadlineMs = 30 * 60_000;
 
 export interface ExecutorDeps {
   readonly system: System;
@@ -89,7 +94,7 @@ export class Executor {
       desired,
       journal,
       host,
-      effects: host.effects({ deadlineMs, onChild }),
+      effects: host.effects({ deadlineMs, formatDeadlineMs, onChild }),
       settings,
       content,
       observed: (seen) => observed(operation.volume, desired?.generation ?? 0, seen),

@@ -18,6 +18,9 @@ const childCheckMs = 5_000;
  * mount shows is renamed or removed.
  */
 const unwokenMs = 60_000;
+/** How long stop waits for what runs, and for an mkfs, in milliseconds: the DaemonSet's grace period is longer. */
+const stopMs = 20_000;
+const stopFormatMs = 100_000;
 /** When to try again after the mount table could not be read, or the plan could not be made, in milliseconds. */
 const unreadableMs = 1_000;
 
@@ -51,6 +54,7 @@ export class Loop {
   #busy: Promise<void> | undefined;
   #wake: Cancel = () => {};
   #stopped = false;
+  #onEnded: () => void = () => {};
 
   constructor(deps: LoopDeps) {
     this.#deps = deps;
@@ -63,11 +67,31 @@ export class Loop {
     this.#busy ??= this.#run();
   }
 
-  /** Starts nothing more. What runs may be cut off anywhere; every mount stays as it is (law L8). */
+  /**
+   * Starts nothing more, and waits a while for what runs. After that it may be cut off anywhere; every mount stays as it
+   * is (law L8).
+   */
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#wake();
     await this.#busy;
+    const { timers } = this.#deps.system;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#onEnded = () => {
+      if (this.#running.size === 0) resolve();
+    };
+    this.#onEnded();
+    const cancels = [
+      timers.after(stopMs, () => this.#isFormatting() || resolve()),
+      timers.after(stopFormatMs, resolve),
+    ];
+    await promise;
+    for (const cancel of cancels) cancel();
+  }
+
+  #isFormatting(): boolean {
+    const { records } = this.#deps.journal;
+    return [...this.#running.keys()].some((volume) => records.get(volume)?.formatting !== undefined);
   }
 
   /** Operations that run now. */
@@ -136,6 +160,7 @@ export class Loop {
           nextFailure(this.#failures.get(slot), this.#deps.system, about(operation, generation, error)),
         );
       this.#deps.onOperation(operation, { failure: error && this.#failures.get(slot), durationMs: now - startedAt });
+      this.#onEnded();
       this.trigger();
     });
   }

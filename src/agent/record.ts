@@ -20,6 +20,8 @@ export interface VolumeRecord {
   readonly targets: readonly TargetRecord[];
   /** A process that was told to do something for this volume and was not seen to end (safety rule 8). */
   readonly child?: ChildProcessID;
+  /** Identity of the device on which mkfs was begun after it was proved empty, and was not seen to end well. */
+  readonly formatting?: string;
   /** Given up on purpose (deletionPolicy Retain): kept as it is, nobody is in charge. */
   readonly retained?: boolean;
   /** The intent was seen to be deleted, and its release has begun: it goes on even when the intent is gone. */
@@ -73,6 +75,11 @@ export function withoutTarget(record: VolumeRecord, path: string): VolumeRecord 
 export function withoutStage(record: VolumeRecord): VolumeRecord {
   const { stage: _removed, ...rest } = record;
   return rest;
+}
+
+export function withFormatting(record: VolumeRecord, device: string | undefined): VolumeRecord {
+  const { formatting: _before, ...rest } = record;
+  return { ...rest, ...(device !== undefined && { formatting: device }) };
 }
 
 export function withoutChild(record: VolumeRecord): VolumeRecord {

@@ -27,6 +27,8 @@ export interface Effects {
 export interface OperationContext {
   /** Milliseconds after which a child is killed. */
   readonly deadlineMs: number;
+  /** The same for a child that makes a file system. */
+  readonly formatDeadlineMs: number;
   /**
    * Called when a child was started, before it is told what to do: the child is in the journal before it can hang
    * (safety rule 8). The child is given up if this rejects.
@@ -154,6 +156,8 @@ export interface DeviceInfo {
   /** Type of the file system or other signature that is there. */
   readonly signature?: string;
   /** Whether the device is proved empty: no signature, and nothing but zeros where file systems and tables begin and end. */
+  /** Tells this device from every other that may stand under its number later; undefined if nothing does. */
+  readonly identity?: string;
   readonly empty: boolean;
   /** Who else has it: a mount, a holder such as device-mapper, partitions, or another exclusive opener. */
   readonly busy?: string;
@@ -161,8 +165,12 @@ export interface DeviceInfo {
 
 export interface Devices {
   probe(source: SourcePath): Promise<DeviceInfo>;
-  /** Makes a file system on a device that is proved empty once more right before. Fails with DeviceNotEmpty if it is not. */
-  format(source: SourcePath, fsType: string, onProgress: (line: string) => void): Promise<void>;
+  /**
+   * Makes a file system on a device that is proved empty once more right before. Fails with DeviceNotEmpty if it is not.
+   * @param begun identity of a device on which it was begun and not finished: if it is this one, and neither a signature
+   *   nor anybody's claim is on it, what else is on it is the rest of that (law L11, decision 0013)
+   */
+  format(source: SourcePath, fsType: string, onProgress: (line: string) => void, begun?: string): Promise<void>;
 }
 
 /** A process that still has a volume mounted in its mount namespace. */

@@ -57,6 +57,8 @@ async function stageDevice(spec: VolumeSpec, source: SourcePath, context: StageC
   if (device.busy !== undefined) {
     throw new VolumeError("DeviceBusy", "transient", device.busy, { on: { kind: "Device", name: source.path } });
   }
+  // A signature says that mkfs came to its end: it writes that last.
+  if (device.signature !== undefined && context.formatting !== undefined) await context.recordFormatting(undefined);
   const fsType = device.signature ?? (await format(spec, source, device, context));
   if (spec.fsType !== undefined && spec.fsType !== fsType) {
     const message = `${source.path} has ${fsType}, but fsType ${spec.fsType} is asked for; it is not formatted again`;
@@ -72,13 +74,16 @@ async function format(
   device: DeviceInfo,
   context: StageContext,
 ): Promise<string> {
-  if (!device.empty) {
+  const begun = device.identity !== undefined && device.identity === context.formatting ? device.identity : undefined;
+  if (!device.empty && begun === undefined) {
     const message = `${source.path} has no file system that is known, but data: it is not formatted. Empty it by hand`;
     throw new VolumeError("DeviceNotEmpty", "final", message, { on: { kind: "Device", name: source.path } });
   }
   const fsType = spec.fsType ?? defaultFsType;
+  await context.recordFormatting(device.identity);
   context.progress(`formatting ${source.path} with ${fsType}`);
-  await context.devices.format(source, fsType, (line) => context.progress(`mkfs.${fsType}: ${line}`));
+  await context.devices.format(source, fsType, (line) => context.progress(`mkfs.${fsType}: ${line}`), begun);
+  await context.recordFormatting(undefined);
   return fsType;
 }
 

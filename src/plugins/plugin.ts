@@ -85,6 +85,10 @@ export interface StageContext extends Effects {
   /** The node's root as the agent sees it. */
   readonly hostRoot: string;
   readonly content: ObjectContent | undefined;
+  /** Identity of the device on which a file system was begun for this volume, and not seen to be finished. */
+  readonly formatting: string | undefined;
+  /** Writes down on which device a file system is begun, durably, before it is; undefined once it is finished. */
+  recordFormatting(device: string | undefined): Promise<void>;
   /** Tells people how a long step goes on. */
   progress(message: string): void;
   /**

@@ -141,7 +141,7 @@ export class RealNode implements AsyncDisposable {
     for (let round = 0; round < 50; round++) {
       const next = await this.plan();
       if (next.operations.length === 0) return next;
-      await Promise.all(next.operations.map((operation) => this.#run(operation)));
+      await Promise.all(next.operations.map((operation) => this.run(operation)));
     }
     throw new Error(`no end after 50 rounds: ${this.done.slice(-10).join(", ")}`);
   }
@@ -161,7 +161,8 @@ export class RealNode implements AsyncDisposable {
     rmSync(this.path, { recursive: true });
   }
 
-  async #run(operation: Operation): Promise<void> {
+  /** Carries out one operation of a plan. */
+  async run(operation: Operation): Promise<void> {
     const desired = this.#intents.get(operation.volume);
     const executor = new Executor({
       system: realSystem(silent),

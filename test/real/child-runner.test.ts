@@ -29,6 +29,7 @@ describe("ChildRunner", () => {
 
   const operation = (more: Partial<OperationContext> = {}): OperationContext => ({
     deadlineMs: 20_000,
+    formatDeadlineMs: 20_000,
     onChild: async (child) => {
       started.push(child);
     },

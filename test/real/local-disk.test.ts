@@ -1,9 +1,10 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, readSync, writeFileSync } from "node:fs";
 import { expect } from "chai";
 import { loopDevice } from "../lib/loop-device.ts";
 import { intent, RealNode } from "../lib/real-node.ts";
 import { need } from "../lib/requirements.ts";
+import { until } from "../lib/until.ts";
 
 const name = "node.volume-1";
 
@@ -39,6 +40,49 @@ describe("local block devices, on the real kernel", () => {
       node.forgetFailures();
     }
     expect((await node.volume(name)).failure?.message).to.equal(undefined);
+  });
+
+  describe("an mkfs that is killed leaves bytes without a signature", () => {
+    /** Wants ext3 on a disk that is large enough to catch its mkfs at work, and kills that. */
+    async function killMkfs(): Promise<void> {
+      disk = node.keep(loopDevice(`${node.path}/disks`, "large", 16 * 1024)).path;
+      node.want(local({ fsType: "ext3" }));
+      const [operation] = (await node.plan()).operations;
+      if (operation === undefined) throw new Error("nothing to do");
+      const running = node.run(operation);
+      let pid: number | undefined;
+      await until("mkfs has written something", 20_000, () => {
+        pid = mkfsOf(disk);
+        return pid !== undefined && isWrittenTo(disk);
+      });
+      if (pid !== undefined) process.kill(pid, "SIGKILL");
+      await running;
+      expect(node.done).to.deep.equal(["stage SetUpFailed"]);
+      expect(() => execFileSync("blkid", ["-p", disk]), "no signature").to.throw();
+      expect(isWrittenTo(disk)).to.equal(true);
+      node.forgetFailures();
+    }
+
+    it("the device on record is formatted again, also after a restart of the agent", async () => {
+      await killMkfs();
+      await node.restart();
+      expect((await node.volume(name)).failure).to.equal(undefined);
+      expect(node.mountAt(node.target("a"))?.fsType).to.match(/^ext[34]$/);
+      expect((await node.journal()).records.get(name)).not.to.have.property("formatting");
+    }).timeout(120_000);
+
+    it("a device that is not the one on record is not, nor is one with a signature by now (law L11)", async () => {
+      await killMkfs();
+      const journal = await node.journal();
+      const record = journal.records.get(name);
+      if (record?.formatting === undefined) throw new Error("nothing on record");
+      await journal.put({ ...record, formatting: record.formatting.replace("bytes", "Bytes") });
+      expect((await node.volume(name)).failure?.reason).to.equal("DeviceNotEmpty");
+      await journal.put(record);
+      execFileSync("mkswap", [disk]);
+      node.forgetFailures();
+      expect((await node.volume(name)).failure?.reason).to.equal("FilesystemMismatch");
+    }).timeout(120_000);
   });
 
   it("a file system that is there is mounted, never made again; another fsType is refused", async () => {
@@ -100,3 +144,25 @@ describe("local block devices, on the real kernel", () => {
     expect((await node.volume(name)).phase).to.equal("released");
   });
 });
+
+function isWrittenTo(path: string): boolean {
+  const first = Buffer.alloc(64 * 1024);
+  const fd = openSync(path, "r");
+  readSync(fd, first, 0, first.length, 0);
+  closeSync(fd);
+  return first.some((byte) => byte !== 0);
+}
+
+/** The mkfs that works on a device now. */
+function mkfsOf(device: string): number | undefined {
+  const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
+  const found = pids.find((pid) => {
+    try {
+      const [program, ...args] = readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
+      return program?.includes("mkfs") === true && args.includes(device);
+    } catch {
+      return false; // it ended in between
+    }
+  });
+  return found === undefined ? undefined : Number(found);
+}

@@ -4,7 +4,7 @@ import { type StageContext, type Staged, showsContent, stagingAttributes } from 
 import { plugins } from "../../plugins/registry.ts";
 import type { DesiredVolume } from "../desired-volume.ts";
 import { dataPath, hostSource } from "../plan-input.ts";
-import type { StageRecord } from "../record.ts";
+import { type StageRecord, withFormatting } from "../record.ts";
 import { type ActionContext, recordOf, stagingTarget, wanted } from "./context.ts";
 
 /** Brings the volume to where targets can be bound from it. */
@@ -65,6 +65,8 @@ async function stageAnew(context: ActionContext, desired: DesiredVolume): Promis
     stagingMount: (await context.host.mountTable.read()).at(target.path),
     hostRoot: context.settings.hostRoot,
     content: desired.layout.content && context.content(desired.layout.content),
+    formatting: context.journal.records.get(desired.name)?.formatting,
+    recordFormatting: (device) => context.journal.put(withFormatting(recordOf(context, desired.name), device)),
     progress: context.progress,
     async record({ kind, path, directory }) {
       const before = recordOf(context, desired.name);

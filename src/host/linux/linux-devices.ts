@@ -3,20 +3,26 @@ import { VolumeError } from "../../errors.ts";
 import type { DeviceInfo, Devices, Mounter, OperationContext, SourcePath } from "../ports.ts";
 import type { BlockProbe } from "./block-probe.ts";
 import type { ChildResult, ChildRunner } from "./child-runner.ts";
+import { deviceIdentity } from "./device-identity.ts";
 import { errnoOf } from "./errno.ts";
+import { bootID } from "./linux-evidence.ts";
 
 const programPath = ["/usr/sbin", "/usr/bin", "/sbin", "/bin"];
 
 /** blkid(8): nothing was found on the device. */
 const blkidNothing = 2;
 
-/** Options that make each mkfs take a whole device without a question. None forces it over something that is there. */
+/**
+ * Options that make each mkfs take a whole device without a question. None forces it over something that is there.
+ * -F: no question for a whole disk; emptiness was proved right before (kubelet uses the same). None discards the whole
+ * device first (nodiscard, -K): that can take longer than any deadline, and may stop a slow disk for everybody else.
+ */
 const mkfs: { readonly [fsType: string]: readonly string[] } = {
-  ext2: ["-q", "-F", "-m0"], // -F: no question for a whole disk; emptiness was proved right before (kubelet uses the same)
-  ext3: ["-q", "-F", "-m0"],
-  ext4: ["-q", "-F", "-m0"],
-  xfs: ["-q"],
-  btrfs: ["-q"],
+  ext2: ["-q", "-F", "-m0", "-E", "nodiscard"],
+  ext3: ["-q", "-F", "-m0", "-E", "nodiscard"],
+  ext4: ["-q", "-F", "-m0", "-E", "nodiscard"],
+  xfs: ["-q", "-K"],
+  btrfs: ["-q", "-K"],
 };
 
 /** Block devices, each question asked in a disposable child. */
@@ -43,26 +49,30 @@ export class LinuxDevices implements Devices {
     const busy = probe.busy
       ? `${path} is open elsewhere: mounted, or part of swap, RAID or LVM`
       : claims(info.deviceNumber);
+    const identity = deviceIdentity(info.deviceNumber, probe.sizeBytes, bootID());
     return {
       path,
       deviceNumber: info.deviceNumber,
       sizeBytes: probe.sizeBytes,
+      ...(identity === undefined ? {} : { identity }),
       empty: probe.zeros && signature === undefined && busy === undefined,
       ...(signature === undefined ? {} : { signature }),
       ...(busy === undefined ? {} : { busy }),
     };
   }
 
-  async format(source: SourcePath, fsType: string, onProgress: (line: string) => void): Promise<void> {
+  async format(source: SourcePath, fsType: string, onProgress: (line: string) => void, begun?: string): Promise<void> {
     const options = mkfs[fsType];
     if (options === undefined)
       throw new VolumeError("FilesystemUnsupported", "final", `no way is known to make ${fsType}`);
     const device = await this.probe(source); // once more: minutes may have passed since it was planned
-    if (!device.empty) {
+    if (!device.empty && !isUnfinished(device, begun)) {
       const found = device.busy ?? device.signature ?? "data at its beginning or end";
       throw new VolumeError("DeviceNotEmpty", "final", `${device.path} is not empty: ${found}`);
     }
-    const result = await this.#run(`mkfs.${fsType}`, [...options, device.path], onProgress);
+    const operation = { ...this.#operation, deadlineMs: this.#operation.formatDeadlineMs };
+    const request = { kind: "exec", file: findProgram(`mkfs.${fsType}`), args: [...options, device.path] } as const;
+    const result = await this.#runner.run(request, operation, onProgress);
     if (result.code === 0) return;
     const text = (result.stderr || result.stdout).trim().slice(-512);
     throw new VolumeError("FormatFailed", "final", `mkfs.${fsType} ${device.path} ended with ${result.code}: ${text}`);
@@ -83,9 +93,15 @@ export class LinuxDevices implements Devices {
     return result.code === 8 ? "several signatures" : `something that blkid cannot name (exit ${result.code})`;
   }
 
-  #run(program: string, args: readonly string[], onLine?: (line: string) => void): Promise<ChildResult> {
-    return this.#runner.run({ kind: "exec", file: findProgram(program), args }, this.#operation, onLine);
+  #run(program: string, args: readonly string[]): Promise<ChildResult> {
+    return this.#runner.run({ kind: "exec", file: findProgram(program), args }, this.#operation);
   }
+}
+
+/** Whether what is on the device can only be the rest of a file system that was begun there and not finished. */
+export function isUnfinished(device: DeviceInfo, begun: string | undefined): boolean {
+  if (begun === undefined || device.identity !== begun) return false;
+  return device.signature === undefined && device.busy === undefined;
 }
 
 function findProgram(name: string): string {

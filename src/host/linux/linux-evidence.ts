@@ -39,8 +39,13 @@ export class LinuxEvidence implements Evidence {
   }
 
   async bootID(): Promise<string> {
-    return readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
+    return bootID();
   }
+}
+
+/** Another one after each boot of the machine. */
+export function bootID(): string {
+  return readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
 }
 
 function processes(): number[] {

@@ -1,0 +1,34 @@
+import { existsSync, readFileSync, realpathSync } from "node:fs";
+import { dirname } from "node:path";
+import { errnoOf } from "./errno.ts";
+
+/** Where drivers of different kinds put the name that a disk keeps for life, relative to the disk's directory. */
+const lastingNames = ["wwid", "device/wwid", "serial", "device/serial", "dm/uuid", "md/uuid"];
+
+/**
+ * What tells a block device from every other one that may stand under its number later: number, size, and a name that
+ * the disk itself has; where none has one, the kernel's own count of disks of this boot (diskseq, Linux 5.15). Of a
+ * partition also where it begins.
+ * @returns undefined if nothing tells it
+ */
+export function deviceIdentity(deviceNumber: string, sizeBytes: number, bootID: string): string | undefined {
+  const self = realpathSync(`/sys/dev/block/${deviceNumber}`);
+  const isPartition = existsSync(`${self}/partition`);
+  const disk = isPartition ? dirname(self) : self;
+  const name = lastingNames.map((file) => attribute(`${disk}/${file}`)).find((text) => text !== "");
+  const sequence = attribute(`${disk}/diskseq`);
+  if (name === undefined && sequence === "") return undefined;
+  const start = isPartition ? [`start ${attribute(`${self}/start`)}`] : [];
+  const which = name ?? `disk ${sequence} of boot ${bootID}`;
+  return [deviceNumber, `${sizeBytes} bytes`, ...start, which].join(", ");
+}
+
+/** An attribute of sysfs; "" if it is not there, or cannot be had from this device. */
+function attribute(path: string): string {
+  try {
+    return readFileSync(path, "utf8").trim();
+  } catch (error) {
+    if (["ENOENT", "ENOTDIR", "EIO", "ENXIO", "EINVAL", "ENODATA"].includes(errnoOf(error) ?? "")) return "";
+    throw error;
+  }
+}
