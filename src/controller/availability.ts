@@ -1,13 +1,15 @@
 import { findCondition } from "../api/conditions.ts";
-import { isBlocked } from "../api/reasons.ts";
+import { isBlocked, type Reason } from "../api/reasons.ts";
+import type { MountStatus } from "../api/types.gen.ts";
 import type { Part } from "./part.ts";
 import type { Intent } from "./projections.ts";
 
 /** How a set fares on one node, by what the node's agent reports of the intents that carry it. Pure. */
 export interface Availability {
   /**
-   * - available: every intent of the set is Ready, and the agent speaks of the newest spec.
-   * - unavailable: nothing is there, or the agent says that it is not Ready, or no agent is there to say anything.
+   * - available: the agent speaks of the newest spec, and nothing is wrong with the set's own mounts or with the volume.
+   *   What is wrong with the mounts of other sets of a shared volume is theirs.
+   * - unavailable: nothing is there, or the agent says that something is wrong, or no agent is there to say anything.
    * - unknown: the agent has not taken in the newest spec. What is mounted may well be in use.
    */
   readonly state: "available" | "unavailable" | "unknown";
@@ -24,14 +26,17 @@ export interface Trouble {
 }
 
 export function availabilityOf(parts: readonly Part[], intents: ReadonlyMap<string, Intent>): Availability {
-  const own = parts.flatMap((part) => intents.get(part.intentName) ?? []);
-  const troubles = own.flatMap((intent) => troubleOf(intent) ?? []);
+  const own = parts.flatMap((part) => {
+    const intent = intents.get(part.intentName);
+    return intent === undefined ? [] : [{ part, intent }];
+  });
+  const troubles = own.flatMap(({ part, intent }) => troubleOf(part, intent) ?? []);
   const trouble = troubles.find((t) => t.blocked) ?? troubles[0];
-  const unknown = own.some((intent) => !isObserved(intent) && !isLost(intent));
+  const unknown = own.some(({ intent }) => !isObserved(intent) && !isLost(intent));
   const unavailable = own.length === 0 || troubles.length > 0;
   return {
     state: unknown ? "unknown" : unavailable ? "unavailable" : "available",
-    drifted: own.some(isDrifted),
+    drifted: own.some(({ part, intent }) => isDrifted(part, intent)),
     ...(trouble && { trouble }),
   };
 }
@@ -41,7 +46,7 @@ export function isObserved({ metadata, status }: Intent): boolean {
   return status.observedUID === metadata.uid && status.observedGeneration === metadata.generation;
 }
 
-function troubleOf(intent: Intent): Trouble | undefined {
+function troubleOf(part: Part, intent: Intent): Trouble | undefined {
   const ready = findCondition(intent.status.conditions, "Ready");
   const observed = isObserved(intent);
   if (observed && ready?.status === "True") return undefined;
@@ -49,13 +54,57 @@ function troubleOf(intent: Intent): Trouble | undefined {
     return { reason: "NotObserved", message: "the agent has not taken in the newest spec yet", blocked: false };
   }
   const reason = ready?.reason ?? "NotObserved";
-  return { reason, message: ready?.message ?? "", blocked: observed && isBlocked(reason) };
+  const whole = { reason, message: ready?.message ?? "", blocked: observed && isBlocked(reason) };
+  if (!observed || ready?.status !== "False" || ofTheVolume.has(reason)) return whole;
+  const { mine, others } = mountsOf(part, intent);
+  const bad = mine.find((mount) => !isFine(mount));
+  const elsewhere = others.filter((mount) => !isFine(mount));
+  if (bad === undefined) return elsewhere.length > 0 ? undefined : whole;
+  if (bad.reason !== undefined) {
+    return { reason: bad.reason, message: bad.message ?? "", blocked: isBlocked(bad.reason) };
+  }
+  if (!elsewhere.some((mount) => mount.reason === reason)) return whole;
+  return { reason: "Progressing", message: `${bad.path} is not mounted yet`, blocked: false };
+}
+
+/** Reasons of a volume as a whole: they concern every set that has a mount of it, whatever the mounts look like. */
+const ofTheVolume: ReadonlySet<string> = new Set<Reason>([
+  "Invalid",
+  "NotGranted",
+  "StaleRead",
+  "MountTableUnreadable",
+  "JournalFailed",
+  "FilesystemReadOnly",
+  "Suspended",
+  "Unmounting",
+  "Released",
+  "Retained",
+]);
+
+/** The mounts of the intent's status: those of the part, as far as the agent names them, and those of other sets. */
+function mountsOf(part: Part, { spec, status }: Intent): { mine: MountStatus[]; others: MountStatus[] } {
+  const shown = status.mounts ?? [];
+  const names = new Set(part.mounts.map((mount) => mount.name));
+  const mine = part.mounts.map(({ name, path }): MountStatus => {
+    const found = shown.find((mount) => mount.name === name && mount.path === path);
+    return found ?? { name, path, state: "Absent" };
+  });
+  const wanted = new Set(spec.mounts.map((mount) => mount.name));
+  return { mine, others: shown.filter((mount) => wanted.has(mount.name) && !names.has(mount.name)) };
+}
+
+function isFine({ state, reason, drift }: MountStatus): boolean {
+  return state === "Mounted" && reason === undefined && drift === undefined;
 }
 
 function isLost({ status }: Intent): boolean {
   return status.agentState?.state === "Lost";
 }
 
-function isDrifted({ status }: Intent): boolean {
-  return status.drift !== undefined || findCondition(status.conditions, "Drifted")?.status === "True";
+/** Drift of a set's own mounts; that of no mount at all is of the volume, and concerns each of its sets. */
+function isDrifted(part: Part, intent: Intent): boolean {
+  const { status } = intent;
+  if (status.drift === undefined && findCondition(status.conditions, "Drifted")?.status !== "True") return false;
+  const { mine, others } = mountsOf(part, intent);
+  return mine.some((mount) => mount.drift !== undefined) || !others.some((mount) => mount.drift !== undefined);
 }

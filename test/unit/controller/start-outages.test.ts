@@ -47,20 +47,20 @@ describe("startController: nodes that come, go and are silent", () => {
   });
 
   it("nodeLossPolicy gives up a node that is lost though the set lives on, before and after its agent fell silent", async () => {
-    const fleet = await settledFleet(3, { nodeLossPolicy: { type: "AfterTimeout", minutes: 10 } });
+    const fleet = await settledFleet(3, { nodeLossPolicy: { type: "AfterTimeout", minutes: 2 } });
     // The agent of n0 was silent for long when its Node is deleted: nothing will change any more but the time.
     fleet.agents.delete("n0");
-    await fleet.run(900_000);
+    await fleet.run(200_000);
     fleet.api.remove("nodes", "n0");
     fleet.agents.delete("n1");
     fleet.api.remove("nodes", "n1");
     const nodes = () => fleet.intents().map(({ spec }) => spec.nodeName);
-    await fleet.run(590_000);
+    await fleet.run(110_000);
     expect(nodes()).to.deep.equal(["n0", "n1", "n2"]);
-    await fleet.run(30_000);
-    expect(nodes(), "10 minutes without a Node and a Lease").to.deep.equal(["n1", "n2"]);
-    await fleet.run(200_000);
-    expect(nodes(), "10 minutes after its Lease ran out").to.deep.equal(["n2"]);
+    await fleet.run(15_000);
+    expect(nodes(), "two minutes without a Node and a Lease").to.deep.equal(["n1", "n2"]);
+    await fleet.run(190_000);
+    expect(nodes(), "two minutes after its Lease ran out").to.deep.equal(["n2"]);
     expect(fleet.conditions("a")[0]).to.equal("Ready=True/AllReady");
   });
 

@@ -148,6 +148,28 @@ describe("startController: rollout", () => {
     expect(paths(fleet)).to.deep.equal(["c", "c", "c", "c"]);
   });
 
+  it("a failure of another set's mount of the same volume does not pause it", async () => {
+    const fleet = createFleet();
+    for (let i = 0; i < 3; i += 1) fleet.node(`n${i}`);
+    fleet.set("a");
+    fleet.set("b");
+    fleet.start();
+    await fleet.run(3_000);
+    const foreign = { state: "Foreign", reason: "ForeignMount", message: "nfs" } as const;
+    for (const name of ["n0", "n1", "n2"]) {
+      const mounts = [
+        { name: "a.host", path: "/mnt/nodevolume/c", state: "Mounted" as const },
+        { name: "b.host", path: "/mnt/nodevolume/b", ...foreign },
+      ];
+      fleet.failures.set(name, { mounts, conditions: [condition("Ready", "False", "ForeignMount", "nfs")] });
+    }
+    fleet.set("a", path("c"));
+    await fleet.run(5_000);
+    expect(mountsOfA(fleet)).to.deep.equal(["c", "c", "c"]);
+    expect(fleet.conditions("a")[0]).to.equal("Ready=True/AllReady");
+    expect(fleet.conditions("b")).to.include("Stalled=True/ForeignMount");
+  });
+
   it("a new source: the new intent before the old one goes, node by node", async () => {
     const fleet = await settledFleet(3);
     fleet.set("a", { volume: { source: { hostPath: { path: "/data/new" } } } });
