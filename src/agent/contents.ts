@@ -154,5 +154,5 @@ function denied(ref: ObjectRef): Problem {
 }
 
 function on(ref: ObjectRef): NonNullable<Problem["on"]> {
-  return { kind: ref.kind, name: `${ref.namespace}/${ref.name}` };
+  return { kind: ref.kind, namespace: ref.namespace, name: ref.name };
 }

@@ -22,7 +22,7 @@ export function driftOf({ view, phase }: VolumePlan): DriftFound | undefined {
 }
 
 function messageFor(target: TargetView, drift: DriftClass): string {
-  const { path, ours, record } = target;
+  const { path, ours, record, flagsOnNode } = target;
   switch (drift) {
     case "Missing":
       return `${path} was unmounted by somebody else`;
@@ -33,12 +33,14 @@ function messageFor(target: TargetView, drift: DriftClass): string {
     case "Stacked":
       return `${path} is covered, or covers another mount`;
     case "OptionsDiffer": {
-      const shown =
-        ours === undefined || record === undefined ? [] : attributeDifference(attributesOf(ours), record.attributes);
-      return `${path} was remounted by somebody else: ${shown.join(", ")}`;
+      if (record === undefined) return `${path} was remounted by somebody else`;
+      const here = ours === undefined ? [] : attributeDifference(attributesOf(ours), record.attributes);
+      const there = flagsOnNode === undefined ? [] : attributeDifference(flagsOnNode, record.attributes);
+      if (here.length > 0) return `${path} was remounted by somebody else: ${here.join(", ")}`;
+      return `what the node has of ${path} was remounted by somebody else: ${there.join(", ")}`;
     }
     default:
-      return `${path} is not in a peer group as its parent is: others do not see what is mounted beneath it`;
+      return `the node does not have ${path} any more: it was made private there and unmounted`;
   }
 }
 

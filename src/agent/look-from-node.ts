@@ -17,7 +17,7 @@ export function lookFromNode(
   desired: DesiredMount | undefined,
   { table, nodeTable }: { table: MountTable | undefined; nodeTable?: MountTable | undefined },
   drift: DriftClass | undefined,
-): Pick<TargetView, "differsOnNode" | "problem" | "drift"> {
+): Pick<TargetView, "differsOnNode" | "flagsOnNode" | "problem" | "drift"> {
   if (table === undefined || nodeTable === undefined) return {};
   // A container runtime may have made it a slave of the node's when this agent's container started: the node has it.
   const groups = [ours.shared, ours.master].filter((group) => group !== undefined);
@@ -29,7 +29,7 @@ export function lookFromNode(
   const shown = attributesOf(copy);
   if (desired === undefined || attributeDifference(shown, desired.attributes).length === 0) return {};
   const drifted = attributeDifference(shown, record.attributes).length > 0;
-  return { differsOnNode: true, ...(drifted && { drift: drift ?? "OptionsDiffer" }) };
+  return { differsOnNode: true, flagsOnNode: shown, ...(drifted && { drift: drift ?? "OptionsDiffer" }) };
 }
 
 /** Whether what is mounted beside this mount would arrive on the node: its parent is in one peer group with one there. */

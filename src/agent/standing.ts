@@ -1,8 +1,10 @@
 import type { Reason } from "../api/reasons.ts";
 import type { NodeVolumeIntentStatus } from "../api/types.gen.ts";
+import type { WaitingOn } from "../errors.ts";
 import { isInvalid } from "./desired-volume.ts";
+import type { Failure } from "./failures.ts";
 import type { VolumePlan } from "./plan.ts";
-import { isAsWanted } from "./view.ts";
+import { isAsWanted, isShown } from "./view.ts";
 
 /** Where a volume stands, in one word, and whether that is good. */
 export interface Standing {
@@ -13,17 +15,12 @@ export interface Standing {
 }
 
 export function standingOf(volume: VolumePlan): Standing {
-  const obstacle = obstacleOf(volume);
+  const why = whyOf(volume);
   switch (volume.phase) {
     case "invalid":
-      return { state: "Invalid", ready: "False", ...(obstacle ?? { reason: "Invalid", message: "" }) };
+      return { state: "Invalid", ready: "False", ...(why ?? { reason: "Invalid", message: "" }) };
     case "ungranted":
-      return {
-        state: "WaitingForGrant",
-        ready: "False",
-        reason: "NotGranted",
-        message: "the controller has not granted the volume yet",
-      };
+      return { state: "WaitingForGrant", ready: "False", ...notGranted };
     case "observe":
       return observing(volume);
     case "released":
@@ -44,23 +41,38 @@ export function standingOf(volume: VolumePlan): Standing {
       return {
         state: "Unmounting",
         ready: "False",
-        ...(obstacle ?? { reason: "Unmounting", message: "the volume is being released" }),
+        ...(why ?? { reason: "Unmounting", message: "the volume is being released" }),
       };
     case "unexplained":
-      return { state: "Unknown", ready: "Unknown", reason: "UnexplainedRemoval", message: "" };
+      return { state: "Unknown", ready: "Unknown", reason: "UnexplainedRemoval", message: "what is mounted stays" };
     case "setUp":
-      return settingUp(volume, obstacle);
+      return settingUp(volume, why);
   }
 }
 
-/** What stands in the way: something of the table or the spec before a failure that is tried again. */
-export function obstacleOf({ problems, failure }: VolumePlan): { reason: Reason; message: string } | undefined {
-  const [problem] = problems.has("") ? [problems.get("")] : problems.values();
-  const found = problem ?? failure;
-  return found && { reason: found.reason, message: found.message };
+/** What a volume waits for, or what stands in its way. */
+export interface Obstacle {
+  readonly reason: Reason;
+  readonly message: string;
+  readonly on?: WaitingOn;
+  /** If it is a failure, which is tried again. */
+  readonly failure?: Failure;
 }
 
-function settingUp(volume: VolumePlan, obstacle: ReturnType<typeof obstacleOf>): Standing {
+/** The one thing to tell: something of the table or the spec before a failure that is tried again. */
+export function obstacleOf({ problems, failure, phase }: VolumePlan): Obstacle | undefined {
+  const [problem] = problems.has("") ? [problems.get("")] : problems.values();
+  const { reason, message, on } = problem ?? failure ?? (phase === "ungranted" ? notGranted : nothing);
+  if (reason === undefined) return undefined;
+  return { reason, message, ...(on && { on }), ...(problem === undefined && failure && { failure }) };
+}
+
+function whyOf(volume: VolumePlan): Pick<Obstacle, "reason" | "message"> | undefined {
+  const obstacle = obstacleOf(volume);
+  return obstacle && { reason: obstacle.reason, message: obstacle.message };
+}
+
+function settingUp(volume: VolumePlan, obstacle: ReturnType<typeof whyOf>): Standing {
   const { view, pending, desired } = volume;
   const wanted = view.targets.filter((target) => target.desired !== undefined);
   const good = wanted.filter(isAsWanted);
@@ -79,14 +91,14 @@ function settingUp(volume: VolumePlan, obstacle: ReturnType<typeof obstacleOf>):
         message: "the kernel made the file system read-only after an error: see dmesg",
       }
     : (obstacle ?? (suspended ? suspendedWhy : progress(volume)));
-  const some = wanted.some((target) => target.truth === "mounted");
+  const some = wanted.some(isShown);
   const working = volume.view.stage.truth === "mounted" ? "Mounting" : "Staging";
   const state = some ? "Degraded" : obstacle !== undefined || suspended ? "Waiting" : working;
   return { state, ready: "False", ...why };
 }
 
 function observing(volume: VolumePlan): Standing {
-  const obstacle = obstacleOf(volume);
+  const obstacle = whyOf(volume);
   if (obstacle !== undefined) return { state: "Observed", ready: "False", ...obstacle };
   const same = volume.view.targets.every((target) => target.truth === "mounted");
   if (same)
@@ -106,6 +118,13 @@ function observing(volume: VolumePlan): Standing {
 function progress({ running, pending }: VolumePlan): { reason: Reason; message: string } {
   return { reason: "Progressing", message: running ?? pending[0] ?? "" };
 }
+
+const notGranted = {
+  reason: "NotGranted",
+  message: "the controller has not granted the volume yet",
+  on: undefined,
+} as const;
+const nothing = { reason: undefined, message: "", on: undefined } as const;
 
 const suspendedWhy = {
   reason: "Suspended",

@@ -5,7 +5,7 @@ import { isInvalid } from "./desired-volume.ts";
 import { driftOf } from "./drift.ts";
 import type { VolumePlan } from "./plan.ts";
 import { type Standing, standingOf } from "./standing.ts";
-import { isAsWanted, type TargetView } from "./view.ts";
+import { isAsWanted, isShown, type TargetView } from "./view.ts";
 import { waitingOf } from "./waiting.ts";
 
 /** The fields of an intent's status that the agent writes; attach and agentState are the controller's. */
@@ -19,10 +19,12 @@ export interface StatusContext {
 
 /** States of history that are kept. */
 const historyLength = 10;
+/** Mounts that the schema takes: the spec's 64, and paths that earlier specs had and that are busy. */
+const longestMounts = 128;
 
 /**
  * PURE. The status that an intent should have. Everything in it comes from the mount table and the record; of the
- * previous status only times are taken over (since when, history), never a decision.
+ * previous status only what was is taken over (since when, history, the last error until Ready), never a decision.
  */
 export function statusOf(intent: NodeVolumeIntent, volume: VolumePlan, context: StatusContext): AgentStatus {
   const previous: Partial<NodeVolumeIntentStatus> =
@@ -44,7 +46,7 @@ export function statusOf(intent: NodeVolumeIntent, volume: VolumePlan, context: 
     ...(record?.kind === "filesystem" && mount && { stagingPath: record.path }),
     ...(record?.deviceNumber !== undefined && mount && { devicePath: mount.source }),
     ...(record?.contentVersion !== undefined && { contentVersion: record.contentVersion }),
-    mounts: volume.view.targets.map((target) => mountStatus(target, volume)),
+    mounts: shownTargets(volume).map((target) => mountStatus(target, volume)),
     ...(waiting && { waiting }),
     ...(showsPlan(volume) && { plan: volume.pending.slice(0, 16).map((line) => cut(line, 600)) }),
     ...(drift && {
@@ -64,7 +66,7 @@ function conditionsOf(volume: VolumePlan, standing: Standing, drift: ReturnType<
     reason: standing.reason,
     message: standing.message,
   };
-  const some = volume.view.targets.some((target) => target.truth === "mounted");
+  const some = volume.view.targets.some(isShown);
   const mounted: ConditionInput = some
     ? { type: "Mounted", status: "True", reason: "Mounted", message: "" }
     : { type: "Mounted", status: "False", reason: standing.reason, message: standing.message };
@@ -77,20 +79,29 @@ function conditionsOf(volume: VolumePlan, standing: Standing, drift: ReturnType<
 
 function mountStatus(target: TargetView, volume: VolumePlan): MountStatus {
   const problem = volume.problems.get(target.path) ?? target.problem;
-  const state = problem === undefined ? stateOfTarget(target) : target.foreign === undefined ? "Blocked" : "Foreign";
   const { drift, ours } = target;
   return {
     name: target.name,
     path: target.path,
-    state: target.truth === "mounted" ? "Mounted" : state,
-    ...(ours && target.truth === "mounted" && { mountID: String(ours.id) }),
+    state: stateOfTarget(target, problem !== undefined),
+    ...(ours && isShown(target) && { mountID: String(ours.id) }),
     ...(drift && { drift }),
     ...(problem && { reason: problem.reason, message: cut(problem.message, 512) }),
   };
 }
 
-function stateOfTarget(target: TargetView): MountStatus["state"] {
-  return target.truth === "mounted" ? "Mounted" : target.truth === "absent" ? "Absent" : "Uncertain";
+function stateOfTarget(target: TargetView, hindered: boolean): MountStatus["state"] {
+  if (isShown(target)) return "Mounted";
+  if (hindered) return target.foreign === undefined ? "Blocked" : "Foreign";
+  return target.truth === "uncertain" ? "Uncertain" : "Absent";
+}
+
+/** As many as the schema takes; those that the spec names first, then those that something is wrong with. */
+function shownTargets({ view, problems }: VolumePlan): readonly TargetView[] {
+  if (view.targets.length <= longestMounts) return view.targets;
+  const rank = (t: TargetView) =>
+    t.desired !== undefined ? 0 : (problems.get(t.path) ?? t.problem ?? t.drift) ? 1 : 2;
+  return [...view.targets].sort((a, b) => rank(a) - rank(b)).slice(0, longestMounts);
 }
 
 /** Steps that are not carried out are shown instead. */

@@ -1,6 +1,8 @@
 import type { Reason } from "../api/reasons.ts";
 import type { Drift } from "../api/types.gen.ts";
+import type { WaitingOn } from "../errors.ts";
 import type { MountEntry } from "../host/mountinfo.ts";
+import type { MountAttributes } from "../host/ports.ts";
 import type { DesiredMount } from "./desired-volume.ts";
 import type { Likeness } from "./likeness.ts";
 import type { StageRecord, TargetRecord } from "./record.ts";
@@ -16,7 +18,7 @@ export type DriftClass = Drift["class"];
 export interface Problem {
   readonly reason: Reason;
   readonly message: string;
-  readonly on?: { readonly kind: string; readonly name: string };
+  readonly on?: WaitingOn;
 }
 
 /** The staged volume, by the table and the record. */
@@ -45,9 +47,10 @@ export interface TargetView {
   /** It shows something else than the volume does now: it has to be replaced. */
   readonly outdated: boolean;
   readonly attributesDiffer: boolean;
-  /** What the node has of this mount differs from what the agent has, so that it has to be made anew: it is not there,
-   * or has other flags, which do not propagate. */
+  /** What the node has of this mount differs from what the agent has, so that it has to be made anew. */
   readonly differsOnNode?: boolean;
+  /** Flags of the node's copy, if they differ from those of the spec: flags do not propagate. None: there is no copy. */
+  readonly flagsOnNode?: MountAttributes;
   readonly problem?: Problem;
   readonly drift?: DriftClass;
 }
@@ -57,6 +60,11 @@ export interface VolumeView {
   readonly targets: readonly TargetView[];
   /** Whether the volume may be staged or mounted here, by the kernel's evidence and the record. */
   readonly inUse: boolean;
+}
+
+/** Mounted, and on the node too, where its users are: a mount that only the agent has serves nobody (law L10). */
+export function isShown({ truth, differsOnNode, flagsOnNode }: TargetView): boolean {
+  return truth === "mounted" && (differsOnNode !== true || flagsOnNode !== undefined);
 }
 
 /** Mounted, and showing what the spec says. */

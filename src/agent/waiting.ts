@@ -1,6 +1,8 @@
 import { cut, timestamp } from "../api/conditions.ts";
 import type { Waiting } from "../api/types.gen.ts";
+import type { WaitingOn } from "../errors.ts";
 import type { VolumePlan } from "./plan.ts";
+import { obstacleOf } from "./standing.ts";
 import type { StatusContext } from "./status-of.ts";
 
 /** The one thing that a volume waits for, since when, and when it is tried again. */
@@ -9,25 +11,18 @@ export function waitingOf(
   previous: Waiting | undefined,
   context: StatusContext,
 ): Waiting | undefined {
-  const { problems, failure, phase } = volume;
-  const [problem] = problems.has("") ? [problems.get("")] : problems.values();
-  const what = problem ?? failure ?? (phase === "ungranted" ? notGranted : undefined);
+  const what = obstacleOf(volume);
   if (what === undefined) return undefined;
-  const since = previous?.reason === what.reason ? previous.since : timestamp(context.now);
-  const { on } = what;
-  const retry = problem === undefined && failure !== undefined ? failure : undefined;
+  const { reason, on, failure } = what;
   return {
-    reason: what.reason,
+    reason,
     message: cut(what.message, 1024),
-    ...(on && { on: { kind: on.kind, name: cut(on.name, 512) } }),
-    since,
-    ...(retry && { attempts: retry.attempts }),
-    ...(retry && { nextRetryTime: timestamp(retry.nextTime) }),
+    ...(on && { on: whom(on) }),
+    since: previous?.reason === reason ? previous.since : timestamp(context.now),
+    ...(failure && { attempts: failure.attempts, nextRetryTime: timestamp(failure.nextTime) }),
   };
 }
 
-const notGranted = {
-  reason: "NotGranted",
-  message: "the controller has not granted the volume yet",
-  on: undefined,
-} as const;
+function whom({ kind, namespace, name, node }: WaitingOn): NonNullable<Waiting["on"]> {
+  return { kind, ...(namespace && { namespace }), name: cut(name, 512), ...(node && { node }) };
+}

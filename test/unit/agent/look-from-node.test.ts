@@ -1,4 +1,6 @@
 import { expect } from "chai";
+import { driftOf } from "../../../src/agent/drift.ts";
+import { isShown } from "../../../src/agent/view.ts";
 import { MountTable } from "../../../src/host/mount-table.ts";
 import type { MountEntry } from "../../../src/host/mountinfo.ts";
 import { entry } from "../../lib/mount-entries.ts";
@@ -41,6 +43,10 @@ describe("what the node sees of a mount", () => {
   it("missing there: it is made anew, and drift says so", () => {
     const { plan, target } = seen(onNode());
     expect(target).to.include({ differsOnNode: true, drift: "PropagationDiffers" });
+    expect(target && isShown(target), "what only the agent has is not shown (law L10)").to.equal(false);
+    expect(driftOf(plan)?.message).to.equal(
+      `the node does not have ${path} any more: it was made private there and unmounted`,
+    );
     expect(plan.operation).to.deep.include({ kind: "publish", path, replaces: 20 });
   });
 
@@ -52,6 +58,8 @@ describe("what the node sees of a mount", () => {
   it("with other flags there: it is made anew, for flags do not propagate", () => {
     const { plan, target } = seen(onNode({ ...copy, options: ["ro", "nosuid", "nodev", "relatime"] }));
     expect(target).to.include({ differsOnNode: true, drift: "OptionsDiffer" });
+    expect(target && isShown(target)).to.equal(true);
+    expect(driftOf(plan)?.message).to.equal(`what the node has of ${path} was remounted by somebody else: ro`);
     expect(plan.operation).to.deep.include({ kind: "publish", path, replaces: 20 });
   });
 

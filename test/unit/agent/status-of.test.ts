@@ -2,9 +2,20 @@ import { expect } from "chai";
 import { statusOf } from "../../../src/agent/status-of.ts";
 import { findCondition } from "../../../src/api/conditions.ts";
 import type { NodeVolumeIntent, NodeVolumeIntentStatus } from "../../../src/api/types.gen.ts";
+import { MountTable } from "../../../src/host/mount-table.ts";
 import { kstatus } from "../../lib/kstatus.ts";
 import { entry } from "../../lib/mount-entries.ts";
-import { mounted, planned, prefix, record, staged, volume, type World, wanted } from "../../lib/plan-world.ts";
+import {
+  mounted,
+  planned,
+  prefix,
+  record,
+  staged,
+  targetRecord,
+  volume,
+  type World,
+  wanted,
+} from "../../lib/plan-world.ts";
 
 const agent = { bootID: "boot-1", epoch: 3 };
 const at = (second: number) => ({ agent, now: Date.parse("2026-01-01T00:00:00Z") + second * 1_000 });
@@ -96,6 +107,51 @@ describe("statusOf", () => {
   it("observedGeneration never goes back within one UID", () => {
     const s = status(settled, 0, { observedUID: "uid-1", observedGeneration: 7, conditions: [] });
     expect(s.observedGeneration).to.equal(7);
+  });
+
+  it("a mount that only the agent has is not called mounted (law L10)", () => {
+    const own = [
+      staged,
+      entry({ id: 5, point: prefix }),
+      entry({ id: 20, parent: 5, point: `${prefix}/a`, shared: 8 }),
+    ];
+    const nodeTable = new MountTable([entry({ id: 100, point: prefix, shared: 7 })]);
+    const s = status({ ...settled, mounts: own, input: { nodeTable } });
+    expect(ready(s)).to.equal("False NotPropagated");
+    expect(findCondition(s.conditions, "Mounted")).to.include({ status: "False", reason: "NotPropagated" });
+    expect(s.mounts?.[0]).to.include({ state: "Blocked", reason: "NotPropagated" });
+    expect(s.mounts?.[0]).not.to.have.property("mountID");
+    expect(s).to.include({ mountsReady: "0/1", inUse: true });
+    expect(s.state).not.to.equal("Degraded");
+  });
+
+  it("names as many mounts as the schema takes, the wanted ones first, then those with a problem", () => {
+    const paths = (kind: string, n: number) => Array.from({ length: n }, (_, i) => `${prefix}/${kind}${i}`);
+    const old = [...paths("quiet", 65), ...paths("busy", 65)];
+    const targets = old.map((path, i) => targetRecord({ path, name: `old${i}`, mountID: 100 + i }));
+    const mounts = [staged, ...old.map((point, i) => entry({ id: 100 + i, point }))];
+    const foreign = paths("busy", 65).map((point, i) =>
+      entry({ id: 1_000 + i, point, parent: 165 + i, device: "0:99" }),
+    );
+    const intents = [wanted({ mounts: paths("new", 60).map((path) => ({ path })) })] as const;
+    const s = status({ intents, records: [record({ targets })], mounts: [...mounts, ...foreign] });
+    const shown = s.mounts?.map(({ path }) => path.replace(`${prefix}/`, "").replace(/\d+/, "")) ?? [];
+    expect(shown).to.have.length(128);
+    expect([shown[0], shown[59], shown[60], shown[124], shown[125], shown[127]]).to.deep.equal([
+      "new",
+      "new",
+      "busy",
+      "busy",
+      "quiet",
+      "quiet",
+    ]);
+  });
+
+  it("waiting names the namespace of an object apart from its name", () => {
+    const on = { kind: "Secret", namespace: "team", name: "key" };
+    const contents = () => ({ known: false, problem: { reason: "SecretNotFound", message: "none", on } }) as const;
+    const intents = [wanted({ source: { secret: { namespace: "team", secretName: "key" } } })] as const;
+    expect(status({ intents, input: { contents } }).waiting?.on).to.deep.equal(on);
   });
 
   it("keeps the last ten states", () => {
