@@ -2,6 +2,7 @@ import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 import type { MountTable } from "../host/mount-table.ts";
 import { driftOf } from "./drift.ts";
 import type { Operation } from "./operations.ts";
+import { orphanReason } from "./orphan.ts";
 import type { Plan, VolumePlan } from "./plan.ts";
 import { obstacleOf } from "./standing.ts";
 import { isAsWanted } from "./view.ts";
@@ -54,7 +55,7 @@ export class AgentMetrics {
     );
     this.#gauge(registers, "nodevolume_agent_waiting", "Volumes that wait, by reason.", ["reason"], waiting);
     this.#gauge(registers, "nodevolume_agent_drift", "Volumes that drifted and are not repaired.", ["class"], drifted);
-    this.#gauge(registers, "nodevolume_agent_orphans", "Volumes that no intent names.", [], orphans);
+    this.#gauge(registers, "nodevolume_agent_orphans", "Volumes that no intent names.", ["reason"], orphans);
     const size = () => this.#table?.entries.length ?? 0;
     new Gauge({
       name: "nodevolume_agent_mount_table_entries",
@@ -154,5 +155,7 @@ function drifted(plan: Plan): Sample[] {
 }
 
 function orphans(plan: Plan): Sample[] {
-  return [{ labels: {}, value: [...plan.volumes.values()].filter((volume) => volume.phase === "unexplained").length }];
+  const counted = plan.synced ? [...plan.volumes.values()].map(orphanReason) : [];
+  const count = (reason: ReturnType<typeof orphanReason>) => counted.filter((found) => found === reason).length;
+  return (["UnexplainedRemoval", "Retained"] as const).map((reason) => ({ labels: { reason }, value: count(reason) }));
 }

@@ -36,7 +36,12 @@ export function nodeStateOf(state: NodeVolumeState, input: NodeStateInput): Node
     orphaned: orphans.length,
     orphans: orphans.slice(0, longestOrphans),
     ...(input.table && { mountTableSize: input.table.entries.length }),
-    conditions: mergeConditions(state.status?.conditions, conditions(input, inUse, volumes), 0, input.now),
+    conditions: mergeConditions(
+      state.status?.conditions,
+      conditions(input, inUse, volumes),
+      state.metadata.generation ?? 0, // kubectl wait passes over a condition of an earlier generation
+      input.now,
+    ),
   };
 }
 

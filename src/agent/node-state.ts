@@ -51,6 +51,11 @@ export class NodeStateReporter {
     this.#states.start();
   }
 
+  /** UID of the object; undefined as long as there is none. */
+  get uid(): string | undefined {
+    return this.#states.store.get(this.#deps.nodeName)?.metadata.uid;
+  }
+
   update(plan: Plan, table: MountTable | undefined): void {
     this.#latest = { plan, table };
     if (this.#patch() === undefined) return;

@@ -55,6 +55,8 @@ export interface VolumePlan {
 }
 
 export interface Plan {
+  /** Whether the intents were read completely: before that a volume without one says nothing. */
+  readonly synced: boolean;
   readonly volumes: ReadonlyMap<string, VolumePlan>;
   readonly operations: readonly Operation[];
   /** Milliseconds of the monotonic clock at which a failed operation may be tried again. */
@@ -73,7 +75,8 @@ export function plan(input: PlanInput): Plan {
   }
   const operations = [...volumes.values()].flatMap((volume) => volume.operation ?? []);
   const waits = [...volumes.values()].flatMap((volume) => volume.retryAt ?? []);
-  return { volumes, operations, ...(waits.length === 0 ? {} : { wakeAt: Math.min(...waits) }) };
+  const { synced } = input;
+  return { synced, volumes, operations, ...(waits.length === 0 ? {} : { wakeAt: Math.min(...waits) }) };
 }
 
 function planVolume(name: string, input: PlanInput, owners: PathOwners): VolumePlan {

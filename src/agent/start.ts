@@ -10,6 +10,7 @@ import type { Transport } from "../kube/transport.ts";
 import type { System } from "../ports.ts";
 import { Contents } from "./contents.ts";
 import { isInvalid } from "./desired-volume.ts";
+import { driftOf } from "./drift.ts";
 import { Executor } from "./execute.ts";
 import type { Failure } from "./failures.ts";
 import { intentsOf } from "./intents.ts";
@@ -100,10 +101,12 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
     metrics.plan(plan, table);
     for (const { volume, type, reason, message } of transitions(last, plan)) {
       log[type === "Warning" ? "warn" : "info"](message, { intent: volume.name, reason });
-      if (reason === "Drifted")
-        metrics.drift(volume.view.targets.find((t) => t.drift !== undefined)?.drift ?? "Missing");
-      const object = { apiVersion, kind: resource.intents.kind, name: volume.name, uid: volume.desired?.uid };
-      if (volume.desired !== undefined) events.event({ object, type, reason, message });
+      const drift = reason === "Drifted" ? driftOf(volume) : undefined;
+      if (drift !== undefined) metrics.drift(drift.class);
+      // Of an intent that is gone, the node's own object tells.
+      const intent = { apiVersion, kind: resource.intents.kind, name: volume.name, uid: volume.desired?.uid };
+      const node = { apiVersion, kind: resource.states.kind, name: nodeName, uid: state.uid };
+      events.event({ object: volume.desired === undefined ? node : intent, type, reason, message });
     }
     last = plan;
     reporter.update(plan);

@@ -1,4 +1,5 @@
 import { driftOf } from "./drift.ts";
+import { orphanReason } from "./orphan.ts";
 import type { Plan, VolumePlan } from "./plan.ts";
 import { standingOf } from "./standing.ts";
 
@@ -13,9 +14,28 @@ export interface Transition {
 /** PURE. What changed from one plan to the next. */
 export function transitions(before: Plan | undefined, after: Plan): Transition[] {
   return [...after.volumes.values()].flatMap((volume) => {
-    const earlier = before?.volumes.get(volume.name);
-    return [...driftChange(earlier, volume), ...standingChange(earlier, volume)];
+    const earlier = found(before, volume.name);
+    const orphaned = after.synced && isUnexplained(volume) && !isUnexplained(earlier);
+    return [...driftChange(earlier, volume), ...standingChange(earlier, volume), ...(orphaned ? [orphan(volume)] : [])];
   });
+}
+
+/** What was known of a volume; nothing, if its intent was not read yet. */
+function found(before: Plan | undefined, name: string): VolumePlan | undefined {
+  const volume = before?.volumes.get(name);
+  return before?.synced === true || volume?.desired !== undefined ? volume : undefined;
+}
+
+function isUnexplained(volume: VolumePlan | undefined): boolean {
+  return volume !== undefined && orphanReason(volume) === "UnexplainedRemoval";
+}
+
+/** News also when the agent starts: nobody else says it, and the intent that could is gone. */
+function orphan(volume: VolumePlan): Transition {
+  const paths = volume.view.targets.filter((target) => target.truth !== "absent").map((target) => target.path);
+  const what = paths.length === 0 ? "what is staged" : paths.slice(0, 3).join(", ");
+  const message = `the intent ${volume.name} vanished without being deleted: ${what} stays mounted`;
+  return { volume, type: "Warning", reason: "UnexplainedRemoval", message };
 }
 
 function driftChange(before: VolumePlan | undefined, after: VolumePlan): Transition[] {

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { Registry } from "prom-client";
 import { AgentMetrics } from "../../../src/agent/metrics.ts";
 import type { Action, OperationKind } from "../../../src/agent/operations.ts";
-import { planWorld, record, staged, volume, wanted } from "../../lib/plan-world.ts";
+import { mounted, planWorld, record, staged, volume, wanted } from "../../lib/plan-world.ts";
 
 /** One action of each kind: does not compile when a kind is missing. */
 const actions: { readonly [K in OperationKind]: Extract<Action, { kind: K }> } = {
@@ -39,6 +39,25 @@ describe("AgentMetrics", () => {
       const labels = `{operation="${kind}",plugin="emptyDir"}`;
       expect(text).to.contain(`volume_manager_operation_duration_seconds_count${labels} 2`);
     }
+  });
+
+  it("orphans are counted by reason: what is left on purpose is no alarm, what is about to be forgotten none either", async () => {
+    const registry = new Registry();
+    const metrics = new AgentMetrics(registry);
+    const { stage: _stage, ...nothing } = record({ name: "nothing", key: "other", targets: [] });
+    const records = [record(), record({ name: "kept", retained: true }), nothing];
+    const text = async (synced: boolean) => {
+      metrics.plan(planWorld({ records, mounts: [staged, mounted], input: { synced } }), undefined);
+      return (await registry.metrics()).split("\n").filter((line) => line.startsWith("nodevolume_agent_orphans{"));
+    };
+    expect(await text(true)).to.deep.equal([
+      'nodevolume_agent_orphans{reason="UnexplainedRemoval"} 1',
+      'nodevolume_agent_orphans{reason="Retained"} 1',
+    ]);
+    expect(
+      (await text(false)).map((line) => line.slice(-1)),
+      "before the intents were read",
+    ).to.deep.equal(["0", "0"]);
   });
 
   it("counts volumes by state of world, and what is missing or extra, under kubelet's names", async () => {

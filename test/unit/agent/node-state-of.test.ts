@@ -1,10 +1,21 @@
 import { expect } from "chai";
 import { type NodeStateInput, nodeStateOf } from "../../../src/agent/node-state-of.ts";
+import { waitingOf } from "../../../src/agent/waiting.ts";
 import { findCondition } from "../../../src/api/conditions.ts";
 import type { NodeVolumeState } from "../../../src/api/types.gen.ts";
 import { MountTable } from "../../../src/host/mount-table.ts";
 import { entry } from "../../lib/mount-entries.ts";
-import { mounted, planWorld, prefix, record, staged, volume, type World, wanted } from "../../lib/plan-world.ts";
+import {
+  mounted,
+  planned,
+  planWorld,
+  prefix,
+  record,
+  staged,
+  volume,
+  type World,
+  wanted,
+} from "../../lib/plan-world.ts";
 
 const agent = { version: "1", bootID: "boot-1", epoch: 1 };
 const state: NodeVolumeState = { metadata: { name: "node" } } as NodeVolumeState;
@@ -40,6 +51,27 @@ describe("nodeStateOf", () => {
     expect(condition(seen({ intents: [wanted()], mounts: [] }), "Drained"), "granted").to.equal("False");
     expect(condition(seen({ records: [record()], mounts: [staged] }), "Drained"), "in use").to.equal("False");
     expect(condition(seen({ intents: [wanted({ mode: "Observe" })], mounts: [] }), "Drained")).to.equal("True");
+  });
+
+  it("counts as waiting what the intents' own WAITING shows, the grant included", () => {
+    const { grant: _grant, ...spec } = wanted().spec;
+    const ungranted = { ...wanted(), spec };
+    expect(seen({ intents: [ungranted], mounts: [] }).waiting).to.equal(1);
+    expect(waitingOf(planned({ intents: [ungranted] }), undefined, { agent, now: 0 })?.reason).to.equal("NotGranted");
+  });
+
+  it("conditions carry the object's generation: kubectl wait passes over those of an earlier one", () => {
+    const of = nodeStateOf({ ...state, metadata: { name: "node", generation: 3 } } as NodeVolumeState, {
+      plan: planWorld({}),
+      table: new MountTable([]),
+      synced: true,
+      stagingRoot: "/state/staging",
+      agent,
+      now: 0,
+    });
+    expect(of.conditions?.map(({ observedGeneration }) => observedGeneration)).to.satisfy((all: number[]) =>
+      all.every((generation) => generation === 3),
+    );
   });
 
   it("lists the mounts of an intent that vanished as orphans, by path", () => {

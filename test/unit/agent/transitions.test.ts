@@ -1,0 +1,39 @@
+import { expect } from "chai";
+import { transitions } from "../../../src/agent/transitions.ts";
+import { mounted, planWorld, record, staged, wanted } from "../../lib/plan-world.ts";
+
+const settled = { intents: [wanted()], records: [record()], mounts: [staged, mounted] };
+const vanished = { ...settled, intents: [] };
+
+const told = (...plans: Parameters<typeof transitions>) =>
+  transitions(...plans).map(({ type, reason, message }) => ({ type, reason, message }));
+
+describe("transitions", () => {
+  it("says once that an intent vanished, and what stays mounted", () => {
+    const [before, after] = [planWorld(settled), planWorld(vanished)];
+    const [first] = told(before, after);
+    expect(first).to.include({ type: "Warning", reason: "UnexplainedRemoval" });
+    expect(first?.message).to.contain("/mnt/nodevolume/a stays mounted");
+    expect(told(after, planWorld(vanished))).to.deep.equal([]);
+  });
+
+  it("says so too of one that vanished while no agent ran, but not before the intents were read", () => {
+    const unread = planWorld({ ...vanished, input: { synced: false } });
+    expect(told(undefined, unread)).to.deep.equal([]);
+    expect(told(unread, planWorld(vanished))).to.have.length(1);
+    expect(told(unread, planWorld(settled))).to.deep.equal([]);
+  });
+
+  it("a volume that was released, or is retained, is no news when its intent goes", () => {
+    const { stage: _stage, ...empty } = record({ targets: [] });
+    const deleting = [wanted({ deleting: true, generation: 2 })];
+    const released = { intents: deleting, records: [empty] };
+    expect(told(planWorld(released), planWorld({ ...released, intents: [] }))).to.deep.equal([]);
+    const kept = { ...settled, records: [record({ retained: true })] };
+    expect(told(planWorld({ ...kept, intents: deleting }), planWorld({ ...kept, intents: [] }))).to.deep.equal([]);
+  });
+
+  it("a volume that is found as it should be when the agent starts is no news", () => {
+    expect(told(undefined, planWorld(settled))).to.deep.equal([]);
+  });
+});
