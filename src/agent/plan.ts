@@ -131,6 +131,9 @@ function decideRelease(desired: Desired, context: StepContext): { phase: Phase; 
   const { record, view } = context;
   if (record?.retained === true) return { phase: "retained", steps: nothing };
   const empty = record === undefined || (record.stage === undefined && record.targets.length === 0);
+  // What is being set up has no record before its first write: it is in use all the same (safety rule 8).
+  const running = context.input.inFlight.get(desired.name);
+  if (empty && running !== undefined && running !== "observe") return { phase: "tearDown", steps: nothing };
   const nothingLeft = empty && view.stage.mount === undefined && record?.child === undefined;
   const lost = nothingLeft ? lostSteps(desired, context) : undefined;
   if (nothingLeft && lost === undefined) return { phase: "released", steps: nothing };

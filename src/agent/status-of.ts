@@ -40,7 +40,7 @@ export function statusOf(intent: NodeVolumeIntent, volume: VolumePlan, context: 
     observedUID: intent.metadata.uid ?? "",
     observedGeneration: Math.max(generation, previous.observedGeneration ?? 0),
     ...(intent.spec.grant && { grantID: intent.spec.grant.id }),
-    inUse: volume.view.inUse,
+    inUse: volume.view.inUse || isBeingSetUp(volume),
     state: standing.state,
     mountsReady: `${wanted.filter(isAsWanted).length}/${wanted.length}`,
     ...(record?.kind === "filesystem" && mount && { stagingPath: record.path }),
@@ -133,4 +133,9 @@ function historyOf(
 
 function sinceOf(previous: { since: string } | undefined, same: boolean, { now }: StatusContext): string {
   return same && previous !== undefined ? previous.since : timestamp(now);
+}
+
+/** What an operation has begun may be there before there is a record of it. */
+function isBeingSetUp({ running }: VolumePlan): boolean {
+  return running !== undefined && running !== "observe";
 }

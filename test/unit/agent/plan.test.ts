@@ -47,6 +47,18 @@ describe("plan", () => {
     expect(planned({ intents: deleting, records: [empty] }).phase).to.equal("released");
   });
 
+  it("is not released while something is being set up of which no record tells yet", () => {
+    const inFlight = { inFlight: new Map([[volume, "stage" as const]]) };
+    for (const deletionPolicy of ["Unmount", "Retain"] as const) {
+      const intents = [wanted({ deleting: true, generation: 2, deletionPolicy })];
+      expect(planned({ intents, input: inFlight }).phase).to.equal("tearDown");
+    }
+    const observing = { inFlight: new Map([[volume, "observe" as const]]) };
+    expect(planned({ intents: [wanted({ deleting: true, generation: 2 })], input: observing }).phase).to.equal(
+      "released",
+    );
+  });
+
   it("touches nothing without a grant, though it may have been there before", () => {
     const object = wanted();
     const { grant: _grant, ...spec } = object.spec;
