@@ -19,6 +19,8 @@ interface Watched {
   readonly ref: ObjectRef;
   readonly reflector: Reflector<ContentObject>;
   denied: Problem | undefined;
+  /** What was told of it last. */
+  last: ObjectContent | undefined;
 }
 
 export interface ContentsDeps {
@@ -50,17 +52,20 @@ export class Contents {
 
   state(ref: ObjectRef): ContentState {
     const content = this.get(ref);
-    if (content !== undefined) return { known: true, version: content.version };
     const watched = this.#watched.get(keyOf(ref));
+    if (content !== undefined) {
+      return { known: true, version: content.version, ...(watched?.denied && { problem: watched.denied }) };
+    }
     const synced = watched?.reflector.store.state().synced === true;
     return { known: false, problem: watched?.denied ?? (synced ? missing(ref) : unknown(ref)) };
   }
 
   /** @returns undefined if the content is not known */
   get(ref: ObjectRef): ObjectContent | undefined {
-    const store = this.#watched.get(keyOf(ref))?.reflector.store;
+    const watched = this.#watched.get(keyOf(ref));
+    const store = watched?.reflector.store;
     const object = store?.get(ref.name, ref.namespace);
-    if (object !== undefined) return object.content;
+    if (watched !== undefined && object !== undefined) return latest(watched, object.content);
     return ref.optional && store?.state().synced === true ? { version: "none", data: new Map() } : undefined;
   }
 
@@ -81,7 +86,7 @@ export class Contents {
         if (why === "failed") void this.#askWhy(watched);
       },
     });
-    const watched: Watched = { ref, reflector, denied: undefined };
+    const watched: Watched = { ref, reflector, denied: undefined, last: undefined };
     const changed = () => {
       watched.denied = undefined;
       onChange();
@@ -91,10 +96,9 @@ export class Contents {
     return watched;
   }
 
-  /** A watch that fails says little; a plain read says whether it is forbidden. */
+  /** A watch that fails says little; a plain read says whether it is forbidden, be it from the start or since. */
   async #askWhy(watched: Watched): Promise<void> {
-    const { ref, reflector } = watched;
-    if (reflector.store.state().synced) return;
+    const { ref } = watched;
     const client = createKubeClient({ transport: this.#deps.transport, fieldManager: "" });
     try {
       await client.get(ref.kind === "ConfigMap" ? resource.configMaps : resource.secrets, ref);
@@ -107,10 +111,26 @@ export class Contents {
         });
         return;
       }
+      if (watched.denied !== undefined) return;
       watched.denied = denied(ref);
       this.#deps.onChange();
     }
   }
+}
+
+/** The content, under the version that it had first: a label or annotation that is touched writes nothing. */
+function latest(watched: Watched, content: ObjectContent): ObjectContent {
+  if (watched.last === undefined || !sameData(watched.last.data, content.data)) watched.last = content;
+  return watched.last;
+}
+
+function sameData(a: ObjectContent["data"], b: ObjectContent["data"]): boolean {
+  if (a === b) return true;
+  return a.size === b.size && [...a].every(([key, bytes]) => isEqual(bytes, b.get(key)));
+}
+
+function isEqual(a: Uint8Array, b: Uint8Array | undefined): boolean {
+  return b !== undefined && Buffer.compare(a, b) === 0;
 }
 
 function decode(ref: ObjectRef, raw: unknown): ContentObject {

@@ -36,7 +36,8 @@ export interface PlanSettings {
 
 /** What is known of an object whose content is shown. */
 export type ContentState =
-  | { readonly known: true; readonly version: string }
+  /** As it was last seen; with a problem, if changes of it are not seen any more. */
+  | { readonly known: true; readonly version: string; readonly problem?: Problem }
   /** Not there, not allowed, or not read yet. */
   | { readonly known: false; readonly problem: Problem };
 

@@ -80,7 +80,7 @@ function stageActions(
 ): Action[] {
   const { stage } = view;
   const content = desired.layout.content === undefined ? undefined : input.contents(desired.layout.content);
-  if (content?.known === false) problems.set("", content.problem);
+  if (content?.problem !== undefined) problems.set("", content.problem);
   if (stage.problem !== undefined) problems.set("", stage.problem);
   const forbidden = sourceProblem(desired, input.settings);
   if (forbidden !== undefined) problems.set("", forbidden);

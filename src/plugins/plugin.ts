@@ -69,7 +69,10 @@ export interface Staged {
 
 /** Content of a ConfigMap or Secret, in memory only. */
 export interface ObjectContent {
-  /** UID and resourceVersion; equal versions have equal content. `none` for an optional object that is not there. */
+  /**
+   * UID and resourceVersion that the object had when it got this content; equal versions have equal content. `none` for
+   * an optional object that is not there.
+   */
   readonly version: string;
   readonly data: ReadonlyMap<string, Uint8Array>;
 }

@@ -5,6 +5,7 @@ const groups: { [plural: string]: string } = {
   leases: "/apis/coordination.k8s.io/v1",
   nodes: "/api/v1",
   events: "/api/v1",
+  secrets: "/api/v1",
 };
 
 /** What a path of the API names. */
