@@ -23,8 +23,8 @@ export const now = 10_000_000;
 
 export function buildWorld(choice: WorldChoice): RandomWorld {
   const drafts = choice.volumes.map(draft);
-  const { table, nodeTable, mountAt } = mountedWorld(choice, drafts);
-  const records = drafts.flatMap((each) => recordOf(each, mountAt) ?? []);
+  const { table, nodeTable, mountsAt } = mountedWorld(choice, drafts);
+  const records = drafts.flatMap((each) => recordOf(each, mountsAt) ?? []);
   const entries = drafts.flatMap(({ entry }) => entry ?? []);
   return {
     intents: new Map(entries.map((entry) => [entry.metadata.name, entry])),

@@ -97,7 +97,8 @@ export interface TargetChoice {
   readonly path: number;
   /** Whether it was mounted for the intent that is recorded, or for one before it. */
   readonly sameUID: boolean;
-  readonly known: "id" | "wrongID" | "peerGroup" | "nothing";
+  /** What was learned of the mount. The kernel gives the id of a mount that went to the next one. */
+  readonly known: "id" | "reusedID" | "peerGroup" | "nothing";
   readonly flagsAsWanted: boolean;
   /** Whether it was bound from what is staged now, or from what was staged before. */
   readonly current: boolean;
@@ -161,7 +162,7 @@ const intent = fc.record<IntentChoice>({
 const target = fc.record<TargetChoice>({
   path: fc.nat(4),
   sameUID: mostly,
-  known: fc.constantFrom("id", "id", "id", "peerGroup", "peerGroup", "wrongID", "nothing"),
+  known: fc.constantFrom("id", "id", "id", "peerGroup", "peerGroup", "reusedID", "nothing"),
   flagsAsWanted: mostly,
   current: mostly,
   made: fc.boolean(),
@@ -203,9 +204,10 @@ const failure: fc.Arbitrary<FailureChoice> = fc
   .tuple(fc.oneof({ weight: 1, arbitrary: ofVolume }, { weight: 3, arbitrary: ofTarget }), failed)
   .map(([where, how]) => ({ ...where, ...how }));
 
-/** Most of what is wanted was mounted before; what else was mounted is left to chance. */
+/** Most of what is wanted was mounted before; where it was not, and may be adopted, nothing was. */
 function mirrored(choice: VolumeChoice, mirror: boolean): VolumeChoice {
-  if (!mirror || choice.intent === undefined || choice.record === undefined) return choice;
+  if (choice.intent === undefined || choice.record === undefined) return choice;
+  if (!mirror) return choice.intent.adopt ? { ...choice, record: { ...choice.record, targets: [] } } : choice;
   const known = choice.record.targets;
   const missing = choice.intent.mounts.filter(({ path }) => !known.some((each) => each.path === path));
   const more = missing.map(({ path }): TargetChoice => ({ path, ...asUsual }));
@@ -273,4 +275,18 @@ function weighted(yes: number, no: number): fc.Arbitrary<boolean> {
 
 function many<T>(value: T, times: number): T[] {
   return Array<T>(times).fill(value);
+}
+
+/** Worlds in which most volumes have their mount on the first path and want it on another. */
+export const movingWorlds: fc.Arbitrary<WorldChoice> = fc
+  .tuple(worldChoices, fc.integer({ min: 1, max: 4 }))
+  .map(([world, path]) => ({ ...world, volumes: world.volumes.map((each) => moving(each, path)) }));
+
+function moving(choice: VolumeChoice, path: number): VolumeChoice {
+  const { intent: wanted, record: known } = choice;
+  if (wanted === undefined || known === undefined) return choice;
+  const others = wanted.mounts.filter((each) => each.path !== 0 && each.path !== path && !each.moved);
+  const mounts = [{ path, moved: true, readOnly: false, noexec: false }, ...others];
+  const targets = [{ path: 0, ...asUsual }, ...known.targets.filter((each) => each.path !== 0)];
+  return { ...choice, intent: { ...wanted, deleting: false, mounts }, record: { ...known, targets } };
 }

@@ -9,14 +9,17 @@ import { pathAt } from "./paths.ts";
 import { plain } from "./table-builder.ts";
 import { stageRecord } from "./volumes.ts";
 
+/** What is on a path: the volume's mount, and another one. */
+export interface MountsAt {
+  readonly ours?: MountEntry | undefined;
+  readonly other?: MountEntry | undefined;
+}
+
 /** A mount id that no mount of these worlds has. */
 const noMount = 999;
 
-/** The journal's record of a volume. @param mountAt the mount of the volume that is on a path */
-export function recordOf(
-  draft: Draft,
-  mountAt: (draft: Draft, path: string) => MountEntry | undefined,
-): VolumeRecord | undefined {
+/** The journal's record of a volume. */
+export function recordOf(draft: Draft, mountsAt: (draft: Draft, path: string) => MountsAt): VolumeRecord | undefined {
   const { name, staged } = draft;
   const choice = draft.choice.record;
   if (choice === undefined) return undefined;
@@ -28,7 +31,7 @@ export function recordOf(
     uid: uidOf(choice),
     generation: generations[choice.generation],
     ...(stage && { stage }),
-    targets: choice.targets.map((target) => targetOf(target, draft, choice, mountAt(draft, pathAt(target.path)))),
+    targets: choice.targets.map((target) => targetOf(target, draft, choice, mountsAt(draft, pathAt(target.path)))),
     ...(choice.child && { child: { pid: 4711, startTime: 1 } }),
     ...(choice.retained && { retained: true }),
     ...(choice.revoked && { revoked: true }),
@@ -49,15 +52,10 @@ function stageOf({ staged, choice: { type } }: Draft, { stage }: RecordChoice) {
   return stageRecord(staged, { ready, options, identityKnown, contentVersion });
 }
 
-function targetOf(
-  target: TargetChoice,
-  draft: Draft,
-  record: RecordChoice,
-  mount: MountEntry | undefined,
-): TargetRecord {
+function targetOf(target: TargetChoice, draft: Draft, record: RecordChoice, { ours, other }: MountsAt): TargetRecord {
   const { staged } = draft;
   const uid = target.sameUID ? uidOf(record) : record.sameUID ? uids.before : uids.longBefore;
-  const group = mount?.shared;
+  const group = ours?.shared;
   return {
     path: pathAt(target.path),
     name: `set.m${target.path}`,
@@ -66,8 +64,8 @@ function targetOf(
     made: target.made,
     identity: target.current ? staged.identity : staged.before,
     attributes: recordedAttributes(target, draft),
-    ...(target.known === "id" && { mountID: mount?.id ?? noMount }),
-    ...(target.known === "wrongID" && { mountID: noMount }),
+    ...(target.known === "id" && { mountID: ours?.id ?? noMount }),
+    ...(target.known === "reusedID" && { mountID: other?.id ?? noMount }),
     ...(target.known === "peerGroup" && group !== undefined && { mountID: noMount, peerGroup: group }),
     ...(target.known === "id" && group !== undefined && { peerGroup: group }),
   };

@@ -5,7 +5,7 @@ import { stagingAttributes } from "../../../src/plugins/plugin.ts";
 import type { StagingSight, TargetChoice, WorldChoice } from "./choices.ts";
 import type { Draft } from "./drafts.ts";
 import { pathAt, prefix, settings } from "./paths.ts";
-import { recordedAttributes } from "./records.ts";
+import { type MountsAt, recordedAttributes } from "./records.ts";
 import { foreign, type Mounted, plain, TableBuilder } from "./table-builder.ts";
 
 const rootDisk = { identity: { device: "8:1", root: "/" }, fsType: "ext4", source: "/dev/sda1", attributes: plain };
@@ -13,8 +13,8 @@ const rootDisk = { identity: { device: "8:1", root: "/" }, fsType: "ext4", sourc
 export interface MountedWorld {
   readonly table: MountTable;
   readonly nodeTable: MountTable | undefined;
-  /** The mount of a volume that is on a path, if there is one. */
-  mountAt(draft: Draft, path: string): MountEntry | undefined;
+  /** The mount of a volume that is on a path, and another one there, if there are. */
+  mountsAt(draft: Draft, path: string): MountsAt;
 }
 
 /** Mounts what the world's table is to show. */
@@ -37,7 +37,11 @@ export function mountedWorld(choice: WorldChoice, drafts: readonly Draft[]): Mou
   return {
     table,
     nodeTable: choice.node === "none" ? undefined : nodeTableOf(table, choice),
-    mountAt: ({ name }, path) => table.entries.find(({ id }) => id === ids.get(`${name} ${path}`)),
+    mountsAt({ name }, path) {
+      const own = ids.get(`${name} ${path}`);
+      const layers = table.layers(path);
+      return { ours: layers.find(({ id }) => id === own), other: layers.find(({ id }) => id !== own) };
+    },
   };
 }
 
