@@ -72,14 +72,17 @@ export function startController(deps: ControllerDeps): Controller {
     // Unique to this run: what its predecessor of the same name may still have under way is not ours.
     identity: `${config.identity}_${random.uuid()}`,
     onStarted: () => void lead(),
-    onStopped: () => work.pause(),
+    onStopped() {
+      acting = false;
+      void work.pause();
+    },
   });
   const client = createKubeClient({
     transport,
     fieldManager: fieldManager.controller,
     onWrite: metrics.wrote,
     beforeWrite() {
-      const remainingMs = election.remainingMs();
+      const remainingMs = acting ? election.remainingMs() : 0;
       if (remainingMs <= 0) throw new Error("this process does not lead");
       // No write of ours may be under way when another can lead.
       return { timeoutMs: Math.min(remainingMs, 30_000) };
@@ -100,16 +103,27 @@ export function startController(deps: ControllerDeps): Controller {
   const shell = (deps.createShell ?? createPlainShell)(work.shellDeps);
 
   let stopped = false;
+  /** Counts how often the lease was won. */
+  let term = 0;
+  /** Not from the loss of the lease until all was read again: what was begun in an earlier term must not write in this. */
+  let acting = false;
 
-  /** Acts only on what was read after the lease was won: the leader before may have written until then. */
+  /**
+   * Acts only on what was read after the lease was won: the leader before may have written until then. The lease may be
+   * lost and won again meanwhile; then that term's own call goes on, when nothing of the earlier one is under way.
+   */
   async function lead(): Promise<void> {
+    term += 1;
+    const mine = term;
     try {
       await Promise.all(allOf(watches).map((watch) => watch.resync()));
+      await work.pause();
     } catch (error) {
       log.debug("leading ended before it began", { error: messageOf(error) });
       return;
     }
-    if (stopped || !election.isLeader()) return;
+    if (stopped || mine !== term || !election.isLeader()) return;
+    acting = true;
     work.resume();
     triggers.all();
   }
@@ -131,7 +145,7 @@ export function startController(deps: ControllerDeps): Controller {
     });
   }
 
-  work.pause();
+  void work.pause();
   for (const watch of allOf(watches)) watch.start();
   begin().catch((error: unknown) => log.debug("stopped before the caches were filled", { error: messageOf(error) }));
 

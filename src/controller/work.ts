@@ -31,8 +31,8 @@ export interface WorkDeps {
 export interface Work {
   readonly queues: Queues;
   readonly shellDeps: ShellDeps;
-  /** Starts nothing more. What is under way goes on. */
-  pause(): void;
+  /** Starts nothing more. What is under way goes on; resolves when it has ended. */
+  pause(): Promise<void>;
   resume(): void;
 }
 
@@ -127,9 +127,9 @@ export function createWork({ system, client, recorder, watches, gatherer, leases
       reconcile: (set) => reconcileSet(setDeps, set),
       release: (set) => releaseSet(setDeps, set),
     },
-    pause() {
-      for (const queue of Object.values(queues)) queue.pause();
+    async pause() {
       admitted.clear();
+      await Promise.all(Object.values(queues).map((queue) => queue.pause()));
     },
     resume() {
       for (const queue of Object.values(queues)) queue.resume();

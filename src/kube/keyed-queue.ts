@@ -26,8 +26,8 @@ export interface KeyedQueue {
   add(key: string): void;
   /** Adds the key after at least `ms` milliseconds, or earlier if it was already to be added earlier. */
   addAfter(key: string, ms: number): void;
-  /** Starts no run and forgets what was added, until resume. Runs that are under way go on. */
-  pause(): void;
+  /** Starts no run and forgets what was added, until resume. Runs that are under way go on; resolves when they have ended. */
+  pause(): Promise<void>;
   resume(): void;
   /** As pause, for good; resolves when the last run has ended. */
   stop(): Promise<void>;
@@ -49,10 +49,8 @@ export function createKeyedQueue(deps: KeyedQueueDeps): KeyedQueue {
   let state: "open" | "paused" | "stopped" = "open";
   let pumping = false;
   let turnBegan = clock.monotonic();
-  let onDrained: () => void = () => {};
-  const drained = new Promise<void>((resolve) => {
-    onDrained = resolve;
-  });
+  /** Those who wait for the runs that are under way. */
+  let waiters: (() => void)[] = [];
 
   function makeDue(key: string): void {
     if (due.size + running.size === 0) turnBegan = clock.monotonic();
@@ -95,8 +93,12 @@ export function createKeyedQueue(deps: KeyedQueueDeps): KeyedQueue {
       deps.onRun?.("failure", clock.monotonic() - startedAt);
     }
     running.delete(key);
-    if (state === "stopped" && running.size === 0) onDrained();
-    else if (due.size > 0) schedulePump();
+    if (running.size === 0) {
+      const drained = waiters;
+      waiters = [];
+      for (const resolve of drained) resolve();
+    }
+    if (due.size > 0) schedulePump();
   }
 
   function failed(key: string, error: unknown): void {
@@ -127,6 +129,10 @@ export function createKeyedQueue(deps: KeyedQueueDeps): KeyedQueue {
     failures.clear();
   }
 
+  function drained(): Promise<void> {
+    return running.size === 0 ? Promise.resolve() : new Promise((resolve) => waiters.push(resolve));
+  }
+
   return {
     add(key) {
       if (state !== "open" || due.has(key)) return;
@@ -137,6 +143,7 @@ export function createKeyedQueue(deps: KeyedQueueDeps): KeyedQueue {
     pause() {
       if (state === "open") state = "paused";
       forget();
+      return drained();
     },
     resume() {
       if (state === "paused") state = "open";
@@ -144,8 +151,7 @@ export function createKeyedQueue(deps: KeyedQueueDeps): KeyedQueue {
     stop() {
       state = "stopped";
       forget();
-      if (running.size === 0) onDrained();
-      return drained;
+      return drained();
     },
     get depth() {
       return due.size + running.size;

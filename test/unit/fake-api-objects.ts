@@ -133,6 +133,11 @@ export function keyOf(name: string, namespace?: string): string {
   return namespace === undefined ? name : `${namespace}/${name}`;
 }
 
+/** Whether an object has the label that a selector names, whatever its value; other selectors are not known. */
+export function hasLabel({ metadata }: FakeObject, key: string | undefined): boolean {
+  return key === undefined || Object.hasOwn(metadata.labels ?? {}, key);
+}
+
 export const copy = <T>(value: T): T => structuredClone(value);
 
 function sameJson(a: unknown, b: unknown): boolean {

@@ -2,7 +2,7 @@ import type { ApiRequest, ApiResponse, StreamHandlers, Transport } from "../../s
 import { TransportError } from "../../src/kube/transport.ts";
 import type { Cancel, Timers } from "../../src/ports.ts";
 import type { FakeObject } from "./fake-api-objects.ts";
-import { copy, createFakeObjects, keyOf, refusal } from "./fake-api-objects.ts";
+import { copy, createFakeObjects, hasLabel, keyOf, refusal } from "./fake-api-objects.ts";
 import { parsePath } from "./fake-api-path.ts";
 
 /** One write as it arrived, in order. */
@@ -109,7 +109,8 @@ export function createFakeApiServer(timers: Timers): FakeApiServer {
   }
 
   function listPage(plural: string, namespace: string | undefined, query: { readonly [name: string]: string }) {
-    const all = [...collection(plural).values()].filter((o) => inNamespace({ namespace }, o));
+    const found = [...collection(plural).values()].filter((o) => inNamespace({ namespace }, o));
+    const all = found.filter((o) => hasLabel(o, query["labelSelector"]));
     const limit = Number(query["limit"] ?? all.length + 1);
     const [from = "0", at = String(version())] = (query["continue"] ?? "").split("@").filter((part) => part !== "");
     if (query["continue"] !== undefined && Number(at) < oldest) return refusal(410, "Expired", "the token is too old");
@@ -225,9 +226,7 @@ export function createFakeApiServer(timers: Timers): FakeApiServer {
       for (const watcher of [...watchers]) {
         if (how === "close") end(watcher, {});
         else if (how === "error") end(watcher, { error: new TransportError("connection reset") });
-        else {
-          watcher.handlers.onObject({ type: "ERROR", object: { kind: "Status", code: 410, message: "too old" } });
-        }
+        else watcher.handlers.onObject({ type: "ERROR", object: { kind: "Status", code: 410, message: "too old" } });
       }
     },
     bookmark() {

@@ -1,0 +1,182 @@
+import { expect } from "chai";
+import { createFleet, settledFleet } from "./fleet.ts";
+
+describe("startController: two candidates, and an API server that is away", () => {
+  it("only the leader writes; the other takes over when it stops", async () => {
+    const fleet = createFleet();
+    fleet.node("n0");
+    const first = fleet.start("c1");
+    await fleet.run(1_000);
+    const second = fleet.start("c2");
+    await fleet.run(1_000);
+    expect([first.ready(), second.ready()]).to.deep.equal([true, true]);
+    fleet.set("a");
+    await fleet.run(2_000);
+    expect(fleet.writesOf("nodevolumeintents", "create")).to.equal(1);
+    const stopping = first.stop();
+    await fleet.run(200);
+    await stopping;
+    fleet.node("n1");
+    await fleet.run(5_000);
+    expect(fleet.intent("n1").status.state).to.equal("Mounted");
+    const last = second.stop();
+    await fleet.run(200);
+    await last;
+    expect([fleet.api.openWatches, fleet.system.pendingTimers]).to.deep.equal([0, 0]);
+  });
+
+  it("a leader that is cut off writes nothing more, and the next one acts on a fresh list", async () => {
+    const fleet = createFleet();
+    fleet.node("n0");
+    fleet.set("a");
+    fleet.start("c1");
+    await fleet.run(2_000);
+    fleet.start("c2");
+    await fleet.run(5_000);
+    // Only leases are refused, to c1 alone: what it would still write would be taken.
+    const holder = () => {
+      const lease = fleet.api.object("leases", "nodevolume-system/nodevolume-controller");
+      return String((lease?.spec as { holderIdentity?: string } | undefined)?.holderIdentity);
+    };
+    const c1 = holder();
+    fleet.api.fault = ({ method, path: at, body }) => {
+      const isC1 = JSON.stringify(body ?? "").includes(c1);
+      return method === "PUT" && at.endsWith("nodevolume-controller") && isC1 ? { when: "before" } : undefined;
+    };
+    await fleet.run(11_000);
+    const before = fleet.api.writes.filter((w) => w.plural !== "leases").length;
+    fleet.set("b", { volume: { source: { hostPath: { path: "/data/b" } } } });
+    await fleet.run(3_000);
+    expect(fleet.api.writes.filter((w) => w.plural !== "leases").length).to.equal(before);
+    await fleet.run(20_000);
+    expect(holder()).to.match(/^c2_/);
+    expect(fleet.conditions("b")[0]).to.equal("Ready=True/AllReady");
+  });
+
+  it("a leader that is cut off in the middle of its writes does not go on with them", async () => {
+    const fleet = await settledFleet(1);
+    const { request } = fleet.api;
+    fleet.api.request = async (r) => {
+      const answer = await request(r);
+      if (r.method === "POST" && r.path.endsWith("intents")) {
+        await new Promise<void>((resolve) => fleet.system.timers.after(11_000, resolve));
+      }
+      return answer;
+    };
+    fleet.api.fault = ({ path: at }) => (at.endsWith("leases/nodevolume-controller") ? { when: "before" } : undefined);
+    fleet.set("a", { volume: { source: { hostPath: { path: "/data/new" } } } });
+    await fleet.run(20_000);
+    expect(fleet.writesOf("nodevolumeintents", "create")).to.equal(2);
+    expect(fleet.writesOf("nodevolumeintents", "delete")).to.equal(0);
+    fleet.api.fault = () => undefined;
+    await fleet.run(10_000);
+    expect(fleet.intent("n0").spec.volumeName).to.equal("new");
+  });
+
+  it("a leader that lost its lease and won it again does not go on with what it had begun", async () => {
+    const fleet = createFleet();
+    const volume = (name: string) => ({ volume: { source: { hostPath: { path: `/data/${name}` } } } });
+    const { request } = fleet.api;
+    fleet.api.request = async (r) => {
+      const answer = await request(r);
+      if (r.method === "POST" && r.path.endsWith("intents")) {
+        await new Promise<void>((resolve) => fleet.system.timers.after(20_000, resolve));
+      }
+      return answer;
+    };
+    fleet.set("a", volume("a"));
+    fleet.set("b", volume("b"));
+    fleet.start();
+    await fleet.run(1_000);
+    fleet.node("n0");
+    await fleet.run(1_000);
+    expect(fleet.writesOf("nodevolumeintents", "create"), "its answer is on the way").to.equal(1);
+    // For 12 s the Lease cannot be renewed; the two intents were decided on in the term before.
+    fleet.api.fault = ({ path: at }) => (at.endsWith("leases/nodevolume-controller") ? { when: "before" } : undefined);
+    await fleet.run(12_000);
+    fleet.api.fault = () => undefined;
+    fleet.api.remove("nodevolumesets", "b");
+    await fleet.run(40_000);
+    expect(fleet.intents().map(({ spec }) => spec.volumeName)).to.deep.equal(["a"]);
+    expect(fleet.writesOf("nodevolumeintents", "create"), "b is wanted no more").to.equal(1);
+    expect(fleet.api.object("nodevolumesets", "b")).to.equal(undefined);
+  });
+
+  it("a leader that lost its lease and won it again acts on what it read in the new term", async () => {
+    const fleet = createFleet();
+    fleet.node("n0");
+    const { stream } = fleet.api;
+    const opened = { nodes: 0, nodevolumesets: 0 };
+    fleet.api.stream = (r, handlers) => {
+      const plural = r.path.replace(/.*\//, "");
+      if (plural !== "nodes" && plural !== "nodevolumesets") return stream(r, handlers);
+      opened[plural] += 1;
+      // The first list is that of the start. In the first term the Nodes are slow, in the second one the sets.
+      const slow = (plural === "nodes" && opened.nodes === 2) || (plural === "nodevolumesets" && opened[plural] === 3);
+      if (!slow) return stream(r, handlers);
+      let cancel = fleet.system.timers.after(30_000, () => {
+        cancel = stream(r, handlers);
+      });
+      return () => cancel();
+    };
+    fleet.start();
+    await fleet.run(1_000);
+    fleet.set("a");
+    fleet.api.fault = ({ path: at }) => (at.endsWith("leases/nodevolume-controller") ? { when: "before" } : undefined);
+    await fleet.run(12_000);
+    fleet.api.fault = () => undefined;
+    await fleet.run(10_000);
+    expect(opened).to.deep.equal({ nodes: 3, nodevolumesets: 3 });
+    expect(fleet.writesOf("nodevolumestates"), "the sets of this term are not read yet").to.equal(0);
+    await fleet.run(30_000);
+    expect(fleet.conditions("a")[0]).to.equal("Ready=True/AllReady");
+  });
+
+  it("a new leader reads everything again before it acts", async () => {
+    const fleet = createFleet();
+    const lists: string[] = [];
+    fleet.api.fault = ({ method, path: at, query }) => {
+      if (query?.["sendInitialEvents"] !== undefined) lists.push(at.replace(/.*\//, ""));
+      if (method !== "GET") lists.push(`write ${at.replace(/.*\//, "")}`);
+      return undefined;
+    };
+    fleet.node("n0");
+    fleet.start();
+    await fleet.run(1_000);
+    const won = lists.indexOf("write leases");
+    const watched = ["leases", "nodes", "nodevolumeintents", "nodevolumesets", "nodevolumestates"];
+    expect(lists.slice(won + 1, won + 6).sort()).to.deep.equal(watched);
+    expect(lists.slice(won + 6, won + 7)).to.deep.equal(["write nodevolumestates"]);
+  });
+
+  it("does nothing while not everything can be seen, and catches up afterwards", async () => {
+    const fleet = await settledFleet(2);
+    const { fault } = fleet.api;
+    fleet.api.fault = ({ path: at, query }) =>
+      query?.["watch"] && at.endsWith("/nodes") ? { when: "before" } : undefined;
+    fleet.api.breakWatches("error");
+    await fleet.run(60_000);
+    const before = fleet.writesOf("nodevolumeintents");
+    fleet.set("a", { nodeSelector: { no: "where" } });
+    await fleet.run(60_000);
+    expect(fleet.intents().filter(({ metadata }) => metadata.deletionTimestamp !== undefined)).to.deep.equal([]);
+    expect(fleet.writesOf("nodevolumeintents") - before).to.equal(0);
+    fleet.api.fault = fault;
+    await fleet.run(40_000);
+    expect(fleet.intents()).to.deep.equal([]);
+  });
+
+  it("counts what it does", async () => {
+    const fleet = await settledFleet(2);
+    const text = await fleet.registry.metrics();
+    for (const line of [
+      'nodevolume_controller_writes_total{resource="nodevolumeintents",verb="create",result="success"} 2',
+      'nodevolume_controller_intents{state="Mounted"} 2',
+      "nodevolume_controller_sets 1",
+      "nodevolume_controller_leader 1",
+    ]) {
+      expect(text).to.contain(line);
+    }
+    expect(text).to.match(/nodevolume_controller_reconcile_total\{queue="nodes",result="success"\} \d+/);
+  });
+});
