@@ -39,6 +39,8 @@ export interface StageRecord {
   readonly fileKind?: "directory" | "file";
   readonly identity?: MountIdentity;
   readonly directory?: DirectoryID;
+  /** Inode of the data directory: what is left of `directory` after a reboot, which may give its device another number. */
+  readonly inode?: number;
   readonly deviceNumber?: string;
   /** Version of the object whose content was written last. */
   readonly contentVersion?: string;
@@ -89,15 +91,15 @@ export function withoutChild(record: VolumeRecord): VolumeRecord {
 
 /**
  * The record after a reboot: no mount survives one, and device numbers may have changed. What is on disk does survive,
- * so a data directory is kept and looked up again; directories that we made to mount on stay ours to remove, and a path
+ * so a data directory is kept and known again by its inode; directories that we made to mount on stay ours to remove, and a path
  * stays with the volume that has it.
  */
 export function afterReboot(record: VolumeRecord): VolumeRecord {
   const { stage, child: _gone, ...rest } = record;
   const targets = record.targets.map(unmounted);
   if (stage?.kind !== "directory" && stage?.kind !== "filesystem") return withoutStage({ ...rest, targets });
-  const { identity: _identity, directory: _directory, deviceNumber: _number, ...kept } = stage;
-  return { ...rest, stage: { ...kept, ready: false }, targets };
+  const { identity: _identity, directory, deviceNumber: _number, ...kept } = stage;
+  return { ...rest, stage: { ...kept, ready: false, ...(directory && { inode: directory.inode }) }, targets };
 }
 
 /** Of a target only the mount point: no mount has this identity. */

@@ -82,7 +82,9 @@ async function refuseWhileOpen(context: ActionContext, stage: StageRecord): Prom
   throw new VolumeError("DeviceBusy", "transient", device.busy, { on: { kind: "Device", name: stage.path } });
 }
 
-async function removeData({ host }: ActionContext, stage: StageRecord): Promise<void> {
-  if (stage.directory === undefined) await host.directories.remove(stage.path);
-  else await host.directories.discard(stage.path, stage.directory);
+/** A directory that was never seen after it was made, or is another one by now, goes only if it is empty. */
+async function removeData({ host }: ActionContext, { path, directory, inode }: StageRecord): Promise<void> {
+  const there = directory ?? (await host.directories.identify(path));
+  if (directory === undefined && (there === undefined || there.inode !== inode)) await host.directories.remove(path);
+  else if (there !== undefined) await host.directories.discard(path, there);
 }

@@ -71,7 +71,9 @@ async function stageAnew(context: ActionContext, desired: DesiredVolume): Promis
     async record({ kind, path, directory }) {
       const before = recordOf(context, desired.name);
       const { options } = desired.layout;
-      const stage = { kind, path, options, ready: false, ...(directory && { directory }) };
+      const inode = before.stage?.directory?.inode ?? before.stage?.inode;
+      const known = directory === undefined ? inode !== undefined && { inode } : { directory };
+      const stage = { kind, path, options, ready: false, ...known };
       await context.journal.put({ ...before, stage });
     },
   };

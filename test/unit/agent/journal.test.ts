@@ -216,7 +216,8 @@ describe("Journal", () => {
     for (const kind of ["filesystem", "directory"] as const) {
       const found = rebooted.records.get(kind === "filesystem" ? "fs" : "dir");
       expect(found?.targets).to.deep.equal(unmounted);
-      expect(found?.stage).to.deep.equal({ kind, path: "/s", ready: false, options: [] });
+      const inode = kind === "directory" ? { inode: 2 } : {};
+      expect(found?.stage).to.deep.equal({ kind, path: "/s", ready: false, options: [], ...inode });
     }
   });
 });
