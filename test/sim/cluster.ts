@@ -8,6 +8,7 @@ import type {
   SetMount,
   VolumeTemplate,
 } from "../../src/api/types.gen.ts";
+import { mergeDiff } from "../../src/kube/merge-diff.ts";
 import type { SimApiServer } from "./api/sim-api-server.ts";
 import { secretText } from "./invariants/secret-rules.ts";
 
@@ -101,9 +102,12 @@ export class Cluster {
     });
   }
 
+  /** What is given replaces what was there, as kubectl apply does it. */
   changeSet(name: string, spec: Partial<SetInput>): void {
     const { mounts, ...rest } = spec;
-    this.#server.patch(resource.sets, name, { spec: { ...rest, ...(mounts && { mounts: setMounts(mounts) }) } });
+    const before = this.#server.get(resource.sets, name)?.["spec"] ?? {};
+    const after = { ...before, ...rest, ...(mounts && { mounts: setMounts(mounts) }) };
+    this.#server.patch(resource.sets, name, { spec: mergeDiff(before, after) ?? {} });
   }
 
   deleteSet(name: string): void {

@@ -45,6 +45,7 @@ const restless = [resource.leases, resource.events, resource.states] as const;
 
 /** A cluster in a box: an API server, nodes with kernels and agents, people, and a clock that is ours. */
 export class World {
+  readonly seed: number;
   readonly scheduler = new Scheduler();
   readonly trace = new Trace(() => this.scheduler.now);
   readonly sightings = new Sightings();
@@ -72,6 +73,7 @@ export class World {
   #events = 0;
 
   constructor({ seed, admission, nodes = ["a"], controllers = 0, place = "pod", crash, stormy = false }: WorldOptions) {
+    this.seed = seed;
     const { scheduler, trace } = this;
     const weather = stormy ? new Weather(seed, scheduler) : undefined;
     this.random = new SeededRandom(seed, "world");

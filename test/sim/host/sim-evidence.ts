@@ -40,6 +40,10 @@ export class SimEvidence implements Evidence {
     });
   }
 
+  hasBlockDevice(deviceNumber: string): Promise<boolean> {
+    return this.#deps.incarnation.look(latency.call, () => this.#deps.machine.kernel.hasBlockDevice(deviceNumber));
+  }
+
   alive(child: ChildProcessID): Promise<boolean> {
     const { machine, incarnation } = this.#deps;
     return incarnation.look(latency.call, () => machine.kernel.processes.get(child.pid)?.startTime === child.startTime);

@@ -3,7 +3,7 @@ import type { NodeVolumeIntent, NodeVolumeIntentStatus } from "../../../src/api/
 import type { MountTable } from "../../../src/host/mount-table.ts";
 import type { ApiRequest } from "../../../src/kube/transport.ts";
 import type { Change } from "../api/collection.ts";
-import { isJson } from "../api/json.ts";
+import { isJson, sameJson } from "../api/json.ts";
 import { locate } from "../api/kinds.ts";
 import type { Superblock } from "../kernel/superblock.ts";
 import type { Machine } from "../machine.ts";
@@ -41,7 +41,7 @@ export class StatusRules {
   }
 
   /** A status that was stored. */
-  changed({ object, type }: Change): void {
+  changed({ object, type, before }: Change): void {
     const intent = object as unknown as NodeVolumeIntent; // the collection holds nothing else
     const { status, metadata } = intent;
     const uid = status.observedUID ?? "";
@@ -55,7 +55,8 @@ export class StatusRules {
       this.#deps.report(`L10: observedGeneration of ${metadata.name} went back from ${highest} to ${generation}`);
     }
     this.#highest.set(uid, Math.max(highest, generation));
-    if (type !== "DELETED" && status.inUse === false && uid === metadata.uid) this.#checkReleased(intent);
+    if (type === "DELETED" || status.inUse !== false || uid !== metadata.uid) return;
+    if (!sameJson(before?.["status"], status)) this.#checkReleased(intent); // else it is only stored once more
   }
 
   /** Nothing of the volume may be mounted in any namespace of the node, nor be in use without a mount. */

@@ -101,6 +101,22 @@ export const devices: readonly Scenario[] = [
     },
   },
   {
+    name: "deleted while its device hangs, before anything is on record",
+    async run(world) {
+      const disk = world.node.machine.addDisk(device, "ext4");
+      disk.hung = true;
+      const volume = world.cluster.createIntent("disk", {
+        source: { local: { path: device } },
+        mounts: [target("disk")],
+      });
+      await world.sleep(50);
+      world.cluster.deleteIntent(volume);
+      await world.sleep(1_000);
+      disk.release();
+      await world.settle();
+    },
+  },
+  {
     name: "a device that hangs for longer than the deadline",
     async run(world) {
       const disk = world.node.machine.addDisk(device, "ext4");

@@ -87,6 +87,7 @@ export const recovery: readonly Scenario[] = [
       const volume = world.cluster.createIntent("memory", { source: memory, mounts: [target("memory")] });
       const disk = world.cluster.createIntent("disk", { source: { emptyDir: {} }, mounts: [target("disk")] });
       await world.settle();
+      world.mark(disk);
       const program = world.node.people.use(target("disk"));
       world.cluster.deleteIntent(volume);
       world.cluster.deleteIntent(disk);
