@@ -1,28 +1,66 @@
 import { type FileHandle, open, readFile, rename } from "node:fs/promises";
 import { dirname } from "node:path";
+import { messageOf } from "../../errors.ts";
 import type { JournalFile } from "../ports.ts";
 import { errnoOf } from "./errno.ts";
+import { Reserve } from "./reserve.ts";
 
-/** A file that is only appended to, or replaced as a whole. One caller at a time. */
+/** Errors of a disk, or of a quota, that has no room left. */
+const full = new Set(["ENOSPC", "EDQUOT"]);
+
+/**
+ * A file that is only appended to, or replaced as a whole. One caller at a time. On a full disk it takes the room that
+ * it holds in reserve, and holds it again when there is room.
+ */
 export class LinuxJournalFile implements JournalFile {
   readonly #path: string;
+  readonly #reserve: Reserve;
   #open: FileHandle | undefined;
 
   constructor(path: string) {
     this.#path = path;
+    this.#reserve = new Reserve(`${path}.reserve`);
   }
 
   async read(): Promise<string | undefined> {
     return (await readIfThere(this.#path))?.toString("utf8");
   }
 
-  async append(text: string): Promise<void> {
-    this.#open ??= await open(this.#path, "a", 0o600);
-    await this.#open.appendFile(text);
-    await this.#open.datasync();
+  append(text: string): Promise<void> {
+    return this.#withReserve(() => this.#append(text));
   }
 
-  async replace(text: string): Promise<void> {
+  replace(text: string): Promise<void> {
+    return this.#withReserve(() => this.#replace(text));
+  }
+
+  /** Does it once more on the room in reserve if there is no other. Errors name the file. */
+  async #withReserve(write: () => Promise<void>): Promise<void> {
+    try {
+      await write().catch((error: unknown) => {
+        if (!full.has(errnoOf(error) ?? "") || !this.#reserve.giveUp()) throw error;
+        return write();
+      });
+    } catch (error) {
+      const message = messageOf(error);
+      throw message.includes(this.#path) ? error : new Error(`${this.#path}: ${message}`, { cause: error });
+    }
+    this.#reserve.take();
+  }
+
+  async #append(text: string): Promise<void> {
+    this.#open ??= await open(this.#path, "a", 0o600);
+    const { size } = await this.#open.stat();
+    try {
+      await this.#open.appendFile(text);
+      await this.#open.datasync();
+    } catch (error) {
+      await this.#open.truncate(size); // what is written next must not follow half a line
+      throw error;
+    }
+  }
+
+  async #replace(text: string): Promise<void> {
     const fresh = `${this.#path}.new`;
     await writeDurably(fresh, text, "w");
     await rename(fresh, this.#path);

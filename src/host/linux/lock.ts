@@ -16,9 +16,18 @@ export function tryLock(libc: Libc, path: string): { release: Cancel } | { holde
   } catch (error) {
     closeSync(fd);
     if (errnoOf(error) !== "EAGAIN") throw error;
-    return { holder: readFileSync(path, "utf8").trim() };
+    return { holder: readFileSync(path, "utf8").trim() || "an unknown process" };
   }
-  ftruncateSync(fd);
-  writeSync(fd, `pid ${process.pid}\n`);
+  tellHolder(fd);
   return { release: () => closeSync(fd) };
+}
+
+/** For people alone: a disk without room must not keep the lock from being taken. */
+function tellHolder(fd: number): void {
+  try {
+    ftruncateSync(fd);
+    writeSync(fd, `pid ${process.pid}\n`);
+  } catch (error) {
+    if (errnoOf(error) !== "ENOSPC" && errnoOf(error) !== "EDQUOT") throw error;
+  }
 }

@@ -1,0 +1,22 @@
+import { fchmodSync, mkdirSync } from "node:fs";
+import { AT_FDCWD, O, RESOLVE } from "./constants.ts";
+import { Descriptor } from "./descriptor.ts";
+import type { Libc } from "./libc.ts";
+import { makeDirectoryAt } from "./walk.ts";
+
+/**
+ * Makes the state directory and, in it, the directories that hold what volumes show before it is mounted where it is
+ * wanted: closed to everybody else (0700), also those that are there already. The state directory itself stays passable:
+ * a prefix that is mounted on may lie beneath it.
+ */
+export function prepareStateDirectories(libc: Libc, stateDir: string): void {
+  mkdirSync(stateDir, { recursive: true, mode: 0o755 });
+  const flags = O.DIRECTORY | O.NOFOLLOW | O.CLOEXEC;
+  using state = new Descriptor(libc.openat2(AT_FDCWD, stateDir, flags, 0, 0));
+  for (const name of ["staging", "data", "trash"]) {
+    makeDirectoryAt(libc, state, name, 0o700);
+    const resolve = RESOLVE.BENEATH | RESOLVE.NO_SYMLINKS;
+    using directory = new Descriptor(libc.openat2(state.fd, name, flags, 0, resolve));
+    fchmodSync(directory.fd, 0o700);
+  }
+}
