@@ -7,7 +7,10 @@ export interface HealthServerDeps {
   /** Port 0 takes a free one, which the log names. */
   readonly address: { readonly host: string; readonly port: number };
   readonly registry: Registry;
-  readonly ready: () => boolean;
+  /** Why it is not ready to work; undefined if it is. */
+  readonly notReady: () => string | undefined;
+  /** Why it has to be started again; undefined if not. */
+  readonly unhealthy?: () => string | undefined;
   readonly log: Logger;
 }
 
@@ -25,10 +28,11 @@ const limits = {
 };
 const maxConnections = 512;
 
-/** Serves /metrics, /healthz (the process answers) and /readyz (it has read what it works by). Rejects if it cannot listen. */
-export async function startHealthServer({ address, registry, ready, log }: HealthServerDeps): Promise<HealthServer> {
+/** Serves /metrics, /healthz (it works) and /readyz (it has what it works by). Rejects if it cannot listen. */
+export async function startHealthServer(deps: HealthServerDeps): Promise<HealthServer> {
+  const { address, log } = deps;
   const server = http.createServer(limits, (request, response) => {
-    answer(request, registry, ready).then(
+    answer(request, deps).then(
       ({ status, type, body }) => response.writeHead(status, { "content-type": type }).end(body),
       (error: unknown) => {
         log.error("a request to the health server failed", { path: request.url, error });
@@ -63,17 +67,25 @@ interface Answer {
   readonly body: string;
 }
 
-async function answer(request: http.IncomingMessage, registry: Registry, ready: () => boolean): Promise<Answer> {
-  const text = (status: number, body: string) => ({ status, type: "text/plain; charset=utf-8", body: `${body}\n` });
+async function answer(request: http.IncomingMessage, deps: HealthServerDeps): Promise<Answer> {
+  const { registry, notReady, unhealthy } = deps;
   if (request.method !== "GET" && request.method !== "HEAD") return text(405, "only GET");
   switch ((request.url ?? "/").split("?", 1)[0]) {
     case "/metrics":
       return { status: 200, type: registry.contentType, body: await registry.metrics() };
     case "/healthz":
-      return text(200, "ok");
+      return probed(unhealthy?.());
     case "/readyz":
-      return ready() ? text(200, "ok") : text(503, "not ready: caches are not filled yet");
+      return probed(notReady());
     default:
       return text(404, "there are /metrics, /healthz and /readyz");
   }
+}
+
+function probed(problem: string | undefined): Answer {
+  return problem === undefined ? text(200, "ok") : text(503, problem);
+}
+
+function text(status: number, body: string): Answer {
+  return { status, type: "text/plain; charset=utf-8", body: `${body}\n` };
 }

@@ -24,6 +24,12 @@ export const systemRandom: Random = {
   uuid: () => randomUUID(),
 };
 
+/** Resolves when `signal` comes, or has come. */
+export function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+}
+
 export function realSystem(log: Logger): System {
   return { clock: systemClock, timers: systemTimers, random: systemRandom, log };
 }

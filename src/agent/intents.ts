@@ -2,7 +2,7 @@ import type { KubeObject } from "../api/meta.ts";
 import { resource } from "../api/names.ts";
 import type { NodeVolumeIntent } from "../api/types.gen.ts";
 import { parseIntent } from "../api/validate.ts";
-import { createReflector, type Reflector } from "../kube/reflector.ts";
+import { createReflector, type Reflector, type ReflectorDeps } from "../kube/reflector.ts";
 import type { Transport } from "../kube/transport.ts";
 import type { System } from "../ports.ts";
 import { type Desired, desiredVolume } from "./desired-volume.ts";
@@ -15,7 +15,10 @@ export interface IntentEntry extends KubeObject {
 }
 
 /** The intents of one node: the desired world. Reads begin with a quorum read (safety rule 4). */
-export function intentsOf(node: string, deps: { system: System; transport: Transport }): Reflector<IntentEntry> {
+export function intentsOf(
+  node: string,
+  deps: { system: System; transport: Transport; onRestart?: NonNullable<ReflectorDeps<IntentEntry>["onRestart"]> },
+): Reflector<IntentEntry> {
   return createReflector<IntentEntry>({
     ...deps,
     resource: resource.intents,

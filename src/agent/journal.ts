@@ -40,6 +40,8 @@ export class Journal {
   readonly damage: JournalDamage | undefined;
   readonly #file: JournalFile;
   readonly #records: Map<string, VolumeRecord>;
+  /** Writes that failed since it was opened. */
+  failures = 0;
   #lines: number;
   /** Whether the file may end in half a line, so that nothing may be appended to it. */
   #torn = false;
@@ -139,6 +141,7 @@ export class Journal {
       return undefined;
     } catch (error) {
       this.#torn = true;
+      this.failures++;
       return error instanceof Error ? error : new Error(String(error));
     }
   }

@@ -30,8 +30,8 @@ export interface LoopDeps {
   readonly journal: Journal;
   readonly executor: Executor;
   readonly settings: PlanSettings;
-  /** The desired world, and whether it was read completely. */
-  desired(): { readonly volumes: ReadonlyMap<string, Desired>; readonly synced: boolean };
+  /** Begins to follow what the intents name, and gives the desired world, and whether it was read completely. */
+  gather(): { readonly volumes: ReadonlyMap<string, Desired>; readonly synced: boolean };
   readonly contents: PlanInput["contents"];
   readonly observed: ReadonlyMap<string, Observation>;
   /** Told of each plan, after its operations were started. */
@@ -99,6 +99,11 @@ export class Loop {
     return this.#running;
   }
 
+  /** Children that were given up, and were not seen to end yet. */
+  get abandoned(): number {
+    return this.#inFlight().size - this.#running.size;
+  }
+
   async #run(): Promise<void> {
     while (this.#again && !this.#stopped) {
       this.#again = false;
@@ -122,7 +127,7 @@ export class Loop {
     const { nodeTable: node } = this.#deps.host;
     const nodeTable = node === undefined || table === undefined ? undefined : await this.#readTable(node);
     const readable = table !== undefined && (node === undefined || nodeTable !== undefined);
-    const { volumes, synced } = this.#deps.desired();
+    const { volumes, synced } = this.#deps.gather();
     const now = system.clock.monotonic();
     const result = plan({
       desired: volumes,

@@ -1,32 +1,47 @@
 import { mkdirSync, readlinkSync, realpathSync } from "node:fs";
-import { Registry } from "prom-client";
+import { collectDefaultMetrics, Registry } from "prom-client";
 import { type AgentConfig, ConfigError } from "../config.ts";
 import { messageOf } from "../errors.ts";
 import { startHealthServer } from "../health-server.ts";
 import { loadLibc } from "../host/linux/libc.ts";
 import { linuxHost } from "../host/linux/linux-host.ts";
 import { tryLock } from "../host/linux/lock.ts";
+import { prepareStateDirectories } from "../host/linux/state-directories.ts";
 import { createRealTransport } from "../kube/real-transport.ts";
 import type { Logger, System } from "../ports.ts";
-import { realSystem } from "../system.ts";
+import { aborted, realSystem } from "../system.ts";
 import { version } from "../version.ts";
+import { pause } from "./pause.ts";
 import { startAgent } from "./start.ts";
+import { Vitals } from "./vitals.ts";
 
 const lockRetryMs = 1_000;
 
-/** The role `agent` in a real process: takes the node's lock, starts the agent, ends when `signal` says so. */
+/**
+ * The role `agent` in a real process: takes the node's lock, starts the agent, ends when `signal` says so. What can be
+ * mended while it waits (a full disk, another agent) does not end it: /readyz says what it waits for.
+ */
 export async function runAgent(config: AgentConfig, log: Logger, signal: AbortSignal): Promise<void> {
   process.umask(0o022);
   refuseLinks(config.allowedPrefixes);
-  mkdirSync(config.stateDir, { recursive: true, mode: 0o700 });
+  const { nodeName, allowedPrefixes, hostRoot, stateDir } = config;
   const system = realSystem(log);
+  const vitals = new Vitals(system.clock);
   const registry = new Registry();
-  let ready = () => false;
-  const health = await startHealthServer({ address: config.metricsAddress, registry, ready: () => ready(), log });
+  collectDefaultMetrics({ register: registry });
+  const health = await startHealthServer({
+    address: config.metricsAddress,
+    registry,
+    notReady: () => vitals.notReady(),
+    unhealthy: () => vitals.unhealthy(),
+    log,
+  });
   const libc = loadLibc();
-  const lock = await waitForLock(system, () => tryLock(libc, `${config.stateDir}/lock`), signal);
-  if (lock !== undefined) {
-    const { stateDir } = config;
+  const locked = await takeNode(system, vitals, signal, () => {
+    prepareStateDirectories(libc, stateDir);
+    return tryLock(libc, `${stateDir}/lock`);
+  });
+  if (locked) {
     const nodeProcess = processOfNode(config.hostPid, log);
     const host = linuxHost({ stateDir, childCommand: childCommand(), timers: system.timers, libc, ...nodeProcess });
     const transport = await createRealTransport({
@@ -34,33 +49,42 @@ export async function runAgent(config: AgentConfig, log: Logger, signal: AbortSi
       access: config.api,
       userAgent: `nodevolume-agent/${version}`,
     });
-    const { nodeName, allowedPrefixes, hostRoot } = config;
     const settings = { allowedPrefixes, stateDir, hostRoot };
-    const agent = await startAgent({ system, transport, host, nodeName, version, settings, registry });
-    ready = () => agent.ready();
+    const agent = await startAgent({ system, transport, host, nodeName, version, settings, registry, vitals, signal });
     await aborted(signal);
     await agent.stop(); // what runs may go on: the lock goes with the process
   }
   await health.stop();
 }
 
-/** Only one agent of a node may act: a second one waits, and says for whom. */
-async function waitForLock(
-  { timers, log }: System,
-  attempt: () => ReturnType<typeof tryLock>,
+/**
+ * Takes the lock: only one agent of a node may act, so a second one waits, and says for whom.
+ * @returns false if `signal` came first
+ */
+async function takeNode(
+  system: System,
+  vitals: Vitals,
   signal: AbortSignal,
-): Promise<{ release(): void } | undefined> {
+  attempt: () => ReturnType<typeof tryLock>,
+): Promise<boolean> {
   for (let told = ""; !signal.aborted; ) {
-    const result = attempt();
-    if ("release" in result) return result;
-    if (told !== result.holder)
-      log.warn("another agent has this node: waiting for it to end", { holder: result.holder });
-    told = result.holder;
-    await new Promise<void>((resolve) => {
-      timers.after(lockRetryMs, resolve);
-    });
+    const waiting = obstacle(attempt);
+    vitals.missing("lock", waiting);
+    if (waiting === undefined) return true;
+    if (told !== waiting) system.log.warn("this agent does not have the node yet", { reason: waiting });
+    told = waiting;
+    await pause(system, lockRetryMs, signal);
   }
-  return undefined;
+  return false;
+}
+
+function obstacle(attempt: () => ReturnType<typeof tryLock>): string | undefined {
+  try {
+    const result = attempt();
+    return "release" in result ? undefined : `another agent has this node: ${result.holder}`;
+  } catch (error) {
+    return `the state directory cannot be used: ${messageOf(error)}`;
+  }
 }
 
 /** The mount table names real paths: a prefix that is a link would never be found in it. */
@@ -88,9 +112,4 @@ function childCommand(): readonly [string, ...string[]] {
   const program = process.argv[1];
   if (program === undefined) throw new Error("the program's own path is not known");
   return [process.execPath, ...process.execArgv, program, "child"];
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
 }

@@ -14,15 +14,17 @@ import { driftOf } from "./drift.ts";
 import { Executor } from "./execute.ts";
 import type { Failure } from "./failures.ts";
 import { intentsOf } from "./intents.ts";
-import { Journal } from "./journal.ts";
 import { Loop } from "./loop.ts";
 import { AgentMetrics } from "./metrics.ts";
 import { NodeStateReporter } from "./node-state.ts";
+import { openJournal } from "./open-journal.ts";
 import type { Operation } from "./operations.ts";
 import type { Plan } from "./plan.ts";
 import type { Observation, PlanSettings } from "./plan-input.ts";
 import { Reporter } from "./report.ts";
 import { transitions } from "./transitions.ts";
+import { VitalMetrics } from "./vital-metrics.ts";
+import { Vitals } from "./vitals.ts";
 
 export interface AgentDeps {
   readonly system: System;
@@ -32,6 +34,10 @@ export interface AgentDeps {
   readonly version: string;
   readonly settings: PlanSettings;
   readonly registry: Registry;
+  /** Told how the agent itself is. */
+  readonly vitals?: Vitals;
+  /** Ends the wait for what the agent cannot be without. */
+  readonly signal?: AbortSignal;
 }
 
 export interface Agent {
@@ -48,18 +54,38 @@ export interface Agent {
  *   contents ┼─► loop ─► plan ──────┤
  *   table ───┘                      └─► reporters ─► status, events, metrics
  *
- * @throws VolumeError JournalFailed if the journal cannot be read or written
+ * As long as the journal cannot be opened there is only the sign of life: the Lease.
  */
 export async function startAgent(deps: AgentDeps): Promise<Agent> {
   const { system, transport, host, nodeName, settings } = deps;
   const { log } = system;
-  const journal = await Journal.open(host.journal, await host.evidence.bootID(), log);
-  const identity = { bootID: journal.bootID, epoch: journal.epoch };
+  const vitals = deps.vitals ?? new Vitals(system.clock);
   const client = createKubeClient({ transport, fieldManager: fieldManager.agent });
+  const lease = createLeaseRenewer({
+    system,
+    client,
+    namespace: systemNamespace,
+    name: nodeName,
+    onRenewed() {
+      vitals.leaseRenewedAt = system.clock.now();
+    },
+  });
+  lease.start();
+  const journal = await openJournal({ system, host, vitals, signal: deps.signal });
+  if (journal === undefined) return { ready: () => false, stop: () => lease.stop() };
+  const identity = { bootID: journal.bootID, epoch: journal.epoch };
   const metrics = new AgentMetrics(deps.registry);
-  const events = createEventRecorder({ system, client, component: fieldManager.agent, host: nodeName });
-  const lease = createLeaseRenewer({ system, client, namespace: systemNamespace, name: nodeName });
-  const intents = intentsOf(nodeName, { system, transport });
+  const vital = new VitalMetrics({
+    registry: deps.registry,
+    vitals,
+    journal,
+    watchConnected: () => intents.store.state().connected,
+    abandonedChildren: () => loop.abandoned,
+  });
+  const onDrop = (reason: string) => vital.droppedEvents.inc({ reason });
+  const onRestart = (reason: string) => vital.watchRestarts.inc({ reason });
+  const events = createEventRecorder({ system, client, component: fieldManager.agent, host: nodeName, onDrop });
+  const intents = intentsOf(nodeName, { system, transport, onRestart });
   const contents = new Contents({ system, transport, onChange: () => loop.trigger() });
   const observed = new Map<string, Observation>();
   const synced = () => intents.store.state().synced;
@@ -84,7 +110,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
     journal,
     executor,
     settings,
-    desired() {
+    gather() {
       const volumes = new Map([...intents.store.list()].map((entry) => [entry.desired.name, entry.desired]));
       const refs = [...volumes.values()].flatMap((v) => (isInvalid(v) ? [] : (v.layout.content ?? [])));
       contents.follow(refs);
@@ -109,6 +135,8 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
       events.event({ object: volume.desired === undefined ? node : intent, type, reason, message });
     }
     last = plan;
+    vitals.looked();
+    vitals.missing("intents", synced() ? undefined : "the intents were not read completely yet");
     reporter.update(plan);
     state.update(plan, table);
   }
@@ -139,7 +167,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
   const unwatch = [host.mountTable, host.nodeTable].flatMap((table) => table?.watch(trigger) ?? []);
   intents.start();
   state.start();
-  lease.start();
+  vitals.looked();
   emptyTrash();
   log.info("agent started", { epoch: journal.epoch, volumes: journal.records.size });
 

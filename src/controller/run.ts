@@ -3,7 +3,7 @@ import type { ControllerConfig } from "../config.ts";
 import { startHealthServer } from "../health-server.ts";
 import { createRealTransport } from "../kube/real-transport.ts";
 import type { Logger } from "../ports.ts";
-import { realSystem } from "../system.ts";
+import { aborted, realSystem } from "../system.ts";
 import { version } from "../version.ts";
 import { createOperatorShell } from "./operator.ts";
 import { startController } from "./start.ts";
@@ -19,7 +19,8 @@ export async function runController(config: ControllerConfig, log: Logger, signa
     userAgent: `nodevolume-controller/${version}`,
   });
   let ready = () => false;
-  const health = await startHealthServer({ address: config.metricsAddress, registry, ready: () => ready(), log });
+  const notReady = () => (ready() ? undefined : "the caches are not filled yet");
+  const health = await startHealthServer({ address: config.metricsAddress, registry, notReady, log });
   const createShell = createOperatorShell(log);
   const controller = startController({ system, transport, config, registry, createShell });
   ready = controller.ready;
@@ -27,9 +28,4 @@ export async function runController(config: ControllerConfig, log: Logger, signa
   await controller.stop();
   await health.stop();
   transport.close();
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
 }

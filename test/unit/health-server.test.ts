@@ -8,12 +8,19 @@ import { virtualSystem } from "./kube/virtual-system.ts";
 describe("startHealthServer", () => {
   let server: HealthServer;
   let ready: boolean;
+  let sick: string | undefined;
   const { log, lines } = virtualSystem();
 
   before(async () => {
     const registry = new Registry();
     new Counter({ name: "things_total", help: "Things", registers: [registry] }).inc(3);
-    server = await startHealthServer({ address: { host: "127.0.0.1", port: 0 }, registry, ready: () => ready, log });
+    server = await startHealthServer({
+      address: { host: "127.0.0.1", port: 0 },
+      registry,
+      notReady: () => (ready ? undefined : "a reason"),
+      unhealthy: () => sick,
+      log,
+    });
   });
   after(() => server.stop());
 
@@ -35,6 +42,15 @@ describe("startHealthServer", () => {
     expect((await get("/readyz")).status).to.equal(503);
     ready = true;
     expect((await get("/readyz?verbose")).status).to.equal(200);
+  });
+
+  it("says why it is not ready, and why not healthy", async () => {
+    ready = false;
+    expect(await (await get("/readyz")).text()).to.equal("a reason\n");
+    sick = "stuck";
+    const answer = await get("/healthz");
+    expect([answer.status, await answer.text()]).to.deep.equal([503, "stuck\n"]);
+    sick = undefined;
   });
 
   it("refuses the rest", async () => {
@@ -64,7 +80,7 @@ describe("startHealthServer", () => {
 
   it("rejects if the port is taken", async () => {
     const address = { host: "127.0.0.1", port: server.port };
-    const taken = await startHealthServer({ address, registry: new Registry(), ready: () => true, log }).catch(
+    const taken = await startHealthServer({ address, registry: new Registry(), notReady: () => undefined, log }).catch(
       (error: NodeJS.ErrnoException) => error.code,
     );
     expect(taken).to.equal("EADDRINUSE");

@@ -1,89 +1,8 @@
 import { expect } from "chai";
-import { desiredVolume } from "../../../src/agent/desired-volume.ts";
-import { Executor } from "../../../src/agent/execute.ts";
-import type { Failure } from "../../../src/agent/failures.ts";
-import { Journal } from "../../../src/agent/journal.ts";
-import { Loop } from "../../../src/agent/loop.ts";
-import type { Plan } from "../../../src/agent/plan.ts";
 import type { VolumeRecord } from "../../../src/agent/record.ts";
-import type { NodeVolumeIntent } from "../../../src/api/types.gen.ts";
 import { record, wanted } from "../../lib/plan-world.ts";
-import { settle, type VirtualSystem, virtualSystem } from "../kube/virtual-system.ts";
-import { FakeHost } from "./fake-host.ts";
-
-const settings = { allowedPrefixes: ["/mnt"], stateDir: "/state", hostRoot: "/" };
-const at = (path: string, name = "node.volume-1") => wanted({ name, mounts: [{ path: `/mnt/${path}` }] });
-const stagingOf = (name: string) => `/state/staging/${name}`;
-
-/** The loop, planner, executor and journal of an agent on a fake host, under a virtual clock. */
-class FakeAgent {
-  readonly system: VirtualSystem = virtualSystem();
-  readonly host = new FakeHost();
-  readonly journal: Journal;
-  readonly loop: Loop;
-  readonly failures: Failure[] = [];
-  intents: readonly NodeVolumeIntent[] = [];
-  plan: Plan | undefined;
-
-  private constructor(journal: Journal) {
-    this.journal = journal;
-    const { system, host } = this;
-    const observed = new Map();
-    const executor = new Executor({
-      system,
-      host,
-      journal,
-      settings,
-      content: () => undefined,
-      observed: () => {},
-      progress: () => {},
-    });
-    this.loop = new Loop({
-      system,
-      host,
-      journal,
-      executor,
-      settings,
-      desired: () => ({
-        volumes: new Map(this.intents.map((i) => [i.metadata.name, desiredVolume(i, i.metadata.name)])),
-        synced: true,
-      }),
-      contents: () => ({ known: true, version: "1" }),
-      observed,
-      onPlan: (plan) => {
-        this.plan = plan;
-      },
-      onOperation: (_operation, { failure }) => {
-        if (failure !== undefined) this.failures.push(failure);
-      },
-    });
-  }
-
-  static async start(): Promise<FakeAgent> {
-    const system = virtualSystem();
-    return new FakeAgent(await Journal.open(new FakeHost().journal, "boot-1", system.log));
-  }
-
-  async want(...intents: readonly NodeVolumeIntent[]): Promise<void> {
-    this.intents = intents;
-    await this.look();
-  }
-
-  async look(): Promise<void> {
-    this.loop.trigger();
-    for (let i = 0; i < 20; i += 1) await settle();
-  }
-
-  get mounted(): string[] {
-    return this.host.entries.map((mount) => mount.point).filter((point) => point.startsWith("/mnt/"));
-  }
-}
-
-/** Something that others wait for. */
-function held(): { readonly promise: Promise<void>; release(): void } {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  return { promise, release: () => resolve() };
-}
+import { settle } from "../kube/virtual-system.ts";
+import { at, FakeAgent, held, stagingOf } from "./fake-agent.ts";
 
 describe("Loop", () => {
   let agent: FakeAgent;
@@ -223,46 +142,5 @@ describe("Loop", () => {
     await agent.look();
     expect(agent.mounted).to.deep.equal(["/mnt/a"]);
     expect(agent.host.calls.filter((call) => call === "bind /mnt/a")).to.have.length(2);
-  });
-
-  for (const [what, formatting, longest] of [
-    ["20 s for what runs", {}, 20_000],
-    ["100 s for an mkfs", { formatting: "8:16" }, 100_000],
-  ] as const) {
-    it(`stop waits ${what}, and no longer`, async () => {
-      const slow = held();
-      agent.host.before = () => slow.promise;
-      await agent.journal.put(record({ key: "node.volume-1", targets: [], ...formatting }));
-      await agent.want(at("a"));
-      let ended = false;
-      const stopping = agent.loop.stop().then(() => {
-        ended = true;
-      });
-      await agent.system.advance(longest - 1);
-      expect(ended).to.equal(false);
-      await agent.system.advance(1);
-      expect(ended).to.equal(true);
-      await stopping;
-      slow.release();
-    });
-  }
-
-  it("stop ends with what runs", async () => {
-    const slow = held();
-    agent.host.before = () => slow.promise;
-    await agent.want(at("a"));
-    const stopping = agent.loop.stop();
-    slow.release();
-    await stopping;
-    expect(agent.loop.running.size).to.equal(0);
-  });
-
-  it("does nothing more after stop, and leaves what is mounted", async () => {
-    await agent.want(at("a"));
-    await agent.loop.stop();
-    agent.host.unmountAt("/mnt/a");
-    await agent.want();
-    await agent.system.advance(600_000);
-    expect(agent.host.calls).to.deep.equal([`mountFilesystem ${stagingOf("node.volume-1")}`, "bind /mnt/a"]);
   });
 });

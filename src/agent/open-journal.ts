@@ -1,0 +1,37 @@
+import { messageOf } from "../errors.ts";
+import type { HostPorts } from "../host/ports.ts";
+import type { System } from "../ports.ts";
+import { Journal } from "./journal.ts";
+import { pause } from "./pause.ts";
+import type { Vitals } from "./vitals.ts";
+
+/** Milliseconds until it is tried again: somebody has to make room, or mend the directory. */
+const retryMs = 5_000;
+
+export interface OpenJournalDeps {
+  readonly system: System;
+  readonly host: HostPorts;
+  readonly vitals: Vitals;
+  readonly signal: AbortSignal | undefined;
+}
+
+/**
+ * Opens the journal, until it succeeds: without one the agent touches nothing, but it stays, and says why it is not ready.
+ * @returns undefined if `signal` came first
+ */
+export async function openJournal({ system, host, vitals, signal }: OpenJournalDeps): Promise<Journal | undefined> {
+  for (let told = ""; signal?.aborted !== true; ) {
+    try {
+      const journal = await Journal.open(host.journal, await host.evidence.bootID(), system.log);
+      vitals.missing("journal", undefined);
+      return journal;
+    } catch (error) {
+      const message = messageOf(error);
+      vitals.missing("journal", message);
+      if (message !== told) system.log.error("nothing is done without a journal", { error: message, retryMs });
+      told = message;
+    }
+    await pause(system, retryMs, signal);
+  }
+  return undefined;
+}

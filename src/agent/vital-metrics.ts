@@ -1,0 +1,66 @@
+import { Counter, Gauge, type Registry } from "prom-client";
+import type { Journal } from "./journal.ts";
+import type { Vitals } from "./vitals.ts";
+
+export interface VitalMetricsDeps {
+  readonly registry: Registry;
+  readonly vitals: Vitals;
+  readonly journal: Journal;
+  watchConnected(): boolean;
+  /** Children that were given up and may still be at work. */
+  abandonedChildren(): number;
+}
+
+/** Metrics of the agent about itself, computed when they are asked for, and the counters that others keep. */
+export class VitalMetrics {
+  readonly watchRestarts: Counter<"reason">;
+  readonly droppedEvents: Counter<"reason">;
+
+  constructor(deps: VitalMetricsDeps) {
+    const { registry, vitals, journal } = deps;
+    const registers = [registry];
+    this.watchRestarts = new Counter({
+      name: "nodevolume_agent_watch_restarts_total",
+      help: "Watches of the node's intents that had to be opened again, by reason.",
+      labelNames: ["reason"],
+      registers,
+    });
+    this.droppedEvents = new Counter({
+      name: "nodevolume_agent_events_dropped_total",
+      help: "Events for people that were not written, by reason.",
+      labelNames: ["reason"],
+      registers,
+    });
+    const gauge = (name: string, help: string, value: () => number | undefined) =>
+      new Gauge({
+        name,
+        help,
+        registers,
+        collect() {
+          const now = value();
+          if (now === undefined) this.reset();
+          else this.set(now);
+        },
+      });
+    gauge("nodevolume_agent_watch_connected", "1 while the watch of the node's intents is open.", () =>
+      deps.watchConnected() ? 1 : 0,
+    );
+    gauge("nodevolume_agent_lease_renewed_timestamp_seconds", "When the node's Lease was renewed last.", () =>
+      vitals.leaseRenewedAt === undefined ? undefined : vitals.leaseRenewedAt / 1000,
+    );
+    gauge("nodevolume_agent_since_look_seconds", "Time since a look at the node has ended: a minute at most.", () =>
+      vitals.sinceLookMs === undefined ? undefined : vitals.sinceLookMs / 1000,
+    );
+    gauge("nodevolume_agent_journal_damaged_lines", "Lines of the journal that were damaged at start.", () =>
+      journal.damage === undefined ? 0 : journal.damage.lines,
+    );
+    gauge(
+      "nodevolume_agent_journal_failures",
+      "Writes of the journal that failed since start.",
+      () => journal.failures,
+    );
+    gauge("nodevolume_agent_abandoned_children", "Children given up that may still be at work.", () =>
+      deps.abandonedChildren(),
+    );
+  }
+}

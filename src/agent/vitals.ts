@@ -1,0 +1,51 @@
+import type { Clock } from "../ports.ts";
+
+/** What an agent needs before it is ready, or cannot be without. */
+export type Need = "lock" | "journal" | "intents" | "status";
+
+/** Milliseconds without a completed look after which the agent is taken for stuck: it looks once a minute at least. */
+const stuckMs = 5 * 60_000;
+
+/** How the agent itself is: for its probes and metrics. */
+export class Vitals {
+  readonly #clock: Clock;
+  readonly #missing = new Map<Need, string>([
+    ["lock", "the lock of the node is not taken yet"],
+    ["journal", "the journal is not read yet"],
+    ["intents", "the intents were not read completely yet"],
+  ]);
+  #lookedAt: number | undefined;
+  /** Wall time in milliseconds since the epoch; undefined before the first renewal. */
+  leaseRenewedAt: number | undefined;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** @param why the sentence that people read; undefined if nothing is missing any more */
+  missing(need: Need, why: string | undefined): void {
+    if (why === undefined) this.#missing.delete(need);
+    else this.#missing.set(need, why);
+  }
+
+  /** A look has ended, or the first one may begin. */
+  looked(): void {
+    this.#lookedAt = this.#clock.monotonic();
+  }
+
+  get sinceLookMs(): number | undefined {
+    return this.#lookedAt === undefined ? undefined : this.#clock.monotonic() - this.#lookedAt;
+  }
+
+  /** Why the agent is not ready; undefined if it is. */
+  notReady(): string | undefined {
+    return this.#missing.size === 0 ? undefined : [...this.#missing.values()].join("; ");
+  }
+
+  /** Why the agent should be started again; undefined if it should not. */
+  unhealthy(): string | undefined {
+    const ms = this.sinceLookMs;
+    if (ms === undefined || ms < stuckMs) return undefined;
+    return `no look at the node has ended for ${Math.round(ms / 1000)} s`;
+  }
+}

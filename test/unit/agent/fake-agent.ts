@@ -1,0 +1,85 @@
+import { desiredVolume } from "../../../src/agent/desired-volume.ts";
+import { Executor } from "../../../src/agent/execute.ts";
+import type { Failure } from "../../../src/agent/failures.ts";
+import { Journal } from "../../../src/agent/journal.ts";
+import { Loop } from "../../../src/agent/loop.ts";
+import type { Plan } from "../../../src/agent/plan.ts";
+import type { NodeVolumeIntent } from "../../../src/api/types.gen.ts";
+import { wanted } from "../../lib/plan-world.ts";
+import { settle, type VirtualSystem, virtualSystem } from "../kube/virtual-system.ts";
+import { FakeHost } from "./fake-host.ts";
+
+const settings = { allowedPrefixes: ["/mnt"], stateDir: "/state", hostRoot: "/" };
+/** An intent that wants a volume on one path. */
+export const at = (path: string, name = "node.volume-1") => wanted({ name, mounts: [{ path: `/mnt/${path}` }] });
+export const stagingOf = (name: string) => `/state/staging/${name}`;
+
+/** The loop, planner, executor and journal of an agent on a fake host, under a virtual clock. */
+export class FakeAgent {
+  readonly system: VirtualSystem = virtualSystem();
+  readonly host = new FakeHost();
+  readonly journal: Journal;
+  readonly loop: Loop;
+  readonly failures: Failure[] = [];
+  intents: readonly NodeVolumeIntent[] = [];
+  plan: Plan | undefined;
+
+  private constructor(journal: Journal) {
+    this.journal = journal;
+    const { system, host } = this;
+    const observed = new Map();
+    const executor = new Executor({
+      system,
+      host,
+      journal,
+      settings,
+      content: () => undefined,
+      observed: () => {},
+      progress: () => {},
+    });
+    this.loop = new Loop({
+      system,
+      host,
+      journal,
+      executor,
+      settings,
+      gather: () => ({
+        volumes: new Map(this.intents.map((i) => [i.metadata.name, desiredVolume(i, i.metadata.name)])),
+        synced: true,
+      }),
+      contents: () => ({ known: true, version: "1" }),
+      observed,
+      onPlan: (plan) => {
+        this.plan = plan;
+      },
+      onOperation: (_operation, { failure }) => {
+        if (failure !== undefined) this.failures.push(failure);
+      },
+    });
+  }
+
+  static async start(): Promise<FakeAgent> {
+    const system = virtualSystem();
+    return new FakeAgent(await Journal.open(new FakeHost().journal, "boot-1", system.log));
+  }
+
+  async want(...intents: readonly NodeVolumeIntent[]): Promise<void> {
+    this.intents = intents;
+    await this.look();
+  }
+
+  async look(): Promise<void> {
+    this.loop.trigger();
+    for (let i = 0; i < 20; i += 1) await settle();
+  }
+
+  get mounted(): string[] {
+    return this.host.entries.map((mount) => mount.point).filter((point) => point.startsWith("/mnt/"));
+  }
+}
+
+/** Something that others wait for. */
+export function held(): { readonly promise: Promise<void>; release(): void } {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  return { promise, release: () => resolve() };
+}

@@ -1,0 +1,69 @@
+import { expect } from "chai";
+import { openJournal } from "../../../src/agent/open-journal.ts";
+import { Vitals } from "../../../src/agent/vitals.ts";
+import { virtualSystem } from "../kube/virtual-system.ts";
+import { FakeHost } from "./fake-host.ts";
+
+describe("openJournal", () => {
+  function failing() {
+    const host = new FakeHost();
+    const { read } = host.journal;
+    host.journal.read = async () => {
+      throw new Error("/state/journal: ENOSPC");
+    };
+    const mend = () => {
+      host.journal.read = read;
+    };
+    return { host, mend };
+  }
+
+  it("stays and tries again, says once why in the log and always in the probe", async () => {
+    const system = virtualSystem();
+    const vitals = new Vitals(system.clock);
+    const { host, mend } = failing();
+    const opened = openJournal({ system, host, vitals, signal: undefined });
+    await system.advance(60_000);
+    expect(vitals.notReady()).to.include("/state/journal: ENOSPC");
+    expect(system.lines).to.have.length(1);
+    mend();
+    await system.advance(5_000);
+    expect((await opened)?.epoch).to.equal(1);
+    expect(vitals.notReady()).not.to.include("journal");
+  });
+
+  it("ends when it is told to", async () => {
+    const system = virtualSystem();
+    const ending = new AbortController();
+    const { host } = failing();
+    const opened = openJournal({ system, host, vitals: new Vitals(system.clock), signal: ending.signal });
+    await system.advance(1_000);
+    ending.abort();
+    expect(await opened).to.equal(undefined);
+    expect(system.pendingTimers).to.equal(0);
+  });
+});
+
+describe("Vitals", () => {
+  it("is ready when nothing is missing, and names all that is", () => {
+    const vitals = new Vitals(virtualSystem().clock);
+    for (const need of ["lock", "journal", "intents"] as const) {
+      expect(vitals.notReady()).to.include(need === "lock" ? "lock" : need);
+      vitals.missing(need, undefined);
+    }
+    expect(vitals.notReady()).to.equal(undefined);
+    vitals.missing("status", "a; reason");
+    expect(vitals.notReady()).to.equal("a; reason");
+  });
+
+  it("is healthy until no look has ended for five minutes", async () => {
+    const system = virtualSystem();
+    const vitals = new Vitals(system.clock);
+    await system.advance(3_600_000);
+    expect(vitals.unhealthy(), "before the first look may begin").to.equal(undefined);
+    vitals.looked();
+    await system.advance(299_000);
+    expect(vitals.unhealthy()).to.equal(undefined);
+    await system.advance(1_000);
+    expect(vitals.unhealthy()).to.equal("no look at the node has ended for 300 s");
+  });
+});
