@@ -1,0 +1,197 @@
+import type { Desired } from "../../../src/agent/desired-volume.ts";
+import { Executor } from "../../../src/agent/execute.ts";
+import { Journal } from "../../../src/agent/journal.ts";
+import { Loop } from "../../../src/agent/loop.ts";
+import type { Operation } from "../../../src/agent/operations.ts";
+import type { Plan } from "../../../src/agent/plan.ts";
+import type { Observation } from "../../../src/agent/plan-input.ts";
+import type { VolumeRecord } from "../../../src/agent/record.ts";
+import type { HostPorts } from "../../../src/host/ports.ts";
+import type { ObjectContent } from "../../../src/plugins/plugin.ts";
+import { Faults } from "../../sim/faults.ts";
+import { simHost } from "../../sim/host/sim-host.ts";
+import { Incarnation } from "../../sim/incarnation.ts";
+import type { AgentPlace } from "../../sim/kernel/agent-namespace.ts";
+import type { Namespace } from "../../sim/kernel/mount.ts";
+import { layout, Machine } from "../../sim/machine.ts";
+import { People } from "../../sim/people.ts";
+import { SeededRandom } from "../../sim/random.ts";
+import { Scheduler } from "../../sim/scheduler.ts";
+import { Sightings } from "../../sim/sightings.ts";
+import { Trace } from "../../sim/trace.ts";
+import { NodeRules } from "./node-rules.ts";
+
+/** One run of the agent. */
+interface Running {
+  readonly incarnation: Incarnation;
+  readonly namespace: Namespace;
+  loop?: Loop;
+  journal?: Journal;
+}
+
+/**
+ * The real planner, loop, executor, journal and plugins on a simulated machine, with the intents in our hand: no API
+ * server, so that a story of random events is cheap. What the agent does to the kernel is watched by NodeRules.
+ */
+export class LawNode {
+  readonly scheduler = new Scheduler();
+  readonly trace = new Trace(() => this.scheduler.now);
+  readonly rules: NodeRules;
+  readonly machine: Machine;
+  readonly people: People;
+  readonly desired = new Map<string, Desired>();
+  /** What the agent carried out since it was counted last. */
+  readonly operations: Operation[] = [];
+  synced = true;
+  tableReadable = true;
+  contentVersion = 1;
+  plan: Plan | undefined;
+  readonly #random: SeededRandom;
+  readonly #faults: Faults;
+  #running: Running | undefined;
+  #runs = 0;
+
+  constructor(seed: number, place: AgentPlace) {
+    this.#random = new SeededRandom(seed, "law");
+    this.#faults = new Faults(undefined);
+    this.rules = new NodeRules(this);
+    this.machine = new Machine({ name: "node", scheduler: this.scheduler, listener: this.rules, place });
+    this.people = new People(this.machine, this.trace, () => true);
+  }
+
+  /** The mount namespace that the agent is in. */
+  get namespace(): Namespace | undefined {
+    return this.#running?.namespace;
+  }
+
+  get records(): ReadonlyMap<string, VolumeRecord> {
+    return this.#running?.journal?.records ?? new Map();
+  }
+
+  /** Whether an operation is under way. */
+  get busy(): boolean {
+    return (this.#running?.loop?.running.size ?? 1) > 0;
+  }
+
+  async start(): Promise<void> {
+    const incarnation = new Incarnation({
+      name: `agent#${++this.#runs}`,
+      scheduler: this.scheduler,
+      random: this.#random,
+      faults: this.#faults,
+      trace: this.trace,
+      sightings: new Sightings(),
+      onLog: () => {},
+      onCrash: () => {},
+    });
+    const { namespace, process } = this.machine.startAgentProcess();
+    const running: Running = { incarnation, namespace };
+    this.#running = running;
+    incarnation.atEnd(() => this.machine.kernel.processes.end(process));
+    const host = this.#unreadable(
+      simHost({
+        machine: this.machine,
+        namespace,
+        process,
+        incarnation,
+        onCall: () => {},
+        onTable: () => {},
+        onFormat: (disk) => this.rules.formatted(disk),
+        volumeAt: (path) => this.#volumeAt(path),
+        schedule: (ms, action) => void this.scheduler.after(ms, action),
+      }),
+    );
+    void this.#wire(running, host);
+    await this.run(100);
+  }
+
+  /** SIGKILL. */
+  kill(): void {
+    this.#running?.incarnation.end();
+    this.#running = undefined;
+  }
+
+  async reboot(): Promise<void> {
+    this.kill();
+    this.machine.boot();
+    await this.start();
+  }
+
+  trigger(): void {
+    this.#running?.loop?.trigger();
+  }
+
+  /** Lets virtual time pass. @throws Error if the agent broke a law */
+  async run(ms: number): Promise<void> {
+    const until = this.scheduler.now + ms;
+    while (await this.scheduler.step(until)) this.rules.check();
+    this.rules.check();
+  }
+
+  async #wire(running: Running, host: HostPorts): Promise<void> {
+    const { system } = running.incarnation;
+    const { hostRoot } = this.machine;
+    const settings = { allowedPrefixes: [layout.prefix], stateDir: layout.stateDir, hostRoot };
+    const observed = new Map<string, Observation>();
+    const content = (): ObjectContent => {
+      const text = `version ${this.contentVersion}`;
+      return { version: `uid/${this.contentVersion}`, data: new Map([["file", new TextEncoder().encode(text)]]) };
+    };
+    const journal = await Journal.open(host.journal, await host.evidence.bootID(), system.log);
+    const executor = new Executor({
+      system,
+      host,
+      journal,
+      settings,
+      content,
+      observed: (volume, generation, seen) =>
+        void observed.set(volume, { generation, at: system.clock.monotonic(), ...seen }),
+      progress: () => {},
+    });
+    const loop = new Loop({
+      system,
+      host,
+      journal,
+      executor,
+      settings,
+      gather: () => ({ volumes: new Map(this.desired), synced: this.synced }),
+      contents: () => ({ known: true, version: content().version }),
+      observed,
+      onPlan: (plan) => this.#planned(plan),
+      onOperation: (operation, { failure }) => {
+        this.trace.add("agent", `${JSON.stringify(operation)} ${failure?.reason ?? "done"}`);
+        if (failure === undefined) this.operations.push(operation);
+      },
+    });
+    running.journal = journal;
+    running.loop = loop;
+    host.mountTable.watch(() => loop.trigger());
+    host.nodeTable?.watch(() => loop.trigger());
+    await host.directories.emptyTrash();
+    loop.trigger();
+  }
+
+  /** As the controller: an intent that is deleted is let go when it is released, or left to nobody. */
+  #planned(plan: Plan): void {
+    this.plan = plan;
+    for (const { name, phase, desired } of plan.volumes.values()) {
+      const done = phase === "released" || phase === "retained" || (phase === "observe" && desired?.deleting === true);
+      if (!done || desired?.deleting !== true || this.desired.get(name) !== desired) continue;
+      if (phase !== "released") this.rules.vanished.add(name);
+      this.desired.delete(name);
+      this.trigger();
+    }
+  }
+
+  #unreadable(host: HostPorts): HostPorts {
+    const { mountTable } = host;
+    const read = () => (this.tableReadable ? mountTable.read() : Promise.reject(new Error("EIO")));
+    return { ...host, mountTable: { read, watch: (onChange) => mountTable.watch(onChange) } };
+  }
+
+  #volumeAt(path: string): string | undefined {
+    return [...this.records.values()].find(
+      ({ key, targets }) => path.endsWith(`/${key}`) || targets.some((target) => target.path === path),
+    )?.name;
+  }
+}
