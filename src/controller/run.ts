@@ -18,12 +18,12 @@ export async function runController(config: ControllerConfig, log: Logger, signa
     access: config.api,
     userAgent: `nodevolume-controller/${version}`,
   });
-  let ready = () => false;
-  const notReady = () => (ready() ? undefined : "the caches are not filled yet");
-  const health = await startHealthServer({ address: config.metricsAddress, registry, notReady, log });
+  let notReady: () => string | undefined = () => "it has just started";
+  const address = config.metricsAddress;
+  const health = await startHealthServer({ address, registry, notReady: () => notReady(), log });
   const createShell = createOperatorShell(log);
   const controller = startController({ system, transport, config, registry, createShell });
-  ready = controller.ready;
+  notReady = controller.notReady;
   await aborted(signal);
   await controller.stop();
   await health.stop();

@@ -30,6 +30,8 @@ export interface Controller {
   stop(): Promise<void>;
   /** Whether the caches are filled: a candidate that does not lead is ready, too. */
   ready(): boolean;
+  /** Which caches are not filled yet, and why; undefined if all are. */
+  notReady(): string | undefined;
 }
 
 /** What Events may take at the end: they are for people, and the next leader waits. */
@@ -149,8 +151,14 @@ export function startController(deps: ControllerDeps): Controller {
   for (const watch of allOf(watches)) watch.start();
   begin().catch((error: unknown) => log.debug("stopped before the caches were filled", { error: messageOf(error) }));
 
+  function notReady(): string | undefined {
+    const missing = allOf(watches).flatMap((watch) => watch.notSynced() ?? []);
+    return missing.length === 0 ? undefined : `caches are not filled yet: ${missing.join("; ")}`;
+  }
+
   return {
-    ready: () => allOf(watches).every((watch) => watch.store.state().synced),
+    ready: () => notReady() === undefined,
+    notReady,
     async stop() {
       stopped = true;
       shell.stop();

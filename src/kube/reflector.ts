@@ -6,21 +6,22 @@ import { isExpired } from "./api-error.ts";
 import { fullJitter } from "./backoff.ts";
 import type { KubeClient } from "./client.ts";
 import { createKubeClient } from "./client.ts";
+import { decideRestart, idleMs, longestWaitMs } from "./decide-restart.ts";
 import type { MutableStore, ObjectStore } from "./object-store.ts";
 import { createObjectStore, storeKey } from "./object-store.ts";
 import { resourcePath } from "./resource-path.ts";
 import { compareResourceVersions } from "./resource-version.ts";
 import type { Transport } from "./transport.ts";
+import { type Selection, watchQuery } from "./watch-query.ts";
 import type { WatchEnd } from "./watch-stream.ts";
 import { openWatch } from "./watch-stream.ts";
+import { createWatchTrouble } from "./watch-trouble.ts";
 
-export interface ReflectorDeps<T extends KubeObject> {
+export interface ReflectorDeps<T extends KubeObject> extends Selection {
   readonly system: System;
   readonly transport: Transport;
   readonly resource: Resource;
   readonly namespace?: string;
-  readonly labelSelector?: string;
-  readonly fieldSelector?: string;
   /** What is kept of an object, before it enters the store. undefined leaves it out. Must not throw. */
   readonly project: (raw: unknown) => T | undefined;
   /** Told each time a watch had to be opened again, and why. */
@@ -46,6 +47,8 @@ export interface Reflector<T extends KubeObject> {
   start(): void;
   /** Ends the watch. The store keeps what it has. */
   stop(): void;
+  /** Why the store does not hold a complete list yet, with the resource; undefined if it does. */
+  notSynced(): string | undefined;
   /** Resolves once the store holds a complete list; rejects if the reflector is stopped before. */
   synced(): Promise<void>;
   /** Lists again, and resolves when the store is not older than this call. Rejects if the reflector is stopped. */
@@ -60,17 +63,15 @@ export interface Reflector<T extends KubeObject> {
  * Retries of a failed watch: from 0.8 s as client-go, but only up to 10 s, not 30. After an outage half a minute without
  * news is long to whoever looks; with full jitter 5,000 agents still come back over 10 s.
  */
-const backoff = { baseMs: 800, maxMs: 10_000 };
-/** Above the bookmark interval of about one minute. */
-const idleMs = 180_000;
-/** A stream that ends earlier than this does not count as a success, or a server that closes at once would be flooded. */
-const shortestStreamMs = 1_000;
+const backoff = { baseMs: 800, maxMs: longestWaitMs };
 
 export function createReflector<T extends KubeObject>(deps: ReflectorDeps<T>): Reflector<T> {
   const { clock, timers, random } = deps.system;
   const log = deps.system.log.child({ resource: deps.resource.plural });
   const store: MutableStore<T> = createObjectStore<T>({ clock, log });
   const client: KubeClient = createKubeClient({ transport: deps.transport, fieldManager: "" });
+
+  const trouble = createWatchTrouble({ clock, log });
 
   let running = false;
   /** Where the watch goes on; "" if the collection must be listed. */
@@ -89,21 +90,24 @@ export function createReflector<T extends KubeObject>(deps: ReflectorDeps<T>): R
     const request = {
       method: "GET",
       path: resourcePath(deps.resource, { namespace: deps.namespace }),
-      query: watchQuery(listing),
+      query: watchQuery(deps, resourceVersion, random),
       idleMs,
     } as const;
 
     cancelCurrent = openWatch(deps.transport, request, {
-      onOpen: () => store.setConnected(true),
+      onOpen() {
+        store.setConnected(true);
+        if (!listing) trouble.over();
+      },
       onEnd,
       onEvent(event) {
-        store.setConnected(true);
-        heardAt = clock.monotonic();
+        heard();
         if (initial !== undefined) {
-          if (event.type === "BOOKMARK" && event.initialEventsEnd) {
+          if (event.type === "BOOKMARK") {
+            if (!event.initialEventsEnd) return;
             complete([...initial.values()], event.resourceVersion);
             initial = undefined;
-          } else if (event.type !== "BOOKMARK") {
+          } else {
             // Changes that happen meanwhile arrive among the initial events.
             for (const object of projected(event.object)) {
               if (event.type === "DELETED") initial.delete(storeKey(object));
@@ -128,23 +132,14 @@ export function createReflector<T extends KubeObject>(deps: ReflectorDeps<T>): R
     });
   }
 
-  function projected(raw: unknown): readonly T[] {
-    const object = deps.project(raw);
-    return object === undefined ? [] : [object];
+  function heard(): void {
+    store.setConnected(true);
+    trouble.over();
+    heardAt = clock.monotonic();
   }
 
-  function watchQuery(withInitialEvents: boolean) {
-    return {
-      watch: "true",
-      allowWatchBookmarks: "true",
-      // Spread, so that the watches of many agents are not all opened again at the same moment.
-      timeoutSeconds: String(300 + Math.floor(random.next() * 300)),
-      ...(deps.labelSelector !== undefined && { labelSelector: deps.labelSelector }),
-      ...(deps.fieldSelector !== undefined && { fieldSelector: deps.fieldSelector }),
-      ...(withInitialEvents
-        ? { sendInitialEvents: "true", resourceVersionMatch: "NotOlderThan" }
-        : { resourceVersion }),
-    };
+  function projected(raw: unknown): readonly T[] {
+    return [deps.project(raw)].filter((object) => object !== undefined);
   }
 
   function open(): void {
@@ -167,7 +162,7 @@ export function createReflector<T extends KubeObject>(deps: ReflectorDeps<T>): R
     client.list(deps.resource, deps).then(
       (list) => {
         if (cancelled) return;
-        store.setConnected(true);
+        heard();
         complete(list.items.flatMap(projected), list.resourceVersion);
         listen(false, onEnd);
       },
@@ -181,9 +176,7 @@ export function createReflector<T extends KubeObject>(deps: ReflectorDeps<T>): R
     resourceVersion = at;
     store.replaceAll(objects, at);
     failures = 0;
-    const settled = waiters;
-    waiters = [];
-    for (const waiter of settled) waiter.resolve();
+    settleWaiters((waiter) => waiter.resolve());
   }
 
   function restart(end: WatchEnd, wasListing: boolean, lastedMs: number): void {
@@ -194,23 +187,23 @@ export function createReflector<T extends KubeObject>(deps: ReflectorDeps<T>): R
       return;
     }
     deps.onRestart?.(end.kind);
-    // A watch that is refused will not be accepted from the same resourceVersion next time either.
-    if (end.kind === "expired" || end.kind === "refused") resourceVersion = "";
-    // Not even a bookmark in all that time: a server that has gone back to an older state (a restored etcd) sends nothing
-    // until it has reached the version that was asked for.
-    if (end.kind === "failed" && clock.monotonic() - heardAt > idleMs - 1_000) resourceVersion = "";
-    if (end.kind === "closed" && lastedMs >= shortestStreamMs) {
-      failures = 0;
-      open();
-      return;
-    }
-    failures = lastedMs >= backoff.maxMs ? 1 : failures + 1;
-    if (end.kind !== "closed" || failures > 1) {
-      if (store.state().connected || failures === 1) log.warn("watch lost", { kind: end.kind, reason: end.message });
+    const silentMs = clock.monotonic() - heardAt;
+    const next = decideRestart(end, { lastedMs, silentMs, failures });
+    failures = next.failures;
+    if (next.list) resourceVersion = "";
+    if (next.lost) {
+      trouble.failed(end);
       store.setConnected(false);
     }
-    backingOff = true;
-    cancelCurrent = timers.after(fullJitter(failures, backoff, random), open);
+    backingOff = failures > 0;
+    if (!backingOff) open();
+    else cancelCurrent = timers.after(fullJitter(failures, backoff, random), open);
+  }
+
+  function settleWaiters(settle: (waiter: (typeof waiters)[number]) => void): void {
+    const all = waiters;
+    waiters = [];
+    all.forEach(settle);
   }
 
   function nextList(): Promise<void> {
@@ -227,12 +220,14 @@ export function createReflector<T extends KubeObject>(deps: ReflectorDeps<T>): R
     stop() {
       running = false;
       cancelCurrent();
-      const rejected = waiters;
-      waiters = [];
-      for (const waiter of rejected) waiter.reject(new Error(`the watch of ${deps.resource.plural} was stopped`));
+      settleWaiters((waiter) => waiter.reject(new Error(`the watch of ${deps.resource.plural} was stopped`)));
     },
     synced() {
       return store.state().synced ? Promise.resolve() : nextList();
+    },
+    notSynced() {
+      if (store.state().synced) return undefined;
+      return `${deps.resource.plural}: ${trouble.cause ?? "the list is on its way"}`;
     },
     resync() {
       if (!running) return Promise.reject(new Error(`the watch of ${deps.resource.plural} is not running`));

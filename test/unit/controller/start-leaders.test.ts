@@ -166,6 +166,20 @@ describe("startController: two candidates, and an API server that is away", () =
     expect(fleet.intents()).to.deep.equal([]);
   });
 
+  it("is not ready while a cache is not filled, and says which and why", async () => {
+    const fleet = createFleet();
+    fleet.api.fault = ({ path: at }) => (at.endsWith("nodevolumeintents") ? { status: 403 } : undefined);
+    const controller = fleet.start();
+    await fleet.run(1_000);
+    expect([controller.ready(), controller.notReady()]).to.deep.equal([
+      false,
+      "caches are not filled yet: nodevolumeintents: watch: 403 Planned: planned fault",
+    ]);
+    fleet.api.fault = () => undefined;
+    await fleet.run(20_000);
+    expect([controller.ready(), controller.notReady()]).to.deep.equal([true, undefined]);
+  });
+
   it("counts what it does", async () => {
     const fleet = await settledFleet(2);
     const text = await fleet.registry.metrics();

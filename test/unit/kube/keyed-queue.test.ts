@@ -135,9 +135,15 @@ describe("createKeyedQueue", () => {
     queue.add("running");
     queue.add("a");
     queue.addAfter("b", 10);
-    queue.pause();
+    let ended = false;
+    const paused = queue.pause().then(() => {
+      ended = true;
+    });
     queue.add("c");
+    await settle();
+    expect(ended, "a run is under way").to.equal(false);
     await finish("running");
+    await paused;
     await system.advance(1000);
     expect(started).to.deep.equal(["running"]);
     queue.resume();

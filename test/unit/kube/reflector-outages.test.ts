@@ -26,7 +26,7 @@ describe("createReflector, when things go wrong", () => {
     api.fault = () => undefined;
     await system.advance(16_000);
     expect(reflector.store.state().connected).to.equal(true);
-    expect(system.lines.filter((l) => l.level === "warn")).to.have.length(1);
+    expect(system.lines.map((l) => l.message)).to.deep.equal(["watch lost", "watch lost", "watch is back"]);
   });
 
   describe("when etcd is restored from a backup, whose versions are lower", () => {
@@ -85,6 +85,28 @@ describe("createReflector, when things go wrong", () => {
       await world.system.advance(2_000);
       expect(specs(world)).to.deep.equal(backup);
     });
+  });
+
+  it("logs a failure when its cause changes and every five minutes, and the return", async () => {
+    const { system, api, reflector } = story();
+    const causes = () =>
+      system.lines.splice(0).map(({ level, message, meta }) => `${level} ${message} ${meta?.["reason"] ?? ""}`);
+    api.fault = () => ({ status: 403 });
+    reflector.start();
+    expect(reflector.notSynced()).to.equal("nodevolumesets: the list is on its way");
+    await system.advance(200_000);
+    const forbidden = "watch: 403 Planned: planned fault";
+    expect(causes()).to.deep.equal([`warn watch lost ${forbidden}`]);
+    expect(reflector.notSynced()).to.equal(`nodevolumesets: ${forbidden}`);
+    await system.advance(200_000);
+    expect(causes(), "still so").to.deep.equal([`warn watch lost ${forbidden}`]);
+    api.fault = () => ({ when: "before" });
+    await system.advance(20_000);
+    expect(causes(), "another cause").to.deep.equal(["warn watch lost planned fault"]);
+    api.fault = () => undefined;
+    await system.advance(20_000);
+    expect(causes()).to.deep.equal(["info watch is back "]);
+    expect(reflector.notSynced()).to.equal(undefined);
   });
 
   it("nudge ends the wait for the next attempt, and nothing else", async () => {
