@@ -10,17 +10,24 @@ import type { System } from "../ports.ts";
 import type { IntentEntry } from "./intents.ts";
 import type { Plan, VolumePlan } from "./plan.ts";
 import { type AgentStatus, statusOf } from "./status-of.ts";
+import { refusalRemedy, type Vitals } from "./vitals.ts";
 
 export interface ReporterDeps {
   readonly system: System;
   readonly client: KubeClient;
   readonly intents: Reflector<IntentEntry>;
   readonly agent: { readonly bootID: string; readonly epoch: number };
+  readonly vitals: Vitals;
 }
 
 /** Changes within this time are written as one, but for those that somebody waits for (design.md section 2). */
 const coalesceMs = 200;
 const concurrency = 8;
+/**
+ * A change of nothing but the count and the times of attempts is for people, and a volume that fails makes one with each
+ * attempt: at most one in about this time, in milliseconds.
+ */
+const attemptsMs = 60_000;
 
 /**
  * Keeps the status of each intent equal to what the newest plan says. What has to be written is judged against the
@@ -31,6 +38,10 @@ export class Reporter {
   readonly #deps: ReporterDeps;
   readonly #queue: KeyedQueue;
   #volumes: ReadonlyMap<string, VolumePlan> = new Map();
+  /** Generation for which the write of a status failed. */
+  readonly #failed = new Map<string, number | undefined>();
+  /** When a change of attempts alone may be written, by the monotonic clock. */
+  readonly #quietUntil = new Map<string, number>();
 
   constructor(deps: ReporterDeps) {
     this.#deps = deps;
@@ -38,18 +49,39 @@ export class Reporter {
       system: deps.system,
       name: "status",
       concurrency,
+      patient: true,
       run: (name) => this.#write(name),
+    });
+    // What failed because the server was away need not wait any longer.
+    deps.intents.store.subscribe({
+      onState: ({ connected }) => {
+        if (connected) this.#queue.pardon();
+      },
     });
   }
 
   update(plan: Plan): void {
     this.#volumes = plan.volumes;
-    for (const name of plan.volumes.keys()) {
-      const change = this.#change(name);
-      if (change === undefined) continue;
-      if (isWaitedFor(change.entry.raw.status, change.status)) this.#queue.add(name);
-      else this.#queue.addAfter(name, coalesceMs);
+    for (const name of this.#failed.keys()) if (!plan.volumes.has(name)) this.#forget(name);
+    for (const name of this.#quietUntil.keys()) if (!plan.volumes.has(name)) this.#quietUntil.delete(name);
+    for (const name of plan.volumes.keys()) this.#enqueue(name);
+  }
+
+  #enqueue(name: string): void {
+    const change = this.#change(name);
+    if (change === undefined) return;
+    if (this.#failed.has(name) && this.#failed.get(name) !== change.entry.metadata.generation) {
+      this.#queue.pardon(name); // another spec may succeed
     }
+    if (isWaitedFor(change.entry.raw.status, change.status)) this.#queue.add(name);
+    else {
+      const quietMs = isOfAttempts(change.patch) ? (this.#quietUntil.get(name) ?? 0) - this.#now() : 0;
+      this.#queue.addAfter(name, Math.max(coalesceMs, quietMs));
+    }
+  }
+
+  #now(): number {
+    return this.#deps.system.clock.monotonic();
   }
 
   async stop(): Promise<void> {
@@ -72,17 +104,28 @@ export class Reporter {
 
   async #write(name: string): Promise<void> {
     const change = this.#change(name);
-    if (change === undefined) return;
-    const { client, intents } = this.#deps;
-    const { uid, resourceVersion } = change.entry.metadata;
+    if (change === undefined) return this.#forget(name);
+    const { client, intents, vitals, system } = this.#deps;
+    const { uid, resourceVersion, generation } = change.entry.metadata;
     try {
       const written = await client.mergePatchStatus(resource.intents, { name, uid, resourceVersion }, change.patch);
+      this.#quietUntil.set(name, this.#now() + attemptsMs * (0.75 + system.random.next() / 2));
+      this.#forget(name);
       intents.upsertIfNewer(written);
     } catch (error) {
+      this.#failed.set(name, generation);
+      if (error instanceof ApiError && error.status === 403 && vitals.statusWrite(name, error.message)) {
+        system.log.error("the agent is not allowed to write statuses", { remedy: refusalRemedy, error: error.message });
+      }
       // The object is another by now, or the answer was lost: read before it is written again.
       if (!(error instanceof ApiError) || error.status === 409 || error.status === 422) await this.#readAgain(name);
       if (!(error instanceof ApiError) || error.status !== 404) throw error;
     }
+  }
+
+  #forget(name: string): void {
+    this.#failed.delete(name);
+    this.#deps.vitals.statusWrite(name, undefined);
   }
 
   async #readAgain(name: string): Promise<void> {
@@ -98,4 +141,17 @@ function isWaitedFor(before: NodeVolumeIntentStatus, after: AgentStatus): boolea
   return (
     after.inUse === false && (after.state === "Released" || after.state === "Retained") && before.state !== after.state
   );
+}
+
+/** Whether a patch changes nothing but how often, and when, something was and will be tried. */
+export function isOfAttempts(patch: object): boolean {
+  const { waiting, lastError, ...rest } = patch as { readonly [key: string]: unknown };
+  return (
+    Object.keys(rest).length === 0 && hasOnly(waiting, ["attempts", "nextRetryTime"]) && hasOnly(lastError, ["time"])
+  );
+}
+
+function hasOnly(part: unknown, keys: readonly string[]): boolean {
+  if (part === undefined) return true;
+  return typeof part === "object" && part !== null && Object.keys(part).every((key) => keys.includes(key));
 }

@@ -89,7 +89,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
   const contents = new Contents({ system, transport, onChange: () => loop.trigger() });
   const observed = new Map<string, Observation>();
   const synced = () => intents.store.state().synced;
-  const reporter = new Reporter({ system, client, intents, agent: identity });
+  const reporter = new Reporter({ system, client, intents, agent: identity, vitals });
   const agent = { ...identity, version: deps.version };
   const stagingRoot = `${settings.stateDir}/staging`;
   const state = new NodeStateReporter({ system, transport, client, nodeName, stagingRoot, agent, synced });

@@ -6,6 +6,10 @@ export type Need = "lock" | "journal" | "intents" | "status";
 /** Milliseconds without a completed look after which the agent is taken for stuck: it looks once a minute at least. */
 const stuckMs = 5 * 60_000;
 
+/** What to do when statuses are refused: the policy compares the token's node with the object's. */
+export const refusalRemedy =
+  "if the Node was made anew, the agent's token still names the old one: delete the agent's pod";
+
 /** How the agent itself is: for its probes and metrics. */
 export class Vitals {
   readonly #clock: Clock;
@@ -14,6 +18,7 @@ export class Vitals {
     ["journal", "the journal is not read yet"],
     ["intents", "the intents were not read completely yet"],
   ]);
+  readonly #refused = new Map<string, string>();
   #lookedAt: number | undefined;
   /** Wall time in milliseconds since the epoch; undefined before the first renewal. */
   leaseRenewedAt: number | undefined;
@@ -26,6 +31,20 @@ export class Vitals {
   missing(need: Need, why: string | undefined): void {
     if (why === undefined) this.#missing.delete(need);
     else this.#missing.set(need, why);
+  }
+
+  /**
+   * What became of the write of one status.
+   * @param refusal why it is not allowed; undefined if it is, or nobody wants it any more
+   * @returns whether it is the first that is refused
+   */
+  statusWrite(name: string, refusal: string | undefined): boolean {
+    const before = this.#refused.size;
+    if (refusal === undefined) this.#refused.delete(name);
+    else this.#refused.set(name, refusal);
+    const [first] = this.#refused.values();
+    this.missing("status", first && `the API server refuses this agent's statuses (${refusalRemedy}): ${first}`);
+    return before === 0 && this.#refused.size > 0;
   }
 
   /** A look has ended, or the first one may begin. */

@@ -1,5 +1,6 @@
 import { messageOf } from "../errors.ts";
 import type { Cancel, System } from "../ports.ts";
+import { ApiError } from "./api-error.ts";
 import type { BackoffLimits } from "./backoff.ts";
 import { equalJitter } from "./backoff.ts";
 
@@ -14,18 +15,23 @@ export interface KeyedQueueDeps {
   /** Milliseconds that an added key waits, so that changes which come together become one run. 0 if not given. */
   readonly delayMs?: number;
   readonly backoff?: BackoffLimits;
+  /** Whether an add of a key that failed waits for its retry, too. False if not given. */
+  readonly patient?: boolean;
   readonly onRun?: (result: "success" | "failure", durationMs: number) => void;
 }
 
 /**
  * Work by key: one run at a time for each key, keys beside each other up to `concurrency`. A key that is added while it
  * waits is run once; one that is added while it runs is run once more afterwards. A run that fails is repeated with a
- * growing delay, which an add does not wait for and a success forgets.
+ * growing delay, which an add does not wait for (unless the queue is patient) and a success forgets. A delay that the
+ * server asked for is kept.
  */
 export interface KeyedQueue {
   add(key: string): void;
   /** Adds the key after at least `ms` milliseconds, or earlier if it was already to be added earlier. */
   addAfter(key: string, ms: number): void;
+  /** Forgets that a key, or that any key failed: the next add does not wait for the retry. */
+  pardon(key?: string): void;
   /** Starts no run and forgets what was added, until resume. Runs that are under way go on; resolves when they have ended. */
   pause(): Promise<void>;
   resume(): void;
@@ -104,12 +110,22 @@ export function createKeyedQueue(deps: KeyedQueueDeps): KeyedQueue {
   function failed(key: string, error: unknown): void {
     const count = (failures.get(key) ?? 0) + 1;
     failures.set(key, count);
-    const retryInMs = equalJitter(count, deps.backoff ?? defaultBackoff, random);
+    const asked = error instanceof ApiError ? (error.retryAfterMs ?? 0) : 0;
+    const retryInMs = Math.max(asked, equalJitter(count, deps.backoff ?? defaultBackoff, random));
     log.warn("run failed", { key, failures: count, retryInMs, error: messageOf(error) });
-    addAfter(key, retryInMs);
+    if (deps.patient) due.delete(key); // what was added while it ran waits, too
+    wait(key, retryInMs);
+  }
+
+  function isHeldBack(key: string): boolean {
+    return deps.patient === true && failures.has(key) && timed.has(key);
   }
 
   function addAfter(key: string, ms: number): void {
+    if (!isHeldBack(key)) wait(key, ms);
+  }
+
+  function wait(key: string, ms: number): void {
     if (state !== "open") return;
     const at = clock.monotonic() + ms;
     const earlier = timed.get(key);
@@ -135,11 +151,15 @@ export function createKeyedQueue(deps: KeyedQueueDeps): KeyedQueue {
 
   return {
     add(key) {
-      if (state !== "open" || due.has(key)) return;
+      if (state !== "open" || due.has(key) || isHeldBack(key)) return;
       if (deps.delayMs) addAfter(key, deps.delayMs);
       else makeDue(key);
     },
     addAfter,
+    pardon(key) {
+      if (key === undefined) failures.clear();
+      else failures.delete(key);
+    },
     pause() {
       if (state === "open") state = "paused";
       forget();

@@ -54,8 +54,8 @@ describe("Loop", () => {
     await agent.want(at("a"));
     await agent.system.advance(500);
     expect(agent.failures.map((f) => [f.attempts, f.nextAt, f.message])).to.deep.equal([
-      [1, 500, "a bug"],
-      [2, 1_500, "a bug"],
+      [1, 375, "a bug"], // 250 to 500
+      [2, 375 + 750, "a bug"],
     ]);
     agent.host.before = async () => {};
     await agent.system.advance(1_000);

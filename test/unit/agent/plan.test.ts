@@ -155,6 +155,7 @@ describe("plan", () => {
 
   describe("after a failure", () => {
     const clock = { now: () => 5_000, monotonic: () => 1_000 };
+    const random = { next: () => 1, uuid: () => "" }; // the longest delay
     const failed = (more: Partial<Failure> = {}, times = 1): Failure => {
       const about = {
         kind: "stage",
@@ -164,7 +165,7 @@ describe("plan", () => {
         message: "no",
       } as const;
       let failure: Failure | undefined;
-      for (let i = 0; i < times; i++) failure = nextFailure(failure, { clock }, { ...about, ...more });
+      for (let i = 0; i < times; i++) failure = nextFailure(failure, { clock, random }, { ...about, ...more });
       if (failure === undefined) throw new Error("never");
       return { ...failure, ...more };
     };
