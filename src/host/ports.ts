@@ -144,7 +144,10 @@ export interface Directories {
   remove(path: string): Promise<void>;
   /** Moves the directory, if it is still the one that `id` says, into the trash. Gone or another one: nothing is done. */
   discard(path: string, id: DirectoryID): Promise<void>;
-  /** Empties the trash, staying beneath it, following no link and crossing into no other file system. */
+  /**
+   * Empties the trash, staying beneath it, following no link and crossing into no other file system. What cannot be
+   * removed does not keep the rest; rejects at the end, naming some of it.
+   */
   emptyTrash(): Promise<void>;
 }
 

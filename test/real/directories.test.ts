@@ -9,10 +9,14 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
+import { fileURLToPath } from "node:url";
 import { expect } from "chai";
+import { ChildRunner } from "../../src/host/linux/child-runner.ts";
 import { loadLibc } from "../../src/host/linux/libc.ts";
 import { LinuxDirectories } from "../../src/host/linux/linux-directories.ts";
 import type { PayloadFile } from "../../src/host/ports.ts";
+import { realSystem } from "../../src/system.ts";
+import { silent } from "../lib/silent-log.ts";
 import { type Scratch, scratch } from "./scratch.ts";
 
 describe("LinuxDirectories", () => {
@@ -21,7 +25,9 @@ describe("LinuxDirectories", () => {
 
   beforeEach(() => {
     place = scratch();
-    directories = new LinuxDirectories(loadLibc(), `${place.path}/trash`);
+    const child = fileURLToPath(new URL("../lib/child-entry.ts", import.meta.url));
+    const runner = new ChildRunner({ timers: realSystem(silent).timers, command: [process.execPath, child] });
+    directories = new LinuxDirectories({ libc: loadLibc(), trash: `${place.path}/trash`, runner });
   });
   afterEach(() => place[Symbol.dispose]());
 
@@ -101,7 +107,8 @@ describe("LinuxDirectories", () => {
     mkdirSync(`${place.path}/trash/${trashed[0]}/mounted`);
     execFileSync("mount", ["-t", "tmpfs", "other", `${place.path}/trash/${trashed[0]}/mounted`]);
     writeFileSync(`${place.path}/trash/${trashed[0]}/mounted/canary`, "alive");
-    await directories.emptyTrash();
+    const left = await directories.emptyTrash().catch((error: unknown) => error);
+    expect(String(left)).to.contain("mounted: EBUSY");
     expect(readdirSync(`${place.path}/trash/${trashed[0]}`)).to.deep.equal(["mounted"]);
     expect(readdirSync(`${place.path}/trash/${trashed[0]}/mounted`)).to.deep.equal(["canary"]);
     expect(readdirSync(`${place.path}/outside`).sort()).to.deep.equal(["canary", "keep"]);

@@ -3,6 +3,7 @@ import { messageOf, VolumeError } from "../../errors.ts";
 import type { Mounter } from "../ports.ts";
 import { probeBlockDevice } from "./block-probe.ts";
 import type { ChildRequest } from "./child-runner.ts";
+import { emptyTrash } from "./empty-trash.ts";
 import { InProcessMounter } from "./in-process-mounter.ts";
 import { loadLibc } from "./libc.ts";
 
@@ -30,6 +31,10 @@ export async function runChild(): Promise<void> {
   }
   if (request.kind === "probe") {
     process.stdout.write(JSON.stringify(probeBlockDevice(request.path)));
+    return;
+  }
+  if (request.kind === "emptyTrash") {
+    process.stdout.write(JSON.stringify(emptyTrash(loadLibc(), request.path)));
     return;
   }
   const reply = await perform(new InProcessMounter(loadLibc(), "followLinks"), request);

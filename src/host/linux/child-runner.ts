@@ -4,8 +4,9 @@ import { VolumeError } from "../../errors.ts";
 import type { Timers } from "../../ports.ts";
 import type { ChildProcessID, Mounter, OperationContext } from "../ports.ts";
 
-/** What a disposable child is told to do: one method of the mounter, a look at a device, or to become another program. */
+/** What a disposable child is told to do: a piece of work of ours, or to become another program. */
 export type ChildRequest =
+  | { readonly kind: "emptyTrash"; readonly path: string }
   | { readonly kind: "probe"; readonly path: string }
   | { readonly kind: "mounter"; readonly method: keyof Mounter; readonly args: readonly unknown[] }
   | { readonly kind: "exec"; readonly file: string; readonly args: readonly string[] };
@@ -59,12 +60,12 @@ export class ChildRunner {
   }
 
   async #within(deadlineMs: number, child: ChildProcess, ended: Promise<ChildResult | string>): Promise<ChildResult> {
-    const result = await Promise.race([ended, this.#after(deadlineMs)]);
+    const result = await this.#atMost(deadlineMs, ended);
     if (typeof result === "object") return result;
     if (typeof result === "string") throw new VolumeError("SetUpFailed", "uncertain", result);
     child.kill("SIGKILL");
     const seconds = Math.round(deadlineMs / 1000);
-    const killed = await Promise.race([ended, this.#after(killGraceMs)]);
+    const killed = await this.#atMost(killGraceMs, ended);
     if (killed !== undefined) {
       throw new VolumeError("TimedOut", "uncertain", `no answer within ${seconds} s`);
     }
@@ -74,9 +75,14 @@ export class ChildRunner {
     });
   }
 
-  #after(ms: number): Promise<undefined> {
+  /** What `ended` resolves with, or undefined after some milliseconds. */
+  #atMost<T>(ms: number, ended: Promise<T>): Promise<T | undefined> {
     return new Promise((resolve) => {
-      this.#deps.timers.after(ms, () => resolve(undefined));
+      const cancel = this.#deps.timers.after(ms, () => resolve(undefined));
+      void ended.then((result) => {
+        cancel();
+        resolve(result);
+      });
     });
   }
 }

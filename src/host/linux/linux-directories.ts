@@ -1,24 +1,41 @@
-import { chmodSync, lstatSync, mkdirSync, readdirSync, rmdirSync } from "node:fs";
+import { chmodSync, lstatSync, mkdirSync, rmdirSync } from "node:fs";
 import { basename, dirname } from "node:path";
-import type { Directories, DirectoryID, PayloadFile } from "../ports.ts";
+import { VolumeError } from "../../errors.ts";
+import type { Directories, DirectoryID, OperationContext, PayloadFile } from "../ports.ts";
 import { writeAtomically } from "./atomic-writer.ts";
-import { AT_EMPTY_PATH, AT_FDCWD, AT_REMOVEDIR, O, RESOLVE, S_IFMT } from "./constants.ts";
+import type { ChildRunner } from "./child-runner.ts";
+import { AT_FDCWD, O } from "./constants.ts";
 import { Descriptor } from "./descriptor.ts";
+import type { TrashLeft } from "./empty-trash.ts";
 import { errnoOf } from "./errno.ts";
 import type { Libc } from "./libc.ts";
 
-const stay = RESOLVE.BENEATH | RESOLVE.NO_SYMLINKS | RESOLVE.NO_MAGICLINKS;
-const yieldEvery = 256;
+/**
+ * Milliseconds after which the child that empties the trash is ended: somebody may fill it faster than it is emptied.
+ * Millions of files take minutes; the next time goes on where this one stopped.
+ */
+const trashDeadlineMs = 10 * 60_000;
+
+export interface LinuxDirectoriesOptions {
+  readonly libc: Libc;
+  /** Path of the trash. */
+  readonly trash: string;
+  readonly runner: ChildRunner;
+}
 
 /** Directories beneath the state directory, which is on a local disk and closed to everybody else (0700). */
 export class LinuxDirectories implements Directories {
   readonly #libc: Libc;
   readonly #trash: string;
+  readonly #runner: ChildRunner;
   #sequence = 0;
+  #emptying: Promise<void> | undefined;
+  #emptiedNext: Promise<void> | undefined;
 
-  constructor(libc: Libc, trash: string) {
+  constructor({ libc, trash, runner }: LinuxDirectoriesOptions) {
     this.#libc = libc;
     this.#trash = trash;
+    this.#runner = runner;
   }
 
   async make(path: string, mode: number): Promise<DirectoryID> {
@@ -52,50 +69,48 @@ export class LinuxDirectories implements Directories {
     const present = await this.identify(path);
     if (present === undefined || present.inode !== id.inode || present.device !== id.device) return;
     await this.make(this.#trash, 0o700);
-    using from = this.#openDirectory(AT_FDCWD, dirname(path), 0);
-    using to = this.#openDirectory(AT_FDCWD, this.#trash, 0);
+    using from = this.#openDirectory(dirname(path));
+    using to = this.#openDirectory(this.#trash);
     this.#libc.renameat(from.fd, basename(path), to.fd, `${id.inode}.${process.pid}.${this.#sequence++}`);
   }
 
-  async emptyTrash(): Promise<void> {
-    if ((await this.identify(this.#trash)) === undefined) return;
-    using trash = this.#openDirectory(AT_FDCWD, this.#trash, 0);
-    await this.#empty(trash, { removed: 0 });
-  }
-
-  /**
-   * Removes everything beneath a directory by descriptor: whoever still has something open there may swap names under
-   * our hands, and must not make us leave it. Another file system beneath (NO_XDEV) stays, and its path with it.
-   */
-  async #empty(directory: Descriptor, progress: { removed: number }): Promise<void> {
-    for (const name of readdirSync(directory.path)) {
-      if (++progress.removed % yieldEvery === 0) await new Promise((resolve) => setImmediate(resolve));
-      try {
-        if (this.#isDirectory(directory, name)) await this.#removeDirectory(directory, name, progress);
-        else this.#libc.unlinkat(directory.fd, name, 0);
-      } catch (error) {
-        if (!["ENOENT", "EXDEV", "EBUSY", "ENOTEMPTY", "ELOOP"].includes(errnoOf(error) ?? "")) throw error;
-      }
+  /** One child at a time; who asks while it works waits for the next one, which sees what was thrown away since. */
+  emptyTrash(): Promise<void> {
+    if (this.#emptying === undefined) {
+      const run = () => {
+        this.#emptying = undefined;
+      };
+      this.#emptying = this.#emptyTrash();
+      this.#emptying.then(run, run);
+      return this.#emptying;
     }
+    const next = () => {
+      this.#emptiedNext = undefined;
+      return this.emptyTrash();
+    };
+    this.#emptiedNext ??= this.#emptying.then(next, next);
+    return this.#emptiedNext;
   }
 
-  async #removeDirectory(parent: Descriptor, name: string, progress: { removed: number }): Promise<void> {
-    using child = this.#openDirectory(parent.fd, name, stay | NO_XDEV);
-    await this.#empty(child, progress);
-    this.#libc.unlinkat(parent.fd, name, AT_REMOVEDIR);
+  async #emptyTrash(): Promise<void> {
+    if ((await this.identify(this.#trash)) === undefined) return;
+    const operation: OperationContext = {
+      deadlineMs: trashDeadlineMs,
+      formatDeadlineMs: trashDeadlineMs,
+      onChild: async () => {}, // it does nothing to a volume, and a second one beside it does no harm
+    };
+    const result = await this.#runner.run({ kind: "emptyTrash", path: this.#trash }, operation);
+    if (result.code !== 0) throw new VolumeError("TearDownFailed", "transient", result.stderr.trim().slice(-512));
+    const { count, examples } = JSON.parse(result.stdout) as TrashLeft;
+    if (count === 0) return;
+    const message = `${count} of what was thrown away cannot be removed from ${this.#trash}: ${examples.join(", ")}`;
+    throw new VolumeError("TearDownFailed", "transient", message);
   }
 
-  #isDirectory(parent: Descriptor, name: string): boolean {
-    using entry = new Descriptor(this.#libc.openat2(parent.fd, name, O.PATH | O.NOFOLLOW | O.CLOEXEC, 0, 0));
-    return (this.#libc.statx(entry.fd, "", AT_EMPTY_PATH).mode & S_IFMT) === 0o040000;
-  }
-
-  #openDirectory(parent: number, path: string, resolve: number): Descriptor {
-    return new Descriptor(this.#libc.openat2(parent, path, O.DIRECTORY | O.NOFOLLOW | O.CLOEXEC, 0, resolve));
+  #openDirectory(path: string): Descriptor {
+    return new Descriptor(this.#libc.openat2(AT_FDCWD, path, O.DIRECTORY | O.NOFOLLOW | O.CLOEXEC, 0, 0));
   }
 }
-
-const NO_XDEV = 0x01;
 
 function idOf(path: string): DirectoryID {
   const stat = lstatSync(path);

@@ -29,7 +29,7 @@ export function linuxHost({ stateDir, childCommand, timers, libc, nodeProcess }:
   return {
     mountTable,
     ...(nodeProcess !== undefined && { nodeTable: new LinuxMountTable(nodeProcess) }),
-    directories: new LinuxDirectories(libc, `${stateDir}/trash`),
+    directories: new LinuxDirectories({ libc, trash: `${stateDir}/trash`, runner }),
     evidence: new LinuxEvidence(),
     journal: new LinuxJournalFile(`${stateDir}/journal`),
     effects(operation: OperationContext): Effects {
