@@ -3,8 +3,9 @@ import { parseArgs } from "node:util";
 import { Admission } from "./api/admission.ts";
 import type { CrashPoint, Ending, Moment } from "./faults.ts";
 import { runScenario } from "./run-scenario.ts";
-import { scenarios } from "./scenarios/all.ts";
+import { randomStories, scenarios } from "./scenarios/all.ts";
 
+const stories = [...scenarios, ...randomStories];
 const usage = `usage: node test/sim/replay.ts 'SCENARIO' [--seed N] [--crash EFFECT:MOMENT:ENDING] [--storm] [--place PLACE]
 
 --seed   of latencies, ids and storms; 1 if not given
@@ -13,7 +14,7 @@ const usage = `usage: node test/sim/replay.ts 'SCENARIO' [--seed N] [--crash EFF
 --place  of the agent: pod (if not given) or host
 
 Scenarios:
-${scenarios.map(({ name }) => `  ${name}`).join("\n")}`;
+${stories.map(({ name }) => `  ${name}`).join("\n")}`;
 
 const moments: readonly string[] = ["before", "torn", "after"] satisfies Moment[];
 const endings: readonly string[] = ["kill", "reboot"] satisfies Ending[];
@@ -28,7 +29,7 @@ const { values, positionals } = parseArgs({
     help: { type: "boolean", short: "h", default: false },
   },
 });
-const scenario = scenarios.find(({ name }) => name === positionals[0]);
+const scenario = stories.find(({ name }) => name === positionals[0]);
 if (scenario === undefined || values.help) {
   console.log(usage);
   process.exit(values.help ? 0 : 2);

@@ -1,5 +1,6 @@
 import { parseJournal } from "../../../src/agent/journal-format.ts";
 import type { VolumeRecord } from "../../../src/agent/record.ts";
+import { type MountIdentity, sameIdentity } from "../../../src/host/mount-table.ts";
 import type { Machine } from "../machine.ts";
 
 /** The records that a machine's journal holds on disk at this moment: what a crash would leave. */
@@ -15,12 +16,19 @@ export class JournalView {
     return records;
   }
 
-  /** The volume that a path is recorded for: its staging path, its data directory, or one of its targets. */
-  recordOf(machine: Machine, path: string): VolumeRecord | undefined {
-    for (const record of this.records(machine).values()) {
-      if (path.endsWith(`/${record.key}`) || record.targets.some((target) => target.path === path)) return record;
-    }
-    return undefined;
+  /**
+   * The volume that a path is recorded for: its staging path, its data directory, or one of its targets. A volume that has
+   * left the path may be on record there still, beside the one that has it now: `identity` tells which is meant.
+   */
+  recordOf(machine: Machine, path: string, identity?: MountIdentity): VolumeRecord | undefined {
+    const found = [...this.records(machine).values()].filter(
+      (record) => path.endsWith(`/${record.key}`) || record.targets.some((target) => target.path === path),
+    );
+    const [first] = found;
+    if (found.length < 2 || identity === undefined) return first;
+    const shows = ({ targets }: VolumeRecord) =>
+      targets.some((target) => target.path === path && sameIdentity(target.identity, identity));
+    return found.find(shows) ?? first;
   }
 
   /** Most changes are lines at the end: these are read alone. */

@@ -1,5 +1,5 @@
 import type { VolumeRecord } from "../../../src/agent/record.ts";
-import { sameIdentity } from "../../../src/host/mount-table.ts";
+import { type MountIdentity, sameIdentity } from "../../../src/host/mount-table.ts";
 import type { MountAttributes } from "../../../src/host/ports.ts";
 import type { Dentry, Maker } from "../kernel/dentry.ts";
 import type { Disk } from "../kernel/disk.ts";
@@ -38,8 +38,8 @@ export class MountRules {
     if (mount.parent.root === mount.point) report(`L9: ${path} was mounted on top of another mount`);
     if (mount.children.size > 0) report(`L9: ${path} was mounted beneath another mount`);
     if (mount.namespace !== this.#deps.agentNamespace(machine) || isCopy(path)) return;
-    const record = this.#deps.journal.recordOf(machine, path);
-    const identity = { device: mount.superblock.device, root: mount.root.path };
+    const identity = identityOf(mount);
+    const record = this.#deps.journal.recordOf(machine, path, identity);
     if (path.startsWith(staging)) {
       if (record?.stage?.path !== path) report(`journal before effect: nothing says that ${path} is being staged`);
     } else {
@@ -56,7 +56,7 @@ export class MountRules {
     const { report, journal, agentNamespace } = this.#deps;
     if (mount.maker === "system") report(`L6: ${path} of the system was unmounted`);
     if (from.mount.namespace !== agentNamespace(machine) || isCopy(path)) return;
-    const record = journal.recordOf(machine, path);
+    const record = journal.recordOf(machine, path, identityOf(mount));
     if (record === undefined) {
       report(`L6: ${path} was unmounted, which no record covers`);
       return;
@@ -121,6 +121,10 @@ export class MountRules {
 function differsOnHost(machine: Machine, mount: Mount, path: string): boolean {
   const copy = walk(rootOf(machine.kernel.host), path, "keepLast")?.mount;
   return copy?.root !== mount.root || !sameFlags(copy.attributes, mount.attributes);
+}
+
+function identityOf(mount: Mount): MountIdentity {
+  return { device: mount.superblock.device, root: mount.root.path };
 }
 
 function sameFlags(a: MountAttributes, b: MountAttributes | undefined): boolean {

@@ -2,14 +2,15 @@ import type { Admission } from "../api/admission.ts";
 import { crashPoints } from "../crash-points.ts";
 import { describeFailure } from "../failed-run.ts";
 import { type RunInput, type RunResult, runScenario } from "../run-scenario.ts";
-import { scenarios } from "../scenarios/all.ts";
+import { randomStories, scenarios } from "../scenarios/all.ts";
 import type { Scenario } from "../scenarios/scenario.ts";
 import { type Counts, Sightings } from "../sightings.ts";
 
 /** Runs that belong together, done by one thread. */
 export type Job =
   | { readonly kind: "crash"; readonly scenario: string; readonly all: boolean }
-  | { readonly kind: "storm"; readonly firstSeed: number; readonly seeds: number };
+  | { readonly kind: "storm"; readonly firstSeed: number; readonly seeds: number }
+  | { readonly kind: "stories"; readonly firstSeed: number; readonly seeds: number };
 
 /** What a job came to; it travels between threads. */
 export interface Outcome {
@@ -42,7 +43,9 @@ export async function carryOut(job: Job, admission: Admission): Promise<Outcome>
     }
     return result;
   };
-  const points = job.kind === "crash" ? await crashAll(job, run) : await stormAll(job, run);
+  const points = job.kind === "crash" ? await crashAll(job, run) : 0;
+  if (job.kind === "storm") await stormAll(job, run);
+  if (job.kind === "stories") await tellStories(job, run);
   const ms = performance.now() - startedAt;
   return { runs, ms, crashPoints: points, failures, failed, seen: seen.counts() };
 }
@@ -61,10 +64,17 @@ async function crashAll({ scenario: name, all }: Job & { kind: "crash" }, run: R
 }
 
 /** Seeds take the scenarios in turn, and decide everything else. */
-async function stormAll({ firstSeed, seeds }: Job & { kind: "storm" }, run: Run): Promise<number> {
+async function stormAll({ firstSeed, seeds }: Job & { kind: "storm" }, run: Run): Promise<void> {
   for (let seed = firstSeed; seed < firstSeed + seeds; seed++) {
     const scenario = scenarios[seed % scenarios.length];
     if (scenario !== undefined) await run(scenario, { seed, stormy: true, place: seed % 7 === 0 ? "host" : "pod" });
   }
-  return 0;
+}
+
+/** Seeds tell stories of their own, every other one in fair weather: then it has to end as the story says, exactly. */
+async function tellStories({ firstSeed, seeds }: Job & { kind: "stories" }, run: Run): Promise<void> {
+  for (let seed = firstSeed; seed < firstSeed + seeds; seed++) {
+    const story = randomStories[seed % randomStories.length];
+    if (story !== undefined) await run(story, { seed, stormy: seed % 4 >= 2 });
+  }
 }

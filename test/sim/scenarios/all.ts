@@ -2,6 +2,8 @@ import { change } from "./change.ts";
 import { devices } from "./devices.ts";
 import { drift } from "./drift.ts";
 import { observe } from "./observe.ts";
+import { randomIntents } from "./random-intents.ts";
+import { randomSets } from "./random-sets.ts";
 import { recovery } from "./recovery.ts";
 import type { Scenario } from "./scenario.ts";
 import { setUp } from "./set-up.ts";
@@ -19,3 +21,6 @@ export const scenarios: readonly Scenario[] = [
   ...observe,
   ...sets,
 ];
+
+/** Stories that the seed tells. */
+export const randomStories: readonly Scenario[] = [randomIntents, randomSets];
