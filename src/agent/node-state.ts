@@ -44,7 +44,11 @@ export class NodeStateReporter {
       fieldSelector: `metadata.name=${nodeName}`,
       project: (raw) => raw as NodeVolumeState, // read for its status alone, which is compared and replaced
     });
-    this.#states.store.subscribe({ onAdd: () => this.#queue.addAfter(nodeName, coalesceMs) });
+    this.#states.store.subscribe({
+      onAdd: () => this.#queue.addAfter(nodeName, coalesceMs),
+      // Somebody else wrote: the controller, while no Lease came through, or whoever wiped it.
+      onUpdate: () => this.#schedule(),
+    });
   }
 
   start(): void {
@@ -58,6 +62,10 @@ export class NodeStateReporter {
 
   update(plan: Plan, table: MountTable | undefined): void {
     this.#latest = { plan, table };
+    this.#schedule();
+  }
+
+  #schedule(): void {
     if (this.#patch() === undefined) return;
     const sinceMs = this.#deps.system.clock.monotonic() - this.#writtenAt;
     this.#queue.addAfter(this.#deps.nodeName, Math.max(coalesceMs, periodMs - sinceMs));

@@ -18,7 +18,7 @@ import type { Condition } from "./types.gen.ts";
  * - Ready: every selected node is Ready with the newest spec.
  * - Conflict: another set wants the same path, or the same volume with other settings, on some node.
  *
- * NodeVolumeState, written by the agent:
+ * NodeVolumeState, written by the agent (and Ready and Drained Unknown by the controller when its Lease ran out):
  * - Ready: the agent has read intents and mount table since it started.
  * - Drained: no grant left, nothing in use, every deletion acknowledged.
  */

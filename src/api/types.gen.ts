@@ -643,7 +643,7 @@ export interface FailingNode {
   message?: string;
 }
 /**
- * What one node's agent sees as a whole, for people: written rarely, at most once in five seconds. Nothing is decided by it. The controller makes one for each Node; the agent of that Node writes its status.
+ * What one node's agent sees as a whole, for people: written rarely, at most once in five seconds. Nothing is decided by it. The controller makes one for each Node; the agent of that Node writes its status. While the agent is silent, the controller says so in the conditions.
  */
 export interface NodeVolumeState {
   apiVersion?: string;

@@ -50,12 +50,12 @@ export function agentStatePatch(
 /** Conditions by which the agent says how the volume is; the others are of the mount table as it was last seen. */
 const agentsWord: ReadonlySet<string> = new Set<ConditionType>(["Ready", "Reconciling", "Stalled"]);
 
-const agentLost = {
-  reason: "AgentLost",
+export const agentLost = {
+  reason: "AgentLost" as const,
   message: "The agent of the node has not renewed its Lease; what it mounted stays, and nobody can say how it is.",
 };
 
-const nodeLost = {
-  reason: "NodeLost",
+export const nodeLost = {
+  reason: "NodeLost" as const,
   message: "There is no Node any more and its agent is silent; the machine may still run and use the volume.",
 };

@@ -1,5 +1,6 @@
 import type { KubeObject, ObjectMeta } from "../api/meta.ts";
 import type {
+  Condition,
   NodeVolumeIntent,
   NodeVolumeIntentSpec,
   NodeVolumeIntentStatus,
@@ -8,6 +9,7 @@ import type {
 } from "../api/types.gen.ts";
 import { parseSet } from "../api/validate.ts";
 import { arrayIn, isRecord, recordIn, stringIn } from "../kube/json.ts";
+import type { StateEntry } from "./state-lost.ts";
 
 /** What the controller keeps of the objects that it watches: what it decides by, and nothing else. Pure. */
 
@@ -78,10 +80,12 @@ export function projectSet(raw: unknown): SetEntry | undefined {
   return { metadata, spec: undefined, invalid, status };
 }
 
-/** Objects of which only the existence matters. */
-export function projectName(raw: unknown): KubeObject | undefined {
+/** A NodeVolumeState: that it exists, and its conditions. */
+export function projectState(raw: unknown): StateEntry | undefined {
   const metadata = projectMetadata(raw);
-  return metadata && { metadata: pick(metadata, ["name", "uid", "resourceVersion"]) };
+  const conditions = arrayIn(recordIn(raw, "status"), "conditions") as Condition[];
+  const kept = metadata && pick(metadata, ["name", "uid", "resourceVersion", "generation"]);
+  return kept && { metadata: kept, status: { conditions } };
 }
 
 function projectMetadata(raw: unknown): ObjectMeta | undefined {

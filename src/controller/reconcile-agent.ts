@@ -4,6 +4,7 @@ import type { Clock, Logger } from "../ports.ts";
 import type { AgentLeases } from "./agent-leases.ts";
 import { agentStatePatch } from "./agent-lost.ts";
 import type { Gatherer } from "./gather.ts";
+import { lostStatePatch, type StateEntry } from "./state-lost.ts";
 import { refOf } from "./write-intents.ts";
 
 export interface ReconcileAgentDeps {
@@ -14,13 +15,21 @@ export interface ReconcileAgentDeps {
   readonly leases: AgentLeases;
   readonly hasNode: (name: string) => boolean;
   readonly upsert: (raw: unknown) => void;
+  readonly state: (node: string) => StateEntry | undefined;
+  readonly upsertState: (raw: unknown) => void;
+  /** Nodes whose state was said to be unknown since their agents fell silent. */
+  readonly saidLost: Set<string>;
 }
 
-/** Says of each intent of a node whether its agent lives. Returns the milliseconds after which to look again, if any. */
+/**
+ * Says of each intent of a node, and of its state, whether the node's agent lives.
+ * @returns milliseconds after which to look again, if any
+ */
 export async function reconcileAgent(deps: ReconcileAgentDeps, node: string): Promise<number | undefined> {
   if (!deps.gatherer.complete()) return undefined;
   const intents = deps.gatherer.intentsOf(node);
-  if (intents.length === 0) return undefined;
+  const state = deps.state(node);
+  if (intents.length === 0 && state === undefined) return undefined;
   const life = deps.leases.of(node);
   const facts = { life, nodeExists: deps.hasNode(node) };
   let changed = 0;
@@ -33,5 +42,15 @@ export async function reconcileAgent(deps: ReconcileAgentDeps, node: string): Pr
   if (changed > 0) {
     deps.log.info("agent state changed", { node, state: life.state, intents: changed });
   }
-  return life.state === "lost" ? undefined : -life.expiredForMs;
+  if (life.state !== "lost") {
+    deps.saidLost.delete(node);
+    return -life.expiredForMs;
+  }
+  const patch = state && lostStatePatch(state, facts, deps.saidLost.has(node), deps.clock.now());
+  if (state !== undefined && patch !== undefined) {
+    const { name, uid, resourceVersion } = state.metadata;
+    deps.upsertState(await deps.client.mergePatchStatus(resource.states, { name, uid, resourceVersion }, patch));
+  }
+  if (state !== undefined) deps.saidLost.add(node);
+  return undefined;
 }

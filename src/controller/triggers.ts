@@ -120,7 +120,12 @@ export function connectTriggers({ stores, gatherer, queues }: TriggerDeps): Trig
     }),
     stores.leases.subscribe({ onAdd: onLease, onUpdate: (_, after) => onLease(after), onDelete: onLease }),
     stores.states.subscribe({
-      onAdd: ({ metadata }) => queues.states.add(metadata.name),
+      onAdd({ metadata }) {
+        queues.states.add(metadata.name);
+        queues.agents.add(metadata.name);
+      },
+      // Whatever was written there, a silent agent's last word comes late.
+      onUpdate: (_, { metadata }) => queues.agents.add(metadata.name),
       onDelete: ({ metadata }) => queues.states.add(metadata.name),
     }),
   ];

@@ -8,14 +8,15 @@ import { createReflector } from "../kube/reflector.ts";
 import type { Transport } from "../kube/transport.ts";
 import type { System } from "../ports.ts";
 import type { Intent, NodeInfo, SetEntry } from "./projections.ts";
-import { projectIntent, projectName, projectNode, projectSet } from "./projections.ts";
+import { projectIntent, projectNode, projectSet, projectState } from "./projections.ts";
+import type { StateEntry } from "./state-lost.ts";
 
 /** The controller's watches. */
 export interface Watches {
   readonly sets: Reflector<SetEntry>;
   readonly nodes: Reflector<NodeInfo>;
   readonly intents: Reflector<Intent>;
-  readonly states: Reflector<KubeObject>;
+  readonly states: Reflector<StateEntry>;
   readonly leases: Reflector<Lease>;
 }
 
@@ -40,7 +41,7 @@ export function createWatches({ system, transport, onRestart }: WatchesDeps): Wa
     sets: watch(resource.sets, projectSet),
     nodes: watch(resource.nodes, projectNode),
     intents: watch(resource.intents, projectIntent),
-    states: watch(resource.states, projectName),
+    states: watch(resource.states, projectState),
     leases: watch(resource.leases, projectLease, systemNamespace),
   };
   // Nothing is done before all of them have come back, so the first one calls the others.

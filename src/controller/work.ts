@@ -49,7 +49,10 @@ export function createWork({ system, client, recorder, watches, gatherer, leases
   const mayUpdate = (set: string, node: string) => admitted.get(set)?.has(node) === true;
 
   const nodeDeps = { client, random, log, gatherer, leases, writing, upsert, mayUpdate };
-  const agentDeps = { client, clock, log, gatherer, leases, hasNode, upsert };
+  const state = (node: string) => states.store.get(node);
+  const upsertState = (raw: unknown) => states.upsertIfNewer(raw);
+  const saidLost = new Set<string>();
+  const agentDeps = { client, clock, log, gatherer, leases, hasNode, upsert, state, upsertState, saidLost };
   const setDeps = {
     client,
     clock,
@@ -77,10 +80,10 @@ export function createWork({ system, client, recorder, watches, gatherer, leases
     client,
     log,
     complete: gatherer.complete,
-    state: (name: string) => states.store.get(name),
+    state,
     hasNode,
     hasIntents: (node: string) => gatherer.intentsOf(node).length > 0,
-    upsert: (raw: unknown) => states.upsertIfNewer(raw),
+    upsert: upsertState,
     lease: (node: string) => watches.leases.store.get(node, systemNamespace),
     leases,
   };

@@ -46,6 +46,13 @@ describe("policy of intents", () => {
       });
     }
 
+    it("says of a node's state that its agent is lost", async () => {
+      const lost = { type: "Ready", status: "Unknown", reason: "AgentLost", message: "m" };
+      const conditions = [{ ...lost, lastTransitionTime: "2026-01-01T00:00:00Z" }];
+      const body = { status: { conditions } };
+      expectStatus(200, await patch(world.controller, `${paths.states}/${world.own.name}/status`, body));
+    });
+
     it("reads no Secret and no ConfigMap", async () => {
       expectRefused(await world.controller.call("GET", "/api/v1/secrets"), "secrets");
       expectRefused(await world.controller.call("GET", "/api/v1/configmaps"), "configmaps");

@@ -1,5 +1,5 @@
 import { Registry } from "prom-client";
-import type { NodeVolumeIntentStatus } from "../../../src/api/types.gen.ts";
+import type { Condition, NodeVolumeIntentStatus } from "../../../src/api/types.gen.ts";
 import type { Intent } from "../../../src/controller/projections.ts";
 import type { CreateShell } from "../../../src/controller/shell.ts";
 import type { Controller } from "../../../src/controller/start.ts";
@@ -24,8 +24,8 @@ export interface Fleet {
   intents(): Intent[];
   intent(node: string): Intent;
   setStatus(name: string): { [key: string]: unknown };
-  /** "Ready=True/AllReady", … */
-  conditions(name: string): string[];
+  /** Of a set, or of the state of a node: "Ready=True/AllReady", … */
+  conditions(name: string, plural?: string): string[];
   /** Nodes whose agents answer at the next opportunity; the others are silent. */
   readonly agents: Set<string>;
   /** Nodes whose agents live and renew their Leases, but write no status. */
@@ -105,13 +105,9 @@ export function createFleet(createShell?: CreateShell): Fleet {
       return only;
     },
     setStatus: (name) => (api.object("nodevolumesets", name)?.status ?? {}) as { [key: string]: unknown },
-    conditions(name) {
-      const conditions = (fleet.setStatus(name)["conditions"] ?? []) as {
-        type: string;
-        status: string;
-        reason: string;
-      }[];
-      return conditions.map((c) => `${c.type}=${c.status}/${c.reason}`);
+    conditions(name, plural = "nodevolumesets") {
+      const status = api.object(plural, name)?.status as { conditions?: Condition[] } | undefined;
+      return (status?.conditions ?? []).map((c) => `${c.type}=${c.status}/${c.reason}`);
     },
     async run(ms) {
       for (let gone = 0; gone < ms; gone += 50) {

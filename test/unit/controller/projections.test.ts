@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { projectIntent, projectName, projectNode, projectSet } from "../../../src/controller/projections.ts";
+import { projectIntent, projectNode, projectSet, projectState } from "../../../src/controller/projections.ts";
 import { rawNode, rawSet } from "./objects.ts";
 
 describe("projections", () => {
@@ -36,7 +36,7 @@ describe("projections", () => {
   });
 
   it("what has no name is no object", () => {
-    for (const project of [projectNode, projectIntent, projectName, projectSet]) {
+    for (const project of [projectNode, projectIntent, projectState, projectSet]) {
       for (const raw of [undefined, null, 1, "x", [], {}, { metadata: {} }, { metadata: { name: 1 } }]) {
         expect(project(raw)).to.equal(undefined);
       }

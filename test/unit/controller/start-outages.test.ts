@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { settledFleet } from "./fleet.ts";
+import { condition } from "./objects.ts";
 
 describe("startController: nodes that come, go and are silent", () => {
   it("a Node that is gone keeps its intent; one that comes back under another UID goes on with it", async () => {
@@ -29,6 +30,36 @@ describe("startController: nodes that come, go and are silent", () => {
     await fleet.run(2_000);
     expect(fleet.intent("n0").status.agentState?.state).to.equal("Live");
     expect(fleet.conditions("a")[0]).to.equal("Ready=True/AllReady");
+  });
+
+  it("the state of a node whose agent is silent says nothing of before any more, and says so once", async () => {
+    const fleet = await settledFleet(2);
+    const report = (name: string) => {
+      const conditions = [condition("Ready", "True", "InSync"), condition("Drained", "True", "Released")];
+      fleet.api.patch("nodevolumestates", name, { status: { conditions } }, "status");
+    };
+    report("n0");
+    report("n1");
+    fleet.agents.delete("n0");
+    // Without an intent there is still a state to speak of.
+    fleet.api.remove("nodevolumesets", "a");
+    await fleet.run(250_000);
+    const lost = ["Ready=Unknown/AgentLost", "Drained=Unknown/AgentLost"];
+    expect(fleet.conditions("n0", "nodevolumestates")).to.deep.equal(lost);
+    expect(fleet.conditions("n1", "nodevolumestates")[1]).to.equal("Drained=True/Released");
+    const writes = () => fleet.writesOf("nodevolumestates", "patch");
+    const before = writes();
+    // An agent that cannot renew its Lease, and writes nevertheless, is not argued with.
+    report("n0");
+    await fleet.run(60_000);
+    expect(writes() - before).to.equal(0);
+    expect(fleet.conditions("n0", "nodevolumestates")[0]).to.equal("Ready=True/InSync");
+    // Heard, and silent again: said again.
+    fleet.agents.add("n0");
+    await fleet.run(70_000);
+    fleet.agents.delete("n0");
+    await fleet.run(250_000);
+    expect(fleet.conditions("n0", "nodevolumestates")).to.deep.equal(lost);
   });
 
   it("a deleted set waits for a lost node for ever, and says so; the policy's clock ends it, aloud", async () => {
