@@ -33,6 +33,7 @@ export interface ExecutorDeps {
 /** Carries out one operation. Whoever calls keeps to one a volume at a time. */
 export class Executor {
   readonly #deps: ExecutorDeps;
+  readonly #observers = new Map<string, ChildProcessID>();
 
   constructor(deps: ExecutorDeps) {
     this.#deps = deps;
@@ -44,11 +45,13 @@ export class Executor {
     try {
       if (desired?.deleting === true && isRemoval(operation)) await this.#recordRevoked(operation.volume);
       await this.#perform(operation, this.#context(operation, desired));
+      this.#observers.delete(operation.volume);
       const record = journal.records.get(operation.volume);
       if (record?.child !== undefined) await journal.put(withoutChild(record));
       return undefined;
     } catch (thrown) {
       const error = asVolumeError(thrown, operation);
+      if (!isAbandoned(error)) this.#observers.delete(operation.volume);
       return (await this.#settleChild(operation.volume, error)) ?? error;
     }
   }
@@ -115,16 +118,28 @@ export class Executor {
     await this.#deps.journal.put({ ...record, revoked: true });
   }
 
-  /** A volume that only looks has no record to put a child into, and leaves nothing behind if it hangs. */
+  /** Children of volumes that only look: they have no record to put one into, and leave nothing behind if it hangs. */
+  get observers(): ReadonlyMap<string, ChildProcessID> {
+    return this.#observers;
+  }
+
+  /** The child of a look has ended. */
+  forgetObserver(volume: string): void {
+    this.#observers.delete(volume);
+  }
+
   async #recordChild(context: ActionContext, operation: Operation, child: ChildProcessID): Promise<void> {
-    if (operation.kind === "observe") return;
+    if (operation.kind === "observe") {
+      this.#observers.set(operation.volume, child);
+      return;
+    }
     await this.#deps.journal.put({ ...recordOf(context, operation.volume), child });
   }
 
   /** The child of a failed operation has ended, unless it was abandoned: then the operation is still in flight. */
   async #settleChild(volume: string, error: VolumeError): Promise<VolumeError | undefined> {
     const record = this.#deps.journal.records.get(volume);
-    if (record?.child === undefined || error.reason === "OperationAbandoned") return undefined;
+    if (record?.child === undefined || isAbandoned(error)) return undefined;
     try {
       await this.#deps.journal.put(withoutChild(record));
       return undefined;
@@ -132,6 +147,11 @@ export class Executor {
       return asVolumeError(thrown, { volume, kind: "forget" });
     }
   }
+}
+
+/** Whether a child was given up that may still be at work; not, whether another one was the reason to start none. */
+function isAbandoned({ reason, errorClass }: VolumeError): boolean {
+  return reason === "OperationAbandoned" && errorClass === "uncertain";
 }
 
 /** Whatever a port threw, as a failure that users can be told of. */

@@ -120,6 +120,7 @@ export class Loop {
   async #look(): Promise<void> {
     const { system, settings, contents, observed, journal, onPlan } = this.#deps;
     await this.#forgetEndedChildren();
+    await this.#forgetEndedObservers();
     // What ends while the tables are read is newer than they are: it counts as in flight, and has asked for another look.
     const before = this.#inFlight();
     const table = await this.#readTable(this.#deps.host.mountTable);
@@ -176,6 +177,9 @@ export class Loop {
     for (const record of this.#deps.journal.records.values()) {
       if (record.child !== undefined && !inFlight.has(record.name)) inFlight.set(record.name, "stage");
     }
+    for (const volume of this.#deps.executor.observers.keys()) {
+      if (!inFlight.has(volume)) inFlight.set(volume, "observe");
+    }
     return inFlight;
   }
 
@@ -190,6 +194,14 @@ export class Loop {
     }
   }
 
+  async #forgetEndedObservers(): Promise<void> {
+    const { executor, host } = this.#deps;
+    for (const [volume, child] of [...executor.observers]) {
+      if (this.#running.has(volume) || (await host.evidence.alive(child))) continue;
+      if (executor.observers.get(volume) === child) executor.forgetObserver(volume);
+    }
+  }
+
   async #readTable(source: MountTableSource): Promise<MountTable | undefined> {
     try {
       return await source.read();
@@ -200,10 +212,7 @@ export class Loop {
   }
 
   #schedule(retryMs: number | undefined, readable: boolean): void {
-    const abandoned = [...this.#deps.journal.records.values()].some(
-      (r) => r.child !== undefined && !this.#running.has(r.name),
-    );
-    const waits = [retryMs ?? [], abandoned ? childCheckMs : [], readable ? [] : unreadableMs].flat();
+    const waits = [retryMs ?? [], this.abandoned > 0 ? childCheckMs : [], readable ? [] : unreadableMs].flat();
     this.#wakeAfter(Math.min(unwokenMs, ...waits));
   }
 

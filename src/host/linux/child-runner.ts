@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { VolumeError } from "../../errors.ts";
 import type { Timers } from "../../ports.ts";
 import type { ChildProcessID, Mounter, OperationContext } from "../ports.ts";
+import { type ChildSlot, ChildSlots } from "./child-slots.ts";
 
 /** What a disposable child is told to do: a piece of work of ours, or to become another program. */
 export type ChildRequest =
@@ -34,18 +35,37 @@ const killGraceMs = 1000;
  */
 export class ChildRunner {
   readonly #deps: ChildRunnerDeps;
+  readonly #slots: ChildSlots;
 
   constructor(deps: ChildRunnerDeps) {
     this.#deps = deps;
+    this.#slots = new ChildSlots(deps);
   }
 
   async run(request: ChildRequest, operation: OperationContext, onLine?: (line: string) => void): Promise<ChildResult> {
+    const slot = await this.#slots.acquire();
+    try {
+      return await this.#run(request, operation, { slot, ...(onLine && { onLine }) });
+    } catch (error) {
+      if (isAbandoned(error))
+        slot.abandon(); // released when it ends after all
+      else slot.release();
+      throw error;
+    }
+  }
+
+  async #run(
+    request: ChildRequest,
+    operation: OperationContext,
+    { slot, onLine }: { slot: ChildSlot; onLine?: (line: string) => void },
+  ): Promise<ChildResult> {
     const [file, ...args] = this.#deps.command;
     const child = spawn(file, args, {
       stdio: ["pipe", "pipe", "pipe"],
       env: { PATH: "/usr/sbin:/usr/bin:/sbin:/bin" },
     });
     const ended = collect(child, onLine);
+    void ended.then(() => slot.release());
     try {
       await spawned(child);
       await operation.onChild(identify(child));
@@ -85,6 +105,10 @@ export class ChildRunner {
       });
     });
   }
+}
+
+function isAbandoned(error: unknown): boolean {
+  return error instanceof VolumeError && error.reason === "OperationAbandoned";
 }
 
 /** Start time in clock ticks since boot: field 22 of /proc/PID/stat. */

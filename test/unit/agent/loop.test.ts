@@ -1,5 +1,7 @@
 import { expect } from "chai";
 import type { VolumeRecord } from "../../../src/agent/record.ts";
+import { VolumeError } from "../../../src/errors.ts";
+import type { OperationContext } from "../../../src/host/ports.ts";
 import { record, wanted } from "../../lib/plan-world.ts";
 import { settle } from "../kube/virtual-system.ts";
 import { at, FakeAgent, held, stagingOf } from "./fake-agent.ts";
@@ -124,6 +126,28 @@ describe("Loop", () => {
     expect(agent.mounted).to.deep.equal(["/mnt/a"]);
     expect(agent.host.calls.filter((call) => call === "bind /mnt/a")).to.have.length(1);
     expect(agent.journal.records.get("node.volume-1")?.targets[0]?.mountID).to.be.a("number");
+  });
+
+  it("a look at a source that hangs is not begun again while its process is there", async () => {
+    let looks = 0;
+    agent.host.alive.add(77);
+    const effects = agent.host.effects.bind(agent.host);
+    agent.host.effects = (operation?: OperationContext) => {
+      const { mounter, devices } = effects();
+      const inspect = async () => {
+        looks += 1;
+        await operation?.onChild({ pid: 77, startTime: 5 });
+        throw new VolumeError("OperationAbandoned", "uncertain", "it hangs");
+      };
+      return { mounter: { ...mounter, inspect }, devices };
+    };
+    const source = { hostPath: { path: "/x", type: "Directory" } } as const;
+    await agent.want(wanted({ mode: "Observe", source, mounts: [{ path: "/mnt/a" }] }));
+    await agent.system.advance(600_000);
+    expect([looks, agent.loop.abandoned]).to.deep.equal([1, 1]);
+    agent.host.alive.delete(77);
+    await agent.system.advance(6_000);
+    expect(looks).to.be.greaterThan(1);
   });
 
   it("starts nothing while the table cannot be read, and looks again after a second", async () => {
