@@ -7,7 +7,7 @@ import { createKubeClient } from "../kube/client.ts";
 import { createEventRecorder } from "../kube/event-recorder.ts";
 import { createLeaseRenewer } from "../kube/lease-renewer.ts";
 import type { Transport } from "../kube/transport.ts";
-import type { System } from "../ports.ts";
+import type { Cancel, System } from "../ports.ts";
 import { Contents } from "./contents.ts";
 import { isInvalid } from "./desired-volume.ts";
 import { driftOf } from "./drift.ts";
@@ -25,6 +25,9 @@ import { Reporter } from "./report.ts";
 import { transitions } from "./transitions.ts";
 import { VitalMetrics } from "./vital-metrics.ts";
 import { Vitals } from "./vitals.ts";
+
+/** When what could not be removed from the trash is tried again, in milliseconds: it may be gigabytes. */
+const emptyTrashAgainMs = 60_000;
 
 export interface AgentDeps {
   readonly system: System;
@@ -151,10 +154,14 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
     if (operation.kind === "unstage" && failure === undefined) emptyTrash();
   }
 
+  let emptyTrashAgain: Cancel = () => {};
   function emptyTrash(): void {
-    host.directories
-      .emptyTrash()
-      .catch((error: unknown) => log.error("the trash was not emptied", { error: messageOf(error) }));
+    emptyTrashAgain();
+    host.directories.emptyTrash().catch((error: unknown) => {
+      log.error("the trash was not emptied", { error: messageOf(error) });
+      emptyTrashAgain();
+      emptyTrashAgain = system.timers.after(emptyTrashAgainMs, emptyTrash);
+    });
   }
 
   const trigger = () => loop.trigger();
@@ -175,6 +182,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
     ready: synced,
     async stop() {
       for (const cancel of unwatch) cancel();
+      emptyTrashAgain();
       unsubscribe();
       await loop.stop();
       intents.stop();
