@@ -70,7 +70,7 @@ export class AgentProcess {
         if (tables.length > tablesKept) tables.shift();
       },
       onFormat: (disk) => invariants.mounts.formatted(disk),
-      volumeAt: (path) => journal.recordOf(this.#machine, path)?.name,
+      volumeAt: (path, identity) => journal.recordOf(this.#machine, path, identity)?.name,
       schedule: (ms, action) => void scheduler.after(ms, action),
     });
     const transport = new SimTransport({

@@ -32,8 +32,8 @@ export class Machine {
   readonly name: string;
   readonly place: AgentPlace;
   readonly disks = new Map<string, Disk>();
-  /** What is on the disk of the agent's journal. */
-  readonly journal: { text: string | undefined } = { text: undefined };
+  /** What is on the disk of the agent's journal. Doubtful: an append failed that may have been carried out. */
+  readonly journal: { text: string | undefined; doubtful: boolean } = { text: undefined, doubtful: false };
   kernel: Kernel;
   boots = 0;
   readonly #rootDisk: Disk;

@@ -44,7 +44,8 @@ export function bindClone(
   target: TargetPath,
 ): void {
   const { kernel } = deps.machine;
-  kernel.attachNew(source.dentry, at, { attributes, maker: "agent", volume: deps.volumeAt(target.path) });
+  const identity = { device: source.dentry.superblock.device, root: source.dentry.path };
+  kernel.attachNew(source.dentry, at, { attributes, maker: "agent", volume: deps.volumeAt(target.path, identity) });
 }
 
 /** @throws VolumeError OptionsRefused */

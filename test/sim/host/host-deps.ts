@@ -1,3 +1,4 @@
+import type { MountIdentity } from "../../../src/host/mount-table.ts";
 import type { Incarnation, Latency } from "../incarnation.ts";
 import type { Disk } from "../kernel/disk.ts";
 import type { Namespace } from "../kernel/mount.ts";
@@ -17,8 +18,8 @@ export interface HostDeps {
   onTable(): void;
   /** Told right before a disk is formatted. */
   onFormat(disk: Disk): void;
-  /** The volume that a staging path or target belongs to by the journal. */
-  volumeAt(path: string): string | undefined;
+  /** The volume that a staging path or target belongs to by the journal; of several the one that shows `identity`. */
+  volumeAt(path: string, identity?: MountIdentity): string | undefined;
   /** Runs something later, whether the agent lives then or not. */
   schedule(ms: number, action: () => void): void;
 }

@@ -10,7 +10,11 @@ export class SimJournalFile implements JournalFile {
   }
 
   read(): Promise<string | undefined> {
-    return this.#deps.incarnation.look(latency.call, () => this.#deps.machine.journal.text);
+    const { journal } = this.#deps.machine;
+    return this.#deps.incarnation.look(latency.call, () => {
+      journal.doubtful = false;
+      return journal.text;
+    });
   }
 
   append(text: string): Promise<void> {
@@ -19,13 +23,18 @@ export class SimJournalFile implements JournalFile {
       machine.journal.text = `${machine.journal.text ?? ""}${part}`;
     };
     const half = () => write(text.slice(0, Math.floor(incarnation.system.random.next() * text.length)));
-    return incarnation.effect(`journal append ${namesIn(text)}`, latency.sync, () => write(text), half);
+    const written = incarnation.effect(`journal append ${namesIn(text)}`, latency.sync, () => write(text), half);
+    return written.catch((error: unknown) => {
+      machine.journal.doubtful = true;
+      throw error;
+    });
   }
 
   replace(text: string): Promise<void> {
     const { machine, incarnation } = this.#deps;
     return incarnation.effect("journal replace", latency.sync, () => {
       machine.journal.text = text;
+      machine.journal.doubtful = false;
     });
   }
 

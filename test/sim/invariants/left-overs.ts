@@ -47,7 +47,8 @@ export function leftOvers(
       ? []
       : [`mount point ${path} is left`];
   });
-  const forgotten = [...records.keys()].filter((name) => !names.has(name)).map((name) => `a record of ${name} is left`);
+  const known = machine.journal.doubtful ? [] : [...records.keys()];
+  const forgotten = known.filter((name) => !names.has(name)).map((name) => `a record of ${name} is left`);
   return [...mounts, ...directories, ...trash, ...points, ...forgotten].map((what) => `${machine.name}: ${what}`);
 }
 

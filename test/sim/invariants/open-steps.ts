@@ -15,7 +15,8 @@ export function openSteps(
   intents: readonly NodeVolumeIntent[],
   blocked: readonly string[],
 ): string[] {
-  if (agent.namespace === undefined) return [];
+  // What an agent remembers of a write that failed is less than what may stand on its disk.
+  if (agent.namespace === undefined || machine.journal.doubtful) return [];
   const own = intents.filter(({ spec }) => spec.nodeName === machine.name && spec.mode === "Manage");
   const { operations } = plan({
     desired: new Map(own.flatMap((intent) => understand(intent) ?? []).map(({ desired }) => [desired.name, desired])),

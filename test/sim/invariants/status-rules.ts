@@ -55,8 +55,10 @@ export class StatusRules {
       this.#deps.report(`L10: observedGeneration of ${metadata.name} went back from ${highest} to ${generation}`);
     }
     this.#highest.set(uid, Math.max(highest, generation));
+    // Before it is revoked a volume counts as in use by its grant, and what a status says may be old when it arrives.
     if (type === "DELETED" || status.inUse !== false || uid !== metadata.uid) return;
-    if (!sameJson(before?.["status"], status)) this.#checkReleased(intent); // else it is only stored once more
+    if (metadata.deletionTimestamp === undefined || sameJson(before?.["status"], status)) return;
+    this.#checkReleased(intent);
   }
 
   /** Nothing of the volume may be mounted in any namespace of the node, nor be in use without a mount. */
