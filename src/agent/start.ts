@@ -122,7 +122,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
     contents: (ref) => contents.state(ref),
     observed,
     onPlan: tell,
-    onOperation: logOperation,
+    onOperation: ended,
   });
 
   let last: Plan | undefined;
@@ -144,14 +144,18 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
     state.update(plan, table);
   }
 
+  function ended(operation: Operation, result: { failure: Failure | undefined; durationMs: number }): void {
+    metrics.operation(operation, result.failure?.errorClass ?? "success", result.durationMs);
+    logOperation(operation, result);
+    if (operation.kind === "unstage" && result.failure === undefined) emptyTrash();
+  }
+
   function logOperation(operation: Operation, result: { failure: Failure | undefined; durationMs: number }): void {
     const { failure, durationMs } = result;
-    metrics.operation(operation, failure?.errorClass ?? "success", durationMs);
     const path = "path" in operation ? { path: operation.path } : {};
     const meta = { intent: operation.volume, operation: operation.kind, ...path, durationMs: Math.round(durationMs) };
     if (failure === undefined) log.info("done", meta);
     else log.warn("failed", { ...meta, reason: failure.reason, attempts: failure.attempts, error: failure.message });
-    if (operation.kind === "unstage" && failure === undefined) emptyTrash();
   }
 
   let emptyTrashAgain: Cancel = () => {};

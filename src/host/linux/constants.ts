@@ -12,9 +12,7 @@ export const SYS = {
 } as const;
 
 export const AT_FDCWD = -100;
-export const AT_SYMLINK_NOFOLLOW = 0x100;
 export const AT_REMOVEDIR = 0x200;
-export const AT_NO_AUTOMOUNT = 0x800;
 export const AT_EMPTY_PATH = 0x1000;
 
 export const O = {

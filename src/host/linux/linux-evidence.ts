@@ -54,13 +54,23 @@ function processes(): number[] {
 
 /** Working directory, root and open files of a process, as links: reading a link asks no file system. */
 function openPaths(pid: number): string[] {
-  const fds = unlessGone(() => readdirSync(`/proc/${pid}/fd`)) ?? [];
+  const fds = ifReadable(() => readdirSync(`/proc/${pid}/fd`)) ?? [];
   const links = ["cwd", "root", ...fds.map((fd) => `fd/${fd}`)];
-  return links.flatMap((link) => unlessGone(() => readlinkSync(`/proc/${pid}/${link}`)) ?? []);
+  return links.flatMap((link) => ifReadable(() => readlinkSync(`/proc/${pid}/${link}`)) ?? []);
 }
 
 function commandOf(pid: number): string {
-  return unlessGone(() => readFileSync(`/proc/${pid}/comm`, "utf8").trim()) ?? "?";
+  return ifReadable(() => readFileSync(`/proc/${pid}/comm`, "utf8").trim()) ?? "?";
+}
+
+/** For what is only told to people: what cannot be read is left out. */
+function ifReadable<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (errnoOf(error) === undefined) throw error;
+    return undefined;
+  }
 }
 
 function unlessGone<T>(read: () => T): T | undefined {
@@ -72,3 +82,4 @@ function unlessGone<T>(read: () => T): T | undefined {
     throw new VolumeError("StillReferenced", "transient", message, { cause: error });
   }
 }
+/** For evidence: what cannot be read is in use. */
