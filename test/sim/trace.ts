@@ -16,8 +16,12 @@ export class Trace {
     return this.#lines.length;
   }
 
+  /** The last lines, but for those that only say that somebody is alive. */
   tail(lines: number): string {
-    return this.#lines.slice(-lines).join("\n");
+    return this.#lines
+      .filter((line) => !line.includes("leases"))
+      .slice(-lines)
+      .join("\n");
   }
 
   toString(): string {

@@ -60,6 +60,7 @@ export const devices: readonly Scenario[] = [
       disk.garbage = true;
       const volume = world.cluster.createIntent("disk", {
         source: { local: { path: device } },
+        fsType: "ext4",
         mounts: [target("disk")],
       });
       await world.settle({ blocked: { [volume]: "DeviceNotEmpty" } });
