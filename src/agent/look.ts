@@ -156,7 +156,7 @@ function compare(
 }
 
 /** By what it shows, or, if its source was renamed or removed since, by its file system and its id or peer group. */
-function isOurs(entry: MountEntry, record: TargetRecord): boolean {
+export function isOurs(entry: MountEntry, record: TargetRecord): boolean {
   if (sameIdentity(entry, record.identity)) return true;
   if (!sameFilesystem(entry, record.identity)) return false;
   if (entry.id === record.mountID) return true;

@@ -2,7 +2,7 @@ import type { MountEntry } from "../host/mountinfo.ts";
 import { type Desired, type DesiredVolume, isInvalid } from "./desired-volume.ts";
 import { type Failure, slotOf } from "./failures.ts";
 import { type Likeness, likenessOf } from "./likeness.ts";
-import { look } from "./look.ts";
+import { isOurs, look } from "./look.ts";
 import { lostSteps, tableUnreadable } from "./lost-record.ts";
 import { observeSteps } from "./observe-steps.ts";
 import { describe, isRemoval, type Operation, type OperationKind } from "./operations.ts";
@@ -218,7 +218,17 @@ function likenessIn(input: PlanInput, desired: Desired | undefined): (mount: Mou
   if (desired.mode === "Observe" && desired.layout.hostPath !== undefined && observed?.source === undefined) {
     return () => undefined;
   }
-  return (mount) => likenessOf(mount, desired, { table, settings, observed });
+  const others =
+    desired.mode === "Observe" ? [] : [...input.records.values()].filter(({ name }) => name !== desired.name);
+  return (mount) =>
+    table.layers(mount.point).length === 1 && others.some((record) => isRecorded(mount, record))
+      ? "other"
+      : likenessOf(mount, desired, { table, settings, observed });
+}
+
+/** Whether a mount is a target of this record: then no other volume has lost the record of it. */
+function isRecorded(mount: MountEntry, { targets }: VolumeRecord): boolean {
+  return targets.some((target) => target.path === mount.point && isOurs(mount, target));
 }
 
 function problem(of: Problem): Steps {

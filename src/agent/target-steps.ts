@@ -65,8 +65,8 @@ function adoptions(target: TargetView, desired: DesiredVolume, view: VolumeView)
  */
 export function adoptOwn(target: TargetView, view: VolumeView): Action[] {
   const { record, mount } = view.stage;
-  if (record?.kind === "filesystem" || record?.kind === "directory") return adoptSame(target, record.identity);
-  return mount === undefined ? [] : adoptSame(target, identityOf(mount));
+  const known = record?.kind === "filesystem" || record?.kind === "directory" ? record.identity : undefined;
+  return adoptSame(target, known ?? (mount && identityOf(mount)));
 }
 
 function adoptSame(target: TargetView, source: MountIdentity | undefined): Action[] {

@@ -6,6 +6,7 @@ import type { Operation } from "../../../src/agent/operations.ts";
 import type { Plan } from "../../../src/agent/plan.ts";
 import type { Observation } from "../../../src/agent/plan-input.ts";
 import type { VolumeRecord } from "../../../src/agent/record.ts";
+import { volumeKey } from "../../../src/agent/volume-key.ts";
 import type { HostPorts } from "../../../src/host/ports.ts";
 import type { ObjectContent } from "../../../src/plugins/plugin.ts";
 import { Faults } from "../../sim/faults.ts";
@@ -20,6 +21,7 @@ import { Scheduler } from "../../sim/scheduler.ts";
 import { Sightings } from "../../sim/sightings.ts";
 import { Trace } from "../../sim/trace.ts";
 import { NodeRules } from "./node-rules.ts";
+import { volumeName } from "./volumes.ts";
 
 /** One run of the agent. */
 interface Running {
@@ -190,8 +192,7 @@ export class LawNode {
   }
 
   #volumeAt(path: string): string | undefined {
-    return [...this.records.values()].find(
-      ({ key, targets }) => path.endsWith(`/${key}`) || targets.some((target) => target.path === path),
-    )?.name;
+    const staged = [0, 1, 2].map(volumeName).find((name) => path.endsWith(`/${volumeKey(name)}`));
+    return staged ?? [...this.records.values()].find(({ targets }) => targets.some((t) => t.path === path))?.name;
   }
 }
