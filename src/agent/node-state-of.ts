@@ -3,6 +3,7 @@ import type { NodeVolumeState, NodeVolumeStateStatus, Orphan } from "../api/type
 import { isBeneath, type MountTable } from "../host/mount-table.ts";
 import { isInvalid } from "./desired-volume.ts";
 import { driftOf } from "./drift.ts";
+import type { JournalDamage } from "./journal.ts";
 import type { Plan, VolumePlan } from "./plan.ts";
 import { obstacleOf, standingOf } from "./standing.ts";
 
@@ -12,6 +13,8 @@ export interface NodeStateInput {
   readonly synced: boolean;
   readonly stagingRoot: string;
   readonly agent: { readonly version: string; readonly bootID: string; readonly epoch: number };
+  /** What the journal had lost when the agent started. */
+  readonly damage?: JournalDamage | undefined;
   readonly now: number;
 }
 
@@ -69,7 +72,7 @@ function orphansOfRecord({ name, record, view }: VolumePlan): Orphan[] {
 }
 
 function conditions(
-  { synced, table }: NodeStateInput,
+  { synced, table, damage }: NodeStateInput,
   inUse: readonly string[],
   volumes: readonly VolumePlan[],
 ): ConditionInput[] {
@@ -84,7 +87,7 @@ function conditions(
           message: "the kernel's mount table cannot be read",
         }
       : synced
-        ? { type: "Ready", status: "True", reason: "InSync", message: "" }
+        ? { type: "Ready", status: "True", reason: "InSync", message: messageOf(damage) }
         : {
             type: "Ready",
             status: "False",
@@ -101,6 +104,11 @@ function conditions(
           message: `${holding.length} volumes are granted or in use`,
         };
   return [ready, ...settlingOf(ready), drained];
+}
+
+function messageOf(damage: JournalDamage | undefined): string {
+  if (damage === undefined) return "";
+  return `${damage.lines} lines of the journal were damaged when the agent started: mounts that they spoke of look foreign; it was kept as ${damage.copy}`;
 }
 
 function isObserved({ desired }: VolumePlan): boolean {

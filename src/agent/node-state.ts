@@ -1,6 +1,7 @@
 import { resource } from "../api/names.ts";
 import type { NodeVolumeState } from "../api/types.gen.ts";
 import type { MountTable } from "../host/mount-table.ts";
+import { ApiError } from "../kube/api-error.ts";
 import type { KubeClient } from "../kube/client.ts";
 import { createKeyedQueue, type KeyedQueue } from "../kube/keyed-queue.ts";
 import { mergeDiff } from "../kube/merge-diff.ts";
@@ -9,6 +10,7 @@ import type { Transport } from "../kube/transport.ts";
 import type { System } from "../ports.ts";
 import { type NodeStateInput, nodeStateOf } from "./node-state-of.ts";
 import type { Plan } from "./plan.ts";
+import type { Vitals } from "./vitals.ts";
 
 export interface NodeStateReporterDeps {
   readonly system: System;
@@ -17,6 +19,8 @@ export interface NodeStateReporterDeps {
   readonly nodeName: string;
   readonly stagingRoot: string;
   readonly agent: NodeStateInput["agent"];
+  readonly vitals?: Vitals;
+  readonly damage?: NodeStateInput["damage"];
   synced(): boolean;
 }
 
@@ -77,10 +81,10 @@ export class NodeStateReporter {
   }
 
   #patch(): { state: NodeVolumeState; patch: object } | undefined {
-    const { nodeName, stagingRoot, agent, synced, system } = this.#deps;
+    const { nodeName, stagingRoot, agent, synced, system, damage } = this.#deps;
     const state = this.#states.store.get(nodeName);
     if (state === undefined || this.#latest === undefined) return undefined;
-    const input = { ...this.#latest, synced: synced(), stagingRoot, agent, now: system.clock.now() };
+    const input = { ...this.#latest, synced: synced(), stagingRoot, agent, damage, now: system.clock.now() };
     const patch = mergeDiff({ ...state.status }, { ...nodeStateOf(state, input) });
     return patch && { state, patch };
   }
@@ -91,6 +95,13 @@ export class NodeStateReporter {
     const { name, uid, resourceVersion } = change.state.metadata;
     const ref = { name, uid, resourceVersion };
     this.#writtenAt = this.#deps.system.clock.monotonic();
-    this.#states.upsertIfNewer(await this.#deps.client.mergePatchStatus(resource.states, ref, change.patch));
+    const { client, vitals } = this.#deps;
+    try {
+      this.#states.upsertIfNewer(await client.mergePatchStatus(resource.states, ref, change.patch));
+      vitals?.statusWrite("", undefined);
+    } catch (error) {
+      if (error instanceof ApiError && error.status === 403) vitals?.statusWrite("", error.message);
+      throw error;
+    }
   }
 }

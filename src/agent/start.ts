@@ -95,7 +95,17 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
   const reporter = new Reporter({ system, client, intents, agent: identity, vitals });
   const agent = { ...identity, version: deps.version };
   const stagingRoot = `${settings.stateDir}/staging`;
-  const state = new NodeStateReporter({ system, transport, client, nodeName, stagingRoot, agent, synced });
+  const state = new NodeStateReporter({
+    system,
+    transport,
+    client,
+    nodeName,
+    stagingRoot,
+    agent,
+    synced,
+    vitals,
+    damage: journal.damage,
+  });
 
   const executor = new Executor({
     system,

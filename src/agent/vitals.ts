@@ -34,7 +34,7 @@ export class Vitals {
   }
 
   /**
-   * What became of the write of one status.
+   * What became of the write of one status: an intent's, or the node's, whose name is "".
    * @param refusal why it is not allowed; undefined if it is, or nobody wants it any more
    * @returns whether it is the first that is refused
    */

@@ -29,6 +29,13 @@ function seen(world: World, more: Partial<NodeStateInput> = {}) {
 const condition = (of: ReturnType<typeof seen>, type: "Drained") => findCondition(of.conditions, type)?.status;
 
 describe("nodeStateOf", () => {
+  it("says what the journal had lost", () => {
+    const { conditions } = seen({ mounts: [] }, { damage: { lines: 2, copy: "/state/journal.damaged-7" } });
+    const ready = findCondition(conditions, "Ready");
+    expect(ready?.status).to.equal("True");
+    expect(ready?.message).to.match(/^2 lines of the journal were damaged.*journal.damaged-7$/);
+  });
+
   it("volumesInUse names what may be staged or mounted, sorted, before the intents were read as well as afterwards", () => {
     const { stage: _stage, ...nothing } = record({ name: "m", targets: [] });
     const records = [record({ name: "z" }), record({ name: "a" }), nothing];

@@ -1,6 +1,5 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { ApiError } from "../../../src/kube/api-error.ts";
 import type { KeyedQueueDeps } from "../../../src/kube/keyed-queue.ts";
 import { createKeyedQueue } from "../../../src/kube/keyed-queue.ts";
 import { settle, virtualSystem } from "./virtual-system.ts";
@@ -55,40 +54,6 @@ describe("createKeyedQueue", () => {
     expect(started).to.deep.equal(["a", "a"]);
     await finish("a");
     expect(queue.depth).to.equal(0);
-  });
-
-  it("a patient queue lets an add of a key that failed wait for its retry, but for a pardon", async () => {
-    const { system, queue, started, finish } = story({ patient: true });
-    queue.add("a");
-    await settle();
-    queue.add("a"); // while it runs
-    await finish("a", new Error("refused"));
-    for (let i = 0; i < 10; i += 1) queue.add("a");
-    queue.addAfter("a", 1);
-    await system.advance(100);
-    expect(started).to.deep.equal(["a"]);
-    await system.advance(150);
-    expect(started, "its retry").to.deep.equal(["a", "a"]);
-    await finish("a", new Error("refused"));
-    queue.pardon("a");
-    queue.add("a");
-    await settle();
-    expect(started).to.have.length(3);
-    await finish("a");
-    queue.add("a");
-    await settle();
-    expect(started, "after a success").to.have.length(4);
-  });
-
-  it("waits as long as the server asks", async () => {
-    const { system, queue, started, finish } = story();
-    queue.add("a");
-    await settle();
-    await finish("a", new ApiError(429, "TooManyRequests", "later", 9_000));
-    await system.advance(8_999);
-    expect(started).to.have.length(1);
-    await system.advance(1);
-    expect(started).to.have.length(2);
   });
 
   it("runs at most as many keys as allowed, in the order they came", async () => {
