@@ -1,8 +1,6 @@
 import type { KubeObject } from "../api/meta.ts";
 import type { Resource } from "../api/names.ts";
-import { messageOf } from "../errors.ts";
 import type { Cancel, System } from "../ports.ts";
-import { isExpired } from "./api-error.ts";
 import { fullJitter } from "./backoff.ts";
 import type { KubeClient } from "./client.ts";
 import { createKubeClient } from "./client.ts";
@@ -14,7 +12,7 @@ import { compareResourceVersions } from "./resource-version.ts";
 import type { Transport } from "./transport.ts";
 import { type Selection, watchQuery } from "./watch-query.ts";
 import type { WatchEnd } from "./watch-stream.ts";
-import { openWatch } from "./watch-stream.ts";
+import { endOfList, openWatch } from "./watch-stream.ts";
 import { createWatchTrouble } from "./watch-trouble.ts";
 
 export interface ReflectorDeps<T extends KubeObject> extends Selection {
@@ -167,7 +165,7 @@ export function createReflector<T extends KubeObject>(deps: ReflectorDeps<T>): R
         listen(false, onEnd);
       },
       (error: unknown) => {
-        if (!cancelled) onEnd({ kind: isExpired(error) ? "expired" : "failed", message: messageOf(error) });
+        if (!cancelled) onEnd(endOfList(error));
       },
     );
   }
@@ -197,7 +195,7 @@ export function createReflector<T extends KubeObject>(deps: ReflectorDeps<T>): R
     }
     backingOff = failures > 0;
     if (!backingOff) open();
-    else cancelCurrent = timers.after(fullJitter(failures, backoff, random), open);
+    else cancelCurrent = timers.after(Math.max(end.retryAfterMs ?? 0, fullJitter(failures, backoff, random)), open);
   }
 
   function settleWaiters(settle: (waiter: (typeof waiters)[number]) => void): void {

@@ -1,6 +1,6 @@
 import { messageOf } from "../errors.ts";
 import type { Cancel } from "../ports.ts";
-import { apiErrorOf } from "./api-error.ts";
+import { ApiError, apiErrorOf, isExpired } from "./api-error.ts";
 import type { ApiRequest, Transport } from "./transport.ts";
 import type { WatchEvent } from "./watch-event.ts";
 import { parseWatchEvent } from "./watch-event.ts";
@@ -13,6 +13,8 @@ export interface WatchEnd {
    */
   readonly kind: "closed" | "expired" | "refused" | "failed";
   readonly message: string;
+  /** How long the server asks to be left alone. */
+  readonly retryAfterMs?: number;
 }
 
 export interface WatchHandlers {
@@ -42,11 +44,11 @@ export function openWatch(transport: Transport, request: ApiRequest, handlers: W
       if (done) return;
       const event = parseWatchEvent(raw);
       if (event === undefined) finish({ kind: "failed", message: "a line is not a watch event" });
-      else if (event.type === "ERROR") finish(endOf(event.status, event.message));
+      else if (event.type === "ERROR") finish(endOf(event.status, event));
       else handlers.onEvent(event);
     },
     onEnd({ response, error }) {
-      if (response !== undefined) finish(endOf(response.status, apiErrorOf(response, "watch").message));
+      if (response !== undefined) finish(endOf(response.status, apiErrorOf(response, "watch")));
       else if (error !== undefined) finish({ kind: "failed", message: messageOf(error) });
       else finish({ kind: "closed", message: "closed by the server" });
     },
@@ -59,8 +61,18 @@ export function openWatch(transport: Transport, request: ApiRequest, handlers: W
   };
 }
 
-function endOf(status: number, message: string): WatchEnd {
+function endOf(
+  status: number,
+  { message, retryAfterMs }: { message: string; retryAfterMs?: number | undefined },
+): WatchEnd {
   if (status === 410) return { kind: "expired", message };
   if (status === 400 || status === 422) return { kind: "refused", message };
-  return { kind: "failed", message };
+  return { kind: "failed", message, ...(retryAfterMs !== undefined && { retryAfterMs }) };
+}
+
+/** A list that failed, as the end of the watch that it would have begun. */
+export function endOfList(error: unknown): WatchEnd {
+  const message = messageOf(error);
+  if (!(error instanceof ApiError)) return { kind: "failed", message };
+  return isExpired(error) ? { kind: "expired", message } : endOf(0, error);
 }

@@ -29,6 +29,29 @@ describe("createReflector, when things go wrong", () => {
     expect(system.lines.map((l) => l.message)).to.deep.equal(["watch lost", "watch lost", "watch is back"]);
   });
 
+  it("leaves a server alone for as long as it asks, whether it watches or lists in pages", async () => {
+    const body = { reason: "TooManyRequests", message: "later", details: { retryAfterSeconds: 7 } };
+    const asked: number[] = [];
+    const { system, reflector } = story({
+      transport: {
+        request: async () => {
+          asked.push(system.clock.monotonic());
+          return { status: 429, body };
+        },
+        stream(_request, { onEnd }) {
+          asked.push(system.clock.monotonic());
+          const status = asked.length === 1 ? 429 : 400; // the second time WatchList is refused: pages follow
+          system.timers.after(0, () => onEnd({ response: { status, body } }));
+          return () => {};
+        },
+      },
+    });
+    reflector.start();
+    await system.advance(14_000);
+    expect(asked).to.deep.equal([0, 7_000, 7_000, 14_000]);
+    reflector.stop();
+  });
+
   describe("when etcd is restored from a backup, whose versions are lower", () => {
     async function restored() {
       const world = story();
