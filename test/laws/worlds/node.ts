@@ -7,7 +7,7 @@ import type { Plan } from "../../../src/agent/plan.ts";
 import type { Observation } from "../../../src/agent/plan-input.ts";
 import type { VolumeRecord } from "../../../src/agent/record.ts";
 import { volumeKey } from "../../../src/agent/volume-key.ts";
-import type { HostPorts } from "../../../src/host/ports.ts";
+import type { Devices, HostPorts } from "../../../src/host/ports.ts";
 import type { ObjectContent } from "../../../src/plugins/plugin.ts";
 import { Faults } from "../../sim/faults.ts";
 import { simHost } from "../../sim/host/sim-host.ts";
@@ -22,6 +22,9 @@ import { Sightings } from "../../sim/sightings.ts";
 import { Trace } from "../../sim/trace.ts";
 import { NodeRules } from "./node-rules.ts";
 import { volumeName } from "./volumes.ts";
+
+/** More than any story needs. */
+const mostOperations = 400;
 
 /** One run of the agent. */
 interface Running {
@@ -90,7 +93,7 @@ export class LawNode {
     const running: Running = { incarnation, namespace };
     this.#running = running;
     incarnation.atEnd(() => this.machine.kernel.processes.end(process));
-    const host = this.#unreadable(
+    const host = this.#watched(
       simHost({
         machine: this.machine,
         namespace,
@@ -98,7 +101,7 @@ export class LawNode {
         incarnation,
         onCall: () => {},
         onTable: () => {},
-        onFormat: (disk) => this.rules.formatted(disk),
+        onFormat: () => {},
         volumeAt: (path) => this.#volumeAt(path),
         schedule: (ms, action) => void this.scheduler.after(ms, action),
       }),
@@ -123,10 +126,13 @@ export class LawNode {
     this.#running?.loop?.trigger();
   }
 
-  /** Lets virtual time pass. @throws Error if the agent broke a law */
+  /** Lets virtual time pass. @throws Error if the agent broke a law, or goes round in circles */
   async run(ms: number): Promise<void> {
     const until = this.scheduler.now + ms;
-    while (await this.scheduler.step(until)) this.rules.check();
+    while (await this.scheduler.step(until)) {
+      this.rules.check();
+      if (this.operations.length > mostOperations) throw new Error(`no end of operations\n${this.trace.tail(60)}`);
+    }
     this.rules.check();
   }
 
@@ -185,10 +191,23 @@ export class LawNode {
     }
   }
 
-  #unreadable(host: HostPorts): HostPorts {
+  /** The host, with a table that can be hidden, and each order to format told of before anybody checks it again. */
+  #watched(host: HostPorts): HostPorts {
     const { mountTable } = host;
     const read = () => (this.tableReadable ? mountTable.read() : Promise.reject(new Error("EIO")));
-    return { ...host, mountTable: { read, watch: (onChange) => mountTable.watch(onChange) } };
+    return {
+      ...host,
+      mountTable: { read, watch: (onChange) => mountTable.watch(onChange) },
+      effects: (operation) => {
+        const { mounter, devices } = host.effects(operation);
+        const format: Devices["format"] = (source, ...how) => {
+          const disk = this.machine.disks.get(source.path);
+          if (disk !== undefined) this.rules.formatted(disk);
+          return devices.format(source, ...how);
+        };
+        return { mounter, devices: { probe: (source) => devices.probe(source), format } };
+      },
+    };
   }
 
   #volumeAt(path: string): string | undefined {

@@ -76,7 +76,18 @@ export const stories: fc.Arbitrary<Story> = fc.record<Story>({
   place: fc.constantFrom("host", "pod"),
   types: fc.array(types, { minLength: 3, maxLength: 3 }),
   disks: fc.array(fc.constantFrom("empty", "empty", "xfs", "ext4", "garbage", "held"), { minLength: 3, maxLength: 3 }),
-  events: fc.array(event, { minLength: 3, maxLength: 14 }),
+  events: fc
+    .tuple(fc.array(want, { minLength: 1, maxLength: 3 }), fc.array(event, { minLength: 2, maxLength: 14 }))
+    .map(([wants, events]): Event[] => [...wants, { kind: "wait", ms: 2000 }, ...events]),
+});
+
+/** Stories of disks in every condition, by agents that are killed in the middle of what they do. */
+export const diskStories: fc.Arbitrary<Story> = fc.record<Story>({
+  seed: fc.nat(1000),
+  place: fc.constantFrom("host", "pod"),
+  types: fc.constant(["device", "device", "device"]),
+  disks: fc.array(fc.constantFrom("empty", "xfs", "ext4", "garbage", "held"), { minLength: 3, maxLength: 3 }),
+  events: fc.array(fc.oneof(want, ofVolume, ofNode, wait), { minLength: 3, maxLength: 10 }),
 });
 
 /** What a story has to remember of the intents: each has one UID in its life, and generations that grow. */
