@@ -186,6 +186,8 @@ export interface Holder {
 export interface Evidence {
   /**
    * Mounts of `identity`, or of anything beneath its root, in every mount namespace of the node (safety rule 6). Each
+  /** Whether the mount is in the node's own mount namespace: no container's, and nobody's in particular. */
+  readonly onNode?: boolean;
    * namespace is read once. Rejects if one cannot be read: what cannot be read is in use.
    */
   holders(identity: MountIdentity): Promise<readonly Holder[]>;
@@ -196,6 +198,8 @@ export interface Evidence {
   /** /proc/sys/kernel/random/boot_id: mounts do not survive a change of it. */
   bootID(): Promise<string>;
 }
+  /** Whether the kernel has a block device of this `major:minor`. */
+  hasBlockDevice(deviceNumber: string): Promise<boolean>;
 
 /** A process, told from later ones with the same pid by its start time in clock ticks since boot. */
 export interface ChildProcessID {

@@ -8,6 +8,8 @@ const checks = {
   root: () => (process.getuid?.() === 0 ? undefined : "needs root"),
   "loop-devices": () =>
     existsSync("/dev/loop-control") ? undefined : "needs loop devices: there is no /dev/loop-control",
+  zram: () =>
+    existsSync("/sys/class/zram-control/hot_add") ? undefined : "needs zram: there is no /sys/class/zram-control",
   fuse: () => (existsSync("/dev/fuse") ? undefined : "needs FUSE: there is no /dev/fuse"),
   "nfs-client": () => fileSystem("nfs4"),
   xfs: () => fileSystem("xfs"),

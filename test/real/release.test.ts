@@ -1,6 +1,6 @@
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { expect } from "chai";
 import { intent, RealNode } from "../lib/real-node.ts";
 import { need } from "../lib/requirements.ts";
@@ -56,6 +56,23 @@ describe("release, on the real kernel", () => {
     expect(node.mounts(), "the node's own table is clean already").to.deep.equal([]);
     container.kill();
     await once(container, "exit");
+    node.forgetFailures();
+    expect((await node.volume(name)).phase).to.equal("released");
+  });
+
+  it("a bind that somebody made on the node keeps it, and is what the wait is for", async () => {
+    const volume = (deleting: boolean) =>
+      intent({ source: memory, deleting, generation: deleting ? 2 : 1, mounts: [{ path: node.target("a") }] });
+    node.want(volume(false));
+    await node.converge();
+    const copy = `${node.path}/src/copy`;
+    mkdirSync(copy);
+    execFileSync("mount", ["--bind", node.target("a"), copy]);
+    node.want(volume(true));
+    const { failure } = await node.volume(name);
+    expect(failure?.reason).to.equal("StillReferenced");
+    expect(failure?.message).to.contain(`still mounted on the node at ${copy}`).and.not.to.contain("pid");
+    execFileSync("umount", [copy]);
     node.forgetFailures();
     expect((await node.volume(name)).phase).to.equal("released");
   });

@@ -9,7 +9,8 @@ import { names, withUsers } from "./targets.ts";
  * Takes down what stage made, when no target is left (law L3):
  *
  *   1. unmount the staged file system
- *   2. wait until no mount namespace of the node shows it, nobody has the device open (safety rule 6)
+ *   2. wait until no mount namespace of the node shows it, nobody has the device open (safety rule 6); of a path of the
+ *      host that cannot be told, for others may show it in their own right
  *   3. remove the directories that were made for it; data goes by way of the trash
  *
  * Cut off anywhere, it begins again from the start. The record of it goes last: until then the volume is in use.
@@ -23,7 +24,7 @@ export async function unstage(
   const target = stagingTarget(context, record.key);
   const stage: StageRecord = record.stage ?? { kind: "filesystem", path: target.path, ready: false, options: [] };
   const shown = await unmountStage(context, volume, stage, action);
-  if (shown !== undefined) await refuseWhileHeld(context, shown);
+  if (shown !== undefined) await refuseWhileHeld(context, shown, record.type === "nfs");
   if (stage.kind === "device") await refuseWhileOpen(context, stage);
   if (stage.kind === "filesystem") await context.effects.mounter.removeTarget(target, "directory");
   if (stage.kind === "directory") await removeData(context, stage);
@@ -50,7 +51,8 @@ async function unmountStage(
   { mountID, rung }: { readonly mountID?: number; readonly rung: UnmountRung },
 ): Promise<MountIdentity | undefined> {
   const target = stagingTarget(context, recordOf(context, volume).key);
-  if (stage.kind === "path" || stage.kind === "device") return undefined;
+  if (stage.kind === "path") return undefined;
+  if (stage.kind === "device") return stage.identity;
   const mount = (await context.host.mountTable.read()).at(target.path);
   const identity = stage.identity ?? (mount && identityOf(mount));
   await context.journal.put({
@@ -67,19 +69,36 @@ async function unmountStage(
   return identity;
 }
 
-async function refuseWhileHeld(context: ActionContext, identity: MountIdentity): Promise<void> {
+/**
+ * @param shared whether others may mount the same in their own right, as kubelet or fstab do an export: while one is
+ * mounted on the node, which is none of ours any more, what containers show cannot be told from copies of it
+ */
+async function refuseWhileHeld(context: ActionContext, identity: MountIdentity, shared: boolean): Promise<void> {
   const holders = await context.host.evidence.holders(identity);
-  if (holders.length === 0) return;
+  const onNode = holders.find((holder) => holder.onNode === true);
+  if (holders.length === 0 || (shared && onNode !== undefined)) return;
+  if (onNode !== undefined) {
+    const message = `it is still mounted on the node at ${onNode.mountPoint}, not by this agent: unmount it there`;
+    throw new VolumeError("StillReferenced", "transient", message, { on: { kind: "Mount", name: onNode.mountPoint } });
+  }
   const [first] = holders;
   const message = `it is still mounted in another mount namespace: ${names(holders)}. End these processes or unmount it there`;
   const on = { kind: "Process", name: `${first?.pid} (${first?.command})` };
   throw new VolumeError("StillReferenced", "transient", message, { on });
 }
 
-async function refuseWhileOpen(context: ActionContext, stage: StageRecord): Promise<void> {
-  const device = await context.effects.devices.probe({ root: "/", path: stage.path });
+/** A device that was pulled is held by nobody: neither its node nor its number is there to be asked. */
+async function refuseWhileOpen(context: ActionContext, { path, deviceNumber }: StageRecord): Promise<void> {
+  const source = { root: "/", path };
+  const node = await context.effects.mounter.inspect(source);
+  if (deviceNumber !== undefined && node?.deviceNumber !== deviceNumber) {
+    if (!(await context.host.evidence.hasBlockDevice(deviceNumber))) return;
+    const message = `${path} does not stand for the device ${deviceNumber} any more, which is still there: bring its node back, or pull it`;
+    throw new VolumeError("DeviceBusy", "transient", message, { on: { kind: "Device", name: deviceNumber } });
+  }
+  const device = await context.effects.devices.probe(source);
   if (device.busy === undefined) return;
-  throw new VolumeError("DeviceBusy", "transient", device.busy, { on: { kind: "Device", name: stage.path } });
+  throw new VolumeError("DeviceBusy", "transient", device.busy, { on: { kind: "Device", name: path } });
 }
 
 /** A directory that was never seen after it was made, or is another one by now, goes only if it is empty. */

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { VolumeError } from "../../errors.ts";
 import { isBeneath, type MountIdentity, sameFilesystem } from "../mount-table.ts";
 import { parseMountinfo } from "../mountinfo.ts";
@@ -10,8 +10,16 @@ const gone = new Set(["ENOENT", "ESRCH"]);
 
 /** What /proc says about who uses a volume. Needs the node's process namespace (hostPID) and its root. */
 export class LinuxEvidence implements Evidence {
+  readonly #nodeProcess: number | "self";
+
+  /** @param nodeProcess a process in the node's mount namespace */
+  constructor(nodeProcess: number | "self") {
+    this.#nodeProcess = nodeProcess;
+  }
+
   async holders(identity: MountIdentity): Promise<readonly Holder[]> {
     const seen = new Set<string>();
+    const node = unlessGone(() => readlinkSync(`/proc/${this.#nodeProcess}/ns/mnt`));
     const holders: Holder[] = [];
     for (const pid of processes()) {
       const namespace = unlessGone(() => readlinkSync(`/proc/${pid}/ns/mnt`));
@@ -20,7 +28,9 @@ export class LinuxEvidence implements Evidence {
       if (table === undefined) continue; // it ended in between; another process may show the same namespace
       seen.add(namespace);
       const mount = parseMountinfo(table).find((m) => sameFilesystem(m, identity) && isBeneath(m.root, identity.root));
-      if (mount !== undefined) holders.push({ pid, command: commandOf(pid), mountPoint: mount.point });
+      if (mount === undefined) continue;
+      const onNode = namespace === node;
+      holders.push({ pid, command: commandOf(pid), mountPoint: mount.point, ...(onNode && { onNode }) });
     }
     return holders;
   }
@@ -32,6 +42,10 @@ export class LinuxEvidence implements Evidence {
       if (link !== undefined) users.push({ pid, command: commandOf(pid), mountPoint: link });
     }
     return users;
+  }
+
+  async hasBlockDevice(deviceNumber: string): Promise<boolean> {
+    return existsSync(`/sys/dev/block/${deviceNumber}`);
   }
 
   async alive(child: ChildProcessID): Promise<boolean> {

@@ -30,7 +30,7 @@ export function linuxHost({ stateDir, childCommand, timers, libc, nodeProcess }:
     mountTable,
     ...(nodeProcess !== undefined && { nodeTable: new LinuxMountTable(nodeProcess) }),
     directories: new LinuxDirectories({ libc, trash: `${stateDir}/trash`, runner }),
-    evidence: new LinuxEvidence(),
+    evidence: new LinuxEvidence(nodeProcess ?? "self"),
     journal: new LinuxJournalFile(`${stateDir}/journal`),
     effects(operation: OperationContext): Effects {
       const mounter = new RoutedMounter(mountTable, here, new ChildMounter(runner, operation));

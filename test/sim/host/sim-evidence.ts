@@ -41,7 +41,9 @@ export class SimEvidence implements Evidence {
   }
 
   hasBlockDevice(deviceNumber: string): Promise<boolean> {
-    return this.#deps.incarnation.look(latency.call, () => this.#deps.machine.kernel.hasBlockDevice(deviceNumber));
+    return this.#deps.incarnation.look(latency.call, () =>
+      [...this.#deps.machine.disks.values()].some((disk) => disk.number === deviceNumber),
+    );
   }
 
   alive(child: ChildProcessID): Promise<boolean> {

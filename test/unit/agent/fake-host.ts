@@ -1,6 +1,6 @@
 import { MountTable } from "../../../src/host/mount-table.ts";
 import type { MountEntry } from "../../../src/host/mountinfo.ts";
-import type { ChildProcessID, Effects, HostPorts, JournalFile, Mounter } from "../../../src/host/ports.ts";
+import type { ChildProcessID, Effects, Holder, HostPorts, JournalFile, Mounter } from "../../../src/host/ports.ts";
 import { entry } from "../../lib/mount-entries.ts";
 
 /**
@@ -14,6 +14,8 @@ export class FakeHost implements HostPorts {
   reads = 0;
   readable = true;
   readonly alive = new Set<number>();
+  /** Who still has a volume mounted. */
+  holders: readonly Holder[] = [];
   /** Asked before each call that is logged: what it rejects with, the call rejects with. */
   before: (call: string) => Promise<void> = async () => {};
   entries: MountEntry[] = [entry({ id: 1, parent: 0, point: "/", device: "8:1", fsType: "ext4" })];
@@ -29,8 +31,9 @@ export class FakeHost implements HostPorts {
   };
 
   readonly evidence = {
-    holders: async () => [],
+    holders: async () => this.holders,
     users: async () => [],
+    hasBlockDevice: async () => false,
     alive: async ({ pid }: ChildProcessID) => this.alive.has(pid),
     bootID: async () => "boot-1",
   };
