@@ -15,7 +15,7 @@ export function unmet(node: LawNode): string[] {
 export function isHindered(name: string, node: LawNode): boolean {
   const desired = node.desired.get(name);
   if (desired === undefined) return false;
-  if (isInvalid(desired)) return !desired.deleting;
+  if (isInvalid(desired)) return !desired.deleting || hasUnexplained(name, node);
   if (desired.mode === "Observe" || desired.suspend) return !desired.deleting;
   const { source, fsType } = desired.spec;
   const disk = node.machine.disks.get(source.local?.path ?? "");
