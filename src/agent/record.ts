@@ -1,6 +1,6 @@
 import type { MountIdentity } from "../host/mount-table.ts";
 import type { ChildProcessID, DirectoryID, MountAttributes } from "../host/ports.ts";
-import type { SourceType, StageKind } from "../plugins/plugin.ts";
+import type { FoundSource, SourceType, StageKind } from "../plugins/plugin.ts";
 
 /**
  * What the agent has written down of one volume: what it set out to do before it did it, and what it learned. Together
@@ -42,6 +42,8 @@ export interface StageRecord {
   /** Inode of the data directory: what is left of `directory` after a reboot, which may give its device another number. */
   readonly inode?: number;
   readonly deviceNumber?: string;
+  /** What its source was found to be: it is not followed to anything else (docs/security.md). */
+  readonly found?: FoundSource;
   /** Version of the object whose content was written last. */
   readonly contentVersion?: string;
 }
@@ -98,7 +100,7 @@ export function afterReboot(record: VolumeRecord): VolumeRecord {
   const { stage, child: _gone, ...rest } = record;
   const targets = record.targets.map(unmounted);
   if (stage?.kind !== "directory" && stage?.kind !== "filesystem") return withoutStage({ ...rest, targets });
-  const { identity: _identity, directory, deviceNumber: _number, ...kept } = stage;
+  const { identity: _identity, directory, deviceNumber: _number, found: _found, ...kept } = stage;
   return { ...rest, stage: { ...kept, ready: false, ...(directory && { inode: directory.inode }) }, targets };
 }
 

@@ -37,7 +37,7 @@ export interface NodeVolumeIntentSpec {
   source: VolumeSource;
   volumeMode: "Filesystem" | "Block";
   /**
-   * File system of a local block device: what is expected there, and what an empty device is formatted with. Without it, what is found is mounted, and an empty device is formatted with ext4.
+   * File system of a local block device: what is expected there, and what an empty device is formatted with. Without it, what is found is mounted, and nothing is formatted.
    */
   fsType?: "ext4" | "ext3" | "ext2" | "xfs" | "btrfs";
   /**
@@ -542,7 +542,7 @@ export interface VolumeTemplate {
    */
   volumeMode: "Filesystem" | "Block";
   /**
-   * File system of a local block device: what is expected there, and what an empty device is formatted with. Without it, what is found is mounted, and an empty device is formatted with ext4.
+   * File system of a local block device: what is expected there, and what an empty device is formatted with. Without it, what is found is mounted, and nothing is formatted.
    */
   fsType?: "ext4" | "ext3" | "ext2" | "xfs" | "btrfs";
   /**

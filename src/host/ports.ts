@@ -63,6 +63,8 @@ export interface SourceInfo {
   readonly identity: MountIdentity;
   /** Where it is after all symbolic links, as seen by the agent. */
   readonly canonicalPath: string;
+  /** Type of the file system that it is on. */
+  readonly fsType: string;
   /** `major:minor` that a device node stands for. */
   readonly deviceNumber?: string;
 }
@@ -92,7 +94,10 @@ export interface FilesystemMount {
 export interface Mounter {
   /** What is at a source path, links followed within its root; undefined if nothing. */
   inspect(source: SourcePath): Promise<SourceInfo | undefined>;
-  /** Makes an empty directory or file at a source path, and its parents; what is there already stays. */
+  /**
+   * Makes an empty directory or file at a source path, and its parents; what is there already stays. Fails with
+   * SymlinkInPath if there is a link on the way, which would say where something is made.
+   */
   makeSource(source: SourcePath, kind: "directory" | "file", mode: number): Promise<void>;
   /** What is at a target path, mounts included; undefined if nothing. */
   inspectTarget(target: TargetPath): Promise<{ readonly kind: FileKind; readonly mountID: number } | undefined>;

@@ -1,7 +1,8 @@
 import type { HostPathVolumeSource } from "../api/types.gen.ts";
 import { unreachable, VolumeError } from "../errors.ts";
 import type { FileKind, SourceInfo, SourcePath } from "../host/ports.ts";
-import type { StageContext, Staged, VolumePlugin, VolumeSpec } from "./plugin.ts";
+import { foundSource } from "./found-source.ts";
+import type { FoundSource, StageContext, Staged, VolumePlugin, VolumeSpec } from "./plugin.ts";
 
 type HostPathType = NonNullable<HostPathVolumeSource["type"]>;
 
@@ -19,18 +20,19 @@ export const hostPath: VolumePlugin = {
     const { path, type = "" } = sourceOf(spec);
     const source = { root: context.hostRoot, path };
     const info = (await context.mounter.inspect(source)) ?? (await create(source, type, context));
+    const found = foundSource(path, info, context);
     const wanted = wantedKind(type);
     if (wanted !== undefined && info.kind !== wanted) {
       throw new VolumeError("SourceWrongType", "final", `${path} is a ${info.kind}, but type ${type} is asked for`);
     }
-    return stagedPath(info);
+    return stagedPath(info, found);
   },
 };
 
 /** A path of the host, as it was found. */
-export function stagedPath(info: SourceInfo): Staged {
+export function stagedPath(info: SourceInfo, found: FoundSource): Staged {
   const fileKind = info.kind === "directory" ? "directory" : "file";
-  return { kind: "path", path: info.canonicalPath, fileKind, identity: info.identity };
+  return { kind: "path", path: found.path, fileKind, identity: info.identity, found };
 }
 
 async function create(source: SourcePath, type: HostPathType, context: StageContext): Promise<SourceInfo> {

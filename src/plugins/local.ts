@@ -1,15 +1,18 @@
 import type { LocalVolumeSource } from "../api/types.gen.ts";
 import { VolumeError } from "../errors.ts";
-import type { DeviceInfo, SourcePath } from "../host/ports.ts";
+import type { DeviceInfo } from "../host/ports.ts";
+import { foundSource } from "./found-source.ts";
 import { stagedPath } from "./host-path.ts";
-import type { StageContext, Staged, VolumePlugin, VolumeSpec } from "./plugin.ts";
+import type { FoundSource, StageContext, Staged, VolumePlugin, VolumeSpec } from "./plugin.ts";
 import { stageFilesystem } from "./staging.ts";
 
-const defaultFsType = "ext4"; // kubelet's default (behaviour 119)
+/** What may be mounted from a disk, whoever has written it: the kernel's drivers for others trust what they read more. */
+const mountable = ["ext2", "ext3", "ext4", "xfs", "btrfs"];
 
 /**
- * A directory of the node, or a block device: mounted with the file system that is on it, formatted only if it is
- * proved empty (law L11), or bound as it is (volumeMode Block). (kubelet: pkg/volume/local)
+ * A directory of the node, or a block device: mounted with the file system that is on it, formatted only if fsType says
+ * with what and it is proved empty (law L11), or bound as it is (volumeMode Block). (kubelet: pkg/volume/local, which
+ * formats with ext4 if no fsType is named)
  */
 export const local: VolumePlugin = {
   type: "local",
@@ -29,60 +32,68 @@ export const local: VolumePlugin = {
       const message = `there is no ${path} on the node: a local volume is never made, only used`;
       throw new VolumeError("SourceNotFound", "final", message, { on: { kind: "Path", name: path } });
     }
-    if (info.kind === "blockDevice" && info.deviceNumber !== undefined) {
-      const deviceNumber = info.deviceNumber;
-      if (spec.volumeMode === "Filesystem") return { ...(await stageDevice(spec, source, context)), deviceNumber };
-      return { ...stagedPath(info), kind: "device", deviceNumber };
+    const found = foundSource(path, info, context);
+    const { deviceNumber } = found;
+    if (found.kind === "blockDevice" && deviceNumber !== undefined) {
+      if (spec.volumeMode === "Filesystem") return stageDevice(spec, { ...found, deviceNumber }, context);
+      return { ...stagedPath(info, found), kind: "device", deviceNumber };
     }
     if (spec.volumeMode === "Block" || spec.fsType !== undefined || spec.mountOptions.length > 0) {
       const asked =
         spec.volumeMode === "Block" ? "volumeMode: Block" : spec.fsType === undefined ? "mountOptions" : "fsType";
       throw new VolumeError("SourceWrongType", "final", `${path} is a ${info.kind}, but ${asked} needs a block device`);
     }
-    if (info.kind === "directory") return stagedPath(info);
+    if (info.kind === "directory") return stagedPath(info, found);
     throw new VolumeError("SourceWrongType", "final", `${path} is a ${info.kind}, not a directory or block device`);
   },
 };
 
-async function stageDevice(spec: VolumeSpec, source: SourcePath, context: StageContext): Promise<Staged> {
+/** A device as it was found: from here on by the path of its node, on which no link can lead elsewhere any more. */
+type FoundDevice = FoundSource & { readonly deviceNumber: string };
+
+async function stageDevice(spec: VolumeSpec, found: FoundDevice, context: StageContext): Promise<Staged> {
   const options = spec.mountOptions;
-  if (context.stagingMount !== undefined) {
-    return stageFilesystem(context, {
-      fsType: context.stagingMount.fsType,
-      source: context.stagingMount.source,
-      options,
-    });
+  const { path, deviceNumber } = found;
+  const { stagingMount } = context;
+  if (stagingMount !== undefined) {
+    const { fsType, source } = stagingMount;
+    return stageFilesystem(context, { fsType, source, options }, false, { found, deviceNumber });
   }
-  const device = await context.devices.probe(source);
+  const device = await context.devices.probe({ root: "/", path });
   if (device.busy !== undefined) {
-    throw new VolumeError("DeviceBusy", "transient", device.busy, { on: { kind: "Device", name: source.path } });
+    throw new VolumeError("DeviceBusy", "transient", device.busy, { on: { kind: "Device", name: path } });
   }
   // A signature says that mkfs came to its end: it writes that last.
   if (device.signature !== undefined && context.formatting !== undefined) await context.recordFormatting(undefined);
-  const fsType = device.signature ?? (await format(spec, source, device, context));
+  const fsType = device.signature ?? (await format(spec, path, device, context));
   if (spec.fsType !== undefined && spec.fsType !== fsType) {
-    const message = `${source.path} has ${fsType}, but fsType ${spec.fsType} is asked for; it is not formatted again`;
+    const message = `${path} has ${fsType}, but fsType ${spec.fsType} is asked for; it is not formatted again`;
     throw new VolumeError("FilesystemMismatch", "final", message);
   }
-  return stageFilesystem(context, { fsType, source: device.path, options });
+  if (!mountable.includes(fsType)) {
+    const message = `${path} has ${fsType}, which is neither mounted nor formatted: only ${mountable.join(", ")} are mounted`;
+    throw new VolumeError("FilesystemUnsupported", "final", message);
+  }
+  return stageFilesystem(context, { fsType, source: device.path, options }, false, { found, deviceNumber });
 }
 
 /** @returns the file system that is on the device now */
-async function format(
-  spec: VolumeSpec,
-  source: SourcePath,
-  device: DeviceInfo,
-  context: StageContext,
-): Promise<string> {
+async function format(spec: VolumeSpec, path: string, device: DeviceInfo, context: StageContext): Promise<string> {
   const begun = device.identity !== undefined && device.identity === context.formatting ? device.identity : undefined;
+  const { fsType } = spec;
+  const on = { kind: "Device", name: path };
   if (!device.empty && begun === undefined) {
-    const message = `${source.path} has no file system that is known, but data: it is not formatted. Empty it by hand`;
-    throw new VolumeError("DeviceNotEmpty", "final", message, { on: { kind: "Device", name: source.path } });
+    const message = `${path} has no file system that is known, but data: it is not formatted. Empty it by hand`;
+    throw new VolumeError("DeviceNotEmpty", "final", message, { on });
   }
-  const fsType = spec.fsType ?? defaultFsType;
+  if (fsType === undefined) {
+    const message = `${path} is empty: name the file system to make in fsType, or make one by hand`;
+    throw new VolumeError("FilesystemMissing", "final", message, { on });
+  }
   await context.recordFormatting(device.identity);
-  context.progress(`formatting ${source.path} with ${fsType}`);
-  await context.devices.format(source, fsType, (line) => context.progress(`mkfs.${fsType}: ${line}`), begun);
+  context.progress(`formatting ${path} with ${fsType}`);
+  const onProgress = (line: string) => context.progress(`mkfs.${fsType}: ${line}`);
+  await context.devices.format({ root: "/", path }, fsType, onProgress, begun);
   await context.recordFormatting(undefined);
   return fsType;
 }

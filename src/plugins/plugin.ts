@@ -1,7 +1,15 @@
 import type { VolumeSource } from "../api/types.gen.ts";
 import type { MountIdentity } from "../host/mount-table.ts";
 import type { MountEntry } from "../host/mountinfo.ts";
-import type { Directories, DirectoryID, Effects, MountAttributes, PayloadFile, TargetPath } from "../host/ports.ts";
+import type {
+  Directories,
+  DirectoryID,
+  Effects,
+  FileKind,
+  MountAttributes,
+  PayloadFile,
+  TargetPath,
+} from "../host/ports.ts";
 
 /** The members of VolumeSource: one plugin each. */
 export type SourceType = keyof VolumeSource;
@@ -56,6 +64,8 @@ export interface Layout {
 export type StageKind = "path" | "directory" | "filesystem" | "device";
 
 export interface Staged {
+  /** What was found at the path of the host that it comes from. */
+  readonly found?: FoundSource;
   readonly kind: StageKind;
   /** What targets are bound from, as the agent sees it. */
   readonly path: string;
@@ -64,6 +74,15 @@ export interface Staged {
   /** Of a data directory: which one it is. */
   readonly directory?: DirectoryID;
   /** Of a device, and of a file system on one: `major:minor`. */
+  readonly deviceNumber?: string;
+}
+
+/** What stood at a path of the host when a volume was made of it. */
+export interface FoundSource {
+  /** Where it is after all symbolic links, as the agent sees it. */
+  readonly path: string;
+  readonly kind: FileKind;
+  /** `major:minor` that a device node stands for. */
   readonly deviceNumber?: string;
 }
 
@@ -87,6 +106,8 @@ export interface StageContext extends Effects {
   readonly stagingMount: MountEntry | undefined;
   /** The node's root as the agent sees it. */
   readonly hostRoot: string;
+  /** What the source was found to be when the volume was staged last, if that is on record. */
+  readonly found: FoundSource | undefined;
   readonly content: ObjectContent | undefined;
   /** Identity of the device on which a file system was begun for this volume, and not seen to be finished. */
   readonly formatting: string | undefined;
@@ -97,7 +118,7 @@ export interface StageContext extends Effects {
   /**
    * Writes down what is about to be made, durably, before it is made, so that a crash in between leaves a record of it.
    */
-  record(what: { readonly kind: StageKind; readonly path: string; readonly directory?: DirectoryID }): Promise<void>;
+  record(what: Pick<Staged, "kind" | "path" | "directory" | "deviceNumber" | "found">): Promise<void>;
 }
 
 /**

@@ -7,9 +7,10 @@ export async function stageFilesystem(
   context: StageContext,
   mount: Pick<FilesystemMount, "fsType" | "source" | "options">,
   readOnly = false,
+  device: Pick<Staged, "found" | "deviceNumber"> = {},
 ): Promise<Staged> {
   const target = context.stagingTarget;
-  await context.record({ kind: "filesystem", path: target.path });
+  await context.record({ kind: "filesystem", path: target.path, ...device });
   if (context.stagingMount === undefined) {
     await context.mounter.makeTarget(target, "directory");
     await context.mounter.mountFilesystem({ ...mount, target, attributes: { ...stagingAttributes, readOnly } });
@@ -19,7 +20,7 @@ export async function stageFilesystem(
   }
   const staged = await context.mounter.inspect({ root: "/", path: target.path });
   if (staged === undefined) throw new VolumeError("SetUpFailed", "transient", `${target.path} is not there any more`);
-  return { kind: "filesystem", path: target.path, fileKind: "directory", identity: staged.identity };
+  return { kind: "filesystem", path: target.path, fileKind: "directory", identity: staged.identity, ...device };
 }
 
 /** The name that a volume's file system in memory goes by in the mount table: it tells it from those of other volumes. */

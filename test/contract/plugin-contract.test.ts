@@ -59,6 +59,7 @@ const cases: readonly Case[] = [
     title: "local block device, formatted with ext4",
     needs: ["loop-devices", "mkfs.ext4", "ext4"],
     source: (node) => ({ local: { path: emptyDevice(node) } }),
+    spec: { fsType: "ext4" },
     shows: (path) => expect(readdirSync(path)).to.include("lost+found"),
     keepsData: true,
   },

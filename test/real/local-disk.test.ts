@@ -32,7 +32,7 @@ describe("local block devices, on the real kernel", () => {
       execFileSync("dd", [`of=${disk}`, "bs=1", `seek=${offset}`, "count=1", "conv=notrunc", "status=none"], {
         input: "x",
       });
-      node.want(local());
+      node.want(local({ fsType: "ext4" }));
       expect((await node.volume(name)).failure?.reason, `byte at ${offset}`).to.equal("DeviceNotEmpty");
       execFileSync("dd", [`of=${disk}`, "bs=1", `seek=${offset}`, "count=1", "conv=notrunc", "status=none"], {
         input: "\0",
@@ -106,7 +106,7 @@ describe("local block devices, on the real kernel", () => {
   });
 
   it("options that can only be given at mount time take the volume down and up again", async () => {
-    node.want(local());
+    node.want(local({ fsType: "ext4" }));
     await node.converge();
     writeFileSync(`${node.target("a")}/token`, "data");
     node.want(local({ fsType: "ext4", generation: 2, mountOptions: ["data=writeback"] }));
@@ -117,7 +117,7 @@ describe("local block devices, on the real kernel", () => {
   });
 
   it("options that the kernel changes in place are changed in place", async () => {
-    node.want(local());
+    node.want(local({ fsType: "ext4" }));
     await node.converge();
     const ids = node.mounts().map((mount) => mount.id);
     node.want(local({ fsType: "ext4", generation: 2, mountOptions: ["commit=30"] }));

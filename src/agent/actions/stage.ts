@@ -64,16 +64,18 @@ async function stageAnew(context: ActionContext, desired: DesiredVolume): Promis
     stagingTarget: target,
     stagingMount: (await context.host.mountTable.read()).at(target.path),
     hostRoot: context.settings.hostRoot,
+    found: context.journal.records.get(desired.name)?.stage?.found,
     content: desired.layout.content && context.content(desired.layout.content),
     formatting: context.journal.records.get(desired.name)?.formatting,
     recordFormatting: (device) => context.journal.put(withFormatting(recordOf(context, desired.name), device)),
     progress: context.progress,
-    async record({ kind, path, directory }) {
+    async record({ kind, path, directory, deviceNumber, found }) {
       const before = recordOf(context, desired.name);
       const { options } = desired.layout;
       const inode = before.stage?.directory?.inode ?? before.stage?.inode;
       const known = directory === undefined ? inode !== undefined && { inode } : { directory };
-      const stage = { kind, path, options, ready: false, ...known };
+      const device = { ...(deviceNumber !== undefined && { deviceNumber }), ...(found && { found }) };
+      const stage = { kind, path, options, ready: false, ...known, ...device };
       await context.journal.put({ ...before, stage });
     },
   };
@@ -100,8 +102,9 @@ async function fromSurvivor(context: ActionContext, desired: DesiredVolume): Pro
   const { mounter } = context.effects;
   await mounter.makeTarget(target, "directory");
   await mounter.bind({ root: "/", path: survivor.path }, identity, target, stagingAttributes);
-  const { path, deviceNumber } = before;
-  return { kind: "filesystem", path, fileKind: "directory", identity, ...(deviceNumber && { deviceNumber }) };
+  const { path, deviceNumber, found } = before;
+  const device = { ...(deviceNumber !== undefined && { deviceNumber }), ...(found && { found }) };
+  return { kind: "filesystem", path, fileKind: "directory", identity, ...device };
 }
 
 /** A source that leads into the state directory by a link would show the payloads of others. */

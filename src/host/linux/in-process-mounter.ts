@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { VolumeError } from "../../errors.ts";
 import { identityOf, type MountIdentity, relativePath, sameIdentity } from "../mount-table.ts";
-import { parseMountinfo } from "../mountinfo.ts";
+import { type MountEntry, parseMountinfo } from "../mountinfo.ts";
 import type {
   FileKind,
   FilesystemMount,
@@ -41,7 +41,9 @@ export class InProcessMounter implements Mounter {
     const canonicalPath = opened.canonicalPath();
     const kind = walk.kindOf(stat);
     const device = kind === "blockDevice" || kind === "charDevice" ? { deviceNumber: stat.deviceNumber } : {};
-    return { kind, canonicalPath, identity: identify(stat.mountID, canonicalPath), ...device };
+    const mount = mountOf(stat.mountID, canonicalPath);
+    const identity = identityOf(mount, relativePath(mount.point, canonicalPath));
+    return { kind, canonicalPath, identity, fsType: mount.fsType, ...device };
   }
 
   async makeSource(source: SourcePath, kind: "directory" | "file", mode: number): Promise<void> {
@@ -150,7 +152,7 @@ export class InProcessMounter implements Mounter {
   }
 
   #makeInRoot(root: string, path: string, kind: "directory" | "file", mode: number): void {
-    using parent = walk.openSource(this.#libc, { root, path: walk.parentOf(path) }, this.#links);
+    using parent = walk.openSourceParent(this.#libc, { root, path });
     if (parent === undefined) throw new VolumeError("SourceNotFound", "final", `${walk.parentOf(path)} is not there`);
     if (kind === "file") this.#makeFileAt(parent, walk.baseName(path), mode);
     else walk.makeDirectoryAt(this.#libc, parent, walk.baseName(path), mode);
@@ -169,7 +171,12 @@ export class InProcessMounter implements Mounter {
 
 /** What a bind of a path shows, by the mount it is in. */
 function identify(mountID: number, canonicalPath: string): MountIdentity {
+  const mount = mountOf(mountID, canonicalPath);
+  return identityOf(mount, relativePath(mount.point, canonicalPath));
+}
+
+function mountOf(mountID: number, canonicalPath: string): MountEntry {
   const mount = parseMountinfo(readFileSync("/proc/self/mountinfo", "utf8")).find((entry) => entry.id === mountID);
   if (mount === undefined) throw new VolumeError("SetUpFailed", "transient", `${canonicalPath} is in no mount of ours`);
-  return identityOf(mount, relativePath(mount.point, canonicalPath));
+  return mount;
 }

@@ -33,6 +33,20 @@ export function openSource(libc: Libc, source: SourcePath, links: Links): Descri
   }
 }
 
+/**
+ * The directory in which a source is to be made; undefined if it is not there.
+ * @throws VolumeError SymlinkInPath: a link would say where, in another's name, something is made
+ */
+export function openSourceParent(libc: Libc, source: SourcePath): Descriptor | undefined {
+  try {
+    return openSource(libc, { ...source, path: parentOf(source.path) }, "refuseLinks");
+  } catch (error) {
+    if (errnoOf(error) !== "ELOOP") throw error;
+    const message = `${source.path} leads through a symbolic link, and is not there: name the real path, or make it`;
+    throw new VolumeError("SymlinkInPath", "final", message, { cause: error });
+  }
+}
+
 /** A target and the directory it is in, both held. */
 export interface OpenTarget extends Disposable {
   readonly parent: Descriptor;

@@ -45,6 +45,7 @@ export class SimMounter implements Mounter {
           kind: kindOf(found.dentry),
           canonicalPath: pathOf(found) ?? source.path,
           identity,
+          fsType: disk === undefined ? found.mount.superblock.fsType : "devtmpfs",
           ...(disk !== undefined && { deviceNumber: disk.number }),
         };
       },

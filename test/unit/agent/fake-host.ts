@@ -75,8 +75,8 @@ export class FakeHost implements HostPorts {
     inspect: async ({ path }) => {
       const mount = new MountTable(this.entries).at(path);
       if (mount === undefined) return undefined;
-      const { device, root, source } = mount;
-      return { kind: "directory", canonicalPath: path, identity: { device, root, source } };
+      const { device, root, source, fsType } = mount;
+      return { kind: "directory", canonicalPath: path, fsType, identity: { device, root, source } };
     },
     makeSource: async () => {},
     inspectTarget: async () => undefined,
