@@ -161,11 +161,11 @@ export interface DeviceInfo {
   readonly path: string;
   readonly deviceNumber: string;
   readonly sizeBytes: number;
+  /** Tells this device from every other that may stand under its number later; undefined if nothing does. */
+  readonly identity?: string;
   /** Type of the file system or other signature that is there. */
   readonly signature?: string;
   /** Whether the device is proved empty: no signature, and nothing but zeros where file systems and tables begin and end. */
-  /** Tells this device from every other that may stand under its number later; undefined if nothing does. */
-  readonly identity?: string;
   readonly empty: boolean;
   /** Who else has it: a mount, a holder such as device-mapper, partitions, or another exclusive opener. */
   readonly busy?: string;
@@ -186,25 +186,25 @@ export interface Holder {
   readonly pid: number;
   readonly command: string;
   readonly mountPoint: string;
+  /** Whether the mount is in the node's own mount namespace: no container's, and nobody's in particular. */
+  readonly onNode?: boolean;
 }
 
 export interface Evidence {
   /**
    * Mounts of `identity`, or of anything beneath its root, in every mount namespace of the node (safety rule 6). Each
-  /** Whether the mount is in the node's own mount namespace: no container's, and nobody's in particular. */
-  readonly onNode?: boolean;
    * namespace is read once. Rejects if one cannot be read: what cannot be read is in use.
    */
   holders(identity: MountIdentity): Promise<readonly Holder[]>;
   /** Processes with something open beneath a mount, for a busy unmount. Best effort. */
   users(mountPoint: string): Promise<readonly Holder[]>;
+  /** Whether the kernel has a block device of this `major:minor`. */
+  hasBlockDevice(deviceNumber: string): Promise<boolean>;
   /** Whether the child with this pid and start time still exists. */
   alive(child: ChildProcessID): Promise<boolean>;
   /** /proc/sys/kernel/random/boot_id: mounts do not survive a change of it. */
   bootID(): Promise<string>;
 }
-  /** Whether the kernel has a block device of this `major:minor`. */
-  hasBlockDevice(deviceNumber: string): Promise<boolean>;
 
 /** A process, told from later ones with the same pid by its start time in clock ticks since boot. */
 export interface ChildProcessID {
