@@ -24,8 +24,6 @@ export interface DesiredIntent {
 export interface NodePlan {
   readonly desired: readonly DesiredIntent[];
   readonly remove: readonly Removal[];
-  /** Sets whose update, which the rollout has admitted, is part of this plan. */
-  readonly updates: readonly string[];
 }
 
 export interface Removal {
@@ -72,14 +70,9 @@ export function compileNode(
   for (const [name, parts] of groups) {
     if (!live.has(name)) desired.push(...created(name, parts, input, stakes));
   }
-  const updates = [...chosen].filter(([set, parts]) => {
-    const stake = stakes.get(set);
-    return stake?.state === "outdated" && parts[0] === stake.wanted;
-  });
   return {
     desired: desired.sort((a, b) => compareText(a.name, b.name)),
     remove: remove.sort((a, b) => compareText(a.intent.metadata.name, b.intent.metadata.name)),
-    updates: updates.map(([set]) => set),
   };
 }
 
