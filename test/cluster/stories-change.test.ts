@@ -22,6 +22,15 @@ describe("a set on three nodes", () => {
     expect(table.trim().split(/\s+/).slice(0, 5)).to.deep.equal(["basic", "3", "3", "0", "0"]);
   });
 
+  it("kubectl wait comes back, for the intent as for its node", async () => {
+    const [node] = world.nodes;
+    const intent =
+      world.objects.intentsOf("basic").find(({ spec }) => spec.nodeName === node.name)?.metadata.name ?? "";
+    for (const object of [`nvi/${intent}`, `nvstate/${node.name}`]) {
+      await world.cluster.kubectl.run(["wait", object, "--for=condition=Ready", "--timeout=20s"]);
+    }
+  });
+
   it("server-side apply of the same set writes nothing the second time", async () => {
     const version = () => world.objects.sets.get("basic")?.metadata.resourceVersion;
     const read = () => world.cluster.kubectl.run(["get", "nvs", "basic", "-o", "jsonpath={.metadata.resourceVersion}"]);

@@ -91,6 +91,11 @@ describe("behind the agent's back", () => {
         return orphans.some((orphan) => orphan.path === path && orphan.reason === "UnexplainedRemoval");
       });
       expect(await node.mountsAt(path)).to.deep.equal(before);
+      const of = `involvedObject.kind=NodeVolumeState,involvedObject.name=${node.name},reason=UnexplainedRemoval`;
+      await world.objects.until("an Event of it on the node's state", 15_000, async () => {
+        const events = await world.cluster.adminKubectl.run(["get", "events", "-o", "name", "--field-selector", of]);
+        return events.trim() !== "";
+      });
     } finally {
       process.kill(world.controller.pid, "SIGCONT");
     }
