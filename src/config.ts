@@ -10,8 +10,11 @@ export interface CommonConfig {
   readonly api: ApiAccess;
   /** Host path prefixes beneath which volumes may be mounted. The agent is the authority, the controller reports early. */
   readonly allowedPrefixes: readonly string[];
-  /** host:port of /metrics, /healthz and /readyz. Port 0 takes a free one, which the log names. */
-  readonly metricsAddress: { readonly host: string; readonly port: number };
+  /**
+   * host:port of /metrics, /healthz and /readyz. Without a host: every address of the machine, IPv6 and IPv4. Port 0 takes
+   * a free one, which the log names.
+   */
+  readonly metricsAddress: { readonly host: string | undefined; readonly port: number };
   readonly logLevel: "error" | "warn" | "info" | "debug";
 }
 
@@ -143,12 +146,12 @@ function processNumber(text: string): number {
   throw new ConfigError(`--host-pid: ${JSON.stringify(text)} is not the number of a process`);
 }
 
-function address(text: string): { host: string; port: number } {
+function address(text: string): CommonConfig["metricsAddress"] {
   const match = /^(.*):(\d{1,5})$/.exec(text);
   const port = Number(match?.[2]);
   if (match === null || port > 65535)
     throw new ConfigError(`--metrics-address: ${JSON.stringify(text)} is not HOST:PORT`);
-  return { host: match[1] === "" ? "0.0.0.0" : (match[1] ?? "").replace(/^\[|\]$/g, ""), port };
+  return { host: match[1] === "" ? undefined : match[1]?.replace(/^\[|\]$/g, ""), port };
 }
 
 function logLevel(text: string): CommonConfig["logLevel"] {

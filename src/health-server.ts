@@ -4,8 +4,8 @@ import type { Registry } from "prom-client";
 import type { Logger } from "./ports.ts";
 
 export interface HealthServerDeps {
-  /** Port 0 takes a free one, which the log names. */
-  readonly address: { readonly host: string; readonly port: number };
+  /** Without a host: every address of the machine, IPv6 and IPv4. Port 0 takes a free one, which the log names. */
+  readonly address: { readonly host: string | undefined; readonly port: number };
   readonly registry: Registry;
   /** Why it is not ready to work; undefined if it is. */
   readonly notReady: () => string | undefined;

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { connect } from "node:net";
 import { expect } from "chai";
 import { Counter, Registry } from "prom-client";
@@ -77,6 +78,14 @@ describe("startHealthServer", () => {
     for await (const text of socket) answer += text;
     return answer;
   }
+
+  it("without a host it listens on IPv6 too, where the kernel has it", async () => {
+    const address = { host: undefined, port: 0 };
+    const everywhere = await startHealthServer({ address, registry: new Registry(), notReady: () => undefined, log });
+    const { meta } = lines.at(-1) ?? {};
+    await everywhere.stop();
+    expect(meta?.["host"]).to.equal(existsSync("/proc/net/if_inet6") ? "::" : "0.0.0.0");
+  });
 
   it("rejects if the port is taken", async () => {
     const address = { host: "127.0.0.1", port: server.port };
