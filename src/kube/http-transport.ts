@@ -1,7 +1,7 @@
-import * as http from "node:http";
-import * as https from "node:https";
+import type * as http from "node:http";
 import { messageOf } from "../errors.ts";
 import type { System } from "../ports.ts";
+import { connectionsTo, isUntrusted, type Purpose } from "./connections.ts";
 import { createLineSplitter } from "./line-splitter.ts";
 import type { TokenSource } from "./token-source.ts";
 import type { ApiRequest, ApiResponse, StreamHandlers, Transport } from "./transport.ts";
@@ -13,6 +13,8 @@ export interface HttpTransportDeps {
   readonly server: string;
   /** PEM of the certificate authority that the server must be signed by. */
   readonly ca?: string;
+  /** Reads the authority again: it is exchanged while the process runs, as the token is. */
+  readonly readCA?: () => Promise<string>;
   readonly token: TokenSource;
   readonly userAgent: string;
   /** A watch line longer than this breaks the stream; an object of the API has at most 1.5 MiB. */
@@ -35,16 +37,38 @@ const maxBodyBytes = 64 * 1024 * 1024;
 export function createHttpTransport(deps: HttpTransportDeps): HttpTransport {
   const { timers, log } = deps.system;
   const base = new URL(deps.server);
-  const { request, agents } = connectionsTo(base, deps.ca);
+  let { ca } = deps;
+  let connections = connectionsTo(base, ca);
+  /** Also those of before: what they carry goes on. */
+  const opened = [connections];
+  let readingCA = false;
+
+  /** Looks whether the authority is another one by now, if the server's certificate was not signed by the one we know. */
+  async function checkCA(error: unknown): Promise<void> {
+    if (readingCA || deps.readCA === undefined || !isUntrusted(error)) return;
+    readingCA = true;
+    try {
+      const read = await deps.readCA();
+      if (read === ca) return;
+      ca = read;
+      connections = connectionsTo(base, ca);
+      opened.push(connections);
+      log.info("the certificate authority of the API server was exchanged");
+    } catch (failure) {
+      log.warn("the certificate authority cannot be read again", { error: messageOf(failure) });
+    } finally {
+      readingCA = false;
+    }
+  }
 
   /** Sends the request with `token` and hands over the answer's head. */
-  function send(call: ApiRequest, token: string, agent: http.Agent, onHead: (head: http.IncomingMessage) => void) {
+  function send(call: ApiRequest, token: string, of: Purpose, onHead: (head: http.IncomingMessage) => void) {
     const url = new URL(call.path, base);
     for (const [name, value] of Object.entries(call.query ?? {})) url.searchParams.set(name, value);
     const body = call.body === undefined ? undefined : Buffer.from(JSON.stringify(call.body));
-    const sent = request(url, {
+    const sent = connections.request(url, {
       method: call.method,
-      agent,
+      agent: connections.agents[of],
       headers: {
         accept: "application/json",
         authorization: `Bearer ${token}`,
@@ -53,6 +77,7 @@ export function createHttpTransport(deps: HttpTransportDeps): HttpTransport {
       },
     });
     sent.on("response", onHead);
+    sent.on("error", (error) => void checkCA(error));
     sent.end(body);
     return sent;
   }
@@ -61,7 +86,7 @@ export function createHttpTransport(deps: HttpTransportDeps): HttpTransport {
     const what = `${call.method} ${call.path}`;
     return new Promise((resolve, reject) => {
       const timeoutMs = call.timeoutMs ?? defaultTimeoutMs;
-      const sent = send(call, token, agents.requests, (head) => {
+      const sent = send(call, token, "requests", (head) => {
         readBody(head).then(
           (body) => settle(() => resolve({ status: head.statusCode ?? 0, body })),
           (error: unknown) => fail(error),
@@ -150,7 +175,7 @@ export function createHttpTransport(deps: HttpTransportDeps): HttpTransport {
     const open = async (mayRetry: boolean): Promise<void> => {
       const token = await currentToken();
       if (ended) return;
-      sent = send(call, token, agents.streams, (head) => {
+      sent = send(call, token, "streams", (head) => {
         if (ended) return;
         if (head.statusCode === 200) return follow(head);
         readBody(head)
@@ -173,23 +198,11 @@ export function createHttpTransport(deps: HttpTransportDeps): HttpTransport {
     request: send401Aware,
     stream,
     close() {
-      agents.requests.destroy();
-      agents.streams.destroy();
+      for (const { agents } of opened) {
+        agents.requests.destroy();
+        agents.streams.destroy();
+      }
     },
-  };
-}
-
-/** Watches have connections of their own: they would otherwise take all that requests may use. */
-function connectionsTo(base: URL, ca: string | undefined) {
-  const requests = { keepAlive: true, keepAliveMsecs: 30_000, maxSockets: 32, scheduling: "lifo" } as const;
-  const streams = { keepAlive: true, keepAliveMsecs: 30_000 } as const;
-  if (base.protocol === "http:") {
-    return { request: http.request, agents: { requests: new http.Agent(requests), streams: new http.Agent(streams) } };
-  }
-  const tls = { minVersion: "TLSv1.2", ...(ca !== undefined && { ca }) } as const;
-  return {
-    request: https.request,
-    agents: { requests: new https.Agent({ ...requests, ...tls }), streams: new https.Agent({ ...streams, ...tls }) },
   };
 }
 

@@ -22,7 +22,8 @@ export async function createRealTransport(deps: {
     throw new Error(`the API server's address must start with https://, not ${access.server}: the token is a secret`);
   }
   const text = (path: string) => readFile(path, "utf8");
-  const ca = await text(access.caFile);
+  const readCA = () => text(access.caFile);
+  const ca = await readCA();
   const token = createFileTokenSource({ readFile: text, path: access.tokenFile, clock: system.clock });
-  return createHttpTransport({ system, server: access.server, ca, token, userAgent });
+  return createHttpTransport({ system, server: access.server, ca, readCA, token, userAgent });
 }

@@ -5,6 +5,7 @@ import type { HttpTransport } from "../../../src/kube/http-transport.ts";
 import { createHttpTransport } from "../../../src/kube/http-transport.ts";
 import type { ApiResponse } from "../../../src/kube/transport.ts";
 import { TransportError } from "../../../src/kube/transport.ts";
+import type { Timers } from "../../../src/ports.ts";
 import { systemTimers } from "../../../src/system.ts";
 import { virtualSystem } from "./virtual-system.ts";
 
@@ -31,9 +32,13 @@ describe("createHttpTransport, against a real HTTP server", () => {
       connections += 1;
     });
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    transport = transportOn(systemTimers);
+  });
+
+  function transportOn(timers: Timers): HttpTransport {
     const { port } = server.address() as AddressInfo;
-    transport = createHttpTransport({
-      system: { timers: systemTimers, log: virtualSystem().log },
+    return createHttpTransport({
+      system: { timers, log: virtualSystem().log },
       server: `http://127.0.0.1:${port}`,
       token: {
         current: () => Promise.resolve(tokens[0] ?? ""),
@@ -44,7 +49,7 @@ describe("createHttpTransport, against a real HTTP server", () => {
       userAgent: "test",
       maxLineLength: 1000,
     });
-  });
+  }
 
   afterEach(() => {
     transport.close();
@@ -199,17 +204,19 @@ describe("createHttpTransport, against a real HTTP server", () => {
   }
 
   it("stream: each line starts the idle limit again", async () => {
+    const system = virtualSystem();
+    transport = transportOn(system.timers);
+    let next = () => {};
     handler = (_, response) => {
       let sent = 0;
-      const timer = setInterval(() => {
+      next = () => {
         sent += 1;
-        response.write(`{"n":${sent}}\n`);
-        if (sent < 6) return;
-        clearInterval(timer);
-        response.end();
-      }, 25);
+        if (sent <= 6) response.write(`{"n":${sent}}\n`);
+        else response.end();
+      };
+      next();
     };
-    const stream = watch({ idleMs: 100 });
+    const stream = watch({ idleMs: 100, onObject: () => void system.advance(60).then(next) });
     expect(await stream.ended).to.deep.equal({});
     expect(stream.objects).to.have.length(6);
   });
