@@ -1,3 +1,4 @@
+import { ancestorsOf } from "../api/path.ts";
 import { isBeneath } from "../host/mount-table.ts";
 import { type Desired, isInvalid } from "./desired-volume.ts";
 import type { VolumeRecord } from "./record.ts";
@@ -45,19 +46,13 @@ export class PathOwners {
 
   #add(claim: Claim): void {
     push(this.#claims, claim.path, claim);
-    for (const ancestor of ancestors(claim.path)) push(this.#beneath, ancestor, claim);
+    for (const ancestor of ancestorsOf(claim.path)) push(this.#beneath, ancestor, claim);
   }
 
   /** Claims on the path itself and on directories above it. */
   #above(path: string): Claim[] {
-    return [path, ...ancestors(path)].flatMap((p) => this.#claims.get(p) ?? []);
+    return [path, ...ancestorsOf(path)].flatMap((p) => this.#claims.get(p) ?? []);
   }
-}
-
-function ancestors(path: string): string[] {
-  const out: string[] = [];
-  for (let end = path.lastIndexOf("/"); end > 0; end = path.lastIndexOf("/", end - 1)) out.push(path.slice(0, end));
-  return out;
 }
 
 function push(map: Map<string, Claim[]>, path: string, claim: Claim): void {

@@ -1,8 +1,8 @@
 import { type ConditionType, timestamp } from "../api/conditions.ts";
 import type { Condition, NodeVolumeIntentStatus } from "../api/types.gen.ts";
+import { sameJson } from "../kube/same-json.ts";
 import type { SignOfLife } from "./agent-leases.ts";
 import type { Intent } from "./projections.ts";
-import { sameJson } from "./same-json.ts";
 
 /** What is known of the agent of an intent's node. */
 export interface AgentFacts {

@@ -1,5 +1,6 @@
 import { label } from "../api/names.ts";
 import type { NodeVolumeIntentSpec } from "../api/types.gen.ts";
+import { sameJson } from "../kube/same-json.ts";
 import { isObserved } from "./availability.ts";
 import { compareText } from "./canonical-json.ts";
 import { chooseParts } from "./choose-parts.ts";
@@ -10,7 +11,6 @@ import type { Intent } from "./projections.ts";
 import type { NodeFacts } from "./release.ts";
 import { proofOf } from "./release.ts";
 import type { NodeInput, Stake } from "./resolve-node.ts";
-import { sameJson } from "./same-json.ts";
 import { byAge } from "./size-limits.ts";
 
 /** An intent as it shall be. The grant is left to the writer: what has one keeps it. */

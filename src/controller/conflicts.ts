@@ -1,3 +1,4 @@
+import { ancestorsOf } from "../api/path.ts";
 import { compareText } from "./canonical-json.ts";
 import type { Part } from "./part.ts";
 import { mountPaths, sameSettings } from "./part.ts";
@@ -137,7 +138,7 @@ function overlaps(
   const found: [string, string, string, string][] = [];
   const index = Map.groupBy(others ?? paths, ({ path }) => path);
   for (const { set, path } of paths) {
-    for (const ancestor of ancestorsAndSelf(path)) {
+    for (const ancestor of [path, ...ancestorsOf(path)]) {
       for (const other of index.get(ancestor) ?? []) {
         if (other.set === set) continue;
         // Within one list, two equal paths meet twice: once is enough.
@@ -149,18 +150,11 @@ function overlaps(
   if (others === undefined) return found;
   const mine = Map.groupBy(paths, ({ path }) => path);
   for (const other of others) {
-    for (const ancestor of ancestorsAndSelf(other.path)) {
-      if (ancestor === other.path) continue;
+    for (const ancestor of ancestorsOf(other.path)) {
       for (const { set, path } of mine.get(ancestor) ?? []) {
         if (set !== other.set) found.push([set, other.set, path, other.path]);
       }
     }
   }
-  return found;
-}
-
-function ancestorsAndSelf(path: string): string[] {
-  const found: string[] = [];
-  for (let end = path.length; end > 0; end = path.lastIndexOf("/", end - 1)) found.push(path.slice(0, end));
   return found;
 }

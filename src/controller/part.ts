@@ -1,9 +1,9 @@
 import { canonicalOptions } from "../api/mount-options.ts";
 import type { IntentMount, NodeVolumeIntentSpec, NodeVolumeSetSpec, SetMount } from "../api/types.gen.ts";
+import { sameJson } from "../kube/same-json.ts";
 import { compareText } from "./canonical-json.ts";
 import type { VolumeIdentity } from "./identity.ts";
 import type { Intent } from "./projections.ts";
-import { sameJson } from "./same-json.ts";
 
 /** What one set puts into one intent: settings of the whole volume, which its sets must agree on, and its own mounts. Pure. */
 export interface Part {

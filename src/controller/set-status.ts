@@ -2,12 +2,12 @@ import type { ConditionInput } from "../api/conditions.ts";
 import { cut, mergeConditions, settlingOf } from "../api/conditions.ts";
 import { isReason, type Reason } from "../api/reasons.ts";
 import type { FailingNode, NodeVolumeSetStatus } from "../api/types.gen.ts";
+import { sameJson } from "../kube/same-json.ts";
 import { compareText } from "./canonical-json.ts";
 import type { Conflict } from "./conflicts.ts";
 import type { SetEntry } from "./projections.ts";
 import type { Stake } from "./resolve-node.ts";
 import type { Rollout, RolloutNode } from "./rollout.ts";
-import { sameJson } from "./same-json.ts";
 
 /** What the status of a set is made of. */
 export interface SetStatusInput {

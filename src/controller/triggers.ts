@@ -3,13 +3,13 @@ import { leaderLease } from "../api/names.ts";
 import type { KeyedQueue } from "../kube/keyed-queue.ts";
 import type { Lease } from "../kube/lease.ts";
 import type { ObjectStore } from "../kube/object-store.ts";
+import { sameJson } from "../kube/same-json.ts";
 import type { Cancel } from "../ports.ts";
 import type { Gatherer, Stores } from "./gather.ts";
 import { sameDemand } from "./gather.ts";
 import { requestersOf } from "./identity.ts";
 import type { Intent, NodeInfo, SetEntry } from "./projections.ts";
 import { awaitsRelease } from "./release.ts";
-import { sameJson } from "./same-json.ts";
 
 export interface Queues {
   /** By name of the set: rollout, status, end of the set. */

@@ -51,7 +51,6 @@ export interface KubeClient {
     patch: object,
     options?: WriteOptions,
   ): Promise<T>;
-  replaceStatus<T extends KubeObject>(resource: Resource, object: T, options?: WriteOptions): Promise<T>;
   /** `status` is a merge patch of the status alone. */
   mergePatchStatus<T extends KubeObject>(
     resource: Resource,
@@ -59,8 +58,6 @@ export interface KubeClient {
     status: object,
     options?: WriteOptions,
   ): Promise<T>;
-  /** Server-side apply. Conflicts with other field managers are refused. */
-  apply<T extends KubeObject>(resource: Resource, object: T, options?: WriteOptions): Promise<T>;
   /**
    * Deletes, with the preconditions that `ref` carries. Returns the object if finalizers still hold it, undefined if
    * it is gone or was not there.
@@ -77,7 +74,7 @@ export interface KubeClientDeps {
   readonly onWrite?: (resource: Resource, verb: WriteVerb, result: "success" | "refused" | "no-answer") => void;
 }
 
-export type WriteVerb = "create" | "update" | "patch" | "apply" | "delete";
+export type WriteVerb = "create" | "update" | "patch" | "delete";
 
 /** As client-go: large enough to be few requests, small enough for the server's memory. */
 const pageSize = 500;
@@ -105,8 +102,8 @@ export function createKubeClient(deps: KubeClientDeps): KubeClient {
     }
   }
 
-  function put<T extends KubeObject>(r: Resource, object: T, subresource?: "status", options?: WriteOptions) {
-    const path = resourcePath(r, { ...object.metadata, subresource });
+  function put<T extends KubeObject>(r: Resource, object: T, options?: WriteOptions) {
+    const path = resourcePath(r, locationOf(object.metadata));
     return write(r, "update", { method: "PUT", path, query, body: withType(r, object) }, options) as Promise<T>;
   }
 
@@ -160,17 +157,9 @@ export function createKubeClient(deps: KubeClientDeps): KubeClient {
       const path = resourcePath(r, { namespace: object.metadata.namespace });
       return write(r, "create", { method: "POST", path, query, body: withType(r, object) }, options) as Promise<T>;
     },
-    replace: (r, object, options) => put(r, object, undefined, options),
-    replaceStatus: (r, object, options) => put(r, object, "status", options),
+    replace: put,
     mergePatch: (r, ref, body, options) => patch(r, ref, body, undefined, options),
     mergePatchStatus: (r, ref, status, options) => patch(r, ref, { status }, "status", options),
-
-    apply: <T extends KubeObject>(r: Resource, object: T, options?: WriteOptions) => {
-      const path = resourcePath(r, locationOf(object.metadata));
-      const contentType = "application/apply-patch+yaml" as const;
-      const request = { method: "PATCH", path, query, contentType, body: withType(r, object) } as const;
-      return write(r, "apply", request, options) as Promise<T>;
-    },
 
     async delete<T extends KubeObject>(r: Resource, ref: ObjectRef, options?: WriteOptions) {
       const body = { apiVersion: "v1", kind: "DeleteOptions", preconditions: preconditions(ref) };

@@ -25,7 +25,7 @@ export interface ApiRequest {
   readonly query?: { readonly [name: string]: string };
   readonly body?: unknown;
   /** application/json if not given. */
-  readonly contentType?: "application/json" | "application/merge-patch+json" | "application/apply-patch+yaml";
+  readonly contentType?: "application/json" | "application/merge-patch+json";
   /** Milliseconds until the request is given up; 30,000 if not given. A stream has no limit but `idleMs`. */
   readonly timeoutMs?: number;
   /** Milliseconds without a line after which a stream counts as broken. */

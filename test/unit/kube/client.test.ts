@@ -62,13 +62,12 @@ describe("createKubeClient", () => {
   });
 
   it("writes name the field manager, are strict, and carry UID and resourceVersion", async () => {
-    const { client, requests } = story(ok(), ok(), ok(), ok(), ok());
+    const { client, requests } = story(ok(), ok(), ok(), ok());
     const ref = { name: "a", uid: "u", resourceVersion: "3" };
     await client.mergePatch(resource.sets, ref, { metadata: { labels: { l: "1" } }, spec: { x: null } });
     await client.mergePatchStatus(resource.sets, ref, { ready: 1 });
     await client.create(resource.leases, { metadata: { namespace: "n", name: "a" } });
-    await client.replaceStatus(resource.sets, set({ uid: "u" }));
-    await client.apply(resource.sets, set());
+    await client.replace(resource.sets, set({ uid: "u" }));
     for (const { query } of requests) {
       expect(query).to.deep.equal({ fieldManager: "me", fieldValidation: "Strict" });
     }
@@ -76,8 +75,7 @@ describe("createKubeClient", () => {
       ["PATCH", "nodevolumesets/a", "application/merge-patch+json"],
       ["PATCH", "nodevolumesets/a/status", "application/merge-patch+json"],
       ["POST", undefined, undefined],
-      ["PUT", "nodevolumesets/a/status", undefined],
-      ["PATCH", "nodevolumesets/a", "application/apply-patch+yaml"],
+      ["PUT", "nodevolumesets/a", undefined],
     ]);
     expect(requests[0]?.body).to.deep.equal({
       metadata: { labels: { l: "1" }, uid: "u", resourceVersion: "3" },

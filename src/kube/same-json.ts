@@ -1,4 +1,4 @@
-import { isRecord } from "../kube/json.ts";
+import { isRecord } from "./json.ts";
 
 /** Whether two values have the same JSON, whatever order their members are in; undefined members count as absent. Pure. */
 export function sameJson(a: unknown, b: unknown): boolean {
