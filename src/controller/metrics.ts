@@ -15,9 +15,19 @@ export interface MetricSources {
   /** Number of intents by state. */
   readonly intentsByState: () => ReadonlyMap<string, number>;
   readonly sets: () => number;
+  /** Nodes of each set, by its name, as its status counts them. */
+  readonly setNodes: () => Iterable<readonly [set: string, counts: SetCounts]>;
+  /** Number of Nodes by what the Lease of their agent says. */
+  readonly agentsByState: () => ReadonlyMap<string, number>;
   readonly isLeader: () => boolean;
   readonly queueDepths: () => ReadonlyMap<string, number>;
 }
+
+export type SetCounts = { readonly [count in (typeof setCounts)[number]]?: number };
+
+const setCounts = ["desired", "ready", "failed"] as const;
+/** Sets of which there are time series of their own, so that their number has a limit whatever people make. */
+const mostSets = 1_000;
 
 export function createMetrics(registry: Registry, sources: MetricSources): Metrics {
   const registers = [registry];
@@ -61,6 +71,19 @@ export function createMetrics(registry: Registry, sources: MetricSources): Metri
     },
   );
   gauge("nodevolume_controller_sets", "NodeVolumeSets", [], (set) => set({}, sources.sets()));
+  for (const count of setCounts) {
+    gauge(`nodevolume_controller_set_nodes_${count}`, `Nodes of a set: status.${count}`, ["set"], (set) => {
+      let room = mostSets;
+      for (const [name, counts] of sources.setNodes()) {
+        if (room === 0) return;
+        room -= 1;
+        set({ set: name }, counts[count] ?? 0);
+      }
+    });
+  }
+  gauge("nodevolume_controller_agents", "Nodes by what the Lease of their agent says", ["state"], (set) => {
+    for (const [state, number] of sources.agentsByState()) set({ state }, number);
+  });
   gauge("nodevolume_controller_leader", "1 if this process leads", [], (set) => set({}, Number(sources.isLeader())));
   gauge("nodevolume_controller_queue_depth", "Keys that wait or run", ["queue"], (set) => {
     for (const [queue, depth] of sources.queueDepths()) set({ queue }, depth);

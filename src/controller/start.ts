@@ -49,6 +49,8 @@ export function startController(deps: ControllerDeps): Controller {
   const metrics: Metrics = createMetrics(deps.registry, {
     intentsByState: () => countBy(watches.intents.store.list(), ({ status }) => status.state ?? "NotObserved"),
     sets: () => watches.sets.store.size,
+    setNodes: () => [...watches.sets.store.list()].map(({ metadata, status }) => [metadata.name, status] as const),
+    agentsByState: () => countBy(watches.nodes.store.list(), ({ metadata }) => leases.of(metadata.name).state),
     isLeader: () => election.isLeader(),
     queueDepths: () => new Map(Object.entries(queues).map(([name, queue]) => [name, queue.depth])),
   });
