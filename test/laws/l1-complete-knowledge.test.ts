@@ -1,8 +1,8 @@
 import { plan } from "../../src/agent/plan.ts";
 import { law } from "./law.ts";
 import { buildWorld } from "./worlds/build.ts";
-import { worldChoices } from "./worlds/choices.ts";
 import { takesAway, told } from "./worlds/evidence.ts";
+import { worldChoices } from "./worlds/random-worlds.ts";
 
 describe("L1: nothing is unmounted before everything is known", () => {
   law("until the intents were read completely, nothing is taken away", {

@@ -8,9 +8,9 @@ import { findCondition } from "../../src/api/conditions.ts";
 import type { NodeVolumeIntent } from "../../src/api/types.gen.ts";
 import { law } from "./law.ts";
 import { buildWorld } from "./worlds/build.ts";
-import { worldChoices } from "./worlds/choices.ts";
 import { covers, isOf, mayCover, ofOneFilesystem, shows, soleMount } from "./worlds/evidence.ts";
 import { settings } from "./worlds/paths.ts";
+import { worldChoices } from "./worlds/random-worlds.ts";
 import { optionsOf } from "./worlds/table-builder.ts";
 
 const context = { agent: { bootID: "boot-1", epoch: 1 }, now: 0 };
@@ -18,7 +18,7 @@ const context = { agent: { bootID: "boot-1", epoch: 1 }, now: 0 };
 describe("L10: the status claims no more than the mount table shows", () => {
   law("each mount that is called Mounted is there, alone, and is what the record or the source says", {
     worlds: worldChoices,
-    runs: 3000,
+    runs: 2000,
     reaches: ["Mounted", "Ready", "observed and Mounted", "staged", "not Ready with everything mounted"],
     check(choice, reached) {
       const { input, intents, volumes } = buildWorld(choice);

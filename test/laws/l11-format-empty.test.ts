@@ -1,6 +1,7 @@
 import { law } from "./law.ts";
 import { LawNode } from "./worlds/node.ts";
-import { diskStories, Teller } from "./worlds/story.ts";
+import { diskStories } from "./worlds/story.ts";
+import { Teller } from "./worlds/teller.ts";
 
 describe("L11: mkfs only on a device that is proved empty", () => {
   law("no device that has anything on it, or that somebody has, is given to mkfs", {

@@ -2,8 +2,8 @@ import { plan } from "../../src/agent/plan.ts";
 import { statusOf } from "../../src/agent/status-of.ts";
 import { law } from "./law.ts";
 import { buildWorld } from "./worlds/build.ts";
-import { worldChoices } from "./worlds/choices.ts";
 import { covers, mayCover, soleMount, stagingPathOf } from "./worlds/evidence.ts";
+import { worldChoices } from "./worlds/random-worlds.ts";
 
 const context = { agent: { bootID: "boot-1", epoch: 1 }, now: 0 };
 

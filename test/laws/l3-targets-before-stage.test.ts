@@ -1,13 +1,13 @@
 import { plan } from "../../src/agent/plan.ts";
 import { law } from "./law.ts";
 import { buildWorld } from "./worlds/build.ts";
-import { worldChoices } from "./worlds/choices.ts";
 import { mayCover, shows, stagingPathOf } from "./worlds/evidence.ts";
+import { worldChoices } from "./worlds/random-worlds.ts";
 
 describe("L3: the stage goes last", () => {
   law("no volume is unstaged while one of its targets is mounted, or may be", {
     worlds: worldChoices,
-    runs: 3000,
+    runs: 2000,
     reaches: ["unstage", "unstage of a mounted file system", "unstage of a volume without intent", "not yet"],
     check(choice, reached) {
       const { input } = buildWorld(choice);

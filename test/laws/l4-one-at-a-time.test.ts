@@ -4,9 +4,9 @@ import { plan } from "../../src/agent/plan.ts";
 import type { PlanInput } from "../../src/agent/plan-input.ts";
 import { law } from "./law.ts";
 import { buildWorld } from "./worlds/build.ts";
-import { worldChoices } from "./worlds/choices.ts";
 import { told } from "./worlds/evidence.ts";
 import { overlap } from "./worlds/paths.ts";
+import { worldChoices } from "./worlds/random-worlds.ts";
 
 describe("L4: one operation a volume, and volumes do not wait for each other", () => {
   law("a volume gets one operation at most, and none while one is in flight", {

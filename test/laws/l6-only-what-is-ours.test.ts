@@ -6,13 +6,13 @@ import { volumeKey } from "../../src/agent/volume-key.ts";
 import type { MountEntry } from "../../src/host/mountinfo.ts";
 import { law } from "./law.ts";
 import { buildWorld } from "./worlds/build.ts";
-import { worldChoices } from "./worlds/choices.ts";
 import { covers, ofOneFilesystem, shows, stagingPathOf, told, unmounts } from "./worlds/evidence.ts";
+import { worldChoices } from "./worlds/random-worlds.ts";
 
 describe("L6: only what our own record covers is touched", () => {
   law("each unmount is of a mount that the record covers, and that nothing is mounted over", {
     worlds: worldChoices,
-    runs: 3000,
+    runs: 2000,
     reaches: ["unpublish", "unstage", "publish", "a foreign mount on a target of ours", "an unmount that goes to Lazy"],
     check(choice, reached) {
       const { input } = buildWorld(choice);
@@ -36,7 +36,7 @@ describe("L6: only what our own record covers is touched", () => {
 
   law("what is changed in place or written down as ours is covered by the record, or by an adoption that is allowed", {
     worlds: worldChoices,
-    runs: 3000,
+    runs: 2000,
     reaches: ["setAttributes", "reconfigure", "note", "adopt", "adopted by IfSame", "adopted as our own file system"],
     check(choice, reached) {
       const { input } = buildWorld(choice);

@@ -4,14 +4,14 @@ import { statusOf } from "../../src/agent/status-of.ts";
 import { findCondition } from "../../src/api/conditions.ts";
 import { law } from "./law.ts";
 import { buildWorld } from "./worlds/build.ts";
-import { worldChoices } from "./worlds/choices.ts";
 import { told } from "./worlds/evidence.ts";
 import { breakages } from "./worlds/intents.ts";
+import { worldChoices } from "./worlds/random-worlds.ts";
 
 describe("L7: what is not understood", () => {
   law("blocks its own volume, tears nothing down, and is reported with the field's path", {
     worlds: worldChoices,
-    runs: 3000,
+    runs: 2000,
     reaches: ["mounted", "something to take away", "something to set up", ...breakages.map(({ path }) => path)],
     check(choice, reached) {
       const { input, intents } = buildWorld(choice);

@@ -7,14 +7,14 @@ import type { TargetRecord, VolumeRecord } from "../../src/agent/record.ts";
 import type { MountEntry } from "../../src/host/mountinfo.ts";
 import { law } from "./law.ts";
 import { buildWorld } from "./worlds/build.ts";
-import { movingWorlds, worldChoices } from "./worlds/choices.ts";
 import { mayCover, shows, takesAway, told } from "./worlds/evidence.ts";
 import { overlap } from "./worlds/paths.ts";
+import { movingWorlds, worldChoices } from "./worlds/random-worlds.ts";
 
 describe("L8: fail static", () => {
   law("a mount is taken away only for a reason that somebody gave", {
     worlds: worldChoices,
-    runs: 4000,
+    runs: 2500,
     reaches: [
       "revoked before it vanished",
       "deleted",

@@ -4,14 +4,14 @@ import { statusOf } from "../../src/agent/status-of.ts";
 import { findCondition } from "../../src/api/conditions.ts";
 import { law } from "./law.ts";
 import { buildWorld } from "./worlds/build.ts";
-import { worldChoices } from "./worlds/choices.ts";
 import { isOf, mayCover, told } from "./worlds/evidence.ts";
 import { overlap, prefix } from "./worlds/paths.ts";
+import { worldChoices } from "./worlds/random-worlds.ts";
 
 describe("L9: at most one layer on a target", () => {
   law("nothing is mounted where anything is mounted, but in place of the one mount that it replaces", {
     worlds: worldChoices,
-    runs: 3000,
+    runs: 2000,
     reaches: ["mounted on a free path", "replaced", "wanted where something is", "wanted in a conflict", "not allowed"],
     check(choice, reached) {
       const { input } = buildWorld(choice);

@@ -2,7 +2,7 @@ import { isInvalid } from "../../src/agent/desired-volume.ts";
 import { plan } from "../../src/agent/plan.ts";
 import { law } from "./law.ts";
 import { buildWorld } from "./worlds/build.ts";
-import { worldChoices } from "./worlds/choices.ts";
+import { worldChoices } from "./worlds/random-worlds.ts";
 import { volumeStates, worldStates } from "./worlds/states.ts";
 
 const operations = [

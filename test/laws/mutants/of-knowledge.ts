@@ -1,0 +1,117 @@
+import type { Mutant } from "./mutant.ts";
+
+const plan = "src/agent/plan.ts";
+const steps = "src/agent/steps.ts";
+const look = "src/agent/look.ts";
+const targetSteps = "src/agent/target-steps.ts";
+
+/** What is known, and when: L1 to L5. */
+export const ofKnowledge: readonly Mutant[] = [
+  {
+    law: "L1",
+    what: "takes down before the intents were read completely",
+    test: "until the intents",
+    file: plan,
+    from: "if (isRemoval(operation) && !input.synced) return false;",
+    to: "",
+  },
+  {
+    law: "L1",
+    what: "replaces a mount before the intents were read completely",
+    test: "until the intents",
+    file: "src/agent/operations.ts",
+    from: 'if (action.kind === "publish") return action.replaces !== undefined;',
+    to: "",
+  },
+  {
+    law: "L1",
+    what: "acts without a mount table",
+    test: "while the mount table",
+    file: plan,
+    from: "if (input.table === undefined) return false;",
+    to: "",
+  },
+  {
+    law: "L2",
+    what: "calls absent what an unread table may show",
+    test: "a target is mounted or absent",
+    file: look,
+    from: 'if (input.table === undefined) return { ...base, ...off, truth: "uncertain" };',
+    to: 'if (input.table === undefined) return { ...base, ...off, truth: "absent" };',
+  },
+  {
+    law: "L2",
+    what: "forgets that what is staged is in use",
+    test: "what is not proved",
+    file: look,
+    from: "mounted || staged ||",
+    to: "mounted ||",
+  },
+  {
+    law: "L2",
+    what: "calls a mount ours though another one is over it",
+    test: "a target is mounted or absent",
+    file: look,
+    from: "if (ours !== top || layers.length > 1) {",
+    to: "if (layers.length > 2) {",
+  },
+  {
+    law: "L2",
+    what: "looks for a mount of unknown id in the topmost layer only",
+    test: "a target is mounted or absent",
+    file: look,
+    from: "layers.some((entry) => mayBeOurs(entry, record))",
+    to: "[foreign].some((entry) => entry !== undefined && mayBeOurs(entry, record))",
+  },
+  {
+    law: "L3",
+    what: "unstages while a target is uncertain",
+    test: "no volume is unstaged",
+    file: steps,
+    from: "if (recorded.length === 0) return unstageSteps",
+    to: 'if (recorded.every(({ truth }) => truth !== "mounted")) return unstageSteps',
+  },
+  {
+    law: "L3",
+    what: "unstages when no mount is wanted, whatever is left",
+    test: "no volume is unstaged",
+    file: steps,
+    from: "if (desired.mounts.length === 0 && left.length === 0)",
+    to: "if (desired.mounts.length === 0)",
+  },
+  {
+    law: "L3",
+    what: "overlooks targets that no record speaks of",
+    test: "no volume is unstaged",
+    file: steps,
+    from: "if (lost.length > 0) return { actions: lost, problems };",
+    to: "",
+    runs: 4000,
+  },
+  {
+    law: "L4",
+    what: "starts a second operation",
+    test: "a volume gets one operation",
+    file: plan,
+    from: "if (running === undefined) return { ...base, pending, ...chosen };",
+    to: "return { ...base, pending, ...chosen };",
+  },
+  {
+    law: "L5",
+    what: "overlooks that a mount was taken away",
+    test: "after any story",
+    file: targetSteps,
+    from: 'return target.truth === "mounted" ? [] : [{ kind: "publish", path: mount.path }];',
+    to: 'return target.drift === "Missing" ? [] : [{ kind: "publish", path: mount.path }];',
+    runs: 100,
+  },
+  {
+    law: "L5",
+    what: "writes down again and again which mount is its own",
+    test: "after any story",
+    file: targetSteps,
+    from: "if (!isNoted(target)) return",
+    to: "if (target.record !== undefined) return",
+    runs: 100,
+  },
+];

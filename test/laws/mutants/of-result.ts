@@ -1,0 +1,65 @@
+import type { Mutant } from "./mutant.ts";
+
+const targetSteps = "src/agent/target-steps.ts";
+
+/** What is made of it, and what is told: L9 to L11. */
+export const ofResult: readonly Mutant[] = [
+  {
+    law: "L9",
+    what: "mounts over a foreign mount",
+    test: "nothing is mounted where",
+    file: targetSteps,
+    from: "if (target.problem !== undefined) {",
+    to: 'if (target.problem?.reason === "TargetCovered") {',
+  },
+  {
+    law: "L9",
+    what: "mounts where another volume wants to",
+    test: "nothing is mounted where",
+    file: targetSteps,
+    from: "(settled ? undefined : owners.conflict(desired.name, mount.path))",
+    to: "undefined",
+    runs: 3000,
+  },
+  {
+    law: "L10",
+    what: "lets observedGeneration go back",
+    test: "observedGeneration",
+    file: "src/agent/status-of.ts",
+    from: "Math.max(generation, previous.observedGeneration ?? 0)",
+    to: "generation",
+  },
+  {
+    law: "L10",
+    what: "calls Mounted whatever is on record",
+    test: "each mount that is called",
+    file: "src/agent/status-of.ts",
+    from: 'if (isShown(target)) return "Mounted";',
+    to: 'if (target.record !== undefined) return "Mounted";',
+  },
+  {
+    law: "L10",
+    what: "calls a mount with other flags as wanted",
+    test: "each mount that is called",
+    file: "src/agent/view.ts",
+    from: "!target.attributesDiffer &&",
+    to: "",
+  },
+  {
+    law: "L10",
+    what: "calls a node drained before everything was read",
+    test: "a node is called drained",
+    file: "src/agent/node-state-of.ts",
+    from: "synced && holding.length === 0",
+    to: "holding.length === 0",
+  },
+  {
+    law: "L11",
+    what: "formats what is not empty",
+    test: "no device that has anything",
+    file: "src/plugins/local.ts",
+    from: "if (!device.empty",
+    to: "if (false && !device.empty",
+    runs: 100,
+  },
+];
