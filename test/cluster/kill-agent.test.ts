@@ -3,8 +3,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
 import { layout } from "../../hack/lib/pretend-node/node.ts";
 import { parseJournal } from "../../src/agent/journal-format.ts";
+import type { VolumeRecord } from "../../src/agent/record.ts";
+import type { NodeVolumeIntent } from "../../src/api/types.gen.ts";
 import { full } from "../lib/requirements.ts";
 import { type TestNode, testWorld, type World } from "../lib/world.ts";
+import { SeededRandom } from "../sim/random.ts";
 
 const volumes = 4;
 const names = Array.from({ length: volumes }, (_, i) => `churn-${i}`);
@@ -12,6 +15,17 @@ const pathOf = (name: string) => `/mnt/nodevolume/${name}`;
 
 /** Kills in the middle of work are rare at random moments: every other one waits for the journal to move first. */
 const momentsAfterWrite = 12;
+
+/** Of the random moments, not of what the machine makes of them. NODEVOLUME_KILL_SEED takes one that was printed. */
+const seed = Number(process.env["NODEVOLUME_KILL_SEED"] || Math.floor(Math.random() * 0x1_0000_0000));
+/** Kinds of work, beside none, in the middle of which the agent must have been killed for the test to say anything. */
+const leastPhases = 3;
+
+/** What came of the changes that were asked for. */
+interface Churn {
+  applied: number;
+  refused: number;
+}
 
 describe("an agent killed while mounts come and go", () => {
   let world: World;
@@ -25,17 +39,18 @@ describe("an agent killed while mounts come and go", () => {
     this.timeout(kills * 4_000 + 120_000);
     const [node] = world.nodes;
     const phases = new Map<string, number>();
+    const random = new SeededRandom(seed, "kills");
+    const changes: Churn = { applied: 0, refused: 0 };
     let churning = true;
     const churn = (async () => {
-      for (let round = 0; churning; round += 1) await stir(world, round);
+      for (let round = 0; churning; round += 1) await stir(world, round, changes);
     })();
     try {
       for (let kill = 0; kill < kills; kill += 1) {
-        await moment(node, kill);
+        await moment(node, kill, random);
         node.agent.kill("SIGKILL");
         await node.agent.ended;
-        const phase = await phaseOf(world, node);
-        phases.set(phase, (phases.get(phase) ?? 0) + 1);
+        for (const phase of await phasesOf(world, node)) phases.set(phase, (phases.get(phase) ?? 0) + 1);
         const mounted = await mountedPaths(node);
         expect(sorted(mounted), "at most one mount on a path").to.equal(sorted([...new Set(mounted)]));
         node.agent = node.startAgent();
@@ -44,11 +59,21 @@ describe("an agent killed while mounts come and go", () => {
       churning = false;
       await churn;
     }
-    console.log(`    killed ${kills} times:`);
+    console.log(`    killed ${kills} times (seed ${seed}), ${changes.applied} changes, ${changes.refused} refused:`);
     for (const [phase, count] of [...phases].sort(([, a], [, b]) => b - a))
       console.log(`      ${String(count).padStart(4)}  ${phase}`);
+    expect(changes.applied, "changes that were applied").to.be.greaterThan(Math.max(kills, 5 * changes.refused));
+    const working = [...phases.keys()].filter((phase) => phase !== "idle");
+    expect(working.length, working.join("; ")).to.be.at.least(leastPhases);
+    await world.objects.until("no set to be on its way out", 60_000, () =>
+      [...world.objects.sets.values()].every((set) => set.metadata.deletionTimestamp === undefined),
+    );
+    for (const name of names) await change(world, name, 0);
     await world.objects.until("every intent to be settled", 60_000, () =>
-      [...world.objects.intents.values()].every(isSettled),
+      names.every((name) => {
+        const intents = world.objects.intentsOf(name);
+        return intents.length === world.nodes.length && intents.every(isSettled);
+      }),
     );
     await world.objects.until("the table to equal the intents", 30_000, async () => {
       const wanted = [...world.objects.intents.values()]
@@ -67,54 +92,83 @@ describe("an agent killed while mounts come and go", () => {
 });
 
 /** One change to one set: made, moved, given other options, or deleted. */
-async function stir(world: World, round: number): Promise<void> {
+async function stir(world: World, round: number, changes: Churn): Promise<void> {
   const name = names[round % volumes] ?? "";
-  const source = round % 2 === 0 ? { emptyDir: { medium: "Memory", sizeLimit: "1Mi" } } : { emptyDir: {} };
-  const kind = Math.floor(round / volumes) % 4;
-  if (kind === 3) {
+  if (kindOf(round) === 3) {
     await world.cluster.kubectl.try(["delete", "nvs", name, "--wait=false", "--ignore-not-found"]);
     return;
   }
-  const path = kind === 1 ? `${pathOf(name)}-moved` : pathOf(name);
-  // The name may still be on its way out, or be refused for a change that another round made: the next round will do.
-  await world
-    .apply(name, { volume: { source }, mounts: [{ name: "host", path, readOnly: kind === 2 }] })
-    .catch(() => undefined);
+  try {
+    await change(world, name, round);
+    changes.applied += 1;
+  } catch (error) {
+    // The name is still on its way out, or another writer came between: the next round will do.
+    if (!/conflict|being deleted|the object has been modified/i.test(String(error))) throw error;
+    changes.refused += 1;
+  }
 }
 
+async function change(world: World, name: string, round: number): Promise<void> {
+  const kind = kindOf(round);
+  const source = round % 2 === 0 ? { emptyDir: { medium: "Memory", sizeLimit: "1Mi" } } : { emptyDir: {} };
+  const path = kind === 1 ? `${pathOf(name)}-moved` : pathOf(name);
+  await world.apply(name, { volume: { source }, mounts: [{ name: "host", path, readOnly: kind === 2 }] });
+}
+
+const kindOf = (round: number) => Math.floor(round / volumes) % 4;
+
 /** Waits until it is time to kill: a random while, or a random instant after the journal moved. */
-async function moment(node: TestNode, kill: number): Promise<void> {
-  if (kill % 2 === 0) return sleep(Math.random() * 1_500);
+async function moment(node: TestNode, kill: number, random: SeededRandom): Promise<void> {
+  if (kill % 2 === 0) return sleep(random.next() * 1_500);
   const size = journalText(node).length;
   const deadline = performance.now() + 3_000;
   while (journalText(node).length === size && performance.now() < deadline) await sleep(1);
-  await sleep(Math.random() * momentsAfterWrite);
+  await sleep(random.next() * momentsAfterWrite);
 }
 
-/** Where the agent was when it died, from what it left: its journal, the host's table, and what the API server was told. */
-async function phaseOf(world: World, node: TestNode): Promise<string> {
+/**
+ * Where the agent was when it died, from what it left: its journal, the host's table, and what the API server was told.
+ * One for each volume that was under way, or idle.
+ */
+async function phasesOf(world: World, node: TestNode): Promise<Set<string>> {
   const journal = readJournal(node);
   const mounted = await mountedPaths(node);
   const intents = [...world.objects.intents.values()].filter((intent) => intent.spec.nodeName === node.name);
-  for (const record of journal.values()) {
+  const phases = [...journal.values()].flatMap((record) => {
     const intent = intents.find((i) => i.metadata.name === record.name);
-    const going = intent === undefined || intent.metadata.deletionTimestamp !== undefined;
-    for (const target of record.targets) {
-      if (!mounted.includes(target.path)) return going ? "unmounted, not yet forgotten" : "recorded, not yet mounted";
-      if (target.mountID === undefined) return "mounted, its id not yet recorded";
-      if (going) return "asked to release, not yet unmounted";
-    }
-    if (record.stage !== undefined && !record.stage.ready) return "staging";
-    if (record.targets.length === 0) return going ? "unmounted, not yet unstaged" : "staged, no target yet";
-    if (intent?.status?.observedGeneration !== intent?.metadata.generation) return "mounted, not yet reported";
+    return phaseOf(record, intent, mounted) ?? [];
+  });
+  for (const { metadata } of intents.filter((intent) => !journal.has(intent.metadata.name))) {
+    phases.push(
+      metadata.deletionTimestamp === undefined ? "intent not yet begun" : "released, its intent not yet gone",
+    );
   }
-  return intents.some((intent) => !journal.has(intent.metadata.name)) ? "intent not yet begun" : "idle";
+  return new Set(phases.length === 0 ? ["idle"] : phases);
+}
+
+function phaseOf(
+  record: VolumeRecord,
+  intent: NodeVolumeIntent | undefined,
+  mounted: readonly string[],
+): string | undefined {
+  const going = intent === undefined || intent.metadata.deletionTimestamp !== undefined;
+  for (const target of record.targets) {
+    if (!mounted.includes(target.path)) return going ? "unmounted, not yet forgotten" : "recorded, not yet mounted";
+    if (target.mountID === undefined) return "mounted, its id not yet recorded";
+    if (going) return "asked to release, not yet unmounted";
+  }
+  if (going) return record.stage?.ready === true ? "unmounted, not yet unstaged" : "unstaging";
+  if (record.stage?.ready === false) return "staging";
+  if (record.targets.length === 0) return "staged, no target yet";
+  const observed = intent.status?.observedGeneration === intent.metadata.generation;
+  return observed ? undefined : "mounted, not yet reported";
 }
 
 function journalText(node: TestNode): string {
   try {
     return readFileSync(`/proc/${node.host.pid}/root${layout.stateDir}/journal`, "utf8");
-  } catch {
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
     return "";
   }
 }
