@@ -173,6 +173,8 @@ export interface DeviceInfo {
 
 export interface Devices {
   probe(source: SourcePath): Promise<DeviceInfo>;
+  /** Processes that have the device with this `major:minor` open or mapped; what cannot be seen is not among them. */
+  openers(deviceNumber: string): Promise<readonly Holder[]>;
   /**
    * Makes a file system on a device that is proved empty once more right before. Fails with DeviceNotEmpty if it is not.
    * @param begun identity of a device on which it was begun and not finished: if it is this one, and neither a signature
@@ -192,10 +194,15 @@ export interface Holder {
 
 export interface Evidence {
   /**
-   * Mounts of `identity`, or of anything beneath its root, in every mount namespace of the node (safety rule 6). Each
-   * namespace is read once. Rejects if one cannot be read: what cannot be read is in use.
+   * Mounts of `identity`, or of anything beneath its root, in every mount namespace of the node (safety rule 6), the
+   * first of each. Rejects if one cannot be read: what cannot be read is in use.
    */
   holders(identity: MountIdentity): Promise<readonly Holder[]>;
+  /**
+   * Mounts, whatever they show, that have this directory or file for a mount point, in every mount namespace of the node.
+   * A removal of it would detach them, with what is open in them going on unseen.
+   */
+  mountedOn(place: MountIdentity): Promise<readonly Holder[]>;
   /** Processes with something open beneath a mount, for a busy unmount. Best effort. */
   users(mountPoint: string): Promise<readonly Holder[]>;
   /** Whether the kernel has a block device of this `major:minor`. */

@@ -25,7 +25,7 @@ export async function unstage(
   const stage: StageRecord = record.stage ?? { kind: "filesystem", path: target.path, ready: false, options: [] };
   const shown = await unmountStage(context, volume, stage, action);
   if (shown !== undefined) await refuseWhileHeld(context, shown, record.type === "nfs");
-  if (stage.kind === "device") await refuseWhileOpen(context, stage);
+  if (stage.deviceNumber !== undefined) await refuseWhileOpen(context, stage, stage.deviceNumber);
   if (stage.kind === "filesystem") await context.effects.mounter.removeTarget(target, "directory");
   if (stage.kind === "directory") await removeData(context, stage);
   await context.journal.put(withoutStage(recordOf(context, volume)));
@@ -87,18 +87,31 @@ async function refuseWhileHeld(context: ActionContext, identity: MountIdentity, 
   throw new VolumeError("StillReferenced", "transient", message, { on });
 }
 
-/** A device that was pulled is held by nobody: neither its node nor its number is there to be asked. */
-async function refuseWhileOpen(context: ActionContext, { path, deviceNumber }: StageRecord): Promise<void> {
+/**
+ * A file system lives on while anything on it is open, also where no mount is left of it: its device is claimed then. A
+ * device that was bound as it is may be open without a claim. One that was pulled is held by nobody: neither its node nor
+ * its number is there to be asked.
+ */
+async function refuseWhileOpen(context: ActionContext, stage: StageRecord, deviceNumber: string): Promise<void> {
+  const { devices, mounter } = context.effects;
+  const path = stage.found?.path ?? stage.path;
   const source = { root: "/", path };
-  const node = await context.effects.mounter.inspect(source);
-  if (deviceNumber !== undefined && node?.deviceNumber !== deviceNumber) {
+  const node = await mounter.inspect(source);
+  if (node?.deviceNumber !== deviceNumber) {
     if (!(await context.host.evidence.hasBlockDevice(deviceNumber))) return;
     const message = `${path} does not stand for the device ${deviceNumber} any more, which is still there: bring its node back, or pull it`;
     throw new VolumeError("DeviceBusy", "transient", message, { on: { kind: "Device", name: deviceNumber } });
   }
-  const device = await context.effects.devices.probe(source);
-  if (device.busy === undefined) return;
-  throw new VolumeError("DeviceBusy", "transient", device.busy, { on: { kind: "Device", name: path } });
+  const { busy } = await devices.probe(source);
+  if (busy !== undefined) {
+    throw new VolumeError("DeviceBusy", "transient", busy, { on: { kind: "Device", name: path } });
+  }
+  if (stage.kind !== "device") return;
+  const openers = await devices.openers(deviceNumber);
+  const [first] = openers;
+  if (first === undefined) return;
+  const on = { kind: "Process", name: `${first.pid} (${first.command})` };
+  throw new VolumeError("DeviceBusy", "transient", `${path} is open: ${names(openers)}. End these processes`, { on });
 }
 
 /** A directory that was never seen after it was made, or is another one by now, goes only if it is empty. */

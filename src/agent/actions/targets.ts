@@ -128,8 +128,27 @@ export async function unpublish(
       throw await withUsers(error, context, path);
     }
   }
-  if (known?.made === true) await mounter.removeTarget(target, known.kind);
+  if (known?.made === true) {
+    if (record.stage?.kind !== "path") await refuseWhileMountedOn(context, path);
+    await mounter.removeTarget(target, known.kind);
+  }
   await context.journal.put(withoutTarget(record, path));
+}
+
+/**
+ * A copy of our mount in another mount namespace would be detached by the removal of its mount point, and what is open in
+ * it go on where the release check does not see it (safety rule 6). Of a path of the host nothing is to be released.
+ */
+async function refuseWhileMountedOn(context: ActionContext, path: string): Promise<void> {
+  const table = await context.host.mountTable.read();
+  const place = table.identityOf(path);
+  if (place === undefined || table.layers(path).length > 0) return;
+  const holders = await context.host.evidence.mountedOn(place);
+  const [first] = holders;
+  if (first === undefined) return;
+  const message = `${path} is still mounted in another mount namespace: ${names(holders)}. End these processes or unmount it there`;
+  const on = { kind: "Process", name: `${first.pid} (${first.command})` };
+  throw new VolumeError("StillReferenced", "transient", message, { on });
 }
 
 /** Adds to a busy unmount who uses the mount. */

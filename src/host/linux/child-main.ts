@@ -6,6 +6,7 @@ import type { ChildRequest } from "./child-runner.ts";
 import { emptyTrash } from "./empty-trash.ts";
 import { InProcessMounter } from "./in-process-mounter.ts";
 import { loadLibc } from "./libc.ts";
+import { openersOf } from "./open-devices.ts";
 
 /** How a child says what became of its one call of the mounter. */
 export type ChildReply =
@@ -31,6 +32,10 @@ export async function runChild(): Promise<void> {
   }
   if (request.kind === "probe") {
     process.stdout.write(JSON.stringify(probeBlockDevice(request.path)));
+    return;
+  }
+  if (request.kind === "openers") {
+    process.stdout.write(JSON.stringify(openersOf(loadLibc(), request.deviceNumber, process.ppid)));
     return;
   }
   if (request.kind === "emptyTrash") {

@@ -14,6 +14,7 @@ export const SYS = {
 export const AT_FDCWD = -100;
 export const AT_REMOVEDIR = 0x200;
 export const AT_EMPTY_PATH = 0x1000;
+export const AT_STATX_DONT_SYNC = 0x4000;
 
 export const O = {
   RDONLY: 0,

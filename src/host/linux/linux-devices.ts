@@ -1,6 +1,6 @@
 import { accessSync, constants, readdirSync } from "node:fs";
 import { VolumeError } from "../../errors.ts";
-import type { DeviceInfo, Devices, Mounter, OperationContext, SourcePath } from "../ports.ts";
+import type { DeviceInfo, Devices, Holder, Mounter, OperationContext, SourcePath } from "../ports.ts";
 import type { BlockProbe } from "./block-probe.ts";
 import type { ChildResult, ChildRunner } from "./child-runner.ts";
 import { deviceIdentity } from "./device-identity.ts";
@@ -59,6 +59,13 @@ export class LinuxDevices implements Devices {
       ...(signature === undefined ? {} : { signature }),
       ...(busy === undefined ? {} : { busy }),
     };
+  }
+
+  async openers(deviceNumber: string): Promise<readonly Holder[]> {
+    const result = await this.#runner.run({ kind: "openers", deviceNumber }, this.#operation);
+    if (result.code === 0) return JSON.parse(result.stdout) as Holder[];
+    const message = `who has ${deviceNumber} open cannot be read: ${result.stderr.trim().slice(-512)}`;
+    throw new VolumeError("StillReferenced", "transient", message);
   }
 
   async format(source: SourcePath, fsType: string, onProgress: (line: string) => void, begun?: string): Promise<void> {

@@ -1,10 +1,14 @@
 import { existsSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { VolumeError } from "../../errors.ts";
-import { isBeneath, type MountIdentity, sameFilesystem } from "../mount-table.ts";
-import { parseMountinfo } from "../mountinfo.ts";
+import { isBeneath, joinPath, type MountIdentity, relativePath, sameFilesystem } from "../mount-table.ts";
+import type { MountEntry } from "../mountinfo.ts";
 import type { ChildProcessID, Evidence, Holder } from "../ports.ts";
 import { startTimeOf } from "./child-runner.ts";
 import { errnoOf } from "./errno.ts";
+import { eachMountNamespace, scanTable } from "./mount-namespaces.ts";
+
+/** Mounts of one file system in one namespace that a target may lie in; nobody has so many for a good reason. */
+const parentLimit = 10_000;
 
 const gone = new Set(["ENOENT", "ESRCH"]);
 
@@ -17,21 +21,62 @@ export class LinuxEvidence implements Evidence {
     this.#nodeProcess = nodeProcess;
   }
 
-  async holders(identity: MountIdentity): Promise<readonly Holder[]> {
-    const seen = new Set<string>();
+  holders(identity: MountIdentity): Promise<readonly Holder[]> {
+    return this.#inEachNamespace(async (table) => {
+      let shown: MountEntry | undefined;
+      const read = await scanTable(
+        table,
+        (_parent, device) => device === identity.device,
+        (mount) => {
+          if (sameFilesystem(mount, identity) && isBeneath(mount.root, identity.root)) shown = mount;
+          return shown !== undefined;
+        },
+      );
+      return { read, shown };
+    });
+  }
+
+  mountedOn(place: MountIdentity): Promise<readonly Holder[]> {
+    return this.#inEachNamespace(async (table) => {
+      const points = new Map<string, string>();
+      const isOfPlace = (mount: MountEntry) => sameFilesystem(mount, place) && isBeneath(place.root, mount.root);
+      const read = await scanTable(
+        table,
+        (_parent, device) => device === place.device,
+        (mount) => {
+          if (isOfPlace(mount)) points.set(`${mount.id}`, joinPath(mount.point, relativePath(mount.root, place.root)));
+          return points.size > parentLimit;
+        },
+      );
+      if (points.size > parentLimit) {
+        const message = `${table} shows the file system of a target more than ${parentLimit} times: end that process`;
+        throw new VolumeError("StillReferenced", "transient", message);
+      }
+      let shown: MountEntry | undefined;
+      const again = await scanTable(
+        table,
+        (parent) => points.has(parent),
+        (mount) => {
+          if (mount.point === points.get(`${mount.parent}`)) shown = mount;
+          return shown !== undefined;
+        },
+      );
+      return { read: read && again, shown };
+    });
+  }
+
+  async #inEachNamespace(
+    look: (table: string) => Promise<{ read: boolean; shown: MountEntry | undefined }>,
+  ): Promise<readonly Holder[]> {
     const node = unlessGone(() => readlinkSync(`/proc/${this.#nodeProcess}/ns/mnt`));
     const holders: Holder[] = [];
-    for (const pid of processes()) {
-      const namespace = unlessGone(() => readlinkSync(`/proc/${pid}/ns/mnt`));
-      if (namespace === undefined || seen.has(namespace)) continue;
-      const table = unlessGone(() => readFileSync(`/proc/${pid}/mountinfo`, "utf8"));
-      if (table === undefined) continue; // it ended in between; another process may show the same namespace
-      seen.add(namespace);
-      const mount = parseMountinfo(table).find((m) => sameFilesystem(m, identity) && isBeneath(m.root, identity.root));
-      if (mount === undefined) continue;
+    await eachMountNamespace(async ({ pid, namespace, table }) => {
+      const { read, shown } = await look(table);
+      if (!read) return false; // it ended in between; another process may show the same namespace
       const onNode = namespace === node;
-      holders.push({ pid, command: commandOf(pid), mountPoint: mount.point, ...(onNode && { onNode }) });
-    }
+      if (shown) holders.push({ pid, command: commandOf(pid), mountPoint: shown.point, ...(onNode && { onNode }) });
+      return true;
+    });
     return holders;
   }
 
@@ -87,6 +132,7 @@ function ifReadable<T>(read: () => T): T | undefined {
   }
 }
 
+/** For evidence: what cannot be read is in use. */
 function unlessGone<T>(read: () => T): T | undefined {
   try {
     return read();
@@ -96,4 +142,3 @@ function unlessGone<T>(read: () => T): T | undefined {
     throw new VolumeError("StillReferenced", "transient", message, { cause: error });
   }
 }
-/** For evidence: what cannot be read is in use. */

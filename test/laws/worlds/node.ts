@@ -205,7 +205,10 @@ export class LawNode {
           if (disk !== undefined) this.rules.formatted(disk);
           return devices.format(source, ...how);
         };
-        return { mounter, devices: { probe: (source) => devices.probe(source), format } };
+        return {
+          mounter,
+          devices: { probe: (source) => devices.probe(source), openers: (n) => devices.openers(n), format },
+        };
       },
     };
   }

@@ -40,6 +40,11 @@ export class SimDevices implements Devices {
     return inChild(this.#deps, this.#operation, { what, changes: false, latency: latency.child, disk, apply });
   }
 
+  /** Nobody on the simulated machine has a device open without a mount. */
+  async openers() {
+    return [];
+  }
+
   async format(source: SourcePath, fsType: string, onProgress: (line: string) => void): Promise<void> {
     const device = await this.probe(source);
     if (!device.empty) {

@@ -1,4 +1,10 @@
-import { isBeneath, type MountIdentity, sameFilesystem } from "../../../src/host/mount-table.ts";
+import {
+  isBeneath,
+  joinPath,
+  type MountIdentity,
+  relativePath,
+  sameFilesystem,
+} from "../../../src/host/mount-table.ts";
 import type { ChildProcessID, Evidence, Holder } from "../../../src/host/ports.ts";
 import { pointOf } from "../kernel/lookup.ts";
 import type { Namespace } from "../kernel/mount.ts";
@@ -24,6 +30,26 @@ export class SimEvidence implements Evidence {
           .table(namespace)
           .find((entry) => sameFilesystem(entry, identity) && isBeneath(entry.root, identity.root));
         if (mount !== undefined) holders.push({ pid, command, mountPoint: mount.point });
+      }
+      return holders;
+    });
+  }
+
+  mountedOn(place: MountIdentity): Promise<readonly Holder[]> {
+    return this.#deps.incarnation.look(latency.call, () => {
+      const { kernel } = this.#deps.machine;
+      const seen = new Set<Namespace>();
+      const holders: Holder[] = [];
+      for (const { pid, command, namespace } of kernel.processes.all()) {
+        if (seen.has(namespace)) continue;
+        seen.add(namespace);
+        const mounts = kernel.table(namespace);
+        const shown = mounts.find(({ point, parent }) => {
+          const above = mounts.find((mount) => mount.id === parent);
+          if (above === undefined || !sameFilesystem(above, place) || !isBeneath(place.root, above.root)) return false;
+          return point === joinPath(above.point, relativePath(above.root, place.root));
+        });
+        if (shown !== undefined) holders.push({ pid, command, mountPoint: shown.point });
       }
       return holders;
     });

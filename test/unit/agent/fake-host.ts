@@ -32,6 +32,7 @@ export class FakeHost implements HostPorts {
 
   readonly evidence = {
     holders: async () => this.holders,
+    mountedOn: async () => [],
     users: async () => [],
     hasBlockDevice: async () => false,
     alive: async ({ pid }: ChildProcessID) => this.alive.has(pid),
@@ -57,6 +58,7 @@ export class FakeHost implements HostPorts {
 
   effects(): Effects {
     const devices = {
+      openers: async () => [],
       probe: async () => {
         throw new Error("the fake host has no devices");
       },
