@@ -25,7 +25,9 @@ function messageFor(target: TargetView, drift: DriftClass): string {
   const { path, ours, record, flagsOnNode } = target;
   switch (drift) {
     case "Missing":
-      return `${path} was unmounted by somebody else`;
+      return target.problem?.reason === "TargetMoved"
+        ? target.problem.message
+        : `${path} was unmounted by somebody else`;
     case "SourceDiffers":
       return target.foreign === undefined
         ? `${path} shows ${ours?.root ?? "something else"}, the source was removed or renamed`

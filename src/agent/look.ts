@@ -4,6 +4,7 @@ import { attributeDifference, attributesOf } from "./attributes.ts";
 import type { DesiredMount, DesiredVolume } from "./desired-volume.ts";
 import type { Likeness } from "./likeness.ts";
 import { lookFromNode } from "./look-from-node.ts";
+import { movedMount, targetMoved } from "./moved-target.ts";
 import type { StageRecord, TargetRecord, VolumeRecord } from "./record.ts";
 import type { Problem, StageView, TargetView, VolumeView } from "./view.ts";
 
@@ -80,7 +81,10 @@ function lookAtTarget(path: string, input: LookInput, stage: StageView): TargetV
   if (input.table === undefined) return { ...base, ...off, truth: "uncertain" };
   const layers = input.table.layers(path);
   const top = input.table.at(path);
+  const elsewhere = record && input.record && movedMount(input.table, record, input.record);
+  const moved = elsewhere && { truth: "uncertain" as const, ours: elsewhere, problem: targetMoved(path, elsewhere) };
   if (layers.length === 0) {
+    if (moved !== undefined) return { ...base, ...off, ...moved, drift: "Missing" };
     const missing = desired !== undefined && record?.mountID !== undefined;
     return { ...base, ...off, truth: "absent", ...(missing ? { drift: "Missing" } : {}) };
   }
@@ -88,6 +92,9 @@ function lookAtTarget(path: string, input: LookInput, stage: StageView): TargetV
   const ours = layers.findLast((entry) => isOurs(entry, record));
   if (ours === undefined) {
     const foreign = top ?? layers[0];
+    if (moved !== undefined) {
+      return { ...base, ...off, ...moved, drift: "SourceDiffers", ...(foreign && { foreign }) };
+    }
     return {
       ...base,
       ...off,

@@ -19,8 +19,17 @@ export type Action =
   | { readonly kind: "setAttributes"; readonly path: string; readonly mountID: number }
   /** Write down that mounts made for an earlier intent of this name now belong to this one. */
   | { readonly kind: "claim" }
-  /** Unmount a target, if ours is mounted there, and remove the mount point, if we made it. */
-  | { readonly kind: "unpublish"; readonly path: string; readonly mountID?: number; readonly rung: UnmountRung }
+  /**
+   * Unmount a target, if ours is mounted there, or where it is `at` after a directory above was renamed; remove the mount
+   * point, if we made it.
+   */
+  | {
+      readonly kind: "unpublish";
+      readonly path: string;
+      readonly at?: string;
+      readonly mountID?: number;
+      readonly rung: UnmountRung;
+    }
   /** Unmount and remove what stage made, once nobody on the node holds it. */
   | { readonly kind: "unstage"; readonly mountID?: number; readonly rung: UnmountRung }
   /** Write down that the volume is left as it is, with nobody in charge. */
@@ -58,7 +67,7 @@ export function describe(action: Action): string {
     case "claim":
       return "take over the mounts of an earlier intent";
     case "unpublish":
-      return `unmount ${action.path}`;
+      return `unmount ${action.at ?? action.path}`;
     case "unstage":
       return "unstage the volume";
     case "retain":

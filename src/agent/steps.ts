@@ -132,7 +132,8 @@ function unpublishAll(
 ): Action[] {
   return targets.flatMap((target): Action[] => {
     const hinders = target.ours !== undefined || target.truth === "uncertain";
-    const blocked = hinders && target.problem?.reason !== "NotPropagated" ? target.problem : undefined;
+    const inTheWay = target.problem?.reason !== "NotPropagated" && target.problem?.reason !== "TargetMoved";
+    const blocked = hinders && inTheWay ? target.problem : undefined;
     if (blocked !== undefined) {
       problems.set(target.path, blocked);
       return [];
@@ -142,6 +143,7 @@ function unpublishAll(
       path: target.path,
       rung: "Normal",
       ...(target.ours && { mountID: target.ours.id }),
+      ...(target.ours && target.ours.point !== target.path && { at: target.ours.point }),
     };
     return [{ ...action, rung: rungFor(action, policy, input) }];
   });

@@ -38,7 +38,7 @@ export interface TargetView {
   readonly desired?: DesiredMount;
   readonly record?: TargetRecord;
   readonly truth: Truth;
-  /** The mount there that is ours, topmost or not. */
+  /** The mount there that is ours, topmost or not; or elsewhere, if a directory above was renamed (TargetMoved). */
   readonly ours?: MountEntry;
   /** The topmost mount there, if it is not ours. */
   readonly foreign?: MountEntry;

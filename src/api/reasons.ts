@@ -43,6 +43,7 @@ export const reasons = {
   TargetWrongType: { kind: "blocked", endedBy: "what stands at the target is moved away" },
   SymlinkInPath: { kind: "blocked", endedBy: "the path is given without symbolic links" },
   ForeignMount: { kind: "blocked", endedBy: "the foreign mount is unmounted, or adopt: IfSame takes it over" },
+  TargetMoved: { kind: "blocked", endedBy: "the directory above the target has its name again" },
   NotPropagated: { kind: "blocked", endedBy: "the prefix is shared between the agent and the node" },
   TargetCovered: { kind: "blocked", endedBy: "the mount that covers the target is unmounted" },
 

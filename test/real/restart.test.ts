@@ -67,7 +67,8 @@ describe("after a restart, on the real kernel", () => {
   it("what was learned of a volume is not lost with the mount: who still holds it is found again", async () => {
     node.want(memory());
     await node.converge();
-    const container = spawn("unshare", ["-m", "--propagation", "private", "sh", "-c", "echo up; exec sleep 60"]);
+    const script = `umount ${node.target("a")}; echo up; exec sleep 60`; // what is staged is left there
+    const container = spawn("unshare", ["-m", "--propagation", "private", "sh", "-c", script]);
     await once(container.stdout, "data");
     node.want(memory(deleted));
     expect((await node.volume(name)).failure?.reason).to.equal("StillReferenced");

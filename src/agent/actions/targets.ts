@@ -114,10 +114,11 @@ export async function claim(context: ActionContext): Promise<void> {
 export async function unpublish(
   context: ActionContext,
   volume: string,
-  action: { readonly path: string; readonly mountID?: number; readonly rung: UnmountRung },
+  action: { readonly path: string; readonly at?: string; readonly mountID?: number; readonly rung: UnmountRung },
 ): Promise<void> {
   const { path, mountID, rung } = action;
-  const target = targetPath(context, path);
+  const place = action.at ?? path;
+  const target = targetPath(context, place);
   const { mounter } = context.effects;
   const record = recordOf(context, volume);
   const known = record.targets.find((t) => t.path === path);
@@ -125,11 +126,11 @@ export async function unpublish(
     try {
       await mounter.unmount(target, mountID, rung);
     } catch (error) {
-      throw await withUsers(error, context, path);
+      throw await withUsers(error, context, place);
     }
   }
   if (known?.made === true) {
-    if (record.stage?.kind !== "path") await refuseWhileMountedOn(context, path);
+    if (record.stage?.kind !== "path") await refuseWhileMountedOn(context, place);
     await mounter.removeTarget(target, known.kind);
   }
   await context.journal.put(withoutTarget(record, path));

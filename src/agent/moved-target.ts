@@ -1,0 +1,24 @@
+import { type MountTable, sameIdentity } from "../host/mount-table.ts";
+import type { MountEntry } from "../host/mountinfo.ts";
+import type { TargetRecord, VolumeRecord } from "./record.ts";
+import type { Problem } from "./view.ts";
+
+/**
+ * PURE. Our mount of a target where it is now, if a directory above it was renamed: the mount goes along, and its path in
+ * the table with it. Known by its id and by what it shows, both: a peer group has whatever others have bound of it, and
+ * an id is used again.
+ */
+export function movedMount(table: MountTable, target: TargetRecord, volume: VolumeRecord): MountEntry | undefined {
+  const paths = new Set(volume.targets.map(({ path }) => path));
+  return table.entries.find(
+    (entry) => entry.id === target.mountID && !paths.has(entry.point) && sameIdentity(entry, target.identity),
+  );
+}
+
+export function targetMoved(path: string, { point }: MountEntry): Problem {
+  return {
+    reason: "TargetMoved",
+    message: `what is mounted on ${path} is on ${point} now: a directory above it was renamed. Rename it back`,
+    on: { kind: "Mount", name: point },
+  };
+}

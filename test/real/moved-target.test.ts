@@ -1,0 +1,65 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, renameSync } from "node:fs";
+import { expect } from "chai";
+import { driftOf } from "../../src/agent/drift.ts";
+import type { VolumeSource } from "../../src/api/types.gen.ts";
+import { intent, RealNode } from "../lib/real-node.ts";
+import { need } from "../lib/requirements.ts";
+
+const name = "node.volume-1";
+
+const sources: readonly [string, (node: RealNode) => VolumeSource][] = [
+  ["a file system in memory", () => ({ emptyDir: { medium: "Memory" } })],
+  ["a directory of the node", (node) => ({ local: { path: `${node.path}/src` } })],
+];
+
+for (const [what, sourceOf] of sources) {
+  describe(`a target above which a directory was renamed, showing ${what}`, () => {
+    let node: RealNode;
+
+    before(function () {
+      need(this, "root");
+    });
+    beforeEach(async () => {
+      node = new RealNode();
+      want();
+      await node.converge();
+    });
+    afterEach(async () => {
+      await node[Symbol.asyncDispose]();
+    });
+
+    const want = (more: object = {}) =>
+      node.want(intent({ source: sourceOf(node), mounts: [{ path: node.target("dir/a") }], ...more }));
+    const onTargets = () => node.mounts().filter(({ point }) => point.startsWith(`${node.path}/mnt`));
+    const move = () => renameSync(node.target("dir"), node.target("moved"));
+
+    it("is reported, and not mounted once more", async () => {
+      move();
+      const moved = await node.volume(name);
+      expect(onTargets().map(({ point }) => point)).to.deep.equal([node.target("moved/a")]);
+      expect(moved.problems.get(node.target("dir/a"))?.reason).to.equal("TargetMoved");
+      expect(driftOf(moved)).to.include({ class: "Missing" });
+      expect(driftOf(moved)?.message).to.contain(node.target("moved/a"));
+      expect(moved.view.inUse).to.equal(true);
+      renameSync(node.target("moved"), node.target("dir"));
+      expect((await node.volume(name)).problems.size).to.equal(0);
+    });
+
+    it("is unmounted where it is before the volume is released", async () => {
+      move();
+      want({ deleting: true, generation: 2 });
+      expect((await node.volume(name)).phase).to.equal("released");
+      expect(node.mounts()).to.deep.equal([]);
+      expect(existsSync(node.target("moved/a"))).to.equal(false);
+    });
+
+    it("a bind that somebody made of it is not taken for it", async () => {
+      mkdirSync(node.target("theirs"));
+      execFileSync("mount", ["--bind", node.target("dir/a"), node.target("theirs")]);
+      execFileSync("umount", [node.target("dir/a")]);
+      expect((await node.volume(name)).problems.size).to.equal(0);
+      expect(onTargets().map(({ point }) => point)).to.have.members([node.target("theirs"), node.target("dir/a")]);
+    });
+  });
+}
