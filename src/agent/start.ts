@@ -92,6 +92,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
   const contents = new Contents({ system, transport, onChange: () => loop.trigger() });
   const observed = new Map<string, Observation>();
   const synced = () => intents.store.state().synced;
+  vitals.needs("intents", () => intents.notSynced());
   const reporter = new Reporter({ system, client, intents, agent: identity, vitals });
   const agent = { ...identity, version: deps.version };
   const stagingRoot = `${settings.stateDir}/staging`;
@@ -149,7 +150,6 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
     }
     last = plan;
     vitals.looked();
-    vitals.missing("intents", synced() ? undefined : "the intents were not read completely yet");
     reporter.update(plan);
     state.update(plan, table);
   }

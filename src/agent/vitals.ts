@@ -13,10 +13,10 @@ export const refusalRemedy =
 /** How the agent itself is: for its probes and metrics. */
 export class Vitals {
   readonly #clock: Clock;
-  readonly #missing = new Map<Need, string>([
-    ["lock", "the lock of the node is not taken yet"],
-    ["journal", "the journal is not read yet"],
-    ["intents", "the intents were not read completely yet"],
+  readonly #missing = new Map<Need, () => string | undefined>([
+    ["lock", () => "the lock of the node is not taken yet"],
+    ["journal", () => "the journal is not read yet"],
+    ["intents", () => "the intents were not read completely yet"],
   ]);
   readonly #refused = new Map<string, string>();
   #lookedAt: number | undefined;
@@ -30,7 +30,12 @@ export class Vitals {
   /** @param why the sentence that people read; undefined if nothing is missing any more */
   missing(need: Need, why: string | undefined): void {
     if (why === undefined) this.#missing.delete(need);
-    else this.#missing.set(need, why);
+    else this.#missing.set(need, () => why);
+  }
+
+  /** @param why is asked whenever somebody looks; undefined while nothing is missing */
+  needs(need: Need, why: () => string | undefined): void {
+    this.#missing.set(need, why);
   }
 
   /**
@@ -58,7 +63,8 @@ export class Vitals {
 
   /** Why the agent is not ready; undefined if it is. */
   notReady(): string | undefined {
-    return this.#missing.size === 0 ? undefined : [...this.#missing.values()].join("; ");
+    const missing = [...this.#missing.values()].flatMap((why) => why() ?? []);
+    return missing.length === 0 ? undefined : missing.join("; ");
   }
 
   /** Why the agent should be started again; undefined if it should not. */
