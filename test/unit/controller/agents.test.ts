@@ -46,6 +46,13 @@ describe("createAgentLeases", () => {
     expect(agents.of("n1")).to.deep.equal({ state: "lost", expiredForMs: 0 });
   });
 
+  it("runs out after our time, whatever the Lease of a node that was taken over says", async () => {
+    const { system, agents, renew } = story();
+    renew("a", 2_147_483_647);
+    await system.advance(180_000);
+    expect(agents.of("n1")).to.deep.equal({ state: "lost", expiredForMs: 0 });
+  });
+
   it("a renewal that we have seen makes it live", async () => {
     const { system, agents, renew } = story();
     renew("a");
