@@ -41,6 +41,28 @@ describe("release, on the real kernel", () => {
     expect((await node.volume(name)).phase).to.equal("released");
   });
 
+  it("a lazy unmount takes nothing along that somebody mounted beneath (law L6)", async () => {
+    const path = node.target("a");
+    node.want(one());
+    await node.converge();
+    mkdirSync(`${path}/theirs`);
+    execFileSync("mount", ["-t", "tmpfs", "theirs", `${path}/theirs`]);
+    const lazily = {
+      kind: "unpublish",
+      volume: name,
+      path,
+      mountID: node.mountAt(path)?.id ?? 0,
+      rung: "Lazy",
+    } as const;
+    await node.run(lazily);
+    expect(node.done.at(-1)).to.equal("unpublish TargetBusy");
+    expect(node.mountAt(`${path}/theirs`)?.source).to.equal("theirs");
+    execFileSync("umount", [`${path}/theirs`]);
+    await node.run(lazily);
+    expect(node.done.at(-1)).to.equal("unpublish");
+    expect(node.mountAt(path)).to.equal(undefined);
+  });
+
   it("a volume that another mount namespace still shows is not released (safety rule 6)", async () => {
     const volume = (deleting: boolean) =>
       intent({ source: memory, deleting, generation: deleting ? 2 : 1, mounts: [{ path: node.target("a") }] });

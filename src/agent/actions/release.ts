@@ -3,7 +3,7 @@ import { identityOf, type MountIdentity } from "../../host/mount-table.ts";
 import type { UnmountRung } from "../../host/ports.ts";
 import { type StageRecord, withoutStage } from "../record.ts";
 import { type ActionContext, allowedTarget, recordOf, stagingTarget } from "./context.ts";
-import { names, withUsers } from "./targets.ts";
+import { names, unmount } from "./targets.ts";
 
 /**
  * Takes down what stage made, when no target is left (law L3):
@@ -59,13 +59,7 @@ async function unmountStage(
     ...recordOf(context, volume),
     stage: { ...stage, ready: false, ...(identity && { identity }) },
   });
-  if (stage.kind === "filesystem" && mountID !== undefined) {
-    try {
-      await context.effects.mounter.unmount(target, mountID, rung);
-    } catch (error) {
-      throw await withUsers(error, context, target.path);
-    }
-  }
+  if (stage.kind === "filesystem" && mountID !== undefined) await unmount(context, target, mountID, rung);
   return identity;
 }
 

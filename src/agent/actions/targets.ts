@@ -1,7 +1,7 @@
 import { VolumeError } from "../../errors.ts";
 import { identityOf } from "../../host/mount-table.ts";
 import type { MountEntry } from "../../host/mountinfo.ts";
-import type { Holder, UnmountRung } from "../../host/ports.ts";
+import type { Holder, TargetPath, UnmountRung } from "../../host/ports.ts";
 import { attributesOf } from "../attributes.ts";
 import { type TargetRecord, withoutTarget, withTarget } from "../record.ts";
 import { type ActionContext, recordOf, targetPath, wanted } from "./context.ts";
@@ -110,6 +110,29 @@ export async function claim(context: ActionContext): Promise<void> {
   await context.journal.put({ ...record, targets });
 }
 
+/** Unmounts one mount. @throws VolumeError TargetBusy, with what keeps it busy */
+export async function unmount(
+  context: ActionContext,
+  target: TargetPath,
+  mountID: number,
+  rung: UnmountRung,
+): Promise<void> {
+  if (rung === "Lazy") await refuseToTakeAlong(context, mountID);
+  try {
+    await context.effects.mounter.unmount(target, mountID, rung);
+  } catch (error) {
+    throw await withUsers(error, context, target.path);
+  }
+}
+
+/** A lazy unmount detaches also what is mounted beneath, which is not ours, or not to go yet (law L6). */
+async function refuseToTakeAlong(context: ActionContext, mountID: number): Promise<void> {
+  const [beneath] = (await context.host.mountTable.read()).childrenOf(mountID);
+  if (beneath === undefined) return;
+  const message = `${beneath.point} is mounted beneath it, and would be detached with it: unmount that first`;
+  throw new VolumeError("TargetBusy", "transient", message, { on: { kind: "Mount", name: beneath.point } });
+}
+
 /** Unmounts a target, removes the mount point if we made it, and drops it from the record. */
 export async function unpublish(
   context: ActionContext,
@@ -122,13 +145,7 @@ export async function unpublish(
   const { mounter } = context.effects;
   const record = recordOf(context, volume);
   const known = record.targets.find((t) => t.path === path);
-  if (mountID !== undefined) {
-    try {
-      await mounter.unmount(target, mountID, rung);
-    } catch (error) {
-      throw await withUsers(error, context, place);
-    }
-  }
+  if (mountID !== undefined) await unmount(context, target, mountID, rung);
   if (known?.made === true) {
     if (record.stage?.kind !== "path") await refuseWhileMountedOn(context, place);
     await mounter.removeTarget(target, known.kind);
