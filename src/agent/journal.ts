@@ -30,8 +30,9 @@ interface Write {
 }
 
 /**
- * The records of all volumes, in memory and on disk. A change is durable when its promise resolves; changes that wait
- * for the disk at the same time are written together, with one fdatasync.
+ * The records of all volumes, on disk and, as far as they are known to be there, in memory: what cannot be written is not
+ * so, for this process as for the next one. A change is durable and seen when its promise resolves; changes that wait for
+ * the disk at the same time are written together, with one fdatasync. Changes of one volume come one after the other.
  */
 export class Journal {
   readonly bootID: string;
@@ -45,8 +46,6 @@ export class Journal {
   #lines: number;
   /** Whether the file may end in half a line, so that nothing may be appended to it. */
   #torn = false;
-  /** What is known to be on disk. */
-  readonly #durable: Map<string, VolumeRecord>;
   #pending: Write[] = [];
   #writing = false;
 
@@ -56,7 +55,6 @@ export class Journal {
     this.epoch = state.epoch;
     this.#file = file;
     this.#records = new Map(state.records);
-    this.#durable = new Map(state.records);
     this.#lines = state.records.size;
   }
 
@@ -86,13 +84,11 @@ export class Journal {
 
   /** @throws VolumeError JournalFailed: the effect that it announces must not begin, and the record is what it was */
   async put(record: VolumeRecord): Promise<void> {
-    this.#records.set(record.name, record);
     await this.#append({ name: record.name, record, text: formatPut(record) });
   }
 
   /** @throws VolumeError JournalFailed: the record is there still */
   async forget(name: string): Promise<void> {
-    this.#records.delete(name);
     await this.#append({ name, record: undefined, text: formatForget(name) });
   }
 
@@ -117,25 +113,23 @@ export class Journal {
     while (this.#pending.length > 0) {
       const batch = this.#pending;
       this.#pending = [];
-      const error = await this.#writeBatch(batch.map((entry) => entry.text).join(""), batch.length);
-      if (error === undefined) for (const { name, record } of batch) setOrDelete(this.#durable, name, record);
-      else this.#takeBack(batch);
+      const error = await this.#writeBatch(batch);
+      if (error === undefined) for (const { name, record } of batch) setOrDelete(this.#records, name, record);
       for (const entry of batch) entry.done(error);
     }
     this.#writing = false;
   }
 
-  async #writeBatch(text: string, lines: number): Promise<Error | undefined> {
+  async #writeBatch(batch: readonly Write[]): Promise<Error | undefined> {
     try {
-      this.#lines += lines;
+      this.#lines += batch.length;
       const compact = this.#lines >= compactAfter && this.#lines >= 4 * this.#records.size;
-      if (!compact && !this.#torn) await this.#file.append(text);
+      if (!compact && !this.#torn) await this.#file.append(batch.map(({ text }) => text).join(""));
       else {
-        const records = new Map(this.#records); // memory has what `text` says already
+        const records = new Map(this.#records);
+        for (const { name, record } of batch) setOrDelete(records, name, record);
         await this.#file.replace(formatJournal({ ...this.#state(), records }));
-        this.#durable.clear();
-        for (const [name, record] of records) this.#durable.set(name, record);
-        this.#lines = this.#records.size;
+        this.#lines = records.size;
         this.#torn = false;
       }
       return undefined;
@@ -143,16 +137,6 @@ export class Journal {
       this.#torn = true;
       this.failures++;
       return error instanceof Error ? error : new Error(String(error));
-    }
-  }
-
-  /**
-   * What could not be written is not so: whoever looks at a record next, to see whether an effect is announced already,
-   * must find what a crash would leave. A newer write of the same volume is still to come, and decides for itself.
-   */
-  #takeBack(batch: readonly Write[]): void {
-    for (const { name, record } of batch) {
-      if (this.#records.get(name) === record) setOrDelete(this.#records, name, this.#durable.get(name));
     }
   }
 
