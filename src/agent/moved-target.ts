@@ -5,13 +5,17 @@ import type { Problem } from "./view.ts";
 
 /**
  * PURE. Our mount of a target where it is now, if a directory above it was renamed: the mount goes along, and its path in
- * the table with it. Known by its id and by what it shows, both: a peer group has whatever others have bound of it, and
- * an id is used again.
+ * the table with it. Known by its id, its peer group and by what it shows, all three: a peer group has whatever others
+ * have bound of it, an id is used again, and in the namespace of another run of the agent it is that of another mount.
  */
 export function movedMount(table: MountTable, target: TargetRecord, volume: VolumeRecord): MountEntry | undefined {
   const paths = new Set(volume.targets.map(({ path }) => path));
   return table.entries.find(
-    (entry) => entry.id === target.mountID && !paths.has(entry.point) && sameIdentity(entry, target.identity),
+    (entry) =>
+      entry.id === target.mountID &&
+      entry.shared === target.peerGroup &&
+      !paths.has(entry.point) &&
+      sameIdentity(entry, target.identity),
   );
 }
 
