@@ -18,19 +18,23 @@ export class IntentHistory {
     return this.#versions.get(name) ?? [];
   }
 
-  /** Whether a mount for this intent was at some time not wanted on the path: revoked, or without the path. */
-  gaveUp(name: string, uid: string, path: string): boolean {
-    return this.of(name).some(
-      ({ metadata, spec }) =>
-        metadata.uid === uid && (isRevoked(metadata) || !spec.mounts.some((mount) => mount.path === path)),
+  /**
+   * Whether a mount for this intent was at some time not wanted on the path: revoked, or without the path.
+   * @param since generation that was acted for already: what was before it says nothing any more (safety rule 4)
+   */
+  gaveUp(name: string, uid: string, path: string, since: number): boolean {
+    return this.#from(name, uid, since).some(
+      ({ metadata, spec }) => isRevoked(metadata) || !spec.mounts.some((mount) => mount.path === path),
     );
   }
 
-  /** Whether the whole volume was at some time not wanted. */
-  gaveUpAll(name: string, uid: string): boolean {
-    return this.of(name).some(
-      ({ metadata, spec }) => metadata.uid === uid && (isRevoked(metadata) || spec.mounts.length === 0),
-    );
+  /** Whether the whole volume was at some time since not wanted. */
+  gaveUpAll(name: string, uid: string, since: number): boolean {
+    return this.#from(name, uid, since).some(({ metadata, spec }) => isRevoked(metadata) || spec.mounts.length === 0);
+  }
+
+  #from(name: string, uid: string, since: number): NodeVolumeIntent[] {
+    return this.of(name).filter(({ metadata }) => metadata.uid === uid && (metadata.generation ?? 0) >= since);
   }
 
   /** Whether the flags of a mount were ever changed: where it has copies, that needs another mount. */

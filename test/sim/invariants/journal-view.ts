@@ -6,6 +6,12 @@ import type { Machine } from "../machine.ts";
 /** The records that a machine's journal holds on disk at this moment: what a crash would leave. */
 export class JournalView {
   readonly #parsed = new WeakMap<Machine, { readonly text: string; readonly records: Map<string, VolumeRecord> }>();
+  readonly #generations = new WeakMap<Machine, Map<string, number>>();
+
+  /** Of an intent that the journal has ever been seen to speak of. */
+  highestGeneration(machine: Machine, uid: string): number {
+    return this.#generations.get(machine)?.get(uid) ?? 0;
+  }
 
   records(machine: Machine): ReadonlyMap<string, VolumeRecord> {
     const text = machine.journal.text ?? "";
@@ -13,6 +19,7 @@ export class JournalView {
     if (known !== undefined && known.text === text) return known.records;
     const records = this.#extended(known, text) ?? new Map(parseJournal(text).records);
     this.#parsed.set(machine, { text, records });
+    this.#remember(machine, records);
     return records;
   }
 
@@ -29,6 +36,14 @@ export class JournalView {
     const shows = ({ targets }: VolumeRecord) =>
       targets.some((target) => target.path === path && sameIdentity(target.identity, identity));
     return found.find(shows) ?? first;
+  }
+
+  #remember(machine: Machine, records: ReadonlyMap<string, VolumeRecord>): void {
+    const generations = this.#generations.get(machine) ?? new Map<string, number>();
+    this.#generations.set(machine, generations);
+    for (const { uid, generation } of records.values()) {
+      generations.set(uid, Math.max(generation, generations.get(uid) ?? 0));
+    }
   }
 
   /** Most changes are lines at the end: these are read alone. */

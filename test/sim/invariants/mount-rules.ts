@@ -72,7 +72,10 @@ export class MountRules {
     if (dentry.maker !== "agent") this.#deps.report(`L6: ${dentry.path}, made by a ${dentry.maker}, was removed`);
     if (!dentry.path.startsWith(data) || dentry.kind !== "directory") return;
     const record = this.#deps.journal.recordOf(machine, dentry.path);
-    if (record !== undefined && !this.#deps.intents.gaveUpAll(record.name, record.uid)) {
+    if (
+      record !== undefined &&
+      !this.#deps.intents.gaveUpAll(record.name, record.uid, this.#since(machine, record.uid))
+    ) {
       this.#deps.report(`data of ${record.name}, which is wanted, was removed`);
     }
   }
@@ -90,7 +93,11 @@ export class MountRules {
         namespace !== undefined && walk(rootOf(namespace), path, "keepLast")?.mount.superblock === mount.superblock,
     );
     if (left !== undefined) report(`L3: ${record.name} was unstaged while ${left.path} was mounted`);
-    if (intents.gaveUpAll(record.name, record.uid) || intents.changedOptions(record.name, record.uid)) return;
+    if (
+      intents.gaveUpAll(record.name, record.uid, this.#since(machine, record.uid)) ||
+      intents.changedOptions(record.name, record.uid)
+    )
+      return;
     report(`${record.name}, which is wanted, was unstaged`);
   }
 
@@ -98,7 +105,8 @@ export class MountRules {
     const { intents, report } = this.#deps;
     const target = record.targets.find((t) => t.path === path);
     const uid = target?.uid ?? "";
-    if (intents.gaveUp(record.name, uid, path) || intents.changedOptions(record.name, uid)) return;
+    if (intents.gaveUp(record.name, uid, path, this.#since(machine, uid)) || intents.changedOptions(record.name, uid))
+      return;
     if (intents.changedFlags(record.name, uid, path) || this.#isOutdated(machine, record, mount)) return;
     if (!sameFlags(mount.attributes, target?.attributes) || differsOnHost(machine, mount, path)) return;
     report(`${path} was unmounted, which ${record.name} (${uid}) wants`);
@@ -110,6 +118,10 @@ export class MountRules {
     if (stage === undefined || namespace === undefined) return false;
     const source = walk(rootOf(namespace), stage.path, "keepLast");
     return source?.dentry !== mount.root;
+  }
+
+  #since(machine: Machine, uid: string): number {
+    return this.#deps.journal.highestGeneration(machine, uid);
   }
 
   #mayAdopt(record: VolumeRecord): boolean {

@@ -40,6 +40,24 @@ export const tearDown: readonly Scenario[] = [
     },
   },
   {
+    name: "deleted at one moment or another of being set up",
+    async run(world) {
+      for (const [index, letter] of ["b", "c", "d", "e", "f"].entries()) {
+        const device = `/dev/vd${letter}`;
+        world.node.machine.addDisk(device, "ext4");
+        const volume = world.cluster.createIntent(`disk-${letter}`, {
+          source: { local: { path: device } },
+          mounts: [target(letter)],
+        });
+        const granted = () => world.cluster.intent(volume)?.spec.grant !== undefined;
+        await world.until("it to be granted", granted);
+        await world.sleep(2 * index + 1);
+        world.cluster.deleteIntent(volume);
+      }
+      await world.settle();
+    },
+  },
+  {
     name: "deleted and created again at once",
     async run(world) {
       const volume = world.cluster.createIntent("again", { source: memory, mounts: [target("again")] });

@@ -1,0 +1,120 @@
+/** One text of a file replaced by another. */
+export interface Edit {
+  readonly file: string;
+  readonly from: string;
+  readonly to: string;
+}
+
+/** A way to break the product. */
+export interface Mutation extends Edit {
+  readonly name: string;
+  /** The second line of defence, where there is one. */
+  readonly also?: Edit;
+}
+
+/** Each of these must be noticed by the simulator. */
+export const mutations: readonly Mutation[] = [
+  {
+    name: "mount first, write it down afterwards",
+    file: "src/agent/actions/targets.ts",
+    from: "  await journal.put(withTarget(record, intended));\n",
+    to: "",
+  },
+  {
+    name: "go on after a journal write that failed as if it had not",
+    file: "src/agent/journal.ts",
+    from: "      else this.#takeBack(batch);\n",
+    to: "",
+  },
+  {
+    name: "start an operation while another one of the volume runs",
+    file: "src/agent/plan.ts",
+    from: "  if (running === undefined) return { ...base, pending, ...chosen };\n",
+    to: "  return { ...base, pending, ...chosen };\n",
+  },
+  {
+    name: "unstage while a target is mounted",
+    file: "src/agent/steps.ts",
+    from: "  if (recorded.length === 0) return unstageSteps(context, policy, problems);\n",
+    to: "  return unstageSteps(context, policy, problems);\n",
+  },
+  {
+    name: "take every mount on a path of ours for ours",
+    file: "src/agent/look.ts",
+    from: "  if (sameIdentity(entry, record.identity)) return true;\n",
+    to: "  return true;\n",
+  },
+  {
+    name: "take down what an intent that vanished has left",
+    file: "src/agent/plan.ts",
+    from: "  if (record?.revoked === true && record.retained !== true) {\n",
+    to: "  if (record !== undefined) {\n",
+  },
+  {
+    name: "act on a generation older than the journal's",
+    file: "src/agent/plan.ts",
+    from: "  return record !== undefined && record.uid === desired.uid && desired.generation < record.generation;\n",
+    to: "  return false;\n",
+  },
+  {
+    name: "say Mounted of what the intent asks for",
+    file: "src/agent/status-of.ts",
+    from: '  if (isShown(target)) return "Mounted";\n',
+    to: '  if (target.desired !== undefined) return "Mounted";\n',
+  },
+  {
+    name: "acknowledge the release of what is still being set up",
+    file: "src/agent/plan.ts",
+    from: '  if (empty && running !== undefined && running !== "observe")',
+    to: "  if (false)",
+    also: { file: "src/agent/status-of.ts", from: " || isBeingSetUp(volume)", to: "" },
+  },
+  {
+    name: "release without looking into other mount namespaces",
+    file: "src/agent/actions/release.ts",
+    from: "  if (holders.length === 0 || (shared && onNode !== undefined)) return;\n",
+    to: "  return;\n",
+  },
+  {
+    name: "believe the journal's mounts after a reboot",
+    file: "src/agent/journal.ts",
+    from: "rebooted ? afterReboot(record) : record",
+    to: "record",
+  },
+  {
+    name: "forget which data directory is ours over a reboot",
+    file: "src/agent/record.ts",
+    from: ", ...(directory && { inode: directory.inode })",
+    to: "",
+  },
+  {
+    name: "write a status whatever the object has become",
+    file: "src/kube/client.ts",
+    from: "    ...(ref.uid !== undefined && { uid: ref.uid }),\n    ...(ref.resourceVersion !== undefined && { resourceVersion: ref.resourceVersion }),\n",
+    to: "",
+  },
+  {
+    name: "remove the finalizer without an acknowledgement",
+    file: "src/controller/release.ts",
+    from: "    (isReleased(status) ||",
+    to: "    (true || isReleased(status) ||",
+  },
+  {
+    name: "take an acknowledgement of an older generation",
+    file: "src/controller/release.ts",
+    from: "    status.observedGeneration === metadata.generation &&\n",
+    to: "",
+  },
+  {
+    name: "write as the leader without being it",
+    file: "src/controller/start.ts",
+    from: " || !election.isLeader()",
+    to: "",
+  },
+  {
+    name: "tell the log what is in a Secret",
+    file: "src/plugins/object-content.ts",
+    from: "  await context.directories.writePayload(",
+    to: "  context.progress([...context.content.data.values()].map((v) => new TextDecoder().decode(v)).join());\n  await context.directories.writePayload(",
+  },
+];
