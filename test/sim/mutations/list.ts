@@ -21,10 +21,10 @@ export const mutations: readonly Mutation[] = [
     to: "",
   },
   {
-    name: "go on after a journal write that failed as if it had not",
+    name: "believe a record before it is on disk",
     file: "src/agent/journal.ts",
-    from: "      else this.#takeBack(batch);\n",
-    to: "",
+    from: "    await this.#append({ name: record.name, record,",
+    to: "    this.#records.set(record.name, record);\n    await this.#append({ name: record.name, record,",
   },
   {
     name: "start an operation while another one of the volume runs",
@@ -100,16 +100,10 @@ export const mutations: readonly Mutation[] = [
     to: "    (true || isReleased(status) ||",
   },
   {
-    name: "take an acknowledgement of an older generation",
-    file: "src/controller/release.ts",
-    from: "    status.observedGeneration === metadata.generation &&\n",
-    to: "",
-  },
-  {
-    name: "write as the leader without being it",
-    file: "src/controller/start.ts",
-    from: " || !election.isLeader()",
-    to: "",
+    name: "take the lead from one that lives",
+    file: "src/kube/decide-leadership.ts",
+    from: "  return now >= endsAt ?",
+    to: "  return now >= 0 ?",
   },
   {
     name: "tell the log what is in a Secret",
