@@ -35,8 +35,12 @@ describe("behind the agent's back", () => {
 
   it("a mount that the host made private and unmounted comes back, though the agent still has it", async () => {
     const [node] = world.nodes;
+    // The agent sees the first of the two and may repair before the second; both are to be over when it looks.
+    node.agent.kill("SIGSTOP");
     await node.host.run("mount", "--make-private", path);
     await node.host.run("umount", path);
+    expect(await node.mountsAt(path)).to.deep.equal([]);
+    node.agent.kill("SIGCONT");
     await world.objects.until("the mount to be there", 10_000, async () => (await node.mountsAt(path)).length === 1);
     await world.objects.ready("drift", 3);
   });
