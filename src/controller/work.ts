@@ -39,7 +39,7 @@ export interface Work {
 export function createWork({ system, client, recorder, watches, gatherer, leases, metrics }: WorkDeps): Work {
   const { clock, random, log } = system;
   const { sets, nodes, intents, states } = watches;
-  const writing = createWriting();
+  const writing = createWriting((set) => queues.sets.add(set));
   /** By set, the nodes that the rollout has admitted. */
   const admitted = new Map<string, ReadonlySet<string>>();
   let onSet: (set: SetEntry) => Promise<void> = () => Promise.resolve();

@@ -9,13 +9,18 @@ export interface Writing {
   nodes(): string[];
 }
 
-export function createWriting(): Writing {
+/** @param onEnd told of each set whose writes on a node have ended: what waited for them may go on */
+export function createWriting(onEnd: (set: string) => void): Writing {
   const byNode = new Map<string, Set<string>>();
   return {
     begin(node, sets) {
       byNode.set(node, new Set([...(byNode.get(node) ?? []), ...sets]));
     },
-    end: (node) => void byNode.delete(node),
+    end(node) {
+      const ended = byNode.get(node) ?? [];
+      byNode.delete(node);
+      for (const set of ended) onEnd(set);
+    },
     nodesOf(set) {
       return new Set([...byNode].filter(([, sets]) => sets.has(set)).map(([node]) => node));
     },
