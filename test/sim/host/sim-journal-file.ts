@@ -23,19 +23,18 @@ export class SimJournalFile implements JournalFile {
       machine.journal.text = `${machine.journal.text ?? ""}${part}`;
     };
     const half = () => write(text.slice(0, Math.floor(incarnation.system.random.next() * text.length)));
-    const written = incarnation.effect(`journal append ${namesIn(text)}`, latency.sync, () => write(text), half);
-    return written.catch((error: unknown) => {
-      machine.journal.doubtful = true;
-      throw error;
-    });
+    return this.#orDoubtful(
+      incarnation.effect(`journal append ${namesIn(text)}`, latency.sync, () => write(text), half),
+    );
   }
 
   replace(text: string): Promise<void> {
     const { machine, incarnation } = this.#deps;
-    return incarnation.effect("journal replace", latency.sync, () => {
+    const replaced = incarnation.effect("journal replace", latency.sync, () => {
       machine.journal.text = text;
       machine.journal.doubtful = false;
     });
+    return this.#orDoubtful(replaced);
   }
 
   keepCopy(suffix: string): Promise<string> {
@@ -43,6 +42,15 @@ export class SimJournalFile implements JournalFile {
   }
 
   async close(): Promise<void> {}
+
+  async #orDoubtful(written: Promise<void>): Promise<void> {
+    try {
+      await written;
+    } catch (error) {
+      this.#deps.machine.journal.doubtful = true;
+      throw error;
+    }
+  }
 }
 
 /** The volumes that a text speaks of, for the trace. */

@@ -83,6 +83,25 @@ export const sets: readonly Scenario[] = [
     },
   },
   {
+    name: "the answer to a write gets lost while a set changes",
+    world: three,
+    async run(world) {
+      world.cluster.createSet("scratch", { volume: memory, mounts: [target("old")] });
+      await world.settle();
+      const { fault } = world.network;
+      let lost = false;
+      world.network.fault = (request, random) => {
+        if (lost || request.method !== "PATCH" || !/nodevolumeintents\/[^/]+$/.test(request.path)) {
+          return fault(request, random);
+        }
+        lost = true;
+        return "lost";
+      };
+      world.cluster.changeSet("scratch", { mounts: [target("new")] });
+      await world.settle();
+    },
+  },
+  {
     name: "two sets want one path",
     world: one,
     async run(world) {
