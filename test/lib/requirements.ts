@@ -18,6 +18,7 @@ const checks = {
   "mkfs.ext4": () => program("mkfs.ext4"),
   "mkfs.xfs": () => program("mkfs.xfs"),
   "mkfs.btrfs": () => program("mkfs.btrfs"),
+  python3: () => program("python3"),
   vm: () =>
     process.env["VM"] ? undefined : "needs VM=, a folder with a vm.sh that runs a command under another kernel",
   "nfs-export": () =>

@@ -55,7 +55,8 @@ describe("release, while somebody holds the volume where it is hard to see", () 
     expect((await node.volume(name)).phase).to.equal("released");
   }
 
-  it("a thread in a mount namespace of its own counts (safety rule 6)", async () => {
+  it("a thread in a mount namespace of its own counts (safety rule 6)", async function () {
+    need(this, "python3");
     node.want(volume());
     await node.converge();
     const holder = await hold("python3", "-c", threadScript("hold"));
@@ -64,7 +65,8 @@ describe("release, while somebody holds the volume where it is hard to see", () 
     await released({});
   });
 
-  it("so does a process whose first thread has ended", async () => {
+  it("so does a process whose first thread has ended", async function () {
+    need(this, "python3");
     node.want(volume());
     await node.converge();
     const holder = await hold("python3", "-c", threadScript("end"));
@@ -127,7 +129,8 @@ describe("release, while somebody holds the volume where it is hard to see", () 
       await released({ source });
     });
 
-    it("a device that a process has open, or mapped, counts", async () => {
+    it("a device that a process has open, or mapped, counts", async function () {
+      need(this, "python3");
       const block = { source: { local: { path: disk } }, volumeMode: "Block" } as const;
       node.want(volume(block));
       await node.converge();
