@@ -1,23 +1,15 @@
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readdirSync, renameSync, rmdirSync, writeFileSync } from "node:fs";
 import { expect } from "chai";
-import { intent, RealNode } from "../lib/real-node.ts";
-import { need } from "../lib/requirements.ts";
+import { intent, type RealNode } from "../lib/real-node.ts";
+import { withNode } from "../lib/with-node.ts";
 
 const name = "node.volume-1";
 
 describe("drift, on the real kernel", () => {
   let node: RealNode;
-
-  before(function () {
-    need(this, "root");
-  });
-  beforeEach(() => {
-    node = new RealNode();
-    writeFileSync(`${node.path}/src/here`, "");
-  });
-  afterEach(async () => {
-    await node[Symbol.asyncDispose]();
+  withNode((made) => {
+    node = made;
   });
 
   const source = () => ({ hostPath: { path: `${node.path}/src` } });

@@ -1,24 +1,16 @@
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync } from "node:fs";
 import { expect } from "chai";
-import { intent, RealNode } from "../lib/real-node.ts";
-import { need } from "../lib/requirements.ts";
+import { intent, type RealNode } from "../lib/real-node.ts";
+import { withNode } from "../lib/with-node.ts";
 
 const name = "node.volume-1";
 
 describe("release, on the real kernel", () => {
   let node: RealNode;
-
-  before(function () {
-    need(this, "root");
-  });
-  beforeEach(() => {
-    node = new RealNode();
-    writeFileSync(`${node.path}/src/here`, "");
-  });
-  afterEach(async () => {
-    await node[Symbol.asyncDispose]();
+  withNode((made) => {
+    node = made;
   });
 
   const source = () => ({ hostPath: { path: `${node.path}/src` } });

@@ -1,25 +1,17 @@
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, readdirSync, renameSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, renameSync } from "node:fs";
 import { expect } from "chai";
 import { withoutTarget } from "../../src/agent/record.ts";
-import { intent, RealNode } from "../lib/real-node.ts";
-import { need } from "../lib/requirements.ts";
+import { intent, type RealNode } from "../lib/real-node.ts";
+import { withNode } from "../lib/with-node.ts";
 
 const name = "node.volume-1";
 
 describe("after a restart, on the real kernel", () => {
   let node: RealNode;
-
-  before(function () {
-    need(this, "root");
-  });
-  beforeEach(() => {
-    node = new RealNode();
-    writeFileSync(`${node.path}/src/here`, "");
-  });
-  afterEach(async () => {
-    await node[Symbol.asyncDispose]();
+  withNode((made) => {
+    node = made;
   });
 
   const bound = (more: object = {}) =>
