@@ -184,13 +184,18 @@ export class Loop {
   }
 
   async #forgetEndedChildren(): Promise<void> {
-    const { journal, host } = this.#deps;
+    const { journal, host, system } = this.#deps;
     for (const record of [...journal.records.values()]) {
       if (record.child === undefined || this.#running.has(record.name)) continue;
-      if (await host.evidence.alive(record.child)) continue;
-      // Others wrote while this waited: only the child that was asked for goes from what stands there now.
-      const present = journal.records.get(record.name);
-      if (present !== undefined && sameChild(present.child, record.child)) await journal.put(withoutChild(present));
+      try {
+        if (await host.evidence.alive(record.child)) continue;
+        // Others wrote while this waited: only the child that was asked for goes from what stands there now.
+        const present = journal.records.get(record.name);
+        if (present !== undefined && sameChild(present.child, record.child)) await journal.put(withoutChild(present));
+      } catch (error) {
+        // This volume stays in flight, and is asked for again; the others are planned.
+        system.log.error("an ended child was not forgotten", { intent: record.name, error: messageOf(error) });
+      }
     }
   }
 

@@ -17,16 +17,17 @@ export const stagingOf = (name: string) => `/state/staging/${name}`;
 /** The loop, planner, executor and journal of an agent on a fake host, under a virtual clock. */
 export class FakeAgent {
   readonly system: VirtualSystem = virtualSystem();
-  readonly host = new FakeHost();
+  readonly host: FakeHost;
   readonly journal: Journal;
   readonly loop: Loop;
   readonly failures: Failure[] = [];
   intents: readonly NodeVolumeIntent[] = [];
   plan: Plan | undefined;
 
-  private constructor(journal: Journal) {
+  private constructor(host: FakeHost, journal: Journal) {
+    this.host = host;
     this.journal = journal;
-    const { system, host } = this;
+    const { system } = this;
     const observed = new Map();
     const executor = new Executor({
       system,
@@ -60,7 +61,8 @@ export class FakeAgent {
 
   static async start(): Promise<FakeAgent> {
     const system = virtualSystem();
-    return new FakeAgent(await Journal.open(new FakeHost().journal, "boot-1", system.log));
+    const host = new FakeHost();
+    return new FakeAgent(host, await Journal.open(host.journal, "boot-1", system.log));
   }
 
   async want(...intents: readonly NodeVolumeIntent[]): Promise<void> {

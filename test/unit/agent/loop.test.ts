@@ -84,6 +84,22 @@ describe("Loop", () => {
     expect(agent.mounted).to.deep.equal(["/mnt/a"]);
   });
 
+  it("a process that has ended stays in flight while that cannot be written down, and no other volume waits for it", async () => {
+    await agent.journal.put(record({ key: "node.volume-1", targets: [], child: { pid: 77, startTime: 5 } }));
+    const { append, replace } = agent.host.journal;
+    const full = async () => {
+      throw new Error("ENOSPC");
+    };
+    Object.assign(agent.host.journal, { append: full, replace: full });
+    await agent.want(at("a"), at("b", "other"));
+    expect(agent.plan?.volumes.get("node.volume-1")?.running).to.equal("stage");
+    await agent.system.advance(5_000);
+    expect(agent.plan?.volumes.get("other")?.failure?.reason).to.equal("JournalFailed");
+    Object.assign(agent.host.journal, { append, replace });
+    await agent.system.advance(600_000);
+    expect(agent.mounted.sort()).to.deep.equal(["/mnt/a", "/mnt/b"]);
+  });
+
   it("what is written while it asks for a child is not overwritten with what was there before", async () => {
     const abandoned = { ...record({ key: "node.volume-1" }), child: { pid: 77, startTime: 5 } };
     await agent.journal.put(abandoned);
