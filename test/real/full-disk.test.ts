@@ -5,6 +5,7 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   rmSync,
   statSync,
@@ -57,6 +58,16 @@ describe("the state directory, on a small tmpfs", () => {
   }
 
   const open = () => Journal.open(new LinuxJournalFile(`${directory}/journal`), "b", silent);
+
+  async function leaveDamaged(): Promise<Buffer> {
+    const journal = await open();
+    await journal.put(record("a"));
+    await journal.close();
+    const damaged = Buffer.from(readFileSync(`${directory}/journal`));
+    damaged[20] = 0xff;
+    writeFileSync(`${directory}/journal`, damaged);
+    return damaged;
+  }
 
   it("what fills the disk can be written down to be removed, on the room in reserve, also after a restart", async () => {
     const journal = await open();
@@ -135,6 +146,35 @@ describe("the state directory, on a small tmpfs", () => {
     writeFileSync(path, damaged);
     expect((await keep())?.copy).to.equal(`${directory}/journal.damaged-1.2`);
     expect(readFileSync(`${directory}/journal.damaged-1.2`).equals(damaged)).to.equal(true);
+  });
+
+  it("a damaged journal is kept and opened on the room in reserve", async () => {
+    await leaveDamaged();
+    fill();
+    const journal = await open();
+    expect(journal.damage?.copy).to.equal(`${directory}/journal.damaged-1`);
+    await journal.close();
+  });
+
+  it("a damaged journal that there is no room to keep is not opened, and leaves nothing behind", async () => {
+    const damaged = await leaveDamaged();
+    fill();
+    rmSync(`${directory}/journal.reserve`);
+    fill();
+    for (let i = 0; i < 3; i++) {
+      const error = await open().catch((thrown: unknown) => thrown);
+      expect(error).to.include({ reason: "JournalFailed" });
+    }
+    expect(readdirSync(directory).sort()).to.deep.equal(["data", "journal"]);
+    expect(readFileSync(`${directory}/journal`).equals(damaged)).to.equal(true);
+  });
+
+  it("a reserve that can be neither taken nor removed fails no write that has room", async () => {
+    mkdirSync(`${directory}/journal.reserve`);
+    const journal = await open();
+    await journal.put(record("a"));
+    expect(journal.records.has("a")).to.equal(true);
+    await journal.close();
   });
 
   it("what volumes show before they are mounted is closed to other users, also what is there already", () => {

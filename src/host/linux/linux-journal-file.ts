@@ -1,4 +1,4 @@
-import { type FileHandle, open, readFile, rename } from "node:fs/promises";
+import { type FileHandle, open, readFile, rename, unlink } from "node:fs/promises";
 import { dirname } from "node:path";
 import { messageOf } from "../../errors.ts";
 import type { JournalFile } from "../ports.ts";
@@ -35,9 +35,10 @@ export class LinuxJournalFile implements JournalFile {
   }
 
   /** Does it once more on the room in reserve if there is no other. Errors name the file. */
-  async #withReserve(write: () => Promise<void>): Promise<void> {
+  async #withReserve<T>(write: () => Promise<T>): Promise<T> {
+    let result: T;
     try {
-      await write().catch((error: unknown) => {
+      result = await write().catch((error: unknown) => {
         if (!full.has(errnoOf(error) ?? "") || !this.#reserve.giveUp()) throw error;
         return write();
       });
@@ -46,6 +47,7 @@ export class LinuxJournalFile implements JournalFile {
       throw message.includes(this.#path) ? error : new Error(`${this.#path}: ${message}`, { cause: error });
     }
     this.#reserve.take();
+    return result;
   }
 
   async #append(text: string): Promise<void> {
@@ -61,24 +63,37 @@ export class LinuxJournalFile implements JournalFile {
   }
 
   async #replace(text: string): Promise<void> {
-    const fresh = `${this.#path}.new`;
-    await writeDurably(fresh, text, "w");
-    await rename(fresh, this.#path);
-    await syncDirectory(dirname(this.#path));
+    await this.#putInPlace(this.#path, text);
     await this.close(); // the handle is on the file that was replaced
   }
 
-  async keepCopy(suffix: string): Promise<string> {
+  keepCopy(suffix: string): Promise<string> {
+    return this.#withReserve(() => this.#keepCopy(suffix));
+  }
+
+  async #keepCopy(suffix: string): Promise<string> {
     const bytes = await readFile(this.#path);
     for (let n = 1; ; n++) {
       const copy = `${this.#path}.${suffix}${n === 1 ? "" : `.${n}`}`;
       const present = await readIfThere(copy);
       if (present?.equals(bytes)) return copy;
       if (present !== undefined) continue;
-      await writeDurably(copy, bytes, "wx");
-      await syncDirectory(dirname(copy));
+      await this.#putInPlace(copy, bytes);
       return copy;
     }
+  }
+
+  /** As a whole or not at all: half a file would stay, and the next attempt would make another. */
+  async #putInPlace(path: string, content: string | Buffer): Promise<void> {
+    const fresh = `${this.#path}.new`;
+    try {
+      await writeDurably(fresh, content);
+    } catch (error) {
+      await unlink(fresh).catch(() => {}); // the next write of ours begins it anew; what failed is the news
+      throw error;
+    }
+    await rename(fresh, path);
+    await syncDirectory(dirname(path));
   }
 
   async close(): Promise<void> {
@@ -96,8 +111,8 @@ async function readIfThere(path: string): Promise<Buffer | undefined> {
   }
 }
 
-async function writeDurably(path: string, content: string | Buffer, flags: "w" | "wx"): Promise<void> {
-  const file = await open(path, flags, 0o600);
+async function writeDurably(path: string, content: string | Buffer): Promise<void> {
+  const file = await open(path, "w", 0o600);
   try {
     await file.writeFile(content);
     await file.sync();

@@ -21,19 +21,31 @@ export class Reserve {
 
   /** Takes the room if it is not held and there is enough of it. Never fails: the next call tries again. */
   take(): void {
-    this.#held ??= sizeOf(this.#path) === reserveBytes;
-    if (this.#held) return;
     try {
+      this.#held ??= sizeOf(this.#path) === reserveBytes;
+      if (this.#held) return;
       const { bavail, bsize } = statfsSync(directoryOf(this.#path));
       if (bavail * bsize < spareBytes) return;
       write(this.#path);
       this.#held = true;
     } catch {
-      this.giveUp(); // half of a reserve is none, and there is no room: the next write of ours says so
+      this.#discard();
     }
   }
 
-  /** @returns whether there may be room now that there was not before */
+  /** Half of a reserve is none. That it stays is said by the next write of ours that finds no room. */
+  #discard(): void {
+    try {
+      this.giveUp();
+    } catch {
+      this.#held = false;
+    }
+  }
+
+  /**
+   * @returns whether there may be room now that there was not before
+   * @throws whatever unlink(2) says, unless it is not there
+   */
   giveUp(): boolean {
     this.#held = false;
     try {
