@@ -97,7 +97,7 @@ export function proofOf(
   return undefined;
 }
 
-/** Milliseconds until time alone may bring a proof, if all stays as it is; undefined if it never does. */
+/** Milliseconds until time alone may bring a proof, if all stays as it is; undefined if it never does, or has. */
 export function proofInMs(intent: Intent, facts: NodeFacts): number | undefined {
   const untilSilentMs = Math.max(0, -facts.silentForMs);
   const remainingMs =
@@ -106,7 +106,7 @@ export function proofInMs(intent: Intent, facts: NodeFacts): number | undefined 
       : isRebooted(intent, facts.node)
         ? untilSilentMs
         : Number.POSITIVE_INFINITY;
-  return Number.isFinite(remainingMs) ? Math.max(1, remainingMs) : undefined;
+  return remainingMs > 0 && Number.isFinite(remainingMs) ? Math.max(1, remainingMs) : undefined;
 }
 
 function isRebooted({ status }: Intent, node: NodeInfo): boolean {

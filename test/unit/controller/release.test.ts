@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { Intent } from "../../../src/controller/projections.ts";
 import type { NodeFacts } from "../../../src/controller/release.ts";
-import { awaitsRelease, decideRelease } from "../../../src/controller/release.ts";
+import { awaitsRelease, decideRelease, proofInMs } from "../../../src/controller/release.ts";
 import { node, setEntry, settledStatus } from "./objects.ts";
 import { oneNode } from "./one-node.ts";
 
@@ -123,6 +123,9 @@ describe("decideRelease", () => {
       expect(againInMs(deleted(), lost(100_000))).to.equal(undefined);
       expect(againInMs(deleted(), facts({ bootID: "another" }, -7)), "rebooted, the agent still heard").to.equal(7);
       expect(againInMs(deleted(), facts({}, -7))).to.equal(undefined);
+      expect(proofInMs(deleted(), facts({ bootID: "another" })), "the proof is there").to.equal(undefined);
+      expect(proofInMs(deleted(minutes), lost(300_000)), "the proof is there").to.equal(undefined);
+      expect(proofInMs(deleted(minutes), lost(299_999.8)), "timers count whole milliseconds").to.equal(1);
     });
   });
 

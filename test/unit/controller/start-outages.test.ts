@@ -122,6 +122,19 @@ describe("startController: nodes that come, go and are silent", () => {
     expect(fleet.api.object("nodevolumesets", "a")).to.equal(undefined);
   });
 
+  it("a rebooted node whose agent stays silent is not looked at again and again", async () => {
+    const fleet = await settledFleet(2);
+    fleet.agents.delete("n0");
+    fleet.api.patch("nodes", "n0", { status: { nodeInfo: { bootID: "the-next" } } });
+    await fleet.run(300_000);
+    const runs = async () => (await fleet.registry.metrics()).match(/^nodevolume_controller_reconcile_total.* \d+$/gm);
+    const before = await runs();
+    expect(before).not.to.equal(null);
+    await fleet.run(10_000);
+    expect(await runs()).to.deep.equal(before);
+    expect(fleet.intents()).to.have.length(2);
+  });
+
   it("a rebooted node keeps what was deleted while the agent of the new boot lives, whatever its status says", async () => {
     const fleet = await settledFleet(1);
     // The agent of the new boot has mounted again; its status is refused, so what is there is of the boot before.
