@@ -63,7 +63,7 @@ function act(world: World, random: SeededRandom): void {
       if (mounted.length > 0) people.unmount(random.pick(mounted).path);
     },
     () => {
-      if (mounted.length > 0) people.remount(random.pick(mounted).path, { noexec: random.chance(0.5) });
+      if (mounted.length > 0) people.remount(random.pick(mounted).path, { noexec: true });
     },
     () => agent.kill(),
     () => agent.upgrade(),
