@@ -2,11 +2,11 @@ import { messageOf, unreachable, VolumeError } from "../errors.ts";
 import type { ChildProcessID, HostPorts } from "../host/ports.ts";
 import type { ObjectContent, ObjectRef } from "../plugins/plugin.ts";
 import type { System } from "../ports.ts";
-import { type ActionContext, recordOf } from "./actions/context.ts";
+import { type ActionContext, recordOf, wanted } from "./actions/context.ts";
 import * as release from "./actions/release.ts";
 import * as staging from "./actions/stage.ts";
 import * as targets from "./actions/targets.ts";
-import type { Desired } from "./desired-volume.ts";
+import type { Desired, DesiredVolume } from "./desired-volume.ts";
 import type { Journal } from "./journal.ts";
 import { isRemoval, type Operation } from "./operations.ts";
 import type { Observed, PlanSettings } from "./plan-input.ts";
@@ -26,7 +26,7 @@ export interface ExecutorDeps {
   readonly journal: Journal;
   readonly settings: PlanSettings;
   content(ref: ObjectRef): ObjectContent | undefined;
-  observed(volume: string, generation: number, seen: Observed): void;
+  observed({ name, uid, generation }: DesiredVolume, seen: Observed): void;
   progress(volume: string, message: string): void;
 }
 
@@ -97,10 +97,10 @@ export class Executor {
       desired,
       journal,
       host,
-      effects: host.effects({ deadlineMs, formatDeadlineMs, onChild }),
+      effects: host.effects({ volume: operation.volume, deadlineMs, formatDeadlineMs, onChild }),
       settings,
       content,
-      observed: (seen) => observed(operation.volume, desired?.generation ?? 0, seen),
+      observed: (seen) => observed(wanted(context), seen),
       progress: (message) => progress(operation.volume, message),
     };
     return context;

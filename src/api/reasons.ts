@@ -78,6 +78,7 @@ export const reasons = {
   ForeignMountOnTarget: { kind: "blocked", endedBy: "the mount over or beneath ours is unmounted" },
   TimedOut: { kind: "waiting", endedBy: "the next attempt works" },
   OperationAbandoned: { kind: "waiting", endedBy: "the kernel lets go of the process that hangs" },
+  ProcessLimitReached: { kind: "waiting", endedBy: "a process of the agent ends" },
   UnexplainedRemoval: { kind: "blocked", endedBy: "the intent is created again, or the mount is unmounted by hand" },
 
   // Sets

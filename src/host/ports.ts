@@ -25,6 +25,8 @@ export interface Effects {
 
 /** What an operation needs beside its arguments, because a part of it may run in a disposable child. */
 export interface OperationContext {
+  /** Whose children it starts: those of a volume that hangs leave room to others. Undefined: of no volume. */
+  readonly volume?: string;
   /** Milliseconds after which a child is killed. */
   readonly deadlineMs: number;
   /** The same for a child that makes a file system. */

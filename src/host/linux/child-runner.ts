@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
+import { basename } from "node:path";
 import { VolumeError } from "../../errors.ts";
 import type { Timers } from "../../ports.ts";
 import type { ChildProcessID, Mounter, OperationContext } from "../ports.ts";
@@ -44,7 +45,7 @@ export class ChildRunner {
   }
 
   async run(request: ChildRequest, operation: OperationContext, onLine?: (line: string) => void): Promise<ChildResult> {
-    const slot = await this.#slots.acquire();
+    const slot = await this.#slots.acquire({ volume: operation.volume, formats: isFormat(request) });
     try {
       return await this.#run(request, operation, { slot, ...(onLine && { onLine }) });
     } catch (error) {
@@ -106,6 +107,10 @@ export class ChildRunner {
       });
     });
   }
+}
+
+function isFormat(request: ChildRequest): boolean {
+  return request.kind === "exec" && basename(request.file).startsWith("mkfs.");
 }
 
 function isAbandoned(error: unknown): boolean {

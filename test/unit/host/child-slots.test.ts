@@ -2,27 +2,35 @@ import { expect } from "chai";
 import { type ChildSlot, ChildSlots } from "../../../src/host/linux/child-slots.ts";
 import { settle, virtualSystem } from "../kube/virtual-system.ts";
 
+const limits = { quick: 2, slow: 1, all: 4, format: 1, slowMs: 1_000, waitMs: 500, abandoned: 2, total: 5 };
+
 describe("ChildSlots", () => {
-  function story() {
+  function story(more: Partial<typeof limits> = {}) {
     const system = virtualSystem();
-    const limits = { quick: 2, all: 4, slowMs: 1_000, abandoned: 2 };
-    const slots = new ChildSlots({ timers: system.timers, limits });
+    const slots = new ChildSlots({ timers: system.timers, limits: { ...limits, ...more } });
     const started: string[] = [];
     const held = new Map<string, ChildSlot>();
-    const start = async (...names: string[]) => {
-      for (const name of names) {
-        void slots.acquire().then((slot) => {
-          started.push(name);
-          held.set(name, slot);
-        });
+    const refused = new Map<string, unknown>();
+    const start = async (...volumes: string[]) => {
+      for (const volume of volumes) {
+        slots.acquire({ volume, formats: volume.startsWith("mkfs") }).then(
+          (slot) => {
+            started.push(volume);
+            held.set(volume, slot);
+          },
+          (error: unknown) => refused.set(volume, error),
+        );
       }
       await settle();
     };
-    const end = async (name: string) => {
-      held.get(name)?.release();
+    const end = async (...volumes: string[]) => {
+      for (const volume of volumes) held.get(volume)?.release();
       await settle();
     };
-    return { system, slots, started, start, end, held };
+    const abandon = (...volumes: string[]) => {
+      for (const volume of volumes) held.get(volume)?.abandon();
+    };
+    return { system, started, refused, start, end, abandon };
   }
 
   it("starts so many at once, the others in the order they came, each as one ends", async () => {
@@ -39,7 +47,7 @@ describe("ChildSlots", () => {
   });
 
   it("slow ones make room for quick ones, up to all that may run", async () => {
-    const { system, started, start, end } = story();
+    const { system, started, start, end } = story({ waitMs: 60_000 });
     await start("s1", "s2", "a", "b", "c");
     await system.advance(1_000);
     expect(started).to.deep.equal(["s1", "s2", "a", "b"]);
@@ -49,18 +57,64 @@ describe("ChildSlots", () => {
     expect(started.at(-1)).to.equal("c");
   });
 
-  it("what was given up takes no room, but at last no more are started until it ends", async () => {
-    const { slots, system, started, start, end, held } = story();
+  it("volumes that hang leave room to those that do not, until one of theirs was quick", async () => {
+    const { system, started, start, end } = story();
     await start("h1", "h2");
-    await system.advance(120_000);
-    held.get("h1")?.abandon();
-    await start("a");
-    expect(started).to.include("a");
-    held.get("h2")?.abandon();
-    const error = await slots.acquire().catch((thrown: unknown) => thrown);
-    expect(error).to.include({ reason: "OperationAbandoned", errorClass: "transient" });
+    await system.advance(1_000);
+    await end("h1", "h2");
+    await start("h1", "h2", "a", "b");
+    expect(started.slice(2), "one of them, and none waits behind the other").to.deep.equal(["h1", "a", "b"]);
+    await end("h1", "a", "b");
+    expect(started.at(-1)).to.equal("h2");
+    await start("h1", "a");
+    expect(started.slice(-2), "h1 was quick").to.deep.equal(["h1", "a"]);
+  });
+
+  it("who finds no room for a while is told why, and is not started any more", async () => {
+    const { system, started, refused, start, end } = story();
+    await start("a", "b", "c");
+    await system.advance(499);
+    expect(refused.size).to.equal(0);
+    await system.advance(1);
+    expect(refused.get("c")).to.include({ reason: "ProcessLimitReached", errorClass: "transient" });
+    expect(refused.get("c")).to.have.property("message").that.includes("2 processes at work");
+    await end("a", "b");
+    expect(started).to.deep.equal(["a", "b"]);
+  });
+
+  it("what was given up keeps its own volumes out, and at last everybody, until it ends", async () => {
+    const { system, started, refused, start, end, abandon } = story();
+    await start("h1", "h2");
+    await system.advance(1_000);
     await end("h1");
-    await start("b");
-    expect(started).to.include("b");
+    await start("h3");
+    abandon("h2", "h3");
+    await start("h1", "a", "b");
+    await system.advance(500);
+    expect([...refused.keys()], "whose last one was slow").to.deep.equal(["h1"]);
+    expect(started.slice(-2)).to.deep.equal(["a", "b"]);
+    abandon("a", "b");
+    await start("c", "d");
+    await system.advance(500);
+    expect(started.at(-1)).to.equal("c");
+    expect(refused.get("d")).to.have.property("message").that.includes("4 that do not end");
+    await end("a");
+    await start("d");
+    expect(started.at(-1)).to.equal("d");
+  });
+
+  it("making file systems has room of its own, and is not slow", async () => {
+    const { system, started, start, end } = story();
+    await start("mkfs1", "mkfs2", "a", "b");
+    expect(started).to.deep.equal(["mkfs1", "a", "b"]);
+    await end("mkfs1");
+    expect(started.at(-1)).to.equal("mkfs2");
+    await end("a", "b");
+    await system.advance(60_000);
+    await start("s");
+    await system.advance(1_000);
+    await end("s");
+    await start("s", "mkfs1");
+    expect(started.at(-1), "beside a slow one").to.equal("s");
   });
 });
