@@ -175,7 +175,15 @@ export interface DeviceInfo {
 
 export interface Devices {
   probe(source: SourcePath): Promise<DeviceInfo>;
-  /** Processes that have the device with this `major:minor` open or mapped; what cannot be seen is not among them. */
+  /**
+   * Who has claimed the device of this node, or a partition of it; undefined if nobody has. Partitions alone are no claim.
+   * Nothing is read: one that has failed is claimed by nobody if nobody has claimed it.
+   */
+  claim(path: string, deviceNumber: string): Promise<string | undefined>;
+  /**
+   * Processes that have the device with this `major:minor`, or a partition of it, open or mapped; what cannot be seen is
+   * not among them.
+   */
   openers(deviceNumber: string): Promise<readonly Holder[]>;
   /**
    * Makes a file system on a device that is proved empty once more right before. Fails with DeviceNotEmpty if it is not.

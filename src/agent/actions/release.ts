@@ -24,7 +24,7 @@ export async function unstage(
   const target = stagingTarget(context, record.key);
   const stage: StageRecord = record.stage ?? { kind: "filesystem", path: target.path, ready: false, options: [] };
   const shown = await unmountStage(context, volume, stage, action);
-  if (shown !== undefined) await refuseWhileHeld(context, shown, record.type === "nfs");
+  if (shown !== undefined) await refuseWhileHeld(context, volume, shown, record.type === "nfs");
   if (stage.deviceNumber !== undefined) await refuseWhileOpen(context, stage, stage.deviceNumber);
   if (stage.kind === "filesystem") await context.effects.mounter.removeTarget(target, "directory");
   if (stage.kind === "directory") await removeData(context, stage);
@@ -67,11 +67,21 @@ async function unmountStage(
  * @param shared whether others may mount the same in their own right, as kubelet or fstab do an export: while one is
  * mounted on the node, which is none of ours any more, what containers show cannot be told from copies of it
  */
-async function refuseWhileHeld(context: ActionContext, identity: MountIdentity, shared: boolean): Promise<void> {
+async function refuseWhileHeld(
+  context: ActionContext,
+  volume: string,
+  identity: MountIdentity,
+  shared: boolean,
+): Promise<void> {
   const holders = await context.host.evidence.holders(identity);
   const onNode = holders.find((holder) => holder.onNode === true);
   if (holders.length === 0 || (shared && onNode !== undefined)) return;
   if (onNode !== undefined) {
+    const other = ownerOf(context, onNode.mountPoint);
+    if (other !== undefined && other !== volume) {
+      const message = `${other} has it mounted at ${onNode.mountPoint}, on this node too: it has to be released as well`;
+      throw new VolumeError("StillReferenced", "transient", message, { on: { kind: "NodeVolumeIntent", name: other } });
+    }
     const message = `it is still mounted on the node at ${onNode.mountPoint}, not by this agent: unmount it there`;
     throw new VolumeError("StillReferenced", "transient", message, { on: { kind: "Mount", name: onNode.mountPoint } });
   }
@@ -79,6 +89,11 @@ async function refuseWhileHeld(context: ActionContext, identity: MountIdentity, 
   const message = `it is still mounted in another mount namespace: ${names(holders)}. End these processes or unmount it there`;
   const on = { kind: "Process", name: `${first?.pid} (${first?.command})` };
   throw new VolumeError("StillReferenced", "transient", message, { on });
+}
+
+/** The volume that has mounted something at this path, by the journal. */
+function ownerOf({ journal }: ActionContext, path: string): string | undefined {
+  return [...journal.records.values()].find(({ targets }) => targets.some((target) => target.path === path))?.name;
 }
 
 /**
@@ -89,16 +104,15 @@ async function refuseWhileHeld(context: ActionContext, identity: MountIdentity, 
 async function refuseWhileOpen(context: ActionContext, stage: StageRecord, deviceNumber: string): Promise<void> {
   const { devices, mounter } = context.effects;
   const path = stage.found?.path ?? stage.path;
-  const source = { root: "/", path };
-  const node = await mounter.inspect(source);
+  const node = await mounter.inspect({ root: "/", path });
   if (node?.deviceNumber !== deviceNumber) {
     if (!(await context.host.evidence.hasBlockDevice(deviceNumber))) return;
     const message = `${path} does not stand for the device ${deviceNumber} any more, which is still there: bring its node back, or pull it`;
     throw new VolumeError("DeviceBusy", "transient", message, { on: { kind: "Device", name: deviceNumber } });
   }
-  const { busy } = await devices.probe(source);
-  if (busy !== undefined) {
-    throw new VolumeError("DeviceBusy", "transient", busy, { on: { kind: "Device", name: path } });
+  const claim = await devices.claim(path, deviceNumber);
+  if (claim !== undefined) {
+    throw new VolumeError("DeviceBusy", "transient", claim, { on: { kind: "Device", name: path } });
   }
   if (stage.kind !== "device") return;
   const openers = await devices.openers(deviceNumber);

@@ -1,4 +1,5 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
+import { ENOMEDIUM } from "./constants.ts";
 import { errnoOf } from "./errno.ts";
 
 /** What the device itself says, read in a child because a broken disk may not answer. */
@@ -24,6 +25,28 @@ export function probeBlockDevice(path: string): BlockProbe {
   } finally {
     closeSync(fd.number);
   }
+}
+
+/** Errors of an open that the kernel gives only after it has found nobody's claim: the device has failed, or is gone. */
+const unclaimed = ["EIO", "ENXIO", "ENODEV", "ENOMEDIUM"];
+
+/** Whether somebody has it open exclusively. Nothing is read: a disk that has failed is as free as one that works. */
+export function isClaimed(path: string): boolean {
+  try {
+    closeSync(openSync(path, constants.O_RDONLY | constants.O_EXCL));
+    return false;
+  } catch (error) {
+    const code = codeOf(error) ?? "";
+    if (code === "EBUSY") return true;
+    if (unclaimed.includes(code)) return false;
+    throw error;
+  }
+}
+
+/** libuv has no name for ENOMEDIUM. */
+function codeOf(error: unknown): string | undefined {
+  const noMedium = error instanceof Error && "errno" in error && error.errno === -ENOMEDIUM;
+  return noMedium ? "ENOMEDIUM" : errnoOf(error);
 }
 
 function openExclusive(path: string): { number: number; exclusive: boolean } {

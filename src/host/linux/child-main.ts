@@ -1,7 +1,7 @@
 import { createInterface } from "node:readline";
 import { messageOf, VolumeError } from "../../errors.ts";
 import type { Mounter } from "../ports.ts";
-import { probeBlockDevice } from "./block-probe.ts";
+import { isClaimed, probeBlockDevice } from "./block-probe.ts";
 import type { ChildRequest } from "./child-runner.ts";
 import { emptyTrash } from "./empty-trash.ts";
 import { InProcessMounter } from "./in-process-mounter.ts";
@@ -34,8 +34,12 @@ export async function runChild(): Promise<void> {
     process.stdout.write(JSON.stringify(probeBlockDevice(request.path)));
     return;
   }
+  if (request.kind === "claimed") {
+    process.stdout.write(JSON.stringify(isClaimed(request.path)));
+    return;
+  }
   if (request.kind === "openers") {
-    process.stdout.write(JSON.stringify(openersOf(loadLibc(), request.deviceNumber, process.ppid)));
+    process.stdout.write(JSON.stringify(openersOf(loadLibc(), request.deviceNumbers, process.ppid)));
     return;
   }
   if (request.kind === "emptyTrash") {

@@ -9,7 +9,8 @@ import { type ChildSlot, ChildSlots } from "./child-slots.ts";
 /** What a disposable child is told to do: a piece of work of ours, or to become another program. */
 export type ChildRequest =
   | { readonly kind: "emptyTrash"; readonly path: string }
-  | { readonly kind: "openers"; readonly deviceNumber: string }
+  | { readonly kind: "openers"; readonly deviceNumbers: readonly string[] }
+  | { readonly kind: "claimed"; readonly path: string }
   | { readonly kind: "probe"; readonly path: string }
   | { readonly kind: "mounter"; readonly method: keyof Mounter; readonly args: readonly unknown[] }
   | { readonly kind: "exec"; readonly file: string; readonly args: readonly string[] };

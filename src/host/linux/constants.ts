@@ -61,3 +61,5 @@ export const STATX = { BASIC: 0x7ff, MNT_ID: 0x1000, ATTR_MOUNT_ROOT: 0x2000 } a
 export const S_IFMT = 0o170000;
 
 export const LOCK = { EX: 2, NB: 4 } as const;
+
+export const ENOMEDIUM = 123;

@@ -1,6 +1,7 @@
-import { accessSync, constants, readdirSync } from "node:fs";
+import { accessSync, constants } from "node:fs";
 import { VolumeError } from "../../errors.ts";
 import type { DeviceInfo, Devices, Holder, Mounter, OperationContext, SourcePath } from "../ports.ts";
+import { type BlockClaims, claimsOf } from "./block-claims.ts";
 import type { BlockProbe } from "./block-probe.ts";
 import type { ChildResult, ChildRunner } from "./child-runner.ts";
 import { deviceIdentity } from "./device-identity.ts";
@@ -46,9 +47,7 @@ export class LinuxDevices implements Devices {
     const path = info.canonicalPath;
     const probe = await this.#askDevice(path);
     const signature = await this.#signature(path);
-    const busy = probe.busy
-      ? `${path} is open elsewhere: mounted, or part of swap, RAID or LVM`
-      : claims(info.deviceNumber);
+    const busy = probe.busy ? claimed(path) : claims(info.deviceNumber);
     const identity = deviceIdentity(info.deviceNumber, probe.sizeBytes, bootID());
     return {
       path,
@@ -61,8 +60,21 @@ export class LinuxDevices implements Devices {
     };
   }
 
+  async claim(path: string, deviceNumber: string): Promise<string | undefined> {
+    const result = await this.#runner.run({ kind: "claimed", path }, this.#operation);
+    if (result.code !== 0) {
+      const message = `whether ${path} is claimed cannot be told: ${result.stderr.trim().slice(-512)}`;
+      throw new VolumeError("DeviceBusy", "transient", message, { on: { kind: "Device", name: path } });
+    }
+    const { holders } = claimsIfThere(deviceNumber);
+    if (holders.length > 0) return `${path} is part of ${holders.join(", ")}`;
+    return JSON.parse(result.stdout) === true ? claimed(path) : undefined;
+  }
+
   async openers(deviceNumber: string): Promise<readonly Holder[]> {
-    const result = await this.#runner.run({ kind: "openers", deviceNumber }, this.#operation);
+    const { partitions } = claimsIfThere(deviceNumber);
+    const deviceNumbers = [deviceNumber, ...partitions.map((partition) => partition.deviceNumber)];
+    const result = await this.#runner.run({ kind: "openers", deviceNumbers }, this.#operation);
     if (result.code === 0) return JSON.parse(result.stdout) as Holder[];
     const message = `who has ${deviceNumber} open cannot be read: ${result.stderr.trim().slice(-512)}`;
     throw new VolumeError("StillReferenced", "transient", message);
@@ -111,6 +123,10 @@ export function isUnfinished(device: DeviceInfo, begun: string | undefined): boo
   return device.signature === undefined && device.busy === undefined;
 }
 
+function claimed(path: string): string {
+  return `${path} is open elsewhere: mounted, or part of swap, RAID or LVM`;
+}
+
 function findProgram(name: string): string {
   for (const directory of programPath) {
     try {
@@ -125,20 +141,17 @@ function findProgram(name: string): string {
 
 /** Partitions on a device, and devices made of it, which claim it without an open that would show. */
 function claims(deviceNumber: string): string | undefined {
-  const directory = `/sys/dev/block/${deviceNumber}`;
-  const entries = readdirSync(directory);
-  const holders = entries.includes("holders") ? readdirSync(`${directory}/holders`) : [];
+  const { holders, partitions } = claimsOf(deviceNumber);
   if (holders.length > 0) return `it is part of ${holders.join(", ")}`;
-  const partitions = entries.filter((entry) => entry !== "partition" && isPartition(`${directory}/${entry}`));
-  return partitions.length > 0 ? `it has partitions: ${partitions.join(", ")}` : undefined;
+  return partitions.length > 0 ? `it has partitions: ${partitions.map(({ name }) => name).join(", ")}` : undefined;
 }
 
-function isPartition(directory: string): boolean {
+/** The same of a device that may have been pulled meanwhile: then nothing is made of it. */
+function claimsIfThere(deviceNumber: string): BlockClaims {
   try {
-    accessSync(`${directory}/partition`);
-    return true;
+    return claimsOf(deviceNumber);
   } catch (error) {
-    if (errnoOf(error) === "ENOENT" || errnoOf(error) === "ENOTDIR") return false;
-    throw error;
+    if (errnoOf(error) !== "ENOENT") throw error;
+    return { holders: [], partitions: [] };
   }
 }

@@ -10,11 +10,11 @@ import { kindOf } from "./walk.ts";
  * open files of its own. A file is looked at without asking its server (AT_STATX_DONT_SYNC); in a disposable child all
  * the same.
  */
-export function openersOf(libc: Libc, deviceNumber: string, except: number): readonly Holder[] {
+export function openersOf(libc: Libc, deviceNumbers: readonly string[], except: number): readonly Holder[] {
   const holders: Holder[] = [];
   const isDevice = (path: string) => {
     const stat = ifThere(() => libc.statx(AT_FDCWD, path, AT_STATX_DONT_SYNC));
-    return stat !== undefined && kindOf(stat) === "blockDevice" && stat.deviceNumber === deviceNumber;
+    return stat !== undefined && kindOf(stat) === "blockDevice" && deviceNumbers.includes(stat.deviceNumber);
   };
   for (const pid of entries("/proc").filter((name) => /^\d+$/.test(name) && Number(name) !== except)) {
     const path = [...openFiles(pid), ...mappedFiles(pid)].find(isDevice);

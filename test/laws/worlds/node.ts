@@ -152,8 +152,8 @@ export class LawNode {
       journal,
       settings,
       content,
-      observed: (volume, generation, seen) =>
-        void observed.set(volume, { generation, at: system.clock.monotonic(), ...seen }),
+      observed: ({ name, uid, generation }, seen) =>
+        void observed.set(name, { uid, generation, at: system.clock.monotonic(), ...seen }),
       progress: () => {},
     });
     const loop = new Loop({
@@ -207,7 +207,12 @@ export class LawNode {
         };
         return {
           mounter,
-          devices: { probe: (source) => devices.probe(source), openers: (n) => devices.openers(n), format },
+          devices: {
+            probe: (source) => devices.probe(source),
+            claim: (path, n) => devices.claim(path, n),
+            openers: (n) => devices.openers(n),
+            format,
+          },
         };
       },
     };

@@ -40,6 +40,14 @@ export class SimDevices implements Devices {
     return inChild(this.#deps, this.#operation, { what, changes: false, latency: latency.child, disk, apply });
   }
 
+  async claim(path: string): Promise<string | undefined> {
+    const disk = this.#disk(path);
+    if (disk === undefined) return undefined;
+    const apply = () => (disk.mounted ? `${path} is open elsewhere: mounted` : disk.holder);
+    const what = `ask who claims ${path}`;
+    return inChild(this.#deps, this.#operation, { what, changes: false, latency: latency.child, disk, apply });
+  }
+
   /** Nobody on the simulated machine has a device open without a mount. */
   async openers() {
     return [];

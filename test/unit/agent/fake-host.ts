@@ -58,6 +58,7 @@ export class FakeHost implements HostPorts {
 
   effects(): Effects {
     const devices = {
+      claim: async () => undefined,
       openers: async () => [],
       probe: async () => {
         throw new Error("the fake host has no devices");

@@ -1,0 +1,43 @@
+import { accessSync, readdirSync, readFileSync } from "node:fs";
+import { errnoOf } from "./errno.ts";
+
+/** What sysfs shows to be made of a block device. */
+export interface BlockClaims {
+  /** Names of devices that are made of it or of a partition of it: device-mapper, RAID. */
+  readonly holders: readonly string[];
+  readonly partitions: readonly BlockPartition[];
+}
+
+export interface BlockPartition {
+  readonly name: string;
+  /** `major:minor` */
+  readonly deviceNumber: string;
+}
+
+/** @throws an error of node:fs, ENOENT if the kernel has no such device */
+export function claimsOf(deviceNumber: string): BlockClaims {
+  const directory = `/sys/dev/block/${deviceNumber}`;
+  const partitions = readdirSync(directory)
+    .filter((entry) => entry !== "partition" && isPartition(`${directory}/${entry}`))
+    .map((name) => ({ name, deviceNumber: readFileSync(`${directory}/${name}/dev`, "utf8").trim() }));
+  const devices = [directory, ...partitions.map(({ name }) => `${directory}/${name}`)];
+  return { holders: devices.flatMap((device) => entries(`${device}/holders`)), partitions };
+}
+
+function isPartition(directory: string): boolean {
+  return ifThere(() => accessSync(`${directory}/partition`)) !== "absent";
+}
+
+function entries(directory: string): readonly string[] {
+  const names = ifThere(() => readdirSync(directory));
+  return names === "absent" ? [] : names;
+}
+
+function ifThere<T>(look: () => T): T | "absent" {
+  try {
+    return look();
+  } catch (error) {
+    if (errnoOf(error) === "ENOENT" || errnoOf(error) === "ENOTDIR") return "absent";
+    throw error;
+  }
+}

@@ -1,0 +1,77 @@
+import { execFileSync } from "node:child_process";
+import { mkdirSync, truncateSync } from "node:fs";
+import { expect } from "chai";
+import { loopDevice } from "../lib/loop-device.ts";
+import { intent, RealNode } from "../lib/real-node.ts";
+import { need } from "../lib/requirements.ts";
+
+const name = "node.volume-1";
+
+describe("the release of a disk, on the real kernel", () => {
+  let node: RealNode;
+  let disk: string;
+
+  before(function () {
+    need(this, "root", "loop-devices", "mkfs.ext4", "ext4");
+  });
+  beforeEach(() => {
+    node = new RealNode();
+    mkdirSync(`${node.path}/disks`);
+    disk = node.keep(loopDevice(`${node.path}/disks`, "disk", 32, "--partscan")).path;
+  });
+  afterEach(async () => {
+    await node[Symbol.asyncDispose]();
+  });
+
+  const raw = (id: string, more: object = {}) =>
+    intent({
+      name: id,
+      source: { local: { path: disk } },
+      volumeMode: "Block",
+      mounts: [{ path: node.target(id) }],
+      ...more,
+    });
+  const deleted = { deleting: true, generation: 2 };
+
+  it("that has failed is not kept by it: whoever reads it gets an error, but nobody holds it", async () => {
+    node.want(raw(name));
+    expect((await node.volume(name)).failure?.message).to.equal(undefined);
+    expect(node.mounts()).to.have.length(1);
+    truncateSync(`${node.path}/disks/disk`);
+    expect(() => execFileSync("head", ["-c1", disk], { stdio: "pipe" }), "it has failed").to.throw();
+    node.want(raw(name, deleted));
+    const { phase, failure } = await node.volume(name);
+    expect([phase, failure?.message]).to.deep.equal(["released", undefined]);
+  });
+
+  it("is not kept by partitions that somebody has made on it, unless one of them is in use", async () => {
+    node.want(raw(name));
+    await node.converge();
+    execFileSync("addpart", [disk, "1", "2048", "40960"]);
+    execFileSync("mkfs.ext4", ["-q", `${disk}p1`]);
+    mkdirSync(`${node.path}/elsewhere`);
+    execFileSync("mount", [`${disk}p1`, `${node.path}/elsewhere`]);
+    node.want(raw(name, deleted));
+    expect((await node.volume(name)).failure?.reason).to.equal("DeviceBusy");
+    execFileSync("umount", [`${node.path}/elsewhere`]);
+    node.forgetFailures();
+    const { phase, failure } = await node.volume(name);
+    execFileSync("delpart", [disk, "1"]);
+    expect([phase, failure?.message]).to.deep.equal(["released", undefined]);
+  });
+
+  it("that another intent has mounted too waits for that one, and says so", async () => {
+    const other = "node.volume-2";
+    node.want(raw(name), raw(other));
+    await node.converge();
+    expect(node.mounts()).to.have.length(2);
+    node.want(raw(name, deleted), raw(other));
+    const { failure } = await node.volume(name);
+    expect(failure?.reason).to.equal("StillReferenced");
+    expect(failure?.message).to.contain(other).and.not.to.contain("not by this agent");
+    node.forgetFailures();
+    node.want(raw(name, deleted), raw(other, deleted));
+    expect((await node.volume(name)).phase).to.equal("released");
+    expect((await node.volume(other)).phase).to.equal("released");
+  });
+});
