@@ -33,7 +33,8 @@ export interface LoopDeps {
   /** Begins to follow what the intents name, and gives the desired world, and whether it was read completely. */
   gather(): { readonly volumes: ReadonlyMap<string, Desired>; readonly synced: boolean };
   readonly contents: PlanInput["contents"];
-  readonly observed: ReadonlyMap<string, Observation>;
+  /** By volume; dropped with it. */
+  readonly observed: Map<string, Observation>;
   /** Told of each plan, after its operations were started. */
   onPlan(plan: Plan, table: MountTable | undefined): void;
   onOperation(
@@ -146,6 +147,7 @@ export class Loop {
     if (this.#stopped) return;
     for (const operation of result.operations) this.#start(operation, volumes.get(operation.volume));
     for (const slot of this.#failures.keys()) if (!result.volumes.has(volumeOf(slot))) this.#failures.delete(slot);
+    for (const name of observed.keys()) if (!result.volumes.has(name)) observed.delete(name);
     this.#schedule(result.wakeAt === undefined ? undefined : result.wakeAt - now, readable);
     onPlan(result, table);
   }

@@ -1,5 +1,6 @@
 import { type Desired, isInvalid } from "./desired-volume.ts";
 import { mayBeLost } from "./look.ts";
+import { lookFor } from "./plan-input.ts";
 import type { StepContext, Steps } from "./step-context.ts";
 import type { Problem, TargetView } from "./view.ts";
 
@@ -16,7 +17,7 @@ export function lostSteps(desired: Desired, { input, view, record }: StepContext
   if (record !== undefined || isInvalid(desired) || !desired.granted) return undefined;
   const unknown = view.targets.filter((target) => target.foreign !== undefined);
   if (unknown.length > 0 && desired.layout.hostPath !== undefined) {
-    const seen = input.observed.get(desired.name);
+    const seen = lookFor(desired, input.observed);
     if (seen?.generation !== desired.generation) return { actions: [{ kind: "observe" }], problems: new Map() };
   }
   const lost = unknown.filter(mayBeLost);

@@ -1,6 +1,6 @@
 import type { DesiredVolume } from "./desired-volume.ts";
 import type { Action } from "./operations.ts";
-import { hostSource, type PlanInput } from "./plan-input.ts";
+import { hostSource, lookFor, type PlanInput } from "./plan-input.ts";
 import type { StepContext, Steps } from "./step-context.ts";
 
 /** How long a look at a source holds, in milliseconds: nothing tells when a source appears, goes or is renamed. */
@@ -8,7 +8,7 @@ const holdsMs = 30_000;
 
 /** PURE. What Manage would do, compared with what the source showed at the last look. */
 export function observeSteps(desired: DesiredVolume, { input, view }: StepContext): Steps {
-  const seen = input.observed.get(desired.name);
+  const seen = lookFor(desired, input.observed);
   const look: Action[] = isLookDue(desired, input) ? [{ kind: "observe" }] : [];
   if (desired.layout.hostPath !== undefined && seen?.generation !== desired.generation) {
     return { actions: look, problems: new Map() };
@@ -23,12 +23,10 @@ export function observeSteps(desired: DesiredVolume, { input, view }: StepContex
 }
 
 /** PURE. Whether what a source shows is not known, or may be another thing by now. */
-export function isLookDue(
-  { name, generation, layout }: DesiredVolume,
-  { observed, table, settings, now }: PlanInput,
-): boolean {
+export function isLookDue(desired: DesiredVolume, { observed, table, settings, now }: PlanInput): boolean {
+  const { generation, layout } = desired;
   if (layout.hostPath === undefined) return false;
-  const seen = observed.get(name);
+  const seen = lookFor(desired, observed);
   if (seen?.generation !== generation || now - seen.at >= holdsMs) return true;
   return table?.covering(hostSource(settings.hostRoot, layout.hostPath))?.id !== seen.mountID;
 }

@@ -43,6 +43,8 @@ export type ContentState =
 
 /** A look at the source of a volume. */
 export interface Observation extends Observed {
+  /** Of the intent that it was a look for. */
+  readonly uid: string;
   readonly generation: number;
   /** Milliseconds of the monotonic clock. */
   readonly at: number;
@@ -60,6 +62,12 @@ export interface ObservedSource {
   readonly identity: MountIdentity;
   /** `major:minor` that a device node stands for. */
   readonly deviceNumber?: string;
+}
+
+/** PURE. The last look for this very intent: one of the same name before it may have had another source. */
+export function lookFor({ name, uid }: Desired, observed: PlanInput["observed"]): Observation | undefined {
+  const seen = observed.get(name);
+  return seen?.uid === uid ? seen : undefined;
 }
 
 /** Where the volume's own mount is staged. */

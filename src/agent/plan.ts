@@ -7,7 +7,7 @@ import { lostSteps, tableUnreadable } from "./lost-record.ts";
 import { observeSteps } from "./observe-steps.ts";
 import { describe, isRemoval, type Operation, type OperationKind } from "./operations.ts";
 import { PathOwners } from "./path-owners.ts";
-import { type PlanInput, stagingPath } from "./plan-input.ts";
+import { lookFor, type PlanInput, stagingPath } from "./plan-input.ts";
 import type { VolumeRecord } from "./record.ts";
 import type { StepContext, Steps } from "./step-context.ts";
 import { setUpSteps, tearDownSteps } from "./steps.ts";
@@ -214,7 +214,7 @@ function withTable(problems: Steps["problems"], phase: Phase, { table }: PlanInp
 function likenessIn(input: PlanInput, desired: Desired | undefined): (mount: MountEntry) => Likeness | undefined {
   const { table, settings } = input;
   if (table === undefined || desired === undefined || isInvalid(desired)) return () => undefined;
-  const observed = input.observed.get(desired.name);
+  const observed = lookFor(desired, input.observed);
   if (desired.mode === "Observe" && desired.layout.hostPath !== undefined && observed?.source === undefined) {
     return () => undefined;
   }

@@ -114,7 +114,8 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
     journal,
     settings,
     content: (ref) => contents.get(ref),
-    observed: (volume, generation, seen) => observed.set(volume, { generation, at: system.clock.monotonic(), ...seen }),
+    observed: ({ name, uid, generation }, seen) =>
+      observed.set(name, { uid, generation, at: system.clock.monotonic(), ...seen }),
     progress: (volume, message) => log.info("progress", { intent: volume, step: message }),
   });
 

@@ -104,7 +104,7 @@ describe("What the laws have found", () => {
     });
     const intents = [wanted({ source: { hostPath: { path: "/srv/data" } } }), deleting];
     const observed = new Map([
-      [name, { generation: 1, at: 0, source: { identity: { ...identity, root: "/srv/other" } } }],
+      [name, { uid: "uid-1", generation: 1, at: 0, source: { identity: { ...identity, root: "/srv/other" } } }],
     ]);
     const mounts = [entry({ id: 20, point: path, fsType: "ext4", source: "/dev/sda1", ...identity })];
     expect(planWorld({ intents, records: [own], mounts, input: { observed } }).volumes.get(name)?.phase).to.equal(

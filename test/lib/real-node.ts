@@ -170,8 +170,8 @@ export class RealNode implements AsyncDisposable {
       journal: await this.journal(),
       settings: this.#settings,
       content: (ref) => this.contents.get(ref.name),
-      observed: (volume, generation, seen) =>
-        this.#observed.set(volume, { generation, at: performance.now(), ...seen }),
+      observed: ({ name, uid, generation }, seen) =>
+        this.#observed.set(name, { uid, generation, at: performance.now(), ...seen }),
       progress: (volume, message) => this.log.push(`${volume}: ${message}`),
     });
     const error = await executor.run(operation, desired);

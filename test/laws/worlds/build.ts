@@ -5,7 +5,7 @@ import type { OperationKind } from "../../../src/agent/operations.ts";
 import type { Observation, PlanInput } from "../../../src/agent/plan-input.ts";
 import type { VolumeRecord } from "../../../src/agent/record.ts";
 import type { FailureChoice, WorldChoice } from "./choices.ts";
-import { type Draft, draft, generations } from "./drafts.ts";
+import { type Draft, draft, generations, uids } from "./drafts.ts";
 import { pathAt, settings } from "./paths.ts";
 import { recordOf } from "./records.ts";
 import { mountedWorld } from "./sights.ts";
@@ -86,7 +86,12 @@ function observationOf({ name, choice, staged }: Draft): [string, Observation][]
     identity: deviceNumber === undefined ? identity : devices(name),
     ...(deviceNumber && { deviceNumber }),
   };
-  return [[name, { generation, at: now - 1000, mountID: 1, ...(choice.observed === "source" && { source }) }]];
+  return [
+    [
+      name,
+      { uid: uids.intent, generation, at: now - 1000, mountID: 1, ...(choice.observed === "source" && { source }) },
+    ],
+  ];
 }
 
 /** What a bind of a device's node shows. */

@@ -4,6 +4,7 @@ import type { Failure } from "../../../src/agent/failures.ts";
 import { Journal } from "../../../src/agent/journal.ts";
 import { Loop } from "../../../src/agent/loop.ts";
 import type { Plan } from "../../../src/agent/plan.ts";
+import type { Observation } from "../../../src/agent/plan-input.ts";
 import type { NodeVolumeIntent } from "../../../src/api/types.gen.ts";
 import { wanted } from "../../lib/plan-world.ts";
 import { settle, type VirtualSystem, virtualSystem } from "../kube/virtual-system.ts";
@@ -21,21 +22,23 @@ export class FakeAgent {
   readonly journal: Journal;
   readonly loop: Loop;
   readonly failures: Failure[] = [];
+  readonly observed = new Map<string, Observation>();
   intents: readonly NodeVolumeIntent[] = [];
   plan: Plan | undefined;
 
   private constructor(host: FakeHost, journal: Journal) {
     this.host = host;
     this.journal = journal;
-    const { system } = this;
-    const observed = new Map();
+    const { system, observed } = this;
     const executor = new Executor({
       system,
       host,
       journal,
       settings,
       content: () => undefined,
-      observed: () => {},
+      observed: ({ name, uid, generation }, seen) => {
+        this.observed.set(name, { uid, generation, at: system.clock.monotonic(), ...seen });
+      },
       progress: () => {},
     });
     this.loop = new Loop({

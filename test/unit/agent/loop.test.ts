@@ -26,6 +26,14 @@ describe("Loop", () => {
     expect(agent.host.reads).to.equal(quiet + 1);
   });
 
+  it("forgets what an intent that is gone has seen of its source", async () => {
+    const source = { hostPath: { path: "/data" } };
+    await agent.want(wanted({ name: "seen", mode: "Observe", source }));
+    expect([...agent.observed.keys()]).to.deep.equal(["seen"]);
+    await agent.want();
+    expect([...agent.observed.keys()]).to.deep.equal([]);
+  });
+
   it("does one step of a volume after the other, and different volumes side by side", async () => {
     const { promise, release } = held();
     const running = new Set<string>();

@@ -10,9 +10,13 @@ const deleting = { deleting: true, generation: 2 };
 const onRoot = { device: "8:1", fsType: "ext4", source: "/dev/root" };
 
 /** The release of an intent of which there is no record, with one mount on its target. */
-function released(source: IntentInput["source"], mount: Partial<MountEntry>, observed?: Omit<Observation, "at">) {
+function released(
+  source: IntentInput["source"],
+  mount: Partial<MountEntry>,
+  observed?: Omit<Observation, "at" | "uid"> & { uid?: string },
+) {
   const seen = observed ?? { generation: 2 };
-  const input = { observed: new Map([[volume, { at: 1_000, ...seen }]]) };
+  const input = { observed: new Map([[volume, { at: 1_000, uid: "uid-1", ...seen }]]) };
   const mounts = [entry({ id: 30, point: path, ...mount })];
   return planned({ intents: [wanted({ source, ...deleting })], mounts, input });
 }
@@ -41,6 +45,14 @@ describe("the release of a volume without a record", () => {
       expect([phase, operation, view.inUse], root).to.deep.equal(["tearDown", undefined, true]);
       expect(problems.get(path)?.message, root).to.contain("Unmount it, and the volume is released");
     }
+  });
+
+  it("looks at the source for itself, whatever an earlier intent of its name has seen", () => {
+    const source = { hostPath: { path: "/link" } };
+    const identity = { device: "8:17", root: "/x" };
+    const mount = { ...onRoot, device: "8:17", root: "/y" };
+    const { operation } = released(source, mount, { generation: 2, source: { identity }, uid: "uid-0" });
+    expect(operation).to.deep.equal({ volume, kind: "observe" });
   });
 
   it("knows a source behind a link by the look", () => {
@@ -78,7 +90,7 @@ describe("the release of a volume without a record", () => {
   it("Retain: what is there is left to nobody, without a step that would be tried for ever", () => {
     const source = { hostPath: { path: "/data/x" } };
     const intents = [wanted({ source, ...deleting, deletionPolicy: "Retain" })];
-    const input = { observed: new Map([[volume, { at: 1_000, generation: 2 }]]) };
+    const input = { observed: new Map([[volume, { at: 1_000, uid: "uid-1", generation: 2 }]]) };
     const mounts = [entry({ id: 30, point: path, ...onRoot, root: "/data/x" })];
     const { phase, operation } = planned({ intents, mounts, input });
     expect([phase, operation]).to.deep.equal(["retained", undefined]);

@@ -15,7 +15,7 @@ function observed(
   seen: Partial<Observation> & { volumeMode?: "Block" } = {},
 ) {
   const { volumeMode = "Filesystem", ...shown } = seen;
-  const input = { observed: new Map([[volume, { generation: 1, at: 1_000, mountID: 1, ...shown }]]) };
+  const input = { observed: new Map([[volume, { uid: "uid-1", generation: 1, at: 1_000, mountID: 1, ...shown }]]) };
   const mounts = mount === undefined ? [] : [entry({ id: 30, point: path, ...mount })];
   const plan = planned({ intents: [wanted({ mode: "Observe", source, volumeMode })], mounts, input });
   const { ready, reason, message } = standingOf(plan);
@@ -68,6 +68,14 @@ describe("an observed volume", () => {
     expect(observed(hostPath, undefined, { mountID: 99 }).plan.operation).to.deep.equal({ volume, kind: "observe" });
     expect(observed(hostPath, undefined, { at: -40_000 }).message).to.equal(observed(hostPath).message);
     expect(observed(hostPath, undefined, { generation: 0 }).said, "never looked").to.equal("Unknown Progressing");
+  });
+
+  it("takes nothing from a look that was for an earlier intent of its name", () => {
+    const hostPath = { hostPath: { path: "/data" } };
+    const source = { identity: { device: "8:1", root: "/before" } };
+    const { said, plan } = observed(hostPath, { ...root, root: "/before" }, { source, uid: "uid-0" });
+    expect(said).to.equal("Unknown Progressing");
+    expect(plan.operation).to.deep.equal({ volume, kind: "observe" });
   });
 
   it("of another mount it does not say what only a managed volume could do about it", () => {
