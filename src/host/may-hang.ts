@@ -31,6 +31,11 @@ export function mayHang(table: MountTable, path: string): boolean {
   return crossed.length === 0 || crossed.some((mount) => !local.has(mount.fsType));
 }
 
+/** Whether calls on a file system of this type end without anybody else's help. */
+export function isLocal(fsType: string): boolean {
+  return local.has(fsType);
+}
+
 /** Whether this is the only mount of a file system that an unmount would have to write out. */
 export function isLastOf(table: MountTable, mountID: number): boolean {
   const mount = table.entries.find((entry) => entry.id === mountID);

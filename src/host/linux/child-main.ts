@@ -7,6 +7,7 @@ import { emptyTrash } from "./empty-trash.ts";
 import { InProcessMounter } from "./in-process-mounter.ts";
 import { loadLibc } from "./libc.ts";
 import { openersOf } from "./open-devices.ts";
+import { remoteMounts } from "./remote-mounts.ts";
 
 /** How a child says what became of its one call of the mounter. */
 export type ChildReply =
@@ -39,7 +40,8 @@ export async function runChild(): Promise<void> {
     return;
   }
   if (request.kind === "openers") {
-    process.stdout.write(JSON.stringify(openersOf(loadLibc(), request.deviceNumbers, process.ppid)));
+    const holders = openersOf(loadLibc(), request.deviceNumbers, process.ppid, await remoteMounts());
+    process.stdout.write(JSON.stringify(holders));
     return;
   }
   if (request.kind === "emptyTrash") {

@@ -11,6 +11,13 @@ export const SYS = {
   mount_setattr: 442,
 } as const;
 
+/** kcmp(2), which is older than that, by process.arch. */
+export const kcmpNumbers: ReadonlyMap<string, number> = new Map([
+  ["x64", 312],
+  ["arm64", 272],
+]);
+export const KCMP_FILES = 2;
+
 export const AT_FDCWD = -100;
 export const AT_REMOVEDIR = 0x200;
 export const AT_EMPTY_PATH = 0x1000;

@@ -1,5 +1,5 @@
 import koffi from "koffi";
-import { AT_EMPTY_PATH, STATX, SYS } from "./constants.ts";
+import { AT_EMPTY_PATH, KCMP_FILES, kcmpNumbers, STATX, SYS } from "./constants.ts";
 import { Errno } from "./errno.ts";
 
 /** What statx(2) says of a path or descriptor. */
@@ -33,6 +33,8 @@ export function loadLibc() {
   const fsmount = syscall("int", "uint", "uint");
   const fspick = syscall("int", "str", "uint");
   const mountSetattr = syscall("int", "str", "uint", "void *", "size_t");
+  const kcmp = syscall("int", "int", "int", "ulong", "ulong");
+  const kcmpNumber = kcmpNumbers.get(process.arch);
   const statx = lib.func("statx", "int", ["int", "str", "int", "uint", "void *"]);
   const mkdirat = lib.func("mkdirat", "int", ["int", "str", "uint"]);
   const unlinkat = lib.func("unlinkat", "int", ["int", "str", "int"]);
@@ -93,6 +95,10 @@ export function loadLibc() {
         mountID: Number(out.readBigUInt64LE(144)),
         mountRoot: (out.readBigUInt64LE(8) & BigInt(STATX.ATTR_MOUNT_ROOT)) !== 0n,
       };
+    },
+    /** Whether two threads share their open files (kcmp(2)); false also where that cannot be told. */
+    sharesFiles(one: number, other: number): boolean {
+      return kcmpNumber !== undefined && kcmp(kcmpNumber, one, other, KCMP_FILES, 0, 0) === 0;
     },
     mkdirat(dir: number, name: string, mode: number): void {
       checked("mkdirat", mkdirat(dir, name, mode), name);

@@ -1,0 +1,100 @@
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync } from "node:fs";
+import { expect } from "chai";
+import { loadLibc } from "../../src/host/linux/libc.ts";
+import { openersOf } from "../../src/host/linux/open-devices.ts";
+import { remoteMounts } from "../../src/host/linux/remote-mounts.ts";
+import { loopDevice } from "../lib/loop-device.ts";
+import { RealNode } from "../lib/real-node.ts";
+import { need } from "../lib/requirements.ts";
+
+const none = { ids: new Set<number>(), devices: new Set<string>() };
+
+describe("openersOf, on the real kernel", () => {
+  let node: RealNode;
+  let disk: string;
+  let number: string;
+  const processes: ChildProcess[] = [];
+
+  before(function () {
+    need(this, "root", "loop-devices");
+  });
+  beforeEach(() => {
+    node = new RealNode();
+    mkdirSync(`${node.path}/disks`);
+    disk = node.keep(loopDevice(`${node.path}/disks`, "disk", 8)).path;
+    number = execFileSync("stat", ["-c", "%Hr:%Lr", disk], { encoding: "utf8" }).trim();
+  });
+  afterEach(async () => {
+    for (const process of processes.splice(0)) {
+      process.kill("SIGKILL");
+      await once(process, "exit");
+    }
+    await node[Symbol.asyncDispose]();
+  });
+
+  /** Starts a process of many threads that has said "up" once all of them have done what they are to do. */
+  async function threads(count: number, inThread: string, before = ""): Promise<ChildProcess> {
+    const script = `import ctypes, os, threading, time
+libc = ctypes.CDLL(None)
+${before}
+all_up = threading.Barrier(${count} + 1)
+def run(i):
+    ${inThread}
+    all_up.wait()
+    time.sleep(60)
+for i in range(${count}): threading.Thread(target=run, args=(i,), daemon=True).start()
+all_up.wait()
+print("up", flush=True)
+time.sleep(60)`;
+    const process = spawn("python3", ["-c", script], { stdio: ["ignore", "pipe", "inherit"] });
+    processes.push(process);
+    await once(process.stdout, "data");
+    return process;
+  }
+
+  /** Who has the disk open, and at how many files of this process it was looked. */
+  function look(process: ChildProcess, remote = none) {
+    let looks = 0;
+    const libc = loadLibc();
+    const statx: typeof libc.statx = (dir, path, flags) => {
+      if (path.startsWith(`/proc/${process.pid}/`)) looks += 1;
+      return libc.statx(dir, path, flags);
+    };
+    const holders = openersOf({ ...libc, statx }, [number], globalThis.process.pid, remote);
+    return { pids: holders.map(({ pid }) => pid), looks };
+  }
+
+  it("looks at the files that threads share once, and not at what has no path", async () => {
+    const open = `for i in range(200): os.open("${node.path}/file", os.O_RDWR | os.O_CREAT); os.pipe()`;
+    const { pids, looks } = look(await threads(32, "pass", open));
+    expect(pids).to.deep.equal([]);
+    expect(looks).to.be.within(200, 300);
+  });
+
+  it("sees a device that one thread alone has open, which shares its files with none", async () => {
+    const process = await threads(
+      3,
+      `if i == 1: libc.unshare(0x400) == 0 or os._exit(1); os.open("${disk}", os.O_RDONLY)`,
+    );
+    expect(look(process).pids).to.deep.equal([process.pid]);
+  });
+
+  it("stops at the first file that is the device", async () => {
+    const open = `os.open("${disk}", os.O_RDONLY)
+for i in range(200): os.open("${node.path}/file", os.O_RDWR | os.O_CREAT)`;
+    const { pids, looks } = look(await threads(1, "pass", open));
+    expect(pids).to.have.length(1);
+    expect(looks).to.be.below(10);
+  });
+
+  it("looks at nothing on a mount that may hang", async () => {
+    const mount = Number(execFileSync("findmnt", ["-no", "ID", node.path], { encoding: "utf8" }));
+    const open = `for i in range(200): os.open("${node.path}/file", os.O_RDWR | os.O_CREAT)`;
+    const { looks } = look(await threads(1, "pass", open), { ...none, ids: new Set([mount]) });
+    expect(looks).to.be.below(100);
+    const remote = await remoteMounts();
+    expect(remote.ids.has(mount), "a tmpfs does not").to.equal(false);
+  });
+});
