@@ -32,8 +32,15 @@ export class Machine {
   readonly name: string;
   readonly place: AgentPlace;
   readonly disks = new Map<string, Disk>();
-  /** What is on the disk of the agent's journal. Doubtful: an append failed that may have been carried out. */
-  readonly journal: { text: string | undefined; doubtful: boolean } = { text: undefined, doubtful: false };
+  /**
+   * What is on the disk of the agent's journal. Begun: there was one, which the state directory still tells when it is
+   * gone. Doubtful: an append failed that may have been carried out.
+   */
+  readonly journal: { text: string | undefined; begun: boolean; doubtful: boolean } = {
+    text: undefined,
+    begun: false,
+    doubtful: false,
+  };
   kernel: Kernel;
   boots = 0;
   readonly #rootDisk: Disk;

@@ -13,7 +13,7 @@ export class SimJournalFile implements JournalFile {
     const { journal } = this.#deps.machine;
     return this.#deps.incarnation.look(latency.call, () => {
       journal.doubtful = false;
-      return journal.text;
+      return journal.text ?? (journal.begun ? "" : undefined);
     });
   }
 
@@ -32,6 +32,7 @@ export class SimJournalFile implements JournalFile {
     const { machine, incarnation } = this.#deps;
     const replaced = incarnation.effect("journal replace", latency.sync, () => {
       machine.journal.text = text;
+      machine.journal.begun = true;
       machine.journal.doubtful = false;
     });
     return this.#orDoubtful(replaced);

@@ -1,4 +1,5 @@
 import { understand } from "../../../src/agent/intents.ts";
+import { parseJournal } from "../../../src/agent/journal-format.ts";
 import { plan } from "../../../src/agent/plan.ts";
 import type { ContentState } from "../../../src/agent/plan-input.ts";
 import { resource } from "../../../src/api/names.ts";
@@ -22,6 +23,7 @@ export function openSteps(
     desired: new Map(own.flatMap((intent) => understand(intent) ?? []).map(({ desired }) => [desired.name, desired])),
     synced: true,
     records: world.invariants.journal.records(machine),
+    mayHaveLost: parseJournal(machine.journal.text ?? "").lostIn !== undefined,
     table: machine.table(agent.namespace),
     inFlight: new Map(),
     failures: new Map(),
