@@ -3,8 +3,12 @@ import type { Action } from "./operations.ts";
 import { hostSource, lookFor, type PlanInput } from "./plan-input.ts";
 import type { StepContext, Steps } from "./step-context.ts";
 
-/** How long a look at a source holds, in milliseconds: nothing tells when a source appears, goes or is renamed. */
+/**
+ * How long a look at a source holds, in milliseconds: nothing tells when a source appears, goes or is renamed. Longer once
+ * two looks have shown the same: each one behind a symbolic link takes a process.
+ */
 const holdsMs = 30_000;
+const steadyHoldsMs = 5 * 60_000;
 
 /** PURE. What Manage would do, compared with what the source showed at the last look. */
 export function observeSteps(desired: DesiredVolume, { input, view }: StepContext): Steps {
@@ -27,6 +31,6 @@ export function isLookDue(desired: DesiredVolume, { observed, table, settings, n
   const { generation, layout } = desired;
   if (layout.hostPath === undefined) return false;
   const seen = lookFor(desired, observed);
-  if (seen?.generation !== generation || now - seen.at >= holdsMs) return true;
+  if (seen?.generation !== generation || now - seen.at >= (seen.steady === true ? steadyHoldsMs : holdsMs)) return true;
   return table?.covering(hostSource(settings.hostRoot, layout.hostPath))?.id !== seen.mountID;
 }

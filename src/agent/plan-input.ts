@@ -13,6 +13,8 @@ export interface PlanInput {
   /** Whether the intents were read completely since start (law L1). */
   readonly synced: boolean;
   readonly records: ReadonlyMap<string, VolumeRecord>;
+  /** Whether there may be mounts of ours of which there is no record any more. */
+  readonly mayHaveLost: boolean;
   /** Undefined if it could not be read. */
   readonly table: MountTable | undefined;
   /** What the node sees, if the agent is in a mount namespace of its own. Read after `table`. */
@@ -48,6 +50,8 @@ export interface Observation extends Observed {
   readonly generation: number;
   /** Milliseconds of the monotonic clock. */
   readonly at: number;
+  /** It showed the same as the look before it. */
+  readonly steady?: boolean;
 }
 
 export interface Observed {
@@ -62,6 +66,21 @@ export interface ObservedSource {
   readonly identity: MountIdentity;
   /** `major:minor` that a device node stands for. */
   readonly deviceNumber?: string;
+}
+
+/** PURE. What was seen for an intent at a time, compared with the look before it. */
+export function observationOf(
+  { uid, generation }: Pick<Desired, "uid" | "generation">,
+  seen: Observed,
+  { at, previous }: { readonly at: number; readonly previous: Observation | undefined },
+): Observation {
+  const sameSpec = previous?.uid === uid && previous.generation === generation;
+  const steady = sameSpec && JSON.stringify(shownBy(previous)) === JSON.stringify(shownBy(seen));
+  return { uid, generation, at, ...seen, ...(steady && { steady }) };
+}
+
+function shownBy({ source, mountID }: Observed) {
+  return { source, mountID };
 }
 
 /** PURE. The last look for this very intent: one of the same name before it may have had another source. */

@@ -20,7 +20,7 @@ import { NodeStateReporter } from "./node-state.ts";
 import { openJournal } from "./open-journal.ts";
 import type { Operation } from "./operations.ts";
 import type { Plan } from "./plan.ts";
-import type { Observation, PlanSettings } from "./plan-input.ts";
+import { type Observation, observationOf, type PlanSettings } from "./plan-input.ts";
 import { Reporter } from "./report.ts";
 import { transitions } from "./transitions.ts";
 import { VitalMetrics } from "./vital-metrics.ts";
@@ -114,8 +114,10 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
     journal,
     settings,
     content: (ref) => contents.get(ref),
-    observed: ({ name, uid, generation }, seen) =>
-      observed.set(name, { uid, generation, at: system.clock.monotonic(), ...seen }),
+    observed(desired, seen) {
+      const last = { at: system.clock.monotonic(), previous: observed.get(desired.name) };
+      observed.set(desired.name, observationOf(desired, seen, last));
+    },
     progress: (volume, message) => log.info("progress", { intent: volume, step: message }),
   });
 

@@ -4,7 +4,7 @@ import type { Failure } from "../../../src/agent/failures.ts";
 import { Journal } from "../../../src/agent/journal.ts";
 import { Loop } from "../../../src/agent/loop.ts";
 import type { Plan } from "../../../src/agent/plan.ts";
-import type { Observation } from "../../../src/agent/plan-input.ts";
+import { type Observation, observationOf } from "../../../src/agent/plan-input.ts";
 import type { NodeVolumeIntent } from "../../../src/api/types.gen.ts";
 import { wanted } from "../../lib/plan-world.ts";
 import { settle, type VirtualSystem, virtualSystem } from "../kube/virtual-system.ts";
@@ -36,8 +36,9 @@ export class FakeAgent {
       journal,
       settings,
       content: () => undefined,
-      observed: ({ name, uid, generation }, seen) => {
-        this.observed.set(name, { uid, generation, at: system.clock.monotonic(), ...seen });
+      observed: (desired, seen) => {
+        const last = { at: system.clock.monotonic(), previous: this.observed.get(desired.name) };
+        this.observed.set(desired.name, observationOf(desired, seen, last));
       },
       progress: () => {},
     });

@@ -174,6 +174,28 @@ describe("Loop", () => {
     expect(looks).to.be.greaterThan(1);
   });
 
+  it("looks at a source less often once it has shown the same twice, and soon again when it has changed", async () => {
+    const looks: number[] = [];
+    let shown = "/x";
+    const effects = agent.host.effects.bind(agent.host);
+    agent.host.effects = () => {
+      const { mounter, devices } = effects();
+      const inspect: typeof mounter.inspect = async () => {
+        looks.push(agent.system.clock.monotonic() / 60_000);
+        const identity = { device: "8:1", root: shown };
+        return { kind: "directory", canonicalPath: shown, fsType: "ext4", identity };
+      };
+      return { mounter: { ...mounter, inspect }, devices };
+    };
+    const source = { hostPath: { path: "/x", type: "Directory" } } as const;
+    await agent.want(wanted({ mode: "Observe", source, mounts: [{ path: "/mnt/a" }] }));
+    await agent.system.advance(11.5 * 60_000);
+    expect(looks).to.deep.equal([0, 1, 6, 11]);
+    shown = "/y";
+    await agent.system.advance(6.5 * 60_000);
+    expect(looks.slice(4)).to.deep.equal([16, 17]);
+  });
+
   it("starts nothing while the table cannot be read, and looks again after a second", async () => {
     agent.host.readable = false;
     await agent.want(at("a"));
