@@ -38,7 +38,10 @@ export const reasons = {
   PathConflict: { kind: "blocked", endedBy: "only one volume wants the path" },
   SourceNotAllowed: { kind: "blocked", endedBy: "the source path is changed" },
   SourceNotFound: { kind: "blocked", endedBy: "the path appears on the node" },
-  SourceDiffers: { kind: "blocked", endedBy: "what stood at the path is back, or the set is created again" },
+  SourceDiffers: {
+    kind: "blocked",
+    endedBy: "what stood at the path is back, or the node is taken out of the set and back in",
+  },
   SourceWrongType: { kind: "blocked", endedBy: "what stands at the path is of the wanted type" },
   TargetWrongType: { kind: "blocked", endedBy: "what stands at the target is moved away" },
   SymlinkInPath: { kind: "blocked", endedBy: "the path is given without symbolic links" },

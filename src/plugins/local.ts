@@ -56,8 +56,11 @@ async function stageDevice(spec: VolumeSpec, found: FoundDevice, context: StageC
   const { path, deviceNumber } = found;
   const { stagingMount } = context;
   if (stagingMount !== undefined) {
+    // It is of the disk that was found when it was mounted, which may have another name now.
+    const mounted = context.found?.deviceNumber === undefined ? found : context.found;
+    const device = { found: mounted, deviceNumber: mounted.deviceNumber ?? deviceNumber };
     const { fsType, source } = stagingMount;
-    return stageFilesystem(context, { fsType, source, options }, false, { found, deviceNumber });
+    return stageFilesystem(context, { fsType, source, options }, false, device);
   }
   const device = await context.devices.probe({ root: "/", path });
   if (device.busy !== undefined) {

@@ -1,5 +1,5 @@
 import type { VolumeSource } from "../api/types.gen.ts";
-import type { MountIdentity } from "../host/mount-table.ts";
+import type { MountIdentity, MountTable } from "../host/mount-table.ts";
 import type { MountEntry } from "../host/mountinfo.ts";
 import type {
   Directories,
@@ -102,6 +102,8 @@ export interface StageContext extends Effects {
   readonly dataPath: string;
   /** Where a file system of ours is mounted: `<state directory>/staging/<key>`. */
   readonly stagingTarget: TargetPath;
+  /** The mounts that the agent sees, when staging began. */
+  readonly table: MountTable;
   /** What is mounted on the staging target already: a file system of ours, from an attempt before. */
   readonly stagingMount: MountEntry | undefined;
   /** The node's root as the agent sees it. */

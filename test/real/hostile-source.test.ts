@@ -6,6 +6,7 @@ import {
   readdirSync,
   readSync,
   rmdirSync,
+  rmSync,
   symlinkSync,
   unlinkSync,
   writeFileSync,
@@ -140,6 +141,37 @@ describe("a source that a pod may write above, on the real kernel", () => {
       });
       expect(reason).to.equal("SourceDiffers");
       expect(node.mounts()).to.deep.equal([]);
+    });
+
+    describe("that is named by a link in /dev", () => {
+      const links: string[] = [];
+
+      afterEach(() => {
+        for (const link of links.splice(0)) rmSync(link, { force: true });
+      });
+
+      /** What becomes of a volume whose link leads to another disk, when it has to be mounted again. */
+      async function reasonAfterChange(link: string): Promise<string | undefined> {
+        links.push(link);
+        const other = node.keep(loopDevice(`${node.path}/disks`, "other", 32)).path;
+        for (const device of [disk, other]) execFileSync("mkfs.ext4", ["-q", device]);
+        symlinkSync(disk, link);
+        want({ local: { path: link } });
+        return await failureAfter(() => {
+          for (const mount of node.mounts().reverse()) execFileSync("umount", [mount.point]);
+          unlinkSync(link);
+          symlinkSync(other, link);
+        });
+      }
+
+      it("is followed: a disk gets another name when it is plugged in again", async () => {
+        expect(await reasonAfterChange(`/dev/nodevolume-test-${process.pid}`)).to.equal(undefined);
+        expect(node.mountAt(node.target("a"))?.fsType).to.equal("ext4");
+      });
+
+      it("is not in /dev/shm, where anybody may make links", async () => {
+        expect(await reasonAfterChange(`/dev/shm/nodevolume-test-${process.pid}`)).to.equal("SourceDiffers");
+      });
     });
 
     it("a disk is formatted only with a file system that the spec names (law L11)", async () => {

@@ -57,12 +57,14 @@ export async function observe(context: ActionContext): Promise<void> {
 
 async function stageAnew(context: ActionContext, desired: DesiredVolume): Promise<Staged> {
   const target = stagingTarget(context, desired.spec.key);
+  const table = await context.host.mountTable.read();
   const stageContext: StageContext = {
     ...context.effects,
     directories: context.host.directories,
     dataPath: dataPath(context.settings, desired.spec.key),
     stagingTarget: target,
-    stagingMount: (await context.host.mountTable.read()).at(target.path),
+    table,
+    stagingMount: table.at(target.path),
     hostRoot: context.settings.hostRoot,
     found: context.journal.records.get(desired.name)?.stage?.found,
     content: desired.layout.content && context.content(desired.layout.content),
