@@ -4,7 +4,7 @@ import type { VolumeRecord } from "./record.ts";
  * The journal as text: a header, then one line for each change, newest last. A line is `<checksum> <json>`, so that one
  * that was cut off by a crash is told from a whole one.
  *
- *   {"journal":1,"bootID":"…","epoch":7}
+ *   {"journal":1,"bootID":"…","epoch":7,"lostIn":"…"}
  *   {"put":{"name":"worker-1.datasets-4f1c",…}}
  *   {"forget":"worker-1.datasets-4f1c"}
  */
@@ -12,6 +12,8 @@ export interface JournalState {
   readonly bootID: string;
   /** Number of agent starts on this node. */
   readonly epoch: number;
+  /** The boot in which records were lost, if any were: what they spoke of may be mounted until the next one. */
+  readonly lostIn?: string | undefined;
   readonly records: ReadonlyMap<string, VolumeRecord>;
 }
 
@@ -19,13 +21,14 @@ export interface ParsedJournal {
   /** Undefined if the header is missing or damaged: then nothing is known of reboots since, and nothing is concluded. */
   readonly bootID: string | undefined;
   readonly epoch: number;
+  readonly lostIn: string | undefined;
   readonly records: ReadonlyMap<string, VolumeRecord>;
   /** Whole lines that could not be understood: damage, which a crash alone does not cause. */
   readonly damaged: number;
 }
 
 type Entry =
-  | { readonly journal: number; readonly bootID: string; readonly epoch: number }
+  | ({ readonly journal: number } & Omit<JournalState, "records">)
   | { readonly put: VolumeRecord }
   | { readonly forget: string };
 
@@ -42,8 +45,9 @@ export class JournalFormatError extends Error {
 
 /** The whole state as text. */
 export function formatJournal(state: JournalState): string {
-  const header = line({ journal: formatVersion, bootID: state.bootID, epoch: state.epoch });
-  return [header, ...[...state.records.values()].map((record) => line({ put: record }))].join("");
+  const { records, ...header } = state;
+  const lines = [...records.values()].map((record) => line({ put: record }));
+  return [line({ journal: formatVersion, ...header }), ...lines].join("");
 }
 
 export function formatPut(record: VolumeRecord): string {
@@ -61,7 +65,7 @@ export function formatForget(name: string): string {
  */
 export function parseJournal(text: string): ParsedJournal {
   const records = new Map<string, VolumeRecord>();
-  let header: { bootID: string | undefined; epoch: number } = { bootID: undefined, epoch: 0 };
+  let header: Pick<ParsedJournal, "bootID" | "epoch" | "lostIn"> = { bootID: undefined, epoch: 0, lostIn: undefined };
   let damaged = 0;
   const lines = text.split("\n");
   lines.pop(); // "" after the last newline, or a line that was cut off
@@ -72,7 +76,7 @@ export function parseJournal(text: string): ParsedJournal {
     else if ("forget" in entry) records.delete(entry.forget);
     else if (entry.journal !== formatVersion) {
       throw new JournalFormatError(entry.journal);
-    } else header = { bootID: entry.bootID, epoch: entry.epoch };
+    } else header = { bootID: entry.bootID, epoch: entry.epoch, lostIn: entry.lostIn };
   }
   return { ...header, records, damaged };
 }

@@ -39,6 +39,11 @@ export class Journal {
   readonly epoch: number;
   /** What was lost to damage when it was opened: mounts that these lines spoke of look foreign now. */
   readonly damage: JournalDamage | undefined;
+  /**
+   * Whether records of mounts of this boot may be lost: the journal was gone, or damaged. Of a journal that is whole it is
+   * proof that nothing was done if there is no record.
+   */
+  readonly mayHaveLost: boolean;
   readonly #file: JournalFile;
   readonly #records: Map<string, VolumeRecord>;
   /** Writes that failed since it was opened. */
@@ -53,6 +58,7 @@ export class Journal {
     this.damage = damage;
     this.bootID = state.bootID;
     this.epoch = state.epoch;
+    this.mayHaveLost = state.lostIn !== undefined;
     this.#file = file;
     this.#records = new Map(state.records);
     this.#lines = state.records.size;
@@ -63,15 +69,22 @@ export class Journal {
    * @throws VolumeError JournalFailed: nothing may be touched then
    */
   static async open(file: JournalFile, bootID: string, log: Logger): Promise<Journal> {
-    const before = await readJournal(file);
+    const text = await file.read().catch((error: unknown) => {
+      throw failed("cannot be read", error);
+    });
+    const before = parse(text ?? "");
     // Without a header nothing tells a reboot from a restart: what was mounted may still be (law L2).
     const rebooted = before.bootID !== undefined && before.bootID !== bootID;
+    const lost = text !== undefined && (before.bootID === undefined || before.damaged > 0);
+    const lostIn = !rebooted && (lost || before.lostIn === bootID) ? bootID : undefined;
     const records = new Map<string, VolumeRecord>();
     for (const [name, record] of before.records) records.set(name, rebooted ? afterReboot(record) : record);
     try {
+      if (text === "") log.error("the journal is gone: mounts that it spoke of look foreign now");
       const damage = await keepDamaged(file, before, log);
-      const journal = new Journal(file, { bootID, epoch: before.epoch + 1, records }, damage);
+      const journal = new Journal(file, { bootID, epoch: before.epoch + 1, lostIn, records }, damage);
       await file.replace(formatJournal(journal.#state()));
+      if (text === "") log.error("the journal is gone: mounts that it spoke of look foreign now");
       return journal;
     } catch (error) {
       throw failed("cannot be written", error);
@@ -141,7 +154,8 @@ export class Journal {
   }
 
   #state(): JournalState {
-    return { bootID: this.bootID, epoch: this.epoch, records: this.#records };
+    const lostIn = this.mayHaveLost ? this.bootID : undefined;
+    return { bootID: this.bootID, epoch: this.epoch, lostIn, records: this.#records };
   }
 }
 
@@ -150,9 +164,9 @@ function setOrDelete(records: Map<string, VolumeRecord>, name: string, record: V
   else records.set(name, record);
 }
 
-async function readJournal(file: JournalFile): Promise<ParsedJournal> {
+function parse(text: string): ParsedJournal {
   try {
-    return parseJournal((await file.read()) ?? "");
+    return parseJournal(text);
   } catch (error) {
     throw failed(error instanceof JournalFormatError ? "was written by another agent" : "cannot be read", error);
   }

@@ -13,6 +13,8 @@ export interface LookInput {
   /** Undefined if the intent is gone or not understood. */
   readonly desired: DesiredVolume | undefined;
   readonly record: VolumeRecord | undefined;
+  /** Whether there may have been a record that is lost. */
+  readonly mayHaveLost: boolean;
   /** Undefined if it could not be read: then everything that is recorded is uncertain. */
   readonly table: MountTable | undefined;
   /** What the node sees, if that is another table. */
@@ -136,14 +138,19 @@ function lookAtForeign(
 }
 
 /** Whether there is no record of a volume that may have been mounted, and something may be it, for all that is known. */
-function mayBeLostWhole({ record, desired, table }: LookInput, targets: readonly TargetView[]): boolean {
+function mayBeLostWhole(input: LookInput, targets: readonly TargetView[]): boolean {
+  const { record, desired, table, mayHaveLost } = input;
   if (record !== undefined || desired?.mode !== "Manage" || !desired.granted) return false;
-  return table === undefined || targets.some(mayBeLost);
+  return table === undefined || targets.some((target) => mayBeLost(target, mayHaveLost));
 }
 
-/** A mount that may have been made by us for this volume, whatever became of the record of it. */
-export function mayBeLost({ foreign, likeness }: TargetView): boolean {
-  return foreign !== undefined && likeness !== undefined && likeness !== "other";
+/**
+ * A mount that may have been made by us for this volume, whatever became of the record of it. Somebody else's may show the
+ * same; while no record is lost it is theirs.
+ */
+export function mayBeLost({ foreign, likeness }: TargetView, mayHaveLost: boolean): boolean {
+  if (foreign === undefined || likeness === undefined) return false;
+  return likeness === "own" || (mayHaveLost && likeness !== "other");
 }
 
 function compare(

@@ -135,6 +135,7 @@ export class Loop {
       desired: volumes,
       synced,
       records: journal.records,
+      mayHaveLost: journal.mayHaveLost,
       table: readable ? table : undefined,
       ...(nodeTable && { nodeTable }),
       inFlight: new Map([...before, ...this.#inFlight()]),

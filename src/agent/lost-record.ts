@@ -5,8 +5,8 @@ import type { StepContext, Steps } from "./step-context.ts";
 import type { Problem, TargetView } from "./view.ts";
 
 /**
- * PURE. What has to be known or done before a volume of which there is no record is called released: its journal may be
- * lost, and what it mounted still be there. What only we make is taken over, to be taken down; what may be ours or
+ * PURE. What has to be known or done before a volume of which there is no record is called released, if records
+ * may be lost: what it mounted may still be there. What only we make is taken over, to be taken down; what may be ours or
  * somebody else's blocks, and says so; another file system does neither (safety rules 6 and 24).
  * @returns undefined if nothing of the volume is left
  */
@@ -16,11 +16,11 @@ export function lostSteps(desired: Desired, { input, view, record }: StepContext
   if (input.table === undefined) return { actions: [], problems: new Map([["", tableUnreadable]]) };
   if (record !== undefined || isInvalid(desired) || !desired.granted) return undefined;
   const unknown = view.targets.filter((target) => target.foreign !== undefined);
-  if (unknown.length > 0 && desired.layout.hostPath !== undefined) {
+  if (input.mayHaveLost && unknown.length > 0 && desired.layout.hostPath !== undefined) {
     const seen = lookFor(desired, input.observed);
     if (seen?.generation !== desired.generation) return { actions: [{ kind: "observe" }], problems: new Map() };
   }
-  const lost = unknown.filter(mayBeLost);
+  const lost = unknown.filter((target) => mayBeLost(target, input.mayHaveLost));
   if (lost.length === 0) return undefined;
   const actions = lost.flatMap(({ path, likeness, foreign, problem }) => {
     const alone = likeness === "own" && problem?.reason === "ForeignMount";
@@ -28,7 +28,8 @@ export function lostSteps(desired: Desired, { input, view, record }: StepContext
   });
   return {
     actions,
-    problems: actions.length > 0 ? new Map() : new Map(lost.map((target) => [target.path, lostMount(target)])),
+    problems:
+      actions.length > 0 ? new Map() : new Map(lost.map((target) => [target.path, lostMount(desired.name, target)])),
   };
 }
 
@@ -37,12 +38,12 @@ export const tableUnreadable: Problem = {
   message: "the kernel's mount table cannot be read: what is mounted is not known",
 };
 
-function lostMount({ path, foreign, problem }: TargetView): Problem {
+function lostMount(volume: string, { path, foreign, problem }: TargetView): Problem {
   if (problem !== undefined && problem.reason !== "ForeignMount") return problem;
   const what = `${foreign?.fsType} (${foreign?.source}, root ${foreign?.root})`;
   return {
     reason: "ForeignMount",
-    message: `${path} has ${what} mounted, which may be this volume's: the agent's record of it is lost. Unmount it, and the volume is released`,
+    message: `${path} has ${what} mounted, which may be this volume's: the agent's record of it may be lost. Unmount it, and the volume is released; if it is somebody else's: kubectl annotate nvi ${volume} nodevolume.dev/release='who, why'`,
     on: { kind: "Mount", name: path },
   };
 }

@@ -86,6 +86,7 @@ function planVolume(name: string, input: PlanInput, owners: PathOwners): VolumeP
   const view = look({
     desired: desired === undefined || isInvalid(desired) ? undefined : desired,
     record,
+    mayHaveLost: input.mayHaveLost,
     table: input.table,
     nodeTable: input.nodeTable,
     stagingPath: stagingPath(input.settings, key),

@@ -37,13 +37,17 @@ export async function runAgent(config: AgentConfig, log: Logger, signal: AbortSi
     log,
   });
   const libc = loadLibc();
+  let ranBefore: boolean | undefined;
   const locked = await takeNode(system, vitals, signal, () => {
-    prepareStateDirectories(libc, stateDir);
+    const found = prepareStateDirectories(libc, stateDir);
+    ranBefore ??= found; // what later tries find is of this process itself
     return tryLock(libc, `${stateDir}/lock`);
   });
   if (locked) {
     const nodeProcess = processOfNode(config.hostPid, log);
-    const host = linuxHost({ stateDir, childCommand: childCommand(), timers: system.timers, libc, ...nodeProcess });
+    const { timers } = system;
+    const place = { stateDir, ranBefore: ranBefore !== false, ...nodeProcess };
+    const host = linuxHost({ ...place, childCommand: childCommand(), timers, libc });
     const transport = await createRealTransport({
       system,
       access: config.api,

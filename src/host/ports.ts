@@ -230,7 +230,7 @@ export interface ChildProcessID {
 }
 
 export interface JournalFile {
-  /** The whole journal; undefined if there is none. */
+  /** The whole journal; empty if there was one that is gone, undefined if there never was. */
   read(): Promise<string | undefined>;
   /** Appends text and makes it durable. */
   append(text: string): Promise<void>;

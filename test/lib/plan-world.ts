@@ -63,6 +63,7 @@ export function planWorld({ intents = [], records = [], mounts = [], failures = 
     desired: new Map(intents.map((i) => [i.metadata.name, desiredVolume(i, "key")])),
     synced: true,
     records: new Map(records.map((r) => [r.name, r])),
+    mayHaveLost: false,
     table: mounts === "unreadable" ? undefined : new MountTable([rootMount, ...mounts]),
     inFlight: new Map(),
     failures,

@@ -31,7 +31,7 @@ import { silent } from "./silent-log.ts";
  */
 export class RealNode implements AsyncDisposable {
   readonly path: string;
-  readonly host: HostPorts;
+  host: HostPorts;
   readonly contents = new Map<string, ObjectContent>();
   readonly log: string[] = [];
   /** Operations that were carried out, in order. */
@@ -47,9 +47,14 @@ export class RealNode implements AsyncDisposable {
     execFileSync("mount", ["-t", "tmpfs", "-o", "mode=0755", "node", this.path]);
     execFileSync("mount", ["--make-shared", this.path]);
     for (const directory of ["mnt", "state", "src"]) mkdirSync(join(this.path, directory));
+    this.host = this.#hostOf(false);
+  }
+
+  #hostOf(ranBefore: boolean): HostPorts {
     const child = fileURLToPath(new URL("child-entry.ts", import.meta.url));
-    this.host = linuxHost({
+    return linuxHost({
       stateDir: this.stateDir,
+      ranBefore,
       childCommand: [process.execPath, child],
       timers: realSystem(silent).timers,
       libc: loadLibc(),
@@ -113,6 +118,7 @@ export class RealNode implements AsyncDisposable {
     await this.#journal?.close();
     this.#journal = undefined;
     this.#failures.clear();
+    this.host = this.#hostOf(true);
   }
 
   async plan(): Promise<Plan> {
@@ -126,6 +132,7 @@ export class RealNode implements AsyncDisposable {
       desired: this.#intents,
       synced: true,
       records: journal.records,
+      mayHaveLost: journal.mayHaveLost,
       table: await this.host.mountTable.read(),
       inFlight: new Map(),
       failures: this.#failures,

@@ -57,6 +57,17 @@ describe("the release of a volume whose record was lost, on the real kernel", ()
     });
   }
 
+  it("what somebody else has mounted of its source does not keep a volume that was never set up", async () => {
+    const source = { hostPath: { path: `${node.path}/src/data` } };
+    mkdirSync(node.target("a"));
+    execFileSync("mount", ["--bind", `${node.path}/src/data`, node.target("a")]);
+    await node.journal();
+    await node.restart(); // as any later start: the state directory is not new
+    node.want(one(source, deleted));
+    const { phase, view } = await node.volume(name);
+    expect([phase, view.inUse, node.mounts().length]).to.deep.equal(["released", false, 1]);
+  });
+
   it("a file system of somebody else does not keep it", async () => {
     mkdirSync(node.target("a"));
     execFileSync("mount", ["-t", "tmpfs", "foreign", node.target("a")]);

@@ -13,6 +13,8 @@ import { RoutedMounter } from "./routed-mounter.ts";
 
 export interface LinuxHostOptions {
   readonly stateDir: string;
+  /** Whether an agent has used the state directory before this process. */
+  readonly ranBefore: boolean;
   /** Our own program in the role `child`. */
   readonly childCommand: readonly [string, ...string[]];
   readonly timers: Timers;
@@ -22,7 +24,8 @@ export interface LinuxHostOptions {
 }
 
 /** The real node. */
-export function linuxHost({ stateDir, childCommand, timers, libc, nodeProcess }: LinuxHostOptions): HostPorts {
+export function linuxHost(options: LinuxHostOptions): HostPorts {
+  const { stateDir, ranBefore, childCommand, timers, libc, nodeProcess } = options;
   const mountTable = new LinuxMountTable("self");
   const here = new InProcessMounter(libc, "refuseLinks");
   const runner = new ChildRunner({ timers, command: childCommand });
@@ -31,7 +34,7 @@ export function linuxHost({ stateDir, childCommand, timers, libc, nodeProcess }:
     ...(nodeProcess !== undefined && { nodeTable: new LinuxMountTable(nodeProcess) }),
     directories: new LinuxDirectories({ libc, trash: `${stateDir}/trash`, runner }),
     evidence: new LinuxEvidence(nodeProcess ?? "self"),
-    journal: new LinuxJournalFile(`${stateDir}/journal`),
+    journal: new LinuxJournalFile(`${stateDir}/journal`, ranBefore),
     effects(operation: OperationContext): Effects {
       const mounter = new RoutedMounter(mountTable, here, new ChildMounter(runner, operation));
       return { mounter, devices: new LinuxDevices(mounter, runner, operation) };

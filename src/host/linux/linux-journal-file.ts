@@ -14,16 +14,20 @@ const full = new Set(["ENOSPC", "EDQUOT"]);
  */
 export class LinuxJournalFile implements JournalFile {
   readonly #path: string;
+  readonly #ranBefore: boolean;
   readonly #reserve: Reserve;
   #open: FileHandle | undefined;
 
-  constructor(path: string) {
+  /** @param ranBefore whether an agent has used the directory before: then a journal was there */
+  constructor(path: string, ranBefore = false) {
     this.#path = path;
+    this.#ranBefore = ranBefore;
     this.#reserve = new Reserve(`${path}.reserve`);
   }
 
   async read(): Promise<string | undefined> {
-    return (await readIfThere(this.#path))?.toString("utf8");
+    const bytes = await readIfThere(this.#path);
+    return bytes?.toString("utf8") ?? (this.#ranBefore ? "" : undefined);
   }
 
   append(text: string): Promise<void> {

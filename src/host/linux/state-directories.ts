@@ -1,4 +1,4 @@
-import { fchmodSync, mkdirSync } from "node:fs";
+import { existsSync, fchmodSync, mkdirSync } from "node:fs";
 import { AT_FDCWD, O, RESOLVE } from "./constants.ts";
 import { Descriptor } from "./descriptor.ts";
 import type { Libc } from "./libc.ts";
@@ -8,8 +8,10 @@ import { makeDirectoryAt } from "./walk.ts";
  * Makes the state directory and, in it, the directories that hold what volumes show before it is mounted where it is
  * wanted: closed to everybody else (0700), also those that are there already. The state directory itself stays passable:
  * a prefix that is mounted on may lie beneath it.
+ * @returns whether an agent has used the state directory before
  */
-export function prepareStateDirectories(libc: Libc, stateDir: string): void {
+export function prepareStateDirectories(libc: Libc, stateDir: string): boolean {
+  const ranBefore = ["staging", "data", "journal.reserve"].some((name) => existsSync(`${stateDir}/${name}`));
   mkdirSync(stateDir, { recursive: true, mode: 0o755 });
   const flags = O.DIRECTORY | O.NOFOLLOW | O.CLOEXEC;
   using state = new Descriptor(libc.openat2(AT_FDCWD, stateDir, flags, 0, 0));
@@ -19,4 +21,5 @@ export function prepareStateDirectories(libc: Libc, stateDir: string): void {
     using directory = new Descriptor(libc.openat2(state.fd, name, flags, 0, resolve));
     fchmodSync(directory.fd, 0o700);
   }
+  return ranBefore;
 }

@@ -33,6 +33,7 @@ export function buildWorld(choice: WorldChoice): RandomWorld {
       desired: new Map(entries.map(({ desired }): [string, Desired] => [desired.name, desired])),
       synced: choice.synced,
       records: new Map(records.map((record) => [record.name, record])),
+      mayHaveLost: choice.mayHaveLost,
       table: choice.tableReadable ? table : undefined,
       ...(choice.tableReadable && nodeTable && { nodeTable }),
       inFlight: new Map(drafts.flatMap((each) => inFlight(each, records))),

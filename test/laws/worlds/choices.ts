@@ -11,6 +11,8 @@ export interface WorldChoice {
   readonly sights: readonly Sight[];
   readonly synced: boolean;
   readonly tableReadable: boolean;
+  /** Whether the journal was damaged: else no record says that nothing was done. */
+  readonly mayHaveLost: boolean;
   /** A foreign mount on the prefix itself, which hides all mounts beneath it. */
   readonly covered: boolean;
   /** Whether what is nested was mounted before what is above it, which hides it. */

@@ -141,6 +141,7 @@ export const worldChoices: fc.Arbitrary<WorldChoice> = fc.record<WorldChoice>({
   sights: fc.array(sight, { minLength: 5, maxLength: 5 }),
   synced: weighted(8, 1),
   tableReadable: weighted(15, 1),
+  mayHaveLost: fc.boolean(),
   covered: seldom,
   deepFirst: rarely,
   shared: weighted(3, 1),

@@ -156,6 +156,38 @@ describe("Journal", () => {
     });
   }
 
+  describe("mayHaveLost", () => {
+    const whole = formatJournal({ bootID: "b1", epoch: 1, records: new Map([["a", record("a")]]) });
+    const cases: [string, string | undefined, boolean][] = [
+      ["the first start", undefined, false],
+      ["a whole journal", whole, false],
+      ["a line that was cut off", whole + formatPut(record("b")).slice(0, -5), false],
+      ["a journal that is gone", "", true],
+      ["a damaged line", whole.replace("u1", "u2"), true],
+      ["a damaged header", whole.replace("epoch", "epocH"), true],
+      ["no header", formatPut(record("a")), true],
+    ];
+    for (const [what, text, expected] of cases) {
+      it(`${what}: ${expected}, until the next boot, through restarts and when it is written anew`, async () => {
+        const file = new FakeJournalFile();
+        file.text = text;
+        const journal = await open(file);
+        expect(journal.mayHaveLost).to.equal(expected);
+        for (let i = 0; i < 1100; i++) await journal.put(record("a", i));
+        expect(file.replaces, "written anew").to.equal(2);
+        expect((await open(file)).mayHaveLost).to.equal(expected);
+        expect((await open(file, "b2")).mayHaveLost).to.equal(false);
+        expect((await open(file, "b2")).mayHaveLost).to.equal(false);
+      });
+    }
+
+    it("of lines of the boot before it is false: no mount of theirs is left", async () => {
+      const file = new FakeJournalFile();
+      file.text = whole.replace("u1", "u2");
+      expect((await open(file, "b2")).mayHaveLost).to.equal(false);
+    });
+  });
+
   it("keeps a damaged file as it was before it writes it anew, and says so", async () => {
     const file = new FakeJournalFile();
     await (await open(file)).put(record("a"));

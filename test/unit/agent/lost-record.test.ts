@@ -16,7 +16,7 @@ function released(
   observed?: Omit<Observation, "at" | "uid"> & { uid?: string },
 ) {
   const seen = observed ?? { generation: 2 };
-  const input = { observed: new Map([[volume, { at: 1_000, uid: "uid-1", ...seen }]]) };
+  const input = { mayHaveLost: true, observed: new Map([[volume, { at: 1_000, uid: "uid-1", ...seen }]]) };
   const mounts = [entry({ id: 30, point: path, ...mount })];
   return planned({ intents: [wanted({ source, ...deleting })], mounts, input });
 }
@@ -36,6 +36,20 @@ describe("the release of a volume without a record", () => {
     );
   });
 
+  it("while no record can be lost, what shows the source is somebody else's, and keeps nothing", () => {
+    const mounts = [entry({ id: 30, point: path, device: "0:99", fsType: "nfs4", source: "srv:/x" })];
+    const source = { nfs: { server: "srv", path: "/x" } };
+    expect(planned({ intents: [wanted({ source })], mounts }).view.inUse).to.equal(false);
+    const { phase, view } = planned({ intents: [wanted({ source, ...deleting })], mounts });
+    expect([phase, view.inUse]).to.deep.equal(["released", false]);
+    const hostPath = { hostPath: { path: "/data/x" } };
+    const bind = [entry({ id: 30, point: path, ...onRoot, root: "/data/x" })];
+    expect(planned({ intents: [wanted({ source: hostPath, ...deleting })], mounts: bind }).phase).to.equal("released");
+    const own = [entry({ id: 30, point: path, device: "0:99", source: "nodevolume-key" })];
+    const memory = planned({ intents: [wanted(deleting)], mounts: own });
+    expect(memory.operation, "nobody else makes this").to.deep.include({ kind: "adopt" });
+  });
+
   it("looks at a source of the host first, then blocks on what may be a bind of it", () => {
     const source = { hostPath: { path: "/data/x" } };
     const first = released(source, { ...onRoot, root: "/data/x" }, { generation: 1 });
@@ -43,7 +57,9 @@ describe("the release of a volume without a record", () => {
     for (const root of ["/data/x", "/data/renamed", "/data/x//deleted"]) {
       const { phase, operation, problems, view } = released(source, { ...onRoot, root });
       expect([phase, operation, view.inUse], root).to.deep.equal(["tearDown", undefined, true]);
-      expect(problems.get(path)?.message, root).to.contain("Unmount it, and the volume is released");
+      expect(problems.get(path)?.message, root)
+        .to.contain("Unmount it, and the volume is released")
+        .and.contain(`kubectl annotate nvi ${volume} nodevolume.dev/release=`);
     }
   });
 
@@ -90,7 +106,7 @@ describe("the release of a volume without a record", () => {
   it("Retain: what is there is left to nobody, without a step that would be tried for ever", () => {
     const source = { hostPath: { path: "/data/x" } };
     const intents = [wanted({ source, ...deleting, deletionPolicy: "Retain" })];
-    const input = { observed: new Map([[volume, { at: 1_000, uid: "uid-1", generation: 2 }]]) };
+    const input = { mayHaveLost: true, observed: new Map([[volume, { at: 1_000, uid: "uid-1", generation: 2 }]]) };
     const mounts = [entry({ id: 30, point: path, ...onRoot, root: "/data/x" })];
     const { phase, operation } = planned({ intents, mounts, input });
     expect([phase, operation]).to.deep.equal(["retained", undefined]);
@@ -107,6 +123,6 @@ describe("the release of a volume without a record", () => {
     const { stage: _stage, ...empty } = record({ targets: [] });
     const mounts = [entry({ id: 30, point: path, ...onRoot, root: "/data/x" })];
     const intents = [wanted({ source: { hostPath: { path: "/data/x" } }, ...deleting })];
-    expect(planned({ intents, records: [empty], mounts }).phase).to.equal("released");
+    expect(planned({ intents, records: [empty], mounts, input: { mayHaveLost: true } }).phase).to.equal("released");
   });
 });
