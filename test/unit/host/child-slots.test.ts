@@ -117,4 +117,37 @@ describe("ChildSlots", () => {
     await start("s", "mkfs1");
     expect(started.at(-1), "beside a slow one").to.equal("s");
   });
+
+  it("64 volumes of a server that is gone do not hold another one up, once each of them was tried", async () => {
+    const { timers, clock, advance } = virtualSystem();
+    const slots = new ChildSlots({ timers });
+    const pause = (ms: number) => new Promise<void>((resolve) => void timers.after(ms, resolve));
+    /** One try: whether there was room for it. */
+    const run = async (volume: string, ms: number): Promise<boolean> => {
+      try {
+        const slot = await slots.acquire({ volume });
+        await pause(ms);
+        slot.release();
+        return true;
+      } catch {
+        return false;
+      }
+    };
+    const hang = async (volume: string) => {
+      for (let delay = 500; ; delay = Math.min(122_000, 2 * delay)) {
+        await run(volume, 121_000);
+        await pause(delay);
+      }
+    };
+    for (let i = 0; i < 64; i++) void hang(`h${i}`);
+    const took: number[] = [];
+    for (let at = 1_000_000; at < 2_500_000; at += 100_000) {
+      timers.after(at, async () => {
+        if (await run("a", 500)) took.push(clock.monotonic() - at);
+      });
+    }
+    await advance(2_600_000);
+    expect(took).to.have.length(15);
+    expect(Math.max(...took)).to.equal(500);
+  });
 });
