@@ -80,7 +80,6 @@ export class Journal {
     const records = new Map<string, VolumeRecord>();
     for (const [name, record] of before.records) records.set(name, rebooted ? afterReboot(record) : record);
     try {
-      if (text === "") log.error("the journal is gone: mounts that it spoke of look foreign now");
       const damage = await keepDamaged(file, before, log);
       const journal = new Journal(file, { bootID, epoch: before.epoch + 1, lostIn, records }, damage);
       await file.replace(formatJournal(journal.#state()));
