@@ -1,6 +1,6 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync } from "node:fs";
+import { existsSync, mkdirSync } from "node:fs";
 import { expect } from "chai";
 import { loopDevice } from "../lib/loop-device.ts";
 import type { IntentInput } from "../lib/real-node.ts";
@@ -84,6 +84,39 @@ describe("release, while somebody holds the volume where it is hard to see", () 
     expect(await failureOnRelease({})).to.equal("StillReferenced");
     await end(holder);
     await released({});
+  });
+
+  it("a private copy of everything keeps no directory of ours: nothing on it outlives its removal", async () => {
+    node.contents.set("conf", { version: "1", data: new Map([["key", Buffer.from("value")]]) });
+    const mounts = [{ path: node.target("a") }];
+    for (const source of [{ emptyDir: {} }, { configMap: { namespace: "ns", name: "conf" } }]) {
+      node.want(volume({ source, mounts }));
+      await node.converge();
+      await container("echo up; exec sleep 60");
+      node.want(volume({ source, mounts: [{ path: node.target("b") }], generation: 2 }));
+      const moved = await node.volume(name);
+      expect([moved.failure?.reason, existsSync(node.target("a"))]).to.deep.equal([undefined, false]);
+      node.want(volume({ source, mounts: [{ path: node.target("b") }], deleting: true, generation: 3 }));
+      expect((await node.volume(name)).phase, JSON.stringify(source)).to.equal("released");
+      expect(existsSync(node.target("b"))).to.equal(false);
+    }
+  });
+
+  it("a change of path waits for no copy of the old one, and leaves it where the release finds it", async () => {
+    node.want(volume());
+    await node.converge();
+    const holder = await container(
+      `umount -l ${node.stateDir}/staging/*; cd ${node.target("a")}; echo up; exec sleep 60`,
+    );
+    const mounts = [{ path: node.target("b") }];
+    node.want(volume({ mounts, generation: 2 }));
+    const { failure, pending } = await node.volume(name);
+    expect([failure, pending, existsSync(node.target("a"))]).to.deep.equal([undefined, [], true]);
+    node.want(volume({ mounts, deleting: true, generation: 3 }));
+    expect((await node.volume(name)).failure?.reason).to.equal("StillReferenced");
+    await end(holder);
+    node.forgetFailures();
+    expect((await node.volume(name)).phase).to.equal("released");
   });
 
   it("a mount table of thousands of long paths is read piece by piece, with everybody else going on", async () => {

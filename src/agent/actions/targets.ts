@@ -3,7 +3,8 @@ import { identityOf } from "../../host/mount-table.ts";
 import type { MountEntry } from "../../host/mountinfo.ts";
 import type { Holder, TargetPath, UnmountRung } from "../../host/ports.ts";
 import { attributesOf } from "../attributes.ts";
-import { type TargetRecord, withoutTarget, withTarget } from "../record.ts";
+import { isInvalid } from "../desired-volume.ts";
+import { type TargetRecord, type VolumeRecord, withoutTarget, withTarget } from "../record.ts";
 import { type ActionContext, recordOf, targetPath, wanted } from "./context.ts";
 import { stage } from "./stage.ts";
 
@@ -146,25 +147,39 @@ export async function unpublish(
   const record = recordOf(context, volume);
   const known = record.targets.find((t) => t.path === path);
   if (mountID !== undefined) await unmount(context, target, mountID, rung);
-  if (known?.made === true) {
-    if (record.stage?.kind !== "path") await refuseWhileMountedOn(context, place);
+  if (known?.made === true && (await mayGo(context, record, { path, place }))) {
     await mounter.removeTarget(target, known.kind);
   }
   await context.journal.put(withoutTarget(record, path));
 }
 
 /**
- * A copy of our mount in another mount namespace would be detached by the removal of its mount point, and what is open in
- * it go on where the release check does not see it (safety rule 6). Of a path of the host nothing is to be released.
+ * Whether a mount point of ours may be removed. A copy of our mount in another mount namespace would be detached by that,
+ * and what is open in it go on where the release check does not see it (safety rule 6). The release of a file system or
+ * device waits for it. A volume that lives on leaves the mount point behind: so its release finds the copy. Of a path of
+ * the host nothing is to be released, and of a directory of ours only files that are removed anyway.
  */
-async function refuseWhileMountedOn(context: ActionContext, path: string): Promise<void> {
+async function mayGo(
+  context: ActionContext,
+  { stage }: VolumeRecord,
+  { path, place }: { readonly path: string; readonly place: string },
+): Promise<boolean> {
+  if (stage?.kind === "path" || stage?.kind === "directory") return true;
   const table = await context.host.mountTable.read();
-  const place = table.identityOf(path);
-  if (place === undefined || table.layers(path).length > 0) return;
-  const holders = await context.host.evidence.mountedOn(place);
+  const point = table.identityOf(place);
+  if (point === undefined || table.layers(place).length > 0) return true;
+  const holders = await context.host.evidence.mountedOn(point);
   const [first] = holders;
-  if (first === undefined) return;
-  const message = `${path} is still mounted in another mount namespace: ${names(holders)}. End these processes or unmount it there`;
+  if (first === undefined) return true;
+  const { desired } = context;
+  const given = desired !== undefined && !isInvalid(desired) && !desired.deleting;
+  if (given && !desired.mounts.some((mount) => mount.path === path)) {
+    context.progress(
+      `${place} stays as an empty mount point: it is mounted on in another namespace: ${names(holders)}`,
+    );
+    return false;
+  }
+  const message = `${place} is still mounted in another mount namespace: ${names(holders)}. End these processes or unmount it there`;
   const on = { kind: "Process", name: `${first.pid} (${first.command})` };
   throw new VolumeError("StillReferenced", "transient", message, { on });
 }
