@@ -2,6 +2,9 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { expect } from "chai";
 import type { VolumeSource } from "../../src/api/types.gen.ts";
+import { loadLibc } from "../../src/host/linux/libc.ts";
+import { LinuxJournalFile } from "../../src/host/linux/linux-journal-file.ts";
+import { prepareStateDirectories } from "../../src/host/linux/state-directories.ts";
 import { intent, RealNode } from "../lib/real-node.ts";
 import { need } from "../lib/requirements.ts";
 
@@ -66,6 +69,14 @@ describe("the release of a volume whose record was lost, on the real kernel", ()
     node.want(one(source, deleted));
     const { phase, view } = await node.volume(name);
     expect([phase, view.inUse, node.mounts().length]).to.deep.equal(["released", false, 1]);
+  });
+
+  it("a journal that is missing was lost where an agent has been before, and nowhere else", async () => {
+    const directory = `${node.path}/fresh`;
+    expect(prepareStateDirectories(loadLibc(), directory), "the first start").to.equal(false);
+    expect(prepareStateDirectories(loadLibc(), directory)).to.equal(true);
+    expect(await new LinuxJournalFile(`${directory}/journal`, false).read()).to.equal(undefined);
+    expect(await new LinuxJournalFile(`${directory}/journal`, true).read()).to.equal("");
   });
 
   it("a file system of somebody else does not keep it", async () => {
