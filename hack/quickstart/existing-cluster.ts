@@ -118,8 +118,16 @@ async function startRoles(
 
 /** A kubeconfig with everything inside, on the sandbox's tmpfs, and what it says of the cluster. */
 async function flatKubeconfig(options: ExistingOptions) {
+  if (!existsSync(options.kubeconfig)) {
+    const remedy = "name the kubeconfig of your cluster, often ~/.kube/config";
+    throw new StepError(`there is no file ${options.kubeconfig}`, { details: [], remedy });
+  }
   const given = createKubectl(options.kubectl, options.kubeconfig);
-  const text = await given.run(["config", "view", "--raw", "--minify", "--flatten", "-o", "json"]);
+  const text = await given.run(["config", "view", "--raw", "--minify", "--flatten", "-o", "json"]).catch((error) => {
+    const remedy = `kubectl --kubeconfig ${options.kubeconfig} config get-contexts; then config use-context NAME`;
+    const details = error instanceof StepError ? error.details : [String(error)];
+    throw new StepError(`${options.kubeconfig} does not say which cluster`, { details, remedy });
+  });
   const cluster = (JSON.parse(text) as { clusters: { cluster: { [field: string]: string | undefined } }[] }).clusters[0]
     ?.cluster;
   const server = cluster?.["server"];

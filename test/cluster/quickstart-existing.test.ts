@@ -69,7 +69,7 @@ describe("npm run quickstart -- --kubeconfig", () => {
       [kubeconfig, "nobody", /the cluster has no Node nobody[\s\S]*give --node one of: another, this-machine/],
       [kubeconfig, "another", /the Node another is another machine/],
       [people, "this-machine", /the Node this-machine cannot be read[\s\S]*cluster administrator/],
-      ["/nowhere", "this-machine", /\/nowhere/],
+      ["/nowhere", "this-machine", /there is no file \/nowhere/],
     ];
     for (const [file, node, message] of attempts) {
       const { code, output } = await run(file, node).ended;
