@@ -25,7 +25,7 @@ export function apiErrorOf(response: ApiResponse, what: string): ApiError {
   const reason = stringIn(body, "reason") ?? `HTTP ${status}`;
   const text = stringIn(body, "message") ?? (typeof body === "string" ? body.slice(0, 256) : "no message");
   const details = isRecord(body) ? body["details"] : undefined;
-  const seconds = numberIn(details, "retryAfterSeconds");
+  const seconds = numberIn(details, "retryAfterSeconds") ?? response.retryAfterSeconds;
   return new ApiError(status, reason, `${what}: ${status} ${reason}: ${text}`, seconds && seconds * 1000);
 }
 

@@ -88,7 +88,7 @@ export function createHttpTransport(deps: HttpTransportDeps): HttpTransport {
       const timeoutMs = call.timeoutMs ?? defaultTimeoutMs;
       const sent = send(call, token, "requests", (head) => {
         readBody(head).then(
-          (body) => settle(() => resolve({ status: head.statusCode ?? 0, body })),
+          (body) => settle(() => resolve(responseOf(head, body))),
           (error: unknown) => fail(error),
         );
       });
@@ -180,7 +180,7 @@ export function createHttpTransport(deps: HttpTransportDeps): HttpTransport {
         if (head.statusCode === 200) return follow(head);
         readBody(head)
           .then((body) => {
-            if (head.statusCode !== 401 || !mayRetry) return end({ response: { status: head.statusCode ?? 0, body } });
+            if (head.statusCode !== 401 || !mayRetry) return end({ response: responseOf(head, body) });
             deps.token.refused(token);
             return open(false);
           })
@@ -204,6 +204,11 @@ export function createHttpTransport(deps: HttpTransportDeps): HttpTransport {
       }
     },
   };
+}
+
+function responseOf({ statusCode = 0, headers }: http.IncomingMessage, body: unknown): ApiResponse {
+  const seconds = Number(headers["retry-after"]);
+  return { status: statusCode, body, ...(seconds > 0 && { retryAfterSeconds: seconds }) };
 }
 
 /** The body as JSON, or as text if it is not JSON (a proxy's error page). */

@@ -35,6 +35,8 @@ export interface ApiRequest {
 export interface ApiResponse {
   readonly status: number;
   readonly body: unknown;
+  /** The header Retry-After: flow control refuses with it, and with no metav1.Status. */
+  readonly retryAfterSeconds?: number;
 }
 
 export interface StreamHandlers {
