@@ -1,7 +1,6 @@
 import * as http from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect } from "chai";
-import { apiErrorOf } from "../../../src/kube/api-error.ts";
 import type { HttpTransport } from "../../../src/kube/http-transport.ts";
 import { createHttpTransport } from "../../../src/kube/http-transport.ts";
 import type { ApiResponse } from "../../../src/kube/transport.ts";
@@ -85,14 +84,6 @@ describe("createHttpTransport, against a real HTTP server", () => {
     });
     return { objects, ended, cancel: () => cancel(), opened: () => opened };
   }
-
-  it("keeps how long flow control asks to be left alone, which says so in a header only", async () => {
-    handler = (_, response) =>
-      response.writeHead(429, { "retry-after": "7" }).end("Too many requests, please try again later.");
-    const answer = await transport.request({ method: "GET", path: "/a" });
-    expect(answer).to.deep.include({ status: 429, retryAfterSeconds: 7 });
-    expect(apiErrorOf(answer, "GET /a").retryAfterMs).to.equal(7000);
-  });
 
   it("request sends method, query, token and body, and answers with status and JSON", async () => {
     let seen: unknown;
