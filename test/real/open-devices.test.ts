@@ -18,7 +18,7 @@ describe("openersOf, on the real kernel", () => {
   const processes: ChildProcess[] = [];
 
   before(function () {
-    need(this, "root", "loop-devices");
+    need(this, "root", "loop-devices", "python3");
   });
   beforeEach(() => {
     node = new RealNode();
