@@ -1,6 +1,7 @@
 import type { Mutant } from "./mutant.ts";
 
-const plan = "src/agent/plan.ts";
+const planVolume = "src/agent/plan-volume.ts";
+const choose = "src/agent/choose.ts";
 const steps = "src/agent/steps.ts";
 const look = "src/agent/look.ts";
 const targetSteps = "src/agent/target-steps.ts";
@@ -11,7 +12,7 @@ export const ofKnowledge: readonly Mutant[] = [
     law: "L1",
     what: "takes down before the intents were read completely",
     test: "until the intents",
-    file: plan,
+    file: choose,
     from: "if (isRemoval(operation) && !input.synced) return false;",
     to: "",
   },
@@ -27,7 +28,7 @@ export const ofKnowledge: readonly Mutant[] = [
     law: "L1",
     what: "acts without a mount table",
     test: "while the mount table",
-    file: plan,
+    file: choose,
     from: "if (input.table === undefined) return false;",
     to: "",
   },
@@ -92,7 +93,7 @@ export const ofKnowledge: readonly Mutant[] = [
     law: "L4",
     what: "starts a second operation",
     test: "a volume gets one operation",
-    file: plan,
+    file: planVolume,
     from: "if (running === undefined) return { ...base, pending, ...chosen };",
     to: "return { ...base, pending, ...chosen };",
   },

@@ -1,6 +1,7 @@
 import type { Mutant } from "./mutant.ts";
 
-const plan = "src/agent/plan.ts";
+const decide = "src/agent/decide.ts";
+const choose = "src/agent/choose.ts";
 const steps = "src/agent/steps.ts";
 const look = "src/agent/look.ts";
 const targetSteps = "src/agent/target-steps.ts";
@@ -53,7 +54,7 @@ export const ofOwnership: readonly Mutant[] = [
     law: "L7",
     what: "tears down what it does not understand",
     test: "blocks its own",
-    file: plan,
+    file: decide,
     from: "if (desired.deleting) return decideRelease",
     to: "if (desired.deleting || isInvalid(desired)) return decideRelease",
   },
@@ -69,7 +70,7 @@ export const ofOwnership: readonly Mutant[] = [
     law: "L8",
     what: "tears down when an intent vanishes",
     test: "a volume whose intent vanished",
-    file: plan,
+    file: decide,
     from: "if (record?.revoked === true && record.retained !== true) {",
     to: "if (record !== undefined) {",
   },
@@ -77,7 +78,7 @@ export const ofOwnership: readonly Mutant[] = [
     law: "L8",
     what: "tears down what was given up on purpose",
     test: "a volume whose intent vanished",
-    file: plan,
+    file: decide,
     from: "if (record?.revoked === true && record.retained !== true) {",
     to: "if (record?.revoked === true) {",
   },
@@ -93,7 +94,7 @@ export const ofOwnership: readonly Mutant[] = [
     law: "L8",
     what: "acts for a generation that the journal has passed",
     test: "only for a reason",
-    file: plan,
+    file: decide,
     from: "desired.generation < record.generation;",
     to: "desired.generation < record.generation - 100;",
   },
@@ -101,7 +102,7 @@ export const ofOwnership: readonly Mutant[] = [
     law: "L8",
     what: "takes a suspended volume down",
     test: "only for a reason",
-    file: plan,
+    file: choose,
     from: 'return kind === "unpublish" && hasLeft(',
     to: 'return kind === "unpublish" || hasLeft(',
   },

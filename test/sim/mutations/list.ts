@@ -28,7 +28,7 @@ export const mutations: readonly Mutation[] = [
   },
   {
     name: "start an operation while another one of the volume runs",
-    file: "src/agent/plan.ts",
+    file: "src/agent/plan-volume.ts",
     from: "  if (running === undefined) return { ...base, pending, ...chosen };\n",
     to: "  return { ...base, pending, ...chosen };\n",
   },
@@ -46,13 +46,13 @@ export const mutations: readonly Mutation[] = [
   },
   {
     name: "take down what an intent that vanished has left",
-    file: "src/agent/plan.ts",
+    file: "src/agent/decide.ts",
     from: "  if (record?.revoked === true && record.retained !== true) {\n",
     to: "  if (record !== undefined) {\n",
   },
   {
     name: "act on a generation older than the journal's",
-    file: "src/agent/plan.ts",
+    file: "src/agent/decide.ts",
     from: "  return record !== undefined && record.uid === desired.uid && desired.generation < record.generation;\n",
     to: "  return false;\n",
   },
@@ -64,7 +64,7 @@ export const mutations: readonly Mutation[] = [
   },
   {
     name: "acknowledge the release of what is still being set up",
-    file: "src/agent/plan.ts",
+    file: "src/agent/decide.ts",
     from: '  if (empty && running !== undefined && running !== "observe")',
     to: "  if (false)",
     also: { file: "src/agent/status-of.ts", from: " || isBeingSetUp(volume)", to: "" },

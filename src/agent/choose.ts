@@ -1,0 +1,50 @@
+import { type DesiredVolume, isInvalid } from "./desired-volume.ts";
+import { type Failure, slotOf } from "./failures.ts";
+import { isRemoval, type Operation } from "./operations.ts";
+import type { Phase, VolumePlan } from "./plan.ts";
+import type { PlanInput } from "./plan-input.ts";
+import type { VolumeRecord } from "./record.ts";
+import type { Steps } from "./step-context.ts";
+
+/**
+ * PURE. The first step that may run now, the failure that stands in the way of an earlier one or of this one, and when that
+ * may be tried again. An observed volume runs no step that changes anything, a suspended one lets consumers go.
+ */
+export function choose(
+  volume: string,
+  steps: Steps,
+  phase: Phase,
+  input: PlanInput,
+  generation: number,
+): Pick<VolumePlan, "operation" | "failure" | "retryAt"> {
+  let failure: Failure | undefined;
+  let retryAt: number | undefined;
+  for (const action of steps.actions) {
+    const operation: Operation = { volume, ...action };
+    if (!mayRun(operation, phase, input)) continue;
+    const failed = input.failures.get(slotOf(operation));
+    const again = failed?.kind === action.kind && failed.generation === generation ? failed : undefined;
+    failure ??= again;
+    if (again === undefined || input.now >= again.nextAt) {
+      return { operation, ...(failure && { failure }), ...(retryAt !== undefined && { retryAt }) };
+    }
+    retryAt = Math.min(retryAt ?? again.nextAt, again.nextAt);
+  }
+  return { ...(failure && { failure }), ...(retryAt !== undefined && { retryAt }) };
+}
+
+function mayRun(operation: Operation, phase: Phase, input: PlanInput): boolean {
+  const { volume, kind } = operation;
+  if (input.table === undefined) return false; // what is not known is neither set up nor taken down
+  if (isRemoval(operation) && !input.synced) return false; // law L1
+  if (phase === "observe") return kind === "observe";
+  const desired = input.desired.get(volume);
+  if (phase !== "setUp" || desired === undefined || isInvalid(desired) || !desired.suspend) return true;
+  return kind === "unpublish" && hasLeft(operation.path, desired, input.records.get(volume));
+}
+
+/** Whether the consumer of a mount is gone: what is taken down of another would not come back while suspended. */
+function hasLeft(path: string, { mounts }: DesiredVolume, record: VolumeRecord | undefined): boolean {
+  const name = record?.targets.find((target) => target.path === path)?.name;
+  return !mounts.some((mount) => mount.path === path || mount.name === name);
+}

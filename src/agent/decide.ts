@@ -1,0 +1,76 @@
+import { type Desired, isInvalid } from "./desired-volume.ts";
+import { lostSteps } from "./lost-record.ts";
+import { observeSteps } from "./observe-steps.ts";
+import type { Phase } from "./plan.ts";
+import type { VolumeRecord } from "./record.ts";
+import type { StepContext, Steps } from "./step-context.ts";
+import { setUpSteps, tearDownSteps } from "./steps.ts";
+import type { Problem } from "./view.ts";
+
+/** PURE. Which way the volume goes, and the steps of that way. */
+export function decide(desired: Desired | undefined, context: StepContext): { phase: Phase; steps: Steps } {
+  const { record } = context;
+  if (desired === undefined) return decideWithoutIntent(context);
+  if (isStale(desired, record)) return { phase: "setUp", steps: problem({ reason: "StaleRead", message: staleRead }) };
+  if (desired.deleting) return decideRelease(desired, context);
+  if (isInvalid(desired)) return { phase: "invalid", steps: problem({ reason: "Invalid", message: desired.problem }) };
+  if (desired.mode === "Observe") return { phase: "observe", steps: observeSteps(desired, context) };
+  if (!desired.granted) return { phase: "ungranted", steps: nothing };
+  return { phase: "setUp", steps: setUpSteps(desired, context) };
+}
+
+/** An intent that is gone. If it was seen to be deleted, its release goes on; else what is mounted stays (law L8). */
+function decideWithoutIntent(context: StepContext): { phase: Phase; steps: Steps } {
+  const { record } = context;
+  if (record?.revoked === true && record.retained !== true) {
+    const { name, uid } = record;
+    const steps = tearDownSteps(context, { name, uid, unmountPolicy: gentle });
+    const blocked = [...steps.problems.values()].some(({ reason }) => reason !== "UnexplainedRemoval");
+    if (steps.actions.length > 0 || blocked) return { phase: "tearDown", steps };
+  }
+  return { phase: "unexplained", steps: forgetSteps(context) };
+}
+
+/** An intent that was revoked. What takes it down is the record alone, so that even a spec not understood is released. */
+function decideRelease(desired: Desired, context: StepContext): { phase: Phase; steps: Steps } {
+  const { record, view } = context;
+  if (record?.retained === true) return { phase: "retained", steps: nothing };
+  const empty = record === undefined || (record.stage === undefined && record.targets.length === 0);
+  // What is being set up has no record before its first write: it is in use all the same (safety rule 8).
+  const running = context.input.inFlight.get(desired.name);
+  if (empty && running !== undefined && running !== "observe") return { phase: "tearDown", steps: nothing };
+  const nothingLeft = empty && view.stage.mount === undefined && record?.child === undefined;
+  const lost = nothingLeft ? lostSteps(desired, context) : undefined;
+  if (nothingLeft && lost === undefined) return { phase: "released", steps: nothing };
+  // What an intent before it has left is not its to take down, nor to call released (safety rule 27, law L10).
+  if (!isInvalid(desired) && desired.mode === "Observe")
+    return { phase: "observe", steps: observeSteps(desired, context) };
+  if (desired.deletionPolicy === "Retain") {
+    if (record === undefined && context.input.table !== undefined) return { phase: "retained", steps: nothing };
+    return { phase: "tearDown", steps: { ...nothing, actions: [{ kind: "retain" }] } };
+  }
+  if (lost !== undefined) return { phase: "tearDown", steps: lost };
+  return { phase: "tearDown", steps: tearDownSteps(context, desired) };
+}
+
+/** A record without an intent is dropped only when nothing is left of what it speaks of. */
+function forgetSteps({ view, record }: StepContext): Steps {
+  const left = view.targets.some((target) => target.truth !== "absent") || record?.child !== undefined;
+  const kind = view.stage.record?.kind;
+  const staged = view.stage.truth !== "absent" && kind !== "path" && kind !== "device";
+  return left || staged ? nothing : { ...nothing, actions: [{ kind: "forget" }] };
+}
+
+/** Safety rule 4: a generation that the journal has passed is an old read. */
+function isStale(desired: Desired, record: VolumeRecord | undefined): boolean {
+  return record !== undefined && record.uid === desired.uid && desired.generation < record.generation;
+}
+
+function problem(of: Problem): Steps {
+  return { actions: [], problems: new Map([["", of]]) };
+}
+
+/** How far an unmount may go for which no spec can be asked any more. */
+const gentle = { max: "Normal", timeoutSeconds: 90 } as const;
+const nothing: Steps = { actions: [], problems: new Map() };
+const staleRead = "the API server showed an older generation than was acted for already";

@@ -1,0 +1,65 @@
+import type { MountEntry } from "../host/mountinfo.ts";
+import { choose } from "./choose.ts";
+import { decide } from "./decide.ts";
+import { type Desired, isInvalid } from "./desired-volume.ts";
+import { type Likeness, likenessOf } from "./likeness.ts";
+import { isOurs, look } from "./look.ts";
+import { tableUnreadable } from "./lost-record.ts";
+import { describe } from "./operations.ts";
+import type { PathOwners } from "./path-owners.ts";
+import type { Phase, VolumePlan } from "./plan.ts";
+import { lookFor, type PlanInput, stagingPath } from "./plan-input.ts";
+import type { VolumeRecord } from "./record.ts";
+import type { StepContext, Steps } from "./step-context.ts";
+
+/** PURE. One volume: where it stands, and what to start for it now. */
+export function planVolume(name: string, input: PlanInput, owners: PathOwners): VolumePlan {
+  const desired = input.desired.get(name);
+  const record = input.records.get(name);
+  const key = desired !== undefined && !isInvalid(desired) ? desired.spec.key : (record?.key ?? "");
+  const view = look({
+    desired: desired === undefined || isInvalid(desired) ? undefined : desired,
+    record,
+    mayHaveLost: input.mayHaveLost,
+    table: input.table,
+    nodeTable: input.nodeTable,
+    stagingPath: stagingPath(input.settings, key),
+    likeness: likenessIn(input, desired),
+  });
+  const context: StepContext = { input, owners, view, record };
+  const { phase, steps } = decide(desired, context);
+  const problems = withTable(steps.problems, phase, input);
+  const base = { name, phase, view, problems, ...(desired && { desired }), ...(record && { record }) };
+  const pending = steps.actions.filter(({ kind }) => kind !== "observe").map(describe);
+  const chosen = choose(name, steps, phase, input, desired?.generation ?? record?.generation ?? 0);
+  const running = input.inFlight.get(name);
+  if (running === undefined) return { ...base, pending, ...chosen };
+  return { ...base, pending, running, ...(chosen.failure && { failure: chosen.failure }) };
+}
+
+/** Without the mount table nothing of a volume that is managed can go on. */
+function withTable(problems: Steps["problems"], phase: Phase, { table }: PlanInput): Steps["problems"] {
+  if (table !== undefined || (phase !== "setUp" && phase !== "tearDown") || problems.has("")) return problems;
+  return new Map([["", tableUnreadable], ...problems]);
+}
+
+/** What a mount without a record is to a volume whose spec is understood. */
+function likenessIn(input: PlanInput, desired: Desired | undefined): (mount: MountEntry) => Likeness | undefined {
+  const { table, settings } = input;
+  if (table === undefined || desired === undefined || isInvalid(desired)) return () => undefined;
+  const observed = lookFor(desired, input.observed);
+  if (desired.mode === "Observe" && desired.layout.hostPath !== undefined && observed?.source === undefined) {
+    return () => undefined;
+  }
+  const others =
+    desired.mode === "Observe" ? [] : [...input.records.values()].filter(({ name }) => name !== desired.name);
+  return (mount) =>
+    table.layers(mount.point).length === 1 && others.some((record) => isRecorded(mount, record))
+      ? "other"
+      : likenessOf(mount, desired, { table, settings, observed });
+}
+
+/** Whether a mount is a target of this record: then no other volume has lost the record of it. */
+function isRecorded(mount: MountEntry, { targets }: VolumeRecord): boolean {
+  return targets.some((target) => target.path === mount.point && isOurs(mount, target));
+}
