@@ -1,5 +1,5 @@
 import type { Reason } from "../api/reasons.ts";
-import type { ErrorClass, WaitingOn } from "../errors.ts";
+import type { ErrorClass, VolumeError, WaitingOn } from "../errors.ts";
 import { equalJitter } from "../kube/backoff.ts";
 import type { System } from "../ports.ts";
 import type { Operation, OperationKind } from "./operations.ts";
@@ -51,4 +51,59 @@ export function nextFailure(
   const delay = equalJitter(attempts, backoff, random);
   const firstAt = again ? previous.firstAt : now;
   return { ...failed, attempts, firstAt, nextAt: now + delay, time, nextTime: time + delay };
+}
+
+/** What failed last at each place of each volume, and when it may be tried again. */
+export class Failures {
+  readonly #system: Pick<System, "clock" | "random">;
+  readonly #bySlot = new Map<Slot, Failure>();
+
+  constructor(system: Pick<System, "clock" | "random">) {
+    this.#system = system;
+  }
+
+  /** Never changed in place: a failure that changes is another object. */
+  get bySlot(): ReadonlyMap<Slot, Failure> {
+    return this.#bySlot;
+  }
+
+  /** @returns the failure as it is remembered */
+  failed(operation: Operation, generation: number, error: VolumeError): Failure {
+    const slot = slotOf(operation);
+    const failure = nextFailure(this.#bySlot.get(slot), this.#system, about(operation, generation, error));
+    this.#bySlot.set(slot, failure);
+    return failure;
+  }
+
+  succeeded(operation: Operation): void {
+    this.#bySlot.delete(slotOf(operation));
+  }
+
+  /**
+   * Ends what is left of a delay: what the attempt waited for may have come. The number of attempts stays, so that the
+   * next failure waits longer still. The caller triggers the loop.
+   * @returns whether there was a delay to end
+   */
+  pardon(slot: Slot): boolean {
+    const failure = this.#bySlot.get(slot);
+    const { clock } = this.#system;
+    if (failure === undefined || failure.nextAt <= clock.monotonic()) return false;
+    this.#bySlot.set(slot, { ...failure, nextAt: clock.monotonic(), nextTime: clock.now() });
+    return true;
+  }
+
+  /** The same for every place of a volume. */
+  pardonVolume(name: string): boolean {
+    const slots = [...this.#bySlot.keys()].filter((slot) => volumeOf(slot) === name);
+    return slots.filter((slot) => this.pardon(slot)).length > 0;
+  }
+
+  /** Forgets those of volumes that are gone. */
+  keepOnly(volumes: { has(name: string): boolean }): void {
+    for (const slot of this.#bySlot.keys()) if (!volumes.has(volumeOf(slot))) this.#bySlot.delete(slot);
+  }
+}
+
+function about({ kind }: Operation, generation: number, { reason, errorClass, message, on }: VolumeError) {
+  return { kind, generation, reason, errorClass, message, ...(on && { on }) };
 }

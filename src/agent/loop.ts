@@ -1,15 +1,15 @@
-import { messageOf, type VolumeError } from "../errors.ts";
+import { messageOf } from "../errors.ts";
 import type { MountTable } from "../host/mount-table.ts";
-import type { ChildProcessID, HostPorts, MountTableSource } from "../host/ports.ts";
+import type { HostPorts, MountTableSource } from "../host/ports.ts";
 import type { Cancel, System } from "../ports.ts";
 import type { Desired } from "./desired-volume.ts";
 import type { Executor } from "./execute.ts";
-import { type Failure, nextFailure, type Slot, slotOf, volumeOf } from "./failures.ts";
+import type { Failure, Failures } from "./failures.ts";
+import { InFlight } from "./in-flight.ts";
 import type { Journal } from "./journal.ts";
 import type { Operation, OperationKind } from "./operations.ts";
 import { type Plan, plan } from "./plan.ts";
 import type { Observation, PlanInput, PlanSettings } from "./plan-input.ts";
-import { withoutChild } from "./record.ts";
 
 /** How often a child that was abandoned is looked for, in milliseconds. Nothing else tells that it has ended. */
 const childCheckMs = 5_000;
@@ -30,6 +30,7 @@ export interface LoopDeps {
   readonly journal: Journal;
   readonly executor: Executor;
   readonly settings: PlanSettings;
+  readonly failures: Failures;
   /** Begins to follow what the intents name, and gives the desired world, and whether it was read completely. */
   gather(): { readonly volumes: ReadonlyMap<string, Desired>; readonly synced: boolean };
   readonly contents: PlanInput["contents"];
@@ -49,8 +50,7 @@ export interface LoopDeps {
  */
 export class Loop {
   readonly #deps: LoopDeps;
-  readonly #running = new Map<string, OperationKind>();
-  readonly #failures = new Map<Slot, Failure>();
+  readonly #inFlight: InFlight;
   #again = false;
   #busy: Promise<void> | undefined;
   #wake: Cancel = () => {};
@@ -59,6 +59,8 @@ export class Loop {
 
   constructor(deps: LoopDeps) {
     this.#deps = deps;
+    const { journal, executor, host, system } = deps;
+    this.#inFlight = new InFlight({ journal, executor, evidence: host.evidence, log: system.log });
   }
 
   /** Looks again soon. Calls that come together become one look. */
@@ -79,30 +81,25 @@ export class Loop {
     const { timers } = this.#deps.system;
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#onEnded = () => {
-      if (this.#running.size === 0) resolve();
+      if (this.running.size === 0) resolve();
     };
     this.#onEnded();
     const cancels = [
-      timers.after(stopMs, () => this.#isFormatting() || resolve()),
+      timers.after(stopMs, () => this.#inFlight.isFormatting() || resolve()),
       timers.after(stopFormatMs, resolve),
     ];
     await promise;
     for (const cancel of cancels) cancel();
   }
 
-  #isFormatting(): boolean {
-    const { records } = this.#deps.journal;
-    return [...this.#running.keys()].some((volume) => records.get(volume)?.formatting !== undefined);
-  }
-
   /** Operations that run now. */
   get running(): ReadonlyMap<string, OperationKind> {
-    return this.#running;
+    return this.#inFlight.running;
   }
 
   /** Children that were given up, and were not seen to end yet. */
   get abandoned(): number {
-    return this.#inFlight().size - this.#running.size;
+    return this.#inFlight.abandoned;
   }
 
   async #run(): Promise<void> {
@@ -119,11 +116,10 @@ export class Loop {
   }
 
   async #look(): Promise<void> {
-    const { system, settings, contents, observed, journal, onPlan } = this.#deps;
-    await this.#forgetEndedChildren();
-    await this.#forgetEndedObservers();
+    const { system, settings, contents, observed, journal, failures, onPlan } = this.#deps;
+    await this.#inFlight.settle();
     // What ends while the tables are read is newer than they are: it counts as in flight, and has asked for another look.
-    const before = this.#inFlight();
+    const before = this.#inFlight.all();
     const table = await this.#readTable(this.#deps.host.mountTable);
     // After the agent's own: what is in that and not in this is missing on the node, not only younger.
     const { nodeTable: node } = this.#deps.host;
@@ -138,8 +134,8 @@ export class Loop {
       mayHaveLost: journal.mayHaveLost,
       table: readable ? table : undefined,
       ...(nodeTable && { nodeTable }),
-      inFlight: new Map([...before, ...this.#inFlight()]),
-      failures: this.#failures,
+      inFlight: new Map([...before, ...this.#inFlight.all()]),
+      failures: failures.bySlot,
       contents,
       observed,
       settings,
@@ -147,67 +143,26 @@ export class Loop {
     });
     if (this.#stopped) return;
     for (const operation of result.operations) this.#start(operation, volumes.get(operation.volume));
-    for (const slot of this.#failures.keys()) if (!result.volumes.has(volumeOf(slot))) this.#failures.delete(slot);
+    failures.keepOnly(result.volumes);
     for (const name of observed.keys()) if (!result.volumes.has(name)) observed.delete(name);
     this.#schedule(result.wakeAt === undefined ? undefined : result.wakeAt - now, readable);
     onPlan(result, table);
   }
 
   #start(operation: Operation, desired: Desired | undefined): void {
+    const { failures, onOperation } = this.#deps;
     const { clock } = this.#deps.system;
     const generation = desired?.generation ?? this.#deps.journal.records.get(operation.volume)?.generation ?? 0;
     const startedAt = clock.monotonic();
-    this.#running.set(operation.volume, operation.kind);
+    this.#inFlight.begin(operation.volume, operation.kind);
     void this.#deps.executor.run(operation, desired).then((error) => {
-      this.#running.delete(operation.volume);
-      const slot = slotOf(operation);
-      const now = clock.monotonic();
-      if (error === undefined) this.#failures.delete(slot);
-      else
-        this.#failures.set(
-          slot,
-          nextFailure(this.#failures.get(slot), this.#deps.system, about(operation, generation, error)),
-        );
-      this.#deps.onOperation(operation, { failure: error && this.#failures.get(slot), durationMs: now - startedAt });
+      this.#inFlight.end(operation.volume);
+      const failure = error && failures.failed(operation, generation, error);
+      if (failure === undefined) failures.succeeded(operation);
+      onOperation(operation, { failure, durationMs: clock.monotonic() - startedAt });
       this.#onEnded();
       this.trigger();
     });
-  }
-
-  /** What runs, and what was abandoned and may still happen (safety rule 8). */
-  #inFlight(): Map<string, OperationKind> {
-    const inFlight = new Map(this.#running);
-    for (const record of this.#deps.journal.records.values()) {
-      if (record.child !== undefined && !inFlight.has(record.name)) inFlight.set(record.name, "stage");
-    }
-    for (const volume of this.#deps.executor.observers.keys()) {
-      if (!inFlight.has(volume)) inFlight.set(volume, "observe");
-    }
-    return inFlight;
-  }
-
-  async #forgetEndedChildren(): Promise<void> {
-    const { journal, host, system } = this.#deps;
-    for (const record of [...journal.records.values()]) {
-      if (record.child === undefined || this.#running.has(record.name)) continue;
-      try {
-        if (await host.evidence.alive(record.child)) continue;
-        // Others wrote while this waited: only the child that was asked for goes from what stands there now.
-        const present = journal.records.get(record.name);
-        if (present !== undefined && sameChild(present.child, record.child)) await journal.put(withoutChild(present));
-      } catch (error) {
-        // This volume stays in flight, and is asked for again; the others are planned.
-        system.log.error("an ended child was not forgotten", { intent: record.name, error: messageOf(error) });
-      }
-    }
-  }
-
-  async #forgetEndedObservers(): Promise<void> {
-    const { executor, host } = this.#deps;
-    for (const [volume, child] of [...executor.observers]) {
-      if (this.#running.has(volume) || (await host.evidence.alive(child))) continue;
-      if (executor.observers.get(volume) === child) executor.forgetObserver(volume);
-    }
   }
 
   async #readTable(source: MountTableSource): Promise<MountTable | undefined> {
@@ -228,12 +183,4 @@ export class Loop {
     this.#wake();
     this.#wake = this.#deps.system.timers.after(Math.max(0, ms), () => this.trigger());
   }
-}
-
-function sameChild(a: ChildProcessID | undefined, b: ChildProcessID): boolean {
-  return a?.pid === b.pid && a.startTime === b.startTime;
-}
-
-function about({ kind }: Operation, generation: number, { reason, errorClass, message, on }: VolumeError) {
-  return { kind, generation, reason, errorClass, message, ...(on && { on }) };
 }

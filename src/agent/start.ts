@@ -12,7 +12,7 @@ import { Contents } from "./contents.ts";
 import { isInvalid } from "./desired-volume.ts";
 import { driftOf } from "./drift.ts";
 import { Executor } from "./execute.ts";
-import type { Failure } from "./failures.ts";
+import { type Failure, Failures } from "./failures.ts";
 import { intentsOf } from "./intents.ts";
 import { Loop } from "./loop.ts";
 import { AgentMetrics } from "./metrics.ts";
@@ -127,6 +127,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
     journal,
     executor,
     settings,
+    failures: new Failures(system),
     gather() {
       const volumes = new Map([...intents.store.list()].map((entry) => [entry.desired.name, entry.desired]));
       const refs = [...volumes.values()].flatMap((v) => (isInvalid(v) ? [] : (v.layout.content ?? [])));

@@ -1,5 +1,6 @@
 import type { Desired } from "../../../src/agent/desired-volume.ts";
 import { Executor } from "../../../src/agent/execute.ts";
+import { Failures } from "../../../src/agent/failures.ts";
 import { Journal } from "../../../src/agent/journal.ts";
 import { Loop } from "../../../src/agent/loop.ts";
 import type { Operation } from "../../../src/agent/operations.ts";
@@ -162,6 +163,7 @@ export class LawNode {
       journal,
       executor,
       settings,
+      failures: new Failures(system),
       gather: () => ({ volumes: new Map(this.desired), synced: this.synced }),
       contents: () => ({ known: true, version: content().version }),
       observed,

@@ -1,6 +1,6 @@
 import { desiredVolume } from "../../../src/agent/desired-volume.ts";
 import { Executor } from "../../../src/agent/execute.ts";
-import type { Failure } from "../../../src/agent/failures.ts";
+import { type Failure, Failures } from "../../../src/agent/failures.ts";
 import { Journal } from "../../../src/agent/journal.ts";
 import { Loop } from "../../../src/agent/loop.ts";
 import type { Plan } from "../../../src/agent/plan.ts";
@@ -21,7 +21,9 @@ export class FakeAgent {
   readonly host: FakeHost;
   readonly journal: Journal;
   readonly loop: Loop;
+  /** Each failure, as it was told. */
   readonly failures: Failure[] = [];
+  readonly memory = new Failures(this.system);
   readonly observed = new Map<string, Observation>();
   intents: readonly NodeVolumeIntent[] = [];
   plan: Plan | undefined;
@@ -48,6 +50,7 @@ export class FakeAgent {
       journal,
       executor,
       settings,
+      failures: this.memory,
       gather: () => ({
         volumes: new Map(this.intents.map((i) => [i.metadata.name, desiredVolume(i, i.metadata.name)])),
         synced: true,

@@ -1,0 +1,93 @@
+import { messageOf } from "../errors.ts";
+import type { ChildProcessID, HostPorts } from "../host/ports.ts";
+import type { Logger } from "../ports.ts";
+import type { Executor } from "./execute.ts";
+import type { Journal } from "./journal.ts";
+import type { OperationKind } from "./operations.ts";
+import { withoutChild } from "./record.ts";
+
+export interface InFlightDeps {
+  readonly journal: Journal;
+  readonly executor: Executor;
+  readonly evidence: HostPorts["evidence"];
+  readonly log: Logger;
+}
+
+/** What runs, and what was abandoned and may still happen (safety rule 8): such a volume gets no operation (law L4). */
+export class InFlight {
+  readonly #deps: InFlightDeps;
+  readonly #running = new Map<string, OperationKind>();
+
+  constructor(deps: InFlightDeps) {
+    this.#deps = deps;
+  }
+
+  /** Operations that run now. */
+  get running(): ReadonlyMap<string, OperationKind> {
+    return this.#running;
+  }
+
+  begin(volume: string, kind: OperationKind): void {
+    this.#running.set(volume, kind);
+  }
+
+  end(volume: string): void {
+    this.#running.delete(volume);
+  }
+
+  /** By volume, as it is now: a copy. */
+  all(): Map<string, OperationKind> {
+    const all = new Map(this.#running);
+    for (const record of this.#deps.journal.records.values()) {
+      if (record.child !== undefined && !all.has(record.name)) all.set(record.name, "stage");
+    }
+    for (const volume of this.#deps.executor.observers.keys()) {
+      if (!all.has(volume)) all.set(volume, "observe");
+    }
+    return all;
+  }
+
+  /** Children that were given up, and were not seen to end yet. */
+  get abandoned(): number {
+    return this.all().size - this.#running.size;
+  }
+
+  isFormatting(): boolean {
+    const { records } = this.#deps.journal;
+    return [...this.#running.keys()].some((volume) => records.get(volume)?.formatting !== undefined);
+  }
+
+  /** Forgets the children that have ended since. */
+  async settle(): Promise<void> {
+    await this.#forgetEndedChildren();
+    await this.#forgetEndedObservers();
+  }
+
+  async #forgetEndedChildren(): Promise<void> {
+    const { journal, evidence, log } = this.#deps;
+    for (const record of [...journal.records.values()]) {
+      if (record.child === undefined || this.#running.has(record.name)) continue;
+      try {
+        if (await evidence.alive(record.child)) continue;
+        // Others wrote while this waited: only the child that was asked for goes from what stands there now.
+        const present = journal.records.get(record.name);
+        if (present !== undefined && sameChild(present.child, record.child)) await journal.put(withoutChild(present));
+      } catch (error) {
+        // This volume stays in flight, and is asked for again; the others are planned.
+        log.error("an ended child was not forgotten", { intent: record.name, error: messageOf(error) });
+      }
+    }
+  }
+
+  async #forgetEndedObservers(): Promise<void> {
+    const { executor, evidence } = this.#deps;
+    for (const [volume, child] of [...executor.observers]) {
+      if (this.#running.has(volume) || (await evidence.alive(child))) continue;
+      if (executor.observers.get(volume) === child) executor.forgetObserver(volume);
+    }
+  }
+}
+
+function sameChild(a: ChildProcessID | undefined, b: ChildProcessID): boolean {
+  return a?.pid === b.pid && a.startTime === b.startTime;
+}
