@@ -23,43 +23,83 @@ export interface SchemaNode {
 export type Definitions = { readonly [title: string]: SchemaNode };
 
 /**
- * The rules of `node` and beneath that `value` breaks. `value` must have the structure that the schema asks for: the
- * rules speak of fields as if they were there and of their type.
+ * The rules of a schema node and beneath that a value breaks. The value must have the structure that the schema asks for:
+ * the rules speak of fields as if they were there and of their type.
  */
-export function brokenRules(definitions: Definitions, node: SchemaNode, value: unknown, path = ""): FieldError[] {
-  const schema = resolve(definitions, node);
-  if (schema === undefined || value === undefined) return [];
-  const errors: FieldError[] = [];
-  for (const rule of schema.rules ?? []) {
-    if (!holds(rule, value)) errors.push({ path: `${path}${rule.field ?? ""}`, message: rule.message });
-  }
-  if (Array.isArray(value)) {
-    errors.push(...repeatedKeys(schema.mapKeys ?? [], value, path));
-    const { items } = schema;
-    if (items === undefined) return errors;
-    return errors.concat(value.flatMap((entry, i) => brokenRules(definitions, items, entry, `${path}[${i}]`)));
-  }
-  if (typeof value !== "object" || value === null) return errors;
-  for (const [name, field] of Object.entries(value)) {
-    const known = Object.hasOwn(schema.properties ?? {}, name) ? schema.properties?.[name] : undefined;
-    if (known !== undefined) errors.push(...brokenRules(definitions, known, field, `${path}.${name}`));
-    else if (typeof schema.additionalProperties === "object") {
-      errors.push(...brokenRules(definitions, schema.additionalProperties, field, `${path}[${name}]`));
-    }
-  }
-  return errors;
+export type RuleChecker = (value: unknown) => FieldError[];
+
+/** Checks the node and what is beneath it, and tells of what is broken. */
+type Visit = (value: unknown, path: string, broken: FieldError[]) => void;
+
+/** Prepares the rules of `node` once: an agent checks every intent each time that it changes. */
+export function ruleChecker(definitions: Definitions, node: SchemaNode): RuleChecker {
+  const visit = new Compiler(definitions).visitOf(node);
+  return (value) => {
+    const broken: FieldError[] = [];
+    visit(value, "", broken);
+    return broken;
+  };
 }
 
-function holds(rule: Rule, value: unknown): boolean {
-  if (rule.matches !== undefined) return new RegExp(rule.matches, "u").test(String(value));
-  if (rule.oneOf !== undefined) return rule.oneOf.includes(String(value));
-  if (rule.from !== undefined && rule.to !== undefined) return Number(value) >= rule.from && Number(value) <= rule.to;
+class Compiler {
+  readonly #definitions: Definitions;
+  /** By node, so that definitions may name each other. */
+  readonly #visits = new Map<SchemaNode, Visit>();
+
+  constructor(definitions: Definitions) {
+    this.#definitions = definitions;
+  }
+
+  visitOf(node: SchemaNode): Visit {
+    const schema = node.$ref === undefined ? node : this.#definitions[node.$ref.replace("#/definitions/", "")];
+    if (schema === undefined) return () => {};
+    const known = this.#visits.get(schema);
+    if (known !== undefined) return known;
+    let visit: Visit | undefined;
+    this.#visits.set(schema, (value, path, broken) => visit?.(value, path, broken));
+    visit = this.#compile(schema);
+    this.#visits.set(schema, visit);
+    return visit;
+  }
+
+  #compile({ rules = [], mapKeys = [], items, properties = {}, additionalProperties }: SchemaNode): Visit {
+    const checks = rules.map((rule) => ({ rule, holds: checkFor(rule) }));
+    const entry = items && this.visitOf(items);
+    const fields = new Map(Object.entries(properties).map(([name, field]) => [name, this.visitOf(field)]));
+    const others = typeof additionalProperties === "object" ? this.visitOf(additionalProperties) : undefined;
+    return (value, path, broken) => {
+      if (value === undefined) return;
+      for (const { rule, holds } of checks) {
+        if (!holds(value)) broken.push({ path: `${path}${rule.field ?? ""}`, message: rule.message });
+      }
+      if (Array.isArray(value)) {
+        if (mapKeys.length > 0) broken.push(...repeatedKeys(mapKeys, value, path));
+        if (entry !== undefined) value.forEach((each, i) => void entry(each, `${path}[${i}]`, broken));
+      } else if (typeof value === "object" && value !== null) {
+        for (const [name, field] of Object.entries(value)) {
+          const known = fields.get(name);
+          if (known !== undefined) known(field, `${path}.${name}`, broken);
+          else others?.(field, `${path}[${name}]`, broken);
+        }
+      }
+    };
+  }
+}
+
+function checkFor(rule: Rule): (value: unknown) => boolean {
+  const { matches, oneOf, from, to } = rule;
+  if (matches !== undefined) {
+    const pattern = new RegExp(matches, "u");
+    return (value) => pattern.test(String(value));
+  }
+  if (oneOf !== undefined) return (value) => oneOf.includes(String(value));
+  if (from !== undefined && to !== undefined) return (value) => Number(value) >= from && Number(value) <= to;
+  const check = checkOf(rule.message);
   const patterns = (rule.patterns ?? []).map((pattern) => new RegExp(pattern, "u"));
-  return checkOf(rule.message)(value as never, patterns);
+  return (value) => check(value as never, patterns);
 }
 
 function repeatedKeys(keys: readonly string[], entries: readonly unknown[], path: string): FieldError[] {
-  if (keys.length === 0) return [];
   const seen = new Set<string>();
   return entries.flatMap((entry, i) => {
     const key = JSON.stringify(keys.map((name) => (entry as { [name: string]: unknown })[name]));
@@ -67,8 +107,4 @@ function repeatedKeys(keys: readonly string[], entries: readonly unknown[], path
     seen.add(key);
     return repeated ? [{ path: `${path}[${i}].${keys.join(",")}`, message: "each entry needs one of its own" }] : [];
   });
-}
-
-function resolve(definitions: Definitions, node: SchemaNode): SchemaNode | undefined {
-  return node.$ref === undefined ? node : definitions[node.$ref.replace("#/definitions/", "")];
 }

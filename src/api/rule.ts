@@ -33,5 +33,11 @@ export function isBeneath(path: string, parent: string): boolean {
 
 /** Length in UTF-8. */
 export function byteLength(text: string): number {
+  if (isAscii(text)) return text.length;
   return new TextEncoder().encode(text).length;
+}
+
+function isAscii(text: string): boolean {
+  for (let i = 0; i < text.length; i++) if (text.charCodeAt(i) > 0x7f) return false;
+  return true;
 }

@@ -1,5 +1,6 @@
 import { Ajv, type ValidateFunction } from "ajv";
-import { brokenRules, type Definitions, type FieldError, type SchemaNode } from "./check-rules.ts";
+import { type Definitions, type FieldError, type RuleChecker, ruleChecker } from "./check-rules.ts";
+import { copyJson } from "./copy-json.ts";
 import { apiVersion } from "./names.ts";
 import { schema } from "./schema.gen.ts";
 import { structureError } from "./structure-error.ts";
@@ -33,10 +34,10 @@ type Kind = "NodeVolumeIntent" | "NodeVolumeSet";
 type Fields = { [name: string]: unknown };
 
 interface Validator {
-  /** The kind, but with a status of any form. */
-  readonly node: SchemaNode;
   /** Fills in defaults. Leaves the status alone. */
   readonly structure: ValidateFunction;
+  /** For what has that structure. Leaves the status alone. */
+  readonly brokenRules: RuleChecker;
   /** Fills in defaults and removes unknown fields. */
   readonly status: ValidateFunction;
   readonly statusAtBirth: unknown;
@@ -50,12 +51,12 @@ const validators: { readonly [kind in Kind]: () => Validator } = {
 
 function parse<T>(kind: Kind, input: unknown): Parsed<T> {
   if (typeof input !== "object" || input === null) return refused([{ path: "", message: "must be an object" }]);
-  const { node, structure, status, statusAtBirth } = validators[kind]();
-  const value = structuredClone(input) as Fields;
+  const { structure, brokenRules, status, statusAtBirth } = validators[kind]();
+  const value = copyJson(input) as Fields;
   if (!structure(value)) return refused((structure.errors ?? []).map((error) => structureError(error)));
-  const errors = [...identityErrors(kind, value), ...brokenRules(definitions, node, value)];
+  const errors = [...identityErrors(kind, value), ...brokenRules(value)];
   if (errors.length > 0) return refused(errors);
-  if (!status(value["status"])) value["status"] = structuredClone(statusAtBirth);
+  if (!status(value["status"])) value["status"] = copyJson(statusAtBirth);
   return { ok: true, value: value as T };
 }
 
@@ -85,12 +86,12 @@ function compile(kind: Kind): Validator {
   const ajv = new Ajv(options).addVocabulary(["rules", "mapKeys"]);
   const lenient = new Ajv({ ...options, removeAdditional: true }).addVocabulary(["rules", "mapKeys"]);
   return {
-    node,
     structure: ajv.compile({
       ...node,
       properties: { ...node.properties, status: { default: status.default } },
       definitions,
     }),
+    brokenRules: ruleChecker(definitions, node),
     status: lenient.compile({ $ref: status.$ref, definitions }),
     statusAtBirth: status.default,
   };
