@@ -34,7 +34,7 @@ export function lookFromNode(
 
 /** Whether what is mounted beside this mount would arrive on the node: its parent is in one peer group with one there. */
 function reachesNode(ours: MountEntry, table: MountTable, nodeTable: MountTable): boolean {
-  const group = table.entries.find((entry) => entry.id === ours.parent)?.shared;
+  const group = table.byID(ours.parent)?.shared;
   return group !== undefined && nodeTable.peers(group).length > 0;
 }
 

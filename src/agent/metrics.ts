@@ -56,7 +56,7 @@ export class AgentMetrics {
     this.#gauge(registers, "nodevolume_agent_waiting", "Volumes that wait, by reason.", ["reason"], waiting);
     this.#gauge(registers, "nodevolume_agent_drift", "Volumes that drifted and are not repaired.", ["class"], drifted);
     this.#gauge(registers, "nodevolume_agent_orphans", "Volumes that no intent names.", ["reason"], orphans);
-    const size = () => this.#table?.entries.length ?? 0;
+    const size = () => this.#table?.size ?? 0;
     new Gauge({
       name: "nodevolume_agent_mount_table_entries",
       help: "Lines of the node's mount table.",

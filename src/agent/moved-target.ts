@@ -9,14 +9,10 @@ import type { Problem } from "./view.ts";
  * have bound of it, an id is used again, and in the namespace of another run of the agent it is that of another mount.
  */
 export function movedMount(table: MountTable, target: TargetRecord, volume: VolumeRecord): MountEntry | undefined {
-  const paths = new Set(volume.targets.map(({ path }) => path));
-  return table.entries.find(
-    (entry) =>
-      entry.id === target.mountID &&
-      entry.shared === target.peerGroup &&
-      !paths.has(entry.point) &&
-      sameIdentity(entry, target.identity),
-  );
+  const entry = target.mountID === undefined ? undefined : table.byID(target.mountID);
+  if (entry === undefined || entry.shared !== target.peerGroup) return undefined;
+  const isTarget = volume.targets.some(({ path }) => path === entry.point);
+  return !isTarget && sameIdentity(entry, target.identity) ? entry : undefined;
 }
 
 export function targetMoved(path: string, { point }: MountEntry): Problem {

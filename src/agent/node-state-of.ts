@@ -38,7 +38,7 @@ export function nodeStateOf(state: NodeVolumeState, input: NodeStateInput): Node
     volumesInUse: inUse.sort().slice(0, longestInUse),
     orphaned: orphans.length,
     orphans: orphans.slice(0, longestOrphans),
-    ...(input.table && { mountTableSize: input.table.entries.length }),
+    ...(input.table && { mountTableSize: input.table.size }),
     conditions: mergeConditions(
       state.status?.conditions,
       conditions(input, inUse, volumes),

@@ -1,4 +1,5 @@
 import type { MountTable } from "./mount-table.ts";
+import type { MountEntry } from "./mountinfo.ts";
 
 /** File systems whose calls end, as long as the machine's own disks answer. Everything else may wait for somebody. */
 const local = new Set([
@@ -27,8 +28,12 @@ const inMemory = new Set(["tmpfs", "ramfs", "devtmpfs"]);
 
 /** Whether a call on `path` could wait for a server, a FUSE process or the like (design.md section 6). */
 export function mayHang(table: MountTable, path: string): boolean {
-  const crossed = table.crossed(path);
-  return crossed.length === 0 || crossed.some((mount) => !local.has(mount.fsType));
+  return table.crossed(path).length === 0 || remoteMountOn(table, path) !== undefined;
+}
+
+/** The mount that a call on `path` could wait for: the first that is met on the way. */
+export function remoteMountOn(table: MountTable, path: string): MountEntry | undefined {
+  return table.crossed(path).find((mount) => !local.has(mount.fsType));
 }
 
 /** Whether calls on a file system of this type end without anybody else's help. */
@@ -38,7 +43,7 @@ export function isLocal(fsType: string): boolean {
 
 /** Whether this is the only mount of a file system that an unmount would have to write out. */
 export function isLastOf(table: MountTable, mountID: number): boolean {
-  const mount = table.entries.find((entry) => entry.id === mountID);
+  const mount = table.byID(mountID);
   if (mount === undefined || inMemory.has(mount.fsType)) return false;
-  return !table.entries.some((entry) => entry.device === mount.device && entry.id !== mountID);
+  return table.ofDevice(mount.device).length === 1;
 }

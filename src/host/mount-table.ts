@@ -1,4 +1,9 @@
-import type { MountEntry } from "./mountinfo.ts";
+import { IndexedMounts, type MountKey } from "./indexed-mounts.ts";
+import { MountHistory } from "./mount-history.ts";
+import { isBeneath, joinPath, pathsTowards, relativePath } from "./mount-paths.ts";
+import { type MountEntry, sameEntry } from "./mountinfo.ts";
+
+export { isBeneath, joinPath, relativePath } from "./mount-paths.ts";
 
 /** What a mount shows: a directory or file `root` of the file system on `device`. Two binds of one thing are equal. */
 export interface MountIdentity {
@@ -11,32 +16,94 @@ export interface MountIdentity {
   readonly source?: string;
 }
 
+/** How a table came from an earlier one. */
+interface Origin {
+  readonly history: MountHistory;
+  readonly version: number;
+  /** The indexed mounts of an earlier table, those of them that went or changed since, and what came. */
+  readonly base: IndexedMounts;
+  readonly hidden: ReadonlySet<MountEntry>;
+  readonly added: IndexedMounts;
+}
+
 /**
- * The mounts of one mount namespace at one moment, indexed. Immutable.
+ * PURE. The mounts of one mount namespace at one moment, indexed. Immutable; a table that was made from an earlier one
+ * shares its indexes, so that a change costs the same however many mounts there are.
  * Path lookup follows the kernel's: the topmost mount wins, and a mount beneath a directory that was mounted over later
  * is in the table but not reachable.
  */
 export class MountTable {
-  readonly entries: readonly MountEntry[];
-  readonly #byPoint = new Map<string, MountEntry[]>();
-  readonly #children = new Map<number, MountEntry[]>();
-  readonly #byPeerGroup = new Map<number, MountEntry[]>();
-  readonly #rootMount: MountEntry | undefined;
+  readonly #origin: Origin;
+  #entries: readonly MountEntry[] | undefined;
 
-  constructor(entries: readonly MountEntry[]) {
-    this.entries = entries;
-    const ids = new Set(entries.map((entry) => entry.id));
-    for (const entry of entries) {
-      push(this.#byPoint, entry.point, entry);
-      if (entry.shared !== undefined) push(this.#byPeerGroup, entry.shared, entry);
-      if (entry.parent !== entry.id && ids.has(entry.parent)) push(this.#children, entry.parent, entry);
-      else if (entry.point === "/") this.#rootMount ??= entry;
-    }
+  /** @param entries in the kernel's order, which is that of their age */
+  constructor(entries: readonly MountEntry[] | undefined, origin?: Origin) {
+    this.#entries = entries;
+    const plain = { base: new IndexedMounts(entries ?? []), hidden: new Set<MountEntry>(), added: nothing };
+    this.#origin = origin ?? { history: new MountHistory(), version: 0, ...plain };
+  }
+
+  /** Every mount, oldest first. Takes a time that grows with their number. */
+  get entries(): readonly MountEntry[] {
+    this.#entries ??= merged(this.#origin);
+    return this.#entries;
+  }
+
+  get size(): number {
+    const { base, hidden, added } = this.#origin;
+    return base.entries.length - hidden.size + added.entries.length;
+  }
+
+  /**
+   * Entries that were added, removed (as they were) or changed (as they were, and as they are) since an earlier table of
+   * the same source; possibly some that went again in between. Undefined if that is not known: anything may have changed.
+   */
+  changesSince(earlier: MountTable): readonly MountEntry[] | undefined {
+    if (earlier === this) return [];
+    const { history, version } = this.#origin;
+    return earlier.#origin.history === history ? history.between(earlier.#origin.version, version) : undefined;
+  }
+
+  /**
+   * The table after some mounts have come, changed or gone (undefined), by id. This very table if nothing differs.
+   * Entries must have their `uniqueID`: it says which place in the order a new one has.
+   */
+  updated(changes: ReadonlyMap<number, MountEntry | undefined>): MountTable {
+    const steps = [...changes].flatMap(([id, after]) => {
+      const before = this.byID(id);
+      const same = before === undefined ? after === undefined : after !== undefined && sameEntry(before, after);
+      return same ? [] : [{ before, after }];
+    });
+    return this.#stepped(steps, undefined);
+  }
+
+  /** The table with exactly these mounts, in this order, sharing what it can. This very table if nothing differs. */
+  replaced(entries: readonly MountEntry[]): MountTable {
+    const steps: Step[] = [];
+    const kept = entries.map((after) => {
+      const before = this.byID(after.id);
+      if (before !== undefined && sameEntry(before, after)) return before;
+      steps.push({ before, after });
+      return after;
+    });
+    const ids = new Set(entries.map(({ id }) => id));
+    for (const before of this.entries) if (!ids.has(before.id)) steps.push({ before, after: undefined });
+    if (steps.length === 0 && kept.every((entry, at) => entry === this.entries[at])) return this;
+    return this.#stepped(steps, kept);
   }
 
   /** Every mount whose mount point is `path`, oldest first, reachable or not. */
   layers(path: string): readonly MountEntry[] {
-    return this.#byPoint.get(path) ?? [];
+    return this.#find("point", path);
+  }
+
+  byID(id: number): MountEntry | undefined {
+    return this.#find("id", id).at(-1);
+  }
+
+  /** Mounts of the file system with this `major:minor`. */
+  ofDevice(device: string): readonly MountEntry[] {
+    return this.#find("device", device);
   }
 
   /** The mount that a lookup of `path` ends in: the topmost one at `path` or at its nearest mounted ancestor. */
@@ -47,26 +114,25 @@ export class MountTable {
   /** Every mount that a lookup of `path` crosses, from the root mount on. */
   crossed(path: string): MountEntry[] {
     const crossed: MountEntry[] = [];
-    for (let mount = this.#rootMount; mount !== undefined; mount = this.#nearest(mount.id, mount.point, path)) {
-      crossed.push(mount);
-    }
+    for (let mount = this.#rootMount(); mount !== undefined; mount = this.#nearest(mount, path)) crossed.push(mount);
     return crossed;
   }
 
   /** The topmost mount whose mount point is `path`, if a lookup of `path` reaches it. */
   at(path: string): MountEntry | undefined {
+    if (this.layers(path).length === 0) return undefined;
     const mount = this.covering(path);
     return mount?.point === path ? mount : undefined;
   }
 
   /** Mounts whose parent is the mount with this id. */
   childrenOf(id: number): readonly MountEntry[] {
-    return this.#children.get(id) ?? [];
+    return this.#find("parent", id);
   }
 
   /** Mounts that are members of a peer group. Its number is the same in every mount namespace. */
   peers(group: number): readonly MountEntry[] {
-    return this.#byPeerGroup.get(group) ?? [];
+    return this.#find("peerGroup", group);
   }
 
   /** Mount points at or beneath `path`, reachable or not. */
@@ -81,18 +147,69 @@ export class MountTable {
     return { device: mount.device, root: joinPath(mount.root, relativePath(mount.point, path)) };
   }
 
+  /** The oldest mount on / that is on no other mount of the table. */
+  #rootMount(): MountEntry | undefined {
+    return this.layers("/").find(({ id, parent }) => parent === id || this.byID(parent) === undefined);
+  }
+
   /**
    * The child of a mount that a walk towards `path` crosses into first. The nearest to the root is met first; of two
    * on one point none can be a child of the same parent but by propagation, then the later one is on top.
    */
-  #nearest(parent: number, from: string, path: string): MountEntry | undefined {
-    let best: MountEntry | undefined;
-    for (const child of this.#children.get(parent) ?? []) {
-      if (!isBeneath(path, child.point) || !isBeneath(child.point, from)) continue;
-      if (best === undefined || child.point.length <= best.point.length) best = child;
+  #nearest({ id, point }: MountEntry, path: string): MountEntry | undefined {
+    for (const on of pathsTowards(point, path)) {
+      const child = this.layers(on).findLast((mount) => mount.parent === id && mount.id !== id);
+      if (child !== undefined) return child;
     }
-    return best;
+    return undefined;
   }
+
+  #find(key: MountKey, value: string | number): readonly MountEntry[] {
+    const { base, hidden, added } = this.#origin;
+    const old = base.get(key, value);
+    const more = added.get(key, value);
+    const kept = hidden.size > 0 && old.some((mount) => hidden.has(mount)) ? old.filter((m) => !hidden.has(m)) : old;
+    if (more.length === 0) return kept;
+    return kept.length === 0 && more.length === 1 ? more : [...kept, ...more].sort(this.#byAge);
+  }
+
+  readonly #byAge = (a: MountEntry, b: MountEntry): number =>
+    a.uniqueID !== undefined && b.uniqueID !== undefined
+      ? a.uniqueID - b.uniqueID
+      : this.entries.indexOf(a) - this.entries.indexOf(b);
+
+  #stepped(steps: readonly Step[], entries: readonly MountEntry[] | undefined): MountTable {
+    if (steps.length === 0 && entries === undefined) return this;
+    const origin = this.#origin;
+    const before = new Set(steps.flatMap((step) => step.before ?? []));
+    const after = steps.flatMap((step) => step.after ?? []);
+    const added = [...origin.added.entries.filter((mount) => !before.has(mount)), ...after];
+    const hidden = new Set(origin.hidden);
+    for (const mount of before) if (!origin.added.entries.includes(mount)) hidden.add(mount);
+    // Of two tables that were made from one, only the first goes on with its history.
+    const history = origin.version === origin.history.latest ? origin.history : new MountHistory();
+    const version = history.add([...before, ...after]);
+    const next = { history, version, base: origin.base, hidden, added: new IndexedMounts(added) };
+    const { length } = origin.base.entries;
+    if (added.length + hidden.size <= Math.max(fewest, 2 * Math.sqrt(length))) return new MountTable(entries, next);
+    const all = entries ?? merged(next);
+    return new MountTable(all, { history, version, base: new IndexedMounts(all), hidden: new Set(), added: nothing });
+  }
+}
+
+interface Step {
+  readonly before: MountEntry | undefined;
+  readonly after: MountEntry | undefined;
+}
+
+/** Changes that are kept beside the indexes before these are made anew, however few mounts there are. */
+const fewest = 64;
+const nothing = new IndexedMounts([]);
+
+/** The mounts of a table in their order. */
+function merged({ base, hidden, added }: Origin): readonly MountEntry[] {
+  const all = base.entries.filter((mount) => !hidden.has(mount)).concat(added.entries);
+  return all.sort((a, b) => (a.uniqueID ?? 0) - (b.uniqueID ?? 0)); // stable, and nearly sorted already
 }
 
 /** What a mount shows, or what is at a path beneath its root. */
@@ -115,26 +232,4 @@ export function sameFilesystem(a: Omit<MountIdentity, "root">, b: Omit<MountIden
 /** Whether a file system has no device, but a number that the kernel made up for it: tmpfs, NFS, overlay. */
 function isNumbered(device: string): boolean {
   return device.startsWith("0:");
-}
-
-/** Whether `path` is `ancestor` or lies beneath it. Both are clean absolute paths. */
-export function isBeneath(path: string, ancestor: string): boolean {
-  return ancestor === "/" || path === ancestor || path.startsWith(`${ancestor}/`);
-}
-
-/** `path` seen from `ancestor`, without a leading slash; "" if they are the same. */
-export function relativePath(ancestor: string, path: string): string {
-  return ancestor === "/" ? path.slice(1) : path.slice(ancestor.length + 1);
-}
-
-/** `relative` beneath `base`. */
-export function joinPath(base: string, relative: string): string {
-  if (relative === "") return base;
-  return base === "/" ? `/${relative}` : `${base}/${relative}`;
-}
-
-function push<K, V>(map: Map<K, V[]>, key: K, value: V): void {
-  const list = map.get(key);
-  if (list === undefined) map.set(key, [value]);
-  else list.push(value);
 }

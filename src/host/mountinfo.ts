@@ -2,6 +2,11 @@
 export interface MountEntry {
   /** Mount id of the kernel, unique among the mounts that exist, used again after an unmount. */
   readonly id: number;
+  /**
+   * Id that no other mount ever has until the next boot (statmount(2)), and that grows with the age of mounts. Absent
+   * where only mountinfo is there to be read. A mount has another one in each mount namespace.
+   */
+  readonly uniqueID?: number;
   /** Mount id that it is mounted on; its own id at the root of the mount tree. */
   readonly parent: number;
   /** `major:minor` of the superblock. */
@@ -20,6 +25,29 @@ export interface MountEntry {
   readonly source: string;
   /** Options of the superblock, as the kernel writes them. */
   readonly superOptions: readonly string[];
+}
+
+/** Whether nothing of a mount has changed. */
+export function sameEntry(a: MountEntry, b: MountEntry): boolean {
+  if (a === b) return true;
+  return (
+    a.id === b.id &&
+    a.uniqueID === b.uniqueID &&
+    a.parent === b.parent &&
+    a.point === b.point &&
+    a.root === b.root &&
+    a.device === b.device &&
+    a.shared === b.shared &&
+    a.master === b.master &&
+    a.fsType === b.fsType &&
+    a.source === b.source &&
+    sameList(a.options, b.options) &&
+    sameList(a.superOptions, b.superOptions)
+  );
+}
+
+function sameList(a: readonly string[], b: readonly string[]): boolean {
+  return a === b || (a.length === b.length && a.every((item, at) => item === b[at]));
 }
 
 /**

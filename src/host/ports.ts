@@ -1,5 +1,10 @@
 import type { Cancel } from "../ports.ts";
+import type { Holder } from "./holder.ts";
 import type { MountIdentity, MountTable } from "./mount-table.ts";
+import type { SlowChild } from "./remote-mount.ts";
+
+export type { Holder } from "./holder.ts";
+import type { Wakes } from "./wakes.ts";
 
 /**
  * Everything that the agent does to Linux. linux/ is the real implementation; test/sim has one that behaves like the
@@ -14,6 +19,7 @@ export interface HostPorts {
   readonly directories: Directories;
   readonly evidence: Evidence;
   readonly journal: JournalFile;
+  readonly wakes: Wakes;
   /** The effects of one operation on one volume. */
   effects(operation: OperationContext): Effects;
 }
@@ -36,10 +42,15 @@ export interface OperationContext {
    * (safety rule 8). The child is given up if this rejects.
    */
   onChild(child: ChildProcessID): Promise<void>;
+  /** Told once of a child that takes long; it goes on until its deadline. */
+  onSlow?(slow: SlowChild): void;
 }
 
 export interface MountTableSource {
-  /** Rejects if it cannot be read completely. */
+  /**
+   * The table with every change that was over when this was called, so that what the caller has mounted or unmounted is
+   * seen; the very object of the last time if there was none. Rejects if it cannot be read completely.
+   */
   read(): Promise<MountTable>;
   /** Calls `onChange` soon after each change of the table, at least once after the last of several. */
   watch(onChange: () => void): Cancel;
@@ -191,15 +202,6 @@ export interface Devices {
    *   nor anybody's claim is on it, what else is on it is the rest of that (law L11, decision 0013)
    */
   format(source: SourcePath, fsType: string, onProgress: (line: string) => void, begun?: string): Promise<void>;
-}
-
-/** A process that still has a volume mounted in its mount namespace. */
-export interface Holder {
-  readonly pid: number;
-  readonly command: string;
-  readonly mountPoint: string;
-  /** Whether the mount is in the node's own mount namespace: no container's, and nobody's in particular. */
-  readonly onNode?: boolean;
 }
 
 export interface Evidence {
