@@ -3,7 +3,7 @@ import { containerWith, privateCopy } from "./kernel/agent-namespace.ts";
 import type { Dentry, Maker } from "./kernel/dentry.ts";
 import type { Disk } from "./kernel/disk.ts";
 import { Errno } from "./kernel/errno.ts";
-import { exists, makeDirectories, makeIn, parentAndName, remove, rename } from "./kernel/files.ts";
+import { exists, makeAt, makeDirectories, parentAndName, remove, rename } from "./kernel/files.ts";
 import { existing, fileAt } from "./kernel/lookup.ts";
 import { type Mount, plainAttributes } from "./kernel/mount.ts";
 import type { Process } from "./kernel/processes.ts";
@@ -33,7 +33,7 @@ export class People {
       `write ${path}`,
       () => {
         const { parent, name } = parentAndName(this.#host, path);
-        makeIn(this.#machine.kernel, parent, name, "file", 0o644).content = content;
+        makeAt(this.#machine.kernel, parent, name, "file", 0o644).content = content;
       },
       maker,
     );
@@ -42,7 +42,7 @@ export class People {
   link(path: string, to: string): void {
     this.#do(`ln -s ${to} ${path}`, () => {
       const { parent, name } = parentAndName(this.#host, path);
-      makeIn(this.#machine.kernel, parent, name, "symlink", 0o777).content = to;
+      makeAt(this.#machine.kernel, parent, name, "symlink", 0o777).content = to;
     });
   }
 
@@ -57,10 +57,7 @@ export class People {
 
   rename(from: string, to: string): void {
     this.#do(`mv ${from} ${to}`, () => {
-      const old = parentAndName(this.#host, from);
-      const dentry = old.parent.children.get(old.name);
-      if (dentry === undefined) throw new Errno("ENOENT", `mv ${from}`);
-      rename(this.#machine.kernel, this.#host, dentry, parentAndName(this.#host, to));
+      rename(this.#machine.kernel, this.#host, parentAndName(this.#host, from), parentAndName(this.#host, to));
     });
   }
 
@@ -68,7 +65,7 @@ export class People {
   remove(path: string): void {
     this.#do(`rm -r ${path}`, () => {
       const { parent, name } = parentAndName(this.#host, path);
-      const dentry = parent.children.get(name);
+      const dentry = parent.dentry.children.get(name);
       if (dentry !== undefined) this.#removeAll(dentry);
     });
   }
@@ -76,7 +73,7 @@ export class People {
   mountTmpfs(path: string, source = "foreign"): void {
     const { kernel } = this.#machine;
     this.#do(`mount -t tmpfs ${source} ${path}`, () =>
-      kernel.attachNew(kernel.memoryRoot("tmpfs", source, []), existing(this.#host, path), {
+      kernel.attachNew(kernel.memoryRoot("tmpfs", source, []), () => existing(this.#host, path), {
         attributes: plainAttributes,
         maker: "person",
       }),
@@ -86,7 +83,7 @@ export class People {
   mountDisk(disk: Disk, path: string): void {
     const { kernel } = this.#machine;
     this.#do(`mount ${disk.name} ${path}`, () =>
-      kernel.attachNew(kernel.diskRoot(disk), existing(this.#host, path), {
+      kernel.attachNew(kernel.diskRoot(disk), () => existing(this.#host, path), {
         attributes: plainAttributes,
         maker: "person",
       }),
@@ -96,7 +93,10 @@ export class People {
   bind(from: string, to: string, attributes: MountAttributes = plainAttributes): void {
     const { kernel } = this.#machine;
     this.#do(`mount --bind ${from} ${to}`, () =>
-      kernel.attachNew(existing(this.#host, from).dentry, existing(this.#host, to), { attributes, maker: "person" }),
+      kernel.attachNew(existing(this.#host, from).dentry, () => existing(this.#host, to), {
+        attributes,
+        maker: "person",
+      }),
     );
   }
 

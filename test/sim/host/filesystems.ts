@@ -29,23 +29,22 @@ export function attachFilesystem(
   const { kernel } = deps.machine;
   const { fsType, source, options, attributes, target } = request;
   refuse(options, known[fsType] ?? []);
-  const at = place();
   const root = fsType === "tmpfs" ? kernel.memoryRoot("tmpfs", source, options) : rootOnDisk(deps, request, disk);
   if (disk?.filesystem !== undefined && !disk.mounted) disk.filesystem.options = options;
-  kernel.attachNew(root, at, { attributes, maker: "agent", volume: deps.volumeAt(target.path) });
+  kernel.attachNew(root, place, { attributes, maker: "agent", volume: deps.volumeAt(target.path) });
 }
 
 /** Attaches a private copy of a place, with its flags from the first instant. */
 export function bindClone(
   deps: HostDeps,
   source: Path,
-  at: Path,
+  place: () => Path,
   attributes: MountAttributes,
   target: TargetPath,
 ): void {
   const { kernel } = deps.machine;
   const identity = { device: source.dentry.superblock.device, root: source.dentry.path };
-  kernel.attachNew(source.dentry, at, { attributes, maker: "agent", volume: deps.volumeAt(target.path, identity) });
+  kernel.attachNew(source.dentry, place, { attributes, maker: "agent", volume: deps.volumeAt(target.path, identity) });
 }
 
 /** @throws VolumeError OptionsRefused */

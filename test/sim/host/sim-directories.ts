@@ -1,8 +1,8 @@
 import type { Directories, DirectoryID, PayloadFile } from "../../../src/host/ports.ts";
 import type { Dentry } from "../kernel/dentry.ts";
 import { codeOf } from "../kernel/errno.ts";
-import { makeDirectories, makeIn, parentAndName, remove, rename } from "../kernel/files.ts";
-import { rootOf, walk } from "../kernel/lookup.ts";
+import { makeAt, makeDirectories, makeIn, parentAndName, remove, removeAt, rename } from "../kernel/files.ts";
+import { existing, fileAt, rootOf, walk } from "../kernel/lookup.ts";
 import { layout } from "../machine.ts";
 import { type HostDeps, latency } from "./host-deps.ts";
 
@@ -54,12 +54,12 @@ export class SimDirectories implements Directories {
 
   remove(path: string): Promise<void> {
     return this.#effect(`remove directory ${path}`, () => {
-      const found = this.#find(path);
-      if (found === undefined) return;
+      const { kernel } = this.#deps.machine;
       try {
-        remove(this.#deps.machine.kernel, this.#deps.namespace, found);
+        const { parent, name } = parentAndName(this.#deps.namespace, path);
+        removeAt(kernel, this.#deps.namespace, parent, name, "directory");
       } catch (error) {
-        if (!["ENOTEMPTY", "EBUSY"].includes(codeOf(error) ?? "")) throw error;
+        if (!["ENOENT", "ENOTEMPTY", "EBUSY"].includes(codeOf(error) ?? "")) throw error;
       }
     });
   }
@@ -69,11 +69,11 @@ export class SimDirectories implements Directories {
       const found = this.#find(path);
       if (found === undefined || idOf(found).inode !== id.inode || idOf(found).device !== id.device) return;
       const { kernel } = this.#deps.machine;
+      this.#make(trash).mode = 0o700;
+      const name = `${id.inode}.${kernel.version}.${this.#sequence++}`;
+      const parent = existing(this.#deps.namespace, trash);
+      rename(kernel, this.#deps.namespace, parentAndName(this.#deps.namespace, path), { parent, name });
       kernel.listener.removed(found, kernel.actor);
-      rename(kernel, this.#deps.namespace, found, {
-        parent: this.#make(trash),
-        name: `${id.inode}.${kernel.version}.${this.#sequence++}`,
-      });
     });
   }
 
@@ -101,7 +101,8 @@ export class SimDirectories implements Directories {
     const cut = path.lastIndexOf("/");
     makeDirectories(machine.kernel, namespace, path.slice(0, cut), 0o700);
     const { parent, name } = parentAndName(namespace, path);
-    return makeIn(machine.kernel, parent, name, "directory", 0o700);
+    makeAt(machine.kernel, parent, name, "directory", 0o700);
+    return fileAt(namespace, path);
   }
 
   #find(path: string): Dentry | undefined {

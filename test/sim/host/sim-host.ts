@@ -1,4 +1,5 @@
 import type { HostPorts } from "../../../src/host/ports.ts";
+import { noWakes } from "../../../src/host/wakes.ts";
 import type { HostDeps } from "./host-deps.ts";
 import { SimDevices } from "./sim-devices.ts";
 import { SimDirectories } from "./sim-directories.ts";
@@ -16,6 +17,7 @@ export function simHost(deps: HostDeps): HostPorts {
     directories: new SimDirectories(deps),
     evidence: new SimEvidence(deps),
     journal: new SimJournalFile(deps),
+    wakes: noWakes,
     effects(operation) {
       const mounter = new SimMounter(deps, operation, operations++);
       return { mounter, devices: new SimDevices(deps, mounter, operation) };

@@ -13,7 +13,7 @@ import type {
   UnmountRung,
 } from "../../../src/host/ports.ts";
 import { codeOf } from "../kernel/errno.ts";
-import { makeIn, remove } from "../kernel/files.ts";
+import { makeAt, removeAt } from "../kernel/files.ts";
 import { existing, pathOf, rootOf, topOf, walk } from "../kernel/lookup.ts";
 import type { Path } from "../kernel/mount.ts";
 import { attachFilesystem, bindClone, reconfigureFilesystem } from "./filesystems.ts";
@@ -57,7 +57,7 @@ export class SimMounter implements Mounter {
       let above = existing(this.#deps.namespace, source.root);
       names.forEach((name, index) => {
         const last = index === names.length - 1;
-        makeIn(this.#deps.machine.kernel, above.dentry, name, last ? kind : "directory", last ? mode : 0o755);
+        makeAt(this.#deps.machine.kernel, above, name, last ? kind : "directory", last ? mode : 0o755);
         above = topOf(
           this.#openSource({ root: source.root, path: `/${names.slice(0, index + 1).join("/")}` }) ?? above,
         );
@@ -73,7 +73,7 @@ export class SimMounter implements Mounter {
   makeTarget = (target: TargetPath, kind: "directory" | "file"): Promise<void> =>
     this.#call({ what: `make target ${target.path}`, path: target.path }, () => {
       const { parent, name } = walkToTarget(this.#deps, target, "make");
-      makeIn(this.#deps.machine.kernel, parent.dentry, name, kind, kind === "directory" ? 0o755 : 0o644);
+      makeAt(this.#deps.machine.kernel, parent, name, kind, kind === "directory" ? 0o755 : 0o644);
       const made = openTarget(this.#deps, target);
       if (made === undefined || kindOf(made.dentry) === kind) return;
       const message = `${target.path} is a ${kindOf(made.dentry)}, but a ${kind} is to be mounted on it: move it away`;
@@ -84,12 +84,12 @@ export class SimMounter implements Mounter {
     this.#call({ what: `remove target ${target.path}`, path: target.path }, () => {
       const found = openTarget(this.#deps, target);
       if (found === undefined || found.dentry === found.mount.root) return;
-      if (kindOf(found.dentry) !== kind) throw new Error(`unlinkat: ${kind === "file" ? "EISDIR" : "ENOTDIR"}`);
       if (kind === "file" && found.dentry.content !== "") return;
+      const { parent, name } = walkToTarget(this.#deps, target, "make");
       try {
-        remove(this.#deps.machine.kernel, this.#deps.namespace, found.dentry);
+        removeAt(this.#deps.machine.kernel, this.#deps.namespace, parent, name, kind);
       } catch (error) {
-        if (!["ENOTEMPTY", "EBUSY"].includes(codeOf(error) ?? "")) throw error;
+        if (!["ENOENT", "ENOTEMPTY", "EBUSY"].includes(codeOf(error) ?? "")) throw error;
       }
     });
 
@@ -103,7 +103,7 @@ export class SimMounter implements Mounter {
         if (!sameIdentity(identify(found), expect)) {
           throw new VolumeError("SetUpFailed", "transient", `${source.path} changed while it was being mounted`);
         }
-        bindClone(this.#deps, found, this.#free(target), attributes, target);
+        bindClone(this.#deps, found, () => this.#free(target), attributes, target);
       },
     );
 

@@ -3,7 +3,7 @@ import { joinPath, type MountIdentity, relativePath } from "../../../src/host/mo
 import type { FileKind, TargetPath } from "../../../src/host/ports.ts";
 import type { Dentry } from "../kernel/dentry.ts";
 import { codeOf } from "../kernel/errno.ts";
-import { makeIn } from "../kernel/files.ts";
+import { makeAt } from "../kernel/files.ts";
 import { pathOf, pointOf, rootOf, topOf, walk } from "../kernel/lookup.ts";
 import type { Path } from "../kernel/mount.ts";
 import type { HostDeps } from "./host-deps.ts";
@@ -33,7 +33,7 @@ export function walkToTarget(
     let at = prefix;
     const inside = relativePath(target.prefix, target.path.slice(0, cut));
     for (const segment of inside.split("/").filter((part) => part !== "")) {
-      if (how === "make") makeIn(deps.machine.kernel, at.dentry, segment, "directory", 0o755);
+      if (how === "make") makeAt(deps.machine.kernel, at, segment, "directory", 0o755);
       const next = walk(at, segment, "refuse");
       if (next === undefined) return { name };
       at = next;

@@ -102,11 +102,16 @@ export class Kernel {
     return disk.filesystem.root;
   }
 
-  /** The mount of a place, attached to another. */
-  attachNew(root: Dentry, at: Path, mount: Omit<Parameters<MountTree["create"]>[0], "root">): Mount {
+  /** A new mount of a file or directory, attached to what `place` finds once it is made; if that fails, nothing is left. */
+  attachNew(root: Dentry, place: () => Path, mount: Omit<Parameters<MountTree["create"]>[0], "root">): Mount {
     const made = this.tree.create({ root, ...mount });
-    this.tree.attach(made, at);
-    return made;
+    try {
+      this.tree.attach(made, place());
+      return made;
+    } catch (error) {
+      this.tree.drop(made);
+      throw error;
+    }
   }
 
   #unused(superblock: Superblock): void {

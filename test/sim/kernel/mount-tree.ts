@@ -4,6 +4,7 @@ import { Errno } from "./errno.ts";
 import { LowestFree } from "./lowest-free.ts";
 import { Mount, type Namespace, type Path } from "./mount.ts";
 import { PeerGroups } from "./peer-groups.ts";
+import { propagated, type Relation } from "./propagate-attach.ts";
 import type { Superblock } from "./superblock.ts";
 
 /** Told of each mount that comes or goes, at the moment it does. */
@@ -55,20 +56,31 @@ export class MountTree {
     namespace.mounts.add(mount);
   }
 
-  /** Attaches a mount to a place, and copies of it to all places that the place propagates to. */
+  /** Attaches a mount, with all that is on it, to a place, and copies of it to all places that the place propagates to. */
   attach(mount: Mount, at: Path): void {
-    const { mount: parent, dentry } = at;
-    if (dentry.unlinked) throw new Errno("ENOENT", "move_mount");
-    if (parent.group !== undefined && mount.group === undefined) this.groups.share(mount);
+    if (at.dentry.unlinked) throw new Errno("ENOENT", "move_mount");
+    if (isDirectory(at.dentry) !== isDirectory(mount.root)) throw new Errno("EINVAL", "move_mount");
+    const copies = propagated(this, mount, at);
     this.#place(mount, at);
-    if (parent.group === undefined || mount.group === undefined) return;
-    for (const peer of this.groups.members(parent.group)) {
-      if (peer === parent || !reaches(peer, dentry)) continue;
-      const copy = this.clone(mount);
-      this.groups.share(copy, mount.group);
-      this.#place(copy, { mount: peer, dentry });
+    for (const copy of copies) this.#place(copy.mount, copy.at);
+  }
+
+  /** Gives up a mount, with all that is on it, that was attached nowhere. */
+  drop(mount: Mount): void {
+    for (const each of subtree(mount).reverse()) {
+      this.#takeOff(each);
+      this.#free(each);
     }
-    this.#attachToSlaves(mount, mount.group, parent.group, dentry);
+  }
+
+  /** Takes a mount, with all that is on it, from where it is to another place. */
+  move(mount: Mount, at: Path): void {
+    const from = placeOf(mount);
+    const copies = propagated(this, mount, at);
+    this.#takeOff(mount);
+    this.#listener.detached(mount, from);
+    this.#place(mount, at);
+    for (const copy of copies) this.#place(copy.mount, copy.at);
   }
 
   /** @throws Errno EBUSY unless `lazy`: mounts on it, or processes in it, here or where the unmount would propagate to */
@@ -77,6 +89,7 @@ export class MountTree {
     if (!lazy && this.#isBusy(mount, from)) throw new Errno("EBUSY", "umount2");
     // A lazy unmount takes everything on it along, what lies deepest first.
     for (const each of subtree(mount).reverse()) {
+      if (each.parent === undefined) continue; // it was a copy of one that lies deeper
       const at = placeOf(each);
       this.#remove(each);
       for (const receiver of this.groups.receivers(at.mount)) {
@@ -110,12 +123,25 @@ export class MountTree {
     if (mount.users === 0 && mount.namespace === undefined) this.#free(mount);
   }
 
-  /** As unshare(CLONE_NEWNS): the same tree, each copy in the group of its original. */
-  copyTree(original: Mount, root = original.root): Mount {
-    const copy = this.#copyOf(original, root);
+  /** As unshare(CLONE_NEWNS) and mount --rbind: the same tree, each copy related to its original as `how` says. */
+  copyTree(original: Mount, root = original.root, how: Relation = "peer"): Mount {
+    const copy = this.copy(original, root, how);
     for (const [point, child] of original.children) {
       if (relativeTo(root, point) === undefined) continue;
-      this.#setPlace(this.copyTree(child), { mount: copy, dentry: point });
+      this.#setPlace(this.copyTree(child, child.root, how), { mount: copy, dentry: point });
+    }
+    return copy;
+  }
+
+  /** A mount that shows the same, or a part of it, with the same flags, and propagation between the two as `how` says. */
+  copy(original: Mount, root = original.root, how: Relation = "peer"): Mount {
+    const copy = this.clone(original, root);
+    if (how === "peer") {
+      if (original.group !== undefined) this.groups.share(copy, original.group);
+      this.groups.follow(copy, original.master);
+    } else {
+      if (how === "sharedSlave") this.groups.share(copy);
+      this.groups.follow(copy, original.group);
     }
     return copy;
   }
@@ -129,48 +155,23 @@ export class MountTree {
     }
   }
 
-  #copyOf(original: Mount, root: Dentry): Mount {
-    const copy = this.clone(original, root);
-    if (original.group !== undefined) this.groups.share(copy, original.group);
-    this.groups.follow(copy, original.master);
-    return copy;
-  }
-
-  #attachToSlaves(source: Mount, sourceGroup: number, parentGroup: number, dentry: Dentry): void {
-    const done = new Set<number>();
-    for (const slave of this.groups.slaves(parentGroup)) {
-      if (slave.group === undefined) {
-        if (!reaches(slave, dentry)) continue;
-        const copy = this.clone(source);
-        this.groups.follow(copy, sourceGroup);
-        this.#place(copy, { mount: slave, dentry });
-      } else if (!done.has(slave.group)) {
-        done.add(slave.group);
-        let copyGroup: number | undefined;
-        for (const member of this.groups.members(slave.group)) {
-          if (!reaches(member, dentry)) continue;
-          const copy = this.clone(source);
-          copyGroup = this.groups.share(copy, copyGroup);
-          this.groups.follow(copy, sourceGroup);
-          this.#place(copy, { mount: member, dentry });
-        }
-        this.#attachToSlaves(source, copyGroup ?? sourceGroup, slave.group, dentry);
-      }
-    }
-  }
-
   /** Where a copy comes upon a mount that is there already, it goes beneath it. */
   #place(mount: Mount, at: Path): void {
     const above = at.mount.children.get(at.dentry);
     if (above !== undefined) {
       this.#takeOff(above);
-      this.#setPlace(above, { mount, dentry: mount.root });
+      const top = topmost(mount);
+      this.#setPlace(above, { mount: top, dentry: top.root });
     }
     this.#setPlace(mount, at);
-    mount.namespace = at.mount.namespace;
-    mount.namespace?.mounts.add(mount);
-    this.#listener.attached(mount);
-    mount.namespace?.changed();
+    const { namespace } = at.mount;
+    for (const each of subtree(mount)) {
+      if (each.namespace !== undefined && each !== mount) continue; // was there before, or was moved
+      each.namespace = namespace;
+      namespace?.mounts.add(each);
+      this.#listener.attached(each);
+    }
+    namespace?.changed();
   }
 
   #setPlace(mount: Mount, { mount: parent, dentry }: Path): void {
@@ -237,8 +238,14 @@ function placeOf(mount: Mount): Path {
   return { mount: mount.parent, dentry: mount.point };
 }
 
-function reaches(mount: Mount, dentry: Dentry): boolean {
-  return relativeTo(mount.root, dentry) !== undefined;
+function isDirectory(dentry: Dentry): boolean {
+  return dentry.kind === "directory";
+}
+
+/** The last of the mounts that cover each other completely, beginning with this one. */
+function topmost(mount: Mount): Mount {
+  const above = mount.children.get(mount.root);
+  return above === undefined ? mount : topmost(above);
 }
 
 /** Whether all that is on a mount is one mount on its root. */

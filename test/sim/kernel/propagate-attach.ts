@@ -1,0 +1,53 @@
+import { type Dentry, relativeTo } from "./dentry.ts";
+import type { Mount, Path } from "./mount.ts";
+import type { MountTree } from "./mount-tree.ts";
+
+/** What a copy of a mount is to its original: a peer, or one that only receives, which may have peers of its own. */
+export type Relation = "peer" | "slave" | "sharedSlave";
+
+/**
+ * Copies of a mount, with all that is on it, for every place that `at` propagates to, not attached yet (propagate_mnt in
+ * fs/pnode.c). On a shared place everything that is attached becomes shared.
+ */
+export function propagated(tree: MountTree, source: Mount, at: Path): { readonly mount: Mount; readonly at: Path }[] {
+  const { mount: parent, dentry } = at;
+  if (parent.group === undefined) return [];
+  shareAll(tree, source);
+  const copies: { mount: Mount; at: Path }[] = [];
+  for (const peer of tree.groups.members(parent.group)) {
+    if (peer === parent || !reaches(peer, dentry)) continue;
+    copies.push({ mount: tree.copyTree(source), at: { mount: peer, dentry } });
+  }
+  toSlaves(source, parent.group);
+  return copies;
+
+  /** @param nearest the copy for the nearest group above that got one: what those beneath it receive from */
+  function toSlaves(nearest: Mount, group: number): void {
+    const done = new Set<number>();
+    for (const slave of tree.groups.slaves(group)) {
+      if (slave.group === undefined) {
+        if (!reaches(slave, dentry)) continue;
+        copies.push({ mount: tree.copyTree(nearest, nearest.root, "slave"), at: { mount: slave, dentry } });
+      } else if (!done.has(slave.group)) {
+        done.add(slave.group);
+        let first: Mount | undefined;
+        for (const member of tree.groups.members(slave.group)) {
+          if (!reaches(member, dentry)) continue;
+          const copy = first === undefined ? tree.copyTree(nearest, nearest.root, "sharedSlave") : tree.copyTree(first);
+          first ??= copy;
+          copies.push({ mount: copy, at: { mount: member, dentry } });
+        }
+        toSlaves(first ?? nearest, slave.group);
+      }
+    }
+  }
+}
+
+function shareAll(tree: MountTree, mount: Mount): void {
+  if (mount.group === undefined) tree.groups.share(mount);
+  for (const child of mount.children.values()) shareAll(tree, child);
+}
+
+function reaches(mount: Mount, dentry: Dentry): boolean {
+  return relativeTo(mount.root, dentry) !== undefined;
+}
