@@ -1,0 +1,23 @@
+/** Who holds a volume: a process that uses it, or one in whose mount namespace it is mounted. */
+export interface Holder {
+  readonly pid: number;
+  readonly command: string;
+  /** The path that is held, or where the volume is mounted. */
+  readonly mountPoint: string;
+  /** Whether the mount is in the node's own mount namespace: no container's, and nobody's in particular. */
+  readonly onNode?: boolean;
+  /** What it does with the path: `open file`, `working directory`, `mapped file`. */
+  readonly use?: string;
+  /** Id of the container that it is in, and UID of that container's pod, by its cgroup. */
+  readonly container?: string;
+  readonly pod?: string;
+}
+
+/** What keeps a mount that is no process: another mount, swap or a loop device on it. */
+export interface Blocker {
+  readonly kind: "Mount" | "Swap" | "LoopDevice";
+  /** Mount point, or path of the file or device. */
+  readonly name: string;
+  /** For people: type and source of a mount, the file of a loop device. */
+  readonly detail?: string;
+}
