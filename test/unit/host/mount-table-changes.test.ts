@@ -53,6 +53,14 @@ function byAge(mounts: ReadonlyMap<number, MountEntry>): MountEntry[] {
   return [...mounts.values()].sort((a, b) => (a.uniqueID ?? 0) - (b.uniqueID ?? 0));
 }
 
+/** A table to begin with, whose indexes are shared for a while. */
+const started: ReadonlyMap<number, MountEntry> = new Map(
+  Array.from({ length: lastID / 2 }, (_, id) => [
+    id,
+    entry({ id, uniqueID: id, parent: 0, point: points[id % 5] ?? "/" }),
+  ]),
+);
+
 describe("MountTable that came from another", () => {
   const batches = fc.array(fc.array(step, { maxLength: 12 }), { minLength: 1, maxLength: 40 });
 
@@ -60,8 +68,8 @@ describe("MountTable that came from another", () => {
     fc.assert(
       fc.property(batches, (all) => {
         let unique = 100;
-        let mounts: ReadonlyMap<number, MountEntry> = new Map();
-        let table = new MountTable([]);
+        let mounts = started;
+        let table = new MountTable(byAge(started));
         for (const batch of all) {
           mounts = changed(mounts, batch, () => ++unique);
           table = table.updated(new Map(batch.map(({ id }) => [id, mounts.get(id)])));
@@ -76,8 +84,8 @@ describe("MountTable that came from another", () => {
     fc.assert(
       fc.property(batches, (all) => {
         let unique = 100;
-        let mounts: ReadonlyMap<number, MountEntry> = new Map();
-        let table = new MountTable([]);
+        let mounts = started;
+        let table = new MountTable(byAge(started).map(without));
         for (const batch of all) {
           mounts = changed(mounts, batch, () => ++unique);
           const entries = byAge(mounts).map(without);
@@ -92,8 +100,8 @@ describe("MountTable that came from another", () => {
     fc.assert(
       fc.property(batches, (all) => {
         let unique = 100;
-        let mounts: ReadonlyMap<number, MountEntry> = new Map();
-        const tables = [new MountTable([])];
+        let mounts = started;
+        const tables = [new MountTable(byAge(started))];
         for (const batch of all) {
           mounts = changed(mounts, batch, () => ++unique);
           tables.push(
