@@ -1,0 +1,36 @@
+import type { Cancel } from "../ports.ts";
+import type { MountTable } from "./mount-table.ts";
+
+/**
+ * How a mount table is kept, best first:
+ * - fanotify: the kernel names each mount that came, moved or went, and is asked about that one (statmount(2))
+ * - listmount: the kernel says that something changed; what came and went shows in a list of ids
+ * - mountinfo: the kernel says that something changed; the text is read and compared with the last
+ */
+export type MountTier = "fanotify" | "listmount" | "mountinfo";
+
+/** How the keeping of a table goes. Numbers count from the start. */
+export interface MountTableStatus {
+  /** Undefined until the table was read. */
+  readonly tier: MountTier | undefined;
+  /** Times that everything was read and compared without the kernel asking for it. */
+  readonly resyncs: number;
+  /** Times that the kernel had to drop events because nobody read them. */
+  readonly overflows: number;
+  /** Differences that a resync found and no event had told of. */
+  readonly unannounced: number;
+}
+
+export interface MountTableSource {
+  /**
+   * The table with every mount, move and unmount that was over when this was called, and every change of options that
+   * the caller made: what one has just done is seen. The very object of the last time if nothing changed. What the
+   * kernel tells nobody is seen within a minute: other propagation, a renamed directory, a file system that went
+   * read-only by itself. Rejects if the table cannot be read completely.
+   */
+  read(): Promise<MountTable>;
+  /** Calls `onChange` soon after each change of the table, at least once after the last of several. */
+  watch(onChange: () => void): Cancel;
+  /** For people and metrics. */
+  status?(): MountTableStatus;
+}
