@@ -1,9 +1,11 @@
-import type { Cancel } from "../ports.ts";
 import type { Holder } from "./holder.ts";
-import type { MountIdentity, MountTable } from "./mount-table.ts";
+import type { MountIdentity } from "./mount-table.ts";
+import type { MountTableSource } from "./mount-table-source.ts";
 import type { SlowChild } from "./remote-mount.ts";
 
 export type { Holder } from "./holder.ts";
+export type { MountTableSource } from "./mount-table-source.ts";
+
 import type { Wakes } from "./wakes.ts";
 
 /**
@@ -44,16 +46,6 @@ export interface OperationContext {
   onChild(child: ChildProcessID): Promise<void>;
   /** Told once of a child that takes long; it goes on until its deadline. */
   onSlow?(slow: SlowChild): void;
-}
-
-export interface MountTableSource {
-  /**
-   * The table with every change that was over when this was called, so that what the caller has mounted or unmounted is
-   * seen; the very object of the last time if there was none. Rejects if it cannot be read completely.
-   */
-  read(): Promise<MountTable>;
-  /** Calls `onChange` soon after each change of the table, at least once after the last of several. */
-  watch(onChange: () => void): Cancel;
 }
 
 /** A path that a volume comes from: `path` looked up as if `root` were the root directory. */
