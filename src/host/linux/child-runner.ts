@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { basename } from "node:path";
 import { VolumeError } from "../../errors.ts";
-import type { Timers } from "../../ports.ts";
+import type { Cancel, Timers } from "../../ports.ts";
 import type { ChildProcessID, Mounter, OperationContext } from "../ports.ts";
 import { type ChildSlot, ChildSlots } from "./child-slots.ts";
 
@@ -39,10 +39,17 @@ const killGraceMs = 1000;
 export class ChildRunner {
   readonly #deps: ChildRunnerDeps;
   readonly #slots: ChildSlots;
+  readonly #onEnded = new Set<() => void>();
 
   constructor(deps: ChildRunnerDeps) {
     this.#deps = deps;
     this.#slots = new ChildSlots(deps);
+  }
+
+  /** Calls back whenever a child has ended, and its slot is free. */
+  onEnded(tell: () => void): Cancel {
+    this.#onEnded.add(tell);
+    return () => this.#onEnded.delete(tell);
   }
 
   async run(request: ChildRequest, operation: OperationContext, onLine?: (line: string) => void): Promise<ChildResult> {
@@ -68,7 +75,10 @@ export class ChildRunner {
       env: { PATH: "/usr/sbin:/usr/bin:/sbin:/bin" },
     });
     const ended = collect(child, onLine);
-    void ended.then(() => slot.release());
+    void ended.then(() => {
+      slot.release();
+      for (const tell of [...this.#onEnded]) tell();
+    });
     try {
       await spawned(child);
       await operation.onChild(identify(child));

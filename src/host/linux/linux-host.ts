@@ -10,6 +10,7 @@ import { LinuxEvidence } from "./linux-evidence.ts";
 import { LinuxJournalFile } from "./linux-journal-file.ts";
 import { LinuxMountTable } from "./linux-mount-table.ts";
 import { RoutedMounter } from "./routed-mounter.ts";
+import { linuxWakes } from "./wake-sources.ts";
 
 export interface LinuxHostOptions {
   readonly stateDir: string;
@@ -35,6 +36,7 @@ export function linuxHost(options: LinuxHostOptions): HostPorts {
     directories: new LinuxDirectories({ libc, trash: `${stateDir}/trash`, runner }),
     evidence: new LinuxEvidence(nodeProcess ?? "self"),
     journal: new LinuxJournalFile(`${stateDir}/journal`, ranBefore),
+    wakes: linuxWakes({ libc, timers, mountTable, onChildEnded: (ended) => runner.onEnded(ended) }),
     effects(operation: OperationContext): Effects {
       const mounter = new RoutedMounter(mountTable, here, new ChildMounter(runner, operation));
       return { mounter, devices: new LinuxDevices(mounter, runner, operation) };

@@ -1,6 +1,7 @@
 import { MountTable } from "../../../src/host/mount-table.ts";
 import type { MountEntry } from "../../../src/host/mountinfo.ts";
 import type { ChildProcessID, Effects, Holder, HostPorts, JournalFile, Mounter } from "../../../src/host/ports.ts";
+import { noWakes } from "../../../src/host/wakes.ts";
 import { entry } from "../../lib/mount-entries.ts";
 
 /**
@@ -55,6 +56,8 @@ export class FakeHost implements HostPorts {
     keepCopy: async (suffix) => suffix,
     close: async () => {},
   };
+
+  wakes: HostPorts["wakes"] = noWakes;
 
   effects(): Effects {
     const devices = {

@@ -1,0 +1,65 @@
+import koffi from "koffi";
+import { Errno } from "./errno.ts";
+
+/** Numbers of Linux's interface (include/uapi). pidfd_open has the same one on every architecture. */
+const SYS_pidfd_open = 434;
+const O_CLOEXEC = 0o2000000;
+const O_NONBLOCK = 0o4000;
+const AF_NETLINK = 16;
+const SOCK_RAW = 3;
+const NETLINK_KOBJECT_UEVENT = 15;
+const MSG_DONTWAIT = 0x40;
+/** The multicast group in which the kernel speaks; in group 2 udev repeats it for those who listen to udev. */
+const kernelGroup = 1;
+const longestLink = 4096;
+
+/** System calls of the wake sources, which Node does not have. All throw Errno. */
+export type WakeCalls = ReturnType<typeof loadWakeCalls>;
+
+export function loadWakeCalls() {
+  const lib = koffi.load(null);
+  const inotifyInit1 = lib.func("int inotify_init1(int flags)");
+  const inotifyAddWatch = lib.func("int inotify_add_watch(int fd, str path, uint mask)");
+  const inotifyRmWatch = lib.func("int inotify_rm_watch(int fd, int wd)");
+  const read = lib.func("long read(int fd, void *buffer, size_t length)");
+  const readlinkat = lib.func("long readlinkat(int dir, str path, void *buffer, size_t length)");
+  const pidfdOpen = lib.func("syscall", "long", ["long", "int", "uint"]);
+  const socket = lib.func("int socket(int domain, int type, int protocol)");
+  const bind = lib.func("int bind(int fd, void *address, uint length)");
+  const recv = lib.func("long recv(int fd, void *buffer, size_t length, int flags)");
+
+  // errno is only good in the statement after the call: any call of Node in between may change it.
+  const checked = (call: string, result: number): number => {
+    if (result >= 0) return result;
+    throw new Errno(call, koffi.errno());
+  };
+
+  return {
+    /** inotify(7) @returns a descriptor that the caller closes, whose reads never wait */
+    inotifyInit: (): number => checked("inotify_init1", inotifyInit1(O_CLOEXEC | O_NONBLOCK)),
+    /** @param file a descriptor: the path of one is the only way to name a file without a lookup that others can lead away */
+    inotifyAddWatch: (fd: number, file: number, mask: number): number =>
+      checked("inotify_add_watch", inotifyAddWatch(fd, `/proc/self/fd/${file}`, mask)),
+    inotifyRemoveWatch: (fd: number, wd: number): void => {
+      checked("inotify_rm_watch", inotifyRmWatch(fd, wd));
+    },
+    read: (fd: number, into: Buffer): number => checked("read", read(fd, into, into.length)),
+    /** Where an open symbolic link leads. */
+    readLink(link: number): string {
+      const buffer = Buffer.alloc(longestLink);
+      return buffer.toString("utf8", 0, checked("readlinkat", readlinkat(link, "", buffer, buffer.length)));
+    },
+    /** pidfd_open(2) @returns a descriptor that the caller closes; readable once all threads of the process have ended */
+    pidfdOpen: (pid: number): number => checked("pidfd_open", pidfdOpen(SYS_pidfd_open, pid, 0)),
+    /** A socket on which the kernel tells of its devices (netlink(7)). */
+    openUevents(): number {
+      const fd = checked("socket", socket(AF_NETLINK, SOCK_RAW | O_CLOEXEC | O_NONBLOCK, NETLINK_KOBJECT_UEVENT));
+      const address = Buffer.alloc(12); // sockaddr_nl: family, padding, port (0: the kernel chooses one), groups
+      address.writeUInt16LE(AF_NETLINK, 0);
+      address.writeUInt32LE(kernelGroup, 8);
+      checked("bind", bind(fd, address, address.length));
+      return fd;
+    },
+    receive: (fd: number, into: Buffer): number => checked("recv", recv(fd, into, into.length, MSG_DONTWAIT)),
+  };
+}

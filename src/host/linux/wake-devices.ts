@@ -1,0 +1,90 @@
+import { closeSync } from "node:fs";
+import koffi from "koffi";
+import type { Cancel, Timers } from "../../ports.ts";
+import type { WakeListener } from "../wakes.ts";
+import { errnoOf } from "./errno.ts";
+import type { WakeCalls } from "./wake-calls.ts";
+
+/** Longer than any message: the kernel keeps to 2 KiB (UEVENT_BUFFER_SIZE). */
+const bufferBytes = 8 * 1024;
+/** Milliseconds within which changes are told of once: a disk with its partitions makes a dozen. */
+const gatherMs = 20;
+/** Messages of one round; more are read with the next, so that a flood does not keep us here. */
+const mostMessages = 256;
+
+export interface DeviceWakesDeps {
+  readonly calls: WakeCalls;
+  readonly timers: Timers;
+}
+
+/**
+ * Tells of changes of block devices, by the kernel's uevents (NETLINK_KOBJECT_UEVENT): disks that come and go, media, sizes,
+ * and holders such as device-mapper. They arrive in every network namespace that belongs to the node's user namespace, the
+ * host's or not. Only a privileged process can send one that looks so; it could wake, no more.
+ */
+export class DeviceWakes {
+  readonly #deps: DeviceWakesDeps;
+  readonly #listeners = new Set<WakeListener>();
+  readonly #buffer = Buffer.alloc(bufferBytes);
+  #close: Cancel | undefined;
+  #telling: Cancel | undefined;
+
+  constructor(deps: DeviceWakesDeps) {
+    this.#deps = deps;
+  }
+
+  watch(listener: WakeListener): Cancel {
+    this.#listeners.add(listener);
+    let cancel: Cancel = () => {};
+    try {
+      this.#close ??= this.#open();
+    } catch (error) {
+      const code = errnoOf(error);
+      if (code === undefined) throw error;
+      cancel = this.#deps.timers.after(0, () => listener.deaf(code === "EMFILE" ? "limit" : "unsupported"));
+    }
+    return () => {
+      cancel();
+      this.#listeners.delete(listener);
+      if (this.#listeners.size > 0) return;
+      this.#telling?.();
+      this.#telling = undefined;
+      this.#close?.();
+      this.#close = undefined;
+    };
+  }
+
+  #open(): Cancel {
+    const fd = this.#deps.calls.openUevents();
+    const handle = koffi.node.poll(fd, { readable: true }, () => this.#read(fd));
+    return () => {
+      handle.close();
+      closeSync(fd);
+    };
+  }
+
+  #read(fd: number): void {
+    try {
+      for (let messages = 0; messages < mostMessages; messages++) {
+        const length = this.#deps.calls.receive(fd, this.#buffer);
+        if (isOfBlockDevice(this.#buffer.toString("latin1", 0, length))) this.#tellSoon();
+      }
+    } catch (error) {
+      if (errnoOf(error) === "EAGAIN") return; // all of them were read
+      if (errnoOf(error) !== "ENOBUFS") throw error;
+      this.#tellSoon(); // the kernel has dropped some
+    }
+  }
+
+  #tellSoon(): void {
+    this.#telling ??= this.#deps.timers.after(gatherMs, () => {
+      this.#telling = undefined;
+      for (const listener of [...this.#listeners]) listener.woken();
+    });
+  }
+}
+
+/** A message is `action@devpath` and then `KEY=value`, each ended by a zero. */
+function isOfBlockDevice(message: string): boolean {
+  return message.includes("\0SUBSYSTEM=block\0");
+}

@@ -1,0 +1,109 @@
+import { isLocal, mayHang } from "../may-hang.ts";
+import { joinPath, type MountTable } from "../mount-table.ts";
+import type { Found, Ground } from "../wake-walk.ts";
+import { AT_EMPTY_PATH, AT_FDCWD, O, RESOLVE, S_IFMT } from "./constants.ts";
+import { Descriptor } from "./descriptor.ts";
+import { errnoOf } from "./errno.ts";
+import type { Libc, Statx } from "./libc.ts";
+import type { WakeCalls } from "./wake-calls.ts";
+import type { Inotify } from "./wake-inotify.ts";
+import { kindOf } from "./walk.ts";
+
+/** A directory on the way, held open until the walk is over. */
+export interface OpenDirectory {
+  readonly fd: number;
+  /** As the agent sees it, links resolved. */
+  readonly path: string;
+}
+
+/** File systems that are local but whose files come and go without an event: the kernel makes them by itself. */
+const silent = new Set(["proc", "sysfs"]);
+
+const symbolicLink = 0o120000;
+const oneName = RESOLVE.BENEATH | RESOLVE.NO_MAGICLINKS;
+
+export interface GroundInput {
+  readonly libc: Libc;
+  readonly calls: WakeCalls;
+  readonly inotify: Inotify;
+  /** The mounts that the agent sees now. */
+  readonly table: MountTable;
+  readonly root: string;
+}
+
+/**
+ * The real file system, walked name by name from held descriptors, so that what others rename under our hands leads
+ * nowhere else. A mount of a type that could hang is not entered; what the table does not show yet is not either.
+ */
+export class LinuxGround implements Ground<OpenDirectory>, Disposable {
+  readonly #input: GroundInput;
+  readonly #opened: Descriptor[] = [];
+  /** What was begun to listen to: names by watch; "" is the watched file itself. */
+  readonly heard = new Map<number, Set<string>>();
+  /** The name that was asked for last. */
+  last: { readonly wd: number; readonly name: string } | undefined;
+
+  constructor(input: GroundInput) {
+    this.#input = input;
+  }
+
+  root(): Found<OpenDirectory> {
+    const { libc, table, root } = this.#input;
+    if (mayHang(table, root)) return { kind: "deaf", why: "mayHang" };
+    const fd = this.#hold(libc.openat2(AT_FDCWD, root, O.PATH | O.DIRECTORY | O.CLOEXEC, 0, RESOLVE.NO_MAGICLINKS));
+    return {
+      kind: "directory",
+      directory: { fd, path: root },
+      identity: identityOf(libc.statx(fd, "", AT_EMPTY_PATH)),
+    };
+  }
+
+  look(directory: OpenDirectory, name: string): Found<OpenDirectory> {
+    const { libc, calls, inotify, table } = this.#input;
+    const wd = inotify.watchDirectory(directory.fd);
+    this.#listen(wd, name);
+    const path = joinPath(directory.path, name);
+    const mount = table.at(path);
+    if (mount !== undefined && !isLocal(mount.fsType)) return { kind: "deaf", why: "mayHang" };
+    if (mount !== undefined && silent.has(mount.fsType)) return { kind: "deaf", why: "unsupported" };
+    const resolve = mount === undefined ? oneName | RESOLVE.NO_XDEV : oneName;
+    try {
+      const fd = this.#hold(libc.openat2(directory.fd, name, O.PATH | O.NOFOLLOW | O.CLOEXEC, 0, resolve));
+      const stat = libc.statx(fd, "", AT_EMPTY_PATH);
+      const identity = identityOf(stat);
+      if ((stat.mode & S_IFMT) === symbolicLink) return { kind: "link", to: calls.readLink(fd), identity };
+      const file = { fd, path };
+      return kindOf(stat) === "directory"
+        ? { kind: "directory", directory: file, identity }
+        : { kind: "file", file, identity };
+    } catch (error) {
+      // EXDEV: mounted since the table was read, of which the table tells next.
+      if (["ENOENT", "ENOTDIR", "EXDEV"].includes(errnoOf(error) ?? "")) return { kind: "missing" };
+      throw error;
+    }
+  }
+
+  listenToFile({ fd }: OpenDirectory): void {
+    this.#listen(this.#input.inotify.watchWriters(fd), "");
+  }
+
+  [Symbol.dispose](): void {
+    for (const descriptor of this.#opened) descriptor[Symbol.dispose]();
+  }
+
+  #hold(fd: number): number {
+    this.#opened.push(new Descriptor(fd));
+    return fd;
+  }
+
+  #listen(wd: number, name: string): void {
+    const names = this.heard.get(wd);
+    if (names === undefined) this.heard.set(wd, new Set([name]));
+    else names.add(name);
+    if (name !== "") this.last = { wd, name };
+  }
+}
+
+function identityOf({ mode, device, inode, mountID, deviceNumber }: Statx): string {
+  return `${(mode & S_IFMT).toString(8)} ${device} ${inode} in ${mountID} for ${deviceNumber}`;
+}

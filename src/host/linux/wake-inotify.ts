@@ -1,0 +1,144 @@
+import { closeSync } from "node:fs";
+import koffi from "koffi";
+import type { Cancel, Timers } from "../../ports.ts";
+import { errnoOf } from "./errno.ts";
+import type { WakeCalls } from "./wake-calls.ts";
+
+/** include/uapi/linux/inotify.h */
+const IN = {
+  CLOSE_WRITE: 0x8,
+  MOVED_FROM: 0x40,
+  MOVED_TO: 0x80,
+  CREATE: 0x100,
+  DELETE: 0x200,
+  DELETE_SELF: 0x400,
+  MOVE_SELF: 0x800,
+  UNMOUNT: 0x2000,
+  Q_OVERFLOW: 0x4000,
+  IGNORED: 0x8000,
+  ONLYDIR: 0x01000000,
+} as const;
+
+/** What changes where a name in a directory leads. Nothing of what is read, written or listed, so that use costs nothing. */
+const directoryMask = IN.CREATE | IN.DELETE | IN.MOVED_FROM | IN.MOVED_TO | IN.DELETE_SELF | IN.MOVE_SELF | IN.ONLYDIR;
+
+const headerBytes = 16;
+/** Room for 2,000 events of one read; the kernel keeps 16,384 before it drops some and says so. */
+const bufferBytes = 64 * 1024;
+/** Reads of one round: enough for a full queue; whoever makes events faster than they are read must not keep us here. */
+const mostReads = 10;
+/** Events of one round above which there is a storm: the next round is put off, so that they cost little. */
+const stormEvents = 64;
+/** Milliseconds for which a round is put off: doubled with each round of a storm. */
+const pause = { first: 5, longest: 250 } as const;
+
+/** Told of each event: the watch, and the name in its directory; "" of the watched file itself. */
+export type OnEvent = (wd: number, name: string) => void;
+
+export interface InotifyDeps {
+  readonly calls: WakeCalls;
+  readonly timers: Timers;
+  readonly onEvent: OnEvent;
+  /** The watch is gone, with what it watched. */
+  readonly onGone: (wd: number) => void;
+  /** The kernel has dropped events: anything may have changed. */
+  readonly onOverflow: () => void;
+  /** Called after the events of each round. */
+  readonly onRound: () => void;
+}
+
+/**
+ * One inotify instance (inotify(7)): users have only 128 of them, and kubelet and containers take from the same number.
+ * Events are read on the main thread. However many there are, a round is read at most every `pause.longest`.
+ */
+export class Inotify {
+  readonly #deps: InotifyDeps;
+  readonly #fd: number;
+  readonly #handle: ReturnType<typeof koffi.node.poll>;
+  readonly #buffer = Buffer.alloc(bufferBytes);
+  #pauseMs = 0;
+  #resume: Cancel = () => {};
+
+  /** @throws Errno EMFILE if the user has too many */
+  constructor(deps: InotifyDeps) {
+    this.#deps = deps;
+    this.#fd = deps.calls.inotifyInit();
+    this.#handle = koffi.node.poll(this.#fd, { readable: true }, () => this.#round());
+  }
+
+  /**
+   * @param directory an open directory
+   * @returns the watch: the same one for the same directory
+   * @throws Errno ENOSPC if the user has too many
+   */
+  watchDirectory(directory: number): number {
+    return this.#deps.calls.inotifyAddWatch(this.#fd, directory, directoryMask);
+  }
+
+  /** Tells when somebody who could write to an open file closes it. */
+  watchWriters(file: number): number {
+    return this.#deps.calls.inotifyAddWatch(this.#fd, file, IN.CLOSE_WRITE);
+  }
+
+  unwatch(wd: number): void {
+    try {
+      this.#deps.calls.inotifyRemoveWatch(this.#fd, wd);
+    } catch (error) {
+      if (errnoOf(error) !== "EINVAL") throw error; // it went with what it watched, and nobody was told yet
+    }
+  }
+
+  close(): void {
+    this.#resume();
+    this.#handle.close();
+    closeSync(this.#fd);
+  }
+
+  #round(): void {
+    const events = this.#read();
+    this.#deps.onRound();
+    if (events < stormEvents) {
+      this.#pauseMs = 0;
+      return;
+    }
+    this.#pauseMs = Math.min(Math.max(this.#pauseMs * 2, pause.first), pause.longest);
+    this.#handle.stop();
+    this.#resume = this.#deps.timers.after(this.#pauseMs, () => {
+      this.#handle.start({ readable: true }, () => this.#round());
+    });
+  }
+
+  /** @returns how many events there were */
+  #read(): number {
+    let events = 0;
+    try {
+      for (let reads = 0; reads < mostReads; reads++) {
+        events += this.#dispatch(this.#deps.calls.read(this.#fd, this.#buffer));
+      }
+    } catch (error) {
+      if (errnoOf(error) !== "EAGAIN") throw error; // all of them were read
+    }
+    return events;
+  }
+
+  #dispatch(length: number): number {
+    let events = 0;
+    for (let at = 0; at < length; events++) {
+      const wd = this.#buffer.readInt32LE(at);
+      const mask = this.#buffer.readUInt32LE(at + 4);
+      const nameEnd = at + headerBytes + this.#buffer.readUInt32LE(at + 12);
+      if ((mask & IN.Q_OVERFLOW) !== 0) this.#deps.onOverflow();
+      else if ((mask & IN.IGNORED) !== 0) this.#deps.onGone(wd);
+      else this.#deps.onEvent(wd, nameOf(this.#buffer, at + headerBytes, nameEnd));
+      at = nameEnd;
+    }
+    return events;
+  }
+}
+
+/** Names are padded with zeros. */
+function nameOf(buffer: Buffer, from: number, to: number): string {
+  if (from === to) return "";
+  const zero = buffer.indexOf(0, from);
+  return buffer.toString("utf8", from, zero >= 0 && zero < to ? zero : to);
+}

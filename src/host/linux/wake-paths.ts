@@ -1,0 +1,198 @@
+import type { Cancel, Timers } from "../../ports.ts";
+import type { MountTableSource } from "../ports.ts";
+import { type WalkEnd, walkListening } from "../wake-walk.ts";
+import type { Deafness, WakeListener, WatchedPath } from "../wakes.ts";
+import { errnoOf } from "./errno.ts";
+import type { Libc } from "./libc.ts";
+import type { WakeCalls } from "./wake-calls.ts";
+import { LinuxGround } from "./wake-ground.ts";
+import { Inotify } from "./wake-inotify.ts";
+
+/** Milliseconds after a change of the mount table within which paths are walked again: mounts come by the hundred. */
+const tableMs = 100;
+/** Milliseconds after which a limit of the node is tried again. */
+const limitMs = 30_000;
+const limits = new Set(["EMFILE", "ENFILE", "ENOSPC", "ENOMEM"]);
+
+interface Watch {
+  readonly place: WatchedPath;
+  readonly listener: WakeListener;
+  /** Names that it listens for, by inotify watch. */
+  heard: ReadonlyMap<number, ReadonlySet<string>>;
+  /** The name whose file the path stands for, if it is there. */
+  last: { readonly wd: number; readonly name: string } | undefined;
+  /** How the last walk ended; undefined before the first. */
+  end: string | undefined;
+  deaf: Deafness | undefined;
+  /** Something has happened to the file at the end, whatever a walk shows. */
+  touched: boolean;
+}
+
+export interface PathWakesDeps {
+  readonly libc: Libc;
+  readonly calls: WakeCalls;
+  readonly timers: Timers;
+  readonly mountTable: MountTableSource;
+}
+
+/**
+ * Paths that somebody waits for. Each is walked once; an event on the way, or a change of the mount table, has it walked
+ * again, and whoever waits is woken if the walk ends differently. All share one inotify instance, and one watch for each
+ * directory.
+ */
+export class PathWakes {
+  readonly #deps: PathWakesDeps;
+  readonly #watches = new Set<Watch>();
+  readonly #byWd = new Map<number, Set<Watch>>();
+  #toWalk = new Set<Watch>();
+  #walking = false;
+  #inotify: Inotify | undefined;
+  #unwatchTable: Cancel = () => {};
+  #tableTimer: Cancel | undefined;
+  #limitTimer: Cancel | undefined;
+
+  constructor(deps: PathWakesDeps) {
+    this.#deps = deps;
+  }
+
+  watch(place: WatchedPath, listener: WakeListener): Cancel {
+    const watch: Watch = {
+      place,
+      listener,
+      heard: new Map(),
+      last: undefined,
+      end: undefined,
+      deaf: undefined,
+      touched: false,
+    };
+    if (this.#watches.size === 0) this.#unwatchTable = this.#deps.mountTable.watch(() => this.#tableChanged());
+    this.#watches.add(watch);
+    this.#walkSoon([watch]);
+    return () => this.#cancel(watch);
+  }
+
+  #cancel(watch: Watch): void {
+    if (!this.#watches.delete(watch)) return;
+    this.#toWalk.delete(watch);
+    this.#listen(watch, new Map());
+    if (this.#watches.size > 0) return;
+    this.#unwatchTable();
+    this.#tableTimer?.();
+    this.#tableTimer = undefined;
+    this.#limitTimer?.();
+    this.#limitTimer = undefined;
+    this.#inotify?.close();
+    this.#inotify = undefined;
+  }
+
+  #tableChanged(): void {
+    this.#tableTimer ??= this.#deps.timers.after(tableMs, () => {
+      this.#tableTimer = undefined;
+      this.#walkSoon(this.#watches);
+    });
+  }
+
+  #walkSoon(watches: Iterable<Watch>): void {
+    for (const watch of watches) this.#toWalk.add(watch);
+    if (!this.#walking && this.#toWalk.size > 0) void this.#walkAll();
+  }
+
+  async #walkAll(): Promise<void> {
+    this.#walking = true;
+    while (this.#toWalk.size > 0) {
+      const watches = this.#toWalk;
+      this.#toWalk = new Set();
+      const table = await this.#deps.mountTable.read().catch(() => undefined); // who reads it for a plan reports that
+      for (const watch of watches) if (table !== undefined && this.#watches.has(watch)) this.#walk(watch, table);
+    }
+    this.#walking = false;
+  }
+
+  #walk(watch: Watch, table: Awaited<ReturnType<MountTableSource["read"]>>): void {
+    const { end, deaf } = this.#listenAnew(watch, table);
+    const differs = watch.end !== undefined && watch.end !== end;
+    const touched = watch.touched && end !== "missing";
+    watch.end = end;
+    watch.touched = false;
+    if (deaf === "limit") this.#tryAgain();
+    if (deaf !== watch.deaf) {
+      watch.deaf = deaf;
+      watch.listener.deaf(deaf);
+    }
+    if (differs || touched) watch.listener.woken();
+  }
+
+  /** Walks, and listens to what the walk went through and to nothing else. */
+  #listenAnew(watch: Watch, table: Awaited<ReturnType<MountTableSource["read"]>>): WalkEnd {
+    const { libc, calls } = this.#deps;
+    try {
+      this.#inotify ??= this.#open();
+      const { root } = watch.place;
+      using ground = new LinuxGround({ libc, calls, inotify: this.#inotify, table, root });
+      try {
+        return walkListening(watch.place, ground);
+      } finally {
+        watch.last = ground.last;
+        this.#listen(watch, ground.heard);
+      }
+    } catch (error) {
+      const code = errnoOf(error);
+      if (code === undefined) throw error;
+      return { end: `failed ${code}`, deaf: limits.has(code) ? "limit" : "unsupported" };
+    }
+  }
+
+  #listen(watch: Watch, heard: ReadonlyMap<number, ReadonlySet<string>>): void {
+    const before = watch.heard;
+    watch.heard = heard;
+    for (const wd of heard.keys()) {
+      const watches = this.#byWd.get(wd);
+      if (watches === undefined) this.#byWd.set(wd, new Set([watch]));
+      else watches.add(watch);
+    }
+    for (const wd of before.keys()) {
+      const watches = this.#byWd.get(wd);
+      if (heard.has(wd) || watches === undefined) continue;
+      watches.delete(watch);
+      if (watches.size > 0) continue;
+      this.#byWd.delete(wd);
+      this.#inotify?.unwatch(wd);
+    }
+  }
+
+  #open(): Inotify {
+    const { calls, timers } = this.#deps;
+    let hit = new Set<Watch>();
+    return new Inotify({
+      calls,
+      timers,
+      onEvent: (wd, name) => {
+        for (const watch of this.#byWd.get(wd) ?? []) {
+          if (name !== "" && watch.heard.get(wd)?.has(name) !== true) continue;
+          const isWritten = name === "" && watch.heard.get(wd)?.has("") === true;
+          if (isWritten || (watch.last?.wd === wd && watch.last.name === name)) watch.touched = true;
+          hit.add(watch);
+        }
+      },
+      onGone: (wd) => {
+        for (const watch of this.#byWd.get(wd) ?? []) hit.add(watch);
+        this.#byWd.delete(wd);
+      },
+      onOverflow: () => {
+        for (const watch of this.#watches) hit.add(watch);
+      },
+      onRound: () => {
+        const watches = hit;
+        hit = new Set();
+        this.#walkSoon(watches);
+      },
+    });
+  }
+
+  #tryAgain(): void {
+    this.#limitTimer ??= this.#deps.timers.after(limitMs, () => {
+      this.#limitTimer = undefined;
+      this.#walkSoon([...this.#watches].filter(({ deaf }) => deaf === "limit"));
+    });
+  }
+}

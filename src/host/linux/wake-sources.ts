@@ -1,0 +1,29 @@
+import type { Cancel, Timers } from "../../ports.ts";
+import type { MountTableSource } from "../ports.ts";
+import type { WakeListener, Wakes } from "../wakes.ts";
+import type { Libc } from "./libc.ts";
+import { loadWakeCalls } from "./wake-calls.ts";
+import { DeviceWakes } from "./wake-devices.ts";
+import { PathWakes } from "./wake-paths.ts";
+import { watchProcess } from "./wake-process.ts";
+
+export interface LinuxWakesDeps {
+  readonly libc: Libc;
+  readonly timers: Timers;
+  readonly mountTable: MountTableSource;
+  /** Calls back whenever a child of the agent has ended. */
+  onChildEnded(ended: () => void): Cancel;
+}
+
+/** What the real kernel tells of. Nothing is opened before somebody waits for it. */
+export function linuxWakes({ libc, timers, mountTable, onChildEnded }: LinuxWakesDeps): Wakes {
+  const calls = loadWakeCalls();
+  const paths = new PathWakes({ libc, calls, timers, mountTable });
+  const devices = new DeviceWakes({ calls, timers });
+  return {
+    path: (place, listener) => paths.watch(place, listener),
+    process: (process, listener) => watchProcess({ calls, timers }, process, listener),
+    devices: (listener) => devices.watch(listener),
+    room: (listener: WakeListener) => onChildEnded(() => listener.woken()),
+  };
+}

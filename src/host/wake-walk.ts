@@ -1,0 +1,78 @@
+import { unreachable } from "../errors.ts";
+import type { Deafness, WatchedPath } from "./wakes.ts";
+
+/** What stands under a name in a directory. */
+export type Found<D> =
+  | { readonly kind: "missing" }
+  /** `identity` tells it from another that may stand there later. */
+  | { readonly kind: "directory"; readonly directory: D; readonly identity: string }
+  | { readonly kind: "file"; readonly file: D; readonly identity: string }
+  | { readonly kind: "link"; readonly to: string; readonly identity: string }
+  /** Nothing is known of it, and it is not asked. */
+  | { readonly kind: "deaf"; readonly why: Deafness };
+
+/** The file system that a walk goes through. */
+export interface Ground<D> {
+  /** Where the walk begins, and what `..` and absolute links stay within. */
+  root(): Found<D>;
+  /** Listens for changes of `name` in a directory from now on; only then looks what stands there. */
+  look(directory: D, name: string): Found<D>;
+  /** Listens for writers of the file at the end. */
+  listenToFile(file: D): void;
+}
+
+/** How a walk ended. Two walks with equal ends would end alike for whoever looks the path up. */
+export interface WalkEnd {
+  readonly end: string;
+  readonly deaf?: Deafness;
+}
+
+/** As many links as the kernel follows (path_resolution(7)). */
+const mostLinks = 40;
+
+/**
+ * Walks a path as a lookup would, and listens on the way: in each directory for the name that the walk asks for, before it
+ * asks. So whatever changes the end of the walk afterwards is heard, and nothing falls between.
+ */
+export function walkListening<D>({ path, links, written }: WatchedPath, ground: Ground<D>): WalkEnd {
+  const root = ground.root();
+  if (root.kind === "deaf") return { end: "deaf", deaf: root.why };
+  if (root.kind !== "directory") return { end: "no root" };
+  let above: D[] = [root.directory];
+  let end = root.identity;
+  let followed = 0;
+  const left = segmentsOf(path);
+  for (let name = left.shift(); name !== undefined; name = left.shift()) {
+    if (name === "..") {
+      if (above.length > 1) above.pop();
+      continue;
+    }
+    const found = ground.look(above.at(-1) ?? root.directory, name);
+    switch (found.kind) {
+      case "missing":
+        return { end: "missing" };
+      case "deaf":
+        return { end: "deaf", deaf: found.why };
+      case "directory":
+        above.push(found.directory);
+        end = found.identity;
+        break;
+      case "link":
+        if (links === "refuse" || ++followed > mostLinks) return { end: `link ${found.identity}` };
+        if (found.to.startsWith("/")) above = above.slice(0, 1);
+        left.unshift(...segmentsOf(found.to));
+        break;
+      case "file":
+        if (left.length > 0) return { end: `no directory ${found.identity}` };
+        if (written === true) ground.listenToFile(found.file);
+        return { end: `file ${found.identity}` };
+      default:
+        return unreachable(found);
+    }
+  }
+  return { end: `directory ${end}` };
+}
+
+function segmentsOf(path: string): string[] {
+  return path.split("/").filter((segment) => segment !== "" && segment !== ".");
+}

@@ -1,0 +1,32 @@
+import type { Deafness, WakeListener } from "../../src/host/wakes.ts";
+import type { Cancel } from "../../src/ports.ts";
+import { until } from "./until.ts";
+
+/** What a wake source has told of since it was asked. */
+export class Heard implements Disposable {
+  wakes = 0;
+  deaf: Deafness | undefined;
+  readonly #cancel: Cancel;
+
+  constructor(listen: (listener: WakeListener) => Cancel) {
+    this.#cancel = listen({
+      woken: () => {
+        this.wakes++;
+      },
+      deaf: (why) => {
+        this.deaf = why;
+      },
+    });
+  }
+
+  /** Waits for the next wake after those that were there. @throws Error if none comes in time */
+  async after(what: string, change: () => unknown, ms = 1_000): Promise<void> {
+    const before = this.wakes;
+    await change();
+    await until(`a wake after ${what}`, ms, () => this.wakes > before);
+  }
+
+  [Symbol.dispose](): void {
+    this.#cancel();
+  }
+}

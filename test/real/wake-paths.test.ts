@@ -1,0 +1,182 @@
+import { execFileSync } from "node:child_process";
+import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { expect } from "chai";
+import { loadLibc } from "../../src/host/linux/libc.ts";
+import { LinuxMountTable } from "../../src/host/linux/linux-mount-table.ts";
+import { loadWakeCalls } from "../../src/host/linux/wake-calls.ts";
+import { PathWakes } from "../../src/host/linux/wake-paths.ts";
+import type { WatchedPath } from "../../src/host/wakes.ts";
+import { systemTimers } from "../../src/system.ts";
+import { Heard } from "../lib/heard.ts";
+import { until } from "../lib/until.ts";
+import { type Scratch, scratch } from "./scratch.ts";
+
+describe("PathWakes on the real kernel", () => {
+  let space: Scratch;
+  let calls: ReturnType<typeof loadWakeCalls>;
+  let paths: PathWakes;
+  /** Directories that were listened to, as often as they were. */
+  let added = 0;
+
+  beforeEach(() => {
+    space = scratch();
+    mkdirSync(`${space.path}/root/srv`, { recursive: true });
+    calls = loadWakeCalls();
+    added = 0;
+    const counted: typeof calls = {
+      ...calls,
+      inotifyAddWatch: (...args) => {
+        added++;
+        return calls.inotifyAddWatch(...args);
+      },
+    };
+    paths = pathsWith(counted);
+  });
+  afterEach(() => space[Symbol.dispose]());
+
+  const pathsWith = (given: typeof calls) =>
+    new PathWakes({
+      libc: loadLibc(),
+      calls: given,
+      timers: systemTimers,
+      mountTable: new LinuxMountTable("self"),
+    });
+  const at = (path: string) => `${space.path}/root${path}`;
+  const listen = async (path: string, more: Partial<WatchedPath> = {}, to = paths): Promise<Heard> => {
+    const before = added;
+    const heard = new Heard((listener) =>
+      to.watch({ root: `${space.path}/root`, path, links: "follow", ...more }, listener),
+    );
+    await until("the watch to be armed", 1_000, () => added > before || heard.deaf !== undefined);
+    return heard;
+  };
+
+  it("tells once when a path appears, however many directories are made on the way", async () => {
+    using heard = await listen("/srv/a/b/c");
+    await heard.after("mkdir -p", () => mkdirSync(at("/srv/a/b/c"), { recursive: true }));
+    expect(heard.wakes).to.equal(1);
+  });
+
+  it("follows directories that appear one after the other, and tells only of the last", async () => {
+    using heard = await listen("/srv/a/b/c");
+    for (const part of ["/srv/a", "/srv/a/b"]) {
+      const before = added;
+      mkdirSync(at(part));
+      await until(`${part} to be listened to`, 1_000, () => added > before);
+    }
+    expect(heard.wakes).to.equal(0);
+    await heard.after("the last directory", () => mkdirSync(at("/srv/a/b/c")));
+  });
+
+  it("follows a directory that is removed and made again, and one that is renamed into place", async () => {
+    mkdirSync(at("/srv/a/b"), { recursive: true });
+    using heard = await listen("/srv/a/b/c");
+    rmSync(at("/srv/a"), { recursive: true });
+    mkdirSync(at("/srv/new/b/c"), { recursive: true });
+    await heard.after("a rename of a directory above", () => renameSync(at("/srv/new"), at("/srv/a")));
+    await heard.after("a rename away", () => renameSync(at("/srv/a"), at("/srv/away")));
+    mkdirSync(at("/srv/away/b/d"));
+    await heard.after("a rename back", () => renameSync(at("/srv/away"), at("/srv/a")));
+  });
+
+  it("follows links within the root, and hears when what one leads to appears", async () => {
+    symlinkSync("/srv/v1/data", at("/srv/current"));
+    using heard = await listen("/srv/current/x");
+    await heard.after("what a link leads to", () => mkdirSync(at("/srv/v1/data/x"), { recursive: true }));
+    rmSync(at("/srv/current"));
+    mkdirSync(at("/srv/v2/x"), { recursive: true });
+    await heard.after("a link that leads elsewhere", () => symlinkSync("v2", at("/srv/current")));
+  });
+
+  it("does not follow links where they are refused, and hears when one is replaced by a directory", async () => {
+    mkdirSync(`${space.path}/outside`);
+    symlinkSync(`${space.path}/outside`, at("/srv/link"));
+    using heard = await listen("/srv/link/x", { links: "refuse" });
+    mkdirSync(`${space.path}/outside/x`);
+    await heard.after("a link replaced by a directory", () => {
+      rmSync(at("/srv/link"));
+      mkdirSync(at("/srv/link/x"), { recursive: true });
+    });
+  });
+
+  it("hears a file that is replaced by a directory, at the end and on the way", async () => {
+    writeFileSync(at("/srv/file"), "");
+    using end = await listen("/srv/file");
+    using way = await listen("/srv/file/x");
+    rmSync(at("/srv/file"));
+    await Promise.all([
+      end.after("a file replaced", () => mkdirSync(at("/srv/file/x"), { recursive: true })),
+      way.after("a file on the way replaced", () => {}),
+    ]);
+  });
+
+  it("hears a mount over a directory above, and its unmount", async () => {
+    mkdirSync(at("/srv/a/x"), { recursive: true });
+    using heard = await listen("/srv/a/x");
+    await heard.after("a mount", () => execFileSync("mount", ["-t", "tmpfs", "over", at("/srv/a")]));
+    await heard.after("what is made in the mount", () => mkdirSync(at("/srv/a/x")));
+    await heard.after("an unmount", () => execFileSync("umount", [at("/srv/a")]));
+  });
+
+  it("keeps no file system busy that it listens to", async () => {
+    mkdirSync(at("/srv/a"));
+    execFileSync("mount", ["-t", "tmpfs", "over", at("/srv/a")]);
+    using _heard = await listen("/srv/a/x");
+    execFileSync("umount", [at("/srv/a")]);
+  });
+
+  it("tells when a file was written and closed, if that is asked for, not when it was read", async () => {
+    writeFileSync(at("/srv/disk"), "");
+    using heard = await listen("/srv/disk", { written: true });
+    using reader = await listen("/srv/disk");
+    execFileSync("cat", [at("/srv/disk")]);
+    await heard.after("a writer", () => writeFileSync(at("/srv/disk"), "made"));
+    expect(heard.wakes, "a reader is not told of").to.equal(1);
+    expect(reader.wakes).to.equal(0);
+  });
+
+  it("is not woken by other names in the directory, however many", async () => {
+    using heard = await listen("/srv/x");
+    for (let i = 0; i < 30_000; i++) writeFileSync(at(`/srv/other-${i}`), "");
+    await heard.after("the name, in a storm of others", () => mkdirSync(at("/srv/x")));
+    expect(heard.wakes).to.equal(1);
+  });
+
+  it("shares one watch of a directory between all who wait there, and lets go of it with the last", async () => {
+    const heard = await Promise.all(["/srv/a", "/srv/b", "/srv/b"].map((path) => listen(path)));
+    heard[0]?.[Symbol.dispose]();
+    await heard[1]?.after("a name of the others", () => mkdirSync(at("/srv/b")));
+    expect(heard.map(({ wakes }) => wakes)).to.deep.equal([0, 1, 1]);
+    for (const one of heard) one[Symbol.dispose]();
+  });
+
+  it("does not enter a file system that could hang, and says so until it is gone", async () => {
+    mkdirSync(at("/srv/a"));
+    execFileSync("mount", ["-t", "mqueue", "far", at("/srv/a")]); // of a type that is not known to be local
+    using heard = await listen("/srv/a/x/y");
+    expect(heard.deaf).to.equal("mayHang");
+    execFileSync("umount", [at("/srv/a")]);
+    await until("it to be heard again", 1_000, () => heard.deaf === undefined);
+  });
+
+  for (const limit of ["inotifyInit", "inotifyAddWatch"] as const) {
+    it(`says that a limit is reached (${limit}), and hears again when there is room`, async () => {
+      let full = true;
+      const code = limit === "inotifyInit" ? "EMFILE" : "ENOSPC";
+      const refuse = () => {
+        throw Object.assign(new Error(code), { code });
+      };
+      const limited = pathsWith({
+        ...calls,
+        inotifyInit: () => (full && limit === "inotifyInit" ? refuse() : calls.inotifyInit()),
+        inotifyAddWatch: (...args) => (full && limit === "inotifyAddWatch" ? refuse() : calls.inotifyAddWatch(...args)),
+      });
+      using heard = await listen("/srv/x", {}, limited);
+      expect(heard.deaf).to.equal("limit");
+      full = false;
+      execFileSync("mount", ["-t", "tmpfs", "any", at("/srv")]); // any change of the table has it tried again
+      await until("it to be heard again", 1_000, () => heard.deaf === undefined);
+      await heard.after("a name", () => mkdirSync(at("/srv/x")));
+    });
+  }
+});

@@ -1,0 +1,133 @@
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, readdirSync, readlinkSync, rmSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { expect } from "chai";
+import { startTimeOf } from "../../src/host/linux/child-runner.ts";
+import { loadLibc } from "../../src/host/linux/libc.ts";
+import { LinuxMountTable } from "../../src/host/linux/linux-mount-table.ts";
+import { linuxWakes } from "../../src/host/linux/wake-sources.ts";
+import type { Wakes } from "../../src/host/wakes.ts";
+import { systemTimers } from "../../src/system.ts";
+import { Heard } from "../lib/heard.ts";
+import { loopDevice } from "../lib/loop-device.ts";
+import { need } from "../lib/requirements.ts";
+import { until } from "../lib/until.ts";
+import { scratch } from "./scratch.ts";
+
+const mountTable = new LinuxMountTable("self");
+
+describe("linuxWakes on the real kernel", () => {
+  let wakes: Wakes;
+  const started: ChildProcess[] = [];
+  beforeEach(() => {
+    wakes = linuxWakes({ libc: loadLibc(), timers: systemTimers, mountTable, onChildEnded: () => () => {} });
+  });
+  afterEach(() => {
+    for (const child of started.splice(0)) child.kill("SIGKILL");
+  });
+
+  const start = (...[file, ...args]: [string, ...string[]]) => {
+    const child = spawn(file, args, { stdio: ["pipe", "pipe", "ignore"] });
+    started.push(child);
+    return child;
+  };
+  const openFiles = () => readdirSync("/proc/self/fd").length;
+
+  it("process: tells once when a process ends, at once, whoever its parent is", async () => {
+    const shell = start("sh", "-c", "sleep 1000 & echo $!; read line; kill -9 $!; read line");
+    const [line] = await once(shell.stdout ?? shell, "data");
+    const pid = Number(line);
+    using heard = new Heard((listener) => wakes.process({ pid, startTime: startTimeOf(pid) }, listener));
+    await heard.after("the end of a process that is not ours", () => shell.stdin?.write("\n"));
+    expect(heard.wakes).to.equal(1);
+  });
+
+  it("process: tells after its own child was reaped", async () => {
+    const { pid = 0 } = start("sleep", "1000");
+    let left: boolean | undefined;
+    using heard = new Heard((listener) =>
+      wakes.process(
+        { pid },
+        {
+          ...listener,
+          woken: () => {
+            left = existsSync(`/proc/${pid}`);
+            listener.woken();
+          },
+        },
+      ),
+    );
+    await heard.after("a kill", () => process.kill(pid, "SIGKILL"));
+    expect(left).to.equal(false);
+  });
+
+  it("process: tells at once of one that is gone, and of one whose pid is another's by now", async () => {
+    const child = start("true");
+    const { pid = 0 } = child;
+    await once(child, "exit");
+    using gone = new Heard((listener) => wakes.process({ pid }, listener));
+    using other = new Heard((listener) => wakes.process({ pid: process.pid, startTime: 1 }, listener));
+    await until("both to be told of", 1_000, () => gone.wakes === 1 && other.wakes === 1);
+  });
+
+  it("process: holds nothing of /proc open, which would keep a mount namespace alive", () => {
+    const child = start("unshare", "-m", "sleep", "1000");
+    using _heard = new Heard((listener) => wakes.process({ pid: child.pid ?? 0 }, listener));
+    const held = readdirSync("/proc/self/fd").map((fd) => linkAt(`/proc/self/fd/${fd}`));
+    expect(held.filter((path) => path.startsWith(`/proc/${child.pid}`))).to.deep.equal([]);
+    expect(held).to.satisfy((paths: string[]) => paths.some((path) => path.includes("[pidfd]")));
+  });
+
+  it("devices: tells of a device that comes", async function () {
+    need(this, "loop-devices");
+    using space = scratch();
+    using heard = new Heard((listener) => wakes.devices(listener));
+    using disks = new DisposableStack();
+    await heard.after("losetup", () => disks.use(loopDevice(space.path, "disk", 8)));
+  });
+
+  it("devices: tells also a process in another network namespace", async function () {
+    need(this, "loop-devices");
+    using space = scratch();
+    const listener = fileURLToPath(new URL("../lib/device-listener.ts", import.meta.url));
+    const child = start("unshare", "--net", process.execPath, listener);
+    await once(child.stdout ?? child, "data");
+    const told = once(child.stdout ?? child, "data", { signal: AbortSignal.timeout(5_000) });
+    using _disk = loopDevice(space.path, "disk", 8);
+    expect(`${(await told)[0]}`).to.equal("woken\n");
+  });
+
+  it("path: hears a device node that appears in /dev, which the kernel makes", async function () {
+    need(this, "loop-devices");
+    const number = 4000 + (process.pid % 1000);
+    const path = `/dev/nvo-wake-${number}`;
+    using heard = new Heard((listener) => wakes.path({ root: "/", path, links: "follow" }, listener));
+    await until("the table to be read", 1_000, () => true);
+    try {
+      await heard.after("mknod", () => execFileSync("mknod", [path, "b", "7", `${number}`]));
+    } finally {
+      rmSync(path, { force: true });
+    }
+  });
+
+  it("leaves nothing open behind", async () => {
+    const before = openFiles();
+    const heard = [
+      new Heard((listener) => wakes.path({ root: "/", path: "/nowhere", links: "follow" }, listener)),
+      new Heard((listener) => wakes.devices(listener)),
+      new Heard((listener) => wakes.process({ pid: process.pid }, listener)),
+    ];
+    await until("all to be open", 1_000, () => openFiles() > before + 2);
+    for (const one of heard) one[Symbol.dispose]();
+    expect(openFiles()).to.equal(before);
+  });
+});
+
+function linkAt(path: string): string {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return ""; // the descriptor that the directory was read by
+  }
+}
