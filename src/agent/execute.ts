@@ -1,5 +1,6 @@
 import { messageOf, unreachable, VolumeError } from "../errors.ts";
 import type { ChildProcessID, HostPorts } from "../host/ports.ts";
+import type { SlowChild } from "../host/remote-mount.ts";
 import type { ObjectContent, ObjectRef } from "../plugins/plugin.ts";
 import type { System } from "../ports.ts";
 import { type ActionContext, recordOf, wanted } from "./actions/context.ts";
@@ -13,7 +14,7 @@ import type { Observed, PlanSettings } from "./plan-input.ts";
 import { withoutChild } from "./record.ts";
 
 /** Milliseconds after which a child is given up (kubelet's csiTimeout). */
-const deadlineMs = 120_000;
+const defaultDeadlineMs = 120_000;
 /**
  * Milliseconds after which an mkfs is given up: that of ext3 writes each inode table, minutes on a disk of terabytes, and
  * one that is killed has to begin again.
@@ -28,12 +29,17 @@ export interface ExecutorDeps {
   content(ref: ObjectRef): ObjectContent | undefined;
   observed({ name, uid, generation }: DesiredVolume, seen: Observed): void;
   progress(volume: string, message: string): void;
+  /** Told when `slow` has changed: what a volume waits for is to be said. */
+  onSlow?(): void;
+  /** Milliseconds after which a child is given up; for tests. */
+  readonly deadlineMs?: number;
 }
 
 /** Carries out one operation. Whoever calls keeps to one a volume at a time. */
 export class Executor {
   readonly #deps: ExecutorDeps;
   readonly #observers = new Map<string, ChildProcessID>();
+  readonly #slow = new Map<string, SlowChild>();
 
   constructor(deps: ExecutorDeps) {
     this.#deps = deps;
@@ -53,6 +59,8 @@ export class Executor {
       const error = asVolumeError(thrown, operation);
       if (!isAbandoned(error)) this.#observers.delete(operation.volume);
       return (await this.#settleChild(operation.volume, error)) ?? error;
+    } finally {
+      this.#slow.delete(operation.volume);
     }
   }
 
@@ -92,16 +100,25 @@ export class Executor {
 
   #context(operation: Operation, desired: Desired | undefined): ActionContext {
     const { host, journal, settings, content, observed, progress } = this.#deps;
-    const onChild = (child: ChildProcessID) => this.#recordChild(context, operation, child);
+    const { volume } = operation;
+    const onChild = (child: ChildProcessID) => {
+      this.#slow.delete(volume);
+      return this.#recordChild(context, operation, child);
+    };
+    const onSlow = (slow: SlowChild) => {
+      this.#slow.set(volume, slow);
+      this.#deps.onSlow?.();
+    };
+    const deadlineMs = this.#deps.deadlineMs ?? defaultDeadlineMs;
     const context: ActionContext = {
       desired,
       journal,
       host,
-      effects: host.effects({ volume: operation.volume, deadlineMs, formatDeadlineMs, onChild }),
+      effects: host.effects({ volume, deadlineMs, formatDeadlineMs, onChild, onSlow }),
       settings,
       content,
       observed: (seen) => observed(wanted(context), seen),
-      progress: (message) => progress(operation.volume, message),
+      progress: (message) => progress(volume, message),
     };
     return context;
   }
@@ -121,6 +138,11 @@ export class Executor {
   /** Children of volumes that only look: they have no record to put one into, and leave nothing behind if it hangs. */
   get observers(): ReadonlyMap<string, ChildProcessID> {
     return this.#observers;
+  }
+
+  /** Children that run and take long, by volume. */
+  get slow(): ReadonlyMap<string, SlowChild> {
+    return this.#slow;
   }
 
   /** The child of a look has ended. */

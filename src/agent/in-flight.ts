@@ -2,6 +2,7 @@ import { messageOf } from "../errors.ts";
 import type { ChildProcessID, HostPorts } from "../host/ports.ts";
 import type { Logger } from "../ports.ts";
 import type { Executor } from "./execute.ts";
+import type { Hanging } from "./hanging.ts";
 import type { Journal } from "./journal.ts";
 import type { OperationKind } from "./operations.ts";
 import { withoutChild } from "./record.ts";
@@ -45,6 +46,22 @@ export class InFlight {
       if (!all.has(volume)) all.set(volume, "observe");
     }
     return all;
+  }
+
+  /** Children that take long or were given up, by volume. */
+  hanging(): Map<string, Hanging> {
+    const { journal, executor } = this.#deps;
+    const hanging = new Map<string, Hanging>();
+    for (const { name, child } of journal.records.values()) {
+      if (child !== undefined && !this.#running.has(name)) hanging.set(name, { pid: child.pid, abandoned: true });
+    }
+    for (const [name, { pid }] of executor.observers) {
+      if (!this.#running.has(name)) hanging.set(name, { pid, abandoned: true });
+    }
+    for (const [name, { child, waitsFor }] of executor.slow) {
+      hanging.set(name, { pid: child.pid, abandoned: false, ...(waitsFor && { waitsFor }) });
+    }
+    return hanging;
   }
 
   /** Children that were given up, and were not seen to end yet. */

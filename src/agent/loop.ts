@@ -135,6 +135,7 @@ export class Loop {
       table: readable ? table : undefined,
       ...(nodeTable && { nodeTable }),
       inFlight: new Map([...before, ...this.#inFlight.all()]),
+      hanging: this.#inFlight.hanging(),
       failures: failures.bySlot,
       contents,
       observed,

@@ -2,6 +2,7 @@ import type { MountEntry } from "../host/mountinfo.ts";
 import { choose } from "./choose.ts";
 import { decide } from "./decide.ts";
 import { type Desired, isInvalid } from "./desired-volume.ts";
+import { hangingProblem } from "./hanging.ts";
 import { type Likeness, likenessOf } from "./likeness.ts";
 import { isOurs, look } from "./look.ts";
 import { tableUnreadable } from "./lost-record.ts";
@@ -34,7 +35,9 @@ export function planVolume(name: string, input: PlanInput, owners: PathOwners): 
   const chosen = choose(name, steps, phase, input, desired?.generation ?? record?.generation ?? 0);
   const running = input.inFlight.get(name);
   if (running === undefined) return { ...base, pending, ...chosen };
-  return { ...base, pending, running, ...(chosen.failure && { failure: chosen.failure }) };
+  const hanging = hangingProblem(name, input, { desired, record });
+  const failure = chosen.failure && { failure: chosen.failure };
+  return { ...base, pending, running, ...failure, ...(hanging && { hanging }) };
 }
 
 /** Without the mount table nothing of a volume that is managed can go on. */

@@ -40,6 +40,8 @@ export interface VolumePlan {
   readonly running?: OperationKind;
   /** What stands in the way, of the volume as a whole ("") or of a target, by path. */
   readonly problems: ReadonlyMap<string, Problem>;
+  /** What its child waits for that does not end. */
+  readonly hanging?: Problem;
   /** The last failure of a step that is still to be done. */
   readonly failure?: Failure;
   /** Milliseconds of the monotonic clock at which a step that failed may be tried again. */

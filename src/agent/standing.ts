@@ -59,9 +59,12 @@ export interface Obstacle {
   readonly failure?: Failure;
 }
 
-/** The one thing to tell: something of the table or the spec before a failure that is tried again. */
-export function obstacleOf({ problems, failure, phase }: VolumePlan): Obstacle | undefined {
-  const [problem] = problems.has("") ? [problems.get("")] : problems.values();
+/**
+ * The one thing to tell: something of the table or the spec, then what hangs now, then a failure that is tried again.
+ */
+export function obstacleOf({ problems, hanging, failure, phase }: VolumePlan): Obstacle | undefined {
+  const [first] = problems.has("") ? [problems.get("")] : problems.values();
+  const problem = first ?? hanging;
   const { reason, message, on } = problem ?? failure ?? (phase === "ungranted" ? notGranted : nothing);
   if (reason === undefined) return undefined;
   return { reason, message, ...(on && { on }), ...(problem === undefined && failure && { failure }) };

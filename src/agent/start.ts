@@ -41,6 +41,8 @@ export interface AgentDeps {
   readonly vitals?: Vitals;
   /** Ends the wait for what the agent cannot be without. */
   readonly signal?: AbortSignal;
+  /** Told of each plan, last of all. */
+  onPlan?(plan: Plan): void;
 }
 
 export interface Agent {
@@ -119,6 +121,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
       observed.set(desired.name, observationOf(desired, seen, last));
     },
     progress: (volume, message) => log.info("progress", { intent: volume, step: message }),
+    onSlow: () => loop.trigger(),
   });
 
   const loop: Loop = new Loop({
@@ -156,6 +159,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
     vitals.looked();
     reporter.update(plan);
     state.update(plan, table);
+    deps.onPlan?.(plan);
   }
 
   function ended(operation: Operation, result: { failure: Failure | undefined; durationMs: number }): void {

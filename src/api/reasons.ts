@@ -79,6 +79,7 @@ export const reasons = {
   TargetBusy: { kind: "waiting", endedBy: "the processes that use the mount let it go" },
   StillReferenced: { kind: "waiting", endedBy: "no mount namespace of the node holds the volume" },
   ForeignMountOnTarget: { kind: "blocked", endedBy: "the mount over or beneath ours is unmounted" },
+  NotAnswering: { kind: "waiting", endedBy: "the server or device answers, or the deadline is over" },
   TimedOut: { kind: "waiting", endedBy: "the next attempt works" },
   OperationAbandoned: { kind: "waiting", endedBy: "the kernel lets go of the process that hangs" },
   ProcessLimitReached: { kind: "waiting", endedBy: "a process of the agent ends" },

@@ -4,6 +4,7 @@ import type { Mounter } from "../ports.ts";
 import { isClaimed, probeBlockDevice } from "./block-probe.ts";
 import type { ChildRequest } from "./child-runner.ts";
 import { emptyTrash } from "./empty-trash.ts";
+import { errnoOf } from "./errno.ts";
 import { InProcessMounter } from "./in-process-mounter.ts";
 import { loadLibc } from "./libc.ts";
 import { openersOf } from "./open-devices.ts";
@@ -18,6 +19,8 @@ export interface ChildError {
   readonly message: string;
   readonly reason?: VolumeError["reason"];
   readonly errorClass?: VolumeError["errorClass"];
+  /** Name of the errno, if a system call failed and nothing more is known. */
+  readonly code?: string;
 }
 
 /** The role `child`: reads one request from stdin, carries it out, writes the reply to stdout. */
@@ -61,7 +64,8 @@ async function perform(
     return { ok: true, value: await method.apply(mounter, [...request.args]) };
   } catch (error) {
     const known = error instanceof VolumeError ? { reason: error.reason, errorClass: error.errorClass } : {};
-    return { ok: false, error: { message: messageOf(error), ...known } };
+    const code = errnoOf(error);
+    return { ok: false, error: { message: messageOf(error), ...known, ...(code !== undefined && { code }) } };
   }
 }
 

@@ -1,16 +1,34 @@
 import { VolumeError } from "../../errors.ts";
 import type { FilesystemMount, Mounter, OperationContext } from "../ports.ts";
+import { describeRemote, type RemoteMount } from "../remote-mount.ts";
 import type { ChildReply } from "./child-main.ts";
 import type { ChildRunner } from "./child-runner.ts";
+
+/**
+ * What a file system answers whose server is gone: FUSE (ENOTCONN; ECONNABORTED to who waited when it died), NFS (ESTALE
+ * of an export that went; ETIMEDOUT of a soft mount), SMB and Ceph.
+ */
+const serverGone = new Set([
+  "ENOTCONN",
+  "ECONNABORTED",
+  "ESTALE",
+  "ETIMEDOUT",
+  "EHOSTDOWN",
+  "EHOSTUNREACH",
+  "ESHUTDOWN",
+]);
 
 /** The in-process mounter, run in a disposable child for each call. */
 export class ChildMounter implements Mounter {
   readonly #runner: ChildRunner;
   readonly #operation: OperationContext;
+  readonly #waitsFor: RemoteMount | undefined;
 
-  constructor(runner: ChildRunner, operation: OperationContext) {
+  /** @param waitsFor the mount on the way that may not answer */
+  constructor(runner: ChildRunner, operation: OperationContext, waitsFor?: RemoteMount) {
     this.#runner = runner;
     this.#operation = operation;
+    this.#waitsFor = waitsFor;
   }
 
   inspect: Mounter["inspect"] = (...args) => this.#call("inspect", args);
@@ -33,7 +51,8 @@ export class ChildMounter implements Mounter {
     const flags = [readOnly ? "ro" : "rw", ...(nosuid ? ["nosuid"] : []), ...(nodev ? ["nodev"] : [])];
     const options = [...flags, ...request.options].join(",");
     const args = ["-t", "nfs", "-o", options, "--", request.source, request.target.path];
-    const result = await this.#runner.run({ kind: "exec", file: "/bin/mount", args }, this.#operation);
+    const waitsFor = { fsType: "nfs", source: request.source, point: request.target.path };
+    const result = await this.#runner.run({ kind: "exec", file: "/bin/mount", args }, this.#operation, { waitsFor });
     if (result.code === 0) return;
     const text = result.stderr.trim().slice(-512);
     if (/unknown filesystem|not supported by kernel|No such device/i.test(text)) {
@@ -46,14 +65,21 @@ export class ChildMounter implements Mounter {
   }
 
   async #call<T>(method: keyof Mounter, args: readonly unknown[]): Promise<T> {
-    const result = await this.#runner.run({ kind: "mounter", method, args }, this.#operation);
+    const options = this.#waitsFor && { waitsFor: this.#waitsFor };
+    const result = await this.#runner.run({ kind: "mounter", method, args }, this.#operation, options);
     if (result.code !== 0) {
       const message = `a child process ended with ${result.code}: ${result.stderr.trim().slice(-512)}`;
       throw new VolumeError("SetUpFailed", "uncertain", message);
     }
     const reply = JSON.parse(result.stdout) as ChildReply;
     if (reply.ok) return reply.value as T;
-    const { reason, errorClass, message } = reply.error;
+    const { reason, errorClass, message, code = "" } = reply.error;
+    if (reason === undefined && this.#waitsFor && serverGone.has(code)) throw unreachable(this.#waitsFor, code);
     throw reason === undefined ? new Error(message) : new VolumeError(reason, errorClass ?? "uncertain", message);
   }
+}
+
+function unreachable(mount: RemoteMount, code: string): VolumeError {
+  const message = `the server of ${describeRemote(mount)} is gone (${code}): start it again, and mount what it serves anew at the same place`;
+  return new VolumeError("ServerUnreachable", "transient", message, { on: { kind: "Mount", name: mount.point } });
 }

@@ -4,6 +4,7 @@ import { basename } from "node:path";
 import { VolumeError } from "../../errors.ts";
 import type { Cancel, Timers } from "../../ports.ts";
 import type { ChildProcessID, Mounter, OperationContext } from "../ports.ts";
+import { describeRemote, type RemoteMount } from "../remote-mount.ts";
 import { type ChildSlot, ChildSlots } from "./child-slots.ts";
 
 /** What a disposable child is told to do: a piece of work of ours, or to become another program. */
@@ -30,6 +31,16 @@ export interface ChildRunnerDeps {
 
 const outputLimit = 64 * 1024;
 const killGraceMs = 1000;
+/** Milliseconds after which people are told what a child waits for: nothing that answers takes as long. */
+const tellMs = 3_000;
+
+/** What may be said of a child beside its request. */
+export interface ChildOptions {
+  /** The mount that it may have to wait for. */
+  readonly waitsFor?: RemoteMount;
+  /** Called with each line that it writes. */
+  readonly onLine?: (line: string) => void;
+}
 
 /**
  * Runs in a process of its own whatever may hang. The child waits until it is told what to do, so that the caller can
@@ -52,10 +63,10 @@ export class ChildRunner {
     return () => this.#onEnded.delete(tell);
   }
 
-  async run(request: ChildRequest, operation: OperationContext, onLine?: (line: string) => void): Promise<ChildResult> {
+  async run(request: ChildRequest, operation: OperationContext, options: ChildOptions = {}): Promise<ChildResult> {
     const slot = await this.#slots.acquire({ volume: operation.volume, formats: isFormat(request) });
     try {
-      return await this.#run(request, operation, { slot, ...(onLine && { onLine }) });
+      return await this.#run(request, operation, slot, options);
     } catch (error) {
       if (isAbandoned(error))
         slot.abandon(); // released when it ends after all
@@ -67,21 +78,24 @@ export class ChildRunner {
   async #run(
     request: ChildRequest,
     operation: OperationContext,
-    { slot, onLine }: { slot: ChildSlot; onLine?: (line: string) => void },
+    slot: ChildSlot,
+    options: ChildOptions,
   ): Promise<ChildResult> {
     const [file, ...args] = this.#deps.command;
     const child = spawn(file, args, {
       stdio: ["pipe", "pipe", "pipe"],
       env: { PATH: "/usr/sbin:/usr/bin:/sbin:/bin" },
     });
-    const ended = collect(child, onLine);
+    const ended = collect(child, options.onLine);
     void ended.then(() => {
       slot.release();
       for (const tell of [...this.#onEnded]) tell();
     });
+    let id: ChildProcessID;
     try {
       await spawned(child);
-      await operation.onChild(identify(child));
+      id = identify(child);
+      await operation.onChild(id);
     } catch (error) {
       child.kill("SIGKILL");
       await ended;
@@ -89,10 +103,19 @@ export class ChildRunner {
     }
     child.stdin.on("error", () => child.kill("SIGKILL")); // it died before it was told; `ended` says how
     child.stdin.end(`${JSON.stringify(request)}\n`);
-    return this.#within(operation.deadlineMs, child, ended);
+    const { waitsFor } = options;
+    const tell = () => operation.onSlow?.({ child: id, ...(waitsFor && { waitsFor }) });
+    const told = isFormat(request) ? () => {} : this.#deps.timers.after(tellMs, tell);
+    void ended.then(told);
+    return this.#within(operation.deadlineMs, child, ended, waitsFor);
   }
 
-  async #within(deadlineMs: number, child: ChildProcess, ended: Promise<ChildResult | string>): Promise<ChildResult> {
+  async #within(
+    deadlineMs: number,
+    child: ChildProcess,
+    ended: Promise<ChildResult | string>,
+    waitsFor: RemoteMount | undefined,
+  ): Promise<ChildResult> {
     const result = await this.#atMost(deadlineMs, ended);
     if (typeof result === "object") return result;
     if (typeof result === "string") throw new VolumeError("SetUpFailed", "uncertain", result);
@@ -100,9 +123,12 @@ export class ChildRunner {
     const seconds = Math.round(deadlineMs / 1000);
     const killed = await this.#atMost(killGraceMs, ended);
     if (killed !== undefined) {
-      throw new VolumeError("TimedOut", "uncertain", `no answer within ${seconds} s`);
+      const from = waitsFor === undefined ? "" : ` from ${describeRemote(waitsFor)}`;
+      const options = waitsFor === undefined ? {} : { on: { kind: "Mount", name: waitsFor.point } };
+      throw new VolumeError("TimedOut", "uncertain", `no answer within ${seconds} s${from}`, options);
     }
-    const message = `process ${child.pid} does not end, even killed: the kernel waits for a device or server`;
+    const whom = waitsFor === undefined ? "a device or server" : describeRemote(waitsFor);
+    const message = `process ${child.pid} does not end, even killed: the kernel waits for ${whom}`;
     throw new VolumeError("OperationAbandoned", "uncertain", message, {
       on: { kind: "Process", name: `${child.pid}` },
     });

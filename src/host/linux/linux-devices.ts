@@ -91,7 +91,7 @@ export class LinuxDevices implements Devices {
     }
     const operation = { ...this.#operation, deadlineMs: this.#operation.formatDeadlineMs };
     const request = { kind: "exec", file: findProgram(`mkfs.${fsType}`), args: [...options, device.path] } as const;
-    const result = await this.#runner.run(request, operation, onProgress);
+    const result = await this.#runner.run(request, operation, { onLine: onProgress });
     if (result.code === 0) return;
     const text = (result.stderr || result.stdout).trim().slice(-512);
     throw new VolumeError("FormatFailed", "final", `mkfs.${fsType} ${device.path} ended with ${result.code}: ${text}`);

@@ -1,5 +1,6 @@
 import type { Timers } from "../../ports.ts";
 import type { Effects, HostPorts, OperationContext } from "../ports.ts";
+import type { RemoteMount } from "../remote-mount.ts";
 import { ChildMounter } from "./child-mounter.ts";
 import { ChildRunner } from "./child-runner.ts";
 import { InProcessMounter } from "./in-process-mounter.ts";
@@ -38,7 +39,8 @@ export function linuxHost(options: LinuxHostOptions): HostPorts {
     journal: new LinuxJournalFile(`${stateDir}/journal`, ranBefore),
     wakes: linuxWakes({ libc, timers, mountTable, onChildEnded: (ended) => runner.onEnded(ended) }),
     effects(operation: OperationContext): Effects {
-      const mounter = new RoutedMounter(mountTable, here, new ChildMounter(runner, operation));
+      const child = (waitsFor?: RemoteMount) => new ChildMounter(runner, operation, waitsFor);
+      const mounter = new RoutedMounter(mountTable, here, child);
       return { mounter, devices: new LinuxDevices(mounter, runner, operation) };
     },
   };

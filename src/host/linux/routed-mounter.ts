@@ -1,6 +1,6 @@
-import { isLastOf, mayHang } from "../may-hang.ts";
-import type { MountTable } from "../mount-table.ts";
+import { isLastOf, mayHang, remoteMountOn } from "../may-hang.ts";
 import type { Mounter, MountTableSource, SourcePath } from "../ports.ts";
+import type { RemoteMount } from "../remote-mount.ts";
 import { errnoOf } from "./errno.ts";
 import { sourceString } from "./walk.ts";
 
@@ -11,9 +11,10 @@ import { sourceString } from "./walk.ts";
 export class RoutedMounter implements Mounter {
   readonly #table: MountTableSource;
   readonly #here: Mounter;
-  readonly #child: Mounter;
+  readonly #child: (waitsFor?: RemoteMount) => Mounter;
 
-  constructor(table: MountTableSource, here: Mounter, child: Mounter) {
+  /** @param child runs each call in a child of its own, which may have to wait for a mount */
+  constructor(table: MountTableSource, here: Mounter, child: (waitsFor?: RemoteMount) => Mounter) {
     this.#table = table;
     this.#here = here;
     this.#child = child;
@@ -31,33 +32,36 @@ export class RoutedMounter implements Mounter {
   setAttributes: Mounter["setAttributes"] = (target, id, attributes) =>
     this.#byPath([target.path], (m) => m.setAttributes(target, id, attributes));
   mountFilesystem: Mounter["mountFilesystem"] = (request) =>
-    (request.fsType === "tmpfs" ? this.#here : this.#child).mountFilesystem(request);
+    (request.fsType === "tmpfs" ? this.#here : this.#child()).mountFilesystem(request);
 
   /** Changing a device's or server's options talks to it. */
   reconfigure: Mounter["reconfigure"] = async (target, id, options) => {
     const fsType = (await this.#table.read()).at(target.path)?.fsType;
-    return (fsType === "tmpfs" ? this.#here : this.#child).reconfigure(target, id, options);
+    return (fsType === "tmpfs" ? this.#here : this.#child()).reconfigure(target, id, options);
   };
 
   /** The last unmount of a device writes everything that is dirty: that can take minutes. */
   unmount: Mounter["unmount"] = async (target, id, rung) => {
     const table = await this.#table.read();
     const child = mayHang(table, target.path) || isLastOf(table, id);
-    return (child ? this.#child : this.#here).unmount(target, id, rung);
+    return (child ? this.#child(remoteMountOn(table, target.path)) : this.#here).unmount(target, id, rung);
   };
 
   async #byPath<T>(paths: readonly string[], call: (mounter: Mounter) => Promise<T>): Promise<T> {
-    const table: MountTable = await this.#table.read();
-    return call(paths.some((path) => mayHang(table, path)) ? this.#child : this.#here);
+    const table = await this.#table.read();
+    const hanging = paths.find((path) => mayHang(table, path));
+    return call(hanging === undefined ? this.#here : this.#child(remoteMountOn(table, hanging)));
   }
 
   async #bySource<T>(source: SourcePath, call: (mounter: Mounter) => Promise<T>): Promise<T> {
-    if (mayHang(await this.#table.read(), sourceString(source))) return call(this.#child);
+    const table = await this.#table.read();
+    const path = sourceString(source);
+    if (mayHang(table, path)) return call(this.#child(remoteMountOn(table, path)));
     try {
       return await call(this.#here);
     } catch (error) {
       if (errnoOf(error) !== "ELOOP") throw error;
-      return call(this.#child);
+      return call(this.#child());
     }
   }
 }

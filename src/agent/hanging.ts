@@ -1,0 +1,54 @@
+import { remoteMountOn } from "../host/may-hang.ts";
+import { joinPath, type MountTable } from "../host/mount-table.ts";
+import { describeRemote, type RemoteMount } from "../host/remote-mount.ts";
+import { type Desired, isInvalid } from "./desired-volume.ts";
+import type { PlanInput } from "./plan-input.ts";
+import type { VolumeRecord } from "./record.ts";
+import type { Problem } from "./view.ts";
+
+/** A child of a volume that takes long, or was given up and has not ended. */
+export interface Hanging {
+  readonly pid: number;
+  /** Given up: it was killed, or is one of an agent before. */
+  readonly abandoned: boolean;
+  /** Undefined if it is not known any more. */
+  readonly waitsFor?: RemoteMount;
+}
+
+/** PURE. What a volume waits for whose child does not end; undefined if it has none. */
+export function hangingProblem(
+  name: string,
+  { hanging, settings, table }: PlanInput,
+  { desired, record }: { readonly desired: Desired | undefined; readonly record: VolumeRecord | undefined },
+): Problem | undefined {
+  const child = hanging?.get(name);
+  if (child === undefined) return undefined;
+  const remote = child.waitsFor ?? firstRemote(pathsOf(desired, record, settings.hostRoot), table);
+  const whom = remote === undefined ? "a device or server that does not answer" : describeRemote(remote);
+  if (child.abandoned) {
+    const message = `process ${child.pid}, which was given up, does not end: the kernel waits for ${whom}`;
+    return { reason: "OperationAbandoned", message, on: { kind: "Process", name: `${child.pid}` } };
+  }
+  const message = `process ${child.pid} waits for ${whom}`;
+  const on = remote === undefined ? { kind: "Process", name: `${child.pid}` } : { kind: "Mount", name: remote.point };
+  return { reason: "NotAnswering", message, on };
+}
+
+/** Everything that a child of the volume may have been told to look up, as the agent sees it. */
+function pathsOf(desired: Desired | undefined, record: VolumeRecord | undefined, hostRoot: string): string[] {
+  const source = desired === undefined || isInvalid(desired) ? undefined : desired.layout.hostPath;
+  const mounts = desired === undefined || isInvalid(desired) ? [] : desired.mounts;
+  return [
+    ...(source === undefined ? [] : [joinPath(hostRoot, source.slice(1))]),
+    ...(record?.stage === undefined ? [] : [record.stage.path]),
+    ...[...mounts, ...(record?.targets ?? [])].map((target) => target.path),
+  ];
+}
+
+function firstRemote(paths: readonly string[], table: MountTable | undefined): RemoteMount | undefined {
+  for (const path of table === undefined ? [] : paths) {
+    const mount = table && remoteMountOn(table, path);
+    if (mount !== undefined) return mount;
+  }
+  return undefined;
+}
