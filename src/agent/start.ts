@@ -41,6 +41,8 @@ export interface AgentDeps {
   readonly vitals?: Vitals;
   /** Ends the wait for what the agent cannot be without. */
   readonly signal?: AbortSignal;
+  /** Milliseconds after which a child is given up; for tests. */
+  readonly deadlineMs?: number;
   /** Told of each plan, last of all. */
   onPlan?(plan: Plan): void;
 }
@@ -122,6 +124,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
     },
     progress: (volume, message) => log.info("progress", { intent: volume, step: message }),
     onSlow: () => loop.trigger(),
+    ...(deps.deadlineMs !== undefined && { deadlineMs: deps.deadlineMs }),
   });
 
   const loop: Loop = new Loop({

@@ -1,7 +1,7 @@
 import { VolumeError } from "../../errors.ts";
 import { joinPath, relativePath } from "../mount-table.ts";
 import type { FileKind, SourcePath, TargetPath } from "../ports.ts";
-import { AT_EMPTY_PATH, AT_FDCWD, O, RESOLVE, S_IFMT } from "./constants.ts";
+import { AT_EMPTY_PATH, AT_FDCWD, AT_STATX_DONT_SYNC, O, RESOLVE, S_IFMT } from "./constants.ts";
 import { Descriptor } from "./descriptor.ts";
 import { errnoOf } from "./errno.ts";
 import type { Libc, Statx } from "./libc.ts";
@@ -62,7 +62,8 @@ export function openTarget(libc: Libc, target: TargetPath): OpenTarget | undefin
   const name = baseName(target.path);
   try {
     const self = new Descriptor(libc.openat2(parent.fd, name, O.PATH | O.NOFOLLOW | O.CLOEXEC, 0, beneath));
-    const stat = libc.statx(self.fd, "", AT_EMPTY_PATH);
+    // What the kernel knows of it already: to ask a server that is gone would keep its mount from being unmounted.
+    const stat = libc.statx(self.fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC);
     if ((stat.mode & S_IFMT) !== symbolicLink) {
       return { parent, self, name, stat, [Symbol.dispose]: () => closeBoth(self, parent) };
     }
