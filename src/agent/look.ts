@@ -107,7 +107,7 @@ function lookAtTarget(path: string, input: LookInput, stage: StageView): TargetV
     };
   }
   if (ours !== top || layers.length > 1) {
-    const problem = top === undefined ? covered(path) : stacked(path);
+    const problem = top === undefined ? covered(path) : top === ours ? beneath(path) : stacked(path);
     const foreign = top !== undefined && top !== ours ? { foreign: top } : {};
     return { ...base, ...off, truth: "uncertain", ours, problem, drift: "Stacked", ...foreign };
   }
@@ -213,7 +213,15 @@ function covered(path: string): Problem {
 function stacked(path: string): Problem {
   return {
     reason: "ForeignMountOnTarget",
-    message: `${path} has another mount over or beneath ours: unmount that; ours is not touched while it is there`,
+    message: `${path} has another mount over ours: unmount that; ours is not touched while it is there`,
+    on: { kind: "Mount", name: path },
+  };
+}
+
+function beneath(path: string): Problem {
+  return {
+    reason: "ForeignMountBeneath",
+    message: `${path} has another mount beneath ours, which is not touched while it is there: unmount both, ours is made anew`,
     on: { kind: "Mount", name: path },
   };
 }

@@ -99,7 +99,7 @@ describe("ChildRunner", () => {
     const real = new ChildRunner({ timers, command: [process.execPath, entry] });
     const target = { prefix: "/proc", path: "/proc/self/status" };
     const refused = await failure(new ChildMounter(real, operation()).makeTarget(target, "directory"));
-    expect(refused.reason).to.be.oneOf(["SymlinkInPath", "TargetWrongType"]);
+    expect(refused.reason).to.be.oneOf(["SymlinkInPath", "TargetNotDirectory"]);
     expect(refused.errorClass).to.equal("final");
     const broken = new ChildMounter(runner("process.exitCode=1"), operation());
     expect(await failure(broken.makeTarget(target, "directory"))).to.include({ errorClass: "uncertain" });

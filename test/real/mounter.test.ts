@@ -108,9 +108,9 @@ describe("InProcessMounter", () => {
   it("a file where a directory must be is its own reason", async () => {
     mkdirSync(`${place.path}/mnt/deep`);
     writeFileSync(`${place.path}/mnt/deep/er`, "");
-    expect((await failure(mounter.makeTarget(target, "directory"))).reason).to.equal("TargetWrongType");
+    expect((await failure(mounter.makeTarget(target, "directory"))).reason).to.equal("TargetNotDirectory");
     const leaf = { prefix: target.prefix, path: `${target.prefix}/deep/er` };
-    expect((await failure(mounter.makeTarget(leaf, "directory"))).reason).to.equal("TargetWrongType");
+    expect((await failure(mounter.makeTarget(leaf, "directory"))).reason).to.equal("TargetNotDirectory");
   });
 
   it("mountFilesystem mounts a tmpfs with size and mode, and explains options that the kernel refuses", async () => {

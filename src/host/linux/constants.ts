@@ -9,6 +9,7 @@ export const SYS = {
   fspick: 433,
   openat2: 437,
   mount_setattr: 442,
+  statmount: 457,
 } as const;
 
 /** kcmp(2), which is older than that, by process.arch. */
@@ -19,6 +20,7 @@ export const kcmpNumbers: ReadonlyMap<string, number> = new Map([
 export const KCMP_FILES = 2;
 
 export const AT_FDCWD = -100;
+export const AT_SYMLINK_NOFOLLOW = 0x100;
 export const AT_REMOVEDIR = 0x200;
 export const AT_EMPTY_PATH = 0x1000;
 export const AT_STATX_DONT_SYNC = 0x4000;
@@ -38,6 +40,9 @@ export const RESOLVE = { NO_XDEV: 0x01, NO_MAGICLINKS: 0x02, NO_SYMLINKS: 0x04, 
 
 export const OPEN_TREE_CLONE = 1;
 export const OPEN_TREE_CLOEXEC = O.CLOEXEC;
+
+/** statmount(2): what is asked for, and that nothing more is. */
+export const STATMOUNT_MNT_BASIC = 0x2;
 
 export const MOVE_MOUNT_F_EMPTY_PATH = 0x04;
 export const MOVE_MOUNT_T_EMPTY_PATH = 0x40;
@@ -61,9 +66,11 @@ export const MOUNT_ATTR = {
 
 export const MS_PRIVATE = 1 << 18;
 
-export const UMOUNT = { FORCE: 1, DETACH: 2, NOFOLLOW: 8 } as const;
+export const UMOUNT = { FORCE: 1, DETACH: 2, EXPIRE: 4, NOFOLLOW: 8 } as const;
 
-export const STATX = { BASIC: 0x7ff, MNT_ID: 0x1000, ATTR_MOUNT_ROOT: 0x2000 } as const;
+export const RENAME_NOREPLACE = 1;
+
+export const STATX = { BASIC: 0x7ff, MNT_ID: 0x1000, MNT_ID_UNIQUE: 0x4000, ATTR_MOUNT_ROOT: 0x2000 } as const;
 
 export const S_IFMT = 0o170000;
 

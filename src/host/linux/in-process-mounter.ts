@@ -16,6 +16,9 @@ import { attributeBits } from "./attributes.ts";
 import * as C from "./constants.ts";
 import { Descriptor } from "./descriptor.ts";
 import { errnoOf } from "./errno.ts";
+import { attachExactly } from "./exact-attach.ts";
+import { removeExactly } from "./exact-remove.ts";
+import { unmountExactly } from "./exact-unmount.ts";
 import { createFilesystemMount, reconfigureFilesystem } from "./filesystem.ts";
 import type { Libc } from "./libc.ts";
 import * as walk from "./walk.ts";
@@ -65,17 +68,15 @@ export class InProcessMounter implements Mounter {
     if (kind === "directory") walk.makeDirectoryAt(this.#libc, parent, name, 0o755);
     else this.#makeFileAt(parent, name, 0o644);
     using made = walk.openTarget(this.#libc, target);
-    if (made === undefined || walk.kindOf(made.stat) === kind) return;
-    const message = `${target.path} is a ${walk.kindOf(made.stat)}, but a ${kind} is to be mounted on it: move it away`;
-    throw new VolumeError("TargetWrongType", "final", message);
+    if (made !== undefined) refuseKind(target, walk.kindOf(made.stat), kind);
   }
 
   async removeTarget(target: TargetPath, kind: "directory" | "file"): Promise<void> {
     using opened = walk.openTarget(this.#libc, target);
-    if (opened === undefined || opened.stat.mountRoot) return;
+    if (opened === undefined || opened.stat.mountRoot || walk.kindOf(opened.stat) !== kind) return;
     if (kind === "file" && opened.stat.size > 0) return;
     try {
-      this.#libc.unlinkat(opened.parent.fd, opened.name, kind === "directory" ? C.AT_REMOVEDIR : 0);
+      removeExactly(this.#libc, opened, kind);
     } catch (error) {
       if (!["ENOENT", "ENOTEMPTY", "EBUSY", "EEXIST"].includes(errnoOf(error) ?? "")) throw error;
     }
@@ -122,16 +123,7 @@ export class InProcessMounter implements Mounter {
   }
 
   async unmount(target: TargetPath, mountID: number, rung: UnmountRung): Promise<void> {
-    const opened = this.#openMount(target, mountID);
-    using parent = opened.parent;
-    opened.self[Symbol.dispose](); // an open descriptor on the mount would itself keep it busy
-    const flags = C.UMOUNT.NOFOLLOW | (rung === "Force" ? C.UMOUNT.FORCE : 0) | (rung === "Lazy" ? C.UMOUNT.DETACH : 0);
-    try {
-      this.#libc.umount2(`${parent.path}/${opened.name}`, flags);
-    } catch (error) {
-      if (errnoOf(error) !== "EBUSY") throw error;
-      throw new VolumeError("TargetBusy", "transient", `${target.path} is in use`, { cause: error });
-    }
+    await unmountExactly(this.#libc, target, this.#openMount(target, mountID), rung);
   }
 
   /** Attaches a detached mount to a target on which nothing is mounted. */
@@ -141,14 +133,20 @@ export class InProcessMounter implements Mounter {
     if (opened.stat.mountRoot) {
       throw new VolumeError("ForeignMount", "final", `something is mounted on ${target.path} already`);
     }
-    this.#libc.moveMount(mount.fd, opened.self.fd, C.MOVE_MOUNT_F_EMPTY_PATH | C.MOVE_MOUNT_T_EMPTY_PATH);
+    const kind = walk.kindOf(this.#libc.statx(mount.fd, "", C.AT_EMPTY_PATH));
+    refuseKind(target, walk.kindOf(opened.stat), kind === "directory" ? "directory" : "file");
+    attachExactly(this.#libc, mount, opened, target);
   }
 
   #openMount(target: TargetPath, mountID: number): walk.OpenTarget {
     const opened = walk.openTarget(this.#libc, target);
     if (opened?.stat.mountRoot && opened.stat.mountID === mountID) return opened;
     opened?.[Symbol.dispose]();
-    throw new VolumeError("SetUpFailed", "transient", `the mount on ${target.path} is not the one that was seen there`);
+    throw new VolumeError(
+      "TargetChanged",
+      "transient",
+      `the mount on ${target.path} is not the one that was seen there`,
+    );
   }
 
   #makeInRoot(root: string, path: string, kind: "directory" | "file", mode: number): void {
@@ -167,6 +165,14 @@ export class InProcessMounter implements Mounter {
       if (errnoOf(error) !== "EEXIST") throw error;
     }
   }
+}
+
+/** A directory can only be mounted on a directory, everything else only on a file. */
+function refuseKind({ path }: TargetPath, present: FileKind, wanted: "directory" | "file"): void {
+  if ((present === "directory") === (wanted === "directory")) return;
+  const reason = wanted === "directory" ? "TargetNotDirectory" : "TargetNotFile";
+  const message = `${path} is a ${present}, but a ${wanted} is to be mounted on it: move it away`;
+  throw new VolumeError(reason, "final", message);
 }
 
 /** What a bind of a path shows, by the mount it is in. */

@@ -1,6 +1,8 @@
 import koffi from "koffi";
-import { AT_EMPTY_PATH, KCMP_FILES, kcmpNumbers, STATX, SYS } from "./constants.ts";
+import { AT_EMPTY_PATH, KCMP_FILES, kcmpNumbers, RENAME_NOREPLACE, STATX, SYS } from "./constants.ts";
 import { Errno } from "./errno.ts";
+import { loadFileHandles } from "./file-handles.ts";
+import { loadMountLinks } from "./mount-links.ts";
 
 /** What statx(2) says of a path or descriptor. */
 export interface Statx {
@@ -39,6 +41,7 @@ export function loadLibc() {
   const mkdirat = lib.func("mkdirat", "int", ["int", "str", "uint"]);
   const unlinkat = lib.func("unlinkat", "int", ["int", "str", "int"]);
   const renameat = lib.func("renameat", "int", ["int", "str", "int", "str"]);
+  const renameat2 = lib.func("renameat2", "int", ["int", "str", "int", "str", "uint"]);
   const umount2 = lib.func("umount2", "int", ["str", "int"]);
   const flock = lib.func("flock", "int", ["int", "int"]);
 
@@ -49,6 +52,8 @@ export function loadLibc() {
   };
 
   return {
+    mounts: loadMountLinks(lib),
+    handles: loadFileHandles(lib),
     /** openat2(2) @returns a descriptor that the caller closes */
     openat2(dir: number, path: string, flags: number, mode: number, resolve: number): number {
       const how = Buffer.alloc(24);
@@ -108,6 +113,10 @@ export function loadLibc() {
     },
     renameat(fromDir: number, from: string, toDir: number, to: string): void {
       checked("renameat", renameat(fromDir, from, toDir, to), from);
+    },
+    /** renameat2(2) with RENAME_NOREPLACE: EEXIST if the new name is taken. */
+    renameFree(fromDir: number, from: string, toDir: number, to: string): void {
+      checked("renameat2", renameat2(fromDir, from, toDir, to, RENAME_NOREPLACE), from);
     },
     umount2(path: string, flags: number): void {
       checked("umount2", umount2(path, flags), path);

@@ -1,3 +1,4 @@
+import { hasDots } from "../../api/path.ts";
 import { VolumeError } from "../../errors.ts";
 import { joinPath, relativePath } from "../mount-table.ts";
 import type { FileKind, SourcePath, TargetPath } from "../ports.ts";
@@ -13,6 +14,8 @@ import type { Libc, Statx } from "./libc.ts";
  */
 
 const beneath = RESOLVE.BENEATH | RESOLVE.NO_SYMLINKS | RESOLVE.NO_MAGICLINKS;
+/** Between prefix and target nothing is mounted: what is, is another's, and not a place to make anything in. */
+const inOneMount = beneath | RESOLVE.NO_XDEV;
 const symbolicLink = 0o120000;
 const inRoot = RESOLVE.IN_ROOT | RESOLVE.NO_MAGICLINKS;
 
@@ -82,7 +85,7 @@ export function openTargetParent(libc: Libc, target: TargetPath): Descriptor | u
   const directory = relativePath(target.prefix, parentOf(target.path));
   if (directory === "") return duplicate(libc, prefix);
   try {
-    return new Descriptor(libc.openat2(prefix.fd, directory, O.PATH | O.DIRECTORY | O.CLOEXEC, 0, beneath));
+    return new Descriptor(libc.openat2(prefix.fd, directory, O.PATH | O.DIRECTORY | O.CLOEXEC, 0, inOneMount));
   } catch (error) {
     if (errnoOf(error) === "ENOENT") return undefined;
     throw targetError(error, target);
@@ -96,7 +99,7 @@ export function makeTargetParent(libc: Libc, target: TargetPath): Descriptor {
     using above = current;
     try {
       makeDirectoryAt(libc, above, segment, 0o755);
-      current = new Descriptor(libc.openat2(above.fd, segment, O.PATH | O.DIRECTORY | O.CLOEXEC, 0, beneath));
+      current = new Descriptor(libc.openat2(above.fd, segment, O.PATH | O.DIRECTORY | O.CLOEXEC, 0, inOneMount));
     } catch (error) {
       throw targetError(error, target);
     }
@@ -138,25 +141,27 @@ export function baseName(path: string): string {
   return path.slice(path.lastIndexOf("/") + 1);
 }
 
+/** @throws VolumeError DotDotInPath: such a path is not what it seems to be, and the table never shows it */
+export function refuseDots(path: string): void {
+  if (hasDots(path))
+    throw new VolumeError("DotDotInPath", "final", `${path} has a segment "." or "..": name the real path`);
+}
+
 /** What a failed walk to a target means to the user. */
 export function targetError(error: unknown, target: TargetPath): unknown {
   switch (errnoOf(error)) {
     case "ELOOP":
+      return linkAt(target, error);
+    case "EXDEV": // a way out, by ".." or an absolute link, is met before: that leaves a mount on the way
       return new VolumeError(
-        "SymlinkInPath",
+        "ForeignMountInPath",
         "final",
-        `${target.path} leads through a symbolic link: name the real path`,
-        {
-          cause: error,
-        },
+        `between ${target.prefix} and ${target.path} something is mounted: unmount that, or make it a prefix`,
+        { cause: error, on: { kind: "Mount", name: parentOf(target.path) } },
       );
-    case "EXDEV":
-      return new VolumeError("PathNotAllowed", "final", `${target.path} leads out of ${target.prefix}`, {
-        cause: error,
-      });
     case "ENOTDIR":
       return new VolumeError(
-        "TargetWrongType",
+        "TargetNotDirectory",
         "final",
         `something on the way to ${target.path} is not a directory: move it away`,
         { cause: error },
@@ -172,6 +177,7 @@ function linkAt(target: TargetPath, cause?: unknown): VolumeError {
 }
 
 function openPrefix(libc: Libc, target: TargetPath): Descriptor {
+  refuseDots(target.path);
   try {
     const flags = O.PATH | O.DIRECTORY | O.CLOEXEC;
     return new Descriptor(libc.openat2(AT_FDCWD, target.prefix, flags, 0, RESOLVE.NO_SYMLINKS));

@@ -75,15 +75,13 @@ export class SimMounter implements Mounter {
       const { parent, name } = walkToTarget(this.#deps, target, "make");
       makeAt(this.#deps.machine.kernel, parent, name, kind, kind === "directory" ? 0o755 : 0o644);
       const made = openTarget(this.#deps, target);
-      if (made === undefined || kindOf(made.dentry) === kind) return;
-      const message = `${target.path} is a ${kindOf(made.dentry)}, but a ${kind} is to be mounted on it: move it away`;
-      throw new VolumeError("TargetWrongType", "final", message);
+      if (made !== undefined) refuseKind(target, kindOf(made.dentry), kind);
     });
 
   removeTarget = (target: TargetPath, kind: "directory" | "file"): Promise<void> =>
     this.#call({ what: `remove target ${target.path}`, path: target.path }, () => {
       const found = openTarget(this.#deps, target);
-      if (found === undefined || found.dentry === found.mount.root) return;
+      if (found === undefined || found.dentry === found.mount.root || kindOf(found.dentry) !== kind) return;
       if (kind === "file" && found.dentry.content !== "") return;
       const { parent, name } = walkToTarget(this.#deps, target, "make");
       try {
@@ -103,7 +101,7 @@ export class SimMounter implements Mounter {
         if (!sameIdentity(identify(found), expect)) {
           throw new VolumeError("SetUpFailed", "transient", `${source.path} changed while it was being mounted`);
         }
-        bindClone(this.#deps, found, () => this.#free(target), attributes, target);
+        bindClone(this.#deps, found, () => this.#free(target, kindOf(found.dentry)), attributes, target);
       },
     );
 
@@ -112,7 +110,7 @@ export class SimMounter implements Mounter {
     const disk = fsType === "tmpfs" ? undefined : walk(rootOf(this.#deps.namespace), source, "follow")?.dentry.disk;
     const what = `mount ${fsType} ${source} on ${target.path} (${request.options.join(",")})`;
     return this.#call({ what, path: target.path, hangs: fsType !== "tmpfs", disk }, () =>
-      attachFilesystem(this.#deps, request, disk, () => this.#free(target)),
+      attachFilesystem(this.#deps, request, disk, () => this.#free(target, "directory")),
     );
   };
 
@@ -146,20 +144,25 @@ export class SimMounter implements Mounter {
     });
   };
 
-  /** The place to mount on. @throws VolumeError ForeignMount if something is mounted there */
-  #free(target: TargetPath): Path {
+  /** The place to mount on. @throws VolumeError ForeignMount, TargetNotDirectory, TargetNotFile */
+  #free(target: TargetPath, shown: FileKind): Path {
     const found = openTarget(this.#deps, target);
     if (found === undefined) throw new VolumeError("SetUpFailed", "transient", `${target.path} is not there any more`);
     if (found.dentry === found.mount.root) {
       throw new VolumeError("ForeignMount", "final", `something is mounted on ${target.path} already`);
     }
+    refuseKind(target, kindOf(found.dentry), shown);
     return found;
   }
 
   #mountAt(target: TargetPath, mountID: number): Path {
     const found = openTarget(this.#deps, target);
     if (found !== undefined && found.dentry === found.mount.root && found.mount.id === mountID) return found;
-    throw new VolumeError("SetUpFailed", "transient", `the mount on ${target.path} is not the one that was seen there`);
+    throw new VolumeError(
+      "TargetChanged",
+      "transient",
+      `the mount on ${target.path} is not the one that was seen there`,
+    );
   }
 
   #openSource(source: SourcePath): Path | undefined {
@@ -207,4 +210,15 @@ export class SimMounter implements Mounter {
 
 function joined(source: SourcePath): string {
   return joinPath(source.root, source.path.slice(1));
+}
+
+/** A directory can only be mounted on a directory, everything else only on a file. */
+function refuseKind({ path }: TargetPath, present: FileKind, wanted: FileKind): void {
+  if ((present === "directory") === (wanted === "directory")) return;
+  const reason = wanted === "directory" ? "TargetNotDirectory" : "TargetNotFile";
+  throw new VolumeError(
+    reason,
+    "final",
+    `${path} is a ${present}, but a ${wanted} is to be mounted on it: move it away`,
+  );
 }

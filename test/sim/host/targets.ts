@@ -1,3 +1,4 @@
+import { hasDots } from "../../../src/api/path.ts";
 import { VolumeError } from "../../../src/errors.ts";
 import { joinPath, type MountIdentity, relativePath } from "../../../src/host/mount-table.ts";
 import type { FileKind, TargetPath } from "../../../src/host/ports.ts";
@@ -8,7 +9,7 @@ import { pathOf, pointOf, rootOf, topOf, walk } from "../kernel/lookup.ts";
 import type { Path } from "../kernel/mount.ts";
 import type { HostDeps } from "./host-deps.ts";
 
-/** The target, mounts on it included; undefined if it is not there. @throws VolumeError SymlinkInPath, TargetWrongType */
+/** The target, mounts on it included; undefined if it is not there. @throws VolumeError SymlinkInPath, TargetNotDirectory */
 export function openTarget(deps: HostDeps, target: TargetPath): Path | undefined {
   const at = walkToTarget(deps, target, "find");
   const dentry = at.parent?.dentry.children.get(at.name);
@@ -27,6 +28,7 @@ export function walkToTarget(
 ): { parent?: Path; name: string } {
   const cut = target.path.lastIndexOf("/");
   const name = target.path.slice(cut + 1);
+  if (hasDots(target.path)) throw new VolumeError("DotDotInPath", "final", `${target.path} has "." or ".."`);
   try {
     const prefix = walk(rootOf(deps.namespace), target.prefix, "refuse");
     if (prefix === undefined) return { name };
@@ -36,6 +38,7 @@ export function walkToTarget(
       if (how === "make") makeAt(deps.machine.kernel, at, segment, "directory", 0o755);
       const next = walk(at, segment, "refuse");
       if (next === undefined) return { name };
+      if (next.mount !== prefix.mount) throw mountInPath(target);
       at = next;
     }
     if (at.dentry.kind !== "directory") throw wrongType(target);
@@ -70,5 +73,10 @@ function linkInPath(target: TargetPath): VolumeError {
 
 function wrongType(target: TargetPath): VolumeError {
   const message = `something on the way to ${target.path} is not a directory: move it away`;
-  return new VolumeError("TargetWrongType", "final", message);
+  return new VolumeError("TargetNotDirectory", "final", message);
+}
+
+function mountInPath(target: TargetPath): VolumeError {
+  const message = `between ${target.prefix} and ${target.path} something is mounted: unmount that, or make it a prefix`;
+  return new VolumeError("ForeignMountInPath", "final", message);
 }
