@@ -52,7 +52,7 @@ export class AgentProcess {
       trace,
       sightings: this.#parts.sightings,
       hostFault: () => this.#parts.hostFault(),
-      onLog: (line) => invariants.secrets.check("a log line", line),
+      onLog: (line) => invariants.secrets.check("a log line", () => line),
       onCrash: (ending) => (ending === "reboot" ? this.#boot(false) : this.#ended()),
     });
     const { namespace, process } = this.#machine.startAgentProcess();
@@ -80,8 +80,8 @@ export class AgentProcess {
       scheduler,
       random,
       sightings: this.#parts.sightings,
-      onWrite: (request, text) => {
-        invariants.secrets.check(request.path, text);
+      onWrite: (request) => {
+        invariants.secrets.check(request.path, () => JSON.stringify(request.body ?? null));
         invariants.statuses.sent(request, tables);
       },
     });

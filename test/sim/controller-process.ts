@@ -29,7 +29,7 @@ export class ControllerProcess {
       faults,
       trace,
       sightings: this.#parts.sightings,
-      onLog: (line) => secrets.check("a log line", line),
+      onLog: (line) => secrets.check("a log line", () => line),
       onCrash: () => this.#ended(),
     });
     const transport = new SimTransport({
@@ -39,7 +39,7 @@ export class ControllerProcess {
       scheduler,
       random,
       sightings: this.#parts.sightings,
-      onWrite: (request, text) => secrets.check(request.path, text),
+      onWrite: (request) => secrets.check(request.path, () => JSON.stringify(request.body ?? null)),
     });
     const config = { identity: incarnation.name, allowedPrefixes: [layout.prefix] };
     const controller = startController({ system: incarnation.system, transport, config, registry: new Registry() });

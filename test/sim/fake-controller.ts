@@ -21,6 +21,8 @@ export class FakeController {
 
   changed({ object }: Change): void {
     const { scheduler, random } = this.#parts;
+    const { metadata, spec } = object as unknown as NodeVolumeIntent; // the collection holds nothing else
+    if (metadata.deletionTimestamp === undefined && (spec.grant !== undefined || spec.mode !== "Manage")) return;
     scheduler.after(random.between(reactMs.low, reactMs.high), () => this.#reconcile(object.metadata.name));
   }
 

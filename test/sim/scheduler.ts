@@ -7,19 +7,21 @@ interface Event {
   action: (() => void) | undefined;
 }
 
+/** Events after which Node sees to its own affairs (timers of the test runner), which ticks alone would keep waiting for ever. */
 const breathEvery = 256;
 
 /** 2026-01-01T00:00:00Z, where every simulated world begins. */
 const epoch = 1_767_225_600_000;
 
 /**
- * Virtual time. Nothing happens by itself: step() takes the next event, moves the time to it, runs it, and lets every
+ * Virtual time. Nothing happens by itself: run() takes the next event, moves the time to it, runs it, and lets every
  * promise that became ready run to its end before anything else happens.
  */
 export class Scheduler {
   readonly #heap: Event[] = [];
   #now = 0;
   #order = 0;
+  #fired = 1;
 
   /** Milliseconds since the world began. */
   get now(): number {
@@ -43,15 +45,35 @@ export class Scheduler {
     return drained();
   }
 
-  /** @returns whether there was an event not later than `until`; else the time is `until` now */
-  async step(until: number): Promise<boolean> {
+  /**
+   * Takes one event after the other until `isOver`, which is asked before each, or until the next one is later than `until`:
+   * then the time is `until`.
+   * @returns whether it was over; rejects with what `isOver` throws
+   */
+  run(until: number, isOver: () => boolean): Promise<boolean> {
+    return new Promise((resolve, reject) => {
+      const onward = () => void (this.#fired++ % breathEvery === 0 ? setImmediate(next) : process.nextTick(next));
+      const next = () => {
+        try {
+          if (isOver()) resolve(true);
+          else if (!this.#fire(until)) resolve(false);
+          else void ready.then(onward); // a tick asked for in a tick would come before what became ready
+        } catch (error) {
+          reject(error);
+        }
+      };
+      const ready = Promise.resolve();
+      next();
+    });
+  }
+
+  #fire(until: number): boolean {
     for (let next = this.#heap[0]; next !== undefined && next.at <= until; next = this.#heap[0]) {
       this.#pop();
       const { action } = next;
       if (action === undefined) continue; // cancelled
       this.#now = next.at;
       action();
-      await (this.#order % breathEvery === 0 ? breathed() : drained());
       return true;
     }
     this.#now = until;
@@ -98,9 +120,4 @@ function isEarlier(a: Event, b: Event): boolean {
 /** Node runs everything that is ready, promises of promises included, before it comes to the next tick. */
 function drained(): Promise<void> {
   return new Promise((resolve) => process.nextTick(resolve));
-}
-
-/** Lets Node see to its own affairs (timers of the test runner), which ticks alone would keep waiting for ever. */
-function breathed(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
 }

@@ -1,6 +1,7 @@
 /** What happened in a world, line by line: for people who read a failed run, and to compare two runs byte for byte. */
 export class Trace {
-  readonly #lines: string[] = [];
+  /** Made lines of when they are read: most traces never are. */
+  readonly #entries: { readonly at: number; readonly who: string; readonly what: string }[] = [];
   readonly #now: () => number;
 
   constructor(now: () => number) {
@@ -9,22 +10,27 @@ export class Trace {
 
   /** @param who the process, the kernel of a node, the API server or a person */
   add(who: string, what: string): void {
-    this.#lines.push(`${this.#now().toFixed(3).padStart(12)} ${who.padEnd(10)} ${what}`);
+    this.#entries.push({ at: this.#now(), who, what });
   }
 
   get length(): number {
-    return this.#lines.length;
+    return this.#entries.length;
   }
 
   /** The last lines, but for those that only say that somebody is alive. */
   tail(lines: number): string {
-    return this.#lines
-      .filter((line) => !line.includes("leases"))
+    return this.#entries
+      .filter(({ what }) => !what.includes("leases"))
       .slice(-lines)
+      .map(lineOf)
       .join("\n");
   }
 
   toString(): string {
-    return this.#lines.join("\n");
+    return this.#entries.map(lineOf).join("\n");
   }
+}
+
+function lineOf({ at, who, what }: { readonly at: number; readonly who: string; readonly what: string }): string {
+  return `${at.toFixed(3).padStart(12)} ${who.padEnd(10)} ${what}`;
 }

@@ -177,19 +177,14 @@ export class World {
   /** Lets time pass. @throws Violation */
   async sleep(ms: number): Promise<void> {
     await this.scheduler.catchUp();
-    const until = this.scheduler.now + ms;
-    while (await this.#step(until));
+    await this.#pass(this.scheduler.now + ms, () => false);
   }
 
   /** @throws Violation; Error if it does not come true in time */
   async until(what: string, check: () => boolean, ms = settleMs): Promise<void> {
     await this.scheduler.catchUp();
-    const deadline = this.scheduler.now + ms;
-    while (!check()) {
-      if (await this.#step(deadline)) continue;
-      if (this.uprooted) return;
-      throw new Error(`waited ${ms / 1000} virtual seconds for ${what}`);
-    }
+    if ((await this.#pass(this.scheduler.now + ms, check)) || this.uprooted) return;
+    throw new Error(`waited ${ms / 1000} virtual seconds for ${what}`);
   }
 
   /**
@@ -208,7 +203,7 @@ export class World {
       }
       const next = quietAt > this.scheduler.now ? quietAt : this.scheduler.now + quietMs;
       if (next > deadline) throw new Error(`no end after ${settleMs / 1000} virtual seconds: ${left.join("; ")}`);
-      while (await this.#step(next));
+      await this.#pass(next, () => false);
     }
   }
 
@@ -227,11 +222,14 @@ export class World {
     this.#fake?.booted(name);
   }
 
-  async #step(until: number): Promise<boolean> {
-    if (++this.#events > mostEvents) throw new Error(`more than ${mostEvents} events`);
-    const more = await this.scheduler.step(until);
+  /** @returns whether it was over before `until`; rejects with the first violation, as soon as it is there */
+  async #pass(until: number, isOver: () => boolean): Promise<boolean> {
+    const over = await this.scheduler.run(until, () => {
+      if (++this.#events > mostEvents) throw new Error(`more than ${mostEvents} events`);
+      return this.#violation !== undefined || isOver();
+    });
     if (this.#violation !== undefined) throw this.#violation;
-    return more;
+    return over;
   }
 
   #report(message: string): void {

@@ -29,6 +29,7 @@ export class SimApiServer {
   actor = "person";
   readonly #deps: SimApiServerDeps;
   readonly #collections = new Map<string, { readonly objects: Collection; readonly cache: WatchCache }>();
+  readonly #locations = new Map<string, Location | undefined>();
   #version = 1000;
   #uids = 0;
 
@@ -38,7 +39,7 @@ export class SimApiServer {
 
   /** Carries out one request of a process. Reads are of the newest state. */
   handle(request: ApiRequest, actor: string): ApiResponse {
-    const at = locate(request.path);
+    const at = this.#locate(request.path);
     if (at === undefined) return new Refusal(404, "NotFound", `the server has no ${request.path}`).response;
     this.actor = actor;
     try {
@@ -53,7 +54,7 @@ export class SimApiServer {
 
   /** Opens a watch. Lines go to `watcher` as they come up. */
   watch(request: ApiRequest, watcher: Omit<Watcher, "matches">, lagMs = 0): Cancel {
-    const at = locate(request.path);
+    const at = this.#locate(request.path);
     if (at === undefined) {
       watcher.end({ response: new Refusal(404, "NotFound", `the server has no ${request.path}`).response });
       return () => {};
@@ -87,7 +88,7 @@ export class SimApiServer {
     options: { namespace?: string; subresource?: "status" } = {},
   ): StoredObject {
     const { namespace, subresource = "" } = options;
-    return this.#entry(of).objects.patch(name, namespace, overTheWire(patch).value, subresource);
+    return this.#entry(of).objects.patch(name, namespace, overTheWire(patch), subresource);
   }
 
   delete(of: Resource, name: string, namespace?: string): void {
@@ -102,10 +103,15 @@ export class SimApiServer {
     return [...this.#entry(of).objects.objects.values()];
   }
 
+  #locate(path: string): Location | undefined {
+    if (!this.#locations.has(path)) this.#locations.set(path, locate(path));
+    return this.#locations.get(path);
+  }
+
   #handle(request: ApiRequest, at: Location): ApiResponse {
     const { objects } = this.#entry(at.kind.resource);
     const { namespace, name, subresource } = at;
-    const body = overTheWire(request.body).value;
+    const body = request.body === undefined ? null : overTheWire(request.body);
     switch (request.method) {
       case "GET":
         return {
@@ -159,7 +165,7 @@ export class SimApiServer {
   }
 
   #typed(of: Resource, object: Written): StoredObject {
-    const { value } = overTheWire({
+    const value = overTheWire({
       apiVersion: of.group === "" ? of.version : `${of.group}/${of.version}`,
       kind: of.kind,
       ...object,

@@ -28,8 +28,8 @@ export interface SimTransportDeps {
   readonly scheduler: Scheduler;
   readonly random: SeededRandom;
   readonly sightings: Sightings;
-  /** Told of each write when it is sent, with its body as text. */
-  onWrite(request: ApiRequest, text: string): void;
+  /** Told of each write when it is sent. */
+  onWrite(request: ApiRequest): void;
 }
 
 const travel = { low: 0.5, high: 8 } as const;
@@ -46,8 +46,7 @@ export class SimTransport implements Transport {
   request(request: ApiRequest): Promise<ApiResponse> {
     const { incarnation, scheduler, random, network, sightings } = this.#deps;
     const name = `${request.method} ${request.path}`;
-    const text = JSON.stringify(request.body ?? null);
-    if (request.method !== "GET") this.#deps.onWrite(request, text);
+    if (request.method !== "GET") this.#deps.onWrite(request);
     return new Promise((resolve, reject) => {
       const lost = () => reject(new TransportError(`${name}: no answer`));
       const cancelTimeout = incarnation.system.timers.after(request.timeoutMs ?? defaultTimeoutMs, lost);

@@ -45,6 +45,7 @@ export class Invariants {
     if (of !== resource.leases && of !== resource.events) {
       this.#leaders.wrote(`${of.plural} ${change.object.metadata.name}`, actor);
     }
+    if (of === resource.secrets) this.secrets.stored();
     if (of !== resource.intents) return;
     this.intents.changed(change);
     this.statuses.changed(change);

@@ -7,12 +7,20 @@ export const secretText = "s3cr3t-do-not-tell";
 export class SecretRules {
   readonly #report: Report;
   readonly #encoded = Buffer.from(secretText).toString("base64");
+  /** Whether there is one at all: in most worlds there is none. */
+  #stored = false;
 
   constructor(report: Report) {
     this.#report = report;
   }
 
-  check(where: string, text: string): void {
+  stored(): void {
+    this.#stored = true;
+  }
+
+  check(where: string, textOf: () => string): void {
+    if (!this.#stored) return;
+    const text = textOf();
     if (text.includes(secretText) || text.includes(this.#encoded)) this.#report(`a secret stands in ${where}`);
   }
 }
