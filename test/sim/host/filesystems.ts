@@ -47,7 +47,7 @@ export function bindClone(
   kernel.attachNew(source.dentry, place, { attributes, maker: "agent", volume: deps.volumeAt(target.path, identity) });
 }
 
-/** @throws VolumeError OptionsRefused */
+/** No namespace is told of it: fsconfig(2) changes the file system, not a mount. @throws VolumeError OptionsRefused */
 export function reconfigureFilesystem(deps: HostDeps, mount: Mount, options: readonly string[]): void {
   const { superblock } = mount;
   const before = new Set(superblock.options);
@@ -58,7 +58,6 @@ export function reconfigureFilesystem(deps: HostDeps, mount: Mount, options: rea
   const keys = new Set(options.map(keyOf));
   superblock.options = [...superblock.options.filter((option) => !keys.has(keyOf(option))), ...options];
   deps.machine.kernel.version++;
-  for (const changed of deps.machine.kernel.namespaces()) changed.changed();
 }
 
 function rootOnDisk(deps: HostDeps, { fsType, source }: FilesystemMount, disk: Disk | undefined) {
