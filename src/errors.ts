@@ -23,17 +23,20 @@ export class VolumeError extends Error {
   readonly reason: Reason;
   readonly errorClass: ErrorClass;
   readonly on: WaitingOn | undefined;
+  /** Processes whose end may let the next attempt succeed. */
+  readonly heldBy: readonly number[];
 
   constructor(
     reason: Reason,
     errorClass: ErrorClass,
     message: string,
-    options: { cause?: unknown; on?: WaitingOn } = {},
+    options: { cause?: unknown; on?: WaitingOn; heldBy?: readonly number[] } = {},
   ) {
     super(message, options.cause === undefined ? {} : { cause: options.cause });
     this.reason = reason;
     this.errorClass = errorClass;
     this.on = options.on;
+    this.heldBy = options.heldBy ?? [];
   }
 }
 

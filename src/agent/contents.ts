@@ -27,7 +27,7 @@ export interface ContentsDeps {
   readonly system: System;
   readonly transport: Transport;
   /** Something about an object has changed. */
-  onChange(): void;
+  onChange(ref: ObjectRef): void;
 }
 
 /** The objects whose content is shown on this node, each followed by a watch of its own: the agent may read no others. */
@@ -89,7 +89,7 @@ export class Contents {
     const watched: Watched = { ref, reflector, denied: undefined, last: undefined };
     const changed = () => {
       watched.denied = undefined;
-      onChange();
+      onChange(ref);
     };
     reflector.store.subscribe({ onAdd: changed, onUpdate: changed, onDelete: changed, onState: changed });
     reflector.start();
@@ -113,7 +113,7 @@ export class Contents {
       }
       if (watched.denied !== undefined) return;
       watched.denied = denied(ref);
-      this.#deps.onChange();
+      this.#deps.onChange(ref);
     }
   }
 }

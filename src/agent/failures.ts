@@ -18,7 +18,11 @@ export interface Failure {
   readonly errorClass: ErrorClass;
   readonly message: string;
   readonly on?: WaitingOn;
+  /** Processes whose end may let the next attempt succeed. */
+  readonly heldBy?: readonly number[];
   readonly attempts: number;
+  /** Of these, those that were made before their time (pardon): they do not count for the next delay. */
+  readonly pardoned?: number;
   /** Milliseconds of the monotonic clock: first attempt that failed, and when the next one may begin. */
   readonly firstAt: number;
   readonly nextAt: number;
@@ -38,19 +42,26 @@ export function volumeOf(slot: Slot): string {
   return slot.slice(0, slot.indexOf("\n"));
 }
 
+/** Path of the target; "" of the volume as a whole. */
+export function pathOf(slot: Slot): string {
+  return slot.slice(slot.indexOf("\n") + 1);
+}
+
 /** The failure after one more, with its delay doubled if it is the same operation for the same spec (behaviour 52). */
 export function nextFailure(
   previous: Failure | undefined,
   { clock, random }: Pick<System, "clock" | "random">,
-  failed: Pick<Failure, "kind" | "generation" | "reason" | "errorClass" | "message" | "on">,
+  failed: Pick<Failure, "kind" | "generation" | "reason" | "errorClass" | "message" | "on" | "heldBy">,
 ): Failure {
   const now = clock.monotonic();
   const time = clock.now();
   const again = previous?.kind === failed.kind && previous.generation === failed.generation;
   const attempts = again ? previous.attempts + 1 : 1;
-  const delay = equalJitter(attempts, backoff, random);
+  const pardoned = again ? (previous.pardoned ?? 0) : 0;
+  const delay = equalJitter(attempts - pardoned, backoff, random);
   const firstAt = again ? previous.firstAt : now;
-  return { ...failed, attempts, firstAt, nextAt: now + delay, time, nextTime: time + delay };
+  const counts = { attempts, ...(pardoned > 0 && { pardoned }) };
+  return { ...failed, ...counts, firstAt, nextAt: now + delay, time, nextTime: time + delay };
 }
 
 /** What failed last at each place of each volume, and when it may be tried again. */
@@ -80,15 +91,16 @@ export class Failures {
   }
 
   /**
-   * Ends what is left of a delay: what the attempt waited for may have come. The number of attempts stays, so that the
-   * next failure waits longer still. The caller triggers the loop.
+   * Ends what is left of a delay: what the attempt waited for may have come. If it had not, the next delay is as long as
+   * this one was: an event too many must not make the wait longer. The caller triggers the loop.
    * @returns whether there was a delay to end
    */
   pardon(slot: Slot): boolean {
     const failure = this.#bySlot.get(slot);
     const { clock } = this.#system;
     if (failure === undefined || failure.nextAt <= clock.monotonic()) return false;
-    this.#bySlot.set(slot, { ...failure, nextAt: clock.monotonic(), nextTime: clock.now() });
+    const pardoned = (failure.pardoned ?? 0) + 1;
+    this.#bySlot.set(slot, { ...failure, pardoned, nextAt: clock.monotonic(), nextTime: clock.now() });
     return true;
   }
 
@@ -104,6 +116,6 @@ export class Failures {
   }
 }
 
-function about({ kind }: Operation, generation: number, { reason, errorClass, message, on }: VolumeError) {
-  return { kind, generation, reason, errorClass, message, ...(on && { on }) };
+function about({ kind }: Operation, generation: number, { reason, errorClass, message, on, heldBy }: VolumeError) {
+  return { kind, generation, reason, errorClass, message, ...(on && { on }), ...(heldBy.length > 0 && { heldBy }) };
 }

@@ -69,6 +69,14 @@ export class InFlight {
     return this.all().size - this.#running.size;
   }
 
+  abandonedChildren(): ChildProcessID[] {
+    const { journal, executor } = this.#deps;
+    const recorded = [...journal.records.values()].map(({ name, child }) => [name, child] as const);
+    return [...recorded, ...executor.observers].flatMap(([name, child]) =>
+      this.#running.has(name) ? [] : (child ?? []),
+    );
+  }
+
   isFormatting(): boolean {
     const { records } = this.#deps.journal;
     return [...this.#running.keys()].some((volume) => records.get(volume)?.formatting !== undefined);

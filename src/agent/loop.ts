@@ -1,6 +1,6 @@
 import { messageOf } from "../errors.ts";
 import type { MountTable } from "../host/mount-table.ts";
-import type { HostPorts, MountTableSource } from "../host/ports.ts";
+import type { ChildProcessID, HostPorts, MountTableSource } from "../host/ports.ts";
 import type { Cancel, System } from "../ports.ts";
 import type { Desired } from "./desired-volume.ts";
 import type { Executor } from "./execute.ts";
@@ -97,9 +97,14 @@ export class Loop {
     return this.#inFlight.running;
   }
 
-  /** Children that were given up, and were not seen to end yet. */
+  /** How many children were given up, and were not seen to end yet. */
   get abandoned(): number {
     return this.#inFlight.abandoned;
+  }
+
+  /** Children that were given up, and were not seen to end yet. */
+  abandonedChildren(): ChildProcessID[] {
+    return this.#inFlight.abandonedChildren();
   }
 
   async #run(): Promise<void> {

@@ -7,6 +7,7 @@ import { createKubeClient } from "../kube/client.ts";
 import { createEventRecorder } from "../kube/event-recorder.ts";
 import { createLeaseRenewer } from "../kube/lease-renewer.ts";
 import type { Transport } from "../kube/transport.ts";
+import type { ObjectRef } from "../plugins/plugin.ts";
 import type { Cancel, System } from "../ports.ts";
 import { Contents } from "./contents.ts";
 import { isInvalid } from "./desired-volume.ts";
@@ -25,6 +26,8 @@ import { Reporter } from "./report.ts";
 import { transitions } from "./transitions.ts";
 import { VitalMetrics } from "./vital-metrics.ts";
 import { Vitals } from "./vitals.ts";
+import { WakeMetrics } from "./wake-metrics.ts";
+import { Wakes } from "./wakes.ts";
 
 /** When what could not be removed from the trash is tried again, in milliseconds: it may be gigabytes. */
 const emptyTrashAgainMs = 60_000;
@@ -93,7 +96,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
   const onRestart = (reason: string) => vital.watchRestarts.inc({ reason });
   const events = createEventRecorder({ system, client, component: fieldManager.agent, host: nodeName, onDrop });
   const intents = intentsOf(nodeName, { system, transport, onRestart });
-  const contents = new Contents({ system, transport, onChange: () => loop.trigger() });
+  const contents = new Contents({ system, transport, onChange: contentChanged });
   const observed = new Map<string, Observation>();
   const synced = () => intents.store.state().synced;
   vitals.needs("intents", () => intents.notSynced());
@@ -127,13 +130,28 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
     ...(deps.deadlineMs !== undefined && { deadlineMs: deps.deadlineMs }),
   });
 
+  const failures = new Failures(system);
+  const wakes = new Wakes({
+    system,
+    wakes: host.wakes,
+    settings,
+    failures,
+    metrics: new WakeMetrics(deps.registry),
+    running: () => loop.running,
+    trigger: () => loop.trigger(),
+  });
+  function contentChanged(ref: ObjectRef): void {
+    wakes.contentChanged(ref);
+    loop.trigger();
+  }
+
   const loop: Loop = new Loop({
     system,
     host,
     journal,
     executor,
     settings,
-    failures: new Failures(system),
+    failures,
     gather() {
       const volumes = new Map([...intents.store.list()].map((entry) => [entry.desired.name, entry.desired]));
       const refs = [...volumes.values()].flatMap((v) => (isInvalid(v) ? [] : (v.layout.content ?? [])));
@@ -162,6 +180,8 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
     vitals.looked();
     reporter.update(plan);
     state.update(plan, table);
+    wakes.follow(plan, table);
+    wakes.followChildren(loop.abandonedChildren());
     deps.onPlan?.(plan);
   }
 
@@ -210,6 +230,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
       emptyTrashAgain();
       unsubscribe();
       await loop.stop();
+      wakes.stop();
       intents.stop();
       contents.stop();
       events.stop();

@@ -3,7 +3,7 @@ import { identityOf, type MountIdentity } from "../../host/mount-table.ts";
 import type { UnmountRung } from "../../host/ports.ts";
 import { type StageRecord, withoutStage } from "../record.ts";
 import { type ActionContext, allowedTarget, recordOf, stagingTarget } from "./context.ts";
-import { names, unmount } from "./targets.ts";
+import { names, pids, unmount } from "./targets.ts";
 
 /**
  * Takes down what stage made, when no target is left (law L3):
@@ -88,7 +88,7 @@ async function refuseWhileHeld(
   const [first] = holders;
   const message = `it is still mounted in another mount namespace: ${names(holders)}. End these processes or unmount it there`;
   const on = { kind: "Process", name: `${first?.pid} (${first?.command})` };
-  throw new VolumeError("StillReferenced", "transient", message, { on });
+  throw new VolumeError("StillReferenced", "transient", message, { on, heldBy: pids(holders) });
 }
 
 /** The volume that has mounted something at this path, by the journal. */
@@ -119,7 +119,8 @@ async function refuseWhileOpen(context: ActionContext, stage: StageRecord, devic
   const [first] = openers;
   if (first === undefined) return;
   const on = { kind: "Process", name: `${first.pid} (${first.command})` };
-  throw new VolumeError("DeviceBusy", "transient", `${path} is open: ${names(openers)}. End these processes`, { on });
+  const message = `${path} is open: ${names(openers)}. End these processes`;
+  throw new VolumeError("DeviceBusy", "transient", message, { on, heldBy: pids(openers) });
 }
 
 /** A directory that was never seen after it was made, or is another one by now, goes only if it is empty. */

@@ -181,7 +181,7 @@ async function mayGo(
   }
   const message = `${place} is still mounted in another mount namespace: ${names(holders)}. End these processes or unmount it there`;
   const on = { kind: "Process", name: `${first.pid} (${first.command})` };
-  throw new VolumeError("StillReferenced", "transient", message, { on });
+  throw new VolumeError("StillReferenced", "transient", message, { on, heldBy: pids(holders) });
 }
 
 /** Adds to a busy unmount who uses the mount. */
@@ -195,7 +195,12 @@ export async function withUsers(error: unknown, context: ActionContext, path: st
   const [first] = users;
   const on =
     first === undefined ? { kind: "Mount", name: path } : { kind: "Process", name: `${first.pid} (${first.command})` };
-  return new VolumeError("TargetBusy", error.errorClass, message, { cause: error, on });
+  return new VolumeError("TargetBusy", error.errorClass, message, { cause: error, on, heldBy: pids(users) });
+}
+
+/** Processes whose end may let a mount or device go; one that shows it to everybody on the node is no cause. */
+export function pids(holders: readonly Holder[]): number[] {
+  return holders.flatMap(({ pid, onNode }) => (onNode === true ? [] : [pid]));
 }
 
 /** The first few of several processes. */

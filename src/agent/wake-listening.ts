@@ -1,0 +1,108 @@
+import { unreachable } from "../errors.ts";
+import type { Deafness, WakeListener, Wakes } from "../host/wakes.ts";
+import type { Cancel, Logger } from "../ports.ts";
+import type { Slot } from "./failures.ts";
+import type { WakeSource } from "./wakes-of.ts";
+
+/** Sources that are listened to at once, so that a thousand volumes that wait do not take the node's inotify watches. */
+const mostSources = 512;
+
+export interface WakeListeningDeps {
+  readonly wakes: Wakes;
+  readonly log: Logger;
+  /** Told of each event, for each who waits for it. */
+  woken(slot: Slot, by: WakeSource["kind"]): void;
+  /** Told each time that why sources are not heard has changed. */
+  unheard(sources: ReadonlyMap<Deafness, number>): void;
+}
+
+interface Listened {
+  readonly cancel: Cancel;
+  waiters: ReadonlySet<Slot>;
+  deaf: Deafness | undefined;
+}
+
+/** The sources that are listened to: one for all who wait for the same thing, kept as long as one of them does. */
+export class WakeListening {
+  readonly #deps: WakeListeningDeps;
+  readonly #listened = new Map<string, Listened>();
+  readonly #logged = new Set<Deafness>();
+
+  constructor(deps: WakeListeningDeps) {
+    this.#deps = deps;
+  }
+
+  /** How many sources are listened to. */
+  get size(): number {
+    return this.#listened.size;
+  }
+
+  /** Listens to exactly these sources from now on, as far as there is room. */
+  follow(sources: Iterable<readonly [Slot, readonly WakeSource[]]>): void {
+    const wanted = new Map<string, { readonly source: WakeSource; readonly waiters: Set<Slot> }>();
+    for (const [slot, ofSlot] of sources) {
+      for (const source of ofSlot) {
+        const key = JSON.stringify(source);
+        const known = wanted.get(key);
+        if (known !== undefined) known.waiters.add(slot);
+        else if (wanted.size < mostSources) wanted.set(key, { source, waiters: new Set([slot]) });
+      }
+    }
+    for (const [key, listened] of this.#listened) if (!wanted.has(key)) this.#drop(key, listened);
+    for (const [key, { source, waiters }] of wanted) {
+      const present = this.#listened.get(key);
+      if (present !== undefined) present.waiters = waiters;
+      else this.#listen(key, source, waiters);
+    }
+  }
+
+  #listen(key: string, source: WakeSource, waiters: ReadonlySet<Slot>): void {
+    const listener: WakeListener = {
+      woken: () => {
+        for (const slot of this.#listened.get(key)?.waiters ?? []) this.#deps.woken(slot, source.kind);
+      },
+      deaf: (why) => this.#deaf(key, why),
+    };
+    this.#listened.set(key, { cancel: this.#open(source, listener), waiters, deaf: undefined });
+  }
+
+  #open(source: WakeSource, listener: WakeListener): Cancel {
+    const { wakes } = this.#deps;
+    switch (source.kind) {
+      case "path":
+        return wakes.path(source.place, listener);
+      case "process":
+        return wakes.process(source.process, listener);
+      case "devices":
+        return wakes.devices(listener);
+      case "room":
+        return wakes.room(listener);
+      default:
+        return unreachable(source);
+    }
+  }
+
+  #drop(key: string, { cancel, deaf }: Listened): void {
+    cancel();
+    this.#listened.delete(key);
+    if (deaf !== undefined) this.#tellUnheard();
+  }
+
+  #deaf(key: string, why: Deafness | undefined): void {
+    const listened = this.#listened.get(key);
+    if (listened === undefined || listened.deaf === why) return;
+    listened.deaf = why;
+    this.#tellUnheard();
+    if (why === undefined || this.#logged.has(why)) return;
+    this.#logged.add(why);
+    this.#deps.log.warn("what a volume waits for cannot be heard: it is tried again after a while", { why });
+  }
+
+  #tellUnheard(): void {
+    const unheard = new Map<Deafness, number>();
+    for (const { deaf } of this.#listened.values()) {
+      if (deaf !== undefined) unheard.set(deaf, (unheard.get(deaf) ?? 0) + 1);
+    }
+    this.#deps.unheard(unheard);
+  }
+}

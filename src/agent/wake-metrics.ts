@@ -1,0 +1,33 @@
+import { Counter, Gauge, type Registry } from "prom-client";
+import type { Deafness } from "../host/wakes.ts";
+
+/** Metrics of what ends a wait before its time. */
+export class WakeMetrics {
+  readonly #wakes: Counter<"by">;
+  readonly #unheard: Gauge<"why">;
+
+  constructor(registry: Registry) {
+    const registers = [registry];
+    this.#wakes = new Counter({
+      name: "nodevolume_agent_wakes_total",
+      help: "Waits that ended before their time, by what told that they may be over.",
+      labelNames: ["by"],
+      registers,
+    });
+    this.#unheard = new Gauge({
+      name: "nodevolume_agent_unheard",
+      help: "Things that volumes wait for and that cannot be heard: these waits end by trying again alone.",
+      labelNames: ["why"],
+      registers,
+    });
+  }
+
+  woken(by: string): void {
+    this.#wakes.inc({ by });
+  }
+
+  unheard(sources: ReadonlyMap<Deafness, number>): void {
+    this.#unheard.reset();
+    for (const [why, count] of sources) this.#unheard.set({ why }, count);
+  }
+}

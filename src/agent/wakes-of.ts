@@ -1,0 +1,79 @@
+import { type WokenBy, wakersOf } from "../api/wake-table.ts";
+import { isBeneath, type MountTable } from "../host/mount-table.ts";
+import type { MountEntry } from "../host/mountinfo.ts";
+import type { WatchedPath, WatchedProcess } from "../host/wakes.ts";
+import { isInvalid } from "./desired-volume.ts";
+import { type Failure, pathOf, type Slot } from "./failures.ts";
+import type { VolumePlan } from "./plan.ts";
+import type { PlanSettings } from "./plan-input.ts";
+
+/** Something that tells that an attempt may succeed now. */
+export type WakeSource =
+  | { readonly kind: "path"; readonly place: WatchedPath }
+  | { readonly kind: "process"; readonly process: WatchedProcess }
+  | { readonly kind: "devices" }
+  | { readonly kind: "room" };
+
+/** Of several processes that hold a volume; when one has ended, the next attempt names the others. */
+const mostProcesses = 4;
+
+/** Where an operation failed, and how. */
+export interface Waiter {
+  readonly slot: Slot;
+  readonly failure: Failure;
+  readonly volume: VolumePlan;
+}
+
+/** PURE. What to listen to for an operation that failed. Empty: only the backoff ends its wait. */
+export function wakesOf(waiter: Waiter, settings: PlanSettings): readonly WakeSource[] {
+  const by = wakersOf(waiter.failure.reason);
+  return [
+    ...(by.has("source") || by.has("written") ? sourcesOf(waiter.volume, by, settings) : []),
+    ...(by.has("target") ? targetsOf(waiter) : []),
+    ...(by.has("process") ? processesOf(waiter) : []),
+    ...(by.has("device") ? [{ kind: "devices" } as const] : []),
+    ...(by.has("room") ? [{ kind: "room" } as const] : []),
+  ];
+}
+
+/** PURE. Whether an operation that failed may wait for this mount to go, or for its coming. */
+export function concerns({ slot, failure, volume }: Waiter, mount: MountEntry): boolean {
+  if (!wakersOf(failure.reason).has("mounts")) return false;
+  const { record, mount: staged } = volume.view.stage;
+  const target = volume.record?.targets.find(({ path }) => path === pathOf(slot));
+  if ([record?.identity?.device, record?.deviceNumber, target?.identity.device].includes(mount.device)) return true;
+  const paths = [pathOf(slot), failure.on?.kind === "Mount" ? failure.on.name : "", staged?.point ?? ""];
+  return paths.some((path) => path !== "" && (isBeneath(mount.point, path) || isBeneath(path, mount.point)));
+}
+
+/** PURE. Mounts that came, went or changed from one table to a later one. */
+export function changedMounts(before: MountTable, after: MountTable): readonly MountEntry[] {
+  const told = after.changesSince(before);
+  if (told !== undefined) return told;
+  const [old, young] = [before, after].map(({ entries }) => new Map(entries.map((entry) => [textOf(entry), entry])));
+  const gone = [...(old ?? [])].filter(([text]) => young?.has(text) !== true);
+  const come = [...(young ?? [])].filter(([text]) => old?.has(text) !== true);
+  return [...gone, ...come].map(([, entry]) => entry);
+}
+
+function textOf({ id, parent, point, device, root }: MountEntry): string {
+  return `${id} ${parent} ${device} ${point} ${root}`;
+}
+
+function sourcesOf({ desired }: VolumePlan, by: ReadonlySet<WokenBy>, { hostRoot }: PlanSettings): WakeSource[] {
+  if (desired === undefined || isInvalid(desired) || desired.layout.hostPath === undefined) return [];
+  const place = { root: hostRoot, path: desired.layout.hostPath, links: "follow" } as const;
+  return [{ kind: "path", place: by.has("written") ? { ...place, written: true } : place }];
+}
+
+function targetsOf({ slot }: Waiter): WakeSource[] {
+  const path = pathOf(slot);
+  return path === "" ? [] : [{ kind: "path", place: { root: "/", path, links: "refuse" } }];
+}
+
+function processesOf({ failure, volume }: Waiter): WakeSource[] {
+  const child = volume.record?.child;
+  const holders = (failure.heldBy ?? []).slice(0, mostProcesses).map((pid) => ({ pid }));
+  const processes: WatchedProcess[] = child === undefined ? holders : [child, ...holders];
+  return processes.map((process) => ({ kind: "process", process }));
+}

@@ -1,0 +1,157 @@
+import type { MountTable } from "../host/mount-table.ts";
+import type { ChildProcessID } from "../host/ports.ts";
+import type { Deafness, Wakes as WakePorts } from "../host/wakes.ts";
+import type { ObjectRef } from "../plugins/plugin.ts";
+import type { Cancel, System } from "../ports.ts";
+import { isInvalid } from "./desired-volume.ts";
+import { type Failures, type Slot, volumeOf } from "./failures.ts";
+import type { Plan } from "./plan.ts";
+import type { PlanSettings } from "./plan-input.ts";
+import { isFull, takeWake, type WakeBudget } from "./wake-budget.ts";
+import { WakeListening } from "./wake-listening.ts";
+import { changedMounts, concerns, type Waiter, wakesOf } from "./wakes-of.ts";
+
+export interface WakesDeps {
+  readonly system: System;
+  readonly wakes: WakePorts;
+  readonly settings: PlanSettings;
+  readonly failures: Failures;
+  readonly metrics: { woken(by: string): void; unheard(sources: ReadonlyMap<Deafness, number>): void };
+  /** Volumes of which an operation runs now. */
+  running(): { has(volume: string): boolean };
+  /** Looks again soon. */
+  trigger(): void;
+}
+
+/**
+ * Ends the backoff of operations that failed as soon as what they wait for may have come. Follows the newest plan. What it
+ * misses, the backoff finds.
+ */
+export class Wakes {
+  readonly #deps: WakesDeps;
+  readonly #listening: WakeListening;
+  readonly #children = new Map<string, Cancel>();
+  readonly #budgets = new Map<Slot, WakeBudget>();
+  /** Wakes for which the budget was used up. */
+  readonly #putOff = new Map<Slot, Cancel>();
+  /** Woken while an attempt ran that may not have seen why. */
+  readonly #owed = new Set<Slot>();
+  #waiters: ReadonlyMap<Slot, Waiter> = new Map();
+  #table: MountTable | undefined;
+
+  constructor(deps: WakesDeps) {
+    this.#deps = deps;
+    this.#listening = new WakeListening({
+      wakes: deps.wakes,
+      log: deps.system.log,
+      woken: (slot, by) => this.#wake(slot, by),
+      unheard: (sources) => deps.metrics.unheard(sources),
+    });
+  }
+
+  /** Listens to what those wait for whose operations have failed, and to nothing else. */
+  follow(plan: Plan, table: MountTable | undefined): void {
+    const { settings } = this.#deps;
+    this.#waiters = this.#waitersOf(plan);
+    const waiters = [...this.#waiters.values()];
+    this.#listening.follow(waiters.map((waiter) => [waiter.slot, wakesOf(waiter, settings)]));
+    this.#payDebts();
+    this.#compare(table);
+    this.#forget();
+  }
+
+  /** Looks again when one of these processes has ended: until then nothing of their volumes can go on. */
+  followChildren(children: Iterable<ChildProcessID>): void {
+    const wanted = new Map([...children].map((child) => [`${child.pid} ${child.startTime}`, child]));
+    for (const [key, cancel] of this.#children) {
+      if (wanted.has(key)) continue;
+      cancel();
+      this.#children.delete(key);
+    }
+    for (const [key, child] of wanted) {
+      if (this.#children.has(key)) continue;
+      const listener = { woken: () => this.#deps.trigger(), deaf: () => {} }; // then it is asked for now and then
+      this.#children.set(key, this.#deps.wakes.process(child, listener));
+    }
+  }
+
+  /** The content of an object has changed, or may be read now. */
+  contentChanged({ kind, namespace, name }: ObjectRef): void {
+    for (const { slot, volume } of this.#waiters.values()) {
+      const { desired } = volume;
+      const shown = desired === undefined || isInvalid(desired) ? undefined : desired.layout.content;
+      if (shown?.kind === kind && shown.namespace === namespace && shown.name === name) this.#wake(slot, "content");
+    }
+  }
+
+  /** Listens to nothing any more. */
+  stop(): void {
+    this.#listening.follow([]);
+    for (const cancel of [...this.#putOff.values(), ...this.#children.values()]) cancel();
+    this.#putOff.clear();
+    this.#children.clear();
+  }
+
+  /** Failures of the spec as it is now; what failed for an earlier one is not waited for. */
+  #waitersOf({ volumes }: Plan): Map<Slot, Waiter> {
+    const waiters = new Map<Slot, Waiter>();
+    for (const [slot, failure] of this.#deps.failures.bySlot) {
+      const volume = volumes.get(volumeOf(slot));
+      const generation = volume?.desired?.generation ?? volume?.record?.generation ?? 0;
+      if (volume !== undefined && failure.generation === generation) waiters.set(slot, { slot, failure, volume });
+    }
+    return waiters;
+  }
+
+  #compare(table: MountTable | undefined): void {
+    const before = this.#table;
+    this.#table = table ?? before;
+    if (table === undefined || before === undefined || table === before || this.#waiters.size === 0) return;
+    const changed = changedMounts(before, table);
+    for (const waiter of this.#waiters.values()) {
+      if (changed.some((mount) => concerns(waiter, mount))) this.#wake(waiter.slot, "mounts");
+    }
+  }
+
+  /** An attempt has failed during which something happened: it may not have seen that. */
+  #payDebts(): void {
+    for (const slot of this.#owed) {
+      if (this.#deps.running().has(volumeOf(slot))) continue;
+      this.#owed.delete(slot);
+      if (this.#waiters.has(slot)) this.#wake(slot, "owed");
+    }
+  }
+
+  #wake(slot: Slot, by: string): void {
+    const { failures, system, metrics, trigger } = this.#deps;
+    if (this.#putOff.has(slot)) return;
+    if (this.#deps.running().has(volumeOf(slot))) {
+      this.#owed.add(slot);
+      return;
+    }
+    const now = system.clock.monotonic();
+    if ((failures.bySlot.get(slot)?.nextAt ?? now) <= now) return; // it is tried again already
+    const taken = takeWake(this.#budgets.get(slot), now);
+    if ("waitMs" in taken) {
+      const again = () => {
+        this.#putOff.delete(slot);
+        this.#wake(slot, by);
+      };
+      this.#putOff.set(slot, system.timers.after(taken.waitMs, again));
+      return;
+    }
+    this.#budgets.set(slot, taken.left);
+    metrics.woken(by);
+    if (failures.pardon(slot)) trigger();
+  }
+
+  #forget(): void {
+    const now = this.#deps.system.clock.monotonic();
+    for (const [slot, cancel] of this.#putOff) {
+      if (this.#waiters.has(slot)) continue;
+      cancel();
+      this.#putOff.delete(slot);
+    }
+    for (const [slot, budget] of this.#budgets) if (isFull(budget, now)) this.#budgets.delete(slot);
+  }
+}

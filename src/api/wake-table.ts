@@ -1,0 +1,124 @@
+import type { Reason } from "./reasons.ts";
+
+/**
+ * Who tells that a wait may be over, so that its backoff ends at once:
+ * - source: inotify along the path that the volume comes from, and the mount table, as mounts lie over it
+ * - target: the same along the path that it is mounted on
+ * - written: inotify on the file at the source path: somebody who could write to it has closed it
+ * - device: the kernel's uevents of block devices
+ * - process: the end of a process that the wait is for, by pidfd
+ * - mounts: the mount table: something that shows the volume, or lies on or beneath its path, came or went
+ * - room: a child of the agent has ended
+ * - content: the watch of the ConfigMap or Secret that is shown
+ * - state: nothing has failed and no attempt is made: what the wait is for is read anew with each change of the API's
+ *   objects or of the mount table
+ * - backoff: no event; tried again after a while
+ *
+ * Backoff ends every wait of an attempt that failed, beside what is named here: an event may get lost. So does another
+ * spec.
+ */
+export type WokenBy =
+  | "source"
+  | "target"
+  | "written"
+  | "device"
+  | "process"
+  | "mounts"
+  | "room"
+  | "content"
+  | "state"
+  | "backoff";
+
+/** What wakes each reason. docs/reasons.md has the same, by waker; a test compares the two. */
+export const wokenBy = {
+  // The life of an intent
+  NotObserved: ["state"],
+  NotGranted: ["state"],
+  Progressing: ["state"],
+  Mounted: [],
+  Observing: [],
+  WouldChange: [],
+  Suspended: [],
+  Unmounting: ["state"],
+  Released: [],
+  ReleasedWithoutAcknowledgement: [],
+  Retained: [],
+  AgentLost: ["state"],
+
+  // What the agent cannot read or understand
+  Invalid: ["state"],
+  StaleRead: ["state"],
+  MountTableUnreadable: ["backoff"],
+  JournalFailed: ["backoff"],
+
+  // Paths and sources
+  PathNotAllowed: ["target"],
+  PathConflict: ["state"],
+  SourceNotAllowed: ["source"],
+  SourceNotFound: ["source"],
+  SourceDiffers: ["source"],
+  SourceWrongType: ["source"],
+  TargetNotDirectory: ["target"],
+  TargetNotFile: ["target"],
+  SymlinkInPath: ["source", "target"],
+  DotDotInPath: ["state"],
+  ForeignMount: ["mounts"],
+  ForeignMountInPath: ["mounts"],
+  TargetMoved: ["state"],
+  NotPropagated: ["state"],
+  TargetCovered: ["mounts"],
+  TargetChanged: ["target", "mounts"],
+
+  // Devices and file systems
+  DeviceBusy: ["device", "process", "mounts"],
+  DeviceNotEmpty: ["source", "written", "device"],
+  FilesystemReadOnly: ["state"],
+  FilesystemMissing: ["source", "written", "device"],
+  FilesystemMismatch: ["source", "written", "device"],
+  FilesystemUnsupported: ["source", "written", "device"],
+  ToolMissing: ["backoff"],
+  FormatFailed: ["backoff"],
+  OptionsRefused: ["backoff"],
+  ServerUnreachable: ["backoff"],
+
+  // Objects whose content is mounted
+  ConfigMapNotFound: ["content"],
+  SecretNotFound: ["content"],
+  KeyNotFound: ["content"],
+  ConfigMapAccessDenied: ["content"],
+  SecretAccessDenied: ["content"],
+  ContentUnknown: ["content"],
+
+  // Set-up, change and removal that failed
+  SetUpFailed: ["backoff"],
+  TearDownFailed: ["backoff"],
+  TargetBusy: ["process", "mounts"],
+  StillReferenced: ["process", "mounts"],
+  ForeignMountOnTarget: ["mounts"],
+  ForeignMountBeneath: ["mounts"],
+  TimedOut: ["backoff"],
+  OperationAbandoned: ["process"],
+  NotAnswering: ["process"],
+  ProcessLimitReached: ["room"],
+  UnexplainedRemoval: ["state"],
+
+  // Sets
+  AllReady: [],
+  NoNodes: [],
+  NoConsumers: [],
+  RollingOut: ["state"],
+  RolloutPaused: ["state"],
+  NodesNotReady: ["state"],
+  Conflict: ["state"],
+  Drifted: ["state"],
+  InSync: [],
+  NoConflict: [],
+  IntentTooLarge: ["state"],
+  Deleting: ["state"],
+  NodeLost: ["state"],
+} as const satisfies { readonly [R in Reason]: readonly WokenBy[] };
+
+/** Who tells that a wait for this reason may be over. */
+export function wakersOf(reason: Reason): ReadonlySet<WokenBy> {
+  return new Set<WokenBy>(wokenBy[reason]);
+}

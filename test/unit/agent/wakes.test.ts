@@ -1,0 +1,261 @@
+import { expect } from "chai";
+import { Failures, slotOf } from "../../../src/agent/failures.ts";
+import type { Operation } from "../../../src/agent/operations.ts";
+import { Wakes } from "../../../src/agent/wakes.ts";
+import type { Reason } from "../../../src/api/reasons.ts";
+import { VolumeError } from "../../../src/errors.ts";
+import { MountTable } from "../../../src/host/mount-table.ts";
+import type { Deafness } from "../../../src/host/wakes.ts";
+import { entry } from "../../lib/mount-entries.ts";
+import { planWorld, prefix, wanted } from "../../lib/plan-world.ts";
+import { type VirtualSystem, virtualSystem } from "../kube/virtual-system.ts";
+import { FakeWakes } from "./fake-wakes.ts";
+
+const settings = { allowedPrefixes: [prefix], stateDir: "/state", hostRoot: "/host" };
+const intentOf = (name: string, path: string) =>
+  wanted({ name, source: { hostPath: { path } }, mounts: [{ path: `${prefix}/${name}` }] });
+const stage = (volume = "v"): Operation => ({ volume, kind: "stage" });
+const missing = new VolumeError("SourceNotFound", "final", "there is no /srv/x");
+
+describe("Wakes", () => {
+  let system: VirtualSystem;
+  let failures: Failures;
+  let ports: FakeWakes;
+  let wakes: Wakes;
+  let looks: number;
+  let intents = [intentOf("v", "/srv/x")];
+  const running = new Set<string>();
+  const counted: string[] = [];
+  let unheard: ReadonlyMap<Deafness, number>;
+
+  beforeEach(() => {
+    system = virtualSystem();
+    failures = new Failures(system);
+    ports = new FakeWakes();
+    looks = 0;
+    intents = [intentOf("v", "/srv/x")];
+    running.clear();
+    counted.length = 0;
+    unheard = new Map();
+    wakes = new Wakes({
+      system,
+      wakes: ports,
+      settings,
+      failures,
+      running: () => running,
+      trigger: () => looks++,
+      metrics: { woken: (by) => counted.push(by), unheard: (sources) => (unheard = sources) },
+    });
+  });
+
+  const table = (...points: string[]) =>
+    new MountTable(["/", ...points].map((point, i) => entry({ id: i + 1, parent: i === 0 ? 0 : 1, point })));
+  const follow = (mounts = table()) => wakes.follow(planWorld({ intents, failures: failures.bySlot }), mounts);
+  const fail = (operation = stage(), error = missing) => {
+    failures.failed(operation, 1, error);
+    follow();
+  };
+  const delay = (operation = stage()) =>
+    (failures.bySlot.get(slotOf(operation))?.nextAt ?? 0) - system.clock.monotonic();
+
+  it("listens to nothing while nothing has failed", () => {
+    follow();
+    expect(ports.heard).to.deep.equal([]);
+  });
+
+  it("ends the delay of what waits for the event, and looks again", () => {
+    fail();
+    expect(ports.heard).to.deep.equal(["path /host /srv/x follow"]);
+    expect(delay()).to.be.above(0);
+    ports.wake();
+    expect(delay()).to.equal(0);
+    expect(looks).to.equal(1);
+    expect(counted).to.deep.equal(["path"]);
+  });
+
+  it("keeps listening without a gap while it fails again, and stops when it has succeeded", () => {
+    fail();
+    ports.wake();
+    fail();
+    follow();
+    expect(ports.begun).to.equal(1);
+    failures.succeeded(stage());
+    follow();
+    expect(ports.heard).to.deep.equal([]);
+  });
+
+  it("does not listen for a spec that has changed since", () => {
+    failures.failed(stage(), 0, missing);
+    follow();
+    expect(ports.heard).to.deep.equal([]);
+  });
+
+  it("shares one source between all who wait for the same", () => {
+    intents = [intentOf("v", "/srv/x"), intentOf("w", "/srv/x")];
+    failures.failed(stage("v"), 1, missing);
+    fail(stage("w"));
+    expect(ports.begun).to.equal(1);
+    ports.wake();
+    expect([delay(stage("v")), delay(stage("w"))]).to.deep.equal([0, 0]);
+    failures.succeeded(stage("v"));
+    fail(stage("w"));
+    ports.wake();
+    expect(delay(stage("w")), "the one that still waits").to.equal(0);
+  });
+
+  it("listens to 512 sources at most", () => {
+    intents = Array.from({ length: 600 }, (_, i) => intentOf(`v${i}`, `/srv/${i}`));
+    for (const { metadata } of intents) failures.failed(stage(metadata.name), 1, missing);
+    follow();
+    expect(ports.listeners.size).to.equal(512);
+  });
+
+  it("lets no stream of events undo the backoff: eight are free, then four a minute, and none is lost", async () => {
+    fail();
+    let attempts = 0;
+    const storm = async (ms: number) => {
+      for (const end = system.clock.monotonic() + ms; system.clock.monotonic() < end; await system.advance(10)) {
+        ports.wake();
+        if (delay() > 0) continue;
+        attempts++;
+        fail();
+      }
+    };
+    await storm(1_000);
+    expect(attempts).to.equal(8 + 1); // and one by the backoff, whose delay did not grow
+    attempts = 0;
+    await storm(600_000);
+    expect(attempts).to.be.within(40, 62);
+  });
+
+  it("honours a wake beyond the budget when there is room again", async () => {
+    fail();
+    for (let i = 0; i < 8; i++) {
+      ports.wake();
+      fail();
+    }
+    for (let i = 0; i < 10; i++) {
+      await system.advance(delay());
+      fail(); // by the backoff, so that its delay is longer than the budget takes
+    }
+    for (let i = 0; i < 8; i++) {
+      ports.wake();
+      fail();
+    }
+    ports.wake();
+    const before = looks;
+    expect(delay()).to.be.above(20_000);
+    await system.advance(15_000);
+    expect([delay(), looks - before]).to.deep.equal([0, 1]);
+  });
+
+  it("a wake during an attempt ends the delay of that attempt's failure: it may not have seen what happened", () => {
+    fail();
+    running.add("v");
+    ports.wake();
+    expect(looks).to.equal(0);
+    running.clear();
+    fail();
+    expect([delay(), looks]).to.deep.equal([0, 1]);
+  });
+
+  it("a wake during an attempt that succeeds is forgotten", () => {
+    fail();
+    running.add("v");
+    ports.wake();
+    running.clear();
+    failures.succeeded(stage());
+    follow();
+    fail();
+    expect([delay() > 0, looks]).to.deep.equal([true, 0]);
+  });
+
+  it("ends the delay of what waits for a mount when that mount goes, and of nothing else", () => {
+    const path = `${prefix}/v`;
+    const unpublish: Operation = { volume: "v", kind: "unpublish", path, rung: "Normal" };
+    failures.failed(unpublish, 1, new VolumeError("TargetBusy", "transient", "in use"));
+    follow(table(`${path}/beneath`));
+    follow(table(`${path}/beneath`, "/elsewhere"));
+    expect([delay(unpublish) > 0, looks]).to.deep.equal([true, 0]);
+    follow(table("/elsewhere"));
+    expect([delay(unpublish), looks]).to.deep.equal([0, 1]);
+  });
+
+  it("ends the delay of volumes whose content has changed", () => {
+    const configMap = { namespace: "default", name: "settings" };
+    intents = [
+      wanted({ name: "v", source: { configMap } }),
+      wanted({ name: "w", source: { configMap: { ...configMap, name: "x" } } }),
+    ];
+    const noKey = new VolumeError("KeyNotFound", "final", "no key");
+    failures.failed(stage("v"), 1, noKey);
+    fail(stage("w"), noKey);
+    wakes.contentChanged({ kind: "ConfigMap", ...configMap, optional: false });
+    expect([delay(stage("v")), delay(stage("w")) > 0]).to.deep.equal([0, true]);
+  });
+
+  it("says once in the log, and in numbers, what cannot be heard", () => {
+    intents = [intentOf("v", "/srv/x"), intentOf("w", "/srv/y")];
+    failures.failed(stage("v"), 1, missing);
+    fail(stage("w"));
+    for (const listener of ports.listeners.values()) listener.deaf("limit");
+    expect([...unheard]).to.deep.equal([["limit", 2]]);
+    expect(system.lines.filter(({ level }) => level === "warn")).to.have.length(1);
+    failures.succeeded(stage("w"));
+    follow();
+    expect([...unheard]).to.deep.equal([["limit", 1]]);
+    ports.listeners.get("path /host /srv/x follow")?.deaf(undefined);
+    expect([...unheard]).to.deep.equal([]);
+  });
+
+  it("followChildren looks again when a child that was given up has ended", () => {
+    const child = { pid: 7, startTime: 1 };
+    wakes.followChildren([child]);
+    wakes.followChildren([child]);
+    expect([ports.heard, ports.begun]).to.deep.equal([["process 7"], 1]);
+    ports.wake();
+    expect(looks).to.equal(1);
+    wakes.followChildren([]);
+    expect(ports.heard).to.deep.equal([]);
+  });
+
+  it("stop listens to nothing any more, and leaves no timer", () => {
+    fail();
+    for (let i = 0; i < 9; i++) {
+      ports.wake();
+      if (i < 8) fail();
+    }
+    fail();
+    ports.wake();
+    wakes.followChildren([{ pid: 7, startTime: 1 }]);
+    expect(system.pendingTimers).to.equal(1);
+    wakes.stop();
+    expect([ports.heard, system.pendingTimers]).to.deep.equal([[], 0]);
+  });
+
+  const sources: readonly (readonly [Reason, Operation, readonly string[]])[] = [
+    ["SourceNotFound", stage(), ["path /host /srv/x follow"]],
+    ["SourceDiffers", stage(), ["path /host /srv/x follow"]],
+    ["FilesystemMissing", stage(), ["path /host /srv/x follow written", "devices"]],
+    [
+      "SymlinkInPath",
+      { volume: "v", kind: "publish", path: `${prefix}/v` },
+      ["path /host /srv/x follow", `path / ${prefix}/v refuse`],
+    ],
+    ["TargetNotDirectory", { volume: "v", kind: "publish", path: `${prefix}/v` }, [`path / ${prefix}/v refuse`]],
+    ["ProcessLimitReached", stage(), ["room"]],
+    ["DeviceBusy", { volume: "v", kind: "unstage", rung: "Normal" }, ["process 41", "process 42", "devices"]],
+    [
+      "TargetBusy",
+      { volume: "v", kind: "unpublish", path: `${prefix}/v`, rung: "Normal" },
+      ["process 41", "process 42"],
+    ],
+    ["ServerUnreachable", stage(), []],
+  ];
+  for (const [reason, operation, expected] of sources) {
+    it(`${reason} waits for ${expected.join(" and ") || "nothing that tells"}`, () => {
+      fail(operation, new VolumeError(reason, "transient", "why", { heldBy: [41, 42] }));
+      expect(ports.heard).to.deep.equal(expected);
+    });
+  }
+});
