@@ -45,9 +45,8 @@ export async function runAgent(config: AgentConfig, log: Logger, signal: AbortSi
   });
   if (locked) {
     const nodeProcess = processOfNode(config.hostPid, log);
-    const { timers } = system;
     const place = { stateDir, ranBefore: ranBefore !== false, ...nodeProcess };
-    const host = linuxHost({ ...place, childCommand: childCommand(), timers, libc });
+    const host = linuxHost({ ...place, childCommand: childCommand(), system, libc });
     const transport = await createRealTransport({
       system,
       access: config.api,
@@ -57,6 +56,7 @@ export async function runAgent(config: AgentConfig, log: Logger, signal: AbortSi
     const agent = await startAgent({ system, transport, host, nodeName, version, settings, registry, vitals, signal });
     await aborted(signal);
     await agent.stop(); // what runs may go on: the lock goes with the process
+    host.close();
   }
   await health.stop();
 }

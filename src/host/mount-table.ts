@@ -1,20 +1,11 @@
 import { IndexedMounts, type MountKey } from "./indexed-mounts.ts";
 import { MountHistory } from "./mount-history.ts";
+import type { MountIdentity } from "./mount-identity.ts";
 import { isBeneath, joinPath, pathsTowards, relativePath } from "./mount-paths.ts";
 import { type MountEntry, sameEntry } from "./mountinfo.ts";
 
+export { identityOf, type MountIdentity, sameFilesystem, sameIdentity } from "./mount-identity.ts";
 export { isBeneath, joinPath, relativePath } from "./mount-paths.ts";
-
-/** What a mount shows: a directory or file `root` of the file system on `device`. Two binds of one thing are equal. */
-export interface MountIdentity {
-  readonly device: string;
-  readonly root: string;
-  /**
-   * Of a file system without a device: its source, which all its mounts share. The number alone would not do: it is free
-   * with the last unmount, and the next file system gets it.
-   */
-  readonly source?: string;
-}
 
 /** How a table came from an earlier one. */
 interface Origin {
@@ -79,17 +70,20 @@ export class MountTable {
 
   /** The table with exactly these mounts, in this order, sharing what it can. This very table if nothing differs. */
   replaced(entries: readonly MountEntry[]): MountTable {
+    const old = this.entries;
+    const [start, end] = differing(old, entries);
+    const gone = new Map(old.slice(start, old.length - end).map((mount) => [mount.id, mount]));
     const steps: Step[] = [];
-    const kept = entries.map((after) => {
-      const before = this.byID(after.id);
+    const kept = entries.slice(start, entries.length - end).map((after) => {
+      const before = gone.get(after.id);
+      gone.delete(after.id);
       if (before !== undefined && sameEntry(before, after)) return before;
       steps.push({ before, after });
       return after;
     });
-    const ids = new Set(entries.map(({ id }) => id));
-    for (const before of this.entries) if (!ids.has(before.id)) steps.push({ before, after: undefined });
-    if (steps.length === 0 && kept.every((entry, at) => entry === this.entries[at])) return this;
-    return this.#stepped(steps, kept);
+    for (const before of gone.values()) steps.push({ before, after: undefined });
+    if (steps.length === 0 && kept.every((entry, at) => entry === old[start + at])) return this;
+    return this.#stepped(steps, entries.slice(0, start).concat(kept, entries.slice(entries.length - end)));
   }
 
   /** Every mount whose mount point is `path`, oldest first, reachable or not. */
@@ -202,6 +196,16 @@ interface Step {
   readonly after: MountEntry | undefined;
 }
 
+/** How many mounts at the beginning, and of the rest at the end, are the very same in two lists. */
+function differing(old: readonly MountEntry[], now: readonly MountEntry[]): readonly [number, number] {
+  const shorter = Math.min(old.length, now.length);
+  let start = 0;
+  while (start < shorter && old[start] === now[start]) start++;
+  let end = 0;
+  while (end < shorter - start && old[old.length - 1 - end] === now[now.length - 1 - end]) end++;
+  return [start, end];
+}
+
 /** Changes that are kept beside the indexes before these are made anew, however few mounts there are. */
 const fewest = 64;
 const nothing = new IndexedMounts([]);
@@ -210,26 +214,4 @@ const nothing = new IndexedMounts([]);
 function merged({ base, hidden, added }: Origin): readonly MountEntry[] {
   const all = base.entries.filter((mount) => !hidden.has(mount)).concat(added.entries);
   return all.sort((a, b) => (a.uniqueID ?? 0) - (b.uniqueID ?? 0)); // stable, and nearly sorted already
-}
-
-/** What a mount shows, or what is at a path beneath its root. */
-export function identityOf(mount: MountEntry, beneath = ""): MountIdentity {
-  const { device, source } = mount;
-  return { device, root: joinPath(mount.root, beneath), ...(isNumbered(device) && { source }) };
-}
-
-/** Whether two mounts show the same. */
-export function sameIdentity(a: MountIdentity, b: MountIdentity): boolean {
-  return sameFilesystem(a, b) && a.root === b.root;
-}
-
-/** Whether two mounts are of one file system. */
-export function sameFilesystem(a: Omit<MountIdentity, "root">, b: Omit<MountIdentity, "root">): boolean {
-  if (a.device !== b.device) return false;
-  return !isNumbered(a.device) || a.source === undefined || b.source === undefined || a.source === b.source;
-}
-
-/** Whether a file system has no device, but a number that the kernel made up for it: tmpfs, NFS, overlay. */
-function isNumbered(device: string): boolean {
-  return device.startsWith("0:");
 }

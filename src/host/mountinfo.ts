@@ -1,3 +1,5 @@
+import { OptionLists } from "./option-lists.ts";
+
 /** One line of /proc/PID/mountinfo (proc_pid_mountinfo(5)), decoded. */
 export interface MountEntry {
   /** Mount id of the kernel, unique among the mounts that exist, used again after an unmount. */
@@ -52,21 +54,22 @@ function sameList(a: readonly string[], b: readonly string[]): boolean {
 
 /**
  * Parses a whole mountinfo file.
+ * @param lists kept from one time to the next, makes equal options the same list
  * @throws Error naming the line if one cannot be understood: half a table is worse than none
  */
-export function parseMountinfo(text: string): MountEntry[] {
+export function parseMountinfo(text: string, lists = new OptionLists()): MountEntry[] {
   const entries: MountEntry[] = [];
   for (let start = 0; start < text.length; ) {
     const newline = text.indexOf("\n", start);
     const end = newline === -1 ? text.length : newline;
-    if (end > start) entries.push(parseLine(text.slice(start, end)));
+    if (end > start) entries.push(parseLine(text.slice(start, end), lists));
     start = end + 1;
   }
   return entries;
 }
 
 // 36 35 98:0 /mnt1 /mnt2 rw,noatime shared:1 master:2 - ext3 /dev/root rw,errors=continue
-function parseLine(line: string): MountEntry {
+function parseLine(line: string, lists: OptionLists): MountEntry {
   const fields = line.split(" ");
   const dash = fields.indexOf("-", 6);
   const [id, parent, device, root, point, options] = fields;
@@ -80,10 +83,10 @@ function parseLine(line: string): MountEntry {
     device: device ?? "",
     root: unescapeOctal(root ?? ""),
     point: unescapeOctal(point ?? ""),
-    options: options.split(","),
+    options: lists.of(options),
     fsType: unescapeOctal(fsType ?? ""),
     source: unescapeOctal(source ?? ""),
-    superOptions: superOptions.split(","),
+    superOptions: lists.of(superOptions),
   };
   for (const field of fields.slice(6, dash)) {
     if (field.startsWith("shared:")) entry.shared = Number(field.slice(7));

@@ -16,7 +16,7 @@ import type { ObjectMeta } from "../../src/api/meta.ts";
 import type { NodeVolumeIntent, NodeVolumeIntentSpec } from "../../src/api/types.gen.ts";
 import { parseIntent } from "../../src/api/validate.ts";
 import { loadLibc } from "../../src/host/linux/libc.ts";
-import { linuxHost } from "../../src/host/linux/linux-host.ts";
+import { type LinuxHost, linuxHost } from "../../src/host/linux/linux-host.ts";
 import { isBeneath } from "../../src/host/mount-table.ts";
 import type { MountEntry } from "../../src/host/mountinfo.ts";
 import { parseMountinfo } from "../../src/host/mountinfo.ts";
@@ -32,6 +32,7 @@ import { silent } from "./silent-log.ts";
 export class RealNode implements AsyncDisposable {
   readonly path: string;
   host: HostPorts;
+  #linux: LinuxHost;
   readonly contents = new Map<string, ObjectContent>();
   readonly log: string[] = [];
   /** Operations that were carried out, in order. */
@@ -47,16 +48,17 @@ export class RealNode implements AsyncDisposable {
     execFileSync("mount", ["-t", "tmpfs", "-o", "mode=0755", "node", this.path]);
     execFileSync("mount", ["--make-shared", this.path]);
     for (const directory of ["mnt", "state", "src"]) mkdirSync(join(this.path, directory));
-    this.host = this.#hostOf(false);
+    this.#linux = this.#hostOf(false);
+    this.host = this.#linux;
   }
 
-  #hostOf(ranBefore: boolean): HostPorts {
+  #hostOf(ranBefore: boolean): LinuxHost {
     const child = fileURLToPath(new URL("child-entry.ts", import.meta.url));
     return linuxHost({
       stateDir: this.stateDir,
       ranBefore,
       childCommand: [process.execPath, child],
-      timers: realSystem(silent).timers,
+      system: realSystem(silent),
       libc: loadLibc(),
     });
   }
@@ -118,11 +120,14 @@ export class RealNode implements AsyncDisposable {
     await this.#journal?.close();
     this.#journal = undefined;
     this.#failures.clear();
-    this.host = this.#hostOf(true);
+    this.#linux.close();
+    this.#linux = this.#hostOf(true);
+    this.host = this.#linux;
   }
 
   async plan(): Promise<Plan> {
     const journal = await this.journal();
+    this.#linux.mountTable.resync(); // tests rename directories, which the kernel tells nobody: the agent looks every minute
     const contents = (ref: { name: string }): ContentState => {
       const content = this.contents.get(ref.name);
       if (content !== undefined) return { known: true, version: content.version };
@@ -163,6 +168,7 @@ export class RealNode implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.restart();
     for (const mount of this.mounts().reverse()) execFileSync("umount", ["-l", mount.point]);
+    this.#linux.close();
     for (const thing of this.#kept) thing[Symbol.dispose]();
     execFileSync("umount", ["-l", this.path]);
     rmSync(this.path, { recursive: true });

@@ -6,8 +6,9 @@ import { LinuxMountTable } from "../../src/host/linux/linux-mount-table.ts";
 import { loadWakeCalls } from "../../src/host/linux/wake-calls.ts";
 import { PathWakes } from "../../src/host/linux/wake-paths.ts";
 import type { WatchedPath } from "../../src/host/wakes.ts";
-import { systemTimers } from "../../src/system.ts";
+import { realSystem, systemTimers } from "../../src/system.ts";
 import { Heard } from "../lib/heard.ts";
+import { silent } from "../lib/silent-log.ts";
 import { until } from "../lib/until.ts";
 import { type Scratch, scratch } from "./scratch.ts";
 
@@ -39,7 +40,7 @@ describe("PathWakes on the real kernel", () => {
       libc: loadLibc(),
       calls: given,
       timers: systemTimers,
-      mountTable: new LinuxMountTable("self"),
+      mountTable: new LinuxMountTable("self", realSystem(silent)),
     });
   const at = (path: string) => `${space.path}/root${path}`;
   const listen = async (path: string, more: Partial<WatchedPath> = {}, to = paths): Promise<Heard> => {

@@ -8,14 +8,15 @@ import { loadLibc } from "../../src/host/linux/libc.ts";
 import { LinuxMountTable } from "../../src/host/linux/linux-mount-table.ts";
 import { linuxWakes } from "../../src/host/linux/wake-sources.ts";
 import type { Wakes } from "../../src/host/wakes.ts";
-import { systemTimers } from "../../src/system.ts";
+import { realSystem, systemTimers } from "../../src/system.ts";
 import { Heard } from "../lib/heard.ts";
 import { loopDevice } from "../lib/loop-device.ts";
 import { need } from "../lib/requirements.ts";
+import { silent } from "../lib/silent-log.ts";
 import { until } from "../lib/until.ts";
 import { scratch } from "./scratch.ts";
 
-const mountTable = new LinuxMountTable("self");
+const mountTable = new LinuxMountTable("self", realSystem(silent));
 
 describe("linuxWakes on the real kernel", () => {
   let wakes: Wakes;

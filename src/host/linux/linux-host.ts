@@ -1,4 +1,4 @@
-import type { Timers } from "../../ports.ts";
+import type { System } from "../../ports.ts";
 import type { Effects, HostPorts, OperationContext } from "../ports.ts";
 import type { RemoteMount } from "../remote-mount.ts";
 import { ChildMounter } from "./child-mounter.ts";
@@ -19,25 +19,37 @@ export interface LinuxHostOptions {
   readonly ranBefore: boolean;
   /** Our own program in the role `child`. */
   readonly childCommand: readonly [string, ...string[]];
-  readonly timers: Timers;
+  readonly system: System;
   readonly libc: Libc;
   /** A process in the node's mount namespace, if this one is not in it. */
   readonly nodeProcess?: number;
 }
 
+export interface LinuxHost extends HostPorts {
+  readonly mountTable: LinuxMountTable;
+  /** Lets go of what is kept open beside the journal. Nothing is used any more afterwards. */
+  close(): void;
+}
+
 /** The real node. */
-export function linuxHost(options: LinuxHostOptions): HostPorts {
-  const { stateDir, ranBefore, childCommand, timers, libc, nodeProcess } = options;
-  const mountTable = new LinuxMountTable("self");
+export function linuxHost(options: LinuxHostOptions): LinuxHost {
+  const { stateDir, ranBefore, childCommand, system, libc, nodeProcess } = options;
+  const { timers } = system;
+  const mountTable = new LinuxMountTable("self", system);
+  const nodeTable = nodeProcess === undefined ? undefined : new LinuxMountTable(nodeProcess, system);
   const here = new InProcessMounter(libc, "refuseLinks");
   const runner = new ChildRunner({ timers, command: childCommand });
   return {
     mountTable,
-    ...(nodeProcess !== undefined && { nodeTable: new LinuxMountTable(nodeProcess) }),
+    ...(nodeTable && { nodeTable }),
     directories: new LinuxDirectories({ libc, trash: `${stateDir}/trash`, runner }),
     evidence: new LinuxEvidence(nodeProcess ?? "self"),
     journal: new LinuxJournalFile(`${stateDir}/journal`, ranBefore),
     wakes: linuxWakes({ libc, timers, mountTable, onChildEnded: (ended) => runner.onEnded(ended) }),
+    close() {
+      mountTable.close();
+      nodeTable?.close();
+    },
     effects(operation: OperationContext): Effects {
       const child = (waitsFor?: RemoteMount) => new ChildMounter(runner, operation, waitsFor);
       const mounter = new RoutedMounter(mountTable, here, child);

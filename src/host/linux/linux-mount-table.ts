@@ -1,32 +1,24 @@
-import { readFileSync } from "node:fs";
-import { messageOf, VolumeError } from "../../errors.ts";
-import type { Cancel } from "../../ports.ts";
-import { MountTable } from "../mount-table.ts";
-import { parseMountinfo } from "../mountinfo.ts";
-import type { MountTableSource } from "../ports.ts";
+import type { System } from "../../ports.ts";
+import { KeptMountTable } from "../kept-mount-table.ts";
+import type { MountTier } from "../mount-table-source.ts";
+import { loadMountCalls } from "./mount-calls.ts";
 import { watchMountTable } from "./mount-watch.ts";
+import { openMountReader } from "./open-mount-reader.ts";
+
+/** Ways to keep a mount table, best first. */
+export const allTiers: readonly MountTier[] = ["fanotify", "listmount", "mountinfo"];
 
 /** The mount table of one mount namespace. Reading it takes no lock that a dead server can hold. */
-export class LinuxMountTable implements MountTableSource {
-  readonly #path: string;
-
+export class LinuxMountTable extends KeptMountTable {
   /** @param process a process in that namespace: its number, or self */
-  constructor(process: number | "self") {
-    this.#path = `/proc/${process}/mountinfo`;
-  }
-
-  async read(): Promise<MountTable> {
-    try {
-      return new MountTable(parseMountinfo(readFileSync(this.#path, "utf8")));
-    } catch (error) {
-      const message = `the mount table cannot be read: ${messageOf(error)}`;
-      throw new VolumeError("MountTableUnreadable", "transient", message, { cause: error });
-    }
-  }
-
-  watch(onChange: () => void): Cancel {
-    const watch = watchMountTable(this.#path, onChange);
-    void watch.ready.then(onChange); // what changed before the watch was armed
-    return watch.cancel;
+  constructor(process: number | "self", system: System, tiers = allTiers) {
+    const calls = loadMountCalls();
+    super({
+      system,
+      name: `${process}`,
+      tiers,
+      open: (tier) => openMountReader(calls, process, tier),
+      wake: ({ events }, onChange) => watchMountTable(`/proc/${process}/mountinfo`, events, onChange),
+    });
   }
 }

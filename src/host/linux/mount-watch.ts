@@ -5,36 +5,41 @@ import { Errno } from "./errno.ts";
 
 const EPOLL_CLOEXEC = 0o2000000;
 const EPOLL_CTL_ADD = 1;
+const EPOLLIN = 0x001;
 const EPOLLPRI = 0x002;
+/** Tells of what is there to be read once, not for as long as nobody reads it. */
+const EPOLLET = 2 ** 31;
 
 /**
- * Calls `onChange` after a mount table has changed.
+ * Calls `onChange` after a mount table has changed, and once as soon as no change is missed any more.
  *
  * The kernel raises EPOLLPRI on an open mountinfo (proc_pid_mounts(5)). libuv cannot ask for that alone: watched
  * directly, the file is readable at all times and spins. So an epoll with nothing but EPOLLPRI on mountinfo is nested
  * into libuv's, without a thread (technique.md part A section 2). A change before libuv has taken the descriptor in is
- * lost: read the first table after `ready`.
+ * lost, so that `onChange` is called after that in any case.
  * @param path a mountinfo file of /proc
+ * @param events a descriptor that is readable after changes, too, and is read by somebody else
  */
-export function watchMountTable(path: string, onChange: () => void): { ready: Promise<void>; cancel: Cancel } {
+export function watchMountTable(path: string, events: number | undefined, onChange: () => void): Cancel {
   const epoll = loadEpoll();
   const mountinfo = openSync(path, "r");
   const epfd = epoll.create();
   epoll.add(epfd, mountinfo, EPOLLPRI);
+  if (events !== undefined) epoll.add(epfd, events, EPOLLIN + EPOLLET);
   const handle = koffi.node.poll(epfd, { readable: true }, () => {
     epoll.drain(epfd);
     onChange();
   });
   let cancelled = false;
-  return {
-    ready: new Promise((resolve) => setImmediate(resolve)),
-    cancel: () => {
-      if (cancelled) return;
-      cancelled = true;
-      handle.close();
-      closeSync(epfd);
-      closeSync(mountinfo);
-    },
+  setImmediate(() => {
+    if (!cancelled) onChange();
+  });
+  return () => {
+    if (cancelled) return;
+    cancelled = true;
+    handle.close();
+    closeSync(epfd);
+    closeSync(mountinfo);
   };
 }
 

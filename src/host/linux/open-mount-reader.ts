@@ -1,0 +1,49 @@
+import { closeSync, openSync } from "node:fs";
+import type { MountReader } from "../mount-reader.ts";
+import type { MountTier } from "../mount-table-source.ts";
+import { OptionLists } from "../option-lists.ts";
+import { type Announcer, fanotifyAnnouncer, listAnnouncer } from "./mount-announcers.ts";
+import type { MountCalls } from "./mount-calls.ts";
+import { MountEvents } from "./mount-events.ts";
+import { MountinfoFile } from "./mountinfo-file.ts";
+import { MountinfoReader } from "./mountinfo-reader.ts";
+import { StatmountReader } from "./statmount-reader.ts";
+
+/**
+ * Opens a mount table in one way, and looks whether it tells what mountinfo tells: that decides, not the kernel's version.
+ * @param process a process in the namespace: its number, or self
+ * @throws Error, Errno if it does not, or cannot be had here
+ */
+export function openMountReader(calls: MountCalls, process: number | "self", tier: MountTier): MountReader {
+  const lists = new OptionLists();
+  const path = `/proc/${process}/mountinfo`;
+  if (tier === "mountinfo") return new MountinfoReader(new MountinfoFile(calls, path), lists);
+  using opened = new DisposableStack();
+  const mountinfo = opened.use(new MountinfoFile(calls, path));
+  const changes = opened.use(new MountinfoFile(calls, path));
+  const namespace = process === "self" ? 0n : namespaceOf(calls, process);
+  const announcer: Announcer =
+    tier === "fanotify"
+      ? fanotifyAnnouncer(opened.use(new MountEvents(calls, `/proc/${process}/ns/mnt`)), changes)
+      : listAnnouncer(calls, namespace, changes);
+  const all = opened.move();
+  const reader = new StatmountReader({ calls, announcer, mountinfo, namespace, lists, close: () => all.dispose() });
+  try {
+    reader.compare();
+    const { wrong } = reader.compare();
+    if (wrong.length > 0) throw new Error(`it does not tell ${wrong.slice(0, 3).join(", ")} as mountinfo does`);
+    return reader;
+  } catch (error) {
+    reader[Symbol.dispose]();
+    throw error;
+  }
+}
+
+function namespaceOf(calls: MountCalls, process: number): bigint {
+  const fd = openSync(`/proc/${process}/ns/mnt`, "r");
+  try {
+    return calls.namespaceID(fd);
+  } finally {
+    closeSync(fd);
+  }
+}

@@ -1,0 +1,195 @@
+import type { Compared, MountReader } from "../mount-reader.ts";
+import { MountTable } from "../mount-table.ts";
+import { type MountEntry, parseMountinfo, sameEntry } from "../mountinfo.ts";
+import type { OptionLists } from "../option-lists.ts";
+import type { Announcer } from "./mount-announcers.ts";
+import type { MountCalls } from "./mount-calls.ts";
+import type { MountinfoFile } from "./mountinfo-file.ts";
+import { decodeStatmount, statmountMask } from "./statmount.ts";
+
+export interface StatmountReaderDeps {
+  readonly calls: MountCalls;
+  readonly announcer: Announcer;
+  /** Another than the announcer's: each tells of a change once. */
+  readonly mountinfo: MountinfoFile;
+  /** Id of the mount namespace; 0: our own. */
+  readonly namespace: bigint;
+  readonly lists: OptionLists;
+  readonly close: () => void;
+}
+
+type Stated = MountEntry & { readonly uniqueID: number };
+
+interface Change {
+  readonly before: Stated | undefined;
+  readonly after: Stated | undefined;
+}
+
+/**
+ * Keeps a mount table by asking the kernel about each mount that something has happened to, by its unique id: the cost
+ * of a change is the same however many mounts there are.
+ */
+export class StatmountReader implements MountReader {
+  suspect = false;
+  overflows = 0;
+  readonly #deps: StatmountReaderDeps;
+  readonly #mounts = new Map<number, Stated>();
+  /** Of file systems that mountinfo shows in a way of their own: what statmount says of the root, and mountinfo. */
+  readonly #shownRoots = new Map<number, { readonly stated: string; readonly shown: string }>();
+  readonly #recheck = new Set<number>();
+  #table = new MountTable([]);
+
+  constructor(deps: StatmountReaderDeps) {
+    this.#deps = deps;
+  }
+
+  get tier() {
+    return this.#deps.announcer.tier;
+  }
+
+  get events() {
+    return this.#deps.announcer.events;
+  }
+
+  read(): MountTable {
+    const { ids, other, maybeOther, overflow } = this.#deps.announcer.take(this.#mounts);
+    const expected = this.#recheck.size > 0; // what the caller has changed is what the kernel may be telling of
+    if (overflow) this.overflows += 1;
+    if (overflow || (other && !expected)) this.compare();
+    else if (other || maybeOther) this.suspect = true;
+    if (ids.size > 0 || expected) this.#ask(new Set([...ids, ...this.#recheck]));
+    this.#recheck.clear();
+    return this.#table;
+  }
+
+  recheck(id: number): void {
+    const mount = this.#table.byID(id);
+    if (mount === undefined) return;
+    for (const { uniqueID } of this.#table.ofDevice(mount.device))
+      if (uniqueID !== undefined) this.#recheck.add(uniqueID);
+  }
+
+  compare(): Compared {
+    const { calls, announcer, mountinfo, namespace, lists } = this.#deps;
+    const first = announcer.take(this.#mounts);
+    this.#ask(first.ids);
+    const lines = parseMountinfo(mountinfo.read().toString("utf8"), lists);
+    const listed = new Set(calls.listmount(namespace));
+    // What happened while the text was read is asked about, and is not held against anybody.
+    const meanwhile = announcer.take(this.#mounts);
+    const changes = this.#ask(new Set([...this.#differing(lines, listed), ...meanwhile.ids]));
+    const found = changes.filter(({ before, after }) => !meanwhile.ids.has((before ?? after)?.uniqueID ?? 0));
+    const late = announcer.take(this.#mounts);
+    const news = [meanwhile, late];
+    const quiet = news.every(({ ids, other, overflow }) => ids.size === 0 && !other && !overflow);
+    const wrong = quiet ? lines.filter((line) => !this.#isAs(line)) : [];
+    this.#ask(late.ids);
+    this.overflows += news.filter(({ overflow }) => overflow).length;
+    this.suspect = !quiet;
+    return { found: found.map(pointOf), wrong: wrong.map(({ point }) => point) };
+  }
+
+  [Symbol.dispose](): void {
+    this.#deps.close();
+  }
+
+  /** Unique ids of mounts that are not as the table has them, by a text and a list of ids. */
+  #differing(lines: readonly MountEntry[], listed: ReadonlySet<number>): Set<number> {
+    const differing = new Set<number>();
+    for (const id of listed) if (!this.#mounts.has(id)) differing.add(id);
+    const shown = new Set<number>();
+    for (const line of lines) {
+      const uniqueID = this.#table.byID(line.id)?.uniqueID;
+      if (uniqueID === undefined) continue;
+      shown.add(uniqueID);
+      if (!this.#isAs(line)) {
+        differing.add(uniqueID);
+        this.#shownRoots.delete(uniqueID);
+      }
+    }
+    for (const id of this.#mounts.keys()) if (!listed.has(id) || !shown.has(id)) differing.add(id);
+    return differing;
+  }
+
+  #isAs(line: MountEntry): boolean {
+    const mount = this.#table.byID(line.id);
+    return mount?.uniqueID !== undefined && sameEntry({ ...line, uniqueID: mount.uniqueID }, mount);
+  }
+
+  /**
+   * Asks about mounts, and about those whose line may change with theirs though nobody tells: what is mounted on them,
+   * whose path changes when they move, and what shares their mount point, whose parent changes when a mount is put
+   * beneath it or taken from there (propagation, move_mount(2) with MOVE_MOUNT_BENEATH).
+   */
+  #ask(ids: ReadonlySet<number>): readonly Change[] {
+    const changes: Change[] = [];
+    const unshown: Stated[] = [];
+    const todo = [...ids];
+    const asked = new Set<number>();
+    const near = (mounts: readonly MountEntry[]) => {
+      for (const { uniqueID } of mounts) if (uniqueID !== undefined && !asked.has(uniqueID)) todo.push(uniqueID);
+    };
+    for (let id = todo.pop(); id !== undefined; id = todo.pop()) {
+      if (asked.has(id)) continue;
+      asked.add(id);
+      const before = this.#mounts.get(id);
+      const after = this.#stat(id, unshown);
+      if (before === undefined ? after === undefined : after !== undefined && sameEntry(before, after)) continue;
+      changes.push({ before, after });
+      if (before !== undefined) {
+        near(this.#table.childrenOf(before.id));
+        near(this.#table.layers(before.point));
+      }
+      if (after !== undefined) near(this.#table.layers(after.point));
+    }
+    const complete = unshown.length === 0 ? changes : this.#shown(changes, unshown);
+    this.#apply(complete);
+    return complete;
+  }
+
+  #stat(id: number, unshown: Stated[]): Stated | undefined {
+    const { calls, namespace, lists } = this.#deps;
+    const buffer = calls.statmount(id, statmountMask, namespace);
+    const decoded = buffer && decodeStatmount(buffer, lists);
+    if (decoded === undefined) return undefined;
+    const { entry } = decoded;
+    if (decoded.rootAsItIs) return entry;
+    const known = this.#shownRoots.get(id);
+    if (known?.stated === entry.root) return { ...entry, root: known.shown };
+    unshown.push(entry);
+    return entry;
+  }
+
+  /** Takes the roots that only mountinfo knows from there. */
+  #shown(changes: readonly Change[], unshown: readonly Stated[]): readonly Change[] {
+    const { mountinfo, lists } = this.#deps;
+    const lines = new Map(parseMountinfo(mountinfo.read().toString("utf8"), lists).map((line) => [line.id, line]));
+    for (const { id, uniqueID, root } of unshown) {
+      const line = lines.get(id);
+      if (line !== undefined) this.#shownRoots.set(uniqueID, { stated: root, shown: line.root });
+    }
+    return changes.map(({ before, after }) => {
+      const shown = after && this.#shownRoots.get(after.uniqueID);
+      return { before, after: shown === undefined || after === undefined ? after : { ...after, root: shown.shown } };
+    });
+  }
+
+  #apply(changes: readonly Change[]): void {
+    const byID = new Map<number, MountEntry | undefined>();
+    for (const { before, after } of changes) {
+      if (before !== undefined) byID.set(before.id, undefined);
+      if (before !== undefined && after === undefined) {
+        this.#mounts.delete(before.uniqueID);
+        this.#shownRoots.delete(before.uniqueID);
+      }
+      if (after !== undefined) this.#mounts.set(after.uniqueID, after);
+    }
+    // After all that went: an id may be in use again.
+    for (const { after } of changes) if (after !== undefined) byID.set(after.id, after);
+    this.#table = this.#table.updated(byID);
+  }
+}
+
+function pointOf({ before, after }: Change): string {
+  return (after ?? before)?.point ?? "";
+}

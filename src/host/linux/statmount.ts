@@ -1,0 +1,123 @@
+import type { MountEntry } from "../mountinfo.ts";
+import type { OptionLists } from "../option-lists.ts";
+
+/** What is asked of statmount(2): all that a line of mountinfo says. */
+const MASK = {
+  SB_BASIC: 0x1,
+  MNT_BASIC: 0x2,
+  MNT_ROOT: 0x8,
+  MNT_POINT: 0x10,
+  FS_TYPE: 0x20,
+  MNT_OPTS: 0x80,
+  FS_SUBTYPE: 0x100,
+  SB_SOURCE: 0x200,
+} as const;
+
+export const statmountMask = BigInt(Object.values(MASK).reduce((all: number, bit) => all | bit, 0));
+
+/** Where the fields of struct statmount are (include/uapi/linux/mount.h). */
+const AT = {
+  mntOpts: 4,
+  mask: 8,
+  deviceMajor: 16,
+  deviceMinor: 20,
+  sbFlags: 32,
+  fsType: 36,
+  mntID: 40,
+  mntIDOld: 56,
+  parentIDOld: 60,
+  attributes: 64,
+  propagation: 72,
+  peerGroup: 80,
+  master: 88,
+  root: 104,
+  point: 108,
+  subtype: 120,
+  source: 124,
+  strings: 512,
+} as const;
+
+/** In mountinfo's order (fs/proc_namespace.c); the access time has a field of its own. */
+const mountOptions: readonly (readonly [number, string])[] = [
+  [0x2, "nosuid"],
+  [0x4, "nodev"],
+  [0x8, "noexec"],
+];
+const ATIME = { MASK: 0x70, NOATIME: 0x10, RELATIME: 0 } as const;
+const NODIRATIME = 0x80;
+const NOSYMFOLLOW = 0x200000;
+const IDMAP = 0x100000;
+const sbOptions: readonly (readonly [number, string])[] = [
+  [0x10, "sync"],
+  [0x80, "dirsync"],
+  [0x2000000, "lazytime"],
+];
+const MS = { SHARED: 1 << 20, SLAVE: 1 << 19 } as const;
+
+/**
+ * File systems of which mountinfo shows the path that their mount's root has, as statmount does. Others have a way of
+ * their own to show it (super_operations.show_path): NFS says /, nsfs the name of the namespace, cgroup a path from the
+ * reader's own. Only for those that are known the answer is taken.
+ */
+const rootAsItIs: ReadonlySet<string> = new Set(
+  (
+    "ext2 ext3 ext4 xfs btrfs f2fs vfat exfat tmpfs ramfs rootfs devtmpfs overlay squashfs erofs iso9660 proc fuse fuseblk " +
+    "devpts mqueue hugetlbfs bpf tracefs debugfs securityfs configfs pstore efivarfs binfmt_misc autofs fusectl"
+  ).split(" "),
+);
+
+/** PURE. One mount as struct statmount tells it; undefined if no path leads there, so that mountinfo does not list it. */
+export function decodeStatmount(
+  buffer: Buffer,
+  lists: OptionLists,
+): { readonly entry: MountEntry & { readonly uniqueID: number }; readonly rootAsItIs: boolean } | undefined {
+  const mask = buffer.readUInt32LE(AT.mask);
+  const text = (bit: number, at: number): string | undefined => {
+    if ((mask & bit) === 0) return undefined; // also of a string that is empty
+    const start = AT.strings + buffer.readUInt32LE(at);
+    return buffer.toString("utf8", start, buffer.indexOf(0, start));
+  };
+  const point = text(MASK.MNT_POINT, AT.point);
+  if (point === undefined) return undefined;
+  const subtype = text(MASK.FS_SUBTYPE, AT.subtype);
+  const type = text(MASK.FS_TYPE, AT.fsType) ?? "";
+  const propagation = buffer.readUInt32LE(AT.propagation);
+  const entry = {
+    id: buffer.readUInt32LE(AT.mntIDOld),
+    uniqueID: wide(buffer, AT.mntID),
+    parent: buffer.readUInt32LE(AT.parentIDOld),
+    device: `${buffer.readUInt32LE(AT.deviceMajor)}:${buffer.readUInt32LE(AT.deviceMinor)}`,
+    root: text(MASK.MNT_ROOT, AT.root) ?? "",
+    point,
+    options: lists.of(mountOptionsOf(buffer.readUInt32LE(AT.attributes))),
+    ...((propagation & MS.SHARED) !== 0 && { shared: wide(buffer, AT.peerGroup) }),
+    ...((propagation & MS.SLAVE) !== 0 && { master: wide(buffer, AT.master) }),
+    fsType: subtype === undefined ? type : `${type}.${subtype}`,
+    source: text(MASK.SB_SOURCE, AT.source) ?? "none",
+    superOptions: lists.of(superOptionsOf(buffer.readUInt32LE(AT.sbFlags), text(MASK.MNT_OPTS, AT.mntOpts))),
+  };
+  return { entry, rootAsItIs: rootAsItIs.has(type) };
+}
+
+function mountOptionsOf(attributes: number): string {
+  let text = (attributes & 0x1) === 0 ? "rw" : "ro";
+  for (const [bit, name] of mountOptions) if ((attributes & bit) !== 0) text += `,${name}`;
+  const atime = attributes & ATIME.MASK;
+  if (atime === ATIME.NOATIME) text += ",noatime";
+  if ((attributes & NODIRATIME) !== 0) text += ",nodiratime";
+  if (atime === ATIME.RELATIME) text += ",relatime";
+  if ((attributes & NOSYMFOLLOW) !== 0) text += ",nosymfollow";
+  if ((attributes & IDMAP) !== 0) text += ",idmapped";
+  return text;
+}
+
+function superOptionsOf(flags: number, own: string | undefined): string {
+  let text = (flags & 0x1) === 0 ? "rw" : "ro";
+  for (const [bit, name] of sbOptions) if ((flags & bit) !== 0) text += `,${name}`;
+  return own === undefined ? text : `${text},${own}`;
+}
+
+/** A 64-bit number that is below 2^53. */
+function wide(buffer: Buffer, at: number): number {
+  return buffer.readUInt32LE(at) + buffer.readUInt32LE(at + 4) * 2 ** 32;
+}

@@ -1,0 +1,26 @@
+import type { MountTable } from "./mount-table.ts";
+import type { MountTier } from "./mount-table-source.ts";
+
+/** One way to keep the mount table of one namespace. All of them give the same tables. */
+export interface MountReader extends Disposable {
+  readonly tier: MountTier;
+  /** A descriptor that becomes readable after a change, beside POLLPRI of mountinfo. */
+  readonly events: number | undefined;
+  /** Times that the kernel dropped events, and everything was read anew. */
+  readonly overflows: number;
+  /** Whether options may have changed of which it was not seen to be told apart from what else happened: compare soon. */
+  readonly suspect: boolean;
+  /** The table with all that the kernel has told of. */
+  read(): MountTable;
+  /** Reads everything and mends the table. */
+  compare(): Compared;
+  /** The caller has changed options of this mount, or of its file system: the next table shows them. */
+  recheck(id: number): void;
+}
+
+export interface Compared {
+  /** Mounts that were not as the table had them, though nothing had told of them. */
+  readonly found: readonly string[];
+  /** Mounts that the reader cannot tell as mountinfo does. */
+  readonly wrong: readonly string[];
+}
