@@ -2,9 +2,9 @@ import type { Credentials } from "./credentials.ts";
 
 /**
  * etcd over two unix sockets in its working folder. It takes no absolute socket path, and nobody else can connect.
- * Nothing here outlives the machine, so it need not wait for the disk.
+ * @param durable whether it waits for the disk; for what does not outlive the machine it need not
  */
-export const etcdArgs: readonly string[] = [
+export const etcdArgs = (durable: boolean): readonly string[] => [
   "--name=nvo",
   "--data-dir=etcd",
   "--listen-client-urls=unix://localhost:1",
@@ -12,12 +12,15 @@ export const etcdArgs: readonly string[] = [
   "--listen-peer-urls=unix://localhost:2",
   "--initial-advertise-peer-urls=unix://localhost:2",
   "--initial-cluster=nvo=unix://localhost:2",
-  "--unsafe-no-fsync",
+  ...(durable ? [] : ["--unsafe-no-fsync"]),
   "--log-level=warn",
 ];
 
-/** A kube-apiserver as a cluster has it: authentication by tokens, Node and RBAC authorization, all default admission. */
-export function apiServerArgs(port: number, credentials: Credentials): string[] {
+/**
+ * A kube-apiserver as a cluster has it: authentication by tokens, Node and RBAC authorization, all default admission.
+ * @param profiling whether it serves /debug/pprof
+ */
+export function apiServerArgs(port: number, credentials: Credentials, profiling: boolean): string[] {
   return [
     "--etcd-servers=unix://localhost:1",
     "--bind-address=127.0.0.1",
@@ -34,6 +37,6 @@ export function apiServerArgs(port: number, credentials: Credentials): string[] 
     "--enable-admission-plugins=NodeRestriction",
     // As every real cluster has it: the DaemonSet is privileged.
     "--allow-privileged=true",
-    "--profiling=false",
+    `--profiling=${profiling}`,
   ];
 }

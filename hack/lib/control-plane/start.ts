@@ -12,6 +12,8 @@ export interface ControlPlaneOptions {
   readonly tools: ToolPaths;
   /** Everything it writes is beneath this folder. */
   readonly directory: string;
+  /** For benchmarks: etcd waits for the disk as in a real cluster, and the API server serves profiles. */
+  readonly measured?: boolean;
   readonly signal?: AbortSignal;
 }
 
@@ -42,7 +44,7 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
   const etcd = startProcess({
     name: "etcd",
     command: options.tools.etcd,
-    args: etcdArgs,
+    args: etcdArgs(options.measured === true),
     // Its sockets are made in the working folder; the API server has to be started in the same one.
     cwd: options.directory,
     logFile: join(options.directory, "etcd.log"),
@@ -100,7 +102,7 @@ async function startApiServer(
   const process = startProcess({
     name: "kube-apiserver",
     command: options.tools["kube-apiserver"],
-    args: apiServerArgs(port, credentials),
+    args: apiServerArgs(port, credentials, options.measured === true),
     cwd: options.directory,
     logFile: join(options.directory, "kube-apiserver.log"),
   });
