@@ -5,6 +5,7 @@ import type { MountTable } from "../../src/host/mount-table.ts";
 import { SimTransport } from "./api/sim-transport.ts";
 import { simHost } from "./host/sim-host.ts";
 import { Incarnation } from "./incarnation.ts";
+import { KnowledgeRules } from "./invariants/knowledge-rules.ts";
 import { OperationRules } from "./invariants/operation-rules.ts";
 import type { Namespace } from "./kernel/mount.ts";
 import type { Process } from "./kernel/processes.ts";
@@ -44,6 +45,7 @@ export class AgentProcess {
     if (this.#running !== undefined) return;
     const { scheduler, random, faults, trace, invariants } = this.#parts;
     const { journal } = invariants;
+    const knowledge = new KnowledgeRules(invariants.report);
     const incarnation = new Incarnation({
       name: `${this.#machine.name}#${++this.#runs}`,
       scheduler,
@@ -52,6 +54,7 @@ export class AgentProcess {
       trace,
       sightings: this.#parts.sightings,
       hostFault: () => this.#parts.hostFault(),
+      onEffect: (what) => knowledge.effect(what),
       onLog: (line) => invariants.secrets.check("a log line", () => line),
       onCrash: (ending) => (ending === "reboot" ? this.#boot(false) : this.#ended()),
     });
@@ -67,6 +70,7 @@ export class AgentProcess {
       onCall: (call) => operations.called(call),
       onTable: () => {
         tables.push(this.#machine.table(namespace));
+        knowledge.tableRead();
         if (tables.length > tablesKept) tables.shift();
       },
       onFormat: (disk) => invariants.mounts.formatted(disk),
@@ -80,6 +84,7 @@ export class AgentProcess {
       scheduler,
       random,
       sightings: this.#parts.sightings,
+      onInitialList: (path) => knowledge.listed(path),
       onWrite: (request) => {
         invariants.secrets.check(request.path, () => JSON.stringify(request.body ?? null));
         invariants.statuses.sent(request, tables);

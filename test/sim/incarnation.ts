@@ -15,6 +15,8 @@ export interface IncarnationDeps {
   readonly sightings: Sightings;
   /** Asked for each effect on the host: how it fails, if it does. */
   hostFault?(): HostFault | undefined;
+  /** Told of each effect, right before it happens. */
+  onEffect?(what: string): void;
   /** Told of every log line, before it is forgotten. */
   onLog(line: string): void;
   /** Told when an effect ends this process. It is not alive any more then. */
@@ -99,6 +101,7 @@ export class Incarnation {
     const { faults, trace } = this.#deps;
     const hit = faults.next({ process: this.name, what, canTear: then.tear !== undefined });
     trace.add(this.name, `${faults.effects.length} ${what}`);
+    this.#deps.onEffect?.(what);
     if (hit === undefined) {
       settle(apply, then.resolve, then.reject);
       return;

@@ -28,6 +28,8 @@ export interface SimTransportDeps {
   readonly scheduler: Scheduler;
   readonly random: SeededRandom;
   readonly sightings: Sightings;
+  /** Told when a process has got all objects of a path that it watches from the beginning. */
+  onInitialList?(path: string): void;
   /** Told of each write when it is sent. */
   onWrite(request: ApiRequest): void;
 }
@@ -97,7 +99,7 @@ export class SimTransport implements Transport {
         request,
         {
           opened: () => deliver(() => handlers.onOpen?.()),
-          lines: (lines) => deliver(() => this.#hand(lines, handlers, () => ended)),
+          lines: (lines) => deliver(() => this.#hand(request.path, lines, handlers, () => ended)),
           end,
         },
         network.lagMs,
@@ -111,8 +113,12 @@ export class SimTransport implements Transport {
     return cancel;
   }
 
-  #hand(lines: readonly object[], handlers: StreamHandlers, ended: () => boolean): void {
-    for (const line of lines) if (!ended()) handlers.onObject(line);
+  #hand(path: string, lines: readonly object[], handlers: StreamHandlers, ended: () => boolean): void {
+    for (const line of lines) {
+      if (ended()) return;
+      if (endsInitialList(line)) this.#deps.onInitialList?.(path);
+      handlers.onObject(line);
+    }
   }
 
   #carryOut(
@@ -138,6 +144,11 @@ export class SimTransport implements Transport {
       });
     }
   }
+}
+
+function endsInitialList(line: object): boolean {
+  const { type, object } = line as { type?: string; object?: { metadata?: { annotations?: object } } };
+  return type === "BOOKMARK" && object?.metadata?.annotations !== undefined;
 }
 
 function faultName(fault: RequestFault): string {

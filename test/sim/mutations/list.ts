@@ -1,12 +1,31 @@
-/** One text of a file replaced by another. */
+import type { CrashPoint } from "../faults.ts";
+
+/** One text of a file, which it has exactly once, replaced by another. */
 export interface Edit {
   readonly file: string;
   readonly from: string;
   readonly to: string;
 }
 
+/** A run that noticed something. */
+export interface Hint {
+  readonly scenario: string;
+  readonly seed?: number;
+  readonly stormy?: boolean;
+  readonly crash?: CrashPoint;
+}
+
+/** What was noticed, after how many runs, and in which. */
+export interface Sighting {
+  readonly what: string;
+  readonly runs?: number;
+  readonly hint?: Hint;
+}
+
 /** A way to break the product. */
 export interface Mutation extends Edit {
+  /** The law that it breaks, "journal before effect", or the rule that it is about. */
+  readonly law: string;
   readonly name: string;
   /** The second line of defence, where there is one. */
   readonly also?: Edit;
@@ -15,54 +34,63 @@ export interface Mutation extends Edit {
 /** Each of these must be noticed by the simulator. */
 export const mutations: readonly Mutation[] = [
   {
+    law: "journal before effect",
     name: "mount first, write it down afterwards",
     file: "src/agent/actions/targets.ts",
     from: "  await journal.put(withTarget(record, intended));\n",
     to: "",
   },
   {
+    law: "journal before effect",
     name: "believe a record before it is on disk",
     file: "src/agent/journal.ts",
     from: "    await this.#append({ name: record.name, record,",
     to: "    this.#records.set(record.name, record);\n    await this.#append({ name: record.name, record,",
   },
   {
+    law: "L4",
     name: "start an operation while another one of the volume runs",
     file: "src/agent/plan-volume.ts",
     from: "  if (running === undefined) return { ...base, pending, ...chosen };\n",
     to: "  return { ...base, pending, ...chosen };\n",
   },
   {
+    law: "L3",
     name: "unstage while a target is mounted",
     file: "src/agent/steps.ts",
     from: "  if (recorded.length === 0) return unstageSteps(context, policy, problems);\n",
     to: "  return unstageSteps(context, policy, problems);\n",
   },
   {
+    law: "L6",
     name: "take every mount on a path of ours for ours",
     file: "src/agent/look.ts",
     from: "  if (sameIdentity(entry, record.identity)) return true;\n",
     to: "  return true;\n",
   },
   {
+    law: "L8",
     name: "take down what an intent that vanished has left",
     file: "src/agent/decide.ts",
     from: "  if (record?.revoked === true && record.retained !== true) {\n",
     to: "  if (record !== undefined) {\n",
   },
   {
+    law: "rule 4",
     name: "act on a generation older than the journal's",
     file: "src/agent/decide.ts",
     from: "  return record !== undefined && record.uid === desired.uid && desired.generation < record.generation;\n",
     to: "  return false;\n",
   },
   {
+    law: "L10",
     name: "say Mounted of what the intent asks for",
     file: "src/agent/status-of.ts",
     from: '  if (isShown(target)) return "Mounted";\n',
     to: '  if (target.desired !== undefined) return "Mounted";\n',
   },
   {
+    law: "rule 8",
     name: "acknowledge the release of what is still being set up",
     file: "src/agent/decide.ts",
     from: '  if (empty && running !== undefined && running !== "observe")',
@@ -70,42 +98,49 @@ export const mutations: readonly Mutation[] = [
     also: { file: "src/agent/status-of.ts", from: " || isBeingSetUp(volume)", to: "" },
   },
   {
+    law: "rule 6",
     name: "release without looking into other mount namespaces",
     file: "src/agent/actions/release.ts",
     from: "  if (holders.length === 0 || (shared && onNode !== undefined)) return;\n",
     to: "  return;\n",
   },
   {
+    law: "reboot",
     name: "believe the journal's mounts after a reboot",
     file: "src/agent/journal.ts",
     from: "rebooted ? afterReboot(record) : record",
     to: "record",
   },
   {
+    law: "L6",
     name: "forget which data directory is ours over a reboot",
     file: "src/agent/record.ts",
     from: ", ...(directory && { inode: directory.inode })",
     to: "",
   },
   {
+    law: "rule 3",
     name: "write a status whatever the object has become",
     file: "src/kube/client.ts",
     from: "    ...(ref.uid !== undefined && { uid: ref.uid }),\n    ...(ref.resourceVersion !== undefined && { resourceVersion: ref.resourceVersion }),\n",
     to: "",
   },
   {
+    law: "rule 3",
     name: "remove the finalizer without an acknowledgement",
     file: "src/controller/release.ts",
     from: "    (isReleased(status) ||",
     to: "    (true || isReleased(status) ||",
   },
   {
+    law: "one leader",
     name: "take the lead from one that lives",
     file: "src/kube/decide-leadership.ts",
     from: "  return now >= endsAt ?",
     to: "  return now >= 0 ?",
   },
   {
+    law: "secrets",
     name: "tell the log what is in a Secret",
     file: "src/plugins/object-content.ts",
     from: "  await context.directories.writePayload(",

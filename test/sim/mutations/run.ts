@@ -1,56 +1,57 @@
-// Breaks the product on purpose, in copies, and tells what the simulator noticed of it:
-//   node test/sim/mutations/run.ts [TEXT IN THE NAME]
-import { spawn } from "node:child_process";
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { availableParallelism, tmpdir } from "node:os";
-import { join } from "node:path";
-import { root } from "../../../hack/lib/root.ts";
-import { type Mutation, mutations } from "./list.ts";
+// Breaks the product on purpose, one thing at a time, and prints which law's tests and what of the simulator notice it:
+//   node test/sim/mutations/run.ts [TEXT IN THE LAW OR THE NAME]
+// Nothing is written: the broken sources are given to the processes that run them.
+import { availableParallelism } from "node:os";
+import { type Breaker, breakers, lawsToBreak } from "./breakers.ts";
+import { runProbe } from "./run-probe.ts";
+
+interface Row {
+  readonly breaker: Breaker;
+  /** What the tests of the law said; undefined if they are not about it. */
+  readonly laws: boolean | undefined;
+  readonly simulator: boolean;
+  readonly what: string;
+}
 
 const [text = ""] = process.argv.slice(2);
-const left = mutations.filter(({ name }) => name.includes(text));
-let unnoticed = 0;
+const asked = breakers.filter(({ law, name }) => law === text || name.includes(text));
+const rows: Row[] = [];
+const left = [...asked];
 await Promise.all(Array.from({ length: availableParallelism() }, work));
-process.exitCode = unnoticed > 0 ? 1 : 0;
+process.exitCode = summarize() ? 0 : 1;
 
 async function work(): Promise<void> {
-  for (let mutation = left.shift(); mutation !== undefined; mutation = left.shift()) {
-    const { noticed, what } = await probe(mutation);
-    if (!noticed) unnoticed++;
-    console.log(`${noticed ? "noticed" : "NOT NOTICED"}: ${mutation.name}\n    ${what}`);
+  for (let breaker = left.shift(); breaker !== undefined; breaker = left.shift()) {
+    const row = await tried(breaker);
+    rows.push(row);
+    const cells = [breaker.law.padEnd(21), cell(row.laws).padEnd(6), cell(row.simulator).padEnd(6), breaker.name];
+    console.log(`${cells.join(" ")}\n${" ".repeat(36)}${row.what}`);
   }
 }
 
-async function probe({ also, ...first }: Mutation): Promise<{ noticed: boolean; what: string }> {
-  const copy = mkdtempSync(join(tmpdir(), "nodevolume-mutation-"));
-  try {
-    for (const part of ["src", "test", "package.json"]) cpSync(join(root, part), join(copy, part), { recursive: true });
-    symlinkSync(join(root, "node_modules"), join(copy, "node_modules"));
-    for (const { file, from, to } of [first, ...(also === undefined ? [] : [also])]) {
-      const source = readFileSync(join(copy, file), "utf8");
-      if (!source.includes(from)) return { noticed: false, what: `${file} has no such text any more: ${from.trim()}` };
-      const broken = source.replace(from, () => to);
-      writeFileSync(join(copy, file), broken);
-    }
-    return await run(copy);
-  } finally {
-    rmSync(copy, { recursive: true });
-  }
+async function tried(breaker: Breaker): Promise<Row> {
+  const { edits, runLaw } = breaker;
+  const found = await runProbe({ edits });
+  const run = found.hint === undefined ? "" : `, run ${found.runs}: ${JSON.stringify(found.hint)}`;
+  const laws = runLaw === undefined ? undefined : await runLaw();
+  return { breaker, laws, simulator: found.noticed, what: `${found.what.slice(0, 300)}${run}` };
 }
 
-function run(copy: string): Promise<{ noticed: boolean; what: string }> {
-  const child = spawn(process.execPath, ["test/sim/mutations/probe.ts"], {
-    cwd: copy,
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  let output = "";
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding("utf8").on("data", (chunk: string) => {
-      output += chunk;
-    });
+/** @returns whether each law is caught by somebody, and all that the simulator has to notice by it */
+function summarize(): boolean {
+  console.log("\nlaw                   broken  by laws  by simulator");
+  let good = true;
+  for (const law of lawsToBreak.filter((each) => rows.some(({ breaker }) => breaker.law === each))) {
+    const of = rows.filter(({ breaker }) => breaker.law === law);
+    const counts = [of.length, of.filter(({ laws }) => laws).length, of.filter(({ simulator }) => simulator).length];
+    console.log(`${law.padEnd(21)} ${counts.map((count) => String(count).padStart(6)).join("   ")}`);
+    good &&= of.some(({ laws, simulator }) => laws === true || simulator);
   }
-  return new Promise((resolve, reject) => {
-    child.on("error", reject);
-    child.on("close", (code) => resolve({ noticed: code === 1, what: output.trim().slice(-600) }));
-  });
+  const missed = rows.filter(({ breaker, laws, simulator }) => !simulator && (breaker.bySimulator || laws !== true));
+  for (const { breaker } of missed) console.log(`NOT NOTICED: ${breaker.law}, ${breaker.name}`);
+  return good && missed.length === 0;
+}
+
+function cell(noticed: boolean | undefined): string {
+  return noticed === undefined ? "-" : noticed ? "caught" : "missed";
 }
