@@ -122,7 +122,7 @@ export class People {
     const { kernel } = this.#machine;
     return this.#run(`${command} in ${path}`, () => {
       const process = kernel.processes.start(command, this.#host);
-      kernel.processes.hold(process, existing(this.#host, path).mount);
+      kernel.processes.hold(process, existing(this.#host, path));
       return process;
     });
   }

@@ -1,12 +1,27 @@
+import { VolumeError } from "../../../src/errors.ts";
 import type { Directories, DirectoryID, PayloadFile } from "../../../src/host/ports.ts";
 import type { Dentry } from "../kernel/dentry.ts";
-import { codeOf } from "../kernel/errno.ts";
-import { makeAt, makeDirectories, makeIn, parentAndName, remove, removeAt, rename } from "../kernel/files.ts";
-import { existing, fileAt, rootOf, walk } from "../kernel/lookup.ts";
+import { codeOf, Errno } from "../kernel/errno.ts";
+import {
+  makeAt,
+  makeDirectories,
+  makeIn,
+  parentAndName,
+  remove,
+  removeAt,
+  rename,
+  requireWritable,
+} from "../kernel/files.ts";
+import type { Kernel } from "../kernel/kernel.ts";
+import { existing, rootOf, walk } from "../kernel/lookup.ts";
+import type { Namespace, Path } from "../kernel/mount.ts";
 import { layout } from "../machine.ts";
 import { type HostDeps, latency } from "./host-deps.ts";
 
 const trash = `${layout.stateDir}/trash`;
+
+/** Content of a directory that the atomic writer has written to: stands for its link to the data. */
+const payload = "..data";
 
 /** Directories beneath the state directory. */
 export class SimDirectories implements Directories {
@@ -20,8 +35,9 @@ export class SimDirectories implements Directories {
   make(path: string, mode: number): Promise<DirectoryID> {
     return this.#effect(`make directory ${path}`, () => {
       const made = this.#make(path);
-      made.mode = mode;
-      return idOf(made);
+      requireWritable(made.mount);
+      made.dentry.mode = mode;
+      return idOf(made.dentry);
     });
   }
 
@@ -34,20 +50,18 @@ export class SimDirectories implements Directories {
 
   writePayload(directory: string, files: readonly PayloadFile[]): Promise<boolean> {
     return this.#effect(`write payload ${directory}`, () => {
-      const target = this.#find(directory);
-      if (target === undefined) throw new Error(`${directory}: ENOENT`);
-      const text = (file: PayloadFile) => new TextDecoder().decode(file.content);
-      const shown = [...target.children.values()];
-      const same =
-        shown.length === files.length && files.every((file) => target.children.get(file.path)?.content === text(file));
+      const { mount, dentry: target } = existing(this.#deps.namespace, directory);
+      if (target.kind !== "directory") throw new Errno("ENOTDIR", directory);
+      const { kernel } = this.#deps.machine;
+      const same = target.content === payload && isShown(target, files);
+      if (!same) requireWritable(mount);
+      const names = new Set(files.map(({ path }) => path.split("/", 1)[0]));
+      for (const child of [...target.children.values()]) {
+        if (!same || !names.has(child.name)) removeTree(kernel, this.#deps.namespace, child);
+      }
       if (same) return false;
-      for (const child of shown) {
-        this.#deps.machine.kernel.listener.removed(child, "agent");
-        child.unlink();
-      }
-      for (const file of files) {
-        makeIn(this.#deps.machine.kernel, target, file.path, "file", file.mode).content = text(file);
-      }
+      target.content = payload;
+      for (const file of files) makeFile(kernel, target, file);
       return true;
     });
   }
@@ -69,7 +83,7 @@ export class SimDirectories implements Directories {
       const found = this.#find(path);
       if (found === undefined || idOf(found).inode !== id.inode || idOf(found).device !== id.device) return;
       const { kernel } = this.#deps.machine;
-      this.#make(trash).mode = 0o700;
+      this.#make(trash).dentry.mode = 0o700;
       const name = `${id.inode}.${kernel.version}.${this.#sequence++}`;
       const parent = existing(this.#deps.namespace, trash);
       rename(kernel, this.#deps.namespace, parentAndName(this.#deps.namespace, path), { parent, name });
@@ -80,7 +94,14 @@ export class SimDirectories implements Directories {
   emptyTrash(): Promise<void> {
     return this.#effect("empty trash", () => {
       const found = this.#find(trash);
-      if (found !== undefined) this.#empty(found);
+      if (found === undefined) return;
+      this.#empty(found);
+      if (found.children.size === 0) return;
+      throw new VolumeError(
+        "TearDownFailed",
+        "transient",
+        `some of what was thrown away cannot be removed from ${trash}`,
+      );
     });
   }
 
@@ -96,13 +117,20 @@ export class SimDirectories implements Directories {
     }
   }
 
-  #make(path: string): Dentry {
+  #make(path: string): Path {
     const { machine, namespace } = this.#deps;
     const cut = path.lastIndexOf("/");
-    makeDirectories(machine.kernel, namespace, path.slice(0, cut), 0o700);
-    const { parent, name } = parentAndName(namespace, path);
-    makeAt(machine.kernel, parent, name, "directory", 0o700);
-    return fileAt(namespace, path);
+    try {
+      makeDirectories(machine.kernel, namespace, path.slice(0, cut), 0o700);
+      const { parent, name } = parentAndName(namespace, path);
+      makeAt(machine.kernel, parent, name, "directory", 0o700);
+    } catch (error) {
+      // Node's recursive mkdir looks at the path after an error that it does not know, and tells what it finds there.
+      throw codeOf(error) === "EROFS" ? new Errno("ENOENT", `mkdir ${path}`) : error;
+    }
+    const made = existing(namespace, path);
+    if (made.dentry.kind !== "directory") throw new Errno("EEXIST", `mkdir ${path}`);
+    return made;
   }
 
   #find(path: string): Dentry | undefined {
@@ -119,4 +147,31 @@ export class SimDirectories implements Directories {
 function idOf(dentry: Dentry): DirectoryID {
   const [major = 0, minor = 0] = dentry.superblock.device.split(":").map(Number);
   return { device: major * 256 + minor, inode: dentry.inode };
+}
+
+function isShown(directory: Dentry, files: readonly PayloadFile[]): boolean {
+  const shown = [...directory.children.values()].flatMap(filesIn);
+  return (
+    shown.length === files.length &&
+    files.every(({ path, content, mode }) => {
+      const file = path.split("/").reduce<Dentry | undefined>((at, name) => at?.children.get(name), directory);
+      return file?.content === new TextDecoder().decode(content) && file.mode === mode;
+    })
+  );
+}
+
+function filesIn(dentry: Dentry): Dentry[] {
+  return dentry.kind === "directory" ? [...dentry.children.values()].flatMap(filesIn) : [dentry];
+}
+
+function makeFile(kernel: Kernel, directory: Dentry, { path, content, mode }: PayloadFile): void {
+  const names = path.split("/");
+  const name = names.pop() ?? "";
+  const parent = names.reduce((at, segment) => makeIn(kernel, at, segment, "directory", 0o755), directory);
+  makeIn(kernel, parent, name, "file", mode).content = new TextDecoder().decode(content);
+}
+
+function removeTree(kernel: Kernel, namespace: Namespace, dentry: Dentry): void {
+  for (const child of [...dentry.children.values()]) removeTree(kernel, namespace, child);
+  remove(kernel, namespace, dentry);
 }

@@ -6,7 +6,7 @@ import {
   sameFilesystem,
 } from "../../../src/host/mount-table.ts";
 import type { ChildProcessID, Evidence, Holder } from "../../../src/host/ports.ts";
-import { pointOf } from "../kernel/lookup.ts";
+import { openPath } from "../kernel/lookup.ts";
 import type { Namespace } from "../kernel/mount.ts";
 import { type HostDeps, latency } from "./host-deps.ts";
 
@@ -29,7 +29,7 @@ export class SimEvidence implements Evidence {
         const mount = kernel
           .table(namespace)
           .find((entry) => sameFilesystem(entry, identity) && isBeneath(entry.root, identity.root));
-        if (mount !== undefined) holders.push({ pid, command, mountPoint: mount.point });
+        if (mount !== undefined) holders.push({ pid, command, mountPoint: mount.point, ...this.#onNode(namespace) });
       }
       return holders;
     });
@@ -49,7 +49,7 @@ export class SimEvidence implements Evidence {
           if (above === undefined || !sameFilesystem(above, place) || !isBeneath(place.root, above.root)) return false;
           return point === joinPath(above.point, relativePath(above.root, place.root));
         });
-        if (shown !== undefined) holders.push({ pid, command, mountPoint: shown.point });
+        if (shown !== undefined) holders.push({ pid, command, mountPoint: shown.point, ...this.#onNode(namespace) });
       }
       return holders;
     });
@@ -59,7 +59,7 @@ export class SimEvidence implements Evidence {
     return this.#deps.incarnation.look(latency.call, () => {
       const users: Holder[] = [];
       for (const { pid, command, holds } of this.#deps.machine.kernel.processes.all()) {
-        const path = [...holds].map(pointOf).find((point) => point !== undefined && isBeneath(point, mountPoint));
+        const path = [...holds].map(openPath).find((held) => held !== undefined && isBeneath(held, mountPoint));
         if (path !== undefined) users.push({ pid, command, mountPoint: path });
       }
       return users;
@@ -79,5 +79,9 @@ export class SimEvidence implements Evidence {
 
   bootID(): Promise<string> {
     return this.#deps.incarnation.look(latency.call, () => this.#deps.machine.kernel.bootID);
+  }
+
+  #onNode(namespace: Namespace): { onNode?: true } {
+    return namespace === this.#deps.machine.kernel.host ? { onNode: true } : {};
   }
 }

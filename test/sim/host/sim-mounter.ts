@@ -14,7 +14,7 @@ import type {
 } from "../../../src/host/ports.ts";
 import { codeOf } from "../kernel/errno.ts";
 import { makeAt, removeAt } from "../kernel/files.ts";
-import { existing, pathOf, rootOf, topOf, walk } from "../kernel/lookup.ts";
+import { existing, type Links, pathOf, rootOf, walk } from "../kernel/lookup.ts";
 import type { Path } from "../kernel/mount.ts";
 import { attachFilesystem, bindClone, reconfigureFilesystem } from "./filesystems.ts";
 import { type HostDeps, latency } from "./host-deps.ts";
@@ -37,7 +37,7 @@ export class SimMounter implements Mounter {
     this.#call(
       { what: `inspect ${source.path}`, path: source.path, hangs: this.#sourceHangs(source), changes: false },
       () => {
-        const found = this.#openSource(source);
+        const found = this.#openSource(source, "follow");
         if (found === undefined) return undefined;
         const identity = identify(found);
         const { disk } = found.dentry;
@@ -54,13 +54,10 @@ export class SimMounter implements Mounter {
   makeSource = (source: SourcePath, kind: "directory" | "file", mode: number): Promise<void> =>
     this.#call({ what: `make source ${source.path}`, path: source.path, hangs: this.#sourceHangs(source) }, () => {
       const names = source.path.split("/").slice(1);
-      let above = existing(this.#deps.namespace, source.root);
       names.forEach((name, index) => {
         const last = index === names.length - 1;
-        makeAt(this.#deps.machine.kernel, above, name, last ? kind : "directory", last ? mode : 0o755);
-        above = topOf(
-          this.#openSource({ root: source.root, path: `/${names.slice(0, index + 1).join("/")}` }) ?? above,
-        );
+        const parent = this.#openParent({ root: source.root, path: `/${names.slice(0, index).join("/")}` });
+        makeAt(this.#deps.machine.kernel, parent, name, last ? kind : "directory", last ? mode : 0o755);
       });
     });
 
@@ -91,19 +88,18 @@ export class SimMounter implements Mounter {
       }
     });
 
-  bind = (source: SourcePath, expect: SourceInfo["identity"], target: TargetPath, attributes: MountAttributes) =>
-    this.#call(
-      { what: `bind ${source.path} on ${target.path}`, path: target.path, hangs: this.#pathHangs(joined(source)) },
-      () => {
-        const found = this.#openSource(source);
-        if (found === undefined)
-          throw new VolumeError("SourceNotFound", "final", `${source.path} is not there any more`);
-        if (!sameIdentity(identify(found), expect)) {
-          throw new VolumeError("SetUpFailed", "transient", `${source.path} changed while it was being mounted`);
-        }
-        bindClone(this.#deps, found, () => this.#free(target, kindOf(found.dentry)), attributes, target);
-      },
-    );
+  /** Links are followed in a child only. */
+  bind = (source: SourcePath, expect: SourceInfo["identity"], target: TargetPath, attributes: MountAttributes) => {
+    const hangs = this.#pathHangs(joined(source)) || this.#pathHangs(target.path);
+    return this.#call({ what: `bind ${source.path} on ${target.path}`, path: target.path, hangs }, () => {
+      const found = this.#openSource(source, hangs ? "follow" : "refuse");
+      if (found === undefined) throw new VolumeError("SourceNotFound", "final", `${source.path} is not there any more`);
+      if (!sameIdentity(identify(found), expect)) {
+        throw new VolumeError("SetUpFailed", "transient", `${source.path} changed while it was being mounted`);
+      }
+      bindClone(this.#deps, found, () => this.#free(target, kindOf(found.dentry)), attributes, target);
+    });
+  };
 
   mountFilesystem = (request: FilesystemMount): Promise<void> => {
     const { fsType, source, target } = request;
@@ -165,13 +161,25 @@ export class SimMounter implements Mounter {
     );
   }
 
-  #openSource(source: SourcePath): Path | undefined {
+  #openSource(source: SourcePath, links: Links): Path | undefined {
     try {
-      return walk(existing(this.#deps.namespace, source.root), source.path, "follow");
+      return walk(existing(this.#deps.namespace, source.root), source.path, links);
     } catch (error) {
       if (codeOf(error) === "ENOTDIR") return undefined;
       throw error;
     }
+  }
+
+  /** Where a source is to be made. @throws VolumeError SymlinkInPath, SourceNotFound */
+  #openParent(source: SourcePath): Path {
+    try {
+      const found = this.#openSource(source, "refuse");
+      if (found !== undefined) return found;
+    } catch (error) {
+      if (codeOf(error) !== "ELOOP") throw error;
+      throw new VolumeError("SymlinkInPath", "final", `${source.path} leads through a symbolic link`);
+    }
+    throw new VolumeError("SourceNotFound", "final", `${source.path} is not there`);
   }
 
   /** A path with a link on it counts as one that may lead anywhere. */

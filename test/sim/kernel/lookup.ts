@@ -68,6 +68,12 @@ export function pointOf(mount: Mount): string | undefined {
   return pathOf({ mount: mount.parent, dentry: mount.point });
 }
 
+/** The path of an open file, as /proc/PID/fd has it. */
+export function openPath(path: Path): string | undefined {
+  const found = pathOf(path);
+  return found !== undefined && path.dentry.unlinked ? `${found} (deleted)` : found;
+}
+
 /** The file at a path of a namespace, links followed. @throws Errno ENOENT */
 export function fileAt(namespace: Namespace, path: string): Dentry {
   return existing(namespace, path).dentry;

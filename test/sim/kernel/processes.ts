@@ -1,4 +1,4 @@
-import type { Mount, Namespace } from "./mount.ts";
+import type { Namespace, Path } from "./mount.ts";
 import type { MountTree } from "./mount-tree.ts";
 
 export interface Process {
@@ -7,8 +7,10 @@ export interface Process {
   readonly startTime: number;
   readonly command: string;
   readonly namespace: Namespace;
-  /** Mounts that it has its working directory or open files in. */
-  readonly holds: Set<Mount>;
+  /** Its working directory and open files. */
+  readonly holds: Set<Path>;
+  /** Called when it has ended, as a pidfd tells it. */
+  readonly ended: Set<() => void>;
 }
 
 /** The processes of one node, as far as they matter to mounts. */
@@ -24,26 +26,30 @@ export class Processes {
   }
 
   start(command: string, namespace: Namespace): Process {
-    const process = { pid: this.#nextPid++, startTime: this.#ticks(), command, namespace, holds: new Set<Mount>() };
+    const process = { pid: this.#nextPid++, startTime: this.#ticks(), command, namespace, ...empty() };
     this.#byPid.set(process.pid, process);
     namespace.processes++;
     return process;
   }
 
-  /** Opens something in a mount, or goes there. */
-  hold(process: Process, mount: Mount): void {
-    if (process.holds.has(mount)) return;
-    process.holds.add(mount);
-    mount.users++;
+  /** Opens something, or goes there, until the process ends or lets go of it. */
+  hold(process: Process, path: Path): void {
+    process.holds.add(path);
+    path.mount.users++;
+  }
+
+  letGo(process: Process, path: Path): void {
+    if (process.holds.delete(path)) this.#tree.release(path.mount);
   }
 
   /** The process ends: what it used is free, and its namespace goes if it was the last one in it. */
   end(process: Process): void {
     if (!this.#byPid.delete(process.pid)) return;
-    for (const mount of process.holds) this.#tree.release(mount);
+    for (const path of process.holds) this.#tree.release(path.mount);
     process.holds.clear();
     process.namespace.processes--;
     if (process.namespace.processes === 0) this.#tree.uproot(process.namespace);
+    for (const tell of process.ended) tell();
   }
 
   get(pid: number): Process | undefined {
@@ -53,4 +59,8 @@ export class Processes {
   all(): IterableIterator<Process> {
     return this.#byPid.values();
   }
+}
+
+function empty(): Pick<Process, "holds" | "ended"> {
+  return { holds: new Set(), ended: new Set() };
 }

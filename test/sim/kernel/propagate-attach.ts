@@ -1,6 +1,6 @@
 import { type Dentry, relativeTo } from "./dentry.ts";
 import type { Mount, Path } from "./mount.ts";
-import type { MountTree } from "./mount-tree.ts";
+import { type MountTree, subtree } from "./mount-tree.ts";
 
 /** What a copy of a mount is to its original: a peer, or one that only receives, which may have peers of its own. */
 export type Relation = "peer" | "slave" | "sharedSlave";
@@ -12,7 +12,8 @@ export type Relation = "peer" | "slave" | "sharedSlave";
 export function propagated(tree: MountTree, source: Mount, at: Path): { readonly mount: Mount; readonly at: Path }[] {
   const { mount: parent, dentry } = at;
   if (parent.group === undefined) return [];
-  shareAll(tree, source);
+  // What is moved may itself receive from the place that it is moved to: as what it was before.
+  const newlyShared = shareAll(tree, source);
   const copies: { mount: Mount; at: Path }[] = [];
   for (const peer of tree.groups.members(parent.group)) {
     if (peer === parent || !reaches(peer, dentry)) continue;
@@ -25,7 +26,7 @@ export function propagated(tree: MountTree, source: Mount, at: Path): { readonly
   function toSlaves(nearest: Mount, group: number): void {
     const done = new Set<number>();
     for (const slave of tree.groups.slaves(group)) {
-      if (slave.group === undefined) {
+      if (slave.group === undefined || newlyShared.has(slave)) {
         if (!reaches(slave, dentry)) continue;
         copies.push({ mount: tree.copyTree(nearest, nearest.root, "slave"), at: { mount: slave, dentry } });
       } else if (!done.has(slave.group)) {
@@ -43,11 +44,17 @@ export function propagated(tree: MountTree, source: Mount, at: Path): { readonly
   }
 }
 
-function shareAll(tree: MountTree, mount: Mount): void {
-  if (mount.group === undefined) tree.groups.share(mount);
-  for (const child of mount.children.values()) shareAll(tree, child);
+function shareAll(tree: MountTree, source: Mount): ReadonlySet<Mount> {
+  const shared = new Set<Mount>();
+  for (const mount of subtree(source)) {
+    if (mount.group !== undefined) continue;
+    tree.groups.share(mount);
+    shared.add(mount);
+  }
+  return shared;
 }
 
+/** A mount that is attached nowhere, which may be what is being attached, receives nothing. */
 function reaches(mount: Mount, dentry: Dentry): boolean {
-  return relativeTo(mount.root, dentry) !== undefined;
+  return mount.namespace !== undefined && relativeTo(mount.root, dentry) !== undefined;
 }

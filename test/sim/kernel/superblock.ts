@@ -32,7 +32,7 @@ export class Superblock {
     this.source = input.source;
     this.options = input.options;
     this.disk = input.disk;
-    this.root = new Dentry(this, "directory", "system", 0o755);
+    this.root = new Dentry(this, "directory", "system", rootMode(input));
   }
 
   /** A disk's file system gives a freed inode number to the next file, tmpfs counts on. */
@@ -43,4 +43,11 @@ export class Superblock {
   freeInode(inode: number): void {
     this.#lowest.free(inode);
   }
+}
+
+/** Everybody may write to a new tmpfs, unless it is told otherwise (tmpfs(5)). */
+function rootMode({ fsType, options }: SuperblockInput): number {
+  if (fsType !== "tmpfs") return 0o755;
+  const mode = options.find((option) => option.startsWith("mode="));
+  return mode === undefined ? 0o1777 : Number.parseInt(mode.slice("mode=".length), 8);
 }

@@ -34,15 +34,16 @@ export class Syscalls {
   /** open(2) for writing, made if missing, cut off otherwise, and write(2). */
   write(path: string, content: string): void {
     const found = walk(rootOf(this.#namespace), path, "follow");
-    if (found === undefined) {
-      const { parent, name } = parentAndName(this.#namespace, path);
-      if (parent.dentry.children.has(name)) throw new Errno("ENOENT", "open"); // a link that leads nowhere
-      makeAt(this.#kernel, parent, name, "file", 0o644).content = content;
+    if (found !== undefined) {
+      if (found.dentry.kind === "directory") throw new Errno("EISDIR", "open");
+      requireWritable(found.mount);
+      found.dentry.content = content;
       return;
     }
-    if (found.dentry.kind === "directory") throw new Errno("EISDIR", "open");
-    requireWritable(found.mount);
-    found.dentry.content = content;
+    const { parent, name } = parentAndName(this.#namespace, path);
+    const link = parent.dentry.children.get(name)?.content;
+    if (link === undefined) makeAt(this.#kernel, parent, name, "file", 0o644).content = content;
+    else this.write(link.startsWith("/") ? link : `${path.slice(0, path.lastIndexOf("/"))}/${link}`, content);
   }
 
   rmdir(path: string): void {
@@ -68,16 +69,16 @@ export class Syscalls {
   /** mount(2) with MS_BIND, and MS_REC. */
   bind(from: string, to: string, recursive: boolean): void {
     const { tree } = this.#kernel;
-    const source = existing(this.#namespace, from);
     const at = existing(this.#namespace, to);
+    const source = existing(this.#namespace, from);
     const copy = recursive ? tree.copyTree(source.mount, source.dentry) : tree.copy(source.mount, source.dentry);
     this.#attach(copy, at);
   }
 
   /** mount(2) with MS_MOVE. */
   move(from: string, to: string): void {
-    const source = existing(this.#namespace, from);
     const at = existing(this.#namespace, to);
+    const source = existing(this.#namespace, from);
     const { mount } = source;
     if (source.dentry !== mount.root || mount.parent === undefined) throw new Errno("EINVAL", "mount");
     if (mount.parent.group !== undefined) throw new Errno("EINVAL", "mount");

@@ -1,0 +1,46 @@
+import { mkdtempSync, rmdirSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { realSystem } from "../../src/system.ts";
+import { full, need } from "../lib/requirements.ts";
+import { silent } from "../lib/silent-log.ts";
+import { difference, type Pair, shrink } from "../sim/differential/compare.ts";
+import { randomScript } from "../sim/differential/generate.ts";
+import { RealKernel, realKernelWorld } from "../sim/differential/real-kernel-world.ts";
+import { simKernelWorld } from "../sim/differential/sim-kernel-world.ts";
+import { SeededRandom } from "../sim/random.ts";
+import { Sightings } from "../sim/sightings.ts";
+
+const operationsEach = 12;
+const first = Number(process.env["NODEVOLUME_SIM_FIRST_SEED"] ?? 1);
+const count = Number(process.env["NODEVOLUME_SIM_SEEDS"] ?? (full() ? 20_000 : 2_000));
+
+describe("the simulated kernel", () => {
+  it("does and shows what the real one does, whatever the agent and people do", async function () {
+    need(this, "root");
+    this.timeout(30 * 60_000);
+    const base = mkdtempSync(join(tmpdir(), "nvo-differential-"));
+    const sightings = new Sightings();
+    const { timers } = realSystem(silent);
+    {
+      await using kernel = await RealKernel.at(base);
+      for (let seed = first; seed < first + count; seed++) {
+        const random = new SeededRandom(seed, "differential");
+        const place = random.chance(0.6) ? "pod" : "host";
+        const pair: Pair = {
+          place,
+          sightings,
+          real: () => realKernelWorld(kernel, place, timers),
+          simulated: () => simKernelWorld(place, new SeededRandom(seed, "simulated")),
+        };
+        const found = await difference(pair, randomScript(random, operationsEach));
+        if (found === undefined) continue;
+        const { operations, text } = await shrink(pair, found);
+        const told = operations.map((operation) => `  ${JSON.stringify(operation)}`).join("\n");
+        throw new Error(`seed ${seed}, agent in ${place}:\n${told}\n${text}`);
+      }
+    }
+    rmdirSync(base);
+    console.log(`    ${count} sequences of ${operationsEach} operations, and what came of them:\n${sightings}`);
+  });
+});
