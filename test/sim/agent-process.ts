@@ -75,6 +75,7 @@ export class AgentProcess {
       },
       onFormat: (disk) => invariants.mounts.formatted(disk),
       volumeAt: (path, identity) => journal.recordOf(this.#machine, path, identity)?.name,
+      losesWake: () => this.#parts.losesWake(),
       schedule: (ms, action) => void scheduler.after(ms, action),
     });
     const transport = new SimTransport({

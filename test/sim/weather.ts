@@ -60,6 +60,11 @@ export class Weather {
     return { happened: true, error: new VolumeError("TimedOut", "uncertain", "no answer (planned)") };
   }
 
+  /** Whether an event that a kernel tells of gets lost. */
+  losesWake(): boolean {
+    return !this.#over && this.#random.chance(0.2);
+  }
+
   /** Disturbs everything now and then. */
   begin(exposed: Exposed): void {
     const random = this.#random;

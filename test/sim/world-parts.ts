@@ -21,6 +21,8 @@ export interface WorldParts {
   readonly invariants: Invariants;
   /** Asked for each effect on a host: how it fails, if it does. */
   hostFault(): HostFault | undefined;
+  /** Asked for each event that a kernel tells an agent of: whether it gets lost. */
+  losesWake(): boolean;
   /** Told when a machine has started again. */
   onBoot(machine: Machine, planned: boolean): void;
 }

@@ -64,6 +64,8 @@ export class World {
    * that what it says of them no longer holds. Everything else must.
    */
   uprooted = false;
+  /** No agent hears what its kernel tells of paths and processes: only trying again ends a wait. */
+  deaf = false;
   /** Intents that the controller may have let go because of the reboot, before the agent learned of their deletion. */
   readonly deletedOverReboot: string[] = [];
   readonly #fake: FakeController | undefined;
@@ -107,6 +109,7 @@ export class World {
       server: this.server,
       network: this.network,
       hostFault: () => weather?.host(),
+      losesWake: () => this.deaf || weather?.losesWake() === true,
       invariants: this.invariants,
       onBoot: (machine, planned) => this.#booted(machine, planned),
     };

@@ -20,6 +20,8 @@ export interface HostDeps {
   onFormat(disk: Disk): void;
   /** The volume that a staging path or target belongs to by the journal; of several the one that shows `identity`. */
   volumeAt(path: string, identity?: MountIdentity): string | undefined;
+  /** Asked for each event that the kernel tells of: whether it gets lost. */
+  losesWake?(): boolean;
   /** Runs something later, whether the agent lives then or not. */
   schedule(ms: number, action: () => void): void;
 }

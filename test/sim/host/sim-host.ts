@@ -1,5 +1,4 @@
 import type { HostPorts } from "../../../src/host/ports.ts";
-import { noWakes } from "../../../src/host/wakes.ts";
 import type { HostDeps } from "./host-deps.ts";
 import { SimDevices } from "./sim-devices.ts";
 import { SimDirectories } from "./sim-directories.ts";
@@ -7,6 +6,7 @@ import { SimEvidence } from "./sim-evidence.ts";
 import { SimJournalFile } from "./sim-journal-file.ts";
 import { SimMountTable } from "./sim-mount-table.ts";
 import { SimMounter } from "./sim-mounter.ts";
+import { SimWakes } from "./sim-wakes.ts";
 
 /** The ports of one agent process to its simulated machine. */
 export function simHost(deps: HostDeps): HostPorts {
@@ -17,7 +17,7 @@ export function simHost(deps: HostDeps): HostPorts {
     directories: new SimDirectories(deps),
     evidence: new SimEvidence(deps),
     journal: new SimJournalFile(deps),
-    wakes: noWakes,
+    wakes: new SimWakes(deps),
     effects(operation) {
       const mounter = new SimMounter(deps, operation, operations++);
       return { mounter, devices: new SimDevices(deps, mounter, operation) };

@@ -29,6 +29,9 @@ export class Dentry {
   /** Mounts of all namespaces that show this as their root. */
   readonly shownBy = new Set<Mount>();
 
+  /** Who is told of each name in it that comes or goes, as inotify(7) does it. */
+  #marks: Set<(name: string) => void> | undefined;
+
   constructor(superblock: Superblock, kind: DentryKind, maker: Maker, mode: number, name = "") {
     this.superblock = superblock;
     this.inode = superblock.takeInode();
@@ -49,11 +52,28 @@ export class Dentry {
     if (this.unlinked) throw new Errno("ENOENT", "create");
     child.parent = this;
     this.children.set(child.name, child);
+    this.#tell(child.name);
+  }
+
+  /** Takes a name out of a directory; the file may get another one. */
+  drop(child: Dentry): void {
+    this.children.delete(child.name);
+    this.#tell(child.name);
+  }
+
+  mark(onName: (name: string) => void): () => void {
+    this.#marks ??= new Set();
+    this.#marks.add(onName);
+    return () => this.#marks?.delete(onName);
+  }
+
+  #tell(name: string): void {
+    for (const told of [...(this.#marks ?? [])]) told(name);
   }
 
   /** Takes the name away. The file itself lives on while somebody shows or uses it. */
   unlink(): void {
-    this.parent?.children.delete(this.name);
+    this.parent?.drop(this);
     this.unlinked = true;
     if (this.shownBy.size === 0) this.superblock.freeInode(this.inode);
   }

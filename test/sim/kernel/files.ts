@@ -88,7 +88,7 @@ export function rename(
   }
   if (isMountPointIn(moved, namespace)) throw new Errno("EBUSY", "renameat");
   if (replaced !== undefined) remove(kernel, namespace, replaced);
-  moved.parent?.children.delete(moved.name);
+  moved.parent?.drop(moved);
   moved.name = to.name;
   to.parent.dentry.add(moved);
   kernel.version++;

@@ -9,6 +9,7 @@ import type { Scenario } from "./scenario.ts";
 import { setUp } from "./set-up.ts";
 import { sets } from "./sets.ts";
 import { tearDown } from "./tear-down.ts";
+import { wakes } from "./wakes.ts";
 
 /** Every base scenario. */
 export const scenarios: readonly Scenario[] = [
@@ -19,6 +20,7 @@ export const scenarios: readonly Scenario[] = [
   ...drift,
   ...recovery,
   ...observe,
+  ...wakes,
   ...sets,
 ];
 
