@@ -94,12 +94,22 @@ export class LinuxEvidence implements Evidence {
   }
 
   async alive(child: ChildProcessID): Promise<boolean> {
-    return unlessGone(() => startTimeOf(child.pid)) === child.startTime;
+    return unlessGone(() => startTimeOf(child.pid) === child.startTime && !hasEnded(child.pid)) ?? false;
   }
 
   async bootID(): Promise<string> {
     return bootID();
   }
+}
+
+/**
+ * Whether a process that is still listed does nothing any more: whoever should take note of its end may never do so. Its
+ * first thread may have ended before others.
+ */
+function hasEnded(pid: number): boolean {
+  const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
+  const [state] = stat.slice(stat.lastIndexOf(")") + 2);
+  return (state === "Z" || state === "X") && readdirSync(`/proc/${pid}/task`).length <= 1;
 }
 
 /** Another one after each boot of the machine. */
