@@ -38,12 +38,19 @@ export class FuseServer implements AsyncDisposable {
   #commands = 0;
   #held = 0;
 
-  private constructor(point: string) {
+  readonly #program: string;
+
+  private constructor(point: string, program: string) {
     this.point = point;
+    this.#program = program;
   }
 
-  static async start(point: string): Promise<FuseServer> {
-    const server = new FuseServer(point);
+  /** @param program a bundle of server-main.ts; from source if there is none */
+  static async start(
+    point: string,
+    program = fileURLToPath(new URL("server-main.ts", import.meta.url)),
+  ): Promise<FuseServer> {
+    const server = new FuseServer(point, program);
     await server.#start();
     return server;
   }
@@ -102,8 +109,7 @@ export class FuseServer implements AsyncDisposable {
   }
 
   async #start(): Promise<void> {
-    const main = fileURLToPath(new URL("server-main.ts", import.meta.url));
-    const process = fork(main, [this.point], { stdio: ["ignore", "inherit", "inherit", "ipc"] });
+    const process = fork(this.#program, [this.point], { stdio: ["ignore", "inherit", "inherit", "ipc"] });
     this.#process = process;
     process.on("message", (report: Report) => {
       if (report.holds !== undefined) this.#held++;

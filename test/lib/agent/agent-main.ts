@@ -1,0 +1,50 @@
+// The process of a KernelAgent: node agent-main.ts OPTIONS-AS-JSON. A real agent on the real kernel, with a fake API server.
+import { Registry } from "prom-client";
+import { FakeApi } from "../../../hack/bench/in-agent/fake-api.ts";
+import { startAgent } from "../../../src/agent/start.ts";
+import { loadLibc } from "../../../src/host/linux/libc.ts";
+import { linuxHost } from "../../../src/host/linux/linux-host.ts";
+import { prepareStateDirectories } from "../../../src/host/linux/state-directories.ts";
+import type { Logger } from "../../../src/ports.ts";
+import { realSystem } from "../../../src/system.ts";
+import { silent } from "../silent-log.ts";
+import type { AgentOptions, Order, Word } from "./kernel-agent.ts";
+
+const { stateDir, prefixes, deadlineMs, childCommand, log, intents } = JSON.parse(
+  process.argv[2] ?? "",
+) as AgentOptions;
+const api = new FakeApi();
+api.onStatus = (name, status) => tell({ name, status });
+for (const intent of intents) api.write(intent);
+process.on("message", (order: Order) => {
+  if ("write" in order) api.write(order.write);
+  else api.revoke(order.revoke);
+});
+process.on("disconnect", () => process.kill(process.pid, "SIGKILL"));
+
+const libc = loadLibc();
+const logger: Logger = log
+  ? { ...silent, info: print, warn: print, error: print, child: () => logger }
+  : { ...silent, error: print, child: () => logger };
+const system = realSystem(logger);
+const ranBefore = prepareStateDirectories(libc, stateDir);
+const host = linuxHost({ stateDir, ranBefore, childCommand, system, libc });
+await startAgent({
+  system,
+  transport: api,
+  host,
+  nodeName: "node",
+  version: "test",
+  settings: { allowedPrefixes: prefixes, stateDir, hostRoot: "/" },
+  registry: new Registry(),
+  deadlineMs,
+});
+tell({ started: true });
+
+function tell(word: Word): void {
+  if (process.connected) process.send?.(word);
+}
+
+function print(message: string, meta?: object): void {
+  process.stderr.write(`${message} ${JSON.stringify(meta ?? {})}\n`);
+}

@@ -1,0 +1,169 @@
+import { type ChildProcess, execFileSync, fork } from "node:child_process";
+import { EventEmitter, once } from "node:events";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { NodeVolumeIntent, NodeVolumeIntentStatus } from "../../../src/api/types.gen.ts";
+import { isBeneath } from "../../../src/host/mount-table.ts";
+import { type MountEntry, parseMountinfo } from "../../../src/host/mountinfo.ts";
+import type { Programs } from "./programs.ts";
+
+/** What the agent's process is started with. */
+export interface AgentOptions {
+  readonly stateDir: string;
+  readonly prefixes: readonly string[];
+  readonly deadlineMs: number;
+  readonly childCommand: readonly [string, ...string[]];
+  readonly log: boolean;
+  /** What the API server has when the agent starts. */
+  readonly intents: readonly NodeVolumeIntent[];
+}
+
+export type Order = { readonly write: NodeVolumeIntent } | { readonly revoke: string };
+export type Word = { readonly started: true } | { readonly name: string; readonly status: NodeVolumeIntentStatus };
+
+const startMs = 20_000;
+
+/**
+ * The agent as production has it, on the real kernel, in a process of its own that can be killed; its API server is a fake
+ * in that process. On a shared tmpfs of its own: `mnt` is the prefix, `state` the state directory, `src` is free.
+ */
+export class KernelAgent implements AsyncDisposable {
+  readonly path: string;
+  /** What the statuses said last. */
+  readonly statuses = new Map<string, NodeVolumeIntentStatus>();
+  readonly #intents = new Map<string, NodeVolumeIntent>();
+  readonly #heard = new EventEmitter().setMaxListeners(0);
+  readonly #programs: Pick<Programs, "agent" | "child">;
+  readonly #options: Partial<AgentOptions>;
+  #process: ChildProcess | undefined;
+
+  /** @param options may depend on the agent's directory */
+  constructor(
+    programs: Pick<Programs, "agent" | "child">,
+    options: (path: string) => Partial<AgentOptions> = () => ({}),
+  ) {
+    this.path = mkdtempSync(join(tmpdir(), "nvo-agent-"));
+    this.#programs = programs;
+    this.#options = options(this.path);
+    execFileSync("mount", ["-t", "tmpfs", "-o", "mode=0755", "agent", this.path]);
+    execFileSync("mount", ["--make-shared", this.path]);
+    for (const directory of ["mnt", "state", "src"]) mkdirSync(join(this.path, directory));
+  }
+
+  /** A path that mounts are allowed on. */
+  target(name: string): string {
+    return `${this.path}/mnt/${name}`;
+  }
+
+  /** The agent's own process id. */
+  get pid(): number {
+    return this.#process?.pid ?? 0;
+  }
+
+  async start(): Promise<void> {
+    const options: AgentOptions = {
+      stateDir: `${this.path}/state`,
+      prefixes: [`${this.path}/mnt`],
+      deadlineMs: 120_000,
+      childCommand: [process.execPath, this.#programs.child],
+      log: false,
+      ...this.#options,
+      intents: [...this.#intents.values()].map((intent) => ({ ...intent, ...this.#statusOf(intent) })),
+    };
+    const agent = fork(this.#programs.agent, [JSON.stringify(options)], {
+      stdio: ["ignore", "inherit", "inherit", "ipc"],
+    });
+    this.#process = agent;
+    const started = new Promise<void>((resolve, reject) => {
+      agent.once("exit", () => reject(new Error("the agent has ended")));
+      agent.on("message", (word: Word) => {
+        if ("started" in word) return resolve();
+        this.statuses.set(word.name, word.status);
+        this.#heard.emit("status");
+      });
+    });
+    await started;
+  }
+
+  /** SIGKILL. Its children live on, as they may in reality. */
+  async kill(): Promise<void> {
+    const process = this.#process;
+    this.#process = undefined;
+    if (process === undefined || process.exitCode !== null || process.signalCode !== null) return;
+    const ended = once(process, "exit");
+    process.kill("SIGKILL");
+    await ended;
+  }
+
+  want(...intents: readonly NodeVolumeIntent[]): void {
+    for (const intent of intents) {
+      this.#intents.set(intent.metadata.name, intent);
+      this.#tell({ write: intent });
+    }
+  }
+
+  /** As a deletion does. */
+  revoke(...names: readonly string[]): void {
+    for (const name of names) {
+      const intent = this.#intents.get(name);
+      if (intent === undefined) throw new Error(`no intent ${name}`);
+      const deletionTimestamp = "2026-01-01T00:00:00Z";
+      const generation = (intent.metadata.generation ?? 1) + 1;
+      this.#intents.set(name, { ...intent, metadata: { ...intent.metadata, generation, deletionTimestamp } });
+      this.#tell({ revoke: name });
+    }
+  }
+
+  /** Resolves with the status of a volume once it is as it should be. @throws Error with the one that it has */
+  async status(
+    name: string,
+    what: string,
+    wanted: (status: NodeVolumeIntentStatus) => boolean,
+    ms = startMs,
+  ): Promise<NodeVolumeIntentStatus> {
+    const signal = AbortSignal.timeout(ms);
+    for (;;) {
+      const status = this.statuses.get(name);
+      if (status !== undefined && wanted(status)) return status;
+      try {
+        await once(this.#heard, "status", { signal });
+      } catch (error) {
+        if (!signal.aborted) throw error;
+        const { state, waiting } = status ?? {};
+        throw new Error(`waited ${ms / 1000} s for ${name} to be ${what}: ${JSON.stringify({ state, waiting })}`);
+      }
+    }
+  }
+
+  inState(name: string, state: string, ms?: number): Promise<NodeVolumeIntentStatus> {
+    return this.status(name, state, (status) => status.state === state, ms);
+  }
+
+  waitsFor(name: string, reason: string, ms?: number): Promise<NodeVolumeIntentStatus> {
+    return this.status(name, `waiting for ${reason}`, (status) => status.waiting?.reason === reason, ms);
+  }
+
+  /** The kernel's mounts beneath the node's directory, oldest first. */
+  mounts(): MountEntry[] {
+    return parseMountinfo(readFileSync("/proc/self/mountinfo", "utf8")).filter(
+      (mount) => isBeneath(mount.point, this.path) && mount.point !== this.path,
+    );
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.kill();
+    for (const mount of this.mounts().reverse()) execFileSync("umount", ["-l", mount.point]);
+    execFileSync("umount", ["-l", this.path]);
+    rmSync(this.path, { recursive: true });
+  }
+
+  #statusOf({ metadata: { name } }: NodeVolumeIntent): Pick<NodeVolumeIntent, "status"> | undefined {
+    const status = this.statuses.get(name);
+    return status && { status };
+  }
+
+  #tell(order: Order): void {
+    this.#process?.send(order);
+  }
+}
