@@ -16,25 +16,36 @@ interface Claim {
  * stays, nothing new is set up, and if neither is recorded neither is set up (design.md section 2, safety rule 15).
  */
 export class PathOwners {
-  readonly #claims = new Map<string, Claim[]>();
-  /** Paths that have a claim on them or beneath them. */
-  readonly #beneath = new Map<string, Claim[]>();
+  readonly #ofVolume = new Map<string, readonly Claim[]>();
+  readonly #claims = new Map<string, Set<Claim>>();
+  /** Claims on what lies beneath a path. */
+  readonly #beneath = new Map<string, Set<Claim>>();
 
-  constructor(desired: Iterable<Desired>, records: Iterable<VolumeRecord>) {
-    for (const record of records) {
-      for (const { path } of record.targets) this.#add({ volume: record.name, path, recorded: true });
-    }
-    for (const volume of desired) {
-      if (isInvalid(volume) || volume.deleting || volume.mode === "Observe") continue;
-      for (const { path } of volume.mounts) this.#add({ volume: volume.name, path, recorded: false });
-    }
+  /**
+   * What one volume claims from now on.
+   * @returns other volumes to whose paths it matters that this changed
+   */
+  set(volume: string, desired: Desired | undefined, record: VolumeRecord | undefined): Set<string> {
+    const before = this.#ofVolume.get(volume) ?? [];
+    const after = claimsOf(volume, desired, record);
+    const gone = before.filter((claim) => !after.some((other) => isSame(claim, other)));
+    const come = after.filter((claim) => !before.some((other) => isSame(claim, other)));
+    for (const claim of gone) this.#remove(claim);
+    for (const claim of come) this.#add(claim);
+    const kept = before.filter((claim) => !gone.includes(claim));
+    if (gone.length + come.length > 0) this.#ofVolume.set(volume, [...kept, ...come]);
+    if (after.length === 0) this.#ofVolume.delete(volume);
+    const others = [...gone, ...come].flatMap(({ path }) => this.#others(volume, path));
+    return new Set(others.map((claim) => claim.volume));
   }
 
   /** Why `volume` may not set up `path`; undefined if it may. */
   conflict(volume: string, path: string): Problem | undefined {
-    const others = [...this.#above(path), ...(this.#beneath.get(path) ?? [])].filter((c) => c.volume !== volume);
-    const has = this.#claims.get(path)?.some((claim) => claim.volume === volume && claim.recorded) === true;
-    const holder = others.find((claim) => claim.recorded) ?? (has ? undefined : others[0]);
+    const others = this.#others(volume, path);
+    if (others.length === 0) return undefined;
+    const has = [...(this.#claims.get(path) ?? [])].some((claim) => claim.volume === volume && claim.recorded);
+    // Always the same one of several, whatever order they came in: a status that changes its mind is written each time.
+    const [holder] = others.filter(({ recorded }) => recorded || !has).sort(byWeight);
     if (holder === undefined) return undefined;
     const relation =
       holder.path === path ? "the same path" : isBeneath(path, holder.path) ? "a path above it" : "a path beneath it";
@@ -44,19 +55,50 @@ export class PathOwners {
     return { reason: "PathConflict", message, on: { kind: "NodeVolumeIntent", name: holder.volume } };
   }
 
-  #add(claim: Claim): void {
-    push(this.#claims, claim.path, claim);
-    for (const ancestor of ancestorsOf(claim.path)) push(this.#beneath, ancestor, claim);
+  /** Claims of other volumes on the path itself, on directories above it, and beneath it. */
+  #others(volume: string, path: string): Claim[] {
+    const places = [this.#claims.get(path), this.#beneath.get(path)];
+    for (const ancestor of ancestorsOf(path)) places.push(this.#claims.get(ancestor));
+    const found: Claim[] = [];
+    for (const place of places) for (const claim of place ?? []) if (claim.volume !== volume) found.push(claim);
+    return found;
   }
 
-  /** Claims on the path itself and on directories above it. */
-  #above(path: string): Claim[] {
-    return [path, ...ancestorsOf(path)].flatMap((p) => this.#claims.get(p) ?? []);
+  #add(claim: Claim): void {
+    add(this.#claims, claim.path, claim);
+    for (const ancestor of ancestorsOf(claim.path)) add(this.#beneath, ancestor, claim);
+  }
+
+  #remove(claim: Claim): void {
+    remove(this.#claims, claim.path, claim);
+    for (const ancestor of ancestorsOf(claim.path)) remove(this.#beneath, ancestor, claim);
   }
 }
 
-function push(map: Map<string, Claim[]>, path: string, claim: Claim): void {
-  const list = map.get(path);
-  if (list === undefined) map.set(path, [claim]);
-  else list.push(claim);
+function claimsOf(volume: string, desired: Desired | undefined, record: VolumeRecord | undefined): Claim[] {
+  const recorded = (record?.targets ?? []).map(({ path }) => ({ volume, path, recorded: true }));
+  if (desired === undefined || isInvalid(desired) || desired.deleting || desired.mode === "Observe") return recorded;
+  return [...recorded, ...desired.mounts.map(({ path }) => ({ volume, path, recorded: false }))];
+}
+
+function isSame(a: Claim, b: Claim): boolean {
+  return a.path === b.path && a.recorded === b.recorded;
+}
+
+function byWeight(a: Claim, b: Claim): number {
+  if (a.recorded !== b.recorded) return a.recorded ? -1 : 1;
+  const [one, other] = a.path === b.path ? [a.volume, b.volume] : [a.path, b.path];
+  return one < other ? -1 : one > other ? 1 : 0;
+}
+
+function add(map: Map<string, Set<Claim>>, path: string, claim: Claim): void {
+  const claims = map.get(path);
+  if (claims === undefined) map.set(path, new Set([claim]));
+  else claims.add(claim);
+}
+
+function remove(map: Map<string, Set<Claim>>, path: string, claim: Claim): void {
+  const claims = map.get(path);
+  claims?.delete(claim);
+  if (claims?.size === 0) map.delete(path);
 }

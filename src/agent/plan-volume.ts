@@ -1,7 +1,7 @@
 import type { MountEntry } from "../host/mountinfo.ts";
 import { choose } from "./choose.ts";
 import { decide } from "./decide.ts";
-import { type Desired, isInvalid } from "./desired-volume.ts";
+import { type Desired, type DesiredVolume, isInvalid } from "./desired-volume.ts";
 import { hangingProblem } from "./hanging.ts";
 import { type Likeness, likenessOf } from "./likeness.ts";
 import { isOurs, look } from "./look.ts";
@@ -54,12 +54,17 @@ function likenessIn(input: PlanInput, desired: Desired | undefined): (mount: Mou
   if (desired.mode === "Observe" && desired.layout.hostPath !== undefined && observed?.source === undefined) {
     return () => undefined;
   }
-  const others =
-    desired.mode === "Observe" ? [] : [...input.records.values()].filter(({ name }) => name !== desired.name);
   return (mount) =>
-    table.layers(mount.point).length === 1 && others.some((record) => isRecorded(mount, record))
+    table.layers(mount.point).length === 1 && isOfAnother(mount, desired, input.records)
       ? "other"
       : likenessOf(mount, desired, { table, settings, observed });
+}
+
+/** Whether the record of another volume covers a mount: then it is none that this one has lost. */
+function isOfAnother(mount: MountEntry, { name, mode }: DesiredVolume, records: PlanInput["records"]): boolean {
+  if (mode === "Observe") return false;
+  for (const record of records.values()) if (record.name !== name && isRecorded(mount, record)) return true;
+  return false;
 }
 
 /** Whether a mount is a target of this record: then no other volume has lost the record of it. */

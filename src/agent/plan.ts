@@ -54,6 +54,8 @@ export interface Plan {
   /** Whether the intents were read completely: before that a volume without one says nothing. */
   readonly synced: boolean;
   readonly volumes: ReadonlyMap<string, VolumePlan>;
+  /** Volumes that were planned anew, with the plan that they had; those that are gone are among them. */
+  readonly changed: ReadonlyMap<string, VolumePlan | undefined>;
   readonly operations: readonly Operation[];
   /** Milliseconds of the monotonic clock at which a failed operation may be tried again. */
   readonly wakeAt?: number;
@@ -61,16 +63,17 @@ export interface Plan {
 
 /**
  * PURE: desired and actual world → what to start now. Says the same for the same input, starts at most one operation a
- * volume, and an input that needs nothing gets nothing (law L5).
+ * volume, and an input that needs nothing gets nothing (law L5). Of a plan that is made as a whole all volumes are new;
+ * the agent keeps its plan up with Planner.
  */
 export function plan(input: PlanInput): Plan {
-  const owners = new PathOwners(input.desired.values(), input.records.values());
-  const volumes = new Map<string, VolumePlan>();
-  for (const name of new Set([...input.desired.keys(), ...input.records.keys()])) {
-    volumes.set(name, planVolume(name, input, owners));
-  }
+  const names = [...new Set([...input.desired.keys(), ...input.records.keys()])];
+  const owners = new PathOwners();
+  for (const name of names) owners.set(name, input.desired.get(name), input.records.get(name));
+  const volumes = new Map(names.map((name) => [name, planVolume(name, input, owners)]));
+  const changed = new Map(names.map((name) => [name, undefined]));
   const operations = [...volumes.values()].flatMap((volume) => volume.operation ?? []);
   const waits = [...volumes.values()].flatMap((volume) => volume.retryAt ?? []);
   const { synced } = input;
-  return { synced, volumes, operations, ...(waits.length === 0 ? {} : { wakeAt: Math.min(...waits) }) };
+  return { synced, volumes, changed, operations, ...(waits.length === 0 ? {} : { wakeAt: Math.min(...waits) }) };
 }

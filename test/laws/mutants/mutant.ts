@@ -1,6 +1,6 @@
 /** The agent with one thing broken on purpose, and the law that has to notice. */
 export interface Mutant {
-  /** The law's number: its file. */
+  /** The law's number, or what else its file is named by. */
   readonly law: string;
   /** A part of the title of the test that has to fail, of that law: the only one that is run. */
   readonly test: string;

@@ -1,0 +1,202 @@
+import type { MountTable } from "../host/mount-table.ts";
+import { isInvalid } from "./desired-volume.ts";
+import type { Failure, Slot } from "./failures.ts";
+import { volumeOf } from "./failures.ts";
+import { type Interest, Interests } from "./interests.ts";
+import type { Operation } from "./operations.ts";
+import { PathOwners } from "./path-owners.ts";
+import type { Plan, VolumePlan } from "./plan.ts";
+import { type ContentState, type PlanInput, stagingPath } from "./plan-input.ts";
+import { planVolume } from "./plan-volume.ts";
+
+/** What a volume's plan was made from, beside the tables. */
+interface Known extends Pick<VolumePlan, "desired" | "record"> {
+  readonly running: ReturnType<PlanInput["inFlight"]["get"]>;
+  readonly observed: ReturnType<PlanInput["observed"]["get"]>;
+  readonly content: ContentState | undefined;
+}
+
+/**
+ * The plan, kept up from one look to the next: only volumes of which an input has changed are planned anew. Says what
+ * plan() says of the same input, which is its specification (test/laws/incremental-plan.test.ts). Inputs are compared by
+ * identity: what is in them must never be changed in place, but the maps themselves may be.
+ */
+export class Planner {
+  #input: PlanInput | undefined;
+  #failures: ReadonlyMap<Slot, Failure> = new Map();
+  readonly #volumes = new Map<string, VolumePlan>();
+  readonly #known = new Map<string, Known>();
+  readonly #owners = new PathOwners();
+  readonly #interests = new Interests();
+  /** Volumes whose plan also depends on the time, or on what is not compared: planned at each look, or when it is time. */
+  readonly #restless = new Map<string, number>();
+
+  plan(input: PlanInput): Plan {
+    const stale = this.#stale(input);
+    this.#input = input;
+    this.#failures = new Map(input.failures);
+    const changed = new Map<string, VolumePlan | undefined>();
+    const operations: Operation[] = [];
+    for (const name of stale) {
+      changed.set(name, this.#volumes.get(name));
+      const volume = this.#planAnew(name, input);
+      if (volume?.operation !== undefined) operations.push(volume.operation);
+    }
+    const wakeAt = this.#wakeAt();
+    return {
+      synced: input.synced,
+      volumes: this.#volumes,
+      changed,
+      operations,
+      ...(wakeAt !== undefined && { wakeAt }),
+    };
+  }
+
+  #planAnew(name: string, input: PlanInput): VolumePlan | undefined {
+    if (!this.#known.has(name)) {
+      this.#volumes.delete(name);
+      this.#interests.set(name, undefined);
+      this.#restless.delete(name);
+      return undefined;
+    }
+    const volume = planVolume(name, input, this.#owners);
+    this.#volumes.set(name, volume);
+    this.#interests.set(name, interestOf(volume, input));
+    const due = isRestless(volume, input) ? Number.NEGATIVE_INFINITY : volume.retryAt;
+    if (due === undefined) this.#restless.delete(name);
+    else this.#restless.set(name, due);
+    return volume;
+  }
+
+  /** The names of volumes whose plan may be another one now; those that are gone are among them. */
+  #stale(input: PlanInput): Set<string> {
+    const stale = new Set<string>();
+    this.#compareInputs(input, stale);
+    const before = this.#input;
+    if (before === undefined || !isComparable(before, input)) return addAll(stale, this.#known.keys());
+    for (const [name, due] of this.#restless) if (input.now >= due) stale.add(name);
+    for (const name of [...(before.hanging?.keys() ?? []), ...(input.hanging?.keys() ?? [])]) stale.add(name);
+    this.#compareFailures(input, stale);
+    const changes = changesOf(before.table, input.table);
+    const onNode = changesOf(before.nodeTable, input.nodeTable);
+    if (changes === undefined || onNode === undefined) return addAll(stale, this.#known.keys());
+    for (const mount of changes) addAll(stale, this.#interests.of(mount));
+    for (const mount of onNode) addAll(stale, this.#interests.onNode(mount));
+    return stale;
+  }
+
+  #compareInputs(input: PlanInput, stale: Set<string>): void {
+    const { desired, records } = input;
+    for (const [name, known] of this.#known) {
+      if (desired.has(name) || records.has(name)) {
+        if (!isAsKnown(name, known, input)) this.#learn(name, input, stale);
+      } else this.#forget(name, stale);
+    }
+    for (const name of desired.keys()) if (!this.#known.has(name)) this.#learn(name, input, stale);
+    for (const name of records.keys()) if (!this.#known.has(name)) this.#learn(name, input, stale);
+  }
+
+  #learn(name: string, input: PlanInput, stale: Set<string>): void {
+    const desired = input.desired.get(name);
+    const record = input.records.get(name);
+    this.#known.set(name, {
+      ...(desired && { desired }),
+      ...(record && { record }),
+      running: input.inFlight.get(name),
+      observed: input.observed.get(name),
+      content: contentOf(desired, input),
+    });
+    stale.add(name);
+    addAll(stale, this.#owners.set(name, desired, record));
+  }
+
+  #forget(name: string, stale: Set<string>): void {
+    this.#known.delete(name);
+    stale.add(name);
+    addAll(stale, this.#owners.set(name, undefined, undefined));
+  }
+
+  #compareFailures({ failures }: PlanInput, stale: Set<string>): void {
+    for (const [slot, failure] of failures) if (this.#failures.get(slot) !== failure) this.#addFailed(slot, stale);
+    for (const slot of this.#failures.keys()) if (!failures.has(slot)) this.#addFailed(slot, stale);
+  }
+
+  /** A failure may be of a volume that is gone. */
+  #addFailed(slot: Slot, stale: Set<string>): void {
+    const name = volumeOf(slot);
+    if (this.#known.has(name)) stale.add(name);
+  }
+
+  #wakeAt(): number | undefined {
+    let wakeAt: number | undefined;
+    for (const name of this.#restless.keys()) {
+      const retryAt = this.#volumes.get(name)?.retryAt;
+      if (retryAt !== undefined && (wakeAt === undefined || retryAt < wakeAt)) wakeAt = retryAt;
+    }
+    return wakeAt;
+  }
+}
+
+function isAsKnown(name: string, known: Known, input: PlanInput): boolean {
+  return (
+    input.desired.get(name) === known.desired &&
+    input.records.get(name) === known.record &&
+    input.inFlight.get(name) === known.running &&
+    input.observed.get(name) === known.observed &&
+    isSameContent(known.content, contentOf(known.desired, input))
+  );
+}
+
+function contentOf(desired: VolumePlan["desired"], { contents }: PlanInput): ContentState | undefined {
+  if (desired === undefined || isInvalid(desired) || desired.layout.content === undefined) return undefined;
+  return contents(desired.layout.content);
+}
+
+function isSameContent(a: ContentState | undefined, b: ContentState | undefined): boolean {
+  if (a === undefined || b === undefined) return a === b;
+  const same = a.problem?.reason === b.problem?.reason && a.problem?.message === b.problem?.message;
+  return same && (a.known ? b.known && a.version === b.version : !b.known);
+}
+
+/** What the plans of all volumes depend on. */
+function isComparable(before: PlanInput, { synced, mayHaveLost, settings }: PlanInput): boolean {
+  return before.synced === synced && before.mayHaveLost === mayHaveLost && before.settings === settings;
+}
+
+function changesOf(before: MountTable | undefined, after: MountTable | undefined) {
+  if (before === after) return [];
+  return before === undefined ? undefined : after?.changesSince(before);
+}
+
+/**
+ * Whether a plan was made from more than what is compared: an observed source, which has its time, and a mount of which
+ * no record says whose it is, which is compared with the records of all volumes. A step that is to begin now is planned
+ * until it has begun.
+ */
+function isRestless({ desired, view, operation }: VolumePlan, { table }: PlanInput): boolean {
+  if (operation !== undefined) return true;
+  if (desired !== undefined && !isInvalid(desired) && desired.mode === "Observe") return true;
+  return table !== undefined && view.targets.some(({ foreign }) => foreign !== undefined);
+}
+
+function interestOf({ view, record, desired }: VolumePlan, { settings, table, nodeTable }: PlanInput): Interest {
+  const key = desired !== undefined && !isInvalid(desired) ? desired.spec.key : record?.key;
+  const staged = [record?.stage?.path, ...(key === undefined ? [] : [stagingPath(settings, key)])];
+  const ours = view.targets.flatMap((target) => target.ours ?? []);
+  const points = [...view.targets.map(({ path }) => path), ...ours.map(({ point }) => point), ...staged];
+  const ids = (record?.targets ?? []).flatMap(({ mountID }) => mountID ?? []);
+  const groups =
+    nodeTable === undefined
+      ? []
+      : ours.flatMap(({ shared, master, parent }) => [shared, master, table?.byID(parent)?.shared]);
+  return { points: distinct(points), ids: distinct(ids), groups: distinct(groups) };
+}
+
+function distinct<T>(values: readonly (T | undefined)[]): T[] {
+  return [...new Set(values.filter((value) => value !== undefined))];
+}
+
+function addAll(to: Set<string>, names: Iterable<string>): Set<string> {
+  for (const name of names) to.add(name);
+  return to;
+}

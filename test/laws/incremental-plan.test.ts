@@ -1,0 +1,200 @@
+import { inspect, isDeepStrictEqual } from "node:util";
+import fc from "fast-check";
+import type { Failure } from "../../src/agent/failures.ts";
+import { type Plan, plan } from "../../src/agent/plan.ts";
+import type { PlanInput } from "../../src/agent/plan-input.ts";
+import { Planner } from "../../src/agent/planner.ts";
+import type { VolumeRecord } from "../../src/agent/record.ts";
+import type { MountEntry } from "../../src/host/mountinfo.ts";
+import { law } from "./law.ts";
+import { buildWorld } from "./worlds/build.ts";
+import type { WorldChoice } from "./worlds/choices.ts";
+import { told } from "./worlds/evidence.ts";
+import { worldChoices } from "./worlds/random-worlds.ts";
+
+/** What of another world comes into the present one. Volumes are counted, and so are mounts. */
+interface Step {
+  readonly world: WorldChoice;
+  readonly parts: (typeof parts)[number][];
+  readonly volumes: readonly number[];
+  readonly table: "same" | "all" | "one" | "without one" | "anew" | "unreadable";
+  readonly mount: number;
+  readonly nodeTable: "same" | "all" | "one";
+  readonly contents: boolean;
+  /** Every delay is over. */
+  readonly pardoned: boolean;
+  /** What is on record of the volumes' targets is another mount. */
+  readonly noted: boolean;
+  readonly synced: boolean;
+  readonly ms: number;
+}
+
+const parts = ["desired", "records", "observed", "inFlight", "failures"] as const;
+
+const step = fc.record<Step>({
+  world: worldChoices,
+  parts: fc.oneof(fc.constantFrom(...parts.map((part) => [part])), fc.subarray([...parts])),
+  volumes: fc.subarray([0, 1, 2, 3]),
+  table: fc.constantFrom("same", "same", "all", "one", "one", "without one", "anew", "unreadable"),
+  mount: fc.nat(30),
+  nodeTable: fc.constantFrom("same", "same", "all", "one"),
+  contents: fc.boolean(),
+  pardoned: fc.constantFrom(false, false, true),
+  noted: fc.constantFrom(false, false, true),
+  synced: fc.constantFrom(false, false, false, true),
+  ms: fc.constantFrom(0, 0, 1, 30_000, 60_001, 400_000),
+});
+
+describe("Planner", () => {
+  law("says after each of many changes what plan() says of all there is, and names what it planned anew", {
+    worlds: fc.record({ first: worldChoices, steps: fc.array(step, { minLength: 1, maxLength: 8 }) }),
+    runs: 1500,
+    reaches: [
+      "some of several volumes planned anew",
+      "nothing planned anew",
+      "by a mount alone",
+      "by the time alone",
+      "by another volume",
+      "a volume gone",
+      "a node's table",
+    ],
+    check({ first, steps }, reached) {
+      const planner = new Planner();
+      let input = buildWorld(first).input;
+      let before = compare(planner, input, undefined);
+      for (const each of steps) {
+        const next = changed(input, each);
+        const now = compare(planner, next, before);
+        const { size } = now.changed;
+        reached.count("some of several volumes planned anew", size > 0 && size < now.volumes.size);
+        reached.count("nothing planned anew", size === 0 && now.volumes.size > 0);
+        const noPart = (each.parts.length === 0 && !each.noted) || each.volumes.length === 0;
+        const still =
+          noPart && !each.pardoned && !each.contents && next.synced === input.synced && each.nodeTable === "same";
+        reached.count("by a mount alone", still && each.ms === 0 && each.table === "one" && size === 1);
+        reached.count("by the time alone", still && next.table === input.table && each.ms > 0 && size > 0);
+        reached.count("by another volume", isNeighbour(input, next, now) && next.table === input.table);
+        reached.count(
+          "a volume gone",
+          [...now.changed.keys()].some((name) => !now.volumes.has(name)),
+        );
+        reached.count("a node's table", next.nodeTable !== undefined && next.nodeTable !== input.nodeTable);
+        input = next;
+        before = now;
+      }
+    },
+  });
+});
+
+const deep = { depth: 5, breakLength: 200 };
+
+type Said = Pick<Plan, "changed"> & { readonly volumes: Plan["volumes"] };
+
+function compare(planner: Planner, input: PlanInput, before: Said | undefined): Said {
+  const whole = plan(input);
+  const { volumes, changed, operations, wakeAt, synced } = planner.plan(input);
+  for (const [name, volume] of whole.volumes) {
+    if (isDeepStrictEqual(volumes.get(name), volume)) continue;
+    throw new Error(`${name} is ${inspect(volumes.get(name), deep)}, and as a whole ${inspect(volume, deep)}`);
+  }
+  if (volumes.size !== whole.volumes.size)
+    throw new Error(`${volumes.size} volumes, and as a whole ${whole.volumes.size}`);
+  if (!isDeepStrictEqual(new Set(operations), new Set(whole.operations))) {
+    throw new Error(`begins ${told(operations)}, and as a whole ${told(whole.operations)}`);
+  }
+  if (wakeAt !== whole.wakeAt || synced !== whole.synced) throw new Error(`wakes at ${wakeAt}, not at ${whole.wakeAt}`);
+  for (const name of new Set([...(before?.volumes.keys() ?? []), ...volumes.keys()])) {
+    const was = before?.volumes.get(name);
+    if (changed.has(name) ? changed.get(name) !== was : was !== volumes.get(name)) {
+      throw new Error(`${name} is another one, and not said to be`);
+    }
+  }
+  return { changed, volumes: new Map(volumes) };
+}
+
+/** The maps are changed in place, as those of the agent are. */
+function changed(input: PlanInput, step: Step): PlanInput {
+  const other = buildWorld(step.world).input;
+  const names = [...other.desired.keys(), ...other.records.keys(), ...input.desired.keys()].sort();
+  const taken = new Set(step.volumes.map((i) => [...new Set(names)][i] ?? ""));
+  for (const part of step.parts) take(input[part], other[part], (key) => taken.has(key.split("\n")[0] ?? ""));
+  if (step.noted) note(input.records as Map<string, VolumeRecord>, taken);
+  if (step.pardoned) (input.failures as Map<string, Failure>).clear();
+  return {
+    ...input,
+    now: input.now + step.ms,
+    ...(step.contents && { contents: other.contents }),
+    ...(step.synced && { synced: other.synced }),
+    ...tablesOf(input, other, step),
+  };
+}
+
+function take(
+  from: ReadonlyMap<string, unknown>,
+  other: ReadonlyMap<string, unknown>,
+  isTaken: (key: string) => boolean,
+): void {
+  const map = from as Map<string, unknown>;
+  for (const key of [...map.keys()]) if (isTaken(key)) map.delete(key);
+  for (const [key, value] of other) if (isTaken(key)) map.set(key, value);
+}
+
+/** The records of these volumes' targets come to speak of something else. */
+function note(records: Map<string, VolumeRecord>, names: ReadonlySet<string>): void {
+  for (const name of names) {
+    const record = records.get(name);
+    if (record === undefined) continue;
+    const targets = record.targets.map(({ identity, ...target }) => ({
+      ...target,
+      identity: { ...identity, root: "/a" },
+    }));
+    records.set(name, { ...record, targets });
+  }
+}
+
+function tablesOf(input: PlanInput, other: PlanInput, step: Step): Pick<PlanInput, "table" | "nodeTable"> {
+  const { table, nodeTable } = input;
+  const [there, onNode] = [other.table?.entries ?? [], other.nodeTable?.entries ?? []];
+  const [entry, nodeEntry] = [there[step.mount % there.length], onNode[step.mount % onNode.length]];
+  const readable = step.table === "unreadable" ? undefined : (table ?? other.table);
+  const now = {
+    same: () => readable,
+    all: () => readable?.replaced(there),
+    one: () => readable?.replaced(withEntry(readable.entries, entry)),
+    "without one": () => readable?.replaced(without(readable.entries, step.mount)),
+    anew: () => other.table,
+    unreadable: () => undefined,
+  }[step.table]();
+  if (nodeTable === undefined) return { table: now };
+  const node = {
+    same: nodeTable,
+    all: nodeTable.replaced(onNode),
+    one: nodeTable.replaced(withEntry(nodeTable.entries, nodeEntry)),
+  }[step.nodeTable];
+  return { table: now, nodeTable: node };
+}
+
+function withEntry(entries: readonly MountEntry[], entry: MountEntry | undefined): readonly MountEntry[] {
+  if (entry === undefined) return entries;
+  const known = entries.some(({ id }) => id === entry.id);
+  return known ? entries.map((each) => (each.id === entry.id ? entry : each)) : [...entries, entry];
+}
+
+function without(entries: readonly MountEntry[], at: number): readonly MountEntry[] {
+  return entries.filter((_, i) => i !== 1 + (at % entries.length));
+}
+
+/** Whether a volume was planned anew of which nothing has changed but what another one claims. */
+function isNeighbour(_before: PlanInput, { now }: PlanInput, { changed, volumes }: Said): boolean {
+  return [...changed].some(([name, was]) => {
+    const is = volumes.get(name);
+    if (is === undefined || was === undefined || was.operation !== undefined || (was.retryAt ?? now + 1) <= now)
+      return false;
+    const same = is.desired === was.desired && is.record === was.record && is.running === was.running;
+    return (
+      same &&
+      !isDeepStrictEqual(is.problems, was.problems) &&
+      [...is.problems.values()].some((p) => p.reason === "PathConflict")
+    );
+  });
+}

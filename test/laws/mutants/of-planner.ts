@@ -1,0 +1,77 @@
+import type { Mutant } from "./mutant.ts";
+
+const planner = "src/agent/planner.ts";
+const interests = "src/agent/interests.ts";
+const incremental = { law: "incremental", test: "says after each of many changes" } as const;
+
+/** What the planner takes for unchanged. */
+export const ofPlanner: readonly Mutant[] = [
+  {
+    ...incremental,
+    what: "misses a mount that came, went or changed",
+    file: planner,
+    from: "for (const mount of changes) addAll(stale, this.#interests.of(mount));",
+    to: "",
+  },
+  {
+    ...incremental,
+    what: "misses a mount on a directory above",
+    file: interests,
+    from: "if (isBeneath(path, point)) yield* volumes;",
+    to: "if (path === point) yield* volumes;",
+    runs: 4000,
+  },
+  {
+    ...incremental,
+    what: "misses a mount that was moved along with a directory",
+    file: interests,
+    from: "yield* this.#byID.get(id) ?? [];",
+    to: "",
+    runs: 4000,
+  },
+  {
+    ...incremental,
+    what: "misses what changed for the node",
+    file: planner,
+    from: "for (const mount of onNode) addAll(stale, this.#interests.onNode(mount));",
+    to: "",
+    runs: 4000,
+  },
+  {
+    ...incremental,
+    what: "misses what another volume claims",
+    file: planner,
+    from: "addAll(stale, this.#owners.set(name, desired, record));",
+    to: "this.#owners.set(name, desired, record);",
+    runs: 4000,
+  },
+  {
+    ...incremental,
+    what: "misses a failure",
+    file: planner,
+    from: "this.#compareFailures(input, stale);",
+    to: "",
+    runs: 4000,
+  },
+  {
+    ...incremental,
+    what: "misses that it is time to try again, or to look",
+    file: planner,
+    from: "for (const [name, due] of this.#restless) if (input.now >= due) stale.add(name);",
+    to: "",
+  },
+  {
+    ...incremental,
+    what: "misses a content",
+    file: planner,
+    from: "isSameContent(known.content, contentOf(known.desired, input))",
+    to: "true",
+  },
+  {
+    ...incremental,
+    what: "misses that the intents were read completely",
+    file: planner,
+    from: "before.synced === synced &&",
+    to: "",
+  },
+];
