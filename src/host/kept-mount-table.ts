@@ -23,6 +23,8 @@ export interface KeptMountTableDeps {
   readonly tiers: readonly MountTier[];
   /** Opens it in one way. Throws if that is not to be had here. */
   open(tier: MountTier): MountReader;
+  /** Told when the kernel told of changed options: of a file system they have changed in other namespaces too. */
+  onOptions?(): void;
   /** Calls `onChange` when the kernel tells of a change, and once as soon as it will. */
   wake(reader: MountReader, onChange: () => void): Cancel;
 }
@@ -39,6 +41,8 @@ export class KeptMountTable implements MountTableSource {
   #resyncs = 0;
   #overflows = 0;
   #unannounced = 0;
+  #optionChanges = 0;
+  #toCompare = false;
   #lastCostMs = 0;
   #suspectTimer: Cancel | undefined;
   #resyncTimer: Cancel | undefined;
@@ -49,7 +53,15 @@ export class KeptMountTable implements MountTableSource {
   }
 
   async read(): Promise<MountTable> {
-    return this.#attempt((reader) => reader.read());
+    if (this.#toCompare) this.#attempt((reader) => reader.compare());
+    this.#toCompare = false;
+    return this.#readNow();
+  }
+
+  /** Somebody else was told that options have changed: the next table shows them. */
+  compareNext(): void {
+    this.#toCompare = true;
+    for (const told of this.#watchers) told();
   }
 
   status(): MountTableStatus {
@@ -101,13 +113,23 @@ export class KeptMountTable implements MountTableSource {
   #compare(): readonly string[] {
     const { clock } = this.#deps.system;
     const begun = clock.monotonic();
-    const before = this.#attempt((reader) => reader.read());
+    const before = this.#readNow();
     const { found, wrong } = this.#attempt((reader) => reader.compare());
     this.#lastCostMs = clock.monotonic() - begun;
-    if (wrong.length > 0)
+    if (wrong.length > 0 && this.#tiers.length > 1) {
       this.#giveUp(new Error(`it does not tell ${wrong.slice(0, named).join(", ")} as mountinfo does`));
-    if (this.#attempt((reader) => reader.read()) !== before) for (const told of this.#watchers) told();
+    }
+    if (this.#readNow() !== before) for (const told of this.#watchers) told();
     return found;
+  }
+
+  #readNow(): MountTable {
+    const table = this.#attempt((reader) => reader.read());
+    const optionChanges = this.#reader?.optionChanges ?? 0;
+    const more = optionChanges > this.#optionChanges;
+    this.#optionChanges = optionChanges;
+    if (more) this.#deps.onOptions?.();
+    return table;
   }
 
   /** Asks the reader, or one that keeps the table in another way if it fails. */

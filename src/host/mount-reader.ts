@@ -8,6 +8,8 @@ export interface MountReader extends Disposable {
   readonly events: number | undefined;
   /** Times that the kernel dropped events, and everything was read anew. */
   readonly overflows: number;
+  /** Times that the kernel told of a change which is no mount's coming, moving or going: of options. */
+  readonly optionChanges: number;
   /** Whether options may have changed of which it was not seen to be told apart from what else happened: compare soon. */
   readonly suspect: boolean;
   /** The table with all that the kernel has told of. */

@@ -9,7 +9,7 @@ import { LinuxDevices } from "./linux-devices.ts";
 import { LinuxDirectories } from "./linux-directories.ts";
 import { LinuxEvidence } from "./linux-evidence.ts";
 import { LinuxJournalFile } from "./linux-journal-file.ts";
-import { LinuxMountTable } from "./linux-mount-table.ts";
+import { allTiers, LinuxMountTable } from "./linux-mount-table.ts";
 import { RoutedMounter } from "./routed-mounter.ts";
 import { linuxWakes } from "./wake-sources.ts";
 
@@ -35,8 +35,12 @@ export interface LinuxHost extends HostPorts {
 export function linuxHost(options: LinuxHostOptions): LinuxHost {
   const { stateDir, ranBefore, childCommand, system, libc, nodeProcess } = options;
   const { timers } = system;
-  const mountTable = new LinuxMountTable("self", system);
-  const nodeTable = nodeProcess === undefined ? undefined : new LinuxMountTable(nodeProcess, system);
+  // Options of a file system change in both namespaces, and the kernel tells that of one.
+  const mountTable: LinuxMountTable = new LinuxMountTable("self", system, allTiers, () => nodeTable?.compareNext());
+  const nodeTable =
+    nodeProcess === undefined
+      ? undefined
+      : new LinuxMountTable(nodeProcess, system, allTiers, () => mountTable.compareNext());
   const here = new InProcessMounter(libc, "refuseLinks");
   const runner = new ChildRunner({ timers, command: childCommand });
   return {

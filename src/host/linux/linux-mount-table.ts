@@ -11,12 +11,13 @@ export const allTiers: readonly MountTier[] = ["fanotify", "listmount", "mountin
 /** The mount table of one mount namespace. Reading it takes no lock that a dead server can hold. */
 export class LinuxMountTable extends KeptMountTable {
   /** @param process a process in that namespace: its number, or self */
-  constructor(process: number | "self", system: System, tiers = allTiers) {
+  constructor(process: number | "self", system: System, tiers = allTiers, onOptions = () => {}) {
     const calls = loadMountCalls();
     super({
       system,
       name: `${process}`,
       tiers,
+      onOptions,
       open: (tier) => openMountReader(calls, process, tier),
       wake: ({ events }, onChange) => watchMountTable(`/proc/${process}/mountinfo`, events, onChange),
     });

@@ -12,6 +12,7 @@ export class MountinfoReader implements MountReader {
   readonly tier = "mountinfo";
   readonly events = undefined;
   readonly overflows = 0;
+  optionChanges = 0;
   readonly suspect = false;
   readonly #mountinfo: MountinfoFile;
   readonly #lists: OptionLists;
@@ -44,7 +45,19 @@ export class MountinfoReader implements MountReader {
 
   #readText(): MountTable {
     this.#parsed = parseAfter(this.#parsed, this.#mountinfo.read(), this.#lists);
-    this.#table = (this.#table ?? new MountTable([])).replaced(this.#parsed.entries);
-    return this.#table;
+    const before = this.#table;
+    const after = (before ?? new MountTable([])).replaced(this.#parsed.entries);
+    const changes = before === undefined ? [] : (after.changesSince(before) ?? []);
+    if (
+      changes.some(({ id }) => {
+        const [was, is] = [before?.byID(id), after.byID(id)];
+        return (
+          was !== undefined && is !== undefined && (was.options !== is.options || was.superOptions !== is.superOptions)
+        );
+      })
+    )
+      this.optionChanges += 1;
+    this.#table = after;
+    return after;
   }
 }

@@ -9,6 +9,9 @@ import { MountinfoFile } from "./mountinfo-file.ts";
 import { MountinfoReader } from "./mountinfo-reader.ts";
 import { StatmountReader } from "./statmount-reader.ts";
 
+/** Share of mounts about which statmount may know less than mountinfo; before Linux 6.13 it is all of them. */
+const mostIncomplete = 0.9;
+
 /**
  * Opens a mount table in one way, and looks whether it tells what mountinfo tells: that decides, not the kernel's version.
  * @param process a process in the namespace: its number, or self
@@ -32,6 +35,7 @@ export function openMountReader(calls: MountCalls, process: number | "self", tie
     reader.compare();
     const { wrong } = reader.compare();
     if (wrong.length > 0) throw new Error(`it does not tell ${wrong.slice(0, 3).join(", ")} as mountinfo does`);
+    if (reader.incomplete > mostIncomplete) throw new Error("statmount does not tell sources here");
     return reader;
   } catch (error) {
     reader[Symbol.dispose]();

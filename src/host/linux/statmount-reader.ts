@@ -18,6 +18,12 @@ export interface StatmountReaderDeps {
   readonly close: () => void;
 }
 
+interface Shown {
+  readonly statedRoot: string;
+  readonly root: string;
+  readonly source: string;
+}
+
 type Stated = MountEntry & { readonly uniqueID: number };
 
 interface Change {
@@ -32,10 +38,11 @@ interface Change {
 export class StatmountReader implements MountReader {
   suspect = false;
   overflows = 0;
+  optionChanges = 0;
   readonly #deps: StatmountReaderDeps;
   readonly #mounts = new Map<number, Stated>();
-  /** Of file systems that mountinfo shows in a way of their own: what statmount says of the root, and mountinfo. */
-  readonly #shownRoots = new Map<number, { readonly stated: string; readonly shown: string }>();
+  /** Of mounts that mountinfo shows in another way: the root that statmount tells, and what mountinfo shows. */
+  readonly #shown = new Map<number, Shown>();
   readonly #recheck = new Set<number>();
   #table = new MountTable([]);
 
@@ -47,6 +54,11 @@ export class StatmountReader implements MountReader {
     return this.#deps.announcer.tier;
   }
 
+  /** The share of mounts about which mountinfo has to be asked. */
+  get incomplete(): number {
+    return this.#shown.size / Math.max(1, this.#mounts.size);
+  }
+
   get events() {
     return this.#deps.announcer.events;
   }
@@ -55,6 +67,7 @@ export class StatmountReader implements MountReader {
     const { ids, other, maybeOther, overflow } = this.#deps.announcer.take(this.#mounts);
     const expected = this.#recheck.size > 0; // what the caller has changed is what the kernel may be telling of
     if (overflow) this.overflows += 1;
+    if (other && !expected) this.optionChanges += 1;
     if (overflow || (other && !expected)) this.compare();
     else if (other || maybeOther) this.suspect = true;
     if (ids.size > 0 || expected) this.#ask(new Set([...ids, ...this.#recheck]));
@@ -104,7 +117,7 @@ export class StatmountReader implements MountReader {
       shown.add(uniqueID);
       if (!this.#isAs(line)) {
         differing.add(uniqueID);
-        this.#shownRoots.delete(uniqueID);
+        this.#shown.delete(uniqueID);
       }
     }
     for (const id of this.#mounts.keys()) if (!listed.has(id) || !shown.has(id)) differing.add(id);
@@ -142,7 +155,7 @@ export class StatmountReader implements MountReader {
       }
       if (after !== undefined) near(this.#table.layers(after.point));
     }
-    const complete = unshown.length === 0 ? changes : this.#shown(changes, unshown);
+    const complete = unshown.length === 0 ? changes : this.#completed(changes, unshown);
     this.#apply(complete);
     return complete;
   }
@@ -153,24 +166,25 @@ export class StatmountReader implements MountReader {
     const decoded = buffer && decodeStatmount(buffer, lists);
     if (decoded === undefined) return undefined;
     const { entry } = decoded;
-    if (decoded.rootAsItIs) return entry;
-    const known = this.#shownRoots.get(id);
-    if (known?.stated === entry.root) return { ...entry, root: known.shown };
+    if (decoded.complete) return entry;
+    const known = this.#shown.get(id);
+    if (known?.statedRoot === entry.root) return { ...entry, root: known.root, source: known.source };
     unshown.push(entry);
     return entry;
   }
 
-  /** Takes the roots that only mountinfo knows from there. */
-  #shown(changes: readonly Change[], unshown: readonly Stated[]): readonly Change[] {
+  /** Takes what only mountinfo knows from there. */
+  #completed(changes: readonly Change[], unshown: readonly Stated[]): readonly Change[] {
     const { mountinfo, lists } = this.#deps;
     const lines = new Map(parseMountinfo(mountinfo.read().toString("utf8"), lists).map((line) => [line.id, line]));
     for (const { id, uniqueID, root } of unshown) {
       const line = lines.get(id);
-      if (line !== undefined) this.#shownRoots.set(uniqueID, { stated: root, shown: line.root });
+      if (line !== undefined) this.#shown.set(uniqueID, { statedRoot: root, root: line.root, source: line.source });
     }
     return changes.map(({ before, after }) => {
-      const shown = after && this.#shownRoots.get(after.uniqueID);
-      return { before, after: shown === undefined || after === undefined ? after : { ...after, root: shown.shown } };
+      const shown = after && this.#shown.get(after.uniqueID);
+      if (after === undefined || shown === undefined) return { before, after };
+      return { before, after: { ...after, root: shown.root, source: shown.source } };
     });
   }
 
@@ -180,7 +194,7 @@ export class StatmountReader implements MountReader {
       if (before !== undefined) byID.set(before.id, undefined);
       if (before !== undefined && after === undefined) {
         this.#mounts.delete(before.uniqueID);
-        this.#shownRoots.delete(before.uniqueID);
+        this.#shown.delete(before.uniqueID);
       }
       if (after !== undefined) this.#mounts.set(after.uniqueID, after);
     }

@@ -66,11 +66,14 @@ const rootAsItIs: ReadonlySet<string> = new Set(
   ).split(" "),
 );
 
-/** PURE. One mount as struct statmount tells it; undefined if no path leads there, so that mountinfo does not list it. */
+/**
+ * PURE. One mount as struct statmount tells it; undefined if no path leads there, so that mountinfo does not list it.
+ * Incomplete if mountinfo may show another root, or another source: an empty one and none look the same.
+ */
 export function decodeStatmount(
   buffer: Buffer,
   lists: OptionLists,
-): { readonly entry: MountEntry & { readonly uniqueID: number }; readonly rootAsItIs: boolean } | undefined {
+): { readonly entry: MountEntry & { readonly uniqueID: number }; readonly complete: boolean } | undefined {
   const mask = buffer.readUInt32LE(AT.mask);
   const text = (bit: number, at: number): string | undefined => {
     if ((mask & bit) === 0) return undefined; // also of a string that is empty
@@ -81,6 +84,7 @@ export function decodeStatmount(
   if (point === undefined) return undefined;
   const subtype = text(MASK.FS_SUBTYPE, AT.subtype);
   const type = text(MASK.FS_TYPE, AT.fsType) ?? "";
+  const source = text(MASK.SB_SOURCE, AT.source);
   const propagation = buffer.readUInt32LE(AT.propagation);
   const entry = {
     id: buffer.readUInt32LE(AT.mntIDOld),
@@ -93,10 +97,10 @@ export function decodeStatmount(
     ...((propagation & MS.SHARED) !== 0 && { shared: wide(buffer, AT.peerGroup) }),
     ...((propagation & MS.SLAVE) !== 0 && { master: wide(buffer, AT.master) }),
     fsType: subtype === undefined ? type : `${type}.${subtype}`,
-    source: text(MASK.SB_SOURCE, AT.source) ?? "none",
+    source: source ?? "",
     superOptions: lists.of(superOptionsOf(buffer.readUInt32LE(AT.sbFlags), text(MASK.MNT_OPTS, AT.mntOpts))),
   };
-  return { entry, rootAsItIs: rootAsItIs.has(type) };
+  return { entry, complete: source !== undefined && rootAsItIs.has(type) };
 }
 
 function mountOptionsOf(attributes: number): string {

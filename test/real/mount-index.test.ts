@@ -1,0 +1,165 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect } from "chai";
+import { loadLibc } from "../../src/host/linux/libc.ts";
+import { allTiers, LinuxMountTable } from "../../src/host/linux/linux-mount-table.ts";
+import type { MountTable } from "../../src/host/mount-table.ts";
+import type { MountTier } from "../../src/host/mount-table-source.ts";
+import { type MountEntry, parseMountinfo, sameEntry } from "../../src/host/mountinfo.ts";
+import type { Logger } from "../../src/ports.ts";
+import { realSystem } from "../../src/system.ts";
+import { MountChurn } from "../lib/mount-churn/churn.ts";
+import { churnNames } from "../lib/mount-churn/operations.ts";
+import { full, need } from "../lib/requirements.ts";
+import { silent } from "../lib/silent-log.ts";
+import { until } from "../lib/until.ts";
+import { type KernelCalls, loadKernelCalls, MS } from "../sim/differential/kernel-calls.ts";
+import { SeededRandom } from "../sim/random.ts";
+
+const stories = full() ? 400 : 40;
+const stepsOfStory = 100;
+const logged: string[] = [];
+const log: Logger = {
+  ...silent,
+  info: (message, meta) => logged.push(`${message} ${JSON.stringify(meta)}`),
+  child: () => log,
+};
+const system = realSystem(log);
+const detach = 2;
+
+/** The table of one namespace, kept in one way. */
+interface Kept {
+  readonly who: string;
+  readonly tier: MountTier;
+  readonly process: number | "self";
+  readonly table: LinuxMountTable;
+  readonly mountinfo: string;
+  last: MountTable;
+}
+
+describe("the tiers of the mount table, on the real kernel", () => {
+  const opened: LinuxMountTable[] = [];
+  const children: ChildProcess[] = [];
+  const calls = loadKernelCalls();
+
+  before(function () {
+    need(this, "root");
+  });
+  afterEach(() => {
+    for (const table of opened.splice(0)) table.close();
+    for (const child of children.splice(0)) child.kill("SIGKILL");
+  });
+
+  /** A process in a namespace of its own, which what is mounted here reaches. */
+  async function slave(): Promise<number> {
+    const child = spawn("unshare", ["-m", "--propagation", "slave", "sleep", "infinity"], { stdio: "ignore" });
+    children.push(child);
+    const pid = child.pid ?? 0;
+    await until(
+      "a process in a namespace of its own",
+      10_000,
+      () => readFileSync(`/proc/${pid}/comm`, "utf8") === "sleep\n",
+    );
+    return pid;
+  }
+
+  async function keep(process: number | "self"): Promise<Kept[]> {
+    return Promise.all(
+      allTiers.map(async (tier): Promise<Kept> => {
+        const table = new LinuxMountTable(process, system, [tier]);
+        opened.push(table);
+        return {
+          tier,
+          who: `${tier} of ${process}`,
+          process,
+          table,
+          mountinfo: `/proc/${process}/mountinfo`,
+          last: await table.read(),
+        };
+      }),
+    );
+  }
+
+  it("tell what mountinfo tells after any operation, in our namespace and in one that ours reaches", async function () {
+    this.timeout(full() ? 2_400_000 : 180_000);
+    const counts = new Map(churnNames.map((name) => [name, { done: 0, refused: 0 }]));
+    const firstSeed = Math.floor(Math.random() * 1e9);
+    for (let seed = firstSeed; seed < firstSeed + stories; seed++) {
+      using place = playground(calls, seed % 2 === 0 ? MS.SHARED : MS.PRIVATE);
+      const churn = new MountChurn(new SeededRandom(seed, "churn"), calls, loadLibc(), place.path);
+      const all = [...(await keep("self")), ...(await keep(await slave()))];
+      const told: string[] = [];
+      for (let step = 0; step < stepsOfStory; step++) {
+        const batch = Array.from({ length: 1 + (step % 3) }, () => churn.step());
+        told.push(...batch.map(({ name, failed = "" }) => `${name} ${failed}`));
+        // What came together with something else may be told in one word, and options of others in their namespace alone.
+        const [one] = batch;
+        const exact = (process: number | "self") =>
+          batch.length === 1 && (one?.told === "mounts" || (one?.told === "change" && process === "self"));
+        for (const kept of all) await compare(kept, exact(kept.process), `seed ${seed}: ${told.slice(-6).join(", ")}`);
+      }
+      for (const [name, { done, refused }] of churn.counts) {
+        const count = counts.get(name) ?? { done: 0, refused: 0 };
+        counts.set(name, { done: count.done + done, refused: count.refused + refused });
+      }
+      for (const table of opened.splice(0)) table.close();
+      for (const child of children.splice(0)) child.kill("SIGKILL");
+    }
+    const lines = [...counts].map(([name, { done, refused }]) => `${name} ${done} (refused ${refused})`);
+    console.log(`      ${lines.join(", ")}`);
+    for (const [name, { done }] of counts) expect(done, name).to.be.greaterThan(0);
+  });
+});
+
+/** A directory on a file system of its own, shared or private, that goes with all that is mounted beneath it. */
+function playground(calls: KernelCalls, type: number): Disposable & { readonly path: string } {
+  const top = mkdtempSync(join(tmpdir(), "nvo-churn-"));
+  calls.mount("churn", top, "tmpfs", 0);
+  calls.mount("", top, "", type);
+  const path = `${top}/in`;
+  mkdirSync(path);
+  return {
+    path,
+    [Symbol.dispose]() {
+      calls.umount(top, detach);
+      rmSync(top, { recursive: true });
+    },
+  };
+}
+
+/** Looks whether a table is what the kernel shows, and whether it says itself what has changed. */
+async function compare(kept: Kept, exact: boolean, when: string): Promise<void> {
+  if (!exact) kept.table.resync();
+  const now = await kept.table.read();
+  expect(kept.table.status().tier, logged.at(-1)).to.equal(kept.tier);
+  const shown = parseMountinfo(readFileSync(kept.mountinfo, "utf8"));
+  const difference = firstDifference(now.entries.map(withoutUnique), shown);
+  if (difference !== undefined) throw new Error(`${kept.who}, ${when}\n${difference}\n${logged.slice(-5).join("\n")}`);
+  const changes = new Set(now.changesSince(kept.last));
+  const [before, after] = [new Set(kept.last.entries), new Set(now.entries)];
+  const untold = [...before, ...after].filter(
+    (mount) => !(before.has(mount) && after.has(mount)) && !changes.has(mount),
+  );
+  if (untold.length > 0) throw new Error(`${kept.who}, ${when}\nnot in changesSince: ${JSON.stringify(untold[0])}`);
+  kept.last = now;
+}
+
+function withoutUnique({ uniqueID: _unique, ...rest }: MountEntry): MountEntry {
+  return rest;
+}
+
+function firstDifference(now: readonly MountEntry[], shown: readonly MountEntry[]): string | undefined {
+  for (let at = 0; at < Math.max(now.length, shown.length); at++) {
+    const [one, other] = [now[at], shown[at]];
+    if (one !== undefined && other !== undefined && sameEntry(one, other)) continue;
+    const [has, should] = [JSON.stringify(sorted(now[at])), JSON.stringify(sorted(shown[at]))];
+    if (has !== should) return `has    ${has}\nshould ${should}`;
+  }
+  return undefined;
+}
+
+function sorted(mount: MountEntry | undefined): object {
+  return Object.fromEntries(Object.entries(mount ?? {}).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
