@@ -53,6 +53,7 @@ export class AgentProcess {
       faults,
       trace,
       sightings: this.#parts.sightings,
+      skewMs: () => this.#parts.skewMs(this.#machine.name),
       hostFault: () => this.#parts.hostFault(),
       onEffect: (what) => knowledge.effect(what),
       onLog: (line) => invariants.secrets.check("a log line", () => line),

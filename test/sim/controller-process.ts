@@ -29,6 +29,7 @@ export class ControllerProcess {
       faults,
       trace,
       sightings: this.#parts.sightings,
+      skewMs: () => this.#parts.skewMs(this.name),
       onLog: (line) => secrets.check("a log line", () => line),
       onCrash: () => this.#ended(),
     });

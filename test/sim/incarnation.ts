@@ -13,6 +13,8 @@ export interface IncarnationDeps {
   readonly faults: Faults;
   readonly trace: Trace;
   readonly sightings: Sightings;
+  /** How far its clock is from ours. */
+  skewMs?(): number;
   /** Asked for each effect on the host: how it fails, if it does. */
   hostFault?(): HostFault | undefined;
   /** Told of each effect, right before it happens. */
@@ -44,7 +46,9 @@ export class Incarnation {
     this.#deps = deps;
     this.name = deps.name;
     const { scheduler, random } = deps;
-    this.system = { clock: scheduler.clock, timers: this.#timers(), random, log: this.#logger({}) };
+    const { clock } = scheduler;
+    const own = { now: () => clock.now() + (deps.skewMs?.() ?? 0), monotonic: () => clock.monotonic() };
+    this.system = { clock: own, timers: this.#timers(), random, log: this.#logger({}) };
   }
 
   get alive(): boolean {
@@ -79,6 +83,7 @@ export class Incarnation {
     return () => {
       this.#deps.trace.add(this.name, `FAULT ${fault.error.message}${fault.happened ? ", but it happens" : ""}`);
       this.#deps.sightings.add("host fault", `${kindOf(what)}${fault.happened ? ", carried out" : ""}`);
+      this.#deps.sightings.add("host error", fault.error.message);
       if (fault.happened) apply();
       else tear?.();
       throw fault.error;

@@ -1,8 +1,8 @@
 import { resource } from "../../src/api/names.ts";
 import { VolumeError } from "../../src/errors.ts";
-import { TransportError } from "../../src/kube/transport.ts";
+import { type ApiRequest, TransportError } from "../../src/kube/transport.ts";
 import type { SimApiServer } from "./api/sim-api-server.ts";
-import type { Network, RequestFault } from "./api/sim-transport.ts";
+import type { Network, PlannedAnswer, RequestFault } from "./api/sim-transport.ts";
 import type { RandomCrashes } from "./faults.ts";
 import { SeededRandom } from "./random.ts";
 import type { Scheduler } from "./scheduler.ts";
@@ -12,6 +12,9 @@ export interface HostFault {
   readonly happened: boolean;
   readonly error: Error;
 }
+
+/** What a system call may come back with, whatever it is. */
+const errnos = ["EIO", "ENOMEM", "ENOSPC", "EPERM", "EROFS", "EMFILE", "EINTR"] as const;
 
 /** What the weather works on. */
 export interface Exposed {
@@ -29,6 +32,7 @@ export class Weather {
   readonly #failing: { readonly requests: number; readonly host: number };
   readonly #untilMs: number;
   readonly #scheduler: Scheduler;
+  readonly #skews = new Map<string, number>();
 
   constructor(seed: number, scheduler: Scheduler) {
     const random = new SeededRandom(seed, "weather");
@@ -45,18 +49,36 @@ export class Weather {
   }
 
   /** What goes wrong with one request. */
-  request(): RequestFault | undefined {
+  request({ query }: ApiRequest): RequestFault | undefined {
     const random = this.#random;
     if (this.#over || !random.chance(this.#failing.requests)) return undefined;
-    const status = random.pick([429, 500, 503] as const);
-    // Of these only a failing server can have done what it was asked for.
-    return random.pick(["refused", "lost", { status, carriedOut: status === 500 && random.chance(0.5) }] as const);
+    return random.pick([
+      () => "refused" as const,
+      () => "lost" as const,
+      () => (random.chance(0.3) ? "hung" : "refused"),
+      () => ({ lateMs: random.between(100, 40_000) }),
+      () => this.#answer(query?.["watch"] === "true"),
+      () => this.#answer(query?.["watch"] === "true"),
+    ])();
+  }
+
+  /** Of these only a failing server can have done what it was asked for, and only a watch can begin too far back. */
+  #answer(isWatch: boolean): PlannedAnswer {
+    const random = this.#random;
+    const status = random.pick([429, 500, 503, ...(isWatch ? [410 as const] : [])] as const);
+    const asksToWait = status === 429 && random.chance(0.5);
+    return {
+      status,
+      carriedOut: status === 500 && random.chance(0.5),
+      ...(asksToWait && { retryAfterSeconds: 1 + random.below(5) }),
+    };
   }
 
   /** What goes wrong with one effect on a host. */
   host(): HostFault | undefined {
     if (this.#over || !this.#random.chance(this.#failing.host)) return undefined;
-    if (this.#random.chance(0.5)) return { happened: false, error: new Error("EIO (planned)") };
+    if (this.#random.chance(0.5))
+      return { happened: false, error: new Error(`${this.#random.pick(errnos)} (planned)`) };
     return { happened: true, error: new VolumeError("TimedOut", "uncertain", "no answer (planned)") };
   }
 
@@ -75,6 +97,26 @@ export class Weather {
     });
   }
 
+  /** How far the clock of a machine, or of a controller's, is from ours. */
+  skewMs(place: string): number {
+    const known = this.#skews.get(place);
+    if (known !== undefined) return known;
+    const skew = this.#someSkew();
+    this.#skews.set(place, skew);
+    return skew;
+  }
+
+  /** Somebody sets a clock, or NTP steps it. */
+  #setClock(): void {
+    const places = [...this.#skews.keys()];
+    if (places.length > 0) this.#skews.set(this.#random.pick(places), this.#someSkew());
+  }
+
+  #someSkew(): number {
+    const most = this.#random.pick([0, 0, 2_000, 120_000, 7_200_000]);
+    return Math.floor(this.#random.between(-most, most));
+  }
+
   get #over(): boolean {
     return this.#scheduler.now > this.#untilMs;
   }
@@ -86,6 +128,10 @@ export class Weather {
       () => server.breakWatches({}),
       () => server.breakWatches(reset),
       () => server.compact(),
+      () => {
+        network.silencedAt = this.#scheduler.now;
+      },
+      () => this.#setClock(),
       () => {
         network.down = true;
         server.breakWatches(reset);

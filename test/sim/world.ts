@@ -80,7 +80,7 @@ export class World {
     const weather = stormy ? new Weather(seed, scheduler) : undefined;
     this.random = new SeededRandom(seed, "world");
     this.faults = new Faults(crash, weather?.crashes);
-    this.network = { down: false, fault: () => weather?.request(), lagMs: 0 };
+    this.network = { down: false, fault: (request) => weather?.request(request), silencedAt: -1, lagMs: 0 };
     this.invariants = new Invariants({
       report: (message) => this.#report(message),
       server: () => this.server,
@@ -109,6 +109,7 @@ export class World {
       server: this.server,
       network: this.network,
       hostFault: () => weather?.host(),
+      skewMs: (place) => weather?.skewMs(place) ?? 0,
       losesWake: () => this.deaf || weather?.losesWake() === true,
       invariants: this.invariants,
       onBoot: (machine, planned) => this.#booted(machine, planned),

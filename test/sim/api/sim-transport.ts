@@ -8,8 +8,19 @@ import type { Sightings } from "../sightings.ts";
 import { statusObject } from "./refusal.ts";
 import type { SimApiServer } from "./sim-api-server.ts";
 
-/** What goes wrong with one request. Lost: it is carried out, its answer never arrives. */
-export type RequestFault = "refused" | "lost" | { readonly status: 429 | 500 | 503; readonly carriedOut: boolean };
+/** An answer that is not the one asked for. */
+export interface PlannedAnswer {
+  readonly status: 410 | 429 | 500 | 503;
+  readonly carriedOut: boolean;
+  /** With the header Retry-After. */
+  readonly retryAfterSeconds?: number;
+}
+
+/**
+ * What goes wrong with one request. Lost: it is carried out, its answer never arrives. Hung: it arrives nowhere, and
+ * nobody says so. Late: it is carried out, and its answer comes so many milliseconds later than usual.
+ */
+export type RequestFault = "refused" | "lost" | "hung" | { readonly lateMs: number } | PlannedAnswer;
 
 /** The network between a process and the API server, and what is wrong with it now. */
 export interface Network {
@@ -17,6 +28,8 @@ export interface Network {
   down: boolean;
   /** What goes wrong with a request. Asked once for each. */
   fault(request: ApiRequest, random: SeededRandom): RequestFault | undefined;
+  /** When all connections of that moment went dead, without anybody being told: what is sent on them gets lost. */
+  silencedAt: number;
   /** How far behind the replica is that serves new watches, in milliseconds. */
   lagMs: number;
 }
@@ -36,6 +49,7 @@ export interface SimTransportDeps {
 
 const travel = { low: 0.5, high: 8 } as const;
 const defaultTimeoutMs = 30_000;
+const defaultIdleMs = 180_000;
 
 /** One process's connection to the simulated API server. */
 export class SimTransport implements Transport {
@@ -64,7 +78,8 @@ export class SimTransport implements Transport {
         if (fault === "refused") {
           cancelTimeout();
           lost();
-        } else if (typeof fault === "object" && !fault.carriedOut) answer(refusal(fault.status));
+        } else if (fault === "hung") return;
+        else if (isAnswer(fault) && !fault.carriedOut) answer(refusal(fault));
         else this.#carryOut(request, name, fault, answer);
       });
     });
@@ -75,13 +90,30 @@ export class SimTransport implements Transport {
     let ended = false;
     let close: Cancel = () => {};
     let clear = 0;
+    let heardAt = this.#deps.scheduler.now;
+    const openedAt = heardAt;
+    let dead = false;
     /** In order, each some time after it was sent. */
     const deliver = (action: () => void) => {
       const { scheduler, random } = this.#deps;
       clear = Math.max(clear, scheduler.now + random.between(travel.low, travel.high));
       scheduler.after(clear - scheduler.now, () => {
-        if (!ended && incarnation.alive) action();
+        if (ended || dead || !incarnation.alive) return;
+        dead = openedAt < network.silencedAt && scheduler.now >= network.silencedAt;
+        if (dead) scheduler.after(heardAt + (request.idleMs ?? defaultIdleMs) - scheduler.now, breakOff);
+        else {
+          heardAt = scheduler.now;
+          action();
+        }
       });
+    };
+    /** What the process finds out by itself. */
+    const breakOff = () => {
+      if (ended || !incarnation.alive) return;
+      this.#deps.sightings.add("watch ended", "silent");
+      close();
+      ended = true;
+      handlers.onEnd({ error: new TransportError(`watch ${request.path}: nothing received`) });
     };
     const end: StreamHandlers["onEnd"] = (how) =>
       deliver(() => {
@@ -93,8 +125,15 @@ export class SimTransport implements Transport {
       if (ended) return;
       const fault = network.down ? "refused" : network.fault(request, this.#deps.random);
       if (fault !== undefined) this.#deps.sightings.add("watch fault", faultName(fault));
-      if (typeof fault === "object") return end({ response: refusal(fault.status) });
-      if (fault !== undefined) return end({ error: new TransportError(`watch ${request.path}: connection refused`) });
+      if (isAnswer(fault)) return end({ response: refusal(fault) });
+      if (fault === "refused" || fault === "lost")
+        return end({ error: new TransportError(`watch ${request.path}: connection refused`) });
+      dead = fault === "hung";
+      if (dead) {
+        this.#deps.scheduler.after(request.idleMs ?? defaultIdleMs, breakOff);
+        return;
+      }
+      if (typeof fault === "object") clear = this.#deps.scheduler.now + fault.lateMs;
       close = server.watch(
         request,
         {
@@ -116,6 +155,7 @@ export class SimTransport implements Transport {
   #hand(path: string, lines: readonly object[], handlers: StreamHandlers, ended: () => boolean): void {
     for (const line of lines) {
       if (ended()) return;
+      this.#deps.sightings.add("watch event", (line as { type?: string }).type ?? "none");
       if (endsInitialList(line)) this.#deps.onInitialList?.(path);
       handlers.onObject(line);
     }
@@ -131,7 +171,8 @@ export class SimTransport implements Transport {
     const done = (response: ApiResponse) => {
       if (response.status >= 400) sightings.add("answer", String(response.status));
       if (fault === undefined) answer(response);
-      else if (typeof fault === "object") answer(refusal(fault.status));
+      else if (isAnswer(fault)) answer(refusal(fault));
+      else if (typeof fault === "object") incarnation.later(exactly(fault.lateMs), () => answer(response));
     };
     const run = () => server.handle(request, incarnation.name);
     if (request.method === "GET" || !incarnation.alive) done(run());
@@ -151,9 +192,19 @@ function endsInitialList(line: object): boolean {
   return type === "BOOKMARK" && object?.metadata?.annotations !== undefined;
 }
 
+function isAnswer(fault: RequestFault | undefined): fault is PlannedAnswer {
+  return typeof fault === "object" && "status" in fault;
+}
+
 function faultName(fault: RequestFault): string {
   if (typeof fault === "string") return fault;
-  return `${fault.status}${fault.carriedOut ? ", carried out" : ""}`;
+  if (!isAnswer(fault)) return "late";
+  const after = fault.retryAfterSeconds === undefined ? "" : ", Retry-After";
+  return `${fault.status}${after}${fault.carriedOut ? ", carried out" : ""}`;
+}
+
+function exactly(ms: number) {
+  return { low: ms, high: ms };
 }
 
 function endName({ response, error }: Parameters<StreamHandlers["onEnd"]>[0]): string {
@@ -161,7 +212,14 @@ function endName({ response, error }: Parameters<StreamHandlers["onEnd"]>[0]): s
   return error === undefined ? "closed" : "reset";
 }
 
-function refusal(status: 429 | 500 | 503): ApiResponse {
-  const reason = status === 429 ? "TooManyRequests" : status === 500 ? "InternalError" : "ServiceUnavailable";
-  return { status, body: statusObject(status, reason, "planned fault") };
+const reasons = {
+  410: "Expired",
+  429: "TooManyRequests",
+  500: "InternalError",
+  503: "ServiceUnavailable",
+} as const;
+
+function refusal({ status, retryAfterSeconds }: PlannedAnswer): ApiResponse {
+  const body = statusObject(status, reasons[status], "planned fault");
+  return { status, body, ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) };
 }
