@@ -39,9 +39,7 @@ export class InFlight {
   /** By volume, as it is now: a copy. */
   all(): Map<string, OperationKind> {
     const all = new Map(this.#running);
-    for (const record of this.#deps.journal.records.values()) {
-      if (record.child !== undefined && !all.has(record.name)) all.set(record.name, "stage");
-    }
+    for (const volume of this.#deps.journal.children.keys()) if (!all.has(volume)) all.set(volume, "stage");
     for (const volume of this.#deps.executor.observers.keys()) {
       if (!all.has(volume)) all.set(volume, "observe");
     }
@@ -52,8 +50,8 @@ export class InFlight {
   hanging(): Map<string, Hanging> {
     const { journal, executor } = this.#deps;
     const hanging = new Map<string, Hanging>();
-    for (const { name, child } of journal.records.values()) {
-      if (child !== undefined && !this.#running.has(name)) hanging.set(name, { pid: child.pid, abandoned: true });
+    for (const [name, { pid }] of journal.children) {
+      if (!this.#running.has(name)) hanging.set(name, { pid, abandoned: true });
     }
     for (const [name, { pid }] of executor.observers) {
       if (!this.#running.has(name)) hanging.set(name, { pid, abandoned: true });
@@ -71,10 +69,8 @@ export class InFlight {
 
   abandonedChildren(): ChildProcessID[] {
     const { journal, executor } = this.#deps;
-    const recorded = [...journal.records.values()].map(({ name, child }) => [name, child] as const);
-    return [...recorded, ...executor.observers].flatMap(([name, child]) =>
-      this.#running.has(name) ? [] : (child ?? []),
-    );
+    const all = [...journal.children, ...executor.observers];
+    return all.flatMap(([name, child]) => (this.#running.has(name) ? [] : child));
   }
 
   isFormatting(): boolean {
@@ -90,16 +86,16 @@ export class InFlight {
 
   async #forgetEndedChildren(): Promise<void> {
     const { journal, evidence, log } = this.#deps;
-    for (const record of [...journal.records.values()]) {
-      if (record.child === undefined || this.#running.has(record.name)) continue;
+    for (const [name, child] of [...journal.children]) {
+      if (this.#running.has(name)) continue;
       try {
-        if (await evidence.alive(record.child)) continue;
+        if (await evidence.alive(child)) continue;
         // Others wrote while this waited: only the child that was asked for goes from what stands there now.
-        const present = journal.records.get(record.name);
-        if (present !== undefined && sameChild(present.child, record.child)) await journal.put(withoutChild(present));
+        const present = journal.records.get(name);
+        if (present !== undefined && sameChild(present.child, child)) await journal.put(withoutChild(present));
       } catch (error) {
         // This volume stays in flight, and is asked for again; the others are planned.
-        log.error("an ended child was not forgotten", { intent: record.name, error: messageOf(error) });
+        log.error("an ended child was not forgotten", { intent: name, error: messageOf(error) });
       }
     }
   }

@@ -1,5 +1,5 @@
 import { messageOf, VolumeError } from "../errors.ts";
-import type { JournalFile } from "../host/ports.ts";
+import type { ChildProcessID, JournalFile } from "../host/ports.ts";
 import type { Logger } from "../ports.ts";
 import {
   formatForget,
@@ -46,6 +46,7 @@ export class Journal {
   readonly mayHaveLost: boolean;
   readonly #file: JournalFile;
   readonly #records: Map<string, VolumeRecord>;
+  readonly #children = new Map<string, ChildProcessID>();
   /** Writes that failed since it was opened. */
   failures = 0;
   #lines: number;
@@ -60,7 +61,8 @@ export class Journal {
     this.epoch = state.epoch;
     this.mayHaveLost = state.lostIn !== undefined;
     this.#file = file;
-    this.#records = new Map(state.records);
+    this.#records = new Map();
+    for (const [name, record] of state.records) this.#remember(name, record);
     this.#lines = state.records.size;
   }
 
@@ -92,6 +94,11 @@ export class Journal {
 
   get records(): ReadonlyMap<string, VolumeRecord> {
     return this.#records;
+  }
+
+  /** Children that are on record, by volume. */
+  get children(): ReadonlyMap<string, ChildProcessID> {
+    return this.#children;
   }
 
   /** @throws VolumeError JournalFailed: the effect that it announces must not begin, and the record is what it was */
@@ -126,7 +133,7 @@ export class Journal {
       const batch = this.#pending;
       this.#pending = [];
       const error = await this.#writeBatch(batch);
-      if (error === undefined) for (const { name, record } of batch) setOrDelete(this.#records, name, record);
+      if (error === undefined) for (const { name, record } of batch) this.#remember(name, record);
       for (const entry of batch) entry.done(error);
     }
     this.#writing = false;
@@ -152,15 +159,20 @@ export class Journal {
     }
   }
 
+  #remember(name: string, record: VolumeRecord | undefined): void {
+    setOrDelete(this.#records, name, record);
+    setOrDelete(this.#children, name, record?.child);
+  }
+
   #state(): JournalState {
     const lostIn = this.mayHaveLost ? this.bootID : undefined;
     return { bootID: this.bootID, epoch: this.epoch, lostIn, records: this.#records };
   }
 }
 
-function setOrDelete(records: Map<string, VolumeRecord>, name: string, record: VolumeRecord | undefined): void {
-  if (record === undefined) records.delete(name);
-  else records.set(name, record);
+function setOrDelete<T>(map: Map<string, T>, name: string, value: T | undefined): void {
+  if (value === undefined) map.delete(name);
+  else map.set(name, value);
 }
 
 function parse(text: string): ParsedJournal {

@@ -8,8 +8,9 @@ import type { Failure, Failures } from "./failures.ts";
 import { InFlight } from "./in-flight.ts";
 import type { Journal } from "./journal.ts";
 import type { Operation, OperationKind } from "./operations.ts";
-import { type Plan, plan } from "./plan.ts";
+import type { Plan } from "./plan.ts";
 import type { Observation, PlanInput, PlanSettings } from "./plan-input.ts";
+import type { Planner } from "./planner.ts";
 
 /** How often a child that was abandoned is looked for, in milliseconds. Nothing else tells that it has ended. */
 const childCheckMs = 5_000;
@@ -31,6 +32,8 @@ export interface LoopDeps {
   readonly executor: Executor;
   readonly settings: PlanSettings;
   readonly failures: Failures;
+  /** Makes the plan of each look. */
+  readonly planner: Pick<Planner, "plan" | "forget">;
   /** Begins to follow what the intents name, and gives the desired world, and whether it was read completely. */
   gather(): { readonly volumes: ReadonlyMap<string, Desired>; readonly synced: boolean };
   readonly contents: PlanInput["contents"];
@@ -114,6 +117,7 @@ export class Loop {
         await this.#look();
       } catch (error) {
         this.#deps.system.log.error("the plan could not be made", { error: messageOf(error) });
+        this.#deps.planner.forget(); // nobody may have heard what has changed
         this.#wakeAfter(unreadableMs);
       }
     }
@@ -121,7 +125,7 @@ export class Loop {
   }
 
   async #look(): Promise<void> {
-    const { system, settings, contents, observed, journal, failures, onPlan } = this.#deps;
+    const { system, settings, contents, observed, journal, failures, planner, onPlan } = this.#deps;
     await this.#inFlight.settle();
     // What ends while the tables are read is newer than they are: it counts as in flight, and has asked for another look.
     const before = this.#inFlight.all();
@@ -132,7 +136,7 @@ export class Loop {
     const readable = table !== undefined && (node === undefined || nodeTable !== undefined);
     const { volumes, synced } = this.#deps.gather();
     const now = system.clock.monotonic();
-    const result = plan({
+    const result = planner.plan({
       desired: volumes,
       synced,
       records: journal.records,

@@ -33,7 +33,7 @@ export class Planner {
 
   plan(input: PlanInput): Plan {
     const stale = this.#stale(input);
-    this.#input = input;
+    this.forget(); // should it throw
     this.#failures = new Map(input.failures);
     const changed = new Map<string, VolumePlan | undefined>();
     const operations: Operation[] = [];
@@ -42,6 +42,7 @@ export class Planner {
       const volume = this.#planAnew(name, input);
       if (volume?.operation !== undefined) operations.push(volume.operation);
     }
+    this.#input = input;
     const wakeAt = this.#wakeAt();
     return {
       synced: input.synced,
@@ -50,6 +51,11 @@ export class Planner {
       operations,
       ...(wakeAt !== undefined && { wakeAt }),
     };
+  }
+
+  /** Plans every volume next time. */
+  forget(): void {
+    this.#input = undefined;
   }
 
   #planAnew(name: string, input: PlanInput): VolumePlan | undefined {

@@ -60,11 +60,15 @@ export class Reporter {
     });
   }
 
-  update(plan: Plan): void {
-    this.#volumes = plan.volumes;
-    for (const name of this.#failed.keys()) if (!plan.volumes.has(name)) this.#forget(name);
-    for (const name of this.#quietUntil.keys()) if (!plan.volumes.has(name)) this.#quietUntil.delete(name);
-    for (const name of plan.volumes.keys()) this.#enqueue(name);
+  /** @param rewritten intents of which another status came, with nothing else that is new */
+  update({ volumes, changed }: Plan, rewritten: Iterable<string> = []): void {
+    this.#volumes = volumes;
+    for (const name of changed.keys()) {
+      if (volumes.has(name)) continue;
+      if (this.#failed.has(name)) this.#forget(name);
+      this.#quietUntil.delete(name);
+    }
+    for (const name of new Set([...changed.keys(), ...rewritten])) if (volumes.has(name)) this.#enqueue(name);
   }
 
   #enqueue(name: string): void {

@@ -10,7 +10,7 @@ import type { Transport } from "../kube/transport.ts";
 import type { ObjectRef } from "../plugins/plugin.ts";
 import type { Cancel, System } from "../ports.ts";
 import { Contents } from "./contents.ts";
-import { isInvalid } from "./desired-volume.ts";
+import { DesiredWorld } from "./desired-world.ts";
 import { driftOf } from "./drift.ts";
 import { Executor } from "./execute.ts";
 import { type Failure, Failures } from "./failures.ts";
@@ -22,6 +22,7 @@ import { openJournal } from "./open-journal.ts";
 import type { Operation } from "./operations.ts";
 import type { Plan } from "./plan.ts";
 import { type Observation, observationOf, type PlanSettings } from "./plan-input.ts";
+import { Planner } from "./planner.ts";
 import { Reporter } from "./report.ts";
 import { transitions } from "./transitions.ts";
 import { VitalMetrics } from "./vital-metrics.ts";
@@ -94,7 +95,14 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
   });
   const onDrop = (reason: string) => vital.droppedEvents.inc({ reason });
   const onRestart = (reason: string) => vital.watchRestarts.inc({ reason });
-  const events = createEventRecorder({ system, client, component: fieldManager.agent, host: nodeName, onDrop });
+  const events = createEventRecorder({
+    system,
+    client,
+    component: fieldManager.agent,
+    host: nodeName,
+    yieldTo: () => reporter.settled(), // somebody waits for a status
+    onDrop,
+  });
   const intents = intentsOf(nodeName, { system, transport, onRestart });
   const contents = new Contents({ system, transport, onChange: contentChanged });
   const observed = new Map<string, Observation>();
@@ -145,6 +153,13 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
     loop.trigger();
   }
 
+  const trigger = () => loop.trigger();
+  const world = new DesiredWorld({
+    store: intents.store,
+    follow: (refs) => contents.follow(refs),
+    onChange: trigger,
+  });
+
   const loop: Loop = new Loop({
     system,
     host,
@@ -152,11 +167,10 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
     executor,
     settings,
     failures,
+    planner: new Planner(),
     gather() {
-      const volumes = new Map([...intents.store.list()].map((entry) => [entry.desired.name, entry.desired]));
-      const refs = [...volumes.values()].flatMap((v) => (isInvalid(v) ? [] : (v.layout.content ?? [])));
-      contents.follow(refs);
-      return { volumes, synced: synced() };
+      world.follow();
+      return { volumes: world.volumes, synced: world.synced };
     },
     contents: (ref) => contents.state(ref),
     observed,
@@ -164,10 +178,10 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
     onOperation: ended,
   });
 
-  let last: Plan | undefined;
+  let knew = false;
   function tell(plan: Plan, table: MountTable | undefined): void {
     metrics.plan(plan, table);
-    for (const { volume, type, reason, message } of transitions(last, plan)) {
+    for (const { volume, type, reason, message } of transitions(knew, plan)) {
       log[type === "Warning" ? "warn" : "info"](message, { intent: volume.name, reason });
       const drift = reason === "Drifted" ? driftOf(volume) : undefined;
       if (drift !== undefined) metrics.drift(drift.class);
@@ -176,9 +190,9 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
       const node = { apiVersion, kind: resource.states.kind, name: nodeName, uid: state.uid };
       events.event({ object: volume.desired === undefined ? node : intent, type, reason, message });
     }
-    last = plan;
+    knew = plan.synced;
     vitals.looked();
-    reporter.update(plan);
+    reporter.update(plan, world.takeRewritten());
     state.update(plan, table);
     wakes.follow(plan, table);
     wakes.followChildren(loop.abandonedChildren());
@@ -209,13 +223,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
     });
   }
 
-  const trigger = () => loop.trigger();
-  const unsubscribe = intents.store.subscribe({
-    onAdd: trigger,
-    onUpdate: trigger,
-    onDelete: trigger,
-    onState: trigger,
-  });
+  const unsubscribe = world.start();
   const unwatch = [host.mountTable, host.nodeTable].flatMap((table) => table?.watch(trigger) ?? []);
   intents.start();
   state.start();

@@ -11,19 +11,16 @@ export interface Transition {
   readonly message: string;
 }
 
-/** PURE. What changed from one plan to the next. */
-export function transitions(before: Plan | undefined, after: Plan): Transition[] {
-  return [...after.volumes.values()].flatMap((volume) => {
-    const earlier = found(before, volume.name);
+/** PURE. What changed from one plan to the next, by the volumes that were planned anew. @param synced of the plan before */
+export function transitions(synced: boolean, after: Plan): Transition[] {
+  return [...after.changed].flatMap(([name, before]) => {
+    const volume = after.volumes.get(name);
+    if (volume === undefined) return [];
+    // Nothing is known of a volume whose intent was not read yet.
+    const earlier = synced || before?.desired !== undefined ? before : undefined;
     const orphaned = after.synced && isUnexplained(volume) && !isUnexplained(earlier);
     return [...driftChange(earlier, volume), ...standingChange(earlier, volume), ...(orphaned ? [orphan(volume)] : [])];
   });
-}
-
-/** What was known of a volume; nothing, if its intent was not read yet. */
-function found(before: Plan | undefined, name: string): VolumePlan | undefined {
-  const volume = before?.volumes.get(name);
-  return before?.synced === true || volume?.desired !== undefined ? volume : undefined;
 }
 
 function isUnexplained(volume: VolumePlan | undefined): boolean {

@@ -28,33 +28,33 @@ export class NodeRules implements KernelListener {
   attached(mount: Mount, actor: Maker): void {
     if (actor !== "agent" || mount.parent === undefined || mount.namespace !== this.#node.namespace) return;
     this.counts.mounted++;
-    if (mount.point === mount.parent.root) this.#report(`L9: ${this.#place(mount)} is a second layer`);
+    if (mount.point === mount.parent.root) this.report(`L9: ${this.#place(mount)} is a second layer`);
   }
 
   detached(mount: Mount, from: Path, actor: Maker): void {
     if (actor !== "agent" || from.mount.namespace !== this.#node.namespace) return;
     this.counts.unmounted++;
     const path = pathOf(from) ?? "?";
-    if (mount.maker !== "agent") this.#report(`L6: ${path}, mounted by a ${mount.maker}, was unmounted`);
-    if (!this.#node.synced) this.#report(`L1: ${path} was unmounted before the intents were read`);
-    if (this.vanished.has(mount.volume ?? "")) this.#report(`L8: ${path} was unmounted, whose intent vanished`);
+    if (mount.maker !== "agent") this.report(`L6: ${path}, mounted by a ${mount.maker}, was unmounted`);
+    if (!this.#node.synced) this.report(`L1: ${path} was unmounted before the intents were read`);
+    if (this.vanished.has(mount.volume ?? "")) this.report(`L8: ${path} was unmounted, whose intent vanished`);
     if (!path.startsWith(`${layout.stateDir}/staging/`)) return;
     const targets = [...(this.#node.namespace?.mounts ?? [])].filter(
       (other) => other.superblock === mount.superblock && this.#place(other).startsWith(`${layout.prefix}/`),
     );
     const [left] = targets;
-    if (left !== undefined) this.#report(`L3: ${path} was unstaged, and ${this.#place(left)} is mounted`);
+    if (left !== undefined) this.report(`L3: ${path} was unstaged, and ${this.#place(left)} is mounted`);
   }
 
   removed(dentry: Dentry, actor: Maker): void {
     if (actor !== "agent" || dentry.path.startsWith(`${layout.stateDir}/trash/`)) return;
     this.counts.removed++;
-    if (dentry.maker !== "agent") this.#report(`L6: ${dentry.path}, made by a ${dentry.maker}, was removed`);
+    if (dentry.maker !== "agent") this.report(`L6: ${dentry.path}, made by a ${dentry.maker}, was removed`);
   }
 
   formatted(disk: Disk): void {
     this.counts.formatted++;
-    if (!disk.empty || disk.mounted || disk.holder !== undefined) this.#report(`L11: ${disk.name} was formatted`);
+    if (!disk.empty || disk.mounted || disk.holder !== undefined) this.report(`L11: ${disk.name} was formatted`);
   }
 
   #place(mount: Mount): string {
@@ -62,7 +62,8 @@ export class NodeRules implements KernelListener {
     return (parent && point && pathOf({ mount: parent, dentry: point })) ?? "?";
   }
 
-  #report(what: string): void {
+  /** Something that must not be: the world ends with it. */
+  report(what: string): void {
     this.#node.trace.add("BROKEN", what);
     this.#broken ??= what;
   }

@@ -21,6 +21,7 @@ import { SeededRandom } from "../../sim/random.ts";
 import { Scheduler } from "../../sim/scheduler.ts";
 import { Sightings } from "../../sim/sightings.ts";
 import { Trace } from "../../sim/trace.ts";
+import { ComparedPlanner } from "./compared-planner.ts";
 import { NodeRules } from "./node-rules.ts";
 import { volumeName } from "./volumes.ts";
 
@@ -129,11 +130,11 @@ export class LawNode {
 
   /** Lets virtual time pass. @throws Error if the agent broke a law, or goes round in circles */
   async run(ms: number): Promise<void> {
-    const until = this.scheduler.now + ms;
-    while (await this.scheduler.step(until)) {
+    await this.scheduler.run(this.scheduler.now + ms, () => {
       this.rules.check();
       if (this.operations.length > mostOperations) throw new Error(`no end of operations\n${this.trace.tail(60)}`);
-    }
+      return false;
+    });
     this.rules.check();
   }
 
@@ -164,6 +165,7 @@ export class LawNode {
       executor,
       settings,
       failures: new Failures(system),
+      planner: new ComparedPlanner((what) => this.rules.report(what)),
       gather: () => ({ volumes: new Map(this.desired), synced: this.synced }),
       contents: () => ({ known: true, version: content().version }),
       observed,

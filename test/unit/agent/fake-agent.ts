@@ -5,6 +5,7 @@ import { Journal } from "../../../src/agent/journal.ts";
 import { Loop } from "../../../src/agent/loop.ts";
 import type { Plan } from "../../../src/agent/plan.ts";
 import { type Observation, observationOf } from "../../../src/agent/plan-input.ts";
+import { Planner } from "../../../src/agent/planner.ts";
 import type { NodeVolumeIntent } from "../../../src/api/types.gen.ts";
 import { wanted } from "../../lib/plan-world.ts";
 import { settle, type VirtualSystem, virtualSystem } from "../kube/virtual-system.ts";
@@ -51,6 +52,7 @@ export class FakeAgent {
       executor,
       settings,
       failures: this.memory,
+      planner: new Planner(),
       gather: () => ({
         volumes: new Map(this.intents.map((i) => [i.metadata.name, desiredVolume(i, i.metadata.name)])),
         synced: true,

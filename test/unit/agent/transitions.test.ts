@@ -1,12 +1,16 @@
 import { expect } from "chai";
+import type { Plan } from "../../../src/agent/plan.ts";
 import { transitions } from "../../../src/agent/transitions.ts";
 import { mounted, planWorld, record, staged, wanted } from "../../lib/plan-world.ts";
 
 const settled = { intents: [wanted()], records: [record()], mounts: [staged, mounted] };
 const vanished = { ...settled, intents: [] };
 
-const told = (...plans: Parameters<typeof transitions>) =>
-  transitions(...plans).map(({ type, reason, message }) => ({ type, reason, message }));
+const told = (before: Plan | undefined, after: Plan) => {
+  const changed = new Map([...after.volumes.keys()].map((name) => [name, before?.volumes.get(name)]));
+  const found = transitions(before?.synced === true, { ...after, changed });
+  return found.map(({ type, reason, message }) => ({ type, reason, message }));
+};
 
 describe("transitions", () => {
   it("says once that an intent vanished, and what stays mounted", () => {

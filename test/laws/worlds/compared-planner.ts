@@ -1,0 +1,24 @@
+import { isDeepStrictEqual } from "node:util";
+import { type Plan, plan } from "../../../src/agent/plan.ts";
+import type { PlanInput } from "../../../src/agent/plan-input.ts";
+import { Planner } from "../../../src/agent/planner.ts";
+
+/** The planner of an agent, each of whose plans is compared with one that is made as a whole. */
+export class ComparedPlanner extends Planner {
+  readonly #onDifference: (what: string) => void;
+
+  constructor(onDifference: (what: string) => void) {
+    super();
+    this.#onDifference = onDifference;
+  }
+
+  override plan(input: PlanInput): Plan {
+    const whole = plan(input);
+    const kept = super.plan(input);
+    const same = isDeepStrictEqual(kept.volumes, whole.volumes) && kept.wakeAt === whole.wakeAt;
+    if (!same || !isDeepStrictEqual(new Set(kept.operations), new Set(whole.operations))) {
+      this.#onDifference("the plan that was kept up is not what a new one says");
+    }
+    return kept;
+  }
+}
