@@ -10,6 +10,7 @@ export const SYS = {
   openat2: 437,
   mount_setattr: 442,
   statmount: 457,
+  listmount: 458,
 } as const;
 
 /** kcmp(2), which is older than that, by process.arch. */

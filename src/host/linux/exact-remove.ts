@@ -1,4 +1,3 @@
-import { opendirSync } from "node:fs";
 import { AT_REMOVEDIR, AT_SYMLINK_NOFOLLOW } from "./constants.ts";
 import type { Descriptor } from "./descriptor.ts";
 import { errnoOf } from "./errno.ts";
@@ -6,36 +5,28 @@ import type { Libc } from "./libc.ts";
 import type { OpenTarget } from "./walk.ts";
 
 /**
- * Removes the empty directory or file that `opened` holds, and nothing that has come to stand under its name: it is first
- * given a name of ours, and looked at there. What is not it gets its name back. A crash in between leaves it under the new
- * name, empty as it is.
+ * Removes the empty directory or file that `opened` holds. rmdir(2) takes nothing but an empty directory, whatever has come
+ * to stand under the name. unlink(2) takes a file with all that is in it: so a file is first given a name of ours, and
+ * looked at there. What is not it gets its name back. A crash in between leaves an empty file under the new name.
  * @throws Errno
  */
 export function removeExactly(libc: Libc, opened: OpenTarget, kind: "directory" | "file"): void {
   const { parent, name, stat } = opened;
-  if (kind === "directory" && !isEmpty(opened.self)) return;
-  const flags = kind === "directory" ? AT_REMOVEDIR : 0;
+  if (kind === "directory") {
+    libc.unlinkat(parent.fd, name, AT_REMOVEDIR);
+    return;
+  }
   const aside = `.nodevolume-removed-${stat.inode}`;
   if (!renameFree(libc, parent, name, aside)) {
-    libc.unlinkat(parent.fd, name, flags); // a file system that knows no such rename, as NFS: none that a prefix is on
+    libc.unlinkat(parent.fd, name, 0); // a file system that knows no such rename, as NFS
     return;
   }
   const moved = libc.statx(parent.fd, aside, AT_SYMLINK_NOFOLLOW);
-  if (moved.inode === stat.inode && moved.device === stat.device && moved.size === stat.size) {
-    try {
-      libc.unlinkat(parent.fd, aside, flags);
-      return;
-    } catch (error) {
-      libc.renameFree(parent.fd, aside, parent.fd, name);
-      throw error;
-    }
+  if (moved.inode === stat.inode && moved.device === stat.device && moved.size === 0) {
+    libc.unlinkat(parent.fd, aside, 0);
+    return;
   }
   libc.renameFree(parent.fd, aside, parent.fd, name);
-}
-
-function isEmpty(directory: Descriptor): boolean {
-  using entries = opendirSync(directory.path, { bufferSize: 1 });
-  return entries.readSync() === null;
 }
 
 /** @returns false if the file system does not have it */

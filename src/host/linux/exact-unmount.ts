@@ -6,12 +6,16 @@ import * as C from "./constants.ts";
 import { Descriptor } from "./descriptor.ts";
 import { errnoOf } from "./errno.ts";
 import type { Libc } from "./libc.ts";
+import type { MountKey } from "./mount-links.ts";
 import type { OpenTarget } from "./walk.ts";
 
 const closeInPool = promisify(close);
 
 /** How often a mount that somebody looked at between two calls is tried again, before it counts as in use. */
 const attempts = 16;
+
+/** How often a walk that was disturbed is begun again: each takes a few µs. */
+const walks = 1000;
 
 /** What a file system without handles, or an agent without the right to use them, answers. */
 const noHandles: ReadonlySet<string> = new Set(["EOPNOTSUPP", "EPERM", "EOVERFLOW", "ESTALE", "EINVAL"]);
@@ -22,15 +26,17 @@ const noHandles: ReadonlySet<string> = new Set(["EOPNOTSUPP", "EPERM", "EOVERFLO
  * put another mount point into its place (in the agent's own namespace a mount point has its name for good, EBUSY), and
  * whoever may mount can mount over it. So:
  *
- *   1. The directory that the mount covers is opened, past the mount, by its file handle: umount2 of a descriptor goes
- *      down to what is mounted there, and no name is looked up any more. Without handles the name has to do.
- *   2. MNT_EXPIRE while the mount is held must say EBUSY. EAGAIN: it was another mount, which stays.
- *   3. MNT_EXPIRE once it is not held marks what is mounted there; the mark goes with the next use.
- *   4. MNT_EXPIRE again unmounts what is marked, and nothing else. (Force has no such second step: umount2 with MNT_FORCE.)
- *   5. Last, the id of the mount must be gone.
+ *   1. The directory that the mount covers is opened, past the mount, by its file handle. umount2 of such a descriptor
+ *      goes down to what is mounted there: no name is looked up any more.
+ *   2. ".." of it, where it is the root of the walk, is what is mounted there: it must be the mount that is held.
+ *   3. MNT_EXPIRE marks what is mounted there; the mark goes with the next use.
+ *   4. Nothing must be mounted over it (asked by id, which is no use): else that was marked.
+ *   5. MNT_EXPIRE again unmounts what is marked, and nothing else.
+ *   6. The id of the mount must be gone.
  *
- * What is left: another mount that is in use in step 2 and not in steps 3 and 4, put there before and taken away by
- * nobody in between. Lazy needs none of it: it takes a descriptor of the mount itself.
+ * Force has no second step of that kind (MNT_FORCE goes without MNT_EXPIRE): who mounts over it between 2 and 5 loses that
+ * mount. A file has no "..", and some file systems have no handles (overlayfs): there the name is what 1 to 5 go by, and
+ * what is exchanged right after 2 may be unmounted. Lazy takes a descriptor of the mount itself and needs none of it.
  */
 export async function unmountExactly(
   libc: Libc,
@@ -44,50 +50,77 @@ export async function unmountExactly(
     using _parent = opened.parent;
     libc.umount2(mount.path, C.UMOUNT.DETACH);
   } else {
-    using parent = opened.parent;
-    await using clone = cloneOf(libc, parent);
-    using point = clone && openCovered(libc, { parent, clone, name: opened.name });
-    const [path, how] = point === undefined ? [`${parent.path}/${opened.name}`, C.UMOUNT.NOFOLLOW] : [point.path, 0];
-    try {
-      if (expire(libc, path, how) !== "busy") {
-        // Any use of what was marked by this takes the mark away again.
-        libc.statx(parent.fd, opened.name, C.AT_SYMLINK_NOFOLLOW | C.AT_STATX_DONT_SYNC);
-        throw changed(target);
-      }
-    } finally {
-      opened.self[Symbol.dispose]();
-    }
-    if (rung === "Force") force(libc, target, path, how);
-    else unmountMarked(libc, target, path, how);
+    await unmountCovered(libc, target, opened, { rung, key });
   }
   if (key.unique === undefined || libc.mounts.parentOf(key) === undefined) return;
   throw new VolumeError("TargetChanged", "uncertain", `${target.path} was changed while it was being unmounted`);
 }
 
-function unmountMarked(libc: Libc, target: TargetPath, path: string, how: number): void {
+async function unmountCovered(
+  libc: Libc,
+  target: TargetPath,
+  opened: OpenTarget,
+  { rung, key }: { rung: "Normal" | "Force"; key: MountKey },
+): Promise<void> {
+  using parent = opened.parent;
+  opened.self[Symbol.dispose](); // held, it would be busy
+  await using clone = cloneOf(libc, parent);
+  using point = clone && openCovered(libc, { parent, clone, name: opened.name });
+  if (point !== undefined && !isMountedOn(libc, point, opened)) throw changed(target);
+  const path = point?.path ?? `${parent.path}/${opened.name}`;
+  const how = point === undefined ? C.UMOUNT.NOFOLLOW : 0;
+  try {
+    if (rung === "Force") libc.umount2(path, how | C.UMOUNT.FORCE);
+    else unmountMarked(libc, target, path, { how, key });
+  } catch (error) {
+    if (errnoOf(error) === "EBUSY") throw busy(target, error);
+    throw errnoOf(error) === "EINVAL" ? changed(target) : error; // EINVAL: nothing is mounted there any more
+  }
+}
+
+/** Whether the mount on top of a covered directory is the one that was opened; of a file that cannot be asked. */
+function isMountedOn(libc: Libc, point: Descriptor, { stat }: OpenTarget): boolean {
+  try {
+    using top = openTop(libc, point);
+    const found = libc.statx(top.fd, "", C.AT_EMPTY_PATH | C.AT_STATX_DONT_SYNC);
+    return found.mountRoot && found.mountID === stat.mountID;
+  } catch (error) {
+    if (errnoOf(error) === "ENOTDIR") return true;
+    throw error;
+  }
+}
+
+/** What is mounted on a directory. EAGAIN: anything at all was renamed or mounted on the node meanwhile. */
+function openTop(libc: Libc, point: Descriptor): Descriptor {
+  for (let attempt = 0; ; attempt++) {
+    try {
+      return new Descriptor(libc.openat2(point.fd, "..", C.O.PATH | C.O.CLOEXEC, 0, C.RESOLVE.IN_ROOT));
+    } catch (error) {
+      if (errnoOf(error) !== "EAGAIN" || attempt === walks) throw error;
+    }
+  }
+}
+
+function unmountMarked(
+  libc: Libc,
+  target: TargetPath,
+  path: string,
+  { how, key }: { how: number; key: MountKey },
+): void {
   for (let attempt = 0; attempt < attempts; attempt++) {
-    const said = expire(libc, path, how);
-    if (said === "unmounted") return;
-    if (said === "busy") break;
+    if (isExpired(libc, path, how)) return;
+    if (libc.mounts.hasChildren(key)) throw changed(target);
   }
   throw busy(target);
 }
 
-function force(libc: Libc, target: TargetPath, path: string, how: number): void {
-  try {
-    libc.umount2(path, how | C.UMOUNT.FORCE);
-  } catch (error) {
-    throw errnoOf(error) === "EBUSY" ? busy(target, error) : error;
-  }
-}
-
-function expire(libc: Libc, path: string, how: number): "busy" | "marked" | "unmounted" {
+/** @returns whether it was marked before, and is unmounted; else it is marked now. @throws Errno EBUSY, EINVAL */
+function isExpired(libc: Libc, path: string, how: number): boolean {
   try {
     libc.umount2(path, how | C.UMOUNT.EXPIRE);
-    return "unmounted";
+    return true;
   } catch (error) {
-    if (errnoOf(error) === "EBUSY") return "busy";
-    if (errnoOf(error) === "EAGAIN") return "marked";
+    if (errnoOf(error) === "EAGAIN") return false;
     throw error;
   }
 }

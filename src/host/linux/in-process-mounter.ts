@@ -133,7 +133,7 @@ export class InProcessMounter implements Mounter {
     if (opened.stat.mountRoot) {
       throw new VolumeError("ForeignMount", "final", `something is mounted on ${target.path} already`);
     }
-    const kind = walk.kindOf(this.#libc.statx(mount.fd, "", C.AT_EMPTY_PATH));
+    const kind = walk.kindOf(this.#libc.statx(mount.fd, "", C.AT_EMPTY_PATH | C.AT_STATX_DONT_SYNC));
     refuseKind(target, walk.kindOf(opened.stat), kind === "directory" ? "directory" : "file");
     attachExactly(this.#libc, mount, opened, target);
   }

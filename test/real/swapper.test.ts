@@ -1,0 +1,55 @@
+import { expect } from "chai";
+import { full, need } from "../lib/requirements.ts";
+import { Arena } from "../lib/swapper/arena.ts";
+import { makeRaces } from "../lib/swapper/make-races.ts";
+import { type Outcomes, type Race, run } from "../lib/swapper/race.ts";
+import { Swapper } from "../lib/swapper/swapper.ts";
+import { targetRaces } from "../lib/swapper/target-races.ts";
+
+/** Tries of each operation, divided among the ways to swap its path. */
+const tries = full() ? 100_000 : 2_000;
+
+describe("paths that are swapped while they are walked", function () {
+  this.timeout(full() ? 30 * 60_000 : 120_000);
+  let arena: Arena;
+  let swapper: Swapper;
+
+  before(async function () {
+    need(this, "root");
+    arena = new Arena();
+    swapper = await Swapper.start();
+  });
+  after(async () => {
+    await swapper?.[Symbol.asyncDispose]();
+    arena?.[Symbol.dispose]();
+  });
+
+  const race = (race: Race) =>
+    it(`${race.name}: nothing of others is touched, and both outcomes are met`, async () => {
+      const names = race.strategies(arena.world()).map(({ name }) => name);
+      const total: Outcomes = new Map();
+      const started = performance.now();
+      let swaps = 0;
+      for (const [index, name] of names.entries()) {
+        const world = arena.world();
+        const strategy = race.strategies(world)[index];
+        if (strategy === undefined) throw new Error(`no strategy ${name}`);
+        const { outcomes, changes } = await run(race, {
+          world,
+          swapper,
+          strategy,
+          attempts: Math.ceil(tries / names.length),
+        });
+        expect(changes, `${name}: the path was swapped`).to.be.greaterThan(0);
+        for (const [outcome, count] of outcomes) total.set(outcome, (total.get(outcome) ?? 0) + count);
+        swaps += changes;
+      }
+      const seconds = ((performance.now() - started) / 1000).toFixed(1);
+      const counts = [...total].map(([outcome, count]) => `${outcome} ${count}`).join(", ");
+      console.log(`        ${swaps} changes of the path in ${seconds} s; ${counts}`);
+      expect([...total.keys()], "some succeeded").to.include("done");
+      expect(total.size, "some were refused: the race was hit").to.be.greaterThan(1);
+    });
+
+  for (const one of [...targetRaces, ...makeRaces]) race(one);
+});
