@@ -22,6 +22,11 @@ export interface ReporterDeps {
 
 /** Changes within this time are written as one, but for those that somebody waits for (design.md section 2). */
 const coalesceMs = 200;
+/**
+ * How long a state that ends by itself (Staging, Mounting, Unmounting, with nothing in the way) must last to be written, in
+ * milliseconds: a node that sets up a thousand volumes would otherwise write each of them once more than needed.
+ */
+const passingMs = 1_000;
 const concurrency = 8;
 /**
  * A change of nothing but the count and the times of attempts is for people, and a volume that fails makes one with each
@@ -55,7 +60,9 @@ export class Reporter {
     // What failed because the server was away need not wait any longer.
     deps.intents.store.subscribe({
       onState: ({ connected }) => {
-        if (connected) this.#queue.pardon();
+        if (!connected) return;
+        this.#queue.pardon();
+        for (const name of this.#failed.keys()) this.#enqueue(name);
       },
     });
   }
@@ -71,13 +78,20 @@ export class Reporter {
     for (const name of new Set([...changed.keys(), ...rewritten])) if (volumes.has(name)) this.#enqueue(name);
   }
 
+  /** Resolves when every status that somebody waits for is written, or has failed. */
+  settled(): Promise<void> {
+    return this.#queue.settled();
+  }
+
   #enqueue(name: string): void {
     const change = this.#change(name);
     if (change === undefined) return;
     if (this.#failed.has(name) && this.#failed.get(name) !== change.entry.metadata.generation) {
       this.#queue.pardon(name); // another spec may succeed
     }
-    if (isWaitedFor(change.entry.raw.status, change.status)) this.#queue.add(name);
+    const { status: before } = change.entry.raw;
+    if (isWaitedFor(before, change.status)) this.#queue.add(name);
+    else if (isPassing(before, change.status)) this.#queue.addAfter(name, passingMs);
     else {
       const quietMs = isOfAttempts(change.patch) ? (this.#quietUntil.get(name) ?? 0) - this.#now() : 0;
       this.#queue.addAfter(name, Math.max(coalesceMs, quietMs));
@@ -145,6 +159,17 @@ function isWaitedFor(before: NodeVolumeIntentStatus, after: AgentStatus): boolea
   return (
     after.inUse === false && (after.state === "Released" || after.state === "Retained") && before.state !== after.state
   );
+}
+
+/**
+ * Whether a state will end by itself, and soon. Not, if what is shown says that the volume is ready: that claims more than is
+ * so, and is corrected within the usual time (law L10).
+ */
+export function isPassing(before: NodeVolumeIntentStatus, after: AgentStatus): boolean {
+  const { state, waiting, drift, lastError } = after;
+  const isOnItsWay = state === "Staging" || state === "Mounting" || state === "Unmounting";
+  const isHindered = waiting !== undefined || drift !== undefined || lastError !== undefined;
+  return isOnItsWay && !isHindered && findCondition(before.conditions, "Ready")?.status !== "True";
 }
 
 /** Whether a patch changes nothing but how often, and when, something was and will be tried. */

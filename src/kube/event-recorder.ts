@@ -15,6 +15,8 @@ export interface EventRecorderDeps {
   readonly component: string;
   /** Node that the component runs on, if it belongs to one. */
   readonly host?: string;
+  /** Ends when nothing more urgent is to be written. Each event waits for it, but not for long. */
+  readonly yieldTo?: () => Promise<void>;
   /** Told of each event that was not written, and why. */
   readonly onDrop?: (why: "rate" | "queue-full" | "refused" | "no-answer") => void;
 }
@@ -33,6 +35,8 @@ type Pending = { readonly input: EventInput; readonly how: Exclude<Correlation, 
 const maxPending = 256;
 const attempts = 3;
 const retryMs = 2_000;
+/** Longest that an event waits for what is more urgent, in milliseconds: a server that never keeps up hears of warnings, too. */
+const longestYieldMs = 5_000;
 const maxMessageLength = 1024;
 
 export function createEventRecorder(deps: EventRecorderDeps): EventRecorder {
@@ -43,8 +47,19 @@ export function createEventRecorder(deps: EventRecorderDeps): EventRecorder {
   let stopped = false;
 
   async function sendAll(): Promise<void> {
-    for (let next = pending.shift(); next !== undefined; next = pending.shift()) await sendWithRetries(next);
+    for (let next = pending.shift(); next !== undefined; next = pending.shift()) {
+      await yieldToOthers();
+      await sendWithRetries(next);
+    }
     sending = undefined;
+  }
+
+  async function yieldToOthers(): Promise<void> {
+    if (deps.yieldTo === undefined) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const cancel = timers.after(longestYieldMs, resolve);
+    await Promise.race([deps.yieldTo(), promise]);
+    cancel();
   }
 
   async function sendWithRetries(event: Pending): Promise<void> {

@@ -37,6 +37,8 @@ export interface KeyedQueue {
   resume(): void;
   /** As pause, for good; resolves when the last run has ended. */
   stop(): Promise<void>;
+  /** Resolves when no key is due or running. Keys that wait for their time do not count. */
+  settled(): Promise<void>;
   /** Keys that are due or running. */
   readonly depth: number;
 }
@@ -55,8 +57,9 @@ export function createKeyedQueue(deps: KeyedQueueDeps): KeyedQueue {
   let state: "open" | "paused" | "stopped" = "open";
   let pumping = false;
   let turnBegan = clock.monotonic();
-  /** Those who wait for the runs that are under way. */
+  /** Those who wait for the runs that are under way, and for what is due besides. */
   let waiters: (() => void)[] = [];
+  let settlers: (() => void)[] = [];
 
   function makeDue(key: string): void {
     if (due.size + running.size === 0) turnBegan = clock.monotonic();
@@ -105,6 +108,13 @@ export function createKeyedQueue(deps: KeyedQueueDeps): KeyedQueue {
       for (const resolve of drained) resolve();
     }
     if (due.size > 0) schedulePump();
+    else if (running.size === 0) settle();
+  }
+
+  function settle(): void {
+    const settled = settlers;
+    settlers = [];
+    for (const resolve of settled) resolve();
   }
 
   function failed(key: string, error: unknown): void {
@@ -143,6 +153,7 @@ export function createKeyedQueue(deps: KeyedQueueDeps): KeyedQueue {
     timed.clear();
     due.clear();
     failures.clear();
+    if (running.size === 0) settle();
   }
 
   function drained(): Promise<void> {
@@ -173,6 +184,8 @@ export function createKeyedQueue(deps: KeyedQueueDeps): KeyedQueue {
       forget();
       return drained();
     },
+    settled: () =>
+      due.size + running.size === 0 ? Promise.resolve() : new Promise((resolve) => settlers.push(resolve)),
     get depth() {
       return due.size + running.size;
     },

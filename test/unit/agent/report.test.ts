@@ -9,7 +9,7 @@ import { ApiError } from "../../../src/kube/api-error.ts";
 import type { KubeClient } from "../../../src/kube/client.ts";
 import { createObjectStore } from "../../../src/kube/object-store.ts";
 import type { Reflector } from "../../../src/kube/reflector.ts";
-import { planWorld, volume, wanted } from "../../lib/plan-world.ts";
+import { mounted, planWorld, record, staged, volume, type World, wanted } from "../../lib/plan-world.ts";
 import { virtualSystem } from "../kube/virtual-system.ts";
 
 /** JSON merge patch (RFC 7386). */
@@ -121,18 +121,60 @@ describe("Reporter", () => {
   });
 
   it("after an outage does not wait for the retry", async () => {
-    const { server, fail, store, system, reporter } = story();
+    const { server, fail, store, system } = story();
     store.setConnected(false);
     server.refuses = new Error("no answer");
     for (let i = 0; i < 300; i += 1) await fail(1);
     const before = server.writes;
     server.refuses = undefined;
     store.setConnected(true);
-    reporter.update(planWorld({ intents: [wanted()], input: { now: system.clock.monotonic() } }));
     await system.advance(250);
-    expect(server.writes).to.equal(before + 1);
+    expect(server.writes, "without another plan").to.equal(before + 1);
+  });
+
+  it("writes nothing of a set-up that passes, and at once that it is done", async () => {
+    const { server, reporter, system, store } = story();
+    const update = (world: World) => reporter.update(planWorld({ intents: [wanted()], ...world }));
+    update({});
+    await system.advance(900);
+    expect(server.writes, "while it is staged").to.equal(0);
+    update(done);
+    await system.advance(0);
+    expect(server.writes).to.equal(1);
+    expect(store.get(volume)?.raw.status?.state).to.equal("Mounted");
+    await system.advance(5_000);
+    expect(server.writes, "in the end").to.equal(1);
+  });
+
+  it("writes a set-up that lasts, and within the usual time that what was ready no longer is", async () => {
+    const { server, reporter, system, store } = story();
+    const update = (world: World) => reporter.update(planWorld({ intents: [wanted()], ...world }));
+    update({});
+    await system.advance(1_100);
+    expect(store.get(volume)?.raw.status?.state).to.equal("Staging");
+    update(done);
+    await system.advance(0);
+    expect(server.writes).to.equal(2);
+    reporter.update(planWorld({ ...done, mounts: [], intents: [wanted()] }));
+    await system.advance(250);
+    expect(server.writes).to.equal(3);
+    expect(store.get(volume)?.raw.status?.conditions?.find(({ type }) => type === "Ready")?.status).to.equal("False");
+  });
+
+  it("takes only what changed in a plan", async () => {
+    const { server, reporter, system } = story();
+    const plan = planWorld({ intents: [wanted()], ...done });
+    reporter.update({ ...plan, changed: new Map() });
+    await system.advance(5_000);
+    expect(server.writes).to.equal(0);
+    reporter.update(plan);
+    await reporter.settled();
+    expect(server.writes).to.equal(1);
   });
 });
+
+/** All of the volume is set up. */
+const done: World = { records: [record()], mounts: [staged, mounted] };
 
 describe("isOfAttempts", () => {
   it("is true of times and counts alone", () => {

@@ -71,7 +71,7 @@ describe("createEventCorrelator, by the rules of client-go", () => {
 });
 
 describe("createEventRecorder", () => {
-  function story() {
+  function story(yieldTo?: () => Promise<void>) {
     const system = virtualSystem();
     const api = createFakeApiServer(system.timers);
     const drops: string[] = [];
@@ -80,6 +80,7 @@ describe("createEventRecorder", () => {
       system,
       client,
       component: "nodevolume-controller",
+      ...(yieldTo && { yieldTo }),
       onDrop: (why) => drops.push(why),
     });
     const events = () => api.objects("events");
@@ -114,6 +115,20 @@ describe("createEventRecorder", () => {
     expect(events().map((e) => [e["count"], e["firstTimestamp"], e["lastTimestamp"]])).to.deep.equal([
       [3, "2023-11-14T22:13:20Z", "2023-11-14T22:13:30Z"],
     ]);
+  });
+
+  it("lets go first what is more urgent, but not for ever", async () => {
+    const urgent: (() => void)[] = [];
+    const { system, recorder, events } = story(() => new Promise((resolve) => urgent.push(resolve)));
+    for (const text of ["first", "second"]) recorder.event(event(text));
+    await system.advance(4_000);
+    expect(events(), "while it is on its way").to.have.length(0);
+    urgent.shift()?.();
+    await system.advance(10);
+    expect(events().map((e) => e["message"])).to.deep.equal(["first"]);
+    await system.advance(5_000);
+    expect(events(), "after it took too long").to.have.length(2);
+    expect(system.pendingTimers).to.equal(0);
   });
 
   it("creates the Event again when the server has forgotten it", async () => {

@@ -56,6 +56,28 @@ describe("createKeyedQueue", () => {
     expect(queue.depth).to.equal(0);
   });
 
+  it("is settled once nothing is due or running, whatever waits for its time", async () => {
+    const { queue, finish } = story();
+    let settled = 0;
+    const wait = () => queue.settled().then(() => (settled += 1));
+    void wait();
+    await settle();
+    expect(settled, "at first").to.equal(1);
+    for (const key of ["a", "b", "c"]) queue.add(key);
+    queue.addAfter("later", 1_000);
+    void wait();
+    await settle();
+    for (const key of ["a", "b"]) await finish(key);
+    expect(settled, "while c runs").to.equal(1);
+    await finish("c", new Error("no"));
+    expect(settled, "while c waits for its retry").to.equal(2);
+    queue.add("a");
+    void wait();
+    void queue.stop();
+    await settle();
+    expect(settled, "what is forgotten is not waited for").to.equal(3);
+  });
+
   it("runs at most as many keys as allowed, in the order they came", async () => {
     const { queue, started, finish } = story();
     for (const key of ["a", "b", "c", "d"]) queue.add(key);
