@@ -40,6 +40,9 @@ export function wakesOf(waiter: Waiter, settings: PlanSettings): readonly WakeSo
 export function concerns({ slot, failure, volume }: Waiter, mount: MountEntry): boolean {
   if (!wakersOf(failure.reason).has("mounts")) return false;
   const { record, mount: staged } = volume.view.stage;
+  if (failure.on?.kind === "Device" && mount.source.startsWith("/dev/") && failure.on.name.endsWith(mount.source)) {
+    return true; // the host's /dev may be elsewhere for the agent
+  }
   const target = volume.record?.targets.find(({ path }) => path === pathOf(slot));
   if ([record?.identity?.device, record?.deviceNumber, target?.identity.device].includes(mount.device)) return true;
   const paths = [pathOf(slot), failure.on?.kind === "Mount" ? failure.on.name : "", staged?.point ?? ""];

@@ -70,7 +70,7 @@ export const wokenBy = {
   TargetChanged: ["target", "mounts"],
 
   // Devices and file systems
-  DeviceBusy: ["device", "process", "mounts"],
+  DeviceBusy: ["source", "written", "device", "process", "mounts"],
   DeviceNotEmpty: ["source", "written", "device"],
   FilesystemReadOnly: ["state"],
   FilesystemMissing: ["source", "written", "device"],

@@ -1,9 +1,9 @@
 import { loadWakeCalls } from "../../src/host/linux/wake-calls.ts";
 import { DeviceWakes } from "../../src/host/linux/wake-devices.ts";
-import { systemTimers } from "../../src/system.ts";
+import { systemClock, systemTimers } from "../../src/system.ts";
 
 /** A process that says on its output when it listens to devices, and each time that it is woken. */
-new DeviceWakes({ calls: loadWakeCalls(), timers: systemTimers }).watch({
+new DeviceWakes({ calls: loadWakeCalls(), timers: systemTimers, clock: systemClock }).watch({
   woken: () => process.stdout.write("woken\n"),
   deaf: (why) => process.stdout.write(`deaf: ${why}\n`),
 });

@@ -8,7 +8,7 @@ import { loadLibc } from "../../src/host/linux/libc.ts";
 import { LinuxMountTable } from "../../src/host/linux/linux-mount-table.ts";
 import { linuxWakes } from "../../src/host/linux/wake-sources.ts";
 import type { Wakes } from "../../src/host/wakes.ts";
-import { realSystem, systemTimers } from "../../src/system.ts";
+import { realSystem } from "../../src/system.ts";
 import { Heard } from "../lib/heard.ts";
 import { loopDevice } from "../lib/loop-device.ts";
 import { need } from "../lib/requirements.ts";
@@ -22,7 +22,7 @@ describe("linuxWakes on the real kernel", () => {
   let wakes: Wakes;
   const started: ChildProcess[] = [];
   beforeEach(() => {
-    wakes = linuxWakes({ libc: loadLibc(), timers: systemTimers, mountTable, onChildEnded: () => () => {} });
+    wakes = linuxWakes({ libc: loadLibc(), system: realSystem(silent), mountTable, onChildEnded: () => () => {} });
   });
   afterEach(() => {
     for (const child of started.splice(0)) child.kill("SIGKILL");

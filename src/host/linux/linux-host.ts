@@ -49,7 +49,7 @@ export function linuxHost(options: LinuxHostOptions): LinuxHost {
     directories: new LinuxDirectories({ libc, trash: `${stateDir}/trash`, runner }),
     evidence: new LinuxEvidence(nodeProcess ?? "self"),
     journal: new LinuxJournalFile(`${stateDir}/journal`, ranBefore),
-    wakes: linuxWakes({ libc, timers, mountTable, onChildEnded: (ended) => runner.onEnded(ended) }),
+    wakes: linuxWakes({ libc, system, mountTable, onChildEnded: (ended) => runner.onEnded(ended) }),
     close() {
       mountTable.close();
       nodeTable?.close();

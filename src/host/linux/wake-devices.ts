@@ -1,20 +1,27 @@
 import { closeSync } from "node:fs";
 import koffi from "koffi";
-import type { Cancel, Timers } from "../../ports.ts";
+import type { Cancel, Clock, Timers } from "../../ports.ts";
 import type { WakeListener } from "../wakes.ts";
 import { errnoOf } from "./errno.ts";
 import type { WakeCalls } from "./wake-calls.ts";
 
 /** Longer than any message: the kernel keeps to 2 KiB (UEVENT_BUFFER_SIZE). */
 const bufferBytes = 8 * 1024;
-/** Milliseconds within which changes are told of once: a disk with its partitions makes a dozen. */
-const gatherMs = 20;
+/**
+ * Milliseconds after a change within which others are waited for, and told of with it. A disk with its partitions makes a
+ * dozen; and udev lets the kernel tell of each program that has written to one, mkfs for example, which opens a device
+ * several times before it begins: whoever looked in between, exclusively, would have it fail.
+ */
+const gatherMs = 500;
+/** Milliseconds after which changes are told of that do not end. */
+const longestMs = 2_000;
 /** Messages of one round; more are read with the next, so that a flood does not keep us here. */
 const mostMessages = 256;
 
 export interface DeviceWakesDeps {
   readonly calls: WakeCalls;
   readonly timers: Timers;
+  readonly clock: Clock;
 }
 
 /**
@@ -28,6 +35,8 @@ export class DeviceWakes {
   readonly #buffer = Buffer.alloc(bufferBytes);
   #close: Cancel | undefined;
   #telling: Cancel | undefined;
+  /** When the first of the changes came that were not told of yet, in milliseconds of the monotonic clock. */
+  #firstAt = 0;
 
   constructor(deps: DeviceWakesDeps) {
     this.#deps = deps;
@@ -77,7 +86,11 @@ export class DeviceWakes {
   }
 
   #tellSoon(): void {
-    this.#telling ??= this.#deps.timers.after(gatherMs, () => {
+    const { clock, timers } = this.#deps;
+    if (this.#telling === undefined) this.#firstAt = clock.monotonic();
+    else if (clock.monotonic() - this.#firstAt > longestMs) return;
+    this.#telling?.();
+    this.#telling = timers.after(gatherMs, () => {
       this.#telling = undefined;
       for (const listener of [...this.#listeners]) listener.woken();
     });

@@ -10,6 +10,11 @@ import { Inotify } from "./wake-inotify.ts";
 
 /** Milliseconds after a change of the mount table within which paths are walked again: mounts come by the hundred. */
 const tableMs = 100;
+/**
+ * Milliseconds after the last writer of a file has closed it. mkfs opens a device several times before it begins: whoever
+ * looked in between, exclusively, would have it fail.
+ */
+const writtenMs = 500;
 /** Milliseconds after which a limit of the node is tried again. */
 const limitMs = 30_000;
 const limits = new Set(["EMFILE", "ENFILE", "ENOSPC", "ENOMEM"]);
@@ -26,6 +31,8 @@ interface Watch {
   deaf: Deafness | undefined;
   /** Something has happened to the file at the end, whatever a walk shows. */
   touched: boolean;
+  /** Ends the wait for more writers. */
+  settling: Cancel;
 }
 
 export interface PathWakesDeps {
@@ -64,6 +71,7 @@ export class PathWakes {
       end: undefined,
       deaf: undefined,
       touched: false,
+      settling: () => {},
     };
     if (this.#watches.size === 0) this.#unwatchTable = this.#deps.mountTable.watch(() => this.#tableChanged());
     this.#watches.add(watch);
@@ -74,6 +82,7 @@ export class PathWakes {
   #cancel(watch: Watch): void {
     if (!this.#watches.delete(watch)) return;
     this.#toWalk.delete(watch);
+    watch.settling();
     this.#listen(watch, new Map());
     if (this.#watches.size > 0) return;
     this.#unwatchTable();
@@ -168,10 +177,10 @@ export class PathWakes {
       timers,
       onEvent: (wd, name) => {
         for (const watch of this.#byWd.get(wd) ?? []) {
-          if (name !== "" && watch.heard.get(wd)?.has(name) !== true) continue;
-          const isWritten = name === "" && watch.heard.get(wd)?.has("") === true;
-          if (isWritten || (watch.last?.wd === wd && watch.last.name === name)) watch.touched = true;
-          hit.add(watch);
+          const listensTo = watch.heard.get(wd)?.has(name) === true;
+          if (name === "" && listensTo) this.#written(watch);
+          else if (name === "" || listensTo) hit.add(watch);
+          if (watch.last?.wd === wd && watch.last.name === name) watch.touched = true;
         }
       },
       onGone: (wd) => {
@@ -186,6 +195,14 @@ export class PathWakes {
         hit = new Set();
         this.#walkSoon(watches);
       },
+    });
+  }
+
+  #written(watch: Watch): void {
+    watch.settling();
+    watch.settling = this.#deps.timers.after(writtenMs, () => {
+      watch.touched = true;
+      this.#walkSoon([watch]);
     });
   }
 

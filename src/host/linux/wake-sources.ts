@@ -1,4 +1,4 @@
-import type { Cancel, Timers } from "../../ports.ts";
+import type { Cancel, System } from "../../ports.ts";
 import type { MountTableSource } from "../ports.ts";
 import type { WakeListener, Wakes } from "../wakes.ts";
 import type { Libc } from "./libc.ts";
@@ -9,17 +9,18 @@ import { watchProcess } from "./wake-process.ts";
 
 export interface LinuxWakesDeps {
   readonly libc: Libc;
-  readonly timers: Timers;
+  readonly system: Pick<System, "timers" | "clock">;
   readonly mountTable: MountTableSource;
   /** Calls back whenever a child of the agent has ended. */
   onChildEnded(ended: () => void): Cancel;
 }
 
 /** What the real kernel tells of. Nothing is opened before somebody waits for it. */
-export function linuxWakes({ libc, timers, mountTable, onChildEnded }: LinuxWakesDeps): Wakes {
+export function linuxWakes({ libc, system, mountTable, onChildEnded }: LinuxWakesDeps): Wakes {
   const calls = loadWakeCalls();
+  const { timers, clock } = system;
   const paths = new PathWakes({ libc, calls, timers, mountTable });
-  const devices = new DeviceWakes({ calls, timers });
+  const devices = new DeviceWakes({ calls, timers, clock });
   return {
     path: (place, listener) => paths.watch(place, listener),
     process: (process, listener) => watchProcess({ calls, timers }, process, listener),

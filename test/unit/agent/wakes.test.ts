@@ -244,7 +244,11 @@ describe("Wakes", () => {
     ],
     ["TargetNotDirectory", { volume: "v", kind: "publish", path: `${prefix}/v` }, [`path / ${prefix}/v refuse`]],
     ["ProcessLimitReached", stage(), ["room"]],
-    ["DeviceBusy", { volume: "v", kind: "unstage", rung: "Normal" }, ["process 41", "process 42", "devices"]],
+    [
+      "DeviceBusy",
+      { volume: "v", kind: "unstage", rung: "Normal" },
+      ["path /host /srv/x follow written", "process 41", "process 42", "devices"],
+    ],
     [
       "TargetBusy",
       { volume: "v", kind: "unpublish", path: `${prefix}/v`, rung: "Normal" },

@@ -1,0 +1,184 @@
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { closeSync, mkdirSync, openSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect } from "chai";
+import type { NodeVolumeIntentStatus } from "../../src/api/types.gen.ts";
+import { KernelAgent } from "../lib/agent/kernel-agent.ts";
+import { buildPrograms, type Programs } from "../lib/agent/programs.ts";
+import { loopDevice } from "../lib/loop-device.ts";
+import { type IntentInput, intent } from "../lib/real-node.ts";
+import { full, need } from "../lib/requirements.ts";
+import { until } from "../lib/until.ts";
+
+/** Milliseconds within which a wait ends when its cause is gone; kubelet takes 3, 12 and 58 s after these faults. */
+const soonMs = 1_000;
+/** The same for a disk, which is looked at by several processes, one after the other: seconds where all cores are busy. */
+const soonForDiskMs = 4_000;
+
+describe("an agent whose volumes wait, when the cause goes", () => {
+  let programs: Programs;
+  let agent: KernelAgent;
+  const running: ChildProcess[] = [];
+
+  before(async function () {
+    need(this, "root");
+    programs = await buildPrograms();
+  });
+  beforeEach(async () => {
+    agent = new KernelAgent(programs);
+    await agent.start();
+  });
+  afterEach(async () => {
+    for (const child of running.splice(0)) child.kill("SIGKILL");
+    await agent[Symbol.asyncDispose]();
+  });
+
+  const src = (path: string) => `${agent.path}/src/${path}`;
+  const want = (name: string, more: Pick<IntentInput, "source"> & Partial<IntentInput>) =>
+    agent.want(intent({ name, uid: `uid of ${name}`, mounts: [{ path: agent.target(name) }], ...more }));
+  const wantPath = (name: string, path: string) => want(name, { source: { hostPath: { path: src(path), type: "" } } });
+  const waits = (name: string, reason: string) =>
+    agent.status(name, reason, ({ waiting }) => waiting?.reason === reason);
+  const isMounted = ({ state }: NodeVolumeIntentStatus) => state === "Mounted";
+  /** @returns milliseconds from the change to the status that says so */
+  const took = async (name: string, change: () => unknown, until = isMounted): Promise<number> => {
+    const begin = performance.now();
+    change();
+    await agent.status(name, "what was waited for", until, 20_000);
+    return performance.now() - begin;
+  };
+
+  for (const faultMs of [5_000, 20_000, 70_000]) {
+    it(`sources that appear after ${faultMs / 1000} s, in every way, are mounted within a second`, async function () {
+      if (faultMs > 5_000 && !full()) need(this, "full");
+      this.timeout(faultMs + 30_000);
+      mkdirSync(src("parent"));
+      mkdirSync(src("over"));
+      mkdirSync(src("elsewhere/data"), { recursive: true });
+      const ways: readonly (readonly [name: string, path: string, change: () => unknown])[] = [
+        ["made", "made", () => mkdirSync(src("made"))],
+        ["nested", "a/b/c", () => mkdirSync(src("a/b/c"), { recursive: true })],
+        ["renamed", "renamed/data", () => renameSync(src("elsewhere"), src("renamed"))],
+        ["linked", "linked", () => symlinkSync(".", src("linked"))],
+        [
+          "replaced",
+          "parent/x",
+          () => {
+            rmSync(src("parent"), { recursive: true });
+            mkdirSync(src("parent/x"), { recursive: true });
+          },
+        ],
+        [
+          "mounted-over",
+          "over/x",
+          () => {
+            execFileSync("mount", ["-t", "tmpfs", "over", src("over")]);
+            mkdirSync(src("over/x"));
+          },
+        ],
+      ];
+      for (const [name, path] of ways) wantPath(name, path);
+      await Promise.all(ways.map(([name]) => waits(name, "SourceNotFound")));
+      await sleep(faultMs);
+      const times: string[] = [];
+      for (const [name, , change] of ways) {
+        const ms = await took(name, change);
+        times.push(`${name} ${Math.round(ms)} ms`);
+        expect(ms, name).to.be.below(soonMs);
+      }
+      console.log(`      ${times.join(", ")}`);
+    });
+  }
+
+  it("a target whose path leads through a link, or through a file, is mounted on when that goes", async () => {
+    mkdirSync(src("data"));
+    symlinkSync("/tmp", agent.target("link"));
+    writeFileSync(agent.target("file"), "");
+    for (const name of ["link", "file"]) {
+      const mounts = [{ path: agent.target(`${name}/x`) }];
+      want(name, { source: { hostPath: { path: src("data") } }, mounts });
+    }
+    await waits("link", "SymlinkInPath");
+    await waits("file", "TargetNotDirectory");
+    await sleep(2_000);
+    for (const name of ["link", "file"]) {
+      expect(await took(name, () => rmSync(agent.target(name))), name).to.be.below(soonMs);
+    }
+  });
+
+  it("a mount that a process uses goes when that process ends", async () => {
+    want("used", { source: { emptyDir: { medium: "Memory" } } });
+    await agent.status("used", "mounted", isMounted);
+    const user = spawn("sleep", ["1000"], { cwd: agent.target("used") });
+    running.push(user);
+    agent.revoke("used");
+    await waits("used", "TargetBusy");
+    await sleep(4_000);
+    const ms = await took(
+      "used",
+      () => user.kill("SIGKILL"),
+      ({ state }) => state === "Released",
+    );
+    expect(ms).to.be.below(soonMs);
+  });
+
+  it("a mount that something is mounted beneath goes when that is unmounted", async () => {
+    want("parent", { source: { emptyDir: { medium: "Memory" } } });
+    await agent.status("parent", "mounted", isMounted);
+    mkdirSync(`${agent.target("parent")}/sub`);
+    execFileSync("mount", ["-t", "tmpfs", "sub", `${agent.target("parent")}/sub`]);
+    agent.revoke("parent");
+    await agent.status("parent", "something in the way", ({ waiting }) => waiting !== undefined);
+    await sleep(4_000);
+    const unmount = () => execFileSync("umount", [`${agent.target("parent")}/sub`]);
+    expect(await took("parent", unmount, ({ state }) => state === "Released")).to.be.below(soonMs);
+  });
+
+  it("a disk that is empty is mounted when somebody makes a file system on it", async function () {
+    need(this, "loop-devices", "ext4", "mkfs.ext4");
+    using disk = loopDevice(agent.path, "disk", 32);
+    want("disk", { source: { local: { path: disk.path } } });
+    await waits("disk", "FilesystemMissing");
+    await sleep(4_000);
+    const format = () => execFileSync("mkfs.ext4", ["-q", disk.path], { stdio: "ignore" });
+    await until("no look at the disk to be in the way of mkfs", 10_000, () => succeeds(format));
+    expect(await took("disk", () => {})).to.be.below(soonForDiskMs);
+    agent.revoke("disk");
+    await agent.status("disk", "released", ({ state }) => state === "Released");
+  });
+
+  it("a disk that is open elsewhere, or mounted, is used when it is let go", async function () {
+    need(this, "loop-devices", "ext4", "mkfs.ext4");
+    using disk = loopDevice(agent.path, "disk", 32);
+    execFileSync("mkfs.ext4", ["-q", disk.path]);
+    mkdirSync(src("by-hand"));
+    execFileSync("mount", [disk.path, src("by-hand")]);
+    want("disk", { source: { local: { path: disk.path } } });
+    await waits("disk", "DeviceBusy");
+    await sleep(4_000);
+    expect(await took("disk", () => execFileSync("umount", [src("by-hand")])), "mounted").to.be.below(soonForDiskMs);
+    agent.revoke("disk");
+    await agent.status("disk", "released", ({ state }) => state === "Released");
+    const O_RDWR_EXCL = 0o2 | 0o200;
+    const held = openSync(disk.path, O_RDWR_EXCL);
+    want("again", { source: { local: { path: disk.path } } });
+    try {
+      await waits("again", "DeviceBusy");
+      await sleep(4_000);
+    } finally {
+      closeSync(held);
+    }
+    expect(await took("again", () => {}), "open").to.be.below(soonForDiskMs);
+    agent.revoke("again");
+    await agent.status("again", "released", ({ state }) => state === "Released");
+  });
+});
+
+function succeeds(action: () => unknown): boolean {
+  try {
+    action();
+    return true;
+  } catch {
+    return false;
+  }
+}
