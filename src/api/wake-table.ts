@@ -11,7 +11,7 @@ import type { Reason } from "./reasons.ts";
  * - room: a child of the agent has ended
  * - content: the watch of the ConfigMap or Secret that is shown
  * - state: nothing has failed and no attempt is made: what the wait is for is read anew with each change of the API's
- *   objects or of the mount table
+ *   objects or of the mount table, and now and then
  * - backoff: no event; tried again after a while
  *
  * Backoff ends every wait of an attempt that failed, beside what is named here: an event may get lost. So does another
@@ -48,7 +48,7 @@ export const wokenBy = {
   // What the agent cannot read or understand
   Invalid: ["state"],
   StaleRead: ["state"],
-  MountTableUnreadable: ["backoff"],
+  MountTableUnreadable: ["state"],
   JournalFailed: ["backoff"],
 
   // Paths and sources
@@ -98,7 +98,7 @@ export const wokenBy = {
   ForeignMountBeneath: ["mounts"],
   TimedOut: ["backoff"],
   OperationAbandoned: ["process"],
-  NotAnswering: ["process"],
+  NotAnswering: ["state"],
   ProcessLimitReached: ["room"],
   UnexplainedRemoval: ["state"],
 

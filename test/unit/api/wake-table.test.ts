@@ -1,0 +1,37 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect } from "chai";
+import { root } from "../../../hack/lib/root.ts";
+import { type ReasonInfo, reasons } from "../../../src/api/reasons.ts";
+import { type WokenBy, wokenBy } from "../../../src/api/wake-table.ts";
+
+/** Reasons by who tells of them, as docs/reasons.md has it. */
+function documented(): Map<string, string[]> {
+  const text = readFileSync(join(root, "docs/reasons.md"), "utf8");
+  const [, section = ""] = text.split("## What tells that a wait may be over");
+  const rows = (section.split(/^## /m)[0] ?? "").split("\n").filter((line) => /^\| [a-z]+ \| /.test(line));
+  return new Map(
+    rows.flatMap((row) => {
+      const [, by = "", , codes = ""] = row.split("|").map((cell) => cell.trim());
+      return by === "heard by" ? [] : [[by, codes.split(", ")]];
+    }),
+  );
+}
+
+describe("the table of what wakes a wait", () => {
+  it("says of every reason that waits or is blocked what wakes it, and of no other", () => {
+    for (const [code, { kind }] of Object.entries<ReasonInfo>(reasons)) {
+      const by: readonly WokenBy[] = wokenBy[code as keyof typeof wokenBy];
+      expect(by.length > 0, code).to.equal(kind !== "normal");
+    }
+  });
+
+  it("is the one in docs/reasons.md", () => {
+    const codes = new Map<string, string[]>();
+    for (const [code, by] of Object.entries<readonly WokenBy[]>(wokenBy)) {
+      for (const waker of by) codes.set(waker, [...(codes.get(waker) ?? []), code]);
+    }
+    const sorted = (map: Map<string, string[]>) => [...map].map(([by, list]) => [by, [...list].sort()]).sort();
+    expect(sorted(documented())).to.deep.equal(sorted(codes));
+  });
+});
