@@ -1,19 +1,21 @@
 import {
-  chmodSync,
-  mkdirSync,
+  fchmodSync,
+  fstatSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
   readlinkSync,
   renameSync,
-  rmSync,
-  statSync,
   symlinkSync,
+  unlinkSync,
   writeFileSync,
 } from "node:fs";
-import { dirname, join } from "node:path";
+import { basename, dirname } from "node:path";
 import type { PayloadFile } from "../ports.ts";
+import type { Descriptor } from "./descriptor.ts";
 import { errnoOf } from "./errno.ts";
+import { makeDirectoriesAt, openDirectoryAt, openFileAt, removeTreeAt } from "./held-tree.ts";
+import type { Libc } from "./libc.ts";
 
 /**
  * Makes `directory` show exactly `files`, all at once for a reader, in kubelet's layout (behaviour 121,
@@ -23,64 +25,74 @@ import { errnoOf } from "./errno.ts";
  *   ..data    -> ..payload-a1b2c3             swapped by one rename
  *   ..payload-a1b2c3/name                     this payload
  *
- * Nobody else writes here: the targets are bound read-only. A crash leaves at most a payload that nothing points to,
- * which the next call removes.
+ * Nobody else writes here: the targets are bound read-only. Still each name is looked up in a directory that is held, and
+ * no link is followed. A crash leaves at most a payload that nothing points to, which the next call removes.
  * @returns whether anything was written
  */
-export function writeAtomically(directory: string, files: readonly PayloadFile[]): boolean {
-  const data = join(directory, "..data");
-  const current = readLink(data);
-  const same = current !== undefined && isShown(join(directory, current), files);
+export function writeAtomically(libc: Libc, directory: Descriptor, files: readonly PayloadFile[]): boolean {
+  const at = (name: string) => `${directory.path}/${name}`;
+  const current = readLink(at("..data"));
+  const same = current !== undefined && isShown(libc, directory, current, files);
   if (!same) {
     // 1. the new payload, complete, where no reader looks
-    const fresh = mkdtempSync(join(directory, "..payload-"));
-    for (const file of files) writeFile(fresh, file);
-    chmodSync(fresh, 0o755);
+    const fresh = basename(mkdtempSync(at("..payload-")));
+    using payload = openDirectoryAt(libc, directory, fresh);
+    for (const file of files) writeFile(libc, payload, file);
+    fchmodSync(payload.fd, 0o755);
     // 2. one rename shows it
-    const swap = join(directory, "..data_tmp");
-    rmSync(swap, { force: true });
-    symlinkSync(fresh.slice(directory.length + 1), swap);
-    renameSync(swap, data);
+    unlinkIfThere(at("..data_tmp"));
+    symlinkSync(fresh, at("..data_tmp"));
+    renameSync(at("..data_tmp"), at("..data"));
   }
   // 3. names that readers use, new ones first
   const names = new Set(files.map((file) => file.path.split("/", 1)[0] ?? ""));
-  for (const name of names)
-    if (readLink(join(directory, name)) === undefined) symlinkSync(`..data/${name}`, join(directory, name));
+  for (const name of names) if (readLink(at(name)) === undefined) symlinkSync(`..data/${name}`, at(name));
   // 4. what is no longer shown
-  const shown = readLink(data);
-  for (const name of readdirSync(directory)) {
-    if (name === "..data" || name === shown || names.has(name)) continue;
-    rmSync(join(directory, name), { recursive: true, force: true });
+  const shown = readLink(at("..data"));
+  for (const entry of readdirSync(directory.path, { withFileTypes: true })) {
+    if (entry.name === "..data" || entry.name === shown || names.has(entry.name)) continue;
+    removeTreeAt(libc, directory, entry);
   }
   return !same;
 }
 
-function writeFile(base: string, file: PayloadFile): void {
-  const path = join(base, file.path);
-  mkdirSync(dirname(path), { recursive: true, mode: 0o755 });
-  writeFileSync(path, file.content, { flag: "wx", mode: 0o600 });
-  chmodSync(path, file.mode);
+function writeFile(libc: Libc, payload: Descriptor, { path, content, mode }: PayloadFile): void {
+  using parent = makeDirectoriesAt(libc, payload, dirname(path) === "." ? "" : dirname(path), 0o755);
+  using file = openFileAt(libc, parent, basename(path), "make");
+  writeFileSync(file.fd, content);
+  fchmodSync(file.fd, mode);
 }
 
-function isShown(payload: string, files: readonly PayloadFile[]): boolean {
-  const present = listFiles(payload, "");
-  if (present === undefined || present.length !== files.length) return false;
-  return files.every((file) => {
-    if (!present.includes(file.path)) return false;
-    const path = join(payload, file.path);
-    return (statSync(path).mode & 0o777) === file.mode && readFileSync(path).equals(file.content);
+function isShown(libc: Libc, directory: Descriptor, current: string, files: readonly PayloadFile[]): boolean {
+  try {
+    using payload = openDirectoryAt(libc, directory, current);
+    const present = listFiles(libc, payload, "");
+    if (present.length !== files.length) return false;
+    return files.every((file) => {
+      if (!present.includes(file.path)) return false;
+      using open = openFileAt(libc, payload, file.path, "read");
+      return (fstatSync(open.fd).mode & 0o777) === file.mode && readFileSync(open.fd).equals(file.content);
+    });
+  } catch (error) {
+    if (["ENOENT", "ELOOP", "EXDEV", "ENOTDIR"].includes(errnoOf(error) ?? "")) return false;
+    throw error;
+  }
+}
+
+function listFiles(libc: Libc, directory: Descriptor, relative: string): string[] {
+  return readdirSync(directory.path, { withFileTypes: true }).flatMap((entry) => {
+    const path = `${relative}${entry.name}`;
+    if (!entry.isDirectory()) return [path];
+    using inner = openDirectoryAt(libc, directory, entry.name);
+    return listFiles(libc, inner, `${path}/`);
   });
 }
 
-function listFiles(base: string, relative: string): string[] | undefined {
+function unlinkIfThere(path: string): void {
   try {
-    return readdirSync(join(base, relative), { withFileTypes: true }).flatMap((entry) => {
-      const path = join(relative, entry.name);
-      return entry.isDirectory() ? (listFiles(base, path) ?? []) : [path];
-    });
+    unlinkSync(path);
   } catch (error) {
-    if (errnoOf(error) === "ENOENT") return undefined;
-    throw error;
+    if (errnoOf(error) !== "ENOENT") throw error;
   }
 }
 

@@ -26,7 +26,7 @@ const exampleLimit = 5;
  * Runs in a disposable child: the calls block, and the memory goes with it.
  */
 export function emptyTrash(libc: Libc, path: string): TrashLeft {
-  using trash = openDirectory(libc, AT_FDCWD, path);
+  using trash = openDirectory(libc, AT_FDCWD, path, RESOLVE.NO_SYMLINKS);
   const trashed = new Trash(libc, trash);
   for (;;) {
     const pass = trashed.pass();

@@ -1,14 +1,17 @@
-import { chmodSync, lstatSync, mkdirSync, rmdirSync } from "node:fs";
+import { fchmodSync, fstatSync } from "node:fs";
 import { basename, dirname } from "node:path";
 import { VolumeError } from "../../errors.ts";
+import { isBeneath, relativePath } from "../mount-table.ts";
 import type { Directories, DirectoryID, OperationContext, PayloadFile } from "../ports.ts";
 import { writeAtomically } from "./atomic-writer.ts";
 import type { ChildRunner } from "./child-runner.ts";
-import { AT_FDCWD, O } from "./constants.ts";
+import { AT_FDCWD, AT_REMOVEDIR, O, RESOLVE } from "./constants.ts";
 import { Descriptor } from "./descriptor.ts";
 import type { TrashLeft } from "./empty-trash.ts";
 import { errnoOf } from "./errno.ts";
+import { makeDirectoriesAt, openDirectoryAt } from "./held-tree.ts";
 import type { Libc } from "./libc.ts";
+import { targetError } from "./walk.ts";
 
 /**
  * Milliseconds after which the child that empties the trash is ended: somebody may fill it faster than it is emptied.
@@ -18,15 +21,19 @@ const trashDeadlineMs = 10 * 60_000;
 
 export interface LinuxDirectoriesOptions {
   readonly libc: Libc;
-  /** Path of the trash. */
+  /** Path of the trash, which is in the state directory. */
   readonly trash: string;
   readonly runner: ChildRunner;
 }
 
-/** Directories beneath the state directory, which is on a local disk and closed to everybody else (0700). */
+/**
+ * Directories beneath the state directory, which is on a local disk and closed to everybody else (0700). Each path is
+ * walked from a descriptor of the state directory, without links, and what is done is done to what was opened.
+ */
 export class LinuxDirectories implements Directories {
   readonly #libc: Libc;
   readonly #trash: string;
+  readonly #state: string;
   readonly #runner: ChildRunner;
   #sequence = 0;
   #emptying: Promise<void> | undefined;
@@ -35,31 +42,38 @@ export class LinuxDirectories implements Directories {
   constructor({ libc, trash, runner }: LinuxDirectoriesOptions) {
     this.#libc = libc;
     this.#trash = trash;
+    this.#state = dirname(trash);
     this.#runner = runner;
   }
 
   async make(path: string, mode: number): Promise<DirectoryID> {
-    mkdirSync(path, { recursive: true, mode: 0o700 });
-    chmodSync(path, mode);
-    return idOf(path);
+    using state = this.#openState();
+    using made = this.#try(path, () => makeDirectoriesAt(this.#libc, state, this.#relative(path), 0o700));
+    fchmodSync(made.fd, mode);
+    return idOf(made);
   }
 
   async identify(path: string): Promise<DirectoryID | undefined> {
     try {
-      return idOf(path);
+      using state = this.#openState();
+      using found = this.#try(path, () => this.#openItself(state, this.#relative(path)));
+      return idOf(found);
     } catch (error) {
       if (errnoOf(error) === "ENOENT") return undefined;
       throw error;
     }
   }
 
-  async writePayload(directory: string, files: readonly PayloadFile[]): Promise<boolean> {
-    return writeAtomically(directory, files);
+  async writePayload(path: string, files: readonly PayloadFile[]): Promise<boolean> {
+    using state = this.#openState();
+    using directory = this.#try(path, () => openDirectoryAt(this.#libc, state, this.#relative(path)));
+    return this.#try(path, () => writeAtomically(this.#libc, directory, files));
   }
 
   async remove(path: string): Promise<void> {
     try {
-      rmdirSync(path);
+      using parent = this.#openParent(path);
+      this.#libc.unlinkat(parent.fd, basename(path), AT_REMOVEDIR);
     } catch (error) {
       if (!["ENOENT", "ENOTEMPTY", "EBUSY"].includes(errnoOf(error) ?? "")) throw error;
     }
@@ -67,11 +81,16 @@ export class LinuxDirectories implements Directories {
 
   async discard(path: string, id: DirectoryID): Promise<void> {
     const present = await this.identify(path);
-    if (present === undefined || present.inode !== id.inode || present.device !== id.device) return;
+    if (present === undefined || !isSame(present, id)) return;
     await this.make(this.#trash, 0o700);
-    using from = this.#openDirectory(dirname(path));
-    using to = this.#openDirectory(this.#trash);
-    this.#libc.renameat(from.fd, basename(path), to.fd, `${id.inode}.${process.pid}.${this.#sequence++}`);
+    using from = this.#openParent(path);
+    using state = this.#openState();
+    using to = this.#try(this.#trash, () => openDirectoryAt(this.#libc, state, this.#relative(this.#trash)));
+    const name = `${id.inode}.${process.pid}.${this.#sequence++}`;
+    this.#libc.renameat(from.fd, basename(path), to.fd, name);
+    using moved = this.#openItself(to, name);
+    if (isSame(idOf(moved), id)) return;
+    this.#libc.renameFree(to.fd, name, from.fd, basename(path)); // another took its place after the look: it goes back
   }
 
   /** One child at a time; who asks while it works waits for the next one, which sees what was thrown away since. */
@@ -107,12 +126,43 @@ export class LinuxDirectories implements Directories {
     throw new VolumeError("TearDownFailed", "transient", message);
   }
 
-  #openDirectory(path: string): Descriptor {
-    return new Descriptor(this.#libc.openat2(AT_FDCWD, path, O.DIRECTORY | O.NOFOLLOW | O.CLOEXEC, 0, 0));
+  #openParent(path: string): Descriptor {
+    using state = this.#openState();
+    return this.#try(path, () => openDirectoryAt(this.#libc, state, this.#relative(dirname(path)) || "."));
+  }
+
+  #openItself(above: Descriptor, path: string): Descriptor {
+    const resolve = RESOLVE.BENEATH | RESOLVE.NO_SYMLINKS | RESOLVE.NO_MAGICLINKS;
+    return new Descriptor(this.#libc.openat2(above.fd, path, O.PATH | O.NOFOLLOW | O.CLOEXEC, 0, resolve));
+  }
+
+  #openState(): Descriptor {
+    const flags = O.PATH | O.DIRECTORY | O.CLOEXEC;
+    return this.#try(this.#state, () => {
+      return new Descriptor(this.#libc.openat2(AT_FDCWD, this.#state, flags, 0, RESOLVE.NO_SYMLINKS));
+    });
+  }
+
+  #relative(path: string): string {
+    if (!isBeneath(path, this.#state)) throw new Error(`${path} is not beneath ${this.#state}`);
+    return relativePath(this.#state, path);
+  }
+
+  /** A walk beneath the state directory; where it failed for what stands on the way, with the reason. */
+  #try<T>(path: string, walk: () => T): T {
+    try {
+      return walk();
+    } catch (error) {
+      throw targetError(error, { prefix: this.#state, path });
+    }
   }
 }
 
-function idOf(path: string): DirectoryID {
-  const stat = lstatSync(path);
+function idOf({ fd }: Descriptor): DirectoryID {
+  const stat = fstatSync(fd);
   return { device: stat.dev, inode: stat.ino };
+}
+
+function isSame(a: DirectoryID, b: DirectoryID): boolean {
+  return a.inode === b.inode && a.device === b.device;
 }
