@@ -12,8 +12,11 @@ import { until } from "../lib/until.ts";
 
 /** Milliseconds within which a wait ends when its cause is gone; kubelet takes 3, 12 and 58 s after these faults. */
 const soonMs = 1_000;
-/** The same for a disk, which is looked at by several processes, one after the other: seconds where all cores are busy. */
-const soonForDiskMs = 4_000;
+/**
+ * The same where children look, several for a disk, one for a path with a link: seconds while all cores are busy, as long as
+ * other tests run.
+ */
+const soonByChildMs = 4_000;
 
 describe("an agent whose volumes wait, when the cause goes", () => {
   let programs: Programs;
@@ -84,7 +87,7 @@ describe("an agent whose volumes wait, when the cause goes", () => {
       for (const [name, , change] of ways) {
         const ms = await took(name, change);
         times.push(`${name} ${Math.round(ms)} ms`);
-        expect(ms, name).to.be.below(soonMs);
+        expect(ms, name).to.be.below(name === "linked" ? soonByChildMs : soonMs);
       }
       console.log(`      ${times.join(", ")}`);
     });
@@ -142,7 +145,7 @@ describe("an agent whose volumes wait, when the cause goes", () => {
     await sleep(4_000);
     const format = () => execFileSync("mkfs.ext4", ["-q", disk.path], { stdio: "ignore" });
     await until("no look at the disk to be in the way of mkfs", 10_000, () => succeeds(format));
-    expect(await took("disk", () => {})).to.be.below(soonForDiskMs);
+    expect(await took("disk", () => {})).to.be.below(soonByChildMs);
     agent.revoke("disk");
     await agent.status("disk", "released", ({ state }) => state === "Released");
   });
@@ -156,7 +159,7 @@ describe("an agent whose volumes wait, when the cause goes", () => {
     want("disk", { source: { local: { path: disk.path } } });
     await waits("disk", "DeviceBusy");
     await sleep(4_000);
-    expect(await took("disk", () => execFileSync("umount", [src("by-hand")])), "mounted").to.be.below(soonForDiskMs);
+    expect(await took("disk", () => execFileSync("umount", [src("by-hand")])), "mounted").to.be.below(soonByChildMs);
     agent.revoke("disk");
     await agent.status("disk", "released", ({ state }) => state === "Released");
     const O_RDWR_EXCL = 0o2 | 0o200;
@@ -168,7 +171,7 @@ describe("an agent whose volumes wait, when the cause goes", () => {
     } finally {
       closeSync(held);
     }
-    expect(await took("again", () => {}), "open").to.be.below(soonForDiskMs);
+    expect(await took("again", () => {}), "open").to.be.below(soonByChildMs);
     agent.revoke("again");
     await agent.status("again", "released", ({ state }) => state === "Released");
   });

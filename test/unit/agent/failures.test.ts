@@ -25,6 +25,18 @@ describe("Failures", () => {
     expect(failures.failed(publish("/a"), 1, error).attempts).to.equal(2);
   });
 
+  it("an attempt that was pardoned does not make the next delay longer", () => {
+    const delays = Array.from({ length: 4 }, (_, i) => {
+      const { nextAt } = failures.failed(publish("/a"), 1, error);
+      if (i < 3) failures.pardon(slotOf(publish("/a")));
+      return nextAt - system.clock.monotonic();
+    });
+    expect(new Set(delays).size).to.equal(1);
+    expect(failures.failed(publish("/a"), 1, error).nextAt).to.be.above(delays[0] ?? 0);
+    failures.failed(publish("/a"), 2, error);
+    expect(failures.bySlot.get(slotOf(publish("/a")))?.pardoned, "of another spec").to.equal(undefined);
+  });
+
   it("pardon says whether there was a delay to end", () => {
     expect(failures.pardon(slotOf(publish("/a")))).to.equal(false);
     failures.failed(publish("/a"), 1, error);

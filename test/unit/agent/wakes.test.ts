@@ -2,7 +2,6 @@ import { expect } from "chai";
 import { Failures, slotOf } from "../../../src/agent/failures.ts";
 import type { Operation } from "../../../src/agent/operations.ts";
 import { Wakes } from "../../../src/agent/wakes.ts";
-import type { Reason } from "../../../src/api/reasons.ts";
 import { VolumeError } from "../../../src/errors.ts";
 import { MountTable } from "../../../src/host/mount-table.ts";
 import type { Deafness } from "../../../src/host/wakes.ts";
@@ -232,34 +231,4 @@ describe("Wakes", () => {
     wakes.stop();
     expect([ports.heard, system.pendingTimers]).to.deep.equal([[], 0]);
   });
-
-  const sources: readonly (readonly [Reason, Operation, readonly string[]])[] = [
-    ["SourceNotFound", stage(), ["path /host /srv/x follow"]],
-    ["SourceDiffers", stage(), ["path /host /srv/x follow"]],
-    ["FilesystemMissing", stage(), ["path /host /srv/x follow written", "devices"]],
-    [
-      "SymlinkInPath",
-      { volume: "v", kind: "publish", path: `${prefix}/v` },
-      ["path /host /srv/x follow", `path / ${prefix}/v refuse`],
-    ],
-    ["TargetNotDirectory", { volume: "v", kind: "publish", path: `${prefix}/v` }, [`path / ${prefix}/v refuse`]],
-    ["ProcessLimitReached", stage(), ["room"]],
-    [
-      "DeviceBusy",
-      { volume: "v", kind: "unstage", rung: "Normal" },
-      ["path /host /srv/x follow written", "process 41", "process 42", "devices"],
-    ],
-    [
-      "TargetBusy",
-      { volume: "v", kind: "unpublish", path: `${prefix}/v`, rung: "Normal" },
-      ["process 41", "process 42"],
-    ],
-    ["ServerUnreachable", stage(), []],
-  ];
-  for (const [reason, operation, expected] of sources) {
-    it(`${reason} waits for ${expected.join(" and ") || "nothing that tells"}`, () => {
-      fail(operation, new VolumeError(reason, "transient", "why", { heldBy: [41, 42] }));
-      expect(ports.heard).to.deep.equal(expected);
-    });
-  }
 });
