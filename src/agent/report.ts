@@ -23,7 +23,7 @@ export interface ReporterDeps {
 /** Changes within this time are written as one, but for those that somebody waits for (design.md section 2). */
 const coalesceMs = 200;
 /**
- * How long a state that ends by itself (Staging, Mounting, Unmounting, with nothing in the way) must last to be written, in
+ * How long a state that ends by itself (Staging, Mounting, Updating, Unmounting, with nothing in the way) must last to be written, in
  * milliseconds: a node that sets up a thousand volumes would otherwise write each of them once more than needed.
  */
 const passingMs = 1_000;
@@ -64,18 +64,22 @@ export class Reporter {
         this.#queue.pardon();
         for (const name of this.#failed.keys()) this.#enqueue(name);
       },
+      // Of another spec the plan tells.
+      onUpdate: (before, { desired }) => {
+        if (before.desired === desired) this.#enqueue(desired.name);
+      },
     });
   }
 
-  /** @param rewritten intents of which another status came, with nothing else that is new */
-  update({ volumes, changed }: Plan, rewritten: Iterable<string> = []): void {
+  update({ volumes, changed }: Plan): void {
     this.#volumes = volumes;
     for (const name of changed.keys()) {
-      if (volumes.has(name)) continue;
-      if (this.#failed.has(name)) this.#forget(name);
-      this.#quietUntil.delete(name);
+      if (volumes.has(name)) this.#enqueue(name);
+      else {
+        if (this.#failed.has(name)) this.#forget(name);
+        this.#quietUntil.delete(name);
+      }
     }
-    for (const name of new Set([...changed.keys(), ...rewritten])) if (volumes.has(name)) this.#enqueue(name);
   }
 
   /** Resolves when every status that somebody waits for is written, or has failed. */
@@ -154,8 +158,7 @@ export class Reporter {
 
 /** Somebody may be waiting for exactly this: the volume became ready, or was released. */
 function isWaitedFor(before: NodeVolumeIntentStatus, after: AgentStatus): boolean {
-  const ready = findCondition(after.conditions, "Ready")?.status;
-  if (ready === "True") return findCondition(before.conditions, "Ready")?.status !== "True";
+  if (isReady(after)) return !isReady(before) && after.state !== "Updating"; // what does it ends in a moment
   return (
     after.inUse === false && (after.state === "Released" || after.state === "Retained") && before.state !== after.state
   );
@@ -165,11 +168,16 @@ function isWaitedFor(before: NodeVolumeIntentStatus, after: AgentStatus): boolea
  * Whether a state will end by itself, and soon. Not, if what is shown says that the volume is ready: that claims more than is
  * so, and is corrected within the usual time (law L10).
  */
-export function isPassing(before: NodeVolumeIntentStatus, after: AgentStatus): boolean {
+function isPassing(before: NodeVolumeIntentStatus, after: AgentStatus): boolean {
   const { state, waiting, drift, lastError } = after;
-  const isOnItsWay = state === "Staging" || state === "Mounting" || state === "Unmounting";
   const isHindered = waiting !== undefined || drift !== undefined || lastError !== undefined;
-  return isOnItsWay && !isHindered && findCondition(before.conditions, "Ready")?.status !== "True";
+  return state !== undefined && passing.has(state) && !isHindered && !isReady(before);
+}
+
+const passing: ReadonlySet<string> = new Set(["Staging", "Mounting", "Updating", "Unmounting"]);
+
+function isReady({ conditions }: NodeVolumeIntentStatus | AgentStatus): boolean {
+  return findCondition(conditions, "Ready")?.status === "True";
 }
 
 /** Whether a patch changes nothing but how often, and when, something was and will be tried. */

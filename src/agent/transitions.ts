@@ -47,6 +47,8 @@ function standingChange(before: VolumePlan | undefined, after: VolumePlan): Tran
   const is = standingOf(after);
   if (after.desired === undefined || (was?.state === is.state && was.reason === is.reason)) return [];
   if (is.reason === "Progressing" || is.reason === "NotGranted") return [];
+  // All is mounted, and the operation that did it ends in a moment.
+  if (is.state === "Updating" && was?.ready !== "True") return [];
   const good = is.ready === "True" || ["Released", "Retained", "Unmounting", "Suspended"].includes(is.reason);
   if (good && before === undefined) return [];
   return [{ volume: after, type: good ? "Normal" : "Warning", reason: is.reason, message: is.message || is.state }];

@@ -9,7 +9,7 @@ import { ApiError } from "../../../src/kube/api-error.ts";
 import type { KubeClient } from "../../../src/kube/client.ts";
 import { createObjectStore } from "../../../src/kube/object-store.ts";
 import type { Reflector } from "../../../src/kube/reflector.ts";
-import { mounted, planWorld, record, staged, volume, type World, wanted } from "../../lib/plan-world.ts";
+import { mounted, planWorld, record, staged, targetRecord, volume, type World, wanted } from "../../lib/plan-world.ts";
 import { virtualSystem } from "../kube/virtual-system.ts";
 
 /** JSON merge patch (RFC 7386). */
@@ -138,6 +138,10 @@ describe("Reporter", () => {
     update({});
     await system.advance(900);
     expect(server.writes, "while it is staged").to.equal(0);
+    const { mountID: _, ...notYetNoted } = targetRecord();
+    update({ ...done, records: [record({ targets: [notYetNoted] })] });
+    await system.advance(50);
+    expect(server.writes, "while the operation ends").to.equal(0);
     update(done);
     await system.advance(0);
     expect(server.writes).to.equal(1);

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { Plan } from "../../../src/agent/plan.ts";
 import { transitions } from "../../../src/agent/transitions.ts";
-import { mounted, planWorld, record, staged, wanted } from "../../lib/plan-world.ts";
+import { mounted, planWorld, record, staged, targetRecord, wanted } from "../../lib/plan-world.ts";
 
 const settled = { intents: [wanted()], records: [record()], mounts: [staged, mounted] };
 const vanished = { ...settled, intents: [] };
@@ -35,6 +35,17 @@ describe("transitions", () => {
     expect(told(planWorld(released), planWorld({ ...released, intents: [] }))).to.deep.equal([]);
     const kept = { ...settled, records: [record({ retained: true })] };
     expect(told(planWorld({ ...kept, intents: deleting }), planWorld({ ...kept, intents: [] }))).to.deep.equal([]);
+  });
+
+  it("a mount that is there, and not noted yet, is told once it is noted", () => {
+    const { mountID: _, ...unnoted } = targetRecord();
+    const plans = [
+      planWorld({ intents: [wanted()] }),
+      planWorld({ ...settled, records: [record({ targets: [unnoted] })] }),
+      planWorld(settled),
+    ];
+    expect(told(plans[0], plans[1] ?? expect.fail())).to.deep.equal([]);
+    expect(told(plans[1], plans[2] ?? expect.fail()).map(({ message }) => message)).to.deep.equal(["Mounted"]);
   });
 
   it("a volume that is found as it should be when the agent starts is no news", () => {
