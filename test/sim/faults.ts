@@ -72,3 +72,10 @@ export class Faults {
     return { moment: random.pick(["before", "torn", "after"]), ending: random.chance(reboots) ? "reboot" : "kill" };
   }
 }
+
+/** What an effect does, without what it is done to. */
+export function kindOfEffect(what: string): string {
+  const [first = "", second = "", third = ""] = what.split(" ");
+  if (first === "child") return `${first} ${third}`;
+  return second === "" || second.startsWith("/") ? first : `${first} ${second}`;
+}

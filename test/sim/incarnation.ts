@@ -1,5 +1,5 @@
 import type { Cancel, Logger, LogMeta, System, Timers } from "../../src/ports.ts";
-import type { Ending, Faults, Hit } from "./faults.ts";
+import { type Ending, type Faults, type Hit, kindOfEffect } from "./faults.ts";
 import type { SeededRandom } from "./random.ts";
 import type { Scheduler } from "./scheduler.ts";
 import type { Sightings } from "./sightings.ts";
@@ -82,7 +82,7 @@ export class Incarnation {
     if (fault === undefined) return apply;
     return () => {
       this.#deps.trace.add(this.name, `FAULT ${fault.error.message}${fault.happened ? ", but it happens" : ""}`);
-      this.#deps.sightings.add("host fault", `${kindOf(what)}${fault.happened ? ", carried out" : ""}`);
+      this.#deps.sightings.add("host fault", `${kindOfEffect(what)}${fault.happened ? ", carried out" : ""}`);
       this.#deps.sightings.add("host error", fault.error.message);
       if (fault.happened) apply();
       else tear?.();
@@ -135,7 +135,7 @@ export class Incarnation {
   #crash({ ending, moment }: Hit, what: string): void {
     const { trace, faults, sightings } = this.#deps;
     trace.add(this.name, `CRASH (${ending}) ${moment} effect ${faults.effects.length}`);
-    sightings.add(ending, `${moment} ${kindOf(what)}`);
+    sightings.add(ending, `${moment} ${kindOfEffect(what)}`);
     this.end();
     this.#deps.onCrash(ending);
   }
@@ -154,13 +154,6 @@ export class Incarnation {
       child: (meta) => this.#logger({ ...base, ...meta }),
     };
   }
-}
-
-/** What an effect does, without what it is done to. */
-function kindOf(what: string): string {
-  const [first = "", second = "", third = ""] = what.split(" ");
-  if (first === "child") return `${first} ${third}`;
-  return second === "" || second.startsWith("/") ? first : `${first} ${second}`;
 }
 
 function ignore(): void {}

@@ -1,6 +1,8 @@
 import type { Admission } from "../api/admission.ts";
+import { crashLedger, type LedgerEntry } from "../crash-ledger.ts";
 import { crashPoints } from "../crash-points.ts";
 import { describeFailure } from "../failed-run.ts";
+import type { CrashPoint } from "../faults.ts";
 import { type RunInput, type RunResult, runScenario } from "../run-scenario.ts";
 import { randomStories, scenarios } from "../scenarios/all.ts";
 import type { Scenario } from "../scenarios/scenario.ts";
@@ -17,7 +19,8 @@ export interface Outcome {
   readonly runs: number;
   /** Of real time. */
   readonly ms: number;
-  readonly crashPoints: number;
+  /** The effects of the scenario that was crashed, and where. */
+  readonly ledger: readonly LedgerEntry[];
   /** What people need of each run that failed, but for the ones after the first few. */
   readonly failures: readonly string[];
   readonly failed: number;
@@ -43,24 +46,28 @@ export async function carryOut(job: Job, admission: Admission): Promise<Outcome>
     }
     return result;
   };
-  const points = job.kind === "crash" ? await crashAll(job, run) : 0;
+  const ledger = job.kind === "crash" ? await crashAll(job, run) : [];
   if (job.kind === "storm") await stormAll(job, run);
   if (job.kind === "stories") await tellStories(job, run);
   const ms = performance.now() - startedAt;
-  return { runs, ms, crashPoints: points, failures, failed, seen: seen.counts() };
+  return { runs, ms, ledger, failures, failed, seen: seen.counts() };
 }
 
 type Run = (scenario: Scenario, input: RunInput) => Promise<RunResult>;
 
 /** A clean run, and then one for each place in it where a process can end. */
-async function crashAll({ scenario: name, all }: Job & { kind: "crash" }, run: Run): Promise<number> {
+async function crashAll({ scenario: name, all }: Job & { kind: "crash" }, run: Run): Promise<LedgerEntry[]> {
   const scenario = scenarios.find((one) => one.name === name);
   if (scenario === undefined) throw new RangeError(`there is no scenario "${name}"`);
   const clean = await run(scenario, { seed: crashSeed });
-  if (clean.error !== undefined) return 0;
+  if (clean.error !== undefined) return [];
   const points = crashPoints(clean.world.faults.effects, { all });
-  for (const crash of points) await run(scenario, { seed: crashSeed, crash });
-  return points.length;
+  const visited: CrashPoint[] = [];
+  for (const crash of points) {
+    const { world } = await run(scenario, { seed: crashSeed, crash });
+    if (world.faults.struck) visited.push(crash);
+  }
+  return crashLedger(clean.world.faults.effects, visited);
 }
 
 /** Seeds take the scenarios in turn, and decide everything else. */
