@@ -165,6 +165,19 @@ describe("Reporter", () => {
     expect(store.get(volume)?.raw.status?.conditions?.find(({ type }) => type === "Ready")?.status).to.equal("False");
   });
 
+  it("says within the usual time that what was ready is being released", async () => {
+    const { server, reporter, system, store, show } = story();
+    reporter.update(planWorld({ intents: [wanted()], ...done }));
+    await system.advance(0);
+    const { status } = store.get(volume)?.raw ?? expect.fail("no intent");
+    const revoked = { ...wanted({ deleting: true, generation: 2 }), status };
+    show(revoked);
+    reporter.update(planWorld({ ...done, intents: [revoked] }));
+    await system.advance(250);
+    expect(server.writes).to.equal(2);
+    expect(store.get(volume)?.raw.status?.state).to.equal("Unmounting");
+  });
+
   it("takes only what changed in a plan", async () => {
     const { server, reporter, system } = story();
     const plan = planWorld({ intents: [wanted()], ...done });
