@@ -3,6 +3,7 @@ import { full, need } from "../lib/requirements.ts";
 import { Arena } from "../lib/swapper/arena.ts";
 import { makeRaces } from "../lib/swapper/make-races.ts";
 import { type Outcomes, type Race, run } from "../lib/swapper/race.ts";
+import { stateRaces } from "../lib/swapper/state-races.ts";
 import { Swapper } from "../lib/swapper/swapper.ts";
 import { targetRaces } from "../lib/swapper/target-races.ts";
 
@@ -51,5 +52,5 @@ describe("paths that are swapped while they are walked", function () {
       expect(total.size, "some were refused: the race was hit").to.be.greaterThan(1);
     });
 
-  for (const one of [...targetRaces, ...makeRaces]) race(one);
+  for (const one of [...targetRaces, ...makeRaces, ...stateRaces]) race(one);
 });

@@ -10,7 +10,7 @@ const beneath = RESOLVE.BENEATH | RESOLVE.NO_SYMLINKS | RESOLVE.NO_MAGICLINKS;
 
 /** A directory by its path beneath another. @throws Errno ELOOP, EXDEV, ENOTDIR, ENOENT */
 export function openDirectoryAt(libc: Libc, above: Descriptor, path: string): Descriptor {
-  return new Descriptor(libc.openat2(above.fd, path, O.RDONLY | O.DIRECTORY | O.NOFOLLOW | O.CLOEXEC, 0, beneath));
+  return new Descriptor(libc.openat2(above.fd, path, O.RDONLY | O.DIRECTORY | O.CLOEXEC, 0, beneath));
 }
 
 /** A file beneath a held directory. @throws Errno, EEXIST if it is to be made and is there */

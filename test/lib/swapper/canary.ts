@@ -6,7 +6,7 @@ import type { MountEntry } from "../../../src/host/mountinfo.ts";
 export class Canary {
   readonly #path: string;
   readonly #foreign: () => readonly MountEntry[];
-  readonly #before: { readonly tree: readonly string[]; readonly mounts: readonly string[] };
+  readonly #before: Readonly<Record<"tree" | "mounts" | "shown", readonly string[]>>;
 
   constructor(path: string, foreign: () => readonly MountEntry[]) {
     this.#path = path;
@@ -25,7 +25,10 @@ export class Canary {
   }
 
   #now() {
-    return { tree: describeTree(this.#path), mounts: this.#mounts() };
+    const shown = this.#foreign().flatMap(({ point, source }) =>
+      describeTree(point).map((line) => [source, line.replace(point, "")].join(" ")),
+    );
+    return { tree: describeTree(this.#path), mounts: this.#mounts(), shown: shown.sort() };
   }
 
   /** Not where they are: the swapper moves their mount points. */
