@@ -62,6 +62,23 @@ export const wakes: readonly Scenario[] = [
     },
   },
   {
+    name: "a child that does not end, even killed, ends after all, and its volume goes on at once",
+    async run(world) {
+      const disk = world.node.machine.addDisk("/dev/vdb", "ext4");
+      disk.hung = true;
+      const volume = world.cluster.createIntent("disk", {
+        source: { local: { path: "/dev/vdb" } },
+        mounts: [target("disk")],
+      });
+      await world.settle({ blocked: { [volume]: "OperationAbandoned" } });
+      await world.sleep(longWaitMs);
+      disk.release();
+      await within(world, 1_000, "the mount", () => world.mountsOn(target("disk")) === 1);
+      world.cluster.deleteIntent(volume);
+      await world.settle();
+    },
+  },
+  {
     name: "the event of a source that appears is lost: the backoff ends the wait",
     async run(world) {
       const volume = world.cluster.createIntent("late", {
