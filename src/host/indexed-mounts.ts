@@ -6,6 +6,7 @@ const keys = {
   point: (mount: MountEntry) => mount.point,
   parent: (mount: MountEntry) => (mount.parent === mount.id ? undefined : mount.parent),
   peerGroup: (mount: MountEntry) => mount.shared,
+  master: (mount: MountEntry) => mount.master,
   device: (mount: MountEntry) => mount.device,
 } as const;
 

@@ -129,6 +129,11 @@ export class MountTable {
     return this.#find("peerGroup", group);
   }
 
+  /** Mounts that receive propagation from a peer group. */
+  slaves(group: number): readonly MountEntry[] {
+    return this.#find("master", group);
+  }
+
   /** Mount points at or beneath `path`, reachable or not. */
   beneath(path: string): MountEntry[] {
     return this.entries.filter((entry) => isBeneath(entry.point, path));

@@ -131,8 +131,9 @@ export class StatmountReader implements MountReader {
 
   /**
    * Asks about mounts, and about those whose line may change with theirs though nobody tells: what is mounted on them,
-   * whose path changes when they move, and what shares their mount point, whose parent changes when a mount is put
-   * beneath it or taken from there (propagation, move_mount(2) with MOVE_MOUNT_BENEATH).
+   * whose path changes when they move, and whose parent when they go from beneath it; what is on their mount point, whose
+   * parent changes when they come beneath it (propagation, move_mount(2) with MOVE_MOUNT_BENEATH); and what receives
+   * propagation from them, which has another master when the last of a peer group goes.
    */
   #ask(ids: ReadonlySet<number>): readonly Change[] {
     const changes: Change[] = [];
@@ -151,7 +152,7 @@ export class StatmountReader implements MountReader {
       changes.push({ before, after });
       if (before !== undefined) {
         near(this.#table.childrenOf(before.id));
-        near(this.#table.layers(before.point));
+        if (before.shared !== undefined) near(this.#table.slaves(before.shared));
       }
       if (after !== undefined) near(this.#table.layers(after.point));
     }

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import type { Libc } from "../../../src/host/linux/libc.ts";
-import { isBeneath } from "../../../src/host/mount-table.ts";
+import { MountTable } from "../../../src/host/mount-table.ts";
 import { parseMountinfo } from "../../../src/host/mountinfo.ts";
 import type { KernelCalls } from "../../sim/differential/kernel-calls.ts";
 import type { SeededRandom } from "../../sim/random.ts";
@@ -34,12 +34,12 @@ export class MountChurn {
 
   /** Does something. @returns what the kernel tells of it */
   step(): ChurnStep & { readonly told: Told } {
-    const mounts = parseMountinfo(readFileSync("/proc/self/mountinfo", "utf8")).filter(
-      ({ point }) => isBeneath(point, this.#root) && point !== this.#root,
-    );
+    const table = new MountTable(parseMountinfo(readFileSync("/proc/self/mountinfo", "utf8")));
+    const all = table.beneath(this.#root);
+    const mounts = all.filter((mount) => mount.point !== this.#root && table.at(mount.point) === mount);
     this.#directories = this.#directories.filter((path) => existsSync(path));
     const name =
-      mounts.length > most || this.#random.chance(mounts.length / most / 4)
+      all.length > most || this.#random.chance(all.length / most / 4)
         ? "unmountTree"
         : this.#random.chance(0.15)
           ? "makeDirectory"

@@ -29,7 +29,7 @@ export interface ChurnContext {
   readonly libc: Libc;
   /** Beneath which everything happens. */
   readonly root: string;
-  /** Mounts beneath it now. */
+  /** Mounts beneath it now to which their paths lead. */
   readonly mounts: readonly MountEntry[];
   /** Directories beneath it that were made and can be reached. */
   readonly directories: string[];

@@ -15,6 +15,7 @@ const step = fc.record({
   point: fc.constantFrom(...points),
   parent: fc.integer({ min: 1, max: lastID }),
   shared: fc.option(fc.integer({ min: 1, max: 3 }), { nil: undefined }),
+  master: fc.option(fc.integer({ min: 1, max: 3 }), { nil: undefined }),
   device: fc.constantFrom("0:1", "0:2", "8:1"),
   again: fc.boolean(),
 });
@@ -33,7 +34,7 @@ function answers(table: MountTable) {
       beneath: table.beneath(point),
     })),
     ids: Array.from({ length: lastID + 1 }, (_, id) => [table.byID(id), table.childrenOf(id)]),
-    groups: [1, 2, 3].map((group) => table.peers(group)),
+    groups: [1, 2, 3].map((group) => [table.peers(group), table.slaves(group)]),
     devices: ["0:1", "0:2", "8:1"].map((device) => table.ofDevice(device)),
   };
 }
@@ -41,10 +42,20 @@ function answers(table: MountTable) {
 /** The mounts after a batch of steps; an id that is used again is another mount. */
 function changed(mounts: ReadonlyMap<number, MountEntry>, batch: readonly Step[], nextUnique: () => number) {
   const next = new Map(mounts);
-  for (const { id, gone, again, shared, ...rest } of batch) {
+  for (const { id, gone, again, shared, master, ...rest } of batch) {
     const uniqueID = again ? nextUnique() : (next.get(id)?.uniqueID ?? nextUnique());
     if (gone) next.delete(id);
-    else next.set(id, entry({ id, uniqueID, ...rest, ...(shared !== undefined && { shared }) }));
+    else
+      next.set(
+        id,
+        entry({
+          id,
+          uniqueID,
+          ...rest,
+          ...(shared !== undefined && { shared }),
+          ...(master !== undefined && { master }),
+        }),
+      );
   }
   return next;
 }
