@@ -13,7 +13,10 @@ export function decide(desired: Desired | undefined, context: StepContext): { ph
   if (desired === undefined) return decideWithoutIntent(context);
   if (isStale(desired, record)) return { phase: "setUp", steps: problem({ reason: "StaleRead", message: staleRead }) };
   if (desired.deleting) return decideRelease(desired, context);
-  if (isInvalid(desired)) return { phase: "invalid", steps: problem({ reason: "Invalid", message: desired.problem }) };
+  if (isInvalid(desired)) {
+    const { reason = "Invalid", problem: message } = desired;
+    return { phase: "invalid", steps: problem({ reason, message }) };
+  }
   if (desired.mode === "Observe") return { phase: "observe", steps: observeSteps(desired, context) };
   if (!desired.granted) return { phase: "ungranted", steps: nothing };
   return { phase: "setUp", steps: setUpSteps(desired, context) };

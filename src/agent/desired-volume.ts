@@ -37,6 +37,8 @@ export interface InvalidVolume {
   readonly deleting: boolean;
   /** Each with the field's path. */
   readonly problem: string;
+  /** What is wrong, where that has a code of its own. */
+  readonly reason?: "DotDotInPath";
   /** As far as they could be read: a release needs no more. */
   readonly deletionPolicy: "Unmount" | "Retain";
   readonly unmountPolicy: UnmountPolicy;

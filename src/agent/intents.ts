@@ -1,5 +1,6 @@
 import type { KubeObject } from "../api/meta.ts";
 import { resource } from "../api/names.ts";
+import { hasDots } from "../api/path.ts";
 import type { NodeVolumeIntent } from "../api/types.gen.ts";
 import { parseIntent } from "../api/validate.ts";
 import { createReflector, type Reflector, type ReflectorDeps } from "../kube/reflector.ts";
@@ -44,8 +45,16 @@ export function understand(object: unknown): IntentEntry | undefined {
     generation: metadata.generation ?? 0,
     deleting: metadata.deletionTimestamp !== undefined,
     problem: `not understood: ${problem}`,
+    ...(hasDotsInTarget(raw) && { reason: "DotDotInPath" as const }),
     deletionPolicy: spec?.deletionPolicy === "Retain" ? "Retain" : "Unmount",
     unmountPolicy: { max: "Normal", timeoutSeconds: 90 },
   };
   return { metadata, raw, desired };
+}
+
+/** Of an object that was not understood, so nothing of it is known. */
+function hasDotsInTarget({ spec }: NodeVolumeIntent): boolean {
+  const mounts: unknown = spec?.mounts;
+  if (!Array.isArray(mounts)) return false;
+  return mounts.some((mount: { path?: unknown } | null) => typeof mount?.path === "string" && hasDots(mount.path));
 }

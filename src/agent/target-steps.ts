@@ -1,3 +1,4 @@
+import { hasDots } from "../api/path.ts";
 import { identityOf, isBeneath, type MountIdentity, sameIdentity } from "../host/mount-table.ts";
 import { attributeDifference } from "./attributes.ts";
 import type { DesiredMount, DesiredVolume } from "./desired-volume.ts";
@@ -77,6 +78,7 @@ function adoptSame(target: TargetView, source: MountIdentity | undefined): Actio
 }
 
 function pathProblem(path: string, { allowedPrefixes }: PlanSettings): Problem | undefined {
+  if (hasDots(path)) return { reason: "DotDotInPath", message: `${path} has a segment "." or ".."` };
   if (allowedPrefixes.some((prefix) => path !== prefix && isBeneath(path, prefix))) return undefined;
   const message = `${path} is not beneath one of the allowed prefixes: ${allowedPrefixes.join(", ")}`;
   return { reason: "PathNotAllowed", message };
