@@ -17,7 +17,6 @@ export class DesiredWorld {
   readonly #deps: DesiredWorldDeps;
   readonly #volumes = new Map<string, Desired>();
   readonly #refs = new Map<string, ObjectRef>();
-  readonly #rewritten = new Set<string>();
   #followed = true;
 
   constructor(deps: DesiredWorldDeps) {
@@ -29,8 +28,7 @@ export class DesiredWorld {
     return store.subscribe({
       onAdd: (entry) => this.#take(entry.desired),
       onUpdate: (before, { desired }) => {
-        if (before.desired === desired) this.#rewritten.add(desired.name);
-        this.#take(desired);
+        if (before.desired !== desired) this.#take(desired); // else another status, which nothing is decided from
       },
       onDelete: ({ desired }) => this.#drop(desired.name),
       onState: onChange,
@@ -51,13 +49,6 @@ export class DesiredWorld {
     if (this.#followed) return;
     this.#followed = true;
     this.#deps.follow([...this.#refs.values()]);
-  }
-
-  /** Intents of which another status came, but nothing that a plan is made from; each is told once. */
-  takeRewritten(): string[] {
-    const names = [...this.#rewritten];
-    this.#rewritten.clear();
-    return names;
   }
 
   #take(desired: Desired): void {

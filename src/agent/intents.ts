@@ -2,11 +2,12 @@ import type { KubeObject } from "../api/meta.ts";
 import { resource } from "../api/names.ts";
 import { hasDots } from "../api/path.ts";
 import type { NodeVolumeIntent } from "../api/types.gen.ts";
-import { parseIntent } from "../api/validate.ts";
+import { parseIntent, parseIntentStatus } from "../api/validate.ts";
 import { createReflector, type Reflector, type ReflectorDeps } from "../kube/reflector.ts";
+import { sameJson } from "../kube/same-json.ts";
 import type { Transport } from "../kube/transport.ts";
 import type { System } from "../ports.ts";
-import { type Desired, desiredVolume } from "./desired-volume.ts";
+import { type Desired, desiredVolume, isInvalid } from "./desired-volume.ts";
 import { volumeKey } from "./volume-key.ts";
 
 /** An intent as it came, and as it is understood. */
@@ -20,18 +21,27 @@ export function intentsOf(
   node: string,
   deps: { system: System; transport: Transport; onRestart?: NonNullable<ReflectorDeps<IntentEntry>["onRestart"]> },
 ): Reflector<IntentEntry> {
-  return createReflector<IntentEntry>({
+  const intents: Reflector<IntentEntry> = createReflector<IntentEntry>({
     ...deps,
     resource: resource.intents,
     fieldSelector: `spec.nodeName=${node}`,
-    project: understand,
+    project: (object) => understand(object, (name) => intents.store.get(name)),
   });
+  return intents;
 }
 
-/** Understood once, when it comes in. */
-export function understand(object: unknown): IntentEntry | undefined {
+/**
+ * Understood once, when it comes in. Of an object that differs from what is known in its status alone, `desired` is the
+ * very same: each status that is written comes back twice, as the answer and by the watch.
+ */
+export function understand(
+  object: unknown,
+  known: (name: string) => IntentEntry | undefined = () => undefined,
+): IntentEntry | undefined {
   const raw = object as NodeVolumeIntent; // the API server's own object; only metadata is read before it is validated
   if (raw.metadata?.name === undefined) return undefined;
+  const before = known(raw.metadata.name);
+  if (before !== undefined && isSameIntent(before, raw)) return withStatus(before, raw);
   const parsed = parseIntent(raw);
   if (parsed.ok) {
     const intent = parsed.value;
@@ -57,4 +67,18 @@ function hasDotsInTarget({ spec }: NodeVolumeIntent): boolean {
   const mounts: unknown = spec?.mounts;
   if (!Array.isArray(mounts)) return false;
   return mounts.some((mount: { path?: unknown } | null) => typeof mount?.path === "string" && hasDots(mount.path));
+}
+
+/** Whether two objects are one intent with one spec; the generation alone is a number that the server has chosen. */
+function isSameIntent({ raw: { metadata, spec } }: IntentEntry, now: NodeVolumeIntent): boolean {
+  const { uid, generation, deletionTimestamp } = now.metadata;
+  const same = uid === metadata.uid && generation === metadata.generation;
+  return same && deletionTimestamp === metadata.deletionTimestamp && sameJson(spec, now.spec);
+}
+
+function withStatus({ raw, desired, metadata: known }: IntentEntry, now: NodeVolumeIntent): IntentEntry {
+  const { metadata } = now;
+  const isKnown = metadata.resourceVersion !== undefined && metadata.resourceVersion === known.resourceVersion;
+  const status = isKnown ? raw.status : isInvalid(desired) ? now.status : parseIntentStatus(now.status);
+  return { metadata, raw: { ...raw, metadata, status }, desired };
 }

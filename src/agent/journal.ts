@@ -129,6 +129,7 @@ export class Journal {
   /** Writes what is pending until nothing is. Never rejects: each waiter hears of its own batch. */
   async #write(): Promise<void> {
     this.#writing = true;
+    await undefined; // what is put by others in the same turn goes along
     while (this.#pending.length > 0) {
       const batch = this.#pending;
       this.#pending = [];

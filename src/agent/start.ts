@@ -192,7 +192,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
     }
     knew = plan.synced;
     vitals.looked();
-    reporter.update(plan, world.takeRewritten());
+    reporter.update(plan);
     state.update(plan, table);
     wakes.follow(plan, table);
     wakes.followChildren(loop.abandonedChildren());

@@ -60,6 +60,13 @@ function parse<T>(kind: Kind, input: unknown): Parsed<T> {
   return { ok: true, value: value as T };
 }
 
+/** The status of an intent as parseIntent reads it, of an object whose spec is known to be understood. */
+export function parseIntentStatus(input: unknown): NodeVolumeIntent["status"] {
+  const { status, statusAtBirth } = validators.NodeVolumeIntent();
+  const value = copyJson(input ?? statusAtBirth);
+  return (status(value) ? value : copyJson(statusAtBirth)) as NodeVolumeIntent["status"];
+}
+
 function refused(errors: readonly FieldError[]): { readonly ok: false; readonly errors: readonly FieldError[] } {
   const distinct = new Map(errors.map((error) => [`${error.path} ${error.message}`, error]));
   return { ok: false, errors: [...distinct.values()] };

@@ -1,92 +1,9 @@
 import { expect } from "chai";
 import { Journal } from "../../../src/agent/journal.ts";
-import { formatForget, formatJournal, formatPut, parseJournal } from "../../../src/agent/journal-format.ts";
-import type { VolumeRecord } from "../../../src/agent/record.ts";
+import { formatJournal, formatPut } from "../../../src/agent/journal-format.ts";
 import type { JournalFile } from "../../../src/host/ports.ts";
 import { silent } from "../../lib/silent-log.ts";
-
-const record = (name: string, generation = 1): VolumeRecord => ({
-  name,
-  key: `key-${name}`,
-  type: "emptyDir",
-  uid: "u1",
-  generation,
-  targets: [],
-});
-
-/** A journal file in memory that fails when told to, as a full disk does: with half of the text written. */
-class FakeJournalFile implements JournalFile {
-  text: string | undefined;
-  appends = 0;
-  replaces = 0;
-  failNext = false;
-  readonly copies = new Map<string, string | undefined>();
-
-  async read(): Promise<string | undefined> {
-    return this.text;
-  }
-  async append(text: string): Promise<void> {
-    this.appends++;
-    if (this.failNext) {
-      this.failNext = false;
-      this.text += text.slice(0, text.length / 2);
-      throw new Error("ENOSPC");
-    }
-    this.text = (this.text ?? "") + text;
-  }
-  async replace(text: string): Promise<void> {
-    this.replaces++;
-    this.text = text;
-  }
-  async keepCopy(suffix: string): Promise<string> {
-    this.copies.set(suffix, this.text);
-    return suffix;
-  }
-  async close(): Promise<void> {}
-}
-
-/** A journal whose header names this version of the format. */
-function formatOf(version: number): string {
-  const text = formatJournal({ bootID: "b", epoch: 1, records: new Map() });
-  const json = text.replace('"journal":1', `"journal":${version}`).slice(9, -1);
-  let hash = 0x811c9dc5;
-  for (const char of json) hash = Math.imul(hash ^ char.charCodeAt(0), 0x01000193);
-  return `${(hash >>> 0).toString(16).padStart(8, "0")} ${json}\n`;
-}
-
-describe("journal format", () => {
-  it("gives back what was written, the newest of each volume", () => {
-    const text =
-      formatJournal({ bootID: "b", epoch: 3, records: new Map([["a", record("a")]]) }) +
-      formatPut(record("a", 2)) +
-      formatPut(record("c")) +
-      formatForget("c");
-    const parsed = parseJournal(text);
-    expect(parsed).to.include({ bootID: "b", epoch: 3, damaged: 0 });
-    expect([...parsed.records.values()]).to.deep.equal([record("a", 2)]);
-  });
-
-  it("passes over a last line that was cut off at any character", () => {
-    const whole = formatJournal({ bootID: "b", epoch: 1, records: new Map() }) + formatPut(record("a"));
-    const last = formatPut(record("z", 9));
-    for (let length = 0; length < last.length; length++) {
-      const parsed = parseJournal(whole + last.slice(0, length));
-      expect([...parsed.records.keys()], `cut at ${length}`).to.deep.equal(["a"]);
-      expect(parsed.damaged).to.equal(0);
-    }
-  });
-
-  it("counts a line that was damaged, and reads the others", () => {
-    const text = formatPut(record("a")) + formatPut(record("b")).replace("u1", "u2") + formatPut(record("c"));
-    const parsed = parseJournal(text);
-    expect([...parsed.records.keys()]).to.deep.equal(["a", "c"]);
-    expect(parsed.damaged).to.equal(1);
-  });
-
-  it("refuses a format of another version", () => {
-    expect(() => parseJournal(formatOf(2))).to.throw("format 2");
-  });
-});
+import { FakeJournalFile, formatOf, record } from "./fake-journal-file.ts";
 
 describe("Journal", () => {
   const open = (file: JournalFile, bootID = "b1") => Journal.open(file, bootID, silent);
@@ -99,12 +16,26 @@ describe("Journal", () => {
     expect(again.records.get("a")).to.deep.equal(record("a"));
   });
 
-  it("writes changes that wait for the disk together as one append", async () => {
+  it("writes changes that come in one turn, and those that wait for the disk, together as one append", async () => {
     const file = new FakeJournalFile();
     const journal = await open(file);
-    await Promise.all(["a", "b", "c", "d"].map((name) => journal.put(record(name))));
-    expect(file.appends).to.equal(2); // the first at once, the others together
-    expect((await open(file)).records.size).to.equal(4);
+    const first = Promise.all(["a", "b", "c", "d"].map((name) => journal.put(record(name))));
+    while (file.appends === 0) await undefined;
+    await Promise.all([first, ...["e", "f"].map((name) => journal.put(record(name)))]);
+    expect(file.appends).to.equal(2);
+    expect((await open(file)).records.size).to.equal(6);
+  });
+
+  it("knows which volumes have a child on record, also when it is opened", async () => {
+    const file = new FakeJournalFile();
+    const journal = await open(file);
+    const child = { pid: 7, startTime: 9 };
+    await journal.put({ ...record("a"), child });
+    await journal.put(record("b"));
+    expect([...journal.children]).to.deep.equal([["a", child]]);
+    expect([...(await open(file)).children]).to.deep.equal([["a", child]]);
+    await journal.put(record("a"));
+    expect([...journal.children]).to.deep.equal([]);
   });
 
   it("rejects when it cannot write, and loses nothing that is written afterwards", async () => {
@@ -128,7 +59,10 @@ describe("Journal", () => {
     const journal = await open(file);
     await journal.put(record("a", 1));
     file.failNext = true;
-    const results = await Promise.allSettled([journal.put(record("a", 2)), journal.put(record("a", 3))]);
+    const appends = file.appends;
+    const fails = journal.put(record("a", 2));
+    while (file.appends === appends) await undefined;
+    const results = await Promise.allSettled([fails, journal.put(record("a", 3))]);
     expect(results.map((result) => result.status)).to.deep.equal(["rejected", "fulfilled"]);
     expect(journal.records.get("a")?.generation).to.equal(3);
     file.failNext = true;

@@ -1,0 +1,37 @@
+import { expect } from "chai";
+import { formatForget, formatJournal, formatPut, parseJournal } from "../../../src/agent/journal-format.ts";
+import { formatOf, record } from "./fake-journal-file.ts";
+
+describe("journal format", () => {
+  it("gives back what was written, the newest of each volume", () => {
+    const text =
+      formatJournal({ bootID: "b", epoch: 3, records: new Map([["a", record("a")]]) }) +
+      formatPut(record("a", 2)) +
+      formatPut(record("c")) +
+      formatForget("c");
+    const parsed = parseJournal(text);
+    expect(parsed).to.include({ bootID: "b", epoch: 3, damaged: 0 });
+    expect([...parsed.records.values()]).to.deep.equal([record("a", 2)]);
+  });
+
+  it("passes over a last line that was cut off at any character", () => {
+    const whole = formatJournal({ bootID: "b", epoch: 1, records: new Map() }) + formatPut(record("a"));
+    const last = formatPut(record("z", 9));
+    for (let length = 0; length < last.length; length++) {
+      const parsed = parseJournal(whole + last.slice(0, length));
+      expect([...parsed.records.keys()], `cut at ${length}`).to.deep.equal(["a"]);
+      expect(parsed.damaged).to.equal(0);
+    }
+  });
+
+  it("counts a line that was damaged, and reads the others", () => {
+    const text = formatPut(record("a")) + formatPut(record("b")).replace("u1", "u2") + formatPut(record("c"));
+    const parsed = parseJournal(text);
+    expect([...parsed.records.keys()]).to.deep.equal(["a", "c"]);
+    expect(parsed.damaged).to.equal(1);
+  });
+
+  it("refuses a format of another version", () => {
+    expect(() => parseJournal(formatOf(2))).to.throw("format 2");
+  });
+});
