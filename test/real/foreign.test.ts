@@ -48,6 +48,20 @@ describe("what is foreign, on the real kernel", () => {
     expect((await node.volume(name)).phase).to.equal("released");
   });
 
+  it("a mount beneath ours, on the same path, is reported, and neither is unmounted when the intent goes", async () => {
+    node.want(one());
+    await node.converge();
+    execFileSync("umount", [node.target("a")]);
+    foreignAt(node.target("a"));
+    execFileSync("mount", ["--bind", `${node.path}/src`, node.target("a")]);
+    expect(await problemAt(node.target("a"))).to.equal("ForeignMountBeneath");
+    node.want(one({ deleting: true, generation: 2 }));
+    expect((await node.volume(name)).phase).to.equal("tearDown");
+    execFileSync("umount", [node.target("a")]);
+    canary(node.target("a"));
+    expect((await node.volume(name)).phase).to.equal("released");
+  });
+
   it("a mount over a directory above hides ours: nothing is mounted a second time", async () => {
     node.want(intent({ source: source(), mounts: [{ path: node.target("deep/a") }] }));
     await node.converge();

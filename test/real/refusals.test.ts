@@ -1,5 +1,7 @@
-import { existsSync, mkdirSync, readdirSync, symlinkSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { expect } from "chai";
+import { understand } from "../../src/agent/intents.ts";
 import { intent, type RealNode } from "../lib/real-node.ts";
 import { withNode } from "../lib/with-node.ts";
 
@@ -43,6 +45,46 @@ describe("refusals, on the real kernel", () => {
     node.want(intent({ source: source(), mounts: [{ path: node.target("link/a") }] }));
     expect((await node.volume(name)).failure?.reason).to.equal("SymlinkInPath");
     expect(readdirSync(`${node.path}/elsewhere`)).to.deep.equal([]);
+  });
+
+  it("a mount between prefix and target: nothing is made in it", async () => {
+    mkdirSync(node.target("disk"));
+    execFileSync("mount", ["-t", "tmpfs", "foreign", node.target("disk")]);
+    node.want(intent({ source: source(), mounts: [{ path: node.target("disk/a") }] }));
+    expect((await node.volume(name)).failure?.reason).to.equal("ForeignMountInPath");
+    expect(readdirSync(node.target("disk"))).to.deep.equal([]);
+    execFileSync("umount", [node.target("disk")]);
+    node.forgetFailures();
+    await node.converge();
+    expect(node.mountAt(node.target("disk/a"))).not.to.equal(undefined);
+  });
+
+  it("a file where a directory must be, and a directory where a file must be", async () => {
+    writeFileSync(node.target("file"), "theirs");
+    node.want(intent({ source: source(), mounts: [{ path: node.target("file") }] }));
+    expect((await node.volume(name)).failure?.reason).to.equal("TargetNotDirectory");
+    node.want(intent({ source: source(), mounts: [{ path: node.target("file/a") }], generation: 2 }));
+    expect((await node.volume(name)).failure?.reason).to.equal("TargetNotDirectory");
+    mkdirSync(node.target("directory"));
+    writeFileSync(`${node.path}/src/one`, "");
+    const one = { hostPath: { path: `${node.path}/src/one`, type: "File" } } as const;
+    node.want(intent({ source: one, mounts: [{ path: node.target("directory") }], name: "node.file-1" }));
+    expect((await node.volume("node.file-1")).failure?.reason).to.equal("TargetNotFile");
+    expect(readFileSync(node.target("file"), "utf8")).to.equal("theirs");
+    expect(node.mounts()).to.deep.equal([]);
+  });
+
+  it("a target with .. in it, which the API server refuses already", async () => {
+    const object = intent({ source: source(), mounts: [{ path: node.target("a") }] });
+    const path = `${node.target("a")}/../../elsewhere`;
+    const mounts = object.spec.mounts.map((mount) => ({ ...mount, path }));
+    const entry = understand({ ...object, spec: { ...object.spec, mounts } });
+    expect(entry?.desired).to.include({ reason: "DotDotInPath" });
+    const mounter = node.host.effects({ deadlineMs: 1000, formatDeadlineMs: 1000, onChild: async () => {} }).mounter;
+    const target = { prefix: `${node.path}/mnt`, path };
+    const refused = await mounter.makeTarget(target, "directory").catch((error: unknown) => error);
+    expect(refused).to.include({ reason: "DotDotInPath" });
+    expect(existsSync(`${node.path}/elsewhere`)).to.equal(false);
   });
 
   it("a hostPath of another type, and one that is missing", async () => {

@@ -65,10 +65,11 @@ export class World {
     for (const file of ["outside/file", "outside/sub/theirs", "root/src/sub/ours", "prefix/dir/full/kept"]) {
       writeFileSync(`${path}/${file}`, "content");
     }
-    for (const link of ["prefix/link", "prefix/dir/leaflink", "root/link", "state/link"]) {
-      symlinkSync(`${path}/outside`, `${path}/${link}`);
+    // Relative: an absolute link leads over the root directory, and so out of the mount, which is refused besides.
+    for (const link of ["prefix/link", "root/link", "state/link"]) symlinkSync("../outside", `${path}/${link}`);
+    for (const link of ["prefix/dir/leaflink", "root/src/leaflink"]) {
+      symlinkSync("../../outside/target", `${path}/${link}`);
     }
-    symlinkSync("../../outside", `${path}/root/src/leaflink`);
     writeFileSync(`${path}/prefix/dir/file`, "");
     for (const [source, point] of [
       ["outside", "outside/mnt"],
