@@ -54,6 +54,7 @@ export class AgentProcess {
       trace,
       sightings: this.#parts.sightings,
       skewMs: () => this.#parts.skewMs(this.#machine.name),
+      tableFault: () => this.#parts.tableFault(),
       hostFault: () => this.#parts.hostFault(),
       onEffect: (what) => knowledge.effect(what),
       onLog: (line) => invariants.secrets.check("a log line", () => line),

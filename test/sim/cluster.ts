@@ -9,6 +9,7 @@ import type {
   VolumeTemplate,
 } from "../../src/api/types.gen.ts";
 import { mergeDiff } from "../../src/kube/merge-diff.ts";
+import { laterVersion } from "./api/admission.ts";
 import type { SimApiServer } from "./api/sim-api-server.ts";
 import { secretText } from "./invariants/secret-rules.ts";
 
@@ -82,6 +83,12 @@ export class Cluster {
   change(name: string, spec: { mounts?: IntentInput["mounts"]; [field: string]: unknown }): void {
     const { mounts, ...rest } = spec;
     this.#server.patch(resource.intents, name, { spec: { ...rest, ...(mounts && { mounts: mounts.map(mountOf) }) } });
+  }
+
+  /** The CRD and the controller are of a later version, which knows fields that the agent does not; or they no longer are. */
+  writeAsLaterVersion(name: string, spec: object | null): void {
+    const metadata = { annotations: { [laterVersion]: spec === null ? null : "yes" } };
+    this.#server.patch(resource.intents, name, { metadata, spec: spec ?? { ofTomorrow: null } });
   }
 
   deleteIntent(name: string): void {

@@ -15,6 +15,8 @@ export interface IncarnationDeps {
   readonly sightings: Sightings;
   /** How far its clock is from ours. */
   skewMs?(): number;
+  /** Asked for each read of a mount table: how it fails, if it does. */
+  tableFault?(): Error | undefined;
   /** Asked for each effect on the host: how it fails, if it does. */
   hostFault?(): HostFault | undefined;
   /** Told of each effect, right before it happens. */
@@ -88,6 +90,15 @@ export class Incarnation {
       else tear?.();
       throw fault.error;
     };
+  }
+
+  /** @throws Error if the mount table cannot be read now */
+  readTable(): void {
+    const error = this.#deps.tableFault?.();
+    if (error === undefined) return;
+    this.#deps.trace.add(this.name, `FAULT ${error.message}: the mount table cannot be read`);
+    this.#deps.sightings.add("host fault", "mount table");
+    throw error;
   }
 
   /** A look at the world. */

@@ -36,6 +36,7 @@ const mustBeSeen = {
     "kill: after bind",
     "kill: torn journal append",
     "reboot: after journal append",
+    "host fault: mount table",
     "host error: EIO (planned)",
     "host error: ENOSPC (planned)",
     "host fault: journal append",

@@ -87,6 +87,12 @@ export class Weather {
     return !this.#over && this.#random.chance(0.2);
   }
 
+  /** What goes wrong with one read of a mount table. */
+  table(): Error | undefined {
+    if (this.#over || !this.#random.chance(this.#failing.host)) return undefined;
+    return new Error(`${this.#random.pick(errnos)} (planned)`);
+  }
+
   /** Disturbs everything now and then. */
   begin(exposed: Exposed): void {
     const random = this.#random;

@@ -23,6 +23,8 @@ export interface WorldParts {
   hostFault(): HostFault | undefined;
   /** Asked for each event that a kernel tells an agent of: whether it gets lost. */
   losesWake(): boolean;
+  /** Asked for each read of a mount table: how it fails, if it does. */
+  tableFault(): Error | undefined;
   /** How far the clock of a machine, or of a controller's, is from ours. */
   skewMs(place: string): number;
   /** Told when a machine has started again. */

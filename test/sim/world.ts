@@ -109,6 +109,7 @@ export class World {
       server: this.server,
       network: this.network,
       hostFault: () => weather?.host(),
+      tableFault: () => weather?.table(),
       skewMs: (place) => weather?.skewMs(place) ?? 0,
       losesWake: () => this.deaf || weather?.losesWake() === true,
       invariants: this.invariants,

@@ -17,6 +17,7 @@ export class SimMountTable implements MountTableSource {
   read(): Promise<MountTable> {
     const { machine, incarnation, onTable } = this.#deps;
     return incarnation.look(latency.call, () => {
+      incarnation.readTable();
       if (this.#namespace === this.#deps.namespace) onTable();
       return machine.table(this.#namespace);
     });

@@ -131,6 +131,23 @@ export const recovery: readonly Scenario[] = [
     },
   },
   {
+    name: "a spec is not understood for a while",
+    async run(world) {
+      const volume = world.cluster.createIntent("tomorrow", { source: memory, mounts: [target("tomorrow")] });
+      await world.settle();
+      world.mark(volume);
+      world.cluster.writeAsLaterVersion(volume, { ofTomorrow: { depth: 3 } });
+      await world.settle({ blocked: { [volume]: "Invalid" } });
+      const mounted = () => world.mountsOn(target("tomorrow")) === 1 || world.uprooted;
+      await world.until("it to be mounted still", mounted, 0);
+      world.cluster.writeAsLaterVersion(volume, null);
+      await world.settle();
+      world.cluster.writeAsLaterVersion(volume, { ofTomorrow: { depth: 4 } });
+      world.cluster.deleteIntent(volume);
+      await world.settle();
+    },
+  },
+  {
     name: "an agent starts beside an API server that is behind",
     async run(world) {
       const volume = world.cluster.createIntent("stale", { source: memory, mounts: [target("first")] });
