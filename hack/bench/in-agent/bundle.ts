@@ -1,0 +1,25 @@
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { build, stop } from "esbuild";
+import { root } from "../../lib/root.ts";
+
+/** Bundles the benchmark's process as the agent is bundled, so that it takes as much memory. It goes with this process. @returns its path */
+export async function bundleBenchmark(): Promise<string> {
+  const outfile = join(root, "dist", `bench-in-agent.${process.pid}.cjs`);
+  await build({
+    entryPoints: [join(root, "hack/bench/in-agent/process.ts")],
+    outfile,
+    bundle: true,
+    platform: "node",
+    target: "node24",
+    format: "cjs",
+    minifySyntax: true,
+    minifyWhitespace: true,
+    keepNames: true,
+    external: ["koffi"],
+    logLevel: "warning",
+  });
+  await stop();
+  process.once("exit", () => rmSync(outfile, { force: true }));
+  return outfile;
+}

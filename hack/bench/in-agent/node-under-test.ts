@@ -1,0 +1,57 @@
+import { execFileSync } from "node:child_process";
+import { mkdirSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { Registry } from "prom-client";
+import type { Plan } from "../../../src/agent/plan.ts";
+import { type Agent, startAgent } from "../../../src/agent/start.ts";
+import { loadLibc } from "../../../src/host/linux/libc.ts";
+import { linuxHost } from "../../../src/host/linux/linux-host.ts";
+import { prepareStateDirectories } from "../../../src/host/linux/state-directories.ts";
+import type { Logger } from "../../../src/ports.ts";
+import { realSystem } from "../../../src/system.ts";
+import type { FakeApi } from "./fake-api.ts";
+import { nodeName, type Place } from "./intents.ts";
+
+/** Directories of one benchmark, on the file system that `path` is on: the journal's syncs are to be real. */
+export interface Workplace extends Place {
+  readonly path: string;
+  readonly stateDir: string;
+}
+
+export function workplaceAt(path: string): Workplace {
+  return { path, stateDir: join(path, "state"), prefix: join(path, "mnt"), sources: join(path, "src") };
+}
+
+/** Makes the directories. The prefix is a shared mount, as it is in the DaemonSet. */
+export function prepare({ stateDir, prefix, sources }: Workplace): void {
+  for (const directory of [stateDir, prefix, sources]) mkdirSync(directory, { recursive: true });
+  execFileSync("mount", ["--bind", prefix, prefix]);
+  execFileSync("mount", ["--make-shared", prefix]);
+}
+
+/** The agent as production has it, on the real kernel of this mount namespace, but for the API server. */
+export async function startNode(
+  place: Workplace,
+  api: FakeApi,
+  onPlan: (plan: Plan) => void = () => {},
+): Promise<Agent> {
+  const libc = loadLibc();
+  const system = realSystem(silent);
+  const { stateDir, prefix } = place;
+  const ranBefore = prepareStateDirectories(libc, stateDir);
+  const main = join(dirname(process.argv[1] ?? ""), "main.cjs");
+  const childCommand = [process.execPath, main, "child"] as const;
+  const host = linuxHost({ stateDir, ranBefore, childCommand, system, libc });
+  const settings = { allowedPrefixes: [prefix], stateDir, hostRoot: "/" };
+  const registry = new Registry();
+  return startAgent({ system, transport: api, host, nodeName, version: "bench", settings, registry, onPlan });
+}
+
+/** Warnings and errors go to stderr: a benchmark of failures would be none. The peer's log is discarded, too. */
+const silent: Logger = {
+  debug() {},
+  info() {},
+  warn: (message, meta) => process.stderr.write(`warn ${message} ${JSON.stringify(meta)}\n`),
+  error: (message, meta) => process.stderr.write(`error ${message} ${JSON.stringify(meta)}\n`),
+  child: () => silent,
+};
