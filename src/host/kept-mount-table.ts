@@ -71,8 +71,8 @@ export class KeptMountTable implements MountTableSource {
   }
 
   /** What the caller has changed, in options of a mount or of its file system, is in the next table. */
-  recheck(id: number): void {
-    this.#reader?.recheck(id);
+  recheck(id: number, of: "mount" | "filesystem"): void {
+    this.#reader?.recheck(id, of);
   }
 
   watch(onChange: () => void): Cancel {

@@ -17,7 +17,7 @@ export interface MountReader extends Disposable {
   /** Reads everything and mends the table. */
   compare(): Compared;
   /** The caller has changed options of this mount, or of its file system: the next table shows them. */
-  recheck(id: number): void;
+  recheck(id: number, of: "mount" | "filesystem"): void;
 }
 
 export interface Compared {

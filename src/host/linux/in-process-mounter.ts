@@ -1,7 +1,6 @@
-import { readFileSync } from "node:fs";
 import { VolumeError } from "../../errors.ts";
 import { identityOf, type MountIdentity, relativePath, sameIdentity } from "../mount-table.ts";
-import { type MountEntry, parseMountinfo } from "../mountinfo.ts";
+import type { MountEntry } from "../mountinfo.ts";
 import type {
   FileKind,
   FilesystemMount,
@@ -21,6 +20,7 @@ import { removeExactly } from "./exact-remove.ts";
 import { unmountExactly } from "./exact-unmount.ts";
 import { createFilesystemMount, reconfigureFilesystem } from "./filesystem.ts";
 import type { Libc } from "./libc.ts";
+import { type MountOf, mountOfByText } from "./mount-of.ts";
 import * as walk from "./walk.ts";
 
 /**
@@ -31,10 +31,13 @@ export class InProcessMounter implements Mounter {
   readonly #libc: Libc;
   readonly #links: walk.Links;
 
+  readonly #mountOf: MountOf;
+
   /** @param links whether a source path may lead through symbolic links, which may lead to a file system that hangs */
-  constructor(libc: Libc, links: walk.Links) {
+  constructor(libc: Libc, links: walk.Links, mountOf: MountOf = mountOfByText(libc)) {
     this.#libc = libc;
     this.#links = links;
+    this.#mountOf = mountOf;
   }
 
   async inspect(source: SourcePath): Promise<SourceInfo | undefined> {
@@ -44,7 +47,7 @@ export class InProcessMounter implements Mounter {
     const canonicalPath = opened.canonicalPath();
     const kind = walk.kindOf(stat);
     const device = kind === "blockDevice" || kind === "charDevice" ? { deviceNumber: stat.deviceNumber } : {};
-    const mount = mountOf(stat.mountID, canonicalPath);
+    const mount = this.#mountUnder(opened, canonicalPath);
     const identity = identityOf(mount, relativePath(mount.point, canonicalPath));
     return { kind, canonicalPath, identity, fsType: mount.fsType, ...device };
   }
@@ -92,8 +95,9 @@ export class InProcessMounter implements Mounter {
     if (opened === undefined) {
       throw new VolumeError("SourceNotFound", "final", `${source.path} is not there any more`);
     }
-    const stat = this.#libc.statx(opened.fd, "", C.AT_EMPTY_PATH);
-    if (!sameIdentity(identify(stat.mountID, opened.canonicalPath()), expect)) {
+    const canonicalPath = opened.canonicalPath();
+    const mount = this.#mountUnder(opened, canonicalPath);
+    if (!sameIdentity(identityOf(mount, relativePath(mount.point, canonicalPath)), expect)) {
       throw new VolumeError("SetUpFailed", "transient", `${source.path} changed while it was being mounted`);
     }
     using clone = new Descriptor(
@@ -138,6 +142,12 @@ export class InProcessMounter implements Mounter {
     attachExactly(this.#libc, mount, opened, target);
   }
 
+  #mountUnder(opened: Descriptor, canonicalPath: string): MountEntry {
+    const mount = this.#mountOf(opened);
+    if (mount !== undefined) return mount;
+    throw new VolumeError("SetUpFailed", "transient", `${canonicalPath} is in no mount of ours`);
+  }
+
   #openMount(target: TargetPath, mountID: number): walk.OpenTarget {
     const opened = walk.openTarget(this.#libc, target);
     if (opened?.stat.mountRoot && opened.stat.mountID === mountID) return opened;
@@ -173,16 +183,4 @@ function refuseKind({ path }: TargetPath, present: FileKind, wanted: "directory"
   const reason = wanted === "directory" ? "TargetNotDirectory" : "TargetNotFile";
   const message = `${path} is a ${present}, but a ${wanted} is to be mounted on it: move it away`;
   throw new VolumeError(reason, "final", message);
-}
-
-/** What a bind of a path shows, by the mount it is in. */
-function identify(mountID: number, canonicalPath: string): MountIdentity {
-  const mount = mountOf(mountID, canonicalPath);
-  return identityOf(mount, relativePath(mount.point, canonicalPath));
-}
-
-function mountOf(mountID: number, canonicalPath: string): MountEntry {
-  const mount = parseMountinfo(readFileSync("/proc/self/mountinfo", "utf8")).find((entry) => entry.id === mountID);
-  if (mount === undefined) throw new VolumeError("SetUpFailed", "transient", `${canonicalPath} is in no mount of ours`);
-  return mount;
 }

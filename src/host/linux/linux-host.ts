@@ -10,6 +10,8 @@ import { LinuxDirectories } from "./linux-directories.ts";
 import { LinuxEvidence } from "./linux-evidence.ts";
 import { LinuxJournalFile } from "./linux-journal-file.ts";
 import { allTiers, LinuxMountTable } from "./linux-mount-table.ts";
+import { loadMountCalls } from "./mount-calls.ts";
+import { mountOfByID } from "./mount-of.ts";
 import { RoutedMounter } from "./routed-mounter.ts";
 import { linuxWakes } from "./wake-sources.ts";
 
@@ -41,7 +43,7 @@ export function linuxHost(options: LinuxHostOptions): LinuxHost {
     nodeProcess === undefined
       ? undefined
       : new LinuxMountTable(nodeProcess, system, allTiers, () => mountTable.compareNext());
-  const here = new InProcessMounter(libc, "refuseLinks");
+  const here = new InProcessMounter(libc, "refuseLinks", mountOfByID(libc, loadMountCalls()));
   const runner = new ChildRunner({ timers, command: childCommand });
   return {
     mountTable,

@@ -4,17 +4,22 @@ import type { RemoteMount } from "../remote-mount.ts";
 import { errnoOf } from "./errno.ts";
 import { sourceString } from "./walk.ts";
 
+/** A table that can be told which mount has other options now. */
+export interface RecheckedTable extends MountTableSource {
+  recheck?(id: number, of: "mount" | "filesystem"): void;
+}
+
 /**
  * Sends each call to where it may run: on the main thread if nothing on its paths can hang, else to a disposable child.
  * A path with a symbolic link counts as one that can: the link may lead anywhere.
  */
 export class RoutedMounter implements Mounter {
-  readonly #table: MountTableSource;
+  readonly #table: RecheckedTable;
   readonly #here: Mounter;
   readonly #child: (waitsFor?: RemoteMount) => Mounter;
 
   /** @param child runs each call in a child of its own, which may have to wait for a mount */
-  constructor(table: MountTableSource, here: Mounter, child: (waitsFor?: RemoteMount) => Mounter) {
+  constructor(table: RecheckedTable, here: Mounter, child: (waitsFor?: RemoteMount) => Mounter) {
     this.#table = table;
     this.#here = here;
     this.#child = child;
@@ -30,14 +35,15 @@ export class RoutedMounter implements Mounter {
   bind: Mounter["bind"] = (source, expect, target, attributes) =>
     this.#byPath([sourceString(source), target.path], (m) => m.bind(source, expect, target, attributes));
   setAttributes: Mounter["setAttributes"] = (target, id, attributes) =>
-    this.#byPath([target.path], (m) => m.setAttributes(target, id, attributes));
+    this.#changing(id, "mount", () => this.#byPath([target.path], (m) => m.setAttributes(target, id, attributes)));
   mountFilesystem: Mounter["mountFilesystem"] = (request) =>
     (request.fsType === "tmpfs" ? this.#here : this.#child()).mountFilesystem(request);
 
   /** Changing a device's or server's options talks to it. */
   reconfigure: Mounter["reconfigure"] = async (target, id, options) => {
     const fsType = (await this.#table.read()).at(target.path)?.fsType;
-    return (fsType === "tmpfs" ? this.#here : this.#child()).reconfigure(target, id, options);
+    const mounter = fsType === "tmpfs" ? this.#here : this.#child();
+    return this.#changing(id, "filesystem", () => mounter.reconfigure(target, id, options));
   };
 
   /** The last unmount of a device writes everything that is dirty: that can take minutes. */
@@ -46,6 +52,15 @@ export class RoutedMounter implements Mounter {
     const child = mayHang(table, target.path) || isLastOf(table, id);
     return (child ? this.#child(remoteMountOn(table, target.path)) : this.#here).unmount(target, id, rung);
   };
+
+  /** The kernel tells of changed options, not whose: of ours it need not. */
+  async #changing(id: number, of: "mount" | "filesystem", call: () => Promise<void>): Promise<void> {
+    try {
+      await call();
+    } finally {
+      this.#table.recheck?.(id, of);
+    }
+  }
 
   async #byPath<T>(paths: readonly string[], call: (mounter: Mounter) => Promise<T>): Promise<T> {
     const table = await this.#table.read();

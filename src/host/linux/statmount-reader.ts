@@ -75,11 +75,13 @@ export class StatmountReader implements MountReader {
     return this.#table;
   }
 
-  recheck(id: number): void {
+  recheck(id: number, of: "mount" | "filesystem"): void {
     const mount = this.#table.byID(id);
     if (mount === undefined) return;
-    for (const { uniqueID } of this.#table.ofDevice(mount.device))
-      if (uniqueID !== undefined) this.#recheck.add(uniqueID);
+    if (of === "mount" && mount.uniqueID !== undefined) this.#recheck.add(mount.uniqueID);
+    else
+      for (const { uniqueID } of this.#table.ofDevice(mount.device))
+        if (uniqueID !== undefined) this.#recheck.add(uniqueID);
   }
 
   compare(): Compared {

@@ -1,0 +1,30 @@
+import { readFileSync } from "node:fs";
+import { type MountEntry, parseMountinfo } from "../mountinfo.ts";
+import { OptionLists } from "../option-lists.ts";
+import type { Descriptor } from "./descriptor.ts";
+import type { Libc } from "./libc.ts";
+import type { MountCalls } from "./mount-calls.ts";
+import { decodeStatmount, statmountMask } from "./statmount.ts";
+
+/** Finds the mount that a descriptor is in; undefined if it is in none of this namespace that a path leads to. */
+export type MountOf = (file: Descriptor) => MountEntry | undefined;
+
+/** By the whole table: for a process that does one thing and ends. */
+export function mountOfByText(libc: Libc): MountOf {
+  return (file) => {
+    const { id } = libc.mounts.keyOf(file);
+    return parseMountinfo(readFileSync("/proc/self/mountinfo", "utf8")).find((mount) => mount.id === id);
+  };
+}
+
+/** By its unique id, as it is at this moment; by the whole table where the kernel cannot tell everything of one. */
+export function mountOfByID(libc: Libc, calls: MountCalls): MountOf {
+  const lists = new OptionLists();
+  const byText = mountOfByText(libc);
+  return (file) => {
+    const { unique } = libc.mounts.keyOf(file);
+    const told = unique === undefined ? undefined : calls.statmount(Number(unique), statmountMask, 0n);
+    const decoded = told && decodeStatmount(told, lists);
+    return decoded?.complete ? decoded.entry : byText(file);
+  };
+}
