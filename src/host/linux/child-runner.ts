@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { basename } from "node:path";
 import { VolumeError } from "../../errors.ts";
@@ -6,6 +6,7 @@ import type { Cancel, Timers } from "../../ports.ts";
 import type { ChildProcessID, Mounter, OperationContext } from "../ports.ts";
 import { describeRemote, type RemoteMount } from "../remote-mount.ts";
 import { type ChildSlot, ChildSlots } from "./child-slots.ts";
+import { ChildStarter } from "./child-starter.ts";
 
 /** What a disposable child is told to do: a piece of work of ours, or to become another program. */
 export type ChildRequest =
@@ -50,11 +51,13 @@ export interface ChildOptions {
 export class ChildRunner {
   readonly #deps: ChildRunnerDeps;
   readonly #slots: ChildSlots;
+  readonly #starter: ChildStarter;
   readonly #onEnded = new Set<() => void>();
 
   constructor(deps: ChildRunnerDeps) {
     this.#deps = deps;
     this.#slots = new ChildSlots(deps);
+    this.#starter = new ChildStarter(deps);
   }
 
   /** Calls back whenever a child has ended, and its slot is free. */
@@ -81,11 +84,7 @@ export class ChildRunner {
     slot: ChildSlot,
     options: ChildOptions,
   ): Promise<ChildResult> {
-    const [file, ...args] = this.#deps.command;
-    const child = spawn(file, args, {
-      stdio: ["pipe", "pipe", "pipe"],
-      env: { PATH: "/usr/sbin:/usr/bin:/sbin:/bin" },
-    });
+    const child = this.#starter.start(operation.volume !== undefined);
     const ended = collect(child, options.onLine);
     void ended.then(() => {
       slot.release();
@@ -166,8 +165,8 @@ function identify(child: ChildProcess): ChildProcessID {
 }
 
 function spawned(child: ChildProcess): Promise<void> {
-  return new Promise((resolve, reject) => {
-    child.once("spawn", resolve);
+  if (child.pid !== undefined) return Promise.resolve();
+  return new Promise((_resolve, reject) => {
     child.once("error", (error) => {
       reject(new VolumeError("SetUpFailed", "transient", `a child process did not start: ${error.message}`));
     });

@@ -1,4 +1,4 @@
-import { fchmodSync, fstatSync } from "node:fs";
+import { fchmodSync, fstatSync, opendirSync } from "node:fs";
 import { basename, dirname } from "node:path";
 import { VolumeError } from "../../errors.ts";
 import { isBeneath, relativePath } from "../mount-table.ts";
@@ -112,7 +112,7 @@ export class LinuxDirectories implements Directories {
   }
 
   async #emptyTrash(): Promise<void> {
-    if ((await this.identify(this.#trash)) === undefined) return;
+    if ((await this.identify(this.#trash)) === undefined || isEmpty(this.#trash)) return;
     const operation: OperationContext = {
       deadlineMs: trashDeadlineMs,
       formatDeadlineMs: trashDeadlineMs,
@@ -165,4 +165,14 @@ function idOf({ fd }: Descriptor): DirectoryID {
 
 function isSame(a: DirectoryID, b: DirectoryID): boolean {
   return a.inode === b.inode && a.device === b.device;
+}
+
+/** Asked before a process is started for nothing: most volumes throw nothing away. */
+function isEmpty(directory: string): boolean {
+  const open = opendirSync(directory);
+  try {
+    return open.readSync() === null;
+  } finally {
+    open.closeSync();
+  }
 }

@@ -61,7 +61,10 @@ export class HungWorld implements AsyncDisposable {
     for (const name of others) agent.statuses.delete(name);
   }
 
-  /** Processes that the agent, or one before it, has started for what may hang, and that have not ended. */
+  /**
+   * Processes that the agent, or one before it, has started for what may hang, and that have not ended; also the spare one
+   * that waits to be told what to do.
+   */
   children(): number[] {
     return readdirSync("/proc")
       .filter((name) => /^\d+$/.test(name))

@@ -13,12 +13,15 @@ export interface Programs {
 /**
  * Bundles what tests of a real agent start: from source each of its children would take longer to start than an operation
  * may take. They are gone with this process.
+ * @param more other entry points, by name, as paths from test/lib
  */
-export async function buildPrograms(): Promise<Programs> {
+export async function buildPrograms<More extends string = never>(
+  more?: Readonly<Record<More, string>>,
+): Promise<Programs & Readonly<Record<More, string>>> {
   mkdirSync(join(root, "dist"), { recursive: true });
   const outdir = mkdtempSync(join(root, "dist", "test-programs-"));
   process.once("exit", () => rmSync(outdir, { recursive: true }));
-  const entries = { agent: "agent/agent-main.ts", child: "child-entry.ts", fuse: "fuse/server-main.ts" };
+  const entries = { agent: "agent/agent-main.ts", child: "child-entry.ts", fuse: "fuse/server-main.ts", ...more };
   await build({
     entryPoints: Object.fromEntries(
       Object.entries(entries).map(([name, path]) => [name, join(root, "test/lib", path)]),
@@ -34,6 +37,6 @@ export async function buildPrograms(): Promise<Programs> {
     logLevel: "warning",
   });
   await stop();
-  const path = (name: string) => join(outdir, `${name}.mjs`);
-  return { agent: path("agent"), child: path("child"), fuse: path("fuse") };
+  const paths = Object.keys(entries).map((name) => [name, join(outdir, `${name}.mjs`)]);
+  return Object.fromEntries(paths) as Programs & Record<More, string>;
 }

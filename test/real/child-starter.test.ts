@@ -1,0 +1,84 @@
+import { once } from "node:events";
+import { expect } from "chai";
+import { ChildStarter } from "../../src/host/linux/child-starter.ts";
+import type { Timers } from "../../src/ports.ts";
+
+describe("ChildStarter", () => {
+  const started: ReturnType<ChildStarter["start"]>[] = [];
+  let quiet: (() => void)[];
+  /** Time passes when the test says so. */
+  const fakeTimers: Timers = {
+    after(_ms, action) {
+      quiet.push(action);
+      return () => {
+        quiet = quiet.filter((other) => other !== action);
+      };
+    },
+  };
+  /** A child that says its pid for each line that it is told. */
+  const echo = 'require("readline").createInterface({input:process.stdin}).on("line",()=>console.log(process.pid))';
+  let starter: ChildStarter;
+
+  beforeEach(() => {
+    quiet = [];
+    starter = new ChildStarter({ timers: fakeTimers, command: [process.execPath, "-e", echo] });
+  });
+  afterEach(async () => {
+    for (const child of started.splice(0)) {
+      if (child.exitCode !== null || child.signalCode !== null) continue;
+      const ended = once(child, "exit");
+      child.kill("SIGKILL");
+      await ended;
+    }
+  });
+
+  function start(again: boolean) {
+    const child = starter.start(again);
+    started.push(child);
+    return child;
+  }
+  function passes() {
+    for (const action of quiet.splice(0)) action();
+  }
+  const childrenOf = () => process.getActiveResourcesInfo().filter((name) => name === "ProcessWrap").length;
+
+  it("keeps a spare one once a volume needed one, which does not keep the agent from ending", async () => {
+    start(false);
+    expect(quiet, "of no volume").to.deep.equal([]);
+    start(true);
+    const before = childrenOf();
+    passes();
+    expect(childrenOf(), "not counted as what the process waits for").to.equal(before);
+    const spare = start(true);
+    expect(quiet, "the next spare one comes later").to.have.length(1);
+    spare.stdin.write("\n");
+    const [said] = await once(spare.stdout, "data");
+    expect(Number(said)).to.equal(spare.pid);
+  });
+
+  it("does not hand out a spare one that has ended", async () => {
+    const dying = new ChildStarter({ timers: fakeTimers, command: [process.execPath, "-e", ""] });
+    const first = dying.start(true);
+    await once(first, "exit");
+    passes(); // a spare one, which ends at once as the first did
+    const again = () => {
+      const child = dying.start(true);
+      started.push(child);
+      return child;
+    };
+    const second = again();
+    await once(second, "exit");
+    passes();
+    await new Promise<void>((resolve) => {
+      // The process hears of the end of the spare one before it hears of this one, which was started later.
+      const later = new ChildStarter({
+        timers: fakeTimers,
+        command: [process.execPath, "-e", "setTimeout(()=>{},500)"],
+      });
+      later.start(false).once("exit", () => resolve());
+    });
+    const third = again();
+    expect(third.exitCode, "another one was started").to.equal(null);
+    await once(third, "exit");
+  });
+});
