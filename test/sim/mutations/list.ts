@@ -27,8 +27,10 @@ export interface Mutation extends Edit {
   /** The law that it breaks, "journal before effect", or the rule that it is about. */
   readonly law: string;
   readonly name: string;
-  /** The second line of defence, where there is one. */
+  /** The second line of defence, where there is one: of the product, or of the part of the host that stands for one. */
   readonly also?: Edit;
+  /** A run in fair weather that notices it: it is tried at every push. */
+  readonly noticedBy?: Hint;
 }
 
 /** Each of these must be noticed by the simulator. */
@@ -36,6 +38,7 @@ export const mutations: readonly Mutation[] = [
   {
     law: "journal before effect",
     name: "mount first, write it down afterwards",
+    noticedBy: { scenario: "emptyDir in memory" },
     file: "src/agent/actions/targets.ts",
     from: "  await journal.put(withTarget(record, intended));\n",
     to: "",
@@ -50,6 +53,7 @@ export const mutations: readonly Mutation[] = [
   {
     law: "L4",
     name: "start an operation while another one of the volume runs",
+    noticedBy: { scenario: "emptyDir in memory" },
     file: "src/agent/plan-volume.ts",
     from: "  if (running === undefined) return { ...base, pending, ...chosen };\n",
     to: "  return { ...base, pending, ...chosen };\n",
@@ -57,6 +61,7 @@ export const mutations: readonly Mutation[] = [
   {
     law: "L3",
     name: "unstage while a target is mounted",
+    noticedBy: { scenario: "emptyDir in memory" },
     file: "src/agent/steps.ts",
     from: "  if (recorded.length === 0) return unstageSteps(context, policy, problems);\n",
     to: "  return unstageSteps(context, policy, problems);\n",
@@ -64,6 +69,7 @@ export const mutations: readonly Mutation[] = [
   {
     law: "L6",
     name: "take every mount on a path of ours for ours",
+    noticedBy: { scenario: "a foreign mount over ours" },
     file: "src/agent/look.ts",
     from: "  if (sameIdentity(entry, record.identity)) return true;\n",
     to: "  return true;\n",
@@ -71,6 +77,7 @@ export const mutations: readonly Mutation[] = [
   {
     law: "L8",
     name: "take down what an intent that vanished has left",
+    noticedBy: { scenario: "retained" },
     file: "src/agent/decide.ts",
     from: "  if (record?.revoked === true && record.retained !== true) {\n",
     to: "  if (record !== undefined) {\n",
@@ -85,6 +92,7 @@ export const mutations: readonly Mutation[] = [
   {
     law: "L10",
     name: "say Mounted of what the intent asks for",
+    noticedBy: { scenario: "emptyDir in memory" },
     file: "src/agent/status-of.ts",
     from: '  if (isShown(target)) return "Mounted";\n',
     to: '  if (target.desired !== undefined) return "Mounted";\n',
@@ -145,5 +153,54 @@ export const mutations: readonly Mutation[] = [
     file: "src/plugins/object-content.ts",
     from: "  await context.directories.writePayload(",
     to: "  context.progress([...context.content.data.values()].map((v) => new TextDecoder().decode(v)).join());\n  await context.directories.writePayload(",
+  },
+  {
+    law: "L1",
+    name: "take down before the intents were read completely",
+    noticedBy: { scenario: "an agent starts while the API server is away and a volume is to go" },
+    file: "src/agent/choose.ts",
+    from: "if (isRemoval(operation) && !input.synced) return false;",
+    to: "",
+  },
+  {
+    law: "L2",
+    name: "forget that what is staged is in use",
+    noticedBy: { scenario: "deleted while a container still has it mounted" },
+    file: "src/agent/look.ts",
+    from: "mounted || staged ||",
+    to: "mounted ||",
+  },
+  {
+    law: "L5",
+    name: "overlook that a mount was taken away",
+    noticedBy: { scenario: "suspended, and no longer" },
+    file: "src/agent/target-steps.ts",
+    from: 'return target.truth === "mounted" ? [] : [{ kind: "publish", path: mount.path }];',
+    to: 'return target.drift === "Missing" ? [] : [{ kind: "publish", path: mount.path }];',
+  },
+  {
+    law: "L7",
+    name: "tear down what is not understood",
+    noticedBy: { scenario: "a spec is not understood for a while" },
+    file: "src/agent/decide.ts",
+    from: "if (desired.deleting) return decideRelease",
+    to: "if (desired.deleting || isInvalid(desired)) return decideRelease",
+  },
+  {
+    law: "L9",
+    name: "mount over a foreign mount",
+    noticedBy: { scenario: "a foreign mount over ours" },
+    file: "src/agent/target-steps.ts",
+    from: "if (target.problem !== undefined) {",
+    to: 'if (target.problem?.reason === "TargetCovered") {',
+  },
+  {
+    law: "L11",
+    name: "format what is not empty",
+    noticedBy: { scenario: "a device with data that is no file system" },
+    file: "src/plugins/local.ts",
+    from: "if (!device.empty",
+    to: "if (false && !device.empty",
+    also: { file: "test/sim/host/sim-devices.ts", from: "if (!device.empty) {", to: "if (false) {" },
   },
 ];

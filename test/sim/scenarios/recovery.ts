@@ -116,6 +116,26 @@ export const recovery: readonly Scenario[] = [
     },
   },
   {
+    name: "an agent starts while the API server is away and a volume is to go",
+    async run(world) {
+      const { people, agent } = world.node;
+      const volume = world.cluster.createIntent("going", { source: memory, mounts: [target("going")] });
+      await world.settle();
+      const program = people.use(target("going"));
+      world.cluster.deleteIntent(volume);
+      await world.settle({ blocked: { [volume]: "TargetBusy" } });
+      agent.stop();
+      world.outage("begin");
+      people.end(program);
+      agent.start();
+      await world.sleep(30_000);
+      // It knows from its journal that the volume is to go, but not what else may want it by now.
+      await world.until("it to be mounted still", () => world.mountsOn(target("going")) === 1 || world.uprooted, 0);
+      world.outage("end");
+      await world.settle();
+    },
+  },
+  {
     name: "an intent vanishes, and is created again",
     async run(world) {
       const volume = world.cluster.createIntent("vanished", { source: memory, mounts: [target("vanished")] });
