@@ -7,15 +7,12 @@ import { Descriptor } from "./descriptor.ts";
 import { errnoOf } from "./errno.ts";
 import type { Libc } from "./libc.ts";
 import type { MountKey } from "./mount-links.ts";
-import type { OpenTarget } from "./walk.ts";
+import { type OpenTarget, openInRoot } from "./walk.ts";
 
 const closeInPool = promisify(close);
 
 /** How often a mount that somebody looked at between two calls is tried again, before it counts as in use. */
 const attempts = 16;
-
-/** How often a walk that was disturbed is begun again: each takes a few µs. */
-const walks = 1000;
 
 /** What a file system without handles, or an agent without the right to use them, answers. */
 const noHandles: ReadonlySet<string> = new Set(["EOPNOTSUPP", "EPERM", "EOVERFLOW", "ESTALE", "EINVAL"]);
@@ -81,23 +78,12 @@ async function unmountCovered(
 /** Whether the mount on top of a covered directory is the one that was opened; of a file that cannot be asked. */
 function isMountedOn(libc: Libc, point: Descriptor, { stat }: OpenTarget): boolean {
   try {
-    using top = openTop(libc, point);
+    using top = openInRoot(libc, point, "..");
     const found = libc.statx(top.fd, "", C.AT_EMPTY_PATH | C.AT_STATX_DONT_SYNC);
     return found.mountRoot && found.mountID === stat.mountID;
   } catch (error) {
     if (errnoOf(error) === "ENOTDIR") return true;
     throw error;
-  }
-}
-
-/** What is mounted on a directory. EAGAIN: anything at all was renamed or mounted on the node meanwhile. */
-function openTop(libc: Libc, point: Descriptor): Descriptor {
-  for (let attempt = 0; ; attempt++) {
-    try {
-      return new Descriptor(libc.openat2(point.fd, "..", C.O.PATH | C.O.CLOEXEC, 0, C.RESOLVE.IN_ROOT));
-    } catch (error) {
-      if (errnoOf(error) !== "EAGAIN" || attempt === walks) throw error;
-    }
   }
 }
 

@@ -19,6 +19,9 @@ const inOneMount = beneath | RESOLVE.NO_XDEV;
 const symbolicLink = 0o120000;
 const inRoot = RESOLVE.IN_ROOT | RESOLVE.NO_MAGICLINKS;
 
+/** How often a walk that was disturbed is begun again: each takes a few µs. */
+const disturbances = 1000;
+
 export type Links = "followLinks" | "refuseLinks";
 
 /**
@@ -29,10 +32,24 @@ export function openSource(libc: Libc, source: SourcePath, links: Links): Descri
   using root = new Descriptor(libc.openat2(AT_FDCWD, source.root, O.PATH | O.DIRECTORY | O.CLOEXEC, 0, 0));
   try {
     const resolve = links === "followLinks" ? inRoot : inRoot | RESOLVE.NO_SYMLINKS;
-    return new Descriptor(libc.openat2(root.fd, source.path, O.PATH | O.CLOEXEC, 0, resolve));
+    return openInRoot(libc, root, source.path, resolve);
   } catch (error) {
     if (errnoOf(error) === "ENOENT" || errnoOf(error) === "ENOTDIR") return undefined;
     throw error;
+  }
+}
+
+/**
+ * Opens a path with `root` for a root directory. The kernel gives up on a walk with ".." in it if anything at all is
+ * renamed or mounted on the node meanwhile: then it is begun again.
+ */
+export function openInRoot(libc: Libc, root: Descriptor, path: string, resolve = inRoot): Descriptor {
+  for (let attempt = 0; ; attempt++) {
+    try {
+      return new Descriptor(libc.openat2(root.fd, path, O.PATH | O.CLOEXEC, 0, resolve));
+    } catch (error) {
+      if (errnoOf(error) !== "EAGAIN" || attempt === disturbances) throw error;
+    }
   }
 }
 
