@@ -4,7 +4,7 @@ import type { UnmountRung } from "../host/ports.ts";
 import type { DesiredVolume } from "./desired-volume.ts";
 import { type Failure, slotOf } from "./failures.ts";
 import type { Action } from "./operations.ts";
-import type { ContentState, PlanInput, PlanSettings } from "./plan-input.ts";
+import type { ContentState, PlanSettings } from "./plan-input.ts";
 import type { StageRecord, VolumeRecord } from "./record.ts";
 import type { StepContext, Steps } from "./step-context.ts";
 import { adoptOwn, targetActions } from "./target-steps.ts";
@@ -62,15 +62,15 @@ export interface TearDownPolicy {
   readonly unmountPolicy: DesiredVolume["unmountPolicy"];
 }
 
-function unstageSteps({ view, input }: StepContext, policy: TearDownPolicy, problems: Map<string, Problem>): Steps {
-  const { stage } = view;
+function unstageSteps(context: StepContext, policy: TearDownPolicy, problems: Map<string, Problem>): Steps {
+  const { stage } = context.view;
   if (stage.problem !== undefined) {
     problems.set("", stage.problem);
     return { actions: [], problems };
   }
   if (stage.record === undefined && stage.mount === undefined) return { actions: [], problems };
   const action: Action = { kind: "unstage", rung: "Normal", ...(stage.mount && { mountID: stage.mount.id }) };
-  return { actions: [{ ...action, rung: rungFor(action, policy, input) }], problems };
+  return { actions: [{ ...action, rung: rungFor(action, policy, context) }], problems };
 }
 
 function stageActions(
@@ -126,7 +126,7 @@ function mustClaim(record: VolumeRecord, desired: DesiredVolume): boolean {
 
 function unpublishAll(
   targets: readonly TargetView[],
-  { input }: StepContext,
+  context: StepContext,
   policy: TearDownPolicy,
   problems: Map<string, Problem>,
 ): Action[] {
@@ -145,7 +145,7 @@ function unpublishAll(
       ...(target.ours && { mountID: target.ours.id }),
       ...(target.ours && target.ours.point !== target.path && { at: target.ours.point }),
     };
-    return [{ ...action, rung: rungFor(action, policy, input) }];
+    return [{ ...action, rung: rungFor(action, policy, context) }];
   });
 }
 
@@ -163,14 +163,18 @@ function overlap(a: string, b: string): boolean {
   return isBeneath(a, b) || isBeneath(b, a);
 }
 
-/** The ladder: how far an unmount may go now, by how long the gentler ones have failed. */
-function rungFor(action: Action, policy: TearDownPolicy, input: PlanInput): UnmountRung {
+/**
+ * The ladder: how far an unmount may go now, by how long the gentler ones have failed. Force ends the requests of everybody
+ * who uses the file system, whichever mount of it it is said to: only what we mounted ourselves is forced (decision 0020).
+ */
+function rungFor(action: Action, policy: TearDownPolicy, { input, record }: StepContext): UnmountRung {
   const failure = input.failures.get(slotOf({ volume: policy.name, ...action }));
   if (failure?.kind !== action.kind) return "Normal";
   const { max, timeoutSeconds } = policy.unmountPolicy;
   const rungs = Math.floor((input.now - failure.firstAt) / (timeoutSeconds * 1000));
   if (rungs >= 2 && max === "Lazy") return "Lazy";
-  return rungs >= 1 && max !== "Normal" ? "Force" : "Normal";
+  const own = record?.stage?.kind === "filesystem";
+  return rungs >= 1 && max !== "Normal" && own ? "Force" : "Normal";
 }
 
 function sourceProblem(desired: DesiredVolume, { stateDir }: PlanSettings): Problem | undefined {

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { type Failure, nextFailure } from "../../../src/agent/failures.ts";
 import type { Operation } from "../../../src/agent/operations.ts";
+import type { VolumeRecord } from "../../../src/agent/record.ts";
 import {
   mounted,
   planned,
@@ -204,11 +205,12 @@ describe("plan", () => {
     });
 
     it("climbs the ladder of unmounts only as far and as fast as the policy says", () => {
-      const rungAt = (max: "Normal" | "Force" | "Lazy", seconds: number) => {
+      const rungAt = (max: "Normal" | "Force" | "Lazy", seconds: number, records = settled.records) => {
         const unmountPolicy = { max, timeoutSeconds: 90 };
         const failure = failed({ kind: "unpublish", generation: 2, firstAt: 0, nextAt: 0 });
         const world = {
           ...settled,
+          records,
           intents: [wanted({ deleting: true, generation: 2, unmountPolicy })],
           failures: new Map([[`${volume}\n${path}`, failure]]),
         };
@@ -225,6 +227,11 @@ describe("plan", () => {
       ]);
       expect([90, 9_999].map((s) => rungAt("Force", s))).to.deep.equal(["Force", "Force"]);
       expect([90, 9_999].map((s) => rungAt("Normal", s))).to.deep.equal(["Normal", "Normal"]);
+      const ofTheHost = settled.records.map((r) => ({ ...r, stage: { ...r.stage, kind: "path" } }) as VolumeRecord);
+      expect(
+        [90, 180].map((s) => rungAt("Lazy", s, ofTheHost)),
+        "no force on what is not ours",
+      ).to.deep.equal(["Normal", "Lazy"]);
     });
   });
 });
