@@ -9,7 +9,7 @@ const head = 8;
 
 /** What a file system calls a file, apart from every path to it (open_by_handle_at(2)). All throw Errno. */
 export interface FileHandles {
-  /** EOPNOTSUPP: the file system has no handles (overlayfs mostly). */
+  /** ENOTSUP, as libuv calls EOPNOTSUPP: the file system has no handles (overlayfs mostly). */
   handleOf(file: Descriptor): Buffer;
   /** @param mount a directory in the mount that the file is to be opened through, not O_PATH. Needs CAP_DAC_READ_SEARCH. */
   openHandle(mount: Descriptor, handle: Buffer, flags: number): number;

@@ -1,0 +1,121 @@
+import { execFileSync } from "node:child_process";
+import { mkdirSync, renameSync } from "node:fs";
+import { expect } from "chai";
+import { AT_EMPTY_PATH, MS_PRIVATE, OPEN_TREE_CLOEXEC, OPEN_TREE_CLONE } from "../../src/host/linux/constants.ts";
+import { Descriptor } from "../../src/host/linux/descriptor.ts";
+import { Errno } from "../../src/host/linux/errno.ts";
+import { attachExactly } from "../../src/host/linux/exact-attach.ts";
+import { unmountExactly } from "../../src/host/linux/exact-unmount.ts";
+import { type Libc, loadLibc } from "../../src/host/linux/libc.ts";
+import { type OpenTarget, openTarget } from "../../src/host/linux/walk.ts";
+import type { TargetPath } from "../../src/host/ports.ts";
+import { type Scratch, scratch } from "./scratch.ts";
+
+const EOPNOTSUPP = 95;
+
+describe("what comes between a look at a target and the call", () => {
+  const libc = loadLibc();
+  let place: Scratch;
+  let target: TargetPath;
+
+  beforeEach(() => {
+    place = scratch();
+    for (const name of ["src", "mnt/dir/target", "mnt/dir/other"])
+      mkdirSync(`${place.path}/${name}`, { recursive: true });
+    target = { prefix: `${place.path}/mnt`, path: `${place.path}/mnt/dir/target` };
+  });
+  afterEach(() => place[Symbol.dispose]());
+
+  const foreign = (path: string) => execFileSync("mount", ["-t", "tmpfs", "foreign", path]);
+  const sources = () => place.mounts().map(({ source }) => source);
+  const cloneOf = (path: string) => {
+    const clone = new Descriptor(libc.openTree(-100, path, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC));
+    libc.mountSetattr(clone.fd, 0, 0, MS_PRIVATE);
+    return clone;
+  };
+
+  function opened(): OpenTarget {
+    const found = openTarget(libc, target);
+    if (found === undefined) throw new Error("the target is missing");
+    return found;
+  }
+
+  function attachAfter(change: () => void): unknown {
+    using mount = cloneOf(`${place.path}/src`);
+    using on = opened();
+    change();
+    try {
+      attachExactly(libc, mount, on, target);
+      return "attached";
+    } catch (error) {
+      return error;
+    }
+  }
+
+  async function unmountAfter(change: () => void, by: Libc = libc): Promise<unknown> {
+    execFileSync("mount", ["--bind", "--make-private", `${place.path}/src`, target.path]);
+    const on = opened();
+    change();
+    return await unmountExactly(by, target, on, "Normal").then(
+      () => "unmounted",
+      (error: unknown) => error,
+    );
+  }
+
+  /** A file system without handles, as overlayfs is. */
+  const withoutHandles = (): Libc => ({
+    ...libc,
+    handles: {
+      ...libc.handles,
+      handleOf: () => {
+        throw new Errno("name_to_handle_at", EOPNOTSUPP);
+      },
+    },
+  });
+
+  it("attachExactly attaches where nothing came between", () => {
+    expect(attachAfter(() => {})).to.equal("attached");
+    expect(sources()).to.deep.equal(["scratch"]);
+  });
+
+  it("attachExactly leaves a mount alone that came on the target, and ours goes", () => {
+    expect(attachAfter(() => foreign(target.path))).to.include({ reason: "ForeignMount" });
+    expect(sources()).to.deep.equal(["foreign"]);
+  });
+
+  it("attachExactly undoes what landed on a directory that has another path now", () => {
+    const away = () => renameSync(`${place.path}/mnt/dir`, `${place.path}/away`);
+    expect(attachAfter(away)).to.include({ reason: "TargetChanged" });
+    expect(sources()).to.deep.equal([]);
+  });
+
+  it("unmountExactly leaves both alone if a mount came over ours", async () => {
+    const error = await unmountAfter(() => foreign(target.path));
+    expect(error).to.include({ reason: "TargetChanged" });
+    expect(sources()).to.deep.equal(["scratch", "foreign"]);
+  });
+
+  it("unmountExactly leaves another's mount alone that is there instead of ours", async () => {
+    const error = await unmountAfter(() => {
+      execFileSync("umount", ["-l", target.path]);
+      foreign(target.path);
+    });
+    expect(error).to.include({ reason: "TargetChanged" });
+    expect(sources()).to.deep.equal(["foreign"]);
+  });
+
+  it("unmountExactly unmounts by name where the file system has no handles, and not twice over", async () => {
+    expect(await unmountAfter(() => {}, withoutHandles())).to.equal("unmounted");
+    expect(sources()).to.deep.equal([]);
+    expect(await unmountAfter(() => foreign(target.path), withoutHandles())).to.include({ reason: "TargetChanged" });
+    expect(sources()).to.deep.equal(["scratch", "foreign"]);
+  });
+
+  it("a statx of an attached mount and of its clone give different keys", () => {
+    using a = cloneOf(`${place.path}/src`);
+    using b = cloneOf(`${place.path}/src`);
+    expect(libc.mounts.keyOf(a)).not.to.deep.equal(libc.mounts.keyOf(b));
+    expect(libc.mounts.parentOf(libc.mounts.keyOf(a)), "attached nowhere").to.equal(undefined);
+    expect(libc.statx(a.fd, "", AT_EMPTY_PATH).mountID).to.equal(libc.mounts.keyOf(a).id);
+  });
+});
