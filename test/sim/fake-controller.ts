@@ -35,7 +35,7 @@ export class FakeController {
 
   #reconcile(name: string): void {
     const { server, network, scheduler } = this.#parts;
-    if (network.down) {
+    if (network.down > 0) {
       scheduler.after(retryMs, () => this.#reconcile(name));
       return;
     }

@@ -139,10 +139,10 @@ export class Weather {
       },
       () => this.#setClock(),
       () => {
-        network.down = true;
+        network.down++;
         server.breakWatches(reset);
         this.#scheduler.after(random.between(1_000, 40_000), () => {
-          network.down = false;
+          network.down--;
         });
       },
       () => {

@@ -80,7 +80,7 @@ export class World {
     const weather = stormy ? new Weather(seed, scheduler) : undefined;
     this.random = new SeededRandom(seed, "world");
     this.faults = new Faults(crash, weather?.crashes);
-    this.network = { down: false, fault: (request) => weather?.request(request), silencedAt: -1, lagMs: 0 };
+    this.network = { down: 0, fault: (request) => weather?.request(request), silencedAt: -1, lagMs: 0 };
     this.invariants = new Invariants({
       report: (message) => this.#report(message),
       server: () => this.server,
@@ -175,8 +175,8 @@ export class World {
   /** The API server cannot be reached, by anybody but the people of the story. */
   outage(moment: "begin" | "end"): void {
     this.trace.add("api", `outage: ${moment}`);
-    this.network.down = moment === "begin";
-    if (this.network.down) this.server.breakWatches({ error: new TransportError("connection reset") });
+    this.network.down += moment === "begin" ? 1 : -1;
+    if (moment === "begin") this.server.breakWatches({ error: new TransportError("connection reset") });
   }
 
   /** Lets time pass. @throws Violation */

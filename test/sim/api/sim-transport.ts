@@ -24,8 +24,8 @@ export type RequestFault = "refused" | "lost" | "hung" | { readonly lateMs: numb
 
 /** The network between a process and the API server, and what is wrong with it now. */
 export interface Network {
-  /** No request arrives, and watches are cut. */
-  down: boolean;
+  /** For how many reasons no request arrives, and watches are cut: an outage of a story goes on when the weather's ends. */
+  down: number;
   /** What goes wrong with a request. Asked once for each. */
   fault(request: ApiRequest, random: SeededRandom): RequestFault | undefined;
   /** When all connections of that moment went dead, without anybody being told: what is sent on them gets lost. */
@@ -73,7 +73,7 @@ export class SimTransport implements Transport {
         });
       // What was sent arrives, even if the sender dies meanwhile.
       scheduler.after(random.between(travel.low, travel.high), () => {
-        const fault = network.down ? "refused" : network.fault(request, random);
+        const fault = network.down > 0 ? "refused" : network.fault(request, random);
         if (fault !== undefined) sightings.add("fault", faultName(fault));
         if (fault === "refused") {
           cancelTimeout();
@@ -123,7 +123,7 @@ export class SimTransport implements Transport {
       });
     incarnation.later(travel, () => {
       if (ended) return;
-      const fault = network.down ? "refused" : network.fault(request, this.#deps.random);
+      const fault = network.down > 0 ? "refused" : network.fault(request, this.#deps.random);
       if (fault !== undefined) this.#deps.sightings.add("watch fault", faultName(fault));
       if (isAnswer(fault)) return end({ response: refusal(fault) });
       if (fault === "refused" || fault === "lost")
