@@ -11,7 +11,7 @@ import { targetRaces } from "../lib/swapper/target-races.ts";
 const tries = full() ? 100_000 : 2_000;
 
 describe("paths that are swapped while they are walked", function () {
-  this.timeout(full() ? 30 * 60_000 : 120_000);
+  this.timeout(full() ? 60 * 60_000 : 300_000);
   let arena: Arena;
   let swapper: Swapper;
 
