@@ -31,6 +31,11 @@ export type DeleteResult =
 export class Collection {
   readonly objects = new Map<string, StoredObject>();
   readonly #deps: CollectionDeps;
+  /**
+   * UIDs of objects as they were created, without the defaults of their status: these are filled in when they are read,
+   * so that their first write changes what is stored even if it changes nothing.
+   */
+  readonly #unwritten = new Set<string>();
 
   constructor(deps: CollectionDeps) {
     this.#deps = deps;
@@ -46,11 +51,7 @@ export class Collection {
     const { kind } = this.#deps;
     const { metadata } = sent;
     if (metadata.resourceVersion !== undefined && metadata.resourceVersion !== "") {
-      throw new Refusal(400, "BadRequest", "resourceVersion should not be set on objects to be created");
-    }
-    const key = keyOf(metadata.name, namespace);
-    if (this.objects.has(key)) {
-      throw new Refusal(409, "AlreadyExists", `${kind.resource.plural} "${metadata.name}" already exists`);
+      throw new Refusal(500, undefined, "resourceVersion should not be set on objects to be created");
     }
     const { deletionTimestamp: _ignored, ...given } = metadata;
     const { status, ...rest } = sent;
@@ -65,19 +66,35 @@ export class Collection {
         ...(kind.custom && { generation: 1 }),
       },
     };
-    return this.#store(undefined, this.#deps.admission.admit(kind, born, undefined));
+    const admitted = this.#deps.admission.admit(kind, born, undefined);
+    if (this.objects.has(keyOf(metadata.name, namespace))) {
+      throw new Refusal(409, "AlreadyExists", `${kind.resource.plural} "${metadata.name}" already exists`);
+    }
+    if (kind.custom) this.#unwritten.add(born.metadata.uid);
+    return this.#store(undefined, admitted);
   }
 
-  replace(name: string, namespace: string | undefined, sent: StoredObject, subresource: string): StoredObject {
-    const before = this.get(name, namespace);
+  /** @returns also whether it was made */
+  replace(
+    name: string,
+    namespace: string | undefined,
+    sent: StoredObject,
+    subresource: string,
+  ): { readonly object: StoredObject; readonly created: boolean } {
     const { uid, resourceVersion = "" } = sent.metadata;
+    if (this.#deps.kind.createdByUpdate && !this.objects.has(keyOf(name, namespace))) {
+      if (uid !== undefined) throw conflict(`Precondition failed: UID in precondition: ${uid}, UID in object meta: `);
+      const { resourceVersion: _any, ...metadata } = sent.metadata;
+      return { object: this.create({ ...sent, metadata }, namespace), created: true };
+    }
+    const before = this.get(name, namespace);
     if (uid !== undefined && uid !== before.metadata.uid) {
       throw conflict(`Precondition failed: UID in precondition: ${uid}, UID in object meta: ${before.metadata.uid}`);
     }
     if (resourceVersion === "" && !this.#deps.kind.unconditionalUpdate) {
       throw new Refusal(422, "Invalid", "metadata.resourceVersion: Invalid value: 0: must be specified for an update");
     }
-    return this.#update(before, sent, subresource);
+    return { object: this.#update(before, sent, subresource), created: false };
   }
 
   patch(name: string, namespace: string | undefined, patch: unknown, subresource: string): StoredObject {
@@ -122,8 +139,9 @@ export class Collection {
     if (resourceVersion !== "" && resourceVersion !== before.metadata.resourceVersion) {
       throw conflict("the object has been modified; please apply your changes to the latest version and try again");
     }
-    const admitted = admission.admit(kind, this.#combined(before, sent, subresource), before);
-    if (sameJson(before, admitted)) return before;
+    const admitted = nextGeneration(before, admission.admit(kind, this.#combined(before, sent, subresource), before));
+    const unwritten = this.#unwritten.has(before.metadata.uid ?? "");
+    if (!unwritten && sameJson(before, { ...admitted, metadata: withoutEmpty(admitted.metadata) })) return before;
     const deleting = before.metadata.deletionTimestamp !== undefined;
     const finalizers = admitted.metadata.finalizers ?? [];
     const added = finalizers.filter((finalizer) => !(before.metadata.finalizers ?? []).includes(finalizer));
@@ -150,14 +168,16 @@ export class Collection {
       ),
     ) as unknown as StoredObject["metadata"]; // name, namespace and uid are among them
     if (!this.#deps.kind.custom) return { ...sent, metadata };
-    const changed = !sameJson(before["spec"], sent["spec"]);
-    const next = changed && generation !== undefined ? { ...metadata, generation: generation + 1 } : metadata;
-    return { ...sent, status: before["status"], metadata: next };
+    return { ...sent, status: before["status"], metadata };
   }
 
   #store(before: StoredObject | undefined, after: StoredObject): StoredObject {
+    if (before !== undefined) this.#unwritten.delete(before.metadata.uid ?? "");
     const version = this.#deps.nextVersion();
-    const object = frozen({ ...after, metadata: { ...after.metadata, resourceVersion: String(version) } });
+    const object = frozen({
+      ...after,
+      metadata: { ...withoutEmpty(after.metadata), resourceVersion: String(version) },
+    });
     this.objects.set(keyOf(object.metadata.name, object.metadata.namespace), object);
     this.#deps.onChange({ type: before === undefined ? "ADDED" : "MODIFIED", version, object, before });
     return object;
@@ -171,6 +191,24 @@ export class Collection {
     this.#deps.onChange({ type: "DELETED", version, object, before });
     return frozen({ ...last });
   }
+}
+
+/** The generation grows with the spec as it is stored, defaults filled in. */
+function nextGeneration(before: StoredObject, after: StoredObject): StoredObject {
+  const { generation } = before.metadata;
+  if (generation === undefined || sameJson(before["spec"], after["spec"])) return after;
+  return { ...after, metadata: { ...after.metadata, generation: generation + 1 } };
+}
+
+/** Lists and maps with nothing in them are not kept. */
+function withoutEmpty(metadata: StoredObject["metadata"]): StoredObject["metadata"] {
+  const { finalizers, labels, annotations, ...rest } = metadata;
+  return {
+    ...rest,
+    ...(finalizers !== undefined && finalizers.length > 0 && { finalizers }),
+    ...(labels !== undefined && Object.keys(labels).length > 0 && { labels }),
+    ...(annotations !== undefined && Object.keys(annotations).length > 0 && { annotations }),
+  };
 }
 
 function conflict(message: string): Refusal {

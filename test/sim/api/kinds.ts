@@ -8,10 +8,12 @@ export interface Kind {
   readonly custom: boolean;
   /** PUT works without a resourceVersion. */
   readonly unconditionalUpdate: boolean;
+  /** PUT makes an object that is not there. */
+  readonly createdByUpdate: boolean;
 }
 
-const custom = { namespaced: false, custom: true, unconditionalUpdate: false } as const;
-const builtIn = { custom: false, unconditionalUpdate: true } as const;
+const custom = { namespaced: false, custom: true, unconditionalUpdate: false, createdByUpdate: false } as const;
+const builtIn = { custom: false, unconditionalUpdate: true, createdByUpdate: false } as const;
 
 const kinds: readonly Kind[] = [
   { resource: resource.sets, ...custom },
@@ -20,8 +22,8 @@ const kinds: readonly Kind[] = [
   { resource: resource.nodes, namespaced: false, ...builtIn },
   { resource: resource.configMaps, namespaced: true, ...builtIn },
   { resource: resource.secrets, namespaced: true, ...builtIn },
-  { resource: resource.leases, namespaced: true, custom: false, unconditionalUpdate: false },
-  { resource: resource.events, namespaced: true, ...builtIn },
+  { resource: resource.leases, namespaced: true, ...builtIn, unconditionalUpdate: false, createdByUpdate: true },
+  { resource: resource.events, namespaced: true, ...builtIn, createdByUpdate: true },
 ];
 
 /** What a path names. */

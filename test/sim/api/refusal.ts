@@ -5,13 +5,14 @@ export class Refusal extends Error {
   override readonly name = "Refusal";
   readonly response: ApiResponse;
 
-  constructor(code: number, reason: string, message: string) {
+  constructor(code: number, reason: string | undefined, message: string) {
     super(message);
     this.response = { status: code, body: statusObject(code, reason, message) };
   }
 }
 
 /** metav1.Status of a failure. */
-export function statusObject(code: number, reason: string, message: string) {
-  return { kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", message, reason, code };
+export function statusObject(code: number, reason: string | undefined, message: string) {
+  const why = reason === undefined ? {} : { reason };
+  return { kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", message, ...why, code };
 }

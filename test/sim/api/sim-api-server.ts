@@ -6,8 +6,10 @@ import type { Admission } from "./admission.ts";
 import { type Change, Collection } from "./collection.ts";
 import { isJson, overTheWire, type StoredObject } from "./json.ts";
 import { kindOf, type Location, locate } from "./kinds.ts";
+import { decodeToken, encodeToken, page } from "./pages.ts";
 import { Refusal } from "./refusal.ts";
 import { selection } from "./selectors.ts";
+import { unknownField } from "./unknown-fields.ts";
 import { WatchCache, type Watcher } from "./watch-cache.ts";
 
 export interface SimApiServerDeps {
@@ -119,12 +121,18 @@ export class SimApiServer {
           body: name === undefined ? this.#list(at, request.query ?? {}) : objects.get(name, namespace),
         };
       case "POST":
+        this.#refuseUnknown(request, at, 400, body);
         return { status: 201, body: objects.create(body as StoredObject, namespace) };
-      case "PUT":
-        return { status: 200, body: objects.replace(name ?? "", namespace, body as StoredObject, subresource) };
+      case "PUT": {
+        this.#refuseUnknown(request, at, 400, body);
+        const { object, created } = objects.replace(name ?? "", namespace, body as StoredObject, subresource);
+        return { status: created ? 201 : 200, body: object };
+      }
       case "PATCH":
         if (request.contentType !== "application/merge-patch+json")
           throw new Refusal(415, "UnsupportedMediaType", "only merge patches");
+        objects.get(name ?? "", namespace);
+        this.#refuseUnknown(request, at, 422, body);
         return { status: 200, body: objects.patch(name ?? "", namespace, body, subresource) };
       case "DELETE": {
         const result = objects.delete(name ?? "", namespace, body);
@@ -135,11 +143,27 @@ export class SimApiServer {
     }
   }
 
-  /** One page: the collections of a simulated world are small. */
+  /** Strict field validation: a body that cannot be decoded is a bad request, a patch that makes such an object invalid. */
+  #refuseUnknown(request: ApiRequest, at: Location, status: 400 | 422, body: unknown): void {
+    if (!at.kind.custom || request.query?.["fieldValidation"] !== "Strict" || !isJson(body)) return;
+    const unknown = unknownField(at.kind.resource.kind, body);
+    if (unknown === undefined) return;
+    const reason = status === 400 ? "BadRequest" : "Invalid";
+    throw new Refusal(status, reason, `strict decoding error: unknown field ${JSON.stringify(unknown.slice(1))}`);
+  }
+
   #list(at: Location, query: { readonly [name: string]: string }) {
     const matches = selection(at.namespace, query);
-    const items = this.list(at.kind.resource).filter(matches);
-    return { kind: `${at.kind.resource.kind}List`, metadata: { resourceVersion: String(this.#version) }, items };
+    const { objects, cache } = this.#entry(at.kind.resource);
+    const token = query["continue"] === undefined ? undefined : decodeToken(query["continue"]);
+    if (query["continue"] !== undefined && token === undefined)
+      throw new Refusal(400, "BadRequest", "invalid continue token");
+    const version = token?.version ?? this.#version;
+    const state = version === this.#version ? objects.objects : cache.stateAt(version);
+    if (state === undefined) throw new Refusal(410, "Expired", "the provided continue parameter is too old");
+    const { items, more, last } = page(state, matches, token?.after ?? "", Number(query["limit"] ?? 0));
+    const next = more ? { continue: encodeToken({ version, after: last }) } : {};
+    return { kind: `${at.kind.resource.kind}List`, metadata: { resourceVersion: String(version), ...next }, items };
   }
 
   #entry(of: Resource) {

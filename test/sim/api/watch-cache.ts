@@ -50,6 +50,20 @@ export class WatchCache {
     }
   }
 
+  /** The objects as they were at a version, by their keys; undefined if that is forgotten. */
+  stateAt(version: number): ReadonlyMap<string, StoredObject> | undefined {
+    if (version < this.#oldest) return undefined;
+    const objects = new Map<string, StoredObject>();
+    for (const change of this.#changes) {
+      if (change.version > version) break;
+      const { namespace, name } = change.object.metadata;
+      const key = namespace === undefined ? name : `${namespace}/${name}`;
+      if (change.type === "DELETED") objects.delete(key);
+      else objects.set(key, change.object);
+    }
+    return objects;
+  }
+
   compact(version: number): void {
     this.#oldest = version;
     this.breakAll({ response: expired(version) });
