@@ -3,11 +3,10 @@ import { once } from "node:events";
 import * as fs from "node:fs";
 import { ChildRunner } from "../../../src/host/linux/child-runner.ts";
 import * as C from "../../../src/host/linux/constants.ts";
-import { Descriptor } from "../../../src/host/linux/descriptor.ts";
 import { emptyTrash } from "../../../src/host/linux/empty-trash.ts";
 import { Errno } from "../../../src/host/linux/errno.ts";
 import { InProcessMounter } from "../../../src/host/linux/in-process-mounter.ts";
-import { type Libc, loadLibc } from "../../../src/host/linux/libc.ts";
+import type { Libc } from "../../../src/host/linux/libc.ts";
 import { LinuxDirectories } from "../../../src/host/linux/linux-directories.ts";
 import { LinuxEvidence } from "../../../src/host/linux/linux-evidence.ts";
 import { RoutedMounter } from "../../../src/host/linux/routed-mounter.ts";
@@ -18,65 +17,13 @@ import type { Timers } from "../../../src/ports.ts";
 import type { AgentPlace } from "../kernel/agent-namespace.ts";
 import { layout } from "../machine.ts";
 import type { DifferentialWorld, SeenFile } from "./differential-world.ts";
-import { type KernelCalls, loadKernelCalls, MS } from "./kernel-calls.ts";
+import { MS } from "./kernel-calls.ts";
 import type { PersonOperation, Place } from "./operations.ts";
+import type { RealKernel, RealNamespace } from "./real-kernel.ts";
+import { makeRoot, podNamespace, showOnly } from "./real-namespaces.ts";
 import { performPerson } from "./real-person.ts";
 
 const DETACH = C.UMOUNT.DETACH;
-const AT_RECURSIVE = 0x8000;
-
-/** A mount namespace, with an open table of it. */
-interface RealNamespace {
-  readonly fd: number;
-  readonly table: number;
-}
-
-/**
- * The real kernel: one mount namespace as the node's, in which each world has a tmpfs for its root directory, and one for
- * the agent if that is in a pod. The main thread of this process is the agent; the others stay where they were.
- */
-export class RealKernel implements AsyncDisposable {
-  readonly calls: KernelCalls = loadKernelCalls();
-  readonly libc: Libc = loadLibc();
-  readonly base: string;
-  readonly host: RealNamespace;
-  readonly #before: number;
-  readonly #cwd = process.cwd();
-  readonly #systemd: ChildProcess;
-
-  /**
-   * Threads that are started later would share root and working directory with the main thread, which could then not
-   * change its namespace any more: so those that Node starts at its first asynchronous call are started first.
-   * @param base an empty directory
-   */
-  static async at(base: string): Promise<RealKernel> {
-    await fs.promises.stat(base);
-    return new RealKernel(base);
-  }
-
-  private constructor(base: string) {
-    this.base = base;
-    this.#before = fs.openSync("/proc/self/ns/mnt", "r");
-    const fd = this.calls.unshare();
-    this.calls.mount("none", "/", "", MS.REC | MS.PRIVATE);
-    this.host = { fd, table: this.calls.openTable() };
-    this.#systemd = spawn("sleep", ["infinity"], { stdio: "ignore" });
-  }
-
-  /** A process in the node's namespace. */
-  get hostPid(): number {
-    return this.#systemd.pid ?? 0;
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    const ended = once(this.#systemd, "exit");
-    this.#systemd.kill("SIGKILL");
-    await ended;
-    this.calls.enter(this.#before);
-    process.chdir(this.#cwd);
-    for (const fd of [this.#before, this.host.fd, this.host.table]) fs.closeSync(fd);
-  }
-}
 
 /** Empties the trash on the spot instead of in a process of its own, which takes a second to start. */
 class RunnerWithoutChildren extends ChildRunner {
@@ -191,62 +138,6 @@ export function realKernelWorld(kernel: RealKernel, place: AgentPlace, timers: T
       if (agent !== host) for (const fd of [agent.table, agent.fd]) fs.closeSync(fd);
     },
   };
-}
-
-function makeRoot(calls: KernelCalls, base: string): void {
-  calls.mount("/dev/vda", base, "tmpfs", 0);
-  fs.chmodSync(base, 0o755);
-  calls.mount("none", base, "", MS.SHARED);
-  for (const path of [layout.prefix, layout.stateDir, layout.sources, "/dev"]) {
-    fs.mkdirSync(`${base}${path}`, { recursive: true, mode: 0o755 });
-  }
-}
-
-/** As the DaemonSet's pod: see test/sim/kernel/agent-namespace.ts, which is to be the same. */
-function podNamespace({ calls, libc, base }: RealKernel): RealNamespace {
-  const fd = calls.unshare();
-  using root = detachedTmpfs(libc);
-  using hostRoot = detachedTree(libc, base);
-  using prefix = detachedTree(libc, `${base}${layout.prefix}`);
-  using state = detachedTree(libc, `${base}${layout.stateDir}`);
-  calls.mount("none", base, "", MS.PRIVATE);
-  calls.umount(base, DETACH);
-  const attach = (mount: Descriptor, path: string) => {
-    fs.mkdirSync(path, { recursive: true, mode: 0o755 });
-    using at = new Descriptor(libc.openat2(C.AT_FDCWD, path, C.O.PATH | C.O.CLOEXEC, 0, 0));
-    libc.moveMount(mount.fd, at.fd, C.MOVE_MOUNT_F_EMPTY_PATH | C.MOVE_MOUNT_T_EMPTY_PATH);
-  };
-  attach(root, base);
-  attach(hostRoot, `${base}/host`);
-  calls.mount("none", `${base}/host`, "", MS.REC | MS.SLAVE);
-  attach(prefix, `${base}${layout.prefix}`);
-  attach(state, `${base}${layout.stateDir}`);
-  return { fd, table: calls.openTable() };
-}
-
-/** Leaves nothing of the node but one directory of it, on /data. */
-function showOnly({ calls, libc, base }: RealKernel, path: string): void {
-  using root = new Descriptor(libc.openat2(C.AT_FDCWD, base, C.O.PATH | C.O.CLOEXEC, 0, 0));
-  using found = new Descriptor(libc.openat2(root.fd, path, C.O.PATH | C.O.CLOEXEC, 0, C.RESOLVE.IN_ROOT));
-  using clone = new Descriptor(libc.openTree(found.fd, "", C.AT_EMPTY_PATH | C.OPEN_TREE_CLONE | C.OPEN_TREE_CLOEXEC));
-  calls.umount(base, DETACH);
-  calls.mount("overlay", base, "tmpfs", 0);
-  fs.chmodSync(base, 0o755);
-  fs.mkdirSync(`${base}/data`);
-  using at = new Descriptor(libc.openat2(C.AT_FDCWD, `${base}/data`, C.O.PATH | C.O.CLOEXEC, 0, 0));
-  libc.moveMount(clone.fd, at.fd, C.MOVE_MOUNT_F_EMPTY_PATH | C.MOVE_MOUNT_T_EMPTY_PATH);
-}
-
-function detachedTree(libc: Libc, path: string): Descriptor {
-  return new Descriptor(libc.openTree(C.AT_FDCWD, path, AT_RECURSIVE | C.OPEN_TREE_CLONE | C.OPEN_TREE_CLOEXEC));
-}
-
-function detachedTmpfs(libc: Libc): Descriptor {
-  using context = new Descriptor(libc.fsopen("tmpfs", C.FSOPEN_CLOEXEC));
-  libc.fsconfig(context.fd, C.FSCONFIG.SET_STRING, "source", "overlay");
-  libc.fsconfig(context.fd, C.FSCONFIG.SET_STRING, "mode", "755");
-  libc.fsconfig(context.fd, C.FSCONFIG.CMD_CREATE, null, null);
-  return new Descriptor(libc.fsmount(context.fd, C.FSMOUNT_CLOEXEC, 0));
 }
 
 const chunk = Buffer.alloc(1 << 16);

@@ -3,7 +3,7 @@ import { makeDirectories } from "./files.ts";
 import type { Kernel } from "./kernel.ts";
 import { existing } from "./lookup.ts";
 import { type Mount, Namespace, plainAttributes } from "./mount.ts";
-import { subtree } from "./mount-tree.ts";
+import { subtree } from "./mount-relations.ts";
 
 /** Where the agent runs: on the host itself, or as its DaemonSet puts it. */
 export type AgentPlace = "host" | "pod";

@@ -3,6 +3,7 @@ import { type Dentry, type Maker, relativeTo } from "./dentry.ts";
 import { Errno } from "./errno.ts";
 import { LowestFree } from "./lowest-free.ts";
 import { Mount, type Namespace, type Path } from "./mount.ts";
+import { isDirectory, isTopped, placeOf, subtree, topmost } from "./mount-relations.ts";
 import { PeerGroups } from "./peer-groups.ts";
 import { propagated, type Relation } from "./propagate-attach.ts";
 import type { Superblock } from "./superblock.ts";
@@ -226,29 +227,4 @@ export class MountTree {
     mount.superblock.references--;
     if (mount.superblock.references === 0) this.#onUnused(mount.superblock);
   }
-}
-
-/** A mount and everything on it, what is on others after them. */
-export function subtree(mount: Mount): Mount[] {
-  return [mount, ...[...mount.children.values()].flatMap(subtree)];
-}
-
-function placeOf(mount: Mount): Path {
-  if (mount.parent === undefined || mount.point === undefined) throw new Errno("EINVAL", "umount2");
-  return { mount: mount.parent, dentry: mount.point };
-}
-
-function isDirectory(dentry: Dentry): boolean {
-  return dentry.kind === "directory";
-}
-
-/** The last of the mounts that cover each other completely, beginning with this one. */
-function topmost(mount: Mount): Mount {
-  const above = mount.children.get(mount.root);
-  return above === undefined ? mount : topmost(above);
-}
-
-/** Whether all that is on a mount is one mount on its root. */
-function isTopped(mount: Mount): boolean {
-  return mount.children.size === 1 && mount.children.has(mount.root);
 }

@@ -1,6 +1,7 @@
 import { type Dentry, relativeTo } from "./dentry.ts";
 import type { Mount, Path } from "./mount.ts";
-import { type MountTree, subtree } from "./mount-tree.ts";
+import { subtree } from "./mount-relations.ts";
+import type { MountTree } from "./mount-tree.ts";
 
 /** What a copy of a mount is to its original: a peer, or one that only receives, which may have peers of its own. */
 export type Relation = "peer" | "slave" | "sharedSlave";

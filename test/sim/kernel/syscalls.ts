@@ -5,7 +5,7 @@ import { makeAt, parentAndName, removeAt, rename, requireWritable } from "./file
 import type { Kernel } from "./kernel.ts";
 import { existing, rootOf, walk } from "./lookup.ts";
 import { type Mount, type Namespace, type Path, plainAttributes } from "./mount.ts";
-import { subtree } from "./mount-tree.ts";
+import { subtree } from "./mount-relations.ts";
 
 export type Propagation = "shared" | "slave" | "private";
 
