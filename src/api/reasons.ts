@@ -79,7 +79,7 @@ export const reasons = {
   // Set-up, change and removal that failed
   SetUpFailed: { kind: "waiting", endedBy: "the next attempt works" },
   TearDownFailed: { kind: "waiting", endedBy: "the next attempt works" },
-  TargetBusy: { kind: "waiting", endedBy: "the processes that use the mount let it go" },
+  TargetBusy: { kind: "waiting", endedBy: "what uses the mount lets it go" },
   StillReferenced: { kind: "waiting", endedBy: "no mount namespace of the node holds the volume" },
   ForeignMountOnTarget: { kind: "blocked", endedBy: "the mount over ours is unmounted" },
   ForeignMountBeneath: { kind: "blocked", endedBy: "ours and the mount beneath it are unmounted by hand" },

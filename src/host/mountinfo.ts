@@ -96,7 +96,7 @@ function parseLine(line: string, lists: OptionLists): MountEntry {
 }
 
 /** The kernel writes space, tab, newline, backslash and # as octal escapes. */
-function unescapeOctal(field: string): string {
+export function unescapeOctal(field: string): string {
   return field.includes("\\")
     ? field.replace(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)))
     : field;

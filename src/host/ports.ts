@@ -1,4 +1,4 @@
-import type { Holder } from "./holder.ts";
+import type { Blocker, Holder } from "./holder.ts";
 import type { MountIdentity } from "./mount-table.ts";
 import type { MountTableSource } from "./mount-table-source.ts";
 import type { SlowChild } from "./remote-mount.ts";
@@ -207,8 +207,10 @@ export interface Evidence {
    * A removal of it would detach them, with what is open in them going on unseen.
    */
   mountedOn(place: MountIdentity): Promise<readonly Holder[]>;
-  /** Processes with something open beneath a mount, for a busy unmount. Best effort. */
+  /** Processes that keep a mount busy, for people. Best effort. */
   users(mountPoint: string): Promise<readonly Holder[]>;
+  /** What the kernel itself has open beneath a mount point. Best effort. */
+  kernelUsers(mountPoint: string): Promise<readonly Blocker[]>;
   /** Whether the kernel has a block device of this `major:minor`. */
   hasBlockDevice(deviceNumber: string): Promise<boolean>;
   /** Whether the child with this pid and start time still exists. */

@@ -193,8 +193,9 @@ export class RealNode implements AsyncDisposable {
     if (error === undefined) this.#failures.delete(slot);
     else {
       const failed = { kind: operation.kind, generation: desired?.generation ?? 0, ...error, message: error.message };
-      const { on: _on, ...rest } = failed;
-      this.#failures.set(slot, nextFailure(this.#failures.get(slot), realSystem(silent), rest));
+      const { on, ...rest } = failed;
+      const known = { ...rest, ...(on && { on }) };
+      this.#failures.set(slot, nextFailure(this.#failures.get(slot), realSystem(silent), known));
     }
   }
 

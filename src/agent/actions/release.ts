@@ -3,7 +3,8 @@ import { identityOf, type MountIdentity } from "../../host/mount-table.ts";
 import type { UnmountRung } from "../../host/ports.ts";
 import { type StageRecord, withoutStage } from "../record.ts";
 import { type ActionContext, allowedTarget, recordOf, stagingTarget } from "./context.ts";
-import { names, pids, unmount } from "./targets.ts";
+import { unmount } from "./targets.ts";
+import { names, pids, processOf } from "./users.ts";
 
 /**
  * Takes down what stage made, when no target is left (law L3):
@@ -87,8 +88,8 @@ async function refuseWhileHeld(
   }
   const [first] = holders;
   const message = `it is still mounted in another mount namespace: ${names(holders)}. End these processes or unmount it there`;
-  const on = { kind: "Process", name: `${first?.pid} (${first?.command})` };
-  throw new VolumeError("StillReferenced", "transient", message, { on, heldBy: pids(holders) });
+  const on = first && { on: processOf(first) };
+  throw new VolumeError("StillReferenced", "transient", message, { ...on, heldBy: pids(holders) });
 }
 
 /** The volume that has mounted something at this path, by the journal. */
@@ -118,7 +119,7 @@ async function refuseWhileOpen(context: ActionContext, stage: StageRecord, devic
   const openers = await devices.openers(deviceNumber);
   const [first] = openers;
   if (first === undefined) return;
-  const on = { kind: "Process", name: `${first.pid} (${first.command})` };
+  const on = processOf(first);
   const message = `${path} is open: ${names(openers)}. End these processes`;
   throw new VolumeError("DeviceBusy", "transient", message, { on, heldBy: pids(openers) });
 }

@@ -1,12 +1,13 @@
 import { VolumeError } from "../../errors.ts";
 import { identityOf } from "../../host/mount-table.ts";
 import type { MountEntry } from "../../host/mountinfo.ts";
-import type { Holder, TargetPath, UnmountRung } from "../../host/ports.ts";
+import type { TargetPath, UnmountRung } from "../../host/ports.ts";
 import { attributesOf } from "../attributes.ts";
 import { isInvalid } from "../desired-volume.ts";
 import { type TargetRecord, type VolumeRecord, withoutTarget, withTarget } from "../record.ts";
 import { type ActionContext, recordOf, targetPath, wanted } from "./context.ts";
 import { stage } from "./stage.ts";
+import { names, pids, processOf, withUsers } from "./users.ts";
 
 /** Binds the volume to a target. */
 export async function publish(context: ActionContext, path: string, replaces: number | undefined): Promise<void> {
@@ -180,31 +181,6 @@ async function mayGo(
     return false;
   }
   const message = `${place} is still mounted in another mount namespace: ${names(holders)}. End these processes or unmount it there`;
-  const on = { kind: "Process", name: `${first.pid} (${first.command})` };
+  const on = processOf(first);
   throw new VolumeError("StillReferenced", "transient", message, { on, heldBy: pids(holders) });
-}
-
-/** Adds to a busy unmount who uses the mount. */
-export async function withUsers(error: unknown, context: ActionContext, path: string): Promise<unknown> {
-  if (!(error instanceof VolumeError) || error.reason !== "TargetBusy") return error;
-  const users = await context.host.evidence.users(path);
-  const message =
-    users.length === 0
-      ? `${path} is in use, but by no process that can be seen`
-      : `${path} is in use by ${names(users)}`;
-  const [first] = users;
-  const on =
-    first === undefined ? { kind: "Mount", name: path } : { kind: "Process", name: `${first.pid} (${first.command})` };
-  return new VolumeError("TargetBusy", error.errorClass, message, { cause: error, on, heldBy: pids(users) });
-}
-
-/** Processes whose end may let a mount or device go; one that shows it to everybody on the node is no cause. */
-export function pids(holders: readonly Holder[]): number[] {
-  return holders.flatMap(({ pid, onNode }) => (onNode === true ? [] : [pid]));
-}
-
-/** The first few of several processes. */
-export function names(holders: readonly Holder[]): string {
-  const few = holders.slice(0, 5).map((holder) => `pid ${holder.pid} (${holder.command}) at ${holder.mountPoint}`);
-  return holders.length > few.length ? `${few.join(", ")} and ${holders.length - few.length} more` : few.join(", ");
 }

@@ -7,6 +7,7 @@ import { emptyTrash } from "./empty-trash.ts";
 import { errnoOf } from "./errno.ts";
 import { InProcessMounter } from "./in-process-mounter.ts";
 import { loadLibc } from "./libc.ts";
+import { usersOf } from "./mount-users.ts";
 import { openersOf } from "./open-devices.ts";
 import { remoteMounts } from "./remote-mounts.ts";
 
@@ -45,6 +46,10 @@ export async function runChild(): Promise<void> {
   if (request.kind === "openers") {
     const holders = openersOf(loadLibc(), request.deviceNumbers, process.ppid, await remoteMounts());
     process.stdout.write(JSON.stringify(holders));
+    return;
+  }
+  if (request.kind === "users") {
+    process.stdout.write(JSON.stringify(await usersOf(loadLibc(), request.mountPoint)));
     return;
   }
   if (request.kind === "emptyTrash") {

@@ -12,6 +12,7 @@ import { ChildStarter } from "./child-starter.ts";
 export type ChildRequest =
   | { readonly kind: "emptyTrash"; readonly path: string }
   | { readonly kind: "openers"; readonly deviceNumbers: readonly string[] }
+  | { readonly kind: "users"; readonly mountPoint: string }
   | { readonly kind: "claimed"; readonly path: string }
   | { readonly kind: "probe"; readonly path: string }
   | { readonly kind: "mounter"; readonly method: keyof Mounter; readonly args: readonly unknown[] }

@@ -1,11 +1,15 @@
 import { existsSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { VolumeError } from "../../errors.ts";
+import type { Blocker } from "../holder.ts";
 import { isBeneath, joinPath, type MountIdentity, relativePath, sameFilesystem } from "../mount-table.ts";
 import type { MountEntry } from "../mountinfo.ts";
 import type { ChildProcessID, Evidence, Holder } from "../ports.ts";
 import { startTimeOf } from "./child-runner.ts";
 import { errnoOf } from "./errno.ts";
+import { kernelUsersOf } from "./kernel-users.ts";
+import { loadLibc } from "./libc.ts";
 import { eachMountNamespace, scanTable } from "./mount-namespaces.ts";
+import { containerOfProcess, usersOf } from "./mount-users.ts";
 
 /** Mounts of one file system in one namespace that a target may lie in; nobody has so many for a good reason. */
 const parentLimit = 10_000;
@@ -15,10 +19,15 @@ const gone = new Set(["ENOENT", "ESRCH"]);
 /** What /proc says about who uses a volume. Needs the node's process namespace (hostPID) and its root. */
 export class LinuxEvidence implements Evidence {
   readonly #nodeProcess: number | "self";
+  readonly #usersOf: Evidence["users"];
 
-  /** @param nodeProcess a process in the node's mount namespace */
-  constructor(nodeProcess: number | "self") {
+  /**
+   * @param nodeProcess a process in the node's mount namespace
+   * @param users who keeps a mount busy; in this process, which may take long, if nobody else is asked
+   */
+  constructor(nodeProcess: number | "self", users: Evidence["users"] = (point) => usersOf(loadLibc(), point)) {
     this.#nodeProcess = nodeProcess;
+    this.#usersOf = users;
   }
 
   holders(identity: MountIdentity): Promise<readonly Holder[]> {
@@ -74,19 +83,20 @@ export class LinuxEvidence implements Evidence {
       const { read, shown } = await look(table);
       if (!read) return false; // it ended in between; another process may show the same namespace
       const onNode = namespace === node;
-      if (shown) holders.push({ pid, command: commandOf(pid), mountPoint: shown.point, ...(onNode && { onNode }) });
+      if (shown === undefined) return true;
+      const who = { pid, command: commandOf(pid), ...(onNode ? { onNode } : containerOfProcess(pid)) };
+      holders.push({ ...who, mountPoint: shown.point });
       return true;
     });
     return holders;
   }
 
-  async users(mountPoint: string): Promise<readonly Holder[]> {
-    const users: Holder[] = [];
-    for (const pid of processes()) {
-      const link = openPaths(pid).find((path) => isBeneath(path, mountPoint));
-      if (link !== undefined) users.push({ pid, command: commandOf(pid), mountPoint: link });
-    }
-    return users;
+  users(mountPoint: string): Promise<readonly Holder[]> {
+    return this.#usersOf(mountPoint);
+  }
+
+  async kernelUsers(mountPoint: string): Promise<readonly Blocker[]> {
+    return kernelUsersOf(mountPoint);
   }
 
   async hasBlockDevice(deviceNumber: string): Promise<boolean> {
@@ -115,17 +125,6 @@ function hasEnded(pid: number): boolean {
 /** Another one after each boot of the machine. */
 export function bootID(): string {
   return readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
-}
-
-function processes(): number[] {
-  return readdirSync("/proc").flatMap((name) => (/^\d+$/.test(name) ? [Number(name)] : []));
-}
-
-/** Working directory, root and open files of a process, as links: reading a link asks no file system. */
-function openPaths(pid: number): string[] {
-  const fds = ifReadable(() => readdirSync(`/proc/${pid}/fd`)) ?? [];
-  const links = ["cwd", "root", ...fds.map((fd) => `fd/${fd}`)];
-  return links.flatMap((link) => ifReadable(() => readlinkSync(`/proc/${pid}/${link}`)) ?? []);
 }
 
 function commandOf(pid: number): string {

@@ -3,6 +3,7 @@ import type { Effects, HostPorts, OperationContext } from "../ports.ts";
 import type { RemoteMount } from "../remote-mount.ts";
 import { ChildMounter } from "./child-mounter.ts";
 import { ChildRunner } from "./child-runner.ts";
+import { usersByChild } from "./child-users.ts";
 import { InProcessMounter } from "./in-process-mounter.ts";
 import type { Libc } from "./libc.ts";
 import { LinuxDevices } from "./linux-devices.ts";
@@ -49,7 +50,7 @@ export function linuxHost(options: LinuxHostOptions): LinuxHost {
     mountTable,
     ...(nodeTable && { nodeTable }),
     directories: new LinuxDirectories({ libc, trash: `${stateDir}/trash`, runner }),
-    evidence: new LinuxEvidence(nodeProcess ?? "self"),
+    evidence: new LinuxEvidence(nodeProcess ?? "self", usersByChild(runner)),
     journal: new LinuxJournalFile(`${stateDir}/journal`, ranBefore),
     wakes: linuxWakes({ libc, system, mountTable, onChildEnded: (ended) => runner.onEnded(ended) }),
     close() {

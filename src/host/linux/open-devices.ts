@@ -48,7 +48,7 @@ function* heldFiles(libc: Libc, pid: string, remote: RemoteMounts): Generator<He
 }
 
 /** Of threads that come after each other and share their open files, the first. */
-function* threadsWithFiles(libc: Libc, pid: string): Generator<string> {
+export function* threadsWithFiles(libc: Libc, pid: string): Generator<string> {
   let last = pid;
   yield pid;
   for (const thread of entries(`/proc/${pid}/task`)) {

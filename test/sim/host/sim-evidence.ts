@@ -1,3 +1,4 @@
+import type { Blocker } from "../../../src/host/holder.ts";
 import {
   isBeneath,
   joinPath,
@@ -64,6 +65,11 @@ export class SimEvidence implements Evidence {
       }
       return users;
     });
+  }
+
+  /** The simulated kernel has neither swap nor loop devices. */
+  async kernelUsers(): Promise<readonly Blocker[]> {
+    return [];
   }
 
   hasBlockDevice(deviceNumber: string): Promise<boolean> {

@@ -35,6 +35,7 @@ export class FakeHost implements HostPorts {
     holders: async () => this.holders,
     mountedOn: async () => [],
     users: async () => [],
+    kernelUsers: async () => [],
     hasBlockDevice: async () => false,
     alive: async ({ pid }: ChildProcessID) => this.alive.has(pid),
     bootID: async () => "boot-1",

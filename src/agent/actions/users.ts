@@ -1,0 +1,82 @@
+import { VolumeError } from "../../errors.ts";
+import type { Blocker } from "../../host/holder.ts";
+import type { Holder } from "../../host/ports.ts";
+import type { ActionContext } from "./context.ts";
+
+/** How many of those who hold something are named. */
+const fewest = 5;
+
+/** Adds to a busy unmount who uses the mount: processes, what is mounted beneath it, the kernel itself. */
+export async function withUsers(error: unknown, context: ActionContext, path: string): Promise<unknown> {
+  if (!(error instanceof VolumeError) || error.reason !== "TargetBusy") return error;
+  const { evidence, mountTable } = context.host;
+  const users = await evidence.users(path);
+  const table = await mountTable.read();
+  const mount = table.at(path);
+  const beneath = (mount === undefined ? [] : table.childrenOf(mount.id)).map(
+    ({ point, fsType, source }): Blocker => ({ kind: "Mount", name: point, detail: `${fsType} (${source})` }),
+  );
+  const others = [...beneath, ...(await evidence.kernelUsers(path))];
+  const parts = [
+    ...(users.length === 0 ? [] : [`in use by ${names(users)}`]),
+    ...(others.length === 0 ? [] : [`kept by ${listed(others.map(described))}`]),
+  ];
+  const message = parts.length === 0 ? "in use, but by nothing that can be seen" : parts.join("; ");
+  const [first] = users;
+  const [other] = others;
+  const on = first !== undefined ? processOf(first) : { kind: other?.kind ?? "Mount", name: other?.name ?? path };
+  const options = { cause: error, on, heldBy: pids(users) };
+  return new VolumeError("TargetBusy", error.errorClass, `${path} is ${message}`, options);
+}
+
+/** Processes whose end may let a mount or device go; one that shows it to everybody on the node is no cause. */
+export function pids(holders: readonly Holder[]): number[] {
+  return holders.flatMap(({ pid, onNode }) => (onNode === true ? [] : [pid]));
+}
+
+/** The first few of several processes. */
+export function names(holders: readonly Holder[]): string {
+  return listed(
+    holders.map((holder) => `${nameOf(holder)} at ${holder.mountPoint}${holder.use ? ` (${holder.use})` : ""}`),
+  );
+}
+
+/** A process as what is waited for. */
+export function processOf({ pid, command, pod, container }: Holder): {
+  readonly kind: "Process";
+  readonly name: string;
+} {
+  return { kind: "Process", name: `${pid} (${command})${placeOf({ pod, container })}` };
+}
+
+function nameOf({ pid, command, pod, container }: Holder): string {
+  return `pid ${pid} (${command})${placeOf({ pod, container })}`;
+}
+
+/** Twelve digits of a container's id, as crictl and docker show it. */
+function placeOf({
+  pod,
+  container,
+}: {
+  readonly pod: string | undefined;
+  readonly container: string | undefined;
+}): string {
+  const inContainer = container === undefined ? "" : ` in container ${container.slice(0, 12)}`;
+  return pod === undefined ? inContainer : `${inContainer} of pod ${pod}`;
+}
+
+function described({ kind, name, detail }: Blocker): string {
+  switch (kind) {
+    case "Mount":
+      return `${detail ?? "something"} mounted beneath it at ${name}`;
+    case "Swap":
+      return `swap on ${name}`;
+    case "LoopDevice":
+      return `loop device ${name} of ${detail ?? "a file on it"}`;
+  }
+}
+
+function listed(all: readonly string[]): string {
+  const few = all.slice(0, fewest).join(", ");
+  return all.length > fewest ? `${few} and ${all.length - fewest} more` : few;
+}

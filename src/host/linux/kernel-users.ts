@@ -1,0 +1,41 @@
+import { readdirSync, readFileSync } from "node:fs";
+import type { Blocker } from "../holder.ts";
+import { isBeneath } from "../mount-table.ts";
+import { unescapeOctal } from "../mountinfo.ts";
+import { errnoOf } from "./errno.ts";
+
+/** What the kernel itself has open beneath a mount point, for no process: swap files, and files that are loop devices. */
+export function kernelUsersOf(mountPoint: string): readonly Blocker[] {
+  const swaps = lines("/proc/swaps")
+    .slice(1)
+    .flatMap((line): Blocker[] => {
+      const path = unescapeOctal(line.split(/\s/, 1)[0] ?? "");
+      return isBeneath(path, mountPoint) ? [{ kind: "Swap", name: path }] : [];
+    });
+  const loops = entries("/sys/block")
+    .filter((name) => name.startsWith("loop"))
+    .flatMap((name): Blocker[] => {
+      const [file] = lines(`/sys/block/${name}/loop/backing_file`);
+      if (file === undefined || !isBeneath(file, mountPoint)) return [];
+      return [{ kind: "LoopDevice", name: `/dev/${name}`, detail: file }];
+    });
+  return [...swaps, ...loops];
+}
+
+function lines(path: string): string[] {
+  return (ifThere(() => readFileSync(path, "utf8")) ?? "").split("\n").filter((line) => line !== "");
+}
+
+function entries(path: string): string[] {
+  return ifThere(() => readdirSync(path)) ?? [];
+}
+
+/** A device may go while it is looked at; without swap there is no list of it. */
+function ifThere<T>(look: () => T): T | undefined {
+  try {
+    return look();
+  } catch (error) {
+    if (errnoOf(error) === undefined) throw error;
+    return undefined;
+  }
+}

@@ -1,0 +1,120 @@
+import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { containerOf } from "../container-of.ts";
+import type { Holder } from "../holder.ts";
+import { MountTable } from "../mount-table.ts";
+import { type MountEntry, parseMountinfo } from "../mountinfo.ts";
+import { AT_FDCWD, AT_STATX_DONT_SYNC } from "./constants.ts";
+import { errnoOf } from "./errno.ts";
+import type { Libc } from "./libc.ts";
+import { eachMountNamespace, scanTable } from "./mount-namespaces.ts";
+import { threadsWithFiles } from "./open-devices.ts";
+
+/** Processes that are found; nobody reads of more. */
+const limit = 256;
+
+interface Use {
+  readonly use: string;
+  readonly path: string;
+}
+
+/**
+ * Processes that keep a mount busy (umount(2), EBUSY), each with the first thing that it does with it. Told by the mount
+ * they are in, not by a path: a container sees the mount elsewhere, or has it under a name of its own. A copy in another mount
+ * namespace counts too, as far as the mount propagates there: the kernel asks those as well. Runs in a child: a
+ * process that hangs in a page fault may hold its list of mappings up.
+ */
+export async function usersOf(libc: Libc, mountPoint: string): Promise<readonly Holder[]> {
+  const mount = new MountTable(parseMountinfo(readFileSync("/proc/self/mountinfo", "utf8"))).at(mountPoint);
+  if (mount === undefined) return [];
+  const ids = await copiesOf(mount);
+  const isInIt = (link: string) => {
+    const stat = ifThere(() => libc.statx(AT_FDCWD, link, AT_STATX_DONT_SYNC));
+    return stat !== undefined && ids.has(stat.mountID);
+  };
+  const users: Holder[] = [];
+  for (const pid of readdirSync("/proc").filter((name) => /^\d+$/.test(name))) {
+    if (Number(pid) === process.pid || Number(pid) === process.ppid) continue;
+    const [first] = usesOf(libc, pid, { ids, device: mount.device, isInIt });
+    if (first !== undefined) users.push(holderOf(pid, first));
+    if (users.length === limit) break;
+  }
+  return users;
+}
+
+/** Who a process is, for people. */
+export function holderOf(pid: string, { use, path }: Use): Holder {
+  const command = ifThere(() => readFileSync(`/proc/${pid}/comm`, "utf8").trim()) ?? "?";
+  return { pid: Number(pid), command, mountPoint: path, use, ...containerOfProcess(Number(pid)) };
+}
+
+/** None if it is in none, or has ended. */
+export function containerOfProcess(pid: number): ReturnType<typeof containerOf> {
+  return containerOf(ifThere(() => readFileSync(`/proc/${pid}/cgroup`, "utf8")) ?? "");
+}
+
+interface Wanted {
+  readonly ids: ReadonlySet<number>;
+  readonly device: string;
+  isInIt(link: string): boolean;
+}
+
+function* usesOf(libc: Libc, pid: string, wanted: Wanted): Generator<Use> {
+  const found = (use: string, link: string): Use => ({ use, path: ifThere(() => readlinkSync(link)) ?? "?" });
+  for (const [use, name] of [
+    ["working directory", "cwd"],
+    ["root directory", "root"],
+    ["program", "exe"],
+  ] as const) {
+    const link = `/proc/${pid}/${name}`;
+    if (wanted.isInIt(link)) yield found(use, link);
+  }
+  for (const thread of threadsWithFiles(libc, pid)) {
+    const files = `/proc/${pid}/task/${thread}`;
+    for (const fd of ifThere(() => readdirSync(`${files}/fd`)) ?? []) {
+      const mount = /^mnt_id:\s*(\d+)$/m.exec(ifThere(() => readFileSync(`${files}/fdinfo/${fd}`, "utf8")) ?? "")?.[1];
+      if (mount !== undefined && wanted.ids.has(Number(mount))) yield found("open file", `${files}/fd/${fd}`);
+    }
+  }
+  for (const link of mappings(pid, wanted.device)) if (wanted.isInIt(link)) yield found("mapped file", link);
+}
+
+/** Links of mappings of files on a device: 7f00-7f01 rw-s 00000000 00:05 123 /some/file */
+function* mappings(pid: string, device: string): Generator<string> {
+  for (const line of (ifThere(() => readFileSync(`/proc/${pid}/maps`, "utf8")) ?? "").split("\n")) {
+    const [range, , , numbers] = line.split(/ +/, 5);
+    const [major, minor] = (numbers ?? "").split(":").map((part) => Number.parseInt(part, 16));
+    if (range === undefined || `${major}:${minor}` !== device) continue;
+    yield `/proc/${pid}/map_files/${range
+      .split("-")
+      .map((address) => address.replace(/^0+(?=.)/, ""))
+      .join("-")}`;
+  }
+}
+
+/** Ids of a mount and of the copies of it that other mount namespaces got by propagation. */
+async function copiesOf({ id, shared }: MountEntry): Promise<ReadonlySet<number>> {
+  const ids = new Set([id]);
+  if (shared === undefined) return ids;
+  const own = ifThere(() => readlinkSync("/proc/self/ns/mnt"));
+  await eachMountNamespace(async ({ namespace, table }) =>
+    scanTable(
+      table,
+      () => namespace !== own,
+      (mount) => {
+        if (mount.shared === shared || mount.master === shared) ids.add(mount.id);
+        return false;
+      },
+    ),
+  );
+  return ids;
+}
+
+/** A process, thread or file may end while it is looked at. */
+function ifThere<T>(look: () => T): T | undefined {
+  try {
+    return look();
+  } catch (error) {
+    if (errnoOf(error) === undefined) throw error;
+    return undefined;
+  }
+}

@@ -1,0 +1,48 @@
+import { expect } from "chai";
+import { containerOf } from "../../../src/host/container-of.ts";
+
+const container = "0123456789abcdef".repeat(4);
+const pod = "11111111-2222-3333-4444-555555555555";
+const underscored = pod.replaceAll("-", "_");
+
+describe("containerOf", () => {
+  const cases: readonly [string, string, object][] = [
+    [
+      "containerd by systemd",
+      `0::/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod${underscored}.slice/cri-containerd-${container}.scope`,
+      { container, pod },
+    ],
+    [
+      "CRI-O, guaranteed",
+      `0::/kubepods.slice/kubepods-pod${underscored}.slice/crio-${container}.scope/container`,
+      { container, pod },
+    ],
+    ["cgroupfs", `0::/kubepods/besteffort/pod${pod}/${container}`, { container, pod }],
+    [
+      "a static pod",
+      `0::/kubepods/burstable/pod${container.slice(0, 32)}/${container}`,
+      { container, pod: container.slice(0, 32) },
+    ],
+    [
+      "the first version, with many lines",
+      `12:cpu,cpuacct:/\n3:memory:/kubepods/pod${pod}/${container}\n`,
+      { container, pod },
+    ],
+    ["seen from a cgroup namespace beside it", `0::/../../pod${pod}/${container}`, { container, pod }],
+    [
+      "a node that is a container (kind)",
+      `0::/kubelet.slice/kubelet-kubepods.slice/kubelet-kubepods-pod${underscored}.slice/cri-containerd-${container}.scope`,
+      { container, pod },
+    ],
+    ["docker", `0::/system.slice/docker-${container}.scope`, { container }],
+    ["podman", `0::/machine.slice/libpod-${container}.scope/container`, { container }],
+    ["a service of the node", "0::/system.slice/sshd.service", {}],
+    ["a name that only begins like one", `0::/podcast-${pod}/x${container}`, {}],
+    ["nothing", "", {}],
+  ];
+  for (const [name, cgroup, expected] of cases) {
+    it(`knows ${name}`, () => {
+      expect(containerOf(cgroup)).to.deep.equal(expected);
+    });
+  }
+});
