@@ -2,12 +2,12 @@
 import { drift, idle, mount, type Options, type Row, restart, retry } from "./in-agent/scenarios.ts";
 
 const scenarios: { readonly [name: string]: (options: Options) => Promise<Row> } = {
-  one: (o) => mount({ pods: 1, volumes: 2, kind: "mem" }, o),
-  "one-local": (o) => mount({ pods: 1, volumes: 2, kind: "local" }, o),
+  one: (o) => mount({ pods: 1, volumes: 2, kind: "mem", rounds: 20 }, o),
+  "one-local": (o) => mount({ pods: 1, volumes: 2, kind: "local", rounds: 20 }, o),
   hundred: (o) => mount({ pods: 100, volumes: 2, kind: "mem" }, o),
   "hundred-local": (o) => mount({ pods: 100, volumes: 2, kind: "local" }, o),
-  stream: (o) => mount({ pods: 200, volumes: 2, kind: "mem", intervalMs: 20 }, o),
-  "stream-local": (o) => mount({ pods: 200, volumes: 2, kind: "local", intervalMs: 20 }, o),
+  stream: (o) => mount({ pods: 200, volumes: 2, kind: "mem", intervalMs: 20, rounds: 1 }, o),
+  "stream-local": (o) => mount({ pods: 200, volumes: 2, kind: "local", intervalMs: 20, rounds: 1 }, o),
   many: (o) => mount({ pods: 500, volumes: 2, kind: "mem" }, o),
   "many-local": (o) => mount({ pods: 500, volumes: 2, kind: "local" }, o),
   drift: (o) => drift({ volumes: 50, kind: "mem" }, o),

@@ -22,12 +22,18 @@ export interface Options {
 
 /** All pods at once; intervalMs: one after the other. Each from its intents' events to the status write of its last volume. */
 export function mount(
-  of: { readonly pods: number; readonly volumes: number; readonly kind: Kind; readonly intervalMs?: number },
+  of: {
+    readonly pods: number;
+    readonly volumes: number;
+    readonly kind: Kind;
+    readonly intervalMs?: number;
+    readonly rounds?: number;
+  },
   options: Options = {},
 ): Promise<Row> {
-  const { pods, volumes, kind, intervalMs = 0 } = of;
+  const { pods, volumes, kind, intervalMs = 0, rounds = 5 } = of;
   const rhythm = intervalMs > 0 ? ` every ${intervalMs} ms` : "";
-  return measure(`mount ${pods} × ${kind}:${volumes}${rhythm}`, "mount", { ...of, intervalMs }, options);
+  return measure(`mount ${pods} × ${kind}:${volumes}${rhythm}`, "mount", { ...of, intervalMs, rounds }, options);
 }
 
 /** Unmounted behind the agent's back, one after the other: until it is in the table again. */
