@@ -15,7 +15,7 @@ const FAN = {
   MNT_DETACH: 0x2000000,
 } as const;
 /** Errnos that are no failures here; numbers that every architecture of Node has in common. */
-const E = { NOENT: 2, AGAIN: 11, OVERFLOW: 75 } as const;
+const E = { INTR: 4, NOENT: 2, AGAIN: 11, OVERFLOW: 75 } as const;
 const POLLPRI = 2;
 /** ioctl_nsfs(2): _IOR(0xb7, 5, __u64). */
 const NS_GET_MNTNS_ID = 0x8008b705;
@@ -107,7 +107,11 @@ export function loadMountCalls() {
     hasChanged(mountinfo: number): boolean {
       polled.writeInt32LE(mountinfo, 0);
       polled.writeInt32LE(POLLPRI, 4);
-      return checked("poll", poll(polled, 1, 0)) > 0 && (polled.readInt16LE(6) & POLLPRI) !== 0;
+      for (;;) {
+        if (poll(polled, 1, 0) >= 0) return (polled.readInt16LE(6) & POLLPRI) !== 0;
+        const errno = koffi.errno();
+        if (errno !== E.INTR) throw new Errno("poll", errno); // never begun again by the kernel: signal(7)
+      }
     },
     /** The id of the mount namespace that a file of /proc/PID/ns is open on. */
     namespaceID(fd: number): bigint {
