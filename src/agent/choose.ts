@@ -1,6 +1,6 @@
 import { type DesiredVolume, isInvalid } from "./desired-volume.ts";
 import { type Failure, slotOf } from "./failures.ts";
-import { isRemoval, type Operation } from "./operations.ts";
+import { exactly, isRemoval, type Operation } from "./operations.ts";
 import type { Phase, VolumePlan } from "./plan.ts";
 import type { PlanInput } from "./plan-input.ts";
 import type { VolumeRecord } from "./record.ts";
@@ -26,7 +26,11 @@ export function choose(
     const again = failed?.kind === action.kind && failed.generation === generation ? failed : undefined;
     failure ??= again;
     if (again === undefined || input.now >= again.nextAt) {
-      return { operation, ...(failure && { failure }), ...(retryAt !== undefined && { retryAt }) };
+      return {
+        operation: exactly(operation, input.table),
+        ...(failure && { failure }),
+        ...(retryAt !== undefined && { retryAt }),
+      };
     }
     retryAt = Math.min(retryAt ?? again.nextAt, again.nextAt);
   }

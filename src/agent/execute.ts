@@ -116,6 +116,7 @@ export class Executor {
       host,
       effects: host.effects({ volume, deadlineMs, formatDeadlineMs, onChild, onSlow }),
       settings,
+      uniqueID: operation.uniqueID,
       content,
       observed: (seen) => observed(wanted(context), seen),
       progress: (message) => progress(volume, message),

@@ -1,5 +1,5 @@
 import { type MountIdentity, type MountTable, sameFilesystem, sameIdentity } from "../host/mount-table.ts";
-import type { MountEntry } from "../host/mountinfo.ts";
+import { type MountEntry, type MountRef, sameMount } from "../host/mountinfo.ts";
 import { attributeDifference, attributesOf } from "./attributes.ts";
 import type { DesiredMount, DesiredVolume } from "./desired-volume.ts";
 import type { Likeness } from "./likeness.ts";
@@ -32,7 +32,8 @@ export function look(input: LookInput): VolumeView {
   const staged = stage.record !== undefined && stage.record.kind !== "path";
   const mounted = targets.some((target) => target.record !== undefined && target.truth !== "absent");
   // What was staged counts until the record of it is gone, which it is only after the evidence of its release.
-  const recorded = mounted || staged || stage.mount !== undefined || input.record?.child !== undefined;
+  const unrecorded = stage.record === undefined && stage.truth === "uncertain";
+  const recorded = mounted || staged || unrecorded || input.record?.child !== undefined;
   const inUse = recorded || mayBeLostWhole(input, targets);
   return { stage, targets, inUse };
 }
@@ -41,6 +42,8 @@ function lookAtStage({ record, table, stagingPath, desired }: LookInput): StageV
   const stage = record?.stage;
   if (stage === undefined) {
     // A mount on our own staging path is a record of itself (safety rule 24): staging again takes it over.
+    // With a table that cannot be read nobody knows whether there is one: the record may be of another life (law L2).
+    if (table === undefined && record !== undefined) return { truth: "uncertain" };
     const mount = table?.at(stagingPath);
     return mount === undefined ? { truth: "absent" } : { truth: "uncertain", mount };
   }
@@ -173,8 +176,13 @@ function compare(
 export function isOurs(entry: MountEntry, record: TargetRecord): boolean {
   if (sameIdentity(entry, record.identity)) return true;
   if (!sameFilesystem(entry, record.identity)) return false;
-  if (entry.id === record.mountID) return true;
+  if (sameMount(entry, refOf(record))) return true;
   return record.peerGroup !== undefined && [entry.shared, entry.master].includes(record.peerGroup);
+}
+
+/** The ids that a target's mount had when they were learned. */
+export function refOf({ mountID, uniqueID }: TargetRecord): MountRef {
+  return { id: mountID, uniqueID };
 }
 
 /** Whether it was not learned before a crash which mount is ours, and the source may have been renamed since. */

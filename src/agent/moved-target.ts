@@ -1,5 +1,5 @@
 import { type MountTable, sameIdentity } from "../host/mount-table.ts";
-import type { MountEntry } from "../host/mountinfo.ts";
+import { type MountEntry, sameMount } from "../host/mountinfo.ts";
 import type { TargetRecord, VolumeRecord } from "./record.ts";
 import type { Problem } from "./view.ts";
 
@@ -11,6 +11,7 @@ import type { Problem } from "./view.ts";
 export function movedMount(table: MountTable, target: TargetRecord, volume: VolumeRecord): MountEntry | undefined {
   const entry = target.mountID === undefined ? undefined : table.byID(target.mountID);
   if (entry === undefined || entry.shared !== target.peerGroup) return undefined;
+  if (!sameMount(entry, { id: target.mountID, uniqueID: target.uniqueID })) return undefined;
   const isTarget = volume.targets.some(({ path }) => path === entry.point);
   return !isTarget && sameIdentity(entry, target.identity) ? entry : undefined;
 }

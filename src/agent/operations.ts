@@ -1,7 +1,20 @@
+import type { MountTable } from "../host/mount-table.ts";
 import type { UnmountRung } from "../host/ports.ts";
 
 /** One thing to do for one volume. At most one runs for a volume at a time; then the planner looks again. */
-export type Operation = { readonly volume: string } & Action;
+export type Operation = {
+  readonly volume: string;
+  /** Of the mount that the action names by its id, which another may have by now; absent where it is not known. */
+  readonly uniqueID?: number;
+} & Action;
+
+/** PURE. The operation with the unique id of the mount that it names, by the table that it was planned from. */
+export function exactly(operation: Operation, table: MountTable | undefined): Operation {
+  const named =
+    operation.kind === "publish" ? operation.replaces : "mountID" in operation ? operation.mountID : undefined;
+  const uniqueID = named === undefined ? undefined : table?.byID(named)?.uniqueID;
+  return uniqueID === undefined ? operation : { ...operation, uniqueID };
+}
 
 export type Action =
   /** Find, make or mount what targets are bound from. */

@@ -63,6 +63,11 @@ export interface TargetRecord {
   readonly attributes: MountAttributes;
   /** Mount id that it got; absent if that was not learned before a crash. */
   readonly mountID?: number;
+  /**
+   * The 64-bit id that it got, where the kernel has one: no other mount has it until the next boot. `mountID` is used
+   * again, and both are others in another mount namespace.
+   */
+  readonly uniqueID?: number;
   /** Peer group that it got. It is the same in every mount namespace, in which a later agent may find itself. */
   readonly peerGroup?: number;
 }
@@ -105,6 +110,6 @@ export function afterReboot(record: VolumeRecord): VolumeRecord {
 }
 
 /** Of a target only the mount point: no mount has this identity. */
-function unmounted({ mountID: _id, peerGroup: _group, ...target }: TargetRecord): TargetRecord {
+function unmounted({ mountID: _id, uniqueID: _unique, peerGroup: _group, ...target }: TargetRecord): TargetRecord {
   return { ...target, identity: { device: "", root: "" } };
 }

@@ -29,6 +29,18 @@ export interface MountEntry {
   readonly superOptions: readonly string[];
 }
 
+/** What tells a mount from others: by the id that is never used again where both sides know it. */
+export interface MountRef {
+  readonly id: number | undefined;
+  readonly uniqueID?: number | undefined;
+}
+
+/** Whether two ids are those of one mount. */
+export function sameMount(a: MountRef, b: MountRef): boolean {
+  if (a.uniqueID !== undefined && b.uniqueID !== undefined) return a.uniqueID === b.uniqueID;
+  return a.id !== undefined && a.id === b.id;
+}
+
 /** Whether nothing of a mount has changed. */
 export function sameEntry(a: MountEntry, b: MountEntry): boolean {
   if (a === b) return true;

@@ -117,12 +117,15 @@ export interface Mounter {
   bind(source: SourcePath, expect: MountIdentity, target: TargetPath, attributes: MountAttributes): Promise<void>;
   /** Mounts a new file system. Fails with ForeignMount if anything is mounted on the target already. */
   mountFilesystem(request: FilesystemMount): Promise<void>;
-  /** Changes the flags of the mount with this id, if it is still the topmost one on the target. */
-  setAttributes(target: TargetPath, mountID: number, attributes: MountAttributes): Promise<void>;
+  /**
+   * Changes the flags of the mount with this id, if it is still the topmost one on the target. Its `uniqueID`, here and
+   * below, tells it from another that has got its id since.
+   */
+  setAttributes(target: TargetPath, mountID: number, attributes: MountAttributes, uniqueID?: number): Promise<void>;
   /** Changes options of the file system itself. Fails with OptionsRefused if the kernel does not take them. */
-  reconfigure(target: TargetPath, mountID: number, options: readonly string[]): Promise<void>;
+  reconfigure(target: TargetPath, mountID: number, options: readonly string[], uniqueID?: number): Promise<void>;
   /** Unmounts the mount with this id, if it is still the topmost one on the target. */
-  unmount(target: TargetPath, mountID: number, rung: UnmountRung): Promise<void>;
+  unmount(target: TargetPath, mountID: number, rung: UnmountRung, uniqueID?: number): Promise<void>;
 }
 
 /** Proof of which directory a record speaks of: a path may come to mean another. */

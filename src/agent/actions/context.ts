@@ -15,6 +15,8 @@ export interface ActionContext {
   readonly host: HostPorts;
   readonly effects: Effects;
   readonly settings: PlanSettings;
+  /** Of the mount that the operation names by its id. */
+  readonly uniqueID: number | undefined;
   /** Content as it is now; undefined if it is not known. */
   content(ref: ObjectRef): ObjectContent | undefined;
   observed(seen: Observed): void;

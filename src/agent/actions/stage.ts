@@ -41,7 +41,7 @@ export async function reconfigure(context: ActionContext, mountID: number): Prom
   if (record.stage === undefined)
     throw new VolumeError("SetUpFailed", "transient", "the volume is not staged any more");
   const { options } = desired.layout;
-  await context.effects.mounter.reconfigure(stagingTarget(context, record.key), mountID, options);
+  await context.effects.mounter.reconfigure(stagingTarget(context, record.key), mountID, options, context.uniqueID);
   await context.journal.put({ ...record, stage: { ...record.stage, options } });
 }
 

@@ -21,7 +21,7 @@ export async function publish(context: ActionContext, path: string, replaces: nu
   // 1. What the volume shows now; of a source that went, what is there instead, before the old mount is given up.
   if (replaces !== undefined) {
     await stage(context);
-    await mounter.unmount(target, replaces, "Normal");
+    await mounter.unmount(target, replaces, "Normal", context.uniqueID);
   }
   const record = recordOf(context, desired.name);
   const source = record.stage;
@@ -45,8 +45,9 @@ export async function publish(context: ActionContext, path: string, replaces: nu
 }
 
 /** What tells a mount from others of the same file system, when what it shows was renamed. */
-function whichMount({ id, shared }: MountEntry): Pick<TargetRecord, "mountID" | "peerGroup"> {
-  return { mountID: id, ...(shared !== undefined && { peerGroup: shared }) };
+function whichMount({ id, uniqueID, shared }: MountEntry): Pick<TargetRecord, "mountID" | "uniqueID" | "peerGroup"> {
+  const unique = uniqueID === undefined ? {} : { uniqueID };
+  return { mountID: id, ...unique, ...(shared !== undefined && { peerGroup: shared }) };
 }
 
 export async function setAttributes(context: ActionContext, path: string, mountID: number): Promise<void> {
@@ -57,7 +58,7 @@ export async function setAttributes(context: ActionContext, path: string, mountI
   if (target === undefined || mount === undefined) throw new Error(`${path} is not ours`);
   const { name, attributes } = mount;
   await context.journal.put(withTarget(record, { ...target, name, attributes }));
-  await context.effects.mounter.setAttributes(targetPath(context, path), mountID, attributes);
+  await context.effects.mounter.setAttributes(targetPath(context, path), mountID, attributes, context.uniqueID);
 }
 
 /** Writes a mount down as ours that nobody has written down. */
@@ -121,7 +122,7 @@ export async function unmount(
 ): Promise<void> {
   if (rung === "Lazy") await refuseToTakeAlong(context, mountID);
   try {
-    await context.effects.mounter.unmount(target, mountID, rung);
+    await context.effects.mounter.unmount(target, mountID, rung, context.uniqueID);
   } catch (error) {
     throw await withUsers(error, context, target.path);
   }

@@ -115,19 +115,24 @@ export class InProcessMounter implements Mounter {
     this.#attach(mount, request.target);
   }
 
-  async setAttributes(target: TargetPath, mountID: number, attributes: MountAttributes): Promise<void> {
-    using opened = this.#openMount(target, mountID);
+  async setAttributes(
+    target: TargetPath,
+    mountID: number,
+    attributes: MountAttributes,
+    uniqueID?: number,
+  ): Promise<void> {
+    using opened = this.#openMount(target, mountID, uniqueID);
     const { set, clear } = attributeBits(attributes);
     this.#libc.mountSetattr(opened.self.fd, set, clear, 0);
   }
 
-  async reconfigure(target: TargetPath, mountID: number, options: readonly string[]): Promise<void> {
-    using opened = this.#openMount(target, mountID);
+  async reconfigure(target: TargetPath, mountID: number, options: readonly string[], uniqueID?: number): Promise<void> {
+    using opened = this.#openMount(target, mountID, uniqueID);
     reconfigureFilesystem(this.#libc, opened.self, options);
   }
 
-  async unmount(target: TargetPath, mountID: number, rung: UnmountRung): Promise<void> {
-    await unmountExactly(this.#libc, target, this.#openMount(target, mountID), rung);
+  async unmount(target: TargetPath, mountID: number, rung: UnmountRung, uniqueID?: number): Promise<void> {
+    await unmountExactly(this.#libc, target, this.#openMount(target, mountID, uniqueID), rung);
   }
 
   /** Attaches a detached mount to a target on which nothing is mounted. */
@@ -148,15 +153,21 @@ export class InProcessMounter implements Mounter {
     throw new VolumeError("SetUpFailed", "transient", `${canonicalPath} is in no mount of ours`);
   }
 
-  #openMount(target: TargetPath, mountID: number): walk.OpenTarget {
+  #openMount(target: TargetPath, mountID: number, uniqueID: number | undefined): walk.OpenTarget {
     const opened = walk.openTarget(this.#libc, target);
-    if (opened?.stat.mountRoot && opened.stat.mountID === mountID) return opened;
+    if (opened?.stat.mountRoot && opened.stat.mountID === mountID && this.#isUnique(opened, uniqueID)) return opened;
     opened?.[Symbol.dispose]();
     throw new VolumeError(
       "TargetChanged",
       "transient",
       `the mount on ${target.path} is not the one that was seen there`,
     );
+  }
+
+  /** Whether a mount has this id that is never used again, if both are known. */
+  #isUnique({ self }: walk.OpenTarget, uniqueID: number | undefined): boolean {
+    const found = uniqueID === undefined ? undefined : this.#libc.mounts.keyOf(self).unique;
+    return found === undefined || Number(found) === uniqueID;
   }
 
   #makeInRoot(root: string, path: string, kind: "directory" | "file", mode: number): void {

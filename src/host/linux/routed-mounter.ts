@@ -34,23 +34,30 @@ export class RoutedMounter implements Mounter {
     this.#byPath([target.path], (m) => m.removeTarget(target, kind));
   bind: Mounter["bind"] = (source, expect, target, attributes) =>
     this.#byPath([sourceString(source), target.path], (m) => m.bind(source, expect, target, attributes));
-  setAttributes: Mounter["setAttributes"] = (target, id, attributes) =>
-    this.#changing(id, "mount", () => this.#byPath([target.path], (m) => m.setAttributes(target, id, attributes)));
+  setAttributes: Mounter["setAttributes"] = (target, id, attributes, uniqueID) =>
+    this.#changing(id, "mount", () =>
+      this.#byPath([target.path], (m) => m.setAttributes(target, id, attributes, ...known(uniqueID))),
+    );
   mountFilesystem: Mounter["mountFilesystem"] = (request) =>
     (request.fsType === "tmpfs" ? this.#here : this.#child()).mountFilesystem(request);
 
   /** Changing a device's or server's options talks to it. */
-  reconfigure: Mounter["reconfigure"] = async (target, id, options) => {
+  reconfigure: Mounter["reconfigure"] = async (target, id, options, uniqueID) => {
     const fsType = (await this.#table.read()).at(target.path)?.fsType;
     const mounter = fsType === "tmpfs" ? this.#here : this.#child();
-    return this.#changing(id, "filesystem", () => mounter.reconfigure(target, id, options));
+    return this.#changing(id, "filesystem", () => mounter.reconfigure(target, id, options, ...known(uniqueID)));
   };
 
   /** The last unmount of a device writes everything that is dirty: that can take minutes. */
-  unmount: Mounter["unmount"] = async (target, id, rung) => {
+  unmount: Mounter["unmount"] = async (target, id, rung, uniqueID) => {
     const table = await this.#table.read();
     const child = mayHang(table, target.path) || isLastOf(table, id);
-    return (child ? this.#child(remoteMountOn(table, target.path)) : this.#here).unmount(target, id, rung);
+    return (child ? this.#child(remoteMountOn(table, target.path)) : this.#here).unmount(
+      target,
+      id,
+      rung,
+      ...known(uniqueID),
+    );
   };
 
   /** The kernel tells of changed options, not whose: of ours it need not. */
@@ -79,4 +86,9 @@ export class RoutedMounter implements Mounter {
       return call(this.#child());
     }
   }
+}
+
+/** An argument for a child, to which what is undefined arrives as null. */
+function known(uniqueID: number | undefined): [number] | [] {
+  return uniqueID === undefined ? [] : [uniqueID];
 }

@@ -110,27 +110,32 @@ export class SimMounter implements Mounter {
     );
   };
 
-  setAttributes = (target: TargetPath, mountID: number, attributes: MountAttributes): Promise<void> =>
+  setAttributes = (
+    target: TargetPath,
+    mountID: number,
+    attributes: MountAttributes,
+    uniqueID?: number,
+  ): Promise<void> =>
     this.#call({ what: `set attributes of ${target.path}`, path: target.path }, () => {
-      const { mount } = this.#mountAt(target, mountID);
+      const { mount } = this.#mountAt(target, mountID, uniqueID);
       mount.attributes = attributes;
       this.#deps.machine.kernel.version++;
       mount.namespace?.changed();
     });
 
-  reconfigure = (target: TargetPath, mountID: number, options: readonly string[]): Promise<void> => {
+  reconfigure = (target: TargetPath, mountID: number, options: readonly string[], uniqueID?: number): Promise<void> => {
     const mount = this.#table().at(target.path);
     const what = `reconfigure ${target.path} (${options.join(",")})`;
     return this.#call({ what, path: target.path, hangs: mount?.fsType !== "tmpfs" }, () =>
-      reconfigureFilesystem(this.#deps, this.#mountAt(target, mountID).mount, options),
+      reconfigureFilesystem(this.#deps, this.#mountAt(target, mountID, uniqueID).mount, options),
     );
   };
 
-  unmount = (target: TargetPath, mountID: number, rung: UnmountRung): Promise<void> => {
+  unmount = (target: TargetPath, mountID: number, rung: UnmountRung, uniqueID?: number): Promise<void> => {
     const table = this.#table();
     const hangs = mayHang(table, target.path) || isLastOf(table, mountID);
     return this.#call({ what: `unmount ${target.path} (${mountID}, ${rung})`, path: target.path, hangs }, () => {
-      const { mount } = this.#mountAt(target, mountID);
+      const { mount } = this.#mountAt(target, mountID, uniqueID);
       try {
         this.#deps.machine.kernel.tree.detach(mount, rung === "Lazy");
       } catch (error) {
@@ -151,9 +156,10 @@ export class SimMounter implements Mounter {
     return found;
   }
 
-  #mountAt(target: TargetPath, mountID: number): Path {
+  #mountAt(target: TargetPath, mountID: number, uniqueID: number | undefined): Path {
     const found = openTarget(this.#deps, target);
-    if (found !== undefined && found.dentry === found.mount.root && found.mount.id === mountID) return found;
+    const same = found?.mount.id === mountID && (uniqueID === undefined || found.mount.uniqueID === uniqueID);
+    if (found !== undefined && found.dentry === found.mount.root && same) return found;
     throw new VolumeError(
       "TargetChanged",
       "transient",

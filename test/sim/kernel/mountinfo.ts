@@ -3,7 +3,7 @@ import type { MountAttributes } from "../../../src/host/ports.ts";
 import { pointOf } from "./lookup.ts";
 import type { Mount, Namespace } from "./mount.ts";
 
-/** What /proc/PID/mountinfo shows to a process of the namespace, oldest mount first. */
+/** What /proc/PID/mountinfo and statmount(2) show to a process of the namespace, oldest mount first. */
 export function mountinfo(namespace: Namespace): MountEntry[] {
   const mounts = [...namespace.mounts].sort((a, b) => a.uniqueID - b.uniqueID);
   return mounts.flatMap((mount) => entryOf(mount) ?? []);
@@ -16,6 +16,7 @@ function entryOf(mount: Mount): MountEntry | undefined {
   const { superblock, group, master } = mount;
   return {
     id: mount.id,
+    uniqueID: mount.uniqueID,
     parent: mount.parent?.id ?? mount.id,
     device: superblock.device,
     root: mount.root.path,
