@@ -42,7 +42,7 @@ function decideRelease(desired: Desired, context: StepContext): { phase: Phase; 
   // What is being set up has no record before its first write: it is in use all the same (safety rule 8).
   const running = context.input.inFlight.get(desired.name);
   if (empty && running !== undefined && running !== "observe") return { phase: "tearDown", steps: nothing };
-  const nothingLeft = empty && view.stage.mount === undefined && record?.child === undefined;
+  const nothingLeft = empty && view.stage.truth === "absent" && record?.child === undefined;
   const lost = nothingLeft ? lostSteps(desired, context) : undefined;
   if (nothingLeft && lost === undefined) return { phase: "released", steps: nothing };
   // What an intent before it has left is not its to take down, nor to call released (safety rule 27, law L10).
