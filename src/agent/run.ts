@@ -1,7 +1,7 @@
-import { mkdirSync, readlinkSync, realpathSync } from "node:fs";
+import { readlinkSync } from "node:fs";
 import { collectDefaultMetrics, Registry } from "prom-client";
 import { type AgentConfig, ConfigError } from "../config.ts";
-import { messageOf } from "../errors.ts";
+import { messageOf, VolumeError } from "../errors.ts";
 import { startHealthServer } from "../health-server.ts";
 import { loadLibc } from "../host/linux/libc.ts";
 import { linuxHost } from "../host/linux/linux-host.ts";
@@ -12,6 +12,7 @@ import type { Logger, System } from "../ports.ts";
 import { aborted, realSystem } from "../system.ts";
 import { version } from "../version.ts";
 import { pause } from "./pause.ts";
+import { makePrefixes } from "./prefixes.ts";
 import { startAgent } from "./start.ts";
 import { Vitals } from "./vitals.ts";
 
@@ -23,7 +24,7 @@ const lockRetryMs = 1_000;
  */
 export async function runAgent(config: AgentConfig, log: Logger, signal: AbortSignal): Promise<void> {
   process.umask(0o022);
-  refuseLinks(config.allowedPrefixes);
+  preparePrefixes(config.allowedPrefixes, log);
   const { nodeName, allowedPrefixes, hostRoot, stateDir } = config;
   const system = realSystem(log);
   const vitals = new Vitals(system.clock);
@@ -91,12 +92,12 @@ function obstacle(attempt: () => ReturnType<typeof tryLock>): string | undefined
   }
 }
 
-/** The mount table names real paths: a prefix that is a link would never be found in it. */
-function refuseLinks(prefixes: readonly string[]): void {
-  for (const prefix of prefixes) {
-    mkdirSync(prefix, { recursive: true, mode: 0o755 });
-    const real = realpathSync(prefix);
-    if (real !== prefix) throw new ConfigError(`--allowed-prefix: ${prefix} is a symbolic link, name ${real}`);
+/** @throws ConfigError if a prefix is a link */
+function preparePrefixes(prefixes: readonly string[], log: Logger): void {
+  try {
+    makePrefixes(prefixes, log);
+  } catch (error) {
+    throw error instanceof VolumeError ? new ConfigError(error.message) : error;
   }
 }
 
