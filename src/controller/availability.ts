@@ -10,7 +10,8 @@ export interface Availability {
    * - available: the agent speaks of the newest spec, and nothing is wrong with the set's own mounts or with the volume.
    *   What is wrong with the mounts of other sets of a shared volume is theirs.
    * - unavailable: nothing is there, or the agent says that something is wrong, or no agent is there to say anything.
-   * - unknown: the agent has not taken in the newest spec. What is mounted may well be in use.
+   * - unknown: the agent has not taken in the newest spec, or cannot read its mount table. What is mounted may well be in
+   *   use.
    */
   readonly state: "available" | "unavailable" | "unknown";
   readonly drifted: boolean;
@@ -32,13 +33,18 @@ export function availabilityOf(parts: readonly Part[], intents: ReadonlyMap<stri
   });
   const troubles = own.flatMap(({ part, intent }) => troubleOf(part, intent) ?? []);
   const trouble = troubles.find((t) => t.blocked) ?? troubles[0];
-  const unknown = own.some(({ intent }) => !isObserved(intent) && !isLost(intent));
+  const unknown = own.some(({ intent }) => !isLost(intent) && (!isObserved(intent) || isBlind(intent)));
   const unavailable = own.length === 0 || troubles.length > 0;
   return {
     state: unknown ? "unknown" : unavailable ? "unavailable" : "available",
     drifted: own.some(({ part, intent }) => isDrifted(part, intent)),
     ...(trouble && { trouble }),
   };
+}
+
+/** Whether the agent does not know what is mounted: it says so for as long as that lasts. */
+function isBlind({ status }: Intent): boolean {
+  return findCondition(status.conditions, "Ready")?.reason === ("MountTableUnreadable" satisfies Reason);
 }
 
 /** Whether the agent has taken in the spec as it is. */

@@ -51,6 +51,11 @@ describe("availabilityOf: sets that share a volume", () => {
     });
   });
 
+  it("of an agent that cannot read its mount table nothing is known, so that a rollout takes nothing away there", () => {
+    const state = ["unknown", "MountTableUnreadable"];
+    expect(fare("MountTableUnreadable", {})).to.deep.equal({ a: state, b: state });
+  });
+
   it("what is wrong with the volume concerns all of them", () => {
     const all = (...state: unknown[]) => ({ a: state, b: state });
     expect(fare("FilesystemReadOnly", { b: { state: "Absent" } })).to.deep.equal(
