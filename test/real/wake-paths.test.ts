@@ -1,5 +1,6 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
 import { loadLibc } from "../../src/host/linux/libc.ts";
 import { LinuxMountTable } from "../../src/host/linux/linux-mount-table.ts";
@@ -18,16 +19,19 @@ describe("PathWakes on the real kernel", () => {
   let paths: PathWakes;
   /** Directories that were listened to, as often as they were. */
   let added = 0;
+  let beforeAdd: () => void;
 
   beforeEach(() => {
     space = scratch();
     mkdirSync(`${space.path}/root/srv`, { recursive: true });
     calls = loadWakeCalls();
     added = 0;
+    beforeAdd = () => {};
     const counted: typeof calls = {
       ...calls,
       inotifyAddWatch: (...args) => {
         added++;
+        beforeAdd();
         return calls.inotifyAddWatch(...args);
       },
     };
@@ -45,10 +49,11 @@ describe("PathWakes on the real kernel", () => {
   const at = (path: string) => `${space.path}/root${path}`;
   const listen = async (path: string, more: Partial<WatchedPath> = {}, to = paths): Promise<Heard> => {
     const before = added;
-    const heard = new Heard((listener) =>
-      to.watch({ root: `${space.path}/root`, path, links: "follow", ...more }, listener),
-    );
+    using stack = new DisposableStack();
+    const place = { root: `${space.path}/root`, path, links: "follow", ...more } as const;
+    const heard = stack.use(new Heard((listener) => to.watch(place, listener)));
     await until("the watch to be armed", 1_000, () => added > before || heard.deaf !== undefined);
+    stack.move();
     return heard;
   };
 
@@ -94,6 +99,8 @@ describe("PathWakes on the real kernel", () => {
     symlinkSync(`${space.path}/outside`, at("/srv/link"));
     using heard = await listen("/srv/link/x", { links: "refuse" });
     mkdirSync(`${space.path}/outside/x`);
+    await sleep(50); // within which an event would have come
+    expect(heard.wakes).to.equal(0);
     await heard.after("a link replaced by a directory", () => {
       rmSync(at("/srv/link"));
       mkdirSync(at("/srv/link/x"), { recursive: true });
@@ -141,6 +148,22 @@ describe("PathWakes on the real kernel", () => {
     for (let i = 0; i < 30_000; i++) writeFileSync(at(`/srv/other-${i}`), "");
     await heard.after("the name, in a storm of others", () => mkdirSync(at("/srv/x")));
     expect(heard.wakes).to.equal(1);
+  });
+
+  it("is not woken by other names beside a file that is there", async () => {
+    writeFileSync(at("/srv/file"), "");
+    using heard = await listen("/srv/file");
+    writeFileSync(at("/srv/other"), "");
+    await heard.after("its own name", () => rmSync(at("/srv/file")));
+    expect(heard.wakes).to.equal(1);
+  });
+
+  it("misses nothing that happens while it begins to listen to a directory", async () => {
+    using heard = await listen("/srv/a/b");
+    beforeAdd = () => {
+      if (existsSync(at("/srv/a"))) mkdirSync(at("/srv/a/b"), { recursive: true });
+    };
+    await heard.after("a name that appears right before its directory is listened to", () => mkdirSync(at("/srv/a")));
   });
 
   it("shares one watch of a directory between all who wait there, and lets go of it with the last", async () => {
