@@ -34,7 +34,7 @@ export class Actor {
   async carryOut(operation: Operation): Promise<(names: Naming) => string> {
     try {
       if ("place" in operation) {
-        this.#world.person(operation);
+        await this.#world.person(operation);
         return () => "ok";
       }
       switch (operation.kind) {

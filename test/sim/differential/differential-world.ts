@@ -23,7 +23,7 @@ export interface DifferentialWorld extends AsyncDisposable {
   placeOf(pid: number): Place;
   /** Lets what was begun go to its end. */
   done<T>(begun: Promise<T>): Promise<T>;
-  person(operation: PersonOperation): void;
+  person(operation: PersonOperation): Promise<void>;
   startContainer(path: string | undefined): void;
   endContainer(): Promise<void>;
   /** Mounts of a namespace, in the order of its table, with paths from the node's root. Undefined: there is none. */

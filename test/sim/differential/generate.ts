@@ -127,6 +127,7 @@ function somebodyDoes(random: SeededRandom, now: Snapshot): Operation[] {
     () => [
       { kind: "symlink", place, to: random.pick(links), path: random.pick([`${prefix}/l`, `${sources}/l`, path]) },
     ],
+    () => [{ kind: "mknod", place, path }],
     () => [{ kind: "rmdir", place, path }],
     () => [{ kind: "unlink", place, path }],
     () => [{ kind: "rename", place, from: path, to }],

@@ -5,6 +5,7 @@ import { Errno } from "../../../src/host/linux/errno.ts";
 const CLONE_NEWNS = 0x0002_0000;
 const POLLPRI = 2;
 const EINTR = 4;
+const S_IFCHR = 0o020000;
 
 /** Flags of mount(2). */
 export const MS = {
@@ -39,6 +40,7 @@ export function loadKernelCalls() {
   const chroot = lib.func("int chroot(str path)");
   const mount = lib.func("int mount(str source, str target, str type, ulong flags, str data)");
   const umount2 = lib.func("int umount2(str target, int flags)");
+  const mknod = lib.func("int mknod(str path, uint mode, ulong device)");
   const poll = lib.func("int poll(void *fds, ulong count, int timeout)");
   const checked = (call: string, result: number): number => {
     if (result >= 0) return result;
@@ -62,6 +64,10 @@ export function loadKernelCalls() {
     },
     umount(target: string, flags: number): void {
       checked("umount2", umount2(target, flags));
+    },
+    /** A device node with the number 0:0, which is nobody's. */
+    mknod(path: string): void {
+      checked("mknod", mknod(path, S_IFCHR | 0o600, 0));
     },
     /** Whether the mount table behind an open mountinfo has changed since this was last asked. */
     changed(mountinfo: number): boolean {

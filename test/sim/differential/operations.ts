@@ -50,10 +50,12 @@ export type AgentOperation =
   | { readonly kind: "discard"; readonly path: string }
   | { readonly kind: "emptyTrash" };
 
-/** What people and their programs do, in a namespace. */
-export type PersonOperation = { readonly place: Place } & (
+/** What people and their programs do, in a namespace, with one system call. */
+export type PersonCall = { readonly place: Place } & (
   | { readonly kind: "mkdir"; readonly path: string }
   | { readonly kind: "write"; readonly path: string; readonly content: string }
+  /** A character device that stands for nothing. */
+  | { readonly kind: "mknod"; readonly path: string }
   | { readonly kind: "symlink"; readonly to: string; readonly path: string }
   | { readonly kind: "rmdir"; readonly path: string }
   | { readonly kind: "unlink"; readonly path: string }
@@ -69,10 +71,15 @@ export type PersonOperation = { readonly place: Place } & (
       readonly type: Propagation;
       readonly recursive: boolean;
     }
-  /** Keeps a file open until `letGo`. */
+);
+
+/** A process opens a file, and the one that did so first ends. */
+export type PersonHolds = { readonly place: Place } & (
   | { readonly kind: "open"; readonly path: string }
   | { readonly kind: "letGo" }
 );
+
+export type PersonOperation = PersonCall | PersonHolds;
 
 /** The one container of a sequence: with a directory of the host, or a copy of the host's mounts of its own. */
 export type ContainerOperation =

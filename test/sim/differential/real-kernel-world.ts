@@ -25,6 +25,10 @@ import { performPerson } from "./real-person.ts";
 
 const DETACH = C.UMOUNT.DETACH;
 
+const ESRCH = 3;
+const EBADF = 9;
+const EEXIST = 17;
+
 /** Empties the trash on the spot instead of in a process of its own, which takes a second to start. */
 class RunnerWithoutChildren extends ChildRunner {
   readonly #libc: Libc;
@@ -47,7 +51,7 @@ export function realKernelWorld(kernel: RealKernel, place: AgentPlace, timers: T
   makeRoot(calls, base);
   const agent = place === "host" ? host : podNamespace(kernel);
   let container: { readonly namespace: RealNamespace; readonly process: ChildProcess } | undefined;
-  const held: number[] = [];
+  const held: ChildProcess[] = [];
 
   const mountTable: MountTableSource = {
     read: async () => new MountTable(parseMountinfo(fs.readFileSync("/proc/self/mountinfo", "utf8"))),
@@ -81,14 +85,23 @@ export function realKernelWorld(kernel: RealKernel, place: AgentPlace, timers: T
       pid === container?.process.pid ? "container" : pid === kernel.hostPid || place === "host" ? "host" : "agent",
     done: (begun) => begun,
 
-    person(asked: PersonOperation) {
+    async person(asked: PersonOperation) {
       const namespace = namespaceOf(asked.place);
-      if (namespace === undefined) throw new Errno("setns", 3);
-      within(namespace, () => performPerson(calls, asked, held));
+      if (namespace === undefined) throw new Errno("setns", ESRCH);
+      if (asked.kind === "letGo") {
+        const holder = held.shift();
+        if (holder === undefined) throw new Errno("close", EBADF);
+        await ended(holder);
+      } else if (asked.kind === "open") {
+        // Held by a process of its own: what the agent itself has open does not count.
+        const fd = within(namespace, () => fs.openSync(asked.path, "r"));
+        held.push(spawn("sleep", ["infinity"], { stdio: [fd, "ignore", "ignore"] }));
+        fs.closeSync(fd);
+      } else within(namespace, () => performPerson(calls, asked));
     },
 
     startContainer(path) {
-      if (container !== undefined) throw new Errno("container", 17);
+      if (container !== undefined) throw new Errno("container", EEXIST);
       calls.enter(host.fd);
       const fd = calls.unshare();
       try {
@@ -105,12 +118,10 @@ export function realKernelWorld(kernel: RealKernel, place: AgentPlace, timers: T
     },
 
     async endContainer() {
-      if (container === undefined) throw new Errno("kill", 3);
+      if (container === undefined) throw new Errno("kill", ESRCH);
       const { process, namespace } = container;
       container = undefined;
-      const ended = once(process, "exit");
-      process.kill("SIGKILL");
-      await ended;
+      await ended(process);
       fs.closeSync(namespace.table);
       fs.closeSync(namespace.fd);
     },
@@ -131,7 +142,7 @@ export function realKernelWorld(kernel: RealKernel, place: AgentPlace, timers: T
     },
 
     async [Symbol.asyncDispose]() {
-      for (const fd of held) fs.closeSync(fd);
+      await Promise.all(held.map(ended));
       if (container !== undefined) await this.endContainer();
       calls.enter(host.fd);
       while (tableBeneath(host.table, base).length > 0) calls.umount(base, DETACH);
@@ -165,4 +176,11 @@ function filesBeneath(path: string): SeenFile[] {
     if (stat.isFile()) return [{ path: own, kind: "file", mode, content: fs.readFileSync(own, "utf8") }];
     return [{ path: own, kind: "other", mode, content: "" }];
   });
+}
+
+/** Ends a process, and waits until what it had is free. */
+async function ended(process: ChildProcess): Promise<void> {
+  const exit = once(process, "exit");
+  process.kill("SIGKILL");
+  await exit;
 }

@@ -1,24 +1,22 @@
 import * as fs from "node:fs";
-import { Errno } from "../../../src/host/linux/errno.ts";
 import type { MountAttributes } from "../../../src/host/ports.ts";
 import { type KernelCalls, MS } from "./kernel-calls.ts";
-import type { PersonOperation } from "./operations.ts";
+import type { PersonCall } from "./operations.ts";
 
 const propagationFlag = { shared: MS.SHARED, slave: MS.SLAVE, private: MS.PRIVATE } as const;
 const DETACH = 2;
-const EBADF = 9;
 
-/**
- * Carries out what a person does, in the namespace and root directory that the thread is in.
- * @param held descriptors that people have open, oldest first
- */
-export function performPerson(calls: KernelCalls, asked: PersonOperation, held: number[]): void {
+/** Carries out what a person does, in the namespace and root directory that the thread is in. */
+export function performPerson(calls: KernelCalls, asked: PersonCall): void {
   switch (asked.kind) {
     case "mkdir":
       fs.mkdirSync(asked.path, { mode: 0o755 });
       break;
     case "write":
       fs.writeFileSync(asked.path, asked.content, { mode: 0o644 });
+      break;
+    case "mknod":
+      calls.mknod(asked.path);
       break;
     case "symlink":
       fs.symlinkSync(asked.to, asked.path);
@@ -50,15 +48,6 @@ export function performPerson(calls: KernelCalls, asked: PersonOperation, held: 
     case "propagation":
       calls.mount("none", asked.path, "", propagationFlag[asked.type] | (asked.recursive ? MS.REC : 0));
       break;
-    case "open":
-      held.push(fs.openSync(asked.path, "r"));
-      break;
-    case "letGo": {
-      const fd = held.shift();
-      if (fd === undefined) throw new Errno("close", EBADF);
-      fs.closeSync(fd);
-      break;
-    }
   }
 }
 

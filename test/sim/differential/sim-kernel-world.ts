@@ -83,7 +83,7 @@ export function simKernelWorld(place: AgentPlace, random: SeededRandom): Differe
       return begun;
     },
 
-    person(asked: PersonOperation) {
+    async person(asked: PersonOperation) {
       const namespace = namespaceOf(asked.place);
       if (namespace === undefined) throw new Errno("ESRCH", "setns");
       kernel.as("person", () => perform(new Syscalls(kernel, namespace), asked));
@@ -133,6 +133,9 @@ export function simKernelWorld(place: AgentPlace, random: SeededRandom): Differe
         break;
       case "write":
         calls.write(asked.path, asked.content);
+        break;
+      case "mknod":
+        calls.mknod(asked.path);
         break;
       case "symlink":
         calls.symlink(asked.to, asked.path);

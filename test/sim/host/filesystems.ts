@@ -55,8 +55,10 @@ export function reconfigureFilesystem(deps: HostDeps, mount: Mount, options: rea
     options.filter((option) => !before.has(option)),
     changeable[superblock.fsType] ?? [],
   );
-  const keys = new Set(options.map(keyOf));
-  superblock.options = [...superblock.options.filter((option) => !keys.has(keyOf(option))), ...options];
+  // The mode of a tmpfs is that of its root directory when it is made; later the kernel takes it and does nothing.
+  const heeded = options.filter((option) => superblock.fsType !== "tmpfs" || keyOf(option) !== "mode");
+  const keys = new Set(heeded.map(keyOf));
+  superblock.options = [...superblock.options.filter((option) => !keys.has(keyOf(option))), ...heeded];
   deps.machine.kernel.version++;
 }
 

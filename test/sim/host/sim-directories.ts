@@ -2,18 +2,9 @@ import { VolumeError } from "../../../src/errors.ts";
 import type { Directories, DirectoryID, PayloadFile } from "../../../src/host/ports.ts";
 import type { Dentry } from "../kernel/dentry.ts";
 import { codeOf, Errno } from "../kernel/errno.ts";
-import {
-  makeAt,
-  makeDirectories,
-  makeIn,
-  parentAndName,
-  remove,
-  removeAt,
-  rename,
-  requireWritable,
-} from "../kernel/files.ts";
+import { makeAt, makeIn, remove, removeAt, rename, requireWritable } from "../kernel/files.ts";
 import type { Kernel } from "../kernel/kernel.ts";
-import { existing, rootOf, walk } from "../kernel/lookup.ts";
+import { rootOf, topOf, walk } from "../kernel/lookup.ts";
 import type { Namespace, Path } from "../kernel/mount.ts";
 import { layout } from "../machine.ts";
 import { type HostDeps, latency } from "./host-deps.ts";
@@ -43,15 +34,14 @@ export class SimDirectories implements Directories {
 
   identify(path: string): Promise<DirectoryID | undefined> {
     return this.#deps.incarnation.look(latency.call, () => {
-      const found = this.#find(path);
+      const found = this.#try(path, () => this.#find(path));
       return found && idOf(found);
     });
   }
 
   writePayload(directory: string, files: readonly PayloadFile[]): Promise<boolean> {
     return this.#effect(`write payload ${directory}`, () => {
-      const { mount, dentry: target } = existing(this.#deps.namespace, directory);
-      if (target.kind !== "directory") throw new Errno("ENOTDIR", directory);
+      const { mount, dentry: target } = this.#directory(directory);
       const { kernel } = this.#deps.machine;
       const same = target.content === payload && isShown(target, files);
       if (!same) requireWritable(mount);
@@ -70,8 +60,8 @@ export class SimDirectories implements Directories {
     return this.#effect(`remove directory ${path}`, () => {
       const { kernel } = this.#deps.machine;
       try {
-        const { parent, name } = parentAndName(this.#deps.namespace, path);
-        removeAt(kernel, this.#deps.namespace, parent, name, "directory");
+        const { above, name } = split(path);
+        removeAt(kernel, this.#deps.namespace, this.#directory(above), name, "directory");
       } catch (error) {
         if (!["ENOENT", "ENOTEMPTY", "EBUSY"].includes(codeOf(error) ?? "")) throw error;
       }
@@ -80,13 +70,13 @@ export class SimDirectories implements Directories {
 
   discard(path: string, id: DirectoryID): Promise<void> {
     return this.#effect(`discard ${path}`, () => {
-      const found = this.#find(path);
+      const found = this.#try(path, () => this.#find(path));
       if (found === undefined || idOf(found).inode !== id.inode || idOf(found).device !== id.device) return;
       const { kernel } = this.#deps.machine;
       this.#make(trash).dentry.mode = 0o700;
-      const name = `${id.inode}.${kernel.version}.${this.#sequence++}`;
-      const parent = existing(this.#deps.namespace, trash);
-      rename(kernel, this.#deps.namespace, parentAndName(this.#deps.namespace, path), { parent, name });
+      const to = { parent: this.#directory(trash), name: `${id.inode}.${kernel.version}.${this.#sequence++}` };
+      const from = split(path);
+      rename(kernel, this.#deps.namespace, { parent: this.#directory(from.above), name: from.name }, to);
       kernel.listener.removed(found, kernel.actor);
     });
   }
@@ -117,24 +107,48 @@ export class SimDirectories implements Directories {
     }
   }
 
+  /** Each directory of the path, made if it is missing. */
   #make(path: string): Path {
-    const { machine, namespace } = this.#deps;
-    const cut = path.lastIndexOf("/");
-    try {
-      makeDirectories(machine.kernel, namespace, path.slice(0, cut), 0o700);
-      const { parent, name } = parentAndName(namespace, path);
-      makeAt(machine.kernel, parent, name, "directory", 0o700);
-    } catch (error) {
-      // Node's recursive mkdir looks at the path after an error that it does not know, and tells what it finds there.
-      throw codeOf(error) === "EROFS" ? new Errno("ENOENT", `mkdir ${path}`) : error;
-    }
-    const made = existing(namespace, path);
-    if (made.dentry.kind !== "directory") throw new Errno("EEXIST", `mkdir ${path}`);
-    return made;
+    const { machine } = this.#deps;
+    return path
+      .slice(layout.stateDir.length)
+      .split("/")
+      .filter((segment) => segment !== "")
+      .reduce(
+        ({ at, above }, name) => {
+          makeAt(machine.kernel, at, name, "directory", 0o700);
+          return { at: this.#directory(`${above}/${name}`), above: `${above}/${name}` };
+        },
+        { at: this.#directory(layout.stateDir), above: layout.stateDir as string },
+      ).at;
+  }
+
+  /** The directory at a path without links. @throws VolumeError SymlinkInPath, TargetNotDirectory; Errno ENOENT */
+  #directory(path: string): Path {
+    return this.#try(path, () => {
+      const found = walk(rootOf(this.#deps.namespace), path, "refuse");
+      if (found === undefined) throw new Errno("ENOENT", path);
+      if (found.dentry.kind !== "directory") throw new Errno("ENOTDIR", path);
+      return found;
+    });
   }
 
   #find(path: string): Dentry | undefined {
-    return walk(rootOf(this.#deps.namespace), path, "keepLast")?.dentry;
+    const { above, name } = split(path);
+    const parent = walk(rootOf(this.#deps.namespace), above, "refuse");
+    if (parent !== undefined && parent.dentry.kind !== "directory") throw new Errno("ENOTDIR", path);
+    const child = parent?.dentry.children.get(name);
+    return parent && child && topOf({ mount: parent.mount, dentry: child }).dentry;
+  }
+
+  #try<T>(path: string, look: () => T): T {
+    try {
+      return look();
+    } catch (error) {
+      if (codeOf(error) === "ELOOP") throw new VolumeError("SymlinkInPath", "final", `${path} leads through a link`);
+      if (codeOf(error) === "ENOTDIR") throw new VolumeError("TargetNotDirectory", "final", `${path} is no directory`);
+      throw error;
+    }
   }
 
   #effect<T>(what: string, apply: () => T): Promise<T> {
@@ -147,6 +161,11 @@ export class SimDirectories implements Directories {
 function idOf(dentry: Dentry): DirectoryID {
   const [major = 0, minor = 0] = dentry.superblock.device.split(":").map(Number);
   return { device: major * 256 + minor, inode: dentry.inode };
+}
+
+function split(path: string): { readonly above: string; readonly name: string } {
+  const cut = path.lastIndexOf("/");
+  return { above: path.slice(0, cut), name: path.slice(cut + 1) };
 }
 
 function isShown(directory: Dentry, files: readonly PayloadFile[]): boolean {

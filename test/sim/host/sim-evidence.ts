@@ -7,8 +7,8 @@ import {
   sameFilesystem,
 } from "../../../src/host/mount-table.ts";
 import type { ChildProcessID, Evidence, Holder } from "../../../src/host/ports.ts";
-import { openPath } from "../kernel/lookup.ts";
-import type { Namespace } from "../kernel/mount.ts";
+import { openPath, rootOf, walk } from "../kernel/lookup.ts";
+import type { Mount, Namespace } from "../kernel/mount.ts";
 import { type HostDeps, latency } from "./host-deps.ts";
 
 /** What /proc of the machine says. */
@@ -58,10 +58,12 @@ export class SimEvidence implements Evidence {
 
   users(mountPoint: string): Promise<readonly Holder[]> {
     return this.#deps.incarnation.look(latency.call, () => {
+      const found = walk(rootOf(this.#deps.namespace), mountPoint, "follow");
+      if (found === undefined || found.dentry !== found.mount.root) return [];
       const users: Holder[] = [];
       for (const { pid, command, holds } of this.#deps.machine.kernel.processes.all()) {
-        const path = [...holds].map(openPath).find((held) => held !== undefined && isBeneath(held, mountPoint));
-        if (path !== undefined) users.push({ pid, command, mountPoint: path });
+        const held = [...holds].find((path) => isCopy(path.mount, found.mount));
+        if (held !== undefined) users.push({ pid, command, mountPoint: openPath(held) ?? "?" });
       }
       return users;
     });
@@ -90,4 +92,11 @@ export class SimEvidence implements Evidence {
   #onNode(namespace: Namespace): { onNode?: true } {
     return namespace === this.#deps.machine.kernel.host ? { onNode: true } : {};
   }
+}
+
+/** Whether it is the mount itself, or one in another namespace to which an unmount of it propagates. */
+function isCopy(mount: Mount, of: Mount): boolean {
+  if (mount === of) return true;
+  if (of.group === undefined || mount.namespace === undefined || mount.namespace === of.namespace) return false;
+  return mount.group === of.group || mount.master === of.group;
 }

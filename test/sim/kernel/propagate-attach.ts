@@ -27,6 +27,7 @@ export function propagated(tree: MountTree, source: Mount, at: Path): { readonly
   function toSlaves(nearest: Mount, group: number): void {
     const done = new Set<number>();
     for (const slave of tree.groups.slaves(group)) {
+      if (slave.namespace === undefined) continue; // a copy that was just made
       if (slave.group === undefined || newlyShared.has(slave)) {
         if (!reaches(slave, dentry)) continue;
         copies.push({ mount: tree.copyTree(nearest, nearest.root, "slave"), at: { mount: slave, dentry } });

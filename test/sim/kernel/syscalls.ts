@@ -25,6 +25,10 @@ export class Syscalls {
     this.#new(path, "mkdir", (parent, name) => makeAt(this.#kernel, parent, name, "directory", mode));
   }
 
+  mknod(path: string): void {
+    this.#new(path, "mknod", (parent, name) => makeAt(this.#kernel, parent, name, "charDevice", 0o600));
+  }
+
   symlink(to: string, path: string): void {
     this.#new(path, "symlink", (parent, name) => {
       makeAt(this.#kernel, parent, name, "symlink", 0o777).content = to;
@@ -36,6 +40,7 @@ export class Syscalls {
     const found = walk(rootOf(this.#namespace), path, "follow");
     if (found !== undefined) {
       if (found.dentry.kind === "directory") throw new Errno("EISDIR", "open");
+      refuseDevice(found);
       requireWritable(found.mount);
       found.dentry.content = content;
       return;
@@ -113,7 +118,9 @@ export class Syscalls {
 
   /** What is at a path, for a process to open it. */
   open(path: string): Path {
-    return existing(this.#namespace, path);
+    const found = existing(this.#namespace, path);
+    refuseDevice(found);
+    return found;
   }
 
   #new(path: string, call: string, make: (parent: Path, name: string) => void): void {
@@ -139,4 +146,9 @@ export class Syscalls {
     if (dentry !== mount.root) throw new Errno("EINVAL", "mount");
     return mount;
   }
+}
+
+/** There is no driver behind any character device here. */
+function refuseDevice({ mount, dentry }: Path): void {
+  if (dentry.kind === "charDevice") throw new Errno(mount.attributes.nodev ? "EACCES" : "ENXIO", "open");
 }
