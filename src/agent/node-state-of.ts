@@ -1,9 +1,10 @@
-import { type ConditionInput, cut, mergeConditions, settlingOf } from "../api/conditions.ts";
-import type { NodeVolumeState, NodeVolumeStateStatus, Orphan } from "../api/types.gen.ts";
-import { isBeneath, type MountTable } from "../host/mount-table.ts";
+import { type ConditionInput, mergeConditions, settlingOf } from "../api/conditions.ts";
+import type { NodeVolumeState, NodeVolumeStateStatus } from "../api/types.gen.ts";
+import type { MountTable } from "../host/mount-table.ts";
 import { isInvalid } from "./desired-volume.ts";
 import { driftOf } from "./drift.ts";
 import type { JournalDamage } from "./journal.ts";
+import { orphansOf } from "./orphans-of.ts";
 import type { Plan, VolumePlan } from "./plan.ts";
 import { obstacleOf, standingOf } from "./standing.ts";
 
@@ -11,7 +12,7 @@ export interface NodeStateInput {
   readonly plan: Plan;
   readonly table: MountTable | undefined;
   readonly synced: boolean;
-  readonly stagingRoot: string;
+  readonly stateDir: string;
   readonly agent: { readonly version: string; readonly bootID: string; readonly epoch: number };
   /** What the journal had lost when the agent started. */
   readonly damage?: JournalDamage | undefined;
@@ -26,7 +27,8 @@ export function nodeStateOf(state: NodeVolumeState, input: NodeStateInput): Node
   const all = [...input.plan.volumes.values()];
   const volumes = all.filter((volume) => volume.desired !== undefined);
   const inUse = all.filter((volume) => volume.phase !== "released" && volume.view.inUse).map((volume) => volume.name);
-  const orphans = orphansOf(all, input);
+  // A record whose intent was not read yet is no orphan.
+  const orphans = !input.synced ? [] : orphansOf({ ...input, volumes: all, previous: state.status?.orphans ?? [] });
   return {
     agent: input.agent,
     synced: input.synced,
@@ -46,29 +48,6 @@ export function nodeStateOf(state: NodeVolumeState, input: NodeStateInput): Node
       input.now,
     ),
   };
-}
-
-/** Mounts of ours that no intent names, and mounts on our own staging paths that no record names. */
-function orphansOf(all: readonly VolumePlan[], { table, stagingRoot, synced }: NodeStateInput): Orphan[] {
-  if (!synced) return []; // a record whose intent was not read yet is no orphan
-  const kept = all.filter((volume) => volume.phase === "unexplained").flatMap(orphansOfRecord);
-  const staged = new Set(all.map((volume) => volume.view.stage.record?.path ?? volume.view.stage.mount?.point));
-  const unknown = (table?.beneath(stagingRoot) ?? [])
-    .filter((mount) => mount.point !== stagingRoot && isBeneath(mount.point, stagingRoot) && !staged.has(mount.point))
-    .map((mount) => ({
-      path: mount.point,
-      reason: "UnexplainedRemoval",
-      message: `a ${mount.fsType} of ours of which no record is left`,
-    }));
-  return [...kept, ...unknown];
-}
-
-function orphansOfRecord({ name, record, view }: VolumePlan): Orphan[] {
-  const reason = record?.retained === true ? "Retained" : "UnexplainedRemoval";
-  const message = record?.retained === true ? "left on purpose" : "its intent vanished without being deleted";
-  const mounted = view.targets.filter((target) => target.truth !== "absent").map((target) => target.path);
-  const paths = mounted.length > 0 ? mounted : view.stage.record === undefined ? [] : [view.stage.record.path];
-  return paths.map((path) => ({ path, volume: name, reason, message: cut(message, 512) }));
 }
 
 function conditions(

@@ -110,13 +110,12 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
   vitals.needs("intents", () => intents.notSynced());
   const reporter = new Reporter({ system, client, intents, agent: identity, vitals });
   const agent = { ...identity, version: deps.version };
-  const stagingRoot = `${settings.stateDir}/staging`;
   const state = new NodeStateReporter({
     system,
     transport,
     client,
     nodeName,
-    stagingRoot,
+    stateDir: settings.stateDir,
     agent,
     synced,
     vitals,

@@ -1567,15 +1567,33 @@ export const schema = {
      "type": "string",
      "maxLength": 1024
     },
+    "kind": {
+     "type": "string",
+     "maxLength": 32
+    },
     "volume": {
      "type": "string",
      "maxLength": 253
+    },
+    "source": {
+     "type": "string",
+     "maxLength": 512
+    },
+    "mountID": {
+     "type": "integer"
+    },
+    "since": {
+     "type": "string"
     },
     "reason": {
      "type": "string",
      "maxLength": 128
     },
     "message": {
+     "type": "string",
+     "maxLength": 512
+    },
+    "remedy": {
      "type": "string",
      "maxLength": 512
     }

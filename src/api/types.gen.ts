@@ -713,9 +713,32 @@ export interface AgentRun {
 export interface Orphan {
   path: string;
   /**
+   * What it is: Mount, Staging (a file system of ours that targets are bound from), or Record (of what is not mounted).
+   */
+  kind?: string;
+  /**
    * Name of the intent that it was mounted for.
    */
   volume?: string;
+  /**
+   * What is mounted: type, source, and the directory of it that is shown.
+   */
+  source?: string;
+  /**
+   * Of the mount as the agent sees it in /proc/self/mountinfo.
+   */
+  mountID?: number;
+  /**
+   * When the agent first reported it.
+   */
+  since?: string;
   reason: string;
+  /**
+   * Why the agent takes it for one of its own that nobody asks for.
+   */
   message?: string;
+  /**
+   * What removes it.
+   */
+  remedy?: string;
 }

@@ -106,7 +106,7 @@ describe("L10: the status claims no more than the mount table shows", () => {
     check(choice, reached) {
       const { input } = buildWorld(choice);
       const result = plan(input);
-      const stagingRoot = `${settings.stateDir}/staging`;
+      const { stateDir } = settings;
       const agent = { version: "test", ...context.agent };
       const { synced, table } = input;
       const object = {
@@ -118,7 +118,7 @@ describe("L10: the status claims no more than the mount table shows", () => {
         plan: result,
         table,
         synced,
-        stagingRoot,
+        stateDir,
         agent,
         now: 0,
       });

@@ -20,10 +20,13 @@ import {
 const agent = { version: "1", bootID: "boot-1", epoch: 1 };
 const state: NodeVolumeState = { metadata: { name: "node" } } as NodeVolumeState;
 
-function seen(world: World, more: Partial<NodeStateInput> = {}) {
+function inputOf(world: World): NodeStateInput {
   const table = Array.isArray(world.mounts) ? new MountTable(world.mounts) : undefined;
-  const input = { plan: planWorld(world), table, synced: true, stagingRoot: "/state/staging", agent, now: 0, ...more };
-  return nodeStateOf(state, input);
+  return { plan: planWorld(world), table, synced: true, stateDir: "/state", agent, now: 0 };
+}
+
+function seen(world: World, more: Partial<NodeStateInput> = {}) {
+  return nodeStateOf(state, { ...inputOf(world), ...more });
 }
 
 const condition = (of: ReturnType<typeof seen>, type: "Drained") => findCondition(of.conditions, type)?.status;
@@ -73,7 +76,7 @@ describe("nodeStateOf", () => {
       plan: planWorld({}),
       table: new MountTable([]),
       synced: true,
-      stagingRoot: "/state/staging",
+      stateDir: "/state",
       agent,
       now: 0,
     });
@@ -97,6 +100,37 @@ describe("nodeStateOf", () => {
       "/state/staging/key",
       "/state/staging/lost",
     ]);
+  });
+
+  it("says of each orphan what it is, what tells so, since when, and what removes it", () => {
+    const world = { records: [record()], mounts: [staged, mounted] };
+    const [orphan] = seen(world).orphans ?? [];
+    expect(orphan).to.deep.equal({
+      path: `${prefix}/a`,
+      kind: "Mount",
+      volume,
+      source: `${mounted.fsType} (${mounted.source})`,
+      mountID: mounted.id,
+      since: "1970-01-01T00:00:00Z",
+      reason: "UnexplainedRemoval",
+      message: `by the journal mounted for the intent ${volume} (uid uid-1), which vanished without being deleted`,
+      remedy: `apply its set again; or umount ${prefix}/a`,
+    });
+    const before = { metadata: { name: "node" }, status: { orphans: [orphan] } } as unknown as NodeVolumeState;
+    const later = nodeStateOf(before, { ...inputOf(world), now: 60_000 });
+    expect(later.orphans, "and does not begin anew with each look").to.deep.equal([orphan]);
+    const held = seen({ records: [record({ child: { pid: 7, startTime: 1 } })], mounts: [staged, mounted] }).orphans;
+    expect(held?.[0]?.message).to.contain("process 7 of it has not ended");
+  });
+
+  it("lists a mount of our data that no record and no intent has, and not what others mount beneath a prefix", () => {
+    const root = entry({ id: 1, parent: 1, point: "/", device: "8:1", fsType: "ext4", source: "/dev/sda1" });
+    const ours = entry({ id: 41, point: `${prefix}/lost`, device: "8:1", root: "/state/data/key", fsType: "ext4" });
+    const theirs = entry({ id: 42, point: `${prefix}/theirs`, device: "8:1", root: "/srv", fsType: "ext4" });
+    const [orphan, ...more] = seen({ mounts: [root, ours, theirs] }).orphans ?? [];
+    expect(more).to.deep.equal([]);
+    expect(orphan).to.include({ path: `${prefix}/lost`, kind: "Mount", mountID: 41, remedy: `umount ${prefix}/lost` });
+    expect(orphan?.source).to.contain("/state/data/key of it");
   });
 
   it("calls nothing an orphan before the intents were read", () => {

@@ -15,7 +15,7 @@ describe("NodeStateReporter", () => {
       transport: api,
       client: createKubeClient({ transport: api, fieldManager: "agent" }),
       nodeName: "n1",
-      stagingRoot: "/var/lib/nodevolume/staging",
+      stateDir: "/var/lib/nodevolume",
       agent: { version: "1", bootID: "boot-1", epoch: 1 },
       synced: () => true,
     });

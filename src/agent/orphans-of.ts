@@ -1,0 +1,117 @@
+import { cut, timestamp } from "../api/conditions.ts";
+import type { Orphan } from "../api/types.gen.ts";
+import { isBeneath, type MountTable, sameFilesystem } from "../host/mount-table.ts";
+import type { MountEntry } from "../host/mountinfo.ts";
+import type { VolumePlan } from "./plan.ts";
+
+export interface OrphansInput {
+  readonly volumes: readonly VolumePlan[];
+  readonly table: MountTable | undefined;
+  readonly stateDir: string;
+  /** What was reported last: since when. */
+  readonly previous: readonly Orphan[];
+  /** Wall time in milliseconds since the epoch. */
+  readonly now: number;
+}
+
+type Found = Omit<Orphan, "since">;
+
+const longest = 512;
+
+/**
+ * PURE. What is left of volumes that no intent names, with what tells so: the journal, or that it shows a directory of ours.
+ * Only what is the agent's own beyond doubt: what others have mounted beneath a prefix is theirs.
+ */
+export function orphansOf({ volumes, table, stateDir, previous, now }: OrphansInput): Orphan[] {
+  const found = [
+    ...volumes.filter(({ phase }) => phase === "unexplained").flatMap(ofRecord),
+    ...(table === undefined
+      ? []
+      : [...stagedWithoutRecord(volumes, table, stateDir), ...ofOurData(volumes, table, stateDir)]),
+  ];
+  return found.map((orphan) => {
+    const before = previous.find(({ path, reason }) => path === orphan.path && reason === orphan.reason);
+    return { ...orphan, since: before?.since ?? timestamp(now) };
+  });
+}
+
+/** What the journal has of a volume whose intent is gone. */
+function ofRecord({ name, record, view }: VolumePlan): Found[] {
+  if (record === undefined) return [];
+  const retained = record.retained === true;
+  const why = retained ? "left on purpose (deletionPolicy Retain)" : "which vanished without being deleted";
+  const base = { volume: name, reason: retained ? "Retained" : "UnexplainedRemoval" };
+  const child = record.child === undefined ? "" : `; process ${record.child.pid} of it has not ended`;
+  const because = (what: string) =>
+    cut(`by the journal ${what} the intent ${name} (uid ${record.uid}), ${why}${child}`, longest);
+  const mounted = view.targets.filter((target) => target.truth !== "absent");
+  const targets = mounted.map(({ path, ours, foreign }): Found => {
+    const at = ours?.point ?? path;
+    return {
+      ...base,
+      path: at,
+      kind: "Mount",
+      ...shownBy(ours ?? foreign),
+      message: because("mounted for"),
+      remedy: remedyOf(`umount ${at}`, retained),
+    };
+  });
+  if (targets.length > 0 || view.stage.record === undefined) return targets;
+  const { kind, path } = view.stage.record;
+  const { mount } = view.stage;
+  if (kind === "filesystem" && mount !== undefined) {
+    const remedy = remedyOf(`umount ${path}`, retained);
+    return [{ ...base, path, kind: "Staging", ...shownBy(mount), message: because("staged for"), remedy }];
+  }
+  const data =
+    kind === "directory" ? `rm -r ${path}, if its data may go` : "nothing is mounted: the record goes by itself";
+  return [{ ...base, path, kind: "Record", message: because("set up for"), remedy: remedyOf(data, retained) }];
+}
+
+/** Mounts beneath our own staging directory, where nobody else mounts, that no record speaks of. */
+function stagedWithoutRecord(volumes: readonly VolumePlan[], table: MountTable, stateDir: string): Found[] {
+  const root = `${stateDir}/staging`;
+  const known = new Set(volumes.map(({ view: { stage } }) => stage.record?.path ?? stage.mount?.point));
+  return table
+    .beneath(root)
+    .filter(({ point }) => point !== root && !known.has(point))
+    .map((mount) => ({
+      path: mount.point,
+      kind: "Staging",
+      reason: "UnexplainedRemoval",
+      ...shownBy(mount),
+      message: "it is beneath the agent's own staging directory, and no record of it is left",
+      remedy: `umount ${mount.point}`,
+    }));
+}
+
+/** Mounts that show a data directory of ours on a path that no record and no intent has. */
+function ofOurData(volumes: readonly VolumePlan[], table: MountTable, stateDir: string): Found[] {
+  const data = table.identityOf(`${stateDir}/data`);
+  if (data === undefined || data.root === "/") return [];
+  const known = new Set(volumes.flatMap(({ view }) => view.targets.flatMap(({ path, ours }) => [path, ours?.point])));
+  return table.entries
+    .filter((mount) => sameFilesystem(mount, data) && mount.root !== data.root && isBeneath(mount.root, data.root))
+    .filter(({ point }) => !known.has(point) && !isBeneath(point, stateDir))
+    .map((mount) => ({
+      path: mount.point,
+      kind: "Mount",
+      reason: "UnexplainedRemoval",
+      ...shownBy(mount),
+      message: "it shows a data directory of the agent, and no record of it is left",
+      remedy: `umount ${mount.point}`,
+    }));
+}
+
+function shownBy(mount: MountEntry | undefined): Pick<Found, "source" | "mountID"> {
+  if (mount === undefined) return {};
+  const { id, fsType, source, root } = mount;
+  return { mountID: id, source: cut(`${fsType} (${source})${root === "/" ? "" : `, ${root} of it`}`, longest) };
+}
+
+function remedyOf(byHand: string, retained: boolean): string {
+  return cut(
+    retained ? `${byHand}; or make a set with the same volume and paths` : `apply its set again; or ${byHand}`,
+    longest,
+  );
+}
