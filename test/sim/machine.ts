@@ -115,7 +115,7 @@ export class Machine {
     const entries = this.kernel.table(namespace);
     const known = this.#tables.get(namespace);
     if (known?.entries === entries) return known.table;
-    const table = new Table(entries);
+    const table = known?.table.replaced(entries) ?? new Table(entries); // so that it says what has changed, as the real one does
     this.#tables.set(namespace, { entries, table });
     return table;
   }

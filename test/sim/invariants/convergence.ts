@@ -87,7 +87,7 @@ function unmetMount(world: World, node: SimNode, intent: NodeVolumeIntent, wante
       only === undefined ||
       found === undefined ||
       layers.length !== 1 ||
-      machine.table(namespace).at(path) !== only
+      machine.table(namespace).at(path)?.id !== only.id
     ) {
       return [`${path} has ${layers.length} layers in ${namespace.name}`];
     }
