@@ -1,0 +1,78 @@
+import { peerSample } from "../peer/run.ts";
+import { meterNoise } from "../report/noise.ts";
+import { type Row, rowsOf, type Sample } from "../report/row.ts";
+import { startThroughApi, type ThroughApi } from "../through-api/through-api.ts";
+import type { Benchmark, Scenario, Tools } from "./benchmark.ts";
+import type { Result } from "./main.ts";
+import type { BenchOptions } from "./options.ts";
+
+export interface RunAllInput {
+  readonly options: BenchOptions;
+  /** A folder on a disk. */
+  readonly disk: string;
+  /** The program that measures kubelet's volume manager. */
+  readonly peer: string | undefined;
+  readonly report: (line: string) => void;
+}
+
+interface Entry {
+  readonly benchmark: string;
+  readonly scenario: Scenario;
+  readonly ours: Sample[];
+  readonly kubelet: Sample[];
+}
+
+/**
+ * Runs everything, round by round, the two sides of each scenario one right after the other and in turns: what else the
+ * machine has to do then meets both.
+ */
+export async function runAll(benchmarks: readonly Benchmark[], input: RunAllInput): Promise<Result> {
+  const { options, disk, peer, report } = input;
+  if (peer === undefined) report("PEER is not set: kubelet's column stays empty");
+  const entries: Entry[] = benchmarks.flatMap(({ name, scenarios }) =>
+    scenarios(options)
+      .filter((scenario) => isWanted(scenario, options))
+      .map((scenario) => ({ benchmark: name, scenario, ours: [], kubelet: [] })),
+  );
+  const noise = meterNoise(disk);
+  let started: Promise<ThroughApi> | undefined;
+  const tools: Tools = {
+    disk,
+    throughApi() {
+      started ??= startThroughApi(disk, report);
+      return started;
+    },
+  };
+  for (let round = 0; round < options.runs; round += 1) {
+    const peers = new Map<string, Promise<Sample>>();
+    for (const entry of entries) {
+      const { scenario, benchmark } = entry;
+      if (scenario.long && round > 0) continue;
+      report(`round ${round + 1}/${options.runs}: ${benchmark}, ${scenario.name}, ${scenario.scope}`);
+      noise.sample();
+      const ours = async () => void entry.ours.push(await scenario.ours(tools));
+      const kubelet = async () => {
+        if (peer === undefined || scenario.kubelet === undefined) return;
+        const key = scenario.kubelet.join(" ");
+        const sample = peers.get(key) ?? peerSample(peer, scenario.kubelet);
+        peers.set(key, sample);
+        entry.kubelet.push(await sample);
+      };
+      const sides = round % 2 === 0 ? [ours, kubelet] : [kubelet, ours];
+      if (scenario.together) await Promise.all(sides.map((side) => side()));
+      else for (const side of sides) await side();
+    }
+  }
+  noise.sample();
+  await (await started)?.stop();
+  return { noise: noise.end(), rows: entries.flatMap(rows) };
+}
+
+function isWanted({ name, scope, pods }: Scenario, { pods: only, only: text }: BenchOptions): boolean {
+  return (only === undefined || only.includes(pods)) && (text === undefined || `${name}, ${scope}`.includes(text));
+}
+
+function rows({ benchmark, scenario, ours, kubelet }: Entry): Row[] {
+  const of = { benchmark, scenario: scenario.name, scope: scenario.scope };
+  return rowsOf(of, scenario.measures, { ours, kubelet });
+}
