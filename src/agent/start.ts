@@ -17,6 +17,7 @@ import { type Failure, Failures } from "./failures.ts";
 import { intentsOf } from "./intents.ts";
 import { Loop } from "./loop.ts";
 import { AgentMetrics } from "./metrics.ts";
+import { registerMountTableMetrics } from "./mount-table-metrics.ts";
 import { NodeStateReporter } from "./node-state.ts";
 import { openJournal } from "./open-journal.ts";
 import type { Operation } from "./operations.ts";
@@ -93,6 +94,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
     watchConnected: () => intents.store.state().connected,
     abandonedChildren: () => loop.abandoned,
   });
+  registerMountTableMetrics(deps.registry, host);
   const onDrop = (reason: string) => vital.droppedEvents.inc({ reason });
   const onRestart = (reason: string) => vital.watchRestarts.inc({ reason });
   const events = createEventRecorder({

@@ -1,0 +1,39 @@
+import { Gauge, type Registry } from "prom-client";
+import type { HostPorts } from "../host/ports.ts";
+
+/** How the agent's mount table and the node's are kept; computed when they are asked for. */
+export function registerMountTableMetrics(registry: Registry, host: Pick<HostPorts, "mountTable" | "nodeTable">): void {
+  const tables = { agent: host.mountTable, node: host.nodeTable };
+  const statuses = () =>
+    Object.entries(tables).flatMap(([table, source]) => {
+      const status = source?.status?.();
+      return status === undefined ? [] : [{ table, ...status }];
+    });
+  new Gauge({
+    name: "nodevolume_agent_mount_table_tier",
+    help: "1 for the way in which the mount table is kept: fanotify, listmount or mountinfo.",
+    labelNames: ["table", "tier"],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const { table, tier } of statuses()) if (tier !== undefined) this.set({ table, tier }, 1);
+    },
+  });
+  const counts = [
+    ["resyncs", "Times that the whole mount table was compared with the kernel's without being asked for."],
+    ["overflows", "Times that the kernel dropped events of mounts, and the whole table was read anew."],
+    ["unannounced", "Differences that a comparison found and no event had told of."],
+  ] as const;
+  for (const [count, help] of counts) {
+    new Gauge({
+      name: `nodevolume_agent_mount_table_${count}`,
+      help,
+      labelNames: ["table"],
+      registers: [registry],
+      collect() {
+        this.reset();
+        for (const status of statuses()) this.set({ table: status.table }, status[count]);
+      },
+    });
+  }
+}
