@@ -13,8 +13,7 @@ export const wakes: readonly Scenario[] = [
         source: { hostPath: { path: source("a/b/c"), type: "Directory" } },
         mounts: [target("late")],
       });
-      await world.settle({ blocked: { [volume]: "SourceNotFound" } });
-      await world.sleep(longWaitMs);
+      await waitedLong(world, volume, "SourceNotFound");
       for (const path of ["a", "a/b", "a/b/c"]) {
         world.node.people.makeDirectory(source(path));
         await world.sleep(50);
@@ -34,8 +33,7 @@ export const wakes: readonly Scenario[] = [
         source: { hostPath: { path: source("disk/data"), type: "Directory" } },
         mounts: [target("late")],
       });
-      await world.settle({ blocked: { [volume]: "SourceNotFound" } });
-      await world.sleep(longWaitMs);
+      await waitedLong(world, volume, "SourceNotFound");
       people.mountDisk(disk, source("disk"));
       people.makeDirectory(source("disk/data"));
       await within(world, 1_000, "the mount", () => world.mountsOn(target("late")) === 1);
@@ -54,8 +52,7 @@ export const wakes: readonly Scenario[] = [
       await world.settle();
       const shell = people.use(target("used"));
       world.cluster.deleteIntent(volume);
-      await world.settle({ blocked: { [volume]: "TargetBusy" } });
-      await world.sleep(longWaitMs);
+      await waitedLong(world, volume, "TargetBusy");
       people.end(shell);
       await within(world, 1_000, "the unmount", () => world.mountsOn(target("used")) === 0);
       await world.settle();
@@ -70,8 +67,7 @@ export const wakes: readonly Scenario[] = [
         source: { local: { path: "/dev/vdb" } },
         mounts: [target("disk")],
       });
-      await world.settle({ blocked: { [volume]: "OperationAbandoned" } });
-      await world.sleep(longWaitMs);
+      await waitedLong(world, volume, "OperationAbandoned");
       disk.release();
       await within(world, 1_000, "the mount", () => world.mountsOn(target("disk")) === 1);
       world.cluster.deleteIntent(volume);
@@ -95,6 +91,13 @@ export const wakes: readonly Scenario[] = [
     },
   },
 ];
+
+/** The volume has waited for so long, and waits for just this: a fault of the weather may have come between. */
+async function waitedLong(world: World, volume: string, reason: string): Promise<void> {
+  await world.settle({ blocked: { [volume]: reason } });
+  await world.sleep(longWaitMs);
+  await world.settle({ blocked: { [volume]: reason } });
+}
 
 /** Waits for something, which must not take longer, unless the agent was away meanwhile. */
 async function within(world: World, ms: number, what: string, check: () => boolean): Promise<void> {
