@@ -77,7 +77,7 @@ export class KeptMountTable implements MountTableSource {
 
   watch(onChange: () => void): Cancel {
     const reader = this.#attempt((opened) => opened);
-    const told = reader.tier === "mountinfo" ? spaced(this.#deps.system, onChange) : { call: onChange, cancel() {} };
+    const told = spaced(this.#deps.system, () => (this.#reader?.tier === "mountinfo" ? spacingMs : 0), onChange);
     const cancel = this.#deps.wake(reader, told.call);
     this.#watchers.add(told.call);
     this.#resyncLater();
@@ -217,20 +217,23 @@ export class KeptMountTable implements MountTableSource {
 }
 
 /** Calls at once, and then again after a while if it was called meanwhile. */
-function spaced({ timers }: Pick<System, "timers">, action: () => void): { call(): void; cancel: Cancel } {
+function spaced(
+  { timers }: Pick<System, "timers">,
+  spacing: () => number,
+  action: () => void,
+): { call(): void; cancel: Cancel } {
   let resting: Cancel | undefined;
   let again = false;
-  const rest = () => {
-    resting = timers.after(spacingMs, () => {
-      resting = undefined;
-      if (again) call();
-    });
-  };
   const call = () => {
     again = resting !== undefined;
     if (again) return;
-    rest();
+    const ms = spacing();
+    if (ms > 0) resting = timers.after(ms, rested);
     action();
+  };
+  const rested = () => {
+    resting = undefined;
+    if (again) call();
   };
   return { call, cancel: () => resting?.() };
 }

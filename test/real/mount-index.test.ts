@@ -12,6 +12,7 @@ import type { Logger } from "../../src/ports.ts";
 import { realSystem } from "../../src/system.ts";
 import { MountChurn } from "../lib/mount-churn/churn.ts";
 import { churnNames, type Told } from "../lib/mount-churn/operations.ts";
+import { needTiers } from "../lib/mount-tier.ts";
 import { full, need } from "../lib/requirements.ts";
 import { silent } from "../lib/silent-log.ts";
 import { until } from "../lib/until.ts";
@@ -45,8 +46,9 @@ describe("the tiers of the mount table, on the real kernel", () => {
   const children: ChildProcess[] = [];
   const calls = loadKernelCalls();
 
-  before(function () {
+  before(async function () {
     need(this, "root");
+    await needTiers(this, ...allTiers);
   });
   afterEach(() => {
     for (const table of opened.splice(0)) table.close();

@@ -1,0 +1,215 @@
+import { expect } from "chai";
+import { KeptMountTable } from "../../../src/host/kept-mount-table.ts";
+import type { Compared, MountReader } from "../../../src/host/mount-reader.ts";
+import { MountTable } from "../../../src/host/mount-table.ts";
+import type { MountTier } from "../../../src/host/mount-table-source.ts";
+import { entry } from "../../lib/mount-entries.ts";
+import { virtualSystem } from "../kube/virtual-system.ts";
+
+const allTiers: readonly MountTier[] = ["fanotify", "listmount", "mountinfo"];
+
+/** A reader that tells what it is told to. */
+class FakeReader implements MountReader {
+  readonly tier: MountTier;
+  events = undefined;
+  overflows = 0;
+  optionChanges = 0;
+  suspect = false;
+  closed = false;
+  compared = 0;
+  table = new MountTable([entry({ id: 1, uniqueID: 1, point: "/" })]);
+  /** What is really mounted: compare() takes it over. */
+  truth = this.table;
+  wrong: readonly string[] = [];
+  failing = false;
+
+  constructor(tier: MountTier) {
+    this.tier = tier;
+  }
+
+  read(): MountTable {
+    if (this.failing) throw new Error("EIO");
+    return this.table;
+  }
+
+  compare(): Compared {
+    if (this.failing) throw new Error("EIO");
+    this.compared += 1;
+    this.suspect = false;
+    const found = this.truth.changesSince(this.table) ?? [];
+    this.table = this.truth;
+    return { found: found.map(({ point }) => point), wrong: this.wrong };
+  }
+
+  recheck(): void {}
+
+  /** Something is mounted, and nobody is told. */
+  mount(id: number): void {
+    this.truth = this.truth.updated(new Map([[id, entry({ id, uniqueID: id, point: `/${id}` })]]));
+  }
+
+  [Symbol.dispose](): void {
+    this.closed = true;
+  }
+}
+
+function kept(given: { missing?: readonly MountTier[]; tiers?: readonly MountTier[]; onOptions?: () => void } = {}) {
+  const system = virtualSystem();
+  const readers: FakeReader[] = [];
+  const wakes: (() => void)[] = [];
+  const table = new KeptMountTable({
+    system,
+    name: "self",
+    tiers: given.tiers ?? allTiers,
+    ...(given.onOptions && { onOptions: given.onOptions }),
+    open(tier) {
+      if (given.missing?.includes(tier)) throw new Error("ENOSYS");
+      const reader = new FakeReader(tier);
+      readers.push(reader);
+      return reader;
+    },
+    wake(_reader, onChange) {
+      wakes.push(onChange);
+      return () => {};
+    },
+  });
+  const reader = (): FakeReader => {
+    const last = readers.at(-1);
+    if (last === undefined) throw new Error("nothing was opened");
+    return last;
+  };
+  return { table, system, reader, readers, wake: () => wakes.at(-1)?.() };
+}
+
+describe("KeptMountTable", () => {
+  it("takes the best way that can be had, and says in the log which, and why not the others", async () => {
+    const { table, system } = kept({ missing: ["fanotify"] });
+    await table.read();
+    expect(table.status().tier).to.equal("listmount");
+    expect(system.lines.map(({ meta }) => meta)).to.deep.equal([
+      { table: "self", tier: "fanotify", error: "ENOSYS" },
+      { table: "self", tier: "listmount" },
+    ]);
+  });
+
+  it("goes on in another way when one fails, and is unreadable only when the last does", async () => {
+    const { table, reader, readers } = kept();
+    await table.read();
+    reader().failing = true;
+    await table.read();
+    expect(table.status().tier).to.equal("listmount");
+    expect(readers[0]?.closed).to.equal(true);
+    reader().failing = true;
+    await table.read();
+    reader().failing = true;
+    const error = await table.read().catch((thrown: unknown) => thrown);
+    expect(error).to.include({ reason: "MountTableUnreadable", errorClass: "transient" });
+    reader().failing = false;
+    await table.read();
+    expect(table.status().tier).to.equal("mountinfo");
+  });
+
+  it("gives up a way that does not tell what mountinfo tells", async () => {
+    const { table, reader } = kept();
+    await table.read();
+    reader().wrong = ["/odd"];
+    table.resync();
+    expect(table.status().tier).to.equal("listmount");
+  });
+
+  it("compares everything every 30 to 60 seconds while it is watched, and counts what nobody had told", async () => {
+    const { table, system, reader } = kept();
+    let woken = 0;
+    await table.read();
+    await system.advance(120_000);
+    expect(reader().compared).to.equal(0);
+    const cancel = table.watch(() => woken++);
+    await system.advance(45_000);
+    expect(table.status()).to.include({ resyncs: 1, unannounced: 0 });
+    expect(woken).to.equal(0);
+    reader().mount(2);
+    await system.advance(45_000);
+    expect(woken).to.equal(1);
+    expect(table.status()).to.include({ resyncs: 2, unannounced: 1 });
+    expect(system.lines.at(-1)?.meta).to.deep.equal({ table: "self", mounts: "/2", count: 1 });
+    expect((await table.read()).at("/2")?.id).to.equal(2);
+    cancel();
+    expect(system.pendingTimers).to.equal(0);
+  });
+
+  it("compares soon when options may have changed unseen, and does not count that", async () => {
+    const { table, system, reader } = kept();
+    let woken = 0;
+    table.watch(() => woken++);
+    reader().suspect = true;
+    reader().mount(2);
+    await table.read();
+    await table.read();
+    await system.advance(999);
+    expect(reader().compared).to.equal(0);
+    await system.advance(1);
+    expect(reader().compared).to.equal(1);
+    expect(woken).to.equal(1);
+    expect(table.status()).to.include({ resyncs: 0, unannounced: 0 });
+  });
+
+  it("where each wake-up makes somebody read the text, wakes at once and then every 50 ms at most", async () => {
+    const { table, system, wake } = kept({ tiers: ["mountinfo"] });
+    let woken = 0;
+    table.watch(() => woken++);
+    for (let i = 0; i < 10; i++) wake();
+    expect(woken).to.equal(1);
+    await system.advance(49);
+    expect(woken).to.equal(1);
+    await system.advance(1);
+    expect(woken).to.equal(2);
+    await system.advance(500);
+    expect(woken).to.equal(2);
+    wake();
+    expect(woken).to.equal(3);
+  });
+
+  it("wakes each time where a wake-up costs next to nothing", () => {
+    const { table, wake } = kept();
+    let woken = 0;
+    table.watch(() => woken++);
+    for (let i = 0; i < 10; i++) wake();
+    expect(woken).to.equal(10);
+  });
+
+  it("tells the table of another namespace that options changed, and compares when it is told so", async () => {
+    let told = 0;
+    const { table, reader } = kept({ onOptions: () => told++ });
+    let woken = 0;
+    table.watch(() => woken++);
+    await table.read();
+    expect(told).to.equal(0);
+    reader().optionChanges += 1;
+    await table.read();
+    await table.read();
+    expect(told).to.equal(1);
+    table.compareNext();
+    expect(woken).to.equal(1);
+    await table.read();
+    await table.read();
+    expect(reader().compared).to.equal(1);
+  });
+
+  it("adds up overflows of all ways that it was kept in", async () => {
+    const { table, reader } = kept();
+    await table.read();
+    reader().overflows = 2;
+    reader().failing = true;
+    await table.read();
+    reader().overflows = 1;
+    expect(table.status().overflows).to.equal(3);
+  });
+
+  it("close() lets go of everything", async () => {
+    const { table, system, reader } = kept();
+    table.watch(() => {});
+    table.close();
+    expect(reader().closed).to.equal(true);
+    expect(system.pendingTimers).to.equal(0);
+  });
+});
