@@ -7,8 +7,10 @@ import { createKeyedQueue, type KeyedQueue } from "../kube/keyed-queue.ts";
 import { mergeDiff } from "../kube/merge-diff.ts";
 import type { Reflector } from "../kube/reflector.ts";
 import type { System } from "../ports.ts";
+import { driftOf } from "./drift.ts";
 import type { IntentEntry } from "./intents.ts";
 import type { Plan, VolumePlan } from "./plan.ts";
+import { standingOf } from "./standing.ts";
 import { type AgentStatus, statusOf } from "./status-of.ts";
 import { refusalRemedy, type Vitals } from "./vitals.ts";
 
@@ -88,6 +90,10 @@ export class Reporter {
   }
 
   #enqueue(name: string): void {
+    if (this.#isUnderWay(name)) {
+      this.#queue.addAfter(name, passingMs);
+      return;
+    }
     const change = this.#change(name);
     if (change === undefined) return;
     if (this.#failed.has(name) && this.#failed.get(name) !== change.entry.metadata.generation) {
@@ -100,6 +106,19 @@ export class Reporter {
       const quietMs = isOfAttempts(change.patch) ? (this.#quietUntil.get(name) ?? 0) - this.#now() : 0;
       this.#queue.addAfter(name, Math.max(coalesceMs, quietMs));
     }
+  }
+
+  /** Whether a step begins or runs that makes of this status a passing one (isPassing), without a look at the status itself. */
+  #isUnderWay(name: string): boolean {
+    const volume = this.#volumes.get(name);
+    const status = this.#deps.intents.store.get(name)?.raw.status;
+    if (volume === undefined || status === undefined || status.lastError !== undefined) return false;
+    if (isReady(status) || this.#failed.has(name)) return false;
+    const { phase, running, operation, failure, hanging, problems } = volume;
+    const isHindered = failure !== undefined || hanging !== undefined || problems.size > 0;
+    if (isHindered || (phase !== "setUp" && phase !== "tearDown")) return false;
+    if ((running ?? operation?.kind ?? "observe") === "observe") return false;
+    return driftOf(volume) === undefined && standingOf(volume).ready !== "True";
   }
 
   #now(): number {

@@ -49,6 +49,8 @@ export function mergeConditions(
   observedGeneration: number,
   now: number,
 ): Condition[] {
+  const isKnown = (input: ConditionInput) => previous?.some((c) => c.type === input.type && c.status === input.status);
+  const time = wanted.every(isKnown) ? "" : timestamp(now);
   return wanted.map((input) => {
     const before = previous?.find((c) => c.type === input.type);
     const unchanged = before !== undefined && before.status === input.status;
@@ -56,7 +58,7 @@ export function mergeConditions(
       type: input.type,
       status: input.status,
       observedGeneration,
-      lastTransitionTime: unchanged ? before.lastTransitionTime : timestamp(now),
+      lastTransitionTime: unchanged ? before.lastTransitionTime : time,
       reason: input.reason,
       message: cut(input.message, 1024),
     };

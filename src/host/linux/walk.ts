@@ -98,9 +98,10 @@ export function openTarget(libc: Libc, target: TargetPath): OpenTarget | undefin
 
 /** The directory that a target is in; undefined if it, or one above it, is not there. */
 export function openTargetParent(libc: Libc, target: TargetPath): Descriptor | undefined {
-  using prefix = openPrefix(libc, target);
+  const opened = openPrefix(libc, target);
   const directory = relativePath(target.prefix, parentOf(target.path));
-  if (directory === "") return duplicate(libc, prefix);
+  if (directory === "") return opened;
+  using prefix = opened;
   try {
     return new Descriptor(libc.openat2(prefix.fd, directory, O.PATH | O.DIRECTORY | O.CLOEXEC, 0, inOneMount));
   } catch (error) {
@@ -111,6 +112,8 @@ export function openTargetParent(libc: Libc, target: TargetPath): Descriptor | u
 
 /** The directory that a target is in, made with all that is missing above it (0755). */
 export function makeTargetParent(libc: Libc, target: TargetPath): Descriptor {
+  const there = openTargetParent(libc, target); // as it is for most targets
+  if (there !== undefined) return there;
   let current = openPrefix(libc, target);
   for (const segment of relativePath(target.prefix, parentOf(target.path)).split("/").filter(Boolean)) {
     using above = current;
@@ -201,10 +204,6 @@ function openPrefix(libc: Libc, target: TargetPath): Descriptor {
   } catch (error) {
     throw targetError(error, { prefix: target.prefix, path: target.prefix });
   }
-}
-
-function duplicate(libc: Libc, directory: Descriptor): Descriptor {
-  return new Descriptor(libc.openat2(directory.fd, ".", O.PATH | O.DIRECTORY | O.CLOEXEC, 0, 0));
 }
 
 function closeBoth(a: Descriptor, b: Descriptor): void {
