@@ -9,6 +9,11 @@ import type { Operation, OperationKind } from "./operations.ts";
  * came back would hear from all nodes at the same moment.
  */
 const backoff = { baseMs: 500, maxMs: 122_000 };
+/**
+ * The longest delay after an attempt that has waited for its whole deadline, in milliseconds: that was delay enough, and while
+ * one waits, the answer of a server that comes back is heard at once. Nothing else tells of it.
+ */
+const afterDeadlineMs = 5_000;
 
 /** How the last attempt at one place of a volume failed. */
 export interface Failure {
@@ -58,7 +63,8 @@ export function nextFailure(
   const again = previous?.kind === failed.kind && previous.generation === failed.generation;
   const attempts = again ? previous.attempts + 1 : 1;
   const pardoned = again ? (previous.pardoned ?? 0) : 0;
-  const delay = equalJitter(attempts - pardoned, backoff, random);
+  const longest = failed.reason === "TimedOut" ? afterDeadlineMs : backoff.maxMs;
+  const delay = equalJitter(attempts - pardoned, { ...backoff, maxMs: longest }, random);
   const firstAt = again ? previous.firstAt : now;
   const counts = { attempts, ...(pardoned > 0 && { pardoned }) };
   return { ...failed, ...counts, firstAt, nextAt: now + delay, time, nextTime: time + delay };

@@ -37,6 +37,16 @@ describe("Failures", () => {
     expect(failures.bySlot.get(slotOf(publish("/a")))?.pardoned, "of another spec").to.equal(undefined);
   });
 
+  it("an attempt that has waited for its whole deadline is followed by the next one soon", () => {
+    const timedOut = new VolumeError("TimedOut", "uncertain", "no answer within 120 s");
+    const delays = Array.from({ length: 12 }, () => {
+      const { nextAt } = failures.failed(publish("/a"), 1, timedOut);
+      return nextAt - system.clock.monotonic();
+    });
+    expect(Math.max(...delays)).to.be.within(2_500, 5_000);
+    expect(failures.failed(publish("/a"), 1, error).nextAt - system.clock.monotonic()).to.be.above(60_000);
+  });
+
   it("pardon says whether there was a delay to end", () => {
     expect(failures.pardon(slotOf(publish("/a")))).to.equal(false);
     failures.failed(publish("/a"), 1, error);
