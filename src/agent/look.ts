@@ -1,5 +1,5 @@
 import { type MountIdentity, type MountTable, sameFilesystem, sameIdentity } from "../host/mount-table.ts";
-import type { MountEntry } from "../host/mountinfo.ts";
+import { type MountEntry, type MountRef, sameMount } from "../host/mountinfo.ts";
 import { attributeDifference, attributesOf } from "./attributes.ts";
 import type { DesiredMount, DesiredVolume } from "./desired-volume.ts";
 import type { Likeness } from "./likeness.ts";
@@ -176,8 +176,13 @@ function compare(
 export function isOurs(entry: MountEntry, record: TargetRecord): boolean {
   if (sameIdentity(entry, record.identity)) return true;
   if (!sameFilesystem(entry, record.identity)) return false;
-  if (entry.id === record.mountID) return true;
+  if (sameMount(entry, refOf(record))) return true;
   return record.peerGroup !== undefined && [entry.shared, entry.master].includes(record.peerGroup);
+}
+
+/** The ids that a target's mount had when they were learned. */
+export function refOf({ mountID, uniqueID }: TargetRecord): MountRef {
+  return { id: mountID, uniqueID };
 }
 
 /** Whether it was not learned before a crash which mount is ours, and the source may have been renamed since. */
