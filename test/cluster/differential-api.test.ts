@@ -19,6 +19,8 @@ import { Sightings } from "../sim/sightings.ts";
 
 const requestsEach = 12;
 const sequencesAtOnce = 4;
+/** Sequences in which every answer comes up. */
+const enough = 300;
 const first = Number(process.env["NODEVOLUME_SIM_FIRST_SEED"] ?? 1);
 const count = Number(process.env["NODEVOLUME_SIM_SEEDS"] ?? (full() ? 5_000 : 300));
 
@@ -67,7 +69,7 @@ describe("the simulated API server", () => {
     await Promise.all(Array.from({ length: sequencesAtOnce }, worker));
     const missing = sightings.missing(expectedAnswers);
     console.log(`    ${count} sequences of ${requestsEach} requests, and what came of them:\n${sightings}`);
-    expect(missing, "never seen").to.deep.equal([]);
+    if (count >= enough) expect(missing, "never seen").to.deep.equal([]);
   });
 
   it("says of what it has forgotten what the real one says", async function () {

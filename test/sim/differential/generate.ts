@@ -5,6 +5,7 @@ import type { SeededRandom } from "../random.ts";
 import type { Script } from "./compare.ts";
 import type { Operation, Place } from "./operations.ts";
 import type { Snapshot } from "./snapshot.ts";
+import { randomStory } from "./stories.ts";
 
 const { prefix, stateDir, sources } = layout;
 
@@ -43,7 +44,10 @@ export function randomScript(random: SeededRandom, count: number): Script {
   let left = count;
   return (now) => {
     if (left-- === 0) return undefined;
-    if (next.length === 0) next.push(...(random.chance(0.5) ? agentDoes(random, now) : somebodyDoes(random, now)));
+    while (next.length === 0) {
+      if (random.chance(0.1)) next.push(...randomStory(random));
+      else next.push(...(random.chance(0.5) ? agentDoes(random, now) : somebodyDoes(random, now)));
+    }
     return next.shift();
   };
 }
@@ -173,5 +177,5 @@ function isTarget(path: string): boolean {
 
 /** Whether people may do what they like there: the node's own directories stay, and what is in the trash. */
 function isWithin(path: string): boolean {
-  return /^(?:\/host)?(?:\/srv|\/mnt\/nodevolume|\/var\/lib\/nodevolume\/staging)\/|^\/data\//.test(path);
+  return /^(?:\/host)?(?:\/srv|\/mnt\/nodevolume|\/var\/lib\/nodevolume\/staging)\/|^\/data(?:\/|$)/.test(path);
 }

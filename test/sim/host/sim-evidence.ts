@@ -7,7 +7,7 @@ import {
   sameFilesystem,
 } from "../../../src/host/mount-table.ts";
 import type { ChildProcessID, Evidence, Holder } from "../../../src/host/ports.ts";
-import { openPath, rootOf, walk } from "../kernel/lookup.ts";
+import { openPath } from "../kernel/lookup.ts";
 import type { Mount, Namespace } from "../kernel/mount.ts";
 import { type HostDeps, latency } from "./host-deps.ts";
 
@@ -58,11 +58,13 @@ export class SimEvidence implements Evidence {
 
   users(mountPoint: string): Promise<readonly Holder[]> {
     return this.#deps.incarnation.look(latency.call, () => {
-      const found = walk(rootOf(this.#deps.namespace), mountPoint, "follow");
-      if (found === undefined || found.dentry !== found.mount.root) return [];
+      const { machine, namespace } = this.#deps;
+      const id = machine.table(namespace).at(mountPoint)?.id;
+      const mount = [...namespace.mounts].find((one) => one.id === id);
+      if (mount === undefined) return [];
       const users: Holder[] = [];
-      for (const { pid, command, holds } of this.#deps.machine.kernel.processes.all()) {
-        const held = [...holds].find((path) => isCopy(path.mount, found.mount));
+      for (const { pid, command, holds } of machine.kernel.processes.all()) {
+        const held = [...holds].find((path) => isCopy(path.mount, mount));
         if (held !== undefined) users.push({ pid, command, mountPoint: openPath(held) ?? "?" });
       }
       return users;
