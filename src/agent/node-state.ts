@@ -35,6 +35,7 @@ export class NodeStateReporter {
   readonly #states: Reflector<NodeVolumeState>;
   readonly #queue: KeyedQueue;
   #writtenAt = Number.NEGATIVE_INFINITY;
+  #scheduled = false;
   #latest: { plan: Plan; table: MountTable | undefined } | undefined;
 
   constructor(deps: NodeStateReporterDeps) {
@@ -69,8 +70,10 @@ export class NodeStateReporter {
     this.#schedule();
   }
 
+  /** What is to be said is computed when it may be written, not at each look: it tells of every volume of the node. */
   #schedule(): void {
-    if (this.#patch() === undefined) return;
+    if (this.#scheduled) return;
+    this.#scheduled = true;
     const sinceMs = this.#deps.system.clock.monotonic() - this.#writtenAt;
     this.#queue.addAfter(this.#deps.nodeName, Math.max(coalesceMs, periodMs - sinceMs));
   }
@@ -90,6 +93,7 @@ export class NodeStateReporter {
   }
 
   async #write(): Promise<void> {
+    this.#scheduled = false;
     const change = this.#patch();
     if (change === undefined) return;
     const { name, uid, resourceVersion } = change.state.metadata;
