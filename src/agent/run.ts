@@ -1,8 +1,8 @@
 import { readlinkSync } from "node:fs";
-import { collectDefaultMetrics, Registry } from "prom-client";
+import { Registry } from "prom-client";
 import { type AgentConfig, ConfigError } from "../config.ts";
 import { messageOf, VolumeError } from "../errors.ts";
-import { startHealthServer } from "../health-server.ts";
+import { collectProcessMetrics, startHealthServer } from "../health-server.ts";
 import { loadLibc } from "../host/linux/libc.ts";
 import { linuxHost } from "../host/linux/linux-host.ts";
 import { tryLock } from "../host/linux/lock.ts";
@@ -29,7 +29,7 @@ export async function runAgent(config: AgentConfig, log: Logger, signal: AbortSi
   const system = realSystem(log);
   const vitals = new Vitals(system.clock);
   const registry = new Registry();
-  collectDefaultMetrics({ register: registry });
+  collectProcessMetrics(registry);
   const health = await startHealthServer({
     address: config.metricsAddress,
     registry,

@@ -1,6 +1,6 @@
-import { collectDefaultMetrics, Registry } from "prom-client";
+import { Registry } from "prom-client";
 import type { ControllerConfig } from "../config.ts";
-import { startHealthServer } from "../health-server.ts";
+import { collectProcessMetrics, startHealthServer } from "../health-server.ts";
 import { createRealTransport } from "../kube/real-transport.ts";
 import type { Logger } from "../ports.ts";
 import { aborted, realSystem } from "../system.ts";
@@ -12,7 +12,7 @@ import { startController } from "./start.ts";
 export async function runController(config: ControllerConfig, log: Logger, signal: AbortSignal): Promise<void> {
   const system = realSystem(log);
   const registry = new Registry();
-  collectDefaultMetrics({ register: registry });
+  collectProcessMetrics(registry);
   const transport = await createRealTransport({
     system,
     access: config.api,

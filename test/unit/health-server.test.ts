@@ -1,10 +1,15 @@
+import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { connect } from "node:net";
+import { promisify } from "node:util";
 import { expect } from "chai";
 import { Counter, Registry } from "prom-client";
+import { root } from "../../hack/lib/root.ts";
 import type { HealthServer } from "../../src/health-server.ts";
-import { startHealthServer } from "../../src/health-server.ts";
+import { collectProcessMetrics, startHealthServer } from "../../src/health-server.ts";
 import { virtualSystem } from "./kube/virtual-system.ts";
+
+const run = promisify(execFile);
 
 describe("startHealthServer", () => {
   let server: HealthServer;
@@ -93,5 +98,35 @@ describe("startHealthServer", () => {
       (error: NodeJS.ErrnoException) => error.code,
     );
     expect(taken).to.equal("EADDRINUSE");
+  });
+});
+
+describe("collectProcessMetrics", () => {
+  it("has what Prometheus' dashboards look for, and no statistics that need a timer", async () => {
+    const registry = new Registry();
+    collectProcessMetrics(registry);
+    const text = await registry.metrics();
+    for (const name of ["process_cpu_seconds_total", "process_resident_memory_bytes", "nodejs_eventloop_lag_seconds"]) {
+      expect(text).to.match(new RegExp(`^${name} `, "m"));
+    }
+    expect(text).not.to.match(/nodejs_eventloop_lag_(min|max|mean|stddev|p\d+)/);
+  });
+
+  it("leaves a process alone that has nothing to do", async function () {
+    this.timeout(20_000);
+    const program = `
+      import { Registry } from "prom-client";
+      import { collectProcessMetrics } from "./src/health-server.ts";
+      collectProcessMetrics(new Registry());
+      setTimeout(() => {
+        const before = process.resourceUsage();
+        setTimeout(() => {
+          const { voluntaryContextSwitches: after } = process.resourceUsage();
+          console.log(after - before.voluntaryContextSwitches);
+          process.exit();
+        }, 1000);
+      }, 500);`;
+    const { stdout } = await run(process.execPath, ["--input-type=module-typescript", "-e", program], { cwd: root });
+    expect(Number(stdout), "times that it was woken in a second").to.be.below(50);
   });
 });
