@@ -1,10 +1,14 @@
-import { Ajv, type ValidateFunction } from "ajv";
+import type { ErrorObject } from "ajv";
 import { type Definitions, type FieldError, type RuleChecker, ruleChecker } from "./check-rules.ts";
 import { copyJson } from "./copy-json.ts";
 import { apiVersion } from "./names.ts";
 import { schema } from "./schema.gen.ts";
 import { structureError } from "./structure-error.ts";
 import type { NodeVolumeIntent, NodeVolumeSet } from "./types.gen.ts";
+import { validate as intentStatus } from "./validators/intent-status.gen.ts";
+import { validate as intentStructure } from "./validators/intent-structure.gen.ts";
+import { validate as setStatus } from "./validators/set-status.gen.ts";
+import { validate as setStructure } from "./validators/set-structure.gen.ts";
 
 export type { FieldError } from "./check-rules.ts";
 
@@ -22,39 +26,54 @@ export type Parsed<T> =
  * read becomes the status at birth, which says nothing, so that the volume counts as in use.
  */
 export function parseIntent(input: unknown): Parsed<NodeVolumeIntent> {
-  return parse<NodeVolumeIntent>("NodeVolumeIntent", input);
+  return parse<NodeVolumeIntent>(intents, input);
 }
 
 /** A set as the API gave it, with its defaults, as parseIntent does it. */
 export function parseSet(input: unknown): Parsed<NodeVolumeSet> {
-  return parse<NodeVolumeSet>("NodeVolumeSet", input);
+  return parse<NodeVolumeSet>(sets, input);
 }
 
 type Kind = "NodeVolumeIntent" | "NodeVolumeSet";
 type Fields = { [name: string]: unknown };
 
+/** The code that ajv has made of a schema: whether a value has its structure, and what is wrong if not. */
+type Check = ((value: unknown) => boolean) & { readonly errors?: readonly ErrorObject[] | null };
+
 interface Validator {
+  readonly kind: Kind;
   /** Fills in defaults. Leaves the status alone. */
-  readonly structure: ValidateFunction;
+  readonly structure: Check;
   /** For what has that structure. Leaves the status alone. */
-  readonly brokenRules: RuleChecker;
+  readonly brokenRules: () => RuleChecker;
   /** Fills in defaults and removes unknown fields. */
-  readonly status: ValidateFunction;
+  readonly status: Check;
   readonly statusAtBirth: unknown;
 }
 
 const definitions = schema.definitions as unknown as Definitions;
-const validators: { readonly [kind in Kind]: () => Validator } = {
-  NodeVolumeIntent: once(() => compile("NodeVolumeIntent")),
-  NodeVolumeSet: once(() => compile("NodeVolumeSet")),
+
+const intents: Validator = {
+  kind: "NodeVolumeIntent",
+  structure: intentStructure,
+  status: intentStatus,
+  brokenRules: /* @__PURE__ */ once(() => rulesOf("NodeVolumeIntent")),
+  statusAtBirth: schema.definitions.NodeVolumeIntent.properties.status.default,
 };
 
-function parse<T>(kind: Kind, input: unknown): Parsed<T> {
+const sets: Validator = {
+  kind: "NodeVolumeSet",
+  structure: setStructure,
+  status: setStatus,
+  brokenRules: /* @__PURE__ */ once(() => rulesOf("NodeVolumeSet")),
+  statusAtBirth: schema.definitions.NodeVolumeSet.properties.status.default,
+};
+
+function parse<T>({ kind, structure, brokenRules, status, statusAtBirth }: Validator, input: unknown): Parsed<T> {
   if (typeof input !== "object" || input === null) return refused([{ path: "", message: "must be an object" }]);
-  const { structure, brokenRules, status, statusAtBirth } = validators[kind]();
   const value = copyJson(input) as Fields;
   if (!structure(value)) return refused((structure.errors ?? []).map((error) => structureError(error)));
-  const errors = [...identityErrors(kind, value), ...brokenRules(value)];
+  const errors = [...identityErrors(kind, value), ...brokenRules()(value)];
   if (errors.length > 0) return refused(errors);
   if (!status(value["status"])) value["status"] = copyJson(statusAtBirth);
   return { ok: true, value: value as T };
@@ -62,9 +81,8 @@ function parse<T>(kind: Kind, input: unknown): Parsed<T> {
 
 /** The status of an intent as parseIntent reads it, of an object whose spec is known to be understood. */
 export function parseIntentStatus(input: unknown): NodeVolumeIntent["status"] {
-  const { status, statusAtBirth } = validators.NodeVolumeIntent();
-  const value = copyJson(input ?? statusAtBirth);
-  return (status(value) ? value : copyJson(statusAtBirth)) as NodeVolumeIntent["status"];
+  const value = copyJson(input ?? intents.statusAtBirth);
+  return (intents.status(value) ? value : copyJson(intents.statusAtBirth)) as NodeVolumeIntent["status"];
 }
 
 function refused(errors: readonly FieldError[]): { readonly ok: false; readonly errors: readonly FieldError[] } {
@@ -86,25 +104,13 @@ function identityErrors(kind: Kind, value: Fields): FieldError[] {
   return errors;
 }
 
-function compile(kind: Kind): Validator {
-  const { status } = schema.definitions[kind].properties;
-  const node = { ...definitions[kind], properties: { ...definitions[kind]?.properties, status: {} } };
-  const options = { useDefaults: true, allErrors: true, allowUnionTypes: true } as const;
-  const ajv = new Ajv(options).addVocabulary(["rules", "mapKeys"]);
-  const lenient = new Ajv({ ...options, removeAdditional: true }).addVocabulary(["rules", "mapKeys"]);
-  return {
-    structure: ajv.compile({
-      ...node,
-      properties: { ...node.properties, status: { default: status.default } },
-      definitions,
-    }),
-    brokenRules: ruleChecker(definitions, node),
-    status: lenient.compile({ $ref: status.$ref, definitions }),
-    statusAtBirth: status.default,
-  };
+/** The rules of a kind, but for those of its status. */
+function rulesOf(kind: Kind): RuleChecker {
+  const { properties } = definitions[kind] ?? {};
+  return ruleChecker(definitions, { ...definitions[kind], properties: { ...properties, status: {} } });
 }
 
-/** `make` on the first call, what it returned on the others. Compiling takes longer than the rest of a start. */
+/** `make` on the first call, what it returned on the others: an agent reads no sets, and what reads sets no intents. */
 function once<T>(make: () => T): () => T {
   let made: { readonly value: T } | undefined;
   return () => {
