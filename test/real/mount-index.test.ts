@@ -112,6 +112,24 @@ describe("the tiers of the mount table, on the real kernel", () => {
     console.log(`      ${lines.join(", ")}`);
     for (const [name, { done }] of counts) expect(done, name).to.be.greaterThan(0);
   });
+
+  it("a process whose root is not that of its namespace is shown by mountinfo: the other ways go by the namespace", async () => {
+    using place = playground(calls, MS.PRIVATE);
+    const script = `mount --rbind / "${place.path}" && exec chroot "${place.path}" sleep infinity`;
+    const child = spawn("unshare", ["-m", "sh", "-c", script], { stdio: "ignore" });
+    children.push(child);
+    const pid = child.pid ?? 0;
+    await until(
+      "a process with a root of its own",
+      10_000,
+      () => readFileSync(`/proc/${pid}/comm`, "utf8") === "sleep\n",
+    );
+    const table = new LinuxMountTable(pid, system);
+    opened.push(table);
+    const shown = parseMountinfo(readFileSync(`/proc/${pid}/mountinfo`, "utf8"));
+    expect((await table.read()).entries.map(({ point }) => point)).to.deep.equal(shown.map(({ point }) => point));
+    expect(table.status().tier).to.equal("mountinfo");
+  });
 });
 
 /** A directory on a file system of its own, shared or private, that goes with all that is mounted beneath it. */
