@@ -99,6 +99,20 @@ export const recovery: readonly Scenario[] = [
     },
   },
   {
+    name: "the node reboots while a deleted volume is still in use",
+    async run(world) {
+      const disk = world.cluster.createIntent("disk", { source: { emptyDir: {} }, mounts: [target("disk")] });
+      await world.settle();
+      const program = world.node.people.use(target("disk"));
+      world.cluster.deleteIntent(disk);
+      await world.settle({ blocked: { [disk]: "TargetBusy" } });
+      world.node.agent.reboot();
+      void program;
+      // The agent knows of the deletion: its data goes, though the controller needs no acknowledgement any more.
+      await world.settle();
+    },
+  },
+  {
     name: "the API server is away, then back",
     async run(world) {
       const volume = world.cluster.createIntent("away", { source: memory, mounts: [target("away")] });
