@@ -5,6 +5,9 @@ set -eu
 cd "$(dirname "$0")/.."
 
 wanted=$(cat package-lock.json .npmrc | sha256sum | cut -d ' ' -f 1)
+# One at a time: two `npm ci` at once leave no node_modules at all.
+exec 9<package-lock.json
+if command -v flock >/dev/null; then flock 9; fi
 have=$(cat node_modules/.setup 2>/dev/null || true)
 if [ "$wanted" != "$have" ]; then
   echo "installing the packages that package-lock.json pins (once)" >&2
@@ -12,6 +15,7 @@ if [ "$wanted" != "$have" ]; then
   npm ci --ignore-scripts --engine-strict=false --loglevel=error >&2
   echo "$wanted" >node_modules/.setup
 fi
+exec 9<&-
 
 version=$(PATH="$PWD/node_modules/.bin:$PATH" node -p 'process.versions.node')
 if [ "${version%%.*}" -lt 24 ]; then
