@@ -60,8 +60,7 @@ export class ApiActor {
       await this.#tell("get", { method: "GET", path });
       return;
     }
-    const before = (await this.#transport.request({ method: "GET", path })).body;
-    const present = isJson(before) && before["kind"] !== "Status" ? before : undefined;
+    const present = needsCurrent(operation) ? await this.#present(path) : undefined;
     if (verb === "create") await this.#tell("create", this.#creation(resource, at.name, operation.object));
     else if (verb === "delete") {
       const preconditions = this.#preconditions(path, present, operation.preconditions);
@@ -107,6 +106,11 @@ export class ApiActor {
       if (item.metadata.finalizers) await this.#transport.request({ method: "PATCH", path, contentType, body: patch });
       await this.#transport.request({ method: "DELETE", path });
     }
+  }
+
+  async #present(path: string): Promise<Json | undefined> {
+    const { status, body } = await this.#transport.request({ method: "GET", path });
+    return status === 200 && isJson(body) ? body : undefined;
   }
 
   async #list(resource: Resource, selectors: Selectors, limit: number | undefined): Promise<void> {
@@ -207,6 +211,12 @@ export class ApiActor {
       ...(fieldSelector !== undefined && { fieldSelector }),
     };
   }
+}
+
+function needsCurrent(operation: ApiOperation): boolean {
+  if (operation.verb === "put") return true;
+  const { uid, resourceVersion } = "preconditions" in operation ? operation.preconditions : {};
+  return uid === "current" || resourceVersion === "current";
 }
 
 export function isEndOfList(line: Json): boolean {

@@ -57,7 +57,7 @@ export function realKernelWorld(kernel: RealKernel, place: AgentPlace, timers: T
     read: async () => new MountTable(parseMountinfo(fs.readFileSync("/proc/self/mountinfo", "utf8"))),
     watch: () => () => {}, // what it would tell of is asked of the kernel after each step
   };
-  const here = new InProcessMounter(libc, "refuseLinks");
+  const here = (known: MountTable) => new InProcessMounter(libc, known);
   const namespaceOf = (of: Place) => (of === "host" ? host : of === "agent" ? agent : container?.namespace);
 
   /** Runs something in a namespace, with the node's root directory for its own. */

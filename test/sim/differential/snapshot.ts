@@ -75,7 +75,12 @@ function describe(
     shared === undefined ? "" : `shared:${groups.of(shared)}`,
     master === undefined ? "" : `master:${groups.of(master)}`,
     source,
-    source.startsWith("volume-") ? superOptions.filter((option) => toldOptions.test(option)).join() : "",
+    source.startsWith("volume-")
+      ? superOptions
+          .filter((option) => toldOptions.test(option))
+          .sort()
+          .join()
+      : "",
   ]
     .filter((word) => word !== "")
     .join(" ");

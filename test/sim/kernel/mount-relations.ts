@@ -26,3 +26,8 @@ export function topmost(mount: Mount): Mount {
 export function isTopped(mount: Mount): boolean {
   return mount.children.size === 1 && mount.children.has(mount.root);
 }
+
+/** How many mounts lie beneath it. */
+export function depthOf({ parent }: Mount): number {
+  return parent === undefined ? 0 : 1 + depthOf(parent);
+}

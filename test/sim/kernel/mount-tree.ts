@@ -3,7 +3,7 @@ import { type Dentry, type Maker, relativeTo } from "./dentry.ts";
 import { Errno } from "./errno.ts";
 import { LowestFree } from "./lowest-free.ts";
 import { Mount, type Namespace, type Path } from "./mount.ts";
-import { isDirectory, isTopped, placeOf, subtree, topmost } from "./mount-relations.ts";
+import { depthOf, isDirectory, isTopped, placeOf, subtree, topmost } from "./mount-relations.ts";
 import { PeerGroups } from "./peer-groups.ts";
 import { propagated, type Relation } from "./propagate-attach.ts";
 import type { Superblock } from "./superblock.ts";
@@ -89,15 +89,24 @@ export class MountTree {
     const from = placeOf(mount);
     if (!lazy && this.#isBusy(mount, from)) throw new Errno("EBUSY", "umount2");
     // A lazy unmount takes everything on it along, what lies deepest first.
-    for (const each of subtree(mount).reverse()) {
-      if (each.parent === undefined) continue; // it was a copy of one that lies deeper
-      const at = placeOf(each);
-      this.#remove(each);
+    const going = subtree(mount).reverse();
+    const copies = this.#copiesOf(going);
+    for (const each of going) this.#remove(each);
+    for (const copy of copies) this.#removeCopy(copy);
+  }
+
+  /** Where an unmount of these propagates to, the deepest first (gather_candidates in fs/pnode.c). */
+  #copiesOf(mounts: readonly Mount[]): Mount[] {
+    const copies = new Set<Mount>();
+    for (const mount of mounts) {
+      const at = placeOf(mount);
       for (const receiver of this.groups.receivers(at.mount)) {
         const copy = receiver.children.get(at.dentry);
-        if (copy !== undefined) this.#removeCopy(copy);
+        if (copy !== undefined) copies.add(copy);
       }
     }
+    for (const mount of mounts) copies.delete(mount);
+    return [...copies].sort((a, b) => depthOf(b) - depthOf(a));
   }
 
   /** All mounts with this mount point go, in whatever namespace: the directory itself was removed. */
