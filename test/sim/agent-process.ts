@@ -76,6 +76,7 @@ export class AgentProcess {
         if (tables.length > tablesKept) tables.shift();
       },
       onFormat: (disk) => invariants.mounts.formatted(disk),
+      onCutOff: () => this.#parts.sightings.add("mkfs", "cut off"),
       volumeAt: (path, identity) => journal.recordOf(this.#machine, path, identity)?.name,
       losesWake: () => this.#parts.losesWake(),
       schedule: (ms, action) => void scheduler.after(ms, action),

@@ -21,6 +21,7 @@ const mustBeSeen = [
   "reboot: after journal append",
   "reboot: after bind",
   "reboot: after unmount",
+  "mkfs: cut off",
   "waiting: TargetBusy",
   "waiting: StillReferenced",
   "waiting: ForeignMount",

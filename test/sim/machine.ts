@@ -135,6 +135,7 @@ export class Machine {
 /** Makes an empty file system on a disk, whatever was there. */
 export function format(disk: Disk, fsType: string): void {
   disk.garbage = false;
+  disk.cutOff = false;
   disk.filesystem = new Superblock({ device: disk.number, fsType, source: disk.name, options: [], disk });
 }
 

@@ -18,6 +18,8 @@ export interface HostDeps {
   onTable(): void;
   /** Told right before a disk is formatted. */
   onFormat(disk: Disk): void;
+  /** Told of an mkfs that was killed in the middle. */
+  onCutOff?(disk: Disk): void;
   /** The volume that a staging path or target belongs to by the journal; of several the one that shows `identity`. */
   volumeAt(path: string, identity?: MountIdentity): string | undefined;
   /** Asked for each event that the kernel tells of: whether it gets lost. */

@@ -13,6 +13,8 @@ export interface ChildWork<T> {
   /** The device that it waits for, without a way to end it while the device does not answer. */
   readonly disk?: Disk | undefined;
   apply(): T;
+  /** What it leaves if it is killed in the middle. */
+  cutOff?(): void;
 }
 
 const killGraceMs = 1000;
@@ -30,8 +32,13 @@ export async function inChild<T>(deps: HostDeps, operation: OperationContext, wo
     kernel.processes.start("nodevolume-child", deps.namespace),
   );
   let told = false;
+  let ended = false;
   deps.incarnation.atEnd(() => {
     if (!told) kernel.processes.end(child); // its input ends before it was told what to do
+    deps.schedule(0, () => {
+      const killed = deps.machine.kernel !== kernel || kernel.processes.get(child.pid) !== child;
+      if (told && !ended && killed) work.cutOff?.();
+    });
   });
   try {
     await operation.onChild({ pid: child.pid, startTime: child.startTime });
@@ -43,7 +50,10 @@ export async function inChild<T>(deps: HostDeps, operation: OperationContext, wo
   return new Promise((resolve, reject) => {
     const run = () => {
       if (deps.machine.kernel !== kernel || kernel.processes.get(child.pid) !== child) return; // killed before
-      const done = () => kernel.processes.end(child);
+      const done = () => {
+        ended = true;
+        kernel.processes.end(child);
+      };
       const apply = () => kernel.as("agent", work.apply);
       if (!deps.incarnation.alive || !work.changes) {
         settle(apply, resolve, reject, done);
@@ -76,7 +86,9 @@ export async function inChild<T>(deps: HostDeps, operation: OperationContext, wo
     deps.incarnation.system.timers.after(operation.deadlineMs, () => {
       if (kernel.processes.get(child.pid) !== child) return;
       if (work.disk?.hung !== true) {
+        ended = true;
         kernel.processes.end(child);
+        work.cutOff?.();
         const seconds = Math.round(operation.deadlineMs / 1000);
         reject(new VolumeError("TimedOut", "uncertain", `no answer within ${seconds} s`));
         return;

@@ -32,6 +32,7 @@ export class SimDevices implements Devices {
         path: info.canonicalPath,
         deviceNumber: disk.number,
         sizeBytes: disk.sizeBytes,
+        identity: disk.serial,
         empty: disk.empty && busy === undefined,
         ...(disk.filesystem !== undefined && { signature: disk.filesystem.fsType }),
         ...(busy !== undefined && { busy }),
@@ -53,9 +54,10 @@ export class SimDevices implements Devices {
     return [];
   }
 
-  async format(source: SourcePath, fsType: string, onProgress: (line: string) => void): Promise<void> {
+  async format(source: SourcePath, fsType: string, onProgress: (line: string) => void, begun?: string): Promise<void> {
     const device = await this.probe(source);
-    if (!device.empty) {
+    const goesOn = begun !== undefined && begun === device.identity && !device.busy && !device.signature;
+    if (!device.empty && !goesOn) {
       const found = device.busy ?? device.signature ?? "data at its beginning or end";
       throw new VolumeError("DeviceNotEmpty", "final", `${device.path} is not empty: ${found}`);
     }
@@ -67,7 +69,12 @@ export class SimDevices implements Devices {
       format(disk, fsType);
       onProgress("done");
     };
-    await inChild(this.#deps, this.#operation, { what, changes: true, latency: latency.mkfs, disk, apply });
+    const cutOff = () => {
+      disk.garbage = true;
+      disk.cutOff = true;
+      this.#deps.onCutOff?.(disk);
+    };
+    await inChild(this.#deps, this.#operation, { what, changes: true, latency: latency.mkfs, disk, apply, cutOff });
   }
 
   #disk(path: string): Disk | undefined {

@@ -81,7 +81,7 @@ export class MountRules {
   }
 
   formatted(disk: Disk): void {
-    if (!disk.empty) this.#deps.report(`L11: ${disk.name} was formatted, which was not empty`);
+    if (!disk.empty && !disk.cutOff) this.#deps.report(`L11: ${disk.name} was formatted, which was not empty`);
     if (disk.mounted) this.#deps.report(`L11: ${disk.name} was formatted while it was mounted`);
   }
 

@@ -10,6 +10,8 @@ export class Disk {
   filesystem: Superblock | undefined;
   /** Bytes that are no file system. */
   garbage = false;
+  /** They are what an mkfs of the agent's that was killed has left. */
+  cutOff = false;
   /** Somebody outside of file systems who has it open exclusively. */
   holder: string | undefined;
   /** Whoever asks the device for something waits until this is false again. */
@@ -19,6 +21,11 @@ export class Disk {
   constructor(name: string, number: string) {
     this.name = name;
     this.number = number;
+  }
+
+  /** What tells it from every other disk, on whatever number it is. */
+  get serial(): string {
+    return `serial-of-${this.name}`;
   }
 
   get empty(): boolean {

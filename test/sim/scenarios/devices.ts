@@ -71,6 +71,25 @@ export const devices: readonly Scenario[] = [
     },
   },
   {
+    name: "the agent is killed while it makes a file system",
+    async run(world) {
+      const { machine, agent } = world.node;
+      const disk = machine.addDisk(device);
+      const volume = world.cluster.createIntent("disk", {
+        source: { local: { path: device } },
+        fsType: "ext4",
+        mounts: [target("disk")],
+      });
+      const begun = () => machine.journal.text?.includes('"formatting"') === true || disk.filesystem !== undefined;
+      await world.until("mkfs to be on record", begun);
+      await world.sleep(100);
+      agent.kill();
+      await world.settle();
+      world.cluster.deleteIntent(volume);
+      await world.settle();
+    },
+  },
+  {
     name: "a device that somebody else has mounted",
     async run(world) {
       const disk = world.node.machine.addDisk(device, "ext4");
