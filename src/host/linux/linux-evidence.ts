@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { VolumeError } from "../../errors.ts";
+import { askedTogether, type Found } from "../asked-together.ts";
 import type { Blocker } from "../holder.ts";
 import { isBeneath, joinPath, type MountIdentity, relativePath, sameFilesystem } from "../mount-table.ts";
 import type { MountEntry } from "../mountinfo.ts";
@@ -10,6 +11,17 @@ import { kernelUsersOf } from "./kernel-users.ts";
 import { loadLibc } from "./libc.ts";
 import { eachMountNamespace, scanTable } from "./mount-namespaces.ts";
 import { containerOfProcess, usersOf } from "./mount-users.ts";
+
+/** The mount that a namespace shows for a question, by the question's number. */
+type Shown = Map<number, MountEntry>;
+
+/** What one namespace's table says. `read` is false if its process has ended. */
+interface Look {
+  readonly read: boolean;
+  readonly shown: Shown;
+  /** Questions to which that table has too much to say. */
+  readonly tooMany?: readonly number[];
+}
 
 /** Mounts of one file system in one namespace that a target may lie in; nobody has so many for a good reason. */
 const parentLimit = 10_000;
@@ -30,65 +42,88 @@ export class LinuxEvidence implements Evidence {
     this.#usersOf = users;
   }
 
-  holders(identity: MountIdentity): Promise<readonly Holder[]> {
-    return this.#inEachNamespace(async (table) => {
-      let shown: MountEntry | undefined;
+  /** Everybody who asks at the same time shares a look: a node that is drained asks for each of its volumes. */
+  readonly holders = askedTogether((identities: readonly MountIdentity[]) =>
+    this.#inEachNamespace(identities, async (table) => {
+      const asked = byDevice(identities);
+      const shown: Shown = new Map();
       const read = await scanTable(
         table,
-        (_parent, device) => device === identity.device,
+        (_parent, device) => asked.has(device),
         (mount) => {
-          if (sameFilesystem(mount, identity) && isBeneath(mount.root, identity.root)) shown = mount;
-          return shown !== undefined;
+          for (const { identity, index } of asked.get(mount.device) ?? []) {
+            if (shown.has(index) || !sameFilesystem(mount, identity)) continue;
+            if (isBeneath(mount.root, identity.root)) shown.set(index, mount);
+          }
+          return shown.size === identities.length;
         },
       );
       return { read, shown };
-    });
-  }
+    }),
+  );
 
-  mountedOn(place: MountIdentity): Promise<readonly Holder[]> {
-    return this.#inEachNamespace(async (table) => {
-      const points = new Map<string, string>();
-      const isOfPlace = (mount: MountEntry) => sameFilesystem(mount, place) && isBeneath(place.root, mount.root);
+  readonly mountedOn = askedTogether((places: readonly MountIdentity[]) =>
+    this.#inEachNamespace(places, async (table) => {
+      const asked = byDevice(places);
+      /** By the id of a mount that shows a place: where in it the place is, and whose it is. */
+      const points = new Map<string, { point: string; index: number }[]>();
+      const counts = new Map<number, number>();
+      const isOfPlace = (mount: MountEntry, place: MountIdentity) =>
+        sameFilesystem(mount, place) && isBeneath(place.root, mount.root);
       const read = await scanTable(
         table,
-        (_parent, device) => device === place.device,
+        (_parent, device) => asked.has(device),
         (mount) => {
-          if (isOfPlace(mount)) points.set(`${mount.id}`, joinPath(mount.point, relativePath(mount.root, place.root)));
-          return points.size > parentLimit;
+          for (const { identity, index } of asked.get(mount.device) ?? []) {
+            const count = counts.get(index) ?? 0;
+            if (count > parentLimit || !isOfPlace(mount, identity)) continue;
+            const point = joinPath(mount.point, relativePath(mount.root, identity.root));
+            counts.set(index, count + 1);
+            const there = points.get(`${mount.id}`);
+            if (there === undefined) points.set(`${mount.id}`, [{ point, index }]);
+            else there.push({ point, index });
+          }
+          return false;
         },
       );
-      if (points.size > parentLimit) {
-        const message = `${table} shows the file system of a target more than ${parentLimit} times: end that process`;
-        throw new VolumeError("StillReferenced", "transient", message);
-      }
-      let shown: MountEntry | undefined;
+      const shown: Shown = new Map();
       const again = await scanTable(
         table,
         (parent) => points.has(parent),
         (mount) => {
-          if (mount.point === points.get(`${mount.parent}`)) shown = mount;
-          return shown !== undefined;
+          for (const { point, index } of points.get(`${mount.parent}`) ?? []) {
+            if (mount.point === point && !shown.has(index)) shown.set(index, mount);
+          }
+          return shown.size === places.length;
         },
       );
-      return { read: read && again, shown };
-    });
-  }
+      const tooMany = [...counts].flatMap(([index, count]) => (count > parentLimit ? [index] : []));
+      return { read: read && again, shown, tooMany };
+    }),
+  );
 
-  async #inEachNamespace(
-    look: (table: string) => Promise<{ read: boolean; shown: MountEntry | undefined }>,
-  ): Promise<readonly Holder[]> {
+  /** What each namespace shows for each question. A question that cannot be answered has an error, the others go on. */
+  async #inEachNamespace(questions: readonly unknown[], look: (table: string) => Promise<Look>) {
     const node = unlessGone(() => readlinkSync(`/proc/${this.#nodeProcess}/ns/mnt`));
-    const holders: Holder[] = [];
+    const holders = questions.map((): Holder[] => []);
+    const errors = new Map<number, Error>();
     await eachMountNamespace(async ({ pid, namespace, table }) => {
-      const { read, shown } = await look(table);
+      const { read, shown, tooMany = [] } = await look(table);
       if (!read) return false; // it ended in between; another process may show the same namespace
+      for (const index of tooMany) errors.set(index, shownTooOften(table));
       const onNode = namespace === node;
-      if (shown === undefined) return true;
-      const who = { pid, command: commandOf(pid), ...(onNode ? { onNode } : containerOfProcess(pid)) };
-      holders.push({ ...who, mountPoint: shown.point });
+      const who =
+        shown.size === 0
+          ? undefined
+          : { pid, command: commandOf(pid), ...(onNode ? { onNode } : containerOfProcess(pid)) };
+      if (who !== undefined)
+        for (const [index, mount] of shown) holders[index]?.push({ ...who, mountPoint: mount.point });
       return true;
     });
-    return holders;
+    return holders.map((answer, index): Found<readonly Holder[]> => {
+      const error = errors.get(index);
+      return error === undefined ? { answer } : { error };
+    });
   }
 
   users(mountPoint: string): Promise<readonly Holder[]> {
@@ -110,6 +145,18 @@ export class LinuxEvidence implements Evidence {
   async bootID(): Promise<string> {
     return bootID();
   }
+}
+
+function byDevice(identities: readonly MountIdentity[]) {
+  return Map.groupBy(
+    identities.map((identity, index) => ({ identity, index })),
+    ({ identity }) => identity.device,
+  );
+}
+
+function shownTooOften(table: string): VolumeError {
+  const message = `${table} shows the file system of a target more than ${parentLimit} times: end that process`;
+  return new VolumeError("StillReferenced", "transient", message);
 }
 
 /**
