@@ -19,6 +19,8 @@ const peerVariable = "NODEVOLUME_BENCH_PEER";
 
 export interface Result {
   readonly noise: Noise;
+  /** Scenarios that did not end as they should. */
+  readonly failures: readonly string[];
   readonly rows: readonly Row[];
 }
 
@@ -54,10 +56,11 @@ async function outside(options: BenchOptions, script: string): Promise<number> {
     const code = await runInSandbox({ script, args: process.argv.slice(2), id: newRunId(), env });
     if (code !== 0) return code;
     const text = readFileSync(join(disk, "result.json"), "utf8");
-    const { rows, noise } = JSON.parse(text) as Result;
+    const { rows, noise, failures } = JSON.parse(text) as Result;
     console.log(`${noiseText(noise)}\n\n${tableOf(rows)}`);
+    for (const failure of failures) console.log(`\nfailed: ${failure}`);
     if (options.json !== undefined) writeFileSync(options.json, text);
-    return 0;
+    return failures.length === 0 ? 0 : 1;
   } finally {
     rmSync(disk, { recursive: true, force: true });
   }

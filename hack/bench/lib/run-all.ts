@@ -1,3 +1,5 @@
+import { join } from "node:path";
+import { messageOf } from "../../../src/errors.ts";
 import { peerSample } from "../peer/run.ts";
 import { meterNoise } from "../report/noise.ts";
 import { type Row, rowsOf, type Sample } from "../report/row.ts";
@@ -35,13 +37,20 @@ export async function runAll(benchmarks: readonly Benchmark[], input: RunAllInpu
       .map((scenario) => ({ benchmark: name, scenario, ours: [], kubelet: [] })),
   );
   const noise = meterNoise(disk);
+  const failures: string[] = [];
   let started: Promise<ThroughApi> | undefined;
+  let clusters = 0;
   const tools: Tools = {
     disk,
     throughApi() {
-      started ??= startThroughApi(disk, report);
+      started ??= startThroughApi(join(disk, `cluster-${clusters++}`), report);
       return started;
     },
+  };
+  const stopCluster = async () => {
+    const stopping = started;
+    started = undefined;
+    await (await stopping)?.stop();
   };
   for (let round = 0; round < options.runs; round += 1) {
     const peers = new Map<string, Promise<Sample>>();
@@ -58,14 +67,23 @@ export async function runAll(benchmarks: readonly Benchmark[], input: RunAllInpu
         peers.set(key, sample);
         entry.kubelet.push(await sample);
       };
-      const sides = round % 2 === 0 ? [ours, kubelet] : [kubelet, ours];
+      const sides = (round % 2 === 0 ? [ours, kubelet] : [kubelet, ours]).map((side) => async () => {
+        try {
+          await side();
+        } catch (error) {
+          // The others are worth having.
+          failures.push(`${benchmark}, ${scenario.name}, ${scenario.scope}: ${messageOf(error)}`);
+          report(`failed: ${messageOf(error)}`);
+          await stopCluster().catch((failure: unknown) => report(messageOf(failure))); // what it left would be in the way
+        }
+      });
       if (scenario.together) await Promise.all(sides.map((side) => side()));
       else for (const side of sides) await side();
     }
   }
   noise.sample();
-  await (await started)?.stop();
-  return { noise: noise.end(), rows: entries.flatMap(rows) };
+  await stopCluster();
+  return { noise: noise.end(), failures, rows: entries.flatMap(rows) };
 }
 
 function isWanted({ name, scope, pods }: Scenario, { pods: only, only: text }: BenchOptions): boolean {
