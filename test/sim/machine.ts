@@ -25,6 +25,8 @@ export interface MachineInput {
   readonly scheduler: Scheduler;
   readonly listener: KernelListener;
   readonly place: AgentPlace;
+  /** Type of the root file system: ext4 if not given. */
+  readonly rootType?: string;
 }
 
 /** One node: what survives a reboot (disks, the journal on them), and the kernel that runs now. */
@@ -49,7 +51,7 @@ export class Machine {
   #bootedAt = 0;
   readonly #tables = new WeakMap<Namespace, { readonly entries: readonly MountEntry[]; readonly table: MountTable }>();
 
-  constructor({ name, scheduler, listener, place }: MachineInput) {
+  constructor({ name, scheduler, listener, place, rootType = "ext4" }: MachineInput) {
     this.name = name;
     this.place = place;
     this.#scheduler = scheduler;
@@ -57,7 +59,7 @@ export class Machine {
     this.#rootDisk = new Disk("/dev/vda", "254:0");
     this.#rootDisk.filesystem = new Superblock({
       device: "254:0",
-      fsType: "ext4",
+      fsType: rootType,
       source: "/dev/vda",
       options: [],
       disk: this.#rootDisk,

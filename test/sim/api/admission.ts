@@ -46,6 +46,7 @@ export class Admission {
       throw new Refusal(422, "Invalid", `${name} ${object.metadata.name} is invalid: ${causes}`);
     }
     if (name === "NodeVolumeIntent" && before !== undefined) refuseChanges(before["spec"], parsed.value.spec);
+    if (name === "NodeVolumeSet" && before !== undefined) refuseLettingGo(before["spec"], parsed.value.spec);
     return { ...object, spec: parsed.value.spec };
   }
 
@@ -70,4 +71,9 @@ function refuseChanges(before: unknown, after: unknown): void {
   if (before["grant"] !== undefined && !sameJson(before["grant"], after["grant"])) {
     throw new Refusal(422, "Invalid", "spec.grant cannot be taken back or exchanged");
   }
+}
+
+function refuseLettingGo(before: unknown, after: unknown): void {
+  if (!isJson(before) || !isJson(after) || before["mode"] !== "Manage" || after["mode"] !== "Observe") return;
+  throw new Refusal(422, "Invalid", "spec.mode cannot go from Manage to Observe");
 }

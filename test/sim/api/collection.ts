@@ -187,9 +187,10 @@ export class Collection {
   #remove(before: StoredObject, last: StoredObject): StoredObject {
     this.objects.delete(keyOf(before.metadata.name, before.metadata.namespace));
     const version = this.#deps.nextVersion();
-    const object = frozen({ ...last, metadata: { ...last.metadata, resourceVersion: String(version) } });
+    const metadata = withoutEmpty(last.metadata);
+    const object = frozen({ ...last, metadata: { ...metadata, resourceVersion: String(version) } });
     this.#deps.onChange({ type: "DELETED", version, object, before });
-    return frozen({ ...last });
+    return frozen({ ...last, metadata });
   }
 }
 

@@ -8,7 +8,10 @@ const times = new Set(["creationTimestamp", "deletionTimestamp"]);
 /** What came of a sequence of requests, in words that are the same for two servers that behave alike. */
 export function tell(told: readonly Told[]): string[] {
   const names = new Names(told);
-  return told.flatMap(({ what, response, watch }, index): string[] => {
+  // Answers first: where one of them differs, watches do too.
+  const answers = [...told.entries()].filter(([, { response }]) => response !== undefined);
+  const watches = [...told.entries()].filter(([, { watch }]) => watch !== undefined);
+  return [...answers, ...watches].flatMap(([index, { what, response, watch }]): string[] => {
     if (response !== undefined) return [`${index} ${what}: ${answer(response.status, response.body, names)}`];
     if (watch === undefined) return [];
     const end = watch.lines.findIndex(isEndOfList);

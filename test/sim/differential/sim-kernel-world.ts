@@ -23,7 +23,7 @@ const foreverMs = 3_600_000;
 export function simKernelWorld(place: AgentPlace, random: SeededRandom): DifferentialWorld {
   const scheduler = new Scheduler();
   const listener = { attached: () => {}, detached: () => {}, removed: () => {} };
-  const machine = new Machine({ name: "node", scheduler, listener, place });
+  const machine = new Machine({ name: "node", scheduler, listener, place, rootType: "tmpfs" }); // as the real one
   const { kernel } = machine;
   const incarnation = new Incarnation({
     name: "node#1",

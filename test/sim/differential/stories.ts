@@ -13,7 +13,7 @@ export function randomStory(random: SeededRandom): Operation[] {
   const staged = `${stateDir}/staging/${random.pick(["s1", "s2"])}`;
   const data = `${stateDir}/data/${random.pick(["d1", "d2"])}`;
   const place: Place = random.pick(["host", "agent"]);
-  const story = random.pick([volume, contained, covered, readOnlyTarget, payload, busy])({
+  const story = random.pick([volume, contained, covered, readOnlyTarget, payload, mountedInTrash, busy])({
     target,
     staged,
     data,
@@ -114,6 +114,19 @@ function payload({ data, target }: Cast): Operation[] {
     { kind: "unmount", target, layer: 0, rung: "Normal" },
     { kind: "emptyTrash" },
     { kind: "discard", path: data },
+  ];
+}
+
+/** What is mounted in a directory goes with it to the trash, and keeps it there. */
+function mountedInTrash({ staged }: Cast): Operation[] {
+  return [
+    { kind: "makeTarget", target: `${staged}/x`, of: "directory" },
+    { kind: "mountTmpfs", target: `${staged}/x`, options: [], attributes: plainAttributes },
+    { kind: "identify", path: staged },
+    { kind: "discard", path: staged },
+    { kind: "emptyTrash" },
+    { kind: "makeDirectory", path: staged, mode: 0o700 },
+    { kind: "discard", path: staged },
   ];
 }
 
