@@ -1,3 +1,4 @@
+import { quoted } from "../api/printable.ts";
 import { type MountTable, sameIdentity } from "../host/mount-table.ts";
 import { type MountEntry, sameMount } from "../host/mountinfo.ts";
 import type { TargetRecord, VolumeRecord } from "./record.ts";
@@ -19,7 +20,7 @@ export function movedMount(table: MountTable, target: TargetRecord, volume: Volu
 export function targetMoved(path: string, { point }: MountEntry): Problem {
   return {
     reason: "TargetMoved",
-    message: `what is mounted on ${path} is on ${point} now: a directory above it was renamed. Rename it back`,
+    message: `what is mounted on ${path} is on ${quoted(point)} now: a directory above it was renamed. Rename it back`,
     on: { kind: "Mount", name: point },
   };
 }

@@ -1,4 +1,5 @@
 import { cut, timestamp } from "../api/conditions.ts";
+import { shellWord } from "../api/printable.ts";
 import type { Orphan } from "../api/types.gen.ts";
 import { isBeneath, type MountTable, sameFilesystem } from "../host/mount-table.ts";
 import type { MountEntry } from "../host/mountinfo.ts";
@@ -17,6 +18,8 @@ export interface OrphansInput {
 type Found = Omit<Orphan, "since">;
 
 const longest = 512;
+/** Of a path, by the schema: where a mount is may be longer than what anybody asked for. */
+const longestPath = 1024;
 
 /**
  * PURE. What is left of volumes that no intent names, with what tells so: the journal, or that it shows a directory of ours.
@@ -30,8 +33,9 @@ export function orphansOf({ volumes, table, stateDir, previous, now }: OrphansIn
       : [...stagedWithoutRecord(volumes, table, stateDir), ...ofOurData(volumes, table, stateDir)]),
   ];
   return found.map((orphan) => {
-    const before = previous.find(({ path, reason }) => path === orphan.path && reason === orphan.reason);
-    return { ...orphan, since: before?.since ?? timestamp(now) };
+    const shown = cut(orphan.path, longestPath);
+    const before = previous.find(({ path, reason }) => path === shown && reason === orphan.reason);
+    return { ...orphan, path: shown, since: before?.since ?? timestamp(now) };
   });
 }
 
@@ -53,14 +57,14 @@ function ofRecord({ name, record, view }: VolumePlan): Found[] {
       kind: "Mount",
       ...shownBy(ours ?? foreign),
       message: because("mounted for"),
-      remedy: remedyOf(`umount ${at}`, retained),
+      remedy: remedyOf(unmounting(at), retained),
     };
   });
   if (targets.length > 0 || view.stage.record === undefined) return targets;
   const { kind, path } = view.stage.record;
   const { mount } = view.stage;
   if (kind === "filesystem" && mount !== undefined) {
-    const remedy = remedyOf(`umount ${path}`, retained);
+    const remedy = remedyOf(unmounting(path), retained);
     return [{ ...base, path, kind: "Staging", ...shownBy(mount), message: because("staged for"), remedy }];
   }
   const data =
@@ -81,7 +85,7 @@ function stagedWithoutRecord(volumes: readonly VolumePlan[], table: MountTable, 
       reason: "UnexplainedRemoval",
       ...shownBy(mount),
       message: "it is beneath the agent's own staging directory, and no record of it is left",
-      remedy: `umount ${mount.point}`,
+      remedy: unmounting(mount.point),
     }));
 }
 
@@ -99,7 +103,7 @@ function ofOurData(volumes: readonly VolumePlan[], table: MountTable, stateDir: 
       reason: "UnexplainedRemoval",
       ...shownBy(mount),
       message: "it shows a data directory of the agent, and no record of it is left",
-      remedy: `umount ${mount.point}`,
+      remedy: unmounting(mount.point),
     }));
 }
 
@@ -107,6 +111,12 @@ function shownBy(mount: MountEntry | undefined): Pick<Found, "source" | "mountID
   if (mount === undefined) return {};
   const { id, fsType, source, root } = mount;
   return { mountID: id, source: cut(`${fsType} (${source})${root === "/" ? "" : `, ${root} of it`}`, longest) };
+}
+
+/** A command that can be pasted, whoever chose the path. */
+function unmounting(path: string): string {
+  const word = path.length > longest / 2 ? undefined : shellWord(path);
+  return word === undefined ? "unmount it by the mountID, which /proc/self/mountinfo has" : `umount ${word}`;
 }
 
 function remedyOf(byHand: string, retained: boolean): string {

@@ -1,3 +1,4 @@
+import { printable } from "./printable.ts";
 import { isBlocked, isWaiting, type Reason } from "./reasons.ts";
 import type { Condition } from "./types.gen.ts";
 
@@ -71,11 +72,12 @@ export function timestamp(now: number): string {
 }
 
 /**
- * `text` with at most `max` characters, the last one an ellipsis if it was cut. Half of a surrogate pair is not left: the
- * API server would store another character, and every look at the object would find a difference.
+ * `text` on one line, with at most `max` characters, the last one an ellipsis if it was cut. Half of a surrogate pair is not
+ * left: the API server would store another character, and every look at the object would find a difference.
  */
 export function cut(text: string, max: number): string {
-  return text.length <= max ? text : `${text.slice(0, max - 1).replace(/[\uD800-\uDBFF]$/, "")}…`;
+  const line = printable(text);
+  return line.length <= max ? line : `${line.slice(0, max - 1).replace(/[\uD800-\uDBFF]$/, "")}…`;
 }
 
 /** The condition of a type, if it is there. */

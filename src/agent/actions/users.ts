@@ -1,3 +1,4 @@
+import { quoted } from "../../api/printable.ts";
 import { VolumeError } from "../../errors.ts";
 import type { Blocker } from "../../host/holder.ts";
 import type { Holder } from "../../host/ports.ts";
@@ -37,7 +38,7 @@ export function pids(holders: readonly Holder[]): number[] {
 /** The first few of several processes. */
 export function names(holders: readonly Holder[]): string {
   return listed(
-    holders.map((holder) => `${nameOf(holder)} at ${holder.mountPoint}${holder.use ? ` (${holder.use})` : ""}`),
+    holders.map((holder) => `${nameOf(holder)} at ${quoted(holder.mountPoint)}${holder.use ? ` (${holder.use})` : ""}`),
   );
 }
 
@@ -46,11 +47,11 @@ export function processOf({ pid, command, pod, container }: Holder): {
   readonly kind: "Process";
   readonly name: string;
 } {
-  return { kind: "Process", name: `${pid} (${command})${placeOf({ pod, container })}` };
+  return { kind: "Process", name: `${pid} (${quoted(command)})${placeOf({ pod, container })}` };
 }
 
 function nameOf({ pid, command, pod, container }: Holder): string {
-  return `pid ${pid} (${command})${placeOf({ pod, container })}`;
+  return `pid ${pid} (${quoted(command)})${placeOf({ pod, container })}`;
 }
 
 /** Twelve digits of a container's id, as crictl and docker show it. */
@@ -68,11 +69,11 @@ function placeOf({
 function described({ kind, name, detail }: Blocker): string {
   switch (kind) {
     case "Mount":
-      return `${detail ?? "something"} mounted beneath it at ${name}`;
+      return `${detail ?? "something"} mounted beneath it at ${quoted(name)}`;
     case "Swap":
-      return `swap on ${name}`;
+      return `swap on ${quoted(name)}`;
     case "LoopDevice":
-      return `loop device ${name} of ${detail ?? "a file on it"}`;
+      return `loop device ${name} of ${detail === undefined ? "a file on it" : quoted(detail)}`;
   }
 }
 

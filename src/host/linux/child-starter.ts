@@ -44,6 +44,7 @@ export class ChildStarter {
   #prepare(): void {
     const spare = this.#spawn();
     spare.on("error", () => {}); // it did not start: the next one that is needed says why
+    if (spare.pid === undefined) return; // without descriptors it has no pipes either
     spare.stdin.on("error", () => {});
     this.#spare = hold(spare, false);
   }

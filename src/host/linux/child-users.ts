@@ -2,7 +2,7 @@ import type { Evidence, Holder, OperationContext } from "../ports.ts";
 import type { ChildRunner } from "./child-runner.ts";
 
 /** Milliseconds after which nobody is named: who holds a mount is told to people, and nothing waits for it. */
-const deadlineMs = 20_000;
+const deadlineMs = 5_000;
 
 /**
  * Who keeps a mount busy, looked for in a child: thousands of processes take a second, and one that hangs in a page fault
@@ -15,7 +15,9 @@ export function usersByChild(runner: ChildRunner): Evidence["users"] {
     onChild: async () => {}, // it only looks, and leaves nothing behind
   };
   return async (mountPoint) => {
-    const result = await runner.run({ kind: "users", mountPoint }, operation).catch(() => undefined);
-    return result?.code === 0 ? (JSON.parse(result.stdout) as readonly Holder[]) : [];
+    const found = runner.run({ kind: "users", mountPoint }, operation);
+    return found
+      .then(({ code, stdout }) => (code === 0 ? (JSON.parse(stdout) as readonly Holder[]) : []))
+      .catch(() => []);
   };
 }

@@ -10,7 +10,13 @@ import { eachMountNamespace, scanTable } from "./mount-namespaces.ts";
 import { threadsWithFiles } from "./open-devices.ts";
 
 /** Processes that are found; nobody reads of more. */
-const limit = 256;
+const limit = 32;
+/**
+ * Characters of a path, and open files of a process, beyond which nobody looks: both are as many as a process likes, and
+ * what the child finds has to go through a pipe before its deadline.
+ */
+const longestPath = 256;
+const mostFiles = 10_000;
 
 interface Use {
   readonly use: string;
@@ -44,7 +50,7 @@ export async function usersOf(libc: Libc, mountPoint: string): Promise<readonly 
 /** Who a process is, for people. */
 export function holderOf(pid: string, { use, path }: Use): Holder {
   const command = ifThere(() => readFileSync(`/proc/${pid}/comm`, "utf8").trim()) ?? "?";
-  return { pid: Number(pid), command, mountPoint: path, use, ...containerOfProcess(Number(pid)) };
+  return { pid: Number(pid), command, mountPoint: path.slice(0, longestPath), use, ...containerOfProcess(Number(pid)) };
 }
 
 /** None if it is in none, or has ended. */
@@ -70,7 +76,7 @@ function* usesOf(libc: Libc, pid: string, wanted: Wanted): Generator<Use> {
   }
   for (const thread of threadsWithFiles(libc, pid)) {
     const files = `/proc/${pid}/task/${thread}`;
-    for (const fd of ifThere(() => readdirSync(`${files}/fd`)) ?? []) {
+    for (const fd of (ifThere(() => readdirSync(`${files}/fd`)) ?? []).slice(0, mostFiles)) {
       const mount = /^mnt_id:\s*(\d+)$/m.exec(ifThere(() => readFileSync(`${files}/fdinfo/${fd}`, "utf8")) ?? "")?.[1];
       if (mount !== undefined && wanted.ids.has(Number(mount))) yield found("open file", `${files}/fd/${fd}`);
     }

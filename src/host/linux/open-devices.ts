@@ -8,6 +8,8 @@ import { kindOf } from "./walk.ts";
 
 /** Processes that are named; one is enough to wait. */
 const limit = 16;
+/** Characters of a path that are told: all of it has to go through a pipe. */
+const longestPath = 256;
 
 /** A file that a process has open or mapped, by its link in /proc. */
 interface HeldFile {
@@ -36,7 +38,7 @@ export function openersOf(
     const held = first(heldFiles(libc, pid, remote), isDevice);
     if (held === undefined) continue;
     const command = ifThere(() => readFileSync(`/proc/${pid}/comm`, "utf8").trim()) ?? "?";
-    holders.push({ pid: Number(pid), command, mountPoint: held.target ?? "?" });
+    holders.push({ pid: Number(pid), command, mountPoint: held.target?.slice(0, longestPath) ?? "?" });
     if (holders.length === limit) break;
   }
   return holders;

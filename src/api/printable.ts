@@ -1,0 +1,24 @@
+/**
+ * What a terminal or a reader could take for something else than text: control characters, line and paragraph separators,
+ * and characters that turn the direction of writing.
+ */
+const unprintable = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
+
+/** PURE. `text` on one line, whatever is in it: names of processes, files and mounts are chosen by whoever made them. */
+export function printable(text: string): string {
+  return text.replace(unprintable, (character) => {
+    const code = character.codePointAt(0) ?? 0;
+    return code < 0x100 ? `\\x${code.toString(16).padStart(2, "0")}` : `\\u{${code.toString(16)}}`;
+  });
+}
+
+/** PURE. A name as it is, or, if it has characters that could be taken for the sentence around it, in double quotes. */
+export function quoted(name: string): string {
+  return /^[\w/.@:+=%~#[\]-]+$/.test(name) ? name : JSON.stringify(name);
+}
+
+/** PURE. One word of a shell command. Undefined if there is a character in it that nobody should paste. */
+export function shellWord(text: string): string | undefined {
+  if (printable(text) !== text) return undefined;
+  return /^[\w/.@:+=%-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}
