@@ -61,7 +61,7 @@ export class Machine {
       device: "254:0",
       fsType: rootType,
       source: "/dev/vda",
-      options: [],
+      options: rootType === "tmpfs" ? ["mode=755"] : [],
       disk: this.#rootDisk,
     });
     this.kernel = this.boot();
