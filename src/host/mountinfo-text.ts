@@ -47,6 +47,21 @@ export function parseAfter(last: ParsedText, text: Buffer, lists: OptionLists): 
   };
 }
 
+/**
+ * PURE. The mounts of a text that have one of these ids. Each is parsed from a string that is its line and no more: V8 keeps
+ * alive what a string was cut out of, so that a field kept of it would keep the whole text.
+ */
+export function parseLinesOf(text: Buffer, ids: Iterable<number>, lists: OptionLists): Map<number, MountEntry> {
+  const found = new Map<number, MountEntry>();
+  for (const id of ids) {
+    const start = text.indexOf(`\n${id} `) + 1; // 0 if it is none but the first
+    const end = lineAfter(text, start);
+    const line = text.toString("utf8", start, end);
+    if (line.startsWith(`${id} `)) found.set(id, parseOne(line, lists));
+  }
+  return found;
+}
+
 function lineAfter(text: Buffer, at: number): number {
   const found = text.indexOf(newline, at);
   return found === -1 ? text.length : found + 1;

@@ -9,8 +9,10 @@ export class OptionLists {
     const known = this.#known.get(text);
     if (known !== undefined) return known;
     if (this.#known.size >= limit) this.#known.clear();
-    const list = text.split(",");
-    this.#known.set(text, list);
+    // A copy: V8 keeps alive what a text was cut out of, and that may be a whole mountinfo.
+    const own = Buffer.from(text).toString();
+    const list = own.split(",");
+    this.#known.set(own, list);
     return list;
   }
 }

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
-import { type MountEntry, parseMountinfo } from "../mountinfo.ts";
+import type { MountEntry } from "../mountinfo.ts";
+import { parseLinesOf } from "../mountinfo-text.ts";
 import { OptionLists } from "../option-lists.ts";
 import type { Descriptor } from "./descriptor.ts";
 import type { Libc } from "./libc.ts";
@@ -13,7 +14,7 @@ export type MountOf = (file: Descriptor) => MountEntry | undefined;
 export function mountOfByText(libc: Libc): MountOf {
   return (file) => {
     const { id } = libc.mounts.keyOf(file);
-    return parseMountinfo(readFileSync("/proc/self/mountinfo", "utf8")).find((mount) => mount.id === id);
+    return parseLinesOf(readFileSync("/proc/self/mountinfo"), [id], new OptionLists()).get(id);
   };
 }
 

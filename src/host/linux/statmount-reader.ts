@@ -2,6 +2,7 @@ import { crc32 } from "node:zlib";
 import type { Compared, MountReader } from "../mount-reader.ts";
 import { MountTable } from "../mount-table.ts";
 import { type MountEntry, parseMountinfo, sameEntry } from "../mountinfo.ts";
+import { parseLinesOf } from "../mountinfo-text.ts";
 import type { OptionLists } from "../option-lists.ts";
 import type { Announcer } from "./mount-announcers.ts";
 import type { MountCalls } from "./mount-calls.ts";
@@ -191,7 +192,8 @@ export class StatmountReader implements MountReader {
   /** Takes what only mountinfo knows from there. */
   #completed(changes: readonly Change[], unshown: readonly Stated[]): readonly Change[] {
     const { mountinfo, lists } = this.#deps;
-    const lines = new Map(parseMountinfo(mountinfo.read().toString("utf8"), lists).map((line) => [line.id, line]));
+    const ids = unshown.map(({ id }) => id);
+    const lines = parseLinesOf(mountinfo.read(), ids, lists);
     for (const { id, uniqueID, root } of unshown) {
       const line = lines.get(id);
       if (line !== undefined) this.#shown.set(uniqueID, { statedRoot: root, root: line.root, source: line.source });

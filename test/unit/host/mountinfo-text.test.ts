@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { parseMountinfo } from "../../../src/host/mountinfo.ts";
-import { emptyText, parseAfter } from "../../../src/host/mountinfo-text.ts";
+import { emptyText, parseAfter, parseLinesOf } from "../../../src/host/mountinfo-text.ts";
 import { OptionLists } from "../../../src/host/option-lists.ts";
 
 /** Lines that begin and end alike, so that what two texts have in common is not whole lines. */
@@ -40,5 +40,22 @@ describe("parseAfter", () => {
     const second = parseAfter(first, Buffer.from([lines[0], lines[2], lines[3]].join("")), lists);
     expect(second.entries).to.have.lengthOf(3);
     for (const entry of second.entries) expect(first.entries.includes(entry)).to.equal(true);
+  });
+});
+
+describe("parseLinesOf", () => {
+  const ids = [2, 12, 112, 22, 122];
+
+  it("gives the lines with these ids that parsing the whole text gives, and none for an id that is not there", () => {
+    const onceEach = fc.uniqueArray(line, { selector: (one) => one.split(" ")[0], maxLength: 5 });
+    fc.assert(
+      fc.property(onceEach, fc.subarray(ids), (lines, asked) => {
+        const whole = lines.map((one) => `${one}\n`).join("");
+        const expected = parseMountinfo(whole).filter(({ id }) => asked.includes(id));
+        const found = parseLinesOf(Buffer.from(whole), asked, new OptionLists());
+        expect([...found.values()]).to.have.deep.members(expected);
+        for (const [id, entry] of found) expect(entry.id).to.equal(id);
+      }),
+    );
   });
 });
