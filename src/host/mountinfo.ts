@@ -60,7 +60,8 @@ export function sameEntry(a: MountEntry, b: MountEntry): boolean {
   );
 }
 
-function sameList(a: readonly string[], b: readonly string[]): boolean {
+/** Whether two lists of options are equal. */
+export function sameList(a: readonly string[], b: readonly string[]): boolean {
   return a === b || (a.length === b.length && a.every((item, at) => item === b[at]));
 }
 

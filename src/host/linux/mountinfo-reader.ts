@@ -1,8 +1,12 @@
 import type { Compared, MountReader } from "../mount-reader.ts";
 import { MountTable } from "../mount-table.ts";
+import { type MountEntry, sameList } from "../mountinfo.ts";
 import { emptyText, parseAfter } from "../mountinfo-text.ts";
 import type { OptionLists } from "../option-lists.ts";
 import type { MountinfoFile } from "./mountinfo-file.ts";
+
+/** What is asked of an open mountinfo. */
+type MountinfoText = Pick<MountinfoFile, "hasChanged" | "read"> & Disposable;
 
 /**
  * Keeps a mount table by reading the text and comparing it with the last, where the kernel has nothing better. It does not
@@ -14,19 +18,21 @@ export class MountinfoReader implements MountReader {
   readonly overflows = 0;
   optionChanges = 0;
   readonly suspect = false;
-  readonly #mountinfo: MountinfoFile;
+  readonly #mountinfo: MountinfoText;
   readonly #lists: OptionLists;
   #parsed = emptyText;
   #table: MountTable | undefined;
+  /** The table is not what the kernel has told of: a change was told once, and reading the text has not succeeded since. */
+  #stale = true;
 
-  constructor(mountinfo: MountinfoFile, lists: OptionLists) {
+  constructor(mountinfo: MountinfoText, lists: OptionLists) {
     this.#mountinfo = mountinfo;
     this.#lists = lists;
   }
 
   read(): MountTable {
-    if (this.#table !== undefined && !this.#mountinfo.hasChanged()) return this.#table;
-    return this.#readText();
+    if (this.#mountinfo.hasChanged()) this.#stale = true;
+    return this.#table === undefined || this.#stale ? this.#readText() : this.#table;
   }
 
   compare(): Compared {
@@ -44,20 +50,19 @@ export class MountinfoReader implements MountReader {
   }
 
   #readText(): MountTable {
+    this.#stale = true;
     this.#parsed = parseAfter(this.#parsed, this.#mountinfo.read(), this.#lists);
     const before = this.#table;
     const after = (before ?? new MountTable([])).replaced(this.#parsed.entries);
     const changes = before === undefined ? [] : (after.changesSince(before) ?? []);
-    if (
-      changes.some(({ id }) => {
-        const [was, is] = [before?.byID(id), after.byID(id)];
-        return (
-          was !== undefined && is !== undefined && (was.options !== is.options || was.superOptions !== is.superOptions)
-        );
-      })
-    )
-      this.optionChanges += 1;
+    if (changes.some(({ id }) => otherOptions(before?.byID(id), after.byID(id)))) this.optionChanges += 1;
     this.#table = after;
+    this.#stale = false;
     return after;
   }
+}
+
+function otherOptions(was: MountEntry | undefined, is: MountEntry | undefined): boolean {
+  if (was === undefined || is === undefined) return false;
+  return !sameList(was.options, is.options) || !sameList(was.superOptions, is.superOptions);
 }
