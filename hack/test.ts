@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { parseExpectedSkips, unexpectedSkips } from "./lib/lanes/expected-skips.ts";
-import { grepVariable, lanes } from "./lib/lanes/lanes.ts";
+import { fullVariable, grepVariable, lanes } from "./lib/lanes/lanes.ts";
 import { closingLine, type TestResult, total } from "./lib/lanes/results.ts";
 import { runLane } from "./lib/lanes/run-lane.ts";
 import { summaryOf } from "./lib/lanes/summary.ts";
@@ -17,14 +17,14 @@ const unknown = positionals.filter((name) => !lanes.some((lane) => lane.name ===
 if (values.help || unknown.length > 0) {
   for (const name of unknown) console.error(`there is no lane ${name}`);
   console.log(
-    "usage: npm test -- [--full] [--grep TEXT] [LANE…]\n\n--full   the long version of kill tests and of random worlds\n--grep   only tests with TEXT in their title\n",
+    "usage: npm test -- [--full] [--grep TEXT] [LANE…]\n\n--full   the long version of kill tests and of what is random, hours of it, with longer limits\n--grep   only tests with TEXT in their title\n",
   );
   for (const lane of lanes) console.log(`  ${lane.name.padEnd(10)} ${lane.what}`);
   process.exit(values.help ? 0 : 2);
 }
 
 const inCI = !["", "0", "false", undefined].includes(process.env["CI"]);
-const env = { ...process.env, NODEVOLUME_FULL: values.full ? "1" : "", [grepVariable]: values.grep ?? "" };
+const env = { ...process.env, [fullVariable]: values.full ? "1" : "", [grepVariable]: values.grep ?? "" };
 const results: TestResult[] = [];
 const seconds = new Map<string, number>();
 for (const lane of lanes.filter((l) => positionals.length === 0 || positionals.includes(l.name))) {

@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
+import { fullVariable } from "../../hack/lib/lanes/lanes.ts";
 import { skipBecause } from "../../hack/lib/lanes/skip-reason.ts";
 
 /** What a test may need of the machine, with how to find out; the text says what is missing. */
@@ -23,7 +24,7 @@ const checks = {
     process.env["VM"] ? undefined : "needs VM=, a folder with a vm.sh that runs a command under another kernel",
   "nfs-export": () =>
     process.env["NODEVOLUME_NFS_EXPORT"] ? undefined : "needs NODEVOLUME_NFS_EXPORT=server:/path; test/vm makes one",
-  full: () => (process.env["NODEVOLUME_FULL"] ? undefined : "only with --full"),
+  full: () => (process.env[fullVariable] ? undefined : "only with --full"),
 } as const satisfies { [name: string]: () => string | undefined };
 
 export type Requirement = keyof typeof checks;

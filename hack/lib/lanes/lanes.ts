@@ -1,5 +1,7 @@
 /** Text that the titles of the tests to run contain; all if not set. */
 export const grepVariable = "NODEVOLUME_GREP";
+/** Set to anything for the long versions of the tests. */
+export const fullVariable = "NODEVOLUME_FULL";
 
 /** The parts of the test suite, in the order in which they run: what fails fast comes first. */
 export interface Lane {
@@ -8,6 +10,8 @@ export interface Lane {
   readonly work: CommandWork | TestWork;
   /** Minutes after which the lane is ended and counts as failed. */
   readonly limitMinutes: number;
+  /** The same with --full, if the lane then does more. */
+  readonly fullMinutes?: number;
 }
 
 /** One program that passes or fails as a whole. */
@@ -39,15 +43,35 @@ export const lanes: readonly Lane[] = [
     limitMinutes: 5,
   },
   { name: "unit", what: "one part at a time", work: tests("unit"), limitMinutes: 10 },
-  { name: "laws", what: "the planner's laws over random worlds", work: tests("laws"), limitMinutes: 15 },
+  {
+    name: "laws",
+    what: "the planner's laws over random worlds",
+    work: tests("laws"),
+    limitMinutes: 15,
+    fullMinutes: 180,
+  },
   { name: "contract", what: "one suite for every plugin", work: tests("contract"), limitMinutes: 15 },
   {
     name: "sim",
     what: "the whole system in a simulator, with a fault at every effect",
     work: tests("sim"),
     limitMinutes: 20,
+    fullMinutes: 180,
   },
-  { name: "real", what: "real mounts", work: { ...tests("real"), verbose: true, timeoutMs: 60_000 }, limitMinutes: 15 },
+  {
+    name: "real",
+    what: "real mounts",
+    work: { ...tests("real"), verbose: true, timeoutMs: 60_000 },
+    limitMinutes: 15,
+    fullMinutes: 30,
+  },
+  {
+    name: "random",
+    what: "random operations and swapped paths on the real kernel",
+    work: { ...tests("random"), verbose: true, timeoutMs: 60_000 },
+    limitMinutes: 15,
+    fullMinutes: 300,
+  },
   {
     name: "tools",
     what: "etcd, kube-apiserver and kubectl, built if the cache has none",
@@ -59,6 +83,12 @@ export const lanes: readonly Lane[] = [
     what: "a real API server, controller, agents and mounts",
     work: { ...tests("cluster"), verbose: true, timeoutMs: 120_000 },
     limitMinutes: 40,
+    fullMinutes: 180,
   },
   { name: "vm", what: "what this machine's kernel lacks, in a VM (VM=)", work: tests("vm"), limitMinutes: 30 },
 ];
+
+/** Minutes that a lane has, with --full or without. */
+export function minutesOf({ limitMinutes, fullMinutes = limitMinutes }: Lane, full: boolean): number {
+  return full ? fullMinutes : limitMinutes;
+}

@@ -3,7 +3,7 @@ import { existsSync, globSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { root } from "../root.ts";
 import { newRunId, runInSandbox, runVariable } from "../sandbox/outside.ts";
-import type { Lane, TestWork } from "./lanes.ts";
+import { fullVariable, type Lane, minutesOf, type TestWork } from "./lanes.ts";
 import { leftoversOf, lookForTraces } from "./leftovers.ts";
 import type { TestResult } from "./results.ts";
 
@@ -49,7 +49,8 @@ async function runTests(lane: Lane, work: TestWork, env: NodeJS.ProcessEnv) {
 async function execute(lane: Lane, command: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
   const path = `${join(root, "node_modules/.bin")}:${env["PATH"] ?? ""}`;
   const [program = "", ...args] = command[0] === "node" ? [process.execPath, ...command.slice(1)] : command;
-  const limited = ["timeout", "--foreground", "--kill-after=10", `${lane.limitMinutes}m`, program, ...args];
+  const limit = `${minutesOf(lane, Boolean(env[fullVariable]))}m`;
+  const limited = ["timeout", "--foreground", "--kill-after=10", limit, program, ...args];
   if (process.getuid?.() === 0) {
     const id = env[runVariable] ?? newRunId();
     return runInSandbox({ script: sandboxScript, args: limited, env: { ...env, PATH: path }, id });

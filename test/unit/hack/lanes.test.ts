@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { parseExpectedSkips, unexpectedSkips } from "../../../hack/lib/lanes/expected-skips.ts";
+import { lanes, minutesOf } from "../../../hack/lib/lanes/lanes.ts";
 import { closingLine, type TestResult, total } from "../../../hack/lib/lanes/results.ts";
 import { summaryOf } from "../../../hack/lib/lanes/summary.ts";
 
@@ -43,6 +44,14 @@ describe("lanes", () => {
     expect(lines.at(-1)).to.equal("1 passed, 1 failed, 1 skipped");
     expect(lines).to.include("skipped (unexpected)  real: nfs: the kernel has no nfs4");
     expect(lines).to.include("FAILED  unit: b: no stack");
+  });
+
+  it("minutesOf gives a lane longer with --full, and never less", () => {
+    const work = { kind: "command", command: ["true"] } as const;
+    expect(minutesOf({ name: "x", what: "x", work, limitMinutes: 5, fullMinutes: 60 }, true)).to.equal(60);
+    expect(minutesOf({ name: "x", what: "x", work, limitMinutes: 5, fullMinutes: 60 }, false)).to.equal(5);
+    expect(minutesOf({ name: "x", what: "x", work, limitMinutes: 5 }, true)).to.equal(5);
+    for (const lane of lanes) expect(minutesOf(lane, true), lane.name).to.be.at.least(minutesOf(lane, false));
   });
 
   it("closingLine counts nothing as nothing", () => {
