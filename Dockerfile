@@ -23,4 +23,4 @@ COPY --from=build /app /app
 ENV NODE_ENV=production
 # The agent mounts, so it is root; the manifest of the controller runs it as another user.
 USER root
-ENTRYPOINT ["node", "--max-semi-space-size=1", "/app/main.cjs"]
+ENTRYPOINT ["node", "--max-semi-space-size=4", "/app/main.cjs"]

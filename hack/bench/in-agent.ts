@@ -19,10 +19,10 @@ const scenarios: { readonly [name: string]: (options: Options) => Promise<Row> }
 };
 
 const [first, ...more] = process.argv.slice(2);
-const nodeOptions = first?.startsWith("--") ? first.split(" ") : [];
+const nodeOptions = first?.startsWith("--") ? first.split(" ") : undefined;
 const names = [first, ...more].filter((name) => name !== undefined && !name.startsWith("--"));
 for (const name of names.length > 0 ? names : Object.keys(scenarios)) {
   const run = scenarios[name ?? ""];
   if (run === undefined) throw new Error(`no scenario ${name}: ${Object.keys(scenarios).join(", ")}`);
-  console.log(JSON.stringify(await run({ nodeOptions })));
+  console.log(JSON.stringify(await run(nodeOptions === undefined ? {} : { nodeOptions })));
 }

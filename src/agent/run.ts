@@ -6,17 +6,22 @@ import { collectProcessMetrics, startHealthServer } from "../health-server.ts";
 import { loadLibc } from "../host/linux/libc.ts";
 import { linuxHost } from "../host/linux/linux-host.ts";
 import { tryLock } from "../host/linux/lock.ts";
+import { makePrefixes } from "../host/linux/prefixes.ts";
 import { prepareStateDirectories } from "../host/linux/state-directories.ts";
 import { createRealTransport } from "../kube/real-transport.ts";
 import type { Logger, System } from "../ports.ts";
 import { aborted, realSystem } from "../system.ts";
 import { version } from "../version.ts";
+import { AfterQuiet } from "./after-quiet.ts";
+import { garbageCollector } from "./collect-garbage.ts";
 import { pause } from "./pause.ts";
-import { makePrefixes } from "./prefixes.ts";
+import type { Plan } from "./plan.ts";
 import { startAgent } from "./start.ts";
 import { Vitals } from "./vitals.ts";
 
 const lockRetryMs = 1_000;
+/** How long nothing has changed when memory is given back, in milliseconds: not in a pause of a burst. */
+const quietMs = 10_000;
 
 /**
  * The role `agent` in a real process: takes the node's lock, starts the agent, ends when `signal` says so. What can be
@@ -54,8 +59,12 @@ export async function runAgent(config: AgentConfig, log: Logger, signal: AbortSi
       userAgent: `nodevolume-agent/${version}`,
     });
     const settings = { allowedPrefixes, stateDir, hostRoot };
-    const agent = await startAgent({ system, transport, host, nodeName, version, settings, registry, vitals, signal });
+    const quiet = new AfterQuiet(system, quietMs, garbageCollector());
+    const onPlan = ({ changed }: Plan) => changed.size > 0 && quiet.note();
+    const deps = { system, transport, host, nodeName, version, settings, registry, vitals, signal, onPlan };
+    const agent = await startAgent(deps);
     await aborted(signal);
+    quiet.stop();
     await agent.stop(); // what runs may go on: the lock goes with the process
     host.close();
   }

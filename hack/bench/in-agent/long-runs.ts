@@ -12,7 +12,7 @@ import { filled, type Measured } from "./runs.ts";
 /** Everything mounted, nothing to do: processor time of a minute, and memory. */
 export async function idleRun(place: Workplace, of: PodsOf & { readonly seconds: number }): Promise<Measured> {
   const { agent } = await filled(place, of);
-  await sleep(5_000);
+  await sleep(15_000);
   const before = process.cpuUsage();
   const since = performance.now();
   await sleep(of.seconds * 1000);

@@ -2,6 +2,8 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { Registry } from "prom-client";
+import { AfterQuiet } from "../../../src/agent/after-quiet.ts";
+import { garbageCollector } from "../../../src/agent/collect-garbage.ts";
 import type { Plan } from "../../../src/agent/plan.ts";
 import { type Agent, startAgent } from "../../../src/agent/start.ts";
 import { loadLibc } from "../../../src/host/linux/libc.ts";
@@ -11,6 +13,8 @@ import type { Logger } from "../../../src/ports.ts";
 import { realSystem } from "../../../src/system.ts";
 import type { FakeApi } from "./fake-api.ts";
 import { nodeName, type Place } from "./intents.ts";
+
+const quietMs = 10_000;
 
 /** Directories of one benchmark, on the file system that `path` is on: the journal's syncs are to be real. */
 export interface Workplace extends Place {
@@ -44,7 +48,12 @@ export async function startNode(
   const host = linuxHost({ stateDir, ranBefore, childCommand, system, libc });
   const settings = { allowedPrefixes: [prefix], stateDir, hostRoot: "/" };
   const registry = new Registry();
-  return startAgent({ system, transport: api, host, nodeName, version: "bench", settings, registry, onPlan });
+  const quiet = new AfterQuiet(system, quietMs, garbageCollector()); // as the role agent has it
+  const told = (plan: Plan) => {
+    if (plan.changed.size > 0) quiet.note();
+    onPlan(plan);
+  };
+  return startAgent({ system, transport: api, host, nodeName, version: "bench", settings, registry, onPlan: told });
 }
 
 /** Warnings and errors go to stderr: a benchmark of failures would be none. The peer's log is discarded, too. */

@@ -16,7 +16,7 @@ export type Row = { readonly scenario: string } & { readonly [figure: string]: n
 export interface Options {
   /** On which the state directory is made: on the disk that the journal is to be synced to. The temporary directory if not given. */
   readonly directory?: string;
-  /** Options of the process, as for a profile. */
+  /** Options of the process, as for a profile; those of production if not given. */
   readonly nodeOptions?: readonly string[];
 }
 
@@ -69,6 +69,8 @@ export function idle(
   return measure(`idle ${volumes} × ${kind}`, "idle", { pods: volumes, volumes: 1, kind, seconds }, options);
 }
 
+/** As the Dockerfile has them. */
+const productionOptions = ["--max-semi-space-size=4"];
 /** Of their own: mounts, and processes, which a release looks through for others that have the volume mounted. */
 const namespaces = ["--mount", "--propagation", "private", "--pid", "--fork", "--mount-proc", "--kill-child=KILL"];
 
@@ -76,7 +78,12 @@ async function measure(scenario: string, run: RunName, of: object, options: Opti
   const program = await bundled();
   const path = mkdtempSync(join(options.directory ?? tmpdir(), "nvo-bench-"));
   try {
-    const command = [process.execPath, ...(options.nodeOptions ?? []), program, JSON.stringify({ run, path, of })];
+    const command = [
+      process.execPath,
+      ...(options.nodeOptions ?? productionOptions),
+      program,
+      JSON.stringify({ run, path, of }),
+    ];
     const measured = JSON.parse(await output("unshare", [...namespaces, ...command])) as Measured;
     return { scenario, ...measured };
   } finally {
