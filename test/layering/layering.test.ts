@@ -56,6 +56,19 @@ describe("layering", () => {
       ["src/controller/start.ts", 'import Op from "@dot-i/k8s-operator";', "@dot-i/k8s-operator"],
       ["src/agent/x.ts", 'import type { V1Node } from "@kubernetes/client-node";', "@kubernetes/client-node"],
       ["src/agent/plan.ts", '/** Pure. */\nimport { readFileSync } from "node:fs";', "says that it is pure"],
+      [
+        "src/host/x.ts",
+        'import koffi from "koffi";\n/** PURE. What it says. */\nfunction f() {}',
+        "says that it is pure",
+      ],
+      [
+        "src/host/x.ts",
+        'import { hash } from "node:crypto";\n/** A text. Pure. */\nfunction f() {}',
+        "says that it is pure",
+      ],
+      ["src/agent/x.ts", 'import { lstatSync } from "node:fs";', "touches the machine"],
+      ["src/controller/x.ts", 'await import("node:fs/promises");', "touches the machine"],
+      ["src/plugins/x.ts", 'import koffi from "koffi";', "touches the machine"],
     ];
     for (const [path, text, message] of caught) {
       it(`catch ${JSON.stringify(text)} in ${path}`, () => {
@@ -69,6 +82,11 @@ describe("layering", () => {
       ["src/agent/x.ts", "new Date(now).toISOString();"],
       ["src/agent/x.ts", "// Date.now() would be the real clock\nclock.now();"],
       ["src/system.ts", "Date.now();"],
+      [
+        "src/host/linux/x.ts",
+        '/** Not pure at all. */\nimport { lstatSync } from "node:fs";\nimport koffi from "koffi";',
+      ],
+      ["src/agent/run.ts", 'import { readlinkSync } from "node:fs";'],
       ["src/agent/run.ts", 'import { realSystem } from "../system.ts";'],
     ];
     for (const [path, text] of allowed) {

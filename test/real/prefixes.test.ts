@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, symlinkSync } from "node:fs";
 import { expect } from "chai";
-import { makePrefixes } from "../../src/agent/prefixes.ts";
+import { makePrefixes } from "../../src/host/linux/prefixes.ts";
 import type { Logger } from "../../src/ports.ts";
 import { FuseServer } from "../lib/fuse/fuse-server.ts";
 import { need } from "../lib/requirements.ts";
@@ -44,7 +44,7 @@ describe("makePrefixes", () => {
     await using server = await FuseServer.start(`${place.path}/fuse`);
     await server.stop();
     const prefix = `${server.point}/data/prefix`;
-    const module = new URL("../../src/agent/prefixes.ts", import.meta.url).href;
+    const module = new URL("../../src/host/linux/prefixes.ts", import.meta.url).href;
     const script = `const { makePrefixes } = await import(${JSON.stringify(module)}); makePrefixes([${JSON.stringify(prefix)}], { warn: (...said) => console.log(JSON.stringify(said)) });`;
     const { status, stdout } = spawnSync(process.execPath, ["--input-type=module", "-e", script], {
       encoding: "utf8",

@@ -1,10 +1,10 @@
 import { lstatSync, mkdirSync, readFileSync, readlinkSync } from "node:fs";
-import { VolumeError } from "../errors.ts";
-import { remoteMountOn } from "../host/may-hang.ts";
-import { MountTable } from "../host/mount-table.ts";
-import { parseMountinfo } from "../host/mountinfo.ts";
-import { describeRemote } from "../host/remote-mount.ts";
-import type { Logger } from "../ports.ts";
+import { VolumeError } from "../../errors.ts";
+import type { Logger } from "../../ports.ts";
+import { remoteMountOn } from "../may-hang.ts";
+import { MountTable } from "../mount-table.ts";
+import { parseMountinfo } from "../mountinfo.ts";
+import { describeRemote } from "../remote-mount.ts";
 
 /**
  * Makes the directories beneath which volumes may be mounted, where they are missing. The mount table names real paths: a
