@@ -7,7 +7,6 @@ import { loadLibc } from "../host/linux/libc.ts";
 import { linuxHost } from "../host/linux/linux-host.ts";
 import { tryLock } from "../host/linux/lock.ts";
 import { makePrefixes } from "../host/linux/prefixes.ts";
-import { makePrefixes } from "../host/linux/prefixes.ts";
 import { prepareStateDirectories } from "../host/linux/state-directories.ts";
 import { createRealTransport } from "../kube/real-transport.ts";
 import type { Logger, System } from "../ports.ts";
