@@ -23,6 +23,7 @@ export function registerMountTableMetrics(registry: Registry, host: Pick<HostPor
     ["resyncs", "Times that the whole mount table was compared with the kernel's without being asked for."],
     ["overflows", "Times that the kernel dropped events of mounts, and the whole table was read anew."],
     ["unannounced", "Differences that a comparison found and no event had told of."],
+    ["demotions", "Times that a way of keeping the mount table which had worked was left for a worse one."],
   ] as const;
   for (const [count, help] of counts) {
     new Gauge({

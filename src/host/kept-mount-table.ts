@@ -1,8 +1,10 @@
 import { messageOf, VolumeError } from "../errors.ts";
 import type { Cancel, System } from "../ports.ts";
-import type { MountReader } from "./mount-reader.ts";
+import { BestReader, type BestReaderDeps } from "./best-reader.ts";
+import { comparedTwice, type MountReader } from "./mount-reader.ts";
 import type { MountTable } from "./mount-table.ts";
-import type { MountTableSource, MountTableStatus, MountTier } from "./mount-table-source.ts";
+import type { MountTableSource, MountTableStatus } from "./mount-table-source.ts";
+import { spaced } from "./spaced.ts";
 
 /** When everything is compared though nothing was told, in milliseconds: half of it, and as much again by chance. */
 const resyncMs = 60_000;
@@ -15,14 +17,14 @@ const spacingMs = 50;
 /** Mounts that a line of the log names. */
 const named = 3;
 
-export interface KeptMountTableDeps {
+/** Who wants to be woken, and what ends the waking of the present reader. */
+interface Watcher {
+  readonly call: () => void;
+  cancel: Cancel;
+}
+
+export interface KeptMountTableDeps extends Omit<BestReaderDeps, "system" | "onOpened"> {
   readonly system: System;
-  /** Whose table it is, for the log. */
-  readonly name: string;
-  /** Ways to keep it, best first. */
-  readonly tiers: readonly MountTier[];
-  /** Opens it in one way. Throws if that is not to be had here. */
-  open(tier: MountTier): MountReader;
   /** Told when the kernel told of changed options: of a file system they have changed in other namespaces too. */
   onOptions?(): void;
   /** Calls `onChange` when the kernel tells of a change, and once as soon as it will. */
@@ -35,11 +37,9 @@ export interface KeptMountTableDeps {
  */
 export class KeptMountTable implements MountTableSource {
   readonly #deps: KeptMountTableDeps;
-  readonly #watchers = new Set<() => void>();
-  #tiers: readonly MountTier[];
-  #reader: MountReader | undefined;
+  readonly #watchers = new Set<Watcher>();
+  readonly #best: BestReader;
   #resyncs = 0;
-  #overflows = 0;
   #unannounced = 0;
   #optionChanges = 0;
   #toCompare = false;
@@ -49,7 +49,7 @@ export class KeptMountTable implements MountTableSource {
 
   constructor(deps: KeptMountTableDeps) {
     this.#deps = deps;
-    this.#tiers = deps.tiers;
+    this.#best = new BestReader({ ...deps, onOpened: (reader) => this.#wakeBy(reader) });
   }
 
   async read(): Promise<MountTable> {
@@ -61,30 +61,30 @@ export class KeptMountTable implements MountTableSource {
   /** Somebody else was told that options have changed: the next table shows them. */
   compareNext(): void {
     this.#toCompare = true;
-    for (const told of this.#watchers) told();
+    for (const { call } of this.#watchers) call();
   }
 
   status(): MountTableStatus {
-    const { tier, overflows = 0 } = this.#reader ?? {};
+    const { current, overflows, demotions } = this.#best;
     const [resyncs, unannounced] = [this.#resyncs, this.#unannounced];
-    return { tier, resyncs, overflows: this.#overflows + overflows, unannounced };
+    return { tier: current?.tier, resyncs, overflows, unannounced, demotions };
   }
 
   /** What the caller has changed, in options of a mount or of its file system, is in the next table. */
   recheck(id: number, of: "mount" | "filesystem"): void {
-    this.#reader?.recheck(id, of);
+    this.#best.current?.recheck(id, of);
   }
 
   watch(onChange: () => void): Cancel {
     const reader = this.#attempt((opened) => opened);
-    const told = spaced(this.#deps.system, () => (this.#reader?.tier === "mountinfo" ? spacingMs : 0), onChange);
-    const cancel = this.#deps.wake(reader, told.call);
-    this.#watchers.add(told.call);
+    const told = spaced(this.#deps.system, () => (this.#best.current?.tier === "mountinfo" ? spacingMs : 0), onChange);
+    const watcher = { call: told.call, cancel: this.#deps.wake(reader, told.call) };
+    this.#watchers.add(watcher);
     this.#resyncLater();
     return () => {
-      cancel();
+      watcher.cancel();
       told.cancel();
-      this.#watchers.delete(told.call);
+      this.#watchers.delete(watcher);
       if (this.#watchers.size === 0) this.#stopTimers();
     };
   }
@@ -106,26 +106,25 @@ export class KeptMountTable implements MountTableSource {
   close(): void {
     this.#stopTimers();
     this.#watchers.clear();
-    this.#reader?.[Symbol.dispose]();
-    this.#reader = undefined;
+    this.#best.close();
   }
 
   #compare(): readonly string[] {
     const { clock } = this.#deps.system;
     const begun = clock.monotonic();
     const before = this.#readNow();
-    const { found, wrong } = this.#attempt((reader) => reader.compare());
+    const { found, wrong } = this.#attempt(comparedTwice);
     this.#lastCostMs = clock.monotonic() - begun;
-    if (wrong.length > 0 && this.#tiers.length > 1) {
-      this.#giveUp(new Error(`it does not tell ${wrong.slice(0, named).join(", ")} as mountinfo does`));
+    if (wrong.length > 0 && this.#best.hasNext) {
+      this.#best.giveUp(new Error(`it does not tell as mountinfo does: ${wrong.slice(0, named).join("; ")}`));
     }
-    if (this.#readNow() !== before) for (const told of this.#watchers) told();
+    if (this.#readNow() !== before) for (const { call } of this.#watchers) call();
     return found;
   }
 
   #readNow(): MountTable {
     const table = this.#attempt((reader) => reader.read());
-    const optionChanges = this.#reader?.optionChanges ?? 0;
+    const optionChanges = this.#best.current?.optionChanges ?? 0;
     const more = optionChanges > this.#optionChanges;
     this.#optionChanges = optionChanges;
     if (more) this.#deps.onOptions?.();
@@ -136,13 +135,13 @@ export class KeptMountTable implements MountTableSource {
   #attempt<T>(ask: (reader: MountReader) => T): T {
     for (;;) {
       try {
-        this.#reader ??= this.#open();
-        const answer = ask(this.#reader);
-        if (this.#reader.suspect) this.#compareSoon();
+        const reader = this.#best.get();
+        const answer = ask(reader);
+        if (reader.suspect) this.#compareSoon();
         return answer;
       } catch (error) {
-        if (this.#tiers.length > 1) {
-          this.#giveUp(error);
+        if (this.#best.hasNext) {
+          this.#best.giveUp(error);
           continue;
         }
         const message = `the mount table cannot be read: ${messageOf(error)}`;
@@ -151,26 +150,18 @@ export class KeptMountTable implements MountTableSource {
     }
   }
 
-  #open(): MountReader {
-    const { system, open } = this.#deps;
-    const [tier] = this.#tiers;
-    if (tier === undefined) throw new Error("there is no way to read it");
-    const reader = open(tier);
-    system.log.info("the mount table is kept", { ...this.#about(), tier });
-    return reader;
-  }
-
-  #giveUp(error: unknown): void {
-    const [tier] = this.#tiers;
-    this.#deps.system.log.info("the mount table is not kept in this way", {
-      ...this.#about(),
-      tier,
-      error: messageOf(error),
-    });
-    this.#tiers = this.#tiers.slice(1);
-    this.#overflows += this.#reader?.overflows ?? 0;
-    this.#reader?.[Symbol.dispose]();
-    this.#reader = undefined;
+  /** Who watches is woken by what the reader in use is told by. */
+  #wakeBy(reader: MountReader): void {
+    for (const watcher of this.#watchers) {
+      try {
+        const cancel = this.#deps.wake(reader, watcher.call);
+        watcher.cancel();
+        watcher.cancel = cancel;
+      } catch (error) {
+        const about = { ...this.#about(), error: messageOf(error) };
+        this.#deps.system.log.warn("changes of mounts may be noticed late", about); // mountinfo still wakes, too early
+      }
+    }
   }
 
   #about() {
@@ -191,6 +182,7 @@ export class KeptMountTable implements MountTableSource {
     const { timers, random } = this.#deps.system;
     this.#resyncTimer = timers.after((resyncMs / 2) * (1 + random.next()), () => {
       this.#resyncTimer = undefined;
+      this.#quietly(() => this.#best.tryBetter());
       this.#quietly(() => this.resync());
       if (this.#watchers.size > 0) this.#resyncLater();
     });
@@ -214,26 +206,4 @@ export class KeptMountTable implements MountTableSource {
     this.#suspectTimer = undefined;
     this.#resyncTimer = undefined;
   }
-}
-
-/** Calls at once, and then again after a while if it was called meanwhile. */
-function spaced(
-  { timers }: Pick<System, "timers">,
-  spacing: () => number,
-  action: () => void,
-): { call(): void; cancel: Cancel } {
-  let resting: Cancel | undefined;
-  let again = false;
-  const call = () => {
-    again = resting !== undefined;
-    if (again) return;
-    const ms = spacing();
-    if (ms > 0) resting = timers.after(ms, rested);
-    action();
-  };
-  const rested = () => {
-    resting = undefined;
-    if (again) call();
-  };
-  return { call, cancel: () => resting?.() };
 }

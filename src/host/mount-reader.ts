@@ -23,6 +23,17 @@ export interface MountReader extends Disposable {
 export interface Compared {
   /** Mounts that were not as the table had them, though nothing had told of them. */
   readonly found: readonly string[];
-  /** Mounts that the reader cannot tell as mountinfo does. */
+  /** Mounts that the reader does not tell as mountinfo does: each a mount point and what of it differs, how. */
   readonly wrong: readonly string[];
+}
+
+/**
+ * Compares, and once more if something is wrong: only what is wrong twice in the same way is. A directory that was renamed
+ * between the reading of mountinfo and the asking for its mount looks wrong once.
+ */
+export function comparedTwice(reader: MountReader): Compared {
+  const { found, wrong } = reader.compare();
+  if (wrong.length === 0) return { found, wrong };
+  const again = new Set(reader.compare().wrong);
+  return { found, wrong: wrong.filter((one) => again.has(one)) };
 }

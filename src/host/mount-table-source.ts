@@ -19,6 +19,8 @@ export interface MountTableStatus {
   readonly overflows: number;
   /** Differences that a resync found and no event had told of. */
   readonly unannounced: number;
+  /** Times that a way of keeping it which had worked was left for a worse one. */
+  readonly demotions: number;
 }
 
 export interface MountTableSource {

@@ -1,5 +1,5 @@
 import { closeSync, openSync } from "node:fs";
-import type { MountReader } from "../mount-reader.ts";
+import { comparedTwice, type MountReader } from "../mount-reader.ts";
 import type { MountTier } from "../mount-table-source.ts";
 import { OptionLists } from "../option-lists.ts";
 import { type Announcer, fanotifyAnnouncer, listAnnouncer } from "./mount-announcers.ts";
@@ -33,8 +33,8 @@ export function openMountReader(calls: MountCalls, process: number | "self", tie
   const reader = new StatmountReader({ calls, announcer, mountinfo, namespace, lists, close: () => all.dispose() });
   try {
     reader.compare();
-    const { wrong } = reader.compare();
-    if (wrong.length > 0) throw new Error(`it does not tell ${wrong.slice(0, 3).join(", ")} as mountinfo does`);
+    const { wrong } = comparedTwice(reader);
+    if (wrong.length > 0) throw new Error(`it does not tell as mountinfo does: ${wrong.slice(0, 3).join("; ")}`);
     if (reader.incomplete > mostIncomplete) throw new Error("statmount does not tell sources here");
     return reader;
   } catch (error) {

@@ -114,7 +114,7 @@ export class StatmountReader implements MountReader {
     this.#ask(late.ids);
     this.overflows += news.filter(({ overflow }) => overflow).length;
     this.suspect = !quiet;
-    return { found: found.map(pointOf), wrong: wrong.map(({ point }) => point) };
+    return { found: found.map(pointOf), wrong: wrong.map((line) => this.#difference(line)) };
   }
 
   [Symbol.dispose](): void {
@@ -142,6 +142,25 @@ export class StatmountReader implements MountReader {
   #isAs(line: MountEntry): boolean {
     const mount = this.#table.byID(line.id);
     return mount?.uniqueID !== undefined && sameEntry({ ...line, uniqueID: mount.uniqueID }, mount);
+  }
+
+  #difference(line: MountEntry): string {
+    const mount = this.#table.byID(line.id);
+    if (mount === undefined) return `${line.point} is missing`;
+    const keys = [
+      "parent",
+      "device",
+      "root",
+      "point",
+      "options",
+      "shared",
+      "master",
+      "fsType",
+      "source",
+      "superOptions",
+    ] as const;
+    const differing = keys.filter((key) => `${mount[key]}` !== `${line[key]}`);
+    return `${line.point} has ${differing.map((key) => `${key} ${mount[key]}, not ${line[key]}`).join(", ")}`;
   }
 
   /**

@@ -12,8 +12,8 @@ const source = (status: MountTableStatus): MountTableSource => ({
 describe("registerMountTableMetrics", () => {
   it("says how each table is kept, and what went wrong", async () => {
     const registry = new Registry();
-    const mountTable = source({ tier: "fanotify", resyncs: 3, overflows: 1, unannounced: 2 });
-    const nodeTable = source({ tier: "mountinfo", resyncs: 0, overflows: 0, unannounced: 0 });
+    const mountTable = source({ tier: "fanotify", resyncs: 3, overflows: 1, unannounced: 2, demotions: 1 });
+    const nodeTable = source({ tier: "mountinfo", resyncs: 0, overflows: 0, unannounced: 0, demotions: 0 });
     registerMountTableMetrics(registry, { mountTable, nodeTable });
     const text = await registry.metrics();
     expect(text).to.include('nodevolume_agent_mount_table_tier{table="agent",tier="fanotify"} 1');
@@ -21,11 +21,12 @@ describe("registerMountTableMetrics", () => {
     expect(text).to.include('nodevolume_agent_mount_table_resyncs{table="agent"} 3');
     expect(text).to.include('nodevolume_agent_mount_table_overflows{table="agent"} 1');
     expect(text).to.include('nodevolume_agent_mount_table_unannounced{table="agent"} 2');
+    expect(text).to.include('nodevolume_agent_mount_table_demotions{table="agent"} 1');
   });
 
   it("says nothing of a table that was not read yet, or does not tell", async () => {
     const registry = new Registry();
-    const mountTable = source({ tier: undefined, resyncs: 0, overflows: 0, unannounced: 0 });
+    const mountTable = source({ tier: undefined, resyncs: 0, overflows: 0, unannounced: 0, demotions: 0 });
     registerMountTableMetrics(registry, { mountTable });
     expect(await registry.metrics()).to.not.include("tier=");
     const silent = new Registry();

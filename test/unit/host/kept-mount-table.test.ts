@@ -21,6 +21,8 @@ class FakeReader implements MountReader {
   /** What is really mounted: compare() takes it over. */
   truth = this.table;
   wrong: readonly string[] = [];
+  /** What the next comparisons find wrong, before `wrong` counts. */
+  wrongOnce: (readonly string[])[] = [];
   failing = false;
 
   constructor(tier: MountTier) {
@@ -38,7 +40,7 @@ class FakeReader implements MountReader {
     this.suspect = false;
     const found = this.truth.changesSince(this.table) ?? [];
     this.table = this.truth;
-    return { found: found.map(({ point }) => point), wrong: this.wrong };
+    return { found: found.map(({ point }) => point), wrong: this.wrongOnce.shift() ?? this.wrong };
   }
 
   recheck(): void {}
@@ -56,21 +58,25 @@ class FakeReader implements MountReader {
 function kept(given: { missing?: readonly MountTier[]; tiers?: readonly MountTier[]; onOptions?: () => void } = {}) {
   const system = virtualSystem();
   const readers: FakeReader[] = [];
-  const wakes: (() => void)[] = [];
+  const wakes: { reader: MountReader; onChange: () => void; cancelled: boolean }[] = [];
+  const missing = new Set(given.missing);
   const table = new KeptMountTable({
     system,
     name: "self",
     tiers: given.tiers ?? allTiers,
     ...(given.onOptions && { onOptions: given.onOptions }),
     open(tier) {
-      if (given.missing?.includes(tier)) throw new Error("ENOSYS");
+      if (missing.has(tier)) throw new Error("ENOSYS");
       const reader = new FakeReader(tier);
       readers.push(reader);
       return reader;
     },
-    wake(_reader, onChange) {
-      wakes.push(onChange);
-      return () => {};
+    wake(reader, onChange) {
+      const wake = { reader, onChange, cancelled: false };
+      wakes.push(wake);
+      return () => {
+        wake.cancelled = true;
+      };
     },
   });
   const reader = (): FakeReader => {
@@ -78,7 +84,7 @@ function kept(given: { missing?: readonly MountTier[]; tiers?: readonly MountTie
     if (last === undefined) throw new Error("nothing was opened");
     return last;
   };
-  return { table, system, reader, readers, wake: () => wakes.at(-1)?.() };
+  return { table, system, reader, readers, missing, wakes, wake: () => wakes.at(-1)?.onChange() };
 }
 
 describe("KeptMountTable", () => {
@@ -115,6 +121,55 @@ describe("KeptMountTable", () => {
     reader().wrong = ["/odd"];
     table.resync();
     expect(table.status().tier).to.equal("listmount");
+  });
+
+  it("keeps a way that was wrong once, or in another way the second time", async () => {
+    const { table, reader } = kept();
+    await table.read();
+    reader().wrongOnce = [["/odd has root /a, not /b"], []];
+    table.resync();
+    reader().wrongOnce = [["/odd has root /a, not /b"], ["/odd has root /b, not /a"]];
+    table.resync();
+    expect(table.status()).to.include({ tier: "fanotify", demotions: 0 });
+  });
+
+  it("warns and counts when a way that worked is left, and wakes by the next one, spaced as that one needs it", async () => {
+    const { table, system, reader, wakes, wake } = kept({ tiers: ["fanotify", "mountinfo"] });
+    let woken = 0;
+    table.watch(() => woken++);
+    reader().failing = true;
+    await table.read();
+    expect(table.status()).to.include({ tier: "mountinfo", demotions: 1 });
+    expect(system.lines.filter(({ level }) => level === "warn").map(({ meta }) => meta)).to.deep.equal([
+      { table: "self", tier: "fanotify", error: "EIO" },
+    ]);
+    expect(wakes.map(({ reader: { tier }, cancelled }) => [tier, cancelled])).to.deep.equal([
+      ["fanotify", true],
+      ["mountinfo", false],
+    ]);
+    for (let i = 0; i < 1_000; i++) wake();
+    expect(woken).to.equal(1);
+  });
+
+  it("goes back to the best way that can be had after 45 to 90 minutes, and goes on as it was until then", async () => {
+    const { table, system, reader, readers, wakes, missing } = kept();
+    table.watch(() => {});
+    for (let i = 0; i < 2; i++) {
+      reader().failing = true;
+      await table.read();
+    }
+    missing.add("fanotify");
+    expect(table.status()).to.include({ tier: "mountinfo", demotions: 2 });
+    await system.advance(44 * 60_000);
+    expect(table.status().tier).to.equal("mountinfo");
+    await system.advance(46 * 60_000);
+    expect(table.status()).to.include({ tier: "listmount", demotions: 2 });
+    expect(readers.map(({ closed }) => closed)).to.deep.equal([true, true, true, false]);
+    expect(wakes.at(-1)?.reader).to.equal(reader());
+    missing.delete("fanotify");
+    await system.advance(91 * 60_000);
+    expect(table.status().tier).to.equal("fanotify");
+    expect(wakes.filter(({ cancelled }) => !cancelled).map(({ reader: { tier } }) => tier)).to.deep.equal(["fanotify"]);
   });
 
   it("compares everything every 30 to 60 seconds while it is watched, and counts what nobody had told", async () => {
