@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import type { Blocker } from "../holder.ts";
 import { isBeneath } from "../mount-table.ts";
 import { unescapeOctal } from "../mountinfo.ts";
-import { errnoOf } from "./errno.ts";
+import { ifThere } from "./if-there.ts";
 
 /** What the kernel itself has open beneath a mount point, for no process: swap files, and files that are loop devices. */
 export function kernelUsersOf(mountPoint: string): readonly Blocker[] {
@@ -28,14 +28,4 @@ function lines(path: string): string[] {
 
 function entries(path: string): string[] {
   return ifThere(() => readdirSync(path)) ?? [];
-}
-
-/** A device may go while it is looked at; without swap there is no list of it. */
-function ifThere<T>(look: () => T): T | undefined {
-  try {
-    return look();
-  } catch (error) {
-    if (errnoOf(error) === undefined) throw error;
-    return undefined;
-  }
 }

@@ -7,6 +7,7 @@ import type { MountEntry } from "../mountinfo.ts";
 import type { ChildProcessID, Evidence, Holder } from "../ports.ts";
 import { startTimeOf } from "./child-runner.ts";
 import { errnoOf } from "./errno.ts";
+import { ifThere } from "./if-there.ts";
 import { kernelUsersOf } from "./kernel-users.ts";
 import { loadLibc } from "./libc.ts";
 import { eachMountNamespace, scanTable } from "./mount-namespaces.ts";
@@ -175,17 +176,7 @@ export function bootID(): string {
 }
 
 function commandOf(pid: number): string {
-  return ifReadable(() => readFileSync(`/proc/${pid}/comm`, "utf8").trim()) ?? "?";
-}
-
-/** For what is only told to people: what cannot be read is left out. */
-function ifReadable<T>(read: () => T): T | undefined {
-  try {
-    return read();
-  } catch (error) {
-    if (errnoOf(error) === undefined) throw error;
-    return undefined;
-  }
+  return ifThere(() => readFileSync(`/proc/${pid}/comm`, "utf8").trim()) ?? "?";
 }
 
 /** For evidence: what cannot be read is in use. */

@@ -4,7 +4,7 @@ import type { Holder } from "../holder.ts";
 import { MountTable } from "../mount-table.ts";
 import { type MountEntry, parseMountinfo } from "../mountinfo.ts";
 import { AT_FDCWD, AT_STATX_DONT_SYNC } from "./constants.ts";
-import { errnoOf } from "./errno.ts";
+import { ifThere } from "./if-there.ts";
 import type { Libc } from "./libc.ts";
 import { eachMountNamespace, scanTable } from "./mount-namespaces.ts";
 import { threadsWithFiles } from "./open-devices.ts";
@@ -113,14 +113,4 @@ async function copiesOf({ id, shared }: MountEntry): Promise<ReadonlySet<number>
     ),
   );
   return ids;
-}
-
-/** A process, thread or file may end while it is looked at. */
-function ifThere<T>(look: () => T): T | undefined {
-  try {
-    return look();
-  } catch (error) {
-    if (errnoOf(error) === undefined) throw error;
-    return undefined;
-  }
 }

@@ -1,7 +1,7 @@
 import { opendirSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import type { Holder } from "../ports.ts";
 import { AT_FDCWD, AT_STATX_DONT_SYNC } from "./constants.ts";
-import { errnoOf } from "./errno.ts";
+import { ifThere } from "./if-there.ts";
 import type { Libc } from "./libc.ts";
 import type { RemoteMounts } from "./remote-mounts.ts";
 import { kindOf } from "./walk.ts";
@@ -109,14 +109,4 @@ function* names(directory: string): Generator<string> {
 
 function entries(directory: string): string[] {
   return ifThere(() => readdirSync(directory)) ?? [];
-}
-
-/** A process, thread or file may end while it is looked at; one of a FUSE file system may be for its owner only. */
-function ifThere<T>(look: () => T): T | undefined {
-  try {
-    return look();
-  } catch (error) {
-    if (errnoOf(error) === undefined) throw error;
-    return undefined;
-  }
 }
