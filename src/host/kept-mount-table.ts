@@ -1,18 +1,16 @@
 import { messageOf, VolumeError } from "../errors.ts";
 import type { Cancel, System } from "../ports.ts";
 import { BestReader, type BestReaderDeps } from "./best-reader.ts";
-import { comparedTwice, type MountReader } from "./mount-reader.ts";
+import { comparedTwice, type MountReader, restFactor } from "./mount-reader.ts";
 import type { MountTable } from "./mount-table.ts";
 import type { MountTableSource, MountTableStatus } from "./mount-table-source.ts";
 import { spaced } from "./spaced.ts";
 
 /** When everything is compared though nothing was told, in milliseconds: half of it, and as much again by chance. */
 const resyncMs = 60_000;
-/** When everything is compared because options may have changed unseen, in milliseconds. */
+/** When everything is compared because options may have changed unseen, in milliseconds; later if comparing takes long. */
 const suspectMs = 1_000;
-/** And not before this many times of what the last comparison took: half a percent of the time at most. */
-const restFactor = 200;
-/** Time between two wake-ups in milliseconds, where each makes somebody read the whole text (technique.md A.3). */
+/** Time between two wake-ups in milliseconds, where each makes somebody read the whole text (decision 0016). */
 const spacingMs = 50;
 /** Mounts that a line of the log names. */
 const named = 3;

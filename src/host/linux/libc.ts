@@ -20,7 +20,7 @@ export interface Statx {
 
 /**
  * The system calls that Node does not have, called on the main thread: each takes microseconds on a local file system
- * and must not be used on another (technique.md part A section 1). All throw Errno.
+ * and must not be used on another, where it may wait for a server for ever. All throw Errno.
  */
 export type Libc = ReturnType<typeof loadLibc>;
 

@@ -28,7 +28,7 @@ const rounds = 8;
 
 /**
  * fanotify names what came, moved and went; of changed options only POLLPRI on mountinfo tells, which it does of
- * everything else too. So a POLLPRI without an event is a change of options (technique.md A.2). The kernel raises
+ * everything else too. So a POLLPRI without an event is a change of options (decision 0016). The kernel raises
  * POLLPRI before it queues the event: both are asked for until neither says anything.
  */
 export function fanotifyAnnouncer(events: MountEvents, mountinfo: MountinfoFile): Announcer {

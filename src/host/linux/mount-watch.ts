@@ -15,7 +15,7 @@ const EPOLLET = 2 ** 31;
  *
  * The kernel raises EPOLLPRI on an open mountinfo (proc_pid_mounts(5)). libuv cannot ask for that alone: watched
  * directly, the file is readable at all times and spins. So an epoll with nothing but EPOLLPRI on mountinfo is nested
- * into libuv's, without a thread (technique.md part A section 2). A change before libuv has taken the descriptor in is
+ * into libuv's, without a thread (an epoll is readable if one of its own is ready, epoll(7)). A change before libuv has taken the descriptor in is
  * lost, so that `onChange` is called after that in any case.
  * @param path a mountinfo file of /proc
  * @param events a descriptor that is readable after changes, too, and is read by somebody else

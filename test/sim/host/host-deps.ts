@@ -35,7 +35,7 @@ export interface OperationCall {
   readonly path: string;
 }
 
-/** Microseconds for a system call, milliseconds for a disk or another process (technique.md part A). */
+/** Microseconds for a system call, milliseconds for a disk or another process. */
 export const latency = {
   call: { low: 0.01, high: 0.5 },
   sync: { low: 0.2, high: 3 },
