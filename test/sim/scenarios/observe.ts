@@ -13,7 +13,7 @@ export const observe: readonly Scenario[] = [
         mode: "Observe",
       });
       await world.settle();
-      await world.until("it to say what it would do", () => world.cluster.reason(volume) === "WouldChange", 0);
+      await world.until("it to say what it would do", () => world.cluster.reason(volume) === "WouldChange");
       await world.until("nothing to be mounted", () => world.mountsOn(target("seen")) === 0, 0);
       world.cluster.change(volume, { mode: "Manage" });
       await world.settle();
@@ -34,7 +34,7 @@ export const observe: readonly Scenario[] = [
         mode: "Observe",
       });
       await world.settle();
-      await world.until("it to be as wanted", () => world.cluster.reason(volume) === "Observing", 0);
+      await world.until("it to be as wanted", () => world.cluster.reason(volume) === "Observing");
       world.cluster.deleteIntent(volume);
       await world.settle();
       await world.until("their mount to be there", () => world.mountsOn(target("seen")) === 1, 0);
