@@ -4,15 +4,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { loadLibc } from "../../src/host/linux/libc.ts";
-import { allTiers, LinuxMountTable } from "../../src/host/linux/linux-mount-table.ts";
+import { LinuxMountTable } from "../../src/host/linux/linux-mount-table.ts";
 import type { MountTable } from "../../src/host/mount-table.ts";
 import type { MountTier } from "../../src/host/mount-table-source.ts";
 import { type MountEntry, parseMountinfo, sameEntry } from "../../src/host/mountinfo.ts";
-import type { Logger } from "../../src/ports.ts";
+import type { Logger, System } from "../../src/ports.ts";
 import { realSystem } from "../../src/system.ts";
 import { MountChurn } from "../lib/mount-churn/churn.ts";
-import { churnNames, type Told } from "../lib/mount-churn/operations.ts";
-import { needTiers } from "../lib/mount-tier.ts";
+import { type ChurnName, churnNames, type Told } from "../lib/mount-churn/operations.ts";
+import { tiersHere } from "../lib/mount-tier.ts";
 import { full, need } from "../lib/requirements.ts";
 import { silent } from "../lib/silent-log.ts";
 import { until } from "../lib/until.ts";
@@ -28,7 +28,8 @@ const log: Logger = {
   info: (message, meta) => logged.push(`${message} ${JSON.stringify(meta)}`),
   child: () => log,
 };
-const system = realSystem(log);
+// Comparing takes no time by this clock, so that what the kernel tells of options need not wait.
+const system: System = { ...realSystem(log), clock: { now: () => 0, monotonic: () => 0 } };
 const detach = 2;
 
 /** The table of one namespace, kept in one way. */
@@ -45,10 +46,12 @@ describe("the tiers of the mount table, on the real kernel", () => {
   const opened: LinuxMountTable[] = [];
   const children: ChildProcess[] = [];
   const calls = loadKernelCalls();
+  let tiers: readonly MountTier[];
 
   before(async function () {
     need(this, "root");
-    await needTiers(this, ...allTiers);
+    tiers = await tiersHere();
+    expect(tiers, "every kernel has it").to.include("mountinfo");
   });
   afterEach(() => {
     for (const table of opened.splice(0)) table.close();
@@ -68,9 +71,12 @@ describe("the tiers of the mount table, on the real kernel", () => {
     return pid;
   }
 
+  /** Linux 6.5 brought mounts beneath others, and is not asked for; one with listmount is newer. */
+  const isKnown = (name: ChurnName) => name !== "moveBeneath" || tiers.includes("listmount");
+
   async function keep(process: number | "self"): Promise<Kept[]> {
     return Promise.all(
-      allTiers.map(async (tier): Promise<Kept> => {
+      tiers.map(async (tier): Promise<Kept> => {
         const table = new LinuxMountTable(process, system, [tier]);
         opened.push(table);
         return {
@@ -109,8 +115,8 @@ describe("the tiers of the mount table, on the real kernel", () => {
       for (const child of children.splice(0)) child.kill("SIGKILL");
     }
     const lines = [...counts].map(([name, { done, refused }]) => `${name} ${done} (refused ${refused})`);
-    console.log(`      ${lines.join(", ")}`);
-    for (const [name, { done }] of counts) expect(done, name).to.be.greaterThan(0);
+    console.log(`      ${tiers.join(", ")}: ${lines.join(", ")}`);
+    for (const [name, { done }] of counts) if (isKnown(name)) expect(done, name).to.be.greaterThan(0);
   });
 
   it("a process whose root is not that of its namespace is shown by mountinfo: the other ways go by the namespace", async () => {

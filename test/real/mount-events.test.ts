@@ -3,7 +3,7 @@ import { expect } from "chai";
 import { allTiers, LinuxMountTable } from "../../src/host/linux/linux-mount-table.ts";
 import { parseMountinfo } from "../../src/host/mountinfo.ts";
 import { realSystem } from "../../src/system.ts";
-import { needTiers } from "../lib/mount-tier.ts";
+import { needTier } from "../lib/mount-tier.ts";
 import { need } from "../lib/requirements.ts";
 import { silent } from "../lib/silent-log.ts";
 import { loadKernelCalls, MS } from "../sim/differential/kernel-calls.ts";
@@ -38,7 +38,7 @@ describe("events of the mount table, on the real kernel", () => {
 
   it("a queue that overflowed because nobody read it is made up for by reading everything", async function () {
     this.timeout(120_000);
-    await needTiers(this, "fanotify");
+    await needTier(this, "fanotify");
     const table = tableIn("fanotify");
     const before = await table.read();
     const limit = Number(readFileSync("/proc/sys/fs/fanotify/max_queued_events", "utf8"));
@@ -59,7 +59,7 @@ describe("events of the mount table, on the real kernel", () => {
   for (const tier of allTiers) {
     it(`${tier}: whatever happens between two wake-ups, the last one comes after it`, async function () {
       this.timeout(120_000);
-      await needTiers(this, tier);
+      await needTier(this, tier);
       const table = tableIn(tier);
       const path = `${place.path}/a`;
       let woken = () => {};
@@ -86,7 +86,7 @@ describe("events of the mount table, on the real kernel", () => {
     });
 
     it(`${tier}: what was done before read() is in it, and it is the same object if nothing was`, async function () {
-      await needTiers(this, tier);
+      await needTier(this, tier);
       const table = tableIn(tier);
       const path = `${place.path}/a`;
       for (let round = 0; round < 50; round++) {

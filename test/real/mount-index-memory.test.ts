@@ -5,7 +5,7 @@ import { expect } from "chai";
 import { LinuxMountTable } from "../../src/host/linux/linux-mount-table.ts";
 import type { MountTier } from "../../src/host/mount-table-source.ts";
 import { realSystem } from "../../src/system.ts";
-import { needTiers } from "../lib/mount-tier.ts";
+import { needTier } from "../lib/mount-tier.ts";
 import { need } from "../lib/requirements.ts";
 import { silent } from "../lib/silent-log.ts";
 import { loadKernelCalls, MS } from "../sim/differential/kernel-calls.ts";
@@ -25,7 +25,7 @@ describe("memory of a kept mount table", () => {
 
   for (const tier of ["fanotify", "listmount"] satisfies MountTier[]) {
     it(`${tier}: a mount of which mountinfo tells more than statmount keeps its line and not the whole text`, async function () {
-      await needTiers(this, tier);
+      await needTier(this, tier);
       using space = scratch();
       const calls = loadKernelCalls();
       calls.mount("", space.path, "", MS.PRIVATE);
