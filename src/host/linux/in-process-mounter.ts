@@ -19,6 +19,7 @@ import { attachExactly } from "./exact-attach.ts";
 import { removeExactly } from "./exact-remove.ts";
 import { unmountExactly } from "./exact-unmount.ts";
 import { createFilesystemMount, reconfigureFilesystem } from "./filesystem.ts";
+import { openKnown } from "./known-walk.ts";
 import type { Libc } from "./libc.ts";
 import { type MountOf, mountOfByText } from "./mount-of.ts";
 import * as walk from "./walk.ts";
@@ -29,21 +30,24 @@ import * as walk from "./walk.ts";
  */
 export class InProcessMounter implements Mounter {
   readonly #libc: Libc;
-  readonly #links: walk.Links;
-
+  readonly #way: walk.Way;
   readonly #mountOf: MountOf;
 
-  /** @param links whether a source path may lead through symbolic links, which may lead to a file system that hangs */
-  constructor(libc: Libc, links: walk.Links, mountOf: MountOf = mountOfByText(libc)) {
+  /** @param way what a walk to a source may go through: links and unknown mounts may lead to a file system that hangs */
+  constructor(libc: Libc, way: walk.Way, mountOf: MountOf = mountOfByText(libc)) {
     this.#libc = libc;
-    this.#links = links;
+    this.#way = way;
     this.#mountOf = mountOf;
   }
 
   async inspect(source: SourcePath): Promise<SourceInfo | undefined> {
-    using opened = walk.openSource(this.#libc, source, this.#links);
+    using opened = walk.openSource(this.#libc, source, this.#way);
     if (opened === undefined) return undefined;
-    const stat = this.#libc.statx(opened.fd, "", C.AT_EMPTY_PATH);
+    const stat = this.#libc.statx(
+      opened.fd,
+      "",
+      C.AT_EMPTY_PATH | (typeof this.#way === "object" ? C.AT_STATX_DONT_SYNC : 0),
+    );
     const canonicalPath = opened.canonicalPath();
     const kind = walk.kindOf(stat);
     const device = kind === "blockDevice" || kind === "charDevice" ? { deviceNumber: stat.deviceNumber } : {};
@@ -61,11 +65,12 @@ export class InProcessMounter implements Mounter {
   }
 
   async inspectTarget(target: TargetPath): Promise<{ kind: FileKind; mountID: number } | undefined> {
-    using opened = walk.openTarget(this.#libc, target);
+    using opened = this.#openTarget(target);
     return opened && { kind: walk.kindOf(opened.stat), mountID: opened.stat.mountID };
   }
 
   async makeTarget(target: TargetPath, kind: "directory" | "file"): Promise<void> {
+    this.#refuseUnknown(target);
     using parent = walk.makeTargetParent(this.#libc, target);
     const name = walk.baseName(target.path);
     if (kind === "directory") walk.makeDirectoryAt(this.#libc, parent, name, 0o755);
@@ -75,7 +80,7 @@ export class InProcessMounter implements Mounter {
   }
 
   async removeTarget(target: TargetPath, kind: "directory" | "file"): Promise<void> {
-    using opened = walk.openTarget(this.#libc, target);
+    using opened = this.#openTarget(target);
     if (opened === undefined || opened.stat.mountRoot || walk.kindOf(opened.stat) !== kind) return;
     if (kind === "file" && opened.stat.size > 0) return;
     try {
@@ -91,7 +96,7 @@ export class InProcessMounter implements Mounter {
     target: TargetPath,
     attributes: MountAttributes,
   ): Promise<void> {
-    using opened = walk.openSource(this.#libc, source, this.#links);
+    using opened = walk.openSource(this.#libc, source, this.#way);
     if (opened === undefined) {
       throw new VolumeError("SourceNotFound", "final", `${source.path} is not there any more`);
     }
@@ -135,9 +140,24 @@ export class InProcessMounter implements Mounter {
     await unmountExactly(this.#libc, target, this.#openMount(target, mountID, uniqueID), rung);
   }
 
+  #openTarget(target: TargetPath): walk.OpenTarget | undefined {
+    this.#refuseUnknown(target);
+    return walk.openTarget(this.#libc, target);
+  }
+
+  /** Between prefix and target nothing is mounted; on the way to the prefix nothing that is not known. @throws Errno EXDEV */
+  #refuseUnknown({ prefix }: TargetPath): void {
+    if (typeof this.#way !== "object") return;
+    try {
+      openKnown(this.#libc, prefix, this.#way)[Symbol.dispose]();
+    } catch (error) {
+      if (errnoOf(error) === "EXDEV") throw error; // of everything else the walk itself says what it means
+    }
+  }
+
   /** Attaches a detached mount to a target on which nothing is mounted. */
   #attach(mount: Descriptor, target: TargetPath): void {
-    using opened = walk.openTarget(this.#libc, target);
+    using opened = this.#openTarget(target);
     if (opened === undefined) throw new VolumeError("SetUpFailed", "transient", `${target.path} is not there any more`);
     if (opened.stat.mountRoot) {
       throw new VolumeError("ForeignMount", "final", `something is mounted on ${target.path} already`);
@@ -154,7 +174,7 @@ export class InProcessMounter implements Mounter {
   }
 
   #openMount(target: TargetPath, mountID: number, uniqueID: number | undefined): walk.OpenTarget {
-    const opened = walk.openTarget(this.#libc, target);
+    const opened = this.#openTarget(target);
     if (opened?.stat.mountRoot && opened.stat.mountID === mountID && this.#isUnique(opened, uniqueID)) return opened;
     opened?.[Symbol.dispose]();
     throw new VolumeError(
@@ -171,7 +191,7 @@ export class InProcessMounter implements Mounter {
   }
 
   #makeInRoot(root: string, path: string, kind: "directory" | "file", mode: number): void {
-    using parent = walk.openSourceParent(this.#libc, { root, path });
+    using parent = walk.openSourceParent(this.#libc, { root, path }, this.#way);
     if (parent === undefined) throw new VolumeError("SourceNotFound", "final", `${walk.parentOf(path)} is not there`);
     if (kind === "file") this.#makeFileAt(parent, walk.baseName(path), mode);
     else walk.makeDirectoryAt(this.#libc, parent, walk.baseName(path), mode);

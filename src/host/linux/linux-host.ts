@@ -1,4 +1,5 @@
 import type { System } from "../../ports.ts";
+import type { MountTable } from "../mount-table.ts";
 import type { Effects, HostPorts, OperationContext } from "../ports.ts";
 import type { RemoteMount } from "../remote-mount.ts";
 import { ChildMounter } from "./child-mounter.ts";
@@ -44,7 +45,8 @@ export function linuxHost(options: LinuxHostOptions): LinuxHost {
     nodeProcess === undefined
       ? undefined
       : new LinuxMountTable(nodeProcess, system, allTiers, () => mountTable.compareNext());
-  const here = new InProcessMounter(libc, "refuseLinks", mountOfByID(libc, loadMountCalls()));
+  const mountOf = mountOfByID(libc, loadMountCalls());
+  const here = (known: MountTable) => new InProcessMounter(libc, known, mountOf);
   const runner = new ChildRunner({ timers, command: childCommand });
   return {
     mountTable,

@@ -1,4 +1,5 @@
 import { isLastOf, mayHang, remoteMountOn } from "../may-hang.ts";
+import type { MountTable } from "../mount-table.ts";
 import type { Mounter, MountTableSource, SourcePath } from "../ports.ts";
 import type { RemoteMount } from "../remote-mount.ts";
 import { errnoOf } from "./errno.ts";
@@ -15,11 +16,14 @@ export interface RecheckedTable extends MountTableSource {
  */
 export class RoutedMounter implements Mounter {
   readonly #table: RecheckedTable;
-  readonly #here: Mounter;
+  readonly #here: (known: MountTable) => Mounter;
   readonly #child: (waitsFor?: RemoteMount) => Mounter;
 
-  /** @param child runs each call in a child of its own, which may have to wait for a mount */
-  constructor(table: RecheckedTable, here: Mounter, child: (waitsFor?: RemoteMount) => Mounter) {
+  /**
+   * @param here runs each call on this thread; a walk that meets another mount than the table shows ends with EXDEV
+   * @param child runs each call in a child of its own, which may have to wait for a mount
+   */
+  constructor(table: RecheckedTable, here: (known: MountTable) => Mounter, child: (waitsFor?: RemoteMount) => Mounter) {
     this.#table = table;
     this.#here = here;
     this.#child = child;
@@ -38,26 +42,27 @@ export class RoutedMounter implements Mounter {
     this.#changing(id, "mount", () =>
       this.#byPath([target.path], (m) => m.setAttributes(target, id, attributes, ...known(uniqueID))),
     );
-  mountFilesystem: Mounter["mountFilesystem"] = (request) =>
-    (request.fsType === "tmpfs" ? this.#here : this.#child()).mountFilesystem(request);
+  mountFilesystem: Mounter["mountFilesystem"] = async (request) => {
+    if (request.fsType !== "tmpfs") return this.#child().mountFilesystem(request);
+    return this.#hereFirst(await this.#table.read(), ["EXDEV"], (m) => m.mountFilesystem(request));
+  };
 
   /** Changing a device's or server's options talks to it. */
   reconfigure: Mounter["reconfigure"] = async (target, id, options, uniqueID) => {
-    const fsType = (await this.#table.read()).at(target.path)?.fsType;
-    const mounter = fsType === "tmpfs" ? this.#here : this.#child();
-    return this.#changing(id, "filesystem", () => mounter.reconfigure(target, id, options, ...known(uniqueID)));
+    const table = await this.#table.read();
+    const call = (m: Mounter) => m.reconfigure(target, id, options, ...known(uniqueID));
+    const here = table.at(target.path)?.fsType === "tmpfs";
+    return this.#changing(id, "filesystem", () =>
+      here ? this.#hereFirst(table, ["EXDEV"], call) : call(this.#child()),
+    );
   };
 
   /** The last unmount of a device writes everything that is dirty: that can take minutes. */
   unmount: Mounter["unmount"] = async (target, id, rung, uniqueID) => {
     const table = await this.#table.read();
-    const child = mayHang(table, target.path) || isLastOf(table, id);
-    return (child ? this.#child(remoteMountOn(table, target.path)) : this.#here).unmount(
-      target,
-      id,
-      rung,
-      ...known(uniqueID),
-    );
+    const call = (m: Mounter) => m.unmount(target, id, rung, ...known(uniqueID));
+    if (!mayHang(table, target.path) && !isLastOf(table, id)) return this.#hereFirst(table, ["EXDEV"], call);
+    return call(this.#child(remoteMountOn(table, target.path)));
   };
 
   /** The kernel tells of changed options, not whose: of ours it need not. */
@@ -72,17 +77,27 @@ export class RoutedMounter implements Mounter {
   async #byPath<T>(paths: readonly string[], call: (mounter: Mounter) => Promise<T>): Promise<T> {
     const table = await this.#table.read();
     const hanging = paths.find((path) => mayHang(table, path));
-    return call(hanging === undefined ? this.#here : this.#child(remoteMountOn(table, hanging)));
+    if (hanging !== undefined) return call(this.#child(remoteMountOn(table, hanging)));
+    return this.#hereFirst(table, ["EXDEV"], call);
   }
 
   async #bySource<T>(source: SourcePath, call: (mounter: Mounter) => Promise<T>): Promise<T> {
     const table = await this.#table.read();
     const path = sourceString(source);
     if (mayHang(table, path)) return call(this.#child(remoteMountOn(table, path)));
+    return this.#hereFirst(table, ["EXDEV", "ELOOP"], call);
+  }
+
+  /** On this thread, or in a child if the walk meets what the table does not show. Nothing was done then. */
+  async #hereFirst<T>(
+    table: MountTable,
+    refusals: readonly string[],
+    call: (mounter: Mounter) => Promise<T>,
+  ): Promise<T> {
     try {
-      return await call(this.#here);
+      return await call(this.#here(table));
     } catch (error) {
-      if (errnoOf(error) !== "ELOOP") throw error;
+      if (!refusals.includes(errnoOf(error) ?? "")) throw error;
       return call(this.#child());
     }
   }

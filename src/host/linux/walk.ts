@@ -1,10 +1,11 @@
 import { hasDots } from "../../api/path.ts";
 import { VolumeError } from "../../errors.ts";
-import { joinPath, relativePath } from "../mount-table.ts";
+import { joinPath, type MountTable, relativePath } from "../mount-table.ts";
 import type { FileKind, SourcePath, TargetPath } from "../ports.ts";
 import { AT_EMPTY_PATH, AT_FDCWD, AT_STATX_DONT_SYNC, O, RESOLVE, S_IFMT } from "./constants.ts";
 import { Descriptor } from "./descriptor.ts";
 import { errnoOf } from "./errno.ts";
+import { openKnown } from "./known-walk.ts";
 import type { Libc, Statx } from "./libc.ts";
 
 /**
@@ -22,16 +23,18 @@ const inRoot = RESOLVE.IN_ROOT | RESOLVE.NO_MAGICLINKS;
 /** How often a walk that was disturbed is begun again: each takes a few µs. */
 const disturbances = 1000;
 
-export type Links = "followLinks" | "refuseLinks";
+/** What a walk to a source may go through; a table: no links, and no mounts but those that it shows (known-walk.ts). */
+export type Way = "followLinks" | "refuseLinks" | MountTable;
 
 /**
  * A source, opened without opening the file itself (O_PATH); undefined if it is not there.
- * @throws Errno ELOOP with refuseLinks if there is a symbolic link on the way
+ * @throws Errno ELOOP if there is a symbolic link that may not be followed, EXDEV if there is a mount that is not known
  */
-export function openSource(libc: Libc, source: SourcePath, links: Links): Descriptor | undefined {
-  using root = new Descriptor(libc.openat2(AT_FDCWD, source.root, O.PATH | O.DIRECTORY | O.CLOEXEC, 0, 0));
+export function openSource(libc: Libc, source: SourcePath, way: Way): Descriptor | undefined {
   try {
-    const resolve = links === "followLinks" ? inRoot : inRoot | RESOLVE.NO_SYMLINKS;
+    if (typeof way === "object") return openKnown(libc, sourceString(source), way);
+    using root = new Descriptor(libc.openat2(AT_FDCWD, source.root, O.PATH | O.DIRECTORY | O.CLOEXEC, 0, 0));
+    const resolve = way === "followLinks" ? inRoot : inRoot | RESOLVE.NO_SYMLINKS;
     return openInRoot(libc, root, source.path, resolve);
   } catch (error) {
     if (errnoOf(error) === "ENOENT" || errnoOf(error) === "ENOTDIR") return undefined;
@@ -57,9 +60,9 @@ export function openInRoot(libc: Libc, root: Descriptor, path: string, resolve =
  * The directory in which a source is to be made; undefined if it is not there.
  * @throws VolumeError SymlinkInPath: a link would say where, in another's name, something is made
  */
-export function openSourceParent(libc: Libc, source: SourcePath): Descriptor | undefined {
+export function openSourceParent(libc: Libc, source: SourcePath, way: Way): Descriptor | undefined {
   try {
-    return openSource(libc, { ...source, path: parentOf(source.path) }, "refuseLinks");
+    return openSource(libc, { ...source, path: parentOf(source.path) }, way === "followLinks" ? "refuseLinks" : way);
   } catch (error) {
     if (errnoOf(error) !== "ELOOP") throw error;
     const message = `${source.path} leads through a symbolic link, and is not there: name the real path, or make it`;

@@ -55,6 +55,10 @@ export class FuseServer implements AsyncDisposable {
     return server;
   }
 
+  get pid(): number | undefined {
+    return this.#process?.pid;
+  }
+
   /** Requests that it has taken and not answered, all in all. */
   get held(): number {
     return this.#held;

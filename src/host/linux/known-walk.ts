@@ -1,0 +1,57 @@
+import { hasDots } from "../../api/path.ts";
+import { isLocal } from "../may-hang.ts";
+import { type MountTable, relativePath } from "../mount-table.ts";
+import type { MountEntry } from "../mountinfo.ts";
+import { AT_EMPTY_PATH, AT_FDCWD, AT_STATX_DONT_SYNC, EXDEV, O, RESOLVE } from "./constants.ts";
+import { Descriptor } from "./descriptor.ts";
+import { Errno } from "./errno.ts";
+import type { Libc } from "./libc.ts";
+
+const beneath = RESOLVE.BENEATH | RESOLVE.NO_SYMLINKS | RESOLVE.NO_MAGICLINKS;
+const inOneMount = beneath | RESOLVE.NO_XDEV;
+
+/**
+ * Opens an absolute path, without opening the file itself (O_PATH), through no other mounts than the local ones that the
+ * table shows on the way. The table may not know yet where a mount is: the kernel tells nobody that a directory above it
+ * was renamed, and a walk into one whose server is gone never ends. So each mount point is crossed by itself, and only
+ * into the mount that the table has there.
+ * @throws Errno ELOOP at a symbolic link; EXDEV if something else is mounted on the way, or it cannot be told
+ */
+export function openKnown(libc: Libc, path: string, table: MountTable): Descriptor {
+  if (hasDots(path)) throw unknownMount(path);
+  const crossed = table.crossed(path);
+  using stack = new DisposableStack();
+  let current = stack.use(new Descriptor(libc.openat2(AT_FDCWD, "/", O.PATH | O.DIRECTORY | O.CLOEXEC, 0, 0)));
+  let at = crossed.findIndex((mount) => isIn(libc, current, mount));
+  let mount = crossed[at];
+  if (mount === undefined || mount.point !== "/") throw unknownMount(path);
+  for (let next = topAfter(crossed, at); next !== undefined; next = topAfter(crossed, at)) {
+    const above = next.point.slice(0, Math.max(1, next.point.lastIndexOf("/")));
+    const parent = stack.use(step(libc, current, relativePath(mount.point, above), inOneMount));
+    current = stack.use(step(libc, parent, next.point.slice(next.point.lastIndexOf("/") + 1), beneath));
+    if (!isIn(libc, current, next)) throw unknownMount(path);
+    mount = next;
+    at = crossed.indexOf(next);
+  }
+  return step(libc, current, relativePath(mount.point, path), inOneMount);
+}
+
+/** The next mount on the way that a walk comes into: of several on one point the last. */
+function topAfter(crossed: readonly MountEntry[], at: number): MountEntry | undefined {
+  const next = crossed[at + 1];
+  return next && crossed.findLast(({ point }) => point === next.point);
+}
+
+function step(libc: Libc, from: Descriptor, relative: string, resolve: number): Descriptor {
+  return new Descriptor(libc.openat2(from.fd, relative === "" ? "." : relative, O.PATH | O.CLOEXEC, 0, resolve));
+}
+
+function isIn(libc: Libc, file: Descriptor, { id, uniqueID, fsType }: MountEntry): boolean {
+  if (!isLocal(fsType)) return false;
+  if (uniqueID === undefined) return libc.statx(file.fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC).mountID === id;
+  return Number(libc.mounts.keyOf(file).unique) === uniqueID;
+}
+
+function unknownMount(path: string): Errno {
+  return new Errno("openat2", EXDEV, path);
+}
