@@ -1,4 +1,4 @@
-import { Gauge, type Registry } from "prom-client";
+import { Counter, Gauge, type Registry } from "prom-client";
 import type { HostPorts } from "../host/ports.ts";
 
 /** How the agent's mount table and the node's are kept; computed when they are asked for. */
@@ -26,14 +26,14 @@ export function registerMountTableMetrics(registry: Registry, host: Pick<HostPor
     ["demotions", "Times that a way of keeping the mount table which had worked was left for a worse one."],
   ] as const;
   for (const [count, help] of counts) {
-    new Gauge({
-      name: `nodevolume_agent_mount_table_${count}`,
+    new Counter({
+      name: `nodevolume_agent_mount_table_${count}_total`,
       help,
       labelNames: ["table"],
       registers: [registry],
       collect() {
         this.reset();
-        for (const status of statuses()) this.set({ table: status.table }, status[count]);
+        for (const status of statuses()) this.inc({ table: status.table }, status[count]);
       },
     });
   }
