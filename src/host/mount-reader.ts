@@ -1,6 +1,9 @@
 import type { MountTable } from "./mount-table.ts";
 import type { MountTier } from "./mount-table-source.ts";
 
+/** Times of what comparing everything took for which it rests where it can wait: half a percent of the time at most. */
+export const restFactor = 200;
+
 /** One way to keep the mount table of one namespace. All of them give the same tables. */
 export interface MountReader extends Disposable {
   readonly tier: MountTier;

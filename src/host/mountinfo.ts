@@ -60,6 +60,14 @@ export function sameEntry(a: MountEntry, b: MountEntry): boolean {
   );
 }
 
+/** What of a mount is not as it is shown, for people. */
+export function differenceOf(shown: MountEntry, kept: MountEntry | undefined): string {
+  if (kept === undefined) return `${shown.point} is missing`;
+  const keys = Object.keys({ ...shown, ...kept }) as (keyof MountEntry)[];
+  const differing = keys.filter((key) => key !== "uniqueID" && `${kept[key]}` !== `${shown[key]}`);
+  return `${shown.point} has ${differing.map((key) => `${key} ${kept[key]}, not ${shown[key]}`).join("; ")}`;
+}
+
 /** Whether two lists of options are equal. */
 export function sameList(a: readonly string[], b: readonly string[]): boolean {
   return a === b || (a.length === b.length && a.every((item, at) => item === b[at]));

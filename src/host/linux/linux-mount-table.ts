@@ -18,7 +18,7 @@ export class LinuxMountTable extends KeptMountTable {
       name: `${process}`,
       tiers,
       onOptions,
-      open: (tier) => openMountReader(calls, process, tier),
+      open: (tier) => openMountReader(calls, process, tier, system.clock),
       wake: ({ events }, onChange) => watchMountTable(`/proc/${process}/mountinfo`, events, onChange),
     });
   }

@@ -1,4 +1,5 @@
 import { closeSync, openSync } from "node:fs";
+import type { Clock } from "../../ports.ts";
 import { comparedTwice, type MountReader } from "../mount-reader.ts";
 import type { MountTier } from "../mount-table-source.ts";
 import { OptionLists } from "../option-lists.ts";
@@ -17,7 +18,12 @@ const mostIncomplete = 0.9;
  * @param process a process in the namespace: its number, or self
  * @throws Error, Errno if it does not, or cannot be had here
  */
-export function openMountReader(calls: MountCalls, process: number | "self", tier: MountTier): MountReader {
+export function openMountReader(
+  calls: MountCalls,
+  process: number | "self",
+  tier: MountTier,
+  clock: Pick<Clock, "monotonic">,
+): MountReader {
   const lists = new OptionLists();
   const path = `/proc/${process}/mountinfo`;
   if (tier === "mountinfo") return new MountinfoReader(new MountinfoFile(calls, path), lists);
@@ -30,7 +36,15 @@ export function openMountReader(calls: MountCalls, process: number | "self", tie
       ? fanotifyAnnouncer(opened.use(new MountEvents(calls, `/proc/${process}/ns/mnt`)), changes)
       : listAnnouncer(calls, namespace, changes);
   const all = opened.move();
-  const reader = new StatmountReader({ calls, announcer, mountinfo, namespace, lists, close: () => all.dispose() });
+  const reader = new StatmountReader({
+    clock,
+    calls,
+    announcer,
+    mountinfo,
+    namespace,
+    lists,
+    close: () => all.dispose(),
+  });
   try {
     reader.compare();
     const { wrong } = comparedTwice(reader);

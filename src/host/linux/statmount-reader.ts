@@ -1,7 +1,8 @@
 import { crc32 } from "node:zlib";
-import type { Compared, MountReader } from "../mount-reader.ts";
+import type { Clock } from "../../ports.ts";
+import { type Compared, type MountReader, restFactor } from "../mount-reader.ts";
 import { MountTable } from "../mount-table.ts";
-import { type MountEntry, parseMountinfo, sameEntry } from "../mountinfo.ts";
+import { differenceOf, type MountEntry, parseMountinfo, sameEntry } from "../mountinfo.ts";
 import { parseLinesOf } from "../mountinfo-text.ts";
 import type { OptionLists } from "../option-lists.ts";
 import type { Announcer } from "./mount-announcers.ts";
@@ -10,10 +11,11 @@ import type { MountinfoFile } from "./mountinfo-file.ts";
 import { decodeStatmount, statmountMask } from "./statmount.ts";
 
 export interface StatmountReaderDeps {
-  readonly calls: MountCalls;
+  readonly clock: Pick<Clock, "monotonic">;
+  readonly calls: Pick<MountCalls, "statmount" | "listmount">;
   readonly announcer: Announcer;
   /** Another than the announcer's: each tells of a change once. */
-  readonly mountinfo: MountinfoFile;
+  readonly mountinfo: Pick<MountinfoFile, "read">;
   /** Id of the mount namespace; 0: our own. */
   readonly namespace: bigint;
   readonly lists: OptionLists;
@@ -49,6 +51,12 @@ export class StatmountReader implements MountReader {
   #table = new MountTable([]);
   /** The last table that was what mountinfo showed, and the checksum of that text. */
   #agreed: { readonly table: MountTable; readonly digest: number } | undefined;
+  /** What was told is not in the table: it is told once, and taking it has not succeeded since. */
+  #stale = true;
+  /** Options have changed, and it is too soon to compare. */
+  #postponed = false;
+  /** Not before then, by the monotonic clock, is everything compared because options have changed. */
+  #restUntil = 0;
 
   constructor(deps: StatmountReaderDeps) {
     this.#deps = deps;
@@ -68,14 +76,19 @@ export class StatmountReader implements MountReader {
   }
 
   read(): MountTable {
+    if (this.#stale) this.compare();
+    this.#stale = true;
     const { ids, other, maybeOther, overflow } = this.#deps.announcer.take(this.#mounts);
     const expected = this.#recheck.size > 0; // what the caller has changed is what the kernel may be telling of
     if (overflow) this.overflows += 1;
     if (other && !expected) this.optionChanges += 1;
-    if (overflow || (other && !expected)) this.compare();
+    this.#postponed ||= other && !expected;
+    const rested = this.#deps.clock.monotonic() >= this.#restUntil; // anybody may remount in a loop
+    if (overflow || (this.#postponed && rested)) this.compare();
     else if (other || maybeOther) this.suspect = true;
     if (ids.size > 0 || expected) this.#ask(new Set([...ids, ...this.#recheck]));
     this.#recheck.clear();
+    this.#stale = false;
     return this.#table;
   }
 
@@ -89,6 +102,17 @@ export class StatmountReader implements MountReader {
   }
 
   compare(): Compared {
+    const { clock } = this.#deps;
+    const begun = clock.monotonic();
+    this.#stale = true;
+    const compared = this.#compare();
+    this.#stale = false;
+    this.#postponed = false;
+    this.#restUntil = clock.monotonic() + restFactor * (clock.monotonic() - begun);
+    return compared;
+  }
+
+  #compare(): Compared {
     const { calls, announcer, mountinfo, namespace, lists } = this.#deps;
     const first = announcer.take(this.#mounts);
     this.#ask(first.ids);
@@ -114,7 +138,7 @@ export class StatmountReader implements MountReader {
     this.#ask(late.ids);
     this.overflows += news.filter(({ overflow }) => overflow).length;
     this.suspect = !quiet;
-    return { found: found.map(pointOf), wrong: wrong.map((line) => this.#difference(line)) };
+    return { found: found.map(pointOf), wrong: wrong.map((line) => differenceOf(line, this.#table.byID(line.id))) };
   }
 
   [Symbol.dispose](): void {
@@ -142,25 +166,6 @@ export class StatmountReader implements MountReader {
   #isAs(line: MountEntry): boolean {
     const mount = this.#table.byID(line.id);
     return mount?.uniqueID !== undefined && sameEntry({ ...line, uniqueID: mount.uniqueID }, mount);
-  }
-
-  #difference(line: MountEntry): string {
-    const mount = this.#table.byID(line.id);
-    if (mount === undefined) return `${line.point} is missing`;
-    const keys = [
-      "parent",
-      "device",
-      "root",
-      "point",
-      "options",
-      "shared",
-      "master",
-      "fsType",
-      "source",
-      "superOptions",
-    ] as const;
-    const differing = keys.filter((key) => `${mount[key]}` !== `${line[key]}`);
-    return `${line.point} has ${differing.map((key) => `${key} ${mount[key]}, not ${line[key]}`).join(", ")}`;
   }
 
   /**
