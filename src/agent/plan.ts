@@ -1,9 +1,6 @@
 import type { Desired } from "./desired-volume.ts";
 import type { Failure } from "./failures.ts";
 import type { Operation, OperationKind } from "./operations.ts";
-import { PathOwners } from "./path-owners.ts";
-import type { PlanInput } from "./plan-input.ts";
-import { planVolume } from "./plan-volume.ts";
 import type { VolumeRecord } from "./record.ts";
 import type { Problem, VolumeView } from "./view.ts";
 
@@ -59,21 +56,4 @@ export interface Plan {
   readonly operations: readonly Operation[];
   /** Milliseconds of the monotonic clock at which a failed operation may be tried again. */
   readonly wakeAt?: number;
-}
-
-/**
- * PURE: desired and actual world → what to start now. Says the same for the same input, starts at most one operation a
- * volume, and an input that needs nothing gets nothing (law L5). Of a plan that is made as a whole all volumes are new;
- * the agent keeps its plan up with Planner.
- */
-export function plan(input: PlanInput): Plan {
-  const names = [...new Set([...input.desired.keys(), ...input.records.keys()])];
-  const owners = new PathOwners();
-  for (const name of names) owners.set(name, input.desired.get(name), input.records.get(name));
-  const volumes = new Map(names.map((name) => [name, planVolume(name, input, owners)]));
-  const changed = new Map(names.map((name) => [name, undefined]));
-  const operations = [...volumes.values()].flatMap((volume) => volume.operation ?? []);
-  const waits = [...volumes.values()].flatMap((volume) => volume.retryAt ?? []);
-  const { synced } = input;
-  return { synced, volumes, changed, operations, ...(waits.length === 0 ? {} : { wakeAt: Math.min(...waits) }) };
 }

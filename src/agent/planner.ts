@@ -18,7 +18,7 @@ interface Known extends Pick<VolumePlan, "desired" | "record"> {
 
 /**
  * The plan, kept up from one look to the next: only volumes of which an input has changed are planned anew. Says what
- * plan() says of the same input, which is its specification (test/laws/incremental-plan.test.ts). Inputs are compared by
+ * plan() of test/lib/plan-whole.ts says of the same input, which is its specification (decision 0002). Inputs are compared by
  * identity: what is in them must never be changed in place, but the maps themselves may be.
  */
 export class Planner {

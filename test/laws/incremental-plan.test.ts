@@ -1,11 +1,12 @@
 import { inspect, isDeepStrictEqual } from "node:util";
 import fc from "fast-check";
 import type { Failure } from "../../src/agent/failures.ts";
-import { type Plan, plan } from "../../src/agent/plan.ts";
+import type { Plan } from "../../src/agent/plan.ts";
 import type { PlanInput } from "../../src/agent/plan-input.ts";
 import { Planner } from "../../src/agent/planner.ts";
 import type { VolumeRecord } from "../../src/agent/record.ts";
 import type { MountEntry } from "../../src/host/mountinfo.ts";
+import { plan } from "../lib/plan-whole.ts";
 import { law } from "./law.ts";
 import { buildWorld } from "./worlds/build.ts";
 import type { WorldChoice } from "./worlds/choices.ts";

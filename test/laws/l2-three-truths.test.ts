@@ -1,5 +1,5 @@
-import { plan } from "../../src/agent/plan.ts";
 import { statusOf } from "../../src/agent/status-of.ts";
+import { plan } from "../lib/plan-whole.ts";
 import { law } from "./law.ts";
 import { buildWorld } from "./worlds/build.ts";
 import { covers, mayCover, soleMount, stagingPathOf } from "./worlds/evidence.ts";

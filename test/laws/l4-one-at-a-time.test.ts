@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { isInvalid } from "../../src/agent/desired-volume.ts";
-import { plan } from "../../src/agent/plan.ts";
 import type { PlanInput } from "../../src/agent/plan-input.ts";
+import { plan } from "../lib/plan-whole.ts";
 import { law } from "./law.ts";
 import { buildWorld } from "./worlds/build.ts";
 import { told } from "./worlds/evidence.ts";

@@ -1,9 +1,9 @@
 import { isInvalid } from "../../src/agent/desired-volume.ts";
 import type { Operation } from "../../src/agent/operations.ts";
-import { plan } from "../../src/agent/plan.ts";
 import type { PlanInput } from "../../src/agent/plan-input.ts";
 import { volumeKey } from "../../src/agent/volume-key.ts";
 import type { MountEntry } from "../../src/host/mountinfo.ts";
+import { plan } from "../lib/plan-whole.ts";
 import { law } from "./law.ts";
 import { buildWorld } from "./worlds/build.ts";
 import { covers, ofOneFilesystem, shows, stagingPathOf, told, unmounts } from "./worlds/evidence.ts";

@@ -1,10 +1,10 @@
 import { attributeDifference, attributesOf } from "../../src/agent/attributes.ts";
 import { type DesiredVolume, isInvalid } from "../../src/agent/desired-volume.ts";
 import type { Operation } from "../../src/agent/operations.ts";
-import { plan } from "../../src/agent/plan.ts";
 import type { PlanInput } from "../../src/agent/plan-input.ts";
 import type { TargetRecord, VolumeRecord } from "../../src/agent/record.ts";
 import type { MountEntry } from "../../src/host/mountinfo.ts";
+import { plan } from "../lib/plan-whole.ts";
 import { law } from "./law.ts";
 import { buildWorld } from "./worlds/build.ts";
 import { mayCover, shows, takesAway, told } from "./worlds/evidence.ts";

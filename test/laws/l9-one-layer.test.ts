@@ -1,7 +1,7 @@
 import { isInvalid } from "../../src/agent/desired-volume.ts";
-import { plan } from "../../src/agent/plan.ts";
 import { statusOf } from "../../src/agent/status-of.ts";
 import { findCondition } from "../../src/api/conditions.ts";
+import { plan } from "../lib/plan-whole.ts";
 import { law } from "./law.ts";
 import { buildWorld } from "./worlds/build.ts";
 import { isOf, mayCover, told } from "./worlds/evidence.ts";

@@ -1,12 +1,13 @@
 import { desiredVolume } from "../../src/agent/desired-volume.ts";
 import type { Failure } from "../../src/agent/failures.ts";
-import { type Plan, plan, type VolumePlan } from "../../src/agent/plan.ts";
+import type { Plan, VolumePlan } from "../../src/agent/plan.ts";
 import type { PlanInput } from "../../src/agent/plan-input.ts";
 import type { StageRecord, TargetRecord, VolumeRecord } from "../../src/agent/record.ts";
 import type { NodeVolumeIntent } from "../../src/api/types.gen.ts";
 import { MountTable } from "../../src/host/mount-table.ts";
 import type { MountEntry } from "../../src/host/mountinfo.ts";
 import { entry } from "./mount-entries.ts";
+import { plan } from "./plan-whole.ts";
 import { type IntentInput, intent } from "./real-node.ts";
 
 export const prefix = "/mnt/nodevolume";

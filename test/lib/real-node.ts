@@ -9,7 +9,7 @@ import type { Failure } from "../../src/agent/failures.ts";
 import { nextFailure, slotOf } from "../../src/agent/failures.ts";
 import { Journal } from "../../src/agent/journal.ts";
 import type { Operation } from "../../src/agent/operations.ts";
-import { type Plan, plan, type VolumePlan } from "../../src/agent/plan.ts";
+import type { Plan, VolumePlan } from "../../src/agent/plan.ts";
 import type { ContentState, Observation } from "../../src/agent/plan-input.ts";
 import { volumeKey } from "../../src/agent/volume-key.ts";
 import type { ObjectMeta } from "../../src/api/meta.ts";
@@ -23,6 +23,7 @@ import { parseMountinfo } from "../../src/host/mountinfo.ts";
 import type { HostPorts } from "../../src/host/ports.ts";
 import type { ObjectContent } from "../../src/plugins/plugin.ts";
 import { realSystem } from "../../src/system.ts";
+import { plan } from "./plan-whole.ts";
 import { silent } from "./silent-log.ts";
 
 /**

@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
-import { type Plan, plan } from "../../../src/agent/plan.ts";
+import type { Plan } from "../../../src/agent/plan.ts";
 import type { PlanInput } from "../../../src/agent/plan-input.ts";
 import { Planner } from "../../../src/agent/planner.ts";
+import { plan } from "../../lib/plan-whole.ts";
 
 /** The planner of an agent, each of whose plans is compared with one that is made as a whole. */
 export class ComparedPlanner extends Planner {

@@ -1,10 +1,10 @@
 import { understand } from "../../../src/agent/intents.ts";
 import { parseJournal } from "../../../src/agent/journal-format.ts";
-import { plan } from "../../../src/agent/plan.ts";
 import type { ContentState } from "../../../src/agent/plan-input.ts";
 import { resource } from "../../../src/api/names.ts";
 import type { NodeVolumeIntent } from "../../../src/api/types.gen.ts";
 import type { ObjectRef } from "../../../src/plugins/plugin.ts";
+import { plan } from "../../lib/plan-whole.ts";
 import { layout } from "../machine.ts";
 import type { SimNode } from "../sim-node.ts";
 import type { World } from "../world.ts";
