@@ -83,6 +83,21 @@ describe("what comes between a look at a target and the call", () => {
     expect(sources()).to.deep.equal(["foreign"]);
   });
 
+  it("attachExactly takes no mount that came over ours: it stays beneath, and that is uncertain", () => {
+    using mount = cloneOf(`${place.path}/src`);
+    using on = opened();
+    const over: Libc = {
+      ...libc,
+      moveMount: (...args) => {
+        libc.moveMount(...args);
+        renameSync(`${place.path}/mnt/dir`, `${place.path}/away`);
+        foreign(`${place.path}/away/target`);
+      },
+    };
+    expect(() => attachExactly(over, mount, on, target)).to.throw().with.property("errorClass", "uncertain");
+    expect(sources()).to.deep.equal(["scratch", "foreign"]);
+  });
+
   it("attachExactly undoes what landed on a directory that has another path now", () => {
     const away = () => renameSync(`${place.path}/mnt/dir`, `${place.path}/away`);
     expect(attachAfter(away)).to.include({ reason: "TargetChanged" });
