@@ -71,6 +71,20 @@ describe("LinuxDirectories", () => {
       expect(readdirSync(dir).filter((name) => name.startsWith("..payload-"))).to.have.length(1);
     });
 
+    it("removes nothing of what is mounted beneath, and says so", async () => {
+      await directories.writePayload(dir, [file("a", "1")]);
+      mkdirSync(`${dir}/foreign`);
+      mkdirSync(`${place.path}/disk/d`, { recursive: true });
+      writeFileSync(`${place.path}/disk/d/precious`, "");
+      execFileSync("mount", ["--bind", `${place.path}/disk`, `${dir}/foreign`]);
+      await directories.writePayload(dir, [file("a", "2")]).then(
+        () => expect.fail("nothing was said"),
+        () => {},
+      );
+      expect(existsSync(`${place.path}/disk/d/precious`)).to.equal(true);
+      expect(readFileSync(`${dir}/a`, "utf8")).to.equal("2");
+    });
+
     it("cleans up after a call that was cut off at any point", async () => {
       await directories.writePayload(dir, [file("a", "1"), file("gone", "1")]);
       mkdirSync(`${dir}/..payload-dead00`);

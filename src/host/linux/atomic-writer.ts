@@ -36,7 +36,7 @@ export function writeAtomically(libc: Libc, directory: Descriptor, files: readon
   if (!same) {
     // 1. the new payload, complete, where no reader looks
     const fresh = basename(mkdtempSync(at("..payload-")));
-    using payload = openDirectoryAt(libc, directory, fresh);
+    using payload = openDirectoryAt(libc, directory, fresh, "refuse");
     for (const file of files) writeFile(libc, payload, file);
     fchmodSync(payload.fd, 0o755);
     // 2. one rename shows it
@@ -65,7 +65,7 @@ function writeFile(libc: Libc, payload: Descriptor, { path, content, mode }: Pay
 
 function isShown(libc: Libc, directory: Descriptor, current: string, files: readonly PayloadFile[]): boolean {
   try {
-    using payload = openDirectoryAt(libc, directory, current);
+    using payload = openDirectoryAt(libc, directory, current, "refuse");
     const present = listFiles(libc, payload, "");
     if (present.length !== files.length) return false;
     return files.every((file) => {
@@ -83,7 +83,7 @@ function listFiles(libc: Libc, directory: Descriptor, relative: string): string[
   return readdirSync(directory.path, { withFileTypes: true }).flatMap((entry) => {
     const path = `${relative}${entry.name}`;
     if (!entry.isDirectory()) return [path];
-    using inner = openDirectoryAt(libc, directory, entry.name);
+    using inner = openDirectoryAt(libc, directory, entry.name, "refuse");
     return listFiles(libc, inner, `${path}/`);
   });
 }

@@ -8,9 +8,19 @@ import { makeDirectoryAt } from "./walk.ts";
 /** Nothing that is reached by a name beneath a held directory lies anywhere else. */
 const beneath = RESOLVE.BENEATH | RESOLVE.NO_SYMLINKS | RESOLVE.NO_MAGICLINKS;
 
-/** A directory by its path beneath another. @throws Errno ELOOP, EXDEV, ENOTDIR, ENOENT */
-export function openDirectoryAt(libc: Libc, above: Descriptor, path: string): Descriptor {
-  return new Descriptor(libc.openat2(above.fd, path, O.RDONLY | O.DIRECTORY | O.CLOEXEC, 0, beneath));
+/**
+ * A directory by its path beneath another.
+ * @param mounts whether what is mounted on the way may be entered
+ * @throws Errno ELOOP, EXDEV, ENOTDIR, ENOENT
+ */
+export function openDirectoryAt(
+  libc: Libc,
+  above: Descriptor,
+  path: string,
+  mounts: "enter" | "refuse" = "enter",
+): Descriptor {
+  const resolve = mounts === "enter" ? beneath : beneath | RESOLVE.NO_XDEV;
+  return new Descriptor(libc.openat2(above.fd, path, O.RDONLY | O.DIRECTORY | O.CLOEXEC, 0, resolve));
 }
 
 /** A file beneath a held directory. @throws Errno, EEXIST if it is to be made and is there */
@@ -32,7 +42,11 @@ export function makeDirectoriesAt(libc: Libc, above: Descriptor, path: string, m
   return current;
 }
 
-/** Removes what has this name, with all that is in it; no link is followed. What is not there is no error. */
+/**
+ * Removes what has this name, with all that is in it; no link is followed and no mount entered. What is not there is no
+ * error.
+ * @throws Errno EXDEV, EBUSY: something is mounted there, and stays
+ */
 export function removeTreeAt(libc: Libc, above: Descriptor, entry: Dirent): void {
   const path = `${above.path}/${entry.name}`;
   try {
@@ -40,7 +54,7 @@ export function removeTreeAt(libc: Libc, above: Descriptor, entry: Dirent): void
       unlinkSync(path);
       return;
     }
-    using directory = openDirectoryAt(libc, above, entry.name);
+    using directory = openDirectoryAt(libc, above, entry.name, "refuse");
     for (const inner of readdirSync(directory.path, { withFileTypes: true })) removeTreeAt(libc, directory, inner);
     rmdirSync(path);
   } catch (error) {
