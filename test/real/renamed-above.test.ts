@@ -92,6 +92,19 @@ describe("a directory above a FUSE mount that is renamed, of which the kernel te
     ).to.be.lessThan(1_000);
   });
 
+  it("holds up nobody who waits for a path there", async () => {
+    execFileSync("mount", ["-t", "tmpfs", "disk", `${place.path}/pod/x/m`]);
+    await exchange();
+    const watched = { root: "/", path: `${place.path}/pod/x/m/data/missing`, links: "follow" } as const;
+    const listening = async () => {
+      const cancel = host.wakes.path(watched, { woken: () => {}, deaf: () => {} });
+      await new Promise((resolve) => setImmediate(resolve));
+      await host.mountTable.read();
+      cancel();
+    };
+    expect(await stoodStill(listening)).to.be.lessThan(1_000);
+  });
+
   it("holds up nobody who looks at a target whose prefix is beneath it", async () => {
     execFileSync("mount", ["-t", "tmpfs", "disk", `${place.path}/pod/x/m`]);
     await exchange();

@@ -1,9 +1,10 @@
 import { isLocal, mayHang } from "../may-hang.ts";
 import { joinPath, type MountTable } from "../mount-table.ts";
 import type { Found, Ground } from "../wake-walk.ts";
-import { AT_EMPTY_PATH, AT_FDCWD, O, RESOLVE, S_IFMT } from "./constants.ts";
+import { AT_EMPTY_PATH, AT_STATX_DONT_SYNC, O, RESOLVE, S_IFMT } from "./constants.ts";
 import { Descriptor } from "./descriptor.ts";
 import { errnoOf } from "./errno.ts";
+import { openKnown } from "./known-walk.ts";
 import type { Libc, Statx } from "./libc.ts";
 import type { WakeCalls } from "./wake-calls.ts";
 import type { Inotify } from "./wake-inotify.ts";
@@ -50,11 +51,13 @@ export class LinuxGround implements Ground<OpenDirectory>, Disposable {
   root(): Found<OpenDirectory> {
     const { libc, table, root } = this.#input;
     if (mayHang(table, root)) return { kind: "deaf", why: "mayHang" };
-    const fd = this.#hold(libc.openat2(AT_FDCWD, root, O.PATH | O.DIRECTORY | O.CLOEXEC, 0, RESOLVE.NO_MAGICLINKS));
+    const opened = openKnown(libc, root, table);
+    this.#opened.push(opened);
+    const { fd } = opened;
     return {
       kind: "directory",
       directory: { fd, path: root },
-      identity: identityOf(libc.statx(fd, "", AT_EMPTY_PATH)),
+      identity: identityOf(libc.statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC)),
     };
   }
 
@@ -69,7 +72,9 @@ export class LinuxGround implements Ground<OpenDirectory>, Disposable {
     const resolve = mount === undefined ? oneName | RESOLVE.NO_XDEV : oneName;
     try {
       const fd = this.#hold(libc.openat2(directory.fd, name, O.PATH | O.NOFOLLOW | O.CLOEXEC, 0, resolve));
-      const stat = libc.statx(fd, "", AT_EMPTY_PATH);
+      const stat = libc.statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC);
+      // Another mount than the table has there: a directory above one was renamed, of which nobody is told.
+      if (mount !== undefined && stat.mountID !== mount.id) return { kind: "missing" };
       const identity = identityOf(stat);
       if ((stat.mode & S_IFMT) === symbolicLink) return { kind: "link", to: calls.readLink(fd), identity };
       const file = { fd, path };
