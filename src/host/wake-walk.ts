@@ -29,6 +29,8 @@ export interface WalkEnd {
 
 /** As many links as the kernel follows (path_resolution(7)). */
 const mostLinks = 40;
+/** Names looked up in one walk: 40 links of 4,095 bytes each could name 80,000. */
+const mostSteps = 256;
 
 /**
  * Walks a path as a lookup would, and listens on the way: in each directory for the name that the walk asks for, before it
@@ -41,12 +43,14 @@ export function walkListening<D>({ path, links, written }: WatchedPath, ground: 
   let above: D[] = [root.directory];
   let end = root.identity;
   let followed = 0;
+  let steps = 0;
   const left = segmentsOf(path);
   for (let name = left.shift(); name !== undefined; name = left.shift()) {
     if (name === "..") {
       if (above.length > 1) above.pop();
       continue;
     }
+    if (++steps > mostSteps) return { end: "too long", deaf: "limit" };
     const found = ground.look(above.at(-1) ?? root.directory, name);
     switch (found.kind) {
       case "missing":

@@ -1,3 +1,4 @@
+import { VolumeError } from "../../errors.ts";
 import type { Cancel, Timers } from "../../ports.ts";
 import type { MountTableSource } from "../ports.ts";
 import { type WalkEnd, walkListening } from "../wake-walk.ts";
@@ -50,11 +51,14 @@ export interface PathWakesDeps {
 export class PathWakes {
   readonly #deps: PathWakesDeps;
   readonly #watches = new Set<Watch>();
-  readonly #byWd = new Map<number, Set<Watch>>();
+  /** By inotify watch and name: events of names that nobody waits for must cost nothing, however many wait beside them. */
+  readonly #byWd = new Map<number, Map<string, Set<Watch>>>();
   #toWalk = new Set<Watch>();
   #walking = false;
   #inotify: Inotify | undefined;
   #unwatchTable: Cancel = () => {};
+  /** Why changes of the mount table are not heard. */
+  #tableDeaf: Deafness | undefined;
   #tableTimer: Cancel | undefined;
   #limitTimer: Cancel | undefined;
 
@@ -73,7 +77,7 @@ export class PathWakes {
       touched: false,
       settling: () => {},
     };
-    if (this.#watches.size === 0) this.#unwatchTable = this.#deps.mountTable.watch(() => this.#tableChanged());
+    if (this.#watches.size === 0) this.#hearTable();
     this.#watches.add(watch);
     this.#walkSoon([watch]);
     return () => this.#cancel(watch);
@@ -86,12 +90,25 @@ export class PathWakes {
     this.#listen(watch, new Map());
     if (this.#watches.size > 0) return;
     this.#unwatchTable();
+    this.#tableDeaf = undefined;
     this.#tableTimer?.();
     this.#tableTimer = undefined;
     this.#limitTimer?.();
     this.#limitTimer = undefined;
     this.#inotify?.close();
     this.#inotify = undefined;
+  }
+
+  #hearTable(): void {
+    this.#unwatchTable = () => {};
+    try {
+      this.#unwatchTable = this.#deps.mountTable.watch(() => this.#tableChanged());
+      this.#tableDeaf = undefined;
+    } catch (error) {
+      const code = errnoOf(error);
+      if (code === undefined && !(error instanceof VolumeError)) throw error;
+      this.#tableDeaf = code === undefined || limits.has(code) ? "limit" : "unsupported";
+    }
   }
 
   #tableChanged(): void {
@@ -112,23 +129,30 @@ export class PathWakes {
       const watches = this.#toWalk;
       this.#toWalk = new Set();
       const table = await this.#deps.mountTable.read().catch(() => undefined); // who reads it for a plan reports that
-      for (const watch of watches) if (table !== undefined && this.#watches.has(watch)) this.#walk(watch, table);
+      for (const watch of watches) {
+        if (!this.#watches.has(watch)) continue;
+        if (table === undefined) this.#tellDeaf(watch, "limit");
+        else this.#walk(watch, table);
+      }
     }
     this.#walking = false;
   }
 
   #walk(watch: Watch, table: Awaited<ReturnType<MountTableSource["read"]>>): void {
-    const { end, deaf } = this.#listenAnew(watch, table);
+    const { end, deaf = this.#tableDeaf } = this.#listenAnew(watch, table);
     const differs = watch.end !== undefined && watch.end !== end;
     const touched = watch.touched && end !== "missing";
     watch.end = end;
     watch.touched = false;
-    if (deaf === "limit") this.#tryAgain();
-    if (deaf !== watch.deaf) {
-      watch.deaf = deaf;
-      watch.listener.deaf(deaf);
-    }
+    this.#tellDeaf(watch, deaf);
     if (differs || touched) watch.listener.woken();
+  }
+
+  #tellDeaf(watch: Watch, deaf: Deafness | undefined): void {
+    if (deaf === "limit") this.#tryAgain();
+    if (deaf === watch.deaf) return;
+    watch.deaf = deaf;
+    watch.listener.deaf(deaf);
   }
 
   /** Walks, and listens to what the walk went through and to nothing else. */
@@ -154,16 +178,25 @@ export class PathWakes {
   #listen(watch: Watch, heard: ReadonlyMap<number, ReadonlySet<string>>): void {
     const before = watch.heard;
     watch.heard = heard;
-    for (const wd of heard.keys()) {
-      const watches = this.#byWd.get(wd);
-      if (watches === undefined) this.#byWd.set(wd, new Set([watch]));
-      else watches.add(watch);
+    for (const [wd, names] of heard) {
+      const byName = this.#byWd.get(wd) ?? new Map<string, Set<Watch>>();
+      this.#byWd.set(wd, byName);
+      for (const name of names) {
+        const watches = byName.get(name);
+        if (watches === undefined) byName.set(name, new Set([watch]));
+        else watches.add(watch);
+      }
     }
-    for (const wd of before.keys()) {
-      const watches = this.#byWd.get(wd);
-      if (heard.has(wd) || watches === undefined) continue;
-      watches.delete(watch);
-      if (watches.size > 0) continue;
+    for (const [wd, names] of before) {
+      const byName = this.#byWd.get(wd);
+      if (byName === undefined) continue;
+      for (const name of names) {
+        if (heard.get(wd)?.has(name) === true) continue;
+        const watches = byName.get(name);
+        watches?.delete(watch);
+        if (watches?.size === 0) byName.delete(name);
+      }
+      if (byName.size > 0) continue;
       this.#byWd.delete(wd);
       this.#inotify?.unwatch(wd);
     }
@@ -176,15 +209,17 @@ export class PathWakes {
       calls,
       timers,
       onEvent: (wd, name) => {
-        for (const watch of this.#byWd.get(wd) ?? []) {
-          const listensTo = watch.heard.get(wd)?.has(name) === true;
-          if (name === "" && listensTo) this.#written(watch);
-          else if (name === "" || listensTo) hit.add(watch);
+        const byName = this.#byWd.get(wd);
+        for (const watch of byName?.get(name) ?? []) {
+          if (name === "") this.#written(watch);
+          else hit.add(watch);
           if (watch.last?.wd === wd && watch.last.name === name) watch.touched = true;
         }
+        if (name !== "") return;
+        for (const [of, watches] of byName ?? []) if (of !== "") for (const watch of watches) hit.add(watch);
       },
       onGone: (wd) => {
-        for (const watch of this.#byWd.get(wd) ?? []) hit.add(watch);
+        for (const watches of this.#byWd.get(wd)?.values() ?? []) for (const watch of watches) hit.add(watch);
         this.#byWd.delete(wd);
       },
       onOverflow: () => {
@@ -209,6 +244,7 @@ export class PathWakes {
   #tryAgain(): void {
     this.#limitTimer ??= this.#deps.timers.after(limitMs, () => {
       this.#limitTimer = undefined;
+      if (this.#tableDeaf === "limit") this.#hearTable();
       this.#walkSoon([...this.#watches].filter(({ deaf }) => deaf === "limit"));
     });
   }

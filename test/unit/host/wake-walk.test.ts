@@ -83,4 +83,11 @@ describe("walkListening", () => {
     };
     expect(walkListening({ root: "/", path: "/a", links: "follow" }, ground).end).to.equal("no root");
   });
+
+  it("gives up after 256 names, however few links named them", () => {
+    const ground = new FakeGround({ a: {}, bomb: "a/../".repeat(300) });
+    const ended = walkListening({ root: "/", path: "/bomb", links: "follow" }, ground);
+    expect(ended.deaf).to.equal("limit");
+    expect(ground.heard).to.have.lengthOf(256);
+  });
 });
