@@ -94,7 +94,9 @@ describe("what comes between a look at a target and the call", () => {
         foreign(`${place.path}/away/target`);
       },
     };
-    expect(() => attachExactly(over, mount, on, target)).to.throw().with.property("errorClass", "uncertain");
+    expect(() => attachExactly(over, mount, on, target))
+      .to.throw()
+      .with.property("errorClass", "uncertain");
     expect(sources()).to.deep.equal(["scratch", "foreign"]);
   });
 

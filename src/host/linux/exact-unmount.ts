@@ -15,7 +15,7 @@ const closeInPool = promisify(close);
 const attempts = 16;
 
 /** What a file system without handles, or an agent without the right to use them, answers. */
-const noHandles: ReadonlySet<string> = new Set(["ENOTSUP", "EPERM", "EOVERFLOW", "ESTALE", "EINVAL"]);
+const noHandles: ReadonlySet<string> = new Set(["ENOTSUP", "EPERM", "EOVERFLOW", "EINVAL"]);
 
 /**
  * Unmounts the mount that `opened` holds, and no other. umount2(2) takes a path, and a descriptor of the mount would keep

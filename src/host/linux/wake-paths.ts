@@ -1,4 +1,3 @@
-import { VolumeError } from "../../errors.ts";
 import type { Cancel, Timers } from "../../ports.ts";
 import type { MountTableSource } from "../ports.ts";
 import { type WalkEnd, walkListening } from "../wake-walk.ts";
@@ -8,9 +7,8 @@ import type { Libc } from "./libc.ts";
 import type { WakeCalls } from "./wake-calls.ts";
 import { LinuxGround } from "./wake-ground.ts";
 import { Inotify } from "./wake-inotify.ts";
+import { deafnessOf, TableChanges } from "./wake-table.ts";
 
-/** Milliseconds after a change of the mount table within which paths are walked again: mounts come by the hundred. */
-const tableMs = 100;
 /**
  * Milliseconds after the last writer of a file has closed it. mkfs opens a device several times before it begins: whoever
  * looked in between, exclusively, would have it fail.
@@ -18,7 +16,6 @@ const tableMs = 100;
 const writtenMs = 500;
 /** Milliseconds after which a limit of the node is tried again. */
 const limitMs = 30_000;
-const limits = new Set(["EMFILE", "ENFILE", "ENOSPC", "ENOMEM"]);
 
 interface Watch {
   readonly place: WatchedPath;
@@ -50,20 +47,18 @@ export interface PathWakesDeps {
  */
 export class PathWakes {
   readonly #deps: PathWakesDeps;
+  readonly #changes: TableChanges;
   readonly #watches = new Set<Watch>();
-  /** By inotify watch and name: events of names that nobody waits for must cost nothing, however many wait beside them. */
+  /** By inotify watch and name. */
   readonly #byWd = new Map<number, Map<string, Set<Watch>>>();
   #toWalk = new Set<Watch>();
   #walking = false;
   #inotify: Inotify | undefined;
-  #unwatchTable: Cancel = () => {};
-  /** Why changes of the mount table are not heard. */
-  #tableDeaf: Deafness | undefined;
-  #tableTimer: Cancel | undefined;
   #limitTimer: Cancel | undefined;
 
   constructor(deps: PathWakesDeps) {
     this.#deps = deps;
+    this.#changes = new TableChanges({ ...deps, onChange: () => this.#walkSoon(this.#watches) });
   }
 
   watch(place: WatchedPath, listener: WakeListener): Cancel {
@@ -77,7 +72,7 @@ export class PathWakes {
       touched: false,
       settling: () => {},
     };
-    if (this.#watches.size === 0) this.#hearTable();
+    if (this.#watches.size === 0) this.#changes.listen();
     this.#watches.add(watch);
     this.#walkSoon([watch]);
     return () => this.#cancel(watch);
@@ -89,33 +84,11 @@ export class PathWakes {
     watch.settling();
     this.#listen(watch, new Map());
     if (this.#watches.size > 0) return;
-    this.#unwatchTable();
-    this.#tableDeaf = undefined;
-    this.#tableTimer?.();
-    this.#tableTimer = undefined;
+    this.#changes.close();
     this.#limitTimer?.();
     this.#limitTimer = undefined;
     this.#inotify?.close();
     this.#inotify = undefined;
-  }
-
-  #hearTable(): void {
-    this.#unwatchTable = () => {};
-    try {
-      this.#unwatchTable = this.#deps.mountTable.watch(() => this.#tableChanged());
-      this.#tableDeaf = undefined;
-    } catch (error) {
-      const code = errnoOf(error);
-      if (code === undefined && !(error instanceof VolumeError)) throw error;
-      this.#tableDeaf = code === undefined || limits.has(code) ? "limit" : "unsupported";
-    }
-  }
-
-  #tableChanged(): void {
-    this.#tableTimer ??= this.#deps.timers.after(tableMs, () => {
-      this.#tableTimer = undefined;
-      this.#walkSoon(this.#watches);
-    });
   }
 
   #walkSoon(watches: Iterable<Watch>): void {
@@ -139,7 +112,7 @@ export class PathWakes {
   }
 
   #walk(watch: Watch, table: Awaited<ReturnType<MountTableSource["read"]>>): void {
-    const { end, deaf = this.#tableDeaf } = this.#listenAnew(watch, table);
+    const { end, deaf = this.#changes.deaf } = this.#listenAnew(watch, table);
     const differs = watch.end !== undefined && watch.end !== end;
     const touched = watch.touched && end !== "missing";
     watch.end = end;
@@ -171,7 +144,7 @@ export class PathWakes {
     } catch (error) {
       const code = errnoOf(error);
       if (code === undefined) throw error;
-      return { end: `failed ${code}`, deaf: limits.has(code) ? "limit" : "unsupported" };
+      return { end: `failed ${code}`, deaf: deafnessOf(code) };
     }
   }
 
@@ -190,8 +163,7 @@ export class PathWakes {
     for (const [wd, names] of before) {
       const byName = this.#byWd.get(wd);
       if (byName === undefined) continue;
-      for (const name of names) {
-        if (heard.get(wd)?.has(name) === true) continue;
+      for (const name of names.difference(heard.get(wd) ?? new Set())) {
         const watches = byName.get(name);
         watches?.delete(watch);
         if (watches?.size === 0) byName.delete(name);
@@ -215,8 +187,8 @@ export class PathWakes {
           else hit.add(watch);
           if (watch.last?.wd === wd && watch.last.name === name) watch.touched = true;
         }
-        if (name !== "") return;
-        for (const [of, watches] of byName ?? []) if (of !== "") for (const watch of watches) hit.add(watch);
+        const all = name === "" ? byName : undefined;
+        for (const [of, watches] of all ?? []) if (of !== "") for (const watch of watches) hit.add(watch);
       },
       onGone: (wd) => {
         for (const watches of this.#byWd.get(wd)?.values() ?? []) for (const watch of watches) hit.add(watch);
@@ -244,7 +216,7 @@ export class PathWakes {
   #tryAgain(): void {
     this.#limitTimer ??= this.#deps.timers.after(limitMs, () => {
       this.#limitTimer = undefined;
-      if (this.#tableDeaf === "limit") this.#hearTable();
+      if (this.#changes.deaf === "limit") this.#changes.listen();
       this.#walkSoon([...this.#watches].filter(({ deaf }) => deaf === "limit"));
     });
   }
