@@ -24,6 +24,8 @@ describe("PathWakes on the real kernel", () => {
   let mountTable: MountTableSource;
   /** Whether a change of the mount table, of which there is one when it begins to be watched, has paths walked again. */
   let hearsMounts: boolean;
+  /** Milliseconds after which all that waits for a time is done. */
+  let soon: number;
 
   beforeEach(() => {
     space = scratch();
@@ -41,6 +43,7 @@ describe("PathWakes on the real kernel", () => {
     };
     const table = new LinuxMountTable("self", realSystem(silent));
     hearsMounts = true;
+    soon = Number.POSITIVE_INFINITY;
     mountTable = {
       read: () => table.read(),
       watch: (onChange) => table.watch(() => hearsMounts && onChange()),
@@ -53,7 +56,7 @@ describe("PathWakes on the real kernel", () => {
     new PathWakes({
       libc: loadLibc(),
       calls: given,
-      timers: systemTimers,
+      timers: { after: (ms, action) => systemTimers.after(Math.min(ms, soon), action) },
       mountTable,
     });
   const at = (path: string) => `${space.path}/root${path}`;
@@ -219,4 +222,36 @@ describe("PathWakes on the real kernel", () => {
       await heard.after("a name", () => mkdirSync(at("/srv/x")));
     });
   }
+
+  it("says that a limit is reached when the mount table cannot be watched, and hears again when there is room", async () => {
+    let full = true;
+    const { watch } = mountTable;
+    mountTable = {
+      ...mountTable,
+      watch: (onChange) => {
+        if (full) throw Object.assign(new Error("EMFILE"), { code: "EMFILE" });
+        return watch(onChange);
+      },
+    };
+    soon = 50;
+    using heard = await listen("/srv/x", {}, pathsWith(calls));
+    await until("it to be deaf", 1_000, () => heard.deaf === "limit");
+    full = false;
+    await until("it to be heard again", 1_000, () => heard.deaf === undefined);
+    await heard.after("a mount on the way", () => {
+      execFileSync("mount", ["-t", "tmpfs", "any", at("/srv")]);
+      mkdirSync(at("/srv/x"));
+    });
+  });
+
+  it("says that a limit is reached while the mount table cannot be read, and hears again when it can", async () => {
+    let full = true;
+    const { read } = mountTable;
+    mountTable = { ...mountTable, read: () => (full ? Promise.reject(new Error("EMFILE")) : read()) };
+    soon = 50;
+    using heard = await listen("/srv/x", {}, pathsWith(calls));
+    await until("it to be deaf", 1_000, () => heard.deaf === "limit");
+    full = false;
+    await until("it to be heard again", 1_000, () => heard.deaf === undefined);
+  });
 });

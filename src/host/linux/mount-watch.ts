@@ -19,28 +19,27 @@ const EPOLLET = 2 ** 31;
  * lost, so that `onChange` is called after that in any case.
  * @param path a mountinfo file of /proc
  * @param events a descriptor that is readable after changes, too, and is read by somebody else
+ * @throws Errno EMFILE and the like; nothing stays open then
  */
 export function watchMountTable(path: string, events: number | undefined, onChange: () => void): Cancel {
   const epoll = loadEpoll();
+  using opened = new DisposableStack();
   const mountinfo = openSync(path, "r");
+  opened.defer(() => closeSync(mountinfo));
   const epfd = epoll.create();
+  opened.defer(() => closeSync(epfd));
   epoll.add(epfd, mountinfo, EPOLLPRI);
   if (events !== undefined) epoll.add(epfd, events, EPOLLIN + EPOLLET);
   const handle = koffi.node.poll(epfd, { readable: true }, () => {
     epoll.drain(epfd);
     onChange();
   });
-  let cancelled = false;
+  opened.defer(() => handle.close());
+  const all = opened.move();
   setImmediate(() => {
-    if (!cancelled) onChange();
+    if (!all.disposed) onChange();
   });
-  return () => {
-    if (cancelled) return;
-    cancelled = true;
-    handle.close();
-    closeSync(epfd);
-    closeSync(mountinfo);
-  };
+  return () => all.dispose();
 }
 
 function loadEpoll() {

@@ -1,0 +1,64 @@
+import { VolumeError } from "../../errors.ts";
+import type { Cancel, Timers } from "../../ports.ts";
+import type { MountTableSource } from "../ports.ts";
+import type { Deafness } from "../wakes.ts";
+import { errnoOf } from "./errno.ts";
+
+/** Milliseconds after a change of the mount table after which it is told of: mounts come by the hundred. */
+const tableMs = 100;
+const limits = new Set(["EMFILE", "ENFILE", "ENOSPC", "ENOMEM"]);
+
+/** Why nothing can be heard after a call failed with this errno. */
+export function deafnessOf(code: string): Deafness {
+  return limits.has(code) ? "limit" : "unsupported";
+}
+
+export interface TableChangesDeps {
+  readonly timers: Timers;
+  readonly mountTable: MountTableSource;
+  onChange(): void;
+}
+
+/** Tells of changes of the mount table, once for all that come within a moment. */
+export class TableChanges {
+  readonly #deps: TableChangesDeps;
+  #unwatch: Cancel = () => {};
+  #timer: Cancel | undefined;
+  #deaf: Deafness | undefined;
+
+  constructor(deps: TableChangesDeps) {
+    this.#deps = deps;
+  }
+
+  /** Why changes are not heard, though they should be. */
+  get deaf(): Deafness | undefined {
+    return this.#deaf;
+  }
+
+  /** Begins to listen, or is deaf. */
+  listen(): void {
+    try {
+      this.#unwatch = this.#deps.mountTable.watch(() => this.#changed());
+      this.#deaf = undefined;
+    } catch (error) {
+      const code = errnoOf(error);
+      if (code === undefined && !(error instanceof VolumeError)) throw error;
+      this.#deaf = code === undefined ? "limit" : deafnessOf(code); // a table that cannot be read may be later
+    }
+  }
+
+  close(): void {
+    this.#unwatch();
+    this.#unwatch = () => {};
+    this.#timer?.();
+    this.#timer = undefined;
+    this.#deaf = undefined;
+  }
+
+  #changed(): void {
+    this.#timer ??= this.#deps.timers.after(tableMs, () => {
+      this.#timer = undefined;
+      this.#deps.onChange();
+    });
+  }
+}
