@@ -1,4 +1,3 @@
-import { findCondition } from "../api/conditions.ts";
 import { resource } from "../api/names.ts";
 import type { NodeVolumeIntentStatus } from "../api/types.gen.ts";
 import { ApiError } from "../kube/api-error.ts";
@@ -7,10 +6,9 @@ import { createKeyedQueue, type KeyedQueue } from "../kube/keyed-queue.ts";
 import { mergeDiff } from "../kube/merge-diff.ts";
 import type { Reflector } from "../kube/reflector.ts";
 import type { System } from "../ports.ts";
-import { driftOf } from "./drift.ts";
 import type { IntentEntry } from "./intents.ts";
+import { isPassing, isReady, isUnderWay } from "./passing.ts";
 import type { Plan, VolumePlan } from "./plan.ts";
-import { standingOf } from "./standing.ts";
 import { type AgentStatus, statusOf } from "./status-of.ts";
 import { refusalRemedy, type Vitals } from "./vitals.ts";
 
@@ -108,17 +106,10 @@ export class Reporter {
     }
   }
 
-  /** Whether a step begins or runs that makes of this status a passing one (isPassing), without a look at the status itself. */
   #isUnderWay(name: string): boolean {
     const volume = this.#volumes.get(name);
     const status = this.#deps.intents.store.get(name)?.raw.status;
-    if (volume === undefined || status === undefined || status.lastError !== undefined) return false;
-    if (isReady(status) || this.#failed.has(name)) return false;
-    const { phase, running, operation, failure, hanging, problems } = volume;
-    const isHindered = failure !== undefined || hanging !== undefined || problems.size > 0;
-    if (isHindered || (phase !== "setUp" && phase !== "tearDown")) return false;
-    if ((running ?? operation?.kind ?? "observe") === "observe") return false;
-    return driftOf(volume) === undefined && standingOf(volume).ready !== "True";
+    return volume !== undefined && status !== undefined && !this.#failed.has(name) && isUnderWay(status, volume);
   }
 
   #now(): number {
@@ -181,22 +172,6 @@ function isWaitedFor(before: NodeVolumeIntentStatus, after: AgentStatus): boolea
   return (
     after.inUse === false && (after.state === "Released" || after.state === "Retained") && before.state !== after.state
   );
-}
-
-/**
- * Whether a state will end by itself, and soon. Not, if what is shown says that the volume is ready: that claims more than is
- * so, and is corrected within the usual time (law L10).
- */
-function isPassing(before: NodeVolumeIntentStatus, after: AgentStatus): boolean {
-  const { state, waiting, drift, lastError } = after;
-  const isHindered = waiting !== undefined || drift !== undefined || lastError !== undefined;
-  return state !== undefined && passing.has(state) && !isHindered && !isReady(before);
-}
-
-const passing: ReadonlySet<string> = new Set(["Staging", "Mounting", "Updating", "Unmounting"]);
-
-function isReady({ conditions }: NodeVolumeIntentStatus | AgentStatus): boolean {
-  return findCondition(conditions, "Ready")?.status === "True";
 }
 
 /** Whether a patch changes nothing but how often, and when, something was and will be tried. */
