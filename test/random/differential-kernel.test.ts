@@ -71,10 +71,17 @@ function inEach(places: readonly string[], outcomes: { readonly [operation: stri
 }
 
 describe("the simulated kernel", () => {
+  let base: string | undefined;
+
+  afterEach(() => {
+    if (base !== undefined) rmdirSync(base); // not what is in it: by now nothing is, or a mount is left
+    base = undefined;
+  });
+
   it("does and shows what the real one does, whatever the agent and people do", async function () {
     need(this, "root");
     this.timeout(30 * 60_000);
-    const base = mkdtempSync(join(tmpdir(), "nvo-differential-"));
+    base = mkdtempSync(join(tmpdir(), "nvo-differential-"));
     const sightings = new Sightings();
     const { timers } = realSystem(silent);
     {
@@ -95,7 +102,6 @@ describe("the simulated kernel", () => {
         throw new Error(`seed ${seed}, agent in ${place}:\n${told}\n${text}`);
       }
     }
-    rmdirSync(base);
     console.log(`    ${count} sequences of ${operationsEach} operations, and what came of them:\n${sightings}`);
     const expected = Object.entries(expectedOutcomes).flatMap(([operation, of]) =>
       of.map((one) => `${operation}: ${one}`),

@@ -1,4 +1,5 @@
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { build, stop } from "esbuild";
 import { root } from "../../../hack/lib/root.ts";
@@ -12,15 +13,15 @@ export interface Programs {
 
 /**
  * Bundles what tests of a real agent start: from source each of its children would take longer to start than an operation
- * may take. They are gone with this process.
+ * may take. They are gone with this process; if it is killed, with the sandbox, whose own the directory is.
  * @param more other entry points, by name, as paths from test/lib
  */
 export async function buildPrograms<More extends string = never>(
   more?: Readonly<Record<More, string>>,
 ): Promise<Programs & Readonly<Record<More, string>>> {
-  mkdirSync(join(root, "dist"), { recursive: true });
-  const outdir = mkdtempSync(join(root, "dist", "test-programs-"));
+  const outdir = mkdtempSync(join(tmpdir(), "nvo-programs-"));
   process.once("exit", () => rmSync(outdir, { recursive: true }));
+  symlinkSync(join(root, "node_modules"), join(outdir, "node_modules")); // where they find what is not bundled
   const entries = { agent: "agent/agent-main.ts", child: "child-entry.ts", fuse: "fuse/server-main.ts", ...more };
   await build({
     entryPoints: Object.fromEntries(
