@@ -163,7 +163,8 @@ export class PathWakes {
     for (const [wd, names] of before) {
       const byName = this.#byWd.get(wd);
       if (byName === undefined) continue;
-      for (const name of names.difference(heard.get(wd) ?? new Set())) {
+      for (const name of names) {
+        if (heard.get(wd)?.has(name)) continue;
         const watches = byName.get(name);
         watches?.delete(watch);
         if (watches?.size === 0) byName.delete(name);
