@@ -20,7 +20,7 @@ export class Heard implements Disposable {
   }
 
   /** Waits for the next wake after those that were there. @throws Error if none comes in time */
-  async after(what: string, change: () => unknown, ms = 1_000): Promise<void> {
+  async after(what: string, change: () => unknown, ms = 10_000): Promise<void> {
     const before = this.wakes;
     await change();
     await until(`a wake after ${what}`, ms, () => this.wakes > before);

@@ -1,6 +1,5 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { closeSync, mkdirSync, openSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
 import type { NodeVolumeIntentStatus } from "../../src/api/types.gen.ts";
 import { KernelAgent } from "../lib/agent/kernel-agent.ts";
@@ -17,6 +16,9 @@ const soonMs = 1_000;
  * other tests run.
  */
 const soonByChildMs = 4_000;
+/** Attempts after which the next one is further off than these: 2 to 4 s, and 4 to 8. */
+const grown = 4;
+const grownByChild = 5;
 
 describe("an agent whose volumes wait, when the cause goes", () => {
   let programs: Programs;
@@ -51,10 +53,10 @@ describe("an agent whose volumes wait, when the cause goes", () => {
     return performance.now() - begin;
   };
 
-  for (const faultMs of [5_000, 20_000, 70_000]) {
-    it(`sources that appear after ${faultMs / 1000} s, in every way, are mounted within a second`, async function () {
-      if (faultMs > 5_000 && !full()) need(this, "full");
-      this.timeout(faultMs + 30_000);
+  for (const attempts of full() ? [4, 6, 8] : [4]) {
+    it(`sources that appear after ${attempts} attempts, in every way, are mounted within a second`, async function () {
+      const longestMs = 500 * 2 ** attempts + 10_000;
+      this.timeout(longestMs + 30_000);
       mkdirSync(src("parent"));
       mkdirSync(src("over"));
       mkdirSync(src("elsewhere/data"), { recursive: true });
@@ -82,7 +84,7 @@ describe("an agent whose volumes wait, when the cause goes", () => {
       ];
       for (const [name, path] of ways) wantPath(name, path);
       await Promise.all(ways.map(([name]) => waits(name, "SourceNotFound")));
-      await sleep(faultMs);
+      await Promise.all(ways.map(([name]) => agent.failed(name, attempts, longestMs)));
       const times: string[] = [];
       for (const [name, , change] of ways) {
         const ms = await took(name, change);
@@ -103,7 +105,7 @@ describe("an agent whose volumes wait, when the cause goes", () => {
     }
     await waits("link", "SymlinkInPath");
     await waits("file", "TargetNotDirectory");
-    await sleep(2_000);
+    for (const name of ["link", "file"]) await agent.failed(name, grown);
     for (const name of ["link", "file"]) {
       expect(await took(name, () => rmSync(agent.target(name))), name).to.be.below(soonMs);
     }
@@ -116,7 +118,7 @@ describe("an agent whose volumes wait, when the cause goes", () => {
     running.push(user);
     agent.revoke("used");
     await waits("used", "TargetBusy");
-    await sleep(4_000);
+    await agent.failed("used", grown);
     const ms = await took(
       "used",
       () => user.kill("SIGKILL"),
@@ -132,7 +134,7 @@ describe("an agent whose volumes wait, when the cause goes", () => {
     execFileSync("mount", ["-t", "tmpfs", "sub", `${agent.target("parent")}/sub`]);
     agent.revoke("parent");
     await agent.status("parent", "something in the way", ({ waiting }) => waiting !== undefined);
-    await sleep(4_000);
+    await agent.failed("parent", grown);
     const unmount = () => execFileSync("umount", [`${agent.target("parent")}/sub`]);
     expect(await took("parent", unmount, ({ state }) => state === "Released")).to.be.below(soonMs);
   });
@@ -142,7 +144,7 @@ describe("an agent whose volumes wait, when the cause goes", () => {
     using disk = loopDevice(agent.path, "disk", 32);
     want("disk", { source: { local: { path: disk.path } } });
     await waits("disk", "FilesystemMissing");
-    await sleep(4_000);
+    await agent.failed("disk", grownByChild);
     const format = () => execFileSync("mkfs.ext4", ["-q", disk.path], { stdio: "ignore" });
     await until("no look at the disk to be in the way of mkfs", 10_000, () => succeeds(format));
     expect(await took("disk", () => {})).to.be.below(soonByChildMs);
@@ -158,7 +160,7 @@ describe("an agent whose volumes wait, when the cause goes", () => {
     execFileSync("mount", [disk.path, src("by-hand")]);
     want("disk", { source: { local: { path: disk.path } } });
     await waits("disk", "DeviceBusy");
-    await sleep(4_000);
+    await agent.failed("disk", grownByChild);
     expect(await took("disk", () => execFileSync("umount", [src("by-hand")])), "mounted").to.be.below(soonByChildMs);
     agent.revoke("disk");
     await agent.status("disk", "released", ({ state }) => state === "Released");
@@ -167,7 +169,7 @@ describe("an agent whose volumes wait, when the cause goes", () => {
     want("again", { source: { local: { path: disk.path } } });
     try {
       await waits("again", "DeviceBusy");
-      await sleep(4_000);
+      await agent.failed("again", grownByChild);
     } finally {
       closeSync(held);
     }

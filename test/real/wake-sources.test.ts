@@ -1,6 +1,6 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, readdirSync, readlinkSync, rmSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, readlinkSync, rmSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect } from "chai";
 import { startTimeOf } from "../../src/host/linux/child-runner.ts";
@@ -16,16 +16,17 @@ import { silent } from "../lib/silent-log.ts";
 import { until } from "../lib/until.ts";
 import { scratch } from "./scratch.ts";
 
-const mountTable = new LinuxMountTable("self", realSystem(silent));
-
 describe("linuxWakes on the real kernel", () => {
   let wakes: Wakes;
+  let mountTable: LinuxMountTable;
   const started: ChildProcess[] = [];
   beforeEach(() => {
+    mountTable = new LinuxMountTable("self", realSystem(silent));
     wakes = linuxWakes({ libc: loadLibc(), system: realSystem(silent), mountTable, onChildEnded: () => () => {} });
   });
   afterEach(() => {
     for (const child of started.splice(0)) child.kill("SIGKILL");
+    mountTable.close();
   });
 
   const start = (...[file, ...args]: [string, ...string[]]) => {
@@ -69,7 +70,7 @@ describe("linuxWakes on the real kernel", () => {
     await once(child, "exit");
     using gone = new Heard((listener) => wakes.process({ pid }, listener));
     using other = new Heard((listener) => wakes.process({ pid: process.pid, startTime: 1 }, listener));
-    await until("both to be told of", 1_000, () => gone.wakes === 1 && other.wakes === 1);
+    await until("both to be told of", 10_000, () => gone.wakes === 1 && other.wakes === 1);
   });
 
   it("process: holds nothing of /proc open, which would keep a mount namespace alive", () => {
@@ -104,7 +105,7 @@ describe("linuxWakes on the real kernel", () => {
     const number = 4000 + (process.pid % 1000);
     const path = `/dev/nvo-wake-${number}`;
     using heard = new Heard((listener) => wakes.path({ root: "/", path, links: "follow" }, listener));
-    await until("the table to be read", 1_000, () => true);
+    await until("/dev to be listened to", 10_000, () => inotifyWatches() > 0);
     try {
       await heard.after("mknod", () => execFileSync("mknod", [path, "b", "7", `${number}`]));
     } finally {
@@ -113,17 +114,29 @@ describe("linuxWakes on the real kernel", () => {
   });
 
   it("leaves nothing open behind", async () => {
+    await mountTable.read(); // which opens what stays open as long as the table
     const before = openFiles();
     const heard = [
       new Heard((listener) => wakes.path({ root: "/", path: "/nowhere", links: "follow" }, listener)),
       new Heard((listener) => wakes.devices(listener)),
       new Heard((listener) => wakes.process({ pid: process.pid }, listener)),
     ];
-    await until("all to be open", 1_000, () => openFiles() > before + 2);
+    await until("all to be open", 10_000, () => openFiles() > before + 2);
     for (const one of heard) one[Symbol.dispose]();
     expect(openFiles()).to.equal(before);
   });
 });
+
+/** What all inotify instances of this process listen to. */
+function inotifyWatches(): number {
+  const infos = readdirSync("/proc/self/fd")
+    .filter((fd) => linkAt(`/proc/self/fd/${fd}`).includes("inotify"))
+    .map((fd) => readFileSync(`/proc/self/fdinfo/${fd}`, "utf8"));
+  return infos
+    .join("")
+    .split("\n")
+    .filter((line) => line.startsWith("inotify ")).length;
+}
 
 function linkAt(path: string): string {
   try {

@@ -23,9 +23,16 @@ process.on("message", (order: Order) => {
 process.on("disconnect", () => process.kill(process.pid, "SIGKILL"));
 
 const libc = loadLibc();
-const logger: Logger = log
-  ? { ...silent, info: print, warn: print, error: print, child: () => logger }
-  : { ...silent, error: print, child: () => logger };
+const logger: Logger = {
+  ...silent,
+  ...(log && { info: print }),
+  warn(message, meta) {
+    if (log) print(message, meta);
+    if (message === "failed") tell({ name: String(meta?.["intent"]), attempts: Number(meta?.["attempts"]) });
+  },
+  error: print,
+  child: () => logger,
+};
 const system = realSystem(logger);
 const ranBefore = prepareStateDirectories(libc, stateDir);
 const host = linuxHost({ stateDir, ranBefore, childCommand, system, libc });

@@ -20,7 +20,11 @@ export interface AgentOptions {
 }
 
 export type Order = { readonly write: NodeVolumeIntent } | { readonly revoke: string };
-export type Word = { readonly started: true } | { readonly name: string; readonly status: NodeVolumeIntentStatus };
+export type Word =
+  | { readonly started: true }
+  | { readonly name: string; readonly status: NodeVolumeIntentStatus }
+  /** How often what is done to a volume has failed: not each time is in a status. */
+  | { readonly name: string; readonly attempts: number };
 
 const startMs = 20_000;
 
@@ -32,6 +36,7 @@ export class KernelAgent implements AsyncDisposable {
   readonly path: string;
   /** What the statuses said last. */
   readonly statuses = new Map<string, NodeVolumeIntentStatus>();
+  readonly #attempts = new Map<string, number>();
   readonly #intents = new Map<string, NodeVolumeIntent>();
   readonly #heard = new EventEmitter().setMaxListeners(0);
   readonly #programs: Pick<Programs, "agent" | "child">;
@@ -79,7 +84,8 @@ export class KernelAgent implements AsyncDisposable {
       agent.once("exit", () => reject(new Error("the agent has ended")));
       agent.on("message", (word: Word) => {
         if ("started" in word) return resolve();
-        this.statuses.set(word.name, word.status);
+        if ("attempts" in word) this.#attempts.set(word.name, word.attempts);
+        else this.statuses.set(word.name, word.status);
         this.#heard.emit("status");
       });
     });
@@ -142,6 +148,16 @@ export class KernelAgent implements AsyncDisposable {
 
   waitsFor(name: string, reason: string, ms?: number): Promise<NodeVolumeIntentStatus> {
     return this.status(name, `waiting for ${reason}`, (status) => status.waiting?.reason === reason, ms);
+  }
+
+  /** Resolves once an operation on a volume has failed so often: from then on its delay is 250 to 500 ms times 2^(times-1). */
+  async failed(name: string, times: number, ms = startMs): Promise<void> {
+    const signal = AbortSignal.timeout(ms);
+    while ((this.#attempts.get(name) ?? 0) < times) {
+      await once(this.#heard, "status", { signal }).catch((error: unknown) => {
+        throw signal.aborted ? new Error(`waited ${ms / 1000} s for ${name} to fail ${times} times`) : error;
+      });
+    }
   }
 
   /** The kernel's mounts beneath the node's directory, oldest first. */
