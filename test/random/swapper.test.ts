@@ -8,7 +8,7 @@ import { Swapper } from "../lib/swapper/swapper.ts";
 import { targetRaces } from "../lib/swapper/target-races.ts";
 
 /** Tries of each operation, divided among the ways to swap its path. */
-const tries = full() ? 100_000 : 2_000;
+const tries = full() ? 100_000 : 1_000;
 
 describe("paths that are swapped while they are walked", function () {
   this.timeout(full() ? 60 * 60_000 : 300_000);

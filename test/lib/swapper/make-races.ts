@@ -32,6 +32,7 @@ const nothing = () => new VolumeError("SourceNotFound", "final", "it is not ther
 
 const inspecting = (name: string, by: InProcessMounter): Race => ({
   name,
+  errnos: by === following ? [] : ["ELOOP"],
   strategies: ofSource,
   async attempt(world) {
     const info = await by.inspect(source(world, "/src/sub"));
@@ -43,6 +44,7 @@ const inspecting = (name: string, by: InProcessMounter): Race => ({
 
 const makingSource = (kind: "directory" | "file"): Race => ({
   name: `makeSource of a ${kind}`,
+  errnos: ["ENOENT"],
   strategies: (world) => ofSource(world).slice(0, 3),
   attempt: (world) => mounter.makeSource(source(world, "/src/new/made"), kind, 0o755),
   reset(world) {
@@ -58,6 +60,7 @@ const bindingSource = (name: string, by: InProcessMounter): Race => {
   const target = (world: World): TargetPath => targetOf(world);
   return {
     name,
+    errnos: by === following ? [] : ["ELOOP"],
     strategies: ofSource,
     async prepare(world) {
       const info = await mounter.inspect(source(world, "/src/sub"));
@@ -76,6 +79,7 @@ const bindingSource = (name: string, by: InProcessMounter): Race => {
 
 const makingTarget = (kind: "directory" | "file"): Race => ({
   name: `makeTarget of a ${kind}`,
+  errnos: ["ENOENT"],
   strategies: (world) => [
     ...above(world),
     exchange(world.at("prefix/dir/target"), world.at("prefix/dir/leaflink"), "exchange of the target with a link"),
@@ -91,6 +95,7 @@ const makingTarget = (kind: "directory" | "file"): Race => ({
 
 const makingDeep: Race = {
   name: "makeTarget with directories above it",
+  errnos: ["ENOENT"],
   strategies: (world) => [
     ...above(world),
     exchange(world.at("prefix/dir/foreign"), world.at("prefix/dir/full"), "exchange with another's mount"),
@@ -129,6 +134,7 @@ const removing = (kind: "directory" | "file"): Race => {
   };
   return {
     name: `removeTarget of a ${kind}`,
+    errnos: kind === "directory" ? ["ENOTDIR"] : ["EISDIR"],
     strategies: (world) => [
       ...above(world),
       exchange(world.at("prefix/dir/target"), world.at("prefix/dir/leaflink"), "exchange of the target with a link"),

@@ -7,10 +7,12 @@ import type { Swapper } from "./swapper.ts";
 /** One operation that takes a path, and how the path is changed under it. */
 export interface Race {
   readonly name: string;
+  /** Errnos with which a swap may have it refused, as the last part or one on the way has gone or become another kind. */
+  readonly errnos: readonly string[];
   strategies(world: World): readonly Strategy[];
   /** Brings about what an attempt needs, before the swapper runs. */
   prepare?(world: World): Promise<void>;
-  /** One try. Rejects with VolumeError or Errno if the operation refuses; with anything else if it did harm. */
+  /** One try. Rejects with a VolumeError or one of `errnos` if the operation refuses; with anything else if it did harm. */
   attempt(world: World): Promise<void>;
   /** Undoes what an attempt did. The swapper runs meanwhile. */
   reset?(world: World): void;
@@ -34,7 +36,7 @@ export async function run(
   swapper.swap(strategy);
   try {
     for (let n = 1; n <= attempts; n++) {
-      const outcome = await outcomeOf(() => race.attempt(world));
+      const outcome = await outcomeOf(race, world);
       outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
       race.reset?.(world);
       if (n % lookEvery === 0) world.canary.expectMounts();
@@ -52,14 +54,14 @@ export async function run(
   return { outcomes, changes };
 }
 
-async function outcomeOf(attempt: () => Promise<void>): Promise<string> {
+async function outcomeOf(race: Race, world: World): Promise<string> {
   try {
-    await attempt();
+    await race.attempt(world);
     return "done";
   } catch (error) {
     if (error instanceof VolumeError) return error.reason;
     const code = errnoOf(error);
-    if (code === undefined || code.startsWith("ERR_")) throw error; // an assertion, or a fault of the program
-    return code;
+    if (code !== undefined && race.errnos.includes(code)) return code;
+    throw error; // an assertion, a fault of the program, or an errno that no swap explains
   }
 }

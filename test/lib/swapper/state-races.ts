@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, statSync, writeFileSync } from "node:fs";
 import { basename, dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect } from "chai";
@@ -9,7 +9,7 @@ import { errnoOf } from "../../../src/host/linux/errno.ts";
 import { InProcessMounter } from "../../../src/host/linux/in-process-mounter.ts";
 import { loadLibc } from "../../../src/host/linux/libc.ts";
 import { LinuxDirectories } from "../../../src/host/linux/linux-directories.ts";
-import type { DirectoryID, PayloadFile } from "../../../src/host/ports.ts";
+import type { PayloadFile } from "../../../src/host/ports.ts";
 import { realSystem } from "../../../src/system.ts";
 import { silent } from "../silent-log.ts";
 import type { World } from "./arena.ts";
@@ -77,6 +77,7 @@ function remake(world: World): void {
 export const stateRaces: readonly Race[] = [
   {
     name: "Directories.make",
+    errnos: ["ENOENT"],
     strategies: (world) => ofData(world).slice(0, 3),
     async attempt(world) {
       await directories(world).make(`${place(world)}/sub`, 0o755);
@@ -84,6 +85,7 @@ export const stateRaces: readonly Race[] = [
   },
   {
     name: "Directories.identify",
+    errnos: [],
     strategies: ofData,
     async attempt(world) {
       const found = await directories(world).identify(place(world));
@@ -93,12 +95,14 @@ export const stateRaces: readonly Race[] = [
   },
   {
     name: "Directories.remove",
+    errnos: ["ENOTDIR"],
     strategies: ofData,
     attempt: (world) => directories(world).remove(place(world)),
     reset: remake,
   },
   {
     name: "Directories.writePayload",
+    errnos: ["ENOENT"],
     strategies: (world) => [
       ...ofData(world).slice(0, 3),
       replaceByLink(world.at("state/data/k/..data"), world.at("outside")),
@@ -110,6 +114,7 @@ export const stateRaces: readonly Race[] = [
   discarding(),
   {
     name: "emptyTrash",
+    errnos: ["ENOTDIR"],
     strategies: inTrash,
     async attempt(world) {
       fillTrash(world);
@@ -119,6 +124,7 @@ export const stateRaces: readonly Race[] = [
   },
   {
     name: "staging: make, mount, unmount, remove",
+    errnos: ["ENOENT"],
     strategies: (world) => [
       replaceByLink(world.at("state/staging"), world.at("outside/staging")),
       exchange(world.at("state/staging"), world.at("state/link"), "exchange with a link"),
@@ -146,9 +152,10 @@ const staged = {
 } as const;
 
 function discarding(): Race {
-  let id: DirectoryID;
+  let precious = 0;
   return {
     name: "Directories.discard",
+    errnos: ["ENOENT"],
     strategies: (world) => [
       ...ofData(world).slice(0, 3),
       exchange(
@@ -160,15 +167,13 @@ function discarding(): Race {
     async prepare(world) {
       mkdirSync(world.at("state/data/precious"));
       writeFileSync(world.at("state/data/precious/kept"), "content");
+      precious = statSync(world.at("state/data/precious")).ino;
     },
     async attempt(world) {
       remake(world);
       const found = await directories(world).identify(place(world));
-      const precious = statSync(world.at("state/data/precious/kept"), { throwIfNoEntry: false });
-      if (found === undefined || precious === undefined) throw nothing();
-      id = found;
-      if (readdirSync(place(world)).length > 0) throw nothing();
-      await directories(world).discard(place(world), id);
+      if (found === undefined || found.inode === precious) throw nothing(); // never on record, whatever its name is
+      await directories(world).discard(place(world), found);
     },
     check(world) {
       const kept = ["precious", "k"].some(

@@ -87,6 +87,7 @@ const attaching = (name: string, attach: (world: World, identity: MountIdentity)
   let identity: MountIdentity;
   return {
     name,
+    errnos: ["ENOENT", "EINVAL"], // EINVAL: the directory was removed after it was opened
     strategies: removals,
     async prepare(world) {
       identity = await identityOf(world);
@@ -109,6 +110,7 @@ const unmount = (rung: UnmountRung): Race => {
   let id = 0;
   return {
     name: `unmount, ${rung}`,
+    errnos: [],
     strategies: both,
     async prepare(world) {
       identity = await identityOf(world);
@@ -133,6 +135,7 @@ const changing = (name: string, change: (world: World, id: number, turn: number)
   let turn = 0;
   return {
     name,
+    errnos: [],
     strategies: both,
     async prepare(world) {
       await mounter.mountFilesystem({
@@ -172,6 +175,7 @@ export const targetRaces: readonly Race[] = [
   ),
   {
     name: "inspectTarget",
+    errnos: [],
     strategies: removals,
     async attempt(world) {
       const found = await mounter.inspectTarget(targetOf(world));
