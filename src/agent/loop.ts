@@ -19,6 +19,11 @@ const childCheckMs = 5_000;
  * mount shows is renamed or removed.
  */
 const unwokenMs = 60_000;
+/**
+ * How often every volume is planned anew though nothing has changed for it, in milliseconds, give or take a quarter: what the
+ * planner wrongly takes for unchanged would stay as it is for good.
+ */
+const recheckMs = 300_000;
 /** How long stop waits for what runs, and for an mkfs, in milliseconds: the DaemonSet's grace period is longer. */
 const stopMs = 20_000;
 const stopFormatMs = 100_000;
@@ -33,7 +38,7 @@ export interface LoopDeps {
   readonly settings: PlanSettings;
   readonly failures: Failures;
   /** Makes the plan of each look. */
-  readonly planner: Pick<Planner, "plan" | "forget">;
+  readonly planner: Pick<Planner, "plan" | "forget" | "recheck">;
   /** Begins to follow what the intents name, and gives the desired world, and whether it was read completely. */
   gather(): { readonly volumes: ReadonlyMap<string, Desired>; readonly synced: boolean };
   readonly contents: PlanInput["contents"];
@@ -58,6 +63,8 @@ export class Loop {
   #busy: Promise<void> | undefined;
   #wake: Cancel = () => {};
   #stopped = false;
+  /** When every volume is planned anew, by the monotonic clock. */
+  #recheckAt: number | undefined;
   #onEnded: () => void = () => {};
 
   constructor(deps: LoopDeps) {
@@ -136,6 +143,7 @@ export class Loop {
     const readable = table !== undefined && (node === undefined || nodeTable !== undefined);
     const { volumes, synced } = this.#deps.gather();
     const now = system.clock.monotonic();
+    this.#recheckIfDue(now);
     const result = planner.plan({
       desired: volumes,
       synced,
@@ -152,11 +160,25 @@ export class Loop {
       now,
     });
     if (this.#stopped) return;
+    this.#tellUnexplained(result);
     for (const operation of result.operations) this.#start(operation, volumes.get(operation.volume));
     failures.keepOnly(result.volumes);
     for (const name of observed.keys()) if (!result.volumes.has(name)) observed.delete(name);
     this.#schedule(result.wakeAt === undefined ? undefined : result.wakeAt - now, readable);
     onPlan(result, table);
+  }
+
+  #recheckIfDue(now: number): void {
+    const { planner, system } = this.#deps;
+    if (this.#recheckAt !== undefined && now < this.#recheckAt) return;
+    if (this.#recheckAt !== undefined) planner.recheck();
+    this.#recheckAt = now + recheckMs * (0.75 + system.random.next() / 2);
+  }
+
+  #tellUnexplained({ unexplained = [] }: Plan): void {
+    if (unexplained.length === 0) return;
+    const meta = { volumes: unexplained.length, first: unexplained[0] };
+    this.#deps.system.log.warn("plans were out of date, and nothing had told so: please report this", meta);
   }
 
   #start(operation: Operation, desired: Desired | undefined): void {

@@ -15,6 +15,7 @@ export class AgentMetrics {
   readonly #operations: Counter<"operation" | "plugin" | "status">;
   readonly #duration: Histogram<"operation" | "plugin">;
   readonly #drifts: Counter<"class">;
+  readonly #unexplained: Counter;
   #plan: Plan | undefined;
   #table: MountTable | undefined;
 
@@ -37,6 +38,11 @@ export class AgentMetrics {
       name: "nodevolume_agent_drifts_total",
       help: "Differences between the mount table and what was mounted, counted when they appear.",
       labelNames: ["class"],
+      registers,
+    });
+    this.#unexplained = new Counter({
+      name: "nodevolume_agent_plans_unexplained_total",
+      help: "Plans of volumes that were out of date though nothing had told so, found by planning everything anew.",
       registers,
     });
     this.#gauge(
@@ -69,6 +75,7 @@ export class AgentMetrics {
 
   plan(plan: Plan, table: MountTable | undefined): void {
     this.#plan = plan;
+    this.#unexplained.inc(plan.unexplained?.length ?? 0);
     this.#table = table;
   }
 

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import type { MountTable } from "../host/mount-table.ts";
 import { isInvalid } from "./desired-volume.ts";
 import type { Failure, Slot } from "./failures.ts";
@@ -30,6 +31,7 @@ export class Planner {
   readonly #interests = new Interests();
   /** Volumes whose plan also depends on the time, or on what is not compared: planned at each look, or when it is time. */
   readonly #restless = new Map<string, number>();
+  #recheck = false;
 
   plan(input: PlanInput): Plan {
     const stale = this.#stale(input);
@@ -42,13 +44,17 @@ export class Planner {
       const volume = this.#planAnew(name, input);
       if (volume?.operation !== undefined) operations.push(volume.operation);
     }
+    const unexplained = this.#recheck ? this.#planOthers(input, changed) : [];
+    this.#recheck = false;
     this.#input = input;
+    operations.push(...unexplained.flatMap((name) => this.#volumes.get(name)?.operation ?? []));
     const wakeAt = this.#wakeAt();
     return {
       synced: input.synced,
       volumes: this.#volumes,
       changed,
       operations,
+      ...(unexplained.length > 0 && { unexplained }),
       ...(wakeAt !== undefined && { wakeAt }),
     };
   }
@@ -56,6 +62,29 @@ export class Planner {
   /** Plans every volume next time. */
   forget(): void {
     this.#input = undefined;
+  }
+
+  /**
+   * Plans every volume next time, and says of which nothing had told that its plan is another one. Heals what a dependency that
+   * is missing here would leave wrong for good.
+   */
+  recheck(): void {
+    this.#recheck = true;
+  }
+
+  /** All that was not planned yet. @returns those whose plan is another one */
+  #planOthers(input: PlanInput, changed: Map<string, VolumePlan | undefined>): string[] {
+    return [...this.#known.keys()].filter((name) => {
+      if (changed.has(name)) return false;
+      const before = this.#volumes.get(name);
+      const now = this.#planAnew(name, input);
+      if (before !== undefined && isDeepStrictEqual(before, now)) {
+        this.#volumes.set(name, before);
+        return false;
+      }
+      changed.set(name, before);
+      return true;
+    });
   }
 
   #planAnew(name: string, input: PlanInput): VolumePlan | undefined {

@@ -58,6 +58,7 @@ describe("Planner", () => {
       "by another volume",
       "a volume gone",
       "a node's table",
+      "everything planned anew, and nothing found",
     ],
     check({ first, steps }, reached) {
       const planner = new Planner();
@@ -65,6 +66,8 @@ describe("Planner", () => {
       let before = compare(planner, input, undefined);
       for (const each of steps) {
         const next = changed(input, each);
+        const rechecked = each.mount % 3 === 0;
+        if (rechecked) planner.recheck();
         const now = compare(planner, next, before);
         const { size } = now.changed;
         reached.count("some of several volumes planned anew", size > 0 && size < now.volumes.size);
@@ -79,6 +82,7 @@ describe("Planner", () => {
           "a volume gone",
           [...now.changed.keys()].some((name) => !now.volumes.has(name)),
         );
+        reached.count("everything planned anew, and nothing found", rechecked && size < now.volumes.size);
         reached.count("a node's table", next.nodeTable !== undefined && next.nodeTable !== input.nodeTable);
         input = next;
         before = now;
@@ -93,7 +97,8 @@ type Said = Pick<Plan, "changed"> & { readonly volumes: Plan["volumes"] };
 
 function compare(planner: Planner, input: PlanInput, before: Said | undefined): Said {
   const whole = plan(input);
-  const { volumes, changed, operations, wakeAt, synced } = planner.plan(input);
+  const { volumes, changed, operations, wakeAt, synced, unexplained = [] } = planner.plan(input);
+  if (unexplained.length > 0) throw new Error(`nothing told that the plan of ${unexplained} is another one`);
   for (const [name, volume] of whole.volumes) {
     if (isDeepStrictEqual(volumes.get(name), volume)) continue;
     throw new Error(`${name} is ${inspect(volumes.get(name), deep)}, and as a whole ${inspect(volume, deep)}`);
