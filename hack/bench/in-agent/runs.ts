@@ -45,7 +45,7 @@ export async function mountRun(place: Workplace, run: MountRun): Promise<Measure
     const cpu = process.cpuUsage();
     const mount = await paced(run, (names) => {
       const done = sightings.mounted(names);
-      for (const name of names) api.write(of(intents, name));
+      for (const name of names) api.write(anew(of(intents, name), round));
       return done;
     });
     const { user, system } = process.cpuUsage(cpu);
@@ -149,6 +149,11 @@ function of(intents: ReadonlyMap<string, NodeVolumeIntent>, name: string): NodeV
   const intent = intents.get(name);
   if (intent === undefined) throw new Error(`no intent ${name}`);
   return intent;
+}
+
+/** Another object of the name, as one that is made again is. */
+function anew(intent: NodeVolumeIntent, round: number): NodeVolumeIntent {
+  return { ...intent, metadata: { ...intent.metadata, uid: `${intent.metadata.uid}-${round}` } };
 }
 
 function makeSources(place: Workplace, of: PodsOf): void {
