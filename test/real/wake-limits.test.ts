@@ -1,0 +1,73 @@
+import { execFileSync } from "node:child_process";
+import { mkdirSync } from "node:fs";
+import { expect } from "chai";
+import { until } from "../lib/until.ts";
+import { ListeningGround } from "./listening-ground.ts";
+
+describe("PathWakes at a limit, on the real kernel", () => {
+  let ground: ListeningGround;
+
+  beforeEach(() => {
+    ground = new ListeningGround();
+  });
+  afterEach(() => ground[Symbol.dispose]());
+
+  for (const limit of ["inotifyInit", "inotifyAddWatch"] as const) {
+    it(`says that a limit is reached (${limit}), and hears again when there is room`, async () => {
+      let full = true;
+      const code = limit === "inotifyInit" ? "EMFILE" : "ENOSPC";
+      const refuse = () => {
+        throw Object.assign(new Error(code), { code });
+      };
+      const limited = ground.pathsWith({
+        inotifyInit: () => (full && limit === "inotifyInit" ? refuse() : ground.calls.inotifyInit()),
+        inotifyAddWatch: (...args) =>
+          full && limit === "inotifyAddWatch" ? refuse() : ground.calls.inotifyAddWatch(...args),
+      });
+      using heard = await ground.listen("/srv/x", {}, limited);
+      expect(heard.deaf).to.equal("limit");
+      full = false;
+      execFileSync("mount", ["-t", "tmpfs", "any", ground.at("/srv")]); // any change of the table has it tried again
+      await until("it to be heard again", 10_000, () => heard.deaf === undefined);
+      await heard.after("a name", () => mkdirSync(ground.at("/srv/x")));
+    });
+  }
+
+  it("says that a limit is reached when the mount table cannot be watched, and hears again when there is room", async () => {
+    let full = true;
+    const { watch } = ground.mountTable;
+    const limited = ground.pathsWith(
+      {},
+      {
+        ...ground.mountTable,
+        watch: (onChange) => {
+          if (full) throw Object.assign(new Error("EMFILE"), { code: "EMFILE" });
+          return watch(onChange);
+        },
+      },
+    );
+    ground.soon = 50;
+    using heard = await ground.listen("/srv/x", {}, limited);
+    await until("it to be deaf", 10_000, () => heard.deaf === "limit");
+    full = false;
+    await until("it to be heard again", 10_000, () => heard.deaf === undefined);
+    await heard.after("a mount on the way", () => {
+      execFileSync("mount", ["-t", "tmpfs", "any", ground.at("/srv")]);
+      mkdirSync(ground.at("/srv/x"));
+    });
+  });
+
+  it("says that a limit is reached while the mount table cannot be read, and hears again when it can", async () => {
+    let full = true;
+    const { read } = ground.mountTable;
+    const limited = ground.pathsWith(
+      {},
+      { ...ground.mountTable, read: () => (full ? Promise.reject(new Error("EMFILE")) : read()) },
+    );
+    ground.soon = 50;
+    using heard = await ground.listen("/srv/x", {}, limited);
+    await until("it to be deaf", 10_000, () => heard.deaf === "limit");
+    full = false;
+    await until("it to be heard again", 10_000, () => heard.deaf === undefined);
+  });
+});
