@@ -10,26 +10,26 @@ const keys = {
   device: (mount: MountEntry) => mount.device,
 } as const;
 
-export type MountKey = keyof typeof keys;
+export type MountIndexKey = keyof typeof keys;
 
 const none: readonly MountEntry[] = [];
 
 /** PURE. Mounts with an index for each key, which is made when it is first asked for. */
 export class IndexedMounts {
   readonly entries: readonly MountEntry[];
-  readonly #indexes = new Map<MountKey, Map<string | number, MountEntry[]>>();
+  readonly #indexes = new Map<MountIndexKey, Map<string | number, MountEntry[]>>();
 
   constructor(entries: readonly MountEntry[]) {
     this.entries = entries;
   }
 
   /** Mounts with this value, in the order of `entries`. */
-  get(key: MountKey, value: string | number): readonly MountEntry[] {
+  get(key: MountIndexKey, value: string | number): readonly MountEntry[] {
     if (this.entries.length === 0) return none;
     return this.#index(key).get(value) ?? none;
   }
 
-  #index(key: MountKey): Map<string | number, MountEntry[]> {
+  #index(key: MountIndexKey): Map<string | number, MountEntry[]> {
     const known = this.#indexes.get(key);
     if (known !== undefined) return known;
     const index = new Map<string | number, MountEntry[]>();

@@ -1,4 +1,4 @@
-import { IndexedMounts, type MountKey } from "./indexed-mounts.ts";
+import { IndexedMounts, type MountIndexKey } from "./indexed-mounts.ts";
 import { MountHistory } from "./mount-history.ts";
 import type { MountIdentity } from "./mount-identity.ts";
 import { isBeneath, joinPath, pathsTowards, relativePath } from "./mount-paths.ts";
@@ -163,7 +163,7 @@ export class MountTable {
     return undefined;
   }
 
-  #find(key: MountKey, value: string | number): readonly MountEntry[] {
+  #find(key: MountIndexKey, value: string | number): readonly MountEntry[] {
     const { base, hidden, added } = this.#origin;
     const old = base.get(key, value);
     const more = added.get(key, value);

@@ -6,7 +6,7 @@ import * as C from "./constants.ts";
 import { Descriptor } from "./descriptor.ts";
 import { errnoOf } from "./errno.ts";
 import type { Libc } from "./libc.ts";
-import type { MountKey } from "./mount-links.ts";
+import type { MountID } from "./mount-links.ts";
 import { type OpenTarget, openInRoot } from "./walk.ts";
 
 const closeInPool = promisify(close);
@@ -57,7 +57,7 @@ async function unmountCovered(
   libc: Libc,
   target: TargetPath,
   opened: OpenTarget,
-  { rung, key }: { rung: "Normal" | "Force"; key: MountKey },
+  { rung, key }: { rung: "Normal" | "Force"; key: MountID },
 ): Promise<void> {
   using parent = opened.parent;
   opened.self[Symbol.dispose](); // held, it would be busy
@@ -91,7 +91,7 @@ function unmountMarked(
   libc: Libc,
   target: TargetPath,
   path: string,
-  { how, key }: { how: number; key: MountKey },
+  { how, key }: { how: number; key: MountID },
 ): void {
   for (let attempt = 0; attempt < attempts; attempt++) {
     if (isExpired(libc, path, how)) return;

@@ -1,9 +1,8 @@
 import { closeSync } from "node:fs";
 import koffi from "koffi";
-import { AT_FDCWD } from "./constants.ts";
+import { AT_FDCWD, SYS } from "./constants.ts";
 import { Errno } from "./errno.ts";
 
-const SYS = { statmount: 457, listmount: 458 } as const;
 /** fanotify_mark(2) passes its 64-bit mask in one register on every architecture that Node has. */
 const FAN = {
   CLOEXEC: 1,

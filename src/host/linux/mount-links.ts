@@ -13,15 +13,15 @@ const notThere: ReadonlySet<number> = new Set([koffi.os.errno["ENOSYS"] ?? 38, k
  */
 export interface MountLinks {
   /** What tells the mount that a descriptor is in from every other. */
-  keyOf(mount: Descriptor): MountKey;
+  keyOf(mount: Descriptor): MountID;
   /** The id, as statx(2) and mountinfo have it, of the mount that this one is mounted in; undefined if it is attached nowhere. */
-  parentOf(key: MountKey): number | undefined;
+  parentOf(key: MountID): number | undefined;
   /** Whether anything is mounted on or in it; false also where the kernel does not say. */
-  hasChildren(key: MountKey): boolean;
+  hasChildren(key: MountID): boolean;
 }
 
 /** An id that is never used again, or where the kernel has none, one that is. */
-export interface MountKey {
+export interface MountID {
   readonly unique?: bigint;
   readonly id: number;
 }

@@ -1,10 +1,11 @@
 import type { MountEntry } from "../mountinfo.ts";
 import type { OptionLists } from "../option-lists.ts";
+import { STATMOUNT_MNT_BASIC } from "./constants.ts";
 
 /** What is asked of statmount(2): all that a line of mountinfo says. */
 const MASK = {
   SB_BASIC: 0x1,
-  MNT_BASIC: 0x2,
+  MNT_BASIC: STATMOUNT_MNT_BASIC,
   MNT_ROOT: 0x8,
   MNT_POINT: 0x10,
   FS_TYPE: 0x20,
