@@ -38,8 +38,9 @@ export function understand(
   object: unknown,
   known: (name: string) => IntentEntry | undefined = () => undefined,
 ): IntentEntry | undefined {
-  const raw = object as NodeVolumeIntent; // the API server's own object; only metadata is read before it is validated
-  if (raw.metadata?.name === undefined) return undefined;
+  const whole = object as NodeVolumeIntent; // the API server's own object; only metadata is read before it is validated
+  if (whole.metadata?.name === undefined) return undefined;
+  const raw = withoutManagedFields(whole);
   const before = known(raw.metadata.name);
   if (before !== undefined && isSameIntent(before, raw)) return withStatus(before, raw);
   const parsed = parseIntent(raw);
@@ -60,6 +61,13 @@ export function understand(
     unmountPolicy: { max: "Normal", timeoutSeconds: 90 },
   };
   return { metadata, raw, desired };
+}
+
+/** Who has written which field is half of an object, and nothing to an agent. */
+function withoutManagedFields(raw: NodeVolumeIntent): NodeVolumeIntent {
+  if (!("managedFields" in raw.metadata)) return raw;
+  const { managedFields: _, ...metadata } = raw.metadata;
+  return { ...raw, metadata };
 }
 
 /** Of an object that was not understood, so nothing of it is known. */

@@ -9,6 +9,21 @@ const spec = (change: object) => ({ ...shown, spec: { ...shown.spec, ...change }
 describe("understand", () => {
   const first = understand(shown);
 
+  it("keeps nothing of managedFields, whether an object is new, known or not understood", () => {
+    const managed = <T extends object>(intent: T & { metadata: object }) => ({
+      ...intent,
+      metadata: { ...intent.metadata, managedFields: [{ manager: "nodevolume-agent" }] },
+    });
+    const before = understand(managed(shown));
+    const entries = [
+      before,
+      understand(managed({ ...structuredClone(shown), status: { ...shown.status, state: "Mounting" } }), known(before)),
+      understand(managed(spec({ mounts: [{ path: 1 }] }))),
+    ];
+    for (const entry of entries)
+      expect(JSON.stringify(entry)).to.contain(shown.metadata.name).and.not.contain("managed");
+  });
+
   it("takes what is wanted over from an object that differs in its status alone, and the status from the newer one", () => {
     const status = { ...shown.status, state: "Mounting" };
     const metadata = { ...shown.metadata, resourceVersion: "9", labels: { a: "b" } };
