@@ -45,6 +45,10 @@ export function loadLibc() {
   const umount2 = lib.func("umount2", "int", ["str", "int"]);
   const flock = lib.func("flock", "int", ["int", "int"]);
 
+  // Used again by each call: it is over when the call returns.
+  const how = Buffer.alloc(24);
+  const out = Buffer.alloc(256);
+
   // errno is only good in the statement after the call: any call of Node in between may change it.
   const checked = (call: string, result: number, detail?: string): number => {
     if (result >= 0) return result;
@@ -56,10 +60,9 @@ export function loadLibc() {
     handles: loadFileHandles(lib),
     /** openat2(2) @returns a descriptor that the caller closes */
     openat2(dir: number, path: string, flags: number, mode: number, resolve: number): number {
-      const how = Buffer.alloc(24);
-      how.writeBigUInt64LE(BigInt(flags), 0);
-      how.writeBigUInt64LE(BigInt(mode), 8);
-      how.writeBigUInt64LE(BigInt(resolve), 16);
+      how.writeUInt32LE(flags, 0); // of 64 bits each, of which no flag takes the upper half
+      how.writeUInt32LE(mode, 8);
+      how.writeUInt32LE(resolve, 16);
       return checked("openat2", openat2(SYS.openat2, dir, path, how, how.length), path);
     },
     openTree(dir: number, path: string, flags: number): number {
@@ -89,16 +92,15 @@ export function loadLibc() {
       checked("mount_setattr", mountSetattr(SYS.mount_setattr, fd, "", AT_EMPTY_PATH, attr, attr.length));
     },
     statx(dir: number, path: string, flags: number): Statx {
-      const out = Buffer.alloc(256);
       checked("statx", statx(dir, path, flags, STATX.BASIC | STATX.MNT_ID, out), path);
       return {
         mode: out.readUInt16LE(28),
-        inode: Number(out.readBigUInt64LE(32)),
-        size: Number(out.readBigUInt64LE(40)),
+        inode: read64(out, 32),
+        size: read64(out, 40),
         deviceNumber: `${out.readUInt32LE(128)}:${out.readUInt32LE(132)}`,
         device: `${out.readUInt32LE(136)}:${out.readUInt32LE(140)}`,
-        mountID: Number(out.readBigUInt64LE(144)),
-        mountRoot: (out.readBigUInt64LE(8) & BigInt(STATX.ATTR_MOUNT_ROOT)) !== 0n,
+        mountID: read64(out, 144),
+        mountRoot: (out.readUInt32LE(8) & STATX.ATTR_MOUNT_ROOT) !== 0,
       };
     },
     /** Whether two threads share their open files (kcmp(2)); false also where that cannot be told. */
@@ -125,4 +127,8 @@ export function loadLibc() {
       checked("flock", flock(fd, operation));
     },
   };
+}
+
+function read64(from: Buffer, at: number): number {
+  return from.readUInt32LE(at) + from.readUInt32LE(at + 4) * 2 ** 32;
 }
