@@ -37,6 +37,8 @@ export class KeptMountTable implements MountTableSource {
   readonly #deps: KeptMountTableDeps;
   readonly #watchers = new Set<Watcher>();
   readonly #best: BestReader;
+  /** What was read last: whoever watches is told when there is another one. */
+  #given: MountTable | undefined;
   #resyncs = 0;
   #unannounced = 0;
   #optionChanges = 0;
@@ -53,7 +55,8 @@ export class KeptMountTable implements MountTableSource {
   async read(): Promise<MountTable> {
     if (this.#toCompare) this.#attempt((reader) => reader.compare());
     this.#toCompare = false;
-    return this.#readNow();
+    this.#given = this.#readNow();
+    return this.#given;
   }
 
   /** Somebody else was told that options have changed: the next table shows them. */
@@ -110,13 +113,13 @@ export class KeptMountTable implements MountTableSource {
   #compare(): readonly string[] {
     const { clock } = this.#deps.system;
     const begun = clock.monotonic();
-    const before = this.#readNow();
+    this.#readNow(); // what the kernel has told is no difference
     const { found, wrong } = this.#attempt(comparedTwice);
     this.#lastCostMs = clock.monotonic() - begun;
     if (wrong.length > 0 && this.#best.hasNext) {
       this.#best.giveUp(new Error(`it does not tell as mountinfo does: ${wrong.slice(0, named).join("; ")}`));
     }
-    if (this.#readNow() !== before) for (const { call } of this.#watchers) call();
+    if (this.#readNow() !== this.#given) for (const { call } of this.#watchers) call();
     return found;
   }
 

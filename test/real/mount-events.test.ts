@@ -85,6 +85,33 @@ describe("events of the mount table, on the real kernel", () => {
       cancel();
     });
 
+    it(`${tier}: options that somebody else changes are told of to who watches, however often`, async function () {
+      this.timeout(120_000);
+      await needTier(this, tier);
+      const table = tableIn(tier);
+      const path = `${place.path}/a`;
+      calls.mount("tmpfs", path, "tmpfs", 0);
+      let look = () => {};
+      const cancel = table.watch(() => look());
+      await table.read();
+      for (let round = 0; round < 5; round++) {
+        const wanted = round % 2 === 0 ? "ro" : "rw";
+        const seen = new Promise<void>((resolve, reject) => {
+          const timer = setTimeout(() => reject(new Error(`${wanted} was not told of`)), deadlineMs);
+          look = () =>
+            void table.read().then((now) => {
+              if (now.at(path)?.options.includes(wanted) !== true) return;
+              clearTimeout(timer);
+              resolve();
+            }, reject);
+        });
+        calls.mount("", path, "", MS.REMOUNT | MS.BIND | (wanted === "ro" ? MS.RDONLY : 0));
+        await seen;
+      }
+      cancel();
+      calls.umount(path, 0);
+    });
+
     it(`${tier}: what was done before read() is in it, and it is the same object if nothing was`, async function () {
       await needTier(this, tier);
       const table = tableIn(tier);
@@ -95,6 +122,7 @@ describe("events of the mount table, on the real kernel", () => {
         expect(mounted.at(path)?.options).to.include("rw");
         expect(await table.read()).to.equal(mounted);
         calls.mount("", path, "", MS.REMOUNT | MS.BIND | MS.RDONLY);
+        table.recheck(mounted.at(path)?.id ?? 0, "mount"); // as who changes options himself says
         expect((await table.read()).at(path)?.options).to.include("ro");
         calls.umount(path, 0);
         expect((await table.read()).layers(path)).to.deep.equal([]);
