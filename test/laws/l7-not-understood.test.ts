@@ -24,7 +24,7 @@ describe("L7: what is not understood", () => {
         if (volume === undefined || entry === undefined) throw new Error(`${name} is not planned`);
         if (volume.operation !== undefined) throw new Error(`not understood, and yet: ${told([volume.operation])}`);
         const index = choice.volumes[Number(name.slice(-1))]?.intent?.broken ?? -1;
-        const path = breakages[index]?.path ?? "?";
+        const { path, reason = "Invalid" } = breakages[index] ?? { path: "?" };
         reached.count(path);
         reached.count(
           "mounted",
@@ -32,10 +32,10 @@ describe("L7: what is not understood", () => {
         );
         const status = statusOf(entry.raw, volume, { agent: { bootID: "boot-1", epoch: 1 }, now: 0 });
         const ready = findCondition(status.conditions, "Ready");
-        if (ready?.status !== "False" || ready.reason !== "Invalid" || !ready.message.includes(path)) {
+        if (ready?.status !== "False" || ready.reason !== reason || !ready.message.includes(path)) {
           throw new Error(`${path} of ${name} is not reported: ${JSON.stringify(ready)}`);
         }
-        if (status.waiting?.reason !== "Invalid") throw new Error(`${name} does not wait for it`);
+        if (status.waiting?.reason !== reason) throw new Error(`${name} does not wait for it`);
         reached.count("something to set up", (entry.raw.spec.mounts?.length ?? 0) > 0);
         const { record } = volume;
         reached.count(

@@ -23,14 +23,6 @@ export const ofPlanner: readonly Mutant[] = [
   },
   {
     ...incremental,
-    what: "misses a mount that was moved along with a directory",
-    file: interests,
-    from: "yield* this.#byID.get(id) ?? [];",
-    to: "",
-    runs: 4000,
-  },
-  {
-    ...incremental,
     what: "misses what changed for the node",
     file: planner,
     from: "for (const mount of onNode) addAll(stale, this.#interests.onNode(mount));",

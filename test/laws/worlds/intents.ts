@@ -1,3 +1,4 @@
+import type { Reason } from "../../../src/api/reasons.ts";
 import type { IntentChoice, MountChoice, VolumeType } from "./choices.ts";
 import { overlap, pathAt } from "./paths.ts";
 
@@ -61,12 +62,18 @@ const adoptable: readonly VolumeType[] = ["hostPath", "directory", "device", "bl
 const contents: readonly VolumeType[] = ["configMap", "secret"];
 
 /** Ways to say something that is not understood, each with the path of the field. */
-export const breakages: readonly { readonly path: string; breaks(spec: RawIntent["spec"]): RawIntent["spec"] }[] = [
+export const breakages: readonly {
+  readonly path: string;
+  /** As which it is reported, if not as Invalid. */
+  readonly reason?: Reason;
+  breaks(spec: RawIntent["spec"]): RawIntent["spec"];
+}[] = [
   { path: ".spec.mode", breaks: (spec) => ({ ...spec, mode: "Improvise" }) },
   { path: ".spec.future", breaks: (spec) => ({ ...spec, future: { field: true } }) },
   { path: ".spec.source", breaks: (spec) => ({ ...spec, source: { hostPath: { path: "/srv" }, emptyDir: {} } }) },
   {
     path: ".spec.mounts[0].path",
+    reason: "DotDotInPath",
     breaks: (spec) => ({ ...spec, mounts: [{ name: "bad", requester, path: "/mnt/../etc" }] }),
   },
 ];
