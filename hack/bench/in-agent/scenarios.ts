@@ -13,10 +13,7 @@ import type { Measured } from "./runs.ts";
 export type Row = { readonly scenario: string } & { readonly [figure: string]: number | string };
 
 export interface Options {
-  /**
-   * Where the state directory is made: on the disk that the journal is to be synced to. /var/lib if not given, where it is in
-   * production; a directory made in a crowded /tmp can take thirty times as long, as ext4 looks for room near its parent.
-   */
+  /** Where the journal is made, on the disk that it is to be synced to: /var/lib if not given, as in production. */
   readonly directory?: string;
   /** Options of the process, as for a profile; those of production if not given. */
   readonly nodeOptions?: readonly string[];
