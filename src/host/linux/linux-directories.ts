@@ -90,7 +90,17 @@ export class LinuxDirectories implements Directories {
     this.#libc.renameat(from.fd, basename(path), to.fd, name);
     using moved = this.#openItself(to, name);
     if (isSame(idOf(moved), id)) return;
-    this.#libc.renameFree(to.fd, name, from.fd, basename(path)); // another took its place after the look: it goes back
+    this.#putBack({ to, name }, { from, name: basename(path) });
+  }
+
+  /** Another took its place after the look. It goes back, or beside it if the name is taken again: the trash is emptied. */
+  #putBack(trash: { to: Descriptor; name: string }, place: { from: Descriptor; name: string }): void {
+    try {
+      this.#libc.renameFree(trash.to.fd, trash.name, place.from.fd, place.name);
+    } catch (error) {
+      if (errnoOf(error) !== "EEXIST") throw error;
+      this.#libc.renameFree(trash.to.fd, trash.name, place.from.fd, `${place.name}.kept-${trash.name}`);
+    }
   }
 
   /** One child at a time; who asks while it works waits for the next one, which sees what was thrown away since. */
