@@ -18,6 +18,7 @@ export interface InFlightDeps {
 export class InFlight {
   readonly #deps: InFlightDeps;
   readonly #running = new Map<string, OperationKind>();
+  readonly #begun = new Map<string, number>();
 
   constructor(deps: InFlightDeps) {
     this.#deps = deps;
@@ -28,12 +29,19 @@ export class InFlight {
     return this.#running;
   }
 
-  begin(volume: string, kind: OperationKind): void {
+  /** When each of them has begun, in milliseconds of the monotonic clock. */
+  begun(): Iterable<number> {
+    return this.#begun.values();
+  }
+
+  begin(volume: string, kind: OperationKind, now: number): void {
     this.#running.set(volume, kind);
+    this.#begun.set(volume, now);
   }
 
   end(volume: string): void {
     this.#running.delete(volume);
+    this.#begun.delete(volume);
   }
 
   /** By volume, as it is now: a copy. */

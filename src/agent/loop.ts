@@ -8,6 +8,7 @@ import type { Failure, Failures } from "./failures.ts";
 import { InFlight } from "./in-flight.ts";
 import type { Journal } from "./journal.ts";
 import type { Operation, OperationKind } from "./operations.ts";
+import { paced, paceMs } from "./pace.ts";
 import type { Plan } from "./plan.ts";
 import type { Observation, PlanInput, PlanSettings } from "./plan-input.ts";
 import type { Planner } from "./planner.ts";
@@ -161,10 +162,13 @@ export class Loop {
     });
     if (this.#stopped) return;
     this.#tellUnexplained(result);
-    for (const operation of result.operations) this.#start(operation, volumes.get(operation.volume));
+    const operations = paced(result.operations, this.#inFlight.begun(), now);
+    for (const operation of operations) this.#start(operation, volumes.get(operation.volume));
     failures.keepOnly(result.volumes);
     for (const name of observed.keys()) if (!result.volumes.has(name)) observed.delete(name);
-    this.#schedule(result.wakeAt === undefined ? undefined : result.wakeAt - now, readable);
+    const waits = result.wakeAt === undefined ? [] : [result.wakeAt - now];
+    if (operations.length < result.operations.length) waits.push(paceMs);
+    this.#schedule(waits, readable);
     onPlan(result, table);
   }
 
@@ -186,7 +190,7 @@ export class Loop {
     const { clock } = this.#deps.system;
     const generation = desired?.generation ?? this.#deps.journal.records.get(operation.volume)?.generation ?? 0;
     const startedAt = clock.monotonic();
-    this.#inFlight.begin(operation.volume, operation.kind);
+    this.#inFlight.begin(operation.volume, operation.kind, startedAt);
     void this.#deps.executor.run(operation, desired).then((error) => {
       this.#inFlight.end(operation.volume);
       const failure = error && failures.failed(operation, generation, error);
@@ -206,9 +210,9 @@ export class Loop {
     }
   }
 
-  #schedule(retryMs: number | undefined, readable: boolean): void {
-    const waits = [retryMs ?? [], this.abandoned > 0 ? childCheckMs : [], readable ? [] : unreadableMs].flat();
-    this.#wakeAfter(Math.min(unwokenMs, ...waits));
+  #schedule(waits: readonly number[], readable: boolean): void {
+    const checks = [this.abandoned > 0 ? childCheckMs : [], readable ? [] : unreadableMs].flat();
+    this.#wakeAfter(Math.min(unwokenMs, ...waits, ...checks));
   }
 
   #wakeAfter(ms: number): void {

@@ -31,6 +31,8 @@ export class Planner {
   readonly #interests = new Interests();
   /** Volumes whose plan also depends on the time, or on what is not compared: planned at each look, or when it is time. */
   readonly #restless = new Map<string, number>();
+  /** Volumes with a step that may begin: each plan names it until it has begun. */
+  readonly #ready = new Set<string>();
   #recheck = false;
 
   plan(input: PlanInput): Plan {
@@ -38,16 +40,18 @@ export class Planner {
     this.forget(); // should it throw
     this.#failures = new Map(input.failures);
     const changed = new Map<string, VolumePlan | undefined>();
-    const operations: Operation[] = [];
     for (const name of stale) {
       changed.set(name, this.#volumes.get(name));
-      const volume = this.#planAnew(name, input);
-      if (volume?.operation !== undefined) operations.push(volume.operation);
+      this.#planAnew(name, input);
     }
     const unexplained = this.#recheck ? this.#planOthers(input, changed) : [];
     this.#recheck = false;
     this.#input = input;
-    operations.push(...unexplained.flatMap((name) => this.#volumes.get(name)?.operation ?? []));
+    const operations: Operation[] = [];
+    for (const name of this.#ready) {
+      const operation = this.#volumes.get(name)?.operation;
+      if (operation !== undefined) operations.push(operation);
+    }
     const wakeAt = this.#wakeAt();
     return {
       synced: input.synced,
@@ -92,6 +96,7 @@ export class Planner {
       this.#volumes.delete(name);
       this.#interests.set(name, undefined);
       this.#restless.delete(name);
+      this.#ready.delete(name);
       return undefined;
     }
     const volume = planVolume(name, input, this.#owners);
@@ -100,6 +105,8 @@ export class Planner {
     const due = isRestless(volume, input) ? Number.NEGATIVE_INFINITY : volume.retryAt;
     if (due === undefined) this.#restless.delete(name);
     else this.#restless.set(name, due);
+    if (volume.operation === undefined) this.#ready.delete(name);
+    else this.#ready.add(name);
     return volume;
   }
 
@@ -204,12 +211,12 @@ function changesOf(before: MountTable | undefined, after: MountTable | undefined
 }
 
 /**
- * Whether a plan was made from more than what is compared: an observed source, which has its time, and a mount of which
- * no record says whose it is, which is compared with the records of all volumes. A step that is to begin now is planned
- * until it has begun.
+ * Whether a plan was made from more than what is compared: an observed source, which has its time, a mount of which no record
+ * says whose it is, which is compared with the records of all volumes, and a step that has failed, which may go further the
+ * longer it fails.
  */
-function isRestless({ desired, view, operation }: VolumePlan, { table }: PlanInput): boolean {
-  if (operation !== undefined) return true;
+function isRestless({ desired, view, operation, failure }: VolumePlan, { table }: PlanInput): boolean {
+  if (operation !== undefined && failure !== undefined) return true;
   if (desired !== undefined && !isInvalid(desired) && desired.mode === "Observe") return true;
   return table !== undefined && view.targets.some(({ foreign }) => foreign !== undefined);
 }
