@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, readdirSync, unlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, renameSync, unlinkSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect } from "chai";
 import { ChildRunner } from "../../src/host/linux/child-runner.ts";
@@ -19,11 +19,15 @@ describe("the trash, filled by somebody who wants it to stay", () => {
   });
   beforeEach(() => {
     place = scratch();
-    const child = fileURLToPath(new URL("../lib/child-entry.ts", import.meta.url));
-    const runner = new ChildRunner({ timers: realSystem(silent).timers, command: [process.execPath, child] });
-    directories = new LinuxDirectories({ libc: loadLibc(), trash: `${place.path}/trash`, runner });
+    directories = linuxDirectories();
   });
   afterEach(() => place[Symbol.dispose]());
+
+  function linuxDirectories(): LinuxDirectories {
+    const child = fileURLToPath(new URL("../lib/child-entry.ts", import.meta.url));
+    const runner = new ChildRunner({ timers: realSystem(silent).timers, command: [process.execPath, child] });
+    return new LinuxDirectories({ libc: loadLibc(), trash: `${place.path}/trash`, runner });
+  }
 
   /** Makes a data directory, lets a script fill it, and throws it away. */
   async function discard(script: string): Promise<void> {
@@ -83,6 +87,16 @@ describe("the trash, filled by somebody who wants it to stay", () => {
       .and.to.contain("EBUSY");
     expect(readdirSync(mounted)).to.deep.equal(["canary"]);
     unlinkSync(`${mounted}/canary`);
+  });
+
+  it("takes the same directory again from an agent that has the same pid as the last one", async () => {
+    await discard(": > a");
+    const [first = ""] = trashed();
+    renameSync(`${place.path}/trash/${first}`, `${place.path}/data/x`);
+    mkdirSync(`${place.path}/trash/${first}/full`, { recursive: true });
+    directories = linuxDirectories();
+    await discard(": > b");
+    expect(trashed()).to.have.length(2).and.include(first);
   });
 
   it("two that empty it at once come to an end", async () => {

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { AT_REMOVEDIR, AT_SYMLINK_NOFOLLOW } from "./constants.ts";
 import type { Descriptor } from "./descriptor.ts";
 import { errnoOf } from "./errno.ts";
@@ -7,7 +8,8 @@ import type { OpenTarget } from "./walk.ts";
 /**
  * Removes the empty directory or file that `opened` holds. rmdir(2) takes nothing but an empty directory, whatever has come
  * to stand under the name. unlink(2) takes a file with all that is in it: so a file is first given a name of ours, and
- * looked at there. What is not it gets its name back. A crash in between leaves an empty file under the new name.
+ * looked at there. What is not it gets its name back. Nobody can guess the new name, and take it first. A crash in between
+ * leaves an empty file under it.
  * @throws Errno
  */
 export function removeExactly(libc: Libc, opened: OpenTarget, kind: "directory" | "file"): void {
@@ -16,7 +18,7 @@ export function removeExactly(libc: Libc, opened: OpenTarget, kind: "directory" 
     libc.unlinkat(parent.fd, name, AT_REMOVEDIR);
     return;
   }
-  const aside = `.nodevolume-removed-${stat.inode}`;
+  const aside = `.nodevolume-removed-${randomUUID()}`;
   if (!renameFree(libc, parent, name, aside)) {
     libc.unlinkat(parent.fd, name, 0); // a file system that knows no such rename, as NFS
     return;

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { fchmodSync, fstatSync, opendirSync } from "node:fs";
 import { basename, dirname } from "node:path";
 import { VolumeError } from "../../errors.ts";
@@ -35,7 +36,6 @@ export class LinuxDirectories implements Directories {
   readonly #trash: string;
   readonly #state: string;
   readonly #runner: ChildRunner;
-  #sequence = 0;
   #emptying: Promise<void> | undefined;
   #emptiedNext: Promise<void> | undefined;
 
@@ -86,7 +86,7 @@ export class LinuxDirectories implements Directories {
     using from = this.#openParent(path);
     using state = this.#openState();
     using to = this.#try(this.#trash, () => openDirectoryAt(this.#libc, state, this.#relative(this.#trash)));
-    const name = `${id.inode}.${process.pid}.${this.#sequence++}`;
+    const name = `${id.inode}.${randomUUID()}`; // an agent in a container has the same pid, and such an inode, once more
     this.#libc.renameat(from.fd, basename(path), to.fd, name);
     using moved = this.#openItself(to, name);
     if (isSame(idOf(moved), id)) return;
