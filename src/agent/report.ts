@@ -141,10 +141,13 @@ export class Reporter {
     const { uid, resourceVersion, generation } = change.entry.metadata;
     try {
       const written = await client.mergePatchStatus(resource.intents, { name, uid, resourceVersion }, change.patch);
-      this.#quietUntil.set(name, this.#now() + attemptsMs * (0.75 + system.random.next() / 2));
+      if (this.#volumes.has(name)) {
+        this.#quietUntil.set(name, this.#now() + attemptsMs * (0.75 + system.random.next() / 2));
+      }
       this.#forget(name);
       intents.upsertIfNewer(written);
     } catch (error) {
+      if (!this.#volumes.has(name)) return this.#forget(name); // it is gone meanwhile, and its status with it
       this.#failed.set(name, generation);
       if (error instanceof ApiError && error.status === 403 && vitals.statusWrite(name, error.message)) {
         system.log.error("the agent is not allowed to write statuses", { remedy: refusalRemedy, error: error.message });
