@@ -27,6 +27,8 @@ export class WakeListening {
   readonly #deps: WakeListeningDeps;
   readonly #listened = new Map<string, Listened>();
   readonly #logged = new Set<Deafness>();
+  /** Sources that there is no room for. */
+  #beyond = 0;
 
   constructor(deps: WakeListeningDeps) {
     this.#deps = deps;
@@ -40,12 +42,14 @@ export class WakeListening {
   /** Listens to exactly these sources from now on, as far as there is room. */
   follow(sources: Iterable<readonly [Slot, readonly WakeSource[]]>): void {
     const wanted = new Map<string, { readonly source: WakeSource; readonly waiters: Set<Slot> }>();
+    const beyond = new Set<string>();
     for (const [slot, ofSlot] of sources) {
       for (const source of ofSlot) {
         const key = JSON.stringify(source);
         const known = wanted.get(key);
         if (known !== undefined) known.waiters.add(slot);
         else if (wanted.size < mostSources) wanted.set(key, { source, waiters: new Set([slot]) });
+        else beyond.add(key);
       }
     }
     for (const [key, listened] of this.#listened) if (!wanted.has(key)) this.#drop(key, listened);
@@ -54,6 +58,10 @@ export class WakeListening {
       if (present !== undefined) present.waiters = waiters;
       else this.#listen(key, source, waiters);
     }
+    if (beyond.size === this.#beyond) return;
+    this.#beyond = beyond.size;
+    this.#tellUnheard();
+    if (beyond.size > 0) this.#warn("limit");
   }
 
   #listen(key: string, source: WakeSource, waiters: ReadonlySet<Slot>): void {
@@ -93,13 +101,17 @@ export class WakeListening {
     if (listened === undefined || listened.deaf === why) return;
     listened.deaf = why;
     this.#tellUnheard();
-    if (why === undefined || this.#logged.has(why)) return;
+    if (why !== undefined) this.#warn(why);
+  }
+
+  #warn(why: Deafness): void {
+    if (this.#logged.has(why)) return;
     this.#logged.add(why);
     this.#deps.log.warn("what a volume waits for cannot be heard: it is tried again after a while", { why });
   }
 
   #tellUnheard(): void {
-    const unheard = new Map<Deafness, number>();
+    const unheard = new Map<Deafness, number>(this.#beyond > 0 ? [["limit", this.#beyond]] : []);
     for (const { deaf } of this.#listened.values()) {
       if (deaf !== undefined) unheard.set(deaf, (unheard.get(deaf) ?? 0) + 1);
     }

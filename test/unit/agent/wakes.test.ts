@@ -102,11 +102,15 @@ describe("Wakes", () => {
     expect(delay(stage("w")), "the one that still waits").to.equal(0);
   });
 
-  it("listens to 512 sources at most", () => {
+  it("listens to 512 sources at most, and counts the others", () => {
     intents = Array.from({ length: 600 }, (_, i) => intentOf(`v${i}`, `/srv/${i}`));
     for (const { metadata } of intents) failures.failed(stage(metadata.name), 1, missing);
     follow();
     expect(ports.listeners.size).to.equal(512);
+    expect([...unheard], "the others").to.deep.equal([["limit", 88]]);
+    intents = intents.slice(0, 512);
+    follow();
+    expect([...unheard]).to.deep.equal([]);
   });
 
   it("lets no stream of events undo the backoff: eight are free, then four a minute, and none is lost", async () => {
