@@ -18,3 +18,9 @@ export interface SlowChild {
 export function describeRemote({ fsType, source, point }: RemoteMount): string {
   return `${fsType} (${source}) at ${point}`;
 }
+
+/** Whose answer a mount waits for: all exports of an NFS server hang together, each other mount by itself. */
+export function serverOf({ fsType, source, point }: RemoteMount): string {
+  const host = /^nfs4?$/.test(fsType) ? /^(.+?):\//.exec(source)?.[1] : undefined;
+  return host === undefined ? point : `nfs ${host}`;
+}

@@ -4,7 +4,7 @@ import { basename } from "node:path";
 import { VolumeError } from "../../errors.ts";
 import type { Cancel, Timers } from "../../ports.ts";
 import type { ChildProcessID, Mounter, OperationContext } from "../ports.ts";
-import { describeRemote, type RemoteMount } from "../remote-mount.ts";
+import { describeRemote, type RemoteMount, serverOf } from "../remote-mount.ts";
 import { type ChildSlot, ChildSlots } from "./child-slots.ts";
 import { ChildStarter } from "./child-starter.ts";
 
@@ -68,7 +68,8 @@ export class ChildRunner {
   }
 
   async run(request: ChildRequest, operation: OperationContext, options: ChildOptions = {}): Promise<ChildResult> {
-    const slot = await this.#slots.acquire({ volume: operation.volume, formats: isFormat(request) });
+    const server = options.waitsFor && serverOf(options.waitsFor);
+    const slot = await this.#slots.acquire({ volume: operation.volume, server, formats: isFormat(request) });
     try {
       return await this.#run(request, operation, slot, options);
     } catch (error) {
@@ -107,20 +108,20 @@ export class ChildRunner {
     const tell = () => operation.onSlow?.({ child: id, ...(waitsFor && { waitsFor }) });
     const told = isFormat(request) ? () => {} : this.#deps.timers.after(tellMs, tell);
     void ended.then(told);
-    return this.#within(operation.deadlineMs, child, ended, waitsFor);
+    return this.#within({ deadlineMs: operation.deadlineMs, crowdedOut: slot.crowdedOut }, child, ended, waitsFor);
   }
 
   async #within(
-    deadlineMs: number,
+    { deadlineMs, crowdedOut }: { deadlineMs: number; crowdedOut: Promise<number> },
     child: ChildProcess,
     ended: Promise<ChildResult | string>,
     waitsFor: RemoteMount | undefined,
   ): Promise<ChildResult> {
-    const result = await this.#atMost(deadlineMs, ended);
+    const result = await Promise.race([this.#atMost(deadlineMs, ended), crowdedOut]);
     if (typeof result === "object") return result;
     if (typeof result === "string") throw new VolumeError("SetUpFailed", "uncertain", result);
     child.kill("SIGKILL");
-    const seconds = Math.round(deadlineMs / 1000);
+    const seconds = Math.round((result ?? deadlineMs) / 1000);
     const killed = await this.#atMost(killGraceMs, ended);
     if (killed !== undefined) {
       const from = waitsFor === undefined ? "" : ` from ${describeRemote(waitsFor)}`;

@@ -9,7 +9,7 @@ export interface ChildSlotsDeps {
 export interface ChildLimits {
   /** Children at once that are not slow. */
   readonly quick: number;
-  /** Children at once that are slow, beyond which no volume whose last one was slow gets another. */
+  /** Children at once that are slow. No volume whose last one was slow gets another beyond that, and who gets slow is ended. */
   readonly slow: number;
   /** Both together. */
   readonly all: number;
@@ -40,10 +40,15 @@ const defaultLimits: ChildLimits = {
   total: 28,
 };
 
+/** Volumes and servers that are remembered: those that are gone tell nobody that they are. */
+const mostSlow = 2_000;
+
 /** Whom a slot is for. */
 export interface ChildWork {
   /** Undefined: of no volume, and never taken for one that hangs. */
   readonly volume?: string | undefined;
+  /** Who has to answer it: what one volume has waited for in vain, the others need not try as well. */
+  readonly server?: string | undefined;
   /** It makes a file system, which takes minutes without anything being wrong. */
   readonly formats?: boolean;
 }
@@ -54,27 +59,33 @@ export interface ChildSlot {
   release(): void;
   /** The child was given up; its memory is still taken until release. */
   abandon(): void;
+  /** Resolves with the milliseconds that it had, if it is to end before its deadline: too many are slow. */
+  readonly crowdedOut: Promise<number>;
 }
 
 type State = "quick" | "slow" | "format" | "abandoned";
 
 interface Waiter {
-  readonly state: State;
-  start(): void;
+  readonly work: ChildWork;
+  start(state: State): void;
 }
+
+/** Children of one volume, or of one server, which hang together. */
+type Party = `volume ${string}` | `server ${string}`;
 
 /**
  * How many children run beside each other: first come, first served, as far as there is room for its kind. A child that
  * waits for a server or a disk makes room for the quick ones of other volumes before it is given up, and the next one of
- * its volume counts as slow from the start: volumes that hang for good leave room to those that do not.
+ * its volume or server counts as slow from the start: volumes that hang for good leave room to those that do not. However many hang
+ * at once for the first time, those that are slow never take the room of others for longer than it takes to be slow.
  */
 export class ChildSlots {
   readonly #timers: Timers;
   readonly #limits: ChildLimits;
   readonly #waiting = new Set<Waiter>();
   readonly #children: Record<State, number> = { quick: 0, slow: 0, format: 0, abandoned: 0 };
-  /** Volumes whose last child was slow. */
-  readonly #slowVolumes = new Set<string>();
+  /** Whose last child was slow. */
+  readonly #slow = new Set<Party>();
 
   constructor({ timers, limits = defaultLimits }: ChildSlotsDeps) {
     this.#timers = timers;
@@ -83,25 +94,25 @@ export class ChildSlots {
 
   /** @throws VolumeError ProcessLimitReached, transient, if there was no room for a while */
   async acquire(work: ChildWork = {}): Promise<ChildSlot> {
-    const state = this.#stateOf(work);
+    let state = this.#stateOf(work);
     if (this.#hasRoom(state)) this.#children[state]++;
-    else await this.#wait(state);
-    return this.#slot(work.volume, state);
+    else state = await this.#wait(work);
+    return this.#slot(work, state);
   }
 
-  #stateOf({ volume, formats }: ChildWork): State {
-    if (formats === true) return "format";
-    return volume !== undefined && this.#slowVolumes.has(volume) ? "slow" : "quick";
+  #stateOf(work: ChildWork): State {
+    if (work.formats === true) return "format";
+    return partiesOf(work).some((party) => this.#slow.has(party)) ? "slow" : "quick";
   }
 
-  /** Resolves when the child was counted. */
-  #wait(state: State): Promise<void> {
+  /** Resolves when the child was counted, with what it was counted as. */
+  #wait(work: ChildWork): Promise<State> {
     return new Promise((resolve, reject) => {
-      const waiter = {
-        state,
-        start() {
+      const waiter: Waiter = {
+        work,
+        start(state) {
           cancel();
-          resolve();
+          resolve(state);
         },
       };
       this.#waiting.add(waiter);
@@ -126,9 +137,13 @@ export class ChildSlots {
     return state === "slow" ? slow < limits.slow && abandoned < limits.abandoned : quick < limits.quick;
   }
 
-  #slot(volume: string | undefined, first: State): ChildSlot {
+  #slot(work: ChildWork, first: State): ChildSlot {
     let state: State | undefined = first;
     let slow = false;
+    const isSlow = () => {
+      slow = true;
+      this.#remember(work);
+    };
     const move = (to: State | undefined) => {
       if (state === undefined) return;
       this.#children[state]--;
@@ -136,33 +151,52 @@ export class ChildSlots {
       state = to;
       this.#next();
     };
+    const { promise: crowdedOut, resolve: crowdOut } = Promise.withResolvers<number>();
     const cancel = this.#timers.after(this.#limits.slowMs, () => {
       if (first === "format") return;
-      slow = true;
-      if (volume !== undefined) this.#slowVolumes.add(volume);
-      move("slow");
+      isSlow();
+      const isMany = first === "quick" && this.#children.slow >= this.#limits.slow;
+      if (isMany && work.volume !== undefined) crowdOut(this.#limits.slowMs);
+      else move("slow");
     });
     return {
+      crowdedOut,
       release: () => {
         cancel();
-        if (volume !== undefined && !slow && first !== "format") this.#slowVolumes.delete(volume);
+        if (!slow && first !== "format") for (const party of partiesOf(work)) this.#slow.delete(party);
         move(undefined);
       },
       abandon: () => {
         cancel();
-        if (volume !== undefined) this.#slowVolumes.add(volume);
-        slow = true;
+        isSlow();
         move("abandoned");
       },
     };
   }
 
+  #remember(work: ChildWork): void {
+    for (const party of partiesOf(work)) {
+      this.#slow.delete(party);
+      this.#slow.add(party);
+    }
+    const [oldest] = this.#slow;
+    if (this.#slow.size > mostSlow && oldest !== undefined) this.#slow.delete(oldest);
+  }
+
   #next(): void {
     for (const waiter of this.#waiting) {
-      if (!this.#hasRoom(waiter.state)) continue;
+      const state = this.#stateOf(waiter.work);
+      if (!this.#hasRoom(state)) continue;
       this.#waiting.delete(waiter);
-      this.#children[waiter.state]++;
-      waiter.start();
+      this.#children[state]++;
+      waiter.start(state);
     }
   }
+}
+
+function partiesOf({ volume, server }: ChildWork): Party[] {
+  return [
+    ...(volume === undefined ? [] : [`volume ${volume}` as const]),
+    ...(server === undefined ? [] : [`server ${server}` as const]),
+  ];
 }

@@ -9,6 +9,7 @@ describe("ChildSlots", () => {
     const system = virtualSystem();
     const slots = new ChildSlots({ timers: system.timers, limits: { ...limits, ...more } });
     const started: string[] = [];
+    const crowdedOut: string[] = [];
     const held = new Map<string, ChildSlot>();
     const refused = new Map<string, unknown>();
     const start = async (...volumes: string[]) => {
@@ -17,6 +18,7 @@ describe("ChildSlots", () => {
           (slot) => {
             started.push(volume);
             held.set(volume, slot);
+            void slot.crowdedOut.then((ms) => crowdedOut.push(`${volume} after ${ms}`));
           },
           (error: unknown) => refused.set(volume, error),
         );
@@ -30,7 +32,7 @@ describe("ChildSlots", () => {
     const abandon = (...volumes: string[]) => {
       for (const volume of volumes) held.get(volume)?.abandon();
     };
-    return { system, started, refused, start, end, abandon };
+    return { system, started, crowdedOut, refused, start, end, abandon };
   }
 
   it("starts so many at once, the others in the order they came, each as one ends", async () => {
@@ -46,8 +48,28 @@ describe("ChildSlots", () => {
     expect(started, "released twice").to.have.length(4);
   });
 
-  it("slow ones make room for quick ones, up to all that may run", async () => {
-    const { system, started, start, end } = story({ waitMs: 60_000 });
+  it("slow ones make room for quick ones; those beyond what may be slow are to end", async () => {
+    const { system, started, crowdedOut, start, end } = story({ waitMs: 60_000 });
+    await start("s1", "s2", "a", "b", "c");
+    await system.advance(1_000);
+    expect(started).to.deep.equal(["s1", "s2", "a"]);
+    expect(crowdedOut).to.deep.equal(["s2 after 1000"]);
+    await end("s2");
+    expect(started.at(-1)).to.equal("b");
+    await start("s2");
+    await end("a");
+    expect(started.at(-1), "s2 waits until s1 ends").to.equal("c");
+    await end("s1");
+    expect(started.at(-1)).to.equal("s2");
+    await system.advance(60_000);
+    expect(
+      crowdedOut.filter((who) => who.startsWith("s2")),
+      "who came in as slow has its time",
+    ).to.have.length(1);
+  });
+
+  it("no more run than may run in all, whatever is slow", async () => {
+    const { system, started, start, end } = story({ slow: 4, waitMs: 60_000 });
     await start("s1", "s2", "a", "b", "c");
     await system.advance(1_000);
     expect(started).to.deep.equal(["s1", "s2", "a", "b"]);
@@ -118,36 +140,62 @@ describe("ChildSlots", () => {
     expect(started.at(-1), "beside a slow one").to.equal("s");
   });
 
-  it("64 volumes of a server that is gone do not hold another one up, once each of them was tried", async () => {
-    const { timers, clock, advance } = virtualSystem();
-    const slots = new ChildSlots({ timers });
-    const pause = (ms: number) => new Promise<void>((resolve) => void timers.after(ms, resolve));
-    /** One try: whether there was room for it. */
-    const run = async (volume: string, ms: number): Promise<boolean> => {
-      try {
-        const slot = await slots.acquire({ volume });
-        await pause(ms);
-        slot.release();
-        return true;
-      } catch {
-        return false;
+  describe("64 volumes of a server that is gone", () => {
+    /** Times, in milliseconds, that a volume took that is tried at each of these while the others hang. */
+    async function beside(times: readonly number[], untilMs: number, server?: string): Promise<number[]> {
+      const { timers, clock, advance } = virtualSystem();
+      const slots = new ChildSlots({ timers });
+      const pause = (ms: number) => new Promise<void>((resolve) => void timers.after(ms, resolve));
+      /** One try: whether there was room for it. */
+      const run = async (volume: string, ms: number, server?: string): Promise<boolean> => {
+        try {
+          const slot = await slots.acquire({ volume, server });
+          await Promise.race([pause(ms), slot.crowdedOut]);
+          slot.release();
+          return true;
+        } catch {
+          return false;
+        }
+      };
+      const hang = async (volume: string) => {
+        for (let delay = 500; ; delay = Math.min(122_000, 2 * delay)) {
+          await run(volume, 121_000, server);
+          await pause(delay);
+        }
+      };
+      for (let i = 0; i < 64; i++) void hang(`h${i}`);
+      const took: number[] = [];
+      for (const at of times) {
+        timers.after(at, async () => {
+          for (let tried = false; !tried; ) tried = await run("a", 500);
+          took.push(clock.monotonic() - at);
+        });
       }
-    };
-    const hang = async (volume: string) => {
-      for (let delay = 500; ; delay = Math.min(122_000, 2 * delay)) {
-        await run(volume, 121_000);
-        await pause(delay);
-      }
-    };
-    for (let i = 0; i < 64; i++) void hang(`h${i}`);
-    const took: number[] = [];
-    for (let at = 1_000_000; at < 2_500_000; at += 100_000) {
-      timers.after(at, async () => {
-        if (await run("a", 500)) took.push(clock.monotonic() - at);
-      });
+      await advance(untilMs);
+      return took;
     }
-    await advance(2_600_000);
-    expect(took).to.have.length(15);
-    expect(Math.max(...took)).to.equal(500);
+
+    const early = Array.from({ length: 30 }, (_, i) => 1_000 + i * 5_000);
+
+    it("hold another one up until some of them are known to be slow, if they are known to be of one server", async () => {
+      const took = await beside(early, 400_000, "nfs a");
+      expect(took).to.have.length(30);
+      expect(took[0], "began at 1 s, and waits until 10 s").to.equal(9_500);
+      expect(Math.max(...took.slice(2))).to.equal(500);
+    });
+
+    it("hold another one up for less than a minute otherwise, while each is tried for the first time", async () => {
+      const took = await beside(early, 400_000);
+      expect(took).to.have.length(30);
+      expect(Math.max(...took)).to.be.below(60_000);
+      expect(Math.max(...took.slice(-8))).to.equal(500);
+    });
+
+    it("do not hold it up at all once each of them was tried", async () => {
+      const times = Array.from({ length: 15 }, (_, i) => 1_000_000 + i * 100_000);
+      const took = await beside(times, 2_600_000);
+      expect(took).to.have.length(15);
+      expect(Math.max(...took)).to.equal(500);
+    });
   });
 });
