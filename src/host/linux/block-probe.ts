@@ -1,5 +1,4 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
-import { ENOMEDIUM } from "./constants.ts";
 import { errnoOf } from "./errno.ts";
 
 /** What the device itself says, read in a child because a broken disk may not answer. */
@@ -36,17 +35,11 @@ export function isClaimed(path: string): boolean {
     closeSync(openSync(path, constants.O_RDONLY | constants.O_EXCL));
     return false;
   } catch (error) {
-    const code = codeOf(error) ?? "";
+    const code = errnoOf(error) ?? "";
     if (code === "EBUSY") return true;
     if (unclaimed.includes(code)) return false;
     throw error;
   }
-}
-
-/** libuv has no name for ENOMEDIUM. */
-function codeOf(error: unknown): string | undefined {
-  const noMedium = error instanceof Error && "errno" in error && error.errno === -ENOMEDIUM;
-  return noMedium ? "ENOMEDIUM" : errnoOf(error);
 }
 
 function openExclusive(path: string): { number: number; exclusive: boolean } {

@@ -79,4 +79,3 @@ export const S_IFMT = 0o170000;
 export const LOCK = { EX: 2, NB: 4 } as const;
 
 export const EXDEV = 18;
-export const ENOMEDIUM = 123;

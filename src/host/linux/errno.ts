@@ -1,4 +1,15 @@
+import { constants } from "node:os";
 import { getSystemErrorName } from "node:util";
+
+/**
+ * What libuv has no name for, by number (include/uapi/asm-generic/errno.h; of these, all architectures of Node agree):
+ * a server that lost a file (ESTALE) and others that Node knows otherwise, and two that it does not know.
+ */
+const unnamed: ReadonlyMap<number, string> = new Map([
+  ...Object.entries(constants.errno).map(([name, errno]) => [errno, name] as const),
+  [117, "EUCLEAN"],
+  [123, "ENOMEDIUM"],
+]);
 
 /** A system call failed. `code` is the errno's name, such as ENOENT. */
 export class Errno extends Error {
@@ -13,15 +24,21 @@ export class Errno extends Error {
 }
 
 function nameOf(errno: number): string {
-  try {
-    return getSystemErrorName(-errno);
-  } catch {
-    return `errno ${errno}`; // libuv does not name every errno
-  }
+  const name = libuvNameOf(errno);
+  return name ?? unnamed.get(errno) ?? `errno ${errno}`;
+}
+
+/** libuv gives numbers that it does not know a sentence for a name. */
+function libuvNameOf(errno: number): string | undefined {
+  if (!Number.isInteger(errno) || errno <= 0) return undefined;
+  const name = getSystemErrorName(-errno);
+  return /^E[A-Z0-9]+$/.test(name) ? name : undefined;
 }
 
 /** The errno name of anything that a system call or node:fs threw; undefined for other errors. */
 export function errnoOf(thrown: unknown): string | undefined {
-  if (thrown instanceof Error && "code" in thrown && typeof thrown.code === "string") return thrown.code;
-  return undefined;
+  if (!(thrown instanceof Error) || !("code" in thrown) || typeof thrown.code !== "string") return undefined;
+  const { code } = thrown;
+  if (!code.startsWith("Unknown system error") || !("errno" in thrown)) return code;
+  return nameOf(-Number(thrown.errno));
 }
