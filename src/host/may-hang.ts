@@ -1,5 +1,5 @@
 import type { MountTable } from "./mount-table.ts";
-import type { MountEntry } from "./mountinfo.ts";
+import { type MountEntry, unescapeOctal } from "./mountinfo.ts";
 
 /** File systems whose calls end, as long as the machine's own disks answer. Everything else may wait for somebody. */
 const local = new Set([
@@ -31,12 +31,46 @@ export function mayHang(table: MountTable, path: string): boolean {
   return table.crossed(path).length === 0 || remoteMountOn(table, path) !== undefined;
 }
 
-/** The mount that a call on `path` could wait for: the first that is met on the way. */
+/** The mount that a call on `path` could wait for: the first that is met on the way, or beneath an overlay on the way. */
 export function remoteMountOn(table: MountTable, path: string): MountEntry | undefined {
-  return table.crossed(path).find((mount) => !local.has(mount.fsType));
+  return firstRemote(table, table.crossed(path), new Set());
 }
 
-/** Whether calls on a file system of this type end without anybody else's help. */
+/** Whether calls on a mount of the table end without anybody else's help. */
+export function isLocalMount(table: MountTable, mount: MountEntry): boolean {
+  return firstRemote(table, [mount], new Set()) === undefined;
+}
+
+/**
+ * An overlay is as local as its layers, which its options name: by the paths that they had where it was mounted, so that
+ * what another mount namespace has made may name none of ours; then it counts as local (docs/security.md). That on / is not
+ * asked: the agent's own program comes from there.
+ * @param seen an overlay may be mounted on one of its own layers
+ */
+function firstRemote(table: MountTable, mounts: readonly MountEntry[], seen: Set<MountEntry>): MountEntry | undefined {
+  for (const mount of mounts) {
+    if (seen.has(mount)) continue;
+    seen.add(mount);
+    if (!local.has(mount.fsType)) return mount;
+    if (mount.fsType !== "overlay" || mount.point === "/") continue;
+    for (const layer of layersOf(mount)) {
+      const remote = firstRemote(table, table.crossed(layer), seen);
+      if (remote !== undefined) return remote;
+    }
+  }
+  return undefined;
+}
+
+/** The directories that an overlay was made of (Documentation/filesystems/overlayfs.rst), as far as they are whole paths. */
+function layersOf({ superOptions }: MountEntry): string[] {
+  return superOptions
+    .flatMap((option) => /^(?:lowerdir|datadir|upperdir)\+?=(.*)$/.exec(option)?.[1] ?? [])
+    .flatMap((paths) => unescapeOctal(paths).split(/(?<!\\):/))
+    .map((path) => path.replaceAll("\\:", ":"))
+    .filter((path) => path.startsWith("/"));
+}
+
+/** The same by the type alone: for whoever has no table of the mounts that an overlay is made of, and looks in a child. */
 export function isLocal(fsType: string): boolean {
   return local.has(fsType);
 }

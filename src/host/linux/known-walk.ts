@@ -1,5 +1,5 @@
 import { hasDots } from "../../api/path.ts";
-import { isLocal } from "../may-hang.ts";
+import { isLocalMount } from "../may-hang.ts";
 import { type MountTable, relativePath } from "../mount-table.ts";
 import type { MountEntry } from "../mountinfo.ts";
 import { AT_EMPTY_PATH, AT_FDCWD, AT_STATX_DONT_SYNC, EXDEV, O, RESOLVE } from "./constants.ts";
@@ -20,6 +20,7 @@ const inOneMount = beneath | RESOLVE.NO_XDEV;
 export function openKnown(libc: Libc, path: string, table: MountTable): Descriptor {
   if (hasDots(path)) throw unknownMount(path);
   const crossed = table.crossed(path);
+  if (crossed.some((mount) => !isLocalMount(table, mount))) throw unknownMount(path);
   using stack = new DisposableStack();
   let current = stack.use(new Descriptor(libc.openat2(AT_FDCWD, "/", O.PATH | O.DIRECTORY | O.CLOEXEC, 0, 0)));
   let at = crossed.findIndex((mount) => isIn(libc, current, mount));
@@ -46,8 +47,7 @@ function step(libc: Libc, from: Descriptor, relative: string, resolve: number): 
   return new Descriptor(libc.openat2(from.fd, relative === "" ? "." : relative, O.PATH | O.CLOEXEC, 0, resolve));
 }
 
-function isIn(libc: Libc, file: Descriptor, { id, uniqueID, fsType }: MountEntry): boolean {
-  if (!isLocal(fsType)) return false;
+function isIn(libc: Libc, file: Descriptor, { id, uniqueID }: MountEntry): boolean {
   if (uniqueID === undefined) return libc.statx(file.fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC).mountID === id;
   return Number(libc.mounts.keyOf(file).unique) === uniqueID;
 }

@@ -1,4 +1,4 @@
-import { isLocal, mayHang } from "../may-hang.ts";
+import { isLocalMount, mayHang } from "../may-hang.ts";
 import { joinPath, type MountTable } from "../mount-table.ts";
 import type { Found, Ground } from "../wake-walk.ts";
 import { AT_EMPTY_PATH, AT_STATX_DONT_SYNC, O, RESOLVE, S_IFMT } from "./constants.ts";
@@ -67,7 +67,7 @@ export class LinuxGround implements Ground<OpenDirectory>, Disposable {
     this.#listen(wd, name);
     const path = joinPath(directory.path, name);
     const mount = table.at(path);
-    if (mount !== undefined && !isLocal(mount.fsType)) return { kind: "deaf", why: "mayHang" };
+    if (mount !== undefined && !isLocalMount(table, mount)) return { kind: "deaf", why: "mayHang" };
     if (mount !== undefined && silent.has(mount.fsType)) return { kind: "deaf", why: "unsupported" };
     const resolve = mount === undefined ? oneName | RESOLVE.NO_XDEV : oneName;
     try {

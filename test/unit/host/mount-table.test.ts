@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { isLastOf, mayHang } from "../../../src/host/may-hang.ts";
+import { isLastOf, isLocalMount, mayHang, remoteMountOn } from "../../../src/host/may-hang.ts";
 import {
   identityOf,
   isBeneath,
@@ -112,6 +112,50 @@ describe("mayHang", () => {
     expect(mayHang(table, "/nfs/x")).to.equal(true);
     expect(mayHang(table, "/nfs/tmp/x")).to.equal(true);
     expect(mayHang(new MountTable([]), "/x")).to.equal(true);
+  });
+
+  describe("of an overlay", () => {
+    const nfs = entry({ id: 2, parent: 1, point: "/nfs", device: "0:9", fsType: "nfs4" });
+    const overlay = (point: string, ...superOptions: string[]) =>
+      entry({ id: 3, parent: 1, point, device: "0:10", fsType: "overlay", superOptions: ["rw", ...superOptions] });
+
+    it("is false if all its layers are on local file systems", () => {
+      const mount = overlay("/o", "lowerdir=/a:/b::/c", "upperdir=/d", "workdir=/e");
+      expect(mayHang(new MountTable([root, nfs, mount]), "/o/x")).to.equal(false);
+    });
+
+    for (const option of [
+      "lowerdir=/a:/nfs/b",
+      "lowerdir+=/nfs",
+      "datadir+=/nfs/b",
+      "lowerdir=/a::/nfs/b",
+      "upperdir=/nfs/u",
+    ]) {
+      it(`is true with ${option}, and the mount of that layer is what a call waits for`, () => {
+        const mount = overlay("/o", option);
+        const table = new MountTable([root, nfs, mount]);
+        expect(remoteMountOn(table, "/o/x")?.id).to.equal(nfs.id);
+        expect(isLocalMount(table, mount)).to.equal(false);
+      });
+    }
+
+    it("reads names with colons and commas as the kernel writes them", () => {
+      const colon = entry({ ...nfs, point: "/n:f,s" });
+      const table = new MountTable([root, colon, overlay("/o", String.raw`lowerdir=/a:/n\134:f\054s/b`)]);
+      expect(remoteMountOn(table, "/o")?.id).to.equal(colon.id);
+    });
+
+    it("is decided once where an overlay is mounted on its own layer, and for overlays of overlays", () => {
+      const onItself = overlay("/o", "lowerdir=/o:/p");
+      const onThat = entry({ ...onItself, id: 4, point: "/p", superOptions: ["lowerdir=/o:/nfs"] });
+      expect(mayHang(new MountTable([root, nfs, onItself]), "/o")).to.equal(false);
+      expect(mayHang(new MountTable([root, nfs, onItself, onThat]), "/o")).to.equal(true);
+    });
+
+    it("is not asked of that on /, where the agent's own program comes from", () => {
+      const mount = entry({ ...overlay("/", "lowerdir=/nfs"), id: 1, parent: 0 });
+      expect(mayHang(new MountTable([mount, nfs]), "/etc")).to.equal(false);
+    });
   });
 
   it("isLastOf: the last mount of a disk is written out when it goes, memory is not", () => {
