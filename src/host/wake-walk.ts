@@ -19,6 +19,8 @@ export interface Ground<D> {
   look(directory: D, name: string): Found<D>;
   /** Listens for writers of the file at the end. */
   listenToFile(file: D): void;
+  /** The walk has gone up from a directory, and does not come back to it. */
+  leave(directory: D): void;
 }
 
 /** How a walk ended. Two walks with equal ends would end alike for whoever looks the path up. */
@@ -40,14 +42,17 @@ export function walkListening<D>({ path, links, written }: WatchedPath, ground: 
   const root = ground.root();
   if (root.kind === "deaf") return { end: "deaf", deaf: root.why };
   if (root.kind !== "directory") return { end: "no root" };
-  let above: D[] = [root.directory];
+  const above: D[] = [root.directory];
+  const goUp = (depth: number) => {
+    for (const directory of above.splice(depth)) ground.leave(directory);
+  };
   let end = root.identity;
   let followed = 0;
   let steps = 0;
   const left = segmentsOf(path);
   for (let name = left.shift(); name !== undefined; name = left.shift()) {
     if (name === "..") {
-      if (above.length > 1) above.pop();
+      goUp(Math.max(1, above.length - 1));
       continue;
     }
     if (++steps > mostSteps) return { end: "too long", deaf: "limit" };
@@ -63,7 +68,7 @@ export function walkListening<D>({ path, links, written }: WatchedPath, ground: 
         break;
       case "link":
         if (links === "refuse" || ++followed > mostLinks) return { end: `link ${found.identity}` };
-        if (found.to.startsWith("/")) above = above.slice(0, 1);
+        if (found.to.startsWith("/")) goUp(1);
         left.unshift(...segmentsOf(found.to));
         break;
       case "file":

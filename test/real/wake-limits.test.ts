@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync } from "node:fs";
+import { mkdirSync, readdirSync, symlinkSync } from "node:fs";
 import { expect } from "chai";
 import { until } from "../lib/until.ts";
 import { ListeningGround } from "./listening-ground.ts";
@@ -69,5 +69,22 @@ describe("PathWakes at a limit, on the real kernel", () => {
     await until("it to be deaf", 10_000, () => heard.deaf === "limit");
     full = false;
     await until("it to be heard again", 10_000, () => heard.deaf === undefined);
+  });
+
+  it("holds few files open however long a walk is, and none after it", async () => {
+    mkdirSync(ground.at("/srv/a"));
+    symlinkSync("a/../".repeat(200), ground.at("/srv/bomb"));
+    symlinkSync(`/srv/${"a/../a/../".repeat(50)}a`, ground.at("/srv/again"));
+    const openFiles = () => readdirSync("/proc/self/fd").length;
+    using _first = await ground.listen("/srv/x"); // opens what stays open
+    const before = openFiles();
+    let most = 0;
+    ground.beforeAdd = () => {
+      most = Math.max(most, openFiles());
+    };
+    using bomb = await ground.listen("/srv/bomb/again/x");
+    await until("the walk to be given up", 10_000, () => bomb.deaf === "limit");
+    expect(most - before, "files open during a walk").to.be.within(1, 6);
+    expect(openFiles() - before, "files open after a walk").to.equal(0);
   });
 });

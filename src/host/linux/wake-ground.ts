@@ -10,7 +10,7 @@ import type { WakeCalls } from "./wake-calls.ts";
 import type { Inotify } from "./wake-inotify.ts";
 import { kindOf } from "./walk.ts";
 
-/** A directory on the way, held open until the walk is over. */
+/** A directory on the way, held open until the walk has left it or is over; or the file at its end. */
 export interface OpenDirectory {
   readonly fd: number;
   /** As the agent sees it, links resolved. */
@@ -38,7 +38,7 @@ export interface GroundInput {
  */
 export class LinuxGround implements Ground<OpenDirectory>, Disposable {
   readonly #input: GroundInput;
-  readonly #opened: Descriptor[] = [];
+  readonly #opened = new Map<number, Descriptor>();
   /** What was begun to listen to: names by watch; "" is the watched file itself. */
   readonly heard = new Map<number, Set<string>>();
   /** The name that was asked for last. */
@@ -52,8 +52,7 @@ export class LinuxGround implements Ground<OpenDirectory>, Disposable {
     const { libc, table, root } = this.#input;
     if (mayHang(table, root)) return { kind: "deaf", why: "mayHang" };
     const opened = openKnown(libc, root, table);
-    this.#opened.push(opened);
-    const { fd } = opened;
+    const fd = this.#hold(opened);
     return {
       kind: "directory",
       directory: { fd, path: root },
@@ -71,13 +70,18 @@ export class LinuxGround implements Ground<OpenDirectory>, Disposable {
     if (mount !== undefined && silent.has(mount.fsType)) return { kind: "deaf", why: "unsupported" };
     const resolve = mount === undefined ? oneName | RESOLVE.NO_XDEV : oneName;
     try {
-      const fd = this.#hold(libc.openat2(directory.fd, name, O.PATH | O.NOFOLLOW | O.CLOEXEC, 0, resolve));
+      using unless = new DisposableStack(); // a link is read, and not needed any more
+      const opened = unless.use(
+        new Descriptor(libc.openat2(directory.fd, name, O.PATH | O.NOFOLLOW | O.CLOEXEC, 0, resolve)),
+      );
+      const { fd } = opened;
       const stat = libc.statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC);
       // Another mount than the table has there: a directory above one was renamed, of which nobody is told.
       if (mount !== undefined && stat.mountID !== mount.id) return { kind: "missing" };
       const identity = identityOf(stat);
       if ((stat.mode & S_IFMT) === symbolicLink) return { kind: "link", to: calls.readLink(fd), identity };
-      const file = { fd, path };
+      unless.move();
+      const file = { fd: this.#hold(opened), path };
       return kindOf(stat) === "directory"
         ? { kind: "directory", directory: file, identity }
         : { kind: "file", file, identity };
@@ -92,13 +96,19 @@ export class LinuxGround implements Ground<OpenDirectory>, Disposable {
     this.#listen(this.#input.inotify.watchWriters(fd), "");
   }
 
-  [Symbol.dispose](): void {
-    for (const descriptor of this.#opened) descriptor[Symbol.dispose]();
+  leave({ fd }: OpenDirectory): void {
+    this.#opened.get(fd)?.[Symbol.dispose]();
+    this.#opened.delete(fd);
   }
 
-  #hold(fd: number): number {
-    this.#opened.push(new Descriptor(fd));
-    return fd;
+  [Symbol.dispose](): void {
+    for (const descriptor of this.#opened.values()) descriptor[Symbol.dispose]();
+  }
+
+  /** Until it is left, or the walk is over. */
+  #hold(opened: Descriptor): number {
+    this.#opened.set(opened.fd, opened);
+    return opened.fd;
   }
 
   #listen(wd: number, name: string): void {

@@ -99,6 +99,7 @@ export class SimWakes implements Wakes {
         return child === undefined ? { kind: "missing" } : found(topOf({ mount, dentry: child }));
       },
       listenToFile: () => {},
+      leave: () => {},
     };
   }
 }

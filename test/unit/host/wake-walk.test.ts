@@ -10,6 +10,9 @@ interface Tree {
 /** A fake file system that remembers what was listened to, and in which order it was asked. */
 class FakeGround implements Ground<Tree> {
   readonly heard: string[] = [];
+  /** Directories that the walk may go back to: how many there are now, and were at most. */
+  held = 1;
+  mostHeld = 1;
   readonly #tree: Tree;
 
   constructor(tree: Tree) {
@@ -27,11 +30,17 @@ class FakeGround implements Ground<Tree> {
     if (found === undefined) return { kind: "missing" };
     if (typeof found === "string") return { kind: "link", to: found, identity: name };
     if (found === null) return { kind: "file", file: {}, identity: name };
+    this.held += 1;
+    this.mostHeld = Math.max(this.mostHeld, this.held);
     return { kind: "directory", directory: found, identity: name };
   }
 
   listenToFile(): void {
     this.heard.push("(writers)");
+  }
+
+  leave(): void {
+    this.held -= 1;
   }
 }
 
@@ -80,6 +89,7 @@ describe("walkListening", () => {
       root: () => ({ kind: "missing" }),
       look: () => ({ kind: "missing" }),
       listenToFile() {},
+      leave() {},
     };
     expect(walkListening({ root: "/", path: "/a", links: "follow" }, ground).end).to.equal("no root");
   });
@@ -89,5 +99,12 @@ describe("walkListening", () => {
     const ended = walkListening({ root: "/", path: "/bomb", links: "follow" }, ground);
     expect(ended.deaf).to.equal("limit");
     expect(ground.heard).to.have.lengthOf(256);
+    expect(ground.mostHeld, "directories held open at once").to.equal(2);
+  });
+
+  it("holds only the directories that it may go up to", () => {
+    const ground = new FakeGround({ a: { b: { c: {}, out: "/a" } } });
+    walkListening({ root: "/", path: "/a/b/c/../../b/out/..", links: "follow" }, ground);
+    expect(ground).to.include({ held: 1, mostHeld: 4 });
   });
 });
