@@ -6,18 +6,30 @@ const deadlineMs = 5_000;
 
 /**
  * Who keeps a mount busy, looked for in a child: thousands of processes take a second, and one that hangs in a page fault
- * may hold its list of mappings up. Nobody is named if that fails.
+ * may hold its list of mappings up. Nobody is named if that fails. One child at a time looks for the users of a mount point;
+ * who asks meanwhile gets its answer, which is as old as that child, and nothing but a message rests on it.
  */
-export function usersByChild(runner: ChildRunner): Evidence["users"] {
+export function usersByChild(runner: Pick<ChildRunner, "run">): Evidence["users"] {
+  const looking = new Map<string, Promise<readonly Holder[]>>();
+  return (mountPoint) => {
+    const shared = looking.get(mountPoint);
+    if (shared !== undefined) return shared;
+    const found = look(runner, mountPoint).finally(() => looking.delete(mountPoint));
+    looking.set(mountPoint, found);
+    return found;
+  };
+}
+
+async function look(runner: Pick<ChildRunner, "run">, mountPoint: string): Promise<readonly Holder[]> {
   const operation: OperationContext = {
     deadlineMs,
     formatDeadlineMs: deadlineMs,
     onChild: async () => {}, // it only looks, and leaves nothing behind
   };
-  return async (mountPoint) => {
-    const found = runner.run({ kind: "users", mountPoint }, operation);
-    return found
-      .then(({ code, stdout }) => (code === 0 ? (JSON.parse(stdout) as readonly Holder[]) : []))
-      .catch(() => []);
-  };
+  try {
+    const { code, stdout } = await runner.run({ kind: "users", mountPoint }, operation);
+    return code === 0 ? (JSON.parse(stdout) as readonly Holder[]) : [];
+  } catch {
+    return [];
+  }
 }
