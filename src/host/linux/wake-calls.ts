@@ -1,3 +1,4 @@
+import { closeSync } from "node:fs";
 import koffi from "koffi";
 import { Errno } from "./errno.ts";
 
@@ -57,8 +58,11 @@ export function loadWakeCalls() {
       const address = Buffer.alloc(12); // sockaddr_nl: family, padding, port (0: the kernel chooses one), groups
       address.writeUInt16LE(AF_NETLINK, 0);
       address.writeUInt32LE(kernelGroup, 8);
-      checked("bind", bind(fd, address, address.length));
-      return fd;
+      const bound = bind(fd, address, address.length);
+      const errno = koffi.errno();
+      if (bound >= 0) return fd;
+      closeSync(fd);
+      throw new Errno("bind", errno);
     },
     receive: (fd: number, into: Buffer): number => checked("recv", recv(fd, into, into.length, MSG_DONTWAIT)),
   };

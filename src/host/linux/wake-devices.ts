@@ -1,7 +1,8 @@
 import { closeSync } from "node:fs";
 import koffi from "koffi";
 import type { Cancel, Clock, Timers } from "../../ports.ts";
-import type { WakeListener } from "../wakes.ts";
+import type { Deafness, WakeListener } from "../wakes.ts";
+import { deafnessOf, limitMs } from "./deafness.ts";
 import { errnoOf } from "./errno.ts";
 import type { WakeCalls } from "./wake-calls.ts";
 
@@ -33,6 +34,10 @@ export class DeviceWakes {
   readonly #deps: DeviceWakesDeps;
   readonly #listeners = new Set<WakeListener>();
   readonly #buffer = Buffer.alloc(bufferBytes);
+  /** Those who were told that nothing is heard. */
+  readonly #deafened = new Set<WakeListener>();
+  #deaf: Deafness | undefined;
+  #again: Cancel | undefined;
   #close: Cancel | undefined;
   #telling: Cancel | undefined;
   /** When the first of the changes came that were not told of yet, in milliseconds of the monotonic clock. */
@@ -44,23 +49,51 @@ export class DeviceWakes {
 
   watch(listener: WakeListener): Cancel {
     this.#listeners.add(listener);
-    let cancel: Cancel = () => {};
+    this.#listen();
+    const cancel = this.#deaf === undefined ? undefined : this.#deps.timers.after(0, () => this.#tellDeaf(listener));
+    return () => {
+      cancel?.();
+      this.#listeners.delete(listener);
+      this.#deafened.delete(listener);
+      if (this.#listeners.size > 0) return;
+      for (const end of [this.#telling, this.#again, this.#close]) end?.();
+      this.#telling = undefined;
+      this.#again = undefined;
+      this.#close = undefined;
+      this.#deaf = undefined;
+    };
+  }
+
+  /** Begins to listen, or tries again later if only a limit of the node is in the way. */
+  #listen(): void {
+    if (this.#close !== undefined) return;
     try {
-      this.#close ??= this.#open();
+      this.#close = this.#open();
     } catch (error) {
       const code = errnoOf(error);
       if (code === undefined) throw error;
-      cancel = this.#deps.timers.after(0, () => listener.deaf(code === "EMFILE" ? "limit" : "unsupported"));
+      this.#deaf = deafnessOf(code);
+      if (this.#deaf === "limit") this.#againLater();
+      return;
     }
-    return () => {
-      cancel();
-      this.#listeners.delete(listener);
-      if (this.#listeners.size > 0) return;
-      this.#telling?.();
-      this.#telling = undefined;
-      this.#close?.();
-      this.#close = undefined;
-    };
+    this.#deaf = undefined;
+    if (this.#deafened.size === 0) return;
+    for (const listener of this.#deafened) listener.deaf(undefined);
+    this.#deafened.clear();
+    this.#tellSoon(); // what came meanwhile was not heard
+  }
+
+  #againLater(): void {
+    this.#again ??= this.#deps.timers.after(limitMs, () => {
+      this.#again = undefined;
+      this.#listen();
+    });
+  }
+
+  #tellDeaf(listener: WakeListener): void {
+    if (this.#deaf === undefined) return;
+    this.#deafened.add(listener);
+    listener.deaf(this.#deaf);
   }
 
   #open(): Cancel {

@@ -2,20 +2,19 @@ import type { Cancel, Timers } from "../../ports.ts";
 import type { MountTableSource } from "../ports.ts";
 import { type WalkEnd, walkListening } from "../wake-walk.ts";
 import type { Deafness, WakeListener, WatchedPath } from "../wakes.ts";
+import { deafnessOf, limitMs } from "./deafness.ts";
 import { errnoOf } from "./errno.ts";
 import type { Libc } from "./libc.ts";
 import type { WakeCalls } from "./wake-calls.ts";
 import { LinuxGround } from "./wake-ground.ts";
 import { Inotify } from "./wake-inotify.ts";
-import { deafnessOf, TableChanges } from "./wake-table.ts";
+import { TableChanges } from "./wake-table.ts";
 
 /**
  * Milliseconds after the last writer of a file has closed it. mkfs opens a device several times before it begins: whoever
  * looked in between, exclusively, would have it fail.
  */
 const writtenMs = 500;
-/** Milliseconds after which a limit of the node is tried again. */
-const limitMs = 30_000;
 
 interface Watch {
   readonly place: WatchedPath;

@@ -1,8 +1,9 @@
 import { closeSync } from "node:fs";
 import koffi from "koffi";
 import type { Cancel, Timers } from "../../ports.ts";
-import type { WakeListener, WatchedProcess } from "../wakes.ts";
+import type { Deafness, WakeListener, WatchedProcess } from "../wakes.ts";
 import { startTimeOf } from "./child-runner.ts";
+import { deafnessOf, limitMs } from "./deafness.ts";
 import { errnoOf } from "./errno.ts";
 import type { WakeCalls } from "./wake-calls.ts";
 
@@ -24,47 +25,86 @@ export interface ProcessWakesDeps {
  * an open file of /proc/PID keeps nothing of the process alive, neither its memory nor its mount namespace.
  */
 export function watchProcess(deps: ProcessWakesDeps, process: WatchedProcess, listener: WakeListener): Cancel {
-  const { calls, timers } = deps;
+  const { timers } = deps;
   let cancel: Cancel = () => {};
-  const stop = () => cancel();
+  let deaf: Deafness | undefined;
   const soon = (ms: number, action: () => void) => {
     cancel = timers.after(ms, action);
   };
-  let fd: number;
-  try {
-    fd = calls.pidfdOpen(process.pid);
-  } catch (error) {
-    const code = errnoOf(error);
-    if (code === undefined) throw error;
-    soon(0, () => {
-      if (gone.has(code)) listener.woken();
-      else listener.deaf(code === "EMFILE" || code === "ENFILE" ? "limit" : "unsupported");
-    });
-    return stop;
-  }
-  // Asked for after the descriptor was opened: from here on the pid cannot come to mean another process unnoticed.
-  if (process.startTime !== undefined && startOf(process.pid) !== process.startTime) {
-    closeSync(fd);
-    soon(0, () => listener.woken());
-    return stop;
-  }
+  const tell = (why: Deafness | undefined) => {
+    if (why !== deaf) listener.deaf(why);
+    deaf = why;
+  };
   const whenReaped = (waitedMs: number) => {
-    if (waitedMs >= reapMs || startOf(process.pid) === undefined) listener.woken();
+    if (waitedMs >= reapMs || isReaped(process.pid)) listener.woken();
     else soon(reapCheckMs, () => whenReaped(waitedMs + reapCheckMs));
   };
+  const listen = () => {
+    let fd: number | undefined;
+    try {
+      fd = openProcess(deps.calls, process);
+    } catch (error) {
+      const code = errnoOf(error);
+      if (code === undefined) throw error;
+      const why = deafnessOf(code);
+      soon(0, () => {
+        if (why === "limit") soon(limitMs, listen);
+        tell(why);
+      });
+      return;
+    }
+    cancel =
+      fd === undefined ? timers.after(0, () => listener.woken()) : whenEnded(fd, () => soon(0, () => whenReaped(0)));
+    if (deaf !== undefined) tell(undefined);
+  };
+  listen();
+  return () => {
+    const end = cancel;
+    cancel = () => {};
+    end();
+  };
+}
+
+/** A pidfd of the process; undefined if it has ended, or its pid is another's by now. @throws Errno */
+function openProcess(calls: WakeCalls, { pid, startTime }: WatchedProcess): number | undefined {
+  let fd: number;
+  try {
+    fd = calls.pidfdOpen(pid);
+  } catch (error) {
+    if (gone.has(errnoOf(error) ?? "")) return undefined;
+    throw error;
+  }
+  try {
+    // Asked for after the descriptor was opened: from here on the pid cannot come to mean another process unnoticed.
+    if (startTime === undefined || startOf(pid) === startTime) return fd;
+  } catch (error) {
+    closeSync(fd);
+    throw error;
+  }
+  closeSync(fd);
+  return undefined;
+}
+
+function whenEnded(fd: number, ended: () => void): Cancel {
   const handle = koffi.node.poll(fd, { readable: true }, () => {
     close();
-    soon(0, () => whenReaped(0));
+    ended();
   });
   const close = () => {
     handle.close();
     closeSync(fd);
   };
-  cancel = close;
-  return () => {
-    stop();
-    cancel = () => {};
-  };
+  return close;
+}
+
+/** False also if it cannot be looked at, as where no more files may be opened. */
+function isReaped(pid: number): boolean {
+  try {
+    return startOf(pid) === undefined;
+  } catch (error) {
+    if (errnoOf(error) === undefined) throw error;
+    return false;
+  }
 }
 
 function startOf(pid: number): number | undefined {

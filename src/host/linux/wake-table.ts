@@ -2,16 +2,11 @@ import { VolumeError } from "../../errors.ts";
 import type { Cancel, Timers } from "../../ports.ts";
 import type { MountTableSource } from "../ports.ts";
 import type { Deafness } from "../wakes.ts";
+import { deafnessOf } from "./deafness.ts";
 import { errnoOf } from "./errno.ts";
 
 /** Milliseconds after a change of the mount table after which it is told of: mounts come by the hundred. */
 const tableMs = 100;
-const limits = new Set(["EMFILE", "ENFILE", "ENOSPC", "ENOMEM"]);
-
-/** Why nothing can be heard after a call failed with this errno. */
-export function deafnessOf(code: string): Deafness {
-  return limits.has(code) ? "limit" : "unsupported";
-}
 
 export interface TableChangesDeps {
   readonly timers: Timers;

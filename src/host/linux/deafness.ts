@@ -1,0 +1,11 @@
+import type { Deafness } from "../wakes.ts";
+
+const limits = new Set(["EMFILE", "ENFILE", "ENOSPC", "ENOMEM", "ENOBUFS"]);
+
+/** Milliseconds after which a limit of the node is tried again: whoever is deaf meanwhile waits by its delay. */
+export const limitMs = 30_000;
+
+/** Why nothing can be heard after a call failed with this errno. */
+export function deafnessOf(code: string): Deafness {
+  return limits.has(code) ? "limit" : "unsupported";
+}
