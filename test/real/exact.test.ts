@@ -8,7 +8,7 @@ import { attachExactly } from "../../src/host/linux/exact-attach.ts";
 import { unmountExactly } from "../../src/host/linux/exact-unmount.ts";
 import { type Libc, loadLibc } from "../../src/host/linux/libc.ts";
 import { type OpenTarget, openTarget } from "../../src/host/linux/walk.ts";
-import type { TargetPath } from "../../src/host/ports.ts";
+import type { TargetPath, UnmountRung } from "../../src/host/ports.ts";
 import { type Scratch, scratch } from "./scratch.ts";
 
 const EOPNOTSUPP = 95;
@@ -52,11 +52,11 @@ describe("what comes between a look at a target and the call", () => {
     }
   }
 
-  async function unmountAfter(change: () => void, by: Libc = libc): Promise<unknown> {
+  async function unmountAfter(change: () => void, by: Libc = libc, rung: UnmountRung = "Normal"): Promise<unknown> {
     execFileSync("mount", ["--bind", "--make-private", `${place.path}/src`, target.path]);
     const on = opened();
     change();
-    return await unmountExactly(by, target, on, "Normal").then(
+    return await unmountExactly(by, target, on, rung).then(
       () => "unmounted",
       (error: unknown) => error,
     );
@@ -119,6 +119,39 @@ describe("what comes between a look at a target and the call", () => {
     });
     expect(error).to.include({ reason: "TargetChanged" });
     expect(sources()).to.deep.equal(["foreign"]);
+  });
+
+  /** Another's mount comes over ours between the look at what is mounted there and the call, once. */
+  const overtaken = (): Libc => {
+    let before = () => {
+      before = () => {};
+      foreign(target.path);
+    };
+    return {
+      ...libc,
+      umount2: (...args) => {
+        before();
+        libc.umount2(...args);
+      },
+    };
+  };
+
+  it("unmountExactly takes no mount that came over ours right before it was marked (step 4)", async () => {
+    const error = await unmountAfter(() => {}, overtaken());
+    expect(error).to.include({ reason: "TargetChanged", errorClass: "transient" });
+    expect(sources()).to.deep.equal(["scratch", "foreign"]);
+  });
+
+  it("unmountExactly takes no mount that came over ours where the file system has no handles (step 4)", async () => {
+    const error = await unmountAfter(() => {}, { ...overtaken(), handles: withoutHandles().handles });
+    expect(error).to.include({ reason: "TargetChanged", errorClass: "transient" });
+    expect(sources()).to.deep.equal(["scratch", "foreign"]);
+  });
+
+  it("unmountExactly by force says that ours is still there, if what came over it went instead (step 6)", async () => {
+    const error = await unmountAfter(() => {}, overtaken(), "Force");
+    expect(error).to.include({ reason: "TargetChanged", errorClass: "uncertain" });
+    expect(sources()).to.deep.equal(["scratch"]);
   });
 
   it("unmountExactly unmounts by name where the file system has no handles, and not twice over", async () => {
