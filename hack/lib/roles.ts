@@ -1,6 +1,7 @@
 // How quickstart and the tests start controller and agents: the bundles, as separate processes with their own identity.
 import { join } from "node:path";
 import type { Identity } from "./control-plane/identities.ts";
+import { nodeOptions } from "./node-options.ts";
 import { layout, type PretendHost } from "./pretend-node/node.ts";
 import { type RunningProcess, startProcess } from "./process.ts";
 import { root } from "./root.ts";
@@ -17,7 +18,7 @@ export interface RoleOptions {
 const main = join(root, "dist/main.cjs");
 
 export function startController(name: string, options: RoleOptions): RunningProcess {
-  const args = [main, "controller", "--identity", name, ...common(options)];
+  const args = [...nodeOptions(), main, "controller", "--identity", name, ...common(options)];
   return startProcess({ name, command: process.execPath, args, logFile: options.logFile, env: options.env });
 }
 
@@ -25,7 +26,7 @@ export function startController(name: string, options: RoleOptions): RunningProc
 export function startAgent(host: PretendHost, options: RoleOptions): RunningProcess {
   const flags = ["--node-name", host.name, "--state-dir", layout.stateDir, "--host-root", layout.hostRoot];
   const node = ["--host-pid", String(host.pid)];
-  const command = [process.execPath, main, "agent", ...flags, ...node, ...common(options)];
+  const command = [process.execPath, ...nodeOptions(), main, "agent", ...flags, ...node, ...common(options)];
   return host.startAgent(command, options.logFile, options.env);
 }
 

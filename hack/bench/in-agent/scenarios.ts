@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { text } from "node:stream/consumers";
 import { buildBundles } from "../../lib/bundle.ts";
+import { nodeOptions } from "../../lib/node-options.ts";
 import { root } from "../../lib/root.ts";
 import { bundleBenchmark } from "./bundle.ts";
 import type { Kind } from "./intents.ts";
@@ -68,8 +69,6 @@ export function idle(
   return measure(`idle ${volumes} × ${kind}`, "idle", { pods: volumes, volumes: 1, kind, seconds }, options);
 }
 
-/** As the Dockerfile has them. */
-const productionOptions = ["--max-semi-space-size=4"];
 /** Of their own: mounts, and processes, which a release looks through for others that have the volume mounted. */
 const namespaces = ["--mount", "--propagation", "private", "--pid", "--fork", "--mount-proc", "--kill-child=KILL"];
 
@@ -79,7 +78,7 @@ async function measure(scenario: string, run: RunName, of: object, options: Opti
   try {
     const command = [
       process.execPath,
-      ...(options.nodeOptions ?? productionOptions),
+      ...(options.nodeOptions ?? nodeOptions()),
       program,
       JSON.stringify({ run, path, of }),
     ];
