@@ -32,7 +32,7 @@ interface Write {
 /**
  * The records of all volumes, on disk and, as far as they are known to be there, in memory: what cannot be written is not
  * so, for this process as for the next one. A change is durable and seen when its promise resolves; changes that wait for
- * the disk at the same time are written together, with one fdatasync. Changes of one volume come one after the other.
+ * the disk at the same time are written together, with one wait for it. Changes of one volume come one after the other.
  */
 export class Journal {
   readonly bootID: string;
