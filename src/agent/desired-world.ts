@@ -3,6 +3,7 @@ import type { ObjectRef } from "../plugins/plugin.ts";
 import type { Cancel } from "../ports.ts";
 import { type Desired, isInvalid } from "./desired-volume.ts";
 import type { IntentEntry } from "./intents.ts";
+import { Touched } from "./touched.ts";
 
 export interface DesiredWorldDeps {
   readonly store: ObjectStore<IntentEntry>;
@@ -17,6 +18,8 @@ export class DesiredWorld {
   readonly #deps: DesiredWorldDeps;
   readonly #volumes = new Map<string, Desired>();
   readonly #refs = new Map<string, ObjectRef>();
+  /** Volumes whose intent has changed. */
+  readonly touched = new Touched();
   #followed = true;
 
   constructor(deps: DesiredWorldDeps) {
@@ -52,12 +55,14 @@ export class DesiredWorld {
   }
 
   #take(desired: Desired): void {
+    this.touched.add(desired.name);
     this.#volumes.set(desired.name, desired);
     this.#refer(desired.name, isInvalid(desired) ? undefined : desired.layout.content);
     this.#deps.onChange();
   }
 
   #drop(name: string): void {
+    this.touched.add(name);
     this.#volumes.delete(name);
     this.#refer(name, undefined);
     this.#deps.onChange();

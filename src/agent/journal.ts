@@ -11,6 +11,7 @@ import {
   parseJournal,
 } from "./journal-format.ts";
 import { afterReboot, type VolumeRecord } from "./record.ts";
+import { Touched } from "./touched.ts";
 
 /** Lines after which the journal is written anew, if most of them are old. */
 const compactAfter = 1000;
@@ -47,6 +48,8 @@ export class Journal {
   readonly #file: JournalFile;
   readonly #records: Map<string, VolumeRecord>;
   readonly #children = new Map<string, ChildProcessID>();
+  /** Volumes whose record has changed. */
+  readonly touched = new Touched();
   /** Writes that failed since it was opened. */
   failures = 0;
   #lines: number;
@@ -161,6 +164,7 @@ export class Journal {
   }
 
   #remember(name: string, record: VolumeRecord | undefined): void {
+    this.touched.add(name);
     setOrDelete(this.#records, name, record);
     setOrDelete(this.#children, name, record?.child);
   }

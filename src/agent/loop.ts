@@ -31,6 +31,13 @@ const stopFormatMs = 100_000;
 /** When to try again after the mount table could not be read, or the plan could not be made, in milliseconds. */
 const unreadableMs = 1_000;
 
+export interface GatheredWorld {
+  readonly volumes: ReadonlyMap<string, Desired>;
+  readonly synced: boolean;
+  /** Volumes whose intent may be another one than when this was asked last. */
+  readonly touched: ReadonlySet<string>;
+}
+
 export interface LoopDeps {
   readonly system: System;
   readonly host: HostPorts;
@@ -41,7 +48,7 @@ export interface LoopDeps {
   /** Makes the plan of each look. */
   readonly planner: Pick<Planner, "plan" | "forget" | "recheck">;
   /** Begins to follow what the intents name, and gives the desired world, and whether it was read completely. */
-  gather(): { readonly volumes: ReadonlyMap<string, Desired>; readonly synced: boolean };
+  gather(): GatheredWorld;
   readonly contents: PlanInput["contents"];
   /** By volume; dropped with it. */
   readonly observed: Map<string, Observation>;
@@ -142,7 +149,7 @@ export class Loop {
     const { nodeTable: node } = this.#deps.host;
     const nodeTable = node === undefined || table === undefined ? undefined : await this.#readTable(node);
     const readable = table !== undefined && (node === undefined || nodeTable !== undefined);
-    const { volumes, synced } = this.#deps.gather();
+    const { volumes, synced, touched } = this.#deps.gather();
     const now = system.clock.monotonic();
     this.#recheckIfDue(now);
     const result = planner.plan({
@@ -159,6 +166,7 @@ export class Loop {
       observed,
       settings,
       now,
+      touched: new Set([...touched, ...journal.touched.take()]),
     });
     if (this.#stopped) return;
     this.#tellUnexplained(result);

@@ -31,6 +31,8 @@ export interface PlanInput {
   readonly settings: PlanSettings;
   /** Milliseconds of the monotonic clock. */
   readonly now: number;
+  /** Volumes whose intent or record may be another one than at the last plan. Undefined: any of them. */
+  readonly touched?: ReadonlySet<string> | undefined;
 }
 
 export interface PlanSettings {

@@ -3,11 +3,12 @@ import type { MountTable } from "../host/mount-table.ts";
 import { isInvalid } from "./desired-volume.ts";
 import type { Failure, Slot } from "./failures.ts";
 import { volumeOf } from "./failures.ts";
-import { type Interest, Interests } from "./interests.ts";
+import { interestOf } from "./interest-of.ts";
+import { Interests } from "./interests.ts";
 import type { Operation } from "./operations.ts";
 import { PathOwners } from "./path-owners.ts";
 import type { Plan, VolumePlan } from "./plan.ts";
-import { type ContentState, type PlanInput, stagingPath } from "./plan-input.ts";
+import type { ContentState, PlanInput } from "./plan-input.ts";
 import { planVolume } from "./plan-volume.ts";
 
 /** What a volume's plan was made from, beside the tables. */
@@ -19,8 +20,8 @@ interface Known extends Pick<VolumePlan, "desired" | "record"> {
 
 /**
  * The plan, kept up from one look to the next: only volumes of which an input has changed are planned anew. Says what
- * plan() of test/lib/plan-whole.ts says of the same input, which is its specification (decision 0002). Inputs are compared by
- * identity: what is in them must never be changed in place, but the maps themselves may be.
+ * plan() of test/lib/plan-whole.ts says of the same input, which is its specification (decision 0002). Of volumes that may
+ * have changed the inputs are compared by identity: what is in them must never be changed in place, but the maps may be.
  */
 export class Planner {
   #input: PlanInput | undefined;
@@ -31,6 +32,8 @@ export class Planner {
   readonly #interests = new Interests();
   /** Volumes whose plan also depends on the time, or on what is not compared: planned at each look, or when it is time. */
   readonly #restless = new Map<string, number>();
+  /** Volumes of which an operation, a look or a content is known: what these are now is compared each time. */
+  readonly #compared = new Set<string>();
   /** Volumes with a step that may begin: each plan names it until it has begun. */
   readonly #ready = new Set<string>();
   #recheck = false;
@@ -78,7 +81,9 @@ export class Planner {
 
   /** All that was not planned yet. @returns those whose plan is another one */
   #planOthers(input: PlanInput, changed: Map<string, VolumePlan | undefined>): string[] {
-    return [...this.#known.keys()].filter((name) => {
+    const found = new Set<string>();
+    for (const name of this.#all(input)) this.#compare(name, input, found);
+    return [...this.#all(input), ...found].filter((name) => {
       if (changed.has(name)) return false;
       const before = this.#volumes.get(name);
       const now = this.#planAnew(name, input);
@@ -128,32 +133,39 @@ export class Planner {
   }
 
   #compareInputs(input: PlanInput, stale: Set<string>): void {
-    const { desired, records } = input;
-    for (const [name, known] of this.#known) {
-      if (desired.has(name) || records.has(name)) {
-        if (!isAsKnown(name, known, input)) this.#learn(name, input, stale);
-      } else this.#forget(name, stale);
-    }
-    for (const name of desired.keys()) if (!this.#known.has(name)) this.#learn(name, input, stale);
-    for (const name of records.keys()) if (!this.#known.has(name)) this.#learn(name, input, stale);
+    const { touched, inFlight, observed } = input;
+    const all = this.#input === undefined || touched === undefined;
+    const names = all ? this.#all(input) : [...touched, ...inFlight.keys(), ...observed.keys(), ...this.#compared];
+    for (const name of new Set(names)) this.#compare(name, input, stale);
+  }
+
+  #all({ desired, records }: PlanInput): Set<string> {
+    return new Set([...this.#known.keys(), ...desired.keys(), ...records.keys()]);
+  }
+
+  #compare(name: string, input: PlanInput, stale: Set<string>): void {
+    const known = this.#known.get(name);
+    if (input.desired.has(name) || input.records.has(name)) {
+      if (known === undefined || !isAsKnown(name, known, input)) this.#learn(name, input, stale);
+    } else if (known !== undefined) this.#forget(name, stale);
   }
 
   #learn(name: string, input: PlanInput, stale: Set<string>): void {
     const desired = input.desired.get(name);
     const record = input.records.get(name);
-    this.#known.set(name, {
-      ...(desired && { desired }),
-      ...(record && { record }),
-      running: input.inFlight.get(name),
-      observed: input.observed.get(name),
-      content: contentOf(desired, input),
-    });
+    const running = input.inFlight.get(name);
+    const observed = input.observed.get(name);
+    const content = contentOf(desired, input);
+    this.#known.set(name, { ...(desired && { desired }), ...(record && { record }), running, observed, content });
+    if (running === undefined && observed === undefined && content === undefined) this.#compared.delete(name);
+    else this.#compared.add(name);
     stale.add(name);
     addAll(stale, this.#owners.set(name, desired, record));
   }
 
   #forget(name: string, stale: Set<string>): void {
     this.#known.delete(name);
+    this.#compared.delete(name);
     stale.add(name);
     addAll(stale, this.#owners.set(name, undefined, undefined));
   }
@@ -219,23 +231,6 @@ function isRestless({ desired, view, operation, failure }: VolumePlan, { table }
   if (operation !== undefined && failure !== undefined) return true;
   if (desired !== undefined && !isInvalid(desired) && desired.mode === "Observe") return true;
   return table !== undefined && view.targets.some(({ foreign }) => foreign !== undefined);
-}
-
-function interestOf({ view, record, desired }: VolumePlan, { settings, table, nodeTable }: PlanInput): Interest {
-  const key = desired !== undefined && !isInvalid(desired) ? desired.spec.key : record?.key;
-  const staged = [record?.stage?.path, ...(key === undefined ? [] : [stagingPath(settings, key)])];
-  const ours = view.targets.flatMap((target) => target.ours ?? []);
-  const points = [...view.targets.map(({ path }) => path), ...ours.map(({ point }) => point), ...staged];
-  const ids = (record?.targets ?? []).flatMap(({ mountID }) => mountID ?? []);
-  const groups =
-    nodeTable === undefined
-      ? []
-      : ours.flatMap(({ shared, master, parent }) => [shared, master, table?.byID(parent)?.shared]);
-  return { points: distinct(points), ids: distinct(ids), groups: distinct(groups) };
-}
-
-function distinct<T>(values: readonly (T | undefined)[]): T[] {
-  return [...new Set(values.filter((value) => value !== undefined))];
 }
 
 function addAll(to: Set<string>, names: Iterable<string>): Set<string> {

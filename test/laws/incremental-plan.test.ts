@@ -6,6 +6,7 @@ import type { PlanInput } from "../../src/agent/plan-input.ts";
 import { Planner } from "../../src/agent/planner.ts";
 import type { VolumeRecord } from "../../src/agent/record.ts";
 import type { MountEntry } from "../../src/host/mountinfo.ts";
+import { differing } from "../lib/differing.ts";
 import { plan } from "../lib/plan-whole.ts";
 import { law } from "./law.ts";
 import { buildWorld } from "./worlds/build.ts";
@@ -65,7 +66,10 @@ describe("Planner", () => {
       let input = buildWorld(first).input;
       let before = compare(planner, input, undefined);
       for (const each of steps) {
-        const next = changed(input, each);
+        const was = [new Map(input.desired), new Map(input.records)] as const;
+        const other = changed(input, each);
+        const touched = new Set([...differing(was[0], other.desired), ...differing(was[1], other.records)]);
+        const next = { ...other, touched: each.mount % 5 === 0 ? undefined : touched };
         const rechecked = each.mount % 3 === 0;
         if (rechecked) planner.recheck();
         const now = compare(planner, next, before);

@@ -10,6 +10,7 @@ import type { VolumeRecord } from "../../../src/agent/record.ts";
 import { volumeKey } from "../../../src/agent/volume-key.ts";
 import type { Devices, HostPorts } from "../../../src/host/ports.ts";
 import type { ObjectContent } from "../../../src/plugins/plugin.ts";
+import { differing } from "../../lib/differing.ts";
 import { Faults } from "../../sim/faults.ts";
 import { simHost } from "../../sim/host/sim-host.ts";
 import { Incarnation } from "../../sim/incarnation.ts";
@@ -158,6 +159,7 @@ export class LawNode {
         void observed.set(name, { uid, generation, at: system.clock.monotonic(), ...seen }),
       progress: () => {},
     });
+    let gathered = new Map<string, Desired>();
     const loop = new Loop({
       system,
       host,
@@ -166,7 +168,11 @@ export class LawNode {
       settings,
       failures: new Failures(system),
       planner: new ComparedPlanner((what) => this.rules.report(what)),
-      gather: () => ({ volumes: new Map(this.desired), synced: this.synced }),
+      gather: () => {
+        const touched = differing(gathered, this.desired);
+        gathered = new Map(this.desired);
+        return { volumes: gathered, synced: this.synced, touched };
+      },
       contents: () => ({ known: true, version: content().version }),
       observed,
       onPlan: (plan) => this.#planned(plan),

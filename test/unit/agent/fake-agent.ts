@@ -1,3 +1,4 @@
+import type { Desired } from "../../../src/agent/desired-volume.ts";
 import { desiredVolume } from "../../../src/agent/desired-volume.ts";
 import { Executor } from "../../../src/agent/execute.ts";
 import { type Failure, Failures } from "../../../src/agent/failures.ts";
@@ -7,6 +8,7 @@ import type { Plan } from "../../../src/agent/plan.ts";
 import { type Observation, observationOf } from "../../../src/agent/plan-input.ts";
 import { Planner } from "../../../src/agent/planner.ts";
 import type { NodeVolumeIntent } from "../../../src/api/types.gen.ts";
+import { differing } from "../../lib/differing.ts";
 import { wanted } from "../../lib/plan-world.ts";
 import { settle, type VirtualSystem, virtualSystem } from "../kube/virtual-system.ts";
 import { FakeHost } from "./fake-host.ts";
@@ -28,6 +30,7 @@ export class FakeAgent {
   readonly observed = new Map<string, Observation>();
   intents: readonly NodeVolumeIntent[] = [];
   plan: Plan | undefined;
+  #gathered: ReadonlyMap<string, Desired> = new Map();
 
   private constructor(host: FakeHost, journal: Journal) {
     this.host = host;
@@ -53,10 +56,12 @@ export class FakeAgent {
       settings,
       failures: this.memory,
       planner: new Planner(),
-      gather: () => ({
-        volumes: new Map(this.intents.map((i) => [i.metadata.name, desiredVolume(i, i.metadata.name)])),
-        synced: true,
-      }),
+      gather: () => {
+        const volumes = new Map(this.intents.map((i) => [i.metadata.name, desiredVolume(i, i.metadata.name)]));
+        const touched = differing(this.#gathered, volumes);
+        this.#gathered = volumes;
+        return { volumes, synced: true, touched };
+      },
       contents: () => ({ known: true, version: "1" }),
       observed,
       onPlan: (plan) => {

@@ -26,6 +26,13 @@ describe("Loop", () => {
     expect(agent.host.reads).to.equal(quiet + 1);
   });
 
+  it("plans anew what the journal has come to say of a volume, whoever wrote it", async () => {
+    await agent.look();
+    await agent.journal.put(record());
+    await agent.look();
+    expect([...(agent.plan?.changed.keys() ?? [])]).to.deep.equal([record().name]);
+  });
+
   it("forgets what an intent that is gone has seen of its source", async () => {
     const source = { hostPath: { path: "/data" } };
     await agent.want(wanted({ name: "seen", mode: "Observe", source }));

@@ -1,0 +1,22 @@
+import { isInvalid } from "./desired-volume.ts";
+import type { Interest } from "./interests.ts";
+import type { VolumePlan } from "./plan.ts";
+import { type PlanInput, stagingPath } from "./plan-input.ts";
+
+/** PURE. The mounts that a volume's plan was made from, or would be if they were there. */
+export function interestOf({ view, record, desired }: VolumePlan, { settings, table, nodeTable }: PlanInput): Interest {
+  const key = desired !== undefined && !isInvalid(desired) ? desired.spec.key : record?.key;
+  const staged = [record?.stage?.path, ...(key === undefined ? [] : [stagingPath(settings, key)])];
+  const ours = view.targets.flatMap((target) => target.ours ?? []);
+  const points = [...view.targets.map(({ path }) => path), ...ours.map(({ point }) => point), ...staged];
+  const ids = (record?.targets ?? []).flatMap(({ mountID }) => mountID ?? []);
+  const groups =
+    nodeTable === undefined
+      ? []
+      : ours.flatMap(({ shared, master, parent }) => [shared, master, table?.byID(parent)?.shared]);
+  return { points: distinct(points), ids: distinct(ids), groups: distinct(groups) };
+}
+
+function distinct<T>(values: readonly (T | undefined)[]): T[] {
+  return [...new Set(values.filter((value) => value !== undefined))];
+}
