@@ -4,6 +4,7 @@ import { messageOf } from "../errors.ts";
 import { ApiError, classifyWriteError, isConflict } from "../kube/api-error.ts";
 import type { KubeClient } from "../kube/client.ts";
 import type { Logger, Random } from "../ports.ts";
+import { atOnce } from "./at-once.ts";
 import type { IntentWrite } from "./diff-intents.ts";
 import type { Intent } from "./projections.ts";
 
@@ -18,8 +19,12 @@ export interface WriteIntentsDeps {
 /** What came of one write: the server's words if it refused it for good. */
 export type OnWritten = (intent: string, refusal: string | undefined) => void;
 
+/** Intents of one node that are created at the same time: a node with many volumes is not told of one after the other. */
+const createdAtOnce = 4;
+
 /**
- * Carries the writes out in their order. One that the server refuses holds up what would take something from the same
+ * Carries the writes out in their order, but for creations that follow each other, which take nothing from anybody: some of
+ * them at the same time. One that the server refuses holds up what would take something from the same
  * sets, because new comes before old, and nothing else: other sets have nothing to do with it. Anything but a refusal
  * ends the run at once: the next one starts from what is so then. A patch before a deletion hands its version on to it.
  * @throws the first error
@@ -32,14 +37,14 @@ export async function writeIntents(
   const newer = new Map<string, Intent>();
   const held = new Set<string>();
   const errors: unknown[] = [];
-  for (const write of writes) {
-    if (takesFrom(write).some((set) => held.has(set))) continue;
+  const carryOut = async (write: IntentWrite): Promise<void> => {
+    if (takesFrom(write).some((set) => held.has(set))) return;
     const name = nameOf(write);
     try {
       const answer = await writeOne(deps, write, newer.get(name));
       deps.log.info("intent written", { intent: name, verb: write.verb });
       onWritten(name, undefined);
-      if (answer === undefined) continue;
+      if (answer === undefined) return;
       newer.set(name, answer);
       deps.upsert(answer);
     } catch (error) {
@@ -49,8 +54,20 @@ export async function writeIntents(
       errors.push(error);
       for (const set of setsOf(write)) held.add(set);
     }
-  }
+  };
+  for (const together of grouped(writes)) await atOnce(createdAtOnce, together, carryOut);
   if (errors.length > 0) throw errors[0];
+}
+
+/** Creations that follow each other, and each other write by itself. */
+function grouped(writes: readonly IntentWrite[]): IntentWrite[][] {
+  const groups: IntentWrite[][] = [];
+  for (const write of writes) {
+    const last = groups.at(-1);
+    if (write.verb === "create" && last?.[0]?.verb === "create") last.push(write);
+    else groups.push([write]);
+  }
+  return groups;
 }
 
 export function nameOf(write: IntentWrite): string {

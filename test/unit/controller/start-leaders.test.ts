@@ -84,22 +84,21 @@ describe("startController: two candidates, and an API server that is away", () =
       }
       return answer;
     };
-    fleet.set("a", volume("a"));
-    fleet.set("b", volume("b"));
+    for (const name of [..."abcde"]) fleet.set(name, volume(name));
     fleet.start();
     await fleet.run(1_000);
     fleet.node("n0");
     await fleet.run(1_000);
-    expect(fleet.writesOf("nodevolumeintents", "create"), "its answer is on the way").to.equal(1);
-    // For 12 s the Lease cannot be renewed; the two intents were decided on in the term before.
+    expect(fleet.writesOf("nodevolumeintents", "create"), "whose answers are on the way").to.equal(4);
+    // For 12 s the Lease cannot be renewed; the five intents were decided on in the term before.
     fleet.api.fault = ({ path: at }) => (at.endsWith("leases/nodevolume-controller") ? { when: "before" } : undefined);
     await fleet.run(12_000);
     fleet.api.fault = () => undefined;
-    fleet.api.remove("nodevolumesets", "b");
+    fleet.api.remove("nodevolumesets", "e");
     await fleet.run(40_000);
-    expect(fleet.intents().map(({ spec }) => spec.volumeName)).to.deep.equal(["a"]);
-    expect(fleet.writesOf("nodevolumeintents", "create"), "b is wanted no more").to.equal(1);
-    expect(fleet.api.object("nodevolumesets", "b")).to.equal(undefined);
+    expect(fleet.intents().map(({ spec }) => spec.volumeName)).to.have.members([..."abcd"]);
+    expect(fleet.writesOf("nodevolumeintents", "create"), "e is wanted no more").to.equal(4);
+    expect(fleet.api.object("nodevolumesets", "e")).to.equal(undefined);
   });
 
   it("a leader that lost its lease and won it again acts on what it read in the new term", async () => {
