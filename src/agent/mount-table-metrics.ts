@@ -2,7 +2,11 @@ import { Counter, Gauge, type Registry } from "prom-client";
 import type { HostPorts } from "../host/ports.ts";
 
 /** How the agent's mount table and the node's are kept; computed when they are asked for. */
-export function registerMountTableMetrics(registry: Registry, host: Pick<HostPorts, "mountTable" | "nodeTable">): void {
+export function registerMountTableMetrics(
+  registry: Registry,
+  host: Pick<HostPorts, "mountTable" | "nodeTable">,
+  watches: { unwatched(): readonly string[] },
+): void {
   const tables = { agent: host.mountTable, node: host.nodeTable };
   const statuses = () =>
     Object.entries(tables).flatMap(([table, source]) => {
@@ -17,6 +21,16 @@ export function registerMountTableMetrics(registry: Registry, host: Pick<HostPor
     collect() {
       this.reset();
       for (const { table, tier } of statuses()) if (tier !== undefined) this.set({ table, tier }, 1);
+    },
+  });
+  new Gauge({
+    name: "nodevolume_agent_mount_table_unwatched",
+    help: "1 for a mount table whose changes the agent cannot be told of: it looks every ten seconds.",
+    labelNames: ["table"],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const table of watches.unwatched()) this.set({ table }, 1);
     },
   });
   const counts = [

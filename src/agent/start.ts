@@ -13,8 +13,9 @@ import { Contents } from "./contents.ts";
 import { DesiredWorld } from "./desired-world.ts";
 import { driftOf } from "./drift.ts";
 import { Executor } from "./execute.ts";
-import { type Failure, Failures } from "./failures.ts";
+import { Failures } from "./failures.ts";
 import { intentsOf } from "./intents.ts";
+import { logOperation, type OperationResult } from "./log-operation.ts";
 import { Loop } from "./loop.ts";
 import { AgentMetrics } from "./metrics.ts";
 import { registerMountTableMetrics } from "./mount-table-metrics.ts";
@@ -25,6 +26,7 @@ import type { Plan } from "./plan.ts";
 import { type Observation, observationOf, type PlanSettings } from "./plan-input.ts";
 import { Planner } from "./planner.ts";
 import { Reporter } from "./report.ts";
+import { TableWatches } from "./table-watches.ts";
 import { transitions } from "./transitions.ts";
 import { VitalMetrics } from "./vital-metrics.ts";
 import { Vitals } from "./vitals.ts";
@@ -94,7 +96,12 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
     watchConnected: () => intents.store.state().connected,
     abandonedChildren: () => loop.abandoned,
   });
-  registerMountTableMetrics(deps.registry, host);
+  const tables = new TableWatches({
+    system,
+    tables: { agent: host.mountTable, node: host.nodeTable },
+    onChange: () => loop.trigger(),
+  });
+  registerMountTableMetrics(deps.registry, host, tables);
   const onDrop = (reason: string) => vital.droppedEvents.inc({ reason });
   const onRestart = (reason: string) => vital.watchRestarts.inc({ reason });
   const events = createEventRecorder({
@@ -171,7 +178,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
     planner: new Planner(),
     gather() {
       world.follow();
-      return { volumes: world.volumes, synced: world.synced, touched: world.touched.take() };
+      return { volumes: world.volumes, synced: world.synced };
     },
     contents: (ref) => contents.state(ref),
     observed,
@@ -200,18 +207,10 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
     deps.onPlan?.(plan);
   }
 
-  function ended(operation: Operation, result: { failure: Failure | undefined; durationMs: number }): void {
+  function ended(operation: Operation, result: OperationResult): void {
     metrics.operation(operation, result.failure?.errorClass ?? "success", result.durationMs);
-    logOperation(operation, result);
+    logOperation(log, operation, result);
     if (operation.kind === "unstage" && result.failure === undefined) emptyTrash();
-  }
-
-  function logOperation(operation: Operation, result: { failure: Failure | undefined; durationMs: number }): void {
-    const { failure, durationMs } = result;
-    const path = "path" in operation ? { path: operation.path } : {};
-    const meta = { intent: operation.volume, operation: operation.kind, ...path, durationMs: Math.round(durationMs) };
-    if (failure === undefined) log.info("done", meta);
-    else log.warn("failed", { ...meta, reason: failure.reason, attempts: failure.attempts, error: failure.message });
   }
 
   let emptyTrashAgain: Cancel = () => {};
@@ -225,7 +224,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
   }
 
   const unsubscribe = world.start();
-  const unwatch = [host.mountTable, host.nodeTable].flatMap((table) => table?.watch(trigger) ?? []);
+  tables.start();
   intents.start();
   state.start();
   vitals.looked();
@@ -235,7 +234,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
   return {
     ready: synced,
     async stop() {
-      for (const cancel of unwatch) cancel();
+      tables.stop();
       emptyTrashAgain();
       unsubscribe();
       await loop.stop();

@@ -31,7 +31,10 @@ export interface MountTableSource {
    * read-only by itself. Rejects if the table cannot be read completely.
    */
   read(): Promise<MountTable>;
-  /** Calls `onChange` soon after each change of the table, at least once after the last of several. */
+  /**
+   * Calls `onChange` soon after each change of the table, at least once after the last of several.
+   * @throws Errno EMFILE and the like, VolumeError MountTableUnreadable: it is not called then
+   */
   watch(onChange: () => void): Cancel;
   /** For people and metrics. */
   status?(): MountTableStatus;

@@ -1,0 +1,30 @@
+import { expect } from "chai";
+import { Registry } from "prom-client";
+import { FakeApi } from "../../../hack/bench/in-agent/fake-api.ts";
+import { startAgent } from "../../../src/agent/start.ts";
+import { realSystem } from "../../../src/system.ts";
+import { silent } from "../../lib/silent-log.ts";
+import { until } from "../../lib/until.ts";
+import { FakeHost } from "./fake-host.ts";
+
+describe("startAgent", () => {
+  it("starts where the mount table cannot be watched, and its metrics say so", async () => {
+    const host = new FakeHost();
+    const full = () => {
+      throw Object.assign(new Error("EMFILE"), { code: "EMFILE" });
+    };
+    const registry = new Registry();
+    const agent = await startAgent({
+      system: realSystem(silent),
+      transport: new FakeApi(),
+      host: Object.assign(host, { mountTable: { ...host.mountTable, watch: full } }),
+      nodeName: "node",
+      version: "test",
+      settings: { allowedPrefixes: ["/mnt"], stateDir: "/state", hostRoot: "/" },
+      registry,
+    });
+    await until("the agent to be ready", 10_000, () => agent.ready() && host.reads > 0);
+    expect(await registry.metrics()).to.include('nodevolume_agent_mount_table_unwatched{table="agent"} 1');
+    await agent.stop();
+  });
+});
