@@ -178,7 +178,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
     planner: new Planner(),
     gather() {
       world.follow();
-      return { volumes: world.volumes, synced: world.synced };
+      return { volumes: world.volumes, synced: world.synced, touched: world.touched.take() };
     },
     contents: (ref) => contents.state(ref),
     observed,
