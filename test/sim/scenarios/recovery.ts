@@ -103,6 +103,7 @@ export const recovery: readonly Scenario[] = [
     async run(world) {
       const disk = world.cluster.createIntent("disk", { source: { emptyDir: {} }, mounts: [target("disk")] });
       await world.settle();
+      world.mark(disk); // a directory with something in it goes only if the agent knows it for its own
       const program = world.node.people.use(target("disk"));
       world.cluster.deleteIntent(disk);
       await world.settle({ blocked: { [disk]: "TargetBusy" } });
