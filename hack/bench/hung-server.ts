@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { parseArgs } from "node:util";
-import { buildPrograms } from "../../test/lib/agent/programs.ts";
+import { buildPrograms } from "../lib/agent-on-kernel/programs.ts";
 import type { Round, Work } from "./hung-server/process.ts";
 import { quantilesOf, round } from "./in-agent/quantiles.ts";
 
@@ -54,7 +54,7 @@ function rowOf(figure: (typeof figures)[number]) {
 }
 
 async function measure(count: number, volumes: number): Promise<Round[]> {
-  const programs = await buildPrograms({ bench: "../../hack/bench/hung-server/process.ts" });
+  const programs = await buildPrograms({ bench: "hack/bench/hung-server/process.ts" });
   const path = mkdtempSync(join(tmpdir(), "nvo-bench-"));
   try {
     const work: Work = { path, child: programs.child, fuse: programs.fuse, rounds: count, volumes };

@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { buildBundles } from "../../hack/lib/bundle.ts";
 import { root } from "../../hack/lib/root.ts";
+import { until } from "../../hack/lib/until.ts";
 import { need } from "../lib/requirements.ts";
-import { until } from "../lib/until.ts";
 
 describe("the image", () => {
   let app: string;

@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import type { ApiAnswer } from "../../hack/lib/api-client.ts";
+import { until } from "../../hack/lib/until.ts";
 import { type TestCluster, testCluster } from "../lib/cluster.ts";
 import {
   expectRefused,
@@ -11,7 +12,6 @@ import {
   paths,
   policyWorld,
 } from "../lib/policy-world.ts";
-import { until } from "../lib/until.ts";
 
 const status = { status: { observedUID: "x", observedGeneration: 1, inUse: true, state: "Mounted" } };
 

@@ -1,3 +1,4 @@
+import { until } from "../../hack/lib/until.ts";
 import { type TestCluster, testCluster } from "../lib/cluster.ts";
 import {
   expectRefused,
@@ -8,7 +9,6 @@ import {
   paths,
   policyWorld,
 } from "../lib/policy-world.ts";
-import { until } from "../lib/until.ts";
 
 describe("policy of intents", () => {
   let cluster: TestCluster;

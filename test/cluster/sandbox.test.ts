@@ -5,8 +5,8 @@ import { expect } from "chai";
 import { leftoversOf, lookForTraces, type Traces } from "../../hack/lib/lanes/leftovers.ts";
 import { root } from "../../hack/lib/root.ts";
 import { newRunId, runVariable } from "../../hack/lib/sandbox/outside.ts";
+import { until } from "../../hack/lib/until.ts";
 import { need } from "../lib/requirements.ts";
-import { until } from "../lib/until.ts";
 
 /** What runs in the sandbox: processes (one ignores every signal it can), a mount, a file, and a loop device on that file. */
 const mess = `

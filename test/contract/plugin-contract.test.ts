@@ -1,10 +1,11 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { expect } from "chai";
+import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
 import type { VolumeSource } from "../../src/api/types.gen.ts";
 import { sourceType } from "../../src/plugins/registry.ts";
 import { loopDevice } from "../lib/loop-device.ts";
-import { intent, RealNode } from "../lib/real-node.ts";
+import { RealNode } from "../lib/real-node.ts";
 import { need, type Requirement } from "../lib/requirements.ts";
 
 /** One volume of a plugin, and how to tell that its targets show it. */

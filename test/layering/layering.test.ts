@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
 import { root } from "../../hack/lib/root.ts";
-import { textViolations, violations } from "./rules.ts";
+import { hackViolations, textViolations, violations } from "./rules.ts";
 
 /** Paths of the machines that this is developed on, put together so that this file does not name them itself. */
 const machinePath = new RegExp(
@@ -28,6 +28,12 @@ describe("layering", () => {
     const files = filesOf("src").filter((path) => path.endsWith(".ts"));
     expect(files.length).to.be.greaterThan(10);
     expectNone(files.flatMap((path) => violations(path, read(path))));
+  });
+
+  it("hack imports nothing of test: what both need is in hack/lib", () => {
+    const files = filesOf("hack").filter((path) => path.endsWith(".ts"));
+    expect(files.length).to.be.greaterThan(10);
+    expectNone(files.flatMap((path) => hackViolations(path, read(path))));
   });
 
   it("no file is too long, names a path of one machine, or has .only", () => {
@@ -75,6 +81,25 @@ describe("layering", () => {
         expect(violations(path, text).join("\n")).to.include(message);
       });
     }
+
+    for (const text of [
+      'import { a } from "../../test/lib/a.ts";',
+      'export type { A } from "../../test/lib/a.ts";',
+      'await import("../../test/lib/a.ts");',
+      'fork(fileURLToPath(new URL("../../test/lib/a.ts", import.meta.url)));',
+    ]) {
+      it(`catch ${JSON.stringify(text)} in hack`, () => {
+        expect(hackViolations("hack/bench/x.ts", text)).to.deep.equal([
+          "hack/bench/x.ts: hack may not import test/lib/a.ts",
+        ]);
+      });
+    }
+
+    it("allow hack and src in hack", () => {
+      const text =
+        'import { a } from "../lib/a.ts";\nimport { b } from "../../src/b.ts";\nconst of = "../../test/lib";';
+      expect(hackViolations("hack/bench/x.ts", text)).to.deep.equal([]);
+    });
 
     const allowed: readonly [string, string][] = [
       ["src/agent/x.ts", 'import { a } from "../host/a.ts";\nimport { b } from "../kube/b.ts";'],

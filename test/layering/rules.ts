@@ -43,14 +43,20 @@ export const longestFile = 250;
 /** What is wrong with one file of src. */
 export function violations(path: string, text: string): string[] {
   const code = withoutComments(text);
-  const found = [...code.matchAll(/(?:from|import)\s*\(?\s*"([^"]+)"/g)].flatMap(([, specifier = ""]) =>
-    importViolation(path, specifier),
-  );
+  const found = specifiersOf(code).flatMap((specifier) => importViolation(path, specifier));
   for (const { what, pattern, allowed } of forbidden) {
     if (!allowed.test(path) && pattern.test(code)) found.push(`${path}: ${what} is not for this file`);
   }
   if (isPure(text) && impure.test(code)) found.push(`${path}: says that it is pure, and imports node:* or koffi`);
   return found;
+}
+
+/** What is wrong with one file of hack: tests build on it, so that it builds on none of them. */
+export function hackViolations(path: string, text: string): string[] {
+  return specifiersOf(withoutComments(text))
+    .map((specifier) => (specifier.startsWith(".") ? resolve(path, specifier) : specifier))
+    .filter((target) => target.startsWith("test/"))
+    .map((target) => `${path}: hack may not import ${target}`);
 }
 
 /** What is wrong with any text file of the repository. */
@@ -63,6 +69,12 @@ export function textViolations(path: string, text: string, machinePath: RegExp):
   }
   if (/\.test\.ts$/.test(path) && /\b(it|describe|context|test)\.only\(/.test(text)) found.push(`${path}: .only`);
   return found;
+}
+
+/** What is imported, and files that are named by where they are to this one. */
+function specifiersOf(code: string): string[] {
+  const named = code.matchAll(/(?:(?:from|import)\s*\(?|new URL\()\s*"([^"]+)"/g);
+  return [...named].map(([, specifier = ""]) => specifier);
 }
 
 function importViolation(path: string, specifier: string): string[] {

@@ -1,6 +1,6 @@
+import { until } from "../../hack/lib/until.ts";
 import type { Deafness, WakeListener } from "../../src/host/wakes.ts";
 import type { Cancel } from "../../src/ports.ts";
-import { until } from "./until.ts";
 
 /** What a wake source has told of since it was asked. */
 export class Heard implements Disposable {

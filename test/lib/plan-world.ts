@@ -1,3 +1,4 @@
+import { type IntentInput, intent } from "../../hack/lib/agent-on-kernel/intent.ts";
 import { desiredVolume } from "../../src/agent/desired-volume.ts";
 import type { Failure } from "../../src/agent/failures.ts";
 import type { Plan, VolumePlan } from "../../src/agent/plan.ts";
@@ -8,7 +9,6 @@ import { MountTable } from "../../src/host/mount-table.ts";
 import type { MountEntry } from "../../src/host/mountinfo.ts";
 import { entry } from "./mount-entries.ts";
 import { plan } from "./plan-whole.ts";
-import { type IntentInput, intent } from "./real-node.ts";
 
 export const prefix = "/mnt/nodevolume";
 export const volume = "node.volume-1";

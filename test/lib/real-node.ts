@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { silent } from "../../hack/lib/silent-log.ts";
 import { type Desired, desiredVolume } from "../../src/agent/desired-volume.ts";
 import { Executor } from "../../src/agent/execute.ts";
 import type { Failure } from "../../src/agent/failures.ts";
@@ -13,8 +14,7 @@ import type { Plan, VolumePlan } from "../../src/agent/plan.ts";
 import type { ContentState, Observation } from "../../src/agent/plan-input.ts";
 import { volumeKey } from "../../src/agent/volume-key.ts";
 import type { ObjectMeta } from "../../src/api/meta.ts";
-import type { NodeVolumeIntent, NodeVolumeIntentSpec } from "../../src/api/types.gen.ts";
-import { parseIntent } from "../../src/api/validate.ts";
+import type { NodeVolumeIntent } from "../../src/api/types.gen.ts";
 import { loadLibc } from "../../src/host/linux/libc.ts";
 import { type LinuxHost, linuxHost } from "../../src/host/linux/linux-host.ts";
 import { isBeneath } from "../../src/host/mount-table.ts";
@@ -24,7 +24,6 @@ import type { HostPorts } from "../../src/host/ports.ts";
 import type { ObjectContent } from "../../src/plugins/plugin.ts";
 import { realSystem } from "../../src/system.ts";
 import { plan } from "./plan-whole.ts";
-import { silent } from "./silent-log.ts";
 
 /**
  * One node on the real kernel without an API server: planner, executor, journal and plugins as the agent has them, on
@@ -54,7 +53,7 @@ export class RealNode implements AsyncDisposable {
   }
 
   #hostOf(ranBefore: boolean): LinuxHost {
-    const child = fileURLToPath(new URL("child-entry.ts", import.meta.url));
+    const child = fileURLToPath(new URL("../../hack/lib/agent-on-kernel/child-entry.ts", import.meta.url));
     return linuxHost({
       stateDir: this.stateDir,
       ranBefore,
@@ -208,38 +207,6 @@ export class RealNode implements AsyncDisposable {
   get #settings() {
     return { allowedPrefixes: [`${this.path}/mnt`], stateDir: this.stateDir, hostRoot: "/" };
   }
-}
-
-export type IntentInput = Pick<NodeVolumeIntentSpec, "source"> & {
-  name?: string;
-  mounts: readonly { path: string; name?: string; readOnly?: boolean; mountOptions?: string[] }[];
-  generation?: number;
-  deleting?: boolean;
-  uid?: string;
-} & Partial<Omit<NodeVolumeIntentSpec, "mounts" | "source">>;
-
-/** An intent as the API server would show it. */
-export function intent(input: IntentInput): NodeVolumeIntent {
-  const { name = "node.volume-1", mounts, generation = 1, deleting = false, uid = "uid-1", ...spec } = input;
-  const requester = { kind: "NodeVolumeSet", name: "set", uid: "set-uid" };
-  const object = {
-    apiVersion: "nodevolume.dev/v1alpha1",
-    kind: "NodeVolumeIntent",
-    metadata: { name, uid, generation, ...(deleting && { deletionTimestamp: "2026-01-01T00:00:00Z" }) },
-    spec: {
-      nodeName: "node",
-      nodeUID: "node-uid",
-      volumeName: "volume",
-      mode: "Manage",
-      volumeMode: "Filesystem",
-      ...(spec.mode === "Observe" ? {} : { grant: { id: "grant-1" } }),
-      mounts: mounts.map((mount, index) => ({ name: `set.m${index}`, requester, ...mount })),
-      ...spec,
-    },
-  };
-  const parsed = parseIntent(object);
-  if (!parsed.ok) throw new Error(parsed.errors.map((error) => `${error.path}: ${error.message}`).join("; "));
-  return parsed.value;
 }
 
 function understood(object: NodeVolumeIntent): Desired {

@@ -3,6 +3,8 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
+import { silent } from "../../hack/lib/silent-log.ts";
+import { until } from "../../hack/lib/until.ts";
 import { loadLibc } from "../../src/host/linux/libc.ts";
 import { LinuxMountTable } from "../../src/host/linux/linux-mount-table.ts";
 import type { MountTable } from "../../src/host/mount-table.ts";
@@ -14,8 +16,6 @@ import { MountChurn } from "../lib/mount-churn/churn.ts";
 import { type ChurnName, churnNames, type Told } from "../lib/mount-churn/operations.ts";
 import { tiersHere } from "../lib/mount-tier.ts";
 import { full, need } from "../lib/requirements.ts";
-import { silent } from "../lib/silent-log.ts";
-import { until } from "../lib/until.ts";
 import { type KernelCalls, loadKernelCalls, MS } from "../sim/differential/kernel-calls.ts";
 import { SeededRandom } from "../sim/random.ts";
 

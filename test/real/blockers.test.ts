@@ -2,10 +2,11 @@ import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { copyFileSync, existsSync, mkdirSync, rmdirSync, writeFileSync } from "node:fs";
 import { expect } from "chai";
+import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
 import { skipBecause } from "../../hack/lib/lanes/skip-reason.ts";
 import type { VolumePlan } from "../../src/agent/plan.ts";
 import { loopDevice } from "../lib/loop-device.ts";
-import { intent, type RealNode } from "../lib/real-node.ts";
+import type { RealNode } from "../lib/real-node.ts";
 import { need } from "../lib/requirements.ts";
 import { withNode } from "../lib/with-node.ts";
 

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync } from "node:fs";
 import { expect } from "chai";
-import { intent, type RealNode } from "../lib/real-node.ts";
+import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
+import type { RealNode } from "../lib/real-node.ts";
 import { withNode } from "../lib/with-node.ts";
 
 const name = "node.volume-1";

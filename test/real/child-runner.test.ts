@@ -3,14 +3,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect } from "chai";
+import { silent } from "../../hack/lib/silent-log.ts";
+import { until } from "../../hack/lib/until.ts";
 import { VolumeError } from "../../src/errors.ts";
 import { ChildMounter } from "../../src/host/linux/child-mounter.ts";
 import { ChildRunner } from "../../src/host/linux/child-runner.ts";
 import type { ChildProcessID, OperationContext } from "../../src/host/ports.ts";
 import type { Timers } from "../../src/ports.ts";
 import { realSystem } from "../../src/system.ts";
-import { silent } from "../lib/silent-log.ts";
-import { until } from "../lib/until.ts";
 
 const { timers } = realSystem(silent);
 const probe = { kind: "probe", path: "/dev/null" } as const;
@@ -95,7 +95,7 @@ describe("ChildRunner", () => {
   });
 
   it("a failure that the child reports keeps its reason and class; a child that breaks is uncertain", async () => {
-    const entry = fileURLToPath(new URL("../lib/child-entry.ts", import.meta.url));
+    const entry = fileURLToPath(new URL("../../hack/lib/agent-on-kernel/child-entry.ts", import.meta.url));
     const real = new ChildRunner({ timers, command: [process.execPath, entry] });
     const target = { prefix: "/proc", path: "/proc/self/status" };
     const refused = await failure(new ChildMounter(real, operation()).makeTarget(target, "directory"));

@@ -1,9 +1,9 @@
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { expect } from "chai";
+import { until } from "../../hack/lib/until.ts";
 import { ChildStarter } from "../../src/host/linux/child-starter.ts";
 import type { Timers } from "../../src/ports.ts";
-import { until } from "../lib/until.ts";
 
 describe("ChildStarter", () => {
   const started: ReturnType<ChildStarter["start"]>[] = [];

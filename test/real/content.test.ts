@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { expect } from "chai";
-import { intent, RealNode } from "../lib/real-node.ts";
+import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
+import { RealNode } from "../lib/real-node.ts";
 import { need } from "../lib/requirements.ts";
 
 const name = "node.volume-1";

@@ -11,12 +11,12 @@ import {
 } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect } from "chai";
+import { silent } from "../../hack/lib/silent-log.ts";
 import { ChildRunner } from "../../src/host/linux/child-runner.ts";
 import { loadLibc } from "../../src/host/linux/libc.ts";
 import { LinuxDirectories } from "../../src/host/linux/linux-directories.ts";
 import type { PayloadFile } from "../../src/host/ports.ts";
 import { realSystem } from "../../src/system.ts";
-import { silent } from "../lib/silent-log.ts";
 import { type Scratch, scratch } from "./scratch.ts";
 
 describe("LinuxDirectories", () => {
@@ -25,7 +25,7 @@ describe("LinuxDirectories", () => {
 
   beforeEach(() => {
     place = scratch();
-    const child = fileURLToPath(new URL("../lib/child-entry.ts", import.meta.url));
+    const child = fileURLToPath(new URL("../../hack/lib/agent-on-kernel/child-entry.ts", import.meta.url));
     const runner = new ChildRunner({ timers: realSystem(silent).timers, command: [process.execPath, child] });
     directories = new LinuxDirectories({ libc: loadLibc(), trash: `${place.path}/trash`, runner });
   });

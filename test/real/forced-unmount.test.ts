@@ -2,9 +2,9 @@ import { type ChildProcess, execFileSync, spawn, spawnSync } from "node:child_pr
 import { once } from "node:events";
 import { mkdirSync } from "node:fs";
 import { expect } from "chai";
-import { HungWorld } from "../lib/agent/hung-world.ts";
-import { buildPrograms, type Programs } from "../lib/agent/programs.ts";
-import { FuseServer } from "../lib/fuse/fuse-server.ts";
+import { FuseServer } from "../../hack/lib/agent-on-kernel/fuse/fuse-server.ts";
+import { buildPrograms, type Programs } from "../../hack/lib/agent-on-kernel/programs.ts";
+import { HungWorld } from "../lib/hung-world.ts";
 import { need } from "../lib/requirements.ts";
 import { scratch } from "./scratch.ts";
 

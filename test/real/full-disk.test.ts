@@ -14,6 +14,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
+import { silent } from "../../hack/lib/silent-log.ts";
 import { Journal } from "../../src/agent/journal.ts";
 import type { VolumeRecord } from "../../src/agent/record.ts";
 import { loadLibc } from "../../src/host/linux/libc.ts";
@@ -21,7 +22,6 @@ import { LinuxJournalFile } from "../../src/host/linux/linux-journal-file.ts";
 import { tryLock } from "../../src/host/linux/lock.ts";
 import { prepareStateDirectories } from "../../src/host/linux/state-directories.ts";
 import { need } from "../lib/requirements.ts";
-import { silent } from "../lib/silent-log.ts";
 
 const record = (name: string): VolumeRecord => ({
   name,

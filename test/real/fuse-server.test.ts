@@ -3,9 +3,9 @@ import { once } from "node:events";
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { mkdir, readdir, readFile, rmdir, stat, statfs } from "node:fs/promises";
 import { expect } from "chai";
-import { FuseServer } from "../lib/fuse/fuse-server.ts";
+import { FuseServer } from "../../hack/lib/agent-on-kernel/fuse/fuse-server.ts";
+import { until } from "../../hack/lib/until.ts";
 import { need } from "../lib/requirements.ts";
-import { until } from "../lib/until.ts";
 import { type Scratch, scratch } from "./scratch.ts";
 
 describe("FuseServer, the file system of our own that tests hang on", () => {

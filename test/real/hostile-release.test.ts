@@ -2,9 +2,10 @@ import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdirSync } from "node:fs";
 import { expect } from "chai";
+import type { IntentInput } from "../../hack/lib/agent-on-kernel/intent.ts";
+import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
 import { loopDevice } from "../lib/loop-device.ts";
-import type { IntentInput } from "../lib/real-node.ts";
-import { intent, RealNode } from "../lib/real-node.ts";
+import { RealNode } from "../lib/real-node.ts";
 import { need } from "../lib/requirements.ts";
 
 const name = "node.volume-1";

@@ -1,8 +1,8 @@
 import { expect } from "chai";
-import { HungWorld } from "../lib/agent/hung-world.ts";
-import { buildPrograms, type Programs } from "../lib/agent/programs.ts";
+import { buildPrograms, type Programs } from "../../hack/lib/agent-on-kernel/programs.ts";
+import { until } from "../../hack/lib/until.ts";
+import { HungWorld } from "../lib/hung-world.ts";
 import { need } from "../lib/requirements.ts";
-import { until } from "../lib/until.ts";
 
 const hung = "node.hung";
 /** Children beside each other, those that were given up among them (child-slots.ts). */

@@ -1,10 +1,10 @@
 import { expect } from "chai";
-import { HungWorld } from "../lib/agent/hung-world.ts";
-import type { KernelAgent } from "../lib/agent/kernel-agent.ts";
-import { buildPrograms, type Programs } from "../lib/agent/programs.ts";
-import type { FuseServer } from "../lib/fuse/fuse-server.ts";
+import type { FuseServer } from "../../hack/lib/agent-on-kernel/fuse/fuse-server.ts";
+import type { KernelAgent } from "../../hack/lib/agent-on-kernel/kernel-agent.ts";
+import { buildPrograms, type Programs } from "../../hack/lib/agent-on-kernel/programs.ts";
+import { until } from "../../hack/lib/until.ts";
+import { HungWorld } from "../lib/hung-world.ts";
 import { need } from "../lib/requirements.ts";
-import { until } from "../lib/until.ts";
 
 const hung = "node.hung";
 

@@ -1,4 +1,6 @@
 import { mkdirSync } from "node:fs";
+import { silent } from "../../hack/lib/silent-log.ts";
+import { until } from "../../hack/lib/until.ts";
 import { loadLibc } from "../../src/host/linux/libc.ts";
 import { LinuxMountTable } from "../../src/host/linux/linux-mount-table.ts";
 import { loadWakeCalls } from "../../src/host/linux/wake-calls.ts";
@@ -7,8 +9,6 @@ import type { MountTableSource } from "../../src/host/mount-table-source.ts";
 import type { WatchedPath } from "../../src/host/wakes.ts";
 import { realSystem, systemTimers } from "../../src/system.ts";
 import { Heard } from "../lib/heard.ts";
-import { silent } from "../lib/silent-log.ts";
-import { until } from "../lib/until.ts";
 import { scratch } from "./scratch.ts";
 
 const armedMs = 10_000;

@@ -1,10 +1,11 @@
 import { execFileSync } from "node:child_process";
 import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, readSync, writeFileSync } from "node:fs";
 import { expect } from "chai";
+import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
+import { until } from "../../hack/lib/until.ts";
 import { loopDevice } from "../lib/loop-device.ts";
-import { intent, RealNode } from "../lib/real-node.ts";
+import { RealNode } from "../lib/real-node.ts";
 import { need } from "../lib/requirements.ts";
-import { until } from "../lib/until.ts";
 
 const name = "node.volume-1";
 

@@ -1,11 +1,12 @@
 import { execFileSync } from "node:child_process";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { expect } from "chai";
+import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
 import type { VolumeSource } from "../../src/api/types.gen.ts";
 import { loadLibc } from "../../src/host/linux/libc.ts";
 import { LinuxJournalFile } from "../../src/host/linux/linux-journal-file.ts";
 import { prepareStateDirectories } from "../../src/host/linux/state-directories.ts";
-import { intent, RealNode } from "../lib/real-node.ts";
+import { RealNode } from "../lib/real-node.ts";
 import { need } from "../lib/requirements.ts";
 
 const name = "node.volume-1";

@@ -1,11 +1,11 @@
 import { mkdirSync, readFileSync } from "node:fs";
 import { expect } from "chai";
+import { silent } from "../../hack/lib/silent-log.ts";
 import { allTiers, LinuxMountTable } from "../../src/host/linux/linux-mount-table.ts";
 import { parseMountinfo } from "../../src/host/mountinfo.ts";
 import { realSystem } from "../../src/system.ts";
 import { needTier } from "../lib/mount-tier.ts";
 import { need } from "../lib/requirements.ts";
-import { silent } from "../lib/silent-log.ts";
 import { loadKernelCalls, MS } from "../sim/differential/kernel-calls.ts";
 import { type Scratch, scratch } from "./scratch.ts";
 

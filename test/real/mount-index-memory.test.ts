@@ -2,12 +2,12 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { expect } from "chai";
+import { silent } from "../../hack/lib/silent-log.ts";
 import { LinuxMountTable } from "../../src/host/linux/linux-mount-table.ts";
 import type { MountTier } from "../../src/host/mount-table-source.ts";
 import { realSystem } from "../../src/system.ts";
 import { needTier } from "../lib/mount-tier.ts";
 import { need } from "../lib/requirements.ts";
-import { silent } from "../lib/silent-log.ts";
 import { loadKernelCalls, MS } from "../sim/differential/kernel-calls.ts";
 import { scratch } from "./scratch.ts";
 

@@ -1,10 +1,11 @@
 import { execFileSync } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { expect } from "chai";
+import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
 import { standingOf } from "../../src/agent/standing.ts";
 import type { VolumeSource } from "../../src/api/types.gen.ts";
 import { loopDevice } from "../lib/loop-device.ts";
-import { intent, RealNode } from "../lib/real-node.ts";
+import { RealNode } from "../lib/real-node.ts";
 import { need } from "../lib/requirements.ts";
 
 const name = "node.volume-1";

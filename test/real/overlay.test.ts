@@ -1,14 +1,14 @@
 import { execFileSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { expect } from "chai";
+import { FuseServer } from "../../hack/lib/agent-on-kernel/fuse/fuse-server.ts";
+import { silent } from "../../hack/lib/silent-log.ts";
 import { openKnown } from "../../src/host/linux/known-walk.ts";
 import { loadLibc } from "../../src/host/linux/libc.ts";
 import { allTiers, LinuxMountTable } from "../../src/host/linux/linux-mount-table.ts";
 import { remoteMountOn } from "../../src/host/may-hang.ts";
 import { realSystem } from "../../src/system.ts";
-import { FuseServer } from "../lib/fuse/fuse-server.ts";
 import { need } from "../lib/requirements.ts";
-import { silent } from "../lib/silent-log.ts";
 import { type Scratch, scratch } from "./scratch.ts";
 
 describe("what an overlay waits for, on the real kernel", () => {

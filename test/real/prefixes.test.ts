@@ -1,11 +1,11 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, symlinkSync } from "node:fs";
 import { expect } from "chai";
+import { FuseServer } from "../../hack/lib/agent-on-kernel/fuse/fuse-server.ts";
+import { silent } from "../../hack/lib/silent-log.ts";
 import { makePrefixes } from "../../src/host/linux/prefixes.ts";
 import type { Logger } from "../../src/ports.ts";
-import { FuseServer } from "../lib/fuse/fuse-server.ts";
 import { need } from "../lib/requirements.ts";
-import { silent } from "../lib/silent-log.ts";
 import { type Scratch, scratch } from "./scratch.ts";
 
 describe("makePrefixes", () => {

@@ -2,7 +2,8 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { expect } from "chai";
-import { intent, RealNode } from "../lib/real-node.ts";
+import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
+import { RealNode } from "../lib/real-node.ts";
 import { need } from "../lib/requirements.ts";
 
 const name = "node.volume-1";

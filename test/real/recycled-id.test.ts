@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { expect } from "chai";
 import { skipBecause } from "../../hack/lib/lanes/skip-reason.ts";
+import { silent } from "../../hack/lib/silent-log.ts";
 import { VolumeError } from "../../src/errors.ts";
 import { InProcessMounter } from "../../src/host/linux/in-process-mounter.ts";
 import { loadLibc } from "../../src/host/linux/libc.ts";
@@ -10,7 +11,6 @@ import type { MountEntry } from "../../src/host/mountinfo.ts";
 import type { MountAttributes, Mounter } from "../../src/host/ports.ts";
 import { realSystem } from "../../src/system.ts";
 import { need } from "../lib/requirements.ts";
-import { silent } from "../lib/silent-log.ts";
 import { type Scratch, scratch } from "./scratch.ts";
 
 const attributes: MountAttributes = {

@@ -1,8 +1,9 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { expect } from "chai";
+import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
 import { understand } from "../../src/agent/intents.ts";
-import { intent, type RealNode } from "../lib/real-node.ts";
+import type { RealNode } from "../lib/real-node.ts";
 import { withNode } from "../lib/with-node.ts";
 
 const name = "node.volume-1";

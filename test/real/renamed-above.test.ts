@@ -2,12 +2,12 @@ import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { mkdirSync, renameSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect } from "chai";
+import { FuseServer } from "../../hack/lib/agent-on-kernel/fuse/fuse-server.ts";
+import { silent } from "../../hack/lib/silent-log.ts";
 import { loadLibc } from "../../src/host/linux/libc.ts";
 import { type LinuxHost, linuxHost } from "../../src/host/linux/linux-host.ts";
 import { realSystem } from "../../src/system.ts";
-import { FuseServer } from "../lib/fuse/fuse-server.ts";
 import { need } from "../lib/requirements.ts";
-import { silent } from "../lib/silent-log.ts";
 import { type Scratch, scratch } from "./scratch.ts";
 
 /** After this many milliseconds the server dies, whoever waits for it: a thread that hangs cannot end the test itself. */
@@ -31,7 +31,10 @@ describe("a directory above a FUSE mount that is renamed, of which the kernel te
     host = linuxHost({
       stateDir: `${place.path}/state`,
       ranBefore: false,
-      childCommand: [process.execPath, fileURLToPath(new URL("../lib/child-entry.ts", import.meta.url))],
+      childCommand: [
+        process.execPath,
+        fileURLToPath(new URL("../../hack/lib/agent-on-kernel/child-entry.ts", import.meta.url)),
+      ],
       system: realSystem(silent),
       libc: loadLibc(),
     });

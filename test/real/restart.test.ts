@@ -2,8 +2,9 @@ import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readdirSync, renameSync } from "node:fs";
 import { expect } from "chai";
+import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
 import { withoutTarget } from "../../src/agent/record.ts";
-import { intent, type RealNode } from "../lib/real-node.ts";
+import type { RealNode } from "../lib/real-node.ts";
 import { withNode } from "../lib/with-node.ts";
 
 const name = "node.volume-1";

@@ -2,12 +2,12 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, readdirSync, renameSync, unlinkSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect } from "chai";
+import { silent } from "../../hack/lib/silent-log.ts";
 import { ChildRunner } from "../../src/host/linux/child-runner.ts";
 import { loadLibc } from "../../src/host/linux/libc.ts";
 import { LinuxDirectories } from "../../src/host/linux/linux-directories.ts";
 import { realSystem } from "../../src/system.ts";
 import { need } from "../lib/requirements.ts";
-import { silent } from "../lib/silent-log.ts";
 import { type Scratch, scratch } from "./scratch.ts";
 
 describe("the trash, filled by somebody who wants it to stay", () => {
@@ -24,7 +24,7 @@ describe("the trash, filled by somebody who wants it to stay", () => {
   afterEach(() => place[Symbol.dispose]());
 
   function linuxDirectories(): LinuxDirectories {
-    const child = fileURLToPath(new URL("../lib/child-entry.ts", import.meta.url));
+    const child = fileURLToPath(new URL("../../hack/lib/agent-on-kernel/child-entry.ts", import.meta.url));
     const runner = new ChildRunner({ timers: realSystem(silent).timers, command: [process.execPath, child] });
     return new LinuxDirectories({ libc: loadLibc(), trash: `${place.path}/trash`, runner });
   }

@@ -1,13 +1,13 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { closeSync, mkdirSync, openSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { expect } from "chai";
+import { type IntentInput, intent } from "../../hack/lib/agent-on-kernel/intent.ts";
+import { KernelAgent } from "../../hack/lib/agent-on-kernel/kernel-agent.ts";
+import { buildPrograms, type Programs } from "../../hack/lib/agent-on-kernel/programs.ts";
+import { until } from "../../hack/lib/until.ts";
 import type { NodeVolumeIntentStatus } from "../../src/api/types.gen.ts";
-import { KernelAgent } from "../lib/agent/kernel-agent.ts";
-import { buildPrograms, type Programs } from "../lib/agent/programs.ts";
 import { loopDevice } from "../lib/loop-device.ts";
-import { type IntentInput, intent } from "../lib/real-node.ts";
 import { full, need } from "../lib/requirements.ts";
-import { until } from "../lib/until.ts";
 
 /** Milliseconds within which a wait ends when its cause is gone; kubelet takes 3, 12 and 58 s after these faults. */
 const soonMs = 1_000;

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readdirSync, readlinkSync } from "node:fs";
 import { expect } from "chai";
+import { until } from "../../hack/lib/until.ts";
 import { ifThere } from "../../src/host/linux/if-there.ts";
 import { loadWakeCalls, type WakeCalls } from "../../src/host/linux/wake-calls.ts";
 import { DeviceWakes } from "../../src/host/linux/wake-devices.ts";
@@ -11,7 +12,6 @@ import { systemClock, systemTimers } from "../../src/system.ts";
 import { Heard } from "../lib/heard.ts";
 import { loopDevice } from "../lib/loop-device.ts";
 import { need } from "../lib/requirements.ts";
-import { until } from "../lib/until.ts";
 import { scratch } from "./scratch.ts";
 
 describe("processes and devices at a limit, on the real kernel", () => {

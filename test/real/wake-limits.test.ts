@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readdirSync, symlinkSync } from "node:fs";
 import { expect } from "chai";
-import { until } from "../lib/until.ts";
+import { until } from "../../hack/lib/until.ts";
 import { ListeningGround } from "./listening-ground.ts";
 
 describe("PathWakes at a limit, on the real kernel", () => {

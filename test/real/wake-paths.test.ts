@@ -1,8 +1,8 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { expect } from "chai";
+import { until } from "../../hack/lib/until.ts";
 import type { WatchedPath } from "../../src/host/wakes.ts";
-import { until } from "../lib/until.ts";
 import { ListeningGround } from "./listening-ground.ts";
 
 describe("PathWakes on the real kernel", () => {

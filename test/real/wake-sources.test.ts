@@ -3,6 +3,8 @@ import { once } from "node:events";
 import { existsSync, readdirSync, readFileSync, readlinkSync, rmSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect } from "chai";
+import { silent } from "../../hack/lib/silent-log.ts";
+import { until } from "../../hack/lib/until.ts";
 import { startTimeOf } from "../../src/host/linux/child-runner.ts";
 import { loadLibc } from "../../src/host/linux/libc.ts";
 import { LinuxMountTable } from "../../src/host/linux/linux-mount-table.ts";
@@ -12,8 +14,6 @@ import { realSystem } from "../../src/system.ts";
 import { Heard } from "../lib/heard.ts";
 import { loopDevice } from "../lib/loop-device.ts";
 import { need } from "../lib/requirements.ts";
-import { silent } from "../lib/silent-log.ts";
-import { until } from "../lib/until.ts";
 import { scratch } from "./scratch.ts";
 
 describe("linuxWakes on the real kernel", () => {

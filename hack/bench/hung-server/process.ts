@@ -9,10 +9,10 @@ import { loadLibc } from "../../../src/host/linux/libc.ts";
 import { linuxHost } from "../../../src/host/linux/linux-host.ts";
 import { prepareStateDirectories } from "../../../src/host/linux/state-directories.ts";
 import { realSystem } from "../../../src/system.ts";
-import { FuseServer } from "../../../test/lib/fuse/fuse-server.ts";
-import { intent } from "../../../test/lib/real-node.ts";
-import { silent } from "../../../test/lib/silent-log.ts";
-import { FakeApi } from "../in-agent/fake-api.ts";
+import { FakeApi } from "../../lib/agent-on-kernel/fake-api.ts";
+import { FuseServer } from "../../lib/agent-on-kernel/fuse/fuse-server.ts";
+import { intent } from "../../lib/agent-on-kernel/intent.ts";
+import { silent } from "../../lib/silent-log.ts";
 
 export interface Work {
   readonly path: string;

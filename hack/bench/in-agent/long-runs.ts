@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { NodeVolumeIntent } from "../../../src/api/types.gen.ts";
-import { FakeApi } from "./fake-api.ts";
+import { FakeApi } from "../../lib/agent-on-kernel/fake-api.ts";
 import type { PodsOf } from "./intents.ts";
 import { startNode, type Workplace } from "./node-under-test.ts";
 import { round } from "./quantiles.ts";

@@ -12,7 +12,7 @@ import { LinuxJournalFile } from "../../../src/host/linux/linux-journal-file.ts"
 import { prepareStateDirectories } from "../../../src/host/linux/state-directories.ts";
 import type { Logger } from "../../../src/ports.ts";
 import { realSystem } from "../../../src/system.ts";
-import type { FakeApi } from "./fake-api.ts";
+import type { FakeApi } from "../../lib/agent-on-kernel/fake-api.ts";
 import { nodeName, type Place } from "./intents.ts";
 
 const quietMs = 10_000;

@@ -4,7 +4,7 @@ import type { Agent } from "../../../src/agent/start.ts";
 import type { NodeVolumeIntent } from "../../../src/api/types.gen.ts";
 import { UMOUNT } from "../../../src/host/linux/constants.ts";
 import { loadLibc } from "../../../src/host/linux/libc.ts";
-import { FakeApi } from "./fake-api.ts";
+import { FakeApi } from "../../lib/agent-on-kernel/fake-api.ts";
 import { intentOf, namesOf, type PodsOf, sourceOf, targetOf } from "./intents.ts";
 import { startNode, type Workplace } from "./node-under-test.ts";
 import { quantilesOf } from "./quantiles.ts";

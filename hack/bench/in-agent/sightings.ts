@@ -1,5 +1,5 @@
 import type { NodeVolumeIntent } from "../../../src/api/types.gen.ts";
-import type { FakeApi } from "./fake-api.ts";
+import type { FakeApi } from "../../lib/agent-on-kernel/fake-api.ts";
 
 type Status = NodeVolumeIntent["status"];
 

@@ -2,6 +2,7 @@ import { mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { basename, dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect } from "chai";
+import { silent } from "../../../hack/lib/silent-log.ts";
 import { VolumeError } from "../../../src/errors.ts";
 import { ChildRunner } from "../../../src/host/linux/child-runner.ts";
 import { emptyTrash } from "../../../src/host/linux/empty-trash.ts";
@@ -11,14 +12,13 @@ import { loadLibc } from "../../../src/host/linux/libc.ts";
 import { LinuxDirectories } from "../../../src/host/linux/linux-directories.ts";
 import type { PayloadFile } from "../../../src/host/ports.ts";
 import { realSystem } from "../../../src/system.ts";
-import { silent } from "../silent-log.ts";
 import type { World } from "./arena.ts";
 import type { Race } from "./race.ts";
 import { exchange, removeAndLink, replaceByLink, type Strategy } from "./steps.ts";
 
 const libc = loadLibc();
 const mounter = new InProcessMounter(libc, "refuseLinks");
-const child = fileURLToPath(new URL("../child-entry.ts", import.meta.url));
+const child = fileURLToPath(new URL("../../../hack/lib/agent-on-kernel/child-entry.ts", import.meta.url));
 const runner = new ChildRunner({ timers: realSystem(silent).timers, command: [process.execPath, child] });
 
 const directories = (world: World) => new LinuxDirectories({ libc, trash: world.at("state/trash"), runner });

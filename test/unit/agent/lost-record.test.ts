@@ -1,9 +1,9 @@
 import { expect } from "chai";
+import type { IntentInput } from "../../../hack/lib/agent-on-kernel/intent.ts";
 import type { Observation } from "../../../src/agent/plan-input.ts";
 import type { MountEntry } from "../../../src/host/mountinfo.ts";
 import { entry } from "../../lib/mount-entries.ts";
 import { planned, prefix, record, volume, type World, wanted } from "../../lib/plan-world.ts";
-import type { IntentInput } from "../../lib/real-node.ts";
 
 const path = `${prefix}/a`;
 const deleting = { deleting: true, generation: 2 };

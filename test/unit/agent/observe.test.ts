@@ -1,10 +1,10 @@
 import { expect } from "chai";
+import type { IntentInput } from "../../../hack/lib/agent-on-kernel/intent.ts";
 import type { Observation } from "../../../src/agent/plan-input.ts";
 import { standingOf } from "../../../src/agent/standing.ts";
 import type { MountEntry } from "../../../src/host/mountinfo.ts";
 import { entry } from "../../lib/mount-entries.ts";
 import { planned, prefix, volume, wanted } from "../../lib/plan-world.ts";
-import type { IntentInput } from "../../lib/real-node.ts";
 
 const path = `${prefix}/a`;
 const root = { device: "8:1", fsType: "ext4", source: "/dev/root" };

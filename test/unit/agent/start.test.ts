@@ -1,10 +1,10 @@
 import { expect } from "chai";
 import { Registry } from "prom-client";
-import { FakeApi } from "../../../hack/bench/in-agent/fake-api.ts";
+import { FakeApi } from "../../../hack/lib/agent-on-kernel/fake-api.ts";
+import { silent } from "../../../hack/lib/silent-log.ts";
+import { until } from "../../../hack/lib/until.ts";
 import { startAgent } from "../../../src/agent/start.ts";
 import { realSystem } from "../../../src/system.ts";
-import { silent } from "../../lib/silent-log.ts";
-import { until } from "../../lib/until.ts";
 import { FakeHost } from "./fake-host.ts";
 
 describe("startAgent", () => {

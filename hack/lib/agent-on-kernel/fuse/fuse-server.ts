@@ -2,8 +2,8 @@ import { type ChildProcess, execFileSync, fork } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { parseMountinfo } from "../../../src/host/mountinfo.ts";
-import { until } from "../until.ts";
+import { parseMountinfo } from "../../../../src/host/mountinfo.ts";
+import { until } from "../../until.ts";
 
 /** What the server is told. */
 export interface Command {

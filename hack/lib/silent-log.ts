@@ -1,6 +1,6 @@
 import type { Logger } from "../../src/ports.ts";
 
-/** A logger for tests that are not about what is logged. */
+/** A logger for what is not about what is logged. */
 export const silent: Logger = {
   debug() {},
   info() {},

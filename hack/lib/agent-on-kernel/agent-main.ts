@@ -1,6 +1,5 @@
 // The process of a KernelAgent: node agent-main.ts OPTIONS-AS-JSON. A real agent on the real kernel, with a fake API server.
 import { Registry } from "prom-client";
-import { FakeApi } from "../../../hack/bench/in-agent/fake-api.ts";
 import { startAgent } from "../../../src/agent/start.ts";
 import { loadLibc } from "../../../src/host/linux/libc.ts";
 import { linuxHost } from "../../../src/host/linux/linux-host.ts";
@@ -8,6 +7,7 @@ import { prepareStateDirectories } from "../../../src/host/linux/state-directori
 import type { Logger } from "../../../src/ports.ts";
 import { realSystem } from "../../../src/system.ts";
 import { silent } from "../silent-log.ts";
+import { FakeApi } from "./fake-api.ts";
 import type { AgentOptions, Order, Word } from "./kernel-agent.ts";
 
 const { stateDir, prefixes, deadlineMs, childCommand, log, intents } = JSON.parse(

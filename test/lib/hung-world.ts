@@ -1,8 +1,8 @@
 import { mkdirSync, readdirSync, readFileSync } from "node:fs";
-import { FuseServer } from "../fuse/fuse-server.ts";
-import { type IntentInput, intent } from "../real-node.ts";
-import { type AgentOptions, KernelAgent } from "./kernel-agent.ts";
-import type { Programs } from "./programs.ts";
+import { FuseServer } from "../../hack/lib/agent-on-kernel/fuse/fuse-server.ts";
+import { type IntentInput, intent } from "../../hack/lib/agent-on-kernel/intent.ts";
+import { type AgentOptions, KernelAgent } from "../../hack/lib/agent-on-kernel/kernel-agent.ts";
+import type { Programs } from "../../hack/lib/agent-on-kernel/programs.ts";
 
 /** An agent on the real kernel, and a FUSE server of which some of its volumes come. */
 export class HungWorld implements AsyncDisposable {

@@ -2,9 +2,11 @@ import { mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { build, stop } from "esbuild";
-import { root } from "../../../hack/lib/root.ts";
+import { root } from "../root.ts";
 
-/** Programs that tests start, as files. */
+const here = "hack/lib/agent-on-kernel";
+
+/** Programs that tests and benchmarks start, as files. */
 export interface Programs {
   readonly agent: string;
   readonly child: string;
@@ -12,9 +14,9 @@ export interface Programs {
 }
 
 /**
- * Bundles what tests of a real agent start: from source each of its children would take longer to start than an operation
+ * Bundles what is started beside a real agent, and that itself: from source each of its children would take longer to start than an operation
  * may take. They are gone with this process; if it is killed, with the sandbox, whose own the directory is.
- * @param more other entry points, by name, as paths from test/lib
+ * @param more other entry points, by name, as paths from the root of the repository
  */
 export async function buildPrograms<More extends string = never>(
   more?: Readonly<Record<More, string>>,
@@ -22,11 +24,14 @@ export async function buildPrograms<More extends string = never>(
   const outdir = mkdtempSync(join(tmpdir(), "nvo-programs-"));
   process.once("exit", () => rmSync(outdir, { recursive: true }));
   symlinkSync(join(root, "node_modules"), join(outdir, "node_modules")); // where they find what is not bundled
-  const entries = { agent: "agent/agent-main.ts", child: "child-entry.ts", fuse: "fuse/server-main.ts", ...more };
+  const entries = {
+    agent: `${here}/agent-main.ts`,
+    child: `${here}/child-entry.ts`,
+    fuse: `${here}/fuse/server-main.ts`,
+    ...more,
+  };
   await build({
-    entryPoints: Object.fromEntries(
-      Object.entries(entries).map(([name, path]) => [name, join(root, "test/lib", path)]),
-    ),
+    entryPoints: Object.fromEntries(Object.entries(entries).map(([name, path]) => [name, join(root, path)])),
     outdir,
     outExtension: { ".js": ".mjs" },
     bundle: true,
