@@ -37,7 +37,7 @@ function unmounted(kind: Kind, seconds: number): Scenario[] {
     {
       ...common,
       scope: inAgent,
-      ours: async ({ disk }) => numbersOf(await drift({ volumes: few, kind }, { directory: disk })),
+      ours: async ({ agent }) => numbersOf(await drift({ volumes: few, kind }, agent)),
     },
     {
       ...common,
@@ -56,7 +56,7 @@ function missing(seconds: number): Scenario {
     kubelet: ["retry", "-pods", `${few}`, "-vols", "local:1", "-secs", `${seconds}`],
     long: true,
     together: true,
-    ours: async ({ disk }) => numbersOf(await retry({ volumes: few, faultMs: seconds * 1000 }, { directory: disk })),
+    ours: async ({ agent }) => numbersOf(await retry({ volumes: few, faultMs: seconds * 1000 }, agent)),
   };
 }
 

@@ -23,7 +23,7 @@ export const idling: Benchmark = {
       {
         ...common,
         scope: inAgent,
-        ours: async ({ disk }) => numbersOf(await idle({ volumes, kind, seconds }, { directory: disk })),
+        ours: async ({ agent }) => numbersOf(await idle({ volumes, kind, seconds }, agent)),
       },
       {
         ...common,

@@ -58,7 +58,7 @@ function inTheAgent(all: readonly Wanted[]): Scenario[] {
     ...common(wanted),
     scope: inAgent,
     measures: measuresOf(wanted),
-    ours: async ({ disk }) => numbersOf(await mount(wanted, { directory: disk })),
+    ours: async ({ agent }) => numbersOf(await mount(wanted, agent)),
   }));
 }
 

@@ -34,7 +34,7 @@ function scenariosOf(pods: number, kind: Kind): Scenario[] {
         },
         { name: "process begun → all known", unit: "ms", ours: "readySinceExec", kubelet: "process_ms" },
       ],
-      ours: async ({ disk }) => numbersOf(await restart({ pods, volumes: 2, kind }, { directory: disk })),
+      ours: async ({ agent }) => numbersOf(await restart({ pods, volumes: 2, kind }, agent)),
     },
     {
       ...common,

@@ -1,3 +1,4 @@
+import type { Options } from "../in-agent/scenarios.ts";
 import type { Measure, Sample, Scope } from "../report/row.ts";
 import type { ThroughApi } from "../through-api/through-api.ts";
 import type { BenchOptions } from "./options.ts";
@@ -18,8 +19,8 @@ export interface Scenario {
 }
 
 export interface Tools {
-  /** A folder on a disk. */
-  readonly disk: string;
+  /** How the agent alone is started. */
+  readonly agent: Options;
   /** The cluster, started for whoever asks first. */
   throughApi(): Promise<ThroughApi>;
 }

@@ -41,7 +41,7 @@ export async function runAll(benchmarks: readonly Benchmark[], input: RunAllInpu
   let started: Promise<ThroughApi> | undefined;
   let clusters = 0;
   const tools: Tools = {
-    disk,
+    agent: { directory: disk },
     throughApi() {
       started ??= startThroughApi(join(disk, `cluster-${clusters++}`), report);
       return started;
