@@ -57,7 +57,7 @@ export class AgentProcess {
       tableFault: () => this.#parts.tableFault(),
       hostFault: () => this.#parts.hostFault(),
       onEffect: (what) => knowledge.effect(what),
-      onLog: (line) => invariants.secrets.check("a log line", () => line),
+      onLog: (line) => invariants.secrets.check("a log line", line),
       onCrash: (ending) => (ending === "reboot" ? this.#boot(false) : this.#ended()),
     });
     const { namespace, process } = this.#machine.startAgentProcess();

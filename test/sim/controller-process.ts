@@ -30,7 +30,7 @@ export class ControllerProcess {
       trace,
       sightings: this.#parts.sightings,
       skewMs: () => this.#parts.skewMs(this.name),
-      onLog: (line) => secrets.check("a log line", () => line),
+      onLog: (line) => secrets.check("a log line", line),
       onCrash: () => this.#ended(),
     });
     const transport = new SimTransport({

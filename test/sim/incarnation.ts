@@ -22,7 +22,7 @@ export interface IncarnationDeps {
   /** Told of each effect, right before it happens. */
   onEffect?(what: string): void;
   /** Told of every log line, before it is forgotten. */
-  onLog(line: string): void;
+  onLog(line: () => string): void;
   /** Told when an effect ends this process. It is not alive any more then. */
   onCrash(ending: Ending): void;
 }
@@ -153,7 +153,7 @@ export class Incarnation {
 
   #logger(base: LogMeta): Logger {
     const write = (level: string) => (message: string, meta?: LogMeta) => {
-      const line = `log ${level}: ${message} ${JSON.stringify({ ...base, ...meta })}`;
+      const line = () => `log ${level}: ${message} ${JSON.stringify({ ...base, ...meta })}`;
       this.#deps.onLog(line);
       this.#deps.trace.add(this.name, line);
     };

@@ -24,8 +24,11 @@ export class SeededRandom implements Random {
   }
 
   uuid(): string {
-    const hex = (digits: number) =>
-      Array.from({ length: digits }, () => Math.floor(this.next() * 16).toString(16)).join("");
+    const hex = (digits: number) => {
+      let text = "";
+      while (text.length < digits) text += "0123456789abcdef".charAt(this.below(16));
+      return text;
+    };
     return `${hex(8)}-${hex(4)}-4${hex(3)}-8${hex(3)}-${hex(12)}`;
   }
 

@@ -1,7 +1,7 @@
 import { Ajv, type ValidateFunction } from "ajv";
 import { schema } from "../../../src/api/schema.gen.ts";
 import { parseIntent, parseSet } from "../../../src/api/validate.ts";
-import { isJson, type StoredObject, sameJson } from "./json.ts";
+import { frozen, isJson, type StoredObject, sameJson } from "./json.ts";
 import type { Kind } from "./kinds.ts";
 import { Refusal } from "./refusal.ts";
 
@@ -14,26 +14,27 @@ export const laterVersion = "simulator/of-a-later-version";
  */
 export class Admission {
   readonly #statuses: ReadonlyMap<string, ValidateFunction>;
+  readonly #statusesAtBirth: ReadonlyMap<string, unknown>;
 
   constructor() {
     const ajv = new Ajv({ allErrors: true, allowUnionTypes: true }).addVocabulary(["rules", "mapKeys"]);
     const { definitions } = schema;
+    const kinds = ["NodeVolumeIntent", "NodeVolumeSet", "NodeVolumeState"] as const;
     this.#statuses = new Map(
-      (["NodeVolumeIntent", "NodeVolumeSet", "NodeVolumeState"] as const).map((kind) => [
-        kind,
-        ajv.compile({ ...definitions[kind].properties.status, definitions }),
-      ]),
+      kinds.map((kind) => [kind, ajv.compile({ ...definitions[kind].properties.status, definitions })]),
     );
+    const atBirth = (kind: (typeof kinds)[number]) => structuredClone(schema.definitions[kind as "NodeVolumeIntent"]);
+    this.#statusesAtBirth = new Map(kinds.map((kind) => [kind, frozen(atBirth(kind).properties.status.default)]));
   }
 
   /** @throws Refusal 422 */
   admit(kind: Kind, object: StoredObject, before: StoredObject | undefined): StoredObject {
     if (!kind.custom) return object;
     if (object.metadata.annotations?.[laterVersion] !== undefined) return object;
-    const withStatus = { ...object, status: object["status"] ?? this.#statusAtBirth(kind) };
+    const withStatus = { ...object, status: object["status"] ?? this.#statusesAtBirth.get(kind.resource.kind) };
     if (before === undefined || !sameJson(before["spec"], object["spec"]))
       return this.#admitSpec(kind, withStatus, before);
-    this.#checkStatus(kind, withStatus);
+    if (withStatus.status !== before["status"]) this.#checkStatus(kind, withStatus); // what is stored was checked
     return withStatus;
   }
 
@@ -55,11 +56,6 @@ export class Admission {
     if (validate === undefined || validate(object["status"])) return;
     const causes = (validate.errors ?? []).map((error) => `.status${error.instancePath}: ${error.message}`).join("; ");
     throw new Refusal(422, "Invalid", `${kind.resource.kind} ${object.metadata.name} is invalid: ${causes}`);
-  }
-
-  #statusAtBirth(kind: Kind): unknown {
-    const definition = schema.definitions[kind.resource.kind as "NodeVolumeIntent"];
-    return structuredClone(definition.properties.status.default);
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Admission } from "./admission.ts";
-import { frozen, isJson, mergePatch, type StoredObject, sameJson } from "./json.ts";
+import { frozen, isJson, type Json, mergePatch, type StoredObject, sameJson } from "./json.ts";
 import type { Kind } from "./kinds.ts";
 import { Refusal } from "./refusal.ts";
 
@@ -161,12 +161,13 @@ export class Collection {
     if (subresource === "status") return { ...before, status: sent["status"] };
     const { uid, resourceVersion, generation, creationTimestamp, deletionTimestamp } = before.metadata;
     const kept = { uid, resourceVersion, generation, creationTimestamp, deletionTimestamp };
-    const metadata = Object.fromEntries(
-      Object.entries({ ...before.metadata, ...sent.metadata, ...kept }).filter(
-        ([key, value]) =>
-          value !== undefined && (key in kept || key in sent.metadata || key === "deletionGracePeriodSeconds"),
-      ),
-    ) as unknown as StoredObject["metadata"]; // name, namespace and uid are among them
+    const all: Json = { ...before.metadata, ...sent.metadata, ...kept };
+    const counting: { [key: string]: unknown } = {};
+    for (const key in all) {
+      const counts = key in kept || key in sent.metadata || key === "deletionGracePeriodSeconds";
+      if (counts && all[key] !== undefined) counting[key] = all[key];
+    }
+    const metadata = counting as unknown as StoredObject["metadata"]; // name, namespace and uid are among them
     if (!this.#deps.kind.custom) return { ...sent, metadata };
     return { ...sent, status: before["status"], metadata };
   }

@@ -12,11 +12,10 @@ export function isJson(value: unknown): value is Json {
 /** RFC 7386. */
 export function mergePatch(target: unknown, patch: unknown): unknown {
   if (!isJson(patch)) return patch;
-  const merged: { [key: string]: unknown } = isJson(target) ? { ...target } : {};
-  for (const [key, value] of Object.entries(patch)) {
-    if (value === null) delete merged[key];
-    else merged[key] = mergePatch(merged[key], value);
-  }
+  const before: Json = isJson(target) ? target : {};
+  const merged: { [key: string]: unknown } = {};
+  for (const key in before) if (patch[key] !== null) merged[key] = before[key];
+  for (const key in patch) if (patch[key] !== null) merged[key] = mergePatch(before[key], patch[key]);
   return merged;
 }
 
@@ -25,14 +24,20 @@ export function sameJson(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (Array.isArray(a) && Array.isArray(b)) return a.length === b.length && a.every((item, i) => sameJson(item, b[i]));
   if (!isJson(a) || !isJson(b)) return false;
-  const keys = Object.keys(a);
-  return keys.length === Object.keys(b).length && keys.every((key) => sameJson(a[key], b[key]));
+  let more = 0;
+  for (const _key in b) more++;
+  for (const key in a) {
+    if (!sameJson(a[key], b[key])) return false;
+    more--;
+  }
+  return more === 0;
 }
 
 /** Nobody who was handed the value can change what others see. */
 export function frozen<T>(value: T): T {
   if (typeof value === "object" && value !== null && !Object.isFrozen(value)) {
-    for (const member of Object.values(value)) frozen(member);
+    if (Array.isArray(value)) value.forEach(frozen);
+    else for (const key in value) frozen(value[key]);
     Object.freeze(value);
   }
   return value;
@@ -48,6 +53,6 @@ export function overTheWire(value: unknown): unknown {
   if (Array.isArray(value)) return value.map((item) => (item === undefined ? null : overTheWire(item)));
   if (!isJson(value) || "toJSON" in value) throw new RangeError(`${value} in a body`);
   const sent: { [key: string]: unknown } = {};
-  for (const [key, member] of Object.entries(value)) if (member !== undefined) sent[key] = overTheWire(member);
+  for (const key in value) if (value[key] !== undefined) sent[key] = overTheWire(value[key]);
   return sent;
 }

@@ -4,11 +4,12 @@ export type Matches = (object: StoredObject) => boolean;
 
 /** What a list or watch asks for. @throws RangeError for what this server does not understand */
 export function selection(namespace: string | undefined, query: { readonly [name: string]: string }): Matches {
-  const fields = requirements(query["fieldSelector"] ?? "", (object, path) => valueAt(object, path.split(".")));
+  const fields = requirements(query["fieldSelector"] ?? "", valueAt);
   const labels = requirements(query["labelSelector"] ?? "", (object, key) => object.metadata.labels?.[key]);
+  const all = [...fields, ...labels];
   return (object) =>
     (namespace === undefined || object.metadata.namespace === namespace) &&
-    [...fields, ...labels].every((requirement) => requirement(object));
+    all.every((requirement) => requirement(object));
 }
 
 function requirements(selector: string, read: (object: StoredObject, key: string) => string | undefined): Matches[] {
@@ -27,8 +28,8 @@ function requirements(selector: string, read: (object: StoredObject, key: string
   });
 }
 
-function valueAt(value: unknown, path: readonly string[]): string | undefined {
-  const [first, ...rest] = path;
-  if (first === undefined) return typeof value === "string" ? value : undefined;
-  return isJson(value) ? valueAt(value[first], rest) : undefined;
+function valueAt(object: unknown, path: string): string | undefined {
+  let value = object;
+  for (const name of path.split(".")) value = isJson(value) ? value[name] : undefined;
+  return typeof value === "string" ? value : undefined;
 }

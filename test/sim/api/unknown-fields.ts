@@ -24,15 +24,21 @@ function unknownIn(of: Schema, value: unknown, path: string): string | undefined
   }
   if (Array.isArray(value)) {
     const { items } = of;
-    return items && value.map((item, index) => unknownIn(items, item, `${path}[${index}]`)).find((found) => found);
+    for (let index = 0; items !== undefined && index < value.length; index++) {
+      const found = unknownIn(items, value[index], `${path}[${index}]`);
+      if (found !== undefined) return found;
+    }
+    return undefined;
   }
   if (!isJson(value)) return undefined;
-  for (const [key, member] of Object.entries(value)) {
+  for (const key in value) {
     const property = of.properties?.[key];
     if (property === undefined && of.properties !== undefined && of.additionalProperties === false)
       return `${path}.${key}`;
-    const found = property && unknownIn(property, member, `${path}.${key}`);
-    if (found !== undefined) return found;
+    const member = value[key];
+    const isLeaf = typeof member !== "object" || member === null;
+    const found = property && !isLeaf && unknownIn(property, member, `${path}.${key}`);
+    if (typeof found === "string") return found;
   }
   return undefined;
 }

@@ -1,9 +1,11 @@
+import { type IntentEntry, understand } from "../../../src/agent/intents.ts";
 import type { NodeVolumeIntent } from "../../../src/api/types.gen.ts";
 import type { Change } from "../api/collection.ts";
 
 /** Every version that each intent has had: what somebody may have seen and acted on. */
 export class IntentHistory {
   readonly #versions = new Map<string, NodeVolumeIntent[]>();
+  readonly #understood = new WeakMap<NodeVolumeIntent, IntentEntry>();
 
   changed({ object }: Change): void {
     const intent = object as unknown as NodeVolumeIntent; // the collection holds nothing else
@@ -12,6 +14,13 @@ export class IntentHistory {
     const last = known.at(-1);
     const same = last?.metadata.generation === intent.metadata.generation && last?.metadata.uid === intent.metadata.uid;
     if (!same) known.push(intent);
+  }
+
+  /** As an agent understands it that has never seen it before. */
+  understood(intent: NodeVolumeIntent): IntentEntry | undefined {
+    const entry = this.#understood.get(intent) ?? understand(intent);
+    if (entry !== undefined) this.#understood.set(intent, entry);
+    return entry;
   }
 
   of(name: string): readonly NodeVolumeIntent[] {

@@ -3,9 +3,15 @@ import type { VolumeRecord } from "../../../src/agent/record.ts";
 import { type MountIdentity, sameIdentity } from "../../../src/host/mount-table.ts";
 import type { Machine } from "../machine.ts";
 
+interface Parsed {
+  readonly text: string;
+  readonly records: Map<string, VolumeRecord>;
+  readonly mayHaveLost: boolean;
+}
+
 /** The records that a machine's journal holds on disk at this moment: what a crash would leave. */
 export class JournalView {
-  readonly #parsed = new WeakMap<Machine, { readonly text: string; readonly records: Map<string, VolumeRecord> }>();
+  readonly #parsed = new WeakMap<Machine, Parsed>();
   readonly #generations = new WeakMap<Machine, Map<string, number>>();
 
   /** Of an intent that the journal has ever been seen to speak of. */
@@ -14,13 +20,22 @@ export class JournalView {
   }
 
   records(machine: Machine): ReadonlyMap<string, VolumeRecord> {
+    return this.#read(machine).records;
+  }
+
+  /** Whether its header says that records were lost in this boot. */
+  mayHaveLost(machine: Machine): boolean {
+    return this.#read(machine).mayHaveLost;
+  }
+
+  #read(machine: Machine): Parsed {
     const text = machine.journal.text ?? "";
     const known = this.#parsed.get(machine);
-    if (known !== undefined && known.text === text) return known.records;
-    const records = this.#extended(known, text) ?? new Map(parseJournal(text).records);
-    this.#parsed.set(machine, { text, records });
-    this.#remember(machine, records);
-    return records;
+    if (known !== undefined && known.text === text) return known;
+    const parsed = extended(known, text) ?? whole(text);
+    this.#parsed.set(machine, parsed);
+    this.#remember(machine, parsed.records);
+    return parsed;
   }
 
   /**
@@ -45,16 +60,23 @@ export class JournalView {
       generations.set(uid, Math.max(generation, generations.get(uid) ?? 0));
     }
   }
+}
 
-  /** Most changes are lines at the end: these are read alone. */
-  #extended(
-    known: { readonly text: string; readonly records: Map<string, VolumeRecord> } | undefined,
-    text: string,
-  ): Map<string, VolumeRecord> | undefined {
-    if (known === undefined || !known.text.endsWith("\n") || !text.startsWith(known.text)) return undefined;
-    const added = text.slice(known.text.length);
-    if (added.includes('"forget"')) return undefined;
-    for (const [name, record] of parseJournal(added).records) known.records.set(name, record);
-    return known.records;
+function whole(text: string): Parsed {
+  const { records, lostIn } = parseJournal(text);
+  return { text, records: new Map(records), mayHaveLost: lostIn !== undefined };
+}
+
+/** Most changes are lines at the end: these are read alone. */
+function extended(known: Parsed | undefined, text: string): Parsed | undefined {
+  if (known === undefined || !known.text.endsWith("\n") || !text.startsWith(known.text)) return undefined;
+  const added = text.slice(known.text.length);
+  if (added.includes('"journal"')) return undefined;
+  for (const line of added.split(/(?<=\n)/)) {
+    const forgotten = /^[0-9a-f]{8} \{"forget":"([^"\\]*)"\}\n$/.exec(line)?.[1];
+    if (forgotten !== undefined) known.records.delete(forgotten);
+    else if (line.includes('"forget"')) return undefined;
+    else for (const [name, record] of parseJournal(line).records) known.records.set(name, record);
   }
+  return { ...known, text };
 }

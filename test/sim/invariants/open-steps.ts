@@ -1,5 +1,3 @@
-import { understand } from "../../../src/agent/intents.ts";
-import { parseJournal } from "../../../src/agent/journal-format.ts";
 import type { ContentState } from "../../../src/agent/plan-input.ts";
 import { resource } from "../../../src/api/names.ts";
 import type { NodeVolumeIntent } from "../../../src/api/types.gen.ts";
@@ -18,12 +16,15 @@ export function openSteps(
 ): string[] {
   // What an agent remembers of a write that failed is less than what may stand on its disk.
   if (agent.namespace === undefined || machine.journal.doubtful) return [];
+  const { journal, intents: intentHistory } = world.invariants;
   const own = intents.filter(({ spec }) => spec.nodeName === machine.name && spec.mode === "Manage");
   const { operations } = plan({
-    desired: new Map(own.flatMap((intent) => understand(intent) ?? []).map(({ desired }) => [desired.name, desired])),
+    desired: new Map(
+      own.flatMap((intent) => intentHistory.understood(intent) ?? []).map(({ desired }) => [desired.name, desired]),
+    ),
     synced: true,
-    records: world.invariants.journal.records(machine),
-    mayHaveLost: parseJournal(machine.journal.text ?? "").lostIn !== undefined,
+    records: journal.records(machine),
+    mayHaveLost: journal.mayHaveLost(machine),
     table: machine.table(agent.namespace),
     inFlight: new Map(),
     failures: new Map(),

@@ -25,6 +25,7 @@ export class StatusRules {
 
   /** A status that an agent sends. @param tables the newest tables that it has read, newest last */
   sent(request: ApiRequest, tables: readonly MountTable[]): void {
+    if (!request.path.endsWith("/status")) return;
     const at = locate(request.path);
     if (at?.kind.resource.plural !== resource.intents.plural || at.subresource !== "status") return;
     const status = isJson(request.body) ? request.body["status"] : undefined;
