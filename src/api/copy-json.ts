@@ -4,10 +4,11 @@ export function copyJson(value: unknown): unknown {
   if (typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) return value.map(copyJson);
   const copy: { [key: string]: unknown } = {};
-  for (const [key, member] of Object.entries(value)) {
-    if (key !== "__proto__") copy[key] = copyJson(member);
+  for (const key of Object.keys(value)) {
+    const member = copyJson((value as { readonly [key: string]: unknown })[key]);
+    if (key !== "__proto__") copy[key] = member;
     // An assignment would give the copy another prototype instead of the member.
-    else Object.defineProperty(copy, key, { value: copyJson(member), enumerable: true, writable: true });
+    else Object.defineProperty(copy, key, { value: member, enumerable: true, writable: true });
   }
   return copy;
 }

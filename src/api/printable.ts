@@ -4,8 +4,12 @@
  */
 const unprintable = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
+/** Most texts: nothing but what ASCII prints. */
+const plain = /^[ -~]*$/;
+
 /** PURE. `text` on one line, whatever is in it: names of processes, files and mounts are chosen by whoever made them. */
 export function printable(text: string): string {
+  if (plain.test(text)) return text;
   return text.replace(unprintable, (character) => {
     const code = character.codePointAt(0) ?? 0;
     return code < 0x100 ? `\\x${code.toString(16).padStart(2, "0")}` : `\\u{${code.toString(16)}}`;

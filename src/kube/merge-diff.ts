@@ -9,15 +9,19 @@ import { sameJson } from "./same-json.ts";
 export function mergeDiff(before: object, after: object): JsonObject | undefined {
   const [old, wanted] = [before as JsonObject, after as JsonObject];
   const patch: { [key: string]: unknown } = {};
-  for (const key of new Set([...Object.keys(old), ...Object.keys(wanted)])) {
-    const was = old[key];
-    const is = wanted[key];
-    if (is === undefined) {
-      if (was !== undefined) patch[key] = null;
-    } else if (isRecord(was) && isRecord(is)) {
+  let differs = false;
+  const add = (key: string, change: unknown) => {
+    patch[key] = change;
+    differs = true;
+  };
+  for (const key in old) if (old[key] !== undefined && wanted[key] === undefined) add(key, null);
+  for (const key in wanted) {
+    const [was, is] = [old[key], wanted[key]];
+    if (is === undefined || is === was) continue;
+    if (isRecord(was) && isRecord(is)) {
       const inner = mergeDiff(was, is);
-      if (inner !== undefined) patch[key] = inner;
-    } else if (!sameJson(was, is)) patch[key] = is;
+      if (inner !== undefined) add(key, inner);
+    } else if (!sameJson(was, is)) add(key, is);
   }
-  return Object.keys(patch).length === 0 ? undefined : patch;
+  return differs ? patch : undefined;
 }
