@@ -1,17 +1,21 @@
 import { execFileSync } from "node:child_process";
 import { mkdirSync, renameSync } from "node:fs";
 import { expect } from "chai";
+import koffi from "koffi";
 import { AT_EMPTY_PATH, MS_PRIVATE, OPEN_TREE_CLOEXEC, OPEN_TREE_CLONE } from "../../src/host/linux/constants.ts";
 import { Descriptor } from "../../src/host/linux/descriptor.ts";
 import { Errno } from "../../src/host/linux/errno.ts";
 import { attachExactly } from "../../src/host/linux/exact-attach.ts";
 import { unmountExactly } from "../../src/host/linux/exact-unmount.ts";
 import { type Libc, loadLibc } from "../../src/host/linux/libc.ts";
+import { loadMountLinks } from "../../src/host/linux/mount-links.ts";
 import { type OpenTarget, openTarget } from "../../src/host/linux/walk.ts";
 import type { TargetPath, UnmountRung } from "../../src/host/ports.ts";
+import { refusing } from "../lib/refusing-queries.ts";
 import { type Scratch, scratch } from "./scratch.ts";
 
 const EOPNOTSUPP = 95;
+const ENOSYS = 38;
 
 describe("what comes between a look at a target and the call", () => {
   const libc = loadLibc();
@@ -144,6 +148,13 @@ describe("what comes between a look at a target and the call", () => {
 
   it("unmountExactly takes no mount that came over ours where the file system has no handles (step 4)", async () => {
     const error = await unmountAfter(() => {}, { ...overtaken(), handles: withoutHandles().handles });
+    expect(error).to.include({ reason: "TargetChanged", errorClass: "transient" });
+    expect(sources()).to.deep.equal(["scratch", "foreign"]);
+  });
+
+  it("unmountExactly takes no mount that came over ours on a kernel without listmount (step 4)", async () => {
+    const mounts = loadMountLinks(koffi.load(null), refusing(ENOSYS));
+    const error = await unmountAfter(() => {}, { ...overtaken(), mounts });
     expect(error).to.include({ reason: "TargetChanged", errorClass: "transient" });
     expect(sources()).to.deep.equal(["scratch", "foreign"]);
   });

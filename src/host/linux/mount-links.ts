@@ -1,22 +1,20 @@
-import { readFileSync } from "node:fs";
-import koffi, { type LibraryHandle } from "koffi";
-import { parseMountinfo } from "../mountinfo.ts";
-import { AT_EMPTY_PATH, AT_STATX_DONT_SYNC, STATMOUNT_MNT_BASIC, STATX, SYS } from "./constants.ts";
+import type { LibraryHandle } from "koffi";
+import { AT_EMPTY_PATH, AT_STATX_DONT_SYNC, STATMOUNT_MNT_BASIC, STATX } from "./constants.ts";
 import type { Descriptor } from "./descriptor.ts";
-
-/** Errors that say: this kernel has no statmount(2), or the container's system call filter does not let it through. */
-const notThere: ReadonlySet<number> = new Set([koffi.os.errno["ENOSYS"] ?? 38, koffi.os.errno["EPERM"] ?? 1]);
+import { byIDOrText, loadMountQueries, type MountQueries } from "./mount-queries.ts";
+import { ownMounts } from "./own-mountinfo.ts";
+import { parentIn } from "./statmount.ts";
 
 /**
  * Which mounts there are, asked by id and without a path: no rename can come between. By the 64-bit ids that the kernel
- * never gives twice where it has them (statmount(2), Linux 6.8), else by the table of the process.
+ * never gives twice where it has them (statmount(2), Linux 6.8), else by the table of the process. All throw Errno.
  */
 export interface MountLinks {
   /** What tells the mount that a descriptor is in from every other. */
   keyOf(mount: Descriptor): MountID;
   /** The id, as statx(2) and mountinfo have it, of the mount that this one is mounted in; undefined if it is attached nowhere. */
   parentOf(key: MountID): number | undefined;
-  /** Whether anything is mounted on or in it; false also where the kernel does not say. */
+  /** Whether anything is mounted on or in it. */
   hasChildren(key: MountID): boolean;
 }
 
@@ -26,18 +24,10 @@ export interface MountID {
   readonly id: number;
 }
 
-export function loadMountLinks(lib: LibraryHandle): MountLinks {
+export function loadMountLinks(lib: LibraryHandle, queries: MountQueries = loadMountQueries(lib)): MountLinks {
   const statx = lib.func("statx", "int", ["int", "str", "int", "uint", "void *"]);
-  const listmount = lib.func("syscall", "long", ["long", "void *", "void *", "size_t", "uint"]);
-  const statmount = lib.func("syscall", "long", ["long", "void *", "void *", "size_t", "uint"]);
-
-  /** @returns undefined if the kernel does not say, "gone" if there is no such mount in this namespace */
-  const ask = (unique: bigint): number | "gone" | undefined => {
-    const request = requestOf(unique, STATMOUNT_MNT_BASIC);
-    const reply = Buffer.alloc(512);
-    if (statmount(SYS.statmount, request, reply, reply.length, 0) === 0) return reply.readUInt32LE(60);
-    return notThere.has(koffi.errno()) ? undefined : "gone";
-  };
+  const ask = <A>({ unique }: MountID, byID: (unique: number) => A, byText: () => A): A =>
+    unique === undefined ? byText() : byIDOrText(() => byID(Number(unique)), byText);
 
   return {
     keyOf(mount) {
@@ -50,23 +40,17 @@ export function loadMountLinks(lib: LibraryHandle): MountLinks {
       });
       return { id: Number(id ?? -1), ...(unique !== undefined && { unique }) };
     },
-    parentOf({ unique, id }) {
-      const parent = unique === undefined ? undefined : ask(unique);
-      if (parent === "gone") return undefined;
-      return parent ?? parseMountinfo(readFileSync("/proc/self/mountinfo", "utf8")).find((m) => m.id === id)?.parent;
-    },
-    hasChildren({ unique }) {
-      if (unique === undefined) return false;
-      return listmount(SYS.listmount, requestOf(unique, 0), Buffer.alloc(8), 1, 0) > 0;
-    },
+    parentOf: (key) =>
+      ask(
+        key,
+        (unique) => parentIn(queries.statmount(unique, BigInt(STATMOUNT_MNT_BASIC), 0n)),
+        () => ownMounts().find(({ id }) => id === key.id)?.parent,
+      ),
+    hasChildren: (key) =>
+      ask(
+        key,
+        (unique) => queries.hasChildren(unique),
+        () => ownMounts().some(({ id, parent }) => parent === key.id && id !== key.id),
+      ),
   };
-}
-
-/** struct mnt_id_req. @param parameter what is asked of statmount, the last id seen of listmount */
-function requestOf(unique: bigint, parameter: number): Buffer {
-  const request = Buffer.alloc(24);
-  request.writeUInt32LE(request.length, 0);
-  request.writeBigUInt64LE(unique, 8);
-  request.writeBigUInt64LE(BigInt(parameter), 16);
-  return request;
 }

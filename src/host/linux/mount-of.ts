@@ -1,10 +1,10 @@
-import { readFileSync } from "node:fs";
 import type { MountEntry } from "../mountinfo.ts";
 import { parseLinesOf } from "../mountinfo-text.ts";
 import { OptionLists } from "../option-lists.ts";
 import type { Descriptor } from "./descriptor.ts";
 import type { Libc } from "./libc.ts";
-import type { MountCalls } from "./mount-calls.ts";
+import { byIDOrText, type MountQueries } from "./mount-queries.ts";
+import { readOwnMountinfo } from "./own-mountinfo.ts";
 import { decodeStatmount, statmountMask } from "./statmount.ts";
 
 /** Finds the mount that a descriptor is in; undefined if it is in none of this namespace that a path leads to. */
@@ -14,17 +14,21 @@ export type MountOf = (file: Descriptor) => MountEntry | undefined;
 export function mountOfByText(libc: Libc): MountOf {
   return (file) => {
     const { id } = libc.mounts.keyOf(file);
-    return parseLinesOf(readFileSync("/proc/self/mountinfo"), [id], new OptionLists()).get(id);
+    return parseLinesOf(readOwnMountinfo(), [id], new OptionLists()).get(id);
   };
 }
 
-/** By its unique id, as it is at this moment; by the whole table where the kernel cannot tell everything of one. */
-export function mountOfByID(libc: Libc, calls: MountCalls): MountOf {
+/** By its unique id, as it is at this moment; by the whole table where the kernel does not tell, or not everything. */
+export function mountOfByID(libc: Libc, queries: Pick<MountQueries, "statmount">): MountOf {
   const lists = new OptionLists();
   const byText = mountOfByText(libc);
   return (file) => {
     const { unique } = libc.mounts.keyOf(file);
-    const told = unique === undefined ? undefined : calls.statmount(Number(unique), statmountMask, 0n);
+    if (unique === undefined) return byText(file);
+    const told = byIDOrText(
+      () => queries.statmount(Number(unique), statmountMask, 0n),
+      () => undefined,
+    );
     const decoded = told && decodeStatmount(told, lists);
     return decoded?.complete ? decoded.entry : byText(file);
   };

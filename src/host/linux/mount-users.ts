@@ -2,12 +2,13 @@ import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { containerOf } from "../container-of.ts";
 import type { Holder } from "../holder.ts";
 import { MountTable } from "../mount-table.ts";
-import { type MountEntry, parseMountinfo } from "../mountinfo.ts";
+import type { MountEntry } from "../mountinfo.ts";
 import { AT_FDCWD, AT_STATX_DONT_SYNC } from "./constants.ts";
 import { ifThere } from "./if-there.ts";
 import type { Libc } from "./libc.ts";
 import { eachMountNamespace, scanTable } from "./mount-namespaces.ts";
 import { threadsWithFiles } from "./open-devices.ts";
+import { ownMounts } from "./own-mountinfo.ts";
 
 /** Processes that are found; nobody reads of more. */
 const limit = 32;
@@ -30,7 +31,7 @@ interface Use {
  * process that hangs in a page fault may hold its list of mappings up.
  */
 export async function usersOf(libc: Libc, mountPoint: string): Promise<readonly Holder[]> {
-  const mount = new MountTable(parseMountinfo(readFileSync("/proc/self/mountinfo", "utf8"))).at(mountPoint);
+  const mount = new MountTable(ownMounts()).at(mountPoint);
   if (mount === undefined) return [];
   const ids = await copiesOf(mount);
   const isInIt = (link: string) => {

@@ -1,10 +1,10 @@
-import { lstatSync, mkdirSync, readFileSync, readlinkSync } from "node:fs";
+import { lstatSync, mkdirSync, readlinkSync } from "node:fs";
 import { VolumeError } from "../../errors.ts";
 import type { Logger } from "../../ports.ts";
 import { remoteMountOn } from "../may-hang.ts";
 import { MountTable } from "../mount-table.ts";
-import { parseMountinfo } from "../mountinfo.ts";
 import { describeRemote } from "../remote-mount.ts";
+import { ownMounts } from "./own-mountinfo.ts";
 
 /**
  * Makes the directories beneath which volumes may be mounted, where they are missing. The mount table names real paths: a
@@ -13,7 +13,7 @@ import { describeRemote } from "../remote-mount.ts";
  * @throws VolumeError SymlinkInPath
  */
 export function makePrefixes(prefixes: readonly string[], log: Logger): void {
-  const table = new MountTable(parseMountinfo(readFileSync("/proc/self/mountinfo", "utf8")));
+  const table = new MountTable(ownMounts());
   for (const prefix of prefixes) {
     const remote = remoteMountOn(table, prefix);
     if (remote === undefined) makeWithoutLinks(prefix);

@@ -104,6 +104,11 @@ export function decodeStatmount(
   return { entry, complete: source !== undefined && rootAsItIs.has(type) };
 }
 
+/** PURE. The mount id, as mountinfo has it, of the mount that one is mounted in; undefined if there is no such mount. */
+export function parentIn(told: Buffer | undefined): number | undefined {
+  return told?.readUInt32LE(AT.parentIDOld);
+}
+
 function mountOptionsOf(attributes: number): string {
   let text = (attributes & 0x1) === 0 ? "rw" : "ro";
   for (const [bit, name] of mountOptions) if ((attributes & bit) !== 0) text += `,${name}`;

@@ -1,0 +1,10 @@
+import { Errno } from "../../src/host/linux/errno.ts";
+import type { MountQueries } from "../../src/host/linux/mount-queries.ts";
+
+/** Fake statmount and listmount of a kernel, or of a container's filter, that refuses them with an errno. */
+export function refusing(errno: number): MountQueries {
+  const refuse = (call: string) => (): never => {
+    throw new Errno(call, errno);
+  };
+  return { statmount: refuse("statmount"), listmount: refuse("listmount"), hasChildren: refuse("listmount") };
+}
