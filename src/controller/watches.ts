@@ -3,7 +3,7 @@ import type { Resource } from "../api/names.ts";
 import { resource, systemNamespace } from "../api/names.ts";
 import type { Lease } from "../kube/lease.ts";
 import { projectLease } from "../kube/lease.ts";
-import type { Reflector } from "../kube/reflector.ts";
+import type { Reflector, ReflectorDeps } from "../kube/reflector.ts";
 import { createReflector } from "../kube/reflector.ts";
 import type { Transport } from "../kube/transport.ts";
 import type { System } from "../ports.ts";
@@ -26,15 +26,26 @@ export interface WatchesDeps {
   readonly onRestart: (resource: Resource, why: string) => void;
 }
 
+/**
+ * Where the leader renews its own Lease every two seconds, nothing for this long is a dead connection. A watch of Leases
+ * that is dead and not known to be must not last so long that agents whose last renewal it showed are taken for lost:
+ * two renewals' time (120 s) and this are below the duration of an agent's Lease (180 s).
+ */
+const leasesIdleMs = 45_000;
+
 export function createWatches({ system, transport, onRestart }: WatchesDeps): Watches {
-  function watch<T extends KubeObject>(of: Resource, project: (raw: unknown) => T | undefined, namespace?: string) {
+  function watch<T extends KubeObject>(
+    of: Resource,
+    project: (raw: unknown) => T | undefined,
+    more: Pick<ReflectorDeps<T>, "namespace" | "idleMs"> = {},
+  ) {
     return createReflector<T>({
       system,
       transport,
       resource: of,
       project,
       onRestart: (why) => onRestart(of, why),
-      ...(namespace !== undefined && { namespace }),
+      ...more,
     });
   }
   const watches = {
@@ -42,7 +53,7 @@ export function createWatches({ system, transport, onRestart }: WatchesDeps): Wa
     nodes: watch(resource.nodes, projectNode),
     intents: watch(resource.intents, projectIntent),
     states: watch(resource.states, projectState),
-    leases: watch(resource.leases, projectLease, systemNamespace),
+    leases: watch(resource.leases, projectLease, { namespace: systemNamespace, idleMs: leasesIdleMs }),
   };
   // Nothing is done before all of them have come back, so the first one calls the others.
   for (const { store } of allOf(watches)) {

@@ -8,6 +8,8 @@ export interface WatchCourse {
   readonly silentMs: number;
   /** Failures in a row before this one. */
   readonly failures: number;
+  /** Silence after which the watch is given up: {@link idleMs} if not given. */
+  readonly idleMs?: number;
 }
 
 export interface Restart {
@@ -27,11 +29,13 @@ export const longestWaitMs = 10_000;
 const shortestStreamMs = 1_000;
 
 /** How to go on when a watch is over. Pure. */
-export function decideRestart({ kind }: WatchEnd, { lastedMs, silentMs, failures }: WatchCourse): Restart {
+export function decideRestart({ kind }: WatchEnd, course: WatchCourse): Restart {
+  const { lastedMs, silentMs, failures } = course;
   // A watch that is refused will not be accepted from the same resourceVersion next time either. And one that was not
   // even sent a bookmark may be that of a server that has gone back to an older state (a restored etcd): it sends
   // nothing until it has reached the version that was asked for.
-  const list = kind === "expired" || kind === "refused" || (kind === "failed" && silentMs > idleMs - 1_000);
+  const list =
+    kind === "expired" || kind === "refused" || (kind === "failed" && silentMs > (course.idleMs ?? idleMs) - 1_000);
   if (kind === "closed" && lastedMs >= shortestStreamMs) return { list, failures: 0, lost: false };
   const inARow = lastedMs >= longestWaitMs ? 1 : failures + 1;
   return { list, failures: inARow, lost: kind !== "closed" || inARow > 1 };

@@ -22,6 +22,8 @@ export interface ReflectorDeps<T extends KubeObject> extends Selection {
   readonly namespace?: string;
   /** What is kept of an object, before it enters the store. undefined leaves it out. Must not throw. */
   readonly project: (raw: unknown) => T | undefined;
+  /** Milliseconds without a line after which the watch is taken for dead: three minutes if not given. */
+  readonly idleMs?: number;
   /** Told each time a watch had to be opened again, and why. */
   readonly onRestart?: (why: WatchEnd["kind"]) => void;
 }
@@ -68,8 +70,8 @@ export function createReflector<T extends KubeObject>(deps: ReflectorDeps<T>): R
   const log = deps.system.log.child({ resource: deps.resource.plural });
   const store: MutableStore<T> = createObjectStore<T>({ clock, log });
   const client: KubeClient = createKubeClient({ transport: deps.transport, fieldManager: "" });
-
   const trouble = createWatchTrouble({ clock, log });
+  const silenceMs = deps.idleMs ?? idleMs;
 
   let running = false;
   /** Where the watch goes on; "" if the collection must be listed. */
@@ -89,7 +91,7 @@ export function createReflector<T extends KubeObject>(deps: ReflectorDeps<T>): R
       method: "GET",
       path: resourcePath(deps.resource, { namespace: deps.namespace }),
       query: watchQuery(deps, resourceVersion, random),
-      idleMs,
+      idleMs: silenceMs,
     } as const;
 
     cancelCurrent = openWatch(deps.transport, request, {
@@ -186,7 +188,7 @@ export function createReflector<T extends KubeObject>(deps: ReflectorDeps<T>): R
     }
     deps.onRestart?.(end.kind);
     const silentMs = clock.monotonic() - heardAt;
-    const next = decideRestart(end, { lastedMs, silentMs, failures });
+    const next = decideRestart(end, { lastedMs, silentMs, failures, idleMs: silenceMs });
     failures = next.failures;
     if (next.list) resourceVersion = "";
     if (next.lost) {

@@ -83,6 +83,7 @@ export class World {
     this.network = { down: 0, fault: (request) => weather?.request(request), silencedAt: -1, lagMs: 0 };
     this.invariants = new Invariants({
       report: (message) => this.#report(message),
+      now: () => scheduler.now,
       server: () => this.server,
       machine: (node) => this.nodes.get(node)?.machine,
       agentNamespace: (machine) => this.nodes.get(machine.name)?.agent.namespace,

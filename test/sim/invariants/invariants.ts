@@ -3,6 +3,7 @@ import type { Change } from "../api/collection.ts";
 import type { SimApiServer } from "../api/sim-api-server.ts";
 import type { Namespace } from "../kernel/mount.ts";
 import type { Machine } from "../machine.ts";
+import { AgentLostRules } from "./agent-lost-rules.ts";
 import { IntentHistory } from "./intent-history.ts";
 import { JournalView } from "./journal-view.ts";
 import { LeaderRules } from "./leader-rules.ts";
@@ -14,6 +15,8 @@ import type { Report } from "./violation.ts";
 
 export interface InvariantsDeps {
   readonly report: Report;
+  /** Milliseconds of virtual time. */
+  now(): number;
   server(): SimApiServer;
   machine(node: string): Machine | undefined;
   /** The mount namespace that the agent of a machine is in now. */
@@ -30,14 +33,16 @@ export class Invariants {
   readonly secrets: SecretRules;
   readonly #releases: ReleaseRules;
   readonly #leaders: LeaderRules;
+  readonly #lost: AgentLostRules;
 
-  constructor({ report, server, machine, agentNamespace }: InvariantsDeps) {
+  constructor({ report, now, server, machine, agentNamespace }: InvariantsDeps) {
     this.report = report;
     this.mounts = new MountRules({ journal: this.journal, intents: this.intents, report, agentNamespace });
     this.statuses = new StatusRules({ report, machine });
     this.secrets = new SecretRules(report);
     this.#releases = new ReleaseRules(server, report);
     this.#leaders = new LeaderRules(server, report);
+    this.#lost = new AgentLostRules(now, report);
   }
 
   /** An object was stored. */
@@ -45,10 +50,12 @@ export class Invariants {
     if (of !== resource.leases && of !== resource.events) {
       this.#leaders.wrote(`${of.plural} ${change.object.metadata.name}`, actor);
     }
+    if (of === resource.leases) this.#lost.leaseStored(change.object.metadata.name);
     if (of === resource.secrets) this.secrets.stored();
     if (of !== resource.intents) return;
     this.intents.changed(change);
     this.statuses.changed(change);
+    this.#lost.intentStored(change);
     this.#releases.changed(change, actor);
   }
 }

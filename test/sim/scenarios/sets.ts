@@ -85,6 +85,18 @@ export const sets: readonly Scenario[] = [
     },
   },
   {
+    name: "every connection goes dead in silence, and no agent is taken for lost",
+    world: { nodes: ["a", "b"], controllers: 1 },
+    async run(world) {
+      world.cluster.createSet("scratch", { volume: memory, mounts: [target("scratch")] });
+      await world.settle();
+      await world.sleep(100_000); // every agent has renewed its Lease, so that it is known to live
+      world.network.silencedAt = world.scheduler.now;
+      await world.sleep(240_000);
+      await world.settle();
+    },
+  },
+  {
     name: "the answer to a write gets lost while a set changes",
     world: three,
     async run(world) {
