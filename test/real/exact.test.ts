@@ -15,7 +15,7 @@ import { refusing } from "../lib/refusing-queries.ts";
 import { type Scratch, scratch } from "./scratch.ts";
 
 const EOPNOTSUPP = 95;
-const ENOSYS = 38;
+const [ENOMEM, ENOSYS] = [12, 38];
 
 describe("what comes between a look at a target and the call", () => {
   const libc = loadLibc();
@@ -77,6 +77,9 @@ describe("what comes between a look at a target and the call", () => {
     },
   });
 
+  /** Nothing is told of a mount, for want of memory. */
+  const untold = loadMountLinks(koffi.load(null), refusing(ENOMEM));
+
   it("attachExactly attaches where nothing came between", () => {
     expect(attachAfter(() => {})).to.equal("attached");
     expect(sources()).to.deep.equal(["scratch"]);
@@ -107,6 +110,21 @@ describe("what comes between a look at a target and the call", () => {
   it("attachExactly undoes what landed on a directory that has another path now", () => {
     const away = () => renameSync(`${place.path}/mnt/dir`, `${place.path}/away`);
     expect(attachAfter(away)).to.include({ reason: "TargetChanged" });
+    expect(sources()).to.deep.equal([]);
+  });
+
+  it("attachExactly is uncertain where nobody can tell what became of it, and takes nothing off", () => {
+    using mount = cloneOf(`${place.path}/src`);
+    using on = opened();
+    expect(() => attachExactly({ ...libc, mounts: untold }, mount, on, target))
+      .to.throw()
+      .with.property("errorClass", "uncertain");
+    expect(sources()).to.deep.equal(["scratch"]);
+  });
+
+  it("unmountExactly is uncertain where nobody can tell whether it is gone", async () => {
+    const error = await unmountAfter(() => {}, { ...libc, mounts: untold }, "Force");
+    expect(error).to.include({ reason: "TargetChanged", errorClass: "uncertain" });
     expect(sources()).to.deep.equal([]);
   });
 

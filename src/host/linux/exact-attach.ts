@@ -3,6 +3,7 @@ import type { TargetPath } from "../ports.ts";
 import * as C from "./constants.ts";
 import type { Descriptor } from "./descriptor.ts";
 import type { Libc } from "./libc.ts";
+import { mayBe } from "./may-be.ts";
 import { type OpenTarget, openTarget } from "./walk.ts";
 
 /**
@@ -18,9 +19,9 @@ export function attachExactly(libc: Libc, mount: Descriptor, opened: OpenTarget,
   const wrong = whatIsWrong(libc, mount, opened, target);
   if (wrong === undefined) return;
   const key = libc.mounts.keyOf(mount);
-  if (libc.mounts.hasChildren(key)) throw stillThere(target, wrong);
+  if (mayBe(() => libc.mounts.hasChildren(key))) throw stillThere(target, wrong);
   libc.umount2(mount.path, C.UMOUNT.DETACH);
-  if (key.unique !== undefined && libc.mounts.parentOf(key) !== undefined) throw stillThere(target, wrong);
+  if (key.unique !== undefined && mayBe(() => libc.mounts.parentOf(key) !== undefined)) throw stillThere(target, wrong);
   throw wrong;
 }
 
@@ -31,10 +32,10 @@ function stillThere({ path }: TargetPath, cause: unknown): VolumeError {
 
 function whatIsWrong(libc: Libc, mount: Descriptor, opened: OpenTarget, target: TargetPath): unknown {
   const key = libc.mounts.keyOf(mount);
-  if (libc.mounts.parentOf(key) !== opened.stat.mountID) {
-    return new VolumeError("ForeignMount", "transient", `something was mounted on ${target.path} at the same time`);
-  }
   try {
+    if (libc.mounts.parentOf(key) !== opened.stat.mountID) {
+      return new VolumeError("ForeignMount", "transient", `something was mounted on ${target.path} at the same time`);
+    }
     using now = openTarget(libc, target);
     if (now?.stat.mountRoot && now.stat.mountID === key.id) return undefined;
   } catch (error) {

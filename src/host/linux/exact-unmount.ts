@@ -6,6 +6,7 @@ import * as C from "./constants.ts";
 import { Descriptor } from "./descriptor.ts";
 import { errnoOf } from "./errno.ts";
 import type { Libc } from "./libc.ts";
+import { mayBe } from "./may-be.ts";
 import type { MountID } from "./mount-links.ts";
 import { type OpenTarget, openInRoot } from "./walk.ts";
 
@@ -49,7 +50,7 @@ export async function unmountExactly(
   } else {
     await unmountCovered(libc, target, opened, { rung, key });
   }
-  if (key.unique === undefined || libc.mounts.parentOf(key) === undefined) return;
+  if (key.unique === undefined || !mayBe(() => libc.mounts.parentOf(key) !== undefined)) return;
   throw new VolumeError("TargetChanged", "uncertain", `${target.path} was changed while it was being unmounted`);
 }
 
