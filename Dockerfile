@@ -21,6 +21,8 @@ RUN apt-get update \
 WORKDIR /app
 COPY --from=build /app /app
 ENV NODE_ENV=production
+# Threads that share what they allocate: 4 MB less of an agent with 1,000 volumes, and none of them allocates much.
+ENV MALLOC_ARENA_MAX=1
 # The agent mounts, so it is root; the manifest of the controller runs it as another user.
 USER root
 ENTRYPOINT ["node", "--max-semi-space-size=4", "/app/main.cjs"]

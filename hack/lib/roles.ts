@@ -1,7 +1,7 @@
 // How quickstart and the tests start controller and agents: the bundles, as separate processes with their own identity.
 import { join } from "node:path";
 import type { Identity } from "./control-plane/identities.ts";
-import { nodeOptions } from "./node-options.ts";
+import { imageEnvironment, nodeOptions } from "./image.ts";
 import { layout, type PretendHost } from "./pretend-node/node.ts";
 import { type RunningProcess, startProcess } from "./process.ts";
 import { root } from "./root.ts";
@@ -19,7 +19,13 @@ const main = join(root, "dist/main.cjs");
 
 export function startController(name: string, options: RoleOptions): RunningProcess {
   const args = [...nodeOptions(), main, "controller", "--identity", name, ...common(options)];
-  return startProcess({ name, command: process.execPath, args, logFile: options.logFile, env: options.env });
+  return startProcess({
+    name,
+    command: process.execPath,
+    args,
+    logFile: options.logFile,
+    env: imageEnvironment(options.env),
+  });
 }
 
 /** Starts the agent of a pretended node in a mount namespace as its container would have it. */
@@ -27,7 +33,7 @@ export function startAgent(host: PretendHost, options: RoleOptions): RunningProc
   const flags = ["--node-name", host.name, "--state-dir", layout.stateDir, "--host-root", layout.hostRoot];
   const node = ["--host-pid", String(host.pid)];
   const command = [process.execPath, ...nodeOptions(), main, "agent", ...flags, ...node, ...common(options)];
-  return host.startAgent(command, options.logFile, options.env);
+  return host.startAgent(command, options.logFile, imageEnvironment(options.env));
 }
 
 function common({ server, identity, flags = [] }: RoleOptions): string[] {

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { text } from "node:stream/consumers";
 import { buildBundles } from "../../lib/bundle.ts";
-import { nodeOptions } from "../../lib/node-options.ts";
+import { imageEnvironment, nodeOptions } from "../../lib/image.ts";
 import { root } from "../../lib/root.ts";
 import { bundleBenchmark } from "./bundle.ts";
 import type { Kind } from "./intents.ts";
@@ -90,7 +90,8 @@ async function measure(scenario: string, run: RunName, of: object, options: Opti
 }
 
 async function output(command: string, args: readonly string[]): Promise<string> {
-  const child = spawn(command, args, { stdio: ["ignore", "pipe", "inherit"], cwd: dirname(root) });
+  const env = imageEnvironment(process.env);
+  const child = spawn(command, args, { stdio: ["ignore", "pipe", "inherit"], cwd: dirname(root), env });
   const ended = new Promise<number | null>((resolve) => child.once("close", resolve));
   const printed = await text(child.stdout);
   const code = await ended;

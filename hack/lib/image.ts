@@ -1,0 +1,22 @@
+// How the image starts our program: what is started without an image is to take as much memory, and no more.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { root } from "./root.ts";
+
+/** What stands between `node` and our program in the Dockerfile's ENTRYPOINT. @throws Error if there is none */
+export function nodeOptions(): string[] {
+  const [, entrypoint] = /^ENTRYPOINT (\[.*\])$/m.exec(dockerfile()) ?? [];
+  const [program, ...options] = JSON.parse(entrypoint ?? "[]") as string[];
+  if (program !== "node" || options.pop() !== "/app/main.cjs") throw new Error("the Dockerfile starts something else");
+  return options;
+}
+
+/** The environment that the image has, in that of its own. */
+export function imageEnvironment(own: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const lines = dockerfile().matchAll(/^ENV (\w+)=(\S+)$/gm);
+  return { ...own, ...Object.fromEntries([...lines].map(([, name, value]) => [name, value])) };
+}
+
+function dockerfile(): string {
+  return readFileSync(join(root, "Dockerfile"), "utf8");
+}
