@@ -72,7 +72,11 @@ function extended(known: Parsed | undefined, text: string): Parsed | undefined {
   if (known === undefined || !known.text.endsWith("\n") || !text.startsWith(known.text)) return undefined;
   const added = text.slice(known.text.length);
   if (added.includes('"journal"')) return undefined;
-  for (const line of added.split(/(?<=\n)/)) {
+  for (let from = 0; from < added.length; ) {
+    const end = added.indexOf("\n", from);
+    if (end === -1) break; // cut off
+    const line = added.slice(from, end + 1);
+    from = end + 1;
     const forgotten = /^[0-9a-f]{8} \{"forget":"([^"\\]*)"\}\n$/.exec(line)?.[1];
     if (forgotten !== undefined) known.records.delete(forgotten);
     else if (line.includes('"forget"')) return undefined;

@@ -16,6 +16,6 @@ export class Tally {
   /** How fast it was, and how often each state came up. */
   toString(): string {
     const rate = (this.#runs / this.#ms) * 1000;
-    return `  ${this.#runs} runs, ${rate.toFixed(0)} a second and thread; seen:\n${this.seen}`;
+    return `  ${this.#runs} runs, ${rate.toFixed(0)} a second of processor time of a thread; seen:\n${this.seen}`;
   }
 }
