@@ -187,6 +187,14 @@ export const mutations: readonly Mutation[] = [
     to: "if (desired.deleting || isInvalid(desired)) return decideRelease",
   },
   {
+    law: "rule 22",
+    name: "find a dead watch of Leases only after three minutes",
+    noticedBy: { scenario: "every connection goes dead in silence, and no agent is taken for lost" },
+    file: "src/controller/watches.ts",
+    from: ", idleMs: leasesIdleMs }",
+    to: " }",
+  },
+  {
     law: "L9",
     name: "mount over a foreign mount",
     noticedBy: { scenario: "a foreign mount over ours" },
