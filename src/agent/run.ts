@@ -3,6 +3,7 @@ import { Registry } from "prom-client";
 import { type AgentConfig, ConfigError } from "../config.ts";
 import { messageOf, VolumeError } from "../errors.ts";
 import { collectProcessMetrics, startHealthServer } from "../health-server.ts";
+import { memoryReturner } from "../host/linux/give-back-memory.ts";
 import { loadLibc } from "../host/linux/libc.ts";
 import { linuxHost } from "../host/linux/linux-host.ts";
 import { tryLock } from "../host/linux/lock.ts";
@@ -13,7 +14,6 @@ import type { Logger, System } from "../ports.ts";
 import { aborted, realSystem } from "../system.ts";
 import { version } from "../version.ts";
 import { AfterQuiet } from "./after-quiet.ts";
-import { garbageCollector } from "./collect-garbage.ts";
 import { pause } from "./pause.ts";
 import type { Plan } from "./plan.ts";
 import { startAgent } from "./start.ts";
@@ -59,7 +59,7 @@ export async function runAgent(config: AgentConfig, log: Logger, signal: AbortSi
       userAgent: `nodevolume-agent/${version}`,
     });
     const settings = { allowedPrefixes, stateDir, hostRoot };
-    const quiet = new AfterQuiet(system, quietMs, garbageCollector());
+    const quiet = new AfterQuiet(system, quietMs, memoryReturner());
     const onPlan = ({ changed }: Plan) => changed.size > 0 && quiet.note();
     const deps = { system, transport, host, nodeName, version, settings, registry, vitals, signal, onPlan };
     const agent = await startAgent(deps);

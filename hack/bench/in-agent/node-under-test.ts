@@ -3,9 +3,9 @@ import { mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { Registry } from "prom-client";
 import { AfterQuiet } from "../../../src/agent/after-quiet.ts";
-import { garbageCollector } from "../../../src/agent/collect-garbage.ts";
 import type { Plan } from "../../../src/agent/plan.ts";
 import { type Agent, startAgent } from "../../../src/agent/start.ts";
+import { memoryReturner } from "../../../src/host/linux/give-back-memory.ts";
 import { loadLibc } from "../../../src/host/linux/libc.ts";
 import { linuxHost } from "../../../src/host/linux/linux-host.ts";
 import { LinuxJournalFile } from "../../../src/host/linux/linux-journal-file.ts";
@@ -59,7 +59,7 @@ export async function startNode(
   const host = { ...linux, journal: new LinuxJournalFile(join(place.path, "journal"), ranBefore) };
   const settings = { allowedPrefixes: [prefix], stateDir, hostRoot: "/" };
   const registry = new Registry();
-  const quiet = new AfterQuiet(system, quietMs, garbageCollector()); // as the role agent has it
+  const quiet = new AfterQuiet(system, quietMs, memoryReturner()); // as the role agent has it
   const told = (plan: Plan) => {
     if (plan.changed.size > 0) quiet.note();
     onPlan(plan);
