@@ -3,6 +3,7 @@ import type { FilesystemMount, Mounter, OperationContext } from "../ports.ts";
 import { describeRemote, type RemoteMount } from "../remote-mount.ts";
 import type { ChildReply } from "./child-main.ts";
 import type { ChildRunner } from "./child-runner.ts";
+import { findProgram } from "./find-program.ts";
 
 /**
  * What a file system answers whose server is gone: FUSE (ENOTCONN; ECONNABORTED to who waited when it died), NFS (ESTALE
@@ -45,14 +46,18 @@ export class ChildMounter implements Mounter {
     return request.fsType === "nfs" ? this.#mountNfs(request) : this.#call("mountFilesystem", [request]);
   }
 
-  /** NFS needs its helper: mount.nfs(8) resolves the name and negotiates with the server. The target is our own staging path. */
+  /**
+   * NFS needs its helper: mount.nfs(8) resolves the name and negotiates with the server. It is started itself, as mount(8)
+   * would: that one would be killed at the deadline, and its helper go on. The target is our own staging path.
+   */
   async #mountNfs(request: FilesystemMount): Promise<void> {
     const { readOnly, nosuid, nodev } = request.attributes;
     const flags = [readOnly ? "ro" : "rw", ...(nosuid ? ["nosuid"] : []), ...(nodev ? ["nodev"] : [])];
     const options = [...flags, ...request.options].join(",");
-    const args = ["-t", "nfs", "-o", options, "--", request.source, request.target.path];
+    const file = findProgram("mount.nfs");
+    const args = [request.source, request.target.path, "-o", options];
     const waitsFor = { fsType: "nfs", source: request.source, point: request.target.path };
-    const result = await this.#runner.run({ kind: "exec", file: "/bin/mount", args }, this.#operation, { waitsFor });
+    const result = await this.#runner.run({ kind: "exec", file, args }, this.#operation, { waitsFor });
     if (result.code === 0) return;
     const text = result.stderr.trim().slice(-512);
     if (/unknown filesystem|not supported by kernel|No such device/i.test(text)) {

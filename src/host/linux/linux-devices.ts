@@ -1,4 +1,3 @@
-import { accessSync, constants } from "node:fs";
 import { VolumeError } from "../../errors.ts";
 import type { DeviceInfo, Devices, Holder, Mounter, OperationContext, SourcePath } from "../ports.ts";
 import { type BlockClaims, claimsOf } from "./block-claims.ts";
@@ -6,9 +5,8 @@ import type { BlockProbe } from "./block-probe.ts";
 import type { ChildResult, ChildRunner } from "./child-runner.ts";
 import { deviceIdentity } from "./device-identity.ts";
 import { errnoOf } from "./errno.ts";
+import { findProgram } from "./find-program.ts";
 import { bootID } from "./linux-evidence.ts";
-
-const programPath = ["/usr/sbin", "/usr/bin", "/sbin", "/bin"];
 
 /** blkid(8): nothing was found on the device. */
 const blkidNothing = 2;
@@ -125,18 +123,6 @@ export function isUnfinished(device: DeviceInfo, begun: string | undefined): boo
 
 function claimed(path: string): string {
   return `${path} is open elsewhere: mounted, or part of swap, RAID or LVM`;
-}
-
-function findProgram(name: string): string {
-  for (const directory of programPath) {
-    try {
-      accessSync(`${directory}/${name}`, constants.X_OK);
-      return `${directory}/${name}`;
-    } catch (error) {
-      if (errnoOf(error) !== "ENOENT") throw error;
-    }
-  }
-  throw new VolumeError("ToolMissing", "final", `${name} is not installed where the agent runs`);
 }
 
 /** Partitions on a device, and devices made of it, which claim it without an open that would show. */

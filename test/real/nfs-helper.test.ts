@@ -1,0 +1,82 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { expect } from "chai";
+import { silent } from "../../hack/lib/silent-log.ts";
+import type { VolumeError } from "../../src/errors.ts";
+import { ChildMounter } from "../../src/host/linux/child-mounter.ts";
+import { ChildRunner } from "../../src/host/linux/child-runner.ts";
+import type { ChildProcessID, FilesystemMount } from "../../src/host/ports.ts";
+import { realSystem } from "../../src/system.ts";
+import { need } from "../lib/requirements.ts";
+import { type Scratch, scratch } from "./scratch.ts";
+
+/** A fake mount.nfs: the kernel need not have NFS for what happens to the process. */
+const fakeHelper = (directory: string) => `#!/bin/sh
+echo "$$" > ${directory}/pid
+echo "$*" > ${directory}/args
+[ "$1" = gone:/x ] && exec sleep 600
+exit 0
+`;
+
+describe("mount.nfs in a child", () => {
+  let place: Scratch;
+  let children: ChildProcessID[];
+
+  before(function () {
+    need(this, "root");
+  });
+  beforeEach(() => {
+    place = scratch();
+    children = [];
+    mkdirSync(`${place.path}/sbin`);
+    writeFileSync(`${place.path}/sbin/mount.nfs`, fakeHelper(place.path), { mode: 0o755 });
+    execFileSync("mount", ["--bind", `${place.path}/sbin`, "/usr/sbin"]);
+  });
+  afterEach(() => {
+    execFileSync("umount", ["/usr/sbin"]);
+    place[Symbol.dispose]();
+  });
+
+  function mounter(deadlineMs: number): ChildMounter {
+    const child = fileURLToPath(new URL("../../hack/lib/agent-on-kernel/child-entry.ts", import.meta.url));
+    const runner = new ChildRunner({ timers: realSystem(silent).timers, command: [process.execPath, child] });
+    const onChild = async (id: ChildProcessID) => void children.push(id);
+    return new ChildMounter(runner, { volume: "v", deadlineMs, formatDeadlineMs: deadlineMs, onChild });
+  }
+
+  const request = (source: string): FilesystemMount => ({
+    fsType: "nfs",
+    source,
+    target: { prefix: place.path, path: `${place.path}/staging` },
+    options: ["vers=4.2", "soft"],
+    attributes: {
+      readOnly: true,
+      nosuid: true,
+      nodev: false,
+      noexec: false,
+      atime: "relatime",
+      nodiratime: false,
+      nosymfollow: false,
+    },
+  });
+
+  it("is the process that is on record, with the options that mount(8) would give it", async () => {
+    await mounter(10_000).mountFilesystem(request("files:/y"));
+    expect(children.map(({ pid }) => `${pid}\n`)).to.deep.equal([readFileSync(`${place.path}/pid`, "utf8")]);
+    const args = readFileSync(`${place.path}/args`, "utf8");
+    expect(args).to.equal(`files:/y ${place.path}/staging -o ro,nosuid,vers=4.2,soft\n`);
+  });
+
+  it("has ended when its deadline is told of, so that nothing mounts behind the next attempt", async () => {
+    const error = await mounter(1_000)
+      .mountFilesystem(request("gone:/x"))
+      .then(
+        () => expect.fail("mounted"),
+        (thrown: VolumeError) => thrown,
+      );
+    expect(error).to.include({ reason: "TimedOut", errorClass: "uncertain" });
+    const pid = readFileSync(`${place.path}/pid`, "utf8").trim();
+    expect(existsSync(`/proc/${pid}`), `process ${pid} is there still`).to.equal(false);
+  });
+});
