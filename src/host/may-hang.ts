@@ -61,12 +61,17 @@ function firstRemote(table: MountTable, mounts: readonly MountEntry[], seen: Set
   return undefined;
 }
 
-/** The directories that an overlay was made of (Documentation/filesystems/overlayfs.rst), as far as they are whole paths. */
+/**
+ * The directories that an overlay was made of (Documentation/filesystems/overlayfs.rst), as far as they are whole paths. Only
+ * `lowerdir=` has several, between colons; all others have one, and their colons are shown as they are.
+ */
 function layersOf({ superOptions }: MountEntry): string[] {
   return superOptions
-    .flatMap((option) => /^(?:lowerdir|datadir|upperdir)\+?=(.*)$/.exec(option)?.[1] ?? [])
-    .flatMap((paths) => unescapeOctal(paths).split(/(?<!\\):/))
-    .map((path) => path.replaceAll("\\:", ":"))
+    .flatMap((option) => {
+      const [, name, shown = ""] = /^(lowerdir|lowerdir\+|datadir\+|upperdir)=(.*)$/.exec(option) ?? [];
+      const paths = unescapeOctal(shown);
+      return name === "lowerdir" ? paths.split(/(?<!\\):/).map((path) => path.replaceAll("\\:", ":")) : [paths];
+    })
     .filter((path) => path.startsWith("/"));
 }
 

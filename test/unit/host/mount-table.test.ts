@@ -143,6 +143,14 @@ describe("mayHang", () => {
       const colon = entry({ ...nfs, point: "/n:f,s" });
       const table = new MountTable([root, colon, overlay("/o", String.raw`lowerdir=/a:/n\134:f\054s/b`)]);
       expect(remoteMountOn(table, "/o")?.id).to.equal(colon.id);
+      for (const option of [
+        String.raw`lowerdir+=/n:f\054s/b`,
+        String.raw`upperdir=/n:f\054s/u`,
+        String.raw`datadir+=/n:f\054s`,
+      ]) {
+        const one = new MountTable([root, colon, overlay("/o", option)]);
+        expect(remoteMountOn(one, "/o")?.id, option).to.equal(colon.id);
+      }
     });
 
     it("is decided once where an overlay is mounted on its own layer, and for overlays of overlays", () => {
