@@ -103,6 +103,7 @@ export class ChildRunner {
       throw error;
     }
     child.stdin.on("error", () => child.kill("SIGKILL")); // it died before it was told; `ended` says how
+    slot.begin();
     child.stdin.end(`${JSON.stringify(request)}\n`);
     const { waitsFor } = options;
     const tell = () => operation.onSlow?.({ child: id, ...(waitsFor && { waitsFor }) });

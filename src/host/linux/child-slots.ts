@@ -1,5 +1,5 @@
 import { VolumeError } from "../../errors.ts";
-import type { Timers } from "../../ports.ts";
+import type { Cancel, Timers } from "../../ports.ts";
 
 export interface ChildSlotsDeps {
   readonly timers: Timers;
@@ -55,6 +55,8 @@ export interface ChildWork {
 
 /** Leave to run one child. */
 export interface ChildSlot {
+  /** The child is told what to do: from now on it can be slow. What came before waited for our own disk. */
+  begin(): void;
   /** The child has ended. */
   release(): void;
   /** The child was given up; its memory is still taken until release. */
@@ -84,8 +86,8 @@ export class ChildSlots {
   readonly #limits: ChildLimits;
   readonly #waiting = new Set<Waiter>();
   readonly #children: Record<State, number> = { quick: 0, slow: 0, format: 0, abandoned: 0 };
-  /** Whose last child was slow. */
-  readonly #slow = new Set<Party>();
+  /** Whose last child was slow, with how many of such children have not ended. */
+  readonly #slow = new Map<Party, number>();
 
   constructor({ timers, limits = defaultLimits }: ChildSlotsDeps) {
     this.#timers = timers;
@@ -139,10 +141,11 @@ export class ChildSlots {
 
   #slot(work: ChildWork, first: State): ChildSlot {
     let state: State | undefined = first;
+    let cancel: Cancel | undefined;
     let slow = false;
     const isSlow = () => {
+      if (!slow) this.#remember(work);
       slow = true;
-      this.#remember(work);
     };
     const move = (to: State | undefined) => {
       if (state === undefined) return;
@@ -152,22 +155,27 @@ export class ChildSlots {
       this.#next();
     };
     const { promise: crowdedOut, resolve: crowdOut } = Promise.withResolvers<number>();
-    const cancel = this.#timers.after(this.#limits.slowMs, () => {
+    const late = () => {
       if (first === "format") return;
       isSlow();
       const isMany = first === "quick" && this.#children.slow >= this.#limits.slow;
       if (isMany && work.volume !== undefined) crowdOut(this.#limits.slowMs);
       else move("slow");
-    });
+    };
     return {
       crowdedOut,
+      begin: () => {
+        cancel ??= this.#timers.after(this.#limits.slowMs, late);
+      },
       release: () => {
-        cancel();
-        if (!slow && first !== "format") for (const party of partiesOf(work)) this.#slow.delete(party);
+        if (state === undefined) return;
+        cancel?.();
+        if (slow) this.#ended(work);
+        else if (cancel !== undefined && first !== "format") this.#answered(work);
         move(undefined);
       },
       abandon: () => {
-        cancel();
+        cancel?.();
         isSlow();
         move("abandoned");
       },
@@ -176,11 +184,21 @@ export class ChildSlots {
 
   #remember(work: ChildWork): void {
     for (const party of partiesOf(work)) {
+      const hanging = this.#slow.get(party) ?? 0;
       this.#slow.delete(party);
-      this.#slow.add(party);
+      this.#slow.set(party, hanging + 1);
     }
-    const [oldest] = this.#slow;
+    const [oldest] = [...this.#slow].find(([, hanging]) => hanging === 0) ?? [];
     if (this.#slow.size > mostSlow && oldest !== undefined) this.#slow.delete(oldest);
+  }
+
+  #ended(work: ChildWork): void {
+    for (const party of partiesOf(work)) this.#slow.set(party, Math.max(0, (this.#slow.get(party) ?? 0) - 1));
+  }
+
+  /** One that was quick says nothing while others hang: it may have asked for what needs no answer, as an unmount. */
+  #answered(work: ChildWork): void {
+    for (const party of partiesOf(work)) if (this.#slow.get(party) === 0) this.#slow.delete(party);
   }
 
   #next(): void {

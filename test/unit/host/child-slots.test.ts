@@ -18,6 +18,7 @@ describe("ChildSlots", () => {
           (slot) => {
             started.push(volume);
             held.set(volume, slot);
+            slot.begin();
             void slot.crowdedOut.then((ms) => crowdedOut.push(`${volume} after ${ms}`));
           },
           (error: unknown) => refused.set(volume, error),
@@ -92,6 +93,42 @@ describe("ChildSlots", () => {
     expect(started.slice(-2), "h1 was quick").to.deep.equal(["h1", "a"]);
   });
 
+  it("one that was not told what to do yet is not slow, however long our own disk takes", async () => {
+    const { timers, advance } = virtualSystem();
+    const slots = new ChildSlots({ timers, limits });
+    const [a, b] = [await slots.acquire({ volume: "a" }), await slots.acquire({ volume: "b" })];
+    const ended: string[] = [];
+    void b.crowdedOut.then(() => ended.push("b"));
+    await advance(10_000);
+    a.begin();
+    b.begin();
+    await advance(999);
+    b.release();
+    await advance(10_000);
+    expect(ended).to.deep.equal([]);
+  });
+
+  it("a server is slow as long as one of its children hangs, whatever else of it was quick", async () => {
+    const { timers, advance } = virtualSystem();
+    const slots = new ChildSlots({ timers, limits: { ...limits, slow: 2 } });
+    const acquire = async (volume: string) => {
+      const slot = await slots.acquire({ volume, server: "s" });
+      slot.begin();
+      return slot;
+    };
+    const hung = await acquire("h1");
+    await advance(1_000);
+    const unmount = await acquire("u");
+    unmount.release();
+    const started: string[] = [];
+    for (const volume of ["h2", "h3"]) void acquire(volume).then(() => started.push(volume));
+    await settle();
+    expect(started, "as slow ones, of which there may be two").to.deep.equal(["h2"]);
+    hung.release();
+    await settle();
+    expect(started).to.deep.equal(["h2", "h3"]);
+  });
+
   it("who finds no room for a while is told why, and is not started any more", async () => {
     const { system, started, refused, start, end } = story();
     await start("a", "b", "c");
@@ -150,6 +187,7 @@ describe("ChildSlots", () => {
       const run = async (volume: string, ms: number, server?: string): Promise<boolean> => {
         try {
           const slot = await slots.acquire({ volume, server });
+          slot.begin();
           await Promise.race([pause(ms), slot.crowdedOut]);
           slot.release();
           return true;
