@@ -1,9 +1,14 @@
 /**
  * Runs all of them, so many at the same time at most, in their order. After the first that fails none is begun; those that
  * run come to their end.
- * @throws what the first of them threw
+ * @param worst which of what several have thrown is thrown
  */
-export async function atOnce<T>(most: number, items: readonly T[], run: (item: T) => Promise<void>): Promise<void> {
+export async function atOnce<T>(
+  most: number,
+  items: readonly T[],
+  run: (item: T) => Promise<void>,
+  worst: (errors: readonly unknown[]) => unknown,
+): Promise<void> {
   const left = items.values();
   const errors: unknown[] = [];
   const work = async (): Promise<void> => {
@@ -17,5 +22,5 @@ export async function atOnce<T>(most: number, items: readonly T[], run: (item: T
     }
   };
   await Promise.all(Array.from({ length: most }, work));
-  if (errors.length > 0) throw errors[0];
+  if (errors.length > 0) throw worst(errors);
 }

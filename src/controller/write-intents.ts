@@ -27,7 +27,7 @@ const createdAtOnce = 4;
  * them at the same time. One that the server refuses holds up what would take something from the same
  * sets, because new comes before old, and nothing else: other sets have nothing to do with it. Anything but a refusal
  * ends the run at once: the next one starts from what is so then. A patch before a deletion hands its version on to it.
- * @throws the first error
+ * @throws the first error after which it is not clear what is so; the first, if it is clear after all of them
  */
 export async function writeIntents(
   deps: WriteIntentsDeps,
@@ -50,13 +50,17 @@ export async function writeIntents(
     } catch (error) {
       const refused = error instanceof ApiError && classifyWriteError(error) === "final";
       if (refused) onWritten(name, messageOf(error));
-      else if (!isConflict(error)) throw errors[0] ?? error;
+      else if (!isConflict(error)) throw worstOf([...errors, error]);
       errors.push(error);
       for (const set of setsOf(write)) held.add(set);
     }
   };
-  for (const together of grouped(writes)) await atOnce(createdAtOnce, together, carryOut);
-  if (errors.length > 0) throw errors[0];
+  for (const together of grouped(writes)) await atOnce(createdAtOnce, together, carryOut, worstOf);
+  if (errors.length > 0) throw worstOf(errors);
+}
+
+function worstOf(errors: readonly unknown[]): unknown {
+  return errors.find((error) => classifyWriteError(error) === "uncertain") ?? errors[0];
 }
 
 /** Creations that follow each other, and each other write by itself. */

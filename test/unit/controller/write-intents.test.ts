@@ -25,6 +25,7 @@ describe("writeIntents", () => {
     // Only what these writes call.
     const client = {
       create: (_of: unknown, { metadata }: Intent) => ask("create", metadata.name),
+      get: async () => undefined,
       delete: (_of: unknown, { name }: { name: string }) => ask("delete", name),
     } as unknown as KubeClient;
     const deps = { client, random: system.random, log: system.log, upsert: () => {} };
@@ -68,6 +69,20 @@ describe("writeIntents", () => {
     expect(await done).to.equal(error);
     expect(asked).to.have.length(4);
   });
+
+  for (const [first, then] of [
+    [new ApiError(429, "TooManyRequests", "later"), new ApiError(504, "Timeout", "who knows")],
+    [new ApiError(409, "AlreadyExists", "there"), new ApiError(504, "Timeout", "who knows")],
+    [new ApiError(504, "Timeout", "who knows"), new ApiError(429, "TooManyRequests", "later")],
+  ] as const) {
+    it(`ends with what leaves it open whether it was done: ${first.status}, then ${then.status}`, async () => {
+      const { done, answer, fail } = story([..."abcd"].map(create));
+      await fail("a", first);
+      await fail("b", then);
+      await answer("c", "d");
+      expect(await done).to.have.property("status", 504);
+    });
+  }
 
   it("carries out the others beside one that is refused", async () => {
     const { asked, refusals, done, answer, fail } = story([..."abcde"].map(create));
