@@ -5,7 +5,7 @@ import { Pool } from "./pool/pool.ts";
 import { Tally } from "./pool/tally.ts";
 
 /** How many seeds are tried of each kind. NODEVOLUME_SIM_SEEDS, and NODEVOLUME_SIM_FIRST_SEED, say otherwise for both. */
-const share = full() ? { storm: 60_000, stories: 20_000 } : { storm: 18_000, stories: 2_000 };
+const share = full() ? { storm: 60_000, stories: 20_000 } : { storm: 19_200, stories: 800 };
 const asked = Number(process.env["NODEVOLUME_SIM_SEEDS"] || 0);
 const first = Number(process.env["NODEVOLUME_SIM_FIRST_SEED"] || 1);
 const seedsPerJob = 20;
