@@ -120,6 +120,13 @@ export const mutations: readonly Mutation[] = [
     to: "record",
   },
   {
+    law: "L5",
+    name: "forget to say that an intent has changed",
+    file: "src/agent/desired-world.ts",
+    from: "    this.touched.add(desired.name);\n",
+    to: "",
+  },
+  {
     law: "L6",
     name: "forget which data directory is ours over a reboot",
     file: "src/agent/record.ts",

@@ -1,0 +1,33 @@
+import { expect } from "chai";
+import { DesiredWorld } from "../../../src/agent/desired-world.ts";
+import { type IntentEntry, understand } from "../../../src/agent/intents.ts";
+import { createObjectStore } from "../../../src/kube/object-store.ts";
+import { wanted } from "../../lib/plan-world.ts";
+import { virtualSystem } from "../kube/virtual-system.ts";
+
+describe("DesiredWorld", () => {
+  const entryOf = (name: string, generation = 1, resourceVersion = "1"): IntentEntry => {
+    const object = wanted({ name, generation });
+    const entry = understand({ ...object, metadata: { ...object.metadata, resourceVersion } });
+    return entry ?? expect.fail("not understood");
+  };
+
+  it("names the volumes whose intent came, changed or went since it was asked", () => {
+    const { clock, log } = virtualSystem();
+    const store = createObjectStore<IntentEntry>({ clock, log });
+    const world = new DesiredWorld({ store, follow: () => {}, onChange: () => {} });
+    const stop = world.start();
+    store.upsert(entryOf("a"));
+    store.upsert(entryOf("b"));
+    expect([...world.touched.take()]).to.deep.equal(["a", "b"]);
+    store.upsert(entryOf("b", 2, "2"));
+    expect([...world.touched.take()]).to.deep.equal(["b"]);
+    const before = store.get("b") ?? expect.fail("no b");
+    store.upsert({ ...before, metadata: { ...before.metadata, resourceVersion: "3" } });
+    expect([...world.touched.take()], "another status").to.deep.equal([]);
+    store.delete(entryOf("a", 1, "4"));
+    expect([...world.touched.take()]).to.deep.equal(["a"]);
+    expect([...world.volumes.keys()]).to.deep.equal(["b"]);
+    stop();
+  });
+});
