@@ -28,6 +28,8 @@ const coalesceMs = 200;
  */
 const passingMs = 1_000;
 const concurrency = 8;
+/** How long no status may have been written before what is less urgent is, in milliseconds: between two of a burst is no time for it. */
+const restMs = 200;
 /**
  * A change of nothing but the count and the times of attempts is for people, and a volume that fails makes one with each
  * attempt: at most one in about this time, in milliseconds.
@@ -47,6 +49,8 @@ export class Reporter {
   readonly #failed = new Map<string, number | undefined>();
   /** When a change of attempts alone may be written, by the monotonic clock. */
   readonly #quietUntil = new Map<string, number>();
+  /** When the last write will have been a moment ago, by the monotonic clock. */
+  #restAt = Number.NEGATIVE_INFINITY;
 
   constructor(deps: ReporterDeps) {
     this.#deps = deps;
@@ -82,9 +86,14 @@ export class Reporter {
     }
   }
 
-  /** Resolves when every status that somebody waits for is written, or has failed. */
-  settled(): Promise<void> {
-    return this.#queue.settled();
+  /** Resolves when every status that somebody waits for is written, or has failed, and no other has come for a moment. */
+  async settled(): Promise<void> {
+    const { timers } = this.#deps.system;
+    await this.#queue.settled();
+    for (let restAt = this.#restAt; restAt > this.#now(); restAt = this.#restAt) {
+      await new Promise<void>((resolve) => void timers.after(restAt - this.#now(), resolve));
+      await this.#queue.settled();
+    }
   }
 
   #enqueue(name: string): void {
@@ -140,6 +149,7 @@ export class Reporter {
     const { client, intents, vitals, system } = this.#deps;
     const { uid, resourceVersion, generation } = change.entry.metadata;
     try {
+      this.#restAt = this.#now() + restMs;
       const written = await client.mergePatchStatus(resource.intents, { name, uid, resourceVersion }, change.patch);
       if (this.#volumes.has(name)) {
         this.#quietUntil.set(name, this.#now() + attemptsMs * (0.75 + system.random.next() / 2));

@@ -178,6 +178,21 @@ describe("Reporter", () => {
     expect(store.get(volume)?.raw.status?.state).to.equal("Unmounting");
   });
 
+  it("is settled a moment after the last write, so that nothing comes between those of a burst", async () => {
+    const { server, fail, reporter, system } = story();
+    await fail(0.25);
+    expect(server.writes).to.equal(1);
+    let settled = 0;
+    void reporter.settled().then(() => settled++);
+    await system.advance(100);
+    expect(settled, "written 150 ms ago").to.equal(0);
+    await system.advance(100);
+    expect(settled).to.equal(1);
+    void reporter.settled().then(() => settled++);
+    await system.advance(0);
+    expect(settled, "at once when nothing was written for a while").to.equal(2);
+  });
+
   it("takes only what changed in a plan", async () => {
     const { server, reporter, system } = story();
     const plan = planWorld({ intents: [wanted()], ...done });
@@ -185,7 +200,7 @@ describe("Reporter", () => {
     await system.advance(5_000);
     expect(server.writes).to.equal(0);
     reporter.update(plan);
-    await reporter.settled();
+    await system.advance(0);
     expect(server.writes).to.equal(1);
   });
 });
