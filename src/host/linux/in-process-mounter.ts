@@ -186,7 +186,7 @@ export class InProcessMounter implements Mounter {
 
   /** Whether a mount has this id that is never used again, if both are known. */
   #isUnique({ self }: walk.OpenTarget, uniqueID: number | undefined): boolean {
-    const found = uniqueID === undefined ? undefined : this.#libc.mounts.keyOf(self).unique;
+    const found = uniqueID === undefined ? undefined : this.#libc.mounts.uniqueOf(self);
     return found === undefined || Number(found) === uniqueID;
   }
 

@@ -49,7 +49,7 @@ function step(libc: Libc, from: Descriptor, relative: string, resolve: number): 
 
 function isIn(libc: Libc, file: Descriptor, { id, uniqueID }: MountEntry): boolean {
   if (uniqueID === undefined) return libc.statx(file.fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC).mountID === id;
-  return Number(libc.mounts.keyOf(file).unique) === uniqueID;
+  return Number(libc.mounts.uniqueOf(file)) === uniqueID;
 }
 
 function unknownMount(path: string): Errno {

@@ -12,6 +12,8 @@ import { parentIn } from "./statmount.ts";
 export interface MountLinks {
   /** What tells the mount that a descriptor is in from every other. */
   keyOf(mount: Descriptor): MountID;
+  /** Of that the id that is never used again; undefined where the kernel has none. */
+  uniqueOf(mount: Descriptor): bigint | undefined;
   /** The id, as statx(2) and mountinfo have it, of the mount that this one is mounted in; undefined if it is attached nowhere. */
   parentOf(key: MountID): number | undefined;
   /** Whether anything is mounted on or in it. */
@@ -29,17 +31,19 @@ export function loadMountLinks(lib: LibraryHandle, queries: MountQueries = loadM
   const ask = <A>({ unique }: MountID, byID: (unique: number) => A, byText: () => A): A =>
     unique === undefined ? byText() : byIDOrText(() => byID(Number(unique)), byText);
 
+  // Used again by each call: it is over when the call returns.
+  const out = Buffer.alloc(256);
+  const idOf = (mount: Descriptor, mask: number): bigint | undefined => {
+    if (statx(mount.fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, mask, out) !== 0) return undefined;
+    return (out.readUInt32LE(0) & mask) === 0 ? undefined : out.readBigUInt64LE(144);
+  };
+
   return {
     keyOf(mount) {
-      const [unique, id] = [STATX.MNT_ID_UNIQUE, STATX.MNT_ID].map((mask) => {
-        const out = Buffer.alloc(256);
-        const has =
-          statx(mount.fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, mask, out) === 0 &&
-          (out.readUInt32LE(0) & mask) !== 0;
-        return has ? out.readBigUInt64LE(144) : undefined;
-      });
-      return { id: Number(id ?? -1), ...(unique !== undefined && { unique }) };
+      const unique = idOf(mount, STATX.MNT_ID_UNIQUE);
+      return { id: Number(idOf(mount, STATX.MNT_ID) ?? -1), ...(unique !== undefined && { unique }) };
     },
+    uniqueOf: (mount) => idOf(mount, STATX.MNT_ID_UNIQUE),
     parentOf: (key) =>
       ask(
         key,

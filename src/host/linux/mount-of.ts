@@ -23,7 +23,7 @@ export function mountOfByID(libc: Libc, queries: Pick<MountQueries, "statmount">
   const lists = new OptionLists();
   const byText = mountOfByText(libc);
   return (file) => {
-    const { unique } = libc.mounts.keyOf(file);
+    const unique = libc.mounts.uniqueOf(file);
     if (unique === undefined) return byText(file);
     const told = byIDOrText(
       () => queries.statmount(Number(unique), statmountMask, 0n),
