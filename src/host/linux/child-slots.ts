@@ -188,12 +188,13 @@ export class ChildSlots {
       this.#slow.delete(party);
       this.#slow.set(party, hanging + 1);
     }
+    if (this.#slow.size <= mostSlow) return;
     const [oldest] = [...this.#slow].find(([, hanging]) => hanging === 0) ?? [];
-    if (this.#slow.size > mostSlow && oldest !== undefined) this.#slow.delete(oldest);
+    if (oldest !== undefined) this.#slow.delete(oldest);
   }
 
   #ended(work: ChildWork): void {
-    for (const party of partiesOf(work)) this.#slow.set(party, Math.max(0, (this.#slow.get(party) ?? 0) - 1));
+    for (const party of partiesOf(work)) this.#slow.set(party, (this.#slow.get(party) ?? 1) - 1);
   }
 
   /** One that was quick says nothing while others hang: it may have asked for what needs no answer, as an unmount. */
