@@ -4,9 +4,10 @@ import type { ChildProcessID, HostPorts, MountTableSource } from "../host/ports.
 import type { Cancel, System } from "../ports.ts";
 import type { Desired } from "./desired-volume.ts";
 import type { Executor } from "./execute.ts";
-import type { Failure, Failures } from "./failures.ts";
+import type { Failures } from "./failures.ts";
 import { InFlight } from "./in-flight.ts";
 import type { Journal } from "./journal.ts";
+import type { OperationResult } from "./log-operation.ts";
 import type { Operation, OperationKind } from "./operations.ts";
 import { paced, paceMs } from "./pace.ts";
 import type { Plan } from "./plan.ts";
@@ -54,10 +55,7 @@ export interface LoopDeps {
   readonly observed: Map<string, Observation>;
   /** Told of each plan, after its operations were started. */
   onPlan(plan: Plan, table: MountTable | undefined): void;
-  onOperation(
-    operation: Operation,
-    result: { readonly failure: Failure | undefined; readonly durationMs: number },
-  ): void;
+  onOperation(operation: Operation, result: OperationResult): void;
 }
 
 /**

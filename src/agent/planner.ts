@@ -81,9 +81,10 @@ export class Planner {
 
   /** All that was not planned yet. @returns those whose plan is another one */
   #planOthers(input: PlanInput, changed: Map<string, VolumePlan | undefined>): string[] {
-    const found = new Set<string>();
-    for (const name of this.#all(input)) this.#compare(name, input, found);
-    return [...this.#all(input), ...found].filter((name) => {
+    const all = this.#all(input);
+    const found = new Set<string>(); // all of it is among those that are planned anew here
+    for (const name of all) this.#compare(name, input, found);
+    return [...all].filter((name) => {
       if (changed.has(name)) return false;
       const before = this.#volumes.get(name);
       const now = this.#planAnew(name, input);
