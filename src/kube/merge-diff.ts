@@ -9,19 +9,14 @@ import { sameJson } from "./same-json.ts";
 export function mergeDiff(before: object, after: object): JsonObject | undefined {
   const [old, wanted] = [before as JsonObject, after as JsonObject];
   const patch: { [key: string]: unknown } = {};
-  let differs = false;
-  const add = (key: string, change: unknown) => {
-    patch[key] = change;
-    differs = true;
-  };
-  for (const key in old) if (old[key] !== undefined && wanted[key] === undefined) add(key, null);
+  for (const key in old) if (old[key] !== undefined && wanted[key] === undefined) patch[key] = null;
   for (const key in wanted) {
     const [was, is] = [old[key], wanted[key]];
     if (is === undefined || is === was) continue;
     if (isRecord(was) && isRecord(is)) {
       const inner = mergeDiff(was, is);
-      if (inner !== undefined) add(key, inner);
-    } else if (!sameJson(was, is)) add(key, is);
+      if (inner !== undefined) patch[key] = inner;
+    } else if (!sameJson(was, is)) patch[key] = is;
   }
-  return differs ? patch : undefined;
+  return Object.keys(patch).length === 0 ? undefined : patch;
 }
