@@ -5,8 +5,9 @@ const mayImport: { readonly [room: string]: readonly string[] } = {
   base: [],
   host: ["base"],
   plugins: ["base", "host"],
+  csi: ["base", "host"],
   kube: ["base"],
-  agent: ["base", "host", "plugins", "kube"],
+  agent: ["base", "host", "plugins", "csi", "kube"],
   controller: ["base", "kube"],
 };
 
