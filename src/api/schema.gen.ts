@@ -94,8 +94,15 @@ export const schema = {
      "type": "string",
      "maxLength": 1024
     },
+    "on": {
+     "$ref": "#/definitions/WaitingOn"
+    },
     "since": {
      "type": "string"
+    },
+    "volumeAttachment": {
+     "type": "string",
+     "maxLength": 253
     }
    },
    "required": [],
@@ -201,6 +208,83 @@ export const schema = {
    },
    "additionalProperties": false
   },
+  "CSIVolumeSource": {
+   "type": "object",
+   "required": [
+    "driver",
+    "volumeHandle"
+   ],
+   "properties": {
+    "driver": {
+     "type": "string",
+     "maxLength": 63,
+     "rules": [
+      {
+       "message": "must be the name of a CSI driver: at most 63 letters, digits, '-' or '.', a letter or digit at both ends",
+       "matches": "^[A-Za-z0-9]([-A-Za-z0-9.]{0,61}[A-Za-z0-9])?$"
+      }
+     ]
+    },
+    "volumeHandle": {
+     "type": "string",
+     "maxLength": 512,
+     "rules": [
+      {
+       "message": "must be the driver's name of the volume, without control characters",
+       "matches": "^[^\\p{Cc}]+$"
+      }
+     ]
+    },
+    "readOnly": {
+     "type": "boolean"
+    },
+    "fsType": {
+     "type": "string",
+     "maxLength": 32,
+     "rules": [
+      {
+       "message": "must be the name of a file system in lower case, such as ext4 or xfs",
+       "matches": "^[a-z0-9][a-z0-9_-]*$"
+      }
+     ]
+    },
+    "accessMode": {
+     "type": "string",
+     "enum": [
+      "ReadWriteOnce",
+      "ReadOnlyMany",
+      "ReadWriteMany",
+      "ReadWriteOncePod"
+     ]
+    },
+    "volumeAttributes": {
+     "type": "object",
+     "maxProperties": 24,
+     "additionalProperties": {
+      "type": "string",
+      "maxLength": 512
+     },
+     "rules": [
+      {
+       "message": "each key may have at most 128 characters"
+      }
+     ]
+    },
+    "controllerPublishSecretRef": {
+     "$ref": "#/definitions/SecretReference"
+    },
+    "nodeStageSecretRef": {
+     "$ref": "#/definitions/SecretReference"
+    },
+    "nodePublishSecretRef": {
+     "$ref": "#/definitions/SecretReference"
+    },
+    "nodeExpandSecretRef": {
+     "$ref": "#/definitions/SecretReference"
+    }
+   },
+   "additionalProperties": false
+  },
   "Drift": {
    "type": "object",
    "required": [
@@ -267,6 +351,29 @@ export const schema = {
    "required": [],
    "additionalProperties": false
   },
+  "ExpansionStatus": {
+   "type": "object",
+   "required": [
+    "capacityBytes",
+    "message",
+    "reason"
+   ],
+   "properties": {
+    "capacityBytes": {
+     "type": "string",
+     "maxLength": 19
+    },
+    "reason": {
+     "type": "string",
+     "maxLength": 128
+    },
+    "message": {
+     "type": "string",
+     "maxLength": 1024
+    }
+   },
+   "additionalProperties": false
+  },
   "FailingNode": {
    "type": "object",
    "required": [
@@ -306,6 +413,131 @@ export const schema = {
     },
     "volumeAttachment": {
      "$ref": "#/definitions/GrantedVolumeAttachment"
+    },
+    "persistentVolume": {
+     "$ref": "#/definitions/GrantedObject"
+    },
+    "csi": {
+     "$ref": "#/definitions/GrantedCSIVolume"
+    },
+    "publishContext": {
+     "type": "object",
+     "maxProperties": 32,
+     "additionalProperties": {
+      "type": "string",
+      "maxLength": 1024
+     }
+    }
+   },
+   "additionalProperties": false
+  },
+  "GrantedCSIVolume": {
+   "type": "object",
+   "required": [
+    "accessMode",
+    "driver",
+    "volumeHandle"
+   ],
+   "properties": {
+    "driver": {
+     "type": "string",
+     "maxLength": 63,
+     "rules": [
+      {
+       "message": "must be the name of a CSI driver: at most 63 letters, digits, '-' or '.', a letter or digit at both ends",
+       "matches": "^[A-Za-z0-9]([-A-Za-z0-9.]{0,61}[A-Za-z0-9])?$"
+      }
+     ]
+    },
+    "volumeHandle": {
+     "type": "string",
+     "maxLength": 512,
+     "rules": [
+      {
+       "message": "must be the driver's name of the volume, without control characters",
+       "matches": "^[^\\p{Cc}]+$"
+      }
+     ]
+    },
+    "readOnly": {
+     "type": "boolean"
+    },
+    "fsType": {
+     "type": "string",
+     "maxLength": 32,
+     "rules": [
+      {
+       "message": "must be the name of a file system in lower case, such as ext4 or xfs",
+       "matches": "^[a-z0-9][a-z0-9_-]*$"
+      }
+     ]
+    },
+    "accessMode": {
+     "type": "string",
+     "enum": [
+      "ReadWriteOnce",
+      "ReadOnlyMany",
+      "ReadWriteMany",
+      "ReadWriteOncePod"
+     ]
+    },
+    "mountOptions": {
+     "type": "array",
+     "maxItems": 32,
+     "items": {
+      "type": "string",
+      "maxLength": 256
+     }
+    },
+    "volumeAttributes": {
+     "type": "object",
+     "maxProperties": 24,
+     "additionalProperties": {
+      "type": "string",
+      "maxLength": 512
+     },
+     "rules": [
+      {
+       "message": "each key may have at most 128 characters"
+      }
+     ]
+    },
+    "nodeStageSecretRef": {
+     "$ref": "#/definitions/SecretReference"
+    },
+    "nodePublishSecretRef": {
+     "$ref": "#/definitions/SecretReference"
+    },
+    "nodeExpandSecretRef": {
+     "$ref": "#/definitions/SecretReference"
+    }
+   },
+   "additionalProperties": false
+  },
+  "GrantedObject": {
+   "type": "object",
+   "required": [
+    "name",
+    "uid"
+   ],
+   "properties": {
+    "name": {
+     "type": "string",
+     "maxLength": 253,
+     "rules": [
+      {
+       "message": "must not be empty"
+      }
+     ]
+    },
+    "uid": {
+     "type": "string",
+     "maxLength": 64,
+     "rules": [
+      {
+       "message": "must not be empty"
+      }
+     ]
     }
    },
    "additionalProperties": false
@@ -987,6 +1219,16 @@ export const schema = {
     "grant": {
      "$ref": "#/definitions/Grant"
     },
+    "capacityBytes": {
+     "type": "string",
+     "maxLength": 19,
+     "rules": [
+      {
+       "message": "must be a number of bytes as a string",
+       "matches": "^[1-9][0-9]{0,18}$"
+      }
+     ]
+    },
     "mounts": {
      "type": "array",
      "maxItems": 64,
@@ -1035,11 +1277,19 @@ export const schema = {
      "field": ".grant"
     },
     {
+     "message": "the grant of a CSI volume must say which volume it is: grant.csi",
+     "field": ".grant"
+    },
+    {
      "message": "deletionPolicy: Retain needs mode: Manage, because an observing intent mounts nothing that could be retained",
      "field": ".deletionPolicy"
     },
     {
      "message": "deletionPolicy: Retain would leave a payload that nobody updates: use Unmount for configMap and secret",
+     "field": ".deletionPolicy"
+    },
+    {
+     "message": "deletionPolicy: Retain would leave a volume attached and mounted with nobody in charge: use Unmount for csi and persistentVolumeClaim",
      "field": ".deletionPolicy"
     },
     {
@@ -1067,7 +1317,7 @@ export const schema = {
      "field": ".mounts"
     },
     {
-     "message": "volumeMode: Block needs source.local with the path of a block device",
+     "message": "volumeMode: Block needs source.local with the path of a block device, source.csi or source.persistentVolumeClaim",
      "field": ".volumeMode"
     },
     {
@@ -1075,12 +1325,19 @@ export const schema = {
      "field": ".fsType"
     },
     {
-     "message": "mountOptions of a volume are file system options, for source.nfs and for a source.local with a file system: use mounts[].mountOptions for nosuid, noexec and the like",
+     "message": "mountOptions of a volume are file system options, for source.nfs and for a source.local or source.csi with a file system, and a claim's are its PersistentVolume's: use mounts[].mountOptions for nosuid, noexec and the like",
      "field": ".mountOptions"
     },
     {
      "message": "mountOptions of source.local need fsType, because each file system has options of its own: add the one that the device has, or is to be formatted with",
      "field": ".mountOptions"
+    },
+    {
+     "message": "each of mountOptions of source.csi must be one option as the file system takes it: letters, digits and _ - . : = @ % + /",
+     "field": ".mountOptions",
+     "patterns": [
+      "^[A-Za-z0-9_][-A-Za-z0-9_.:=@%+/]*$"
+     ]
     },
     {
      "message": "each of mountOptions must be one option that is allowed for NFS: vers= or nfsvers= (3, 4, 4.0, 4.1, 4.2), hard, soft, softerr, proto= (tcp, tcp6, udp, udp6, rdma), port=, mountport=, timeo=, retrans=, rsize= or wsize= (a power of two from 1024 to 1048576), nconnect= (1 to 16), sec= (sys, krb5, krb5i, krb5p), ac, noac, acregmin=, acregmax=, acdirmin=, acdirmax=, actimeo=, lookupcache= (all, none, pos, positive), lock, nolock, fsc, nofsc, cto, nocto, resvport, noresvport; read-only is source.nfs.readOnly",
@@ -1146,6 +1403,7 @@ export const schema = {
      "enum": [
       "Observed",
       "WaitingForGrant",
+      "WaitingForAttach",
       "Waiting",
       "Staging",
       "Mounting",
@@ -1170,6 +1428,13 @@ export const schema = {
     "stagingPath": {
      "type": "string",
      "maxLength": 1024
+    },
+    "capacityBytes": {
+     "type": "string",
+     "maxLength": 19
+    },
+    "expansion": {
+     "$ref": "#/definitions/ExpansionStatus"
     },
     "contentVersion": {
      "type": "string",
@@ -1388,6 +1653,10 @@ export const schema = {
      "field": ".deletionPolicy"
     },
     {
+     "message": "deletionPolicy: Retain would leave a volume attached and mounted with nobody in charge: use Unmount for csi and persistentVolumeClaim",
+     "field": ".deletionPolicy"
+    },
+    {
      "message": "releaseOnDrain: true gives the volume back, which deletionPolicy: Retain would not do: use one of them",
      "field": ".releaseOnDrain"
     },
@@ -1600,6 +1869,39 @@ export const schema = {
    },
    "additionalProperties": false
   },
+  "PersistentVolumeClaimVolumeSource": {
+   "type": "object",
+   "required": [
+    "claimName",
+    "namespace"
+   ],
+   "properties": {
+    "namespace": {
+     "type": "string",
+     "maxLength": 253,
+     "rules": [
+      {
+       "message": "must be the name of a namespace: at most 63 lower-case letters, digits or '-', a letter or digit at both ends",
+       "matches": "^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"
+      }
+     ]
+    },
+    "claimName": {
+     "type": "string",
+     "maxLength": 253,
+     "rules": [
+      {
+       "message": "must be the name of an object: lower-case letters, digits, '-' or '.', a letter or digit at both ends and beside each '.'",
+       "matches": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
+      }
+     ]
+    },
+    "readOnly": {
+     "type": "boolean"
+    }
+   },
+   "additionalProperties": false
+  },
   "Requester": {
    "type": "object",
    "required": [
@@ -1664,6 +1966,36 @@ export const schema = {
     "maxUnavailable",
     "pauseOnFailure"
    ],
+   "additionalProperties": false
+  },
+  "SecretReference": {
+   "type": "object",
+   "required": [
+    "name",
+    "namespace"
+   ],
+   "properties": {
+    "namespace": {
+     "type": "string",
+     "maxLength": 253,
+     "rules": [
+      {
+       "message": "must be the name of a namespace: at most 63 lower-case letters, digits or '-', a letter or digit at both ends",
+       "matches": "^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"
+      }
+     ]
+    },
+    "name": {
+     "type": "string",
+     "maxLength": 253,
+     "rules": [
+      {
+       "message": "must be the name of an object: lower-case letters, digits, '-' or '.', a letter or digit at both ends and beside each '.'",
+       "matches": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
+      }
+     ]
+    }
+   },
    "additionalProperties": false
   },
   "SecretVolumeSource": {
@@ -1924,11 +2256,17 @@ export const schema = {
     },
     "nfs": {
      "$ref": "#/definitions/NFSVolumeSource"
+    },
+    "csi": {
+     "$ref": "#/definitions/CSIVolumeSource"
+    },
+    "persistentVolumeClaim": {
+     "$ref": "#/definitions/PersistentVolumeClaimVolumeSource"
     }
    },
    "rules": [
     {
-     "message": "exactly one source is needed: emptyDir, hostPath, local, configMap, secret or nfs (one without settings is written emptyDir: {})"
+     "message": "exactly one source is needed: emptyDir, hostPath, local, configMap, secret, nfs, csi or persistentVolumeClaim (one without settings is written emptyDir: {})"
     }
    ],
    "required": [],
@@ -1986,7 +2324,7 @@ export const schema = {
    },
    "rules": [
     {
-     "message": "volumeMode: Block needs source.local with the path of a block device",
+     "message": "volumeMode: Block needs source.local with the path of a block device, source.csi or source.persistentVolumeClaim",
      "field": ".volumeMode"
     },
     {
@@ -1994,12 +2332,19 @@ export const schema = {
      "field": ".fsType"
     },
     {
-     "message": "mountOptions of a volume are file system options, for source.nfs and for a source.local with a file system: use mounts[].mountOptions for nosuid, noexec and the like",
+     "message": "mountOptions of a volume are file system options, for source.nfs and for a source.local or source.csi with a file system, and a claim's are its PersistentVolume's: use mounts[].mountOptions for nosuid, noexec and the like",
      "field": ".mountOptions"
     },
     {
      "message": "mountOptions of source.local need fsType, because each file system has options of its own: add the one that the device has, or is to be formatted with",
      "field": ".mountOptions"
+    },
+    {
+     "message": "each of mountOptions of source.csi must be one option as the file system takes it: letters, digits and _ - . : = @ % + /",
+     "field": ".mountOptions",
+     "patterns": [
+      "^[A-Za-z0-9_][-A-Za-z0-9_.:=@%+/]*$"
+     ]
     },
     {
      "message": "each of mountOptions must be one option that is allowed for NFS: vers= or nfsvers= (3, 4, 4.0, 4.1, 4.2), hard, soft, softerr, proto= (tcp, tcp6, udp, udp6, rdma), port=, mountport=, timeo=, retrans=, rsize= or wsize= (a power of two from 1024 to 1048576), nconnect= (1 to 16), sec= (sys, krb5, krb5i, krb5p), ac, noac, acregmin=, acregmax=, acdirmin=, acdirmax=, actimeo=, lookupcache= (all, none, pos, positive), lock, nolock, fsc, nofsc, cto, nocto, resvport, noresvport; read-only is source.nfs.readOnly",

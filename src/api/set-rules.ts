@@ -42,6 +42,11 @@ const payloadIsNotRetained: Check<Spec> = (spec) => {
   return (configMap === undefined && secret === undefined) || spec.deletionPolicy === "Unmount";
 };
 
+const attachedIsNotRetained: Check<Spec> = (spec) => {
+  const { csi, persistentVolumeClaim } = volumeOf(spec).source;
+  return (csi === undefined && persistentVolumeClaim === undefined) || spec.deletionPolicy === "Unmount";
+};
+
 const adoptable: Check<Spec> = (spec) => {
   const { hostPath, local, nfs } = volumeOf(spec).source;
   return spec.adopt === "Never" || [hostPath, local, nfs].some((source) => source !== undefined);
@@ -50,6 +55,9 @@ const adoptable: Check<Spec> = (spec) => {
 const releaseUnmounts: Check<NodeVolumeSetSpec> = (spec) => !spec.releaseOnDrain || spec.deletionPolicy === "Unmount";
 
 const observerHasNoGrant: Check<NodeVolumeIntentSpec> = (spec) => spec.mode === "Manage" || spec.grant === undefined;
+
+const grantSaysVolume: Check<NodeVolumeIntentSpec> = ({ grant, source: { csi, persistentVolumeClaim } }) =>
+  grant === undefined || (csi === undefined && persistentVolumeClaim === undefined) || grant.csi !== undefined;
 
 const minutesWithTimeout: Check<NodeLossPolicy> = ({ type, minutes }) =>
   (type === "AfterTimeout") === (minutes !== undefined);
@@ -74,9 +82,11 @@ export const setRules: Checks = [
   ["no mount may be at the path of the source", sourceIsNotCovered],
   ["deletionPolicy: Retain needs mode: Manage", retainNeedsManage],
   ["deletionPolicy: Retain would leave a payload", payloadIsNotRetained],
+  ["deletionPolicy: Retain would leave a volume attached", attachedIsNotRetained],
   ["adopt: IfSame is for hostPath, local and nfs", adoptable],
   ["releaseOnDrain: true gives the volume back", releaseUnmounts],
   ["grant belongs to mode: Manage", observerHasNoGrant],
+  ["the grant of a CSI volume must say", grantSaysVolume],
   ["minutes belongs to type: AfterTimeout", minutesWithTimeout],
   ["an option may be named only once", unique],
   ["an option and its opposite cannot both be named", noOpposites],

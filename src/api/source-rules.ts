@@ -20,6 +20,9 @@ const pathLength: Check<string> = (path) =>
 
 const shortName: Check<string> = (path) => byteLength(path) <= 255;
 
+const shortKeys: Check<{ readonly [key: string]: string }> = (attributes) =>
+  Object.keys(attributes).every((key) => [...key].length <= 128);
+
 const distinctPaths: Check<readonly KeyToPath[]> = (items) => unique(items.map(({ path }) => path));
 
 const noFileAsDirectory: Check<readonly KeyToPath[]> = (items) =>
@@ -54,6 +57,7 @@ export const sourceRules: Checks = [
   ["must be a size from 64Ki to 1Pi", size],
   ["must have at most 2048 bytes", pathLength],
   ["must have at most 255 bytes", shortName],
+  ["each key may have at most 128 characters", shortKeys],
   ["each path in items may be named once", distinctPaths],
   ["no path in items may lie beneath another", noFileAsDirectory],
   ["must be a host name, an IPv4 address, or", server],

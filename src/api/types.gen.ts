@@ -48,6 +48,10 @@ export interface NodeVolumeIntentSpec {
   mountOptions?: string[];
   grant?: Grant;
   /**
+   * Size that the volume has at its backend. When it grows, the agent grows what is on the node (NodeExpandVolume).
+   */
+  capacityBytes?: string;
+  /**
    * Every consumer of this volume on this node.
    *
    * @maxItems 64
@@ -74,6 +78,8 @@ export interface VolumeSource {
   configMap?: ConfigMapVolumeSource;
   secret?: SecretVolumeSource;
   nfs?: NFSVolumeSource;
+  csi?: CSIVolumeSource;
+  persistentVolumeClaim?: PersistentVolumeClaimVolumeSource;
 }
 /**
  * A directory of the node's own, empty at first, removed with the volume.
@@ -169,6 +175,56 @@ export interface NFSVolumeSource {
   readOnly?: boolean;
 }
 /**
+ * A volume of a CSI driver, as a PersistentVolume names it, without claim and PersistentVolume. It must exist already.
+ */
+export interface CSIVolumeSource {
+  driver: string;
+  /**
+   * What the driver calls the volume (volume_id).
+   */
+  volumeHandle: string;
+  /**
+   * True attaches and publishes the volume read-only.
+   */
+  readOnly?: boolean;
+  /**
+   * File system that the driver is asked for; the driver's own choice without it.
+   */
+  fsType?: string;
+  /**
+   * How many nodes and consumers may use the volume at a time, as of a PersistentVolume. ReadWriteOnce if not given.
+   */
+  accessMode?: "ReadWriteOnce" | "ReadOnlyMany" | "ReadWriteMany" | "ReadWriteOncePod";
+  /**
+   * Further names of the volume, handed to the driver as they are (volume_context).
+   */
+  volumeAttributes?: {
+    [k: string]: string;
+  };
+  controllerPublishSecretRef?: SecretReference;
+  nodeStageSecretRef?: SecretReference;
+  nodePublishSecretRef?: SecretReference;
+  nodeExpandSecretRef?: SecretReference;
+}
+/**
+ * Secret that is handed to the driver.
+ */
+export interface SecretReference {
+  namespace: string;
+  name: string;
+}
+/**
+ * The volume that is bound to a claim. The claim is held while an intent uses it; no pod may name it meanwhile.
+ */
+export interface PersistentVolumeClaimVolumeSource {
+  namespace: string;
+  claimName: string;
+  /**
+   * True attaches and publishes the volume read-only.
+   */
+  readOnly?: boolean;
+}
+/**
  * Leave to use the volume, written by the controller. Without it the agent touches nothing of the volume.
  */
 export interface Grant {
@@ -177,10 +233,59 @@ export interface Grant {
    */
   id: string;
   volumeAttachment?: GrantedVolumeAttachment;
+  persistentVolume?: GrantedObject;
+  csi?: GrantedCSIVolume;
+  /**
+   * What the driver said when it attached the volume (VolumeAttachment.status.attachmentMetadata). Every node can read it.
+   */
+  publishContext?: {
+    [k: string]: string;
+  };
 }
 export interface GrantedVolumeAttachment {
   name: string;
   uid: string;
+}
+/**
+ * The PersistentVolume that the claim was bound to.
+ */
+export interface GrantedObject {
+  name: string;
+  uid: string;
+}
+/**
+ * The volume as the driver is told of it, of a source csi or of the claim's PersistentVolume.
+ */
+export interface GrantedCSIVolume {
+  driver: string;
+  /**
+   * What the driver calls the volume (volume_id).
+   */
+  volumeHandle: string;
+  readOnly?: boolean;
+  /**
+   * File system that the driver is asked for; the driver's own choice without it.
+   */
+  fsType?: string;
+  /**
+   * How many nodes and consumers may use the volume at a time, as of a PersistentVolume. ReadWriteOnce if not given.
+   */
+  accessMode: "ReadWriteOnce" | "ReadOnlyMany" | "ReadWriteMany" | "ReadWriteOncePod";
+  /**
+   * Of the PersistentVolume; those of the spec come after them.
+   *
+   * @maxItems 32
+   */
+  mountOptions?: string[];
+  /**
+   * Further names of the volume, handed to the driver as they are (volume_context).
+   */
+  volumeAttributes?: {
+    [k: string]: string;
+  };
+  nodeStageSecretRef?: SecretReference;
+  nodePublishSecretRef?: SecretReference;
+  nodeExpandSecretRef?: SecretReference;
 }
 export interface IntentMount {
   name: string;
@@ -269,6 +374,7 @@ export interface NodeVolumeIntentStatus {
   state?:
     | "Observed"
     | "WaitingForGrant"
+    | "WaitingForAttach"
     | "Waiting"
     | "Staging"
     | "Mounting"
@@ -286,6 +392,11 @@ export interface NodeVolumeIntentStatus {
   mountsReady?: string;
   devicePath?: string;
   stagingPath?: string;
+  /**
+   * Size that the volume was brought to on this node, in bytes.
+   */
+  capacityBytes?: string;
+  expansion?: ExpansionStatus;
   /**
    * UID and resourceVersion of the ConfigMap or Secret whose payload is shown.
    */
@@ -318,6 +429,17 @@ export interface NodeVolumeIntentStatus {
    * @maxItems 16
    */
   conditions?: Condition[];
+}
+/**
+ * How the growth of the volume on this node stands, while it is not done.
+ */
+export interface ExpansionStatus {
+  /**
+   * The size that is wanted.
+   */
+  capacityBytes: string;
+  reason: string;
+  message: string;
 }
 export interface MountStatus {
   name: string;
@@ -406,7 +528,12 @@ export interface AgentState {
 export interface AttachStatus {
   reason?: string;
   message?: string;
+  on?: WaitingOn;
   since?: string;
+  /**
+   * Name of the VolumeAttachment.
+   */
+  volumeAttachment?: string;
 }
 /**
  * As metav1.Condition.

@@ -6,13 +6,19 @@ import type { VolumeTemplate } from "./types.gen.ts";
 const optionsOf = (volume: VolumeTemplate): readonly string[] => volume.mountOptions ?? [];
 const keyOf = (option: string): string => option.split("=")[0] ?? option;
 
-const blockIsLocal: Check<VolumeTemplate> = (volume) =>
-  volume.volumeMode === "Filesystem" || volume.source.local !== undefined;
+const blockHasDevice: Check<VolumeTemplate> = ({ volumeMode, source }) =>
+  volumeMode === "Filesystem" ||
+  source.local !== undefined ||
+  source.csi !== undefined ||
+  source.persistentVolumeClaim !== undefined;
 
 const fsTypeIsLocal: Check<VolumeTemplate> = (volume) => volume.fsType === undefined || isLocalFilesystem(volume);
 
 const optionsHaveFilesystem: Check<VolumeTemplate> = (volume) =>
-  optionsOf(volume).length === 0 || volume.source.nfs !== undefined || isLocalFilesystem(volume);
+  optionsOf(volume).length === 0 ||
+  volume.source.nfs !== undefined ||
+  isLocalFilesystem(volume) ||
+  (volume.source.csi !== undefined && volume.volumeMode === "Filesystem");
 
 const optionsHaveFsType: Check<VolumeTemplate> = (volume) =>
   optionsOf(volume).length === 0 || !isLocalFilesystem(volume) || volume.fsType !== undefined;
@@ -26,6 +32,9 @@ const allowedFor =
       (option) => (type === "ext4" && option === "journal_checksum") || pattern?.test(option) === true,
     );
   };
+
+const csiOptions: Check<VolumeTemplate> = (volume, [pattern]) =>
+  volume.source.csi === undefined || optionsOf(volume).every((option) => pattern?.test(option) === true);
 
 const ofNfs3: Check<VolumeTemplate> = (volume) => {
   const options = optionsOf(volume);
@@ -50,7 +59,7 @@ function isLocalFilesystem(volume: VolumeTemplate): boolean {
 
 /** Rules of a volume: its mode, its file system, and the options of that. */
 export const volumeRules: Checks = [
-  ["volumeMode: Block needs source.local", blockIsLocal],
+  ["volumeMode: Block needs source.local", blockHasDevice],
   ["fsType is only for source.local", fsTypeIsLocal],
   ["mountOptions of a volume are file system options", optionsHaveFilesystem],
   ["mountOptions of source.local need fsType", optionsHaveFsType],
@@ -59,6 +68,7 @@ export const volumeRules: Checks = [
   ["each of mountOptions must be one option that is allowed for ext3 and ext4", allowedFor("ext3", "ext4")],
   ["each of mountOptions must be one option that is allowed for xfs", allowedFor("xfs")],
   ["each of mountOptions must be one option that is allowed for btrfs", allowedFor("btrfs")],
+  ["each of mountOptions of source.csi must be one option", csiOptions],
   ["proto=udp, lock, nolock and mountport= are of NFS", ofNfs3],
   ["must be one option: split the entry", oneOption],
   ["each option may be named once, with one value", onceWithOneValue],

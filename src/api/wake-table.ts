@@ -10,6 +10,7 @@ import type { Reason } from "./reasons.ts";
  * - mounts: the mount table: something that shows the volume, or lies on or beneath its path, came or went
  * - room: a child of the agent has ended
  * - content: the watch of the ConfigMap or Secret that is shown
+ * - driver: the plugin registration directory: a CSI driver came, went or was replaced
  * - state: nothing has failed and no attempt is made: what the wait is for is read anew with each change of the API's
  *   objects or of the mount table, and now and then
  * - backoff: no event; tried again after a while
@@ -26,6 +27,7 @@ export type WokenBy =
   | "mounts"
   | "room"
   | "content"
+  | "driver"
   | "state"
   | "backoff";
 
@@ -88,6 +90,45 @@ export const wokenBy = {
   ConfigMapAccessDenied: ["content"],
   SecretAccessDenied: ["content"],
   ContentUnknown: ["content"],
+
+  // Volumes that are attached, and claims
+  WaitingForAttach: ["state"],
+  AttachFailed: ["state"],
+  Detaching: ["state"],
+  VolumeHeldElsewhere: ["state"],
+  ForeignAttachment: ["state"],
+  UsedByPods: ["state"],
+  SharedWithKubelet: ["state"],
+  AttachLimitReached: ["state"],
+  DriverNotOnNode: ["state"],
+  StaleNodeID: ["state"],
+  PublishContextTooLarge: ["state"],
+  VolumeTooLarge: ["state"],
+  ClaimNotFound: ["state"],
+  ClaimNotBound: ["state"],
+  ClaimLost: ["state"],
+  ClaimDeleting: ["state"],
+  ClaimMismatch: ["state"],
+  PersistentVolumeNotFound: ["state"],
+  VolumeModeMismatch: ["state"],
+  AccessModeMismatch: ["state"],
+  VolumeSourceUnsupported: ["state"],
+  NodeAffinityMismatch: ["state"],
+  NeedsScheduler: ["state"],
+  ProvisioningRefusedForNode: ["state"],
+  PolicyMissing: ["state"],
+  PerPodIdentity: ["state"],
+
+  // CSI drivers on the node
+  DriverNotRegistered: ["driver"],
+  DriverFailed: ["driver"],
+  DriverUnavailable: ["driver"],
+  DriverBusy: ["driver"],
+  DriverReplyInvalid: ["driver"],
+  DriverReplyFalse: ["driver", "mounts"],
+  DriverMayStillAct: ["state"],
+  VolumeInUse: ["state"],
+  ExpansionInfeasible: ["state"],
 
   // Set-up, change and removal that failed
   SetUpFailed: ["backoff"],

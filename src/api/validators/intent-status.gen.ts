@@ -2,11 +2,11 @@
 // @ts-nocheck: it is JavaScript
 import { codePoints } from "../code-points.ts";
 export const validate = validate10;
-const schema12 = {"type":"object","properties":{"observedUID":{"type":"string","maxLength":64},"observedGeneration":{"type":"integer"},"grantID":{"type":"string","maxLength":64},"inUse":{"type":"boolean"},"state":{"type":"string","enum":["Observed","WaitingForGrant","Waiting","Staging","Mounting","Mounted","Degraded","Updating","Unmounting","Released","Retained","Invalid","Unknown"]},"mountsReady":{"type":"string","maxLength":16},"devicePath":{"type":"string","maxLength":1024},"stagingPath":{"type":"string","maxLength":1024},"contentVersion":{"type":"string","maxLength":128},"mounts":{"type":"array","maxItems":128,"items":{"$ref":"#/definitions/MountStatus"}},"waiting":{"$ref":"#/definitions/Waiting"},"plan":{"type":"array","maxItems":16,"items":{"type":"string","maxLength":600}},"drift":{"$ref":"#/definitions/Drift"},"lastError":{"$ref":"#/definitions/LastError"},"history":{"type":"array","maxItems":10,"items":{"$ref":"#/definitions/Transition"}},"agent":{"$ref":"#/definitions/AgentIdentity"},"agentState":{"$ref":"#/definitions/AgentState"},"attach":{"$ref":"#/definitions/AttachStatus"},"conditions":{"type":"array","maxItems":16,"items":{"$ref":"#/definitions/Condition"},"mapKeys":["type"]}},"required":[],"additionalProperties":false};
-const schema13 = {"type":"object","required":["name","path","state"],"properties":{"name":{"type":"string","maxLength":128},"path":{"type":"string","maxLength":512},"state":{"type":"string","enum":["Mounted","Absent","Uncertain","Foreign","Blocked"]},"mountID":{"type":"string","maxLength":20},"drift":{"type":"string","enum":["Missing","Unexpected","SourceDiffers","OptionsDiffer","Stacked","Stale","ReadOnlyFlip","PropagationDiffers"]},"reason":{"type":"string","maxLength":128},"message":{"type":"string","maxLength":512}},"additionalProperties":false};
-const schema16 = {"type":"object","required":["class","message","since"],"properties":{"class":{"type":"string","enum":["Missing","Unexpected","SourceDiffers","OptionsDiffer","Stacked","Stale","ReadOnlyFlip","PropagationDiffers"]},"message":{"type":"string","maxLength":1024},"since":{"type":"string"}},"additionalProperties":false};
-const schema20 = {"type":"object","required":["since","state"],"properties":{"state":{"type":"string","enum":["Live","Lost"]},"since":{"type":"string"}},"additionalProperties":false};
-const schema22 = {"type":"object","required":["lastTransitionTime","message","reason","status","type"],"properties":{"type":{"type":"string","maxLength":316},"status":{"type":"string","enum":["True","False","Unknown"]},"observedGeneration":{"type":"integer","minimum":0},"lastTransitionTime":{"type":"string"},"reason":{"type":"string","minLength":1,"maxLength":128,"pattern":"^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$"},"message":{"type":"string","maxLength":1024}},"additionalProperties":false};
+const schema12 = {"type":"object","properties":{"observedUID":{"type":"string","maxLength":64},"observedGeneration":{"type":"integer"},"grantID":{"type":"string","maxLength":64},"inUse":{"type":"boolean"},"state":{"type":"string","enum":["Observed","WaitingForGrant","WaitingForAttach","Waiting","Staging","Mounting","Mounted","Degraded","Updating","Unmounting","Released","Retained","Invalid","Unknown"]},"mountsReady":{"type":"string","maxLength":16},"devicePath":{"type":"string","maxLength":1024},"stagingPath":{"type":"string","maxLength":1024},"capacityBytes":{"type":"string","maxLength":19},"expansion":{"$ref":"#/definitions/ExpansionStatus"},"contentVersion":{"type":"string","maxLength":128},"mounts":{"type":"array","maxItems":128,"items":{"$ref":"#/definitions/MountStatus"}},"waiting":{"$ref":"#/definitions/Waiting"},"plan":{"type":"array","maxItems":16,"items":{"type":"string","maxLength":600}},"drift":{"$ref":"#/definitions/Drift"},"lastError":{"$ref":"#/definitions/LastError"},"history":{"type":"array","maxItems":10,"items":{"$ref":"#/definitions/Transition"}},"agent":{"$ref":"#/definitions/AgentIdentity"},"agentState":{"$ref":"#/definitions/AgentState"},"attach":{"$ref":"#/definitions/AttachStatus"},"conditions":{"type":"array","maxItems":16,"items":{"$ref":"#/definitions/Condition"},"mapKeys":["type"]}},"required":[],"additionalProperties":false};
+const schema14 = {"type":"object","required":["name","path","state"],"properties":{"name":{"type":"string","maxLength":128},"path":{"type":"string","maxLength":512},"state":{"type":"string","enum":["Mounted","Absent","Uncertain","Foreign","Blocked"]},"mountID":{"type":"string","maxLength":20},"drift":{"type":"string","enum":["Missing","Unexpected","SourceDiffers","OptionsDiffer","Stacked","Stale","ReadOnlyFlip","PropagationDiffers"]},"reason":{"type":"string","maxLength":128},"message":{"type":"string","maxLength":512}},"additionalProperties":false};
+const schema17 = {"type":"object","required":["class","message","since"],"properties":{"class":{"type":"string","enum":["Missing","Unexpected","SourceDiffers","OptionsDiffer","Stacked","Stale","ReadOnlyFlip","PropagationDiffers"]},"message":{"type":"string","maxLength":1024},"since":{"type":"string"}},"additionalProperties":false};
+const schema21 = {"type":"object","required":["since","state"],"properties":{"state":{"type":"string","enum":["Live","Lost"]},"since":{"type":"string"}},"additionalProperties":false};
+const schema24 = {"type":"object","required":["lastTransitionTime","message","reason","status","type"],"properties":{"type":{"type":"string","maxLength":316},"status":{"type":"string","enum":["True","False","Unknown"]},"observedGeneration":{"type":"integer","minimum":0},"lastTransitionTime":{"type":"string"},"reason":{"type":"string","minLength":1,"maxLength":128,"pattern":"^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$"},"message":{"type":"string","maxLength":1024}},"additionalProperties":false};
 const func2 = Object.prototype.hasOwnProperty;
 const func3 = codePoints;
 function validate12(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
@@ -132,6 +132,117 @@ if(vErrors === null){vErrors = [err21];}
 else {vErrors.push(err21);}errors++;}
 validate12.errors = vErrors;
 return errors === 0;}
+function validate14(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+for(const key0 in data){
+if(!(((((key0 === "reason") || (key0 === "message")) || (key0 === "on")) || (key0 === "since")) || (key0 === "volumeAttachment"))){delete data[key0];}}
+if(data.reason !== undefined){
+let data0 = data.reason;
+if(typeof data0 === "string"){
+if(func3(data0) > 128){
+const err0 = {instancePath:instancePath+"/reason",schemaPath:"#/properties/reason/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"};
+if(vErrors === null){vErrors = [err0];}
+else {vErrors.push(err0);}errors++;}}
+else {
+const err1 = {instancePath:instancePath+"/reason",schemaPath:"#/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err1];}
+else {vErrors.push(err1);}errors++;}}
+if(data.message !== undefined){
+let data1 = data.message;
+if(typeof data1 === "string"){
+if(func3(data1) > 1024){
+const err2 = {instancePath:instancePath+"/message",schemaPath:"#/properties/message/maxLength",keyword:"maxLength",params:{limit: 1024},message:"must NOT have more than 1024 characters"};
+if(vErrors === null){vErrors = [err2];}
+else {vErrors.push(err2);}errors++;}}
+else {
+const err3 = {instancePath:instancePath+"/message",schemaPath:"#/properties/message/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err3];}
+else {vErrors.push(err3);}errors++;}}
+if(data.on !== undefined){
+let data2 = data.on;
+if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
+if(data2.kind === undefined){
+const err4 = {instancePath:instancePath+"/on",schemaPath:"#/definitions/WaitingOn/required",keyword:"required",params:{missingProperty: "kind"},message:"must have required property '"+"kind"+"'"};
+if(vErrors === null){vErrors = [err4];}
+else {vErrors.push(err4);}errors++;}
+if(data2.name === undefined){
+const err5 = {instancePath:instancePath+"/on",schemaPath:"#/definitions/WaitingOn/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+if(vErrors === null){vErrors = [err5];}
+else {vErrors.push(err5);}errors++;}
+for(const key1 in data2){
+if(!((((key1 === "kind") || (key1 === "namespace")) || (key1 === "name")) || (key1 === "node"))){delete data2[key1];}}
+if(data2.kind !== undefined){
+let data3 = data2.kind;
+if(typeof data3 === "string"){
+if(func3(data3) > 63){
+const err6 = {instancePath:instancePath+"/on/kind",schemaPath:"#/definitions/WaitingOn/properties/kind/maxLength",keyword:"maxLength",params:{limit: 63},message:"must NOT have more than 63 characters"};
+if(vErrors === null){vErrors = [err6];}
+else {vErrors.push(err6);}errors++;}}
+else {
+const err7 = {instancePath:instancePath+"/on/kind",schemaPath:"#/definitions/WaitingOn/properties/kind/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err7];}
+else {vErrors.push(err7);}errors++;}}
+if(data2.namespace !== undefined){
+let data4 = data2.namespace;
+if(typeof data4 === "string"){
+if(func3(data4) > 63){
+const err8 = {instancePath:instancePath+"/on/namespace",schemaPath:"#/definitions/WaitingOn/properties/namespace/maxLength",keyword:"maxLength",params:{limit: 63},message:"must NOT have more than 63 characters"};
+if(vErrors === null){vErrors = [err8];}
+else {vErrors.push(err8);}errors++;}}
+else {
+const err9 = {instancePath:instancePath+"/on/namespace",schemaPath:"#/definitions/WaitingOn/properties/namespace/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err9];}
+else {vErrors.push(err9);}errors++;}}
+if(data2.name !== undefined){
+let data5 = data2.name;
+if(typeof data5 === "string"){
+if(func3(data5) > 512){
+const err10 = {instancePath:instancePath+"/on/name",schemaPath:"#/definitions/WaitingOn/properties/name/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"};
+if(vErrors === null){vErrors = [err10];}
+else {vErrors.push(err10);}errors++;}}
+else {
+const err11 = {instancePath:instancePath+"/on/name",schemaPath:"#/definitions/WaitingOn/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err11];}
+else {vErrors.push(err11);}errors++;}}
+if(data2.node !== undefined){
+let data6 = data2.node;
+if(typeof data6 === "string"){
+if(func3(data6) > 253){
+const err12 = {instancePath:instancePath+"/on/node",schemaPath:"#/definitions/WaitingOn/properties/node/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
+if(vErrors === null){vErrors = [err12];}
+else {vErrors.push(err12);}errors++;}}
+else {
+const err13 = {instancePath:instancePath+"/on/node",schemaPath:"#/definitions/WaitingOn/properties/node/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err13];}
+else {vErrors.push(err13);}errors++;}}}
+else {
+const err14 = {instancePath:instancePath+"/on",schemaPath:"#/definitions/WaitingOn/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err14];}
+else {vErrors.push(err14);}errors++;}}
+if(data.since !== undefined){
+if(typeof data.since !== "string"){
+const err15 = {instancePath:instancePath+"/since",schemaPath:"#/properties/since/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err15];}
+else {vErrors.push(err15);}errors++;}}
+if(data.volumeAttachment !== undefined){
+let data8 = data.volumeAttachment;
+if(typeof data8 === "string"){
+if(func3(data8) > 253){
+const err16 = {instancePath:instancePath+"/volumeAttachment",schemaPath:"#/properties/volumeAttachment/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
+if(vErrors === null){vErrors = [err16];}
+else {vErrors.push(err16);}errors++;}}
+else {
+const err17 = {instancePath:instancePath+"/volumeAttachment",schemaPath:"#/properties/volumeAttachment/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err17];}
+else {vErrors.push(err17);}errors++;}}}
+else {
+const err18 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err18];}
+else {vErrors.push(err18);}errors++;}
+validate14.errors = vErrors;
+return errors === 0;}
 const pattern0 = new RegExp("^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$", "u");
 function validate11(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -178,7 +289,7 @@ if(typeof data4 !== "string"){
 const err6 = {instancePath:instancePath+"/state",schemaPath:"#/properties/state/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err6];}
 else {vErrors.push(err6);}errors++;}
-if(!(((((((((((((data4 === "Observed") || (data4 === "WaitingForGrant")) || (data4 === "Waiting")) || (data4 === "Staging")) || (data4 === "Mounting")) || (data4 === "Mounted")) || (data4 === "Degraded")) || (data4 === "Updating")) || (data4 === "Unmounting")) || (data4 === "Released")) || (data4 === "Retained")) || (data4 === "Invalid")) || (data4 === "Unknown"))){
+if(!((((((((((((((data4 === "Observed") || (data4 === "WaitingForGrant")) || (data4 === "WaitingForAttach")) || (data4 === "Waiting")) || (data4 === "Staging")) || (data4 === "Mounting")) || (data4 === "Mounted")) || (data4 === "Degraded")) || (data4 === "Updating")) || (data4 === "Unmounting")) || (data4 === "Released")) || (data4 === "Retained")) || (data4 === "Invalid")) || (data4 === "Unknown"))){
 const err7 = {instancePath:instancePath+"/state",schemaPath:"#/properties/state/enum",keyword:"enum",params:{allowedValues: schema12.properties.state.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){vErrors = [err7];}
 else {vErrors.push(err7);}errors++;}}
@@ -215,530 +326,561 @@ else {
 const err13 = {instancePath:instancePath+"/stagingPath",schemaPath:"#/properties/stagingPath/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err13];}
 else {vErrors.push(err13);}errors++;}}
-if(data.contentVersion !== undefined){
-let data8 = data.contentVersion;
+if(data.capacityBytes !== undefined){
+let data8 = data.capacityBytes;
 if(typeof data8 === "string"){
-if(func3(data8) > 128){
-const err14 = {instancePath:instancePath+"/contentVersion",schemaPath:"#/properties/contentVersion/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"};
+if(func3(data8) > 19){
+const err14 = {instancePath:instancePath+"/capacityBytes",schemaPath:"#/properties/capacityBytes/maxLength",keyword:"maxLength",params:{limit: 19},message:"must NOT have more than 19 characters"};
 if(vErrors === null){vErrors = [err14];}
 else {vErrors.push(err14);}errors++;}}
 else {
-const err15 = {instancePath:instancePath+"/contentVersion",schemaPath:"#/properties/contentVersion/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err15 = {instancePath:instancePath+"/capacityBytes",schemaPath:"#/properties/capacityBytes/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err15];}
 else {vErrors.push(err15);}errors++;}}
-if(data.mounts !== undefined){
-let data9 = data.mounts;
-if(Array.isArray(data9)){
-if(data9.length > 128){
-const err16 = {instancePath:instancePath+"/mounts",schemaPath:"#/properties/mounts/maxItems",keyword:"maxItems",params:{limit: 128},message:"must NOT have more than 128 items"};
+if(data.expansion !== undefined){
+let data9 = data.expansion;
+if(data9 && typeof data9 == "object" && !Array.isArray(data9)){
+if(data9.capacityBytes === undefined){
+const err16 = {instancePath:instancePath+"/expansion",schemaPath:"#/definitions/ExpansionStatus/required",keyword:"required",params:{missingProperty: "capacityBytes"},message:"must have required property '"+"capacityBytes"+"'"};
 if(vErrors === null){vErrors = [err16];}
 else {vErrors.push(err16);}errors++;}
-const len0 = data9.length;
-for(let i0=0; i0<len0; i0++){
-let data10 = data9[i0];
-if(data10 && typeof data10 == "object" && !Array.isArray(data10)){
-if(data10.name === undefined){
-const err17 = {instancePath:instancePath+"/mounts/" + i0,schemaPath:"#/definitions/MountStatus/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+if(data9.message === undefined){
+const err17 = {instancePath:instancePath+"/expansion",schemaPath:"#/definitions/ExpansionStatus/required",keyword:"required",params:{missingProperty: "message"},message:"must have required property '"+"message"+"'"};
 if(vErrors === null){vErrors = [err17];}
 else {vErrors.push(err17);}errors++;}
-if(data10.path === undefined){
-const err18 = {instancePath:instancePath+"/mounts/" + i0,schemaPath:"#/definitions/MountStatus/required",keyword:"required",params:{missingProperty: "path"},message:"must have required property '"+"path"+"'"};
+if(data9.reason === undefined){
+const err18 = {instancePath:instancePath+"/expansion",schemaPath:"#/definitions/ExpansionStatus/required",keyword:"required",params:{missingProperty: "reason"},message:"must have required property '"+"reason"+"'"};
 if(vErrors === null){vErrors = [err18];}
 else {vErrors.push(err18);}errors++;}
-if(data10.state === undefined){
-const err19 = {instancePath:instancePath+"/mounts/" + i0,schemaPath:"#/definitions/MountStatus/required",keyword:"required",params:{missingProperty: "state"},message:"must have required property '"+"state"+"'"};
+for(const key1 in data9){
+if(!(((key1 === "capacityBytes") || (key1 === "reason")) || (key1 === "message"))){delete data9[key1];}}
+if(data9.capacityBytes !== undefined){
+let data10 = data9.capacityBytes;
+if(typeof data10 === "string"){
+if(func3(data10) > 19){
+const err19 = {instancePath:instancePath+"/expansion/capacityBytes",schemaPath:"#/definitions/ExpansionStatus/properties/capacityBytes/maxLength",keyword:"maxLength",params:{limit: 19},message:"must NOT have more than 19 characters"};
 if(vErrors === null){vErrors = [err19];}
-else {vErrors.push(err19);}errors++;}
-for(const key1 in data10){
-if(!(((((((key1 === "name") || (key1 === "path")) || (key1 === "state")) || (key1 === "mountID")) || (key1 === "drift")) || (key1 === "reason")) || (key1 === "message"))){delete data10[key1];}}
-if(data10.name !== undefined){
-let data11 = data10.name;
-if(typeof data11 === "string"){
-if(func3(data11) > 128){
-const err20 = {instancePath:instancePath+"/mounts/" + i0+"/name",schemaPath:"#/definitions/MountStatus/properties/name/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"};
+else {vErrors.push(err19);}errors++;}}
+else {
+const err20 = {instancePath:instancePath+"/expansion/capacityBytes",schemaPath:"#/definitions/ExpansionStatus/properties/capacityBytes/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err20];}
 else {vErrors.push(err20);}errors++;}}
-else {
-const err21 = {instancePath:instancePath+"/mounts/" + i0+"/name",schemaPath:"#/definitions/MountStatus/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data9.reason !== undefined){
+let data11 = data9.reason;
+if(typeof data11 === "string"){
+if(func3(data11) > 128){
+const err21 = {instancePath:instancePath+"/expansion/reason",schemaPath:"#/definitions/ExpansionStatus/properties/reason/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"};
 if(vErrors === null){vErrors = [err21];}
 else {vErrors.push(err21);}errors++;}}
-if(data10.path !== undefined){
-let data12 = data10.path;
-if(typeof data12 === "string"){
-if(func3(data12) > 512){
-const err22 = {instancePath:instancePath+"/mounts/" + i0+"/path",schemaPath:"#/definitions/MountStatus/properties/path/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"};
+else {
+const err22 = {instancePath:instancePath+"/expansion/reason",schemaPath:"#/definitions/ExpansionStatus/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err22];}
 else {vErrors.push(err22);}errors++;}}
-else {
-const err23 = {instancePath:instancePath+"/mounts/" + i0+"/path",schemaPath:"#/definitions/MountStatus/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data9.message !== undefined){
+let data12 = data9.message;
+if(typeof data12 === "string"){
+if(func3(data12) > 1024){
+const err23 = {instancePath:instancePath+"/expansion/message",schemaPath:"#/definitions/ExpansionStatus/properties/message/maxLength",keyword:"maxLength",params:{limit: 1024},message:"must NOT have more than 1024 characters"};
 if(vErrors === null){vErrors = [err23];}
 else {vErrors.push(err23);}errors++;}}
-if(data10.state !== undefined){
-let data13 = data10.state;
-if(typeof data13 !== "string"){
-const err24 = {instancePath:instancePath+"/mounts/" + i0+"/state",schemaPath:"#/definitions/MountStatus/properties/state/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {
+const err24 = {instancePath:instancePath+"/expansion/message",schemaPath:"#/definitions/ExpansionStatus/properties/message/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err24];}
-else {vErrors.push(err24);}errors++;}
-if(!(((((data13 === "Mounted") || (data13 === "Absent")) || (data13 === "Uncertain")) || (data13 === "Foreign")) || (data13 === "Blocked"))){
-const err25 = {instancePath:instancePath+"/mounts/" + i0+"/state",schemaPath:"#/definitions/MountStatus/properties/state/enum",keyword:"enum",params:{allowedValues: schema13.properties.state.enum},message:"must be equal to one of the allowed values"};
+else {vErrors.push(err24);}errors++;}}}
+else {
+const err25 = {instancePath:instancePath+"/expansion",schemaPath:"#/definitions/ExpansionStatus/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){vErrors = [err25];}
 else {vErrors.push(err25);}errors++;}}
-if(data10.mountID !== undefined){
-let data14 = data10.mountID;
-if(typeof data14 === "string"){
-if(func3(data14) > 20){
-const err26 = {instancePath:instancePath+"/mounts/" + i0+"/mountID",schemaPath:"#/definitions/MountStatus/properties/mountID/maxLength",keyword:"maxLength",params:{limit: 20},message:"must NOT have more than 20 characters"};
+if(data.contentVersion !== undefined){
+let data13 = data.contentVersion;
+if(typeof data13 === "string"){
+if(func3(data13) > 128){
+const err26 = {instancePath:instancePath+"/contentVersion",schemaPath:"#/properties/contentVersion/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"};
 if(vErrors === null){vErrors = [err26];}
 else {vErrors.push(err26);}errors++;}}
 else {
-const err27 = {instancePath:instancePath+"/mounts/" + i0+"/mountID",schemaPath:"#/definitions/MountStatus/properties/mountID/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err27 = {instancePath:instancePath+"/contentVersion",schemaPath:"#/properties/contentVersion/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err27];}
 else {vErrors.push(err27);}errors++;}}
-if(data10.drift !== undefined){
-let data15 = data10.drift;
-if(typeof data15 !== "string"){
-const err28 = {instancePath:instancePath+"/mounts/" + i0+"/drift",schemaPath:"#/definitions/MountStatus/properties/drift/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.mounts !== undefined){
+let data14 = data.mounts;
+if(Array.isArray(data14)){
+if(data14.length > 128){
+const err28 = {instancePath:instancePath+"/mounts",schemaPath:"#/properties/mounts/maxItems",keyword:"maxItems",params:{limit: 128},message:"must NOT have more than 128 items"};
 if(vErrors === null){vErrors = [err28];}
 else {vErrors.push(err28);}errors++;}
-if(!((((((((data15 === "Missing") || (data15 === "Unexpected")) || (data15 === "SourceDiffers")) || (data15 === "OptionsDiffer")) || (data15 === "Stacked")) || (data15 === "Stale")) || (data15 === "ReadOnlyFlip")) || (data15 === "PropagationDiffers"))){
-const err29 = {instancePath:instancePath+"/mounts/" + i0+"/drift",schemaPath:"#/definitions/MountStatus/properties/drift/enum",keyword:"enum",params:{allowedValues: schema13.properties.drift.enum},message:"must be equal to one of the allowed values"};
+const len0 = data14.length;
+for(let i0=0; i0<len0; i0++){
+let data15 = data14[i0];
+if(data15 && typeof data15 == "object" && !Array.isArray(data15)){
+if(data15.name === undefined){
+const err29 = {instancePath:instancePath+"/mounts/" + i0,schemaPath:"#/definitions/MountStatus/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
 if(vErrors === null){vErrors = [err29];}
-else {vErrors.push(err29);}errors++;}}
-if(data10.reason !== undefined){
-let data16 = data10.reason;
+else {vErrors.push(err29);}errors++;}
+if(data15.path === undefined){
+const err30 = {instancePath:instancePath+"/mounts/" + i0,schemaPath:"#/definitions/MountStatus/required",keyword:"required",params:{missingProperty: "path"},message:"must have required property '"+"path"+"'"};
+if(vErrors === null){vErrors = [err30];}
+else {vErrors.push(err30);}errors++;}
+if(data15.state === undefined){
+const err31 = {instancePath:instancePath+"/mounts/" + i0,schemaPath:"#/definitions/MountStatus/required",keyword:"required",params:{missingProperty: "state"},message:"must have required property '"+"state"+"'"};
+if(vErrors === null){vErrors = [err31];}
+else {vErrors.push(err31);}errors++;}
+for(const key2 in data15){
+if(!(((((((key2 === "name") || (key2 === "path")) || (key2 === "state")) || (key2 === "mountID")) || (key2 === "drift")) || (key2 === "reason")) || (key2 === "message"))){delete data15[key2];}}
+if(data15.name !== undefined){
+let data16 = data15.name;
 if(typeof data16 === "string"){
 if(func3(data16) > 128){
-const err30 = {instancePath:instancePath+"/mounts/" + i0+"/reason",schemaPath:"#/definitions/MountStatus/properties/reason/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"};
-if(vErrors === null){vErrors = [err30];}
-else {vErrors.push(err30);}errors++;}}
-else {
-const err31 = {instancePath:instancePath+"/mounts/" + i0+"/reason",schemaPath:"#/definitions/MountStatus/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err31];}
-else {vErrors.push(err31);}errors++;}}
-if(data10.message !== undefined){
-let data17 = data10.message;
-if(typeof data17 === "string"){
-if(func3(data17) > 512){
-const err32 = {instancePath:instancePath+"/mounts/" + i0+"/message",schemaPath:"#/definitions/MountStatus/properties/message/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"};
+const err32 = {instancePath:instancePath+"/mounts/" + i0+"/name",schemaPath:"#/definitions/MountStatus/properties/name/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"};
 if(vErrors === null){vErrors = [err32];}
 else {vErrors.push(err32);}errors++;}}
 else {
-const err33 = {instancePath:instancePath+"/mounts/" + i0+"/message",schemaPath:"#/definitions/MountStatus/properties/message/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err33 = {instancePath:instancePath+"/mounts/" + i0+"/name",schemaPath:"#/definitions/MountStatus/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err33];}
-else {vErrors.push(err33);}errors++;}}}
-else {
-const err34 = {instancePath:instancePath+"/mounts/" + i0,schemaPath:"#/definitions/MountStatus/type",keyword:"type",params:{type: "object"},message:"must be object"};
+else {vErrors.push(err33);}errors++;}}
+if(data15.path !== undefined){
+let data17 = data15.path;
+if(typeof data17 === "string"){
+if(func3(data17) > 512){
+const err34 = {instancePath:instancePath+"/mounts/" + i0+"/path",schemaPath:"#/definitions/MountStatus/properties/path/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"};
 if(vErrors === null){vErrors = [err34];}
-else {vErrors.push(err34);}errors++;}}}
+else {vErrors.push(err34);}errors++;}}
 else {
-const err35 = {instancePath:instancePath+"/mounts",schemaPath:"#/properties/mounts/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err35 = {instancePath:instancePath+"/mounts/" + i0+"/path",schemaPath:"#/definitions/MountStatus/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err35];}
 else {vErrors.push(err35);}errors++;}}
+if(data15.state !== undefined){
+let data18 = data15.state;
+if(typeof data18 !== "string"){
+const err36 = {instancePath:instancePath+"/mounts/" + i0+"/state",schemaPath:"#/definitions/MountStatus/properties/state/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err36];}
+else {vErrors.push(err36);}errors++;}
+if(!(((((data18 === "Mounted") || (data18 === "Absent")) || (data18 === "Uncertain")) || (data18 === "Foreign")) || (data18 === "Blocked"))){
+const err37 = {instancePath:instancePath+"/mounts/" + i0+"/state",schemaPath:"#/definitions/MountStatus/properties/state/enum",keyword:"enum",params:{allowedValues: schema14.properties.state.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){vErrors = [err37];}
+else {vErrors.push(err37);}errors++;}}
+if(data15.mountID !== undefined){
+let data19 = data15.mountID;
+if(typeof data19 === "string"){
+if(func3(data19) > 20){
+const err38 = {instancePath:instancePath+"/mounts/" + i0+"/mountID",schemaPath:"#/definitions/MountStatus/properties/mountID/maxLength",keyword:"maxLength",params:{limit: 20},message:"must NOT have more than 20 characters"};
+if(vErrors === null){vErrors = [err38];}
+else {vErrors.push(err38);}errors++;}}
+else {
+const err39 = {instancePath:instancePath+"/mounts/" + i0+"/mountID",schemaPath:"#/definitions/MountStatus/properties/mountID/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err39];}
+else {vErrors.push(err39);}errors++;}}
+if(data15.drift !== undefined){
+let data20 = data15.drift;
+if(typeof data20 !== "string"){
+const err40 = {instancePath:instancePath+"/mounts/" + i0+"/drift",schemaPath:"#/definitions/MountStatus/properties/drift/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err40];}
+else {vErrors.push(err40);}errors++;}
+if(!((((((((data20 === "Missing") || (data20 === "Unexpected")) || (data20 === "SourceDiffers")) || (data20 === "OptionsDiffer")) || (data20 === "Stacked")) || (data20 === "Stale")) || (data20 === "ReadOnlyFlip")) || (data20 === "PropagationDiffers"))){
+const err41 = {instancePath:instancePath+"/mounts/" + i0+"/drift",schemaPath:"#/definitions/MountStatus/properties/drift/enum",keyword:"enum",params:{allowedValues: schema14.properties.drift.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){vErrors = [err41];}
+else {vErrors.push(err41);}errors++;}}
+if(data15.reason !== undefined){
+let data21 = data15.reason;
+if(typeof data21 === "string"){
+if(func3(data21) > 128){
+const err42 = {instancePath:instancePath+"/mounts/" + i0+"/reason",schemaPath:"#/definitions/MountStatus/properties/reason/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"};
+if(vErrors === null){vErrors = [err42];}
+else {vErrors.push(err42);}errors++;}}
+else {
+const err43 = {instancePath:instancePath+"/mounts/" + i0+"/reason",schemaPath:"#/definitions/MountStatus/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err43];}
+else {vErrors.push(err43);}errors++;}}
+if(data15.message !== undefined){
+let data22 = data15.message;
+if(typeof data22 === "string"){
+if(func3(data22) > 512){
+const err44 = {instancePath:instancePath+"/mounts/" + i0+"/message",schemaPath:"#/definitions/MountStatus/properties/message/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"};
+if(vErrors === null){vErrors = [err44];}
+else {vErrors.push(err44);}errors++;}}
+else {
+const err45 = {instancePath:instancePath+"/mounts/" + i0+"/message",schemaPath:"#/definitions/MountStatus/properties/message/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err45];}
+else {vErrors.push(err45);}errors++;}}}
+else {
+const err46 = {instancePath:instancePath+"/mounts/" + i0,schemaPath:"#/definitions/MountStatus/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err46];}
+else {vErrors.push(err46);}errors++;}}}
+else {
+const err47 = {instancePath:instancePath+"/mounts",schemaPath:"#/properties/mounts/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){vErrors = [err47];}
+else {vErrors.push(err47);}errors++;}}
 if(data.waiting !== undefined){
 if(!(validate12(data.waiting, {instancePath:instancePath+"/waiting",parentData:data,parentDataProperty:"waiting",rootData}))){vErrors = vErrors === null ? validate12.errors : vErrors.concat(validate12.errors);errors = vErrors.length;}}
 if(data.plan !== undefined){
-let data19 = data.plan;
-if(Array.isArray(data19)){
-if(data19.length > 16){
-const err36 = {instancePath:instancePath+"/plan",schemaPath:"#/properties/plan/maxItems",keyword:"maxItems",params:{limit: 16},message:"must NOT have more than 16 items"};
-if(vErrors === null){vErrors = [err36];}
-else {vErrors.push(err36);}errors++;}
-const len1 = data19.length;
-for(let i1=0; i1<len1; i1++){
-let data20 = data19[i1];
-if(typeof data20 === "string"){
-if(func3(data20) > 600){
-const err37 = {instancePath:instancePath+"/plan/" + i1,schemaPath:"#/properties/plan/items/maxLength",keyword:"maxLength",params:{limit: 600},message:"must NOT have more than 600 characters"};
-if(vErrors === null){vErrors = [err37];}
-else {vErrors.push(err37);}errors++;}}
-else {
-const err38 = {instancePath:instancePath+"/plan/" + i1,schemaPath:"#/properties/plan/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err38];}
-else {vErrors.push(err38);}errors++;}}}
-else {
-const err39 = {instancePath:instancePath+"/plan",schemaPath:"#/properties/plan/type",keyword:"type",params:{type: "array"},message:"must be array"};
-if(vErrors === null){vErrors = [err39];}
-else {vErrors.push(err39);}errors++;}}
-if(data.drift !== undefined){
-let data21 = data.drift;
-if(data21 && typeof data21 == "object" && !Array.isArray(data21)){
-if(data21.class === undefined){
-const err40 = {instancePath:instancePath+"/drift",schemaPath:"#/definitions/Drift/required",keyword:"required",params:{missingProperty: "class"},message:"must have required property '"+"class"+"'"};
-if(vErrors === null){vErrors = [err40];}
-else {vErrors.push(err40);}errors++;}
-if(data21.message === undefined){
-const err41 = {instancePath:instancePath+"/drift",schemaPath:"#/definitions/Drift/required",keyword:"required",params:{missingProperty: "message"},message:"must have required property '"+"message"+"'"};
-if(vErrors === null){vErrors = [err41];}
-else {vErrors.push(err41);}errors++;}
-if(data21.since === undefined){
-const err42 = {instancePath:instancePath+"/drift",schemaPath:"#/definitions/Drift/required",keyword:"required",params:{missingProperty: "since"},message:"must have required property '"+"since"+"'"};
-if(vErrors === null){vErrors = [err42];}
-else {vErrors.push(err42);}errors++;}
-for(const key2 in data21){
-if(!(((key2 === "class") || (key2 === "message")) || (key2 === "since"))){delete data21[key2];}}
-if(data21.class !== undefined){
-let data22 = data21.class;
-if(typeof data22 !== "string"){
-const err43 = {instancePath:instancePath+"/drift/class",schemaPath:"#/definitions/Drift/properties/class/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err43];}
-else {vErrors.push(err43);}errors++;}
-if(!((((((((data22 === "Missing") || (data22 === "Unexpected")) || (data22 === "SourceDiffers")) || (data22 === "OptionsDiffer")) || (data22 === "Stacked")) || (data22 === "Stale")) || (data22 === "ReadOnlyFlip")) || (data22 === "PropagationDiffers"))){
-const err44 = {instancePath:instancePath+"/drift/class",schemaPath:"#/definitions/Drift/properties/class/enum",keyword:"enum",params:{allowedValues: schema16.properties.class.enum},message:"must be equal to one of the allowed values"};
-if(vErrors === null){vErrors = [err44];}
-else {vErrors.push(err44);}errors++;}}
-if(data21.message !== undefined){
-let data23 = data21.message;
-if(typeof data23 === "string"){
-if(func3(data23) > 1024){
-const err45 = {instancePath:instancePath+"/drift/message",schemaPath:"#/definitions/Drift/properties/message/maxLength",keyword:"maxLength",params:{limit: 1024},message:"must NOT have more than 1024 characters"};
-if(vErrors === null){vErrors = [err45];}
-else {vErrors.push(err45);}errors++;}}
-else {
-const err46 = {instancePath:instancePath+"/drift/message",schemaPath:"#/definitions/Drift/properties/message/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err46];}
-else {vErrors.push(err46);}errors++;}}
-if(data21.since !== undefined){
-if(typeof data21.since !== "string"){
-const err47 = {instancePath:instancePath+"/drift/since",schemaPath:"#/definitions/Drift/properties/since/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err47];}
-else {vErrors.push(err47);}errors++;}}}
-else {
-const err48 = {instancePath:instancePath+"/drift",schemaPath:"#/definitions/Drift/type",keyword:"type",params:{type: "object"},message:"must be object"};
+let data24 = data.plan;
+if(Array.isArray(data24)){
+if(data24.length > 16){
+const err48 = {instancePath:instancePath+"/plan",schemaPath:"#/properties/plan/maxItems",keyword:"maxItems",params:{limit: 16},message:"must NOT have more than 16 items"};
 if(vErrors === null){vErrors = [err48];}
-else {vErrors.push(err48);}errors++;}}
-if(data.lastError !== undefined){
-let data25 = data.lastError;
-if(data25 && typeof data25 == "object" && !Array.isArray(data25)){
-if(data25.message === undefined){
-const err49 = {instancePath:instancePath+"/lastError",schemaPath:"#/definitions/LastError/required",keyword:"required",params:{missingProperty: "message"},message:"must have required property '"+"message"+"'"};
+else {vErrors.push(err48);}errors++;}
+const len1 = data24.length;
+for(let i1=0; i1<len1; i1++){
+let data25 = data24[i1];
+if(typeof data25 === "string"){
+if(func3(data25) > 600){
+const err49 = {instancePath:instancePath+"/plan/" + i1,schemaPath:"#/properties/plan/items/maxLength",keyword:"maxLength",params:{limit: 600},message:"must NOT have more than 600 characters"};
 if(vErrors === null){vErrors = [err49];}
-else {vErrors.push(err49);}errors++;}
-if(data25.operation === undefined){
-const err50 = {instancePath:instancePath+"/lastError",schemaPath:"#/definitions/LastError/required",keyword:"required",params:{missingProperty: "operation"},message:"must have required property '"+"operation"+"'"};
+else {vErrors.push(err49);}errors++;}}
+else {
+const err50 = {instancePath:instancePath+"/plan/" + i1,schemaPath:"#/properties/plan/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err50];}
-else {vErrors.push(err50);}errors++;}
-if(data25.reason === undefined){
-const err51 = {instancePath:instancePath+"/lastError",schemaPath:"#/definitions/LastError/required",keyword:"required",params:{missingProperty: "reason"},message:"must have required property '"+"reason"+"'"};
+else {vErrors.push(err50);}errors++;}}}
+else {
+const err51 = {instancePath:instancePath+"/plan",schemaPath:"#/properties/plan/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){vErrors = [err51];}
-else {vErrors.push(err51);}errors++;}
-if(data25.time === undefined){
-const err52 = {instancePath:instancePath+"/lastError",schemaPath:"#/definitions/LastError/required",keyword:"required",params:{missingProperty: "time"},message:"must have required property '"+"time"+"'"};
+else {vErrors.push(err51);}errors++;}}
+if(data.drift !== undefined){
+let data26 = data.drift;
+if(data26 && typeof data26 == "object" && !Array.isArray(data26)){
+if(data26.class === undefined){
+const err52 = {instancePath:instancePath+"/drift",schemaPath:"#/definitions/Drift/required",keyword:"required",params:{missingProperty: "class"},message:"must have required property '"+"class"+"'"};
 if(vErrors === null){vErrors = [err52];}
 else {vErrors.push(err52);}errors++;}
-for(const key3 in data25){
-if(!((((key3 === "reason") || (key3 === "message")) || (key3 === "operation")) || (key3 === "time"))){delete data25[key3];}}
-if(data25.reason !== undefined){
-let data26 = data25.reason;
-if(typeof data26 === "string"){
-if(func3(data26) > 128){
-const err53 = {instancePath:instancePath+"/lastError/reason",schemaPath:"#/definitions/LastError/properties/reason/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"};
+if(data26.message === undefined){
+const err53 = {instancePath:instancePath+"/drift",schemaPath:"#/definitions/Drift/required",keyword:"required",params:{missingProperty: "message"},message:"must have required property '"+"message"+"'"};
 if(vErrors === null){vErrors = [err53];}
-else {vErrors.push(err53);}errors++;}}
-else {
-const err54 = {instancePath:instancePath+"/lastError/reason",schemaPath:"#/definitions/LastError/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {vErrors.push(err53);}errors++;}
+if(data26.since === undefined){
+const err54 = {instancePath:instancePath+"/drift",schemaPath:"#/definitions/Drift/required",keyword:"required",params:{missingProperty: "since"},message:"must have required property '"+"since"+"'"};
 if(vErrors === null){vErrors = [err54];}
-else {vErrors.push(err54);}errors++;}}
-if(data25.message !== undefined){
-let data27 = data25.message;
-if(typeof data27 === "string"){
-if(func3(data27) > 1024){
-const err55 = {instancePath:instancePath+"/lastError/message",schemaPath:"#/definitions/LastError/properties/message/maxLength",keyword:"maxLength",params:{limit: 1024},message:"must NOT have more than 1024 characters"};
+else {vErrors.push(err54);}errors++;}
+for(const key3 in data26){
+if(!(((key3 === "class") || (key3 === "message")) || (key3 === "since"))){delete data26[key3];}}
+if(data26.class !== undefined){
+let data27 = data26.class;
+if(typeof data27 !== "string"){
+const err55 = {instancePath:instancePath+"/drift/class",schemaPath:"#/definitions/Drift/properties/class/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err55];}
-else {vErrors.push(err55);}errors++;}}
-else {
-const err56 = {instancePath:instancePath+"/lastError/message",schemaPath:"#/definitions/LastError/properties/message/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {vErrors.push(err55);}errors++;}
+if(!((((((((data27 === "Missing") || (data27 === "Unexpected")) || (data27 === "SourceDiffers")) || (data27 === "OptionsDiffer")) || (data27 === "Stacked")) || (data27 === "Stale")) || (data27 === "ReadOnlyFlip")) || (data27 === "PropagationDiffers"))){
+const err56 = {instancePath:instancePath+"/drift/class",schemaPath:"#/definitions/Drift/properties/class/enum",keyword:"enum",params:{allowedValues: schema17.properties.class.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){vErrors = [err56];}
 else {vErrors.push(err56);}errors++;}}
-if(data25.operation !== undefined){
-let data28 = data25.operation;
+if(data26.message !== undefined){
+let data28 = data26.message;
 if(typeof data28 === "string"){
-if(func3(data28) > 32){
-const err57 = {instancePath:instancePath+"/lastError/operation",schemaPath:"#/definitions/LastError/properties/operation/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"};
+if(func3(data28) > 1024){
+const err57 = {instancePath:instancePath+"/drift/message",schemaPath:"#/definitions/Drift/properties/message/maxLength",keyword:"maxLength",params:{limit: 1024},message:"must NOT have more than 1024 characters"};
 if(vErrors === null){vErrors = [err57];}
 else {vErrors.push(err57);}errors++;}}
 else {
-const err58 = {instancePath:instancePath+"/lastError/operation",schemaPath:"#/definitions/LastError/properties/operation/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err58 = {instancePath:instancePath+"/drift/message",schemaPath:"#/definitions/Drift/properties/message/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err58];}
 else {vErrors.push(err58);}errors++;}}
-if(data25.time !== undefined){
-if(typeof data25.time !== "string"){
-const err59 = {instancePath:instancePath+"/lastError/time",schemaPath:"#/definitions/LastError/properties/time/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data26.since !== undefined){
+if(typeof data26.since !== "string"){
+const err59 = {instancePath:instancePath+"/drift/since",schemaPath:"#/definitions/Drift/properties/since/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err59];}
 else {vErrors.push(err59);}errors++;}}}
 else {
-const err60 = {instancePath:instancePath+"/lastError",schemaPath:"#/definitions/LastError/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err60 = {instancePath:instancePath+"/drift",schemaPath:"#/definitions/Drift/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){vErrors = [err60];}
 else {vErrors.push(err60);}errors++;}}
-if(data.history !== undefined){
-let data30 = data.history;
-if(Array.isArray(data30)){
-if(data30.length > 10){
-const err61 = {instancePath:instancePath+"/history",schemaPath:"#/properties/history/maxItems",keyword:"maxItems",params:{limit: 10},message:"must NOT have more than 10 items"};
+if(data.lastError !== undefined){
+let data30 = data.lastError;
+if(data30 && typeof data30 == "object" && !Array.isArray(data30)){
+if(data30.message === undefined){
+const err61 = {instancePath:instancePath+"/lastError",schemaPath:"#/definitions/LastError/required",keyword:"required",params:{missingProperty: "message"},message:"must have required property '"+"message"+"'"};
 if(vErrors === null){vErrors = [err61];}
 else {vErrors.push(err61);}errors++;}
-const len2 = data30.length;
-for(let i2=0; i2<len2; i2++){
-let data31 = data30[i2];
-if(data31 && typeof data31 == "object" && !Array.isArray(data31)){
-if(data31.state === undefined){
-const err62 = {instancePath:instancePath+"/history/" + i2,schemaPath:"#/definitions/Transition/required",keyword:"required",params:{missingProperty: "state"},message:"must have required property '"+"state"+"'"};
+if(data30.operation === undefined){
+const err62 = {instancePath:instancePath+"/lastError",schemaPath:"#/definitions/LastError/required",keyword:"required",params:{missingProperty: "operation"},message:"must have required property '"+"operation"+"'"};
 if(vErrors === null){vErrors = [err62];}
 else {vErrors.push(err62);}errors++;}
-if(data31.time === undefined){
-const err63 = {instancePath:instancePath+"/history/" + i2,schemaPath:"#/definitions/Transition/required",keyword:"required",params:{missingProperty: "time"},message:"must have required property '"+"time"+"'"};
+if(data30.reason === undefined){
+const err63 = {instancePath:instancePath+"/lastError",schemaPath:"#/definitions/LastError/required",keyword:"required",params:{missingProperty: "reason"},message:"must have required property '"+"reason"+"'"};
 if(vErrors === null){vErrors = [err63];}
 else {vErrors.push(err63);}errors++;}
-for(const key4 in data31){
-if(!(((key4 === "time") || (key4 === "state")) || (key4 === "reason"))){delete data31[key4];}}
-if(data31.time !== undefined){
-if(typeof data31.time !== "string"){
-const err64 = {instancePath:instancePath+"/history/" + i2+"/time",schemaPath:"#/definitions/Transition/properties/time/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data30.time === undefined){
+const err64 = {instancePath:instancePath+"/lastError",schemaPath:"#/definitions/LastError/required",keyword:"required",params:{missingProperty: "time"},message:"must have required property '"+"time"+"'"};
 if(vErrors === null){vErrors = [err64];}
-else {vErrors.push(err64);}errors++;}}
-if(data31.state !== undefined){
-let data33 = data31.state;
-if(typeof data33 === "string"){
-if(func3(data33) > 32){
-const err65 = {instancePath:instancePath+"/history/" + i2+"/state",schemaPath:"#/definitions/Transition/properties/state/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"};
+else {vErrors.push(err64);}errors++;}
+for(const key4 in data30){
+if(!((((key4 === "reason") || (key4 === "message")) || (key4 === "operation")) || (key4 === "time"))){delete data30[key4];}}
+if(data30.reason !== undefined){
+let data31 = data30.reason;
+if(typeof data31 === "string"){
+if(func3(data31) > 128){
+const err65 = {instancePath:instancePath+"/lastError/reason",schemaPath:"#/definitions/LastError/properties/reason/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"};
 if(vErrors === null){vErrors = [err65];}
 else {vErrors.push(err65);}errors++;}}
 else {
-const err66 = {instancePath:instancePath+"/history/" + i2+"/state",schemaPath:"#/definitions/Transition/properties/state/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err66 = {instancePath:instancePath+"/lastError/reason",schemaPath:"#/definitions/LastError/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err66];}
 else {vErrors.push(err66);}errors++;}}
-if(data31.reason !== undefined){
-let data34 = data31.reason;
-if(typeof data34 === "string"){
-if(func3(data34) > 128){
-const err67 = {instancePath:instancePath+"/history/" + i2+"/reason",schemaPath:"#/definitions/Transition/properties/reason/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"};
+if(data30.message !== undefined){
+let data32 = data30.message;
+if(typeof data32 === "string"){
+if(func3(data32) > 1024){
+const err67 = {instancePath:instancePath+"/lastError/message",schemaPath:"#/definitions/LastError/properties/message/maxLength",keyword:"maxLength",params:{limit: 1024},message:"must NOT have more than 1024 characters"};
 if(vErrors === null){vErrors = [err67];}
 else {vErrors.push(err67);}errors++;}}
 else {
-const err68 = {instancePath:instancePath+"/history/" + i2+"/reason",schemaPath:"#/definitions/Transition/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err68 = {instancePath:instancePath+"/lastError/message",schemaPath:"#/definitions/LastError/properties/message/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err68];}
-else {vErrors.push(err68);}errors++;}}}
-else {
-const err69 = {instancePath:instancePath+"/history/" + i2,schemaPath:"#/definitions/Transition/type",keyword:"type",params:{type: "object"},message:"must be object"};
+else {vErrors.push(err68);}errors++;}}
+if(data30.operation !== undefined){
+let data33 = data30.operation;
+if(typeof data33 === "string"){
+if(func3(data33) > 32){
+const err69 = {instancePath:instancePath+"/lastError/operation",schemaPath:"#/definitions/LastError/properties/operation/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"};
 if(vErrors === null){vErrors = [err69];}
-else {vErrors.push(err69);}errors++;}}}
+else {vErrors.push(err69);}errors++;}}
 else {
-const err70 = {instancePath:instancePath+"/history",schemaPath:"#/properties/history/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err70 = {instancePath:instancePath+"/lastError/operation",schemaPath:"#/definitions/LastError/properties/operation/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err70];}
 else {vErrors.push(err70);}errors++;}}
-if(data.agent !== undefined){
-let data35 = data.agent;
-if(data35 && typeof data35 == "object" && !Array.isArray(data35)){
-if(data35.bootID === undefined){
-const err71 = {instancePath:instancePath+"/agent",schemaPath:"#/definitions/AgentIdentity/required",keyword:"required",params:{missingProperty: "bootID"},message:"must have required property '"+"bootID"+"'"};
+if(data30.time !== undefined){
+if(typeof data30.time !== "string"){
+const err71 = {instancePath:instancePath+"/lastError/time",schemaPath:"#/definitions/LastError/properties/time/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err71];}
-else {vErrors.push(err71);}errors++;}
-if(data35.epoch === undefined){
-const err72 = {instancePath:instancePath+"/agent",schemaPath:"#/definitions/AgentIdentity/required",keyword:"required",params:{missingProperty: "epoch"},message:"must have required property '"+"epoch"+"'"};
+else {vErrors.push(err71);}errors++;}}}
+else {
+const err72 = {instancePath:instancePath+"/lastError",schemaPath:"#/definitions/LastError/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){vErrors = [err72];}
-else {vErrors.push(err72);}errors++;}
-for(const key5 in data35){
-if(!((key5 === "bootID") || (key5 === "epoch"))){delete data35[key5];}}
-if(data35.bootID !== undefined){
-let data36 = data35.bootID;
-if(typeof data36 === "string"){
-if(func3(data36) > 64){
-const err73 = {instancePath:instancePath+"/agent/bootID",schemaPath:"#/definitions/AgentIdentity/properties/bootID/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+else {vErrors.push(err72);}errors++;}}
+if(data.history !== undefined){
+let data35 = data.history;
+if(Array.isArray(data35)){
+if(data35.length > 10){
+const err73 = {instancePath:instancePath+"/history",schemaPath:"#/properties/history/maxItems",keyword:"maxItems",params:{limit: 10},message:"must NOT have more than 10 items"};
 if(vErrors === null){vErrors = [err73];}
-else {vErrors.push(err73);}errors++;}}
-else {
-const err74 = {instancePath:instancePath+"/agent/bootID",schemaPath:"#/definitions/AgentIdentity/properties/bootID/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {vErrors.push(err73);}errors++;}
+const len2 = data35.length;
+for(let i2=0; i2<len2; i2++){
+let data36 = data35[i2];
+if(data36 && typeof data36 == "object" && !Array.isArray(data36)){
+if(data36.state === undefined){
+const err74 = {instancePath:instancePath+"/history/" + i2,schemaPath:"#/definitions/Transition/required",keyword:"required",params:{missingProperty: "state"},message:"must have required property '"+"state"+"'"};
 if(vErrors === null){vErrors = [err74];}
-else {vErrors.push(err74);}errors++;}}
-if(data35.epoch !== undefined){
-let data37 = data35.epoch;
-if(!(((typeof data37 == "number") && (!(data37 % 1) && !isNaN(data37))) && (isFinite(data37)))){
-const err75 = {instancePath:instancePath+"/agent/epoch",schemaPath:"#/definitions/AgentIdentity/properties/epoch/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+else {vErrors.push(err74);}errors++;}
+if(data36.time === undefined){
+const err75 = {instancePath:instancePath+"/history/" + i2,schemaPath:"#/definitions/Transition/required",keyword:"required",params:{missingProperty: "time"},message:"must have required property '"+"time"+"'"};
 if(vErrors === null){vErrors = [err75];}
-else {vErrors.push(err75);}errors++;}}}
-else {
-const err76 = {instancePath:instancePath+"/agent",schemaPath:"#/definitions/AgentIdentity/type",keyword:"type",params:{type: "object"},message:"must be object"};
+else {vErrors.push(err75);}errors++;}
+for(const key5 in data36){
+if(!(((key5 === "time") || (key5 === "state")) || (key5 === "reason"))){delete data36[key5];}}
+if(data36.time !== undefined){
+if(typeof data36.time !== "string"){
+const err76 = {instancePath:instancePath+"/history/" + i2+"/time",schemaPath:"#/definitions/Transition/properties/time/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err76];}
 else {vErrors.push(err76);}errors++;}}
-if(data.agentState !== undefined){
-let data38 = data.agentState;
-if(data38 && typeof data38 == "object" && !Array.isArray(data38)){
-if(data38.since === undefined){
-const err77 = {instancePath:instancePath+"/agentState",schemaPath:"#/definitions/AgentState/required",keyword:"required",params:{missingProperty: "since"},message:"must have required property '"+"since"+"'"};
+if(data36.state !== undefined){
+let data38 = data36.state;
+if(typeof data38 === "string"){
+if(func3(data38) > 32){
+const err77 = {instancePath:instancePath+"/history/" + i2+"/state",schemaPath:"#/definitions/Transition/properties/state/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"};
 if(vErrors === null){vErrors = [err77];}
-else {vErrors.push(err77);}errors++;}
-if(data38.state === undefined){
-const err78 = {instancePath:instancePath+"/agentState",schemaPath:"#/definitions/AgentState/required",keyword:"required",params:{missingProperty: "state"},message:"must have required property '"+"state"+"'"};
+else {vErrors.push(err77);}errors++;}}
+else {
+const err78 = {instancePath:instancePath+"/history/" + i2+"/state",schemaPath:"#/definitions/Transition/properties/state/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err78];}
-else {vErrors.push(err78);}errors++;}
-for(const key6 in data38){
-if(!((key6 === "state") || (key6 === "since"))){delete data38[key6];}}
-if(data38.state !== undefined){
-let data39 = data38.state;
-if(typeof data39 !== "string"){
-const err79 = {instancePath:instancePath+"/agentState/state",schemaPath:"#/definitions/AgentState/properties/state/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {vErrors.push(err78);}errors++;}}
+if(data36.reason !== undefined){
+let data39 = data36.reason;
+if(typeof data39 === "string"){
+if(func3(data39) > 128){
+const err79 = {instancePath:instancePath+"/history/" + i2+"/reason",schemaPath:"#/definitions/Transition/properties/reason/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"};
 if(vErrors === null){vErrors = [err79];}
-else {vErrors.push(err79);}errors++;}
-if(!((data39 === "Live") || (data39 === "Lost"))){
-const err80 = {instancePath:instancePath+"/agentState/state",schemaPath:"#/definitions/AgentState/properties/state/enum",keyword:"enum",params:{allowedValues: schema20.properties.state.enum},message:"must be equal to one of the allowed values"};
+else {vErrors.push(err79);}errors++;}}
+else {
+const err80 = {instancePath:instancePath+"/history/" + i2+"/reason",schemaPath:"#/definitions/Transition/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err80];}
-else {vErrors.push(err80);}errors++;}}
-if(data38.since !== undefined){
-if(typeof data38.since !== "string"){
-const err81 = {instancePath:instancePath+"/agentState/since",schemaPath:"#/definitions/AgentState/properties/since/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {vErrors.push(err80);}errors++;}}}
+else {
+const err81 = {instancePath:instancePath+"/history/" + i2,schemaPath:"#/definitions/Transition/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){vErrors = [err81];}
 else {vErrors.push(err81);}errors++;}}}
 else {
-const err82 = {instancePath:instancePath+"/agentState",schemaPath:"#/definitions/AgentState/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err82 = {instancePath:instancePath+"/history",schemaPath:"#/properties/history/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){vErrors = [err82];}
 else {vErrors.push(err82);}errors++;}}
-if(data.attach !== undefined){
-let data41 = data.attach;
-if(data41 && typeof data41 == "object" && !Array.isArray(data41)){
-for(const key7 in data41){
-if(!(((key7 === "reason") || (key7 === "message")) || (key7 === "since"))){delete data41[key7];}}
-if(data41.reason !== undefined){
-let data42 = data41.reason;
-if(typeof data42 === "string"){
-if(func3(data42) > 128){
-const err83 = {instancePath:instancePath+"/attach/reason",schemaPath:"#/definitions/AttachStatus/properties/reason/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"};
+if(data.agent !== undefined){
+let data40 = data.agent;
+if(data40 && typeof data40 == "object" && !Array.isArray(data40)){
+if(data40.bootID === undefined){
+const err83 = {instancePath:instancePath+"/agent",schemaPath:"#/definitions/AgentIdentity/required",keyword:"required",params:{missingProperty: "bootID"},message:"must have required property '"+"bootID"+"'"};
 if(vErrors === null){vErrors = [err83];}
-else {vErrors.push(err83);}errors++;}}
-else {
-const err84 = {instancePath:instancePath+"/attach/reason",schemaPath:"#/definitions/AttachStatus/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {vErrors.push(err83);}errors++;}
+if(data40.epoch === undefined){
+const err84 = {instancePath:instancePath+"/agent",schemaPath:"#/definitions/AgentIdentity/required",keyword:"required",params:{missingProperty: "epoch"},message:"must have required property '"+"epoch"+"'"};
 if(vErrors === null){vErrors = [err84];}
-else {vErrors.push(err84);}errors++;}}
-if(data41.message !== undefined){
-let data43 = data41.message;
-if(typeof data43 === "string"){
-if(func3(data43) > 1024){
-const err85 = {instancePath:instancePath+"/attach/message",schemaPath:"#/definitions/AttachStatus/properties/message/maxLength",keyword:"maxLength",params:{limit: 1024},message:"must NOT have more than 1024 characters"};
+else {vErrors.push(err84);}errors++;}
+for(const key6 in data40){
+if(!((key6 === "bootID") || (key6 === "epoch"))){delete data40[key6];}}
+if(data40.bootID !== undefined){
+let data41 = data40.bootID;
+if(typeof data41 === "string"){
+if(func3(data41) > 64){
+const err85 = {instancePath:instancePath+"/agent/bootID",schemaPath:"#/definitions/AgentIdentity/properties/bootID/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){vErrors = [err85];}
 else {vErrors.push(err85);}errors++;}}
 else {
-const err86 = {instancePath:instancePath+"/attach/message",schemaPath:"#/definitions/AttachStatus/properties/message/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err86 = {instancePath:instancePath+"/agent/bootID",schemaPath:"#/definitions/AgentIdentity/properties/bootID/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err86];}
 else {vErrors.push(err86);}errors++;}}
-if(data41.since !== undefined){
-if(typeof data41.since !== "string"){
-const err87 = {instancePath:instancePath+"/attach/since",schemaPath:"#/definitions/AttachStatus/properties/since/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data40.epoch !== undefined){
+let data42 = data40.epoch;
+if(!(((typeof data42 == "number") && (!(data42 % 1) && !isNaN(data42))) && (isFinite(data42)))){
+const err87 = {instancePath:instancePath+"/agent/epoch",schemaPath:"#/definitions/AgentIdentity/properties/epoch/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){vErrors = [err87];}
 else {vErrors.push(err87);}errors++;}}}
 else {
-const err88 = {instancePath:instancePath+"/attach",schemaPath:"#/definitions/AttachStatus/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err88 = {instancePath:instancePath+"/agent",schemaPath:"#/definitions/AgentIdentity/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){vErrors = [err88];}
 else {vErrors.push(err88);}errors++;}}
-if(data.conditions !== undefined){
-let data45 = data.conditions;
-if(Array.isArray(data45)){
-if(data45.length > 16){
-const err89 = {instancePath:instancePath+"/conditions",schemaPath:"#/properties/conditions/maxItems",keyword:"maxItems",params:{limit: 16},message:"must NOT have more than 16 items"};
+if(data.agentState !== undefined){
+let data43 = data.agentState;
+if(data43 && typeof data43 == "object" && !Array.isArray(data43)){
+if(data43.since === undefined){
+const err89 = {instancePath:instancePath+"/agentState",schemaPath:"#/definitions/AgentState/required",keyword:"required",params:{missingProperty: "since"},message:"must have required property '"+"since"+"'"};
 if(vErrors === null){vErrors = [err89];}
 else {vErrors.push(err89);}errors++;}
-const len3 = data45.length;
-for(let i3=0; i3<len3; i3++){
-let data46 = data45[i3];
-if(data46 && typeof data46 == "object" && !Array.isArray(data46)){
-if(data46.lastTransitionTime === undefined){
-const err90 = {instancePath:instancePath+"/conditions/" + i3,schemaPath:"#/definitions/Condition/required",keyword:"required",params:{missingProperty: "lastTransitionTime"},message:"must have required property '"+"lastTransitionTime"+"'"};
+if(data43.state === undefined){
+const err90 = {instancePath:instancePath+"/agentState",schemaPath:"#/definitions/AgentState/required",keyword:"required",params:{missingProperty: "state"},message:"must have required property '"+"state"+"'"};
 if(vErrors === null){vErrors = [err90];}
 else {vErrors.push(err90);}errors++;}
-if(data46.message === undefined){
-const err91 = {instancePath:instancePath+"/conditions/" + i3,schemaPath:"#/definitions/Condition/required",keyword:"required",params:{missingProperty: "message"},message:"must have required property '"+"message"+"'"};
+for(const key7 in data43){
+if(!((key7 === "state") || (key7 === "since"))){delete data43[key7];}}
+if(data43.state !== undefined){
+let data44 = data43.state;
+if(typeof data44 !== "string"){
+const err91 = {instancePath:instancePath+"/agentState/state",schemaPath:"#/definitions/AgentState/properties/state/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err91];}
 else {vErrors.push(err91);}errors++;}
-if(data46.reason === undefined){
-const err92 = {instancePath:instancePath+"/conditions/" + i3,schemaPath:"#/definitions/Condition/required",keyword:"required",params:{missingProperty: "reason"},message:"must have required property '"+"reason"+"'"};
+if(!((data44 === "Live") || (data44 === "Lost"))){
+const err92 = {instancePath:instancePath+"/agentState/state",schemaPath:"#/definitions/AgentState/properties/state/enum",keyword:"enum",params:{allowedValues: schema21.properties.state.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){vErrors = [err92];}
-else {vErrors.push(err92);}errors++;}
-if(data46.status === undefined){
-const err93 = {instancePath:instancePath+"/conditions/" + i3,schemaPath:"#/definitions/Condition/required",keyword:"required",params:{missingProperty: "status"},message:"must have required property '"+"status"+"'"};
+else {vErrors.push(err92);}errors++;}}
+if(data43.since !== undefined){
+if(typeof data43.since !== "string"){
+const err93 = {instancePath:instancePath+"/agentState/since",schemaPath:"#/definitions/AgentState/properties/since/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err93];}
-else {vErrors.push(err93);}errors++;}
-if(data46.type === undefined){
-const err94 = {instancePath:instancePath+"/conditions/" + i3,schemaPath:"#/definitions/Condition/required",keyword:"required",params:{missingProperty: "type"},message:"must have required property '"+"type"+"'"};
-if(vErrors === null){vErrors = [err94];}
-else {vErrors.push(err94);}errors++;}
-for(const key8 in data46){
-if(!((((((key8 === "type") || (key8 === "status")) || (key8 === "observedGeneration")) || (key8 === "lastTransitionTime")) || (key8 === "reason")) || (key8 === "message"))){delete data46[key8];}}
-if(data46.type !== undefined){
-let data47 = data46.type;
-if(typeof data47 === "string"){
-if(func3(data47) > 316){
-const err95 = {instancePath:instancePath+"/conditions/" + i3+"/type",schemaPath:"#/definitions/Condition/properties/type/maxLength",keyword:"maxLength",params:{limit: 316},message:"must NOT have more than 316 characters"};
-if(vErrors === null){vErrors = [err95];}
-else {vErrors.push(err95);}errors++;}}
+else {vErrors.push(err93);}errors++;}}}
 else {
-const err96 = {instancePath:instancePath+"/conditions/" + i3+"/type",schemaPath:"#/definitions/Condition/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err94 = {instancePath:instancePath+"/agentState",schemaPath:"#/definitions/AgentState/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err94];}
+else {vErrors.push(err94);}errors++;}}
+if(data.attach !== undefined){
+if(!(validate14(data.attach, {instancePath:instancePath+"/attach",parentData:data,parentDataProperty:"attach",rootData}))){vErrors = vErrors === null ? validate14.errors : vErrors.concat(validate14.errors);errors = vErrors.length;}}
+if(data.conditions !== undefined){
+let data47 = data.conditions;
+if(Array.isArray(data47)){
+if(data47.length > 16){
+const err95 = {instancePath:instancePath+"/conditions",schemaPath:"#/properties/conditions/maxItems",keyword:"maxItems",params:{limit: 16},message:"must NOT have more than 16 items"};
+if(vErrors === null){vErrors = [err95];}
+else {vErrors.push(err95);}errors++;}
+const len3 = data47.length;
+for(let i3=0; i3<len3; i3++){
+let data48 = data47[i3];
+if(data48 && typeof data48 == "object" && !Array.isArray(data48)){
+if(data48.lastTransitionTime === undefined){
+const err96 = {instancePath:instancePath+"/conditions/" + i3,schemaPath:"#/definitions/Condition/required",keyword:"required",params:{missingProperty: "lastTransitionTime"},message:"must have required property '"+"lastTransitionTime"+"'"};
 if(vErrors === null){vErrors = [err96];}
-else {vErrors.push(err96);}errors++;}}
-if(data46.status !== undefined){
-let data48 = data46.status;
-if(typeof data48 !== "string"){
-const err97 = {instancePath:instancePath+"/conditions/" + i3+"/status",schemaPath:"#/definitions/Condition/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {vErrors.push(err96);}errors++;}
+if(data48.message === undefined){
+const err97 = {instancePath:instancePath+"/conditions/" + i3,schemaPath:"#/definitions/Condition/required",keyword:"required",params:{missingProperty: "message"},message:"must have required property '"+"message"+"'"};
 if(vErrors === null){vErrors = [err97];}
 else {vErrors.push(err97);}errors++;}
-if(!(((data48 === "True") || (data48 === "False")) || (data48 === "Unknown"))){
-const err98 = {instancePath:instancePath+"/conditions/" + i3+"/status",schemaPath:"#/definitions/Condition/properties/status/enum",keyword:"enum",params:{allowedValues: schema22.properties.status.enum},message:"must be equal to one of the allowed values"};
+if(data48.reason === undefined){
+const err98 = {instancePath:instancePath+"/conditions/" + i3,schemaPath:"#/definitions/Condition/required",keyword:"required",params:{missingProperty: "reason"},message:"must have required property '"+"reason"+"'"};
 if(vErrors === null){vErrors = [err98];}
-else {vErrors.push(err98);}errors++;}}
-if(data46.observedGeneration !== undefined){
-let data49 = data46.observedGeneration;
-if(!(((typeof data49 == "number") && (!(data49 % 1) && !isNaN(data49))) && (isFinite(data49)))){
-const err99 = {instancePath:instancePath+"/conditions/" + i3+"/observedGeneration",schemaPath:"#/definitions/Condition/properties/observedGeneration/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+else {vErrors.push(err98);}errors++;}
+if(data48.status === undefined){
+const err99 = {instancePath:instancePath+"/conditions/" + i3,schemaPath:"#/definitions/Condition/required",keyword:"required",params:{missingProperty: "status"},message:"must have required property '"+"status"+"'"};
 if(vErrors === null){vErrors = [err99];}
 else {vErrors.push(err99);}errors++;}
-if((typeof data49 == "number") && (isFinite(data49))){
-if(data49 < 0 || isNaN(data49)){
-const err100 = {instancePath:instancePath+"/conditions/" + i3+"/observedGeneration",schemaPath:"#/definitions/Condition/properties/observedGeneration/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(data48.type === undefined){
+const err100 = {instancePath:instancePath+"/conditions/" + i3,schemaPath:"#/definitions/Condition/required",keyword:"required",params:{missingProperty: "type"},message:"must have required property '"+"type"+"'"};
 if(vErrors === null){vErrors = [err100];}
-else {vErrors.push(err100);}errors++;}}}
-if(data46.lastTransitionTime !== undefined){
-if(typeof data46.lastTransitionTime !== "string"){
-const err101 = {instancePath:instancePath+"/conditions/" + i3+"/lastTransitionTime",schemaPath:"#/definitions/Condition/properties/lastTransitionTime/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {vErrors.push(err100);}errors++;}
+for(const key8 in data48){
+if(!((((((key8 === "type") || (key8 === "status")) || (key8 === "observedGeneration")) || (key8 === "lastTransitionTime")) || (key8 === "reason")) || (key8 === "message"))){delete data48[key8];}}
+if(data48.type !== undefined){
+let data49 = data48.type;
+if(typeof data49 === "string"){
+if(func3(data49) > 316){
+const err101 = {instancePath:instancePath+"/conditions/" + i3+"/type",schemaPath:"#/definitions/Condition/properties/type/maxLength",keyword:"maxLength",params:{limit: 316},message:"must NOT have more than 316 characters"};
 if(vErrors === null){vErrors = [err101];}
 else {vErrors.push(err101);}errors++;}}
-if(data46.reason !== undefined){
-let data51 = data46.reason;
-if(typeof data51 === "string"){
-if(func3(data51) > 128){
-const err102 = {instancePath:instancePath+"/conditions/" + i3+"/reason",schemaPath:"#/definitions/Condition/properties/reason/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"};
+else {
+const err102 = {instancePath:instancePath+"/conditions/" + i3+"/type",schemaPath:"#/definitions/Condition/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err102];}
-else {vErrors.push(err102);}errors++;}
-if(func3(data51) < 1){
-const err103 = {instancePath:instancePath+"/conditions/" + i3+"/reason",schemaPath:"#/definitions/Condition/properties/reason/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+else {vErrors.push(err102);}errors++;}}
+if(data48.status !== undefined){
+let data50 = data48.status;
+if(typeof data50 !== "string"){
+const err103 = {instancePath:instancePath+"/conditions/" + i3+"/status",schemaPath:"#/definitions/Condition/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err103];}
 else {vErrors.push(err103);}errors++;}
-if(!pattern0.test(data51)){
-const err104 = {instancePath:instancePath+"/conditions/" + i3+"/reason",schemaPath:"#/definitions/Condition/properties/reason/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$"},message:"must match pattern \""+"^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$"+"\""};
+if(!(((data50 === "True") || (data50 === "False")) || (data50 === "Unknown"))){
+const err104 = {instancePath:instancePath+"/conditions/" + i3+"/status",schemaPath:"#/definitions/Condition/properties/status/enum",keyword:"enum",params:{allowedValues: schema24.properties.status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){vErrors = [err104];}
 else {vErrors.push(err104);}errors++;}}
-else {
-const err105 = {instancePath:instancePath+"/conditions/" + i3+"/reason",schemaPath:"#/definitions/Condition/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data48.observedGeneration !== undefined){
+let data51 = data48.observedGeneration;
+if(!(((typeof data51 == "number") && (!(data51 % 1) && !isNaN(data51))) && (isFinite(data51)))){
+const err105 = {instancePath:instancePath+"/conditions/" + i3+"/observedGeneration",schemaPath:"#/definitions/Condition/properties/observedGeneration/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){vErrors = [err105];}
-else {vErrors.push(err105);}errors++;}}
-if(data46.message !== undefined){
-let data52 = data46.message;
-if(typeof data52 === "string"){
-if(func3(data52) > 1024){
-const err106 = {instancePath:instancePath+"/conditions/" + i3+"/message",schemaPath:"#/definitions/Condition/properties/message/maxLength",keyword:"maxLength",params:{limit: 1024},message:"must NOT have more than 1024 characters"};
+else {vErrors.push(err105);}errors++;}
+if((typeof data51 == "number") && (isFinite(data51))){
+if(data51 < 0 || isNaN(data51)){
+const err106 = {instancePath:instancePath+"/conditions/" + i3+"/observedGeneration",schemaPath:"#/definitions/Condition/properties/observedGeneration/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){vErrors = [err106];}
-else {vErrors.push(err106);}errors++;}}
-else {
-const err107 = {instancePath:instancePath+"/conditions/" + i3+"/message",schemaPath:"#/definitions/Condition/properties/message/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {vErrors.push(err106);}errors++;}}}
+if(data48.lastTransitionTime !== undefined){
+if(typeof data48.lastTransitionTime !== "string"){
+const err107 = {instancePath:instancePath+"/conditions/" + i3+"/lastTransitionTime",schemaPath:"#/definitions/Condition/properties/lastTransitionTime/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err107];}
-else {vErrors.push(err107);}errors++;}}}
-else {
-const err108 = {instancePath:instancePath+"/conditions/" + i3,schemaPath:"#/definitions/Condition/type",keyword:"type",params:{type: "object"},message:"must be object"};
+else {vErrors.push(err107);}errors++;}}
+if(data48.reason !== undefined){
+let data53 = data48.reason;
+if(typeof data53 === "string"){
+if(func3(data53) > 128){
+const err108 = {instancePath:instancePath+"/conditions/" + i3+"/reason",schemaPath:"#/definitions/Condition/properties/reason/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"};
 if(vErrors === null){vErrors = [err108];}
-else {vErrors.push(err108);}errors++;}}}
-else {
-const err109 = {instancePath:instancePath+"/conditions",schemaPath:"#/properties/conditions/type",keyword:"type",params:{type: "array"},message:"must be array"};
+else {vErrors.push(err108);}errors++;}
+if(func3(data53) < 1){
+const err109 = {instancePath:instancePath+"/conditions/" + i3+"/reason",schemaPath:"#/definitions/Condition/properties/reason/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){vErrors = [err109];}
-else {vErrors.push(err109);}errors++;}}}
-else {
-const err110 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+else {vErrors.push(err109);}errors++;}
+if(!pattern0.test(data53)){
+const err110 = {instancePath:instancePath+"/conditions/" + i3+"/reason",schemaPath:"#/definitions/Condition/properties/reason/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$"},message:"must match pattern \""+"^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$"+"\""};
 if(vErrors === null){vErrors = [err110];}
-else {vErrors.push(err110);}errors++;}
+else {vErrors.push(err110);}errors++;}}
+else {
+const err111 = {instancePath:instancePath+"/conditions/" + i3+"/reason",schemaPath:"#/definitions/Condition/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err111];}
+else {vErrors.push(err111);}errors++;}}
+if(data48.message !== undefined){
+let data54 = data48.message;
+if(typeof data54 === "string"){
+if(func3(data54) > 1024){
+const err112 = {instancePath:instancePath+"/conditions/" + i3+"/message",schemaPath:"#/definitions/Condition/properties/message/maxLength",keyword:"maxLength",params:{limit: 1024},message:"must NOT have more than 1024 characters"};
+if(vErrors === null){vErrors = [err112];}
+else {vErrors.push(err112);}errors++;}}
+else {
+const err113 = {instancePath:instancePath+"/conditions/" + i3+"/message",schemaPath:"#/definitions/Condition/properties/message/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err113];}
+else {vErrors.push(err113);}errors++;}}}
+else {
+const err114 = {instancePath:instancePath+"/conditions/" + i3,schemaPath:"#/definitions/Condition/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err114];}
+else {vErrors.push(err114);}errors++;}}}
+else {
+const err115 = {instancePath:instancePath+"/conditions",schemaPath:"#/properties/conditions/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){vErrors = [err115];}
+else {vErrors.push(err115);}errors++;}}}
+else {
+const err116 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err116];}
+else {vErrors.push(err116);}errors++;}
 validate11.errors = vErrors;
 return errors === 0;}
 function validate10(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){

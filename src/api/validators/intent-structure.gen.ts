@@ -2,9 +2,9 @@
 // @ts-nocheck: it is JavaScript
 import { codePoints } from "../code-points.ts";
 export const validate = validate10;
-const schema12 = {"type":"object","required":["adopt","deletionPolicy","mode","mounts","nodeLossPolicy","nodeName","nodeUID","source","suspend","unmountPolicy","volumeMode","volumeName"],"properties":{"nodeName":{"type":"string","maxLength":253,"rules":[{"message":"must be the name of an object: lower-case letters, digits, '-' or '.', a letter or digit at both ends and beside each '.'","matches":"^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"}]},"nodeUID":{"type":"string","maxLength":64,"rules":[{"message":"must not be empty"}]},"volumeName":{"type":"string","maxLength":253,"rules":[{"message":"must be the name of an object: lower-case letters, digits, '-' or '.', a letter or digit at both ends and beside each '.'","matches":"^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"}]},"mode":{"type":"string","enum":["Manage","Observe"]},"suspend":{"type":"boolean","default":false},"source":{"$ref":"#/definitions/VolumeSource"},"volumeMode":{"type":"string","enum":["Filesystem","Block"]},"fsType":{"type":"string","enum":["ext4","ext3","ext2","xfs","btrfs"]},"mountOptions":{"type":"array","maxItems":16,"items":{"type":"string","maxLength":64,"rules":[{"message":"must be one option: split the entry at its commas into several"}]},"rules":[{"message":"each option may be named once, with one value"},{"message":"options that contradict each other cannot both be named"}]},"grant":{"$ref":"#/definitions/Grant"},"mounts":{"type":"array","maxItems":64,"items":{"$ref":"#/definitions/IntentMount"},"rules":[{"message":"the paths of two mounts may not be the same, nor one beneath the other"}],"mapKeys":["name"]},"unmountPolicy":{"$ref":"#/definitions/UnmountPolicy","default":{}},"deletionPolicy":{"type":"string","enum":["Unmount","Retain"],"default":"Unmount"},"adopt":{"type":"string","enum":["Never","IfSame"],"default":"Never"},"nodeLossPolicy":{"$ref":"#/definitions/NodeLossPolicy","default":{"type":"Never"}}},"rules":[{"message":"grant belongs to mode: Manage, an observing intent has none: delete the intent to stop managing the volume","field":".grant"},{"message":"deletionPolicy: Retain needs mode: Manage, because an observing intent mounts nothing that could be retained","field":".deletionPolicy"},{"message":"deletionPolicy: Retain would leave a payload that nobody updates: use Unmount for configMap and secret","field":".deletionPolicy"},{"message":"adopt: IfSame is for hostPath, local and nfs: no mount of another can show the data of an emptyDir, configMap or secret of this project","field":".adopt"},{"message":"mountOptions of a mount need volumeMode: Filesystem: a raw block device takes none","field":".mounts"},{"message":"readOnly needs volumeMode: Filesystem: it does not stop writes to a raw block device","field":".mounts"},{"message":"mounts of a hostPath of type CharDevice or BlockDevice take neither nodev, which keeps a device from being opened, nor readOnly, which does not stop writes to it: remove them","field":".mounts"},{"message":"no mount may be at the path of the source or above it: the mount would cover its own source","field":".mounts"},{"message":"no mount may be at the path of the source or above it: the mount would cover its own source","field":".mounts"},{"message":"volumeMode: Block needs source.local with the path of a block device","field":".volumeMode"},{"message":"fsType is only for source.local with volumeMode: Filesystem: remove it","field":".fsType"},{"message":"mountOptions of a volume are file system options, for source.nfs and for a source.local with a file system: use mounts[].mountOptions for nosuid, noexec and the like","field":".mountOptions"},{"message":"mountOptions of source.local need fsType, because each file system has options of its own: add the one that the device has, or is to be formatted with","field":".mountOptions"},{"message":"each of mountOptions must be one option that is allowed for NFS: vers= or nfsvers= (3, 4, 4.0, 4.1, 4.2), hard, soft, softerr, proto= (tcp, tcp6, udp, udp6, rdma), port=, mountport=, timeo=, retrans=, rsize= or wsize= (a power of two from 1024 to 1048576), nconnect= (1 to 16), sec= (sys, krb5, krb5i, krb5p), ac, noac, acregmin=, acregmax=, acdirmin=, acdirmax=, actimeo=, lookupcache= (all, none, pos, positive), lock, nolock, fsc, nofsc, cto, nocto, resvport, noresvport; read-only is source.nfs.readOnly","field":".mountOptions","patterns":["^(vers=(3|4|4[.][0-2])|nfsvers=(3|4|4[.][0-2])|hard|soft|softerr|proto=(tcp|tcp6|udp|udp6|rdma)|(port|mountport)=(6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5][0-9]{4}|[1-9][0-9]{0,3})|timeo=[1-9][0-9]{0,5}|retrans=[0-9]{1,4}|(rsize|wsize)=(1024|2048|4096|8192|16384|32768|65536|131072|262144|524288|1048576)|nconnect=([1-9]|1[0-6])|sec=(sys|krb5|krb5i|krb5p)|ac|noac|(acregmin|acregmax|acdirmin|acdirmax|actimeo)=[0-9]{1,6}|lookupcache=(all|none|pos|positive)|lock|nolock|fsc|nofsc|cto|nocto|resvport|noresvport)$"]},{"message":"proto=udp, lock, nolock and mountport= are of NFS version 3 only: add vers=3, or remove them","field":".mountOptions"},{"message":"each of mountOptions must be one option that is allowed for ext2: errors= (remount-ro, continue, panic), usrquota, grpquota, noquota, lazytime, nolazytime, user_xattr, acl; read-only is mounts[].readOnly","field":".mountOptions","patterns":["^(errors=(remount-ro|continue|panic)|usrquota|grpquota|noquota|lazytime|nolazytime|user_xattr|acl)$"]},{"message":"each of mountOptions must be one option that is allowed for ext3 and ext4: errors= (remount-ro, continue, panic), usrquota, grpquota, noquota, lazytime, nolazytime, user_xattr, acl, discard, nodiscard, barrier, nobarrier, barrier=0, barrier=1, commit=, data= (ordered, writeback, journal), and for ext4 journal_checksum; read-only is mounts[].readOnly","field":".mountOptions","patterns":["^(errors=(remount-ro|continue|panic)|usrquota|grpquota|noquota|lazytime|nolazytime|user_xattr|acl|discard|nodiscard|barrier|nobarrier|barrier=[01]|commit=[0-9]{1,5}|data=(ordered|writeback|journal))$"]},{"message":"each of mountOptions must be one option that is allowed for xfs: discard, nodiscard, inode64, largeio, nolargeio, swalloc, logbsize= (16k to 256k), logbufs= (2 to 8), allocsize= (a power of two from 4k to 1g), usrquota, grpquota, prjquota, uquota, gquota, pquota, noquota, lazytime, nolazytime; read-only is mounts[].readOnly","field":".mountOptions","patterns":["^(discard|nodiscard|inode64|largeio|nolargeio|swalloc|logbsize=(16|32|64|128|256)k|logbufs=[2-8]|allocsize=(4|8|16|32|64|128|256|512)k|allocsize=(1|2|4|8|16|32|64|128|256|512)m|allocsize=1g|usrquota|grpquota|prjquota|uquota|gquota|pquota|noquota|lazytime|nolazytime)$"]},{"message":"each of mountOptions must be one option that is allowed for btrfs: discard, discard= (sync, async), nodiscard, barrier, nobarrier, commit=, acl, noacl, compress= (no, lzo, zlib, zlib:1 to zlib:9, zstd, zstd:1 to zstd:15), autodefrag, noautodefrag, ssd, nossd, lazytime, nolazytime; read-only is mounts[].readOnly","field":".mountOptions","patterns":["^(discard|discard=(sync|async)|nodiscard|barrier|nobarrier|commit=[0-9]{1,5}|acl|noacl|compress=(no|lzo|zlib(:[1-9])?|zstd(:([1-9]|1[0-5]))?)|autodefrag|noautodefrag|ssd|nossd|lazytime|nolazytime)$"]}],"additionalProperties":false};
-const schema26 = {"type":"object","properties":{"max":{"type":"string","enum":["Normal","Force","Lazy"],"default":"Normal"},"timeoutSeconds":{"type":"integer","default":90,"rules":[{"message":"must be from 1 to 3600 seconds","from":1,"to":3600}]}},"required":["max","timeoutSeconds"],"additionalProperties":false};
-const schema27 = {"type":"object","properties":{"type":{"type":"string","enum":["Never","AfterTimeout"],"default":"Never"},"minutes":{"type":"integer","rules":[{"message":"must be from 1 to 10080 minutes, a week","from":1,"to":10080}]}},"rules":[{"message":"minutes belongs to type: AfterTimeout: give both or neither","field":".minutes"}],"required":["type"],"additionalProperties":false};
+const schema12 = {"type":"object","required":["adopt","deletionPolicy","mode","mounts","nodeLossPolicy","nodeName","nodeUID","source","suspend","unmountPolicy","volumeMode","volumeName"],"properties":{"nodeName":{"type":"string","maxLength":253,"rules":[{"message":"must be the name of an object: lower-case letters, digits, '-' or '.', a letter or digit at both ends and beside each '.'","matches":"^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"}]},"nodeUID":{"type":"string","maxLength":64,"rules":[{"message":"must not be empty"}]},"volumeName":{"type":"string","maxLength":253,"rules":[{"message":"must be the name of an object: lower-case letters, digits, '-' or '.', a letter or digit at both ends and beside each '.'","matches":"^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"}]},"mode":{"type":"string","enum":["Manage","Observe"]},"suspend":{"type":"boolean","default":false},"source":{"$ref":"#/definitions/VolumeSource"},"volumeMode":{"type":"string","enum":["Filesystem","Block"]},"fsType":{"type":"string","enum":["ext4","ext3","ext2","xfs","btrfs"]},"mountOptions":{"type":"array","maxItems":16,"items":{"type":"string","maxLength":64,"rules":[{"message":"must be one option: split the entry at its commas into several"}]},"rules":[{"message":"each option may be named once, with one value"},{"message":"options that contradict each other cannot both be named"}]},"grant":{"$ref":"#/definitions/Grant"},"capacityBytes":{"type":"string","maxLength":19,"rules":[{"message":"must be a number of bytes as a string","matches":"^[1-9][0-9]{0,18}$"}]},"mounts":{"type":"array","maxItems":64,"items":{"$ref":"#/definitions/IntentMount"},"rules":[{"message":"the paths of two mounts may not be the same, nor one beneath the other"}],"mapKeys":["name"]},"unmountPolicy":{"$ref":"#/definitions/UnmountPolicy","default":{}},"deletionPolicy":{"type":"string","enum":["Unmount","Retain"],"default":"Unmount"},"adopt":{"type":"string","enum":["Never","IfSame"],"default":"Never"},"nodeLossPolicy":{"$ref":"#/definitions/NodeLossPolicy","default":{"type":"Never"}}},"rules":[{"message":"grant belongs to mode: Manage, an observing intent has none: delete the intent to stop managing the volume","field":".grant"},{"message":"the grant of a CSI volume must say which volume it is: grant.csi","field":".grant"},{"message":"deletionPolicy: Retain needs mode: Manage, because an observing intent mounts nothing that could be retained","field":".deletionPolicy"},{"message":"deletionPolicy: Retain would leave a payload that nobody updates: use Unmount for configMap and secret","field":".deletionPolicy"},{"message":"deletionPolicy: Retain would leave a volume attached and mounted with nobody in charge: use Unmount for csi and persistentVolumeClaim","field":".deletionPolicy"},{"message":"adopt: IfSame is for hostPath, local and nfs: no mount of another can show the data of an emptyDir, configMap or secret of this project","field":".adopt"},{"message":"mountOptions of a mount need volumeMode: Filesystem: a raw block device takes none","field":".mounts"},{"message":"readOnly needs volumeMode: Filesystem: it does not stop writes to a raw block device","field":".mounts"},{"message":"mounts of a hostPath of type CharDevice or BlockDevice take neither nodev, which keeps a device from being opened, nor readOnly, which does not stop writes to it: remove them","field":".mounts"},{"message":"no mount may be at the path of the source or above it: the mount would cover its own source","field":".mounts"},{"message":"no mount may be at the path of the source or above it: the mount would cover its own source","field":".mounts"},{"message":"volumeMode: Block needs source.local with the path of a block device, source.csi or source.persistentVolumeClaim","field":".volumeMode"},{"message":"fsType is only for source.local with volumeMode: Filesystem: remove it","field":".fsType"},{"message":"mountOptions of a volume are file system options, for source.nfs and for a source.local or source.csi with a file system, and a claim's are its PersistentVolume's: use mounts[].mountOptions for nosuid, noexec and the like","field":".mountOptions"},{"message":"mountOptions of source.local need fsType, because each file system has options of its own: add the one that the device has, or is to be formatted with","field":".mountOptions"},{"message":"each of mountOptions of source.csi must be one option as the file system takes it: letters, digits and _ - . : = @ % + /","field":".mountOptions","patterns":["^[A-Za-z0-9_][-A-Za-z0-9_.:=@%+/]*$"]},{"message":"each of mountOptions must be one option that is allowed for NFS: vers= or nfsvers= (3, 4, 4.0, 4.1, 4.2), hard, soft, softerr, proto= (tcp, tcp6, udp, udp6, rdma), port=, mountport=, timeo=, retrans=, rsize= or wsize= (a power of two from 1024 to 1048576), nconnect= (1 to 16), sec= (sys, krb5, krb5i, krb5p), ac, noac, acregmin=, acregmax=, acdirmin=, acdirmax=, actimeo=, lookupcache= (all, none, pos, positive), lock, nolock, fsc, nofsc, cto, nocto, resvport, noresvport; read-only is source.nfs.readOnly","field":".mountOptions","patterns":["^(vers=(3|4|4[.][0-2])|nfsvers=(3|4|4[.][0-2])|hard|soft|softerr|proto=(tcp|tcp6|udp|udp6|rdma)|(port|mountport)=(6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5][0-9]{4}|[1-9][0-9]{0,3})|timeo=[1-9][0-9]{0,5}|retrans=[0-9]{1,4}|(rsize|wsize)=(1024|2048|4096|8192|16384|32768|65536|131072|262144|524288|1048576)|nconnect=([1-9]|1[0-6])|sec=(sys|krb5|krb5i|krb5p)|ac|noac|(acregmin|acregmax|acdirmin|acdirmax|actimeo)=[0-9]{1,6}|lookupcache=(all|none|pos|positive)|lock|nolock|fsc|nofsc|cto|nocto|resvport|noresvport)$"]},{"message":"proto=udp, lock, nolock and mountport= are of NFS version 3 only: add vers=3, or remove them","field":".mountOptions"},{"message":"each of mountOptions must be one option that is allowed for ext2: errors= (remount-ro, continue, panic), usrquota, grpquota, noquota, lazytime, nolazytime, user_xattr, acl; read-only is mounts[].readOnly","field":".mountOptions","patterns":["^(errors=(remount-ro|continue|panic)|usrquota|grpquota|noquota|lazytime|nolazytime|user_xattr|acl)$"]},{"message":"each of mountOptions must be one option that is allowed for ext3 and ext4: errors= (remount-ro, continue, panic), usrquota, grpquota, noquota, lazytime, nolazytime, user_xattr, acl, discard, nodiscard, barrier, nobarrier, barrier=0, barrier=1, commit=, data= (ordered, writeback, journal), and for ext4 journal_checksum; read-only is mounts[].readOnly","field":".mountOptions","patterns":["^(errors=(remount-ro|continue|panic)|usrquota|grpquota|noquota|lazytime|nolazytime|user_xattr|acl|discard|nodiscard|barrier|nobarrier|barrier=[01]|commit=[0-9]{1,5}|data=(ordered|writeback|journal))$"]},{"message":"each of mountOptions must be one option that is allowed for xfs: discard, nodiscard, inode64, largeio, nolargeio, swalloc, logbsize= (16k to 256k), logbufs= (2 to 8), allocsize= (a power of two from 4k to 1g), usrquota, grpquota, prjquota, uquota, gquota, pquota, noquota, lazytime, nolazytime; read-only is mounts[].readOnly","field":".mountOptions","patterns":["^(discard|nodiscard|inode64|largeio|nolargeio|swalloc|logbsize=(16|32|64|128|256)k|logbufs=[2-8]|allocsize=(4|8|16|32|64|128|256|512)k|allocsize=(1|2|4|8|16|32|64|128|256|512)m|allocsize=1g|usrquota|grpquota|prjquota|uquota|gquota|pquota|noquota|lazytime|nolazytime)$"]},{"message":"each of mountOptions must be one option that is allowed for btrfs: discard, discard= (sync, async), nodiscard, barrier, nobarrier, commit=, acl, noacl, compress= (no, lzo, zlib, zlib:1 to zlib:9, zstd, zstd:1 to zstd:15), autodefrag, noautodefrag, ssd, nossd, lazytime, nolazytime; read-only is mounts[].readOnly","field":".mountOptions","patterns":["^(discard|discard=(sync|async)|nodiscard|barrier|nobarrier|commit=[0-9]{1,5}|acl|noacl|compress=(no|lzo|zlib(:[1-9])?|zstd(:([1-9]|1[0-5]))?)|autodefrag|noautodefrag|ssd|nossd|lazytime|nolazytime)$"]}],"additionalProperties":false};
+const schema37 = {"type":"object","properties":{"max":{"type":"string","enum":["Normal","Force","Lazy"],"default":"Normal"},"timeoutSeconds":{"type":"integer","default":90,"rules":[{"message":"must be from 1 to 3600 seconds","from":1,"to":3600}]}},"required":["max","timeoutSeconds"],"additionalProperties":false};
+const schema38 = {"type":"object","properties":{"type":{"type":"string","enum":["Never","AfterTimeout"],"default":"Never"},"minutes":{"type":"integer","rules":[{"message":"must be from 1 to 10080 minutes, a week","from":1,"to":10080}]}},"rules":[{"message":"minutes belongs to type: AfterTimeout: give both or neither","field":".minutes"}],"required":["type"],"additionalProperties":false};
 const func2 = Object.prototype.hasOwnProperty;
 const func3 = codePoints;
 const schema14 = {"type":"object","properties":{"medium":{"type":"string","enum":["","Memory"]},"sizeLimit":{"maxLength":32,"rules":[{"message":"must be a size from 64Ki to 1Pi, such as 64Mi or 1.5Gi","patterns":["^[0-9]{1,16}([.][0-9]{1,9})?(Ki|Mi|Gi|Ti|Pi|k|M|G|T|P)?$"]}],"type":["integer","string"]}},"rules":[{"message":"sizeLimit can only be kept with medium: Memory: add it, or use source.local with a disk of the wanted size","field":".sizeLimit"}],"required":[],"additionalProperties":false};
@@ -241,12 +241,274 @@ if(vErrors === null){vErrors = [err20];}
 else {vErrors.push(err20);}errors++;}
 validate15.errors = vErrors;
 return errors === 0;}
+const schema22 = {"type":"object","required":["driver","volumeHandle"],"properties":{"driver":{"type":"string","maxLength":63,"rules":[{"message":"must be the name of a CSI driver: at most 63 letters, digits, '-' or '.', a letter or digit at both ends","matches":"^[A-Za-z0-9]([-A-Za-z0-9.]{0,61}[A-Za-z0-9])?$"}]},"volumeHandle":{"type":"string","maxLength":512,"rules":[{"message":"must be the driver's name of the volume, without control characters","matches":"^[^\\p{Cc}]+$"}]},"readOnly":{"type":"boolean"},"fsType":{"type":"string","maxLength":32,"rules":[{"message":"must be the name of a file system in lower case, such as ext4 or xfs","matches":"^[a-z0-9][a-z0-9_-]*$"}]},"accessMode":{"type":"string","enum":["ReadWriteOnce","ReadOnlyMany","ReadWriteMany","ReadWriteOncePod"]},"volumeAttributes":{"type":"object","maxProperties":24,"additionalProperties":{"type":"string","maxLength":512},"rules":[{"message":"each key may have at most 128 characters"}]},"controllerPublishSecretRef":{"$ref":"#/definitions/SecretReference"},"nodeStageSecretRef":{"$ref":"#/definitions/SecretReference"},"nodePublishSecretRef":{"$ref":"#/definitions/SecretReference"},"nodeExpandSecretRef":{"$ref":"#/definitions/SecretReference"}},"additionalProperties":false};
+function validate17(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.driver === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "driver"},message:"must have required property '"+"driver"+"'"};
+if(vErrors === null){vErrors = [err0];}
+else {vErrors.push(err0);}errors++;}
+if(data.volumeHandle === undefined){
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "volumeHandle"},message:"must have required property '"+"volumeHandle"+"'"};
+if(vErrors === null){vErrors = [err1];}
+else {vErrors.push(err1);}errors++;}
+for(const key0 in data){
+if(!(func2.call(schema22.properties, key0))){
+const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+if(vErrors === null){vErrors = [err2];}
+else {vErrors.push(err2);}errors++;}}
+if(data.driver !== undefined){
+let data0 = data.driver;
+if(typeof data0 === "string"){
+if(func3(data0) > 63){
+const err3 = {instancePath:instancePath+"/driver",schemaPath:"#/properties/driver/maxLength",keyword:"maxLength",params:{limit: 63},message:"must NOT have more than 63 characters"};
+if(vErrors === null){vErrors = [err3];}
+else {vErrors.push(err3);}errors++;}}
+else {
+const err4 = {instancePath:instancePath+"/driver",schemaPath:"#/properties/driver/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err4];}
+else {vErrors.push(err4);}errors++;}}
+if(data.volumeHandle !== undefined){
+let data1 = data.volumeHandle;
+if(typeof data1 === "string"){
+if(func3(data1) > 512){
+const err5 = {instancePath:instancePath+"/volumeHandle",schemaPath:"#/properties/volumeHandle/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"};
+if(vErrors === null){vErrors = [err5];}
+else {vErrors.push(err5);}errors++;}}
+else {
+const err6 = {instancePath:instancePath+"/volumeHandle",schemaPath:"#/properties/volumeHandle/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err6];}
+else {vErrors.push(err6);}errors++;}}
+if(data.readOnly !== undefined){
+if(typeof data.readOnly !== "boolean"){
+const err7 = {instancePath:instancePath+"/readOnly",schemaPath:"#/properties/readOnly/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){vErrors = [err7];}
+else {vErrors.push(err7);}errors++;}}
+if(data.fsType !== undefined){
+let data3 = data.fsType;
+if(typeof data3 === "string"){
+if(func3(data3) > 32){
+const err8 = {instancePath:instancePath+"/fsType",schemaPath:"#/properties/fsType/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"};
+if(vErrors === null){vErrors = [err8];}
+else {vErrors.push(err8);}errors++;}}
+else {
+const err9 = {instancePath:instancePath+"/fsType",schemaPath:"#/properties/fsType/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err9];}
+else {vErrors.push(err9);}errors++;}}
+if(data.accessMode !== undefined){
+let data4 = data.accessMode;
+if(typeof data4 !== "string"){
+const err10 = {instancePath:instancePath+"/accessMode",schemaPath:"#/properties/accessMode/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err10];}
+else {vErrors.push(err10);}errors++;}
+if(!((((data4 === "ReadWriteOnce") || (data4 === "ReadOnlyMany")) || (data4 === "ReadWriteMany")) || (data4 === "ReadWriteOncePod"))){
+const err11 = {instancePath:instancePath+"/accessMode",schemaPath:"#/properties/accessMode/enum",keyword:"enum",params:{allowedValues: schema22.properties.accessMode.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){vErrors = [err11];}
+else {vErrors.push(err11);}errors++;}}
+if(data.volumeAttributes !== undefined){
+let data5 = data.volumeAttributes;
+if(data5 && typeof data5 == "object" && !Array.isArray(data5)){
+if(Object.keys(data5).length > 24){
+const err12 = {instancePath:instancePath+"/volumeAttributes",schemaPath:"#/properties/volumeAttributes/maxProperties",keyword:"maxProperties",params:{limit: 24},message:"must NOT have more than 24 properties"};
+if(vErrors === null){vErrors = [err12];}
+else {vErrors.push(err12);}errors++;}
+for(const key1 in data5){
+let data6 = data5[key1];
+if(typeof data6 === "string"){
+if(func3(data6) > 512){
+const err13 = {instancePath:instancePath+"/volumeAttributes/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/volumeAttributes/additionalProperties/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"};
+if(vErrors === null){vErrors = [err13];}
+else {vErrors.push(err13);}errors++;}}
+else {
+const err14 = {instancePath:instancePath+"/volumeAttributes/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/volumeAttributes/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err14];}
+else {vErrors.push(err14);}errors++;}}}
+else {
+const err15 = {instancePath:instancePath+"/volumeAttributes",schemaPath:"#/properties/volumeAttributes/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err15];}
+else {vErrors.push(err15);}errors++;}}
+if(data.controllerPublishSecretRef !== undefined){
+let data7 = data.controllerPublishSecretRef;
+if(data7 && typeof data7 == "object" && !Array.isArray(data7)){
+if(data7.name === undefined){
+const err16 = {instancePath:instancePath+"/controllerPublishSecretRef",schemaPath:"#/definitions/SecretReference/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+if(vErrors === null){vErrors = [err16];}
+else {vErrors.push(err16);}errors++;}
+if(data7.namespace === undefined){
+const err17 = {instancePath:instancePath+"/controllerPublishSecretRef",schemaPath:"#/definitions/SecretReference/required",keyword:"required",params:{missingProperty: "namespace"},message:"must have required property '"+"namespace"+"'"};
+if(vErrors === null){vErrors = [err17];}
+else {vErrors.push(err17);}errors++;}
+for(const key2 in data7){
+if(!((key2 === "namespace") || (key2 === "name"))){
+const err18 = {instancePath:instancePath+"/controllerPublishSecretRef",schemaPath:"#/definitions/SecretReference/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties"};
+if(vErrors === null){vErrors = [err18];}
+else {vErrors.push(err18);}errors++;}}
+if(data7.namespace !== undefined){
+let data8 = data7.namespace;
+if(typeof data8 === "string"){
+if(func3(data8) > 253){
+const err19 = {instancePath:instancePath+"/controllerPublishSecretRef/namespace",schemaPath:"#/definitions/SecretReference/properties/namespace/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
+if(vErrors === null){vErrors = [err19];}
+else {vErrors.push(err19);}errors++;}}
+else {
+const err20 = {instancePath:instancePath+"/controllerPublishSecretRef/namespace",schemaPath:"#/definitions/SecretReference/properties/namespace/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err20];}
+else {vErrors.push(err20);}errors++;}}
+if(data7.name !== undefined){
+let data9 = data7.name;
+if(typeof data9 === "string"){
+if(func3(data9) > 253){
+const err21 = {instancePath:instancePath+"/controllerPublishSecretRef/name",schemaPath:"#/definitions/SecretReference/properties/name/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
+if(vErrors === null){vErrors = [err21];}
+else {vErrors.push(err21);}errors++;}}
+else {
+const err22 = {instancePath:instancePath+"/controllerPublishSecretRef/name",schemaPath:"#/definitions/SecretReference/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err22];}
+else {vErrors.push(err22);}errors++;}}}
+else {
+const err23 = {instancePath:instancePath+"/controllerPublishSecretRef",schemaPath:"#/definitions/SecretReference/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err23];}
+else {vErrors.push(err23);}errors++;}}
+if(data.nodeStageSecretRef !== undefined){
+let data10 = data.nodeStageSecretRef;
+if(data10 && typeof data10 == "object" && !Array.isArray(data10)){
+if(data10.name === undefined){
+const err24 = {instancePath:instancePath+"/nodeStageSecretRef",schemaPath:"#/definitions/SecretReference/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+if(vErrors === null){vErrors = [err24];}
+else {vErrors.push(err24);}errors++;}
+if(data10.namespace === undefined){
+const err25 = {instancePath:instancePath+"/nodeStageSecretRef",schemaPath:"#/definitions/SecretReference/required",keyword:"required",params:{missingProperty: "namespace"},message:"must have required property '"+"namespace"+"'"};
+if(vErrors === null){vErrors = [err25];}
+else {vErrors.push(err25);}errors++;}
+for(const key3 in data10){
+if(!((key3 === "namespace") || (key3 === "name"))){
+const err26 = {instancePath:instancePath+"/nodeStageSecretRef",schemaPath:"#/definitions/SecretReference/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key3},message:"must NOT have additional properties"};
+if(vErrors === null){vErrors = [err26];}
+else {vErrors.push(err26);}errors++;}}
+if(data10.namespace !== undefined){
+let data11 = data10.namespace;
+if(typeof data11 === "string"){
+if(func3(data11) > 253){
+const err27 = {instancePath:instancePath+"/nodeStageSecretRef/namespace",schemaPath:"#/definitions/SecretReference/properties/namespace/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
+if(vErrors === null){vErrors = [err27];}
+else {vErrors.push(err27);}errors++;}}
+else {
+const err28 = {instancePath:instancePath+"/nodeStageSecretRef/namespace",schemaPath:"#/definitions/SecretReference/properties/namespace/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err28];}
+else {vErrors.push(err28);}errors++;}}
+if(data10.name !== undefined){
+let data12 = data10.name;
+if(typeof data12 === "string"){
+if(func3(data12) > 253){
+const err29 = {instancePath:instancePath+"/nodeStageSecretRef/name",schemaPath:"#/definitions/SecretReference/properties/name/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
+if(vErrors === null){vErrors = [err29];}
+else {vErrors.push(err29);}errors++;}}
+else {
+const err30 = {instancePath:instancePath+"/nodeStageSecretRef/name",schemaPath:"#/definitions/SecretReference/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err30];}
+else {vErrors.push(err30);}errors++;}}}
+else {
+const err31 = {instancePath:instancePath+"/nodeStageSecretRef",schemaPath:"#/definitions/SecretReference/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err31];}
+else {vErrors.push(err31);}errors++;}}
+if(data.nodePublishSecretRef !== undefined){
+let data13 = data.nodePublishSecretRef;
+if(data13 && typeof data13 == "object" && !Array.isArray(data13)){
+if(data13.name === undefined){
+const err32 = {instancePath:instancePath+"/nodePublishSecretRef",schemaPath:"#/definitions/SecretReference/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+if(vErrors === null){vErrors = [err32];}
+else {vErrors.push(err32);}errors++;}
+if(data13.namespace === undefined){
+const err33 = {instancePath:instancePath+"/nodePublishSecretRef",schemaPath:"#/definitions/SecretReference/required",keyword:"required",params:{missingProperty: "namespace"},message:"must have required property '"+"namespace"+"'"};
+if(vErrors === null){vErrors = [err33];}
+else {vErrors.push(err33);}errors++;}
+for(const key4 in data13){
+if(!((key4 === "namespace") || (key4 === "name"))){
+const err34 = {instancePath:instancePath+"/nodePublishSecretRef",schemaPath:"#/definitions/SecretReference/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key4},message:"must NOT have additional properties"};
+if(vErrors === null){vErrors = [err34];}
+else {vErrors.push(err34);}errors++;}}
+if(data13.namespace !== undefined){
+let data14 = data13.namespace;
+if(typeof data14 === "string"){
+if(func3(data14) > 253){
+const err35 = {instancePath:instancePath+"/nodePublishSecretRef/namespace",schemaPath:"#/definitions/SecretReference/properties/namespace/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
+if(vErrors === null){vErrors = [err35];}
+else {vErrors.push(err35);}errors++;}}
+else {
+const err36 = {instancePath:instancePath+"/nodePublishSecretRef/namespace",schemaPath:"#/definitions/SecretReference/properties/namespace/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err36];}
+else {vErrors.push(err36);}errors++;}}
+if(data13.name !== undefined){
+let data15 = data13.name;
+if(typeof data15 === "string"){
+if(func3(data15) > 253){
+const err37 = {instancePath:instancePath+"/nodePublishSecretRef/name",schemaPath:"#/definitions/SecretReference/properties/name/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
+if(vErrors === null){vErrors = [err37];}
+else {vErrors.push(err37);}errors++;}}
+else {
+const err38 = {instancePath:instancePath+"/nodePublishSecretRef/name",schemaPath:"#/definitions/SecretReference/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err38];}
+else {vErrors.push(err38);}errors++;}}}
+else {
+const err39 = {instancePath:instancePath+"/nodePublishSecretRef",schemaPath:"#/definitions/SecretReference/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err39];}
+else {vErrors.push(err39);}errors++;}}
+if(data.nodeExpandSecretRef !== undefined){
+let data16 = data.nodeExpandSecretRef;
+if(data16 && typeof data16 == "object" && !Array.isArray(data16)){
+if(data16.name === undefined){
+const err40 = {instancePath:instancePath+"/nodeExpandSecretRef",schemaPath:"#/definitions/SecretReference/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+if(vErrors === null){vErrors = [err40];}
+else {vErrors.push(err40);}errors++;}
+if(data16.namespace === undefined){
+const err41 = {instancePath:instancePath+"/nodeExpandSecretRef",schemaPath:"#/definitions/SecretReference/required",keyword:"required",params:{missingProperty: "namespace"},message:"must have required property '"+"namespace"+"'"};
+if(vErrors === null){vErrors = [err41];}
+else {vErrors.push(err41);}errors++;}
+for(const key5 in data16){
+if(!((key5 === "namespace") || (key5 === "name"))){
+const err42 = {instancePath:instancePath+"/nodeExpandSecretRef",schemaPath:"#/definitions/SecretReference/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key5},message:"must NOT have additional properties"};
+if(vErrors === null){vErrors = [err42];}
+else {vErrors.push(err42);}errors++;}}
+if(data16.namespace !== undefined){
+let data17 = data16.namespace;
+if(typeof data17 === "string"){
+if(func3(data17) > 253){
+const err43 = {instancePath:instancePath+"/nodeExpandSecretRef/namespace",schemaPath:"#/definitions/SecretReference/properties/namespace/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
+if(vErrors === null){vErrors = [err43];}
+else {vErrors.push(err43);}errors++;}}
+else {
+const err44 = {instancePath:instancePath+"/nodeExpandSecretRef/namespace",schemaPath:"#/definitions/SecretReference/properties/namespace/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err44];}
+else {vErrors.push(err44);}errors++;}}
+if(data16.name !== undefined){
+let data18 = data16.name;
+if(typeof data18 === "string"){
+if(func3(data18) > 253){
+const err45 = {instancePath:instancePath+"/nodeExpandSecretRef/name",schemaPath:"#/definitions/SecretReference/properties/name/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
+if(vErrors === null){vErrors = [err45];}
+else {vErrors.push(err45);}errors++;}}
+else {
+const err46 = {instancePath:instancePath+"/nodeExpandSecretRef/name",schemaPath:"#/definitions/SecretReference/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err46];}
+else {vErrors.push(err46);}errors++;}}}
+else {
+const err47 = {instancePath:instancePath+"/nodeExpandSecretRef",schemaPath:"#/definitions/SecretReference/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err47];}
+else {vErrors.push(err47);}errors++;}}}
+else {
+const err48 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err48];}
+else {vErrors.push(err48);}errors++;}
+validate17.errors = vErrors;
+return errors === 0;}
 function validate12(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
-if(!((((((key0 === "emptyDir") || (key0 === "hostPath")) || (key0 === "local")) || (key0 === "configMap")) || (key0 === "secret")) || (key0 === "nfs"))){
+if(!((((((((key0 === "emptyDir") || (key0 === "hostPath")) || (key0 === "local")) || (key0 === "configMap")) || (key0 === "secret")) || (key0 === "nfs")) || (key0 === "csi")) || (key0 === "persistentVolumeClaim"))){
 const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){vErrors = [err0];}
 else {vErrors.push(err0);}errors++;}}
@@ -397,14 +659,310 @@ else {vErrors.push(err26);}errors++;}}}
 else {
 const err27 = {instancePath:instancePath+"/nfs",schemaPath:"#/definitions/NFSVolumeSource/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){vErrors = [err27];}
-else {vErrors.push(err27);}errors++;}}}
-else {
-const err28 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+else {vErrors.push(err27);}errors++;}}
+if(data.csi !== undefined){
+if(!(validate17(data.csi, {instancePath:instancePath+"/csi",parentData:data,parentDataProperty:"csi",rootData}))){vErrors = vErrors === null ? validate17.errors : vErrors.concat(validate17.errors);errors = vErrors.length;}}
+if(data.persistentVolumeClaim !== undefined){
+let data15 = data.persistentVolumeClaim;
+if(data15 && typeof data15 == "object" && !Array.isArray(data15)){
+if(data15.claimName === undefined){
+const err28 = {instancePath:instancePath+"/persistentVolumeClaim",schemaPath:"#/definitions/PersistentVolumeClaimVolumeSource/required",keyword:"required",params:{missingProperty: "claimName"},message:"must have required property '"+"claimName"+"'"};
 if(vErrors === null){vErrors = [err28];}
 else {vErrors.push(err28);}errors++;}
+if(data15.namespace === undefined){
+const err29 = {instancePath:instancePath+"/persistentVolumeClaim",schemaPath:"#/definitions/PersistentVolumeClaimVolumeSource/required",keyword:"required",params:{missingProperty: "namespace"},message:"must have required property '"+"namespace"+"'"};
+if(vErrors === null){vErrors = [err29];}
+else {vErrors.push(err29);}errors++;}
+for(const key5 in data15){
+if(!(((key5 === "namespace") || (key5 === "claimName")) || (key5 === "readOnly"))){
+const err30 = {instancePath:instancePath+"/persistentVolumeClaim",schemaPath:"#/definitions/PersistentVolumeClaimVolumeSource/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key5},message:"must NOT have additional properties"};
+if(vErrors === null){vErrors = [err30];}
+else {vErrors.push(err30);}errors++;}}
+if(data15.namespace !== undefined){
+let data16 = data15.namespace;
+if(typeof data16 === "string"){
+if(func3(data16) > 253){
+const err31 = {instancePath:instancePath+"/persistentVolumeClaim/namespace",schemaPath:"#/definitions/PersistentVolumeClaimVolumeSource/properties/namespace/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
+if(vErrors === null){vErrors = [err31];}
+else {vErrors.push(err31);}errors++;}}
+else {
+const err32 = {instancePath:instancePath+"/persistentVolumeClaim/namespace",schemaPath:"#/definitions/PersistentVolumeClaimVolumeSource/properties/namespace/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err32];}
+else {vErrors.push(err32);}errors++;}}
+if(data15.claimName !== undefined){
+let data17 = data15.claimName;
+if(typeof data17 === "string"){
+if(func3(data17) > 253){
+const err33 = {instancePath:instancePath+"/persistentVolumeClaim/claimName",schemaPath:"#/definitions/PersistentVolumeClaimVolumeSource/properties/claimName/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
+if(vErrors === null){vErrors = [err33];}
+else {vErrors.push(err33);}errors++;}}
+else {
+const err34 = {instancePath:instancePath+"/persistentVolumeClaim/claimName",schemaPath:"#/definitions/PersistentVolumeClaimVolumeSource/properties/claimName/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err34];}
+else {vErrors.push(err34);}errors++;}}
+if(data15.readOnly !== undefined){
+if(typeof data15.readOnly !== "boolean"){
+const err35 = {instancePath:instancePath+"/persistentVolumeClaim/readOnly",schemaPath:"#/definitions/PersistentVolumeClaimVolumeSource/properties/readOnly/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){vErrors = [err35];}
+else {vErrors.push(err35);}errors++;}}}
+else {
+const err36 = {instancePath:instancePath+"/persistentVolumeClaim",schemaPath:"#/definitions/PersistentVolumeClaimVolumeSource/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err36];}
+else {vErrors.push(err36);}errors++;}}}
+else {
+const err37 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err37];}
+else {vErrors.push(err37);}errors++;}
 validate12.errors = vErrors;
 return errors === 0;}
-function validate18(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+const schema31 = {"type":"object","required":["accessMode","driver","volumeHandle"],"properties":{"driver":{"type":"string","maxLength":63,"rules":[{"message":"must be the name of a CSI driver: at most 63 letters, digits, '-' or '.', a letter or digit at both ends","matches":"^[A-Za-z0-9]([-A-Za-z0-9.]{0,61}[A-Za-z0-9])?$"}]},"volumeHandle":{"type":"string","maxLength":512,"rules":[{"message":"must be the driver's name of the volume, without control characters","matches":"^[^\\p{Cc}]+$"}]},"readOnly":{"type":"boolean"},"fsType":{"type":"string","maxLength":32,"rules":[{"message":"must be the name of a file system in lower case, such as ext4 or xfs","matches":"^[a-z0-9][a-z0-9_-]*$"}]},"accessMode":{"type":"string","enum":["ReadWriteOnce","ReadOnlyMany","ReadWriteMany","ReadWriteOncePod"]},"mountOptions":{"type":"array","maxItems":32,"items":{"type":"string","maxLength":256}},"volumeAttributes":{"type":"object","maxProperties":24,"additionalProperties":{"type":"string","maxLength":512},"rules":[{"message":"each key may have at most 128 characters"}]},"nodeStageSecretRef":{"$ref":"#/definitions/SecretReference"},"nodePublishSecretRef":{"$ref":"#/definitions/SecretReference"},"nodeExpandSecretRef":{"$ref":"#/definitions/SecretReference"}},"additionalProperties":false};
+function validate21(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.accessMode === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "accessMode"},message:"must have required property '"+"accessMode"+"'"};
+if(vErrors === null){vErrors = [err0];}
+else {vErrors.push(err0);}errors++;}
+if(data.driver === undefined){
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "driver"},message:"must have required property '"+"driver"+"'"};
+if(vErrors === null){vErrors = [err1];}
+else {vErrors.push(err1);}errors++;}
+if(data.volumeHandle === undefined){
+const err2 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "volumeHandle"},message:"must have required property '"+"volumeHandle"+"'"};
+if(vErrors === null){vErrors = [err2];}
+else {vErrors.push(err2);}errors++;}
+for(const key0 in data){
+if(!(func2.call(schema31.properties, key0))){
+const err3 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+if(vErrors === null){vErrors = [err3];}
+else {vErrors.push(err3);}errors++;}}
+if(data.driver !== undefined){
+let data0 = data.driver;
+if(typeof data0 === "string"){
+if(func3(data0) > 63){
+const err4 = {instancePath:instancePath+"/driver",schemaPath:"#/properties/driver/maxLength",keyword:"maxLength",params:{limit: 63},message:"must NOT have more than 63 characters"};
+if(vErrors === null){vErrors = [err4];}
+else {vErrors.push(err4);}errors++;}}
+else {
+const err5 = {instancePath:instancePath+"/driver",schemaPath:"#/properties/driver/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err5];}
+else {vErrors.push(err5);}errors++;}}
+if(data.volumeHandle !== undefined){
+let data1 = data.volumeHandle;
+if(typeof data1 === "string"){
+if(func3(data1) > 512){
+const err6 = {instancePath:instancePath+"/volumeHandle",schemaPath:"#/properties/volumeHandle/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"};
+if(vErrors === null){vErrors = [err6];}
+else {vErrors.push(err6);}errors++;}}
+else {
+const err7 = {instancePath:instancePath+"/volumeHandle",schemaPath:"#/properties/volumeHandle/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err7];}
+else {vErrors.push(err7);}errors++;}}
+if(data.readOnly !== undefined){
+if(typeof data.readOnly !== "boolean"){
+const err8 = {instancePath:instancePath+"/readOnly",schemaPath:"#/properties/readOnly/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){vErrors = [err8];}
+else {vErrors.push(err8);}errors++;}}
+if(data.fsType !== undefined){
+let data3 = data.fsType;
+if(typeof data3 === "string"){
+if(func3(data3) > 32){
+const err9 = {instancePath:instancePath+"/fsType",schemaPath:"#/properties/fsType/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"};
+if(vErrors === null){vErrors = [err9];}
+else {vErrors.push(err9);}errors++;}}
+else {
+const err10 = {instancePath:instancePath+"/fsType",schemaPath:"#/properties/fsType/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err10];}
+else {vErrors.push(err10);}errors++;}}
+if(data.accessMode !== undefined){
+let data4 = data.accessMode;
+if(typeof data4 !== "string"){
+const err11 = {instancePath:instancePath+"/accessMode",schemaPath:"#/properties/accessMode/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err11];}
+else {vErrors.push(err11);}errors++;}
+if(!((((data4 === "ReadWriteOnce") || (data4 === "ReadOnlyMany")) || (data4 === "ReadWriteMany")) || (data4 === "ReadWriteOncePod"))){
+const err12 = {instancePath:instancePath+"/accessMode",schemaPath:"#/properties/accessMode/enum",keyword:"enum",params:{allowedValues: schema31.properties.accessMode.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){vErrors = [err12];}
+else {vErrors.push(err12);}errors++;}}
+if(data.mountOptions !== undefined){
+let data5 = data.mountOptions;
+if(Array.isArray(data5)){
+if(data5.length > 32){
+const err13 = {instancePath:instancePath+"/mountOptions",schemaPath:"#/properties/mountOptions/maxItems",keyword:"maxItems",params:{limit: 32},message:"must NOT have more than 32 items"};
+if(vErrors === null){vErrors = [err13];}
+else {vErrors.push(err13);}errors++;}
+const len0 = data5.length;
+for(let i0=0; i0<len0; i0++){
+let data6 = data5[i0];
+if(typeof data6 === "string"){
+if(func3(data6) > 256){
+const err14 = {instancePath:instancePath+"/mountOptions/" + i0,schemaPath:"#/properties/mountOptions/items/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"};
+if(vErrors === null){vErrors = [err14];}
+else {vErrors.push(err14);}errors++;}}
+else {
+const err15 = {instancePath:instancePath+"/mountOptions/" + i0,schemaPath:"#/properties/mountOptions/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err15];}
+else {vErrors.push(err15);}errors++;}}}
+else {
+const err16 = {instancePath:instancePath+"/mountOptions",schemaPath:"#/properties/mountOptions/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){vErrors = [err16];}
+else {vErrors.push(err16);}errors++;}}
+if(data.volumeAttributes !== undefined){
+let data7 = data.volumeAttributes;
+if(data7 && typeof data7 == "object" && !Array.isArray(data7)){
+if(Object.keys(data7).length > 24){
+const err17 = {instancePath:instancePath+"/volumeAttributes",schemaPath:"#/properties/volumeAttributes/maxProperties",keyword:"maxProperties",params:{limit: 24},message:"must NOT have more than 24 properties"};
+if(vErrors === null){vErrors = [err17];}
+else {vErrors.push(err17);}errors++;}
+for(const key1 in data7){
+let data8 = data7[key1];
+if(typeof data8 === "string"){
+if(func3(data8) > 512){
+const err18 = {instancePath:instancePath+"/volumeAttributes/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/volumeAttributes/additionalProperties/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"};
+if(vErrors === null){vErrors = [err18];}
+else {vErrors.push(err18);}errors++;}}
+else {
+const err19 = {instancePath:instancePath+"/volumeAttributes/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/volumeAttributes/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err19];}
+else {vErrors.push(err19);}errors++;}}}
+else {
+const err20 = {instancePath:instancePath+"/volumeAttributes",schemaPath:"#/properties/volumeAttributes/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err20];}
+else {vErrors.push(err20);}errors++;}}
+if(data.nodeStageSecretRef !== undefined){
+let data9 = data.nodeStageSecretRef;
+if(data9 && typeof data9 == "object" && !Array.isArray(data9)){
+if(data9.name === undefined){
+const err21 = {instancePath:instancePath+"/nodeStageSecretRef",schemaPath:"#/definitions/SecretReference/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+if(vErrors === null){vErrors = [err21];}
+else {vErrors.push(err21);}errors++;}
+if(data9.namespace === undefined){
+const err22 = {instancePath:instancePath+"/nodeStageSecretRef",schemaPath:"#/definitions/SecretReference/required",keyword:"required",params:{missingProperty: "namespace"},message:"must have required property '"+"namespace"+"'"};
+if(vErrors === null){vErrors = [err22];}
+else {vErrors.push(err22);}errors++;}
+for(const key2 in data9){
+if(!((key2 === "namespace") || (key2 === "name"))){
+const err23 = {instancePath:instancePath+"/nodeStageSecretRef",schemaPath:"#/definitions/SecretReference/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties"};
+if(vErrors === null){vErrors = [err23];}
+else {vErrors.push(err23);}errors++;}}
+if(data9.namespace !== undefined){
+let data10 = data9.namespace;
+if(typeof data10 === "string"){
+if(func3(data10) > 253){
+const err24 = {instancePath:instancePath+"/nodeStageSecretRef/namespace",schemaPath:"#/definitions/SecretReference/properties/namespace/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
+if(vErrors === null){vErrors = [err24];}
+else {vErrors.push(err24);}errors++;}}
+else {
+const err25 = {instancePath:instancePath+"/nodeStageSecretRef/namespace",schemaPath:"#/definitions/SecretReference/properties/namespace/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err25];}
+else {vErrors.push(err25);}errors++;}}
+if(data9.name !== undefined){
+let data11 = data9.name;
+if(typeof data11 === "string"){
+if(func3(data11) > 253){
+const err26 = {instancePath:instancePath+"/nodeStageSecretRef/name",schemaPath:"#/definitions/SecretReference/properties/name/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
+if(vErrors === null){vErrors = [err26];}
+else {vErrors.push(err26);}errors++;}}
+else {
+const err27 = {instancePath:instancePath+"/nodeStageSecretRef/name",schemaPath:"#/definitions/SecretReference/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err27];}
+else {vErrors.push(err27);}errors++;}}}
+else {
+const err28 = {instancePath:instancePath+"/nodeStageSecretRef",schemaPath:"#/definitions/SecretReference/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err28];}
+else {vErrors.push(err28);}errors++;}}
+if(data.nodePublishSecretRef !== undefined){
+let data12 = data.nodePublishSecretRef;
+if(data12 && typeof data12 == "object" && !Array.isArray(data12)){
+if(data12.name === undefined){
+const err29 = {instancePath:instancePath+"/nodePublishSecretRef",schemaPath:"#/definitions/SecretReference/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+if(vErrors === null){vErrors = [err29];}
+else {vErrors.push(err29);}errors++;}
+if(data12.namespace === undefined){
+const err30 = {instancePath:instancePath+"/nodePublishSecretRef",schemaPath:"#/definitions/SecretReference/required",keyword:"required",params:{missingProperty: "namespace"},message:"must have required property '"+"namespace"+"'"};
+if(vErrors === null){vErrors = [err30];}
+else {vErrors.push(err30);}errors++;}
+for(const key3 in data12){
+if(!((key3 === "namespace") || (key3 === "name"))){
+const err31 = {instancePath:instancePath+"/nodePublishSecretRef",schemaPath:"#/definitions/SecretReference/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key3},message:"must NOT have additional properties"};
+if(vErrors === null){vErrors = [err31];}
+else {vErrors.push(err31);}errors++;}}
+if(data12.namespace !== undefined){
+let data13 = data12.namespace;
+if(typeof data13 === "string"){
+if(func3(data13) > 253){
+const err32 = {instancePath:instancePath+"/nodePublishSecretRef/namespace",schemaPath:"#/definitions/SecretReference/properties/namespace/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
+if(vErrors === null){vErrors = [err32];}
+else {vErrors.push(err32);}errors++;}}
+else {
+const err33 = {instancePath:instancePath+"/nodePublishSecretRef/namespace",schemaPath:"#/definitions/SecretReference/properties/namespace/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err33];}
+else {vErrors.push(err33);}errors++;}}
+if(data12.name !== undefined){
+let data14 = data12.name;
+if(typeof data14 === "string"){
+if(func3(data14) > 253){
+const err34 = {instancePath:instancePath+"/nodePublishSecretRef/name",schemaPath:"#/definitions/SecretReference/properties/name/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
+if(vErrors === null){vErrors = [err34];}
+else {vErrors.push(err34);}errors++;}}
+else {
+const err35 = {instancePath:instancePath+"/nodePublishSecretRef/name",schemaPath:"#/definitions/SecretReference/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err35];}
+else {vErrors.push(err35);}errors++;}}}
+else {
+const err36 = {instancePath:instancePath+"/nodePublishSecretRef",schemaPath:"#/definitions/SecretReference/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err36];}
+else {vErrors.push(err36);}errors++;}}
+if(data.nodeExpandSecretRef !== undefined){
+let data15 = data.nodeExpandSecretRef;
+if(data15 && typeof data15 == "object" && !Array.isArray(data15)){
+if(data15.name === undefined){
+const err37 = {instancePath:instancePath+"/nodeExpandSecretRef",schemaPath:"#/definitions/SecretReference/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+if(vErrors === null){vErrors = [err37];}
+else {vErrors.push(err37);}errors++;}
+if(data15.namespace === undefined){
+const err38 = {instancePath:instancePath+"/nodeExpandSecretRef",schemaPath:"#/definitions/SecretReference/required",keyword:"required",params:{missingProperty: "namespace"},message:"must have required property '"+"namespace"+"'"};
+if(vErrors === null){vErrors = [err38];}
+else {vErrors.push(err38);}errors++;}
+for(const key4 in data15){
+if(!((key4 === "namespace") || (key4 === "name"))){
+const err39 = {instancePath:instancePath+"/nodeExpandSecretRef",schemaPath:"#/definitions/SecretReference/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key4},message:"must NOT have additional properties"};
+if(vErrors === null){vErrors = [err39];}
+else {vErrors.push(err39);}errors++;}}
+if(data15.namespace !== undefined){
+let data16 = data15.namespace;
+if(typeof data16 === "string"){
+if(func3(data16) > 253){
+const err40 = {instancePath:instancePath+"/nodeExpandSecretRef/namespace",schemaPath:"#/definitions/SecretReference/properties/namespace/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
+if(vErrors === null){vErrors = [err40];}
+else {vErrors.push(err40);}errors++;}}
+else {
+const err41 = {instancePath:instancePath+"/nodeExpandSecretRef/namespace",schemaPath:"#/definitions/SecretReference/properties/namespace/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err41];}
+else {vErrors.push(err41);}errors++;}}
+if(data15.name !== undefined){
+let data17 = data15.name;
+if(typeof data17 === "string"){
+if(func3(data17) > 253){
+const err42 = {instancePath:instancePath+"/nodeExpandSecretRef/name",schemaPath:"#/definitions/SecretReference/properties/name/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
+if(vErrors === null){vErrors = [err42];}
+else {vErrors.push(err42);}errors++;}}
+else {
+const err43 = {instancePath:instancePath+"/nodeExpandSecretRef/name",schemaPath:"#/definitions/SecretReference/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err43];}
+else {vErrors.push(err43);}errors++;}}}
+else {
+const err44 = {instancePath:instancePath+"/nodeExpandSecretRef",schemaPath:"#/definitions/SecretReference/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err44];}
+else {vErrors.push(err44);}errors++;}}}
+else {
+const err45 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err45];}
+else {vErrors.push(err45);}errors++;}
+validate21.errors = vErrors;
+return errors === 0;}
+function validate20(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -413,7 +971,7 @@ const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{mi
 if(vErrors === null){vErrors = [err0];}
 else {vErrors.push(err0);}errors++;}
 for(const key0 in data){
-if(!((key0 === "id") || (key0 === "volumeAttachment"))){
+if(!(((((key0 === "id") || (key0 === "volumeAttachment")) || (key0 === "persistentVolume")) || (key0 === "csi")) || (key0 === "publishContext"))){
 const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){vErrors = [err1];}
 else {vErrors.push(err1);}errors++;}}
@@ -469,15 +1027,81 @@ else {vErrors.push(err10);}errors++;}}}
 else {
 const err11 = {instancePath:instancePath+"/volumeAttachment",schemaPath:"#/definitions/GrantedVolumeAttachment/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){vErrors = [err11];}
-else {vErrors.push(err11);}errors++;}}}
-else {
-const err12 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+else {vErrors.push(err11);}errors++;}}
+if(data.persistentVolume !== undefined){
+let data4 = data.persistentVolume;
+if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
+if(data4.name === undefined){
+const err12 = {instancePath:instancePath+"/persistentVolume",schemaPath:"#/definitions/GrantedObject/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
 if(vErrors === null){vErrors = [err12];}
 else {vErrors.push(err12);}errors++;}
-validate18.errors = vErrors;
+if(data4.uid === undefined){
+const err13 = {instancePath:instancePath+"/persistentVolume",schemaPath:"#/definitions/GrantedObject/required",keyword:"required",params:{missingProperty: "uid"},message:"must have required property '"+"uid"+"'"};
+if(vErrors === null){vErrors = [err13];}
+else {vErrors.push(err13);}errors++;}
+for(const key2 in data4){
+if(!((key2 === "name") || (key2 === "uid"))){
+const err14 = {instancePath:instancePath+"/persistentVolume",schemaPath:"#/definitions/GrantedObject/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties"};
+if(vErrors === null){vErrors = [err14];}
+else {vErrors.push(err14);}errors++;}}
+if(data4.name !== undefined){
+let data5 = data4.name;
+if(typeof data5 === "string"){
+if(func3(data5) > 253){
+const err15 = {instancePath:instancePath+"/persistentVolume/name",schemaPath:"#/definitions/GrantedObject/properties/name/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
+if(vErrors === null){vErrors = [err15];}
+else {vErrors.push(err15);}errors++;}}
+else {
+const err16 = {instancePath:instancePath+"/persistentVolume/name",schemaPath:"#/definitions/GrantedObject/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err16];}
+else {vErrors.push(err16);}errors++;}}
+if(data4.uid !== undefined){
+let data6 = data4.uid;
+if(typeof data6 === "string"){
+if(func3(data6) > 64){
+const err17 = {instancePath:instancePath+"/persistentVolume/uid",schemaPath:"#/definitions/GrantedObject/properties/uid/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(vErrors === null){vErrors = [err17];}
+else {vErrors.push(err17);}errors++;}}
+else {
+const err18 = {instancePath:instancePath+"/persistentVolume/uid",schemaPath:"#/definitions/GrantedObject/properties/uid/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err18];}
+else {vErrors.push(err18);}errors++;}}}
+else {
+const err19 = {instancePath:instancePath+"/persistentVolume",schemaPath:"#/definitions/GrantedObject/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err19];}
+else {vErrors.push(err19);}errors++;}}
+if(data.csi !== undefined){
+if(!(validate21(data.csi, {instancePath:instancePath+"/csi",parentData:data,parentDataProperty:"csi",rootData}))){vErrors = vErrors === null ? validate21.errors : vErrors.concat(validate21.errors);errors = vErrors.length;}}
+if(data.publishContext !== undefined){
+let data8 = data.publishContext;
+if(data8 && typeof data8 == "object" && !Array.isArray(data8)){
+if(Object.keys(data8).length > 32){
+const err20 = {instancePath:instancePath+"/publishContext",schemaPath:"#/properties/publishContext/maxProperties",keyword:"maxProperties",params:{limit: 32},message:"must NOT have more than 32 properties"};
+if(vErrors === null){vErrors = [err20];}
+else {vErrors.push(err20);}errors++;}
+for(const key3 in data8){
+let data9 = data8[key3];
+if(typeof data9 === "string"){
+if(func3(data9) > 1024){
+const err21 = {instancePath:instancePath+"/publishContext/" + key3.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/publishContext/additionalProperties/maxLength",keyword:"maxLength",params:{limit: 1024},message:"must NOT have more than 1024 characters"};
+if(vErrors === null){vErrors = [err21];}
+else {vErrors.push(err21);}errors++;}}
+else {
+const err22 = {instancePath:instancePath+"/publishContext/" + key3.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/publishContext/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err22];}
+else {vErrors.push(err22);}errors++;}}}
+else {
+const err23 = {instancePath:instancePath+"/publishContext",schemaPath:"#/properties/publishContext/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err23];}
+else {vErrors.push(err23);}errors++;}}}
+else {
+const err24 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err24];}
+else {vErrors.push(err24);}errors++;}
+validate20.errors = vErrors;
 return errors === 0;}
-const schema25 = {"type":"object","required":["kind","name","uid"],"properties":{"kind":{"type":"string","enum":["NodeVolumeSet"]},"name":{"type":"string","maxLength":253,"rules":[{"message":"must be the name of an object: lower-case letters, digits, '-' or '.', a letter or digit at both ends and beside each '.'","matches":"^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"}]},"uid":{"type":"string","maxLength":64,"rules":[{"message":"must not be empty"}]}},"additionalProperties":false};
-function validate20(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+const schema36 = {"type":"object","required":["kind","name","uid"],"properties":{"kind":{"type":"string","enum":["NodeVolumeSet"]},"name":{"type":"string","maxLength":253,"rules":[{"message":"must be the name of an object: lower-case letters, digits, '-' or '.', a letter or digit at both ends and beside each '.'","matches":"^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"}]},"uid":{"type":"string","maxLength":64,"rules":[{"message":"must not be empty"}]}},"additionalProperties":false};
+function validate24(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -541,7 +1165,7 @@ const err11 = {instancePath:instancePath+"/requester/kind",schemaPath:"#/definit
 if(vErrors === null){vErrors = [err11];}
 else {vErrors.push(err11);}errors++;}
 if(!(data2 === "NodeVolumeSet")){
-const err12 = {instancePath:instancePath+"/requester/kind",schemaPath:"#/definitions/Requester/properties/kind/enum",keyword:"enum",params:{allowedValues: schema25.properties.kind.enum},message:"must be equal to one of the allowed values"};
+const err12 = {instancePath:instancePath+"/requester/kind",schemaPath:"#/definitions/Requester/properties/kind/enum",keyword:"enum",params:{allowedValues: schema36.properties.kind.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){vErrors = [err12];}
 else {vErrors.push(err12);}errors++;}}
 if(data1.name !== undefined){
@@ -612,7 +1236,7 @@ else {
 const err25 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){vErrors = [err25];}
 else {vErrors.push(err25);}errors++;}
-validate20.errors = vErrors;
+validate24.errors = vErrors;
 return errors === 0;}
 function validate11(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -769,109 +1393,120 @@ const err29 = {instancePath:instancePath+"/mountOptions",schemaPath:"#/propertie
 if(vErrors === null){vErrors = [err29];}
 else {vErrors.push(err29);}errors++;}}
 if(data.grant !== undefined){
-if(!(validate18(data.grant, {instancePath:instancePath+"/grant",parentData:data,parentDataProperty:"grant",rootData}))){vErrors = vErrors === null ? validate18.errors : vErrors.concat(validate18.errors);errors = vErrors.length;}}
-if(data.mounts !== undefined){
-let data11 = data.mounts;
-if(Array.isArray(data11)){
-if(data11.length > 64){
-const err30 = {instancePath:instancePath+"/mounts",schemaPath:"#/properties/mounts/maxItems",keyword:"maxItems",params:{limit: 64},message:"must NOT have more than 64 items"};
+if(!(validate20(data.grant, {instancePath:instancePath+"/grant",parentData:data,parentDataProperty:"grant",rootData}))){vErrors = vErrors === null ? validate20.errors : vErrors.concat(validate20.errors);errors = vErrors.length;}}
+if(data.capacityBytes !== undefined){
+let data11 = data.capacityBytes;
+if(typeof data11 === "string"){
+if(func3(data11) > 19){
+const err30 = {instancePath:instancePath+"/capacityBytes",schemaPath:"#/properties/capacityBytes/maxLength",keyword:"maxLength",params:{limit: 19},message:"must NOT have more than 19 characters"};
 if(vErrors === null){vErrors = [err30];}
-else {vErrors.push(err30);}errors++;}
-const len1 = data11.length;
-for(let i1=0; i1<len1; i1++){
-if(!(validate20(data11[i1], {instancePath:instancePath+"/mounts/" + i1,parentData:data11,parentDataProperty:i1,rootData}))){vErrors = vErrors === null ? validate20.errors : vErrors.concat(validate20.errors);errors = vErrors.length;}}}
+else {vErrors.push(err30);}errors++;}}
 else {
-const err31 = {instancePath:instancePath+"/mounts",schemaPath:"#/properties/mounts/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err31 = {instancePath:instancePath+"/capacityBytes",schemaPath:"#/properties/capacityBytes/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err31];}
 else {vErrors.push(err31);}errors++;}}
-let data13 = data.unmountPolicy;
-if(data13 && typeof data13 == "object" && !Array.isArray(data13)){
-if(data13.max === undefined){data13.max = "Normal";}
-if(data13.timeoutSeconds === undefined){data13.timeoutSeconds = 90;}
-if(data13.max === undefined){
-const err32 = {instancePath:instancePath+"/unmountPolicy",schemaPath:"#/definitions/UnmountPolicy/required",keyword:"required",params:{missingProperty: "max"},message:"must have required property '"+"max"+"'"};
+if(data.mounts !== undefined){
+let data12 = data.mounts;
+if(Array.isArray(data12)){
+if(data12.length > 64){
+const err32 = {instancePath:instancePath+"/mounts",schemaPath:"#/properties/mounts/maxItems",keyword:"maxItems",params:{limit: 64},message:"must NOT have more than 64 items"};
 if(vErrors === null){vErrors = [err32];}
 else {vErrors.push(err32);}errors++;}
-if(data13.timeoutSeconds === undefined){
-const err33 = {instancePath:instancePath+"/unmountPolicy",schemaPath:"#/definitions/UnmountPolicy/required",keyword:"required",params:{missingProperty: "timeoutSeconds"},message:"must have required property '"+"timeoutSeconds"+"'"};
+const len1 = data12.length;
+for(let i1=0; i1<len1; i1++){
+if(!(validate24(data12[i1], {instancePath:instancePath+"/mounts/" + i1,parentData:data12,parentDataProperty:i1,rootData}))){vErrors = vErrors === null ? validate24.errors : vErrors.concat(validate24.errors);errors = vErrors.length;}}}
+else {
+const err33 = {instancePath:instancePath+"/mounts",schemaPath:"#/properties/mounts/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){vErrors = [err33];}
-else {vErrors.push(err33);}errors++;}
-for(const key1 in data13){
-if(!((key1 === "max") || (key1 === "timeoutSeconds"))){
-const err34 = {instancePath:instancePath+"/unmountPolicy",schemaPath:"#/definitions/UnmountPolicy/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
+else {vErrors.push(err33);}errors++;}}
+let data14 = data.unmountPolicy;
+if(data14 && typeof data14 == "object" && !Array.isArray(data14)){
+if(data14.max === undefined){data14.max = "Normal";}
+if(data14.timeoutSeconds === undefined){data14.timeoutSeconds = 90;}
+if(data14.max === undefined){
+const err34 = {instancePath:instancePath+"/unmountPolicy",schemaPath:"#/definitions/UnmountPolicy/required",keyword:"required",params:{missingProperty: "max"},message:"must have required property '"+"max"+"'"};
 if(vErrors === null){vErrors = [err34];}
-else {vErrors.push(err34);}errors++;}}
-let data14 = data13.max;
-if(typeof data14 !== "string"){
-const err35 = {instancePath:instancePath+"/unmountPolicy/max",schemaPath:"#/definitions/UnmountPolicy/properties/max/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {vErrors.push(err34);}errors++;}
+if(data14.timeoutSeconds === undefined){
+const err35 = {instancePath:instancePath+"/unmountPolicy",schemaPath:"#/definitions/UnmountPolicy/required",keyword:"required",params:{missingProperty: "timeoutSeconds"},message:"must have required property '"+"timeoutSeconds"+"'"};
 if(vErrors === null){vErrors = [err35];}
 else {vErrors.push(err35);}errors++;}
-if(!(((data14 === "Normal") || (data14 === "Force")) || (data14 === "Lazy"))){
-const err36 = {instancePath:instancePath+"/unmountPolicy/max",schemaPath:"#/definitions/UnmountPolicy/properties/max/enum",keyword:"enum",params:{allowedValues: schema26.properties.max.enum},message:"must be equal to one of the allowed values"};
+for(const key1 in data14){
+if(!((key1 === "max") || (key1 === "timeoutSeconds"))){
+const err36 = {instancePath:instancePath+"/unmountPolicy",schemaPath:"#/definitions/UnmountPolicy/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
 if(vErrors === null){vErrors = [err36];}
-else {vErrors.push(err36);}errors++;}
-let data15 = data13.timeoutSeconds;
-if(!(((typeof data15 == "number") && (!(data15 % 1) && !isNaN(data15))) && (isFinite(data15)))){
-const err37 = {instancePath:instancePath+"/unmountPolicy/timeoutSeconds",schemaPath:"#/definitions/UnmountPolicy/properties/timeoutSeconds/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+else {vErrors.push(err36);}errors++;}}
+let data15 = data14.max;
+if(typeof data15 !== "string"){
+const err37 = {instancePath:instancePath+"/unmountPolicy/max",schemaPath:"#/definitions/UnmountPolicy/properties/max/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err37];}
-else {vErrors.push(err37);}errors++;}}
-else {
-const err38 = {instancePath:instancePath+"/unmountPolicy",schemaPath:"#/definitions/UnmountPolicy/type",keyword:"type",params:{type: "object"},message:"must be object"};
+else {vErrors.push(err37);}errors++;}
+if(!(((data15 === "Normal") || (data15 === "Force")) || (data15 === "Lazy"))){
+const err38 = {instancePath:instancePath+"/unmountPolicy/max",schemaPath:"#/definitions/UnmountPolicy/properties/max/enum",keyword:"enum",params:{allowedValues: schema37.properties.max.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){vErrors = [err38];}
 else {vErrors.push(err38);}errors++;}
-let data16 = data.deletionPolicy;
-if(typeof data16 !== "string"){
-const err39 = {instancePath:instancePath+"/deletionPolicy",schemaPath:"#/properties/deletionPolicy/type",keyword:"type",params:{type: "string"},message:"must be string"};
+let data16 = data14.timeoutSeconds;
+if(!(((typeof data16 == "number") && (!(data16 % 1) && !isNaN(data16))) && (isFinite(data16)))){
+const err39 = {instancePath:instancePath+"/unmountPolicy/timeoutSeconds",schemaPath:"#/definitions/UnmountPolicy/properties/timeoutSeconds/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){vErrors = [err39];}
-else {vErrors.push(err39);}errors++;}
-if(!((data16 === "Unmount") || (data16 === "Retain"))){
-const err40 = {instancePath:instancePath+"/deletionPolicy",schemaPath:"#/properties/deletionPolicy/enum",keyword:"enum",params:{allowedValues: schema12.properties.deletionPolicy.enum},message:"must be equal to one of the allowed values"};
+else {vErrors.push(err39);}errors++;}}
+else {
+const err40 = {instancePath:instancePath+"/unmountPolicy",schemaPath:"#/definitions/UnmountPolicy/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){vErrors = [err40];}
 else {vErrors.push(err40);}errors++;}
-let data17 = data.adopt;
+let data17 = data.deletionPolicy;
 if(typeof data17 !== "string"){
-const err41 = {instancePath:instancePath+"/adopt",schemaPath:"#/properties/adopt/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err41 = {instancePath:instancePath+"/deletionPolicy",schemaPath:"#/properties/deletionPolicy/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err41];}
 else {vErrors.push(err41);}errors++;}
-if(!((data17 === "Never") || (data17 === "IfSame"))){
-const err42 = {instancePath:instancePath+"/adopt",schemaPath:"#/properties/adopt/enum",keyword:"enum",params:{allowedValues: schema12.properties.adopt.enum},message:"must be equal to one of the allowed values"};
+if(!((data17 === "Unmount") || (data17 === "Retain"))){
+const err42 = {instancePath:instancePath+"/deletionPolicy",schemaPath:"#/properties/deletionPolicy/enum",keyword:"enum",params:{allowedValues: schema12.properties.deletionPolicy.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){vErrors = [err42];}
 else {vErrors.push(err42);}errors++;}
-let data18 = data.nodeLossPolicy;
-if(data18 && typeof data18 == "object" && !Array.isArray(data18)){
-if(data18.type === undefined){data18.type = "Never";}
-if(data18.type === undefined){
-const err43 = {instancePath:instancePath+"/nodeLossPolicy",schemaPath:"#/definitions/NodeLossPolicy/required",keyword:"required",params:{missingProperty: "type"},message:"must have required property '"+"type"+"'"};
+let data18 = data.adopt;
+if(typeof data18 !== "string"){
+const err43 = {instancePath:instancePath+"/adopt",schemaPath:"#/properties/adopt/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err43];}
 else {vErrors.push(err43);}errors++;}
-for(const key2 in data18){
-if(!((key2 === "type") || (key2 === "minutes"))){
-const err44 = {instancePath:instancePath+"/nodeLossPolicy",schemaPath:"#/definitions/NodeLossPolicy/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties"};
+if(!((data18 === "Never") || (data18 === "IfSame"))){
+const err44 = {instancePath:instancePath+"/adopt",schemaPath:"#/properties/adopt/enum",keyword:"enum",params:{allowedValues: schema12.properties.adopt.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){vErrors = [err44];}
-else {vErrors.push(err44);}errors++;}}
-let data19 = data18.type;
-if(typeof data19 !== "string"){
-const err45 = {instancePath:instancePath+"/nodeLossPolicy/type",schemaPath:"#/definitions/NodeLossPolicy/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {vErrors.push(err44);}errors++;}
+let data19 = data.nodeLossPolicy;
+if(data19 && typeof data19 == "object" && !Array.isArray(data19)){
+if(data19.type === undefined){data19.type = "Never";}
+if(data19.type === undefined){
+const err45 = {instancePath:instancePath+"/nodeLossPolicy",schemaPath:"#/definitions/NodeLossPolicy/required",keyword:"required",params:{missingProperty: "type"},message:"must have required property '"+"type"+"'"};
 if(vErrors === null){vErrors = [err45];}
 else {vErrors.push(err45);}errors++;}
-if(!((data19 === "Never") || (data19 === "AfterTimeout"))){
-const err46 = {instancePath:instancePath+"/nodeLossPolicy/type",schemaPath:"#/definitions/NodeLossPolicy/properties/type/enum",keyword:"enum",params:{allowedValues: schema27.properties.type.enum},message:"must be equal to one of the allowed values"};
+for(const key2 in data19){
+if(!((key2 === "type") || (key2 === "minutes"))){
+const err46 = {instancePath:instancePath+"/nodeLossPolicy",schemaPath:"#/definitions/NodeLossPolicy/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties"};
 if(vErrors === null){vErrors = [err46];}
-else {vErrors.push(err46);}errors++;}
-if(data18.minutes !== undefined){
-let data20 = data18.minutes;
-if(!(((typeof data20 == "number") && (!(data20 % 1) && !isNaN(data20))) && (isFinite(data20)))){
-const err47 = {instancePath:instancePath+"/nodeLossPolicy/minutes",schemaPath:"#/definitions/NodeLossPolicy/properties/minutes/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+else {vErrors.push(err46);}errors++;}}
+let data20 = data19.type;
+if(typeof data20 !== "string"){
+const err47 = {instancePath:instancePath+"/nodeLossPolicy/type",schemaPath:"#/definitions/NodeLossPolicy/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err47];}
-else {vErrors.push(err47);}errors++;}}}
-else {
-const err48 = {instancePath:instancePath+"/nodeLossPolicy",schemaPath:"#/definitions/NodeLossPolicy/type",keyword:"type",params:{type: "object"},message:"must be object"};
+else {vErrors.push(err47);}errors++;}
+if(!((data20 === "Never") || (data20 === "AfterTimeout"))){
+const err48 = {instancePath:instancePath+"/nodeLossPolicy/type",schemaPath:"#/definitions/NodeLossPolicy/properties/type/enum",keyword:"enum",params:{allowedValues: schema38.properties.type.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){vErrors = [err48];}
-else {vErrors.push(err48);}errors++;}}
-else {
-const err49 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+else {vErrors.push(err48);}errors++;}
+if(data19.minutes !== undefined){
+let data21 = data19.minutes;
+if(!(((typeof data21 == "number") && (!(data21 % 1) && !isNaN(data21))) && (isFinite(data21)))){
+const err49 = {instancePath:instancePath+"/nodeLossPolicy/minutes",schemaPath:"#/definitions/NodeLossPolicy/properties/minutes/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){vErrors = [err49];}
-else {vErrors.push(err49);}errors++;}
+else {vErrors.push(err49);}errors++;}}}
+else {
+const err50 = {instancePath:instancePath+"/nodeLossPolicy",schemaPath:"#/definitions/NodeLossPolicy/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err50];}
+else {vErrors.push(err50);}errors++;}}
+else {
+const err51 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err51];}
+else {vErrors.push(err51);}errors++;}
 validate11.errors = vErrors;
 return errors === 0;}
 function validate10(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){

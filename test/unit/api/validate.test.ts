@@ -81,8 +81,8 @@ describe("parseIntent", () => {
     ],
     [
       "an unknown source",
-      intent({ source: { csi: { driver: "a" } } }),
-      { path: ".spec.source.csi", message: notUnderstood },
+      intent({ source: { iscsi: { lun: 0 } } }),
+      { path: ".spec.source.iscsi", message: notUnderstood },
     ],
     ["an unknown field beside the spec", intent({}, { data: {} }), { path: ".data", message: notUnderstood }],
     [
@@ -134,7 +134,7 @@ describe("parseIntent", () => {
       {
         path: ".spec.source",
         message:
-          "exactly one source is needed: emptyDir, hostPath, local, configMap, secret or nfs (one without settings is written emptyDir: {})",
+          "exactly one source is needed: emptyDir, hostPath, local, configMap, secret, nfs, csi or persistentVolumeClaim (one without settings is written emptyDir: {})",
       },
     ],
   ];
