@@ -40,6 +40,10 @@ export interface AgentConfig extends CommonConfig {
   readonly hostRoot: string;
   /** A process in the node's mount namespace, whose table says what the node and its pods see; 1 with hostPID. */
   readonly hostPid: number;
+  /** Root of staging and publish paths: CSI drivers see it at the same path, and their mounts reach it (Bidirectional). */
+  readonly csiDir: string;
+  /** Where CSI drivers register: kubelet's plugin registration directory. */
+  readonly csiRegistrationDir: string;
 }
 
 /** A flag or variable is missing or wrong; the message names it and what it should be. */
@@ -50,6 +54,7 @@ export class ConfigError extends Error {
 type Env = { readonly [name: string]: string | undefined };
 
 const serviceAccount = "/var/run/secrets/kubernetes.io/serviceaccount";
+const kubelet = "/var/lib/kubelet";
 const defaultPrefixes = "/mnt/nodevolume,/var/lib/nodevolume/mounts";
 
 const flags = {
@@ -64,6 +69,8 @@ const flags = {
   "state-dir": { type: "string" },
   "host-root": { type: "string" },
   "host-pid": { type: "string" },
+  "csi-dir": { type: "string" },
+  "csi-registration-dir": { type: "string" },
 } as const;
 
 /** @throws ConfigError */
@@ -94,6 +101,14 @@ export function parseConfig(argv: readonly string[], env: Env): Config {
     stateDir: absolute(values["state-dir"] ?? env["NODEVOLUME_STATE_DIR"] ?? "/var/lib/nodevolume", "--state-dir"),
     hostRoot: absolute(values["host-root"] ?? env["NODEVOLUME_HOST_ROOT"] ?? "/", "--host-root"),
     hostPid: processNumber(values["host-pid"] ?? env["NODEVOLUME_HOST_PID"] ?? "1"),
+    csiDir: absolute(
+      values["csi-dir"] ?? env["NODEVOLUME_CSI_DIR"] ?? `${kubelet}/plugins/nodevolume.dev`,
+      "--csi-dir",
+    ),
+    csiRegistrationDir: absolute(
+      values["csi-registration-dir"] ?? env["NODEVOLUME_CSI_REGISTRATION_DIR"] ?? `${kubelet}/plugins_registry`,
+      "--csi-registration-dir",
+    ),
   });
 }
 

@@ -1,6 +1,7 @@
 import { canonicalOptions } from "../api/mount-options.ts";
 import type { NodeVolumeIntent, UnmountPolicy } from "../api/types.gen.ts";
 import type { MountAttributes } from "../host/ports.ts";
+import { needsGrantedVolume } from "../plugins/csi.ts";
 import type { Layout, SourceType, VolumeSpec } from "../plugins/plugin.ts";
 import { pluginFor, sourceType } from "../plugins/registry.ts";
 
@@ -59,6 +60,7 @@ export function desiredVolume(intent: NodeVolumeIntent, key: string): DesiredVol
     volumeMode: spec.volumeMode,
     mountOptions: canonicalOptions(spec.mountOptions ?? []),
     ...(spec.fsType === undefined ? {} : { fsType: spec.fsType }),
+    ...(spec.grant && { grant: spec.grant }),
   };
   const layout = pluginFor(spec.source).layout(volume);
   return {
@@ -68,7 +70,7 @@ export function desiredVolume(intent: NodeVolumeIntent, key: string): DesiredVol
     deleting: metadata.deletionTimestamp !== undefined,
     mode: spec.mode,
     suspend: spec.suspend,
-    granted: spec.grant !== undefined,
+    granted: spec.grant !== undefined && (layout.csi !== undefined || !needsGrantedVolume(spec)),
     type: sourceType(spec.source),
     spec: volume,
     layout,

@@ -39,6 +39,8 @@ export interface PlanSettings {
   readonly allowedPrefixes: readonly string[];
   readonly stateDir: string;
   readonly hostRoot: string;
+  /** Root of what CSI drivers stage and publish; they see it at the same path. */
+  readonly csiDir: string;
 }
 
 /** What is known of an object whose content is shown. */

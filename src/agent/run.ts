@@ -30,7 +30,7 @@ const quietMs = 10_000;
 export async function runAgent(config: AgentConfig, log: Logger, signal: AbortSignal): Promise<void> {
   process.umask(0o022);
   preparePrefixes(config.allowedPrefixes, log);
-  const { nodeName, allowedPrefixes, hostRoot, stateDir } = config;
+  const { nodeName, allowedPrefixes, hostRoot, stateDir, csiDir } = config;
   const system = realSystem(log);
   const vitals = new Vitals(system.clock);
   const registry = new Registry();
@@ -58,7 +58,7 @@ export async function runAgent(config: AgentConfig, log: Logger, signal: AbortSi
       access: config.api,
       userAgent: `nodevolume-agent/${version}`,
     });
-    const settings = { allowedPrefixes, stateDir, hostRoot };
+    const settings = { allowedPrefixes, stateDir, hostRoot, csiDir };
     const quiet = new AfterQuiet(system, quietMs, memoryReturner());
     const onPlan = ({ changed }: Plan) => changed.size > 0 && quiet.note();
     const deps = { system, transport, host, nodeName, version, settings, registry, vitals, signal, onPlan };

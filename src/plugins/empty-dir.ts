@@ -1,12 +1,12 @@
 import { quantityBytes } from "../api/quantity.ts";
-import type { StageContext, Staged, VolumePlugin, VolumeSpec } from "./plugin.ts";
+import type { StageContext, Staged, StagingPlugin, VolumeSpec } from "./plugin.ts";
 import { memoryFilesystem, memorySource, stageDirectory, stageFilesystem } from "./staging.ts";
 
 /**
  * A directory of the node's own, empty at first. On disk it is a directory (0777) beneath the state directory, in
  * memory a tmpfs. Both are gone with the volume. (kubelet: pkg/volume/emptydir)
  */
-export const emptyDir: VolumePlugin = {
+export const emptyDir: StagingPlugin = {
   type: "emptyDir",
 
   layout: (spec) => ({

@@ -2,12 +2,12 @@ import type { HostPathVolumeSource } from "../api/types.gen.ts";
 import { unreachable, VolumeError } from "../errors.ts";
 import type { FileKind, SourceInfo, SourcePath } from "../host/ports.ts";
 import { foundSource } from "./found-source.ts";
-import type { FoundSource, StageContext, Staged, VolumePlugin, VolumeSpec } from "./plugin.ts";
+import type { FoundSource, StageContext, Staged, StagingPlugin, VolumeSpec } from "./plugin.ts";
 
 type HostPathType = NonNullable<HostPathVolumeSource["type"]>;
 
 /** A file or directory of the node, checked or made as `type` says. (kubelet: pkg/volume/hostpath) */
-export const hostPath: VolumePlugin = {
+export const hostPath: StagingPlugin = {
   type: "hostPath",
 
   layout(spec) {

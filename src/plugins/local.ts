@@ -3,7 +3,7 @@ import { VolumeError } from "../errors.ts";
 import type { DeviceInfo } from "../host/ports.ts";
 import { foundSource } from "./found-source.ts";
 import { stagedPath } from "./host-path.ts";
-import type { FoundSource, StageContext, Staged, VolumePlugin, VolumeSpec } from "./plugin.ts";
+import type { FoundSource, StageContext, Staged, StagingPlugin, VolumeSpec } from "./plugin.ts";
 import { stageFilesystem } from "./staging.ts";
 
 /** What may be mounted from a disk, whoever has written it: the kernel's drivers for others trust what they read more. */
@@ -14,7 +14,7 @@ const mountable = ["ext2", "ext3", "ext4", "xfs", "btrfs"];
  * with what and it is proved empty (law L11), or bound as it is (volumeMode Block). (kubelet: pkg/volume/local, which
  * formats with ext4 if no fsType is named)
  */
-export const local: VolumePlugin = {
+export const local: StagingPlugin = {
   type: "local",
 
   layout: (spec) => ({

@@ -1,9 +1,9 @@
 import type { NFSVolumeSource } from "../api/types.gen.ts";
-import type { StageContext, Staged, VolumePlugin, VolumeSpec } from "./plugin.ts";
+import type { StageContext, Staged, StagingPlugin, VolumeSpec } from "./plugin.ts";
 import { stageFilesystem } from "./staging.ts";
 
 /** An NFS export, mounted once on the node by mount.nfs(8) in a disposable child. (kubelet: pkg/volume/nfs) */
-export const nfs: VolumePlugin = {
+export const nfs: StagingPlugin = {
   type: "nfs",
 
   layout: (spec) => ({

@@ -1,4 +1,4 @@
-import type { VolumeSource } from "../api/types.gen.ts";
+import type { GrantedCSIVolume, NodeVolumeIntentSpec, SecretReference, VolumeSource } from "../api/types.gen.ts";
 import type { MountIdentity, MountTable } from "../host/mount-table.ts";
 import type { MountEntry } from "../host/mountinfo.ts";
 import type {
@@ -22,6 +22,28 @@ export interface VolumeSpec {
   readonly volumeMode: "Filesystem" | "Block";
   readonly fsType?: string;
   readonly mountOptions: readonly string[];
+  /** The leave to use the volume; of a CSI volume it says which one it is. */
+  readonly grant?: NodeVolumeIntentSpec["grant"];
+}
+
+/** A volume as its CSI driver is told of it. Two that differ in anything but driver and handle are still one volume. */
+export interface CSIVolume {
+  readonly driver: string;
+  readonly volumeHandle: string;
+  readonly readOnly: boolean;
+  readonly block: boolean;
+  /** "" leaves it to the driver. */
+  readonly fsType: string;
+  readonly accessMode: GrantedCSIVolume["accessMode"];
+  readonly mountFlags: readonly string[];
+  readonly volumeContext: ReadonlyMap<string, string>;
+  readonly publishContext: ReadonlyMap<string, string>;
+  /** Secrets that are handed to the driver, by what they are for: references only. */
+  readonly secrets: {
+    readonly stage?: SecretReference;
+    readonly publish?: SecretReference;
+    readonly expand?: SecretReference;
+  };
 }
 
 /** An object whose content is shown. */
@@ -45,6 +67,8 @@ export interface Layout {
   readonly content?: ObjectRef;
   /** Host path that the volume comes from. */
   readonly hostPath?: string;
+  /** The volume of a CSI driver that is staged and published by that. */
+  readonly csi?: CSIVolume;
   /** The file system that is staged, where the spec alone says how the mount table will name it. */
   readonly filesystem?: {
     readonly types: readonly string[];
@@ -60,8 +84,9 @@ export interface Layout {
  * - directory: a data directory of ours beneath the state directory
  * - filesystem: a file system of ours, mounted once on the staging path
  * - device: a block device that is bound as it is (volumeMode Block)
+ * - csi: what a CSI driver staged, if it stages; each target is a bind of what the driver published for it
  */
-export type StageKind = "path" | "directory" | "filesystem" | "device";
+export type StageKind = "path" | "directory" | "filesystem" | "device" | "csi";
 
 export interface Staged {
   /** What was found at the path of the host that it comes from. */
@@ -131,6 +156,10 @@ export interface VolumePlugin {
   readonly type: SourceType;
   /** Pure. */
   layout(spec: VolumeSpec): Layout;
+}
+
+/** A plugin that sets its volumes up itself, where a CSI driver does not. */
+export interface StagingPlugin extends VolumePlugin {
   /**
    * Brings the volume to where targets can be bound from it. Idempotent: called again after a crash, a timeout, or when
    * what it made has gone. Rejects with VolumeError; nothing that it made is removed then.
@@ -139,9 +168,13 @@ export interface VolumePlugin {
 }
 
 /** A plugin whose volumes show an object's content and follow its changes (kubelet: RequiresRemount). */
-export interface ContentPlugin extends VolumePlugin {
+export interface ContentPlugin extends StagingPlugin {
   /** Pure. The files that the volume shows. @throws VolumeError KeyNotFound */
   payload(spec: VolumeSpec, content: ObjectContent): readonly PayloadFile[];
+}
+
+export function stagesItself(plugin: VolumePlugin): plugin is StagingPlugin {
+  return "stage" in plugin;
 }
 
 export function showsContent(plugin: VolumePlugin): plugin is ContentPlugin {

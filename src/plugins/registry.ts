@@ -1,4 +1,5 @@
 import type { VolumeSource } from "../api/types.gen.ts";
+import { csi, persistentVolumeClaim } from "./csi.ts";
 import { emptyDir } from "./empty-dir.ts";
 import { hostPath } from "./host-path.ts";
 import { local } from "./local.ts";
@@ -14,6 +15,8 @@ export const plugins: { readonly [T in SourceType]: VolumePlugin } = {
   configMap,
   secret,
   nfs,
+  csi,
+  persistentVolumeClaim,
 };
 
 /** The one member of a source that is set. @throws Error if there is none or several; validation refuses such objects */

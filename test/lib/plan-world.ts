@@ -70,7 +70,7 @@ export function planWorld({ intents = [], records = [], mounts = [], failures = 
     failures,
     contents: () => ({ known: true, version: "u/1" }),
     observed: new Map(),
-    settings: { allowedPrefixes: [prefix], stateDir: "/state", hostRoot: "/" },
+    settings: { allowedPrefixes: [prefix], stateDir: "/state", hostRoot: "/", csiDir: "/csi" },
     now: 1_000,
     ...input,
   });

@@ -205,7 +205,12 @@ export class RealNode implements AsyncDisposable {
   }
 
   get #settings() {
-    return { allowedPrefixes: [`${this.path}/mnt`], stateDir: this.stateDir, hostRoot: "/" };
+    return {
+      allowedPrefixes: [`${this.path}/mnt`],
+      stateDir: this.stateDir,
+      hostRoot: "/",
+      csiDir: `${this.path}/csi`,
+    };
   }
 }
 

@@ -95,7 +95,7 @@ export class AgentProcess {
       },
     });
     const { hostRoot } = this.#machine;
-    const settings = { allowedPrefixes: [layout.prefix], stateDir: layout.stateDir, hostRoot };
+    const settings = { allowedPrefixes: [layout.prefix], stateDir: layout.stateDir, hostRoot, csiDir: layout.csiDir };
     const deps = { system: incarnation.system, transport, host, nodeName: this.#machine.name, version: "sim" };
     startAgent({ ...deps, settings, registry: new Registry() }).then(
       (agent) => {

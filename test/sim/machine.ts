@@ -16,6 +16,7 @@ import type { Scheduler } from "./scheduler.ts";
 export const layout = {
   prefix: "/mnt/nodevolume",
   stateDir: "/var/lib/nodevolume",
+  csiDir: "/var/lib/kubelet/plugins/nodevolume.dev",
   /** Directories and disks that people bring. */
   sources: "/srv",
 } as const;

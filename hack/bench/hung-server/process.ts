@@ -57,7 +57,7 @@ async function main({ path, child, fuse, rounds, volumes }: Work): Promise<void>
     host: linuxHost({ stateDir, ranBefore: prepareStateDirectories(libc, stateDir), childCommand, system, libc }),
     nodeName: "node",
     version: "bench",
-    settings: { allowedPrefixes: [prefix], stateDir, hostRoot: "/" },
+    settings: { allowedPrefixes: [prefix], stateDir, hostRoot: "/", csiDir: `${stateDir}/csi` },
     registry: new Registry(),
     onPlan: (plan) => watch.planned(plan),
   });

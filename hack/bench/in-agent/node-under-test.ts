@@ -57,7 +57,7 @@ export async function startNode(
   const childCommand = [process.execPath, main, "child"] as const;
   const linux = linuxHost({ stateDir, ranBefore, childCommand, system, libc });
   const host = { ...linux, journal: new LinuxJournalFile(join(place.path, "journal"), ranBefore) };
-  const settings = { allowedPrefixes: [prefix], stateDir, hostRoot: "/" };
+  const settings = { allowedPrefixes: [prefix], stateDir, hostRoot: "/", csiDir: `${stateDir}/csi` };
   const registry = new Registry();
   const quiet = new AfterQuiet(system, quietMs, memoryReturner()); // as the role agent has it
   const told = (plan: Plan) => {

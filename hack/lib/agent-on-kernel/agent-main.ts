@@ -42,7 +42,7 @@ await startAgent({
   host,
   nodeName: "node",
   version: "test",
-  settings: { allowedPrefixes: prefixes, stateDir, hostRoot: "/" },
+  settings: { allowedPrefixes: prefixes, stateDir, hostRoot: "/", csiDir: `${stateDir}/csi` },
   registry: new Registry(),
   deadlineMs,
 });

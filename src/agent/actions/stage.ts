@@ -1,6 +1,6 @@
 import { VolumeError } from "../../errors.ts";
 import { isBeneath, joinPath, sameIdentity } from "../../host/mount-table.ts";
-import { type StageContext, type Staged, showsContent, stagingAttributes } from "../../plugins/plugin.ts";
+import { type StageContext, type Staged, showsContent, stagesItself, stagingAttributes } from "../../plugins/plugin.ts";
 import { plugins } from "../../plugins/registry.ts";
 import type { DesiredVolume } from "../desired-volume.ts";
 import { dataPath, hostSource } from "../plan-input.ts";
@@ -81,7 +81,9 @@ async function stageAnew(context: ActionContext, desired: DesiredVolume): Promis
       await context.journal.put({ ...before, stage });
     },
   };
-  const staged = await plugins[desired.type].stage(desired.spec, stageContext);
+  const plugin = plugins[desired.type];
+  if (!stagesItself(plugin)) throw new Error(`${desired.type} is staged by its driver`);
+  const staged = await plugin.stage(desired.spec, stageContext);
   if (staged.kind === "path") refuseOwnState(context, staged.path);
   return staged;
 }

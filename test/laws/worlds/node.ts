@@ -142,7 +142,7 @@ export class LawNode {
   async #wire(running: Running, host: HostPorts): Promise<void> {
     const { system } = running.incarnation;
     const { hostRoot } = this.machine;
-    const settings = { allowedPrefixes: [layout.prefix], stateDir: layout.stateDir, hostRoot };
+    const settings = { allowedPrefixes: [layout.prefix], stateDir: layout.stateDir, hostRoot, csiDir: layout.csiDir };
     const observed = new Map<string, Observation>();
     const content = (): ObjectContent => {
       const text = `version ${this.contentVersion}`;

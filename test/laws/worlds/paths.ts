@@ -4,6 +4,7 @@ export const settings: PlanSettings = {
   allowedPrefixes: ["/mnt/nodevolume"],
   stateDir: "/var/lib/nodevolume",
   hostRoot: "/",
+  csiDir: "/var/lib/kubelet/plugins/nodevolume.dev",
 };
 
 export const prefix = "/mnt/nodevolume";

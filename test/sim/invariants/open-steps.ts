@@ -30,7 +30,12 @@ export function openSteps(
     failures: new Map(),
     contents: (ref) => contentOf(world, ref),
     observed: new Map(),
-    settings: { allowedPrefixes: [layout.prefix], stateDir: layout.stateDir, hostRoot: machine.hostRoot },
+    settings: {
+      allowedPrefixes: [layout.prefix],
+      stateDir: layout.stateDir,
+      hostRoot: machine.hostRoot,
+      csiDir: layout.csiDir,
+    },
     now: world.scheduler.now,
   });
   return operations

@@ -13,7 +13,7 @@ import { wanted } from "../../lib/plan-world.ts";
 import { settle, type VirtualSystem, virtualSystem } from "../kube/virtual-system.ts";
 import { FakeHost } from "./fake-host.ts";
 
-const settings = { allowedPrefixes: ["/mnt"], stateDir: "/state", hostRoot: "/" };
+const settings = { allowedPrefixes: ["/mnt"], stateDir: "/state", hostRoot: "/", csiDir: "/csi" };
 /** An intent that wants a volume on one path. */
 export const at = (path: string, name = "node.volume-1") => wanted({ name, mounts: [{ path: `/mnt/${path}` }] });
 export const stagingOf = (name: string) => `/state/staging/${name}`;

@@ -20,7 +20,7 @@ describe("startAgent", () => {
       host: Object.assign(host, { mountTable: { ...host.mountTable, watch: full } }),
       nodeName: "node",
       version: "test",
-      settings: { allowedPrefixes: ["/mnt"], stateDir: "/state", hostRoot: "/" },
+      settings: { allowedPrefixes: ["/mnt"], stateDir: "/state", hostRoot: "/", csiDir: "/csi" },
       registry,
     });
     await until("the agent to be ready", 10_000, () => agent.ready() && host.reads > 0);

@@ -10,7 +10,7 @@ import { entry } from "../../lib/mount-entries.ts";
 import { planned, prefix, record, volume, wanted } from "../../lib/plan-world.ts";
 import { virtualSystem } from "../kube/virtual-system.ts";
 
-const settings = { allowedPrefixes: [prefix], stateDir: "/state", hostRoot: "/host" };
+const settings = { allowedPrefixes: [prefix], stateDir: "/state", hostRoot: "/host", csiDir: "/csi" };
 const target = `${prefix}/a`;
 const stage: Operation = { volume, kind: "stage" };
 const publish: Operation = { volume, kind: "publish", path: target };

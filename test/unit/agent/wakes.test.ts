@@ -10,7 +10,7 @@ import { planWorld, prefix, wanted } from "../../lib/plan-world.ts";
 import { type VirtualSystem, virtualSystem } from "../kube/virtual-system.ts";
 import { FakeWakes } from "./fake-wakes.ts";
 
-const settings = { allowedPrefixes: [prefix], stateDir: "/state", hostRoot: "/host" };
+const settings = { allowedPrefixes: [prefix], stateDir: "/state", hostRoot: "/host", csiDir: "/csi" };
 const intentOf = (name: string, path: string) =>
   wanted({ name, source: { hostPath: { path } }, mounts: [{ path: `${prefix}/${name}` }] });
 const stage = (volume = "v"): Operation => ({ volume, kind: "stage" });

@@ -1,0 +1,53 @@
+import type { NodeVolumeIntentSpec } from "../api/types.gen.ts";
+import type { CSIVolume, VolumePlugin, VolumeSpec } from "./plugin.ts";
+
+/**
+ * A volume of a CSI driver. Which one, the grant alone says: a claim may be bound to another by now. Without a grant there
+ * is nothing to say of it, and nothing is done. The driver stages and publishes it, by the agent's own steps (src/agent/csi,
+ * decision 0023). (kubelet: pkg/volume/csi)
+ */
+function csiPlugin(type: "csi" | "persistentVolumeClaim"): VolumePlugin {
+  return {
+    type,
+    layout(spec) {
+      const csi = volumeOf(spec);
+      return {
+        options: csi?.mountFlags ?? [],
+        readOnly: csi?.readOnly === true || spec.source[type]?.readOnly === true,
+        devices: spec.volumeMode === "Block",
+        ...(csi && { csi }),
+      };
+    },
+  };
+}
+
+export const csi = csiPlugin("csi");
+export const persistentVolumeClaim = csiPlugin("persistentVolumeClaim");
+
+/** Whether a grant must say which volume it is, because the source does not. */
+export function needsGrantedVolume({ source }: Pick<NodeVolumeIntentSpec, "source">): boolean {
+  return source.csi !== undefined || source.persistentVolumeClaim !== undefined;
+}
+
+function volumeOf({ grant, source, volumeMode, mountOptions }: VolumeSpec): CSIVolume | undefined {
+  if (grant?.csi === undefined) return undefined;
+  const { driver, volumeHandle, readOnly, fsType, accessMode, mountOptions: granted, volumeAttributes } = grant.csi;
+  const { nodeStageSecretRef, nodePublishSecretRef, nodeExpandSecretRef } = grant.csi;
+  const asked = source.csi?.readOnly === true || source.persistentVolumeClaim?.readOnly === true;
+  return {
+    driver,
+    volumeHandle,
+    readOnly: readOnly === true || asked,
+    block: volumeMode === "Block",
+    fsType: fsType ?? "",
+    accessMode,
+    mountFlags: volumeMode === "Block" ? [] : [...(granted ?? []), ...mountOptions],
+    volumeContext: new Map(Object.entries(volumeAttributes ?? {})),
+    publishContext: new Map(Object.entries(grant.publishContext ?? {})),
+    secrets: {
+      ...(nodeStageSecretRef && { stage: nodeStageSecretRef }),
+      ...(nodePublishSecretRef && { publish: nodePublishSecretRef }),
+      ...(nodeExpandSecretRef && { expand: nodeExpandSecretRef }),
+    },
+  };
+}
