@@ -19,8 +19,14 @@ export const etcdArgs = (durable: boolean): readonly string[] => [
 /**
  * A kube-apiserver as a cluster has it: authentication by tokens, Node and RBAC authorization, all default admission.
  * @param profiling whether it serves /debug/pprof
+ * @param audit what it writes down of requests, and where
  */
-export function apiServerArgs(port: number, credentials: Credentials, profiling: boolean): string[] {
+export function apiServerArgs(
+  port: number,
+  credentials: Credentials,
+  profiling: boolean,
+  audit?: { readonly policyFile: string; readonly logFile: string },
+): string[] {
   return [
     "--etcd-servers=unix://localhost:1",
     "--bind-address=127.0.0.1",
@@ -38,5 +44,9 @@ export function apiServerArgs(port: number, credentials: Credentials, profiling:
     // As every real cluster has it: the DaemonSet is privileged.
     "--allow-privileged=true",
     `--profiling=${profiling}`,
+    // Blocking: a request is answered when it is written down.
+    ...(audit === undefined
+      ? []
+      : [`--audit-policy-file=${audit.policyFile}`, `--audit-log-path=${audit.logFile}`, "--audit-log-mode=blocking"]),
   ];
 }

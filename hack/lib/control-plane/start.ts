@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -14,6 +14,8 @@ export interface ControlPlaneOptions {
   readonly directory: string;
   /** For benchmarks: etcd waits for the disk as in a real cluster, and the API server serves profiles. */
   readonly measured?: boolean;
+  /** An audit policy: what is to be written to `audit.log` in the directory. */
+  readonly audit?: object;
   readonly signal?: AbortSignal;
 }
 
@@ -102,7 +104,7 @@ async function startApiServer(
   const process = startProcess({
     name: "kube-apiserver",
     command: options.tools["kube-apiserver"],
-    args: apiServerArgs(port, credentials, options.measured === true),
+    args: apiServerArgs(port, credentials, options.measured === true, auditFiles(options)),
     cwd: options.directory,
     logFile: join(options.directory, "kube-apiserver.log"),
   });
@@ -126,6 +128,13 @@ async function startApiServer(
     logFile: process.logFile,
     remedy: "if the log above names no cause, the machine may be too slow or out of memory: try again",
   });
+}
+
+function auditFiles({ audit, directory }: ControlPlaneOptions) {
+  if (audit === undefined) return undefined;
+  const policyFile = join(directory, "audit-policy.json");
+  writeFileSync(policyFile, JSON.stringify(audit));
+  return { policyFile, logFile: join(directory, "audit.log") };
 }
 
 async function isReady(server: string, credentials: Credentials): Promise<boolean> {
