@@ -1,0 +1,93 @@
+import { messageOf, type VolumeError } from "../errors.ts";
+import type { Answer, Connection } from "./connection.ts";
+import { driverError } from "./driver-error.ts";
+import { isChanging, outcomeOf } from "./error-classes.ts";
+import { GetPluginInfoRequest, GetPluginInfoResponse } from "./gen/csi.gen.ts";
+import { OnceAConnection } from "./once-a-connection.ts";
+import { codes, deadlineMs, type RPC } from "./rpc.ts";
+
+/** Milliseconds for which a connection is waited for; kubelet's for sockets of plugins. */
+const connectMs = 10_000;
+
+const none: readonly string[] = [];
+
+export interface RPCInput<T> {
+  readonly rpc: Exclude<RPC, "GetPluginInfo">;
+  /** An encoded message. */
+  readonly request: Uint8Array;
+  /** Reads the reply; throws if it is not what it should be. */
+  read(bytes: Uint8Array): T;
+  /** Texts that no error may repeat. */
+  readonly secrets?: readonly string[];
+}
+
+/** Calls of one driver over its connection. Whoever answers is asked for its name first: a socket may have changed hands. */
+export class DriverClient {
+  readonly #name: string;
+  readonly #connection: Connection;
+  readonly #identity: OnceAConnection<void>;
+
+  constructor(name: string, connection: Connection) {
+    this.#name = name;
+    this.#connection = connection;
+    this.#identity = new OnceAConnection(connection, () => this.#identify());
+  }
+
+  /** Resolves if there is a connection, and what answers has the driver's name. Rejects with VolumeError. */
+  async checkName(rpc: RPC = "GetPluginInfo"): Promise<void> {
+    if (!(await this.#connection.ready(connectMs))) throw this.#unsent(rpc);
+    await this.#identity.get();
+  }
+
+  /** Rejects with VolumeError. */
+  async call<T>({ rpc, request, read, secrets = none }: RPCInput<T>): Promise<T> {
+    await this.checkName(rpc);
+    const answer = await this.#connection.call(`/csi.v1.Node/${rpc}`, request, deadlineMs[rpc]);
+    return this.#take(rpc, answer, read, secrets);
+  }
+
+  async #identify(): Promise<void> {
+    const rpc = "GetPluginInfo";
+    const request = GetPluginInfoRequest.encode(GetPluginInfoRequest.fromPartial({})).finish();
+    const answer = await this.#connection.call(`/csi.v1.Identity/${rpc}`, request, deadlineMs[rpc]);
+    const { name } = this.#take(rpc, answer, (bytes) => GetPluginInfoResponse.decode(bytes), none);
+    if (name !== this.#name) throw this.#invalid(rpc, "another driver answers, which calls itself", name, none);
+  }
+
+  #take<T>(rpc: RPC, answer: Answer, read: (bytes: Uint8Array) => T, secrets: readonly string[]): T {
+    switch (answer.kind) {
+      case "unsent":
+        throw this.#unsent(rpc);
+      case "reply":
+        return this.#read(rpc, answer.bytes, read, secrets);
+      case "status": {
+        const { code, text, spoken } = answer;
+        const outcome = outcomeOf(rpc, code, spoken);
+        // Answers that mean "done" without OK belong to calls whose reply has nothing in it: an empty message.
+        if (outcome === "done") return read(new Uint8Array());
+        const what = code ?? `a status that is none of gRPC's ${codes.length}`;
+        throw driverError({ driver: this.#name, rpc, outcome, what, text, secrets });
+      }
+    }
+  }
+
+  #read<T>(rpc: RPC, bytes: Uint8Array, read: (bytes: Uint8Array) => T, secrets: readonly string[]): T {
+    try {
+      return read(bytes);
+    } catch (error) {
+      throw this.#invalid(rpc, "the reply is not as CSI asks for", messageOf(error), secrets);
+    }
+  }
+
+  #unsent(rpc: RPC): VolumeError {
+    const outcome = { errorClass: "transient", reason: "DriverUnavailable" } as const;
+    const what = "nobody answers on its socket";
+    return driverError({ driver: this.#name, rpc, outcome, what, text: "", secrets: none });
+  }
+
+  #invalid(rpc: RPC, what: string, text: string, secrets: readonly string[]): VolumeError {
+    const errorClass = isChanging(rpc) ? "uncertain" : "transient";
+    const outcome = { errorClass, reason: "DriverReplyInvalid" } as const;
+    return driverError({ driver: this.#name, rpc, outcome, what, text, secrets });
+  }
+}

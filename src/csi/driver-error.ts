@@ -1,0 +1,30 @@
+import { cut } from "../api/conditions.ts";
+import { VolumeError } from "../errors.ts";
+import type { Outcome } from "./error-classes.ts";
+import { redact } from "./redact.ts";
+import type { RPC } from "./rpc.ts";
+
+/** Of a message, in characters: it stands in a status beside others. */
+const longestMessage = 1024;
+
+export interface FailedCall {
+  readonly driver: string;
+  readonly rpc: RPC;
+  readonly outcome: Exclude<Outcome, "done">;
+  /** gRPC's name of the status, or what else went wrong. */
+  readonly what: string;
+  /** The driver's own words, if there are any. */
+  readonly text: string;
+  /** Texts that must not be in the message. */
+  readonly secrets: readonly string[];
+}
+
+/**
+ * PURE. What a user reads. It has no cause: the error that the gRPC library made has the driver's text as it came, with
+ * whatever secret the driver has put there.
+ */
+export function driverError({ driver, rpc, outcome, what, text, secrets }: FailedCall): VolumeError {
+  const said = redact(text, secrets).trim();
+  const message = cut(`driver ${driver}: ${rpc}: ${what}${said === "" ? "" : `: ${said}`}`, longestMessage);
+  return new VolumeError(outcome.reason, outcome.errorClass, message, { on: { kind: "CSIDriver", name: driver } });
+}

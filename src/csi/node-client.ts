@@ -1,0 +1,97 @@
+import type { Connection } from "./connection.ts";
+import type { DriverClient, RPCInput } from "./driver-client.ts";
+import {
+  NodeExpandVolumeRequest,
+  NodeGetCapabilitiesRequest,
+  NodeGetInfoRequest,
+  NodeGetVolumeStatsRequest,
+  NodePublishVolumeRequest,
+  NodePublishVolumeResponse,
+  NodeStageVolumeRequest,
+  NodeStageVolumeResponse,
+  NodeUnpublishVolumeRequest,
+  NodeUnpublishVolumeResponse,
+  NodeUnstageVolumeRequest,
+  NodeUnstageVolumeResponse,
+} from "./gen/csi.gen.ts";
+import { OnceAConnection } from "./once-a-connection.ts";
+import type { NodeService } from "./ports.ts";
+import { capabilitiesOf, expansionOf, infoOf, nothingIn, statsOf } from "./replies.ts";
+import { expandMessage, publishMessage, stageMessage, statsMessage } from "./requests.ts";
+import { secretsOf } from "./secrets-of.ts";
+
+/** The node service of the driver that `client` speaks to over `connection`. */
+export function nodeClient(client: DriverClient, connection: Pick<Connection, "generation">): NodeService {
+  const capabilities = new OnceAConnection(connection, () =>
+    client.call({
+      rpc: "NodeGetCapabilities",
+      request: encoded(NodeGetCapabilitiesRequest, NodeGetCapabilitiesRequest.fromPartial({})),
+      read: capabilitiesOf,
+    }),
+  );
+  return {
+    async capabilities() {
+      await client.checkName("NodeGetCapabilities");
+      return capabilities.get();
+    },
+    info: () =>
+      client.call({
+        rpc: "NodeGetInfo",
+        request: encoded(NodeGetInfoRequest, NodeGetInfoRequest.fromPartial({})),
+        read: infoOf,
+      }),
+    stage: (request) =>
+      client.call({
+        rpc: "NodeStageVolume",
+        request: encoded(NodeStageVolumeRequest, stageMessage(request)),
+        read: nothingIn(NodeStageVolumeResponse),
+        secrets: secretsOf(request),
+      }),
+    unstage: ({ volumeID, stagingPath }) =>
+      client.call({
+        rpc: "NodeUnstageVolume",
+        request: encoded(
+          NodeUnstageVolumeRequest,
+          NodeUnstageVolumeRequest.fromPartial({ volumeId: volumeID, stagingTargetPath: stagingPath }),
+        ),
+        read: nothingIn(NodeUnstageVolumeResponse),
+      }),
+    publish: (request) =>
+      client.call({
+        rpc: "NodePublishVolume",
+        request: encoded(NodePublishVolumeRequest, publishMessage(request)),
+        read: nothingIn(NodePublishVolumeResponse),
+        secrets: secretsOf(request),
+      }),
+    unpublish: ({ volumeID, targetPath }) =>
+      client.call({
+        rpc: "NodeUnpublishVolume",
+        request: encoded(
+          NodeUnpublishVolumeRequest,
+          NodeUnpublishVolumeRequest.fromPartial({ volumeId: volumeID, targetPath }),
+        ),
+        read: nothingIn(NodeUnpublishVolumeResponse),
+      }),
+    expand: (request) =>
+      client.call({
+        rpc: "NodeExpandVolume",
+        request: encoded(NodeExpandVolumeRequest, expandMessage(request)),
+        read: expansionOf,
+        secrets: secretsOf(request),
+      }),
+    stats: (request) =>
+      client.call({
+        rpc: "NodeGetVolumeStats",
+        request: encoded(NodeGetVolumeStatsRequest, statsMessage(request)),
+        read: statsOf,
+      }),
+  } satisfies { [call in keyof NodeService]: (...args: never[]) => ReturnType<NodeService[call]> };
+}
+
+interface Encoder<T> {
+  encode(message: T): { finish(): Uint8Array };
+}
+
+function encoded<T>(encoder: Encoder<T>, message: T): RPCInput<unknown>["request"] {
+  return encoder.encode(message).finish();
+}

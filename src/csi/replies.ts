@@ -1,0 +1,94 @@
+import { cut } from "../api/conditions.ts";
+import {
+  NodeExpandVolumeResponse,
+  NodeGetCapabilitiesResponse,
+  NodeGetInfoResponse,
+  NodeGetVolumeStatsResponse,
+  NodeServiceCapability_RPC_Type as Type,
+  VolumeUsage_Unit as Unit,
+} from "./gen/csi.gen.ts";
+import type { NodeCapabilities, NodeInfo, VolumeStats, VolumeUsage } from "./ports.ts";
+import { conditionIn } from "./volume-condition.ts";
+
+// PURE. CSI's answers as the port's, once they are what the specification asks for. All throw if they are not.
+
+/** A reply that CSI does not allow; its message says why, in words of ours. */
+export class InvalidReply extends Error {
+  override readonly name = "InvalidReply";
+}
+
+/** Number that VOLUME_CONDITION had until specification 1.13 took it away. */
+const volumeConditionCapability = 4;
+/** CSI's limit of a node id, in bytes. */
+const longestNodeID = 256;
+/** Segments of a topology that are read; a label of the Node stands for each. */
+const mostSegments = 256;
+/** Of a condition's text, in characters. */
+const longestCondition = 1024;
+
+export function capabilitiesOf(bytes: Uint8Array): NodeCapabilities {
+  const { capabilities } = NodeGetCapabilitiesResponse.decode(bytes);
+  const types = new Set<number>(capabilities.map(({ rpc }) => rpc?.type ?? Type.UNKNOWN));
+  return {
+    stageUnstage: types.has(Type.STAGE_UNSTAGE_VOLUME),
+    expand: types.has(Type.EXPAND_VOLUME),
+    stats: types.has(Type.GET_VOLUME_STATS),
+    volumeMountGroup: types.has(Type.VOLUME_MOUNT_GROUP),
+    singleNodeMultiWriter: types.has(Type.SINGLE_NODE_MULTI_WRITER),
+    volumeCondition: types.has(volumeConditionCapability),
+  };
+}
+
+export function infoOf(bytes: Uint8Array): NodeInfo {
+  const { nodeId, maxVolumesPerNode, accessibleTopology } = NodeGetInfoResponse.decode(bytes);
+  if (nodeId === "") throw new InvalidReply("node_id is empty");
+  if (Buffer.byteLength(nodeId) > longestNodeID)
+    throw new InvalidReply(`node_id is longer than ${longestNodeID} bytes`);
+  const segments = accessibleTopology?.segments ?? new Map<string, string>();
+  if (segments.size > mostSegments)
+    throw new InvalidReply(`accessible_topology has more than ${mostSegments} segments`);
+  return {
+    nodeID: nodeId,
+    maxVolumesPerNode: Math.min(
+      Number(notNegative(maxVolumesPerNode, "max_volumes_per_node")),
+      Number.MAX_SAFE_INTEGER,
+    ),
+    accessibleTopology: segments,
+  };
+}
+
+export function expansionOf(bytes: Uint8Array): { readonly capacityBytes: string } {
+  const { capacityBytes } = NodeExpandVolumeResponse.decode(bytes);
+  return { capacityBytes: notNegative(capacityBytes, "capacity_bytes") };
+}
+
+export function statsOf(bytes: Uint8Array): VolumeStats {
+  const usage = new Map<VolumeUsage["unit"], VolumeUsage>();
+  for (const { unit, total, available, used } of NodeGetVolumeStatsResponse.decode(bytes).usage) {
+    const name = unit === Unit.BYTES ? "BYTES" : unit === Unit.INODES ? "INODES" : undefined;
+    if (name === undefined || usage.has(name)) continue;
+    usage.set(name, {
+      unit: name,
+      total: notNegative(total, "total"),
+      available: notNegative(available, "available"),
+      used: notNegative(used, "used"),
+    });
+  }
+  const condition = conditionIn(bytes);
+  return {
+    usage: [...usage.values()],
+    condition: condition && { ...condition, message: cut(condition.message, longestCondition) },
+  };
+}
+
+/** What has nothing in it must at least be a message. */
+export function nothingIn(message: { decode(bytes: Uint8Array): unknown }): (bytes: Uint8Array) => void {
+  return (bytes) => {
+    message.decode(bytes);
+  };
+}
+
+function notNegative(number: string, field: string): string {
+  if (number.startsWith("-")) throw new InvalidReply(`${field} is negative: ${number}`);
+  return number;
+}

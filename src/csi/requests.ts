@@ -1,0 +1,62 @@
+import {
+  VolumeCapability as CapabilityMessage,
+  VolumeCapability_AccessMode_Mode as Mode,
+  NodeExpandVolumeRequest,
+  NodeGetVolumeStatsRequest,
+  NodePublishVolumeRequest,
+  NodeStageVolumeRequest,
+} from "./gen/csi.gen.ts";
+import type { ExpandRequest, PublishRequest, StageRequest, StatsRequest, VolumeCapability } from "./ports.ts";
+
+// PURE. The port's requests as CSI's messages. No field is left to a default that could mean something else.
+
+export function stageMessage(request: StageRequest): NodeStageVolumeRequest {
+  return NodeStageVolumeRequest.fromPartial({
+    volumeId: request.volumeID,
+    publishContext: new Map(request.publishContext),
+    stagingTargetPath: request.stagingPath,
+    volumeCapability: capabilityMessage(request.capability),
+    secrets: new Map(request.secrets),
+    volumeContext: new Map(request.volumeContext),
+  });
+}
+
+export function publishMessage(request: PublishRequest): NodePublishVolumeRequest {
+  return NodePublishVolumeRequest.fromPartial({
+    volumeId: request.volumeID,
+    publishContext: new Map(request.publishContext),
+    stagingTargetPath: request.stagingPath ?? "",
+    targetPath: request.targetPath,
+    volumeCapability: capabilityMessage(request.capability),
+    readonly: request.readOnly,
+    secrets: new Map(request.secrets),
+    volumeContext: new Map(request.volumeContext),
+  });
+}
+
+export function expandMessage(request: ExpandRequest): NodeExpandVolumeRequest {
+  return NodeExpandVolumeRequest.fromPartial({
+    volumeId: request.volumeID,
+    volumePath: request.volumePath,
+    stagingTargetPath: request.stagingPath ?? "",
+    capacityRange: { requiredBytes: request.requiredBytes },
+    volumeCapability: capabilityMessage(request.capability),
+    secrets: new Map(request.secrets),
+  });
+}
+
+export function statsMessage(request: StatsRequest): NodeGetVolumeStatsRequest {
+  return NodeGetVolumeStatsRequest.fromPartial({
+    volumeId: request.volumeID,
+    volumePath: request.volumePath,
+    stagingTargetPath: request.stagingPath ?? "",
+  });
+}
+
+function capabilityMessage({ access, volume }: VolumeCapability): CapabilityMessage {
+  const accessMode = { mode: Mode[access.mode] };
+  if (volume.kind === "block") return CapabilityMessage.fromPartial({ accessMode, block: {} });
+  const { fsType, mountFlags, mountGroup } = volume;
+  const mount = { fsType, mountFlags: [...mountFlags], volumeMountGroup: mountGroup ?? "" };
+  return CapabilityMessage.fromPartial({ accessMode, mount });
+}

@@ -1,0 +1,55 @@
+/** The calls that the agent makes of a driver: csi.v1.Node's, and Identity's GetPluginInfo. */
+export const rpcs = [
+  "GetPluginInfo",
+  "NodeGetCapabilities",
+  "NodeGetInfo",
+  "NodeStageVolume",
+  "NodeUnstageVolume",
+  "NodePublishVolume",
+  "NodeUnpublishVolume",
+  "NodeExpandVolume",
+  "NodeGetVolumeStats",
+] as const;
+
+export type RPC = (typeof rpcs)[number];
+
+/** Milliseconds until a call is given up. kubelet's csiTimeout is 2 minutes; it asks for no more than a look. */
+export const deadlineMs: { readonly [rpc in RPC]: number } = {
+  GetPluginInfo: 10_000,
+  NodeGetCapabilities: 10_000,
+  NodeGetInfo: 10_000,
+  NodeStageVolume: 120_000,
+  NodeUnstageVolume: 120_000,
+  NodePublishVolume: 120_000,
+  NodeUnpublishVolume: 120_000,
+  NodeExpandVolume: 120_000,
+  NodeGetVolumeStats: 120_000,
+};
+
+/** gRPC's status codes by number (google.golang.org/grpc/codes). */
+export const codes = [
+  "OK",
+  "CANCELLED",
+  "UNKNOWN",
+  "INVALID_ARGUMENT",
+  "DEADLINE_EXCEEDED",
+  "NOT_FOUND",
+  "ALREADY_EXISTS",
+  "PERMISSION_DENIED",
+  "RESOURCE_EXHAUSTED",
+  "FAILED_PRECONDITION",
+  "ABORTED",
+  "OUT_OF_RANGE",
+  "UNIMPLEMENTED",
+  "INTERNAL",
+  "UNAVAILABLE",
+  "DATA_LOSS",
+  "UNAUTHENTICATED",
+] as const;
+
+export type Code = (typeof codes)[number];
+
+/** Undefined for a number that gRPC has not given out. */
+export function codeOf(status: number): Code | undefined {
+  return codes[status];
+}
