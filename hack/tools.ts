@@ -1,5 +1,16 @@
-// Gets etcd, kube-apiserver and kubectl into the cache, if they are not there, and prints where they are.
-import { locateTools } from "./lib/tools/locate.ts";
+// Gets the programs of others into the cache, if they are not there, and prints where they are:
+//   node hack/tools.ts        etcd, kube-apiserver and kubectl
+//   node hack/tools.ts --csi  what the tests of CSI need besides
+import { locateCSITools, locateTools } from "./lib/tools/locate.ts";
+import { locateXfsprogs } from "./lib/tools/xfsprogs.ts";
 
-const tools = await locateTools({ env: process.env, report: (line) => console.log(line) });
-for (const [name, path] of Object.entries(tools)) console.log(`${name.padEnd(16)} ${path}`);
+const options = { env: process.env, report: (line: string) => console.log(line) };
+const csi = process.argv.slice(2).includes("--csi");
+const tools = csi ? await locateCSITools(options) : await locateTools(options);
+for (const [name, path] of Object.entries(tools)) console.log(`${name.padEnd(24)} ${path}`);
+if (csi) {
+  const xfsprogs = await locateXfsprogs(options);
+  if ("missing" in xfsprogs) console.log(`mkfs.xfs                 ${xfsprogs.missing}`);
+  else
+    for (const path of [xfsprogs.mkfs, xfsprogs.growfs]) console.log(`${path.split("/").at(-1)?.padEnd(24)} ${path}`);
+}

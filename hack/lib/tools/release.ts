@@ -5,6 +5,7 @@ import { arch } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
+import { origins } from "./catalog.ts";
 import { programIn, type Tool } from "./tool.ts";
 
 /** Where the releases of the two projects are published. */
@@ -32,10 +33,12 @@ const downloadTimeout = 180_000;
 
 /**
  * Fetches a program of a release into `out`, if the network allows, and compares it with the published checksum.
- * @returns false, after one reported line, if it could not be had
+ * @returns false if it could not be had, after one reported line, or if there is none
  */
 export async function fetchRelease(tool: Tool, options: FetchOptions): Promise<boolean> {
-  const { url, checksumUrl, archive } = release(tool, options.sites ?? publicSites);
+  const published = release(tool, options.sites ?? publicSites);
+  if (published === undefined) return false;
+  const { url, checksumUrl, archive } = published;
   const download = join(options.out, "download");
   try {
     const wanted = await checksum(checksumUrl, url, options.signal);
@@ -55,7 +58,9 @@ export async function fetchRelease(tool: Tool, options: FetchOptions): Promise<b
   }
 }
 
+/** Undefined: its project publishes images only. */
 function release(tool: Tool, sites: ReleaseSites) {
+  if (origins[tool.name].module.startsWith("github.com/kubernetes-csi/")) return undefined;
   const machine = arch() === "arm64" ? "arm64" : "amd64";
   if (tool.name === "etcd") {
     const base = `${sites.etcd}/${tool.version}`;

@@ -1,11 +1,9 @@
-// The programs of others that quickstart and the tests run: pinned by hack/tools/*/go.mod.
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { arch, homedir, platform } from "node:os";
 import { join } from "node:path";
 import { root } from "../root.ts";
-
-export type ToolName = "etcd" | "kube-apiserver" | "kubectl";
+import { type Origin, origins, type ToolName } from "./catalog.ts";
 
 export interface Tool {
   readonly name: ToolName;
@@ -25,18 +23,14 @@ export function cacheDirectory(env: NodeJS.ProcessEnv): string {
 }
 
 export function describeTool(name: ToolName, cache: string): Tool {
-  const directory = join(root, "hack/tools", name === "etcd" ? "etcd" : "kubernetes");
-  const version = pinned(directory, name === "etcd" ? "go.etcd.io/etcd/server/v3" : "k8s.io/kubernetes");
-  const goPackage = {
-    etcd: "go.etcd.io/etcd/server/v3",
-    "kube-apiserver": "k8s.io/kubernetes/cmd/kube-apiserver",
-    kubectl: "./kubectl",
-  }[name];
-  const ldflags = name === "etcd" ? "-s -w" : `-s -w ${kubernetesVersion(version)}`;
+  const origin = origins[name];
+  const directory = join(root, "hack/tools", origin.folder);
+  const version = pinned(directory, origin.module);
+  const ldflags = ["-s -w", ...versionFlags(origin, version)].join(" ");
   const hash = createHash("sha256").update(`${name} ${platform()} ${arch()} ${ldflags}\n`);
   for (const file of sources(directory)) hash.update(readFileSync(file));
   const cached = join(cache, `${name}-${version}-${hash.digest("hex").slice(0, 12)}`);
-  return { name, version, directory, goPackage, ldflags, cached };
+  return { name, version, directory, goPackage: origin.goPackage, ldflags, cached };
 }
 
 /** The path of the program of a tool in a folder that holds it. */
@@ -59,7 +53,13 @@ function sources(directory: string): string[] {
     .sort();
 }
 
-/** What the release's own build writes into its programs; the API server decides by it which API versions exist. */
+/** What the project's own build writes into its programs. */
+function versionFlags({ module, versionIn }: Origin, version: string): string[] {
+  if (module === "k8s.io/kubernetes") return [kubernetesVersion(version)];
+  return versionIn === undefined ? [] : [`-X ${versionIn}=${version}`];
+}
+
+/** The API server decides by it which API versions exist. */
 function kubernetesVersion(version: string): string {
   const [major, minor] = version.slice(1).split(".");
   const values = { gitVersion: version, gitMajor: major, gitMinor: minor, gitTreeState: "clean" };

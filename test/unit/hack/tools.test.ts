@@ -3,13 +3,15 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { expect } from "chai";
 import { tryLock } from "../../../hack/lib/syscalls.ts";
 import { buildTool } from "../../../hack/lib/tools/build.ts";
+import { csiTools } from "../../../hack/lib/tools/catalog.ts";
 import { locateTools } from "../../../hack/lib/tools/locate.ts";
 import { fetchRelease } from "../../../hack/lib/tools/release.ts";
 import { cacheDirectory, describeTool } from "../../../hack/lib/tools/tool.ts";
+import { locateXfsprogs } from "../../../hack/lib/tools/xfsprogs.ts";
 
 const names = ["etcd", "kube-apiserver", "kubectl"] as const;
 
@@ -27,6 +29,27 @@ describe("tools", () => {
   it("are pinned by go.mod, and their place in the cache says so", () => {
     expect(describeTool("etcd", "/c").cached).to.match(/^\/c\/etcd-v3\.6\.\d+-[0-9a-f]{12}$/);
     expect(describeTool("kubectl", "/c").version).to.equal(describeTool("kube-apiserver", "/c").version);
+  });
+
+  it("of CSI are pinned in the versions that work with each other, and are told theirs", () => {
+    const versions = csiTools.map((name) => `${name} ${describeTool(name, "/c").version}`);
+    expect(versions).to.deep.equal([
+      "csi-sanity v5.6.0",
+      "hostpathplugin v1.7.2",
+      "mock-driver v3.1.1",
+      "csi-provisioner v6.3.0",
+      "csi-attacher v4.13.0",
+      "csi-resizer v2.3.0",
+      `kube-controller-manager ${describeTool("kube-apiserver", "/c").version}`,
+    ]);
+    expect(describeTool("hostpathplugin", "/c").ldflags).to.include("-X main.version=v1.7.2");
+  });
+
+  it("of kubernetes-csi are built at once: there is no release of programs", async () => {
+    const nowhere = { kubernetes: "http://127.0.0.1:1", etcd: "http://127.0.0.1:1" };
+    const options = { out: directory, report, sites: nowhere };
+    expect(await fetchRelease(describeTool("csi-attacher", directory), options)).to.equal(false);
+    expect(lines).to.deep.equal([]);
   });
 
   it("cacheDirectory follows XDG_CACHE_HOME, and takes an empty one for none", () => {
@@ -119,6 +142,41 @@ describe("tools", () => {
     const options = { out: directory, workshop: directory, env: { PATH: "/nowhere" }, report };
     const error = await buildTool(describeTool("kubectl", directory), options).catch((e: Error) => e.message);
     expect(error).to.match(/Go is not installed|ENOENT/);
+  });
+
+  describe("xfsprogs", () => {
+    const program = (path: string, script: string) => {
+      mkdirSync(dirname(path), { recursive: true });
+      writeFileSync(path, `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+    };
+
+    it("are taken from PATH, if both programs are there", async () => {
+      for (const name of ["mkfs.xfs", "xfs_growfs"]) program(join(directory, name), "");
+      const found = await locateXfsprogs({ env: { PATH: directory, XDG_CACHE_HOME: join(directory, "none") }, report });
+      expect(found).to.deep.equal({ mkfs: join(directory, "mkfs.xfs"), growfs: join(directory, "xfs_growfs") });
+    });
+
+    it("come out of the package where apt is there, with their libraries, and land in the cache whole", async () => {
+      program(join(directory, "apt-get"), "touch a.deb");
+      const unpack =
+        'mkdir -p "$3/sbin" "$3/lib/x-linux-gnu"; for p in mkfs.xfs xfs_growfs; do echo "#!/bin/sh" >"$3/sbin/$p"; chmod +x "$3/sbin/$p"; done';
+      program(join(directory, "dpkg-deb"), unpack);
+      const env = { PATH: `${directory}:/usr/bin:/bin`, XDG_CACHE_HOME: join(directory, "cache") };
+      const found = await locateXfsprogs({ env, report });
+      const cached = join(cacheDirectory(env), `xfsprogs-${process.arch}`);
+      expect(found).to.deep.equal({
+        mkfs: join(cached, "sbin/mkfs.xfs"),
+        growfs: join(cached, "sbin/xfs_growfs"),
+        libraries: join(cached, "lib/x-linux-gnu"),
+      });
+    });
+
+    it("are missing, by name, where neither is there", async () => {
+      const found = await locateXfsprogs({ env: { PATH: directory, XDG_CACHE_HOME: directory }, report });
+      expect(found)
+        .to.have.property("missing")
+        .that.matches(/^needs mkfs\.xfs: .*apt-get/);
+    });
   });
 
   it("tryLock is held by one, and free again when given back", () => {

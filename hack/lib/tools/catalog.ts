@@ -1,0 +1,50 @@
+// The programs of others that quickstart and the tests run: each is pinned by the go.mod of its folder in hack/tools.
+
+/** What every control plane needs. */
+export const controlPlaneTools = ["kubectl", "etcd", "kube-apiserver"] as const;
+
+/** What the tests of CSI need besides. */
+export const csiTools = [
+  "csi-sanity",
+  "hostpathplugin",
+  "mock-driver",
+  "csi-provisioner",
+  "csi-attacher",
+  "csi-resizer",
+  "kube-controller-manager",
+] as const;
+
+export type ControlPlaneTool = (typeof controlPlaneTools)[number];
+export type CSITool = (typeof csiTools)[number];
+export type ToolName = ControlPlaneTool | CSITool;
+
+export interface Origin {
+  /** Beneath hack/tools. */
+  readonly folder: string;
+  /** Its version is the tool's. */
+  readonly module: string;
+  readonly goPackage: string;
+  /** The variable that the project's own build writes its version to. */
+  readonly versionIn?: string;
+}
+
+const kubernetes = (goPackage: string): Origin => ({ folder: "kubernetes", module: "k8s.io/kubernetes", goPackage });
+
+/** A project of kubernetes-csi; its driver and sidecars refuse to run, or are refused, without their version. */
+function kubernetesCSI(folder: string, path: string, command: string): Origin {
+  const module = `github.com/kubernetes-csi/${path}`;
+  return { folder, module, goPackage: `${module}/cmd/${command}`, versionIn: "main.version" };
+}
+
+export const origins: { readonly [name in ToolName]: Origin } = {
+  etcd: { folder: "etcd", module: "go.etcd.io/etcd/server/v3", goPackage: "go.etcd.io/etcd/server/v3" },
+  kubectl: kubernetes("./kubectl"),
+  "kube-apiserver": kubernetes("k8s.io/kubernetes/cmd/kube-apiserver"),
+  "kube-controller-manager": kubernetes("k8s.io/kubernetes/cmd/kube-controller-manager"),
+  "csi-sanity": kubernetesCSI("csi-sanity", "csi-test/v5", "csi-sanity"),
+  hostpathplugin: kubernetesCSI("host-path", "csi-driver-host-path", "hostpathplugin"),
+  "mock-driver": kubernetesCSI("mock-driver", "csi-test/v3", "mock-driver"),
+  "csi-provisioner": kubernetesCSI("external-provisioner", "external-provisioner/v6", "csi-provisioner"),
+  "csi-attacher": kubernetesCSI("external-attacher", "external-attacher/v4", "csi-attacher"),
+  "csi-resizer": kubernetesCSI("external-resizer", "external-resizer/v2", "csi-resizer"),
+};
