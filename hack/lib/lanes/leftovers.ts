@@ -14,7 +14,8 @@ const temporary = ["/var/tmp", "/run"];
 
 export function lookForTraces(): Traces {
   return {
-    loops: globSync("/sys/block/loop*/loop/backing_file").map((file) => `loop device ${file.split("/")[3]}`),
+    // Not in /sys/block: its entries are links, which globSync does not follow.
+    loops: globSync("/sys/devices/virtual/block/loop*/loop/backing_file").map((f) => `loop device ${f.split("/")[5]}`),
     mounts: readFileSync("/proc/self/mountinfo", "utf8")
       .split("\n")
       .filter((line) => /nodevolume/.test(line)),
