@@ -1,0 +1,45 @@
+// The kernel's mounts, as the driver's namespace shows them: read by the driver itself, apart from the product's reader.
+import { execFile } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { promisify } from "node:util";
+
+const run = promisify(execFile);
+
+export interface Mounted {
+  readonly path: string;
+  /** major:minor of the file system. */
+  readonly number: string;
+  /** What of the file system is mounted there. */
+  readonly root: string;
+  readonly readOnly: boolean;
+}
+
+export function mounts(): Mounted[] {
+  const lines = readFileSync("/proc/self/mountinfo", "utf8").trimEnd().split("\n");
+  return lines.map((line) => {
+    const [, , number = "", root = "", path = "", options = ""] = line.split(" ");
+    return { path: unescaped(path), number, root, readOnly: options.split(",").includes("ro") };
+  });
+}
+
+export async function mountDevice(device: string, path: string, options: readonly string[]): Promise<void> {
+  await run("mount", ["-t", "xfs", "-o", ["defaults", ...options].join(","), device, path]);
+}
+
+export async function bind(source: string, target: string): Promise<void> {
+  await run("mount", ["--bind", source, target]);
+}
+
+/** This mount only: others of the same file system stay as they are. */
+export async function makeReadOnly(path: string): Promise<void> {
+  await run("mount", ["-o", "remount,bind,ro", path]);
+}
+
+/** Unmounts the topmost mount on a path. */
+export async function unmount(path: string): Promise<void> {
+  await run("umount", [path]);
+}
+
+function unescaped(text: string): string {
+  return text.replace(/\\(\d{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)));
+}
