@@ -19,13 +19,15 @@ export const label = {
   type: "nodevolume.dev/type",
   /** On a Node, with any value: stop set-up and repair there. */
   suspend: "nodevolume.dev/suspend",
+  /** On a PersistentVolumeClaim: an intent holds it, so no pod may name it (config/policy/claims.yaml). */
+  held: "nodevolume.dev/held",
 } as const;
 
 /** Prefix of one label for each set that asks for the volume of an intent: `set.nodevolume.dev/<set>`. */
 export const setLabelPrefix = "set.nodevolume.dev/";
 
 export const finalizer = {
-  /** On intents: kept until the agent has acknowledged the release. */
+  /** On intents: kept until the agent has acknowledged the release. On claims and PersistentVolumes: while an intent uses them. */
   inUse: "nodevolume.dev/in-use",
   /** On sets: kept until every intent of the set is gone. */
   unmount: "nodevolume.dev/unmount",
@@ -34,6 +36,13 @@ export const finalizer = {
 export const annotation = {
   /** On an intent: an administrator's word that the node holds nothing. The value says who and why. */
   release: "nodevolume.dev/release",
+  /** On a VolumeAttachment of ours: the id of the grant that rests on it. With it, somebody may use the volume there. */
+  grant: "nodevolume.dev/grant",
+  /** On a VolumeAttachment of ours: the intent that it was made for, and what the driver calls the volume. */
+  intent: "nodevolume.dev/intent",
+  volumeHandle: "nodevolume.dev/volume-handle",
+  /** On a claim: the node that a provisioner shall make the volume for. */
+  selectedNode: "volume.kubernetes.io/selected-node",
 } as const;
 
 export const fieldManager = {
@@ -51,6 +60,25 @@ export const resource = {
   secrets: { group: "", version: "v1", plural: "secrets", kind: "Secret" },
   leases: { group: "coordination.k8s.io", version: "v1", plural: "leases", kind: "Lease" },
   events: { group: "", version: "v1", plural: "events", kind: "Event" },
+  pods: { group: "", version: "v1", plural: "pods", kind: "Pod" },
+  claims: { group: "", version: "v1", plural: "persistentvolumeclaims", kind: "PersistentVolumeClaim" },
+  persistentVolumes: { group: "", version: "v1", plural: "persistentvolumes", kind: "PersistentVolume" },
+  volumeAttachments: { group: "storage.k8s.io", version: "v1", plural: "volumeattachments", kind: "VolumeAttachment" },
+  csiNodes: { group: "storage.k8s.io", version: "v1", plural: "csinodes", kind: "CSINode" },
+  csiDrivers: { group: "storage.k8s.io", version: "v1", plural: "csidrivers", kind: "CSIDriver" },
+  storageClasses: { group: "storage.k8s.io", version: "v1", plural: "storageclasses", kind: "StorageClass" },
+  policies: {
+    group: "admissionregistration.k8s.io",
+    version: "v1",
+    plural: "validatingadmissionpolicies",
+    kind: "ValidatingAdmissionPolicy",
+  },
+  policyBindings: {
+    group: "admissionregistration.k8s.io",
+    version: "v1",
+    plural: "validatingadmissionpolicybindings",
+    kind: "ValidatingAdmissionPolicyBinding",
+  },
 } as const satisfies { [name: string]: Resource };
 
 export interface Resource {

@@ -77,9 +77,9 @@ function normalSource(source: VolumeSource): VolumeSource {
 }
 
 function sourceSlug(source: VolumeSource): string {
-  const { hostPath, local, configMap, secret, nfs } = source;
-  const text =
-    configMap?.name ?? secret?.secretName ?? (hostPath?.path ?? local?.path ?? nfs?.path ?? "").split("/").at(-1) ?? "";
+  const { hostPath, local, configMap, secret, nfs, csi, persistentVolumeClaim } = source;
+  const named = configMap?.name ?? secret?.secretName ?? persistentVolumeClaim?.claimName ?? csi?.volumeHandle;
+  const text = named ?? (hostPath?.path ?? local?.path ?? nfs?.path ?? "").split("/").at(-1) ?? "";
   return slug(text, sourceType(source));
 }
 

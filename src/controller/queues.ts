@@ -37,5 +37,6 @@ export function createQueues(system: System, metrics: Metrics, runs: Runs): Queu
     releases: queue("releases", 16),
     agents: queue("agents", 4),
     states: queue("states", 4),
+    volumes: queue("volumes", 16),
   };
 }

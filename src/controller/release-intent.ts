@@ -4,6 +4,7 @@ import type { KubeClient } from "../kube/client.ts";
 import type { EventRecorder } from "../kube/event-recorder.ts";
 import type { Logger } from "../ports.ts";
 import type { AgentLeases } from "./agent-leases.ts";
+import type { Attachment } from "./attach/objects.ts";
 import { requestersOf } from "./identity.ts";
 import type { Intent, NodeInfo } from "./projections.ts";
 import { projectNode } from "./projections.ts";
@@ -20,6 +21,18 @@ export interface ReleaseIntentDeps {
   /** Takes in a Lease as the server has it: a renewal that the watch has not shown yet is a sign of life, too. */
   readonly sawLease: (raw: unknown) => void;
   readonly uidOfSet: (name: string) => string | undefined;
+  /** For an intent whose volume may be attached, or is a claim's. */
+  readonly attachments?: IntentAttachments;
+}
+
+/** What outlives the agent's acknowledgement, and must be gone before the finalizer is. */
+export interface IntentAttachments {
+  /** The VolumeAttachment that the intent rests on, as the server has it now; undefined if there is none. */
+  read(intent: Intent): Promise<Attachment | undefined>;
+  /** Deletes this very version of it. */
+  remove(attachment: Attachment): Promise<void>;
+  /** Takes our marks off its claim, if nobody else of ours uses the volume. */
+  letGo(intent: Intent): Promise<void>;
 }
 
 /**
@@ -34,6 +47,8 @@ export async function releaseIntent(deps: ReleaseIntentDeps, seen: Intent): Prom
   const first = decideRelease(seen, { node: deps.node(nodeName), ...deps.silence(nodeName) });
   if (!first.release) return first;
 
+  // Before the intent: a grant that is given meanwhile makes another version of it (safety rule 1).
+  const attachment = await deps.attachments?.read(seen);
   const intent = await deps.client.get<Intent>(resource.intents, { name: seen.metadata.name });
   if (intent === undefined || intent.metadata.uid !== seen.metadata.uid || !awaitsRelease(intent)) return undefined;
   const node = projectNode(await deps.client.get(resource.nodes, { name: nodeName }));
@@ -41,6 +56,11 @@ export async function releaseIntent(deps: ReleaseIntentDeps, seen: Intent): Prom
   if (lease !== undefined) deps.sawLease(lease);
   const decision = decideRelease(intent, { node, ...deps.silence(nodeName) });
   if (!decision.release) return decision;
+  if (attachment !== undefined) {
+    if (attachment.metadata.deletionTimestamp === undefined) await deps.attachments?.remove(attachment);
+    return { release: false, reason: "Unmounting" };
+  }
+  await deps.attachments?.letGo(intent);
 
   const finalizers = (intent.metadata.finalizers ?? []).filter((name) => name !== finalizer.inUse);
   await deps.client.mergePatch(resource.intents, refOf(intent), { metadata: { finalizers } });

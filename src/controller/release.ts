@@ -79,7 +79,7 @@ export function proofOf(
   intent: Intent,
   { node, lostForMs, silentForMs }: NodeFacts,
 ): Extract<Proof, { message: string }> | undefined {
-  if (node?.taints.some((taint) => taint.key === outOfService)) {
+  if (node !== undefined && isOutOfService(node)) {
     return { kind: "OutOfService", message: `the Node has the taint ${outOfService}` };
   }
   if (node !== undefined && isRebooted(intent, node) && silentForMs >= 0) {
@@ -95,6 +95,11 @@ export function proofOf(
   const word = intent.metadata.annotations?.[annotation.release] ?? "";
   if (word !== "") return { kind: "AdministratorsWord", message: `annotation ${annotation.release}: ${word}` };
   return undefined;
+}
+
+/** Whether an administrator has said that the machine is off. */
+export function isOutOfService({ taints }: NodeInfo): boolean {
+  return taints.some((taint) => taint.key === outOfService);
 }
 
 /** Milliseconds until time alone may bring a proof, if all stays as it is; undefined if it never does, or has. */

@@ -1,4 +1,5 @@
 import type { NodeVolumeSetSpec, Toleration } from "../api/types.gen.ts";
+import { isCSI } from "./attach/volume-key.ts";
 import { matchesSelector, untolerated } from "./match-node.ts";
 import type { NodeInfo } from "./projections.ts";
 
@@ -24,9 +25,14 @@ const always: readonly Toleration[] = [
   "node.kubernetes.io/network-unavailable",
 ].map((key) => ({ key, operator: "Exists" }));
 
+/** Where nothing is said, a volume that another node may wait for is given back, and any other is kept (safety rule 23). */
+function releasesOnDrain({ releaseOnDrain, volume }: NodeVolumeSetSpec): boolean {
+  return releaseOnDrain ?? isCSI(volume.source);
+}
+
 export function selectNode(spec: NodeVolumeSetSpec, node: NodeInfo): Selection {
   if (!matchesSelector(spec, node)) return "leave";
-  if (spec.releaseOnDrain && node.unschedulable) return "leave";
+  if (releasesOnDrain(spec) && node.unschedulable) return "leave";
   const tolerations = [...always, ...(spec.tolerations ?? [])];
   if (untolerated(tolerations, node, "NoExecute").length > 0) return "leave";
   return untolerated(tolerations, node, "NoSchedule").length > 0 ? "keep" : "run";

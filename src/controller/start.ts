@@ -7,6 +7,7 @@ import { createLeaderElection } from "../kube/leader-election.ts";
 import type { Transport } from "../kube/transport.ts";
 import type { System } from "../ports.ts";
 import { createAgentLeases } from "./agent-leases.ts";
+import { createStorage, needStorage } from "./attach/storage.ts";
 import { createGatherer } from "./gather.ts";
 import type { Metrics } from "./metrics.ts";
 import { createMetrics } from "./metrics.ts";
@@ -60,6 +61,11 @@ export function startController(deps: ControllerDeps): Controller {
     transport,
     onRestart: (of, why) => metrics.watchRestarted(of, why),
   });
+  const storage = createStorage({
+    system,
+    transport,
+    onRestart: (of, why) => metrics.watchRestarted(of, why),
+  });
   const stores = {
     sets: watches.sets.store,
     nodes: watches.nodes.store,
@@ -78,6 +84,7 @@ export function startController(deps: ControllerDeps): Controller {
     onStarted: () => void lead(),
     onStopped() {
       acting = false;
+      storage.follow();
       void work.pause();
     },
   });
@@ -101,9 +108,10 @@ export function startController(deps: ControllerDeps): Controller {
 
   const gatherer = createGatherer(stores, config.allowedPrefixes, system);
   const leases = createAgentLeases({ clock, leases: stores.leases, nodes: stores.nodes, namespace: systemNamespace });
-  const work = createWork({ system, client, recorder, watches, gatherer, leases, metrics });
+  const work = createWork({ system, client, recorder, watches, storage, gatherer, leases, metrics });
   const { queues } = work;
-  const triggers = connectTriggers({ stores, gatherer, queues });
+  const triggers = connectTriggers({ stores, gatherer, queues, allVolumes: work.allVolumes });
+  const needed = needStorage(storage, stores);
   const shell = (deps.createShell ?? createPlainShell)(work.shellDeps);
 
   let stopped = false;
@@ -130,6 +138,8 @@ export function startController(deps: ControllerDeps): Controller {
     acting = true;
     work.resume();
     triggers.all();
+    // Nobody else waits for these: a cluster where they cannot be read has all its other volumes.
+    storage.lead(work.allVolumes);
   }
 
   async function begin(): Promise<void> {
@@ -165,11 +175,14 @@ export function startController(deps: ControllerDeps): Controller {
       stopped = true;
       shell.stop();
       triggers.stop();
+      needed();
       await Promise.all(Object.values(queues).map((queue) => queue.stop()));
       await lastWords();
       recorder.stop();
       await election.stop();
       for (const watch of allOf(watches)) watch.stop();
+      work.stop();
+      storage.stop();
       leases.stop();
       gatherer.stop();
     },

@@ -22,12 +22,16 @@ export interface Queues {
   readonly agents: KeyedQueue;
   /** By name of the node: its NodeVolumeState. */
   readonly states: KeyedQueue;
+  /** By driver and handle, or by intent while the volume is not known: volumes of CSI drivers. */
+  readonly volumes: KeyedQueue;
 }
 
 export interface TriggerDeps {
   readonly stores: Stores & { readonly leases: ObjectStore<Lease>; readonly states: ObjectStore<KubeObject> };
   readonly gatherer: Gatherer;
   readonly queues: Queues;
+  /** Every volume of a CSI driver is looked at again. */
+  readonly allVolumes: () => void;
 }
 
 export interface Triggers {
@@ -37,7 +41,7 @@ export interface Triggers {
 }
 
 /** Which change of which object makes which key due. A key too many costs a comparison; one too few is a bug. */
-export function connectTriggers({ stores, gatherer, queues }: TriggerDeps): Triggers {
+export function connectTriggers({ stores, gatherer, queues, allVolumes }: TriggerDeps): Triggers {
   const allSets = () => {
     for (const { metadata } of stores.sets.list()) queues.sets.add(metadata.name);
   };
@@ -56,6 +60,7 @@ export function connectTriggers({ stores, gatherer, queues }: TriggerDeps): Trig
     for (const { metadata } of stores.states.list()) queues.states.add(metadata.name);
     for (const lease of stores.leases.list()) onLease(lease);
     allSets();
+    allVolumes();
   };
 
   const onSet = (set: SetEntry) => {
@@ -139,7 +144,7 @@ export function connectTriggers({ stores, gatherer, queues }: TriggerDeps): Trig
 }
 
 /** Heartbeats change a Node all the time, and nothing that is decided by. */
-function sameNode(a: NodeInfo, b: NodeInfo): boolean {
+export function sameNode(a: NodeInfo, b: NodeInfo): boolean {
   const essence = ({ metadata, ...rest }: NodeInfo) => {
     const { resourceVersion: _, ...kept } = metadata;
     return { metadata: kept, ...rest };

@@ -3,6 +3,9 @@ import type { KubeClient } from "../kube/client.ts";
 import type { EventRecorder } from "../kube/event-recorder.ts";
 import type { System } from "../ports.ts";
 import type { AgentLeases } from "./agent-leases.ts";
+import type { Storage } from "./attach/storage.ts";
+import { isCSI } from "./attach/volume-key.ts";
+import { createVolumeWork } from "./attach/volume-work.ts";
 import type { Gatherer } from "./gather.ts";
 import type { Metrics } from "./metrics.ts";
 import { reconcileNodeState } from "./node-states.ts";
@@ -13,7 +16,7 @@ import { reconcileNode } from "./reconcile-node.ts";
 import { reconcileSet, releaseSet } from "./reconcile-set.ts";
 import { releaseIntent } from "./release-intent.ts";
 import type { ShellDeps } from "./shell.ts";
-import type { Queues } from "./triggers.ts";
+import { type Queues, sameNode } from "./triggers.ts";
 import type { Watches } from "./watches.ts";
 import { createWriting } from "./writing.ts";
 
@@ -22,6 +25,7 @@ export interface WorkDeps {
   readonly client: KubeClient;
   readonly recorder: EventRecorder;
   readonly watches: Watches;
+  readonly storage: Storage;
   readonly gatherer: Gatherer;
   readonly leases: AgentLeases;
   readonly metrics: Metrics;
@@ -31,12 +35,16 @@ export interface WorkDeps {
 export interface Work {
   readonly queues: Queues;
   readonly shellDeps: ShellDeps;
+  /** Every volume of a CSI driver is looked at again. */
+  allVolumes(): void;
+  stop(): void;
   /** Starts nothing more. What is under way goes on; resolves when it has ended. */
   pause(): Promise<void>;
   resume(): void;
 }
 
-export function createWork({ system, client, recorder, watches, gatherer, leases, metrics }: WorkDeps): Work {
+export function createWork(deps: WorkDeps): Work {
+  const { system, client, recorder, watches, storage, gatherer, leases, metrics } = deps;
   const { clock, random, log } = system;
   const { sets, nodes, intents, states } = watches;
   const writing = createWriting((set) => queues.sets.add(set));
@@ -100,7 +108,10 @@ export function createWork({ system, client, recorder, watches, gatherer, leases
     },
     async releases(name) {
       const intent = intents.store.get(name);
-      const decision = intent && (await releaseIntent(releaseDeps, intent));
+      if (intent === undefined) return;
+      // One queue for all that is done about a volume.
+      if (isCSI(intent.spec.source)) return queues.volumes.add(volumes.keyOf(intent));
+      const decision = await releaseIntent(releaseDeps, intent);
       if (decision?.release === false && decision.checkAgainInMs !== undefined) {
         queues.releases.addAfter(name, decision.checkAgainInMs);
       }
@@ -113,10 +124,31 @@ export function createWork({ system, client, recorder, watches, gatherer, leases
       const againInMs = await reconcileNodeState(stateDeps, node);
       if (againInMs !== undefined) queues.states.addAfter(node, againInMs);
     },
+    async volumes(key) {
+      const againInMs = await volumes.reconcile(key);
+      if (againInMs !== undefined) queues.volumes.addAfter(key, againInMs);
+    },
+  });
+  const volumes = createVolumeWork({
+    system,
+    client,
+    storage,
+    gatherer,
+    intents: intents.store,
+    nodes: nodes.store,
+    sameNode,
+    upsertIntent: upsert,
+    onDue: (key) => queues.volumes.add(key),
+    async release(intent, attachments) {
+      const decision = await releaseIntent({ ...releaseDeps, attachments }, intent);
+      return decision?.release === false ? decision.checkAgainInMs : undefined;
+    },
   });
 
   return {
     queues,
+    allVolumes: volumes.all,
+    stop: volumes.stop,
     shellDeps: {
       watchSets(handler) {
         onSet = handler;

@@ -133,7 +133,7 @@ async function create(deps: WriteIntentsDeps, write: Extract<IntentWrite, { verb
   }
 }
 
-/** A new grant. The sources of this version need no attachment, so it is given with the intent. */
+/** A new grant, of a source that needs no attachment: it is given with the intent. */
 function grant({ random }: WriteIntentsDeps) {
   return { grant: { id: random.uuid() } };
 }

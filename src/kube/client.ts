@@ -31,6 +31,8 @@ export interface ListResult<T> {
 export interface WriteOptions {
   /** Milliseconds until the write is given up; it may still be applied. */
   readonly timeoutMs?: number | undefined;
+  /** The server says what it would do, through all admission, and does nothing. */
+  readonly dryRun?: boolean | undefined;
 }
 
 /**
@@ -155,7 +157,8 @@ export function createKubeClient(deps: KubeClientDeps): KubeClient {
 
     create: <T extends KubeObject>(r: Resource, object: T, options?: WriteOptions) => {
       const path = resourcePath(r, { namespace: object.metadata.namespace });
-      return write(r, "create", { method: "POST", path, query, body: withType(r, object) }, options) as Promise<T>;
+      const how = options?.dryRun === true ? { ...query, dryRun: "All" } : query;
+      return write(r, "create", { method: "POST", path, query: how, body: withType(r, object) }, options) as Promise<T>;
     },
     replace: put,
     mergePatch: (r, ref, body, options) => patch(r, ref, body, undefined, options),

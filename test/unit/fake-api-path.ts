@@ -6,6 +6,15 @@ const groups: { [plural: string]: string } = {
   nodes: "/api/v1",
   events: "/api/v1",
   secrets: "/api/v1",
+  pods: "/api/v1",
+  persistentvolumeclaims: "/api/v1",
+  persistentvolumes: "/api/v1",
+  volumeattachments: "/apis/storage.k8s.io/v1",
+  csinodes: "/apis/storage.k8s.io/v1",
+  csidrivers: "/apis/storage.k8s.io/v1",
+  storageclasses: "/apis/storage.k8s.io/v1",
+  validatingadmissionpolicies: "/apis/admissionregistration.k8s.io/v1",
+  validatingadmissionpolicybindings: "/apis/admissionregistration.k8s.io/v1",
 };
 
 /** What a path of the API names. */

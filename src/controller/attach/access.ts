@@ -1,0 +1,18 @@
+import type { AccessMode } from "./objects.ts";
+
+/** Access modes, as CSI drivers and their volumes are asked for them. Pure. */
+
+/**
+ * The one mode that a volume is used with: the widest that its PersistentVolume has, but ReadOnlyMany only for who reads.
+ * kubelet takes the first of the list, whatever it is.
+ */
+export function accessModeOf(modes: readonly AccessMode[], readOnly: boolean): AccessMode {
+  if (modes.includes("ReadWriteMany")) return "ReadWriteMany";
+  if (modes.includes("ReadOnlyMany") && (readOnly || modes.length === 1)) return "ReadOnlyMany";
+  return modes.find((mode) => mode !== "ReadOnlyMany") ?? "ReadWriteOnce";
+}
+
+/** Whether only one node may have the volume at a time. */
+export function isSingleNode(mode: AccessMode): boolean {
+  return mode === "ReadWriteOnce" || mode === "ReadWriteOncePod";
+}

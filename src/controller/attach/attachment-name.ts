@@ -1,0 +1,20 @@
+import { hash } from "node:crypto";
+
+/**
+ * The name of our VolumeAttachment: of the volume and the node alone, so that a controller that was killed after it had
+ * made one finds it again, and another than kube-controller-manager's, which deletes by its own name what its pods do not
+ * need (safety rule 11). The separators are in neither a driver's nor a node's name.
+ */
+export function attachmentName(driver: string, volumeHandle: string, node: string): string {
+  return `nvi-${hash("sha256", `${driver}^${node}^${volumeHandle}`, "hex")}`;
+}
+
+/** Whether a VolumeAttachment is one of ours, by its name. */
+export function isOurs(name: string): boolean {
+  return /^nvi-[0-9a-f]{64}$/.test(name);
+}
+
+/** kube-controller-manager's name for the same (pkg/volume/csi/csi_attacher.go, getAttachmentName). */
+export function kubeletsAttachmentName(driver: string, volumeHandle: string, node: string): string {
+  return `csi-${hash("sha256", `${volumeHandle}${driver}${node}`, "hex")}`;
+}

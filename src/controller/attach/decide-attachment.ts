@@ -1,0 +1,100 @@
+import { isOurs } from "./attachment-name.ts";
+import type { Decision } from "./decide-volume.ts";
+import type { Member, VolumeFacts } from "./facts.ts";
+import { nodeNameOf, ourAttachment } from "./facts.ts";
+import type { Attachment } from "./objects.ts";
+import { onAttachment } from "./obstacles.ts";
+import { contextTooLarge } from "./size-limits.ts";
+import type { Word } from "./word.ts";
+
+/** One node's attachment of a volume. Pure. */
+
+/** Where the external-attacher writes by which name the driver knows the node that the volume was attached to. */
+const nodeIDAnnotation = "csi.alpha.kubernetes.io/node-id";
+
+/** For a member whose turn it is: attach, wait, or grant. `attached: true` starts a grant; it never renews one. */
+export function decideAttachment(facts: VolumeFacts, member: Member): Decision {
+  if (!facts.attachRequired) return { member, step: { do: "grant", attachment: undefined } };
+  const nodeName = nodeNameOf(member);
+  const attachment = ourAttachment(facts, nodeName);
+  if (attachment === undefined) {
+    // Written and not seen yet, or not answered: to write it again finds out.
+    if (facts.attaching.has(nodeName))
+      return { member, step: { do: "attach", again: false }, word: notYet(facts, member) };
+    const { limit, attached } = member.place;
+    if (limit !== undefined && attached >= limit) {
+      const message = `${attached} volumes of driver ${facts.id.driver} are attached to node ${nodeName}, which takes ${limit}`;
+      return { member, word: { reason: "AttachLimitReached", message, on: { kind: "CSINode", name: nodeName } } };
+    }
+    return { member, step: { do: "attach", again: false }, word: notYet(facts, member) };
+  }
+  const word = troubleOf(member, attachment) ?? contextWord(attachment);
+  return word === undefined ? { member, step: { do: "grant", attachment } } : { member, word };
+}
+
+/** For a member that has a grant: whether what the grant rests on is still there. Nothing of it takes the grant away. */
+export function decideGranted(facts: VolumeFacts, member: Member): Decision {
+  const { grant } = member.intent.spec;
+  if (grant === undefined) {
+    // Written and not seen yet, or not answered: to grant again finds out.
+    const attachment = ourAttachment(facts, nodeNameOf(member));
+    return facts.attachRequired && attachment === undefined
+      ? { member, step: { do: "attach", again: true } }
+      : { member, step: { do: "grant", attachment: facts.attachRequired ? attachment : undefined } };
+  }
+  const foreign = facts.attachments.find(({ metadata }) => !isOurs(metadata.name));
+  if (foreign !== undefined) {
+    const on = onAttachment(foreign.metadata.name, foreign.nodeName);
+    const message = `the volume is in use here, and attached to node ${foreign.nodeName} for a pod that names it directly`;
+    return { member, word: { reason: "SharedWithKubelet", message, on } };
+  }
+  if (grant.volumeAttachment === undefined) return { member };
+  const attachment = ourAttachment(facts, nodeNameOf(member));
+  const on = onAttachment(grant.volumeAttachment.name, nodeNameOf(member));
+  if (attachment === undefined) {
+    const message = "somebody else has deleted the VolumeAttachment of a volume that is in use: it is made again";
+    return { member, step: { do: "attach", again: true }, word: { reason: "WaitingForAttach", message, on } };
+  }
+  if (attachment.metadata.deletionTimestamp !== undefined) {
+    const message =
+      "somebody else deletes the VolumeAttachment of a volume that is in use; it is made again when it is gone";
+    return { member, word: { reason: "Detaching", message, on } };
+  }
+  const word = troubleOf(member, attachment);
+  return word === undefined ? { member } : { member, word };
+}
+
+function notYet({ id }: VolumeFacts, member: Member): Word {
+  const message = `driver ${id.driver} has not attached the volume to node ${nodeNameOf(member)} yet`;
+  return { reason: "WaitingForAttach", message };
+}
+
+/** What is wrong with an attachment of ours that is there. */
+function troubleOf(member: Member, attachment: Attachment): Word | undefined {
+  const { name } = attachment.metadata;
+  const { nodeName } = attachment;
+  const on = onAttachment(name, nodeName);
+  if (!attachment.attached) {
+    if (attachment.attachError !== "") return { reason: "AttachFailed", message: attachment.attachError, on };
+    const message = `driver ${attachment.attacher} has not attached the volume to node ${nodeName} yet`;
+    return { reason: "WaitingForAttach", message, on };
+  }
+  const stale = staleNodeID(attachment, member.place.nodeID);
+  return stale === undefined ? undefined : { reason: "StaleNodeID", message: stale, on };
+}
+
+/**
+ * Whether the volume was attached to what the driver knew the node as earlier: another machine of the same name, perhaps,
+ * which may still have it. To detach would then be done for the wrong one (safety rule 10).
+ */
+export function staleNodeID({ metadata, nodeName }: Attachment, nodeID: string | undefined): string | undefined {
+  const attachedTo = metadata.annotations?.[nodeIDAnnotation] ?? "";
+  if (attachedTo === "" || nodeID === undefined || attachedTo === nodeID) return undefined;
+  return `the volume was attached to ${attachedTo}, and node ${nodeName} is ${nodeID} now, by its CSINode`;
+}
+
+function contextWord(attachment: Attachment): Word | undefined {
+  const message = contextTooLarge(attachment.metadataOfDriver);
+  if (message === undefined) return undefined;
+  return { reason: "PublishContextTooLarge", message, on: onAttachment(attachment.metadata.name, attachment.nodeName) };
+}

@@ -1,0 +1,47 @@
+import type { Intent, NodeInfo } from "../projections.ts";
+import type { Member, Place, VolumeFacts } from "./facts.ts";
+import type { Pending } from "./pending.ts";
+import { resolveVolume } from "./resolve-volume.ts";
+import type { Storage } from "./storage.ts";
+import type { VolumeIndex } from "./volume-index.ts";
+import type { VolumeID } from "./volume-key.ts";
+import { volumeKey } from "./volume-key.ts";
+
+export interface GatherVolumeDeps {
+  readonly storage: Pick<Storage, "attachments" | "csiNodes" | "csiDrivers">;
+  readonly index: VolumeIndex;
+  readonly pending: Pending;
+  readonly node: (name: string) => NodeInfo | undefined;
+}
+
+/** What is known of a volume, from memory. */
+export function gatherVolume(deps: GatherVolumeDeps, id: VolumeID): VolumeFacts {
+  const { storage, index, pending } = deps;
+  const key = volumeKey(id);
+  const intents = index.intents(key).filter(({ spec }) => spec.mode === "Manage");
+  return {
+    id,
+    attachRequired: storage.csiDrivers.store.get(id.driver)?.attachRequired ?? true,
+    members: intents.map((intent) => memberOf(deps, id, intent)),
+    attachments: index.attachments(key),
+    attaching: pending.attaching(id, (name) => storage.attachments.store.get(name) !== undefined),
+    node: deps.node,
+  };
+}
+
+function memberOf(deps: GatherVolumeDeps, id: VolumeID, intent: Intent): Member {
+  const { nodeName } = intent.spec;
+  return {
+    intent,
+    node: deps.node(nodeName),
+    resolution: resolveVolume(intent.spec, deps.index.objects),
+    granting: deps.pending.granting(intent),
+    place: placeOf(deps, id.driver, nodeName),
+  };
+}
+
+function placeOf({ storage, index, pending }: GatherVolumeDeps, driver: string, node: string): Place {
+  const found = storage.csiNodes.store.get(node)?.drivers.find(({ name }) => name === driver);
+  const attached = new Set([...index.attachedOn(driver, node), ...pending.attachingOn(driver, node)]);
+  return { nodeID: found?.nodeID, limit: found?.limit, attached: attached.size };
+}

@@ -1,0 +1,35 @@
+/** Names in groups: each name is in one group at most. */
+export interface Groups {
+  /** @returns the group that the name was in before, if it was another */
+  put(name: string, group: string): string | undefined;
+  /** @returns the group that the name was in */
+  remove(name: string): string | undefined;
+  of(group: string): string[];
+}
+
+export function createGroups(): Groups {
+  const groupOf = new Map<string, string>();
+  const members = new Map<string, Set<string>>();
+
+  function remove(name: string): string | undefined {
+    const group = groupOf.get(name);
+    if (group === undefined) return undefined;
+    groupOf.delete(name);
+    const rest = members.get(group);
+    rest?.delete(name);
+    if (rest?.size === 0) members.delete(group);
+    return group;
+  }
+
+  return {
+    put(name, group) {
+      if (groupOf.get(name) === group) return undefined;
+      const before = remove(name);
+      groupOf.set(name, group);
+      members.set(group, (members.get(group) ?? new Set()).add(name));
+      return before;
+    },
+    remove,
+    of: (group) => [...(members.get(group) ?? [])],
+  };
+}

@@ -1,0 +1,91 @@
+import { annotation, resource } from "../../api/names.ts";
+import type { Hold, VolumeObjects } from "../claims/hold-claims.ts";
+import type { Intent } from "../projections.ts";
+import type { IntentAttachments } from "../release-intent.ts";
+import { attachmentName, isOurs } from "./attachment-name.ts";
+import type { Attachment } from "./objects.ts";
+import { projectAttachment } from "./objects.ts";
+import type { Storage } from "./storage.ts";
+import type { VolumeIndex } from "./volume-index.ts";
+import { volumeIDOf } from "./volume-key.ts";
+import type { AttachmentWriter } from "./write-attachment.ts";
+import { removeAttachment } from "./write-attachment.ts";
+
+export interface IntentAttachmentsDeps extends AttachmentWriter {
+  readonly storage: Pick<Storage, "attachments" | "claims">;
+  readonly index: VolumeIndex;
+  readonly hold: Hold;
+}
+
+/** What the end of an intent takes with it: its VolumeAttachment, and the marks on its claim. */
+export function createIntentAttachments(deps: IntentAttachmentsDeps): IntentAttachments {
+  const { client, index } = deps;
+
+  /** Others who use the volume, or ask for it, by its key. */
+  function others(intent: Intent): Intent[] {
+    const { name } = intent.metadata;
+    const { persistentVolumeClaim } = intent.spec.source;
+    const ofClaim =
+      persistentVolumeClaim === undefined
+        ? []
+        : index.intentsOfClaim(persistentVolumeClaim.namespace, persistentVolumeClaim.claimName);
+    const all = new Map([...index.intents(index.keyOf(intent)), ...ofClaim].map((one) => [one.metadata.name, one]));
+    all.delete(name);
+    return [...all.values()].filter(({ spec }) => spec.mode === "Manage");
+  }
+
+  return {
+    async read(intent) {
+      const { nodeName, grant } = intent.spec;
+      const sameNode = others(intent).filter(({ spec }) => spec.nodeName === nodeName);
+      // It is theirs: of one volume on one node only one has a grant.
+      if (grant === undefined && sameNode.some(({ spec }) => spec.grant !== undefined)) return undefined;
+      for (const name of namesFor(deps, intent)) {
+        const raw = await client.get(resource.volumeAttachments, { name });
+        const found = projectAttachment(raw);
+        if (found !== undefined) deps.upsertAttachment(raw);
+        if (found?.nodeName === nodeName) return found;
+      }
+      return undefined;
+    },
+    remove: (attachment: Attachment) => removeAttachment(deps, attachment),
+    async letGo(intent) {
+      if (
+        others(intent).some(
+          ({ metadata, spec }) => spec.grant !== undefined || metadata.deletionTimestamp === undefined,
+        )
+      ) {
+        return;
+      }
+      await deps.hold.letGo(marked(deps, intent));
+    },
+  };
+}
+
+/** Names under which it may be: of the grant, of the volume, and of those that were made for the intent. */
+function namesFor({ index, storage }: IntentAttachmentsDeps, intent: Intent): Set<string> {
+  const { grant, nodeName } = intent.spec;
+  const names = new Set<string>();
+  if (grant?.volumeAttachment !== undefined) names.add(grant.volumeAttachment.name);
+  const id = volumeIDOf(index.keyOf(intent));
+  if (id !== undefined) names.add(attachmentName(id.driver, id.volumeHandle, nodeName));
+  for (const { metadata } of storage.attachments.store.list()) {
+    if (isOurs(metadata.name) && metadata.annotations?.[annotation.intent] === intent.metadata.name)
+      names.add(metadata.name);
+  }
+  return names;
+}
+
+function marked({ index }: IntentAttachmentsDeps, intent: Intent): VolumeObjects {
+  const key = index.keyOf(intent);
+  const source = intent.spec.source.persistentVolumeClaim;
+  const own = source && index.objects.claim(source.namespace, source.claimName);
+  const granted = intent.spec.grant?.persistentVolume;
+  const ownVolume = granted && index.objects.persistentVolume(granted.name);
+  const claims = [...index.claims(key), ...(own ? [own] : [])];
+  const volumes = [...index.persistentVolumes(key), ...(ownVolume ? [ownVolume] : [])];
+  return {
+    claims: [...new Map(claims.map((one) => [one.metadata.uid, one])).values()],
+    persistentVolumes: [...new Map(volumes.map((one) => [one.metadata.uid, one])).values()],
+  };
+}

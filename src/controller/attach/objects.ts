@@ -1,0 +1,192 @@
+import type { KubeObject, ObjectMeta } from "../../api/meta.ts";
+import type { GrantedCSIVolume, SecretReference } from "../../api/types.gen.ts";
+import type { JsonObject } from "../../kube/json.ts";
+import { arrayIn, recordIn, stringIn } from "../../kube/json.ts";
+
+/** What the controller keeps of the storage objects that it watches: what it decides by, and nothing else. Pure. */
+
+export type AccessMode = GrantedCSIVolume["accessMode"];
+
+export interface Claim extends KubeObject {
+  /** "" until it is bound. */
+  readonly volumeName: string;
+  readonly storageClassName: string;
+  readonly phase: string;
+  /** As the API server has them, as the growth of the volume is written there. */
+  readonly status: JsonObject;
+}
+
+export interface PersistentVolume extends KubeObject {
+  /** undefined: of no CSI driver. */
+  readonly csi: PersistentVolumeCSI | undefined;
+  readonly accessModes: readonly AccessMode[];
+  readonly volumeMode: string;
+  readonly mountOptions: readonly string[];
+  readonly claimRef: { readonly namespace: string; readonly name: string; readonly uid: string } | undefined;
+  /** The quantity as it stands there; "" if there is none. */
+  readonly capacity: string;
+  /** nodeSelectorTerms of the required node affinity; undefined: any node. */
+  readonly nodeTerms: readonly unknown[] | undefined;
+}
+
+export interface PersistentVolumeCSI {
+  readonly driver: string;
+  readonly volumeHandle: string;
+  readonly readOnly: boolean;
+  readonly fsType: string;
+  readonly volumeAttributes: { readonly [key: string]: string };
+  readonly nodeStageSecretRef: SecretReference | undefined;
+  readonly nodePublishSecretRef: SecretReference | undefined;
+  readonly nodeExpandSecretRef: SecretReference | undefined;
+}
+
+export interface Attachment extends KubeObject {
+  readonly attacher: string;
+  readonly nodeName: string;
+  /** "" if the volume is named inline. */
+  readonly persistentVolumeName: string;
+  /** Of an inline source. */
+  readonly inline: { readonly driver: string; readonly volumeHandle: string } | undefined;
+  readonly attached: boolean;
+  readonly metadataOfDriver: { readonly [key: string]: string };
+  /** "" if the last attempt went well, or there was none. */
+  readonly attachError: string;
+  readonly detachError: string;
+}
+
+export interface CSINode extends KubeObject {
+  readonly drivers: readonly { readonly name: string; readonly nodeID: string; readonly limit: number | undefined }[];
+}
+
+export interface CSIDriver extends KubeObject {
+  readonly attachRequired: boolean;
+}
+
+export interface StorageClass extends KubeObject {
+  readonly provisioner: string;
+  readonly waitForFirstConsumer: boolean;
+}
+
+export function projectClaim(raw: unknown): Claim | undefined {
+  const metadata = metadataIn(raw);
+  const spec = recordIn(raw, "spec");
+  const status = recordIn(raw, "status") ?? {};
+  return (
+    metadata && {
+      metadata,
+      volumeName: stringIn(spec, "volumeName") ?? "",
+      storageClassName: stringIn(spec, "storageClassName") ?? "",
+      phase: stringIn(status, "phase") ?? "",
+      status,
+    }
+  );
+}
+
+export function projectPersistentVolume(raw: unknown): PersistentVolume | undefined {
+  const metadata = metadataIn(raw);
+  const spec = recordIn(raw, "spec");
+  if (metadata === undefined) return undefined;
+  const claim = recordIn(spec, "claimRef");
+  const required = recordIn(recordIn(spec, "nodeAffinity"), "required");
+  return {
+    metadata,
+    csi: csiIn(recordIn(spec, "csi")),
+    accessModes: arrayIn(spec, "accessModes") as AccessMode[],
+    volumeMode: stringIn(spec, "volumeMode") ?? "Filesystem",
+    mountOptions: arrayIn(spec, "mountOptions") as string[],
+    claimRef: claim && {
+      namespace: stringIn(claim, "namespace") ?? "",
+      name: stringIn(claim, "name") ?? "",
+      uid: stringIn(claim, "uid") ?? "",
+    },
+    capacity: stringIn(recordIn(spec, "capacity"), "storage") ?? "",
+    nodeTerms: required && arrayIn(required, "nodeSelectorTerms"),
+  };
+}
+
+function csiIn(csi: JsonObject | undefined): PersistentVolumeCSI | undefined {
+  if (csi === undefined) return undefined;
+  return {
+    driver: stringIn(csi, "driver") ?? "",
+    volumeHandle: stringIn(csi, "volumeHandle") ?? "",
+    readOnly: csi["readOnly"] === true,
+    fsType: stringIn(csi, "fsType") ?? "",
+    volumeAttributes: (recordIn(csi, "volumeAttributes") ?? {}) as { [key: string]: string },
+    nodeStageSecretRef: secretIn(csi, "nodeStageSecretRef"),
+    nodePublishSecretRef: secretIn(csi, "nodePublishSecretRef"),
+    nodeExpandSecretRef: secretIn(csi, "nodeExpandSecretRef"),
+  };
+}
+
+function secretIn(csi: JsonObject, key: string): SecretReference | undefined {
+  const ref = recordIn(csi, key);
+  return ref && { namespace: stringIn(ref, "namespace") ?? "", name: stringIn(ref, "name") ?? "" };
+}
+
+export function projectAttachment(raw: unknown): Attachment | undefined {
+  const metadata = metadataIn(raw);
+  const spec = recordIn(raw, "spec");
+  const status = recordIn(raw, "status");
+  if (metadata === undefined) return undefined;
+  const source = recordIn(spec, "source");
+  const inline = recordIn(recordIn(source, "inlineVolumeSpec"), "csi");
+  return {
+    metadata,
+    attacher: stringIn(spec, "attacher") ?? "",
+    nodeName: stringIn(spec, "nodeName") ?? "",
+    persistentVolumeName: stringIn(source, "persistentVolumeName") ?? "",
+    inline: inline && {
+      driver: stringIn(inline, "driver") ?? "",
+      volumeHandle: stringIn(inline, "volumeHandle") ?? "",
+    },
+    attached: status?.["attached"] === true,
+    metadataOfDriver: (recordIn(status, "attachmentMetadata") ?? {}) as { [key: string]: string },
+    attachError: stringIn(recordIn(status, "attachError"), "message") ?? "",
+    detachError: stringIn(recordIn(status, "detachError"), "message") ?? "",
+  };
+}
+
+export function projectCSINode(raw: unknown): CSINode | undefined {
+  const metadata = metadataIn(raw);
+  const drivers = arrayIn(recordIn(raw, "spec"), "drivers").map((driver) => {
+    const count = recordIn(driver, "allocatable")?.["count"];
+    return {
+      name: stringIn(driver, "name") ?? "",
+      nodeID: stringIn(driver, "nodeID") ?? "",
+      limit: typeof count === "number" ? count : undefined,
+    };
+  });
+  return metadata && { metadata, drivers };
+}
+
+/** Where nothing is said, a driver's volumes are attached. */
+export function projectCSIDriver(raw: unknown): CSIDriver | undefined {
+  const metadata = metadataIn(raw);
+  return metadata && { metadata, attachRequired: recordIn(raw, "spec")?.["attachRequired"] !== false };
+}
+
+export function projectStorageClass(raw: unknown): StorageClass | undefined {
+  const metadata = metadataIn(raw);
+  const waitForFirstConsumer = stringIn(raw, "volumeBindingMode") === "WaitForFirstConsumer";
+  return metadata && { metadata, provisioner: stringIn(raw, "provisioner") ?? "", waitForFirstConsumer };
+}
+
+const kept: readonly (keyof ObjectMeta)[] = [
+  "name",
+  "namespace",
+  "uid",
+  "resourceVersion",
+  "creationTimestamp",
+  "deletionTimestamp",
+  "labels",
+  "annotations",
+  "finalizers",
+];
+
+function metadataIn(raw: unknown): ObjectMeta | undefined {
+  const metadata = recordIn(raw, "metadata");
+  if (stringIn(metadata, "name") === undefined) return undefined;
+  return Object.fromEntries(
+    kept.flatMap((key) => (metadata?.[key] === undefined ? [] : [[key, metadata[key]]])),
+  ) as unknown as ObjectMeta;
+}

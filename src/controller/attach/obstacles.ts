@@ -1,0 +1,98 @@
+import { matchesSelector } from "../match-node.ts";
+import { isOurs } from "./attachment-name.ts";
+import type { Member, VolumeFacts } from "./facts.ts";
+import { asks, byAge, holds, nodeNameOf, ourAttachment, usesAlone } from "./facts.ts";
+import { isResolved } from "./resolve-volume.ts";
+import type { Word } from "./word.ts";
+
+/** What keeps an intent that asks for a volume from being attached or granted. Pure. */
+
+/** What lies with the intent, its node and its volume; who waits for this holds up nobody. */
+export function ownObstacle({ attachRequired, id }: VolumeFacts, member: Member): Word | undefined {
+  const { intent, node, resolution, place } = member;
+  const { name } = intent.metadata;
+  if (!isResolved(resolution)) return resolution.waiting;
+  const { nodeName, mounts } = intent.spec;
+  const { persistentVolume, csi } = resolution;
+  if (node === undefined) {
+    return { reason: "NodeLost", message: `there is no Node ${nodeName}`, on: { kind: "Node", name: nodeName } };
+  }
+  const terms = persistentVolume?.nodeTerms;
+  if (terms !== undefined && !matchesTerms(terms, node)) {
+    const message = `PersistentVolume ${persistentVolume?.metadata.name} cannot be used on node ${nodeName}, by its nodeAffinity`;
+    return { reason: "NodeAffinityMismatch", message, on: { kind: "Node", name: nodeName } };
+  }
+  if (csi.accessMode === "ReadWriteOncePod" && mounts.length > 1) {
+    const message = `the volume is ReadWriteOncePod and ${name} has ${mounts.length} mounts: one may use it`;
+    return { reason: "AccessModeMismatch", message };
+  }
+  if (attachRequired && place.nodeID === undefined) {
+    const message = `driver ${id.driver} is not in the CSINode of ${nodeName}`;
+    return { reason: "DriverNotOnNode", message, on: { kind: "CSINode", name: nodeName } };
+  }
+  return undefined;
+}
+
+function matchesTerms(terms: readonly unknown[], node: NonNullable<Member["node"]>): boolean {
+  const nodeSelectorTerms = terms as never[];
+  return matchesSelector(
+    { affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } } } } as never,
+    node,
+  );
+}
+
+/** What lies with others who have the volume. Single-node volumes go to one node, others to one intent a node. */
+export function othersObstacle(facts: VolumeFacts, member: Member): Word | undefined {
+  const { attachments, members, attaching } = facts;
+  const nodeName = nodeNameOf(member);
+  const leaving = attachments.find(({ metadata }) => metadata.deletionTimestamp !== undefined);
+  if (leaving !== undefined) {
+    const trouble = leaving.detachError === "" ? "" : `: ${leaving.detachError}`;
+    const message = `the volume is being detached from node ${leaving.nodeName}${trouble}`;
+    return { reason: "Detaching", message, on: onAttachment(leaving.metadata.name, leaving.nodeName) };
+  }
+  const foreign = attachments.find(({ metadata }) => !isOurs(metadata.name));
+  if (foreign !== undefined) {
+    const message = `the volume is attached to node ${foreign.nodeName} by somebody else, for pods that use it`;
+    return { reason: "ForeignAttachment", message, on: onAttachment(foreign.metadata.name, foreign.nodeName) };
+  }
+  const others = members.filter((one) => one !== member && holds(one));
+  const alone = usesAlone(member) || others.some(usesAlone);
+  const holder = [...others].sort(byAge).find((one) => alone || nodeNameOf(one) === nodeName);
+  if (holder !== undefined) return heldBy(holder, ourAttachment(facts, nodeNameOf(holder))?.metadata.creationTimestamp);
+  if (!alone) return undefined;
+  const asked = new Set(members.filter(asks).map(nodeNameOf));
+  // Of those who ask beside this one, one has its turn first; what was attached for the other is detached then.
+  const left = attachments.find(
+    (one) => one.nodeName !== nodeName && (usedBefore(one.metadata.annotations) || !asked.has(one.nodeName)),
+  );
+  if (left !== undefined) {
+    const since = left.metadata.creationTimestamp ?? "an unknown time";
+    const message = `the volume is attached to node ${left.nodeName} since ${since}, and may be in use there`;
+    return { reason: "VolumeHeldElsewhere", message, on: onAttachment(left.metadata.name, left.nodeName) };
+  }
+  const elsewhere = [...attaching].find((name) => name !== nodeName && !asked.has(name));
+  if (elsewhere === undefined) return undefined;
+  const message = `the volume is being attached to node ${elsewhere}`;
+  return { reason: "VolumeHeldElsewhere", message, on: { kind: "Node", name: elsewhere } };
+}
+
+/** A grant rested on it once: it is presumed in use until somebody has acknowledged (safety rule 1). */
+export function usedBefore(annotations: { readonly [key: string]: string } | undefined): boolean {
+  return (annotations?.["nodevolume.dev/grant"] ?? "") !== "";
+}
+
+export function heldBy({ intent }: Member, attachedSince: string | undefined): Word {
+  const { nodeName, volumeName } = intent.spec;
+  const since = attachedSince ?? intent.metadata.creationTimestamp ?? "an unknown time";
+  const message = `node ${nodeName} has the volume (${volumeName}) since ${since}`;
+  return {
+    reason: "VolumeHeldElsewhere",
+    message,
+    on: { kind: "NodeVolumeIntent", name: intent.metadata.name, node: nodeName },
+  };
+}
+
+export function onAttachment(name: string, node: string): NonNullable<Word["on"]> {
+  return { kind: "VolumeAttachment", name, node };
+}

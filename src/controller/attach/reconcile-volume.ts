@@ -1,0 +1,149 @@
+import { timestamp } from "../../api/conditions.ts";
+import { resource } from "../../api/names.ts";
+import type { KubeClient } from "../../kube/client.ts";
+import type { Clock, Logger } from "../../ports.ts";
+import { capacityPatch, claimGrowthPatch } from "../claims/expansion.ts";
+import type { Hold, VolumeObjects } from "../claims/hold-claims.ts";
+import type { Intent } from "../projections.ts";
+import { refOf } from "../write-intents.ts";
+import { isOurs } from "./attachment-name.ts";
+import type { Decision, VolumePlan } from "./decide-volume.ts";
+import { decideVolume } from "./decide-volume.ts";
+import type { VolumeFacts } from "./facts.ts";
+import { holds } from "./facts.ts";
+import type { GatherVolumeDeps } from "./gather-volume.ts";
+import { gatherVolume } from "./gather-volume.ts";
+import { projectAttachment } from "./objects.ts";
+import { onAttachment } from "./obstacles.ts";
+import { isResolved } from "./resolve-volume.ts";
+import type { Speaker } from "./speak.ts";
+import type { VolumeID } from "./volume-key.ts";
+import { volumeKey } from "./volume-key.ts";
+import type { Word } from "./word.ts";
+import type { AttachmentWriter } from "./write-attachment.ts";
+import { attach, detachDangling } from "./write-attachment.ts";
+import type { GrantWriter } from "./write-grant.ts";
+import { writeGrant } from "./write-grant.ts";
+
+export interface ReconcileVolumeDeps extends GatherVolumeDeps, AttachmentWriter, GrantWriter {
+  readonly client: KubeClient;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly hold: Hold;
+  readonly speaker: Speaker;
+  readonly upsertClaim: (raw: unknown) => void;
+  /** Tries to let an intent go that is being deleted. @returns milliseconds after which to look again, if any */
+  readonly release: (intent: Intent) => Promise<number | undefined>;
+}
+
+/** Sooner of two delays. */
+const sooner = (a: number | undefined, b: number | undefined) => Math.min(a ?? Infinity, b ?? Infinity);
+
+/**
+ * Brings one volume a step on, over all nodes: one call at a time for one volume. What it writes comes back by the
+ * watches, and it is called again.
+ * @returns milliseconds after which to look again, if time alone may change something
+ */
+export async function reconcileVolume(deps: ReconcileVolumeDeps, id: VolumeID): Promise<number | undefined> {
+  const facts = gatherVolume(deps, id);
+  const objects = objectsOf(deps, facts);
+  // A mark that is left over, as from an intent that somebody has removed by hand.
+  if (facts.members.length === 0) await deps.hold.letGo(objects);
+  if (facts.members.some(holds)) await deps.hold.protect(objects);
+  const plan = decideVolume(facts);
+  for (const attachment of plan.detach) await detachDangling(deps, id, attachment);
+  const waiting = await hold(deps, facts, plan, objects);
+  let againInMs = waiting?.againInMs;
+  for (const decision of plan.decisions) {
+    const begins = decision.step !== undefined && decision.step.do !== "release" && !holds(decision.member);
+    const held = begins ? waiting?.word : undefined;
+    const outcome: Outcome = held === undefined ? await carryOut(deps, id, decision) : { word: held };
+    againInMs = sooner(againInMs, outcome.againInMs);
+    if (outcome.changed) continue;
+    againInMs = sooner(againInMs, await deps.speaker.say(decision.member.intent, outcome.word));
+  }
+  await grow(deps, facts);
+  return Number.isFinite(againInMs) ? againInMs : undefined;
+}
+
+/** Every claim and PersistentVolume of the volume, and the claims that its intents name. */
+function objectsOf({ index }: ReconcileVolumeDeps, { id, members }: VolumeFacts): VolumeObjects {
+  const key = volumeKey(id);
+  const named = members.flatMap(({ intent }) => {
+    const source = intent.spec.source.persistentVolumeClaim;
+    const claim = source && index.objects.claim(source.namespace, source.claimName);
+    return claim === undefined ? [] : [claim];
+  });
+  const claims = new Map([...index.claims(key), ...named].map((claim) => [claim.metadata.uid, claim]));
+  return { claims: [...claims.values()], persistentVolumes: index.persistentVolumes(key) };
+}
+
+/** Before anything is attached or granted anew, all that names the volume is ours. */
+async function hold(deps: ReconcileVolumeDeps, facts: VolumeFacts, plan: VolumePlan, objects: VolumeObjects) {
+  const begins = plan.decisions.some(
+    ({ step, member }) => (step?.do === "attach" || step?.do === "grant") && !holds(member),
+  );
+  if (!begins) return undefined;
+  const waiting = await deps.hold.take(objects, facts.members.some(holds), () => attachedByOthers(deps, facts));
+  if (waiting === undefined) await deps.hold.protect(objects);
+  return waiting;
+}
+
+/** A VolumeAttachment of the volume that is not ours, as the server has them now. */
+async function attachedByOthers(
+  { client, index }: ReconcileVolumeDeps,
+  { id }: VolumeFacts,
+): Promise<Word | undefined> {
+  const { items } = await client.list(resource.volumeAttachments);
+  for (const raw of items) {
+    const one = projectAttachment(raw);
+    if (one === undefined || isOurs(one.metadata.name)) continue;
+    const csi = one.inline ?? index.objects.persistentVolume(one.persistentVolumeName)?.csi;
+    if (csi === undefined || volumeKey(csi) !== volumeKey(id)) continue;
+    const message = `the volume is attached to node ${one.nodeName} by somebody else, for pods that use it`;
+    return { reason: "ForeignAttachment", message, on: onAttachment(one.metadata.name, one.nodeName) };
+  }
+  return undefined;
+}
+
+interface Outcome {
+  readonly word?: Word | undefined;
+  readonly againInMs?: number | undefined;
+  /** The intent itself was written: what is to be said of it is said at the next look. */
+  readonly changed?: boolean;
+}
+
+async function carryOut(deps: ReconcileVolumeDeps, id: VolumeID, { member, step, word }: Decision): Promise<Outcome> {
+  switch (step?.do) {
+    case "attach":
+      return { word: (await attach(deps, id, member)) ?? word };
+    case "grant": {
+      const refusal = await writeGrant(deps, member, step.attachment);
+      return refusal === undefined ? { changed: true } : { word: refusal };
+    }
+    case "release":
+      return { changed: true, againInMs: await deps.release(member.intent) };
+    case undefined:
+      return { word };
+  }
+}
+
+/** Tells the nodes of a larger size, and the claim of what the nodes have reached. */
+async function grow(deps: ReconcileVolumeDeps, { members }: VolumeFacts): Promise<void> {
+  const users = members.filter(({ intent }) => intent.spec.grant !== undefined).map(({ intent }) => intent);
+  const live = users.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+  for (const { intent, resolution } of members) {
+    if (!live.includes(intent) || !isResolved(resolution)) continue;
+    const patch = capacityPatch(intent, resolution.capacityBytes);
+    if (patch !== undefined) deps.upsertIntent(await deps.client.mergePatch(resource.intents, refOf(intent), patch));
+    const { claim, persistentVolume } = resolution;
+    if (claim === undefined || persistentVolume === undefined) continue;
+    const status = claimGrowthPatch(claim, persistentVolume, users, timestamp(deps.clock.now()));
+    if (status === undefined) continue;
+    const { namespace, name, uid, resourceVersion } = claim.metadata;
+    deps.upsertClaim(
+      await deps.client.mergePatchStatus(resource.claims, { namespace, name, uid, resourceVersion }, status),
+    );
+    return;
+  }
+}

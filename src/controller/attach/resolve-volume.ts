@@ -1,0 +1,127 @@
+import { quantityBytes } from "../../api/quantity.ts";
+import type { CSIVolumeSource, GrantedCSIVolume, NodeVolumeIntentSpec } from "../../api/types.gen.ts";
+import type { ClaimObjects } from "../claims/resolve-claim.ts";
+import { resolveClaim } from "../claims/resolve-claim.ts";
+import { accessModeOf } from "./access.ts";
+import type { Claim, PersistentVolume } from "./objects.ts";
+import { tooLarge } from "./size-limits.ts";
+import type { VolumeID } from "./volume-key.ts";
+import type { Word } from "./word.ts";
+
+/** A volume that can be attached and granted, as far as its own objects go. */
+export interface ResolvedVolume {
+  readonly id: VolumeID;
+  /** What the agent is told. */
+  readonly csi: GrantedCSIVolume;
+  /** undefined: the source names the volume itself. */
+  readonly persistentVolume: PersistentVolume | undefined;
+  readonly claim: Claim | undefined;
+  readonly capacityBytes: string | undefined;
+  /** `spec.source` of its VolumeAttachment. */
+  readonly attachmentSource: object;
+}
+
+/** Why it is not known which volume is meant, or why it cannot be used. */
+export interface UnresolvedVolume {
+  readonly waiting: Word;
+  /** The claim waits for somebody to choose its node. */
+  readonly needsNode?: Claim;
+}
+
+export type VolumeResolution = ResolvedVolume | UnresolvedVolume;
+
+export function isResolved(resolution: VolumeResolution): resolution is ResolvedVolume {
+  return "id" in resolution;
+}
+
+/**
+ * The volume that a source of kind csi or persistentVolumeClaim names. Pure.
+ * ```
+ *  csi ───────────────────────────────────────────► driver, handle
+ *  persistentVolumeClaim ─► claim ◄─ both ways ─► PersistentVolume ─► driver, handle
+ * ```
+ */
+export function resolveVolume(
+  spec: Pick<NodeVolumeIntentSpec, "source" | "volumeMode" | "mountOptions">,
+  objects: ClaimObjects,
+): VolumeResolution {
+  const { csi, persistentVolumeClaim } = spec.source;
+  const resolution =
+    csi !== undefined
+      ? named(csi, spec)
+      : persistentVolumeClaim !== undefined
+        ? claimed(spec, persistentVolumeClaim, objects)
+        : { waiting: { reason: "VolumeSourceUnsupported", message: "the source is not one of a CSI driver" } as const };
+  const excess = isResolved(resolution) ? tooLarge(resolution.csi) : undefined;
+  return excess === undefined ? resolution : { waiting: { reason: "VolumeTooLarge", message: excess } };
+}
+
+function named(
+  source: CSIVolumeSource,
+  { volumeMode, mountOptions = [] }: Pick<NodeVolumeIntentSpec, "volumeMode" | "mountOptions">,
+): ResolvedVolume {
+  const { controllerPublishSecretRef, accessMode = "ReadWriteOnce", ...told } = source;
+  const { driver, volumeHandle } = source;
+  const csi = { ...told, accessMode };
+  // Of an inline volume the external-attacher reads what it would read of a PersistentVolume.
+  const { accessMode: _, ...ofDriver } = source;
+  const inlineVolumeSpec = {
+    accessModes: [accessMode],
+    volumeMode,
+    ...(mountOptions.length > 0 && { mountOptions }),
+    csi: ofDriver,
+  };
+  return {
+    id: { driver, volumeHandle },
+    csi,
+    persistentVolume: undefined,
+    claim: undefined,
+    capacityBytes: undefined,
+    attachmentSource: { inlineVolumeSpec },
+  };
+}
+
+function claimed(
+  { volumeMode }: Pick<NodeVolumeIntentSpec, "volumeMode">,
+  source: NonNullable<NodeVolumeIntentSpec["source"]["persistentVolumeClaim"]>,
+  objects: ClaimObjects,
+): VolumeResolution {
+  const found = resolveClaim(source, objects);
+  if ("waiting" in found) return found;
+  const { claim, persistentVolume, csi } = found;
+  const { name } = persistentVolume.metadata;
+  const on = { kind: "PersistentVolume", name };
+  if (persistentVolume.volumeMode !== volumeMode) {
+    const message = `PersistentVolume ${name} has volumeMode ${persistentVolume.volumeMode}, the set asks for ${volumeMode}`;
+    return { waiting: { reason: "VolumeModeMismatch", message, on } };
+  }
+  const readOnly = source.readOnly === true || csi.readOnly;
+  const { driver, volumeHandle, fsType, volumeAttributes } = csi;
+  const { nodeStageSecretRef, nodePublishSecretRef, nodeExpandSecretRef } = csi;
+  const { mountOptions } = persistentVolume;
+  return {
+    id: { driver, volumeHandle },
+    csi: {
+      driver,
+      volumeHandle,
+      ...(readOnly && { readOnly }),
+      ...(fsType !== "" && { fsType }),
+      accessMode: accessModeOf(persistentVolume.accessModes, readOnly),
+      ...(mountOptions.length > 0 && { mountOptions: [...mountOptions] }),
+      ...(Object.keys(volumeAttributes).length > 0 && { volumeAttributes: { ...volumeAttributes } }),
+      ...(nodeStageSecretRef && { nodeStageSecretRef }),
+      ...(nodePublishSecretRef && { nodePublishSecretRef }),
+      ...(nodeExpandSecretRef && { nodeExpandSecretRef }),
+    },
+    persistentVolume,
+    claim,
+    capacityBytes: capacityOf(persistentVolume),
+    attachmentSource: { persistentVolumeName: name },
+  };
+}
+
+function capacityOf({ capacity }: PersistentVolume): string | undefined {
+  if (capacity === "") return undefined;
+  const bytes = quantityBytes(capacity);
+  return bytes > 0n ? String(bytes) : undefined;
+}

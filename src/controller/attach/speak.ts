@@ -1,0 +1,55 @@
+import { timestamp } from "../../api/conditions.ts";
+import { resource } from "../../api/names.ts";
+import type { Reason } from "../../api/reasons.ts";
+import type { KubeClient } from "../../kube/client.ts";
+import type { Clock, Logger } from "../../ports.ts";
+import type { Intent } from "../projections.ts";
+import { refOf } from "../write-intents.ts";
+import { attachPatch, type Word } from "./word.ts";
+
+/** Says in `status.attach` what an intent waits for. The agent may show it, and nobody decides by it. */
+export interface Speaker {
+  /** @returns milliseconds after which the word is to be said, if it is too early */
+  say(intent: Intent, word: Word | undefined): Promise<number | undefined>;
+  /** An intent that is gone. */
+  forget(intent: Intent): void;
+}
+
+export interface SpeakerDeps {
+  readonly client: KubeClient;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly upsertIntent: (raw: unknown) => void;
+}
+
+/** What usually ends by itself at once is said only when it has lasted: each word costs the server a write. */
+const passing: ReadonlySet<Reason> = new Set(["WaitingForAttach", "Detaching"]);
+const passingMs = 1_000;
+
+export function createSpeaker({ client, clock, log, upsertIntent }: SpeakerDeps): Speaker {
+  /** By name of the intent, since when a passing reason is to be said. */
+  const since = new Map<string, { readonly reason: Reason; readonly at: number }>();
+
+  function tooEarlyMs({ metadata, status }: Intent, word: Word | undefined): number {
+    if (word === undefined || !passing.has(word.reason) || status.attach !== undefined) return 0;
+    const known = since.get(metadata.name);
+    const begun = known?.reason === word.reason ? known : { reason: word.reason, at: clock.monotonic() };
+    since.set(metadata.name, begun);
+    return Math.max(0, begun.at + passingMs - clock.monotonic());
+  }
+
+  return {
+    async say(intent, word) {
+      const earlyMs = tooEarlyMs(intent, word);
+      if (earlyMs > 0) return earlyMs;
+      since.delete(intent.metadata.name);
+      const attachment = word?.on?.kind === "VolumeAttachment" ? word.on.name : undefined;
+      const patch = attachPatch(intent.status.attach, word, attachment, timestamp(clock.now()));
+      if (patch === undefined) return undefined;
+      upsertIntent(await client.mergePatchStatus(resource.intents, refOf(intent), patch));
+      log.info("attach state changed", { intent: intent.metadata.name, reason: word?.reason ?? "none" });
+      return undefined;
+    },
+    forget: ({ metadata }) => void since.delete(metadata.name),
+  };
+}

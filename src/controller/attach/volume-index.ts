@@ -1,0 +1,203 @@
+import type { KubeObject } from "../../api/meta.ts";
+import { annotation } from "../../api/names.ts";
+import type { ObjectStore } from "../../kube/object-store.ts";
+import type { Cancel } from "../../ports.ts";
+import type { ClaimObjects } from "../claims/resolve-claim.ts";
+import type { Intent, NodeInfo } from "../projections.ts";
+import { createGroups } from "./groups.ts";
+import type { Attachment, Claim, PersistentVolume } from "./objects.ts";
+import { isResolved, resolveVolume } from "./resolve-volume.ts";
+import type { StorageWatches } from "./storage.ts";
+import { isCSI, unresolvedKey, volumeKey } from "./volume-key.ts";
+
+/** Everything that is known of one volume, on all nodes. */
+export interface VolumeIndex {
+  readonly objects: ClaimObjects;
+  /** The intents of a volume, also those that are being deleted, and those that only observe. */
+  intents(key: string): Intent[];
+  /** Intents that name a claim. */
+  intentsOfClaim(namespace: string, name: string): Intent[];
+  attachments(key: string): Attachment[];
+  persistentVolumes(key: string): PersistentVolume[];
+  /** Claims of any PersistentVolume of the volume, as far as they name it. */
+  claims(key: string): Claim[];
+  /** Names of the VolumeAttachments of a driver on a node: those that count against its limit. */
+  attachedOn(driver: string, node: string): Set<string>;
+  /** The key of the volume that an intent uses, or asks for as far as is known. */
+  keyOf(intent: Intent): string;
+  /** Each key is told. */
+  all(): void;
+  stop(): void;
+}
+
+export interface VolumeIndexDeps {
+  readonly intents: ObjectStore<Intent>;
+  readonly nodes: ObjectStore<NodeInfo>;
+  readonly storage: StorageWatches;
+  readonly intentsOfNode: (node: string) => readonly Intent[];
+  /** Whether two versions of a Node are the same to whoever decides. */
+  readonly sameNode: (a: NodeInfo, b: NodeInfo) => boolean;
+  /** Told of each volume of which something may have changed. */
+  readonly onDue: (key: string) => void;
+}
+
+export function createVolumeIndex(deps: VolumeIndexDeps): VolumeIndex {
+  const { intents, onDue } = deps;
+  const { claims, persistentVolumes, attachments, csiNodes, csiDrivers, storageClasses } = deps.storage;
+  const byKey = createGroups();
+  const byClaim = createGroups();
+  const volumesByKey = createGroups();
+  const attachmentsByKey = createGroups();
+  const attachmentsByVolume = createGroups();
+  const attachmentsByPlace = createGroups();
+
+  const objects: ClaimObjects = {
+    claim: (namespace, name) => claims.store.get(name, namespace),
+    persistentVolume: (name) => persistentVolumes.store.get(name),
+    storageClass: (name) => storageClasses.store.get(name),
+  };
+
+  function keyOf({ metadata, spec }: Intent): string {
+    if (spec.grant?.csi !== undefined) return volumeKey(spec.grant.csi);
+    const resolution = resolveVolume(spec, objects);
+    return isResolved(resolution) ? volumeKey(resolution.id) : unresolvedKey(metadata.name);
+  }
+
+  function keyOfAttachment({ metadata, attacher, inline, persistentVolumeName }: Attachment): string {
+    const csi = inline ?? persistentVolumes.store.get(persistentVolumeName)?.csi;
+    const volumeHandle = csi?.volumeHandle ?? metadata.annotations?.[annotation.volumeHandle] ?? "";
+    return volumeKey({ driver: csi?.driver ?? attacher, volumeHandle });
+  }
+
+  function seeIntent(intent: Intent): void {
+    if (!isCSI(intent.spec.source)) return;
+    const { name } = intent.metadata;
+    const claim = intent.spec.source.persistentVolumeClaim;
+    if (claim !== undefined) byClaim.put(name, claimKey(claim.namespace, claim.claimName));
+    const before = byKey.put(name, keyOf(intent));
+    if (before !== undefined) onDue(before);
+    onDue(keyOf(intent));
+  }
+
+  function loseIntent({ metadata }: Intent): void {
+    byClaim.remove(metadata.name);
+    const key = byKey.remove(metadata.name);
+    if (key !== undefined) onDue(key);
+  }
+
+  function seeClaim({ metadata: { namespace = "", name }, volumeName }: Claim): void {
+    for (const intent of intentsOfClaim(namespace, name)) seeIntent(intent);
+    const csi = persistentVolumes.store.get(volumeName)?.csi;
+    if (csi !== undefined) onDue(volumeKey(csi));
+  }
+
+  function seeVolume({ metadata: { name }, csi, claimRef }: PersistentVolume): void {
+    if (csi !== undefined) {
+      volumesByKey.put(name, volumeKey(csi));
+      onDue(volumeKey(csi));
+    }
+    if (claimRef !== undefined) for (const one of intentsOfClaim(claimRef.namespace, claimRef.name)) seeIntent(one);
+    for (const attachment of attachmentsByVolume.of(name)) {
+      const known = attachments.store.get(attachment);
+      if (known !== undefined) seeAttachment(known);
+    }
+  }
+
+  function seeAttachment(attachment: Attachment): void {
+    const { metadata, attacher, nodeName, persistentVolumeName } = attachment;
+    attachmentsByVolume.put(metadata.name, persistentVolumeName);
+    attachmentsByPlace.put(metadata.name, placeKey(attacher, nodeName));
+    const key = keyOfAttachment(attachment);
+    attachmentsByKey.put(metadata.name, key);
+    onDue(key);
+  }
+
+  function loseAttachment({ metadata, nodeName }: Attachment): void {
+    attachmentsByVolume.remove(metadata.name);
+    attachmentsByPlace.remove(metadata.name);
+    const key = attachmentsByKey.remove(metadata.name);
+    if (key !== undefined) onDue(key);
+    // There is room for another one on the node.
+    dueOn(nodeName);
+  }
+
+  function dueOn(node: string): void {
+    for (const intent of deps.intentsOfNode(node)) if (isCSI(intent.spec.source)) onDue(keyOf(intent));
+  }
+
+  function all(): void {
+    for (const intent of intents.list()) seeIntent(intent);
+    for (const volume of persistentVolumes.store.list()) seeVolume(volume);
+    for (const attachment of attachments.store.list()) seeAttachment(attachment);
+  }
+
+  function intentsOfClaim(namespace: string, name: string): Intent[] {
+    return byClaim.of(claimKey(namespace, name)).flatMap((intent) => intents.get(intent) ?? []);
+  }
+
+  const onNode = ({ metadata }: KubeObject) => dueOn(metadata.name);
+  const cancels: Cancel[] = [
+    intents.subscribe({ onAdd: seeIntent, onUpdate: (_, after) => seeIntent(after), onDelete: loseIntent }),
+    claims.store.subscribe(each(seeClaim)),
+    persistentVolumes.store.subscribe({
+      onAdd: seeVolume,
+      onUpdate: (_, after) => seeVolume(after),
+      onDelete(gone) {
+        volumesByKey.remove(gone.metadata.name);
+        seeVolumeGone(gone);
+      },
+    }),
+    attachments.store.subscribe({
+      onAdd: seeAttachment,
+      onUpdate: (_, after) => seeAttachment(after),
+      onDelete: loseAttachment,
+    }),
+    csiNodes.store.subscribe(each(onNode)),
+    deps.nodes.subscribe({
+      onAdd: onNode,
+      onUpdate: (before, after) => {
+        if (!deps.sameNode(before, after)) onNode(after);
+      },
+      onDelete: onNode,
+    }),
+    csiDrivers.store.subscribe(each(all)),
+    storageClasses.store.subscribe(each(all)),
+  ];
+
+  function seeVolumeGone({ csi, claimRef }: PersistentVolume): void {
+    if (csi !== undefined) onDue(volumeKey(csi));
+    if (claimRef !== undefined) for (const one of intentsOfClaim(claimRef.namespace, claimRef.name)) seeIntent(one);
+  }
+
+  return {
+    objects,
+    intents: (key) => byKey.of(key).flatMap((name) => intents.get(name) ?? []),
+    intentsOfClaim,
+    attachments: (key) => attachmentsByKey.of(key).flatMap((name) => attachments.store.get(name) ?? []),
+    persistentVolumes: (key) => volumesByKey.of(key).flatMap((name) => persistentVolumes.store.get(name) ?? []),
+    claims: (key) =>
+      volumesByKey.of(key).flatMap((name) => {
+        const claimRef = persistentVolumes.store.get(name)?.claimRef;
+        const claim = claimRef && claims.store.get(claimRef.name, claimRef.namespace);
+        return claim?.metadata.uid === claimRef?.uid && claim?.volumeName === name ? [claim] : [];
+      }),
+    attachedOn: (driver, node) => new Set(attachmentsByPlace.of(placeKey(driver, node))),
+    keyOf,
+    all,
+    stop() {
+      for (const cancel of cancels) cancel();
+    },
+  };
+}
+
+function each<T>(see: (object: T) => void) {
+  return { onAdd: see, onUpdate: (_: T, after: T) => see(after), onDelete: see };
+}
+
+function claimKey(namespace: string, name: string): string {
+  return `${namespace}/${name}`;
+}
+
+function placeKey(driver: string, node: string): string {
+  return `${driver}^${node}`;
+}

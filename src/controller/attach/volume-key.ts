@@ -1,0 +1,36 @@
+import type { VolumeSource } from "../../api/types.gen.ts";
+
+/**
+ * What a volume is, whoever names it: two PersistentVolumes with one handle are one volume (safety rule 12). Key of the
+ * queue that serializes grant, release and detach of it over all nodes. Pure.
+ */
+export interface VolumeID {
+  readonly driver: string;
+  readonly volumeHandle: string;
+}
+
+/** A driver's name has no "^". */
+export function volumeKey({ driver, volumeHandle }: VolumeID): string {
+  return `${driver}^${volumeHandle}`;
+}
+
+export function volumeIDOf(key: string): VolumeID | undefined {
+  const at = key.indexOf("^");
+  if (at <= 0) return undefined;
+  return { driver: key.slice(0, at), volumeHandle: key.slice(at + 1) };
+}
+
+/** The key of an intent whose volume is not known yet. */
+export function unresolvedKey(intent: string): string {
+  return `^${intent}`;
+}
+
+/** The intent of such a key. */
+export function unresolvedIntentOf(key: string): string | undefined {
+  return key.startsWith("^") ? key.slice(1) : undefined;
+}
+
+/** Whether the grant of such a source waits until the volume is known, attached and nobody else's. */
+export function isCSI({ csi, persistentVolumeClaim }: VolumeSource): boolean {
+  return csi !== undefined || persistentVolumeClaim !== undefined;
+}

@@ -1,0 +1,84 @@
+import type { KubeClient } from "../../kube/client.ts";
+import type { ObjectStore } from "../../kube/object-store.ts";
+import type { System } from "../../ports.ts";
+import { createHold } from "../claims/hold-claims.ts";
+import { createUnbound } from "../claims/reconcile-unbound.ts";
+import type { Gatherer } from "../gather.ts";
+import type { Intent, NodeInfo } from "../projections.ts";
+import { awaitsRelease } from "../release.ts";
+import type { IntentAttachments } from "../release-intent.ts";
+import { createIntentAttachments } from "./intent-attachments.ts";
+import { createPending } from "./pending.ts";
+import { reconcileVolume } from "./reconcile-volume.ts";
+import { createSpeaker } from "./speak.ts";
+import type { Storage } from "./storage.ts";
+import { createVolumeIndex } from "./volume-index.ts";
+import { unresolvedIntentOf, volumeIDOf } from "./volume-key.ts";
+
+export interface VolumeWorkDeps {
+  readonly system: System;
+  readonly client: KubeClient;
+  readonly storage: Storage;
+  readonly gatherer: Gatherer;
+  readonly intents: ObjectStore<Intent>;
+  readonly nodes: ObjectStore<NodeInfo>;
+  readonly sameNode: (a: NodeInfo, b: NodeInfo) => boolean;
+  readonly upsertIntent: (raw: unknown) => void;
+  /** A volume is due, by its key. */
+  readonly onDue: (key: string) => void;
+  /** @returns milliseconds after which to look again, if any */
+  readonly release: (intent: Intent, attachments: IntentAttachments) => Promise<number | undefined>;
+}
+
+/** What is done for the volumes of CSI drivers: resolve, take, attach, grant, detach, release. */
+export interface VolumeWork {
+  /** @returns milliseconds after which to look again, if any */
+  reconcile(key: string): Promise<number | undefined>;
+  /** The key that the end of an intent goes by. */
+  keyOf(intent: Intent): string;
+  all(): void;
+  stop(): void;
+}
+
+export function createVolumeWork(deps: VolumeWorkDeps): VolumeWork {
+  const { system, client, storage, gatherer } = deps;
+  const { clock, random, log } = system;
+  const index = createVolumeIndex({
+    intents: deps.intents,
+    nodes: deps.nodes,
+    storage,
+    intentsOfNode: gatherer.intentsOf,
+    sameNode: deps.sameNode,
+    onDue: deps.onDue,
+  });
+  const pending = createPending();
+  const upserts = {
+    upsertIntent: deps.upsertIntent,
+    upsertAttachment: (raw: unknown) => storage.attachments.upsertIfNewer(raw),
+    upsertClaim: (raw: unknown) => storage.claims.upsertIfNewer(raw),
+    upsertPersistentVolume: (raw: unknown) => storage.persistentVolumes.upsertIfNewer(raw),
+  };
+  const speaker = createSpeaker({ client, clock, log, ...upserts });
+  const hold = createHold({ client, clock, random, log, ...upserts });
+  const shared = { client, clock, random, log, storage, index, pending, hold, speaker, ...upserts };
+  const attachments = createIntentAttachments(shared);
+  const unbound = createUnbound(shared);
+  const release = (intent: Intent) => deps.release(intent, attachments);
+  const volumeDeps = { ...shared, release, node: (name: string) => deps.nodes.get(name) };
+
+  return {
+    async reconcile(key) {
+      // Not everything is known: all keys are due again when it is.
+      if (!gatherer.complete() || !storage.complete()) return undefined;
+      const id = volumeIDOf(key);
+      if (id !== undefined) return reconcileVolume(volumeDeps, id);
+      const intent = deps.intents.get(unresolvedIntentOf(key) ?? "");
+      if (intent === undefined) return undefined;
+      if (awaitsRelease(intent)) return release(intent);
+      return intent.spec.mode === "Manage" ? unbound(intent) : undefined;
+    },
+    keyOf: index.keyOf,
+    all: index.all,
+    stop: index.stop,
+  };
+}

@@ -1,0 +1,92 @@
+import { annotation, resource } from "../../api/names.ts";
+import { messageOf } from "../../errors.ts";
+import { ApiError, classifyWriteError, isConflict } from "../../kube/api-error.ts";
+import type { KubeClient } from "../../kube/client.ts";
+import type { Logger } from "../../ports.ts";
+import type { Intent } from "../projections.ts";
+import { attachmentName } from "./attachment-name.ts";
+import type { Member } from "./facts.ts";
+import { nodeNameOf } from "./facts.ts";
+import type { Attachment } from "./objects.ts";
+import { projectAttachment } from "./objects.ts";
+import type { Pending } from "./pending.ts";
+import { isResolved } from "./resolve-volume.ts";
+import type { VolumeID } from "./volume-key.ts";
+import { volumeKey } from "./volume-key.ts";
+import type { Word } from "./word.ts";
+
+export interface AttachmentWriter {
+  readonly client: KubeClient;
+  readonly log: Logger;
+  readonly pending: Pending;
+  /** Takes the server's answer into the store. */
+  readonly upsertAttachment: (raw: unknown) => void;
+}
+
+/**
+ * Writes the VolumeAttachment of a member: the external-attacher does the rest. It may be there already, from an attempt
+ * that had no answer.
+ * @returns what the server has against it, if it refuses
+ */
+export async function attach(deps: AttachmentWriter, id: VolumeID, member: Member): Promise<Word | undefined> {
+  const { client, pending } = deps;
+  const nodeName = nodeNameOf(member);
+  const name = attachmentName(id.driver, id.volumeHandle, nodeName);
+  const source = sourceOf(member);
+  if (source === undefined) return undefined;
+  const { grant } = member.intent.spec;
+  const annotations = {
+    [annotation.intent]: member.intent.metadata.name,
+    [annotation.volumeHandle]: id.volumeHandle,
+    // Made again under a grant that goes on: in use from its first moment.
+    ...(grant !== undefined && { [annotation.grant]: grant.id }),
+  };
+  const body = { metadata: { name, annotations }, spec: { attacher: id.driver, nodeName, source } };
+  pending.beginAttach(id, nodeName);
+  try {
+    deps.upsertAttachment(await client.create(resource.volumeAttachments, body));
+    deps.log.info("attachment written", { volume: volumeKey(id), node: nodeName, attachment: name });
+  } catch (error) {
+    if (isConflict(error)) deps.upsertAttachment(await client.get(resource.volumeAttachments, { name }));
+    else if (!(error instanceof ApiError) || classifyWriteError(error) !== "final") throw error;
+    else {
+      pending.endAttach(id, nodeName);
+      return { reason: "AttachFailed", message: messageOf(error) };
+    }
+  }
+  return undefined;
+}
+
+/** Of a grant: the PersistentVolume that it was given for, whatever the claim says by now. */
+function sourceOf({ intent, resolution }: Member): object | undefined {
+  const persistentVolume = intent.spec.grant?.persistentVolume;
+  if (persistentVolume !== undefined) return { persistentVolumeName: persistentVolume.name };
+  return isResolved(resolution) ? resolution.attachmentSource : undefined;
+}
+
+/**
+ * Takes away a VolumeAttachment that nobody uses or asks for. Read live in this order: first the VolumeAttachment, then the
+ * intents of its node; a grant that comes in between changes the VolumeAttachment, and the deletion is refused.
+ */
+export async function detachDangling(deps: AttachmentWriter, id: VolumeID, seen: Attachment): Promise<void> {
+  const { client } = deps;
+  const { name, uid } = seen.metadata;
+  const raw = await client.get(resource.volumeAttachments, { name });
+  const attachment = projectAttachment(raw);
+  if (attachment === undefined || attachment.metadata.uid !== uid) return;
+  if (attachment.metadata.deletionTimestamp !== undefined) return deps.upsertAttachment(raw);
+  const fieldSelector = `spec.nodeName=${attachment.nodeName}`;
+  const { items } = await client.list<Intent>(resource.intents, { fieldSelector });
+  const uses = ({ spec: { nodeName, grant } }: Intent) =>
+    nodeName === attachment.nodeName && grant?.csi !== undefined && volumeKey(grant.csi) === volumeKey(id);
+  if (items.some(uses)) return;
+  await removeAttachment(deps, attachment);
+}
+
+/** Deletes this very version of it. It is gone when the driver has detached the volume. */
+export async function removeAttachment(deps: AttachmentWriter, { metadata, nodeName }: Attachment): Promise<void> {
+  const { name, uid, resourceVersion } = metadata;
+  const rest = await deps.client.delete(resource.volumeAttachments, { name, uid, resourceVersion });
+  if (rest !== undefined) deps.upsertAttachment(rest);
+  deps.log.info("attachment deleted", { attachment: name, node: nodeName });
+}

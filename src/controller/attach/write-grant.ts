@@ -1,0 +1,116 @@
+import { annotation, resource } from "../../api/names.ts";
+import type { Grant } from "../../api/types.gen.ts";
+import { messageOf } from "../../errors.ts";
+import { ApiError, classifyWriteError, isConflict } from "../../kube/api-error.ts";
+import type { KubeClient } from "../../kube/client.ts";
+import type { Logger, Random } from "../../ports.ts";
+import type { Intent } from "../projections.ts";
+import { refOf } from "../write-intents.ts";
+import type { Member } from "./facts.ts";
+import type { Attachment } from "./objects.ts";
+import { projectAttachment } from "./objects.ts";
+import type { Pending } from "./pending.ts";
+import type { ResolvedVolume } from "./resolve-volume.ts";
+import { isResolved } from "./resolve-volume.ts";
+import { contextTooLarge } from "./size-limits.ts";
+import type { Word } from "./word.ts";
+
+export interface GrantWriter {
+  readonly client: KubeClient;
+  readonly log: Logger;
+  readonly random: Random;
+  readonly pending: Pending;
+  readonly upsertIntent: (raw: unknown) => void;
+  readonly upsertAttachment: (raw: unknown) => void;
+}
+
+/** An agent may write its status at the same moment, which is no reason to wait for a retry. */
+const attempts = 4;
+
+/**
+ * Gives the leave to use a volume. First the VolumeAttachment gets the grant's id, which goes on only if nobody has begun to
+ * delete it, and makes a deletion that is under way by an older version of it fail (safety rule 1); then the intent, as
+ * the server has it now, gets the grant.
+ * @returns what the server has against it, if it refuses
+ */
+export async function writeGrant(
+  deps: GrantWriter,
+  member: Member,
+  attachment: Attachment | undefined,
+): Promise<Word | undefined> {
+  const { intent, resolution } = member;
+  if (!isResolved(resolution)) return undefined;
+  const id = deps.random.uuid();
+  deps.pending.beginGrant(intent);
+  try {
+    const found = attachment && (await annotate(deps, attachment, id));
+    if (attachment !== undefined && found === undefined) {
+      deps.pending.endGrant(intent);
+      return undefined;
+    }
+    await grantIntent(deps, intent, resolution, grantOf(id, resolution, found));
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof ApiError) || classifyWriteError(error) === "uncertain") throw error;
+    // Refused: nothing was written.
+    deps.pending.endGrant(intent);
+    if (classifyWriteError(error) !== "final") throw error;
+    return { reason: "Invalid", message: messageOf(error) };
+  }
+}
+
+/** The attachment as it is with the grant's id on it; undefined if it cannot be granted any more. */
+async function annotate(deps: GrantWriter, { metadata }: Attachment, id: string): Promise<Attachment | undefined> {
+  const ref = { name: metadata.name, uid: metadata.uid };
+  const patch = { metadata: { annotations: { [annotation.grant]: id } } };
+  const raw = await deps.client.mergePatch(resource.volumeAttachments, ref, patch);
+  deps.upsertAttachment(raw);
+  const found = projectAttachment(raw);
+  if (found === undefined || found.metadata.deletionTimestamp !== undefined || !found.attached) return undefined;
+  return contextTooLarge(found.metadataOfDriver) === undefined ? found : undefined;
+}
+
+async function grantIntent(
+  deps: GrantWriter,
+  seen: Intent,
+  { capacityBytes }: ResolvedVolume,
+  grant: Grant,
+): Promise<void> {
+  const { client, pending } = deps;
+  for (let left = attempts; ; left -= 1) {
+    const intent = await client.get<Intent>(resource.intents, { name: seen.metadata.name });
+    if (intent === undefined || intent.metadata.uid !== seen.metadata.uid || !mayBeGranted(intent)) {
+      // An earlier attempt without an answer may have been applied.
+      if (intent?.spec.grant === undefined) pending.endGrant(seen);
+      if (intent !== undefined) deps.upsertIntent(intent);
+      return;
+    }
+    try {
+      const spec = { grant, ...(capacityBytes !== undefined && { capacityBytes }) };
+      deps.upsertIntent(await client.mergePatch(resource.intents, refOf(intent), { spec }));
+      deps.log.info("intent granted", { intent: seen.metadata.name, grant: grant.id });
+      return;
+    } catch (error) {
+      if (!isConflict(error) || left <= 1) throw error;
+    }
+  }
+}
+
+function mayBeGranted({ metadata, spec }: Intent): boolean {
+  return metadata.deletionTimestamp === undefined && spec.grant === undefined && spec.mode === "Manage";
+}
+
+function grantOf(id: string, { csi, persistentVolume }: ResolvedVolume, attachment: Attachment | undefined): Grant {
+  const context = attachment?.metadataOfDriver ?? {};
+  return {
+    id,
+    ...(attachment && { volumeAttachment: objectOf(attachment) }),
+    ...(persistentVolume && { persistentVolume: objectOf(persistentVolume) }),
+    csi,
+    ...(Object.keys(context).length > 0 && { publishContext: { ...context } }),
+  };
+}
+
+function objectOf({ metadata: { name, uid = "" } }: Pick<Attachment, "metadata">): { name: string; uid: string } {
+  return { name, uid };
+}

@@ -1,0 +1,137 @@
+import type { KubeObject } from "../../api/meta.ts";
+import type { Resource } from "../../api/names.ts";
+import { resource } from "../../api/names.ts";
+import type { KubeClient } from "../../kube/client.ts";
+import type { Clock, Logger, Random } from "../../ports.ts";
+import type { Claim, PersistentVolume } from "../attach/objects.ts";
+import type { Word } from "../attach/word.ts";
+import { usedByPods } from "./claim-users.ts";
+import type { Taking } from "./decide-hold.ts";
+import { decideHold, decideNotRefused, onClaim, settleMs } from "./decide-hold.ts";
+import { holdPatch, isHeld, letGoPatch, protectPatch, unholdPatch } from "./marks.ts";
+import { probePolicy } from "./probe-policy.ts";
+
+export interface HoldDeps {
+  readonly client: KubeClient;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+  readonly upsertClaim: (raw: unknown) => void;
+  readonly upsertPersistentVolume: (raw: unknown) => void;
+}
+
+/** The claims and PersistentVolumes of one volume, all that name it. */
+export interface VolumeObjects {
+  readonly claims: readonly Claim[];
+  readonly persistentVolumes: readonly PersistentVolume[];
+}
+
+export interface Hold {
+  /** Our finalizer on all of them: what is in use does not vanish. */
+  protect(objects: VolumeObjects): Promise<void>;
+  /**
+   * Takes the claims for us, so that no pod comes to use them directly.
+   * @param held somebody of ours uses the volume already: the claims that have the label were taken before
+   * @param attachedByOthers asks the server, after the time in which pods may still slip in
+   * @returns undefined when they are ours, else what is waited for and when to go on
+   */
+  take(
+    objects: VolumeObjects,
+    held: boolean,
+    attachedByOthers: () => Promise<Word | undefined>,
+  ): Promise<Waiting | undefined>;
+  /** All marks off: nobody of ours uses the volume any more. */
+  letGo(objects: VolumeObjects): Promise<void>;
+}
+
+export interface Waiting {
+  readonly word: Word;
+  readonly againInMs: number;
+}
+
+const podsAgainMs = 10_000;
+
+export function createHold(deps: HoldDeps): Hold {
+  const { client, clock, random, log } = deps;
+  /** By UID of the claim. */
+  const takings = new Map<string, Taking>();
+  const taken = new Set<string>();
+
+  async function mark(of: Resource, object: KubeObject, patch: object | undefined): Promise<void> {
+    if (patch === undefined) return;
+    const { name, namespace, uid, resourceVersion } = object.metadata;
+    const raw = await client.mergePatch(of, { name, namespace, uid, resourceVersion }, patch);
+    if (of === resource.claims) deps.upsertClaim(raw);
+    else deps.upsertPersistentVolume(raw);
+    log.info("marks written", { kind: of.kind, name, ...(namespace !== undefined && { namespace }) });
+  }
+
+  async function markAll(objects: VolumeObjects, patchOf: (object: KubeObject) => object | undefined): Promise<void> {
+    for (const claim of objects.claims) await mark(resource.claims, claim, patchOf(claim));
+    for (const one of objects.persistentVolumes) await mark(resource.persistentVolumes, one, patchOf(one));
+  }
+
+  async function takeOne(
+    claim: Claim,
+    attachedByOthers: () => Promise<Word | undefined>,
+  ): Promise<Waiting | undefined> {
+    const { uid = "", namespace = "", name } = claim.metadata;
+    const taking = takings.get(uid) ?? { heldAt: clock.monotonic(), refused: false };
+    takings.set(uid, taking);
+    const step = decideHold(taking, clock.monotonic());
+    if (step.do === "probe") {
+      const why = await probePolicy(client, random, claim);
+      const now = clock.monotonic();
+      takings.set(uid, { ...taking, refused: why === undefined });
+      if (why === undefined) return beingTaken(claim, Math.max(0, taking.heldAt + settleMs - now));
+      const { word, againInMs } = decideNotRefused({ namespace, name }, taking, why, now);
+      return word === undefined ? beingTaken(claim, againInMs) : { word, againInMs };
+    }
+    if (step.do === "wait") return beingTaken(claim, step.ms);
+    const used = (await usedByPods(client, claim)) ?? (await attachedByOthers());
+    if (used === undefined) {
+      taken.add(uid);
+      return undefined;
+    }
+    takings.delete(uid);
+    await mark(resource.claims, claim, unholdPatch(claim));
+    return { word: used, againInMs: podsAgainMs };
+  }
+
+  return {
+    protect: (objects) => markAll(objects, protectPatch),
+    async take({ claims }, held, attachedByOthers) {
+      for (const claim of claims) {
+        const { uid = "" } = claim.metadata;
+        if (isHeld(claim) && (held || taken.has(uid))) continue;
+        taken.delete(uid);
+        if (!isHeld(claim)) {
+          takings.delete(uid);
+          // Nobody is turned away for a claim that is not to be had.
+          const used = await usedByPods(client, claim);
+          if (used !== undefined) return { word: used, againInMs: podsAgainMs };
+          await mark(resource.claims, claim, holdPatch(claim));
+        }
+      }
+      const isTaken = (claim: Claim) => taken.has(claim.metadata.uid ?? "") || (held && isHeld(claim));
+      let waiting: Waiting | undefined;
+      for (const claim of claims) if (!isTaken(claim)) waiting = (await takeOne(claim, attachedByOthers)) ?? waiting;
+      return waiting;
+    },
+    async letGo(objects) {
+      for (const { metadata } of objects.claims) {
+        takings.delete(metadata.uid ?? "");
+        taken.delete(metadata.uid ?? "");
+      }
+      await markAll(objects, letGoPatch);
+    },
+  };
+}
+
+function beingTaken({ metadata: { namespace = "", name } }: Claim, againInMs: number): Waiting {
+  const message = `claim ${namespace}/${name} is being taken: pods that name it are turned away first`;
+  return {
+    word: { reason: "WaitingForAttach", message, on: onClaim({ namespace, name }) },
+    againInMs: Math.max(1, againInMs),
+  };
+}

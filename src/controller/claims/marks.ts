@@ -1,0 +1,38 @@
+import type { KubeObject } from "../../api/meta.ts";
+import { finalizer, label } from "../../api/names.ts";
+
+/** Our marks on claims and PersistentVolumes, and the patches that set and clear them. Pure. */
+
+/** Lists of finalizers are exchanged whole, so a patch is for the very version that it was computed from. */
+export function protectPatch({ metadata }: KubeObject): object | undefined {
+  const { finalizers = [], deletionTimestamp } = metadata;
+  // To what is being deleted the API server adds none.
+  if (finalizers.includes(finalizer.inUse) || deletionTimestamp !== undefined) return undefined;
+  return { metadata: { finalizers: [...finalizers, finalizer.inUse] } };
+}
+
+export function holdPatch(object: KubeObject): object | undefined {
+  return isHeld(object) ? undefined : { metadata: { labels: { [label.held]: "" } } };
+}
+
+/** Takes the label off and leaves the finalizer. */
+export function unholdPatch(object: KubeObject): object | undefined {
+  return isHeld(object) ? { metadata: { labels: { [label.held]: null } } } : undefined;
+}
+
+/** Takes all marks off. */
+export function letGoPatch(object: KubeObject): object | undefined {
+  const { finalizers = [] } = object.metadata;
+  const protects = finalizers.includes(finalizer.inUse);
+  if (!protects && !isHeld(object)) return undefined;
+  return {
+    metadata: {
+      ...(protects && { finalizers: finalizers.filter((name) => name !== finalizer.inUse) }),
+      ...(isHeld(object) && { labels: { [label.held]: null } }),
+    },
+  };
+}
+
+export function isHeld({ metadata }: KubeObject): boolean {
+  return Object.hasOwn(metadata.labels ?? {}, label.held);
+}

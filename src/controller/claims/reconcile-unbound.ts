@@ -1,0 +1,56 @@
+import { annotation, resource } from "../../api/names.ts";
+import type { KubeClient } from "../../kube/client.ts";
+import type { Clock, Logger } from "../../ports.ts";
+import type { Claim } from "../attach/objects.ts";
+import { isResolved, resolveVolume } from "../attach/resolve-volume.ts";
+import type { Speaker } from "../attach/speak.ts";
+import type { VolumeIndex } from "../attach/volume-index.ts";
+import type { Intent } from "../projections.ts";
+import { chooseNode } from "./select-node.ts";
+
+export interface UnboundDeps {
+  readonly client: KubeClient;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly index: VolumeIndex;
+  readonly speaker: Speaker;
+  readonly upsertClaim: (raw: unknown) => void;
+}
+
+/**
+ * Looks after intents whose volume is not known yet: says why, and chooses the node for a claim that waits for its first
+ * consumer.
+ */
+export function createUnbound(deps: UnboundDeps): (intent: Intent) => Promise<number | undefined> {
+  /** By UID of the claim, what was written here; the time is monotonic. */
+  const chosen = new Map<string, { readonly times: number; readonly at: number }>();
+
+  return async (intent) => {
+    const resolution = resolveVolume(intent.spec, deps.index.objects);
+    if (isResolved(resolution)) return undefined;
+    if (resolution.needsNode === undefined) return deps.speaker.say(intent, resolution.waiting);
+    return choose(resolution.needsNode, intent);
+  };
+
+  async function choose(claim: Claim, intent: Intent): Promise<number | undefined> {
+    const { namespace = "", name, uid = "", resourceVersion } = claim.metadata;
+    const now = deps.clock.monotonic();
+    const before = chosen.get(uid);
+    const earlier = before && { times: before.times, agoMs: now - before.at };
+    const { waiting, select } = chooseNode(claim, nodesThatWant(deps.index.intentsOfClaim(namespace, name)), earlier);
+    const early = await deps.speaker.say(intent, waiting);
+    if (select === undefined || select.inMs > 0) return select?.inMs ?? early;
+    const patch = { metadata: { annotations: { [annotation.selectedNode]: select.node } } };
+    deps.upsertClaim(await deps.client.mergePatch(resource.claims, { namespace, name, uid, resourceVersion }, patch));
+    chosen.set(uid, { times: (before?.times ?? 0) + 1, at: now });
+    deps.log.info("node chosen for a claim", { claim: `${namespace}/${name}`, node: select.node });
+    return undefined;
+  }
+}
+
+function nodesThatWant(intents: readonly Intent[]): Set<string> {
+  const wanting = intents.filter(
+    ({ metadata, spec }) => metadata.deletionTimestamp === undefined && spec.mode === "Manage",
+  );
+  return new Set(wanting.map(({ spec }) => spec.nodeName));
+}

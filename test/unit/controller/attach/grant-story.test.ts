@@ -1,0 +1,57 @@
+import { expect } from "chai";
+import { attachmentName } from "../../../../src/controller/attach/attachment-name.ts";
+import { createCSIFleet, driver } from "./csi-fleet.ts";
+
+const source = { csi: { driver, volumeHandle: "vol-1" } };
+
+describe("the controller and volumes of CSI drivers", () => {
+  it("grants at once what needs no attachment", async () => {
+    const fleet = createCSIFleet();
+    fleet.driverNode("n0");
+    fleet.api.apply("csidrivers", { metadata: { name: driver }, spec: { attachRequired: false } });
+    fleet.csiSet("a", source);
+    fleet.start();
+    await fleet.live(2_000);
+    expect(fleet.intent("n0").spec.grant?.csi).to.deep.equal({
+      driver,
+      volumeHandle: "vol-1",
+      accessMode: "ReadWriteOnce",
+    });
+    expect(fleet.attachments()).to.deep.equal([]);
+    expect(fleet.conditions("a")[0]).to.equal("Ready=True/AllReady");
+  });
+
+  it("attaches, then grants with what the driver said; releases, then detaches, then lets the intent go", async () => {
+    const fleet = createCSIFleet();
+    fleet.driverNode("n0");
+    fleet.attacher.metadata = { devicePath: "/dev/x" };
+    fleet.csiSet("a", source);
+    fleet.start();
+    await fleet.live(2_000);
+    const { grant } = fleet.intent("n0").spec;
+    const [attachment] = fleet.attachments();
+    expect(attachment?.metadata.name).to.equal(attachmentName(driver, "vol-1", "n0"));
+    expect(attachment?.metadata.annotations?.["nodevolume.dev/grant"]).to.equal(grant?.id);
+    expect(grant?.volumeAttachment).to.deep.equal({ name: attachment?.metadata.name, uid: attachment?.metadata.uid });
+    expect(grant?.publishContext).to.deep.equal({ devicePath: "/dev/x" });
+
+    fleet.stubborn.add("n0");
+    fleet.api.remove("nodevolumesets", "a");
+    await fleet.live(60_000);
+    expect(fleet.attachments()[0]?.metadata.deletionTimestamp).to.equal(undefined);
+    expect(fleet.intents()).to.have.length(1);
+
+    fleet.attacher.paused.add("detach");
+    fleet.stubborn.clear();
+    await fleet.live(3_000);
+    expect(fleet.attachments()[0]?.metadata.deletionTimestamp).not.to.equal(undefined);
+    expect(fleet.intents()).to.have.length(1);
+    expect(fleet.word("n0")).to.equal("Detaching n0");
+
+    fleet.attacher.paused.clear();
+    await fleet.live(2_000);
+    expect(fleet.attachments()).to.deep.equal([]);
+    expect(fleet.intents()).to.deep.equal([]);
+    expect(fleet.api.object("nodevolumesets", "a")).to.equal(undefined);
+  });
+});
