@@ -29,6 +29,9 @@ function messageFor(target: TargetView, drift: DriftClass): string {
         ? target.problem.message
         : `${path} was unmounted by somebody else`;
     case "SourceDiffers":
+      if (target.foreign === undefined && (target.published === "gone" || target.published === "differs")) {
+        return `what the driver published for ${path} was unmounted or covered by somebody else`;
+      }
       return target.foreign === undefined
         ? `${path} shows ${ours?.root ?? "something else"}, the source was removed or renamed`
         : `${path} has another mount in place of ours`;

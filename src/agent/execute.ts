@@ -1,3 +1,5 @@
+import type { SecretReference } from "../api/types.gen.ts";
+import type { CSIDrivers, Secrets } from "../csi/ports.ts";
 import { messageOf, unreachable, VolumeError } from "../errors.ts";
 import type { ChildProcessID, HostPorts } from "../host/ports.ts";
 import type { SlowChild } from "../host/remote-mount.ts";
@@ -26,6 +28,9 @@ export interface ExecutorDeps {
   readonly host: HostPorts;
   readonly journal: Journal;
   readonly settings: PlanSettings;
+  readonly drivers: CSIDrivers;
+  /** A Secret that a driver needs, as it is now. @throws VolumeError */
+  secret(ref: SecretReference): Promise<Secrets>;
   content(ref: ObjectRef): ObjectContent | undefined;
   observed({ name, uid, generation }: DesiredVolume, seen: Observed): void;
   progress(volume: string, message: string): void;
@@ -99,7 +104,7 @@ export class Executor {
   }
 
   #context(operation: Operation, desired: Desired | undefined): ActionContext {
-    const { host, journal, settings, content, observed, progress } = this.#deps;
+    const { host, journal, settings, content, observed, progress, drivers, secret, system } = this.#deps;
     const { volume } = operation;
     const onChild = (child: ChildProcessID) => {
       this.#slow.delete(volume);
@@ -120,6 +125,7 @@ export class Executor {
       content,
       observed: (seen) => observed(wanted(context), seen),
       progress: (message) => progress(volume, message),
+      csi: { drivers, secret, now: () => system.clock.now(), deadlineMs },
     };
     return context;
   }

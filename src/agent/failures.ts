@@ -11,7 +11,7 @@ import type { Operation, OperationKind } from "./operations.ts";
 const backoff = { baseMs: 500, maxMs: 122_000 };
 /**
  * The longest delay after an attempt that has waited for its whole deadline, in milliseconds: that was delay enough, and while
- * one waits, the answer of a server that comes back is heard at once. Nothing else tells of it.
+ * one waits, the answer of a server that comes back is heard at once. Nothing else tells of it. Also while a time runs out.
  */
 const afterDeadlineMs = 5_000;
 
@@ -63,7 +63,8 @@ export function nextFailure(
   const again = previous?.kind === failed.kind && previous.generation === failed.generation;
   const attempts = again ? previous.attempts + 1 : 1;
   const pardoned = again ? (previous.pardoned ?? 0) : 0;
-  const longest = failed.reason === "TimedOut" ? afterDeadlineMs : backoff.maxMs;
+  const soon = failed.reason === "TimedOut" || failed.reason === "DriverMayStillAct";
+  const longest = soon ? afterDeadlineMs : backoff.maxMs;
   const delay = equalJitter(attempts - pardoned, { ...backoff, maxMs: longest }, random);
   const firstAt = again ? previous.firstAt : now;
   const counts = { attempts, ...(pardoned > 0 && { pardoned }) };

@@ -8,7 +8,8 @@ export function interestOf({ view, record, desired }: VolumePlan, { settings, ta
   const key = desired !== undefined && !isInvalid(desired) ? desired.spec.key : record?.key;
   const staged = [record?.stage?.path, ...(key === undefined ? [] : [stagingPath(settings, key)])];
   const ours = view.targets.flatMap((target) => target.ours ?? []);
-  const points = [...view.targets.map(({ path }) => path), ...ours.map(({ point }) => point), ...staged];
+  const published = (record?.targets ?? []).map((target) => target.published?.path);
+  const points = [...view.targets.map(({ path }) => path), ...ours.map(({ point }) => point), ...staged, ...published];
   const ids = (record?.targets ?? []).flatMap(({ mountID }) => mountID ?? []);
   const groups =
     nodeTable === undefined

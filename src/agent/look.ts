@@ -1,6 +1,7 @@
 import { type MountIdentity, type MountTable, sameFilesystem, sameIdentity } from "../host/mount-table.ts";
 import { type MountEntry, type MountRef, sameMount } from "../host/mountinfo.ts";
 import { attributeDifference, attributesOf } from "./attributes.ts";
+import { lookAtPublished, lookAtStageOfDriver } from "./csi/look.ts";
 import type { DesiredMount, DesiredVolume } from "./desired-volume.ts";
 import type { Likeness } from "./likeness.ts";
 import { lookFromNode } from "./look-from-node.ts";
@@ -47,6 +48,7 @@ function lookAtStage({ record, table, stagingPath, desired }: LookInput): StageV
     const mount = table?.at(stagingPath);
     return mount === undefined ? { truth: "absent" } : { truth: "uncertain", mount };
   }
+  if (stage.csi !== undefined) return lookAtStageOfDriver(stage, table);
   if (stage.kind !== "filesystem") return { truth: stage.ready ? "mounted" : "uncertain", record: stage };
   if (table === undefined) return { truth: "uncertain", record: stage };
   const layers = table.layers(stage.path);
@@ -114,7 +116,12 @@ function lookAtTarget(path: string, input: LookInput, stage: StageView): TargetV
     const foreign = top !== undefined && top !== ours ? { foreign: top } : {};
     return { ...base, ...off, truth: "uncertain", ours, problem, drift: "Stacked", ...foreign };
   }
-  const compared = compare(ours, record, desired, stage.record?.identity);
+  const csi = stage.record?.csi !== undefined;
+  const bound = compare(ours, record, desired, csi ? undefined : stage.record?.identity);
+  const published = csi ? lookAtPublished(record, desired?.attributes.readOnly, input.table) : undefined;
+  const drift = bound.drift ?? published?.drift;
+  const outdated = bound.outdated || published?.outdated === true;
+  const compared = { ...bound, ...published, outdated, ...(drift && { drift }) };
   return {
     ...base,
     truth: "mounted",

@@ -1,6 +1,7 @@
 import type { MountIdentity } from "../host/mount-table.ts";
 import type { ChildProcessID, DirectoryID, MountAttributes } from "../host/ports.ts";
 import type { FoundSource, SourceType, StageKind } from "../plugins/plugin.ts";
+import type { Calls } from "./csi/calls.ts";
 
 /**
  * What the agent has written down of one volume: what it set out to do before it did it, and what it learned. Together
@@ -46,6 +47,40 @@ export interface StageRecord {
   readonly found?: FoundSource;
   /** Version of the object whose content was written last. */
   readonly contentVersion?: string;
+  /** Of a volume of a CSI driver. */
+  readonly csi?: CSIRecord;
+}
+
+/** What a CSI driver was asked for: enough to undo it, whatever has become of intent, grant and claim. */
+export interface CSIRecord {
+  readonly driver: string;
+  readonly volumeHandle: string;
+  /** Directory of the volume's staging and publish paths. */
+  readonly directory: string;
+  /** The driver has STAGE_UNSTAGE_VOLUME, or had when it staged. */
+  readonly needsUnstage: boolean;
+  readonly block: boolean;
+  /** Everything that the driver was seen to mount for the volume: its release waits until no mount of the node shows it. */
+  readonly shown: readonly ShownByDriver[];
+  readonly calls: Calls;
+  /** Size that the volume was brought to here, in bytes. */
+  readonly capacityBytes?: string;
+}
+
+export interface ShownByDriver {
+  readonly identity: MountIdentity;
+  /** Block device that it is on: `major:minor`, its node, and what tells it from the next device of that number. */
+  readonly device?: { readonly number: string; readonly path: string; readonly disk?: string };
+}
+
+/** What a CSI driver was asked to publish for one target. In use until the driver has taken it back. */
+export interface Published {
+  readonly path: string;
+  readonly readOnly: boolean;
+  /** What it shows; absent while that is not known. */
+  readonly identity?: MountIdentity;
+  /** The driver said OK, and the table showed something else: it has to take that back before it is asked again. */
+  readonly refuted?: boolean;
 }
 
 export interface TargetRecord {
@@ -70,7 +105,12 @@ export interface TargetRecord {
   readonly uniqueID?: number;
   /** Peer group that it got. It is the same in every mount namespace, in which a later agent may find itself. */
   readonly peerGroup?: number;
+  /** Of a CSI volume: what the driver mounted, of which this is a bind. */
+  readonly published?: Published;
 }
+
+/** What a target's record shows before anything is bound there: no mount has this identity. */
+export const nothingShown: MountIdentity = { device: "", root: "" };
 
 /** `record` with one target added or replaced. */
 export function withTarget(record: VolumeRecord, target: TargetRecord): VolumeRecord {
@@ -104,12 +144,20 @@ export function withoutChild(record: VolumeRecord): VolumeRecord {
 export function afterReboot(record: VolumeRecord): VolumeRecord {
   const { stage, child: _gone, ...rest } = record;
   const targets = record.targets.map(unmounted);
+  if (stage?.csi !== undefined) {
+    // No driver of before is left to act, and no mount; whether there is anything to undo, the driver knows.
+    const { identity: _identity, deviceNumber: _number, ...kept } = stage;
+    return { ...rest, stage: { ...kept, ready: false, csi: { ...stage.csi, shown: [], calls: {} } }, targets };
+  }
   if (stage?.kind !== "directory" && stage?.kind !== "filesystem") return withoutStage({ ...rest, targets });
   const { identity: _identity, directory, deviceNumber: _number, found: _found, ...kept } = stage;
   return { ...rest, stage: { ...kept, ready: false, ...(directory && { inode: directory.inode }) }, targets };
 }
 
 /** Of a target only the mount point: no mount has this identity. */
-function unmounted({ mountID: _id, uniqueID: _unique, peerGroup: _group, ...target }: TargetRecord): TargetRecord {
-  return { ...target, identity: { device: "", root: "" } };
+function unmounted(record: TargetRecord): TargetRecord {
+  const { mountID: _id, uniqueID: _unique, peerGroup: _group, published, ...target } = record;
+  const { path, readOnly } = published ?? {};
+  const again = path === undefined || readOnly === undefined ? {} : { published: { path, readOnly } };
+  return { ...target, identity: nothingShown, ...again };
 }

@@ -14,6 +14,7 @@ import type { Logger, System } from "../ports.ts";
 import { aborted, realSystem } from "../system.ts";
 import { version } from "../version.ts";
 import { AfterQuiet } from "./after-quiet.ts";
+import { noDrivers } from "./csi/no-drivers.ts";
 import { pause } from "./pause.ts";
 import type { Plan } from "./plan.ts";
 import { startAgent } from "./start.ts";
@@ -61,7 +62,19 @@ export async function runAgent(config: AgentConfig, log: Logger, signal: AbortSi
     const settings = { allowedPrefixes, stateDir, hostRoot, csiDir };
     const quiet = new AfterQuiet(system, quietMs, memoryReturner());
     const onPlan = ({ changed }: Plan) => changed.size > 0 && quiet.note();
-    const deps = { system, transport, host, nodeName, version, settings, registry, vitals, signal, onPlan };
+    const deps = {
+      system,
+      transport,
+      host,
+      drivers: noDrivers,
+      nodeName,
+      version,
+      settings,
+      registry,
+      vitals,
+      signal,
+      onPlan,
+    };
     const agent = await startAgent(deps);
     await aborted(signal);
     quiet.stop();

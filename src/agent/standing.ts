@@ -1,6 +1,7 @@
 import type { Reason } from "../api/reasons.ts";
 import type { NodeVolumeIntentStatus } from "../api/types.gen.ts";
 import type { WaitingOn } from "../errors.ts";
+import { needsGrantedVolume } from "../plugins/csi.ts";
 import { isInvalid } from "./desired-volume.ts";
 import type { Failure } from "./failures.ts";
 import type { VolumePlan } from "./plan.ts";
@@ -20,7 +21,11 @@ export function standingOf(volume: VolumePlan): Standing {
     case "invalid":
       return { state: "Invalid", ready: "False", ...(why ?? { reason: "Invalid", message: "" }) };
     case "ungranted":
-      return { state: "WaitingForGrant", ready: "False", ...notGranted };
+      return {
+        state: waitsForAttach(volume) ? "WaitingForAttach" : "WaitingForGrant",
+        ready: "False",
+        ...notGrantedTo(volume),
+      };
     case "observe":
       return observing(volume);
     case "released":
@@ -62,10 +67,11 @@ export interface Obstacle {
 /**
  * The one thing to tell: something of the table or the spec, then what hangs now, then a failure that is tried again.
  */
-export function obstacleOf({ problems, hanging, failure, phase }: VolumePlan): Obstacle | undefined {
+export function obstacleOf(volume: VolumePlan): Obstacle | undefined {
+  const { problems, hanging, failure, phase } = volume;
   const [first] = problems.has("") ? [problems.get("")] : problems.values();
   const problem = first ?? hanging;
-  const { reason, message, on } = problem ?? failure ?? (phase === "ungranted" ? notGranted : nothing);
+  const { reason, message, on } = problem ?? failure ?? (phase === "ungranted" ? notGrantedTo(volume) : nothing);
   if (reason === undefined) return undefined;
   return { reason, message, ...(on && { on }), ...(problem === undefined && failure && { failure }) };
 }
@@ -122,6 +128,20 @@ function progress({ running, pending }: VolumePlan): { reason: Reason; message: 
   return { reason: "Progressing", message: running ?? pending[0] ?? "" };
 }
 
+function notGrantedTo(volume: VolumePlan) {
+  return waitsForAttach(volume) ? notAttached : notGranted;
+}
+
+/** Of a volume that its source does not name: the controller attaches it first, and says in status.attach how that stands. */
+function waitsForAttach({ desired }: VolumePlan): boolean {
+  return desired !== undefined && !isInvalid(desired) && needsGrantedVolume(desired.spec);
+}
+
+const notAttached = {
+  reason: "WaitingForAttach",
+  message: "the controller has not granted the volume yet: status.attach says how that stands",
+  on: undefined,
+} as const;
 const notGranted = {
   reason: "NotGranted",
   message: "the controller has not granted the volume yet",

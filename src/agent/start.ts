@@ -1,6 +1,6 @@
 import type { Registry } from "prom-client";
 import { apiVersion, fieldManager, resource, systemNamespace } from "../api/names.ts";
-import { messageOf } from "../errors.ts";
+import type { CSIDrivers } from "../csi/ports.ts";
 import type { MountTable } from "../host/mount-table.ts";
 import type { HostPorts } from "../host/ports.ts";
 import { createKubeClient } from "../kube/client.ts";
@@ -8,7 +8,7 @@ import { createEventRecorder } from "../kube/event-recorder.ts";
 import { createLeaseRenewer } from "../kube/lease-renewer.ts";
 import type { Transport } from "../kube/transport.ts";
 import type { ObjectRef } from "../plugins/plugin.ts";
-import type { Cancel, System } from "../ports.ts";
+import type { System } from "../ports.ts";
 import { Contents } from "./contents.ts";
 import { DesiredWorld } from "./desired-world.ts";
 import { driftOf } from "./drift.ts";
@@ -26,20 +26,20 @@ import type { Plan } from "./plan.ts";
 import { type Observation, observationOf, type PlanSettings } from "./plan-input.ts";
 import { Planner } from "./planner.ts";
 import { Reporter } from "./report.ts";
+import { readSecret } from "./secrets.ts";
 import { TableWatches } from "./table-watches.ts";
 import { transitions } from "./transitions.ts";
+import { Trash } from "./trash.ts";
 import { VitalMetrics } from "./vital-metrics.ts";
 import { Vitals } from "./vitals.ts";
 import { WakeMetrics } from "./wake-metrics.ts";
 import { Wakes } from "./wakes.ts";
 
-/** When what could not be removed from the trash is tried again, in milliseconds: it may be gigabytes. */
-const emptyTrashAgainMs = 60_000;
-
 export interface AgentDeps {
   readonly system: System;
   readonly transport: Transport;
   readonly host: HostPorts;
+  readonly drivers: CSIDrivers;
   readonly nodeName: string;
   readonly version: string;
   readonly settings: PlanSettings;
@@ -136,6 +136,8 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
     host,
     journal,
     settings,
+    drivers: deps.drivers,
+    secret: (ref) => readSecret(client, ref),
     content: (ref) => contents.get(ref),
     observed(desired, seen) {
       const last = { at: system.clock.monotonic(), previous: observed.get(desired.name) };
@@ -161,6 +163,10 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
     loop.trigger();
   }
 
+  const forgetDrivers = deps.drivers.subscribe((name) => {
+    wakes.driverChanged(name);
+    loop.trigger();
+  });
   const trigger = () => loop.trigger();
   const world = new DesiredWorld({
     store: intents.store,
@@ -210,33 +216,26 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
   function ended(operation: Operation, result: OperationResult): void {
     metrics.operation(operation, result.failure?.errorClass ?? "success", result.durationMs);
     logOperation(log, operation, result);
-    if (operation.kind === "unstage" && result.failure === undefined) emptyTrash();
+    if (operation.kind === "unstage" && result.failure === undefined) trash.empty();
   }
 
-  let emptyTrashAgain: Cancel = () => {};
-  function emptyTrash(): void {
-    emptyTrashAgain();
-    host.directories.emptyTrash().catch((error: unknown) => {
-      log.error("the trash was not emptied", { error: messageOf(error) });
-      emptyTrashAgain();
-      emptyTrashAgain = system.timers.after(emptyTrashAgainMs, emptyTrash);
-    });
-  }
+  const trash = new Trash(system, host.directories);
 
   const unsubscribe = world.start();
   tables.start();
   intents.start();
   state.start();
   vitals.looked();
-  emptyTrash();
+  trash.empty();
   log.info("agent started", { epoch: journal.epoch, volumes: journal.records.size });
 
   return {
     ready: synced,
     async stop() {
       tables.stop();
-      emptyTrashAgain();
+      trash.stop();
       unsubscribe();
+      forgetDrivers();
       await loop.stop();
       wakes.stop();
       intents.stop();

@@ -43,7 +43,7 @@ export function statusOf(intent: NodeVolumeIntent, volume: VolumePlan, context: 
     inUse: volume.view.inUse || isBeingSetUp(volume),
     state: standing.state,
     mountsReady: `${wanted.filter(isAsWanted).length}/${wanted.length}`,
-    ...(record?.kind === "filesystem" && mount && { stagingPath: record.path }),
+    ...((record?.kind === "filesystem" || record?.csi !== undefined) && mount && { stagingPath: record.path }),
     ...(record?.deviceNumber !== undefined && mount && { devicePath: mount.source }),
     ...(record?.contentVersion !== undefined && { contentVersion: record.contentVersion }),
     mounts: shownTargets(volume).map((target) => mountStatus(target, volume)),

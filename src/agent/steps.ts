@@ -109,6 +109,7 @@ function optionsDiffer(desired: DesiredVolume, stage: StageRecord | undefined): 
  * mount that exists.
  */
 function mustReplaceForOptions(desired: DesiredVolume, { input, record }: StepContext): boolean {
+  if (record?.stage?.csi !== undefined) return isOtherForDriver(desired, record.stage);
   if (!optionsDiffer(desired, record?.stage)) return false;
   const kept = new Set(desired.layout.options.map(optionName));
   if (record?.stage?.options.some((option) => !kept.has(optionName(option)))) return true;
@@ -116,6 +117,14 @@ function mustReplaceForOptions(desired: DesiredVolume, { input, record }: StepCo
   if (failure?.generation !== desired.generation) return false;
   const refused = failure.kind === "reconfigure" && failure.reason === "OptionsRefused";
   return refused || failure.kind === "unstage"; // and goes on once it has begun
+}
+
+/** Another volume, or other options, which a driver takes only when it stages and publishes anew. */
+function isOtherForDriver({ layout }: DesiredVolume, { csi, options }: StageRecord): boolean {
+  const wanted = layout.csi;
+  if (wanted === undefined || csi === undefined) return false;
+  const same = wanted.driver === csi.driver && wanted.volumeHandle === csi.volumeHandle && wanted.block === csi.block;
+  return !same || options.join(",") !== layout.options.join(",");
 }
 
 function mustClaim(record: VolumeRecord, desired: DesiredVolume): boolean {

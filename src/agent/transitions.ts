@@ -46,7 +46,7 @@ function standingChange(before: VolumePlan | undefined, after: VolumePlan): Tran
   const was = before && standingOf(before);
   const is = standingOf(after);
   if (after.desired === undefined || (was?.state === is.state && was.reason === is.reason)) return [];
-  if (is.reason === "Progressing" || is.reason === "NotGranted") return [];
+  if (is.reason === "Progressing" || is.reason === "NotGranted" || is.reason === "WaitingForAttach") return [];
   // All is mounted, and the operation that did it ends in a moment.
   if (is.state === "Updating" && was?.ready !== "True") return [];
   const good = is.ready === "True" || ["Released", "Retained", "Unmounting", "Suspended"].includes(is.reason);

@@ -51,6 +51,8 @@ export interface TargetView {
   readonly differsOnNode?: boolean;
   /** Flags of the node's copy, if they differ from those of the spec: flags do not propagate. None: there is no copy. */
   readonly flagsOnNode?: MountAttributes;
+  /** What the driver published for it, of a CSI volume: there, gone, or another mount. */
+  readonly published?: "there" | "gone" | "differs";
   readonly problem?: Problem;
   readonly drift?: DriftClass;
 }

@@ -49,6 +49,12 @@ export function concerns({ slot, failure, volume }: Waiter, mount: MountEntry): 
   return paths.some((path) => path !== "" && (isBeneath(mount.point, path) || isBeneath(path, mount.point)));
 }
 
+/** PURE. Whether a volume is set up, or was, by the CSI driver of this name. */
+export function isOfDriver({ desired, record }: Waiter["volume"], driver: string): boolean {
+  const wanted = desired === undefined || isInvalid(desired) ? undefined : desired.layout.csi?.driver;
+  return driver === wanted || driver === record?.stage?.csi?.driver;
+}
+
 /** PURE. Mounts that came, went or changed from one table to a later one. */
 export function changedMounts(before: MountTable, after: MountTable): readonly MountEntry[] {
   const told = after.changesSince(before);

@@ -1,3 +1,4 @@
+import { wakersOf } from "../api/wake-table.ts";
 import type { MountTable } from "../host/mount-table.ts";
 import type { ChildProcessID } from "../host/ports.ts";
 import type { Deafness, Wakes as WakePorts } from "../host/wakes.ts";
@@ -9,7 +10,7 @@ import type { Plan } from "./plan.ts";
 import type { PlanSettings } from "./plan-input.ts";
 import { isFull, takeWake, type WakeBudget } from "./wake-budget.ts";
 import { WakeListening } from "./wake-listening.ts";
-import { changedMounts, concerns, type Waiter, wakesOf } from "./wakes-of.ts";
+import { changedMounts, concerns, isOfDriver, type Waiter, wakesOf } from "./wakes-of.ts";
 
 export interface WakesDeps {
   readonly system: System;
@@ -81,6 +82,13 @@ export class Wakes {
       const { desired } = volume;
       const shown = desired === undefined || isInvalid(desired) ? undefined : desired.layout.content;
       if (shown?.kind === kind && shown.namespace === namespace && shown.name === name) this.#wake(slot, "content");
+    }
+  }
+
+  /** A CSI driver came, went or was replaced. */
+  driverChanged(name: string): void {
+    for (const { slot, failure, volume } of this.#waiters.values()) {
+      if (isOfDriver(volume, name) && wakersOf(failure.reason).has("driver")) this.#wake(slot, "driver");
     }
   }
 

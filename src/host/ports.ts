@@ -216,6 +216,11 @@ export interface Evidence {
   kernelUsers(mountPoint: string): Promise<readonly Blocker[]>;
   /** Whether the kernel has a block device of this `major:minor`. */
   hasBlockDevice(deviceNumber: string): Promise<boolean>;
+  /**
+   * The kernel's own count of disks for a block device: another device that gets its `major:minor` has another. Undefined if
+   * there is no such device, or the kernel does not count.
+   */
+  diskSequence(deviceNumber: string): Promise<string | undefined>;
   /** Whether the child with this pid and start time still exists. */
   alive(child: ChildProcessID): Promise<boolean>;
   /** /proc/sys/kernel/random/boot_id: mounts do not survive a change of it. */

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { silent } from "../../hack/lib/silent-log.ts";
+import { noDrivers } from "../../src/agent/csi/no-drivers.ts";
 import { type Desired, desiredVolume } from "../../src/agent/desired-volume.ts";
 import { Executor } from "../../src/agent/execute.ts";
 import type { Failure } from "../../src/agent/failures.ts";
@@ -15,6 +16,7 @@ import type { ContentState, Observation } from "../../src/agent/plan-input.ts";
 import { volumeKey } from "../../src/agent/volume-key.ts";
 import type { ObjectMeta } from "../../src/api/meta.ts";
 import type { NodeVolumeIntent } from "../../src/api/types.gen.ts";
+import type { CSIDrivers, Secrets } from "../../src/csi/ports.ts";
 import { loadLibc } from "../../src/host/linux/libc.ts";
 import { type LinuxHost, linuxHost } from "../../src/host/linux/linux-host.ts";
 import { isBeneath } from "../../src/host/mount-table.ts";
@@ -34,6 +36,11 @@ export class RealNode implements AsyncDisposable {
   host: HostPorts;
   #linux: LinuxHost;
   readonly contents = new Map<string, ObjectContent>();
+  /** What CSI drivers are registered, and Secrets for them by name. */
+  drivers: CSIDrivers = noDrivers;
+  readonly secrets = new Map<string, Secrets>();
+  /** Milliseconds after which a call of a driver, or a child, is given up; undefined: as in the agent. */
+  deadlineMs: number | undefined;
   readonly log: string[] = [];
   /** Operations that were carried out, in order. */
   readonly done: string[] = [];
@@ -47,7 +54,7 @@ export class RealNode implements AsyncDisposable {
     this.path = mkdtempSync(join(tmpdir(), "nvo-node-"));
     execFileSync("mount", ["-t", "tmpfs", "-o", "mode=0755", "node", this.path]);
     execFileSync("mount", ["--make-shared", this.path]);
-    for (const directory of ["mnt", "state", "src"]) mkdirSync(join(this.path, directory));
+    for (const directory of ["mnt", "state", "src", "csi"]) mkdirSync(join(this.path, directory));
     this.#linux = this.#hostOf(false);
     this.host = this.#linux;
   }
@@ -182,10 +189,13 @@ export class RealNode implements AsyncDisposable {
       host: this.host,
       journal: await this.journal(),
       settings: this.#settings,
+      drivers: this.drivers,
+      secret: async ({ name }) => this.secrets.get(name) ?? new Map(),
       content: (ref) => this.contents.get(ref.name),
       observed: ({ name, uid, generation }, seen) =>
         this.#observed.set(name, { uid, generation, at: performance.now(), ...seen }),
       progress: (volume, message) => this.log.push(`${volume}: ${message}`),
+      ...(this.deadlineMs !== undefined && { deadlineMs: this.deadlineMs }),
     });
     const error = await executor.run(operation, desired);
     this.done.push(`${operation.kind}${error === undefined ? "" : ` ${error.reason}`}`);

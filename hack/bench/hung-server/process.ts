@@ -1,7 +1,9 @@
 // The measured process of hack/bench/hung-server.ts: an agent with a fake API server, in a mount namespace of its own.
+
 import { execFileSync } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { Registry } from "prom-client";
+import { noDrivers } from "../../../src/agent/csi/no-drivers.ts";
 import type { Plan } from "../../../src/agent/plan.ts";
 import { startAgent } from "../../../src/agent/start.ts";
 import type { NodeVolumeIntentStatus } from "../../../src/api/types.gen.ts";
@@ -55,6 +57,7 @@ async function main({ path, child, fuse, rounds, volumes }: Work): Promise<void>
     system,
     transport: api,
     host: linuxHost({ stateDir, ranBefore: prepareStateDirectories(libc, stateDir), childCommand, system, libc }),
+    drivers: noDrivers,
     nodeName: "node",
     version: "bench",
     settings: { allowedPrefixes: [prefix], stateDir, hostRoot: "/", csiDir: `${stateDir}/csi` },

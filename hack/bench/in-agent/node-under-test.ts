@@ -3,6 +3,7 @@ import { mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { Registry } from "prom-client";
 import { AfterQuiet } from "../../../src/agent/after-quiet.ts";
+import { noDrivers } from "../../../src/agent/csi/no-drivers.ts";
 import type { Plan } from "../../../src/agent/plan.ts";
 import { type Agent, startAgent } from "../../../src/agent/start.ts";
 import { memoryReturner } from "../../../src/host/linux/give-back-memory.ts";
@@ -64,7 +65,17 @@ export async function startNode(
     if (plan.changed.size > 0) quiet.note();
     onPlan(plan);
   };
-  return startAgent({ system, transport: api, host, nodeName, version: "bench", settings, registry, onPlan: told });
+  return startAgent({
+    system,
+    transport: api,
+    host,
+    drivers: noDrivers,
+    nodeName,
+    version: "bench",
+    settings,
+    registry,
+    onPlan: told,
+  });
 }
 
 /** Warnings and errors go to stderr: a benchmark of failures would be none. The peer's log is discarded, too. */

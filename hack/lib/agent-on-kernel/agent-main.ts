@@ -1,5 +1,7 @@
 // The process of a KernelAgent: node agent-main.ts OPTIONS-AS-JSON. A real agent on the real kernel, with a fake API server.
+
 import { Registry } from "prom-client";
+import { noDrivers } from "../../../src/agent/csi/no-drivers.ts";
 import { startAgent } from "../../../src/agent/start.ts";
 import { loadLibc } from "../../../src/host/linux/libc.ts";
 import { linuxHost } from "../../../src/host/linux/linux-host.ts";
@@ -40,6 +42,7 @@ await startAgent({
   system,
   transport: api,
   host,
+  drivers: noDrivers,
   nodeName: "node",
   version: "test",
   settings: { allowedPrefixes: prefixes, stateDir, hostRoot: "/", csiDir: `${stateDir}/csi` },

@@ -1,3 +1,5 @@
+import type { SecretReference } from "../../api/types.gen.ts";
+import type { CSIDrivers, Secrets } from "../../csi/ports.ts";
 import { VolumeError } from "../../errors.ts";
 import { isBeneath } from "../../host/mount-table.ts";
 import type { Effects, HostPorts, TargetPath } from "../../host/ports.ts";
@@ -21,6 +23,18 @@ export interface ActionContext {
   content(ref: ObjectRef): ObjectContent | undefined;
   observed(seen: Observed): void;
   progress(message: string): void;
+  readonly csi: CSIAccess;
+}
+
+/** What is needed of CSI drivers. */
+export interface CSIAccess {
+  readonly drivers: CSIDrivers;
+  /** As it is now. @throws VolumeError */
+  secret(ref: SecretReference): Promise<Secrets>;
+  /** Wall time in milliseconds since the epoch: what is written down with it outlives a restart. */
+  now(): number;
+  /** Milliseconds after which a call ends without an answer. */
+  readonly deadlineMs: number;
 }
 
 /** The intent that an action sets something up for. */

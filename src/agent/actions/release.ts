@@ -1,8 +1,10 @@
 import { VolumeError } from "../../errors.ts";
 import { identityOf, type MountIdentity } from "../../host/mount-table.ts";
 import type { UnmountRung } from "../../host/ports.ts";
+import { unstageByDriver } from "../csi/release.ts";
 import { type StageRecord, withoutStage } from "../record.ts";
 import { type ActionContext, allowedTarget, recordOf, stagingTarget } from "./context.ts";
+import { refuseWhileHeld } from "./held.ts";
 import { unmount } from "./targets.ts";
 import { names, pids, processOf } from "./users.ts";
 
@@ -22,6 +24,7 @@ export async function unstage(
   action: { readonly mountID?: number; readonly rung: UnmountRung },
 ): Promise<void> {
   const record = recordOf(context, volume);
+  if (record.stage?.csi !== undefined) return unstageByDriver(context, volume);
   const target = stagingTarget(context, record.key);
   const stage: StageRecord = record.stage ?? { kind: "filesystem", path: target.path, ready: false, options: [] };
   const shown = await unmountStage(context, volume, stage, action);
@@ -62,39 +65,6 @@ async function unmountStage(
   });
   if (stage.kind === "filesystem" && mountID !== undefined) await unmount(context, target, mountID, rung);
   return identity;
-}
-
-/**
- * @param shared whether others may mount the same in their own right, as kubelet or fstab do an export: while one is
- * mounted on the node, which is none of ours any more, what containers show cannot be told from copies of it
- */
-async function refuseWhileHeld(
-  context: ActionContext,
-  volume: string,
-  identity: MountIdentity,
-  shared: boolean,
-): Promise<void> {
-  const holders = await context.host.evidence.holders(identity);
-  const onNode = holders.find((holder) => holder.onNode === true);
-  if (holders.length === 0 || (shared && onNode !== undefined)) return;
-  if (onNode !== undefined) {
-    const other = ownerOf(context, onNode.mountPoint);
-    if (other !== undefined && other !== volume) {
-      const message = `${other} has it mounted at ${onNode.mountPoint}, on this node too: it has to be released as well`;
-      throw new VolumeError("StillReferenced", "transient", message, { on: { kind: "NodeVolumeIntent", name: other } });
-    }
-    const message = `it is still mounted on the node at ${onNode.mountPoint}, not by this agent: unmount it there`;
-    throw new VolumeError("StillReferenced", "transient", message, { on: { kind: "Mount", name: onNode.mountPoint } });
-  }
-  const [first] = holders;
-  const message = `it is still mounted in another mount namespace: ${names(holders)}. End these processes or unmount it there`;
-  const on = first && { on: processOf(first) };
-  throw new VolumeError("StillReferenced", "transient", message, { ...on, heldBy: pids(holders) });
-}
-
-/** The volume that has mounted something at this path, by the journal. */
-function ownerOf({ journal }: ActionContext, path: string): string | undefined {
-  return [...journal.records.values()].find(({ targets }) => targets.some((target) => target.path === path))?.name;
 }
 
 /**

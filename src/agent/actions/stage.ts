@@ -2,6 +2,7 @@ import { VolumeError } from "../../errors.ts";
 import { isBeneath, joinPath, sameIdentity } from "../../host/mount-table.ts";
 import { type StageContext, type Staged, showsContent, stagesItself, stagingAttributes } from "../../plugins/plugin.ts";
 import { plugins } from "../../plugins/registry.ts";
+import { stageByDriver } from "../csi/stage.ts";
 import type { DesiredVolume } from "../desired-volume.ts";
 import { dataPath, hostSource } from "../plan-input.ts";
 import { type StageRecord, withFormatting } from "../record.ts";
@@ -11,6 +12,8 @@ import { type ActionContext, recordOf, stagingTarget, wanted } from "./context.t
 export async function stage(context: ActionContext): Promise<void> {
   const desired = wanted(context);
   const { journal } = context;
+  const { csi } = desired.layout;
+  if (csi !== undefined) return stageByDriver(context, desired, csi);
   const content = desired.layout.content === undefined ? undefined : context.content(desired.layout.content);
   const staged = (await fromSurvivor(context, desired)) ?? (await stageAnew(context, desired));
   const record: StageRecord = {

@@ -1,10 +1,12 @@
 import { VolumeError } from "../../errors.ts";
 import { identityOf } from "../../host/mount-table.ts";
-import type { MountEntry } from "../../host/mountinfo.ts";
 import type { TargetPath, UnmountRung } from "../../host/ports.ts";
 import { attributesOf } from "../attributes.ts";
+import { unpublishByDriver } from "../csi/release.ts";
+import { publishTarget } from "../csi/target.ts";
 import { isInvalid } from "../desired-volume.ts";
 import { type TargetRecord, type VolumeRecord, withoutTarget, withTarget } from "../record.ts";
+import { bindTarget, whichMount } from "./bind.ts";
 import { type ActionContext, recordOf, targetPath, wanted } from "./context.ts";
 import { stage } from "./stage.ts";
 import { names, pids, processOf, withUsers } from "./users.ts";
@@ -12,11 +14,13 @@ import { names, pids, processOf, withUsers } from "./users.ts";
 /** Binds the volume to a target. */
 export async function publish(context: ActionContext, path: string, replaces: number | undefined): Promise<void> {
   const desired = wanted(context);
-  const { journal } = context;
   const { mounter } = context.effects;
   const target = targetPath(context, path);
   const mount = desired.mounts.find((m) => m.path === path);
   if (mount === undefined) throw new Error(`${path} is not wanted`);
+
+  const { csi } = desired.layout;
+  if (csi !== undefined) return publishTarget(context, desired, csi, { mount, target, replaces });
 
   // 1. What the volume shows now; of a source that went, what is there instead, before the old mount is given up.
   if (replaces !== undefined) {
@@ -28,26 +32,13 @@ export async function publish(context: ActionContext, path: string, replaces: nu
   if (source?.identity === undefined)
     throw new VolumeError("SetUpFailed", "transient", "the volume is not staged any more");
 
-  // 2. Written down before it is done: from here on a mount of this identity on this path is ours.
+  // 2. Bound.
   const known = record.targets.find((t) => t.path === path);
   const made = known?.made ?? (await mounter.inspectTarget(target)) === undefined;
   const { name, attributes } = mount;
   const kind = source.fileKind ?? "directory";
   const intended: TargetRecord = { path, name, uid: desired.uid, kind, made, identity: source.identity, attributes };
-  await journal.put(withTarget(record, intended));
-
-  // 3. Done.
-  await mounter.makeTarget(target, kind);
-  await mounter.bind({ root: "/", path: source.path }, source.identity, target, attributes);
-  const mounted = (await context.host.mountTable.read()).at(path);
-  if (mounted === undefined) return;
-  await journal.put(withTarget(recordOf(context, desired.name), { ...intended, ...whichMount(mounted) }));
-}
-
-/** What tells a mount from others of the same file system, when what it shows was renamed. */
-function whichMount({ id, uniqueID, shared }: MountEntry): Pick<TargetRecord, "mountID" | "uniqueID" | "peerGroup"> {
-  const unique = uniqueID === undefined ? {} : { uniqueID };
-  return { mountID: id, ...unique, ...(shared !== undefined && { peerGroup: shared }) };
+  await bindTarget(context, desired.name, source.path, { target, intended });
 }
 
 export async function setAttributes(context: ActionContext, path: string, mountID: number): Promise<void> {
@@ -152,7 +143,8 @@ export async function unpublish(
   if (known?.made === true && (await mayGo(context, record, { path, place }))) {
     await mounter.removeTarget(target, known.kind);
   }
-  await context.journal.put(withoutTarget(record, path));
+  if (known?.published !== undefined) await unpublishByDriver(context, volume, known);
+  await context.journal.put(withoutTarget(recordOf(context, volume), path));
 }
 
 /**

@@ -23,6 +23,13 @@ export function deviceIdentity(deviceNumber: string, sizeBytes: number, bootID: 
   return [deviceNumber, `${sizeBytes} bytes`, ...start, which].join(", ");
 }
 
+/** diskseq (Linux 5.15) of the disk that a block device is, or is a partition of; undefined if there is none. */
+export function diskSequence(deviceNumber: string): string | undefined {
+  const place = `/sys/dev/block/${deviceNumber}`;
+  const disk = existsSync(`${place}/partition`) ? `${place}/..` : place;
+  return attribute(`${disk}/diskseq`) || undefined;
+}
+
 /** An attribute of sysfs; "" if it is not there, or cannot be had from this device. */
 function attribute(path: string): string {
   try {

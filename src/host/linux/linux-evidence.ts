@@ -6,6 +6,7 @@ import { isBeneath, joinPath, type MountIdentity, relativePath, sameFilesystem }
 import type { MountEntry } from "../mountinfo.ts";
 import type { ChildProcessID, Evidence, Holder } from "../ports.ts";
 import { startTimeOf } from "./child-runner.ts";
+import { diskSequence } from "./device-identity.ts";
 import { errnoOf } from "./errno.ts";
 import { ifThere } from "./if-there.ts";
 import { kernelUsersOf } from "./kernel-users.ts";
@@ -137,6 +138,10 @@ export class LinuxEvidence implements Evidence {
 
   async hasBlockDevice(deviceNumber: string): Promise<boolean> {
     return existsSync(`/sys/dev/block/${deviceNumber}`);
+  }
+
+  async diskSequence(deviceNumber: string): Promise<string | undefined> {
+    return diskSequence(deviceNumber);
   }
 
   async alive(child: ChildProcessID): Promise<boolean> {

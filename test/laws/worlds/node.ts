@@ -1,3 +1,4 @@
+import { noDrivers } from "../../../src/agent/csi/no-drivers.ts";
 import type { Desired } from "../../../src/agent/desired-volume.ts";
 import { Executor } from "../../../src/agent/execute.ts";
 import { Failures } from "../../../src/agent/failures.ts";
@@ -154,6 +155,8 @@ export class LawNode {
       host,
       journal,
       settings,
+      drivers: noDrivers,
+      secret: async () => new Map(),
       content,
       observed: ({ name, uid, generation }, seen) =>
         void observed.set(name, { uid, generation, at: system.clock.monotonic(), ...seen }),

@@ -76,10 +76,13 @@ export class SimEvidence implements Evidence {
     return [];
   }
 
+  /** A simulated disk has a number that no other gets in the same boot. */
+  diskSequence(deviceNumber: string): Promise<string | undefined> {
+    return this.#deps.incarnation.look(latency.call, () => (this.#hasDisk(deviceNumber) ? deviceNumber : undefined));
+  }
+
   hasBlockDevice(deviceNumber: string): Promise<boolean> {
-    return this.#deps.incarnation.look(latency.call, () =>
-      [...this.#deps.machine.disks.values()].some((disk) => disk.number === deviceNumber),
-    );
+    return this.#deps.incarnation.look(latency.call, () => this.#hasDisk(deviceNumber));
   }
 
   alive(child: ChildProcessID): Promise<boolean> {
@@ -89,6 +92,12 @@ export class SimEvidence implements Evidence {
 
   bootID(): Promise<string> {
     return this.#deps.incarnation.look(latency.call, () => this.#deps.machine.kernel.bootID);
+  }
+
+  #hasDisk(deviceNumber: string): boolean {
+    const { disks, kernel } = this.#deps.machine;
+    const fixed = [...disks.values()].some((disk) => disk.number === deviceNumber);
+    return fixed || kernel.loops.get(deviceNumber)?.mounted === true;
   }
 
   #onNode(namespace: Namespace): { onNode?: true } {

@@ -1,3 +1,4 @@
+import { noDrivers } from "../../../src/agent/csi/no-drivers.ts";
 import type { Desired } from "../../../src/agent/desired-volume.ts";
 import { desiredVolume } from "../../../src/agent/desired-volume.ts";
 import { Executor } from "../../../src/agent/execute.ts";
@@ -28,6 +29,7 @@ export class FakeAgent {
   readonly failures: Failure[] = [];
   readonly memory = new Failures(this.system);
   readonly observed = new Map<string, Observation>();
+  readonly drivers = noDrivers;
   intents: readonly NodeVolumeIntent[] = [];
   plan: Plan | undefined;
   #gathered: ReadonlyMap<string, Desired> = new Map();
@@ -41,6 +43,8 @@ export class FakeAgent {
       host,
       journal,
       settings,
+      drivers: this.drivers,
+      secret: async () => new Map(),
       content: () => undefined,
       observed: (desired, seen) => {
         const last = { at: system.clock.monotonic(), previous: this.observed.get(desired.name) };

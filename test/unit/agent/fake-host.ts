@@ -37,6 +37,7 @@ export class FakeHost implements HostPorts {
     users: async () => [],
     kernelUsers: async () => [],
     hasBlockDevice: async () => false,
+    diskSequence: async () => undefined,
     alive: async ({ pid }: ChildProcessID) => this.alive.has(pid),
     bootID: async () => "boot-1",
   };

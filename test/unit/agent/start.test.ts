@@ -3,6 +3,7 @@ import { Registry } from "prom-client";
 import { FakeApi } from "../../../hack/lib/agent-on-kernel/fake-api.ts";
 import { silent } from "../../../hack/lib/silent-log.ts";
 import { until } from "../../../hack/lib/until.ts";
+import { noDrivers } from "../../../src/agent/csi/no-drivers.ts";
 import { startAgent } from "../../../src/agent/start.ts";
 import { realSystem } from "../../../src/system.ts";
 import { FakeHost } from "./fake-host.ts";
@@ -18,6 +19,7 @@ describe("startAgent", () => {
       system: realSystem(silent),
       transport: new FakeApi(),
       host: Object.assign(host, { mountTable: { ...host.mountTable, watch: full } }),
+      drivers: noDrivers,
       nodeName: "node",
       version: "test",
       settings: { allowedPrefixes: ["/mnt"], stateDir: "/state", hostRoot: "/", csiDir: "/csi" },

@@ -1,0 +1,69 @@
+import type { NodeService, RegisteredDriver } from "../../csi/ports.ts";
+import { VolumeError } from "../../errors.ts";
+import { type ActionContext, recordOf } from "../actions/context.ts";
+import type { CSIRecord, StageRecord, VolumeRecord } from "../record.ts";
+import { answered, type Calls, sending, stillActingMs, unanswered } from "./calls.ts";
+
+/** @throws VolumeError DriverNotRegistered: nothing was done */
+export function driverNamed({ csi }: ActionContext, name: string): RegisteredDriver {
+  const driver = csi.drivers.driver(name);
+  if (driver !== undefined) return driver;
+  const message = `the CSI driver ${name} is not registered on this node: see that its node plugin runs here`;
+  throw new VolumeError("DriverNotRegistered", "transient", message, { on: { kind: "CSIDriver", name } });
+}
+
+/** The stage of a volume of a CSI driver, by the record. @throws VolumeError if there is none */
+export function csiStageOf(record: VolumeRecord): StageRecord & { readonly csi: CSIRecord } {
+  const { stage } = record;
+  if (stage?.csi !== undefined) return { ...stage, csi: stage.csi };
+  throw new VolumeError("SetUpFailed", "transient", "the volume is not staged any more");
+}
+
+/**
+ * Sends one call that changes something: written down before, with what else is known by then (`before`). The answer is not
+ * written down if it is OK: that is for whoever has looked at the mount table.
+ * @throws VolumeError as the driver's client says, and uncertain for anything else
+ */
+export async function callDriver<T>(
+  context: ActionContext,
+  before: VolumeRecord,
+  send: (node: NodeService) => Promise<T>,
+): Promise<T> {
+  const { csi, journal } = context;
+  const stage = csiStageOf(before);
+  const { node } = driverNamed(context, stage.csi.driver);
+  await journal.put(withCalls(before, sending(stage.csi.calls)));
+  try {
+    return await send(node);
+  } catch (error) {
+    const uncertain = !(error instanceof VolumeError) || error.errorClass === "uncertain";
+    const record = recordOf(context, before.name);
+    const calls = uncertain ? unanswered() : answered(csiStageOf(record).csi.calls, csi.now());
+    await journal.put(withCalls(record, calls));
+    throw error;
+  }
+}
+
+/** The record after the driver has answered. */
+export function withAnswer({ csi }: ActionContext, record: VolumeRecord): VolumeRecord {
+  return withCalls(record, answered(csiStageOf(record).csi.calls, csi.now()));
+}
+
+/** Refuses to call a volume released while a call that timed out may still take effect (safety rule 8). */
+export function refuseWhileActing({ csi }: ActionContext, record: VolumeRecord): void {
+  const { driver, calls } = csiStageOf(record).csi;
+  const ms = stillActingMs(calls, csi.now(), csi.deadlineMs);
+  if (ms === 0) return;
+  const message = `a call of ${driver} ended without an answer: it may take effect for ${Math.ceil(ms / 1000)} s more`;
+  throw new VolumeError("DriverMayStillAct", "transient", message, { on: { kind: "CSIDriver", name: driver } });
+}
+
+/** @returns the record with other facts of its CSI volume */
+export function withCSI(record: VolumeRecord, facts: Partial<CSIRecord>): VolumeRecord {
+  const stage = csiStageOf(record);
+  return { ...record, stage: { ...stage, csi: { ...stage.csi, ...facts } } };
+}
+
+function withCalls(record: VolumeRecord, calls: Calls): VolumeRecord {
+  return withCSI(record, { calls });
+}

@@ -1,0 +1,8 @@
+import type { CSIDrivers } from "../../csi/ports.ts";
+
+/** A node on which no CSI driver can register. */
+export const noDrivers: CSIDrivers = {
+  driver: () => undefined,
+  names: () => [],
+  subscribe: () => () => {},
+};

@@ -1,0 +1,93 @@
+import { identityOf, type MountIdentity, type MountTable, sameIdentity } from "../../host/mount-table.ts";
+import type { CSIVolume } from "../../plugins/plugin.ts";
+import { type ActionContext, recordOf } from "../actions/context.ts";
+import type { DesiredVolume } from "../desired-volume.ts";
+import { type Published, type TargetRecord, type VolumeRecord, withTarget } from "../record.ts";
+import { capabilityOf } from "./capability.ts";
+import { callDriver, csiStageOf, driverNamed, withAnswer, withCSI } from "./driver-call.ts";
+import { publishPathIn } from "./paths.ts";
+import { falseReply } from "./reply.ts";
+import { withShown } from "./shown.ts";
+
+/** PURE. What a publish path shows, if it is what the driver mounted there, and nothing over it. */
+export function stillPublished(published: Published | undefined, table: MountTable): MountIdentity | undefined {
+  const { path, identity } = published ?? {};
+  if (path === undefined || identity === undefined || table.layers(path).length !== 1) return undefined;
+  const mount = table.at(path);
+  return mount !== undefined && sameIdentity(mount, identity) ? identity : undefined;
+}
+
+/**
+ * Has the driver publish the volume for one target, on a path of its own, and looks whether it did.
+ * @param target its record with what is known before; it is written down with the publish path first
+ * @returns what a bind of it shows
+ */
+export async function publishByDriver(
+  context: ActionContext,
+  desired: DesiredVolume,
+  volume: CSIVolume,
+  target: TargetRecord,
+): Promise<Published & { readonly identity: MountIdentity }> {
+  const { journal, host } = context;
+  const { node } = driverNamed(context, volume.driver);
+  const capabilities = await node.capabilities();
+  const { publish: secret } = volume.secrets;
+  const secrets = secret === undefined ? new Map() : await context.csi.secret(secret);
+  const record = recordOf(context, desired.name);
+  const { path: stagingPath, csi } = csiStageOf(record);
+  const { readOnly } = target.attributes;
+  const published: Published = { path: publishPathIn(csi.directory, target.path), readOnly };
+  await callDriver(context, withTarget(record, { ...target, published }), (service) =>
+    service.publish({
+      volumeID: volume.volumeHandle,
+      publishContext: volume.publishContext,
+      targetPath: published.path,
+      ...(csi.needsUnstage && { stagingPath }),
+      capability: capabilityOf(volume, capabilities),
+      readOnly,
+      secrets,
+      volumeContext: volume.volumeContext,
+    }),
+  );
+  const table = await host.mountTable.read();
+  const mount = table.at(published.path);
+  const answer = withAnswer(context, await withShown(context, recordOf(context, desired.name), mount));
+  const wrong = await whatIsWrong(context, volume, published.path, table);
+  if (wrong !== undefined) {
+    await journal.put(withTarget(answer, { ...target, published: { ...published, refuted: true } }));
+    throw falseReply(volume.driver, "NodePublishVolume", wrong, published.path);
+  }
+  const identity = mount === undefined ? undefined : identityOf(mount);
+  if (identity === undefined) throw new Error(`${published.path} is mounted, but not in the table`);
+  await journal.put(
+    withTarget(await withDevice(context, answer, published.path), { ...target, published: { ...published, identity } }),
+  );
+  return { ...published, identity };
+}
+
+/** What the table, or the node there, shows instead of what was asked for; undefined if it is as it should be. */
+async function whatIsWrong(
+  { effects }: ActionContext,
+  { block }: CSIVolume,
+  path: string,
+  table: MountTable,
+): Promise<string | undefined> {
+  const layers = table.layers(path);
+  if (layers.length === 0) return `nothing is mounted on ${path}`;
+  if (layers.length > 1 || table.at(path) === undefined) return `${layers.length} mounts are on ${path}`;
+  const kind = (await effects.mounter.inspect({ root: "/", path }))?.kind;
+  const wanted = block ? "blockDevice" : "directory";
+  return kind === wanted ? undefined : `${path} is a ${kind ?? "path that is gone"}, not a ${wanted}`;
+}
+
+/** Of volumeMode Block: which device it is that was published. */
+async function withDevice({ effects, host }: ActionContext, record: VolumeRecord, path: string): Promise<VolumeRecord> {
+  const { csi, ...stage } = csiStageOf(record);
+  if (!csi.block) return record;
+  const number = (await effects.mounter.inspect({ root: "/", path }))?.deviceNumber;
+  if (number === undefined) return record;
+  const disk = await host.evidence.diskSequence(number);
+  const device = { number, path, ...(disk !== undefined && { disk }) };
+  const shown = csi.shown.map((known) => (known.device === undefined ? { ...known, device } : known));
+  return withCSI({ ...record, stage: { ...stage, csi, deviceNumber: number } }, { shown });
+}

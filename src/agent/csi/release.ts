@@ -1,0 +1,96 @@
+import { VolumeError } from "../../errors.ts";
+import { type ActionContext, recordOf } from "../actions/context.ts";
+import { refuseWhileHeld } from "../actions/held.ts";
+import { names, pids, processOf } from "../actions/users.ts";
+import { type CSIRecord, type ShownByDriver, type TargetRecord, withoutStage } from "../record.ts";
+import { callDriver, csiStageOf, refuseWhileActing, withAnswer } from "./driver-call.ts";
+import { mountsIn } from "./paths.ts";
+import { falseReply } from "./reply.ts";
+import { withShown } from "./shown.ts";
+
+/** Has the driver take back what it published for a target, for good: nothing that it was asked may still take effect. */
+export async function unpublishByDriver(context: ActionContext, volume: string, target: TargetRecord): Promise<void> {
+  await takeBack(context, volume, target);
+  refuseWhileActing(context, recordOf(context, volume));
+}
+
+/** Has the driver take back what it published for a target. Done already, and never begun, are OK to it (CSI). */
+export async function takeBack(
+  context: ActionContext,
+  volume: string,
+  { published, kind }: TargetRecord,
+): Promise<void> {
+  if (published === undefined) return;
+  const { path } = published;
+  const { journal, host, effects, settings } = context;
+  const before = recordOf(context, volume);
+  const { csi } = csiStageOf(before);
+  const seen = await withShown(context, before, (await host.mountTable.read()).at(path));
+  await callDriver(context, seen, (node) => node.unpublish({ volumeID: csi.volumeHandle, targetPath: path }));
+  await journal.put(withAnswer(context, recordOf(context, volume)));
+  if ((await host.mountTable.read()).layers(path).length > 0) {
+    throw falseReply(csi.driver, "NodeUnpublishVolume", `${path} is mounted still`, path);
+  }
+  await effects.mounter.removeTarget({ prefix: settings.csiDir, path }, kind);
+}
+
+/**
+ * Takes down what the driver staged, when nothing of it is published any more (law L3), and makes sure that nothing on the node
+ * shows it. Cut off anywhere, it begins again: NodeUnstageVolume is OK to a driver that has nothing staged. The record goes last.
+ */
+export async function unstageByDriver(context: ActionContext, volume: string): Promise<void> {
+  const { journal, host, effects, settings } = context;
+  const before = recordOf(context, volume);
+  const { path, csi } = csiStageOf(before);
+  if (csi.block) for (const { device } of csi.shown) await refuseWhileOpen(context, device);
+  if (csi.needsUnstage) {
+    const seen = await withShown(context, before, (await host.mountTable.read()).at(path));
+    await callDriver(context, seen, (node) => node.unstage({ volumeID: csi.volumeHandle, stagingPath: path }));
+    await journal.put(withAnswer(context, recordOf(context, volume)));
+  }
+  const [left] = (await host.mountTable.read()).beneath(csi.directory);
+  if (left !== undefined) {
+    const call = csi.needsUnstage ? "NodeUnstageVolume" : "NodeUnpublishVolume";
+    throw falseReply(csi.driver, call, `${left.point} is mounted still`, left.point);
+  }
+  refuseWhileActing(context, recordOf(context, volume));
+  for (const shown of csiStageOf(recordOf(context, volume)).csi.shown)
+    await refuseWhileShown(context, volume, csi, shown);
+  for (const directory of [path, mountsIn(csi.directory), csi.directory]) {
+    await effects.mounter.removeTarget({ prefix: settings.csiDir, path: directory }, "directory");
+  }
+  await journal.put(withoutStage(recordOf(context, volume)));
+}
+
+/** Refuses while the node shows what the driver had mounted, or its device is claimed (safety rule 6). */
+async function refuseWhileShown(
+  context: ActionContext,
+  volume: string,
+  { block, needsUnstage }: CSIRecord,
+  { identity, device }: ShownByDriver,
+): Promise<void> {
+  if (device?.disk !== undefined && (await context.host.evidence.diskSequence(device.number)) !== device.disk) {
+    return; // the disk is gone, and all that showed it: the number may be another's by now
+  }
+  // What is no device of its own, others may mount in their own right, as kubelet does an export or a directory.
+  const shared = (identity.device.startsWith("0:") && !block) || !needsUnstage;
+  await refuseWhileHeld(context, volume, identity, shared);
+  if (device === undefined) return;
+  if (block) return refuseWhileOpen(context, device);
+  const { hostRoot } = context.settings;
+  const node = await context.effects.mounter.inspect({ root: hostRoot, path: device.path });
+  if (node?.deviceNumber !== device.number) return; // the driver has taken it away
+  const claim = await context.effects.devices.claim(node.canonicalPath, device.number);
+  if (claim === undefined) return;
+  throw new VolumeError("DeviceBusy", "transient", claim, { on: { kind: "Device", name: device.path } });
+}
+
+async function refuseWhileOpen({ effects, host }: ActionContext, device: ShownByDriver["device"]): Promise<void> {
+  if (device === undefined) return;
+  if (device.disk !== undefined && (await host.evidence.diskSequence(device.number)) !== device.disk) return;
+  const openers = await effects.devices.openers(device.number);
+  const [first] = openers;
+  if (first === undefined) return;
+  const message = `the device ${device.number} is open: ${names(openers)}. End these processes`;
+  throw new VolumeError("DeviceBusy", "transient", message, { on: processOf(first), heldBy: pids(openers) });
+}

@@ -1,0 +1,94 @@
+import { identityOf } from "../../host/mount-table.ts";
+import type { CSIVolume } from "../../plugins/plugin.ts";
+import { type ActionContext, recordOf } from "../actions/context.ts";
+import type { DesiredVolume } from "../desired-volume.ts";
+import type { CSIRecord, StageRecord, VolumeRecord } from "../record.ts";
+import { capabilityOf } from "./capability.ts";
+import { callDriver, driverNamed, withAnswer } from "./driver-call.ts";
+import { mountsIn, stagingPathIn, volumeDirectory } from "./paths.ts";
+import { falseReply } from "./reply.ts";
+import { withShown } from "./shown.ts";
+
+/**
+ * Has the driver stage the volume, once for all its targets, if it stages at all (STAGE_UNSTAGE_VOLUME). Idempotent: what is
+ * staged already the driver takes for done, also after a restart of either (CSI: NodeStageVolume).
+ */
+export async function stageByDriver(context: ActionContext, desired: DesiredVolume, volume: CSIVolume): Promise<void> {
+  const { journal, host, settings } = context;
+  const { node } = driverNamed(context, volume.driver);
+  const capabilities = await node.capabilities();
+  const { stage: secret } = volume.secrets;
+  const secrets = secret === undefined ? new Map() : await context.csi.secret(secret);
+  const path = stagingPathIn(volumeDirectory(settings, volume));
+  const asked = withStage(recordOf(context, desired.name), desired, volume, { context, path, ...capabilities });
+  await journal.put(asked);
+  await makeDirectory(context, mountsIn(volumeDirectory(settings, volume)));
+  if (!capabilities.stageUnstage) {
+    await journal.put(ready(asked));
+    return;
+  }
+  await makeDirectory(context, path);
+  await callDriver(context, asked, (service) =>
+    service.stage({
+      volumeID: volume.volumeHandle,
+      publishContext: volume.publishContext,
+      stagingPath: path,
+      capability: capabilityOf(volume, capabilities),
+      secrets,
+      volumeContext: volume.volumeContext,
+    }),
+  );
+  const table = await host.mountTable.read();
+  const record = withAnswer(context, recordOf(context, desired.name));
+  const layers = table.layers(path);
+  if (layers.length > 1) {
+    await journal.put(record);
+    throw falseReply(volume.driver, "NodeStageVolume", `${layers.length} mounts are on ${path}`, path);
+  }
+  const mount = table.at(path); // a driver may stage without a mount: of a block device, or by its own means
+  if (mount === undefined && record.stage?.identity !== undefined) {
+    await journal.put(record);
+    throw falseReply(volume.driver, "NodeStageVolume", `${path}, which it had mounted, is not mounted`, path);
+  }
+  const seen = await withShown(context, record, mount);
+  await journal.put(ready(seen, mount && { identity: identityOf(mount), ...deviceOf(mount.device) }));
+}
+
+async function makeDirectory({ effects, host, settings }: ActionContext, path: string): Promise<void> {
+  if ((await host.mountTable.read()).layers(path).length > 0) return; // what is mounted there may hang
+  await effects.mounter.makeTarget({ prefix: settings.csiDir, path }, "directory");
+}
+
+/** The record before the first call: driver, handle and paths are enough to undo whatever comes of it. */
+function withStage(
+  record: VolumeRecord,
+  { layout }: DesiredVolume,
+  { driver, volumeHandle, block }: CSIVolume,
+  { context, path, stageUnstage }: { context: ActionContext; path: string; stageUnstage: boolean },
+): VolumeRecord {
+  const before = record.stage?.csi;
+  const csi: CSIRecord = {
+    ...before,
+    driver,
+    volumeHandle,
+    directory: volumeDirectory(context.settings, { driver, volumeHandle }),
+    needsUnstage: stageUnstage || before?.needsUnstage === true,
+    block,
+    shown: before?.shown ?? [],
+    calls: before?.calls ?? {},
+  };
+  const fileKind = block ? "file" : "directory";
+  const { identity, deviceNumber } = record.stage ?? {};
+  const known = { ...(identity && { identity }), ...(deviceNumber !== undefined && { deviceNumber }) };
+  return { ...record, stage: { kind: "csi", path, ready: false, options: layout.options, fileKind, ...known, csi } };
+}
+
+function ready(record: VolumeRecord, facts: Partial<StageRecord> | undefined = {}): VolumeRecord {
+  const { stage } = record;
+  return stage === undefined ? record : { ...record, stage: { ...stage, ready: true, ...facts } };
+}
+
+/** A number that the kernel made up is no device. */
+function deviceOf(device: string): Pick<StageRecord, "deviceNumber"> {
+  return device.startsWith("0:") ? {} : { deviceNumber: device };
+}

@@ -1,0 +1,67 @@
+import { sameIdentity } from "../../host/mount-table.ts";
+import type { TargetPath } from "../../host/ports.ts";
+import type { CSIVolume } from "../../plugins/plugin.ts";
+import { bindTarget } from "../actions/bind.ts";
+import { type ActionContext, recordOf } from "../actions/context.ts";
+import type { DesiredMount, DesiredVolume } from "../desired-volume.ts";
+import { nothingShown, type TargetRecord, withTarget } from "../record.ts";
+import { csiStageOf } from "./driver-call.ts";
+import { publishByDriver, stillPublished } from "./publish.ts";
+import { takeBack } from "./release.ts";
+
+/**
+ * Brings a CSI volume to a target: published by the driver, where nobody but root comes, and bound from there. The driver is not
+ * asked if what it published is there still. What the target shows stays until there is something to put in its place, but for a
+ * publish path that has to be emptied first.
+ */
+export async function publishTarget(
+  context: ActionContext,
+  desired: DesiredVolume,
+  volume: CSIVolume,
+  { mount, target, replaces }: { mount: DesiredMount; target: TargetPath; replaces: number | undefined },
+): Promise<void> {
+  const { effects, host, journal } = context;
+  const { path } = target;
+  const { name, attributes } = mount;
+  const before = recordOf(context, desired.name);
+  const stage = csiStageOf(before);
+  const kind = stage.fileKind ?? "directory";
+  const known = before.targets.find((t) => t.path === path);
+  const made = known?.made ?? (await effects.mounter.inspectTarget(target)) === undefined;
+  const identity = known?.identity ?? nothingShown;
+  const intended: TargetRecord = { ...known, path, name, uid: desired.uid, kind, made, identity, attributes };
+  const table = await host.mountTable.read();
+  const here = known?.published?.readOnly === attributes.readOnly ? stillPublished(known.published, table) : undefined;
+
+  let bound = replaces;
+  const inTheWay = known?.published?.refuted === true || table.layers(known?.published?.path ?? "").length > 0;
+  if (here === undefined && known?.published !== undefined && inTheWay) {
+    if (bound !== undefined) await effects.mounter.unmount(target, bound, "Normal", context.uniqueID);
+    bound = undefined;
+    await takeBack(context, desired.name, known);
+  }
+  const published =
+    here === undefined || known?.published === undefined
+      ? await publishByDriver(context, desired, volume, intended)
+      : { ...known.published, identity: here };
+
+  const shown = bound === undefined ? undefined : (await host.mountTable.read()).byID(bound);
+  if (shown !== undefined && sameIdentity(shown, published.identity)) {
+    // What came back is what the target shows: it needs no other mount.
+    await journal.put(
+      withTarget(recordOf(context, desired.name), {
+        ...intended,
+        attributes: known?.attributes ?? attributes,
+        identity: published.identity,
+        published,
+      }),
+    );
+    return;
+  }
+  if (bound !== undefined) await effects.mounter.unmount(target, bound, "Normal", context.uniqueID);
+  const { mountID: _id, uniqueID: _unique, peerGroup: _group, ...rest } = intended;
+  await bindTarget(context, desired.name, published.path, {
+    target,
+    intended: { ...rest, identity: published.identity, published },
+  });
+}

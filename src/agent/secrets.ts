@@ -1,0 +1,35 @@
+import { resource } from "../api/names.ts";
+import type { SecretReference } from "../api/types.gen.ts";
+import type { Secrets } from "../csi/ports.ts";
+import { messageOf, VolumeError } from "../errors.ts";
+import { ApiError } from "../kube/api-error.ts";
+import type { KubeClient } from "../kube/client.ts";
+
+/**
+ * The values of a Secret, read right before they are handed to a driver, so that one that was changed is never used old. They are
+ * kept nowhere.
+ * @throws VolumeError SecretNotFound, SecretAccessDenied, ContentUnknown
+ */
+export async function readSecret(
+  client: Pick<KubeClient, "get">,
+  { namespace, name }: SecretReference,
+): Promise<Secrets> {
+  const on = { kind: "Secret", namespace, name };
+  let found: unknown;
+  try {
+    found = await client.get(resource.secrets, { namespace, name });
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 403) {
+      const message = `the agent may not read secrets in namespace ${namespace}: grant it there (config/components/object-access)`;
+      throw new VolumeError("SecretAccessDenied", "transient", message, { on });
+    }
+    const message = `Secret ${namespace}/${name} cannot be read: ${messageOf(error)}`;
+    throw new VolumeError("ContentUnknown", "transient", message, { on, cause: error });
+  }
+  if (found === undefined) {
+    const message = `there is no Secret ${name} in namespace ${namespace}, which the driver needs: create it`;
+    throw new VolumeError("SecretNotFound", "transient", message, { on });
+  }
+  const { data = {} } = found as { readonly data?: { readonly [key: string]: string } }; // of a typed, built-in resource
+  return new Map(Object.entries(data).map(([key, value]) => [key, Buffer.from(value, "base64").toString("utf8")]));
+}
