@@ -204,7 +204,8 @@ export function createFakeApiServer(timers: Timers): FakeApiServer {
       if (before === undefined) {
         const created = checked(create(plural, object.metadata.namespace, object));
         if (object.status === undefined || plural === "nodes") return created;
-        return server.patch(plural, created.metadata.name, { status: object.status }, "status");
+        const { name, namespace } = created.metadata;
+        return server.patch(plural, keyOf(name, namespace), { status: object.status }, "status");
       }
       return checked(
         change(plural, before, { ...object, metadata: { ...before.metadata, ...object.metadata } }, "", "update"),

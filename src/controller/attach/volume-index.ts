@@ -50,6 +50,7 @@ export function createVolumeIndex(deps: VolumeIndexDeps): VolumeIndex {
   const attachmentsByKey = createGroups();
   const attachmentsByVolume = createGroups();
   const attachmentsByPlace = createGroups();
+  const attachmentsByNode = createGroups();
 
   const objects: ClaimObjects = {
     claim: (namespace, name) => claims.store.get(name, namespace),
@@ -107,6 +108,7 @@ export function createVolumeIndex(deps: VolumeIndexDeps): VolumeIndex {
     const { metadata, attacher, nodeName, persistentVolumeName } = attachment;
     attachmentsByVolume.put(metadata.name, persistentVolumeName);
     attachmentsByPlace.put(metadata.name, placeKey(attacher, nodeName));
+    attachmentsByNode.put(metadata.name, nodeName);
     const key = keyOfAttachment(attachment);
     attachmentsByKey.put(metadata.name, key);
     onDue(key);
@@ -115,6 +117,7 @@ export function createVolumeIndex(deps: VolumeIndexDeps): VolumeIndex {
   function loseAttachment({ metadata, nodeName }: Attachment): void {
     attachmentsByVolume.remove(metadata.name);
     attachmentsByPlace.remove(metadata.name);
+    attachmentsByNode.remove(metadata.name);
     const key = attachmentsByKey.remove(metadata.name);
     if (key !== undefined) onDue(key);
     // There is room for another one on the node.
@@ -123,6 +126,10 @@ export function createVolumeIndex(deps: VolumeIndexDeps): VolumeIndex {
 
   function dueOn(node: string): void {
     for (const intent of deps.intentsOfNode(node)) if (isCSI(intent.spec.source)) onDue(keyOf(intent));
+    for (const name of attachmentsByNode.of(node)) {
+      const known = attachments.store.get(name);
+      if (known !== undefined) onDue(keyOfAttachment(known));
+    }
   }
 
   function all(): void {

@@ -17,6 +17,9 @@ export interface UnboundDeps {
   readonly upsertClaim: (raw: unknown) => void;
 }
 
+/** Intents of one set come node by node: for so long the same nodes must want a claim before one is chosen. */
+const settleMs = 1_000;
+
 /**
  * Looks after intents whose volume is not known yet: says why, and chooses the node for a claim that waits for its first
  * consumer.
@@ -24,6 +27,16 @@ export interface UnboundDeps {
 export function createUnbound(deps: UnboundDeps): (intent: Intent) => Promise<number | undefined> {
   /** By UID of the claim, what was written here; the time is monotonic. */
   const chosen = new Map<string, { readonly times: number; readonly at: number }>();
+  /** By UID of the claim, since when which nodes want it. */
+  const wanted = new Map<string, { readonly nodes: string; readonly at: number }>();
+
+  function unsettledMs(uid: string, nodes: ReadonlySet<string>, now: number): number {
+    const text = [...nodes].sort().join();
+    const known = wanted.get(uid);
+    const since = known?.nodes === text ? known : { nodes: text, at: now };
+    wanted.set(uid, since);
+    return Math.max(0, since.at + settleMs - now);
+  }
 
   return async (intent) => {
     const resolution = resolveVolume(intent.spec, deps.index.objects);
@@ -37,9 +50,11 @@ export function createUnbound(deps: UnboundDeps): (intent: Intent) => Promise<nu
     const now = deps.clock.monotonic();
     const before = chosen.get(uid);
     const earlier = before && { times: before.times, agoMs: now - before.at };
-    const { waiting, select } = chooseNode(claim, nodesThatWant(deps.index.intentsOfClaim(namespace, name)), earlier);
+    const nodes = nodesThatWant(deps.index.intentsOfClaim(namespace, name));
+    const { waiting, select } = chooseNode(claim, nodes, earlier);
+    const waitMs = Math.max(select?.inMs ?? 0, unsettledMs(uid, nodes, now));
     const early = await deps.speaker.say(intent, waiting);
-    if (select === undefined || select.inMs > 0) return select?.inMs ?? early;
+    if (select === undefined || waitMs > 0) return select === undefined ? early : waitMs;
     const patch = { metadata: { annotations: { [annotation.selectedNode]: select.node } } };
     deps.upsertClaim(await deps.client.mergePatch(resource.claims, { namespace, name, uid, resourceVersion }, patch));
     chosen.set(uid, { times: (before?.times ?? 0) + 1, at: now });
