@@ -85,6 +85,19 @@ export const lanes: readonly Lane[] = [
     limitMinutes: 40,
     fullMinutes: 180,
   },
+  {
+    name: "csi-tools",
+    what: "drivers, sidecars and kube-controller-manager, built if the cache has none",
+    work: { kind: "command", command: ["node", "hack/tools.ts", "--csi"] },
+    limitMinutes: 90,
+  },
+  {
+    name: "csi",
+    what: "real CSI drivers and sidecars",
+    work: { ...tests("csi"), verbose: true, timeoutMs: 120_000 },
+    limitMinutes: 40,
+    fullMinutes: 180,
+  },
   { name: "vm", what: "what this machine's kernel lacks, in a VM (VM=)", work: tests("vm"), limitMinutes: 30 },
 ];
 

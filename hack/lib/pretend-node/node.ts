@@ -13,6 +13,8 @@ const run = promisify(execFile);
 export const layout = {
   prefix: "/mnt/nodevolume",
   stateDir: "/tmp/nodevolume-node/state",
+  /** What is /var/lib/kubelet on a real node: sockets, staging and publish paths of CSI. */
+  kubeletDir: "/tmp/nodevolume-node/kubelet",
   /** Where the agent sees the root of the host, as /host in the DaemonSet. */
   hostRoot: "/tmp/nodevolume-node/host",
 } as const;
@@ -27,6 +29,8 @@ export interface PretendHost {
   mounts(): Promise<string[]>;
   /** Starts a program as the agent's container would be. */
   startAgent(command: readonly string[], logFile: string, env: NodeJS.ProcessEnv): RunningProcess;
+  /** Starts a program in a mount namespace of its own, in which every mount is the host's too, and the other way (Bidirectional). */
+  startBeside(program: string, command: readonly string[], logFile: string, env: NodeJS.ProcessEnv): RunningProcess;
   /** Ends the host: its namespace and all mounts that only it had are gone. */
   stop(): Promise<void>;
 }
@@ -36,7 +40,7 @@ export async function startPretendHost(name: string): Promise<PretendHost> {
   const script = join(root, "hack/lib/pretend-node/host.sh");
   const holder = spawn(
     "unshare",
-    ["--mount", "--propagation", "private", "sh", script, layout.stateDir, layout.prefix],
+    ["--mount", "--propagation", "private", "sh", script, layout.stateDir, layout.prefix, layout.kubeletDir],
     {
       stdio: ["ignore", "pipe", "pipe"],
     },
@@ -65,6 +69,14 @@ export async function startPretendHost(name: string): Promise<PretendHost> {
         logFile,
         env,
       }),
+    startBeside: (program, command, logFile, env) =>
+      startProcess({
+        name: `${program} of ${name}`,
+        command: "nsenter",
+        args: [namespace, "--", "unshare", "--mount", "--propagation", "unchanged", ...command],
+        logFile,
+        env,
+      }),
     async stop() {
       holder.kill("SIGKILL");
       await ended;
@@ -73,5 +85,9 @@ export async function startPretendHost(name: string): Promise<PretendHost> {
 }
 
 function agentScript(): string[] {
-  return [join(root, "hack/lib/pretend-node/agent.sh"), layout.hostRoot, `${layout.prefix}:${layout.stateDir}`];
+  return [
+    join(root, "hack/lib/pretend-node/agent.sh"),
+    layout.hostRoot,
+    [layout.prefix, layout.stateDir, layout.kubeletDir].join(":"),
+  ];
 }

@@ -25,6 +25,11 @@ export async function locateCSITools(options: LocateOptions): Promise<CSIToolPat
   return locateEach(csiTools, options);
 }
 
+/** The path of one program alone. */
+export async function locateTool(name: ToolName, options: LocateOptions): Promise<string> {
+  return (await locateEach([name], options))[name];
+}
+
 async function locateEach<N extends ToolName>(names: readonly N[], options: LocateOptions) {
   const paths: Partial<Record<ToolName, string>> = {};
   // One after the other: a build takes all processors.

@@ -1,0 +1,44 @@
+import { join } from "node:path";
+import { type RunningProcess, startProcess } from "../process.ts";
+import type { CSIToolPaths } from "../tools/locate.ts";
+import { accountWith, type Plane } from "./accounts.ts";
+
+/** Its parts that have to do with volumes; the others would only take time here. */
+const controllers = [
+  "persistentvolume-attach-detach-controller",
+  "persistentvolume-binder-controller",
+  "persistentvolumeclaim-protection-controller",
+  "persistentvolume-protection-controller",
+];
+
+export interface ControllerManagerOptions {
+  readonly plane: Plane;
+  readonly tools: CSIToolPaths;
+  readonly directory: string;
+  readonly logs: string;
+}
+
+/** kube-controller-manager with its volume controllers, each with an account of its own. */
+export async function startControllerManager(options: ControllerManagerOptions): Promise<RunningProcess> {
+  const { plane, tools, directory, logs } = options;
+  const account = { namespace: "kube-system", name: "kube-controller-manager" };
+  const kubeconfig = await accountWith(plane, account, { clusterRole: "system:kube-controller-manager" }, directory);
+  return startProcess({
+    name: "kube-controller-manager",
+    command: tools["kube-controller-manager"],
+    args: [
+      `--kubeconfig=${kubeconfig}`,
+      `--controllers=${controllers.join(",")}`,
+      "--use-service-account-credentials=true",
+      "--leader-elect=false",
+      "--secure-port=0",
+      // Else a claim waits 15 s for a look at it that an event should have caused.
+      "--pvclaimbinder-sync-period=2s",
+      "--kube-api-qps=200",
+      "--kube-api-burst=400",
+      "--v=3",
+    ],
+    logFile: join(logs, "kube-controller-manager.log"),
+    env: { PATH: process.env["PATH"] },
+  });
+}
