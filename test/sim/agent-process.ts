@@ -3,6 +3,8 @@ import { type Agent, startAgent } from "../../src/agent/start.ts";
 import { messageOf } from "../../src/errors.ts";
 import type { MountTable } from "../../src/host/mount-table.ts";
 import { SimTransport } from "./api/sim-transport.ts";
+import type { SimDriver } from "./csi/sim-driver.ts";
+import { SimDrivers } from "./csi/sim-drivers.ts";
 import { simHost } from "./host/sim-host.ts";
 import { Incarnation } from "./incarnation.ts";
 import { KnowledgeRules } from "./invariants/knowledge-rules.ts";
@@ -21,13 +23,15 @@ const boot = { low: 5_000, high: 20_000 } as const;
 export class AgentProcess {
   readonly #machine: Machine;
   readonly #parts: WorldParts;
+  readonly #drivers: readonly SimDriver[];
   #running: { incarnation: Incarnation; namespace: Namespace; process: Process; agent?: Agent } | undefined;
   #runs = 0;
   #wanted = false;
 
-  constructor(machine: Machine, parts: WorldParts) {
+  constructor(machine: Machine, parts: WorldParts, drivers: readonly SimDriver[]) {
     this.#machine = machine;
     this.#parts = parts;
+    this.#drivers = drivers;
   }
 
   /** The mount namespace that it is in now. */
@@ -96,7 +100,14 @@ export class AgentProcess {
     });
     const { hostRoot } = this.#machine;
     const settings = { allowedPrefixes: [layout.prefix], stateDir: layout.stateDir, hostRoot, csiDir: layout.csiDir };
-    const deps = { system: incarnation.system, transport, host, nodeName: this.#machine.name, version: "sim" };
+    const deps = {
+      system: incarnation.system,
+      transport,
+      host,
+      drivers: new SimDrivers(this.#drivers, incarnation),
+      nodeName: this.#machine.name,
+      version: "sim",
+    };
     startAgent({ ...deps, settings, registry: new Registry() }).then(
       (agent) => {
         if (this.#running?.incarnation === incarnation) this.#running.agent = agent;

@@ -1,5 +1,5 @@
 import { finalizer, resource } from "../../src/api/names.ts";
-import type { NodeVolumeIntent } from "../../src/api/types.gen.ts";
+import type { Grant, NodeVolumeIntent, VolumeSource } from "../../src/api/types.gen.ts";
 import { projectIntent, projectNode } from "../../src/controller/projections.ts";
 import { decideRelease } from "../../src/controller/release.ts";
 import type { Change } from "./api/collection.ts";
@@ -45,11 +45,19 @@ export class FakeController {
     try {
       if (intent.metadata.deletionTimestamp !== undefined) this.#letGo(intent);
       else if (intent.spec.mode === "Manage" && intent.spec.grant === undefined) {
-        server.patch(resource.intents, name, { spec: { grant: { id: `grant-${intent.metadata.uid}`.slice(0, 64) } } });
+        const id = `grant-${intent.metadata.uid}`.slice(0, 64);
+        server.patch(resource.intents, name, { spec: { grant: { id, ...this.#volumeOf(intent.spec.source) } } });
       }
     } finally {
       server.actor = "person";
     }
+  }
+
+  /** Of a volume that need not be attached its source says all. */
+  #volumeOf({ csi }: VolumeSource): Pick<Grant, "csi"> {
+    if (csi === undefined) return {};
+    const { controllerPublishSecretRef: _notForTheNode, accessMode = "ReadWriteOnce", ...volume } = csi;
+    return { csi: { ...volume, accessMode } };
   }
 
   #letGo(intent: NodeVolumeIntent): void {

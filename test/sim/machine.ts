@@ -66,7 +66,7 @@ export class Machine {
       disk: this.#rootDisk,
     });
     this.kernel = this.boot();
-    for (const path of [layout.prefix, layout.stateDir, layout.sources, "/dev"]) {
+    for (const path of [layout.prefix, layout.stateDir, layout.csiDir, layout.sources, "/dev"]) {
       makeDirectories(this.kernel, this.kernel.host, path);
     }
   }
@@ -104,7 +104,7 @@ export class Machine {
 
   /** Starts a container for the agent, or a process on the host. */
   startAgentProcess(): { readonly namespace: Namespace; readonly process: Process } {
-    const shared = [layout.prefix, layout.stateDir];
+    const shared = [layout.prefix, layout.stateDir, layout.csiDir];
     const namespace = this.place === "pod" ? podNamespace(this.kernel, shared) : this.kernel.host;
     return { namespace, process: this.kernel.processes.start("nodevolume-agent", namespace) };
   }

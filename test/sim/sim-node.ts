@@ -1,4 +1,6 @@
 import { AgentProcess } from "./agent-process.ts";
+import { SimDriver } from "./csi/sim-driver.ts";
+import type { DriverKind } from "./csi/storage.ts";
 import type { AgentPlace } from "./kernel/agent-namespace.ts";
 import type { KernelListener } from "./kernel/kernel.ts";
 import { Machine } from "./machine.ts";
@@ -10,20 +12,23 @@ export interface SimNode {
   readonly machine: Machine;
   readonly agent: AgentProcess;
   readonly people: People;
+  /** CSI drivers, by name. */
+  readonly drivers: ReadonlyMap<string, SimDriver>;
 }
 
 export interface SimNodeInput {
   readonly name: string;
   readonly place: AgentPlace;
   readonly parts: WorldParts;
+  readonly drivers: readonly DriverKind[];
   /** Told of every change of mounts and files, in words. */
   note(what: string): void;
   /** Whether a machine has rebooted without the story knowing. */
   uprooted(): boolean;
 }
 
-export function simNode({ name, place, parts, note, uprooted }: SimNodeInput): SimNode {
-  const { scheduler, trace, invariants } = parts;
+export function simNode({ name, place, parts, drivers: kinds, note, uprooted }: SimNodeInput): SimNode {
+  const { scheduler, trace, invariants, storage } = parts;
   const listener: KernelListener = {
     attached: (mount, actor) => {
       note(`${actor} mounts ${mount.id} ${mount.root.path} on ${mount.namespace?.name} ${mount.point?.path}`);
@@ -39,5 +44,7 @@ export function simNode({ name, place, parts, note, uprooted }: SimNodeInput): S
     },
   };
   const machine: Machine = new Machine({ name, scheduler, listener, place });
-  return { machine, agent: new AgentProcess(machine, parts), people: new People(machine, trace, uprooted) };
+  const drivers = new Map(kinds.map((kind) => [kind.name, new SimDriver(kind, machine, storage, parts)]));
+  const agent = new AgentProcess(machine, parts, [...drivers.values()]);
+  return { machine, agent, people: new People(machine, trace, uprooted), drivers };
 }

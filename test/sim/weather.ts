@@ -3,6 +3,9 @@ import { VolumeError } from "../../src/errors.ts";
 import { type ApiRequest, TransportError } from "../../src/kube/transport.ts";
 import type { SimApiServer } from "./api/sim-api-server.ts";
 import type { Network, PlannedAnswer, RequestFault } from "./api/sim-transport.ts";
+import type { CSIWorld } from "./csi/csi-world.ts";
+import { disturbancesOf } from "./csi/disturbances.ts";
+import { type DriverFault, someFault } from "./csi/faults.ts";
 import type { RandomCrashes } from "./faults.ts";
 import { SeededRandom } from "./random.ts";
 import type { Scheduler } from "./scheduler.ts";
@@ -20,6 +23,7 @@ const errnos = ["EIO", "ENOMEM", "ENOSPC", "EPERM", "EROFS", "EMFILE", "EINTR"] 
 export interface Exposed {
   readonly server: SimApiServer;
   readonly network: Network;
+  readonly csi: CSIWorld;
   /** Programs that can be killed between two of their effects. */
   readonly processes: readonly { kill(): void }[];
 }
@@ -28,8 +32,11 @@ export interface Exposed {
 export class Weather {
   readonly crashes: RandomCrashes;
   readonly #random: SeededRandom;
+  /** Apart from the others: of most worlds nobody asks. */
+  readonly #drivers: SeededRandom;
   /** Of all requests, and of all effects on a host, how many fail. */
   readonly #failing: { readonly requests: number; readonly host: number };
+  readonly #driverFaults: number;
   readonly #untilMs: number;
   readonly #scheduler: Scheduler;
   readonly #skews = new Map<string, number>();
@@ -40,6 +47,8 @@ export class Weather {
     this.#scheduler = scheduler;
     this.#failing = { requests: random.pick([0, 0.02, 0.1]), host: random.pick([0, 0, 0.02, 0.1]) };
     this.#untilMs = random.between(10_000, 120_000);
+    this.#drivers = new SeededRandom(seed, "drivers");
+    this.#driverFaults = this.#drivers.pick([0, 0.05, 0.25]);
     this.crashes = {
       random: new SeededRandom(seed, "crashes"),
       probability: random.pick([0.01, 0.03, 0.1]),
@@ -80,6 +89,16 @@ export class Weather {
     if (this.#random.chance(0.5))
       return { happened: false, error: new Error(`${this.#random.pick(errnos)} (planned)`) };
     return { happened: true, error: new VolumeError("TimedOut", "uncertain", "no answer (planned)") };
+  }
+
+  /** What goes wrong with one call of a CSI driver. */
+  driver(): DriverFault | undefined {
+    if (this.#over || !this.#drivers.chance(this.#driverFaults)) return undefined;
+    return someFault(this.#drivers);
+  }
+
+  attacherFails(): boolean {
+    return !this.#over && this.#drivers.chance(this.#driverFaults);
   }
 
   /** Whether an event that a kernel tells of gets lost. */
@@ -127,10 +146,11 @@ export class Weather {
     return this.#scheduler.now > this.#untilMs;
   }
 
-  #disturb({ server, network, processes }: Exposed): void {
+  #disturb({ server, network, csi, processes }: Exposed): void {
     const random = this.#random;
     const reset = { error: new TransportError("connection reset") };
     const disturbances = [
+      ...disturbancesOf(csi, this.#drivers, (ms, action) => void this.#scheduler.after(ms, action)),
       () => server.breakWatches({}),
       () => server.breakWatches(reset),
       () => server.compact(),

@@ -2,13 +2,13 @@ import { volumeKey } from "../../src/agent/volume-key.ts";
 import { resource } from "../../src/api/names.ts";
 import type { NodeVolumeIntent } from "../../src/api/types.gen.ts";
 import { TransportError } from "../../src/kube/transport.ts";
-import type { Admission } from "./api/admission.ts";
 import { SimApiServer } from "./api/sim-api-server.ts";
 import type { Network } from "./api/sim-transport.ts";
 import { Cluster } from "./cluster.ts";
 import { ControllerProcess } from "./controller-process.ts";
+import { CSIWorld } from "./csi/csi-world.ts";
 import { FakeController } from "./fake-controller.ts";
-import { type CrashPoint, Faults } from "./faults.ts";
+import { Faults } from "./faults.ts";
 import { type Expected, unmet } from "./invariants/convergence.ts";
 import { Invariants } from "./invariants/invariants.ts";
 import { Violation } from "./invariants/violation.ts";
@@ -20,19 +20,8 @@ import { Sightings } from "./sightings.ts";
 import { type SimNode, simNode } from "./sim-node.ts";
 import { Trace } from "./trace.ts";
 import { Weather } from "./weather.ts";
+import type { WorldOptions } from "./world-options.ts";
 import type { WorldParts } from "./world-parts.ts";
-
-export interface WorldOptions {
-  readonly seed: number;
-  readonly admission: Admission;
-  readonly nodes?: readonly string[];
-  /** Candidates of the real controller; without any a fake one grants and lets go, and never fails. */
-  readonly controllers?: number;
-  readonly place?: AgentPlace;
-  readonly crash?: CrashPoint | undefined;
-  /** Whether things go wrong at random, as the seed says. */
-  readonly stormy?: boolean | undefined;
-}
 
 /** Virtual milliseconds without a change after which the world is looked at as a whole. */
 const quietMs = 5_000;
@@ -55,6 +44,7 @@ export class World {
   readonly network: Network;
   readonly cluster: Cluster;
   readonly nodes = new Map<string, SimNode>();
+  readonly csi: CSIWorld;
   readonly controllers: readonly ControllerProcess[];
   readonly random: SeededRandom;
   /** What consumers have written into volumes, by intent: it must be there as long as the volume is wanted. */
@@ -74,27 +64,33 @@ export class World {
   #changedAt = 0;
   #events = 0;
 
-  constructor({ seed, admission, nodes = ["a"], controllers = 0, place = "pod", crash, stormy = false }: WorldOptions) {
+  constructor(options: WorldOptions) {
+    const { seed, admission, nodes = ["a"], controllers = 0, place = "pod", crash, stormy = false } = options;
     this.seed = seed;
     const { scheduler, trace } = this;
+    this.csi = new CSIWorld(options, this.nodes);
     const weather = stormy ? new Weather(seed, scheduler) : undefined;
     this.random = new SeededRandom(seed, "world");
     this.faults = new Faults(crash, weather?.crashes);
     this.network = { down: 0, fault: (request) => weather?.request(request), silencedAt: -1, lagMs: 0 };
     this.invariants = new Invariants({
       report: (message) => this.#report(message),
+      storage: this.csi.storage,
+      nodesThatMayHold: (handle) => this.csi.nodesThatMayHold(handle),
       now: () => scheduler.now,
       server: () => this.server,
       machine: (node) => this.nodes.get(node)?.machine,
       agentNamespace: (machine) => this.nodes.get(machine.name)?.agent.namespace,
     });
     this.server = new SimApiServer({
+      seed,
       scheduler,
       admission,
       onChange: (of, change, actor) => {
         trace.add("api", `${actor}: ${change.type} ${of.plural} ${change.object.metadata.name} ${change.version}`);
         if (!restless.some((kind) => kind === of)) this.#changedAt = scheduler.now;
         this.invariants.stored(of, change, actor);
+        this.csi.stored(of, change);
         if (of !== resource.intents) return;
         this.sightings.intent(change.object as unknown as NodeVolumeIntent); // the collection holds nothing else
         this.#fake?.changed(change);
@@ -114,6 +110,9 @@ export class World {
       skewMs: (place) => weather?.skewMs(place) ?? 0,
       losesWake: () => this.deaf || weather?.losesWake() === true,
       invariants: this.invariants,
+      storage: this.csi.storage,
+      driverFault: () => weather?.driver(),
+      attacherFails: () => weather?.attacherFails() === true,
       onBoot: (machine, planned) => this.#booted(machine, planned),
     };
     this.#fake = controllers === 0 ? new FakeController(this.#parts) : undefined;
@@ -121,11 +120,13 @@ export class World {
       { length: controllers },
       (_, i) => new ControllerProcess(`controller-${i}`, this.#parts),
     );
+    this.csi.begin(this.#parts, this.cluster);
     for (const name of nodes) this.addNode(name, {}, place);
     for (const controller of this.controllers) controller.start();
     weather?.begin({
       server: this.server,
       network: this.network,
+      csi: this.csi,
       processes: [...[...this.nodes.values()].map(({ agent }) => agent), ...this.controllers],
     });
   }
@@ -135,6 +136,7 @@ export class World {
       name,
       place,
       parts: this.#parts,
+      drivers: this.csi.kinds,
       uprooted: () => this.uprooted,
       note: (what) => {
         this.#changedAt = this.scheduler.now;
@@ -144,6 +146,7 @@ export class World {
     this.nodes.set(name, node);
     this.cluster.addNode(name, node.machine.kernel.bootID, labels);
     if (this.#fake !== undefined) this.server.create(resource.states, { metadata: { name } });
+    this.csi.nodeAdded(node);
     node.agent.start();
   }
 
@@ -225,6 +228,7 @@ export class World {
       }
     }
     this.cluster.booted(name, kernel.bootID);
+    this.csi.booted(name);
     this.#fake?.booted(name);
   }
 

@@ -21,6 +21,8 @@ export interface CollectionDeps {
   /** RFC 3339 in seconds. */
   timestamp(): string;
   onChange(change: Change): void;
+  /** Asked before an object is made. @throws Refusal */
+  onCreate(object: StoredObject, namespace: string | undefined): void;
 }
 
 export type DeleteResult =
@@ -47,7 +49,8 @@ export class Collection {
     throw new Refusal(404, "NotFound", `${this.#deps.kind.resource.plural} "${name}" not found`);
   }
 
-  create(sent: StoredObject, namespace: string | undefined): StoredObject {
+  /** @param dryRun all is checked, nothing is stored */
+  create(sent: StoredObject, namespace: string | undefined, dryRun = false): StoredObject {
     const { kind } = this.#deps;
     const { metadata } = sent;
     if (metadata.resourceVersion !== undefined && metadata.resourceVersion !== "") {
@@ -57,7 +60,7 @@ export class Collection {
     const { status, ...rest } = sent;
     const born = {
       ...rest,
-      ...(!kind.custom && status !== undefined && { status }),
+      ...(!kind.custom && !kind.statusApart && status !== undefined && { status }),
       metadata: {
         ...given,
         ...(namespace !== undefined && { namespace }),
@@ -67,9 +70,11 @@ export class Collection {
       },
     };
     const admitted = this.#deps.admission.admit(kind, born, undefined);
+    this.#deps.onCreate(admitted, namespace);
     if (this.objects.has(keyOf(metadata.name, namespace))) {
       throw new Refusal(409, "AlreadyExists", `${kind.resource.plural} "${metadata.name}" already exists`);
     }
+    if (dryRun) return frozen(admitted);
     if (kind.custom) this.#unwritten.add(born.metadata.uid);
     return this.#store(undefined, admitted);
   }
@@ -168,8 +173,9 @@ export class Collection {
       if (counts && all[key] !== undefined) counting[key] = all[key];
     }
     const metadata = counting as unknown as StoredObject["metadata"]; // name, namespace and uid are among them
-    if (!this.#deps.kind.custom) return { ...sent, metadata };
-    return { ...sent, status: before["status"], metadata };
+    if (!this.#deps.kind.custom && !this.#deps.kind.statusApart) return { ...sent, metadata };
+    const { status: _elsewhere, ...rest } = sent;
+    return { ...rest, ...("status" in before && { status: before["status"] }), metadata };
   }
 
   #store(before: StoredObject | undefined, after: StoredObject): StoredObject {

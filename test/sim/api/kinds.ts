@@ -6,6 +6,8 @@ export interface Kind {
   readonly namespaced: boolean;
   /** Has status as a subresource, and a generation that grows with the spec. */
   readonly custom: boolean;
+  /** Has status as a subresource, as every custom one here does: what is written elsewhere leaves it as it is. */
+  readonly statusApart?: boolean;
   /** PUT works without a resourceVersion. */
   readonly unconditionalUpdate: boolean;
   /** PUT makes an object that is not there. */
@@ -24,6 +26,21 @@ const kinds: readonly Kind[] = [
   { resource: resource.secrets, namespaced: true, ...builtIn },
   { resource: resource.leases, namespaced: true, ...builtIn, unconditionalUpdate: false, createdByUpdate: true },
   { resource: resource.events, namespaced: true, ...builtIn, createdByUpdate: true },
+  { resource: resource.pods, namespaced: true, ...builtIn, statusApart: true },
+  { resource: resource.claims, namespaced: true, ...builtIn, statusApart: true },
+  { resource: resource.persistentVolumes, namespaced: false, ...builtIn, statusApart: true },
+  {
+    resource: resource.volumeAttachments,
+    namespaced: false,
+    ...builtIn,
+    statusApart: true,
+    unconditionalUpdate: false,
+  },
+  { resource: resource.csiNodes, namespaced: false, ...builtIn, unconditionalUpdate: false },
+  { resource: resource.csiDrivers, namespaced: false, ...builtIn, unconditionalUpdate: false },
+  { resource: resource.storageClasses, namespaced: false, ...builtIn },
+  { resource: resource.policies, namespaced: false, ...builtIn },
+  { resource: resource.policyBindings, namespaced: false, ...builtIn },
 ];
 
 /** What a path names. */

@@ -1,8 +1,10 @@
-import type { Resource } from "../../../src/api/names.ts";
+import { type Resource, resource } from "../../../src/api/names.ts";
 import type { ApiRequest, ApiResponse } from "../../../src/kube/transport.ts";
 import type { Cancel } from "../../../src/ports.ts";
+import { SeededRandom } from "../random.ts";
 import type { Scheduler } from "../scheduler.ts";
 import type { Admission } from "./admission.ts";
+import { ClaimPolicy } from "./claim-policy.ts";
 import { type Change, Collection } from "./collection.ts";
 import { isJson, overTheWire, type StoredObject } from "./json.ts";
 import { kindOf, type Location, locate } from "./kinds.ts";
@@ -13,6 +15,8 @@ import { unknownField } from "./unknown-fields.ts";
 import { WatchCache, type Watcher } from "./watch-cache.ts";
 
 export interface SimApiServerDeps {
+  /** Of what chance decides in the server itself. */
+  readonly seed?: number;
   readonly scheduler: Scheduler;
   readonly admission: Admission;
   /** Told of each change, at the moment it is stored. */
@@ -31,12 +35,14 @@ export class SimApiServer {
   actor = "person";
   readonly #deps: SimApiServerDeps;
   readonly #collections = new Map<string, { readonly objects: Collection; readonly cache: WatchCache }>();
+  readonly #claimPolicy: ClaimPolicy;
   readonly #locations = new Map<string, Location | undefined>();
   #version = 1000;
   #uids = 0;
 
   constructor(deps: SimApiServerDeps) {
     this.#deps = deps;
+    this.#claimPolicy = new ClaimPolicy(deps.scheduler, new SeededRandom(deps.seed ?? 1, "policy"));
   }
 
   /** Carries out one request of a process. Reads are of the newest state. */
@@ -75,6 +81,16 @@ export class SimApiServer {
   breakWatches(how: Parameters<Watcher["end"]>[0], of?: Resource): void {
     for (const [plural, { cache }] of this.#collections)
       if (of === undefined || of.plural === plural) cache.breakAll(how);
+  }
+
+  /** Runs what somebody does, who is neither a process with a connection of its own nor one of the people. */
+  as<T>(actor: string, action: () => T): T {
+    this.actor = actor;
+    try {
+      return action();
+    } finally {
+      this.actor = "person";
+    }
   }
 
   // What people do: at once, and an error if it is refused.
@@ -122,7 +138,10 @@ export class SimApiServer {
         };
       case "POST":
         this.#refuseUnknown(request, at, 400, body);
-        return { status: 201, body: objects.create(body as StoredObject, namespace) };
+        return {
+          status: 201,
+          body: objects.create(body as StoredObject, namespace, request.query?.["dryRun"] === "All"),
+        };
       case "PUT": {
         this.#refuseUnknown(request, at, 400, body);
         const { object, created } = objects.replace(name ?? "", namespace, body as StoredObject, subresource);
@@ -179,8 +198,12 @@ export class SimApiServer {
       newUID: () => `00000000-0000-4000-9000-${String(++this.#uids).padStart(12, "0")}`,
       timestamp: () => `${new Date(scheduler.clock.now()).toISOString().slice(0, 19)}Z`,
       onChange: (change) => {
+        if (of.plural === resource.claims.plural) this.#claimPolicy.changed(change);
         onChange(of, change, this.actor);
         cache.changed(change);
+      },
+      onCreate: (object, namespace) => {
+        if (of.plural === resource.pods.plural) this.#claimPolicy.admitPod(object, namespace);
       },
     });
     const made = { objects, cache };

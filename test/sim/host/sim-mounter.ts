@@ -51,6 +51,10 @@ export class SimMounter implements Mounter {
       },
     );
 
+  /** What is simulated has no size. */
+  sizeOf = (source: SourcePath): Promise<number> =>
+    this.#call({ what: `size of ${source.path}`, path: source.path, changes: false }, () => 0);
+
   makeSource = (source: SourcePath, kind: "directory" | "file", mode: number): Promise<void> =>
     this.#call({ what: `make source ${source.path}`, path: source.path, hangs: this.#sourceHangs(source) }, () => {
       const names = source.path.split("/").slice(1);

@@ -11,6 +11,7 @@ import type { World } from "../world.ts";
 import { leftOvers } from "./left-overs.ts";
 import { openSteps } from "./open-steps.ts";
 import { unmetSets } from "./set-convergence.ts";
+import { unmetAttachments, volumesLeft } from "./storage-convergence.ts";
 
 /** What of a settled world is otherwise than the intents alone would say. */
 export interface Expected {
@@ -36,6 +37,7 @@ export function unmet(world: World, expected: Expected): string[] {
     ...nodes.filter(({ agent }) => !agent.ready).map(({ machine }) => `agent ${machine.name} is not ready`),
     ...others.flatMap((intent) => unmetIntent(world, intent)),
     ...unmetSets(world, expected.sets ?? {}),
+    ...unmetAttachments(world, others),
     // What was blocked by something that a reboot swept away may be so no longer.
     ...(world.uprooted ? [] : Object.entries(blocked).flatMap(([name, reason]) => unmetBlock(world, name, reason))),
   ];
@@ -43,6 +45,7 @@ export function unmet(world: World, expected: Expected): string[] {
   const { kept = [], mayBeKept = [] } = expected;
   const lenient = { ...expected, kept: [], mayBeKept: [...kept, ...mayBeKept, ...world.deletedOverReboot] };
   return nodes.flatMap((node) => [
+    ...volumesLeft(world, node, intents),
     ...leftOvers(world, node, intents, world.uprooted ? lenient : expected),
     ...openSteps(world, node, intents, Object.keys(blocked)),
   ]);
@@ -106,10 +109,15 @@ function unmetMount(world: World, node: SimNode, intent: NodeVolumeIntent, wante
 /** What is wrong with the file that a target shows. */
 function unmetSource(
   world: World,
-  { machine }: SimNode,
+  { machine, drivers }: SimNode,
   { metadata, spec }: NodeVolumeIntent,
   shown: Dentry,
 ): string | undefined {
+  const granted = spec.grant?.csi;
+  if (granted !== undefined) {
+    const filesystem = drivers.get(granted.driver)?.side.filesystem(granted.volumeHandle);
+    return filesystem?.root === shown ? undefined : `shows ${shown.superblock.device}, not ${granted.volumeHandle}`;
+  }
   const { hostPath, local, emptyDir, configMap, secret } = spec.source;
   const path = hostPath?.path ?? local?.path;
   if (path !== undefined) {

@@ -22,7 +22,7 @@ export class KnowledgeRules {
   }
 
   effect(what: string): void {
-    if (!/^(child \d+: )?unmount /.test(what)) return;
+    if (!/^((child \d+: )?unmount|csi Node(Unpublish|Unstage)Volume) /.test(what)) return;
     if (!this.#listed) this.#report(`L1: ${what} before all intents were read`);
     if (!this.#tableRead) this.#report(`L1: ${what} before the mount table was read`);
   }

@@ -5,7 +5,7 @@ import type { Mount } from "./mount.ts";
 import type { Superblock } from "./superblock.ts";
 
 /** Who made a file or a mount: what somebody else made is never the agent's to remove. */
-export type Maker = "system" | "person" | "consumer" | "agent";
+export type Maker = "system" | "person" | "consumer" | "driver" | "agent";
 
 export type DentryKind = FileKind | "symlink";
 

@@ -37,6 +37,8 @@ export class Kernel {
   actor: Maker = "system";
   /** Grows with everything that could change a mount table. */
   version = 0;
+  /** Disks that come with a mount and go with the last one (loop devices), by number. */
+  readonly loops = new Map<string, Disk>();
   readonly #minors = new LowestFree(40);
   readonly #tables = new Map<Namespace, { readonly version: number; readonly entries: readonly MountEntry[] }>();
 

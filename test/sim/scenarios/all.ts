@@ -1,4 +1,5 @@
 import { change } from "./change.ts";
+import { csi } from "./csi.ts";
 import { devices } from "./devices.ts";
 import { drift } from "./drift.ts";
 import { observe } from "./observe.ts";
@@ -22,6 +23,7 @@ export const scenarios: readonly Scenario[] = [
   ...observe,
   ...wakes,
   ...sets,
+  ...csi,
 ];
 
 /** Stories that the seed tells. */

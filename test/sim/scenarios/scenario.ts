@@ -1,5 +1,6 @@
 import { layout } from "../machine.ts";
-import type { World, WorldOptions } from "../world.ts";
+import type { World } from "../world.ts";
+import type { WorldOptions } from "../world-options.ts";
 
 /**
  * One story with a name: people and programs do things, and in between the world settles as the intents say. It must
@@ -7,7 +8,7 @@ import type { World, WorldOptions } from "../world.ts";
  */
 export interface Scenario {
   readonly name: string;
-  readonly world?: Pick<WorldOptions, "nodes" | "controllers">;
+  readonly world?: Pick<WorldOptions, "nodes" | "controllers" | "drivers" | "kubeControllerManager">;
   run(world: World): Promise<void>;
 }
 
