@@ -26,10 +26,14 @@ export class DriverClient {
   readonly #name: string;
   readonly #connection: Connection;
   readonly #identity: OnceAConnection<void>;
+  readonly #onReturn: () => void;
+  #listening = false;
 
-  constructor(name: string, connection: Connection) {
+  /** @param onReturn called when there is a connection again, after a call had found nobody */
+  constructor(name: string, connection: Connection, onReturn: () => void = () => {}) {
     this.#name = name;
     this.#connection = connection;
+    this.#onReturn = onReturn;
     this.#identity = new OnceAConnection(connection, () => this.#identify());
   }
 
@@ -62,6 +66,7 @@ export class DriverClient {
         return this.#read(rpc, answer.bytes, read, secrets);
       case "status": {
         const { code, text, spoken } = answer;
+        if (!spoken && (code === "UNAVAILABLE" || code === "CANCELLED")) this.#listenForReturn();
         const outcome = outcomeOf(rpc, code, spoken);
         // Answers that mean "done" without OK belong to calls whose reply has nothing in it: an empty message.
         if (outcome === "done") return read(new Uint8Array());
@@ -80,6 +85,7 @@ export class DriverClient {
   }
 
   #unsent(rpc: RPC): VolumeError {
+    this.#listenForReturn();
     const outcome = { errorClass: "transient", reason: "DriverUnavailable" } as const;
     const what = "nobody answers on its socket";
     return driverError({ driver: this.#name, rpc, outcome, what, text: "", secrets: none });
@@ -89,5 +95,14 @@ export class DriverClient {
     const errorClass = isChanging(rpc) ? "uncertain" : "transient";
     const outcome = { errorClass, reason: "DriverReplyInvalid" } as const;
     return driverError({ driver: this.#name, rpc, outcome, what, text, secrets });
+  }
+
+  #listenForReturn(): void {
+    if (this.#listening) return;
+    this.#listening = true;
+    this.#connection.onReturn(() => {
+      this.#listening = false;
+      this.#onReturn();
+    });
   }
 }

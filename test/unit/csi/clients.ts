@@ -32,7 +32,7 @@ export function connected(driver: FakeDriver): {
   close(): void;
 } {
   const connection = grpcDialer(systemClock).dial(driver.socket);
-  const client = new DriverClient(driver.name, connection);
+  const client = new DriverClient(driver.name, connection, () => {});
   return { node: nodeClient(client, connection), client, connection, close: () => connection.close() };
 }
 

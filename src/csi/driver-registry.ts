@@ -1,0 +1,243 @@
+import { messageOf } from "../errors.ts";
+import type { SocketFile, Sockets, WatchedSockets } from "../host/sockets.ts";
+import type { Cancel, Logger, System } from "../ports.ts";
+import { NameClaims } from "./name-claims.ts";
+import type { CSIDrivers } from "./ports.ts";
+import { type Attempt, type RegisterDeps, type Registered, register } from "./register.ts";
+import { answers } from "./registration-client.ts";
+import { DriverNames } from "./registry-names.ts";
+import { retryMs } from "./retry.ts";
+import { socketChanges } from "./socket-changes.ts";
+
+/** Milliseconds between looks of which nobody has told. The first is the least, half as many again the most. */
+const relookMs = 20_000;
+
+export interface DriverRegistryDeps extends RegisterDeps {
+  readonly system: System;
+  readonly sockets: Sockets;
+  /** kubelet's plugins_registry, as this process sees it. */
+  readonly directory: string;
+}
+
+/** Failures for which a driver stays whose registration socket was replaced: the new one may not be listened on yet. */
+const patience = 5;
+
+/** One path of the registration directory. */
+interface Entry {
+  readonly path: string;
+  /** Of the file that has the path now. */
+  identity: string;
+  /** Counts attempts to register: an answer to an earlier one is too late. */
+  attempt: number;
+  failures: number;
+  /** What was last told of its failures: said once. */
+  told: string;
+  retry: Cancel;
+  driver: Registered | undefined;
+}
+
+/** The drivers that register themselves in a directory, as kubelet finds them (behaviours 115 and 116). */
+export class DriverRegistry {
+  readonly #deps: DriverRegistryDeps;
+  readonly #log: Logger;
+  readonly #tree: WatchedSockets;
+  readonly #names = new DriverNames();
+  readonly #claims = new NameClaims<Entry>();
+  readonly #entries = new Map<string, Entry>();
+  #looking = false;
+  #lookAgain = false;
+  #stopped = false;
+  #relook: Cancel = () => {};
+  #unheard: string | undefined;
+
+  constructor(deps: DriverRegistryDeps) {
+    this.#deps = deps;
+    this.#log = deps.system.log.child({ directory: deps.directory });
+    this.#tree = deps.sockets.watch(deps.directory, () => this.#lookSoon());
+  }
+
+  /** Begins to look, and goes on until `stop`. */
+  start(): this {
+    this.#lookSoon();
+    return this;
+  }
+
+  get drivers(): CSIDrivers {
+    return this.#names;
+  }
+
+  /** Nobody is told of anything any more; calls that are under way end by themselves. */
+  stop(): void {
+    this.#stopped = true;
+    this.#relook();
+    this.#tree.close();
+    for (const entry of this.#entries.values()) entry.retry();
+    this.#entries.clear();
+    this.#names.close();
+  }
+
+  #lookSoon(): void {
+    this.#lookAgain = true;
+    if (!this.#looking) void this.#look();
+  }
+
+  async #look(): Promise<void> {
+    this.#looking = true;
+    while (this.#lookAgain && !this.#stopped) {
+      this.#lookAgain = false;
+      await this.#tree.read().then(
+        (seen) => this.#take(seen),
+        (error: unknown) => this.#tellUnheard(`it cannot be read: ${messageOf(error)}`), // what was there stays
+      );
+    }
+    this.#looking = false;
+    if (this.#stopped) return;
+    this.#relook();
+    const { random, timers } = this.#deps.system;
+    this.#relook = timers.after(relookMs * (1 + random.next() / 2), () => this.#lookSoon());
+  }
+
+  #take(seen: readonly SocketFile[]): void {
+    if (this.#stopped) return;
+    const deaf = this.#tree.deaf();
+    this.#tellUnheard(deaf && `changes are seen late: ${deaf}`);
+    const { gone, came } = socketChanges(this.#entries, seen);
+    for (const path of gone) this.#drop(path);
+    for (const socket of came) this.#begin(socket);
+  }
+
+  #begin({ path, identity }: SocketFile): void {
+    const known = this.#entries.get(path);
+    const entry: Entry = known ?? {
+      path,
+      identity,
+      attempt: 0,
+      failures: 0,
+      told: "",
+      retry: () => {},
+      driver: undefined,
+    };
+    this.#entries.set(path, entry);
+    entry.identity = identity;
+    entry.failures = 0;
+    this.#try(entry);
+  }
+
+  #drop(path: string): void {
+    const entry = this.#entries.get(path);
+    if (entry === undefined) return;
+    this.#entries.delete(path);
+    entry.attempt += 1;
+    entry.retry();
+    this.#claims.forget(entry);
+    this.#release(entry, "its registration socket is gone");
+  }
+
+  #try(entry: Entry): void {
+    entry.retry();
+    entry.attempt += 1;
+    const { attempt } = entry;
+    const wanted = () => entry.attempt === attempt && !this.#stopped;
+    const input = {
+      socket: entry.path,
+      wanted,
+      claim: (name: string) => this.#claim(entry, name, wanted),
+      onReturn: (name: string) => this.#names.tell(name),
+    };
+    register(this.#deps, input).then(
+      (outcome) => this.#ended(entry, outcome, wanted()),
+      (error: unknown) => this.#ended(entry, { kind: "failed", why: messageOf(error) }, wanted()),
+    );
+  }
+
+  #ended(entry: Entry, outcome: Attempt, wanted: boolean): void {
+    if (!wanted) {
+      if (outcome.kind === "registered") outcome.driver.close();
+      return;
+    }
+    switch (outcome.kind) {
+      case "registered":
+        this.#registered(entry, outcome.driver);
+        break;
+      case "other":
+        this.#release(entry, "its socket is another plugin's now");
+        this.#log.debug("not a CSI driver", { socket: entry.path, type: outcome.type });
+        break;
+      case "refused":
+      case "failed":
+        this.#failed(entry, outcome);
+    }
+  }
+
+  #registered(entry: Entry, driver: Registered): void {
+    const { name, endpoint } = driver;
+    const before = entry.driver;
+    entry.driver = driver;
+    entry.failures = 0;
+    entry.told = "";
+    if (before !== undefined && before.name !== name)
+      this.#forget(before, "another driver has its registration socket");
+    this.#log.info(before?.name === name ? "CSI driver replaced" : "CSI driver registered", {
+      driver: name,
+      endpoint,
+      socket: entry.path,
+    });
+    this.#names.put(driver);
+    this.#claims.keepOnly(entry, name);
+    this.#wake();
+  }
+
+  #failed(entry: Entry, { kind, why }: { readonly kind: "refused" | "failed"; readonly why: string }): void {
+    entry.failures += 1;
+    if (kind === "refused" || entry.failures > patience || entry.driver === undefined) this.#release(entry, why);
+    const { timers, random } = this.#deps.system;
+    const waitMs = retryMs(entry.failures, random);
+    entry.retry = timers.after(waitMs, () => this.#try(entry));
+    if (entry.told === why) return;
+    entry.told = why;
+    this.#log.warn(kind === "refused" ? "CSI driver refused" : "CSI driver not registered", {
+      socket: entry.path,
+      why,
+    });
+  }
+
+  /** @returns why `entry` cannot have the name */
+  async #claim(entry: Entry, name: string, wanted: () => boolean): Promise<string | undefined> {
+    const holder = this.#claims.take(name, entry);
+    if (holder === undefined) return undefined;
+    // A registrar that was killed leaves its socket behind: who has the name is who answers.
+    if (await answers(this.#deps.dialer, holder.path))
+      return `${holder.path} has registered this name, and still answers`;
+    if (!wanted()) return "its socket is gone";
+    if (this.#claims.holds(name, holder)) this.#drop(holder.path);
+    const other = this.#claims.take(name, entry);
+    return other && `${other.path} registers this name`;
+  }
+
+  /** Ends what an entry has: its driver, and its names. */
+  #release(entry: Entry, why: string): void {
+    const { driver } = entry;
+    entry.driver = undefined;
+    this.#claims.keepOnly(entry, undefined);
+    if (driver !== undefined) this.#forget(driver, why);
+    this.#wake();
+  }
+
+  #forget(driver: Registered, why: string): void {
+    this.#log.info("CSI driver gone", { driver: driver.name, endpoint: driver.endpoint, why });
+    this.#names.remove(driver);
+  }
+
+  /** Tries those again that were refused a name which is free now. */
+  #wake(): void {
+    for (const entry of this.#claims.freed()) {
+      if (this.#entries.get(entry.path) === entry && entry.driver === undefined) this.#try(entry);
+    }
+  }
+
+  #tellUnheard(why: string | undefined): void {
+    if (why === this.#unheard) return;
+    this.#unheard = why;
+    if (why !== undefined) this.#log.warn("the registration directory of CSI drivers is not followed", { why });
+  }
+}

@@ -1,0 +1,35 @@
+import type { PluginInfo } from "./gen/pluginregistration.gen.ts";
+
+/** What a plugin's introduction of itself comes to. */
+export type Introduction =
+  /** A plugin of another kind: kubelet's business. */
+  | { readonly kind: "other"; readonly type: string }
+  | { readonly kind: "refused"; readonly why: string }
+  | { readonly kind: "driver"; readonly name: string; readonly endpoint: string };
+
+/** CSI, GetPluginInfo: a domain name, of 63 characters at most. */
+const driverName = /^[a-zA-Z0-9]([-a-zA-Z0-9.]{0,61}[a-zA-Z0-9])?$/;
+/** kubelet takes 0.x and 1.x for the version of the protocol, and speaks 1.x. */
+const spokenVersion = /^v?1(\.\d+){0,2}$/;
+/** unix(7): bytes of a path that an address has room for, without the zero at its end. */
+const longestAddress = 107;
+const scheme = "unix://";
+
+/**
+ * PURE. Whether a driver that registers itself can be taken (behaviour 115, csi_plugin.go ValidatePlugin).
+ * @param socket where it registers, which is its endpoint if it names none
+ */
+export function introductionOf(info: PluginInfo, socket: string): Introduction {
+  const refused = (why: string) => ({ kind: "refused", why }) as const;
+  if (info.type !== "CSIPlugin") return { kind: "other", type: info.type };
+  if (!driverName.test(info.name)) return refused("its name is no domain name of at most 63 characters");
+  if (!info.supportedVersions.some((version) => spokenVersion.test(version))) {
+    return refused(`it speaks version ${info.supportedVersions.join(", ") || "(none)"} of CSI, and 1.x is needed`);
+  }
+  const endpoint = info.endpoint.startsWith(scheme) ? info.endpoint.slice(scheme.length) : info.endpoint || socket;
+  if (!endpoint.startsWith("/")) return refused(`its endpoint ${endpoint} is not the absolute path of a unix socket`);
+  if (endpoint.split("/").includes("..")) return refused(`its endpoint ${endpoint} has .. in it`);
+  if (Buffer.byteLength(endpoint) > longestAddress)
+    return refused(`its endpoint is longer than ${longestAddress} bytes`);
+  return { kind: "driver", name: info.name, endpoint };
+}
