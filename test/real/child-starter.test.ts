@@ -27,10 +27,8 @@ describe("ChildStarter", () => {
   });
   afterEach(async () => {
     for (const child of started.splice(0)) {
-      if (child.exitCode !== null || child.signalCode !== null) continue;
-      const ended = once(child, "exit");
       child.kill("SIGKILL");
-      await ended;
+      await child.ended;
     }
   });
 
@@ -42,7 +40,7 @@ describe("ChildStarter", () => {
   function passes() {
     for (const action of quiet.splice(0)) action();
   }
-  const childrenOf = () => process.getActiveResourcesInfo().filter((name) => name === "ProcessWrap").length;
+  const holding = () => process.getActiveResourcesInfo().filter((name) => name === "PipeWrap").length;
 
   /** With those that have ended and of whose end this process has not yet heard. */
   const ownChildren = () => readFileSync(`/proc/self/task/${process.pid}/children`, "utf8").trim().split(" ");
@@ -51,10 +49,13 @@ describe("ChildStarter", () => {
     start(false);
     expect(quiet, "of no volume").to.deep.equal([]);
     start(true);
-    const before = childrenOf();
+    const before = holding();
+    const others = ownChildren();
     passes();
-    expect(childrenOf(), "not counted as what the process waits for").to.equal(before);
+    expect(ownChildren()).to.have.length(others.length + 1);
+    expect(holding(), "not counted as what the process waits for").to.equal(before);
     const spare = start(true);
+    expect(holding(), "from now on it does").to.equal(before + 3);
     expect(quiet, "the next spare one comes later").to.have.length(1);
     spare.stdin.write("\n");
     const [said] = await once(spare.stdout, "data");
@@ -64,7 +65,7 @@ describe("ChildStarter", () => {
   it("does not hand out a spare one that has ended", async () => {
     const dying = new ChildStarter({ timers: fakeTimers, command: [process.execPath, "-e", ""] });
     const first = dying.start(true);
-    await once(first, "exit");
+    await first.ended;
     passes(); // a spare one, which ends at once as the first did
     const again = () => {
       const child = dying.start(true);
@@ -72,14 +73,14 @@ describe("ChildStarter", () => {
       return child;
     };
     const second = again();
-    await once(second, "exit");
+    await second.ended;
     const others = ownChildren();
     passes();
     const spares = ownChildren().filter((pid) => !others.includes(pid));
     expect(spares).to.have.length(1);
     await until("its end to be heard", 10_000, () => !spares.some((pid) => ownChildren().includes(pid)));
     const third = again();
-    expect(third.exitCode, "another one was started").to.equal(null);
-    await once(third, "exit");
+    expect(third.isRunning, "another one was started").to.equal(true);
+    await third.ended;
   });
 });

@@ -1,12 +1,13 @@
-import type { ChildProcess } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { basename } from "node:path";
-import { VolumeError } from "../../errors.ts";
+import { messageOf, VolumeError } from "../../errors.ts";
 import type { Cancel, Timers } from "../../ports.ts";
 import type { ChildProcessID, Mounter, OperationContext } from "../ports.ts";
 import { describeRemote, type RemoteMount, serverOf } from "../remote-mount.ts";
 import { type ChildSlot, ChildSlots } from "./child-slots.ts";
 import { ChildStarter } from "./child-starter.ts";
+import { errnoOf } from "./errno.ts";
+import type { SpawnedProcess } from "./spawned-process.ts";
 
 /** What a disposable child is told to do: a piece of work of ours, or to become another program. */
 export type ChildRequest =
@@ -86,7 +87,7 @@ export class ChildRunner {
     slot: ChildSlot,
     options: ChildOptions,
   ): Promise<ChildResult> {
-    const child = this.#starter.start(operation.volume !== undefined);
+    const child = this.#start(operation.volume !== undefined);
     const ended = collect(child, options.onLine);
     void ended.then(() => {
       slot.release();
@@ -94,8 +95,7 @@ export class ChildRunner {
     });
     let id: ChildProcessID;
     try {
-      await spawned(child);
-      id = identify(child);
+      id = { pid: child.pid, startTime: startTimeOf(child.pid) };
       await operation.onChild(id);
     } catch (error) {
       child.kill("SIGKILL");
@@ -112,9 +112,18 @@ export class ChildRunner {
     return this.#within({ deadlineMs: operation.deadlineMs, crowdedOut: slot.crowdedOut }, child, ended, waitsFor);
   }
 
+  #start(again: boolean): SpawnedProcess {
+    try {
+      return this.#starter.start(again);
+    } catch (error) {
+      if (errnoOf(error) === undefined) throw error;
+      throw new VolumeError("SetUpFailed", "transient", `a child process did not start: ${messageOf(error)}`);
+    }
+  }
+
   async #within(
     { deadlineMs, crowdedOut }: { deadlineMs: number; crowdedOut: Promise<number> },
-    child: ChildProcess,
+    child: SpawnedProcess,
     ended: Promise<ChildResult | string>,
     waitsFor: RemoteMount | undefined,
   ): Promise<ChildResult> {
@@ -162,34 +171,16 @@ export function startTimeOf(pid: number): number {
   return Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19]);
 }
 
-function identify(child: ChildProcess): ChildProcessID {
-  if (child.pid === undefined) throw new VolumeError("SetUpFailed", "transient", "a child process did not start");
-  return { pid: child.pid, startTime: startTimeOf(child.pid) };
-}
-
-function spawned(child: ChildProcess): Promise<void> {
-  if (child.pid !== undefined) return Promise.resolve();
-  return new Promise((_resolve, reject) => {
-    child.once("error", (error) => {
-      reject(new VolumeError("SetUpFailed", "transient", `a child process did not start: ${error.message}`));
-    });
-  });
-}
-
 /** Resolves when the child has ended: with its output, or with a sentence if a signal ended it. */
-function collect(child: ChildProcess, onLine?: (line: string) => void): Promise<ChildResult | string> {
+async function collect(child: SpawnedProcess, onLine?: (line: string) => void): Promise<ChildResult | string> {
   const output = { stdout: "", stderr: "" };
   for (const name of ["stdout", "stderr"] as const) {
-    child[name]?.setEncoding("utf8").on("data", (text: string) => {
+    child[name].setEncoding("utf8").on("data", (text: string) => {
       output[name] = (output[name] + text).slice(-outputLimit);
       if (onLine !== undefined) for (const line of text.split(/[\r\n\b]+/)) if (line.trim() !== "") onLine(line.trim());
     });
   }
-  return new Promise((resolve) => {
-    child.once("error", (error) => resolve(`a child process did not start: ${error.message}`));
-    child.once("close", (code, signal) => {
-      if (code === null) resolve(`a child process was ended by ${signal}: ${output.stderr.trim().slice(-512)}`);
-      else resolve({ code, ...output });
-    });
-  });
+  const { code, signal } = await child.ended;
+  if (code === null) return `a child process was ended by ${signal}: ${output.stderr.trim().slice(-512)}`;
+  return { code, ...output };
 }
