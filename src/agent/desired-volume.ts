@@ -22,6 +22,8 @@ export interface DesiredVolume {
   readonly unmountPolicy: UnmountPolicy;
   readonly deletionPolicy: "Unmount" | "Retain";
   readonly adopt: "Never" | "IfSame";
+  /** Size of the volume at its backend, in bytes. */
+  readonly capacityBytes?: string;
 }
 
 export interface DesiredMount {
@@ -82,6 +84,7 @@ export function desiredVolume(intent: NodeVolumeIntent, key: string): DesiredVol
     unmountPolicy: spec.unmountPolicy,
     deletionPolicy: spec.deletionPolicy,
     adopt: spec.adopt,
+    ...(spec.capacityBytes !== undefined && { capacityBytes: spec.capacityBytes }),
   };
 }
 

@@ -9,6 +9,8 @@ import { type ActionContext, recordOf, wanted } from "./actions/context.ts";
 import * as release from "./actions/release.ts";
 import * as staging from "./actions/stage.ts";
 import * as targets from "./actions/targets.ts";
+import { expand } from "./csi/expand.ts";
+import { recover } from "./csi/recover.ts";
 import type { Desired, DesiredVolume } from "./desired-volume.ts";
 import type { Journal } from "./journal.ts";
 import { isRemoval, type Operation } from "./operations.ts";
@@ -45,6 +47,7 @@ export class Executor {
   readonly #deps: ExecutorDeps;
   readonly #observers = new Map<string, ChildProcessID>();
   readonly #slow = new Map<string, SlowChild>();
+  readonly #busy = new Map<string, string>();
 
   constructor(deps: ExecutorDeps) {
     this.#deps = deps;
@@ -65,6 +68,7 @@ export class Executor {
       if (!isAbandoned(error)) this.#observers.delete(operation.volume);
       return (await this.#settleChild(operation.volume, error)) ?? error;
     } finally {
+      for (const [directory, volume] of this.#busy) if (volume === operation.volume) this.#busy.delete(directory);
       this.#slow.delete(operation.volume);
     }
   }
@@ -94,6 +98,10 @@ export class Executor {
       case "unstage":
         await release.unstage(context, operation.volume, operation);
         return;
+      case "recover":
+        return recover(context);
+      case "expand":
+        return expand(context);
       case "retain":
         return this.#retain(operation.volume);
       case "forget":
@@ -125,7 +133,7 @@ export class Executor {
       content,
       observed: (seen) => observed(wanted(context), seen),
       progress: (message) => progress(volume, message),
-      csi: { drivers, secret, now: () => system.clock.now(), deadlineMs },
+      csi: { drivers, secret, now: () => system.clock.now(), busy: this.#busy, deadlineMs },
     };
     return context;
   }

@@ -151,7 +151,8 @@ function lookAtForeign(
 function mayBeLostWhole(input: LookInput, targets: readonly TargetView[]): boolean {
   const { record, desired, table, mayHaveLost } = input;
   if (record !== undefined || desired?.mode !== "Manage" || !desired.granted) return false;
-  return table === undefined || targets.some((target) => mayBeLost(target, mayHaveLost));
+  const staged = mayHaveLost && desired.layout.csi !== undefined;
+  return table === undefined || staged || targets.some((target) => mayBeLost(target, mayHaveLost));
 }
 
 /**

@@ -1,3 +1,4 @@
+import { mustRecover } from "./csi/steps.ts";
 import { type Desired, isInvalid } from "./desired-volume.ts";
 import { mayBeLost } from "./look.ts";
 import { lookFor } from "./plan-input.ts";
@@ -15,6 +16,7 @@ export function lostSteps(desired: Desired, { input, view, record }: StepContext
   if (observed) return undefined; // it has done nothing
   if (input.table === undefined) return { actions: [], problems: new Map([["", tableUnreadable]]) };
   if (record !== undefined || isInvalid(desired) || !desired.granted) return undefined;
+  if (mustRecover(desired, { input, record })) return { actions: [{ kind: "recover" }], problems: new Map() };
   const unknown = view.targets.filter((target) => target.foreign !== undefined);
   if (input.mayHaveLost && unknown.length > 0 && desired.layout.hostPath !== undefined) {
     const seen = lookFor(desired, input.observed);

@@ -45,6 +45,10 @@ export type Action =
     }
   /** Unmount and remove what stage made, once nobody on the node holds it. */
   | { readonly kind: "unstage"; readonly mountID?: number; readonly rung: UnmountRung }
+  /** Write down what may have been done for a volume of a CSI driver whose record may be lost. */
+  | { readonly kind: "recover" }
+  /** Bring what is on the node to the size that the volume has at its backend. */
+  | { readonly kind: "expand" }
   /** Write down that the volume is left as it is, with nobody in charge. */
   | { readonly kind: "retain" }
   /** Drop the record of a volume that left nothing behind. */
@@ -83,6 +87,10 @@ export function describe(action: Action): string {
       return `unmount ${action.at ?? action.path}`;
     case "unstage":
       return "unstage the volume";
+    case "recover":
+      return "write down what may be there of the volume";
+    case "expand":
+      return "grow the volume";
     case "retain":
       return "leave the mounts to nobody";
     case "forget":

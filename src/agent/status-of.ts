@@ -1,6 +1,7 @@
 import { type ConditionInput, cut, mergeConditions, settlingOf, timestamp } from "../api/conditions.ts";
 import type { Reason } from "../api/reasons.ts";
 import type { MountStatus, NodeVolumeIntent, NodeVolumeIntentStatus, Transition } from "../api/types.gen.ts";
+import { wantsMore } from "./csi/steps.ts";
 import { isInvalid } from "./desired-volume.ts";
 import { driftOf } from "./drift.ts";
 import type { VolumePlan } from "./plan.ts";
@@ -46,6 +47,7 @@ export function statusOf(intent: NodeVolumeIntent, volume: VolumePlan, context: 
     ...((record?.kind === "filesystem" || record?.csi !== undefined) && mount && { stagingPath: record.path }),
     ...(record?.deviceNumber !== undefined && mount && { devicePath: mount.source }),
     ...(record?.contentVersion !== undefined && { contentVersion: record.contentVersion }),
+    ...capacityOf(volume),
     mounts: shownTargets(volume).map((target) => mountStatus(target, volume)),
     ...(waiting && { waiting }),
     ...(showsPlan(volume) && { plan: volume.pending.slice(0, 16).map((line) => cut(line, 600)) }),
@@ -102,6 +104,17 @@ function shownTargets({ view, problems }: VolumePlan): readonly TargetView[] {
   const rank = (t: TargetView) =>
     t.desired !== undefined ? 0 : (problems.get(t.path) ?? t.problem ?? t.drift) ? 1 : 2;
   return [...view.targets].sort((a, b) => rank(a) - rank(b)).slice(0, longestMounts);
+}
+
+/** Of a volume of a CSI driver: the size that it has here, and why it has not grown further. */
+function capacityOf({ record, desired, failure }: VolumePlan): Pick<AgentStatus, "capacityBytes" | "expansion"> {
+  const reached = record?.stage?.csi?.capacityBytes;
+  const shown = reached === undefined ? {} : { capacityBytes: reached };
+  if (desired === undefined || isInvalid(desired) || record?.stage === undefined) return shown;
+  const { capacityBytes } = desired;
+  if (capacityBytes === undefined || !wantsMore(desired, reached)) return shown;
+  const { reason, message } = failure?.kind === "expand" ? failure : { reason: "Progressing", message: "" };
+  return { ...shown, expansion: { capacityBytes, reason, message: cut(message, 1024) } };
 }
 
 /** Steps that are not carried out are shown instead. */

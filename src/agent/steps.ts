@@ -1,6 +1,7 @@
 import { canonicalOptions, optionName } from "../api/mount-options.ts";
 import { isBeneath } from "../host/mount-table.ts";
 import type { UnmountRung } from "../host/ports.ts";
+import { expandActions, mustRecover } from "./csi/steps.ts";
 import type { DesiredVolume } from "./desired-volume.ts";
 import { type Failure, slotOf } from "./failures.ts";
 import type { Action } from "./operations.ts";
@@ -21,6 +22,7 @@ import type { Problem, TargetView, VolumeView } from "./view.ts";
  */
 export function setUpSteps(desired: DesiredVolume, context: StepContext): Steps {
   const { view, record } = context;
+  if (mustRecover(desired, context)) return { actions: [{ kind: "recover" }], problems: new Map() };
   const problems = new Map<string, Problem>();
   const staged = view.stage.truth === "mounted";
 
@@ -38,6 +40,7 @@ export function setUpSteps(desired: DesiredVolume, context: StepContext): Steps 
   actions.push(...stageActions(desired, context, problems));
   if (staged) {
     for (const mount of desired.mounts) actions.push(...targetActions(mount, desired, context, problems));
+    actions.push(...expandActions(desired, context));
   }
   return { actions, problems };
 }

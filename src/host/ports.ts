@@ -1,9 +1,11 @@
 import type { Blocker, Holder } from "./holder.ts";
+import type { JournalFile } from "./journal-file.ts";
 import type { MountIdentity } from "./mount-table.ts";
 import type { MountTableSource } from "./mount-table-source.ts";
 import type { SlowChild } from "./remote-mount.ts";
 
 export type { Holder } from "./holder.ts";
+export type { JournalFile } from "./journal-file.ts";
 export type { MountTableSource } from "./mount-table-source.ts";
 
 import type { Wakes } from "./wakes.ts";
@@ -124,6 +126,8 @@ export interface Mounter {
   setAttributes(target: TargetPath, mountID: number, attributes: MountAttributes, uniqueID?: number): Promise<void>;
   /** Changes options of the file system itself. Fails with OptionsRefused if the kernel does not take them. */
   reconfigure(target: TargetPath, mountID: number, options: readonly string[], uniqueID?: number): Promise<void>;
+  /** Bytes of the file system that a path is on (statfs), always asked in a child. */
+  sizeOf(source: SourcePath): Promise<number>;
   /** Unmounts the mount with this id, if it is still the topmost one on the target. */
   unmount(target: TargetPath, mountID: number, rung: UnmountRung, uniqueID?: number): Promise<void>;
 }
@@ -231,20 +235,4 @@ export interface Evidence {
 export interface ChildProcessID {
   readonly pid: number;
   readonly startTime: number;
-}
-
-export interface JournalFile {
-  /** The whole journal; empty if there was one that is gone, undefined if there never was. */
-  read(): Promise<string | undefined>;
-  /** Appends text and makes it durable. */
-  append(text: string): Promise<void>;
-  /** Replaces the whole journal, atomically and durably. */
-  replace(text: string): Promise<void>;
-  /**
-   * Keeps the journal as it is, byte by byte, durably, in a file beside it. A copy that is there already is never
-   * written over; one that is equal serves. @returns the path of the copy
-   */
-  keepCopy(suffix: string): Promise<string>;
-  /** Lets go of the file. It may be used again afterwards. */
-  close(): Promise<void>;
 }

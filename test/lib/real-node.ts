@@ -45,6 +45,7 @@ export class RealNode implements AsyncDisposable {
   /** Operations that were carried out, in order. */
   readonly done: string[] = [];
   #journal: Journal | undefined;
+  #executor: { executor: Executor; host: HostPorts; journal: Journal; deadlineMs: number | undefined } | undefined;
   readonly #failures = new Map<string, Failure>();
   readonly #observed = new Map<string, Observation>();
   readonly #kept: Disposable[] = [];
@@ -184,19 +185,7 @@ export class RealNode implements AsyncDisposable {
   /** Carries out one operation of a plan. */
   async run(operation: Operation): Promise<void> {
     const desired = this.#intents.get(operation.volume);
-    const executor = new Executor({
-      system: realSystem(silent),
-      host: this.host,
-      journal: await this.journal(),
-      settings: this.#settings,
-      drivers: this.drivers,
-      secret: async ({ name }) => this.secrets.get(name) ?? new Map(),
-      content: (ref) => this.contents.get(ref.name),
-      observed: ({ name, uid, generation }, seen) =>
-        this.#observed.set(name, { uid, generation, at: performance.now(), ...seen }),
-      progress: (volume, message) => this.log.push(`${volume}: ${message}`),
-      ...(this.deadlineMs !== undefined && { deadlineMs: this.deadlineMs }),
-    });
+    const executor = await this.#executorNow();
     const error = await executor.run(operation, desired);
     this.done.push(`${operation.kind}${error === undefined ? "" : ` ${error.reason}`}`);
     const slot = slotOf(operation);
@@ -207,6 +196,29 @@ export class RealNode implements AsyncDisposable {
       const known = { ...rest, ...(on && { on }) };
       this.#failures.set(slot, nextFailure(this.#failures.get(slot), realSystem(silent), known));
     }
+  }
+
+  /** One for all operations, until its parts are others. */
+  async #executorNow(): Promise<Executor> {
+    const { host, deadlineMs } = this;
+    const journal = await this.journal();
+    const known = this.#executor;
+    if (known?.host === host && known.journal === journal && known.deadlineMs === deadlineMs) return known.executor;
+    const executor = new Executor({
+      system: realSystem(silent),
+      host,
+      journal,
+      settings: this.#settings,
+      drivers: this.drivers,
+      secret: async ({ name }) => this.secrets.get(name) ?? new Map(),
+      content: (ref) => this.contents.get(ref.name),
+      observed: ({ name, uid, generation }, seen) =>
+        this.#observed.set(name, { uid, generation, at: performance.now(), ...seen }),
+      progress: (volume, message) => this.log.push(`${volume}: ${message}`),
+      ...(this.deadlineMs !== undefined && { deadlineMs: this.deadlineMs }),
+    });
+    this.#executor = { executor, host, journal, deadlineMs };
+    return executor;
   }
 
   /** Lets every failed operation be tried again at once. */

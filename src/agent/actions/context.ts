@@ -33,6 +33,8 @@ export interface CSIAccess {
   secret(ref: SecretReference): Promise<Secrets>;
   /** Wall time in milliseconds since the epoch: what is written down with it outlives a restart. */
   now(): number;
+  /** Other volumes of this node of which a step runs, by directory of their driver's volume. Changed in place. */
+  readonly busy: Map<string, string>;
   /** Milliseconds after which a call ends without an answer. */
   readonly deadlineMs: number;
 }

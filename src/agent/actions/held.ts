@@ -18,7 +18,10 @@ export async function refuseWhileHeld(
   const onNode = holders.find((holder) => holder.onNode === true);
   if (holders.length === 0 || (shared && onNode !== undefined)) return;
   if (onNode !== undefined) {
-    const other = ownerOf(context, onNode.mountPoint);
+    const owner = ownerOf(context, onNode.mountPoint);
+    // Two volumes of drivers are never one file system: its number was free, and the next has got it.
+    if (owner?.stage?.csi !== undefined && owner.name !== volume && isCSI(context, volume)) return;
+    const other = owner?.name;
     if (other !== undefined && other !== volume) {
       const message = `${other} has it mounted at ${onNode.mountPoint}, on this node too: it has to be released as well`;
       throw new VolumeError("StillReferenced", "transient", message, { on: { kind: "NodeVolumeIntent", name: other } });
@@ -33,9 +36,13 @@ export async function refuseWhileHeld(
 }
 
 /** The volume that has mounted something at this path, by the journal. */
-function ownerOf({ journal }: ActionContext, path: string): string | undefined {
+function ownerOf({ journal }: ActionContext, path: string): VolumeRecord | undefined {
   const has = ({ stage, targets }: VolumeRecord) =>
     (stage?.csi !== undefined && isBeneath(path, stage.csi.directory)) ||
     targets.some((target) => target.path === path);
-  return [...journal.records.values()].find(has)?.name;
+  return [...journal.records.values()].find(has);
+}
+
+function isCSI({ journal }: ActionContext, volume: string): boolean {
+  return journal.records.get(volume)?.stage?.csi !== undefined;
 }

@@ -18,7 +18,7 @@ export async function unpublishByDriver(context: ActionContext, volume: string, 
 export async function takeBack(
   context: ActionContext,
   volume: string,
-  { published, kind }: TargetRecord,
+  { published, kind }: Pick<TargetRecord, "published" | "kind">,
 ): Promise<void> {
   if (published === undefined) return;
   const { path } = published;
@@ -43,6 +43,7 @@ export async function unstageByDriver(context: ActionContext, volume: string): P
   const before = recordOf(context, volume);
   const { path, csi } = csiStageOf(before);
   if (csi.block) for (const { device } of csi.shown) await refuseWhileOpen(context, device);
+  await takeBackStray(context, volume);
   if (csi.needsUnstage) {
     const seen = await withShown(context, before, (await host.mountTable.read()).at(path));
     await callDriver(context, seen, (node) => node.unstage({ volumeID: csi.volumeHandle, stagingPath: path }));
@@ -62,6 +63,15 @@ export async function unstageByDriver(context: ActionContext, volume: string): P
   await journal.put(withoutStage(recordOf(context, volume)));
 }
 
+/** Publish paths of which no record is left, or that a late call has filled: nobody else mounts there (safety rule 24). */
+async function takeBackStray(context: ActionContext, volume: string): Promise<void> {
+  const { csi } = csiStageOf(recordOf(context, volume));
+  const paths = (await context.host.mountTable.read()).beneath(mountsIn(csi.directory)).map(({ point }) => point);
+  for (const path of new Set(paths)) {
+    await takeBack(context, volume, { published: { path, readOnly: false }, kind: csi.block ? "file" : "directory" });
+  }
+}
+
 /** Refuses while the node shows what the driver had mounted, or its device is claimed (safety rule 6). */
 async function refuseWhileShown(
   context: ActionContext,
@@ -72,9 +82,8 @@ async function refuseWhileShown(
   if (device?.disk !== undefined && (await context.host.evidence.diskSequence(device.number)) !== device.disk) {
     return; // the disk is gone, and all that showed it: the number may be another's by now
   }
-  // What is no device of its own, others may mount in their own right, as kubelet does an export or a directory.
-  const shared = (identity.device.startsWith("0:") && !block) || !needsUnstage;
-  await refuseWhileHeld(context, volume, identity, shared);
+  // Without NodeStageVolume others may use the volume here in their own right, as kubelet does (safety rule 13).
+  await refuseWhileHeld(context, volume, identity, !needsUnstage);
   if (device === undefined) return;
   if (block) return refuseWhileOpen(context, device);
   const { hostRoot } = context.settings;

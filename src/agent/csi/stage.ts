@@ -1,3 +1,4 @@
+import { VolumeError } from "../../errors.ts";
 import { identityOf } from "../../host/mount-table.ts";
 import type { CSIVolume } from "../../plugins/plugin.ts";
 import { type ActionContext, recordOf } from "../actions/context.ts";
@@ -19,10 +20,12 @@ export async function stageByDriver(context: ActionContext, desired: DesiredVolu
   const capabilities = await node.capabilities();
   const { stage: secret } = volume.secrets;
   const secrets = secret === undefined ? new Map() : await context.csi.secret(secret);
-  const path = stagingPathIn(volumeDirectory(settings, volume));
+  const directory = volumeDirectory(settings, volume);
+  const path = stagingPathIn(directory);
+  takeAlone(context, desired.name, directory);
   const asked = withStage(recordOf(context, desired.name), desired, volume, { context, path, ...capabilities });
   await journal.put(asked);
-  await makeDirectory(context, mountsIn(volumeDirectory(settings, volume)));
+  await makeDirectory(context, mountsIn(directory));
   if (!capabilities.stageUnstage) {
     await journal.put(ready(asked));
     return;
@@ -52,6 +55,23 @@ export async function stageByDriver(context: ActionContext, desired: DesiredVolu
   }
   const seen = await withShown(context, record, mount);
   await journal.put(ready(seen, mount && { identity: identityOf(mount), ...deviceOf(mount.device) }));
+}
+
+/**
+ * A volume has one staging path on a node (CSI), and so one intent: of two that name it, by a claim and by its handle perhaps, the
+ * first is its user, and another would unstage it under that one (safety rule 13).
+ */
+function takeAlone({ journal, csi }: ActionContext, volume: string, directory: string): void {
+  const other =
+    [...journal.records.values()].find(({ name, stage }) => name !== volume && stage?.csi?.directory === directory)
+      ?.name ?? csi.busy.get(directory);
+  if (other !== undefined && other !== volume) {
+    const message = `${other} has this volume of the driver on this node: only one may`;
+    throw new VolumeError("VolumeHeldElsewhere", "transient", message, {
+      on: { kind: "NodeVolumeIntent", name: other },
+    });
+  }
+  csi.busy.set(directory, volume);
 }
 
 async function makeDirectory({ effects, host, settings }: ActionContext, path: string): Promise<void> {

@@ -1,10 +1,10 @@
-import { sameIdentity } from "../../host/mount-table.ts";
+import { type MountTable, sameIdentity } from "../../host/mount-table.ts";
 import type { TargetPath } from "../../host/ports.ts";
 import type { CSIVolume } from "../../plugins/plugin.ts";
 import { bindTarget } from "../actions/bind.ts";
 import { type ActionContext, recordOf } from "../actions/context.ts";
 import type { DesiredMount, DesiredVolume } from "../desired-volume.ts";
-import { nothingShown, type TargetRecord, withTarget } from "../record.ts";
+import { nothingShown, type Published, type TargetRecord, withTarget } from "../record.ts";
 import { csiStageOf } from "./driver-call.ts";
 import { publishByDriver, stillPublished } from "./publish.ts";
 import { takeBack } from "./release.ts";
@@ -34,7 +34,7 @@ export async function publishTarget(
   const here = known?.published?.readOnly === attributes.readOnly ? stillPublished(known.published, table) : undefined;
 
   let bound = replaces;
-  const inTheWay = known?.published?.refuted === true || table.layers(known?.published?.path ?? "").length > 0;
+  const inTheWay = known?.published !== undefined && mustGoFirst(known.published, attributes.readOnly, table);
   if (here === undefined && known?.published !== undefined && inTheWay) {
     if (bound !== undefined) await effects.mounter.unmount(target, bound, "Normal", context.uniqueID);
     bound = undefined;
@@ -64,4 +64,10 @@ export async function publishTarget(
     target,
     intended: { ...rest, identity: published.identity, published },
   });
+}
+
+/** Whether the driver has to take back what it published before it is asked again; what is not known yet it may have done. */
+function mustGoFirst({ path, identity, readOnly, refuted }: Published, wanted: boolean, table: MountTable): boolean {
+  if (refuted === true) return true;
+  return table.layers(path).length > 0 && (identity !== undefined || readOnly !== wanted);
 }

@@ -40,6 +40,7 @@ export class ChildMounter implements Mounter {
   bind: Mounter["bind"] = (...args) => this.#call("bind", args);
   setAttributes: Mounter["setAttributes"] = (...args) => this.#call("setAttributes", args);
   reconfigure: Mounter["reconfigure"] = (...args) => this.#call("reconfigure", args);
+  sizeOf: Mounter["sizeOf"] = (...args) => this.#call("sizeOf", args);
   unmount: Mounter["unmount"] = (...args) => this.#call("unmount", args);
 
   mountFilesystem(request: FilesystemMount): Promise<void> {

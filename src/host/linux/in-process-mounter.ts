@@ -1,3 +1,4 @@
+import { statfsSync } from "node:fs";
 import { VolumeError } from "../../errors.ts";
 import { identityOf, type MountIdentity, relativePath, sameIdentity } from "../mount-table.ts";
 import type { MountEntry } from "../mountinfo.ts";
@@ -129,6 +130,13 @@ export class InProcessMounter implements Mounter {
     using opened = this.#openMount(target, mountID, uniqueID);
     const { set, clear } = attributeBits(attributes);
     this.#libc.mountSetattr(opened.self.fd, set, clear, 0);
+  }
+
+  async sizeOf(source: SourcePath): Promise<number> {
+    using opened = walk.openSource(this.#libc, source, this.#way);
+    if (opened === undefined) throw new VolumeError("SourceNotFound", "final", `${source.path} is not there any more`);
+    const { blocks, bsize } = statfsSync(opened.path);
+    return blocks * bsize;
   }
 
   async reconfigure(target: TargetPath, mountID: number, options: readonly string[], uniqueID?: number): Promise<void> {

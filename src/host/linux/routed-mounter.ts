@@ -47,6 +47,10 @@ export class RoutedMounter implements Mounter {
     return this.#hereFirst(await this.#table.read(), ["EXDEV"], (m) => m.mountFilesystem(request));
   };
 
+  /** A local disk, too, may not answer. */
+  sizeOf: Mounter["sizeOf"] = async (source) =>
+    this.#child(remoteMountOn(await this.#table.read(), sourceString(source))).sizeOf(source);
+
   /** Changing a device's or server's options talks to it. */
   reconfigure: Mounter["reconfigure"] = async (target, id, options, uniqueID) => {
     const table = await this.#table.read();

@@ -28,6 +28,8 @@ export function takesAway(operation: Operation): boolean {
     case "setAttributes":
     case "claim":
     case "retain":
+    case "recover":
+    case "expand":
     case "observe":
       return false;
   }

@@ -100,6 +100,7 @@ export class FakeHost implements HostPorts {
     },
     setAttributes: async () => {},
     reconfigure: async () => {},
+    sizeOf: async () => 0,
     unmount: async ({ path }, mountID) => {
       await this.#called(`unmount ${path}`);
       this.entries = this.entries.filter((mount) => mount.id !== mountID);

@@ -16,6 +16,8 @@ const actions: { readonly [K in OperationKind]: Extract<Action, { kind: K }> } =
   claim: { kind: "claim" },
   unpublish: { kind: "unpublish", path: "/a", rung: "Normal" },
   unstage: { kind: "unstage", rung: "Normal" },
+  recover: { kind: "recover" },
+  expand: { kind: "expand" },
   retain: { kind: "retain" },
   forget: { kind: "forget" },
   observe: { kind: "observe" },

@@ -1,0 +1,31 @@
+import { identityOf, sameIdentity } from "../../host/mount-table.ts";
+import { type ActionContext, recordOf, wanted } from "../actions/context.ts";
+import { nothingShown, type TargetRecord } from "../record.ts";
+import { publishPathIn, stagingPathIn, volumeDirectory } from "./paths.ts";
+
+/**
+ * Writes down all that may have been done for a CSI volume whose record may be lost: its paths are known from driver and handle
+ * (safety rule 24). Each call that may have been sent is taken for one without an answer, until the driver has given another.
+ */
+export async function recover(context: ActionContext): Promise<void> {
+  const desired = wanted(context);
+  const { csi, options } = desired.layout;
+  if (csi === undefined) throw new Error("only volumes of CSI drivers can be recovered");
+  const { driver, volumeHandle, block } = csi;
+  const directory = volumeDirectory(context.settings, csi);
+  const table = await context.host.mountTable.read();
+  const kind = block ? "file" : "directory";
+  const targets = desired.mounts.map(({ name, path, attributes }): TargetRecord => {
+    const published = { path: publishPathIn(directory, path), readOnly: attributes.readOnly };
+    const [source, bound] = [table.at(published.path), table.at(path)];
+    const ours = source !== undefined && bound !== undefined && sameIdentity(bound, source);
+    const identity = ours ? identityOf(bound) : nothingShown;
+    return { path, name, uid: desired.uid, kind, made: false, identity, attributes, published };
+  });
+  const record = { driver, volumeHandle, directory, needsUnstage: true, block, shown: [], calls: { sent: true } };
+  await context.journal.put({
+    ...recordOf(context, desired.name),
+    stage: { kind: "csi", path: stagingPathIn(directory), ready: false, options, fileKind: kind, csi: record },
+    targets,
+  });
+}
