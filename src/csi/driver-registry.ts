@@ -1,6 +1,7 @@
 import { messageOf } from "../errors.ts";
-import type { SocketFile, Sockets, WatchedSockets } from "../host/sockets.ts";
+import type { SocketFile, Sockets } from "../host/sockets.ts";
 import type { Cancel, Logger, System } from "../ports.ts";
+import { FollowedSockets } from "./followed-sockets.ts";
 import { NameClaims } from "./name-claims.ts";
 import type { CSIDrivers } from "./ports.ts";
 import { type Attempt, type RegisterDeps, type Registered, register } from "./register.ts";
@@ -8,9 +9,6 @@ import { answers } from "./registration-client.ts";
 import { DriverNames } from "./registry-names.ts";
 import { retryMs } from "./retry.ts";
 import { socketChanges } from "./socket-changes.ts";
-
-/** Milliseconds between looks of which nobody has told. The first is the least, half as many again the most. */
-const relookMs = 20_000;
 
 export interface DriverRegistryDeps extends RegisterDeps {
   readonly system: System;
@@ -40,25 +38,21 @@ interface Entry {
 export class DriverRegistry {
   readonly #deps: DriverRegistryDeps;
   readonly #log: Logger;
-  readonly #tree: WatchedSockets;
+  readonly #followed: FollowedSockets;
   readonly #names = new DriverNames();
   readonly #claims = new NameClaims<Entry>();
   readonly #entries = new Map<string, Entry>();
-  #looking = false;
-  #lookAgain = false;
   #stopped = false;
-  #relook: Cancel = () => {};
-  #unheard: string | undefined;
 
   constructor(deps: DriverRegistryDeps) {
     this.#deps = deps;
-    this.#log = deps.system.log.child({ directory: deps.directory });
-    this.#tree = deps.sockets.watch(deps.directory, () => this.#lookSoon());
+    this.#log = deps.system.log;
+    this.#followed = new FollowedSockets({ ...deps, log: this.#log, onSeen: (seen) => this.#take(seen) });
   }
 
   /** Begins to look, and goes on until `stop`. */
   start(): this {
-    this.#lookSoon();
+    this.#followed.look();
     return this;
   }
 
@@ -66,41 +60,21 @@ export class DriverRegistry {
     return this.#names;
   }
 
+  /** What stands in the way of sockets whose driver is not registered: for whoever waits for one. */
+  obstacles(): readonly { readonly socket: string; readonly why: string }[] {
+    return [...this.#entries.values()].flatMap(({ path, told }) => (told === "" ? [] : [{ socket: path, why: told }]));
+  }
+
   /** Nobody is told of anything any more; calls that are under way end by themselves. */
   stop(): void {
     this.#stopped = true;
-    this.#relook();
-    this.#tree.close();
+    this.#followed.stop();
     for (const entry of this.#entries.values()) entry.retry();
     this.#entries.clear();
     this.#names.close();
   }
 
-  #lookSoon(): void {
-    this.#lookAgain = true;
-    if (!this.#looking) void this.#look();
-  }
-
-  async #look(): Promise<void> {
-    this.#looking = true;
-    while (this.#lookAgain && !this.#stopped) {
-      this.#lookAgain = false;
-      await this.#tree.read().then(
-        (seen) => this.#take(seen),
-        (error: unknown) => this.#tellUnheard(`it cannot be read: ${messageOf(error)}`), // what was there stays
-      );
-    }
-    this.#looking = false;
-    if (this.#stopped) return;
-    this.#relook();
-    const { random, timers } = this.#deps.system;
-    this.#relook = timers.after(relookMs * (1 + random.next() / 2), () => this.#lookSoon());
-  }
-
   #take(seen: readonly SocketFile[]): void {
-    if (this.#stopped) return;
-    const deaf = this.#tree.deaf();
-    this.#tellUnheard(deaf && `changes are seen late: ${deaf}`);
     const { gone, came } = socketChanges(this.#entries, seen);
     for (const path of gone) this.#drop(path);
     for (const socket of came) this.#begin(socket);
@@ -233,11 +207,5 @@ export class DriverRegistry {
     for (const entry of this.#claims.freed()) {
       if (this.#entries.get(entry.path) === entry && entry.driver === undefined) this.#try(entry);
     }
-  }
-
-  #tellUnheard(why: string | undefined): void {
-    if (why === this.#unheard) return;
-    this.#unheard = why;
-    if (why !== undefined) this.#log.warn("the registration directory of CSI drivers is not followed", { why });
   }
 }

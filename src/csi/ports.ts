@@ -5,7 +5,10 @@ export interface CSIDrivers {
   /** Undefined: no driver of that name is registered now. */
   driver(name: string): RegisteredDriver | undefined;
   names(): readonly string[];
-  /** Told the name of each driver that came, went, or was replaced, after `driver` says so. */
+  /**
+   * Told the name of each driver that came, went, or was replaced, after `driver` says so; and of one that can be reached
+   * again after a call had found nobody.
+   */
   subscribe(onChange: (name: string) => void): Cancel;
 }
 

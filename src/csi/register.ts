@@ -29,7 +29,7 @@ export type Attempt =
 export interface RegisterDeps {
   readonly dialer: Dialer;
   readonly sockets: Pick<Sockets, "kindOf">;
-  /** Where the node's root directory is for this process: endpoints are paths of the node. */
+  /** Where the node's root directory is for this process, without a slash at its end: endpoints are paths of the node. */
   readonly hostRoot: string;
   /**
    * Who tells a registrar that its driver was refused. A node-driver-registrar that hears it ends, and with it the
@@ -75,15 +75,14 @@ async function tellRefusal(registrar: RegistrationClient, why: string): Promise<
 }
 
 async function introduce(deps: RegisterDeps, input: RegisterInput, registrar: RegistrationClient): Promise<Attempt> {
-  const introduction = introductionOf(await registrar.info(), input.socket);
+  const introduction = introductionOf(await registrar.info(), input.socket, deps.hostRoot);
   switch (introduction.kind) {
     case "other":
       return introduction;
     case "refused":
       return refused(introduction.why);
     case "driver": {
-      const { name, endpoint } = introduction;
-      const path = endpoint === input.socket ? endpoint : inRoot(deps.hostRoot, endpoint);
+      const { name, endpoint, path } = introduction;
       const kind = await deps.sockets.kindOf(path);
       if (kind === undefined) return { kind: "failed", why: `nothing is at its endpoint ${endpoint}` };
       if (kind === "other") return refused(`its endpoint ${endpoint} is not a unix socket`);
@@ -120,8 +119,4 @@ async function connect(
 /** Its text goes to the registrar and to the log. */
 function refused(why: string): Attempt {
   return { kind: "refused", why: cut(why, longestText) };
-}
-
-function inRoot(root: string, path: string): string {
-  return root === "/" ? path : `${root}${path}`;
 }

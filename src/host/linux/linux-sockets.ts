@@ -10,8 +10,8 @@ import { loadWakeCalls, type WakeCalls } from "./wake-calls.ts";
 import { Inotify } from "./wake-inotify.ts";
 import { parentOf } from "./walk.ts";
 
-/** Directories of one tree that are read: kubelet's has a handful. */
-const mostDirectories = 256;
+/** Directories and sockets of one tree that are read: kubelet's has a handful. */
+const most = 256;
 
 /**
  * The real sockets. Every call is asynchronous and one runs after the other: should a path lead to a server that hangs, it
@@ -53,7 +53,7 @@ class SocketTree implements WatchedSockets {
     const found: { path: string; born: bigint; identity: string }[] = [];
     const directories = [this.#deps.directory];
     for (const directory of directories) {
-      if (directories.length > mostDirectories) throw new Error(`more than ${mostDirectories} directories`);
+      if (directories.length + found.length > most) throw new Error(`more than ${most} sockets and directories`);
       const entries = await this.#entriesOf(directory, watches);
       for (const entry of entries.filter(({ name }) => !name.startsWith("."))) {
         const path = joinPath(directory, entry.name);

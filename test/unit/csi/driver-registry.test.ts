@@ -35,11 +35,11 @@ describe("the registry of CSI drivers", () => {
     rmSync(directory, { recursive: true, force: true });
   });
 
-  function start(refusals: "told" | "logged" = "told"): void {
+  function start(refusals: "told" | "logged" = "told", hostRoot = "/"): void {
     const system = { clock: systemClock, timers: systemTimers, random: systemRandom, log };
     const sockets = linuxSockets(systemTimers);
     const dialer = grpcDialer(systemClock);
-    registry = new DriverRegistry({ system, sockets, dialer, directory: plugins, hostRoot: "/", refusals }).start();
+    registry = new DriverRegistry({ system, sockets, dialer, directory: plugins, hostRoot, refusals }).start();
   }
 
   async function driver(socket = "csi.sock", called = name): Promise<FakeDriver> {
@@ -99,6 +99,14 @@ describe("the registry of CSI drivers", () => {
     await log.told("CSI driver not registered");
     expect(String(log.of("CSI driver not registered")?.["why"])).to.include("GetPluginInfo: UNIMPLEMENTED");
     expect(heard).to.have.length(0);
+  });
+
+  it("finds an endpoint beneath the node's root directory, and in another writing", async () => {
+    await driver();
+    await registrar("fake-reg.sock", { endpoint: "unix:///csi.sock" });
+    start("told", directory);
+    await registered();
+    expect(registry.drivers.driver(name)?.endpoint).to.equal("/csi.sock");
   });
 
   it("leaves out names with a dot, files that are no sockets, and plugins of another kind", async () => {
@@ -203,7 +211,7 @@ describe("the registry of CSI drivers", () => {
       ["an abstract socket", { endpoint: "unix-abstract:x" }, /is not the absolute path of a unix socket/],
       ["a relative path", { endpoint: "csi.sock" }, /is not the absolute path of a unix socket/],
       ["a way up", { endpoint: "/var/../csi.sock" }, /has \.\. in it/],
-      ["too long a path", { endpoint: endless }, "its endpoint is longer than 107 bytes"],
+      ["too long a path", { endpoint: endless }, `the path ${endless} is longer than 107 bytes`],
       ["a file", { endpoint: "/etc/passwd" }, "its endpoint /etc/passwd is not a unix socket"],
       [
         "a lie about the name",
@@ -223,6 +231,7 @@ describe("the registry of CSI drivers", () => {
         await log.told("CSI driver refused");
         expect(log.of("CSI driver refused")).to.deep.include({ socket: refused.socket, why: error });
         expect(registry.drivers.names()).to.deep.equal([]);
+        expect(registry.obstacles()).to.deep.equal([{ socket: refused.socket, why: error }]);
       });
     }
 
@@ -233,6 +242,7 @@ describe("the registry of CSI drivers", () => {
       await log.told("CSI driver refused");
       refused.info = { ...refused.info, name };
       await registered();
+      expect(registry.obstacles()).to.deep.equal([]);
       expect(refused.heard).to.deep.equal([{ pluginRegistered: true, error: "" }]);
     });
   });

@@ -89,6 +89,15 @@ describe("unix sockets of a directory", () => {
     expect(await read()).to.deep.equal([]);
   });
 
+  it("are not read in part: too many are an error", async () => {
+    for (let number = 0; number < 256; number++) mkdirSync(join(directory, "all", String(number)), { recursive: true });
+    const error = await tree.read().then(
+      () => undefined,
+      (thrown: unknown) => thrown,
+    );
+    expect(String(error)).to.include("more than 256 sockets and directories");
+  });
+
   it("are told from other files", async () => {
     await listen("socket");
     writeFileSync(join(directory, "file"), "");

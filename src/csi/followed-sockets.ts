@@ -1,0 +1,74 @@
+import { messageOf } from "../errors.ts";
+import type { SocketFile, Sockets, WatchedSockets } from "../host/sockets.ts";
+import type { Cancel, Logger, System } from "../ports.ts";
+
+/** Milliseconds between looks of which nobody has told. The least; half as many again is the most. */
+const relookMs = 20_000;
+
+export interface FollowedSocketsDeps {
+  readonly system: Pick<System, "timers" | "random">;
+  readonly log: Logger;
+  readonly sockets: Sockets;
+  readonly directory: string;
+  /** Given all sockets, after each look that succeeded. */
+  readonly onSeen: (sockets: readonly SocketFile[]) => void;
+}
+
+/** The sockets of a directory, looked at when the kernel tells of a change, and from time to time. One look at a time. */
+export class FollowedSockets {
+  readonly #deps: FollowedSocketsDeps;
+  readonly #tree: WatchedSockets;
+  #looking = false;
+  #lookAgain = false;
+  #stopped = false;
+  #relook: Cancel = () => {};
+  #unheard: string | undefined;
+
+  constructor(deps: FollowedSocketsDeps) {
+    this.#deps = deps;
+    this.#tree = deps.sockets.watch(deps.directory, () => this.look());
+  }
+
+  /** Looks soon, and goes on until `stop`. */
+  look(): void {
+    this.#lookAgain = true;
+    if (!this.#looking) void this.#look();
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    this.#relook();
+    this.#tree.close();
+  }
+
+  async #look(): Promise<void> {
+    this.#looking = true;
+    while (this.#lookAgain && !this.#stopped) {
+      this.#lookAgain = false;
+      await this.#tree.read().then(
+        (seen) => this.#seen(seen),
+        (error: unknown) => this.#tellUnheard(`it cannot be read: ${messageOf(error)}`), // what was there stays
+      );
+    }
+    this.#looking = false;
+    if (this.#stopped) return;
+    this.#relook();
+    const { random, timers } = this.#deps.system;
+    this.#relook = timers.after(relookMs * (1 + random.next() / 2), () => this.look());
+  }
+
+  #seen(seen: readonly SocketFile[]): void {
+    if (this.#stopped) return;
+    const deaf = this.#tree.deaf();
+    this.#tellUnheard(deaf && `changes are seen late: ${deaf}`);
+    this.#deps.onSeen(seen);
+  }
+
+  /** Once, until it is another reason. */
+  #tellUnheard(why: string | undefined): void {
+    if (why === this.#unheard) return;
+    this.#unheard = why;
+    const { log, directory } = this.#deps;
+    if (why !== undefined) log.warn("the registration directory of CSI drivers is not followed", { directory, why });
+  }
+}
