@@ -9,7 +9,7 @@ import { refOf } from "../write-intents.ts";
 import { isOurs } from "./attachment-name.ts";
 import type { Decision, VolumePlan } from "./decide-volume.ts";
 import { decideVolume } from "./decide-volume.ts";
-import type { VolumeFacts } from "./facts.ts";
+import type { Member, VolumeFacts } from "./facts.ts";
 import { holds } from "./facts.ts";
 import type { GatherVolumeDeps } from "./gather-volume.ts";
 import { gatherVolume } from "./gather-volume.ts";
@@ -49,7 +49,9 @@ export async function reconcileVolume(deps: ReconcileVolumeDeps, id: VolumeID): 
   const objects = objectsOf(deps, facts);
   // A mark that is left over, as from an intent that somebody has removed by hand.
   if (facts.members.length === 0) await deps.hold.letGo(objects);
-  if (facts.members.some(holds)) await deps.hold.protect(objects);
+  // Not for one that is being released: what its release has just taken off would be put on again.
+  const stays = ({ intent }: Member) => intent.metadata.deletionTimestamp === undefined;
+  if (facts.members.some((member) => holds(member) && stays(member))) await deps.hold.protect(objects);
   const plan = decideVolume(facts);
   for (const attachment of plan.detach) await detachDangling(deps, id, attachment);
   const waiting = await hold(deps, facts, plan, objects);

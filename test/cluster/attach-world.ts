@@ -1,0 +1,148 @@
+// A control plane with a controller of its own, two nodes with a CSI driver, and fakes of who is missing: no agent, no driver,
+// no external-attacher runs. The fakes say what the real ones are known to say, as their own users or as an administrator.
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import type { ApiAnswer, ApiClient, JsonObject } from "../../hack/lib/api-client.ts";
+import { buildBundles } from "../../hack/lib/bundle.ts";
+import { controllerIdentity } from "../../hack/lib/control-plane/identities.ts";
+import { createNodeObject, type NodeRef } from "../../hack/lib/pretend-node/object.ts";
+import { tailOf } from "../../hack/lib/process.ts";
+import { startController } from "../../hack/lib/roles.ts";
+import { until } from "../../hack/lib/until.ts";
+import type { NodeVolumeIntent } from "../../src/api/types.gen.ts";
+import { startCluster, type TestCluster } from "../lib/cluster.ts";
+import { patch, paths } from "../lib/policy-world.ts";
+
+export const driver = "disk.example";
+export const attachmentsPath = "/apis/storage.k8s.io/v1/volumeattachments";
+const setsPath = "/apis/nodevolume.dev/v1alpha1/nodevolumesets";
+
+export interface AttachWorld {
+  readonly cluster: TestCluster;
+  readonly admin: ApiClient;
+  readonly nodes: readonly [NodeRef, NodeRef];
+  /** Makes a set with a volume on the nodes that have the label `role=<role>`. */
+  set(name: string, source: object, role?: string): Promise<void>;
+  intents(set: string): Promise<NodeVolumeIntent[]>;
+  /** Waits for the grant of a set's only intent. */
+  granted(set: string): Promise<NodeVolumeIntent>;
+  attachments(): Promise<FakeAttachment[]>;
+  /** As the external-attacher does: attached, or an error. */
+  attach(name: string, status?: object): Promise<void>;
+  /** As it does once the driver has detached: its finalizer goes. */
+  detached(name: string): Promise<void>;
+  /** What an agent says when it holds nothing any more. */
+  acknowledge(intent: NodeVolumeIntent, more?: object): Promise<ApiAnswer>;
+  create(path: string, body: object): Promise<JsonObject>;
+  get(path: string): Promise<JsonObject | undefined>;
+  stop(): Promise<void>;
+}
+
+export interface FakeAttachment extends JsonObject {
+  metadata: { name: string; uid: string; deletionTimestamp?: string; annotations?: { [key: string]: string } };
+  spec: { nodeName: string; attacher: string; source: JsonObject };
+}
+
+export async function startAttachWorld(prefix: string): Promise<AttachWorld> {
+  await buildBundles();
+  const cluster = await startCluster();
+  const { admin, controlPlane } = cluster;
+  const logs = join(cluster.directory, "logs");
+  mkdirSync(logs, { recursive: true });
+  const identity = await controllerIdentity(controlPlane, {}, join(cluster.directory, "controller"));
+  const logFile = join(logs, "controller.log");
+  const controller = startController("c0", { server: controlPlane.server, identity, logFile, env: process.env });
+
+  async function create(path: string, body: object): Promise<JsonObject> {
+    const answer = await admin.call("POST", path, { body });
+    if (answer.status >= 300) throw new Error(`${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
+    return answer.body;
+  }
+
+  async function node(name: string): Promise<NodeRef> {
+    const made = await createNodeObject(admin, `${prefix}-${name}`, { role: name });
+    const drivers = [{ name: driver, nodeID: `id-${name}`, topologyKeys: [], allocatable: { count: 2 } }];
+    const metadata = { name: made.name };
+    await create("/apis/storage.k8s.io/v1/csinodes", storage("CSINode", { metadata, spec: { drivers } }));
+    return made;
+  }
+  const nodes = [await node("a"), await node("b")] as const;
+  // Who would make it is not there.
+  await create("/api/v1/namespaces/default/serviceaccounts", core("ServiceAccount", { metadata: { name: "default" } }));
+  const agents = new Map<string, ApiClient>();
+  for (const one of nodes) {
+    agents.set(one.name, cluster.as(await cluster.token("nodevolume-agent", { kind: "Node", ...one })));
+  }
+
+  const world: AttachWorld = {
+    cluster,
+    admin,
+    nodes,
+    create,
+    async get(path) {
+      const { status, body } = await admin.call("GET", path);
+      return status === 404 ? undefined : body;
+    },
+    async set(name, source, role) {
+      const mounts = [{ name: "host", path: `/mnt/nodevolume/${name}` }];
+      const spec = { volume: { source }, mounts, ...(role !== undefined && { nodeSelector: { role } }) };
+      const body = { apiVersion: "nodevolume.dev/v1alpha1", kind: "NodeVolumeSet", metadata: { name }, spec };
+      await create(setsPath, body);
+    },
+    async intents(set) {
+      const { body } = await admin.call("GET", `${paths.intents}?labelSelector=set.nodevolume.dev/${set}`);
+      return body["items"] as NodeVolumeIntent[];
+    },
+    async granted(set) {
+      let found: NodeVolumeIntent | undefined;
+      await waitFor(`a grant for ${set}`, async () => {
+        found = (await world.intents(set)).find(({ spec }) => spec.grant !== undefined);
+        return found !== undefined;
+      });
+      return found as NodeVolumeIntent;
+    },
+    attachments: async () => (await admin.call("GET", attachmentsPath)).body["items"] as FakeAttachment[],
+    async attach(name, status = { attached: true }) {
+      const finalizers = [`external-attacher/${driver}`];
+      await patch(admin, `${attachmentsPath}/${name}`, { metadata: { finalizers } });
+      await patch(admin, `${attachmentsPath}/${name}/status`, { status });
+    },
+    async detached(name) {
+      await patch(admin, `${attachmentsPath}/${name}`, { metadata: { finalizers: null } });
+    },
+    async acknowledge({ metadata, spec }, more = {}) {
+      const status = {
+        observedUID: metadata.uid,
+        observedGeneration: metadata.generation,
+        grantID: spec.grant?.id,
+        inUse: false,
+        state: "Released",
+        agent: { bootID: "b", epoch: 1 },
+        ...more,
+      };
+      const agent = agents.get(spec.nodeName) as ApiClient;
+      return patch(agent, `${paths.intents}/${metadata.name}/status`, { status });
+    },
+    async stop() {
+      await controller.stop();
+      await controlPlane.stop();
+    },
+  };
+
+  async function waitFor(what: string, check: () => Promise<boolean>): Promise<void> {
+    try {
+      await until(what, 20_000, check);
+    } catch (error) {
+      throw new Error(`${String(error)}\n${tailOf(logFile)}`);
+    }
+  }
+  return world;
+}
+
+export function core(kind: string, body: object): object {
+  return { apiVersion: "v1", kind, ...body };
+}
+
+export function storage(kind: string, body: object): object {
+  return { apiVersion: "storage.k8s.io/v1", kind, ...body };
+}

@@ -1,0 +1,121 @@
+import { expect } from "chai";
+import { until } from "../../hack/lib/until.ts";
+import { prepare } from "../lib/cluster.ts";
+import { expectRefused, expectStatus, patch, paths } from "../lib/policy-world.ts";
+import type { AttachWorld } from "./attach-world.ts";
+import { attachmentsPath, driver, startAttachWorld, storage } from "./attach-world.ts";
+
+const source = (volumeHandle: string, more = {}) => ({ csi: { driver, volumeHandle, ...more } });
+
+describe("attach and detach on a real API server", () => {
+  let world: AttachWorld;
+  before(async function () {
+    prepare(this);
+    world = await startAttachWorld("attach");
+  });
+  after(() => world?.stop());
+
+  const only = async (volumeHandle: string) => {
+    const all = await world.attachments();
+    return all.filter((one) => JSON.stringify(one.spec.source).includes(`"${volumeHandle}"`));
+  };
+
+  it("grants after the attacher's word, names the attachment in the grant, and the grant on the attachment", async () => {
+    await world.set("first", source("vol-1"), "a");
+    await until("the attachment", 20_000, async () => (await only("vol-1")).length === 1);
+    const [made] = await only("vol-1");
+    expect(made?.metadata.name).to.match(/^nvi-[0-9a-f]{64}$/);
+    expect(made?.metadata.annotations?.["nodevolume.dev/grant"]).to.equal(undefined);
+    expect((await world.intents("first"))[0]?.spec.grant).to.equal(undefined);
+    await world.attach(made?.metadata.name ?? "", { attached: true, attachmentMetadata: { device: "/dev/x" } });
+    const { spec } = await world.granted("first");
+    const [attached] = await only("vol-1");
+    expect(spec.grant?.volumeAttachment).to.deep.equal({ name: made?.metadata.name, uid: made?.metadata.uid });
+    expect(spec.grant?.publishContext).to.deep.equal({ device: "/dev/x" });
+    expect(spec.grant?.csi).to.deep.equal({ driver, volumeHandle: "vol-1", accessMode: "ReadWriteOnce" });
+    expect(attached?.metadata.annotations?.["nodevolume.dev/grant"]).to.equal(spec.grant?.id);
+  });
+
+  it("a grant is not changed afterwards, by nobody", async () => {
+    const { metadata } = await world.granted("first");
+    const answer = await patch(world.admin, `${paths.intents}/${metadata.name}`, { spec: { grant: { id: "other" } } });
+    expectStatus(422, answer);
+  });
+
+  it("detaches on the agent's acknowledgement alone, and lets the intent go when the attachment is gone", async () => {
+    const granted = await world.granted("first");
+    const name = granted.spec.grant?.volumeAttachment?.name ?? "";
+    await world.admin.call("DELETE", "/apis/nodevolume.dev/v1alpha1/nodevolumesets/first");
+    const path = `${paths.intents}/${granted.metadata.name}`;
+    await until("the revocation", 20_000, async () => {
+      const intent = await world.get(path);
+      return (intent?.["metadata"] as { deletionTimestamp?: string } | undefined)?.deletionTimestamp !== undefined;
+    });
+    const revoked = (await world.intents("first"))[0];
+    if (revoked === undefined) throw new Error("the intent is gone without an acknowledgement");
+    // Of another grant, and of the generation before: neither is an acknowledgement.
+    expectStatus(200, await world.acknowledge(revoked, { grantID: "another" }));
+    expectStatus(200, await world.acknowledge(granted));
+    const [before] = await only("vol-1");
+    expect(before?.metadata.deletionTimestamp).to.equal(undefined);
+    expectStatus(200, await world.acknowledge(revoked));
+    await until("the detachment to begin", 20_000, async () => {
+      return (await only("vol-1"))[0]?.metadata.deletionTimestamp !== undefined;
+    });
+    expect(await world.get(path)).not.to.equal(undefined);
+    await world.detached(name);
+    await until("the intent to be gone", 20_000, async () => (await world.get(path)) === undefined);
+    expect(await only("vol-1")).to.deep.equal([]);
+  });
+
+  it("a second node waits for the first, and says for whom", async () => {
+    await world.set("moved", source("vol-2"));
+    await until("one attachment", 20_000, async () => (await only("vol-2")).length === 1);
+    const [made] = await only("vol-2");
+    await world.attach(made?.metadata.name ?? "");
+    const first = await world.granted("moved");
+    await until("the other to say so", 20_000, async () => {
+      const other = (await world.intents("moved")).find(({ spec }) => spec.nodeName !== first.spec.nodeName);
+      const { attach } = other?.status ?? {};
+      return attach?.reason === "VolumeHeldElsewhere" && attach.on?.node === first.spec.nodeName;
+    });
+    expect(await only("vol-2")).to.have.length(1);
+  });
+
+  it("waits for an attachment that is not ours until it is gone", async () => {
+    const [, b] = world.nodes;
+    const inlineVolumeSpec = { accessModes: ["ReadWriteOnce"], csi: { driver, volumeHandle: "vol-3" } };
+    const metadata = { name: "csi-of-another" };
+    const spec = { attacher: driver, nodeName: b.name, source: { inlineVolumeSpec } };
+    await world.create(attachmentsPath, storage("VolumeAttachment", { metadata, spec }));
+    await world.set("late", source("vol-3"), "a");
+    await until("the reason", 20_000, async () => {
+      return (await world.intents("late"))[0]?.status?.attach?.reason === "ForeignAttachment";
+    });
+    expect(await only("vol-3")).to.have.length(1);
+    await world.admin.call("DELETE", `${attachmentsPath}/csi-of-another`);
+    await until("ours", 20_000, async () => (await only("vol-3"))[0]?.metadata.name.startsWith("nvi-") === true);
+  });
+
+  it("needs no attachment where the driver says so", async () => {
+    const name = "bind.example";
+    await world.create(
+      "/apis/storage.k8s.io/v1/csidrivers",
+      storage("CSIDriver", { metadata: { name }, spec: { attachRequired: false } }),
+    );
+    await world.set("bound", { csi: { driver: name, volumeHandle: "vol-4", accessMode: "ReadWriteMany" } });
+    await until("both grants", 20_000, async () => {
+      return (await world.intents("bound")).filter(({ spec }) => spec.grant !== undefined).length === 2;
+    });
+    expect(await only("vol-4")).to.deep.equal([]);
+  });
+
+  it("the controller makes no pod, though it may ask whether one would be admitted", async () => {
+    const controller = world.cluster.as(await world.cluster.token("nodevolume-controller"));
+    const containers = [{ name: "c", image: "nothing" }];
+    const body = { apiVersion: "v1", kind: "Pod", metadata: { name: "p" }, spec: { containers } };
+    const pods = "/api/v1/namespaces/default/pods";
+    expectRefused(await controller.call("POST", pods, { body }), "has none made");
+    expectStatus(201, await controller.call("POST", `${pods}?dryRun=All`, { body }));
+  });
+});

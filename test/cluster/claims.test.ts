@@ -1,0 +1,121 @@
+import { expect } from "chai";
+import { until } from "../../hack/lib/until.ts";
+import { prepare } from "../lib/cluster.ts";
+import { expectRefused, expectStatus, patch, paths } from "../lib/policy-world.ts";
+import type { AttachWorld } from "./attach-world.ts";
+import { core, driver, startAttachWorld } from "./attach-world.ts";
+
+const claimsPath = "/api/v1/namespaces/default/persistentvolumeclaims";
+const podsPath = "/api/v1/namespaces/default/pods";
+const inUse = "nodevolume.dev/in-use";
+
+interface Marked {
+  metadata: { labels?: { [key: string]: string }; finalizers?: string[]; deletionTimestamp?: string };
+  status: { capacity?: { storage?: string }; conditions?: { type: string }[] };
+}
+
+describe("claims on a real API server", () => {
+  let world: AttachWorld;
+  before(async function () {
+    prepare(this);
+    world = await startAttachWorld("claims");
+    for (const name of ["data", "other"]) await bound(name);
+  });
+  after(() => world?.stop());
+
+  /** A claim and its PersistentVolume, bound as kube-controller-manager would bind them. */
+  async function bound(name: string): Promise<void> {
+    const accessModes = ["ReadWriteOnce"];
+    const resources = { requests: { storage: "1Gi" } };
+    const spec = { accessModes, resources, storageClassName: "", volumeName: `pv-${name}` };
+    const claim = await world.create(claimsPath, core("PersistentVolumeClaim", { metadata: { name }, spec }));
+    const { uid } = claim["metadata"] as { uid: string };
+    const claimRef = { apiVersion: "v1", kind: "PersistentVolumeClaim", namespace: "default", name, uid };
+    const csi = { driver, volumeHandle: `handle-${name}`, fsType: "xfs" };
+    const volume = { capacity: { storage: "1Gi" }, accessModes, csi, claimRef, storageClassName: "" };
+    const metadata = { name: `pv-${name}` };
+    await world.create("/api/v1/persistentvolumes", core("PersistentVolume", { metadata, spec: volume }));
+    const status = { phase: "Bound", accessModes, capacity: { storage: "1Gi" } };
+    expectStatus(200, await patch(world.admin, `${claimsPath}/${name}/status`, { status }));
+  }
+
+  const claim = async (name: string) => (await world.get(`${claimsPath}/${name}`)) as unknown as Marked | undefined;
+  const volume = async (name: string) =>
+    (await world.get(`/api/v1/persistentvolumes/pv-${name}`)) as unknown as Marked | undefined;
+  const pod = (name: string, claimName: string) => {
+    const volumes = [{ name: "v", persistentVolumeClaim: { claimName } }];
+    return core("Pod", { metadata: { name }, spec: { containers: [{ name: "c", image: "nothing" }], volumes } });
+  };
+
+  it("takes a claim, attaches its PersistentVolume, and grants it with its size", async () => {
+    await world.set("held", { persistentVolumeClaim: { namespace: "default", claimName: "data" } }, "a");
+    await until("the attachment", 20_000, async () => (await world.attachments()).length === 1);
+    const [attachment] = await world.attachments();
+    expect(attachment?.spec.source).to.deep.equal({ persistentVolumeName: "pv-data" });
+    expect((await claim("data"))?.metadata.finalizers).to.include(inUse);
+    expect((await volume("data"))?.metadata.finalizers).to.include(inUse);
+    await world.attach(attachment?.metadata.name ?? "");
+    const { spec } = await world.granted("held");
+    expect(spec.grant?.csi).to.include({ volumeHandle: "handle-data", fsType: "xfs", accessMode: "ReadWriteOnce" });
+    expect(spec.capacityBytes).to.equal(String(2 ** 30));
+  });
+
+  it("a pod that names the claim is refused and told of the driver; one that names another is not", async () => {
+    const refused = await world.admin.call("POST", `${podsPath}?dryRun=All`, { body: pod("p", "data") });
+    expectRefused(refused, "csi.nodevolume.dev");
+    expectStatus(201, await world.admin.call("POST", `${podsPath}?dryRun=All`, { body: pod("p", "other") }));
+  });
+
+  it("waits for a pod that uses a claim, and leaves the claim to it", async () => {
+    await world.create(podsPath, pod("user", "other"));
+    await world.set("busy", { persistentVolumeClaim: { namespace: "default", claimName: "other" } }, "b");
+    await until("the reason", 20_000, async () => {
+      const { attach } = (await world.intents("busy"))[0]?.status ?? {};
+      return attach?.reason === "UsedByPods" && attach.on?.name === "user";
+    });
+    expect((await claim("other"))?.metadata.labels ?? {}).not.to.have.property("nodevolume.dev/held");
+  });
+
+  it("growth: the node is told, and the claim says so when the node has reached it", async () => {
+    const conditions = [{ type: "FileSystemResizePending", status: "True", lastTransitionTime: null }];
+    const capacity = { storage: "2Gi" };
+    expectStatus(200, await patch(world.admin, "/api/v1/persistentvolumes/pv-data", { spec: { capacity } }));
+    const status = { conditions, allocatedResourceStatuses: { storage: "NodeResizePending" } };
+    expectStatus(200, await patch(world.admin, `${claimsPath}/data/status`, { status }));
+    const size = String(2 * 2 ** 30);
+    await until("the intent", 20_000, async () => (await world.intents("held"))[0]?.spec.capacityBytes === size);
+    const [intent] = await world.intents("held");
+    if (intent === undefined) throw new Error("no intent");
+    expectStatus(200, await world.acknowledge(intent, { state: "Mounted", inUse: true, capacityBytes: size }));
+    await until("the claim", 20_000, async () => (await claim("data"))?.status.capacity?.storage === "2Gi");
+    expect((await claim("data"))?.status.conditions ?? []).to.deep.equal([]);
+    expect((await claim("data"))?.status).not.to.have.property("allocatedResourceStatuses");
+  });
+
+  it("neither claim nor PersistentVolume goes while it is in use; both do when the use ends", async () => {
+    await world.admin.call("DELETE", `${claimsPath}/data`);
+    // Of the API server's own: no kube-controller-manager is here to take it off when no pod uses the claim.
+    const finalizers = [inUse];
+    expectStatus(200, await patch(world.admin, `${claimsPath}/data`, { metadata: { finalizers } }));
+    expect((await claim("data"))?.metadata.deletionTimestamp).not.to.equal(undefined);
+    await world.admin.call("DELETE", "/apis/nodevolume.dev/v1alpha1/nodevolumesets/held");
+    await until("the revocation", 20_000, async () => {
+      return (await world.intents("held"))[0]?.metadata.deletionTimestamp !== undefined;
+    });
+    const [revoked] = await world.intents("held");
+    if (revoked === undefined) throw new Error("no intent");
+    expectStatus(200, await world.acknowledge(revoked));
+    await until("the detachment to begin", 20_000, async () => {
+      return (await world.attachments())[0]?.metadata.deletionTimestamp !== undefined;
+    });
+    expect((await claim("data"))?.metadata.finalizers).to.include(inUse);
+    await world.detached((await world.attachments())[0]?.metadata.name ?? "");
+    await until("the claim to be gone", 20_000, async () => (await claim("data")) === undefined);
+    await until(
+      "the intent to be gone",
+      20_000,
+      async () => (await world.get(`${paths.intents}/${revoked.metadata.name}`)) === undefined,
+    );
+    expect((await volume("data"))?.metadata.finalizers ?? []).not.to.include(inUse);
+  });
+});
