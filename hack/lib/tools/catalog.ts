@@ -10,8 +10,8 @@ export const csiTools = [
   "mock-driver",
   "csi-provisioner",
   "csi-attacher",
-  "csi-resizer",
   "kube-controller-manager",
+  "csi-resizer",
 ] as const;
 
 export type ControlPlaneTool = (typeof controlPlaneTools)[number];

@@ -73,8 +73,10 @@ function unary(rpc: string, handler: Handler, empty: () => object, trace: Trace)
     calls += 1;
     const number = calls;
     const volume = volumeOf(request);
-    const write: Write = (kind, what, detail) =>
-      recorder.write({ call: number, kind, what, ...(volume && { volume }), ...(detail && { detail }) });
+    const write: Write = (kind, what, detail) => {
+      const about = volume ?? volumeOf(detail);
+      recorder.write({ call: number, kind, what, ...(about && { volume: about }), ...(detail && { detail }) });
+    };
     write("call", rpc, request);
     const rule = faults.take(rpc, volume);
     if (rule !== undefined) write("fault", rpc, rule.fault);
@@ -126,6 +128,7 @@ function effects(write: Write): Call["effect"] {
   };
 }
 
-function volumeOf(request: { volumeId?: string }): string | undefined {
-  return request.volumeId || undefined;
+/** Of a request, or of an effect's details. */
+function volumeOf(about: { volumeId?: string; id?: string } | undefined): string | undefined {
+  return about?.volumeId || about?.id || undefined;
 }

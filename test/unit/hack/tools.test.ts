@@ -39,8 +39,8 @@ describe("tools", () => {
       "mock-driver v3.1.1",
       "csi-provisioner v6.3.0",
       "csi-attacher v4.13.0",
-      "csi-resizer v2.3.0",
       `kube-controller-manager ${describeTool("kube-apiserver", "/c").version}`,
+      "csi-resizer v2.3.0",
     ]);
     expect(describeTool("hostpathplugin", "/c").ldflags).to.include("-X main.version=v1.7.2");
   });

@@ -1,0 +1,126 @@
+// A real control plane with CSI beside it: drivers on pretended nodes, sidecars, kube-controller-manager; each when a test asks for it.
+import { mkdirSync, mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { buildBundles } from "../../hack/lib/bundle.ts";
+import { agentIdentity, controllerIdentity } from "../../hack/lib/control-plane/identities.ts";
+import { startControllerManager } from "../../hack/lib/csi/controller-manager.ts";
+import { type DriverProgram, type RunningDriver, startDriver } from "../../hack/lib/csi/driver.ts";
+import { FakeKubelet } from "../../hack/lib/csi/fake-kubelet.ts";
+import { agentFlags } from "../../hack/lib/csi/paths.ts";
+import type { Sidecar } from "../../hack/lib/csi/rights.ts";
+import { startSidecar } from "../../hack/lib/csi/sidecars.ts";
+import { type CSIStorage, csiStorage } from "../../hack/lib/csi/storage.ts";
+import { type PretendHost, startPretendHost } from "../../hack/lib/pretend-node/node.ts";
+import { createNodeObject, type NodeRef } from "../../hack/lib/pretend-node/object.ts";
+import type { RunningProcess } from "../../hack/lib/process.ts";
+import { startAgent, startController } from "../../hack/lib/roles.ts";
+import type { CSIToolPaths } from "../../hack/lib/tools/locate.ts";
+import { startCluster, type TestCluster } from "./cluster.ts";
+import { CSIObjects } from "./csi-objects.ts";
+
+export interface CSITestNode extends NodeRef {
+  readonly host: PretendHost;
+  readonly kubelet: FakeKubelet;
+  /** Starts a driver, registers it with the agent, and makes it known as a kubelet would. */
+  startDriver(program: DriverProgram): Promise<RunningDriver>;
+  /** Our agent, in a mount namespace of its own. @param flags further ones */
+  startAgent(flags?: readonly string[]): Promise<RunningProcess>;
+  /** What is mounted at a path, topmost first; each as a line of the host's mountinfo. */
+  mountsAt(path: string): Promise<string[]>;
+}
+
+/** Everything in it ends when it is disposed of: processes, mounts, loop devices. */
+export class CSIWorld implements AsyncDisposable {
+  readonly cluster: TestCluster;
+  readonly tools: CSIToolPaths;
+  readonly storage: CSIStorage;
+  readonly objects: CSIObjects;
+  readonly directory: string;
+  readonly logs: string;
+  readonly #ends: (() => Promise<void> | void)[] = [];
+
+  private constructor(cluster: TestCluster, tools: CSIToolPaths) {
+    this.cluster = cluster;
+    this.tools = tools;
+    this.directory = mkdtempSync(join(tmpdir(), "nodevolume-csi-"));
+    this.logs = join(this.directory, "logs");
+    mkdirSync(this.logs);
+    this.storage = csiStorage(join(this.directory, "storage"));
+    this.objects = new CSIObjects(cluster.admin);
+  }
+
+  /** With a cluster of its own, or in one that is there. */
+  static async start(tools: CSIToolPaths, cluster?: TestCluster): Promise<CSIWorld> {
+    const world = new CSIWorld(cluster ?? (await startCluster()), tools);
+    if (cluster === undefined) world.onEnd(() => world.cluster.controlPlane.stop());
+    return world;
+  }
+
+  /** Has something done when the world ends, before what was asked for earlier. */
+  onEnd(action: () => Promise<void> | void): void {
+    this.#ends.push(action);
+  }
+
+  async addNode(name: string): Promise<CSITestNode> {
+    const { admin, controlPlane } = this.cluster;
+    const node = await createNodeObject(admin, name);
+    const host = await startPretendHost(name);
+    this.onEnd(() => host.stop());
+    const kubelet = new FakeKubelet(admin, node);
+    const env = process.env;
+    return {
+      ...node,
+      host,
+      kubelet,
+      mountsAt: async (path) => (await host.mounts()).filter((line) => line.split(" ")[4] === path).reverse(),
+      startDriver: async (program) => {
+        const driver = await startDriver(host, program, { logs: this.logs, env });
+        this.onEnd(() => driver.stop());
+        await kubelet.registered(driver.name, driver.outside);
+        await driver.register();
+        return driver;
+      },
+      startAgent: async (flags = []) => {
+        await buildBundles();
+        const identity = await agentIdentity(controlPlane, node, join(this.directory, "agents", name));
+        const logFile = join(this.logs, `agent-${name}.log`);
+        const options = { server: controlPlane.server, identity, logFile, env, flags: [...agentFlags, ...flags] };
+        return this.#ending(startAgent(host, options));
+      },
+    };
+  }
+
+  async startController(name = "controller-0", flags: readonly string[] = []): Promise<RunningProcess> {
+    await buildBundles();
+    const { controlPlane } = this.cluster;
+    const identity = await controllerIdentity(controlPlane, {}, join(this.directory, name));
+    const logFile = join(this.logs, `${name}.log`);
+    return this.#ending(
+      startController(name, { server: controlPlane.server, identity, logFile, env: process.env, flags }),
+    );
+  }
+
+  /** @param driver whose controller service it calls */
+  async startSidecar(sidecar: Sidecar, driver: RunningDriver): Promise<RunningProcess> {
+    return this.#ending(await startSidecar(sidecar, { ...this.#places(), address: driver.outside }));
+  }
+
+  async startControllerManager(): Promise<RunningProcess> {
+    return this.#ending(await startControllerManager(this.#places()));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const end of this.#ends.reverse()) await end();
+    this.storage[Symbol.dispose]();
+  }
+
+  #places() {
+    return { plane: this.cluster.controlPlane, tools: this.tools, directory: this.directory, logs: this.logs };
+  }
+
+  #ending(process: RunningProcess): RunningProcess {
+    this.onEnd(() => process.stop());
+    return process;
+  }
+}
