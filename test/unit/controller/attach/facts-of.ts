@@ -1,0 +1,110 @@
+import type { GrantedCSIVolume } from "../../../../src/api/types.gen.ts";
+import { attachmentName } from "../../../../src/controller/attach/attachment-name.ts";
+import type { VolumePlan } from "../../../../src/controller/attach/decide-volume.ts";
+import { decideVolume } from "../../../../src/controller/attach/decide-volume.ts";
+import type { Member, VolumeFacts } from "../../../../src/controller/attach/facts.ts";
+import type { Attachment } from "../../../../src/controller/attach/objects.ts";
+import type { Intent } from "../../../../src/controller/projections.ts";
+import { node } from "../objects.ts";
+
+/** Facts of one volume, from what a test cares about. */
+
+export const id = { driver: "disk.example", volumeHandle: "vol" };
+
+export interface MemberOptions {
+  readonly created?: number;
+  readonly granted?: boolean | "attached";
+  readonly granting?: boolean;
+  readonly deleted?: boolean;
+  readonly mode?: GrantedCSIVolume["accessMode"];
+  readonly nodeID?: string | undefined;
+  readonly limit?: number;
+  readonly attached?: number;
+  readonly mounts?: number;
+}
+
+export function member(name: string, options: MemberOptions = {}): Member {
+  const { created = 0, granted, granting = false, deleted, mode = "ReadWriteOnce", mounts = 1 } = options;
+  const csi = { ...id, accessMode: mode };
+  const volumeAttachment = { name: attachmentName(id.driver, id.volumeHandle, name), uid: "u" };
+  const intent = {
+    metadata: {
+      name: `i-${name}`,
+      uid: `uid-${name}`,
+      creationTimestamp: new Date(1_700_000_000_000 + created * 1000).toISOString(),
+      ...(deleted && { deletionTimestamp: "2024-01-01T00:00:00Z" }),
+    },
+    spec: {
+      nodeName: name,
+      mode: "Manage",
+      volumeName: "v",
+      mounts: Array.from({ length: mounts }, () => ({})),
+      source: { csi: id },
+      ...(granted && { grant: { id: "g", csi, ...(granted === "attached" && { volumeAttachment }) } }),
+    },
+    status: {},
+  } as unknown as Intent;
+  return {
+    intent,
+    node: node(name),
+    resolution: {
+      id,
+      csi,
+      persistentVolume: undefined,
+      claim: undefined,
+      capacityBytes: undefined,
+      attachmentSource: {},
+    },
+    granting,
+    place: {
+      nodeID: "nodeID" in options ? options.nodeID : `id-${name}`,
+      limit: options.limit,
+      attached: options.attached ?? 0,
+    },
+  };
+}
+
+export function attachment(
+  nodeName: string,
+  more: Partial<Attachment> & { foreign?: boolean; deleted?: boolean; grant?: string; nodeID?: string } = {},
+): Attachment {
+  const { foreign, deleted, grant, nodeID, ...rest } = more;
+  const ours = attachmentName(id.driver, id.volumeHandle, nodeName);
+  return {
+    metadata: {
+      name: foreign ? `csi-${nodeName}` : ours,
+      uid: "u",
+      annotations: {
+        ...(grant !== undefined && { "nodevolume.dev/grant": grant }),
+        ...(nodeID !== undefined && { "csi.alpha.kubernetes.io/node-id": nodeID }),
+      },
+      ...(deleted && { deletionTimestamp: "2024-01-01T00:00:00Z" }),
+    },
+    attacher: id.driver,
+    nodeName,
+    persistentVolumeName: "",
+    inline: id,
+    attached: true,
+    metadataOfDriver: {},
+    attachError: "",
+    detachError: "",
+    ...rest,
+  };
+}
+
+export function facts(members: Member[], attachments: Attachment[] = [], more: Partial<VolumeFacts> = {}): VolumeFacts {
+  return { id, attachRequired: true, members, attachments, attaching: new Set(), node: (name) => node(name), ...more };
+}
+
+/** "n0: attach", "n1: VolumeHeldElsewhere", "-n2" for an attachment that is taken away. */
+export function shown(plan: VolumePlan): string[] {
+  const steps = plan.decisions.map(({ member: { intent }, step, word }) => {
+    const what = [step?.do, word?.reason].filter((one) => one !== undefined).join(" ");
+    return `${intent.spec.nodeName}: ${what}`;
+  });
+  return [...steps.sort(), ...plan.detach.map(({ nodeName }) => `-${nodeName}`).sort()];
+}
+
+export function decide(...args: Parameters<typeof facts>): string[] {
+  return shown(decideVolume(facts(...args)));
+}
