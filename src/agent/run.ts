@@ -4,17 +4,18 @@ import { type AgentConfig, ConfigError } from "../config.ts";
 import { messageOf, VolumeError } from "../errors.ts";
 import { collectProcessMetrics, startHealthServer } from "../health-server.ts";
 import { memoryReturner } from "../host/linux/give-back-memory.ts";
-import { loadLibc } from "../host/linux/libc.ts";
+import { type Libc, loadLibc } from "../host/linux/libc.ts";
 import { linuxHost } from "../host/linux/linux-host.ts";
+import { linuxSockets } from "../host/linux/linux-sockets.ts";
 import { tryLock } from "../host/linux/lock.ts";
 import { makePrefixes } from "../host/linux/prefixes.ts";
-import { prepareStateDirectories } from "../host/linux/state-directories.ts";
+import { prepareCSIDirectory, prepareStateDirectories } from "../host/linux/state-directories.ts";
 import { createRealTransport } from "../kube/real-transport.ts";
 import type { Logger, System } from "../ports.ts";
 import { aborted, realSystem } from "../system.ts";
 import { version } from "../version.ts";
 import { AfterQuiet } from "./after-quiet.ts";
-import { noDrivers } from "./csi/no-drivers.ts";
+import { LateDrivers } from "./csi/late-drivers.ts";
 import { pause } from "./pause.ts";
 import type { Plan } from "./plan.ts";
 import { startAgent } from "./start.ts";
@@ -62,11 +63,12 @@ export async function runAgent(config: AgentConfig, log: Logger, signal: AbortSi
     const settings = { allowedPrefixes, stateDir, hostRoot, csiDir };
     const quiet = new AfterQuiet(system, quietMs, memoryReturner());
     const onPlan = ({ changed }: Plan) => changed.size > 0 && quiet.note();
+    const drivers = driversOf(config, system, libc);
     const deps = {
       system,
       transport,
       host,
-      drivers: noDrivers,
+      drivers,
       nodeName,
       version,
       settings,
@@ -78,10 +80,26 @@ export async function runAgent(config: AgentConfig, log: Logger, signal: AbortSi
     const agent = await startAgent(deps);
     await aborted(signal);
     quiet.stop();
+    drivers.stop();
     await agent.stop(); // what runs may go on: the lock goes with the process
     host.close();
   }
   await health.stop();
+}
+
+/** The CSI drivers that register on this node. Their directory is made, closed to others, once one has. */
+function driversOf({ csiDir, csiRegistrationDir: directory, hostRoot }: AgentConfig, system: System, libc: Libc) {
+  const sockets = linuxSockets(system.timers);
+  return new LateDrivers({
+    system,
+    sockets,
+    directory,
+    async load() {
+      prepareCSIDirectory(libc, csiDir);
+      const { startDrivers } = await import("./csi/start-drivers.ts");
+      return startDrivers({ system, sockets, directory, hostRoot });
+    },
+  });
 }
 
 /**

@@ -23,3 +23,11 @@ export function prepareStateDirectories(libc: Libc, stateDir: string): boolean {
   }
   return ranBefore;
 }
+
+/** Makes the directory beneath which CSI drivers mount, closed to everybody but root (0700), also if it is there already. */
+export function prepareCSIDirectory(libc: Libc, path: string): void {
+  mkdirSync(path, { recursive: true, mode: 0o700 });
+  const flags = O.DIRECTORY | O.NOFOLLOW | O.CLOEXEC;
+  using directory = new Descriptor(libc.openat2(AT_FDCWD, path, flags, 0, RESOLVE.NO_SYMLINKS));
+  fchmodSync(directory.fd, 0o700);
+}

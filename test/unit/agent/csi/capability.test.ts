@@ -1,0 +1,46 @@
+import { expect } from "chai";
+import { intent } from "../../../../hack/lib/agent-on-kernel/intent.ts";
+import { capabilityOf } from "../../../../src/agent/csi/capability.ts";
+import { desiredVolume, isInvalid } from "../../../../src/agent/desired-volume.ts";
+import type { CSIVolume } from "../../../../src/plugins/plugin.ts";
+
+const driver = "a.example";
+
+/** The volume of an intent, as it is granted and asked for. */
+function volume(granted: object = {}, spec: object = {}): CSIVolume {
+  const csi = { driver, volumeHandle: "v", accessMode: "ReadWriteOnce" as const, ...granted };
+  const source = { csi: { driver, volumeHandle: "v" } };
+  const desired = desiredVolume(intent({ source, grant: { id: "g", csi }, mounts: [], ...spec }), "key");
+  if (isInvalid(desired) || desired.layout.csi === undefined) throw new Error("not understood");
+  return desired.layout.csi;
+}
+
+describe("what a driver is asked for (kubelet behaviour 110)", () => {
+  const modes = [
+    ["ReadWriteOnce", "SINGLE_NODE_WRITER", "SINGLE_NODE_MULTI_WRITER"],
+    ["ReadWriteOncePod", "SINGLE_NODE_WRITER", "SINGLE_NODE_SINGLE_WRITER"],
+    ["ReadOnlyMany", "MULTI_NODE_READER_ONLY", "MULTI_NODE_READER_ONLY"],
+    ["ReadWriteMany", "MULTI_NODE_MULTI_WRITER", "MULTI_NODE_MULTI_WRITER"],
+  ] as const;
+  for (const [accessMode, plain, multiWriter] of modes) {
+    it(`${accessMode}: ${plain}, or ${multiWriter} where the driver tells the writers of a node apart`, () => {
+      const asked = (singleNodeMultiWriter: boolean) =>
+        capabilityOf(volume({ accessMode }), { singleNodeMultiWriter }).access.mode;
+      expect([asked(false), asked(true)]).to.deep.equal([plain, multiWriter]);
+    });
+  }
+
+  it("fsType, and the PersistentVolume's mount options before those of the spec", () => {
+    const asked = volume({ fsType: "xfs", mountOptions: ["discard"] }, { mountOptions: ["noatime"] });
+    expect(capabilityOf(asked, { singleNodeMultiWriter: false }).volume).to.deep.equal({
+      kind: "mount",
+      fsType: "xfs",
+      mountFlags: ["discard", "noatime"],
+    });
+  });
+
+  it("a block device has neither", () => {
+    const asked = volume({ fsType: "xfs", mountOptions: ["discard"] }, { volumeMode: "Block" });
+    expect(capabilityOf(asked, { singleNodeMultiWriter: false }).volume).to.deep.equal({ kind: "block" });
+  });
+});

@@ -1,0 +1,72 @@
+import { expect } from "chai";
+import { LateDrivers } from "../../../../src/agent/csi/late-drivers.ts";
+import { noDrivers } from "../../../../src/agent/csi/no-drivers.ts";
+import type { RegisteredDriver } from "../../../../src/csi/ports.ts";
+import { settle, virtualSystem } from "../../kube/virtual-system.ts";
+
+describe("drivers that are looked for late", () => {
+  const system = virtualSystem();
+  let sockets: string[];
+  let changed: () => void;
+  let loads: number;
+  let told: string[];
+  let stopped: number;
+  const driver = { name: "a.example", endpoint: "/a.sock" } as RegisteredDriver;
+
+  function start(): LateDrivers {
+    [sockets, loads, told, stopped] = [[], 0, [], 0];
+    const drivers = new LateDrivers({
+      system,
+      directory: "/plugins_registry",
+      sockets: {
+        watch(_directory, onChange) {
+          changed = onChange;
+          const read = async () => sockets.map((path) => ({ path, identity: "1" }));
+          return { read, deaf: () => undefined, close: () => {} };
+        },
+      },
+      async load() {
+        loads += 1;
+        const found = { ...noDrivers, driver: () => driver, names: () => [driver.name] };
+        const stop = () => {
+          stopped += 1;
+        };
+        return { drivers: found, stop };
+      },
+    });
+    drivers.subscribe((name) => told.push(name));
+    return drivers;
+  }
+
+  it("are nobody before a socket is there, and then whoever registers", async () => {
+    const drivers = start();
+    await settle();
+    expect([loads, drivers.names(), drivers.driver("a.example")]).to.deep.equal([0, [], undefined]);
+    sockets.push("/plugins_registry/a.sock");
+    changed();
+    await settle();
+    changed();
+    await settle();
+    expect([loads, drivers.driver("a.example"), told]).to.deep.equal([1, driver, ["a.example"]]);
+    drivers.stop();
+    expect(stopped).to.equal(1);
+  });
+
+  it("are found also when nobody tells of the socket", async () => {
+    const drivers = start();
+    await settle();
+    sockets.push("/plugins_registry/a.sock");
+    await system.advance(31_000);
+    expect(loads).to.equal(1);
+    drivers.stop();
+  });
+
+  it("are not loaded once the agent ends", async () => {
+    const drivers = start();
+    drivers.stop();
+    sockets.push("/plugins_registry/a.sock");
+    changed();
+    await system.advance(60_000);
+    expect(loads).to.equal(0);
+  });
+});
