@@ -20,6 +20,8 @@ export interface DriverRegistryDeps extends RegisterDeps {
 /** Failures for which a driver stays whose registration socket was replaced: the new one may not be listened on yet. */
 const patience = 5;
 
+const goneSocket = "its registration socket is gone";
+
 /** One path of the registration directory. */
 interface Entry {
   readonly path: string;
@@ -104,7 +106,7 @@ export class DriverRegistry {
     entry.attempt += 1;
     entry.retry();
     this.#claims.forget(entry);
-    this.#release(entry, "its registration socket is gone");
+    this.#release(entry, goneSocket);
   }
 
   #try(entry: Entry): void {
@@ -177,13 +179,15 @@ export class DriverRegistry {
 
   /** @returns why `entry` cannot have the name */
   async #claim(entry: Entry, name: string, wanted: () => boolean): Promise<string | undefined> {
+    if (!wanted()) return goneSocket;
     const holder = this.#claims.take(name, entry);
     if (holder === undefined) return undefined;
     // A registrar that was killed leaves its socket behind: who has the name is who answers.
     if (await answers(this.#deps.dialer, holder.path))
       return `${holder.path} has registered this name, and still answers`;
-    if (!wanted()) return "its socket is gone";
+    if (!wanted()) return goneSocket;
     if (this.#claims.holds(name, holder)) this.#drop(holder.path);
+    this.#followed.look(); // its file is still there, and may come to life again
     const other = this.#claims.take(name, entry);
     return other && `${other.path} registers this name`;
   }

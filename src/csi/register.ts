@@ -8,7 +8,7 @@ import type { RegisteredDriver } from "./ports.ts";
 import { introductionOf } from "./registration-check.ts";
 import { RegistrarError, RegistrationClient } from "./registration-client.ts";
 
-/** A refusal's text, in characters. */
+/** What stands in the way, in characters. */
 const longestText = 512;
 
 /** A driver that may be used from now on, until `close`. */
@@ -58,7 +58,7 @@ export async function register(deps: RegisterDeps, input: RegisterInput): Promis
     return await tellRefusal(registrar, attempt.why);
   } catch (error) {
     if (!(error instanceof RegistrarError)) throw error;
-    return { kind: "failed", why: error.message };
+    return failed(error.message);
   } finally {
     registrar.close();
   }
@@ -78,13 +78,13 @@ async function introduce(deps: RegisterDeps, input: RegisterInput, registrar: Re
   const introduction = introductionOf(await registrar.info(), input.socket, deps.hostRoot);
   switch (introduction.kind) {
     case "other":
-      return introduction;
+      return { kind: "other", type: cut(introduction.type, 64) };
     case "refused":
       return refused(introduction.why);
     case "driver": {
       const { name, endpoint, path } = introduction;
       const kind = await deps.sockets.kindOf(path);
-      if (kind === undefined) return { kind: "failed", why: `nothing is at its endpoint ${endpoint}` };
+      if (kind === undefined) return failed(`nothing is at its endpoint ${endpoint}`);
       if (kind === "other") return refused(`its endpoint ${endpoint} is not a unix socket`);
       const claimed = await input.claim(name);
       if (claimed !== undefined) return refused(claimed);
@@ -107,9 +107,9 @@ async function connect(
     await client.checkName();
   } catch (error) {
     if (!(error instanceof VolumeError)) throw error;
-    return error.reason === "DriverReplyInvalid" ? refused(error.message) : { kind: "failed", why: messageOf(error) };
+    return error.reason === "DriverReplyInvalid" ? refused(error.message) : failed(messageOf(error));
   }
-  if (!input.wanted()) return { kind: "failed", why: "its socket is gone" };
+  if (!input.wanted()) return failed("its registration socket is gone");
   await registrar.notify(undefined);
   stack.move();
   const driver = { name, endpoint, node: nodeClient(client, connection), close: () => connection.close() };
@@ -119,4 +119,8 @@ async function connect(
 /** Its text goes to the registrar and to the log. */
 function refused(why: string): Attempt {
   return { kind: "refused", why: cut(why, longestText) };
+}
+
+function failed(why: string): Attempt {
+  return { kind: "failed", why: cut(why, longestText) };
 }

@@ -13,7 +13,10 @@ export class FakeRegistrar {
   asked = 0;
   readonly heard: RegistrationStatus[] = [];
   readonly #server = new Server();
+  /** Answers a notification with an error. */
+  refusesToHear = false;
   #onHeard: () => void = () => {};
+  #onAsked: (answer: () => void) => void = (answer) => answer();
 
   constructor(socket: string, info: Partial<PluginInfo>) {
     this.socket = socket;
@@ -24,9 +27,10 @@ export class FakeRegistrar {
     const handlers: RegistrationServer = {
       getInfo: (_call, done) => {
         this.asked += 1;
-        done(null, this.info);
+        this.#onAsked(() => done(null, this.info));
       },
       notifyRegistrationStatus: ({ request }, done) => {
+        if (this.refusesToHear) return done({ code: 13, details: "not listening" });
         this.heard.push(request);
         done(null, {});
         this.#onHeard();
@@ -40,6 +44,13 @@ export class FakeRegistrar {
       );
     });
     return this;
+  }
+
+  /** Resolves when it is asked for its information, with the answer that it owes. */
+  holdInfo(): Promise<{ answer(): void }> {
+    return new Promise((resolve) => {
+      this.#onAsked = (answer) => resolve({ answer });
+    });
   }
 
   /** Resolves with the first status that `matches`, heard already or later. */
