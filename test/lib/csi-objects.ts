@@ -39,6 +39,18 @@ export class CSIObjects {
     });
   }
 
+  /** A PV of a volume that the driver already has. */
+  async volume(name: string, driver: string, volumeHandle: string, more: JsonObject = {}): Promise<void> {
+    const spec = {
+      capacity: { storage: "20Mi" },
+      accessModes: ["ReadWriteOnce"],
+      persistentVolumeReclaimPolicy: "Retain",
+      csi: { driver, volumeHandle },
+      ...more,
+    };
+    await this.#apply(`${core}/persistentvolumes`, "v1", "PersistentVolume", { metadata: { name }, spec });
+  }
+
   async claim(name: string, options: ClaimOptions): Promise<void> {
     const { storageClass, size = "20Mi", accessModes = ["ReadWriteOnce"], volumeMode = "Filesystem" } = options;
     const spec = {

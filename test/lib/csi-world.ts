@@ -15,7 +15,8 @@ import { type PretendHost, startPretendHost } from "../../hack/lib/pretend-node/
 import { createNodeObject, type NodeRef } from "../../hack/lib/pretend-node/object.ts";
 import type { RunningProcess } from "../../hack/lib/process.ts";
 import { startAgent, startController } from "../../hack/lib/roles.ts";
-import type { CSIToolPaths } from "../../hack/lib/tools/locate.ts";
+import type { CSITool } from "../../hack/lib/tools/catalog.ts";
+import { locateTool } from "../../hack/lib/tools/locate.ts";
 import { startCluster, type TestCluster } from "./cluster.ts";
 import { CSIObjects } from "./csi-objects.ts";
 
@@ -33,16 +34,14 @@ export interface CSITestNode extends NodeRef {
 /** Everything in it ends when it is disposed of: processes, mounts, loop devices. */
 export class CSIWorld implements AsyncDisposable {
   readonly cluster: TestCluster;
-  readonly tools: CSIToolPaths;
   readonly storage: CSIStorage;
   readonly objects: CSIObjects;
   readonly directory: string;
   readonly logs: string;
   readonly #ends: (() => Promise<void> | void)[] = [];
 
-  private constructor(cluster: TestCluster, tools: CSIToolPaths) {
+  private constructor(cluster: TestCluster) {
     this.cluster = cluster;
-    this.tools = tools;
     this.directory = mkdtempSync(join(tmpdir(), "nodevolume-csi-"));
     this.logs = join(this.directory, "logs");
     mkdirSync(this.logs);
@@ -51,8 +50,8 @@ export class CSIWorld implements AsyncDisposable {
   }
 
   /** With a cluster of its own, or in one that is there. */
-  static async start(tools: CSIToolPaths, cluster?: TestCluster): Promise<CSIWorld> {
-    const world = new CSIWorld(cluster ?? (await startCluster()), tools);
+  static async start(cluster?: TestCluster): Promise<CSIWorld> {
+    const world = new CSIWorld(cluster ?? (await startCluster()));
     if (cluster === undefined) world.onEnd(() => world.cluster.controlPlane.stop());
     return world;
   }
@@ -103,11 +102,12 @@ export class CSIWorld implements AsyncDisposable {
 
   /** @param driver whose controller service it calls */
   async startSidecar(sidecar: Sidecar, driver: RunningDriver): Promise<RunningProcess> {
-    return this.#ending(await startSidecar(sidecar, { ...this.#places(), address: driver.outside }));
+    const options = { ...(await this.#place(sidecar)), address: driver.outside };
+    return this.#ending(await startSidecar(sidecar, options));
   }
 
   async startControllerManager(): Promise<RunningProcess> {
-    return this.#ending(await startControllerManager(this.#places()));
+    return this.#ending(await startControllerManager(await this.#place("kube-controller-manager")));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -115,8 +115,11 @@ export class CSIWorld implements AsyncDisposable {
     this.storage[Symbol.dispose]();
   }
 
-  #places() {
-    return { plane: this.cluster.controlPlane, tools: this.tools, directory: this.directory, logs: this.logs };
+  /** Where a program is, which is built if it has to be, and where it has its things. */
+  async #place(tool: CSITool) {
+    const report = (line: string) => console.log(`  ${line}`);
+    const program = await locateTool(tool, { env: process.env, report });
+    return { plane: this.cluster.controlPlane, program, directory: this.directory, logs: this.logs };
   }
 
   #ending(process: RunningProcess): RunningProcess {

@@ -1,6 +1,5 @@
 import { join } from "node:path";
 import { type RunningProcess, startProcess } from "../process.ts";
-import type { CSIToolPaths } from "../tools/locate.ts";
 import { accountWith, type Plane } from "./accounts.ts";
 
 /** Its parts that have to do with volumes; the others would only take time here. */
@@ -13,19 +12,19 @@ const controllers = [
 
 export interface ControllerManagerOptions {
   readonly plane: Plane;
-  readonly tools: CSIToolPaths;
+  readonly program: string;
   readonly directory: string;
   readonly logs: string;
 }
 
 /** kube-controller-manager with its volume controllers, each with an account of its own. */
 export async function startControllerManager(options: ControllerManagerOptions): Promise<RunningProcess> {
-  const { plane, tools, directory, logs } = options;
+  const { plane, program, directory, logs } = options;
   const account = { namespace: "kube-system", name: "kube-controller-manager" };
   const kubeconfig = await accountWith(plane, account, { clusterRole: "system:kube-controller-manager" }, directory);
   return startProcess({
     name: "kube-controller-manager",
-    command: tools["kube-controller-manager"],
+    command: program,
     args: [
       `--kubeconfig=${kubeconfig}`,
       `--controllers=${controllers.join(",")}`,

@@ -1,12 +1,11 @@
 import { join } from "node:path";
 import { type RunningProcess, startProcess } from "../process.ts";
-import type { CSIToolPaths } from "../tools/locate.ts";
 import { accountWith, type Plane } from "./accounts.ts";
 import { rightsOf, type Sidecar } from "./rights.ts";
 
 export interface SidecarOptions {
   readonly plane: Plane;
-  readonly tools: CSIToolPaths;
+  readonly program: string;
   /** Socket of the driver whose controller service it calls. */
   readonly address: string;
   readonly directory: string;
@@ -25,7 +24,7 @@ const flags: { readonly [sidecar in Sidecar]: readonly string[] } = {
 
 /** Starts external-provisioner, -attacher or -resizer, with an account and rights of its own. */
 export async function startSidecar(sidecar: Sidecar, options: SidecarOptions): Promise<RunningProcess> {
-  const { plane, tools, address, directory, logs } = options;
+  const { plane, program, address, directory, logs } = options;
   const kubeconfig = await accountWith(plane, { namespace, name: sidecar }, rightsOf[sidecar], directory);
   const common = [
     `--kubeconfig=${kubeconfig}`,
@@ -35,7 +34,7 @@ export async function startSidecar(sidecar: Sidecar, options: SidecarOptions): P
   ];
   return startProcess({
     name: sidecar,
-    command: tools[sidecar],
+    command: program,
     args: [...common, ...flags[sidecar], "--v=4"],
     logFile: join(logs, `${sidecar}.log`),
     env: { PATH: process.env["PATH"] },
