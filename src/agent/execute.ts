@@ -133,7 +133,13 @@ export class Executor {
       content,
       observed: (seen) => observed(wanted(context), seen),
       progress: (message) => progress(volume, message),
-      csi: { drivers, secret, now: () => system.clock.now(), busy: this.#busy, deadlineMs },
+      csi: {
+        drivers,
+        secret,
+        now: () => ({ epoch: journal.epoch, ms: system.clock.monotonic() }),
+        busy: this.#busy,
+        deadlineMs,
+      },
     };
     return context;
   }

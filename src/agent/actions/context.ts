@@ -4,6 +4,7 @@ import { VolumeError } from "../../errors.ts";
 import { isBeneath } from "../../host/mount-table.ts";
 import type { Effects, HostPorts, TargetPath } from "../../host/ports.ts";
 import type { ObjectContent, ObjectRef } from "../../plugins/plugin.ts";
+import type { Moment } from "../csi/calls.ts";
 import type { Desired, DesiredVolume } from "../desired-volume.ts";
 import { isInvalid } from "../desired-volume.ts";
 import type { Journal } from "../journal.ts";
@@ -31,8 +32,7 @@ export interface CSIAccess {
   readonly drivers: CSIDrivers;
   /** As it is now. @throws VolumeError */
   secret(ref: SecretReference): Promise<Secrets>;
-  /** Wall time in milliseconds since the epoch: what is written down with it outlives a restart. */
-  now(): number;
+  now(): Moment;
   /** Other volumes of this node of which a step runs, by directory of their driver's volume. Changed in place. */
   readonly busy: Map<string, string>;
   /** Milliseconds after which a call ends without an answer. */

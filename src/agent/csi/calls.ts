@@ -2,11 +2,15 @@
 export interface Calls {
   /** A call was sent, and its answer is not on record: it runs, or the agent was ended meanwhile. */
   readonly sent?: boolean;
-  /**
-   * A call ended without an answer, and may still take effect (safety rule 8). With the wall time at which the driver answered
-   * a later one, in milliseconds since the epoch.
-   */
-  readonly unanswered?: { readonly answeredAt?: number };
+  /** A call ended without an answer, and may still take effect (safety rule 8). With when the driver answered a later one. */
+  readonly unanswered?: { readonly answeredAt?: Moment };
+}
+
+/** Monotonic milliseconds, which mean nothing to another run of the agent. Wall time would: it may be set, by hours. */
+export interface Moment {
+  /** Which run of the agent it is. */
+  readonly epoch: number;
+  readonly ms: number;
 }
 
 /** PURE. Before a call is sent. One that was sent before, and of which nothing more is on record, was cut off. */
@@ -16,9 +20,10 @@ export function sending({ sent, unanswered }: Calls): Calls {
 }
 
 /** PURE. After an answer, be it a refusal: the driver is at work, so that what it was sent earlier has reached it too. */
-export function answered({ unanswered }: Calls, now: number): Calls {
+export function answered({ unanswered }: Calls, now: Moment): Calls {
   if (unanswered === undefined) return {};
-  return { unanswered: { answeredAt: unanswered.answeredAt ?? now } };
+  const { answeredAt } = unanswered;
+  return { unanswered: { answeredAt: answeredAt?.epoch === now.epoch ? answeredAt : now } };
 }
 
 /** PURE. After a call that ended without an answer. */
@@ -28,11 +33,12 @@ export function unanswered(): Calls {
 
 /**
  * PURE. How long a call may still take effect that ended without an answer, in milliseconds: one deadline after the driver has
- * answered a later one. 0: none may. A clock that was put back makes nobody wait longer than that.
+ * answered a later one, in this run of the agent. 0: none may.
  */
-export function stillActingMs({ sent, unanswered: open }: Calls, now: number, deadlineMs: number): number {
+export function stillActingMs({ sent, unanswered: open }: Calls, now: Moment, deadlineMs: number): number {
   if (sent === true) return deadlineMs;
   if (open === undefined) return 0;
-  if (open.answeredAt === undefined) return deadlineMs;
-  return Math.min(deadlineMs, Math.max(0, open.answeredAt + deadlineMs - now));
+  const { answeredAt } = open;
+  if (answeredAt?.epoch !== now.epoch) return deadlineMs;
+  return Math.max(0, answeredAt.ms + deadlineMs - now.ms);
 }
