@@ -34,20 +34,20 @@ export function nodeClient(client: DriverClient, connection: Pick<Connection, "g
       await client.checkName("NodeGetCapabilities");
       return capabilities.get();
     },
-    info: () =>
+    info: async () =>
       client.call({
         rpc: "NodeGetInfo",
         request: encoded(NodeGetInfoRequest, NodeGetInfoRequest.fromPartial({})),
         read: infoOf,
       }),
-    stage: (request) =>
+    stage: async (request) =>
       client.call({
         rpc: "NodeStageVolume",
         request: encoded(NodeStageVolumeRequest, stageMessage(request)),
         read: nothingIn(NodeStageVolumeResponse),
         secrets: secretsOf(request),
       }),
-    unstage: ({ volumeID, stagingPath }) =>
+    unstage: async ({ volumeID, stagingPath }) =>
       client.call({
         rpc: "NodeUnstageVolume",
         request: encoded(
@@ -56,14 +56,14 @@ export function nodeClient(client: DriverClient, connection: Pick<Connection, "g
         ),
         read: nothingIn(NodeUnstageVolumeResponse),
       }),
-    publish: (request) =>
+    publish: async (request) =>
       client.call({
         rpc: "NodePublishVolume",
         request: encoded(NodePublishVolumeRequest, publishMessage(request)),
         read: nothingIn(NodePublishVolumeResponse),
         secrets: secretsOf(request),
       }),
-    unpublish: ({ volumeID, targetPath }) =>
+    unpublish: async ({ volumeID, targetPath }) =>
       client.call({
         rpc: "NodeUnpublishVolume",
         request: encoded(
@@ -72,14 +72,14 @@ export function nodeClient(client: DriverClient, connection: Pick<Connection, "g
         ),
         read: nothingIn(NodeUnpublishVolumeResponse),
       }),
-    expand: (request) =>
+    expand: async (request) =>
       client.call({
         rpc: "NodeExpandVolume",
         request: encoded(NodeExpandVolumeRequest, expandMessage(request)),
         read: expansionOf,
         secrets: secretsOf(request),
       }),
-    stats: (request) =>
+    stats: async (request) =>
       client.call({
         rpc: "NodeGetVolumeStats",
         request: encoded(NodeGetVolumeStatsRequest, statsMessage(request)),

@@ -96,6 +96,7 @@ describe("a connection to a driver", () => {
     expect(driver.staged.size).to.equal(1);
   });
 
+  const block = { kind: "block" } as const;
   const unreadable = new Uint8Array([0x0a, 0xff]);
   for (const [what, answer] of [
     ["longer than is taken", { work: "after", bytes: new Uint8Array(longestReply + 1) }],
@@ -129,6 +130,17 @@ describe("a connection to a driver", () => {
     const { message } = await errorOf(open.node.info());
     expect(message).to.have.length(1024);
     expect(message).to.include("a\\x0a\\x1b[31mbé").and.to.match(/…$/);
+  });
+
+  it("is not begun for a request that cannot be written: the call rejects, and throws nothing", async () => {
+    const request = { volumeID: "v", volumePath: "/t", requiredBytes: "1Gi", secrets: new Map([["key", "hunter2"]]) };
+    const call = open.node.expand({
+      ...request,
+      capability: { access: { mode: "SINGLE_NODE_WRITER" }, volume: block },
+    });
+    const text = await call.then(String, String);
+    expect(text).to.include("1Gi").and.not.include("hunter2");
+    expect(driver.calls).to.deep.equal([]);
   });
 
   it("that is closed lets calls end, and sends no other", async () => {
