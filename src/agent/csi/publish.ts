@@ -1,3 +1,4 @@
+import { VolumeError } from "../../errors.ts";
 import { identityOf, type MountIdentity, type MountTable, sameIdentity } from "../../host/mount-table.ts";
 import type { CSIVolume } from "../../plugins/plugin.ts";
 import { type ActionContext, recordOf } from "../actions/context.ts";
@@ -37,18 +38,23 @@ export async function publishByDriver(
   const { path: stagingPath, csi } = csiStageOf(record);
   const { readOnly } = target.attributes;
   const published: Published = { path: publishPathIn(csi.directory, target.path), readOnly };
-  await callDriver(context, withTarget(record, { ...target, published }), (service) =>
-    service.publish({
-      volumeID: volume.volumeHandle,
-      publishContext: volume.publishContext,
-      targetPath: published.path,
-      ...(csi.needsUnstage && { stagingPath }),
-      capability: capabilityOf(volume, capabilities),
-      readOnly,
-      secrets,
-      volumeContext: volume.volumeContext,
-    }),
-  );
+  try {
+    await callDriver(context, withTarget(record, { ...target, published }), (service) =>
+      service.publish({
+        volumeID: volume.volumeHandle,
+        publishContext: volume.publishContext,
+        targetPath: published.path,
+        ...(csi.needsUnstage && { stagingPath }),
+        capability: capabilityOf(volume, capabilities),
+        readOnly,
+        secrets,
+        volumeContext: volume.volumeContext,
+      }),
+    );
+  } catch (error) {
+    await doubtStage(context, desired.name, error);
+    throw error;
+  }
   const table = await host.mountTable.read();
   const mount = table.at(published.path);
   const answer = withAnswer(context, await withShown(context, recordOf(context, desired.name), mount));
@@ -63,6 +69,18 @@ export async function publishByDriver(
     withTarget(await withDevice(context, answer, published.path), { ...target, published: { ...published, identity } }),
   );
   return { ...published, identity };
+}
+
+/**
+ * What refuses to publish may not have staged, although it said so: where no mount on the staging path shows that it did, it
+ * is asked to stage again first.
+ */
+async function doubtStage(context: ActionContext, volume: string, error: unknown): Promise<void> {
+  const record = recordOf(context, volume);
+  const stage = csiStageOf(record);
+  const refused = error instanceof VolumeError && error.errorClass === "final";
+  if (!refused || !stage.csi.needsUnstage || stage.identity !== undefined) return;
+  await context.journal.put({ ...record, stage: { ...stage, ready: false } });
 }
 
 /** What the table, or the node there, shows instead of what was asked for; undefined if it is as it should be. */
@@ -87,7 +105,9 @@ async function withDevice({ effects, host }: ActionContext, record: VolumeRecord
   const number = (await effects.mounter.inspect({ root: "/", path }))?.deviceNumber;
   if (number === undefined) return record;
   const disk = await host.evidence.diskSequence(number);
-  const device = { number, path, ...(disk !== undefined && { disk }) };
+  const mount = (await host.mountTable.read()).at(path);
+  const node = mount?.fsType === "devtmpfs" ? `/dev${mount.root}` : path;
+  const device = { number, path: node, ...(disk !== undefined && { disk }) };
   const shown = csi.shown.map((known) => (known.device === undefined ? { ...known, device } : known));
   return withCSI({ ...record, stage: { ...stage, csi, deviceNumber: number } }, { shown });
 }
