@@ -1,0 +1,159 @@
+import { expect } from "chai";
+import { attachmentName } from "../../../../src/controller/attach/attachment-name.ts";
+import type { ApiRequest } from "../../../../src/kube/transport.ts";
+import type { CSIFleet } from "./csi-fleet.ts";
+import { createCSIFleet, driver } from "./csi-fleet.ts";
+
+const source = { csi: { driver, volumeHandle: "vol-1" } };
+const nameOn = (node: string) => attachmentName(driver, "vol-1", node);
+
+/** Does something right before the first request that matches is served. */
+function rightBefore(fleet: CSIFleet, matches: (request: ApiRequest) => boolean, act: () => void): void {
+  const { request } = fleet.api;
+  let done = false;
+  fleet.api.request = (sent) => {
+    if (!done && matches(sent)) {
+      done = true;
+      act();
+    }
+    return request(sent);
+  };
+}
+
+const isGrant = ({ body }: ApiRequest) => JSON.stringify(body ?? {}).includes('"grant":{"id"');
+
+describe("races of grant and detach", () => {
+  it("no grant rests on an attachment that somebody has begun to delete a moment before", async () => {
+    const fleet = createCSIFleet();
+    fleet.driverNode("n0");
+    let doomed: string | undefined;
+    rightBefore(
+      fleet,
+      ({ method, path }) => method === "PATCH" && path.endsWith(nameOn("n0")),
+      () => {
+        doomed = fleet.attachments()[0]?.metadata.uid;
+        fleet.api.remove("volumeattachments", nameOn("n0"));
+      },
+    );
+    fleet.csiSet("a", source);
+    fleet.start();
+    await fleet.live(4_000);
+    const { grant } = fleet.intent("n0").spec;
+    expect(doomed).not.to.equal(undefined);
+    expect(grant?.volumeAttachment?.uid).to.equal(fleet.attachments()[0]?.metadata.uid);
+    expect(grant?.volumeAttachment?.uid).not.to.equal(doomed);
+    const grants = fleet.api.writes.filter(
+      ({ plural, body }) => plural === "nodevolumeintents" && isGrant({ body } as ApiRequest),
+    );
+    expect(grants).to.have.length(1);
+  });
+
+  it("what nobody asks for is not detached when the server knows of a grant that the watch has not shown", async () => {
+    const fleet = createCSIFleet();
+    for (const name of ["n0", "n1"]) fleet.driverNode(name);
+    const spec = { attacher: driver, nodeName: "n1", source: { inlineVolumeSpec: { csi: source.csi } } };
+    fleet.api.apply("volumeattachments", { metadata: { name: nameOn("n1") }, spec });
+    rightBefore(
+      fleet,
+      ({ method, path }) => method === "GET" && path.endsWith(nameOn("n1")),
+      () => {
+        const csi = { ...source.csi, accessMode: "ReadWriteOnce" };
+        const grant = { id: "of-a-former-leader", csi };
+        fleet.api.apply("nodevolumeintents", {
+          metadata: { name: "theirs", finalizers: ["nodevolume.dev/in-use"] },
+          spec: {
+            nodeName: "n1",
+            mode: "Manage",
+            mounts: [],
+            source,
+            grant,
+            volumeMode: "Filesystem",
+            nodeLossPolicy: {},
+          },
+        });
+      },
+    );
+    fleet.set("a", { volume: { source }, nodeSelector: { role: "first" } });
+    fleet.node("n0", { labels: { role: "first" } });
+    fleet.start();
+    await fleet.live(5_000);
+    const there = fleet.api.object("volumeattachments", nameOn("n1"));
+    expect(there?.metadata.deletionTimestamp).to.equal(undefined);
+    expect(
+      fleet.api.writes.filter(({ verb, plural }) => verb === "delete" && plural === "volumeattachments"),
+    ).to.deep.equal([]);
+    expect(fleet.intent("n0").spec.grant).to.equal(undefined);
+  });
+
+  for (const when of ["before", "after"] as const) {
+    it(`a grant that has no answer, ${when} it was applied, gives the volume to nobody else`, async () => {
+      const fleet = createCSIFleet();
+      for (const name of ["n0", "n1"]) fleet.driverNode(name);
+      fleet.api.apply("csidrivers", { metadata: { name: driver }, spec: { attachRequired: false } });
+      let failures = 0;
+      fleet.api.fault = (request) => {
+        if (!isGrant(request) || failures > 2) return undefined;
+        failures += 1;
+        return { when };
+      };
+      fleet.csiSet("a", source);
+      fleet.start();
+      await fleet.live(5_000);
+      expect(failures).to.be.greaterThan(0);
+      expect(fleet.granted()).to.have.length(1);
+    });
+  }
+
+  it("a controller that is killed after any of its writes leaves nothing behind", async () => {
+    let survived = false;
+    let deaths = 0;
+    for (let writes = 1; !survived; writes += 1) {
+      const fleet = createCSIFleet();
+      const set = () => fleet.api.object("nodevolumesets", "a");
+      fleet.driverNode("n0");
+      fleet.claim("data", "vol-1");
+      fleet.csiSet("a", { persistentVolumeClaim: { namespace: "apps", claimName: "data" } });
+      const { request } = fleet.api;
+      let left = writes;
+      const counts = ({ method, path }: ApiRequest) => method !== "GET" && !/leases|events/.test(path);
+      fleet.api.request = (sent) => {
+        if (left === 0) return new Promise(() => {});
+        if (counts(sent)) left -= 1;
+        return request(sent);
+      };
+      fleet.start("c1");
+      await fleet.live(9_000);
+      fleet.api.remove("nodevolumesets", "a");
+      await fleet.live(3_000);
+      survived = left > 0;
+      // Its successor waits for the Lease.
+      fleet.api.request = request;
+      fleet.start("c2");
+      await fleet.live(40_000);
+      const claim = fleet.api.object("persistentvolumeclaims", "apps/data");
+      const rest = [set(), ...fleet.intents(), ...fleet.attachments()].filter((one) => one !== undefined);
+      expect(rest, `killed after ${writes} writes`).to.deep.equal([]);
+      expect(claim?.metadata.finalizers ?? [], `killed after ${writes} writes`).to.deep.equal([]);
+      expect(claim?.metadata.labels ?? {}, `killed after ${writes} writes`).to.deep.equal({});
+      deaths = writes;
+    }
+    expect(deaths).to.be.greaterThan(20);
+  }).timeout(120_000);
+
+  it("a node that died lets its volume and its claim go by proof", async () => {
+    const fleet = createCSIFleet();
+    for (const name of ["n0", "n1"]) fleet.driverNode(name);
+    fleet.claim("data", "vol-1");
+    fleet.csiSet("a", { persistentVolumeClaim: { namespace: "apps", claimName: "data" } });
+    fleet.start();
+    await fleet.live(10_000);
+    const [first = ""] = fleet.granted();
+    fleet.stubborn.add(first);
+    fleet.agents.delete(first);
+    const taints = [{ key: "node.kubernetes.io/out-of-service", effect: "NoExecute" }];
+    fleet.node(first, { taints });
+    fleet.agents.delete(first);
+    await fleet.live(10_000);
+    expect(fleet.granted()).to.have.length(1).and.not.to.include(first);
+  });
+});
