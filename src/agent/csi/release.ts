@@ -42,7 +42,7 @@ export async function unstageByDriver(context: ActionContext, volume: string): P
   const { journal, host, effects, settings } = context;
   const before = recordOf(context, volume);
   const { path, csi } = csiStageOf(before);
-  if (csi.block) for (const { device } of csi.shown) await refuseWhileOpen(context, device);
+  if (csi.block) for (const { device } of csi.shown) await refuseWhileUsed(context, device, true);
   await takeBackStray(context, volume);
   if (csi.needsUnstage) {
     const seen = await withShown(context, before, (await host.mountTable.read()).at(path));
@@ -72,34 +72,41 @@ async function takeBackStray(context: ActionContext, volume: string): Promise<vo
   }
 }
 
-/** Refuses while the node shows what the driver had mounted, or its device is claimed (safety rule 6). */
+/** Refuses while the node shows what the driver had mounted, or its device is in use (safety rule 6). */
 async function refuseWhileShown(
   context: ActionContext,
   volume: string,
   { block, needsUnstage }: CSIRecord,
   { identity, device }: ShownByDriver,
 ): Promise<void> {
-  if (device?.disk !== undefined && (await context.host.evidence.diskSequence(device.number)) !== device.disk) {
-    return; // the disk is gone, and all that showed it: the number may be another's by now
-  }
+  if (await isGone(context, device)) return; // and all that showed it: the number may be another's by now
   // Without NodeStageVolume others may use the volume here in their own right, as kubelet does (safety rule 13).
   await refuseWhileHeld(context, volume, identity, !needsUnstage);
-  if (device === undefined) return;
-  if (block) return refuseWhileOpen(context, device);
-  const { hostRoot } = context.settings;
-  const node = await context.effects.mounter.inspect({ root: hostRoot, path: device.path });
-  if (node?.deviceNumber !== device.number) return; // the driver has taken it away
-  const claim = await context.effects.devices.claim(node.canonicalPath, device.number);
-  if (claim === undefined) return;
-  throw new VolumeError("DeviceBusy", "transient", claim, { on: { kind: "Device", name: device.path } });
+  await refuseWhileUsed(context, device, block);
 }
 
-async function refuseWhileOpen({ effects, host }: ActionContext, device: ShownByDriver["device"]): Promise<void> {
-  if (device === undefined) return;
-  if (device.disk !== undefined && (await host.evidence.diskSequence(device.number)) !== device.disk) return;
-  const openers = await effects.devices.openers(device.number);
+/** @param opened whether it is enough that somebody has it open: of a file system only a claim counts */
+async function refuseWhileUsed(
+  context: ActionContext,
+  device: ShownByDriver["device"],
+  opened: boolean,
+): Promise<void> {
+  if (device === undefined || (await isGone(context, device))) return;
+  const { devices, mounter } = context.effects;
+  const { number, path } = device;
+  const node = await mounter.inspect({ root: context.settings.hostRoot, path });
+  const claim = node?.deviceNumber === number ? await devices.claim(node.canonicalPath, number) : undefined;
+  if (claim !== undefined) {
+    throw new VolumeError("DeviceBusy", "transient", claim, { on: { kind: "Device", name: path } });
+  }
+  const openers = opened ? await devices.openers(number) : [];
   const [first] = openers;
   if (first === undefined) return;
-  const message = `the device ${device.number} is open: ${names(openers)}. End these processes`;
+  const message = `${path} is open: ${names(openers)}. End these processes`;
   throw new VolumeError("DeviceBusy", "transient", message, { on: processOf(first), heldBy: pids(openers) });
+}
+
+/** Whether another disk, or none, has the number by now. */
+async function isGone({ host }: ActionContext, device: ShownByDriver["device"]): Promise<boolean> {
+  return device?.disk !== undefined && (await host.evidence.diskSequence(device.number)) !== device.disk;
 }

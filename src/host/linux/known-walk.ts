@@ -26,15 +26,23 @@ export function openKnown(libc: Libc, path: string, table: MountTable): Descript
   let at = crossed.findIndex((mount) => isIn(libc, current, mount));
   let mount = crossed[at];
   if (mount === undefined || mount.point !== "/") throw unknownMount(path);
+  let enter: () => Descriptor = () => step(libc, current, "", inOneMount);
   for (let next = topAfter(crossed, at); next !== undefined; next = topAfter(crossed, at)) {
     const above = next.point.slice(0, Math.max(1, next.point.lastIndexOf("/")));
     const parent = stack.use(step(libc, current, relativePath(mount.point, above), inOneMount));
-    current = stack.use(step(libc, parent, next.point.slice(next.point.lastIndexOf("/") + 1), beneath));
+    const name = next.point.slice(next.point.lastIndexOf("/") + 1);
+    enter = () => step(libc, parent, name, beneath); // by its name: what is mounted may be a file, which has no "."
+    current = stack.use(enter());
     if (!isIn(libc, current, next)) throw unknownMount(path);
     mount = next;
     at = crossed.indexOf(next);
   }
-  return step(libc, current, relativePath(mount.point, path), inOneMount);
+  const rest = relativePath(mount.point, path);
+  if (rest !== "") return step(libc, current, rest, inOneMount);
+  const found = enter();
+  if (isIn(libc, found, mount)) return found;
+  found[Symbol.dispose]();
+  throw unknownMount(path);
 }
 
 /** The next mount on the way that a walk comes into: of several on one point the last. */
