@@ -38,8 +38,11 @@ export function openSteps(
     },
     now: world.scheduler.now,
   });
+  const refused = new Set(
+    own.filter(({ status }) => status.expansion !== undefined).map(({ metadata }) => metadata.name),
+  );
   return operations
-    .filter(({ volume }) => !blocked.includes(volume))
+    .filter(({ volume, kind }) => !blocked.includes(volume) && !(kind === "expand" && refused.has(volume)))
     .map((operation) => `${machine.name}: the plan still has ${operation.kind} of ${operation.volume}`);
 }
 

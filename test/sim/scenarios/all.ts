@@ -1,3 +1,4 @@
+import { attach } from "./attach.ts";
 import { change } from "./change.ts";
 import { csi } from "./csi.ts";
 import { devices } from "./devices.ts";
@@ -24,6 +25,7 @@ export const scenarios: readonly Scenario[] = [
   ...wakes,
   ...sets,
   ...csi,
+  ...attach,
 ];
 
 /** Stories that the seed tells. */

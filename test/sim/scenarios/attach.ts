@@ -1,0 +1,120 @@
+import { resource } from "../../../src/api/names.ts";
+import type { DriverKind } from "../csi/storage.ts";
+import { attachmentViews } from "../invariants/attachment-view.ts";
+import type { World } from "../world.ts";
+import { type Scenario, target } from "./scenario.ts";
+
+/** A driver whose volumes are attached to a node first. */
+export const network: DriverKind = {
+  name: "net.csi.sim",
+  attach: true,
+  stageUnstage: true,
+  expand: true,
+  serializes: true,
+};
+
+const one = { nodes: ["a"], controllers: 2, drivers: [network] } as const;
+const two = { nodes: ["a", "b"], controllers: 2, drivers: [network] } as const;
+const fast = { nodeSelector: { disk: "fast" } } as const;
+
+/** A set with a volume of the driver, by its own name or by a claim. */
+function ofDriver(handle: string) {
+  return { volume: { source: { csi: { driver: network.name, volumeHandle: handle } } }, mounts: [target("data")] };
+}
+
+export function ofClaim(claimName: string) {
+  const source = { persistentVolumeClaim: { namespace: "default", claimName } };
+  return { volume: { source }, mounts: [target("data")] };
+}
+
+export function bound(world: World, name: string, options: { readonly singleNode?: boolean } = {}): void {
+  world.cluster.boundClaim(name, world.csi.volume(`vol-${name}`, options));
+}
+
+/** The real controller attaches, grants and detaches. */
+export const attach: readonly Scenario[] = [
+  {
+    name: "a CSI volume is attached, and detached when its set has gone",
+    world: one,
+    async run(world) {
+      world.csi.volume("vol-1");
+      world.cluster.createSet("data", ofDriver("vol-1"));
+      await world.settle();
+      world.cluster.deleteSet("data");
+      await world.settle();
+    },
+  },
+  {
+    name: "a bound claim",
+    world: one,
+    async run(world) {
+      bound(world, "claim");
+      world.cluster.createSet("data", ofClaim("claim"));
+      await world.settle();
+      world.cluster.deleteSet("data");
+      await world.settle();
+    },
+  },
+  {
+    name: "a single-node claim moves to another node, with what is in it",
+    world: two,
+    async run(world) {
+      bound(world, "claim");
+      world.cluster.labelNode("a", { disk: "fast" });
+      world.cluster.createSet("data", { ...ofClaim("claim"), ...fast });
+      await world.settle();
+      write(world, "a", "moved");
+      world.cluster.labelNode("a", { disk: null });
+      world.cluster.labelNode("b", { disk: "fast" });
+      await world.settle();
+      await world.until("the data to have come along", () => read(world, "b") === "moved", 0);
+      world.cluster.deleteSet("data");
+      await world.settle();
+    },
+  },
+  {
+    name: "detach waits for the acknowledgement",
+    world: two,
+    async run(world) {
+      bound(world, "claim");
+      world.cluster.labelNode("a", { disk: "fast" });
+      world.cluster.createSet("data", { ...ofClaim("claim"), ...fast });
+      await world.settle();
+      const { people } = world.node;
+      const program = people.use(target("data"));
+      world.cluster.labelNode("a", { disk: null });
+      world.cluster.labelNode("b", { disk: "fast" });
+      await world.sleep(30_000);
+      const attached = () => attachmentViews(world.server).some(({ node, deleting }) => node === "a" && !deleting);
+      await world.until("it to be attached still", attached, 0);
+      people.end(program);
+      await world.settle();
+      world.cluster.deleteSet("data");
+      await world.settle();
+    },
+  },
+  {
+    name: "a shared claim on two nodes",
+    world: two,
+    async run(world) {
+      bound(world, "claim", { singleNode: false });
+      world.cluster.createSet("data", ofClaim("claim"));
+      await world.settle();
+      world.cluster.deleteSet("data");
+      await world.settle();
+    },
+  },
+];
+
+export function write(world: World, node: string, content: string): void {
+  world.nodes.get(node)?.people.write(`${target("data")}/canary`, content, "consumer");
+}
+
+export function read(world: World, node: string): string | undefined {
+  return world.nodes.get(node)?.people.read(`${target("data")}/canary`);
+}
+
+/** The VolumeAttachments that are there, by name. */
+export function attachments(world: World): string[] {
+  return world.server.list(resource.volumeAttachments).map(({ metadata }) => metadata.name);
+}
