@@ -182,7 +182,9 @@ describe("loop-xfs", () => {
   it("records no secret, but that there was one", async () => {
     const volumeId = await create("f", raw());
     const secrets = new Map([["password", "canary"]]);
-    await codeOf(csi.call("nodeStageVolume", { volumeId, volumeCapability: raw(), stagingTargetPath, secrets }));
+    const volumeContext = new Map([["csi.storage.k8s.io/serviceAccount.tokens", "canary"]]);
+    const request = { volumeId, volumeCapability: raw(), stagingTargetPath, secrets, volumeContext };
+    await codeOf(csi.call("nodeStageVolume", request));
     const text = JSON.stringify(readRecord(storage.record));
     expect(text).to.include('"secrets":["password"]').and.not.include("canary");
   });

@@ -66,8 +66,9 @@ export function hostPath(nodeID: string, program: string, stateDir: string, atta
 }
 
 /** The mock driver of csi-test. @param hooks file with JavaScript hooks, by which it fails as a test wants */
-export function mockDriver(nodeID: string, program: string, hooks?: string): DriverProgram {
+export function mockDriver(program: string, hooks?: string): DriverProgram {
   const name = "io.kubernetes.storage.mock";
+  const nodeID = name; // on every node
   const flags = ["-permissive-target-path", ...(hooks === undefined ? [] : ["-hooks-file", hooks])];
   // It takes its socket from the environment.
   return { name, nodeID, command: (socket) => ["env", `CSI_ENDPOINT=${socket}`, program, "-name", name, ...flags] };

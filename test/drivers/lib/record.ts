@@ -37,8 +37,13 @@ export function readRecord(path: string): RecordLine[] {
   return lines.map((line) => JSON.parse(line) as RecordLine);
 }
 
-/** Maps as objects; of secrets the names alone. */
+/** The part of a volume's context that holds tokens of service accounts. */
+const tokens = "csi.storage.k8s.io/serviceAccount.tokens";
+
+/** Maps as objects; of secrets the names alone, and of tokens that there were some. */
 function plain(key: string, value: unknown): unknown {
   if (!(value instanceof Map)) return value;
-  return key === "secrets" ? [...value.keys()].sort() : Object.fromEntries(value);
+  if (key === "secrets") return [...value.keys()].sort();
+  const shown = Object.fromEntries(value);
+  return value.has(tokens) ? { ...shown, [tokens]: "given" } : shown;
 }
