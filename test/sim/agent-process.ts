@@ -81,6 +81,7 @@ export class AgentProcess {
       },
       onFormat: (disk) => invariants.mounts.formatted(disk),
       onCutOff: () => this.#parts.sightings.add("mkfs", "cut off"),
+      onJournal: (text) => invariants.secrets.check("the journal", () => text),
       volumeAt: (path, identity) => journal.recordOf(this.#machine, path, identity)?.name,
       losesWake: () => this.#parts.losesWake(),
       schedule: (ms, action) => void scheduler.after(ms, action),
@@ -145,6 +146,19 @@ export class AgentProcess {
 
   /** The machine starts again, and the agent with it. */
   reboot(): void {
+    this.#boot(true);
+  }
+
+  /** The machine is without power, and nobody there does anything, until powerOn(). Its Node object stays as it is. */
+  powerOff(): void {
+    this.stop();
+    this.#machine.boot();
+    for (const driver of this.#drivers) driver.rebooted();
+    this.#parts.trace.add(this.#machine.name, "loses its power");
+  }
+
+  powerOn(): void {
+    this.#wanted = true;
     this.#boot(true);
   }
 

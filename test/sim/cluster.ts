@@ -10,10 +10,7 @@ import type {
 } from "../../src/api/types.gen.ts";
 import { mergeDiff } from "../../src/kube/merge-diff.ts";
 import { laterVersion } from "./api/admission.ts";
-import { Refusal } from "./api/refusal.ts";
 import type { SimApiServer } from "./api/sim-api-server.ts";
-import { nodeIDOf } from "./csi/serve.ts";
-import type { DriverKind, StoredVolume } from "./csi/storage.ts";
 import { secretText } from "./invariants/secret-rules.ts";
 
 /** An intent as a story tells it; what is left out is what a set would write. */
@@ -50,54 +47,10 @@ export class Cluster {
     this.#server.patch(resource.nodes, name, { metadata: { labels } });
   }
 
-  csiDriver({ name, attach }: DriverKind): void {
-    this.#server.create(resource.csiDrivers, { metadata: { name }, spec: { attachRequired: attach } });
-  }
-
-  /** What kubelet writes of the drivers that have registered with it. */
-  csiNode(name: string, drivers: readonly DriverKind[]): void {
-    const entries = drivers.map((driver) => ({ name: driver.name, nodeID: nodeIDOf(name), topologyKeys: null }));
-    this.#server.create(resource.csiNodes, { metadata: { name }, spec: { drivers: entries } });
-  }
-
-  /** A PersistentVolume and a claim, bound to each other. */
-  boundClaim(name: string, { handle, driver, singleNode }: StoredVolume): void {
-    const accessModes = [singleNode ? "ReadWriteOnce" : "ReadWriteMany"];
-    const capacity = { storage: "1Gi" };
-    const volumeName = `pv-${name}`;
-    const spec = { accessModes, volumeMode: "Filesystem", resources: { requests: capacity }, volumeName };
-    const claim = this.#server.create(resource.claims, { metadata: { name, namespace }, spec });
-    const status = { phase: "Bound", accessModes, capacity };
-    this.#server.patch(resource.claims, name, { status }, { namespace, subresource: "status" });
-    const claimRef = { namespace, name, uid: claim.metadata.uid };
-    const csi = { driver: driver.name, volumeHandle: handle, fsType: "xfs" };
-    const persistentVolume = { accessModes, volumeMode: "Filesystem", capacity, claimRef, csi };
-    this.#server.create(resource.persistentVolumes, { metadata: { name: volumeName }, spec: persistentVolume });
-  }
-
-  /** config/policy is applied: of what it says the server does its part itself. */
-  claimPolicies(): void {
-    for (const kind of [resource.policies, resource.policyBindings]) {
-      this.#server.create(kind, { metadata: { name: "nodevolume-claim-marks" } });
-    }
-  }
-
-  /** A pod that uses a claim; scheduled, or to be. @returns whether it was admitted */
-  createPod(name: string, claimName: string, nodeName: string): boolean {
-    const volumes = [{ name: "data", persistentVolumeClaim: { claimName } }];
-    try {
-      this.#server.create(resource.pods, { metadata: { name, namespace }, spec: { nodeName, volumes } });
-      return true;
-    } catch (error) {
-      if (error instanceof Refusal) return false;
-      throw error;
-    }
-  }
-
-  deletePod(name: string): void {
-    if (this.#server.get(resource.pods, name, namespace) !== undefined) {
-      this.#server.delete(resource.pods, name, namespace);
-    }
+  /** Somebody says that a Node holds nothing any more, or takes that back. */
+  outOfService(node: string, is: boolean): void {
+    const taint = { key: "node.kubernetes.io/out-of-service", value: "nodeshutdown", effect: "NoExecute" };
+    this.#server.patch(resource.nodes, node, { spec: { taints: is ? [taint] : null } });
   }
 
   /** Names of the Nodes with all of these labels. */

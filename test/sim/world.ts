@@ -120,7 +120,7 @@ export class World {
       { length: controllers },
       (_, i) => new ControllerProcess(`controller-${i}`, this.#parts),
     );
-    this.csi.begin(this.#parts, this.cluster);
+    this.csi.begin(this.#parts);
     for (const name of nodes) this.addNode(name, {}, place);
     for (const controller of this.controllers) controller.start();
     weather?.begin({

@@ -1,6 +1,5 @@
 import { type Resource, resource } from "../../../src/api/names.ts";
 import type { Change } from "../api/collection.ts";
-import type { Cluster } from "../cluster.ts";
 import type { SimNode } from "../sim-node.ts";
 import type { WorldOptions } from "../world-options.ts";
 import type { WorldParts } from "../world-parts.ts";
@@ -8,6 +7,7 @@ import { SimAttacher } from "./sim-attacher.ts";
 import type { SimDriver } from "./sim-driver.ts";
 import { SimKubeControllerManager } from "./sim-kube-controller-manager.ts";
 import { type DriverKind, Storage, type StoredVolume } from "./storage.ts";
+import { StorageCluster } from "./storage-cluster.ts";
 
 /** How long a driver takes to be there after its machine has started again. */
 const startMs = { low: 1_000, high: 30_000 } as const;
@@ -23,7 +23,7 @@ export class CSIWorld {
   readonly #nodes: ReadonlyMap<string, SimNode>;
   readonly #options: CSIOptions;
   #parts: WorldParts | undefined;
-  #cluster: Cluster | undefined;
+  #cluster: StorageCluster | undefined;
 
   constructor(options: CSIOptions, nodes: ReadonlyMap<string, SimNode>) {
     this.kinds = options.drivers ?? [];
@@ -31,8 +31,9 @@ export class CSIWorld {
     this.#nodes = nodes;
   }
 
-  begin(parts: WorldParts, cluster: Cluster): void {
+  begin(parts: WorldParts): void {
     this.#parts = parts;
+    const cluster = new StorageCluster(parts.server);
     this.#cluster = cluster;
     if (this.kinds.length > 0) cluster.claimPolicies();
     for (const kind of this.kinds) cluster.csiDriver(kind);
@@ -42,6 +43,12 @@ export class CSIWorld {
     if (this.#options.kubeControllerManager) {
       this.kubeControllerManager = new SimKubeControllerManager(parts, this.#nodes);
     }
+  }
+
+  /** What people write of storage. */
+  get cluster(): StorageCluster {
+    if (this.#cluster === undefined) throw new Error("the world has not begun");
+    return this.#cluster;
   }
 
   /** A volume of the world's first driver. */

@@ -45,8 +45,6 @@ export interface NodeSideRules {
 export class NodeSide {
   readonly #deps: NodeSideDeps;
   readonly #filesystems = new Map<string, Superblock>();
-  /** The size that the file system of a volume has on this node. */
-  readonly sizes = new Map<string, number>();
 
   constructor(deps: NodeSideDeps) {
     this.#deps = deps;
@@ -117,7 +115,8 @@ export class NodeSide {
     if (Number(capacityRange?.requiredBytes) > volume.capacityBytes) {
       throw new RPCFailure("OUT_OF_RANGE", "the storage system has not grown it");
     }
-    this.sizes.set(volumeId, volume.capacityBytes);
+    const disk = this.filesystem(volumeId)?.disk;
+    if (disk !== undefined) disk.filesystemBytes = volume.capacityBytes;
     return String(volume.capacityBytes);
   }
 

@@ -62,6 +62,8 @@ export class Storage {
   filesystemOn(kernel: Kernel, volume: StoredVolume): Superblock {
     const disk = new Disk(`/dev/loop${this.#devices}`, `7:${this.#devices++}`);
     format(disk, "xfs");
+    disk.sizeBytes = volume.capacityBytes;
+    disk.filesystemBytes = volume.filesystem?.disk?.filesystemBytes ?? volume.capacityBytes;
     const root = kernel.diskRoot(disk);
     for (const { name, kind, mode, content, maker } of volume.filesystem?.root.children.values() ?? []) {
       kernel.as(maker, () => makeIn(kernel, root, name, kind, mode)).content = content;

@@ -20,6 +20,8 @@ export interface HostDeps {
   onFormat(disk: Disk): void;
   /** Told of an mkfs that was killed in the middle. */
   onCutOff?(disk: Disk): void;
+  /** Told of what is written to the journal. */
+  onJournal?(text: string): void;
   /** The volume that a staging path or target belongs to by the journal; of several the one that shows `identity`. */
   volumeAt(path: string, identity?: MountIdentity): string | undefined;
   /** Asked for each event that the kernel tells of: whether it gets lost. */

@@ -18,7 +18,8 @@ export class SimJournalFile implements JournalFile {
   }
 
   append(text: string): Promise<void> {
-    const { machine, incarnation } = this.#deps;
+    const { machine, incarnation, onJournal } = this.#deps;
+    onJournal?.(text);
     const write = (part: string) => {
       machine.journal.text = `${machine.journal.text ?? ""}${part}`;
     };
@@ -29,7 +30,8 @@ export class SimJournalFile implements JournalFile {
   }
 
   replace(text: string): Promise<void> {
-    const { machine, incarnation } = this.#deps;
+    const { machine, incarnation, onJournal } = this.#deps;
+    onJournal?.(text);
     const replaced = incarnation.effect("journal replace", latency.sync, () => {
       machine.journal.text = text;
       machine.journal.begun = true;

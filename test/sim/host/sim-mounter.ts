@@ -53,7 +53,10 @@ export class SimMounter implements Mounter {
 
   /** What is simulated has no size. */
   sizeOf = (source: SourcePath): Promise<number> =>
-    this.#call({ what: `size of ${source.path}`, path: source.path, changes: false }, () => 0);
+    this.#call({ what: `size of ${source.path}`, path: source.path, hangs: true, changes: false }, () => {
+      const { mount } = existing(this.#deps.namespace, joined(source));
+      return mount.superblock.disk?.filesystemBytes ?? 0;
+    });
 
   makeSource = (source: SourcePath, kind: "directory" | "file", mode: number): Promise<void> =>
     this.#call({ what: `make source ${source.path}`, path: source.path, hangs: this.#sourceHangs(source) }, () => {

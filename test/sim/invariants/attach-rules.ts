@@ -30,6 +30,8 @@ export class AttachRules implements NodeSideRules {
   readonly #deps: AttachRulesDeps;
   /** VolumeAttachments of others that came while one of ours was there: nobody of ours has let them. */
   readonly #slippedIn = new Set<string>();
+  /** What somebody else wants detached, whatever is mounted, by node and handle: until it is attached anew. */
+  readonly #byOthers = new Set<string>();
 
   constructor(deps: AttachRulesDeps) {
     this.#deps = deps;
@@ -64,7 +66,7 @@ export class AttachRules implements NodeSideRules {
 
   /** The driver's controller side is about to take the volume away from a node (ControllerUnpublishVolume). */
   detaching(handle: string, node: string): void {
-    if (!this.#mayHold(handle, node)) return;
+    if (!this.#mayHold(handle, node) || this.#byOthers.has(`${node} ${handle}`)) return;
     this.#deps.report(`${handle} is detached from ${node}, which may have it mounted`);
   }
 
@@ -76,6 +78,8 @@ export class AttachRules implements NodeSideRules {
       const ours = this.#attachmentsOf(handle).some((one) => one.name.startsWith("nvi-"));
       if (ours) this.#slippedIn.add(uid);
     }
+    if (type === "ADDED") this.#byOthers.delete(`${node} ${handle}`);
+    if (actor === "person" && now.deleting) this.#byOthers.add(`${node} ${handle}`);
     if (!actor.startsWith("controller-")) return;
     const { report } = this.#deps;
     if (!name.startsWith("nvi-")) report(`${actor} wrote to ${name}, which is not ours`);

@@ -45,7 +45,7 @@ export function unmet(world: World, expected: Expected): string[] {
   const { kept = [], mayBeKept = [] } = expected;
   const lenient = { ...expected, kept: [], mayBeKept: [...kept, ...mayBeKept, ...world.deletedOverReboot] };
   return nodes.flatMap((node) => [
-    ...volumesLeft(world, node, intents),
+    ...volumesLeft(world, node, intents, world.uprooted ? lenient : expected),
     ...leftOvers(world, node, intents, world.uprooted ? lenient : expected),
     ...openSteps(world, node, intents, Object.keys(blocked)),
   ]);

@@ -5,6 +5,7 @@ import { layout } from "../machine.ts";
 import type { SimNode } from "../sim-node.ts";
 import type { World } from "../world.ts";
 import { attachmentViews } from "./attachment-view.ts";
+import type { Expected } from "./convergence.ts";
 
 /** What of attachments and claims is not as the granted intents say; without any, nothing of ours is left. */
 export function unmetAttachments(world: World, intents: readonly NodeVolumeIntent[]): string[] {
@@ -51,22 +52,30 @@ function unmetClaims({ server, cluster }: World): string[] {
 
 /** Mounts and directories of drivers on a node, of volumes that nobody is granted there. */
 export function volumesLeft(
-  { csi }: World,
+  { csi, server }: World,
   { machine, drivers }: SimNode,
   intents: readonly NodeVolumeIntent[],
+  { kept = [], mayBeKept = [] }: Expected,
 ): string[] {
   if (drivers.size === 0) return [];
   const own = intents.filter(({ spec }) => spec.nodeName === machine.name);
   const granted = new Set(own.flatMap(({ spec }) => spec.grant?.csi?.volumeHandle ?? []));
-  const held = [...csi.storage.volumes.values()].filter(({ handle, driver }) => {
-    return !granted.has(handle) && drivers.get(driver.name)?.mayHold(handle) === true;
-  });
+  const others = attachmentViews(server).filter(({ name, node }) => name.startsWith("csi-") && node === machine.name);
+  const known = (handle: string) => granted.has(handle) || others.some((one) => one.handle === handle);
+  const held = [...csi.storage.volumes.values()].filter(
+    ({ handle, driver }) => !known(handle) && drivers.get(driver.name)?.mayHold(handle) === true,
+  );
   const directory = walk(rootOf(machine.kernel.host), layout.csiDir, "follow")?.dentry;
   const directories = directory?.children.size ?? 0;
-  const mounts = [...machine.kernel.host.mounts].filter(({ maker }) => maker === "driver");
+  const mayBeLeft = kept.length + mayBeKept.length; // a record of theirs keeps its directories
+  const mounts = [...machine.kernel.host.mounts].filter(
+    (mount) => mount.maker === "driver" && pointOf(mount)?.startsWith(layout.csiDir),
+  );
   return [
     ...held.map(({ handle }) => `${machine.name}: ${handle} is left set up`),
-    ...(directories > granted.size ? [`${machine.name}: ${directories} directories for ${granted.size} volumes`] : []),
+    ...(directories > granted.size + mayBeLeft
+      ? [`${machine.name}: ${directories} directories for ${granted.size} volumes`]
+      : []),
     ...(granted.size === 0 ? mounts.map((mount) => `${machine.name}: ${pointOf(mount)} is left mounted`) : []),
   ];
 }

@@ -5,7 +5,9 @@ export class Disk {
   readonly name: string;
   /** `major:minor`, which another boot may give anew. */
   number: string;
-  readonly sizeBytes = 1 << 30;
+  sizeBytes = 2 ** 30;
+  /** Of the file system that is on it, which may be smaller. */
+  filesystemBytes = 2 ** 30;
   /** The file system that is on it, with its files. */
   filesystem: Superblock | undefined;
   /** Bytes that are no file system. */

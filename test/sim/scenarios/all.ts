@@ -1,5 +1,6 @@
 import { attach } from "./attach.ts";
 import { change } from "./change.ts";
+import { claims } from "./claims.ts";
 import { csi } from "./csi.ts";
 import { devices } from "./devices.ts";
 import { drift } from "./drift.ts";
@@ -26,6 +27,7 @@ export const scenarios: readonly Scenario[] = [
   ...sets,
   ...csi,
   ...attach,
+  ...claims,
 ];
 
 /** Stories that the seed tells. */

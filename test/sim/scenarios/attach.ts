@@ -28,7 +28,7 @@ export function ofClaim(claimName: string) {
 }
 
 export function bound(world: World, name: string, options: { readonly singleNode?: boolean } = {}): void {
-  world.cluster.boundClaim(name, world.csi.volume(`vol-${name}`, options));
+  world.csi.cluster.boundClaim(name, world.csi.volume(`vol-${name}`, options));
 }
 
 /** The real controller attaches, grants and detaches. */

@@ -1,4 +1,7 @@
 import type { DriverKind } from "../csi/storage.ts";
+import { secretText } from "../invariants/secret-rules.ts";
+import { pointOf } from "../kernel/lookup.ts";
+import type { World } from "../world.ts";
 import { type Scenario, target } from "./scenario.ts";
 
 /** A driver without attachments: the agent alone decides. */
@@ -19,8 +22,10 @@ export const csi: readonly Scenario[] = [
     world: one,
     async run(world) {
       world.csi.volume("vol-1");
-      const source = { csi: { driver: local.name, volumeHandle: "vol-1" } };
-      const volume = world.cluster.createIntent("csi", { source, mounts: [target("one"), target("two")] });
+      const volume = world.cluster.createIntent("csi", {
+        source: source("vol-1"),
+        mounts: [target("one"), target("two")],
+      });
       await world.settle();
       world.mark(volume);
       world.cluster.change(volume, { mounts: [target("one")] });
@@ -29,4 +34,114 @@ export const csi: readonly Scenario[] = [
       await world.settle();
     },
   },
+  {
+    name: "a CSI driver that comes late",
+    world: one,
+    async run(world) {
+      world.csi.volume("vol-1");
+      for (const driver of world.csi.drivers) driver.stop(true);
+      const volume = world.cluster.createIntent("csi", { source: source("vol-1"), mounts: [target("late")] });
+      await world.sleep(10_000);
+      for (const driver of world.csi.drivers) driver.start();
+      await world.settle();
+      for (const driver of world.csi.drivers) driver.stop(true);
+      world.cluster.deleteIntent(volume);
+      await world.sleep(10_000);
+      for (const driver of world.csi.drivers) driver.start();
+      await world.settle();
+    },
+  },
+  {
+    name: "a CSI driver hangs, and delays no other",
+    world: { nodes: ["a"], drivers: [local, { ...local, name: "other.csi.sim" }] },
+    async run(world) {
+      const [hung, other] = world.csi.kinds;
+      if (hung === undefined || other === undefined) throw new Error("a driver is missing");
+      world.csi.volume("vol-1", { driver: hung });
+      world.csi.volume("vol-2", { driver: other });
+      world.node.drivers.get(hung.name)?.hang();
+      const first = world.cluster.createIntent("hung", { source: source("vol-1"), mounts: [target("hung")] });
+      const csi = { driver: other.name, volumeHandle: "vol-2" };
+      const second = world.cluster.createIntent("free", { source: { csi }, mounts: [target("free")] });
+      await world.until("the other volume to be mounted", () => world.cluster.reason(second) === "Mounted");
+      await world.sleep(150_000);
+      world.cluster.deleteIntent(first);
+      await world.sleep(5_000);
+      world.node.drivers.get(hung.name)?.letGo();
+      await world.settle();
+    },
+  },
+  {
+    name: "what a CSI driver has mounted is unmounted behind the back",
+    world: one,
+    async run(world) {
+      world.csi.volume("vol-1");
+      const volume = world.cluster.createIntent("csi", { source: source("vol-1"), mounts: [target("drift")] });
+      await world.settle();
+      world.mark(volume);
+      for (const what of ["/mounts/", "/staging"]) {
+        const found = driversMounts(world).find((point) => point.includes(what));
+        if (found !== undefined) world.node.people.unmount(found);
+        await world.settle();
+      }
+      world.node.people.unmount(target("drift"));
+      await world.settle();
+      world.cluster.deleteIntent(volume);
+      await world.settle();
+    },
+  },
+  {
+    name: "a CSI volume with secrets, which the driver repeats",
+    world: { nodes: ["a"], drivers: [{ ...local, password: `${secretText}1` }] },
+    async run(world) {
+      world.csi.volume("vol-1");
+      world.cluster.secret("login", "0");
+      const login = { namespace: "default", name: "login" };
+      const csi = { ...source("vol-1").csi, nodeStageSecretRef: login, nodePublishSecretRef: login };
+      const volume = world.cluster.createIntent("csi", { source: { csi }, mounts: [target("secret")] });
+      const refused = () => world.cluster.reason(volume) === "DriverFailed";
+      await world.until("the driver to refuse the password", refused);
+      world.cluster.secret("login", "1");
+      await world.settle();
+      world.cluster.deleteIntent(volume);
+      await world.settle();
+      await world.until("no secret to be told", () => !`${world.trace}`.includes(secretText), 0);
+    },
+  },
+  {
+    name: "a CSI driver that stages nothing",
+    world: { nodes: ["a"], drivers: [{ ...local, stageUnstage: false }] },
+    async run(world) {
+      world.csi.volume("vol-1");
+      const volume = world.cluster.createIntent("csi", { source: source("vol-1"), mounts: [target("plain")] });
+      await world.settle();
+      world.cluster.change(volume, { mounts: [{ path: target("plain"), readOnly: true }] });
+      await world.settle();
+      world.cluster.deleteIntent(volume);
+      await world.settle();
+    },
+  },
+  {
+    name: "the node reboots with a CSI volume",
+    world: one,
+    async run(world) {
+      world.csi.volume("vol-1");
+      const volume = world.cluster.createIntent("csi", { source: source("vol-1"), mounts: [target("reboot")] });
+      await world.settle();
+      world.mark(volume);
+      world.node.agent.reboot();
+      await world.settle();
+      world.cluster.deleteIntent(volume);
+      await world.settle();
+    },
+  },
 ];
+
+function source(volumeHandle: string) {
+  return { csi: { driver: local.name, volumeHandle } };
+}
+
+function driversMounts({ node: { machine } }: World): string[] {
+  const mounts = [...machine.kernel.host.mounts].filter(({ maker }) => maker === "driver");
+  return mounts.map((mount) => pointOf(mount) ?? "");
+}
