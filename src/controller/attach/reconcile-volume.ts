@@ -56,15 +56,22 @@ export async function reconcileVolume(deps: ReconcileVolumeDeps, id: VolumeID): 
   for (const attachment of plan.detach) await detachDangling(deps, id, attachment);
   const waiting = await hold(deps, facts, plan, objects);
   let againInMs = waiting?.againInMs;
+  const errors: unknown[] = [];
   for (const decision of plan.decisions) {
     const begins = decision.step !== undefined && decision.step.do !== "release" && !holds(decision.member);
     const held = begins ? waiting?.word : undefined;
-    const outcome: Outcome = held === undefined ? await carryOut(deps, id, decision) : { word: held };
-    againInMs = sooner(againInMs, outcome.againInMs);
-    if (outcome.changed) continue;
-    againInMs = sooner(againInMs, await deps.speaker.say(decision.member.intent, outcome.word));
+    try {
+      const outcome: Outcome = held === undefined ? await carryOut(deps, id, decision) : { word: held };
+      againInMs = sooner(againInMs, outcome.againInMs);
+      if (outcome.changed) continue;
+      againInMs = sooner(againInMs, await deps.speaker.say(decision.member.intent, outcome.word));
+    } catch (error) {
+      // What cannot be written for one node does not hold up the others.
+      errors.push(error);
+    }
   }
   await grow(deps, facts);
+  if (errors.length > 0) throw errors[0];
   return Number.isFinite(againInMs) ? againInMs : undefined;
 }
 

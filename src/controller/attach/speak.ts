@@ -1,6 +1,7 @@
 import { timestamp } from "../../api/conditions.ts";
 import { resource } from "../../api/names.ts";
 import type { Reason } from "../../api/reasons.ts";
+import { isConflict } from "../../kube/api-error.ts";
 import type { KubeClient } from "../../kube/client.ts";
 import type { Clock, Logger } from "../../ports.ts";
 import type { Intent } from "../projections.ts";
@@ -25,6 +26,7 @@ export interface SpeakerDeps {
 /** What usually ends by itself at once is said only when it has lasted: each word costs the server a write. */
 const passing: ReadonlySet<Reason> = new Set(["WaitingForAttach", "Detaching"]);
 const passingMs = 1_000;
+const againMs = 100;
 
 export function createSpeaker({ client, clock, log, upsertIntent }: SpeakerDeps): Speaker {
   /** By name of the intent, since when a passing reason is to be said. */
@@ -46,7 +48,13 @@ export function createSpeaker({ client, clock, log, upsertIntent }: SpeakerDeps)
       const attachment = word?.on?.kind === "VolumeAttachment" ? word.on.name : undefined;
       const patch = attachPatch(intent.status.attach, word, attachment, timestamp(clock.now()));
       if (patch === undefined) return undefined;
-      upsertIntent(await client.mergePatchStatus(resource.intents, refOf(intent), patch));
+      try {
+        upsertIntent(await client.mergePatchStatus(resource.intents, refOf(intent), patch));
+      } catch (error) {
+        // The agent has written at the same moment; its version arrives, and is looked at.
+        if (isConflict(error)) return againMs;
+        throw error;
+      }
       log.info("attach state changed", { intent: intent.metadata.name, reason: word?.reason ?? "none" });
       return undefined;
     },

@@ -1,0 +1,80 @@
+import { expect } from "chai";
+import { projectClaim, projectPersistentVolume } from "../../../../src/controller/attach/objects.ts";
+import { capacityPatch, claimGrowthPatch } from "../../../../src/controller/claims/expansion.ts";
+import type { Intent } from "../../../../src/controller/projections.ts";
+
+const gi = 2 ** 30;
+const now = "2026-01-01T00:00:00Z";
+
+function growth(status: object, users: object[]): object | undefined {
+  const claim = projectClaim({ metadata: { name: "c", namespace: "n" }, spec: {}, status });
+  const volume = projectPersistentVolume({ metadata: { name: "pv" }, spec: { capacity: { storage: "2Gi" } } });
+  if (claim === undefined || volume === undefined) throw new Error("no claim");
+  const intents = users.map(
+    (said) => ({ metadata: { name: "i" }, spec: { nodeName: "n0" }, status: said }) as unknown as Intent,
+  );
+  return claimGrowthPatch(claim, volume, intents, now);
+}
+
+const pending = {
+  capacity: { storage: "1Gi" },
+  conditions: [
+    { type: "FileSystemResizePending", status: "True" },
+    { type: "Unused", status: "True" },
+  ],
+  allocatedResourceStatuses: { storage: "NodeResizePending" },
+};
+const reached = { capacityBytes: String(2 * gi) };
+const infeasible = { expansion: { capacityBytes: String(2 * gi), reason: "ExpansionInfeasible", message: "no" } };
+
+describe("the growth of a claim", () => {
+  it("is done when every node has reached the size", () => {
+    expect(growth(pending, [reached, reached])).to.deep.equal({
+      capacity: { storage: "2Gi" },
+      conditions: [{ type: "Unused", status: "True" }],
+      allocatedResourceStatuses: null,
+    });
+  });
+  it("leaves what is said of other resources", () => {
+    const allocatedResourceStatuses = { storage: "NodeResizePending", other: "X" };
+    const patch = growth({ ...pending, allocatedResourceStatuses }, [reached]);
+    expect(patch).to.deep.include({ allocatedResourceStatuses: { storage: null } });
+  });
+  const nothing: readonly [string, object, object[]][] = [
+    ["while one node has not", pending, [reached, { capacityBytes: String(gi) }]],
+    ["while one node says nothing", pending, [{}]],
+    ["while nobody has the volume: kubelet's turn", pending, []],
+    ["when the claim says so already", { capacity: { storage: "2Gi" } }, [reached]],
+    [
+      "when it was said to be infeasible",
+      { ...pending, allocatedResourceStatuses: { storage: "NodeResizeInfeasible" } },
+      [infeasible],
+    ],
+  ];
+  for (const [title, status, users] of nothing) {
+    it(`nothing ${title}`, () => expect(growth(status, users)).to.equal(undefined));
+  }
+  it("says that a node cannot", () => {
+    const error = { type: "NodeResizeError", status: "True", lastTransitionTime: now, message: "node n0: no" };
+    expect(growth(pending, [infeasible])).to.deep.equal({
+      conditions: [...pending.conditions, error],
+      allocatedResourceStatuses: { storage: "NodeResizeInfeasible" },
+    });
+  });
+});
+
+describe("the size that a node is told", () => {
+  const told = (capacityBytes: string | undefined, wanted: string | undefined, grant: object | undefined = {}) =>
+    capacityPatch({ metadata: { name: "i" }, spec: { capacityBytes, grant } } as unknown as Intent, wanted);
+
+  it("grows and never shrinks, by numbers beyond what a float holds", () => {
+    expect(told("9007199254740992", "9007199254740993")).to.deep.equal({ spec: { capacityBytes: "9007199254740993" } });
+    expect(told(undefined, "1")).to.deep.equal({ spec: { capacityBytes: "1" } });
+    expect(told("2", "1")).to.equal(undefined);
+    expect(told("2", "2")).to.equal(undefined);
+    expect(told("2", undefined)).to.equal(undefined);
+  });
+  it("is told with the grant", () => {
+    expect(capacityPatch({ metadata: { name: "i" }, spec: {} } as unknown as Intent, "1")).to.equal(undefined);
+  });
+});
