@@ -12,6 +12,7 @@ import * as targets from "./actions/targets.ts";
 import { expand } from "./csi/expand.ts";
 import { recover } from "./csi/recover.ts";
 import type { Desired, DesiredVolume } from "./desired-volume.ts";
+import type { SlowCall } from "./hanging.ts";
 import type { Journal } from "./journal.ts";
 import { isRemoval, type Operation } from "./operations.ts";
 import type { Observed, PlanSettings } from "./plan-input.ts";
@@ -24,6 +25,8 @@ const defaultDeadlineMs = 120_000;
  * one that is killed has to begin again.
  */
 const formatDeadlineMs = 30 * 60_000;
+/** When it is said that a driver has not answered yet, in milliseconds: as of a child (src/host/linux/child-slots.ts). */
+const slowCallMs = 3_000;
 
 export interface ExecutorDeps {
   readonly system: System;
@@ -47,6 +50,7 @@ export class Executor {
   readonly #deps: ExecutorDeps;
   readonly #observers = new Map<string, ChildProcessID>();
   readonly #slow = new Map<string, SlowChild>();
+  readonly #slowCalls = new Map<string, SlowCall>();
   readonly #busy = new Map<string, string>();
 
   constructor(deps: ExecutorDeps) {
@@ -70,6 +74,7 @@ export class Executor {
     } finally {
       for (const [directory, volume] of this.#busy) if (volume === operation.volume) this.#busy.delete(directory);
       this.#slow.delete(operation.volume);
+      this.#slowCalls.delete(operation.volume);
     }
   }
 
@@ -123,6 +128,11 @@ export class Executor {
       this.#deps.onSlow?.();
     };
     const deadlineMs = this.#deps.deadlineMs ?? defaultDeadlineMs;
+    const waitsFor = (driver: string, method: string) =>
+      system.timers.after(slowCallMs, () => {
+        this.#slowCalls.set(volume, { driver, method });
+        this.#deps.onSlow?.();
+      });
     const context: ActionContext = {
       desired,
       journal,
@@ -137,6 +147,7 @@ export class Executor {
         drivers,
         secret,
         now: () => ({ epoch: journal.epoch, ms: system.clock.monotonic() }),
+        waitsFor,
         busy: this.#busy,
         deadlineMs,
       },
@@ -164,6 +175,11 @@ export class Executor {
   /** Children that run and take long, by volume. */
   get slow(): ReadonlyMap<string, SlowChild> {
     return this.#slow;
+  }
+
+  /** Calls of CSI drivers that take long, by volume. */
+  get slowCalls(): ReadonlyMap<string, SlowCall> {
+    return this.#slowCalls;
   }
 
   /** The child of a look has ended. */

@@ -15,6 +15,12 @@ export interface Hanging {
   readonly waitsFor?: RemoteMount;
 }
 
+/** A call of a CSI driver that takes long. */
+export interface SlowCall {
+  readonly driver: string;
+  readonly method: string;
+}
+
 /** PURE. What a volume waits for whose child does not end; undefined if it has none. */
 export function hangingProblem(
   name: string,
@@ -23,6 +29,10 @@ export function hangingProblem(
 ): Problem | undefined {
   const child = hanging?.get(name);
   if (child === undefined) return undefined;
+  if ("driver" in child) {
+    const message = `the CSI driver ${child.driver} has not answered ${child.method} yet: see the log of its node plugin`;
+    return { reason: "NotAnswering", message, on: { kind: "CSIDriver", name: child.driver } };
+  }
   const remote = child.waitsFor ?? firstRemote(pathsOf(desired, record, settings.hostRoot), table);
   const whom = remote === undefined ? "a device or server that does not answer" : describeRemote(remote);
   if (child.abandoned) {

@@ -2,7 +2,7 @@ import { messageOf } from "../errors.ts";
 import type { ChildProcessID, HostPorts } from "../host/ports.ts";
 import type { Logger } from "../ports.ts";
 import type { Executor } from "./execute.ts";
-import type { Hanging } from "./hanging.ts";
+import type { Hanging, SlowCall } from "./hanging.ts";
 import type { Journal } from "./journal.ts";
 import type { OperationKind } from "./operations.ts";
 import { withoutChild } from "./record.ts";
@@ -54,10 +54,10 @@ export class InFlight {
     return all;
   }
 
-  /** Children that take long or were given up, by volume. */
-  hanging(): Map<string, Hanging> {
+  /** Children that take long or were given up, and drivers that take long, by volume. */
+  hanging(): Map<string, Hanging | SlowCall> {
     const { journal, executor } = this.#deps;
-    const hanging = new Map<string, Hanging>();
+    const hanging = new Map<string, Hanging | SlowCall>(executor.slowCalls);
     for (const [name, { pid }] of journal.children) {
       if (!this.#running.has(name)) hanging.set(name, { pid, abandoned: true });
     }

@@ -2,7 +2,7 @@ import { joinPath, type MountIdentity, type MountTable } from "../host/mount-tab
 import type { ObjectRef } from "../plugins/plugin.ts";
 import type { Desired } from "./desired-volume.ts";
 import type { Failure, Slot } from "./failures.ts";
-import type { Hanging } from "./hanging.ts";
+import type { Hanging, SlowCall } from "./hanging.ts";
 import type { OperationKind } from "./operations.ts";
 import type { VolumeRecord } from "./record.ts";
 import type { Problem } from "./view.ts";
@@ -22,8 +22,8 @@ export interface PlanInput {
   readonly nodeTable?: MountTable;
   /** Operations that run, and children of earlier ones that were not seen to end. */
   readonly inFlight: ReadonlyMap<string, OperationKind>;
-  /** Of these, the children that do not answer. */
-  readonly hanging?: ReadonlyMap<string, Hanging>;
+  /** Of these, the children and drivers that do not answer. */
+  readonly hanging?: ReadonlyMap<string, Hanging | SlowCall>;
   readonly failures: ReadonlyMap<Slot, Failure>;
   readonly contents: (ref: ObjectRef) => ContentState;
   /** What sources showed: of volumes that are only observed, and of those whose record was lost. */

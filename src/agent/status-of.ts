@@ -1,6 +1,7 @@
 import { type ConditionInput, cut, mergeConditions, settlingOf, timestamp } from "../api/conditions.ts";
 import type { Reason } from "../api/reasons.ts";
 import type { MountStatus, NodeVolumeIntent, NodeVolumeIntentStatus, Transition } from "../api/types.gen.ts";
+import { attachWait, withAttach } from "./attach-wait.ts";
 import { wantsMore } from "./csi/steps.ts";
 import { isInvalid } from "./desired-volume.ts";
 import { driftOf } from "./drift.ts";
@@ -31,9 +32,11 @@ export function statusOf(intent: NodeVolumeIntent, volume: VolumePlan, context: 
   const previous: Partial<NodeVolumeIntentStatus> =
     intent.metadata.uid === intent.status?.observedUID ? intent.status : {};
   const generation = intent.metadata.generation ?? 0;
-  const standing = standingOf(volume);
+  const attach = intent.status?.attach;
+  const standing = withAttach(standingOf(volume), attach);
   const drift = driftOf(volume);
-  const waiting = waitingOf(volume, previous.waiting, context);
+  const own = waitingOf(volume, previous.waiting, context);
+  const waiting = own && attach ? attachWait(own, standing, attach) : own;
   const { record, mount } = volume.view.stage;
   const wanted = volume.view.targets.filter((target) => target.desired !== undefined);
   const lastError = lastErrorOf(volume, standing, previous);

@@ -4,6 +4,7 @@ import { VolumeError } from "../../errors.ts";
 import { isBeneath } from "../../host/mount-table.ts";
 import type { Effects, HostPorts, TargetPath } from "../../host/ports.ts";
 import type { ObjectContent, ObjectRef } from "../../plugins/plugin.ts";
+import type { Cancel } from "../../ports.ts";
 import type { Moment } from "../csi/calls.ts";
 import type { Desired, DesiredVolume } from "../desired-volume.ts";
 import { isInvalid } from "../desired-volume.ts";
@@ -33,6 +34,8 @@ export interface CSIAccess {
   /** As it is now. @throws VolumeError */
   secret(ref: SecretReference): Promise<Secrets>;
   now(): Moment;
+  /** Says what is waited for, if the answer to a call takes long. @returns to be called when the call has ended */
+  waitsFor(driver: string, method: string): Cancel;
   /** Other volumes of this node of which a step runs, by directory of their driver's volume. Changed in place. */
   readonly busy: Map<string, string>;
   /** Milliseconds after which a call ends without an answer. */

@@ -27,12 +27,14 @@ export function csiStageOf(record: VolumeRecord): StageRecord & { readonly csi: 
 export async function callDriver<T>(
   context: ActionContext,
   before: VolumeRecord,
+  method: string,
   send: (node: NodeService) => Promise<T>,
 ): Promise<T> {
   const { csi, journal } = context;
   const stage = csiStageOf(before);
   const { node } = driverNamed(context, stage.csi.driver);
   await journal.put(withCalls(before, sending(stage.csi.calls)));
+  const answeredAtLast = csi.waitsFor(stage.csi.driver, method);
   try {
     return await send(node);
   } catch (error) {
@@ -41,6 +43,8 @@ export async function callDriver<T>(
     const calls = uncertain ? unanswered() : answered(csiStageOf(record).csi.calls, csi.now());
     await journal.put(withCalls(record, calls));
     throw error;
+  } finally {
+    answeredAtLast();
   }
 }
 

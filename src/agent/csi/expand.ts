@@ -24,7 +24,7 @@ export async function expand(context: ActionContext): Promise<void> {
     const before = await sizeOf(context, volume, path);
     const record = recordOf(context, desired.name);
     const { path: stagingPath, csi } = csiStageOf(record);
-    await callDriver(context, record, (service) =>
+    await callDriver(context, record, "NodeExpandVolume", (service) =>
       service.expand({
         volumeID: volume.volumeHandle,
         volumePath: path,

@@ -39,7 +39,7 @@ export async function publishByDriver(
   const { readOnly } = target.attributes;
   const published: Published = { path: publishPathIn(csi.directory, target.path), readOnly };
   try {
-    await callDriver(context, withTarget(record, { ...target, published }), (service) =>
+    await callDriver(context, withTarget(record, { ...target, published }), "NodePublishVolume", (service) =>
       service.publish({
         volumeID: volume.volumeHandle,
         publishContext: volume.publishContext,

@@ -26,7 +26,9 @@ export async function takeBack(
   const before = recordOf(context, volume);
   const { csi } = csiStageOf(before);
   const seen = await withShown(context, before, (await host.mountTable.read()).at(path));
-  await callDriver(context, seen, (node) => node.unpublish({ volumeID: csi.volumeHandle, targetPath: path }));
+  await callDriver(context, seen, "NodeUnpublishVolume", (node) =>
+    node.unpublish({ volumeID: csi.volumeHandle, targetPath: path }),
+  );
   await journal.put(withAnswer(context, recordOf(context, volume)));
   if ((await host.mountTable.read()).layers(path).length > 0) {
     throw falseReply(csi.driver, "NodeUnpublishVolume", `${path} is mounted still`, path);
@@ -46,7 +48,9 @@ export async function unstageByDriver(context: ActionContext, volume: string): P
   await takeBackStray(context, volume);
   if (csi.needsUnstage) {
     const seen = await withShown(context, before, (await host.mountTable.read()).at(path));
-    await callDriver(context, seen, (node) => node.unstage({ volumeID: csi.volumeHandle, stagingPath: path }));
+    await callDriver(context, seen, "NodeUnstageVolume", (node) =>
+      node.unstage({ volumeID: csi.volumeHandle, stagingPath: path }),
+    );
     await journal.put(withAnswer(context, recordOf(context, volume)));
   }
   const [left] = (await host.mountTable.read()).beneath(csi.directory);

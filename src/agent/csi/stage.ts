@@ -31,7 +31,7 @@ export async function stageByDriver(context: ActionContext, desired: DesiredVolu
     return;
   }
   await makeDirectory(context, path);
-  await callDriver(context, asked, (service) =>
+  await callDriver(context, asked, "NodeStageVolume", (service) =>
     service.stage({
       volumeID: volume.volumeHandle,
       publishContext: volume.publishContext,

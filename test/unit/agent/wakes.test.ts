@@ -197,6 +197,19 @@ describe("Wakes", () => {
     expect([delay(stage("v")), delay(stage("w")) > 0]).to.deep.equal([0, true]);
   });
 
+  it("ends the delay of volumes whose CSI driver came, and of no other failure of theirs", () => {
+    const of = (name: string, driver: string) => {
+      const csi = { driver, volumeHandle: "v" };
+      return wanted({ name, source: { csi }, grant: { id: "g", csi: { ...csi, accessMode: "ReadWriteOnce" } } });
+    };
+    intents = [of("v", "a.example"), of("w", "b.example"), of("x", "a.example")];
+    for (const name of ["v", "w"])
+      failures.failed(stage(name), 1, new VolumeError("DriverNotRegistered", "transient", ""));
+    fail(stage("x"), new VolumeError("OptionsRefused", "final", ""));
+    wakes.driverChanged("a.example");
+    expect(["v", "w", "x"].map((name) => delay(stage(name)) === 0)).to.deep.equal([true, false, false]);
+  });
+
   it("says once in the log, and in numbers, what cannot be heard", () => {
     intents = [intentOf("v", "/srv/x"), intentOf("w", "/srv/y")];
     failures.failed(stage("v"), 1, missing);

@@ -1,0 +1,21 @@
+import { cut } from "../api/conditions.ts";
+import { isReason } from "../api/reasons.ts";
+import type { AttachStatus, Waiting } from "../api/types.gen.ts";
+import type { Standing } from "./standing.ts";
+
+/**
+ * PURE. Where a volume stands that waits to be granted, in the controller's own words: for people, who read one reason. Nothing
+ * is decided by it.
+ */
+export function withAttach(standing: Standing, attach: AttachStatus | undefined): Standing {
+  const { reason, message = "" } = attach ?? {};
+  if (standing.state !== "WaitingForAttach" || reason === undefined || !isReason(reason)) return standing;
+  return { ...standing, reason, message };
+}
+
+/** PURE. The same of what it waits for. */
+export function attachWait(waiting: Waiting, { state, reason, message }: Standing, attach: AttachStatus): Waiting {
+  if (state !== "WaitingForAttach" || waiting.reason === reason) return waiting;
+  const { on, since = waiting.since } = attach;
+  return { ...waiting, reason, message: cut(message, 1024), since, ...(on && { on }) };
+}

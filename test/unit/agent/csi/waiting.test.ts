@@ -1,0 +1,83 @@
+import { expect } from "chai";
+import { statusOf } from "../../../../src/agent/status-of.ts";
+import type { NodeVolumeIntent } from "../../../../src/api/types.gen.ts";
+import { planned, type World, wanted } from "../../../lib/plan-world.ts";
+
+const source = { csi: { driver: "a.example", volumeHandle: "v" } };
+const csi = { ...source.csi, accessMode: "ReadWriteOnce" as const };
+
+/** Status of an intent that is planned for in this world. */
+function status(intent: NodeVolumeIntent, world: Partial<World> = {}) {
+  return statusOf(intent, planned({ intents: [intent], ...world }), { agent: { bootID: "b", epoch: 1 }, now: 0 });
+}
+
+describe("what a CSI volume waits for", () => {
+  const ungranted = (): NodeVolumeIntent => {
+    const intent = wanted({ source, grant: { id: "g", csi } });
+    const { grant: _none, ...spec } = intent.spec;
+    return { ...intent, spec };
+  };
+
+  it("without a grant: to be attached; nothing is planned, and nothing is in use", () => {
+    const { state, waiting, inUse } = status(ungranted());
+    expect([state, waiting?.reason, inUse]).to.deep.equal(["WaitingForAttach", "WaitingForAttach", false]);
+    expect(planned({ intents: [ungranted()] }).operation).to.equal(undefined);
+  });
+
+  it("a grant that does not say which volume it is, is none", () => {
+    const intent = wanted({ source, grant: { id: "g", csi } });
+    const vague = { ...intent, spec: { ...intent.spec, grant: { id: "g" } } };
+    expect(status(vague).state).to.equal("WaitingForAttach");
+  });
+
+  it("shows what the controller says of it, and decides nothing by it", () => {
+    const intent = ungranted();
+    const on = { kind: "NodeVolumeIntent", name: "other.volume", node: "other" };
+    const attach = { reason: "VolumeHeldElsewhere", message: "other has it", on, since: "2026-01-01T00:00:00Z" };
+    const told = { ...intent, status: { ...intent.status, attach } };
+    const shown = status(told);
+    expect(shown.waiting).to.deep.equal(attach);
+    expect(shown.conditions?.find(({ type }) => type === "Ready")?.reason).to.equal("VolumeHeldElsewhere");
+    const granted = { ...wanted({ source, grant: { id: "g", csi } }), status: told.status };
+    expect([status(granted).state, status(granted).waiting]).to.deep.equal(["Staging", undefined]);
+  });
+
+  it("a driver that takes long is named with what it was asked for", () => {
+    const intent = wanted({ source, grant: { id: "g", csi } });
+    const hanging = new Map([["node.volume-1", { driver: "a.example", method: "NodeStageVolume" }]]);
+    const inFlight = new Map([["node.volume-1", "stage" as const]]);
+    const { waiting } = status(intent, { input: { hanging, inFlight } });
+    expect(waiting).to.include({ reason: "NotAnswering" });
+    expect(waiting?.message).to.match(/a\.example has not answered NodeStageVolume/);
+  });
+
+  it("grows: the size that is wanted, and why it is not reached", () => {
+    const intent = wanted({ source, grant: { id: "g", csi }, capacityBytes: "200" });
+    const stage = {
+      kind: "csi" as const,
+      path: "/csi/key/staging",
+      ready: true,
+      options: [],
+      csi: {
+        ...source.csi,
+        directory: "/csi/key",
+        needsUnstage: true,
+        block: false,
+        shown: [],
+        calls: {},
+        capacityBytes: "100",
+      },
+    };
+    const record = {
+      name: "node.volume-1",
+      key: "key",
+      type: "csi",
+      uid: "uid-1",
+      generation: 1,
+      stage,
+      targets: [],
+    } as const;
+    const { capacityBytes, expansion } = status(intent, { records: [record] });
+    expect([capacityBytes, expansion?.capacityBytes]).to.deep.equal(["100", "200"]);
+  });
+});
