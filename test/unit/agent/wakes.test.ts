@@ -198,10 +198,9 @@ describe("Wakes", () => {
   });
 
   it("ends the delay of volumes whose CSI driver came, and of no other failure of theirs", () => {
-    const of = (name: string, driver: string) => {
-      const csi = { driver, volumeHandle: "v" };
-      return wanted({ name, source: { csi }, grant: { id: "g", csi: { ...csi, accessMode: "ReadWriteOnce" } } });
-    };
+    const csi = (driver: string) => ({ driver, volumeHandle: "v", accessMode: "ReadWriteOnce" as const });
+    const of = (name: string, driver: string) =>
+      wanted({ name, source: { csi: csi(driver) }, grant: { id: "g", csi: csi(driver) } });
     intents = [of("v", "a.example"), of("w", "b.example"), of("x", "a.example")];
     for (const name of ["v", "w"])
       failures.failed(stage(name), 1, new VolumeError("DriverNotRegistered", "transient", ""));
