@@ -110,9 +110,18 @@ export class CSIWorld implements AsyncDisposable {
     return this.#ending(await startControllerManager(await this.#place("kube-controller-manager")));
   }
 
+  /** Ends everything, also what comes after something that could not be ended. @throws AggregateError then */
   async [Symbol.asyncDispose](): Promise<void> {
-    for (const end of this.#ends.reverse()) await end();
-    this.storage[Symbol.dispose]();
+    const failures: unknown[] = [];
+    for (const end of [() => this.storage[Symbol.dispose](), ...this.#ends].reverse()) {
+      try {
+        await end();
+      } catch (error) {
+        failures.push(error);
+      }
+    }
+    if (failures.length > 0)
+      throw new AggregateError(failures, `could not be ended: ${failures.map(String).join("; ")}`);
   }
 
   /** Where a program is, which is built if it has to be, and where it has its things. */

@@ -17,8 +17,9 @@ export function isToBeFormatted(storage: Storage, id: string, file: string): boo
 
 export async function format(storage: Storage, id: string, file: string, flags: Flags): Promise<void> {
   storage.setFormatting(id, true);
+  // It ends with the driver: else it could still write when the next driver has made another file system.
   // --unsupported: smaller than 300 MB, which is what tests want.
-  await run(flags.mkfs, ["-q", "-f", "--unsupported", file]);
+  await run("setpriv", ["--pdeathsig", "KILL", flags.mkfs, "-q", "-f", "--unsupported", file]);
   storage.setFormatting(id, false);
 }
 
