@@ -2,6 +2,8 @@ import type { KubeObject, ObjectMeta } from "../../api/meta.ts";
 import type { GrantedCSIVolume, SecretReference } from "../../api/types.gen.ts";
 import type { JsonObject } from "../../kube/json.ts";
 import { arrayIn, recordIn, stringIn } from "../../kube/json.ts";
+import { nodeTerms } from "../claims/node-terms.ts";
+import { translateInTree } from "../claims/translate-in-tree.ts";
 
 /** What the controller keeps of the storage objects that it watches: what it decides by, and nothing else. Pure. */
 
@@ -17,7 +19,7 @@ export interface Claim extends KubeObject {
 }
 
 export interface PersistentVolume extends KubeObject {
-  /** undefined: of no CSI driver. */
+  /** Also of a volume whose plugin a driver has replaced. undefined: of no CSI driver. */
   readonly csi: PersistentVolumeCSI | undefined;
   readonly accessModes: readonly AccessMode[];
   readonly volumeMode: string;
@@ -87,11 +89,11 @@ export function projectPersistentVolume(raw: unknown): PersistentVolume | undefi
   const spec = recordIn(raw, "spec");
   if (metadata === undefined) return undefined;
   const claim = recordIn(spec, "claimRef");
-  const required = recordIn(recordIn(spec, "nodeAffinity"), "required");
+  const translated = translateInTree(raw);
   return {
     metadata,
-    csi: csiIn(recordIn(spec, "csi")),
-    accessModes: arrayIn(spec, "accessModes") as AccessMode[],
+    csi: translated?.csi ?? csiIn(recordIn(spec, "csi")),
+    accessModes: translated?.accessModes ?? (arrayIn(spec, "accessModes") as AccessMode[]),
     volumeMode: stringIn(spec, "volumeMode") ?? "Filesystem",
     mountOptions: arrayIn(spec, "mountOptions") as string[],
     claimRef: claim && {
@@ -100,7 +102,7 @@ export function projectPersistentVolume(raw: unknown): PersistentVolume | undefi
       uid: stringIn(claim, "uid") ?? "",
     },
     capacity: stringIn(recordIn(spec, "capacity"), "storage") ?? "",
-    nodeTerms: required && arrayIn(required, "nodeSelectorTerms"),
+    nodeTerms: nodeTerms(raw, translated !== undefined),
   };
 }
 
