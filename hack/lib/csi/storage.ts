@@ -29,7 +29,13 @@ export function csiStorage(directory: string): CSIStorage {
 
 function loopsBeneath(directory: string): string[] {
   const names = readdirSync("/sys/block").filter((name) => name.startsWith("loop"));
-  return names.filter((name) => backingFile(name).startsWith(`${directory}/`)).map((name) => `/dev/${name}`);
+  return names.filter((name) => isBeneath(directory, backingFile(name))).map((name) => `/dev/${name}`);
+}
+
+/** The kernel tells the whole path, or, when the namespace is gone in which a file was opened, that within its file system. */
+function isBeneath(directory: string, file: string): boolean {
+  const end = file.indexOf("/nodes/");
+  return end > 0 && directory.endsWith(file.slice(0, end));
 }
 
 function backingFile(loop: string): string {

@@ -17,7 +17,7 @@ export class Devices {
   /** The device whose bytes a file has; undefined if there is none. */
   of(file: string): Device | undefined {
     const loops = readdirSync("/sys/block").filter((entry) => entry.startsWith("loop"));
-    const name = loops.find((entry) => read(`/sys/block/${entry}/loop/backing_file`) === file);
+    const name = loops.find((entry) => isOf(file, read(`/sys/block/${entry}/loop/backing_file`)));
     if (name === undefined) return undefined;
     return { path: `/dev/${name}`, number: read(`/sys/block/${name}/dev`) ?? "" };
   }
@@ -45,6 +45,14 @@ export class Devices {
   size(device: Device): number {
     return Number(read(`/sys/block/${basename(device.path)}/size`)) * 512;
   }
+}
+
+/**
+ * The kernel tells the whole path as long as the mount namespace lasts in which the file was opened, which is a driver's own;
+ * when that was killed, the path from the root of the file's file system.
+ */
+function isOf(file: string, told: string | undefined): boolean {
+  return told?.includes("/nodes/") === true && file.endsWith(told);
 }
 
 function read(path: string): string | undefined {
