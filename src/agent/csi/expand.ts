@@ -21,9 +21,9 @@ export async function expand(context: ActionContext): Promise<void> {
     const { expand: secret } = volume.secrets;
     const secrets = secret === undefined ? new Map() : await context.csi.secret(secret);
     const path = await pathToGrow(context, desired.name);
-    const before = await sizeOf(context, volume, path);
     const record = recordOf(context, desired.name);
     const { path: stagingPath, csi } = csiStageOf(record);
+    const before = csi.capacityBytes === undefined ? undefined : await sizeOf(context, volume, path);
     await callDriver(context, record, "NodeExpandVolume", (service) =>
       service.expand({
         volumeID: volume.volumeHandle,
