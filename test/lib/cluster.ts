@@ -6,7 +6,7 @@ import { type ApiClient, createApiClient } from "../../hack/lib/api-client.ts";
 import { platformAdmin, writeKubeconfig } from "../../hack/lib/control-plane/credentials.ts";
 import { requestToken } from "../../hack/lib/control-plane/identities.ts";
 import { installProject } from "../../hack/lib/control-plane/install.ts";
-import { type ControlPlane, startControlPlane } from "../../hack/lib/control-plane/start.ts";
+import { type ControlPlane, type ControlPlaneOptions, startControlPlane } from "../../hack/lib/control-plane/start.ts";
 import { createKubectl, type Kubectl } from "../../hack/lib/kubectl.ts";
 import { locateTools } from "../../hack/lib/tools/locate.ts";
 import { need } from "./requirements.ts";
@@ -42,11 +42,15 @@ export function prepare(context: Mocha.Context): void {
   context.timeout(20 * 60_000);
 }
 
-/** A cluster of one's own. */
-export async function startCluster(): Promise<TestCluster> {
+/** A cluster of one's own. @param audit what its API server writes to `audit.log` */
+export async function startCluster({ audit }: Pick<ControlPlaneOptions, "audit"> = {}): Promise<TestCluster> {
   const tools = await locateTools({ env: process.env, report: (line) => console.log(`  ${line}`) });
   const directory = mkdtempSync(join(tmpdir(), "nodevolume-cluster-"));
-  const controlPlane = await startControlPlane({ tools, directory: join(directory, "control-plane") });
+  const controlPlane = await startControlPlane({
+    tools,
+    directory: join(directory, "control-plane"),
+    ...(audit && { audit }),
+  });
   const { admin, server, ca, credentials } = controlPlane;
   const kubectlOf = (user: string, token: string) => {
     const path = join(directory, `${user}.kubeconfig`);

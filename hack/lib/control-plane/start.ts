@@ -20,6 +20,7 @@ export interface ControlPlaneOptions {
 }
 
 export interface ControlPlane {
+  readonly directory: string;
   /** https://127.0.0.1:port */
   readonly server: string;
   /** PEM. */
@@ -56,6 +57,7 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
   const { server, ca } = running;
   const admin = createApiClient({ server, ca, token: credentials.adminToken });
   return {
+    directory: options.directory,
     server,
     ca,
     credentials,
