@@ -132,6 +132,7 @@ export function createWork(deps: WorkDeps): Work {
   const volumes = createVolumeWork({
     system,
     client,
+    recorder,
     storage,
     gatherer,
     intents: intents.store,

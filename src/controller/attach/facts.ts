@@ -11,6 +11,8 @@ export interface VolumeFacts {
   readonly id: VolumeID;
   /** Of the driver's CSIDriver object; true if there is none. */
   readonly attachRequired: boolean;
+  /** The driver acts as the pod that uses the volume. */
+  readonly wantsTokens: boolean;
   /** Intents of mode Manage that use the volume or ask for it. */
   readonly members: readonly Member[];
   /** Every VolumeAttachment of the volume, whoever made it. */

@@ -19,9 +19,11 @@ export function gatherVolume(deps: GatherVolumeDeps, id: VolumeID): VolumeFacts 
   const { storage, index, pending } = deps;
   const key = volumeKey(id);
   const intents = index.intents(key).filter(({ spec }) => spec.mode === "Manage");
+  const driver = storage.csiDrivers.store.get(id.driver);
   return {
     id,
-    attachRequired: storage.csiDrivers.store.get(id.driver)?.attachRequired ?? true,
+    attachRequired: driver?.attachRequired ?? true,
+    wantsTokens: driver?.wantsTokens ?? false,
     members: intents.map((intent) => memberOf(deps, id, intent)),
     attachments: index.attachments(key),
     attaching: pending.attaching(id, (name) => storage.attachments.store.get(name) !== undefined),

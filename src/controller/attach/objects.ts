@@ -62,6 +62,8 @@ export interface CSINode extends KubeObject {
 
 export interface CSIDriver extends KubeObject {
   readonly attachRequired: boolean;
+  /** It is given tokens of the pod that a volume is published for, and acts as that. */
+  readonly wantsTokens: boolean;
 }
 
 export interface StorageClass extends KubeObject {
@@ -164,7 +166,9 @@ export function projectCSINode(raw: unknown): CSINode | undefined {
 /** Where nothing is said, a driver's volumes are attached. */
 export function projectCSIDriver(raw: unknown): CSIDriver | undefined {
   const metadata = metadataIn(raw);
-  return metadata && { metadata, attachRequired: recordIn(raw, "spec")?.["attachRequired"] !== false };
+  const spec = recordIn(raw, "spec");
+  const wantsTokens = arrayIn(spec, "tokenRequests").length > 0;
+  return metadata && { metadata, attachRequired: spec?.["attachRequired"] !== false, wantsTokens };
 }
 
 export function projectStorageClass(raw: unknown): StorageClass | undefined {

@@ -8,7 +8,7 @@ import type { Word } from "./word.ts";
 /** What keeps an intent that asks for a volume from being attached or granted. Pure. */
 
 /** What lies with the intent, its node and its volume; who waits for this holds up nobody. */
-export function ownObstacle({ attachRequired, id }: VolumeFacts, member: Member): Word | undefined {
+export function ownObstacle({ attachRequired, wantsTokens, id }: VolumeFacts, member: Member): Word | undefined {
   const { intent, node, resolution, place } = member;
   const { name } = intent.metadata;
   if (!isResolved(resolution)) return resolution.waiting;
@@ -16,6 +16,11 @@ export function ownObstacle({ attachRequired, id }: VolumeFacts, member: Member)
   const { persistentVolume, csi } = resolution;
   if (node === undefined) {
     return { reason: "NodeLost", message: `there is no Node ${nodeName}`, on: { kind: "Node", name: nodeName } };
+  }
+  if (wantsTokens) {
+    // Mounted once for many, a volume would be used by all with the rights of one (safety rule 17).
+    const message = `driver ${id.driver} acts as the pod that uses a volume (tokenRequests), and a mount of a node is no pod's`;
+    return { reason: "PerPodIdentity", message, on: { kind: "CSIDriver", name: id.driver } };
   }
   const terms = persistentVolume?.nodeTerms;
   if (terms !== undefined && !matchesTerms(terms, node)) {

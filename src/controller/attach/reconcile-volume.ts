@@ -1,6 +1,8 @@
 import { timestamp } from "../../api/conditions.ts";
-import { resource } from "../../api/names.ts";
+import { apiVersion, resource } from "../../api/names.ts";
+import type { Reason } from "../../api/reasons.ts";
 import type { KubeClient } from "../../kube/client.ts";
+import type { EventRecorder } from "../../kube/event-recorder.ts";
 import type { Clock, Logger } from "../../ports.ts";
 import { capacityPatch, claimGrowthPatch } from "../claims/expansion.ts";
 import type { Hold, VolumeObjects } from "../claims/hold-claims.ts";
@@ -31,6 +33,7 @@ export interface ReconcileVolumeDeps extends GatherVolumeDeps, AttachmentWriter,
   readonly log: Logger;
   readonly hold: Hold;
   readonly speaker: Speaker;
+  readonly recorder: EventRecorder;
   readonly upsertClaim: (raw: unknown) => void;
   /** Tries to let an intent go that is being deleted. @returns milliseconds after which to look again, if any */
   readonly release: (intent: Intent) => Promise<number | undefined>;
@@ -125,6 +128,7 @@ interface Outcome {
 async function carryOut(deps: ReconcileVolumeDeps, id: VolumeID, { member, step, word }: Decision): Promise<Outcome> {
   switch (step?.do) {
     case "attach":
+      if (step.again) tellDrift(deps, member);
       return { word: (await attach(deps, id, member)) ?? word };
     case "grant": {
       const refusal = await writeGrant(deps, member, step.attachment);
@@ -135,6 +139,17 @@ async function carryOut(deps: ReconcileVolumeDeps, id: VolumeID, { member, step,
     case undefined:
       return { word };
   }
+}
+
+/** It is over in a moment, so that no status would show it. */
+function tellDrift({ log, recorder }: ReconcileVolumeDeps, { intent }: Member): void {
+  const { name, uid } = intent.metadata;
+  const attachment = intent.spec.grant?.volumeAttachment?.name;
+  if (attachment === undefined) return;
+  const message = `somebody else has deleted VolumeAttachment ${attachment} of a volume that is in use on node ${intent.spec.nodeName}: it is made again`;
+  log.warn("attachment drifted", { intent: name, node: intent.spec.nodeName, attachment });
+  const reason: Reason = "Drifted";
+  recorder.event({ object: { apiVersion, kind: resource.intents.kind, name, uid }, type: "Warning", reason, message });
 }
 
 /** Tells the nodes of a larger size, and the claim of what the nodes have reached. */

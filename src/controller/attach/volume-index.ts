@@ -7,7 +7,7 @@ import type { Intent, NodeInfo } from "../projections.ts";
 import { createGroups } from "./groups.ts";
 import type { Attachment, Claim, PersistentVolume } from "./objects.ts";
 import { isResolved, resolveVolume } from "./resolve-volume.ts";
-import type { StorageWatches } from "./storage.ts";
+import type { Storage, StorageWatches } from "./storage.ts";
 import { isCSI, unresolvedKey, volumeKey } from "./volume-key.ts";
 
 /** Everything that is known of one volume, on all nodes. */
@@ -33,7 +33,7 @@ export interface VolumeIndex {
 export interface VolumeIndexDeps {
   readonly intents: ObjectStore<Intent>;
   readonly nodes: ObjectStore<NodeInfo>;
-  readonly storage: StorageWatches;
+  readonly storage: StorageWatches & Pick<Storage, "complete">;
   readonly intentsOfNode: (node: string) => readonly Intent[];
   /** Whether two versions of a Node are the same to whoever decides. */
   readonly sameNode: (a: NodeInfo, b: NodeInfo) => boolean;
@@ -142,6 +142,11 @@ export function createVolumeIndex(deps: VolumeIndexDeps): VolumeIndex {
     return byClaim.of(claimKey(namespace, name)).flatMap((intent) => intents.get(intent) ?? []);
   }
 
+  /** These are few and seldom change. While they are read for the first time, all is looked at afterwards. */
+  function anyMayDiffer(): void {
+    if (deps.storage.complete()) all();
+  }
+
   const onNode = ({ metadata }: KubeObject) => dueOn(metadata.name);
   const cancels: Cancel[] = [
     intents.subscribe({ onAdd: seeIntent, onUpdate: (_, after) => seeIntent(after), onDelete: loseIntent }),
@@ -167,8 +172,8 @@ export function createVolumeIndex(deps: VolumeIndexDeps): VolumeIndex {
       },
       onDelete: onNode,
     }),
-    csiDrivers.store.subscribe(each(all)),
-    storageClasses.store.subscribe(each(all)),
+    csiDrivers.store.subscribe(each(anyMayDiffer)),
+    storageClasses.store.subscribe(each(anyMayDiffer)),
   ];
 
   function seeVolumeGone({ csi, claimRef }: PersistentVolume): void {

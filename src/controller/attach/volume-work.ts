@@ -1,4 +1,5 @@
 import type { KubeClient } from "../../kube/client.ts";
+import type { EventRecorder } from "../../kube/event-recorder.ts";
 import type { ObjectStore } from "../../kube/object-store.ts";
 import type { System } from "../../ports.ts";
 import { createHold } from "../claims/hold-claims.ts";
@@ -18,6 +19,7 @@ import { unresolvedIntentOf, volumeIDOf } from "./volume-key.ts";
 export interface VolumeWorkDeps {
   readonly system: System;
   readonly client: KubeClient;
+  readonly recorder: EventRecorder;
   readonly storage: Storage;
   readonly gatherer: Gatherer;
   readonly intents: ObjectStore<Intent>;
@@ -64,7 +66,7 @@ export function createVolumeWork(deps: VolumeWorkDeps): VolumeWork {
   const attachments = createIntentAttachments(shared);
   const unbound = createUnbound(shared);
   const release = (intent: Intent) => deps.release(intent, attachments);
-  const volumeDeps = { ...shared, release, node: (name: string) => deps.nodes.get(name) };
+  const volumeDeps = { ...shared, recorder: deps.recorder, release, node: (name: string) => deps.nodes.get(name) };
 
   return {
     async reconcile(key) {

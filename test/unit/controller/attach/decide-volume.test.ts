@@ -31,6 +31,7 @@ const cases: { readonly [what: string]: readonly Case[] } = {
       [[member("n0", { nodeID: undefined })], [], { attachRequired: false }],
       ["n0: grant"],
     ],
+    ["has no pod whose token it could give", [[member("n0")], [], { wantsTokens: true }], ["n0: PerPodIdentity"]],
     ["respects the limit", [[member("n0", { limit: 2, attached: 2 })]], ["n0: AttachLimitReached"]],
     [
       "the limit is not for what is attached",

@@ -93,7 +93,16 @@ export function attachment(
 }
 
 export function facts(members: Member[], attachments: Attachment[] = [], more: Partial<VolumeFacts> = {}): VolumeFacts {
-  return { id, attachRequired: true, members, attachments, attaching: new Set(), node: (name) => node(name), ...more };
+  return {
+    id,
+    attachRequired: true,
+    wantsTokens: false,
+    members,
+    attachments,
+    attaching: new Set(),
+    node: (name) => node(name),
+    ...more,
+  };
 }
 
 /** "n0: attach", "n1: VolumeHeldElsewhere", "-n2" for an attachment that is taken away. */

@@ -125,6 +125,7 @@ describe("one volume, several nodes", () => {
     expect(after?.metadata.uid).not.to.equal(before?.metadata.uid);
     expect(after?.metadata.annotations?.["nodevolume.dev/grant"]).to.equal(grant?.id);
     expect(fleet.intent(first).spec.grant).to.deep.equal(grant);
+    expect(fleet.api.objects("events").map((event) => event["reason"])).to.include("Drifted");
     expect(fleet.granted()).to.deep.equal([first]);
   });
 
