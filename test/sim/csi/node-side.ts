@@ -31,8 +31,8 @@ export interface GoingMount {
 
 /** Told right before the driver does something. */
 export interface NodeSideRules {
-  /** Something of the volume is about to be mounted on the node. */
-  settingUp(volume: StoredVolume, node: string): void;
+  /** Something of the volume is about to be mounted on a path of the node. */
+  settingUp(volume: StoredVolume, node: string, path: string): void;
   /** The staged mount, or the mount that was published at a path, is about to go. */
   takingDown(volume: StoredVolume, filesystem: Superblock, at: GoingMount): void;
 }
@@ -62,10 +62,11 @@ export class NodeSide {
 
   stage(request: NodeStageVolumeRequest): void {
     const volume = this.#admit(request);
-    const at = this.#find(request.stagingTargetPath);
-    if (at === undefined) throw new RPCFailure("INTERNAL", `${request.stagingTargetPath} is not there`);
+    const { kernel } = this.#deps;
+    // The specification has it that the path is there; most drivers make what is missing.
+    const at = makeDirectories(kernel, kernel.host, request.stagingTargetPath);
     if (this.#shows(at, volume.handle)) return;
-    this.#mountVolume(volume, at);
+    this.#mountVolume(volume, at, request.stagingTargetPath);
   }
 
   unstage({ volumeId, stagingTargetPath }: NodeUnstageVolumeRequest): void {
@@ -80,19 +81,16 @@ export class NodeSide {
     if (kind.stageUnstage && (staged === undefined || !this.#shows(staged, volumeId))) {
       throw new RPCFailure("FAILED_PRECONDITION", `${volumeId} is not staged at ${stagingTargetPath}`);
     }
-    if (this.#find(targetPath.slice(0, targetPath.lastIndexOf("/"))) === undefined) {
-      throw new RPCFailure("INTERNAL", `the directory of ${targetPath} is not there`);
-    }
     const at = makeDirectories(kernel, kernel.host, targetPath);
     if (this.#shows(at, volumeId)) {
       if (at.mount.attributes.readOnly === readOnly) return;
       throw new RPCFailure("ALREADY_EXISTS", `${volumeId} is published at ${targetPath} in another way`);
     }
     if (staged === undefined) {
-      this.#mountVolume(volume, at, readOnly);
+      this.#mountVolume(volume, at, targetPath, readOnly);
       return;
     }
-    rules.settingUp(volume, node);
+    rules.settingUp(volume, node, targetPath);
     const attributes = { ...plainAttributes, readOnly };
     kernel.attachNew(staged.dentry, () => at, { attributes, maker: "driver" });
   }
@@ -143,9 +141,9 @@ export class NodeSide {
     return volume;
   }
 
-  #mountVolume(volume: StoredVolume, at: Path, readOnly = false): void {
+  #mountVolume(volume: StoredVolume, at: Path, path: string, readOnly = false): void {
     const { kernel, storage, node, rules } = this.#deps;
-    rules.settingUp(volume, node);
+    rules.settingUp(volume, node, path);
     const filesystem = this.filesystem(volume.handle) ?? storage.filesystemOn(kernel, volume);
     this.#filesystems.set(volume.handle, filesystem);
     if (filesystem.disk !== undefined) kernel.loops.set(filesystem.device, filesystem.disk);

@@ -47,6 +47,7 @@ export class SimDriver {
   readonly #rules: NodeSideRules;
   readonly #listeners = new Set<() => void>();
   readonly #running = new Set<Running>();
+  readonly #planned: DriverFault[] = [];
   #held: (() => void)[] | undefined;
   #side: { readonly bootID: string; readonly side: NodeSide } | undefined;
 
@@ -126,6 +127,11 @@ export class SimDriver {
     return () => this.#listeners.delete(listener);
   }
 
+  /** What goes wrong with the next call that changes something. */
+  plan(fault: DriverFault): void {
+    this.#planned.push(fault);
+  }
+
   /** A call arrives. */
   take(call: Call): void {
     const one = served(this.kind, this.machine.name, call.method, call.request);
@@ -142,7 +148,7 @@ export class SimDriver {
       return;
     }
     this.#running.add(running);
-    const fault = one.volume === undefined ? undefined : this.#parts.driverFault();
+    const fault = one.volume === undefined ? undefined : (this.#planned.shift() ?? this.#parts.driverFault());
     if (fault !== undefined) sightings.add("csi fault", `${one.rpc} ${faultName(fault)}`);
     const perform = () => this.#perform(running, fault);
     if (this.#held !== undefined) this.#held.push(() => scheduler.after(random.between(work.low, work.high), perform));

@@ -41,12 +41,12 @@ export class SimKubeControllerManager {
     if (of === resource.pods || of === resource.volumeAttachments) this.#soon(reactMs);
   }
 
-  /** It is killed, and started again. */
-  kill(): void {
+  /** It is killed, and started again. @param afterMs milliseconds until then */
+  kill(afterMs?: number): void {
     const { trace, scheduler, random } = this.#parts;
     trace.add("kcm", "killed");
     this.#running = false;
-    scheduler.after(random.between(restartMs.low, restartMs.high), () => {
+    scheduler.after(afterMs ?? random.between(restartMs.low, restartMs.high), () => {
       if (this.#running) return;
       this.#running = true;
       this.#start();
@@ -56,9 +56,11 @@ export class SimKubeControllerManager {
   #start(): void {
     this.#parts.trace.add("kcm", "starts");
     const needed = new Set(this.#needs().map(({ name }) => name));
-    for (const { attacher, handle, node } of attachmentViews(this.#parts.server)) {
-      const name = nameOf(attacher, handle, node);
-      if (!needed.has(name)) this.#delete(name);
+    for (const attachment of attachmentViews(this.#parts.server)) {
+      const name = nameOf(attachment.attacher, attachment.handle, attachment.node);
+      if (needed.has(name)) continue;
+      if (name === attachment.name) this.#unmount(attachment); // kubelet has, meanwhile
+      this.#delete(name);
     }
     this.#soon(reactMs);
   }

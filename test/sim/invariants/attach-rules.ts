@@ -9,11 +9,13 @@ import { pointOf } from "../kernel/lookup.ts";
 import type { Superblock } from "../kernel/superblock.ts";
 import { layout, type Machine } from "../machine.ts";
 import { type AttachmentView, attachmentViews, viewOf } from "./attachment-view.ts";
+import type { JournalView } from "./journal-view.ts";
 import type { Report } from "./violation.ts";
 
 export interface AttachRulesDeps {
   readonly report: Report;
   readonly storage: Storage;
+  readonly journal: JournalView;
   server(): SimApiServer;
   machine(node: string): Machine | undefined;
   /** Nodes on which something of the volume is set up, by the kernel's evidence, or may still be by a call that is under way. */
@@ -37,9 +39,10 @@ export class AttachRules implements NodeSideRules {
     this.#deps = deps;
   }
 
-  settingUp({ handle, singleNode }: StoredVolume, node: string): void {
-    if (!singleNode) return;
+  settingUp({ handle, singleNode }: StoredVolume, node: string, path: string): void {
     const { report } = this.#deps;
+    if (!this.#isOnRecord(node, path)) report(`journal before effect: nothing says that ${handle} goes to ${path}`);
+    if (!singleNode) return;
     const other = this.#deps.nodesThatMayHold(handle).find((name) => name !== node);
     if (other !== undefined) report(`${handle} is set up on ${node} while ${other} may have it`);
     for (const { name, uid, node: attachedTo } of this.#attachmentsOf(handle)) {
@@ -110,6 +113,15 @@ export class AttachRules implements NodeSideRules {
     } else if (found.annotations[grantOfAttachment] !== grant.id) {
       report(`${metadata.name} is granted ${volumeHandle}, and ${found.name} does not say so`);
     }
+  }
+
+  /** Also when a call takes effect late: until none can, its volume is not forgotten (safety rule 8). */
+  #isOnRecord(node: string, path: string): boolean {
+    const machine = this.#deps.machine(node);
+    if (machine === undefined || !path.startsWith(`${layout.csiDir}/`) || machine.journal.doubtful) return true;
+    return [...this.#deps.journal.records(machine).values()].some(
+      ({ stage, targets }) => stage?.path === path || targets.some(({ published }) => published?.path === path),
+    );
   }
 
   #granted(handle: string): NodeVolumeIntent[] {

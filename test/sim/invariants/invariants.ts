@@ -46,7 +46,14 @@ export class Invariants {
     this.mounts = new MountRules({ journal: this.journal, intents: this.intents, report, agentNamespace });
     this.statuses = new StatusRules({ report, machine });
     this.secrets = new SecretRules(report);
-    this.attachments = new AttachRules({ report, storage, server, machine, nodesThatMayHold });
+    this.attachments = new AttachRules({
+      report,
+      storage,
+      journal: this.journal,
+      server,
+      machine,
+      nodesThatMayHold,
+    });
     this.#releases = new ReleaseRules(server, report);
     this.#leaders = new LeaderRules(server, report);
     this.#lost = new AgentLostRules(now, report);

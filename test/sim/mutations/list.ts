@@ -1,4 +1,5 @@
 import type { CrashPoint } from "../faults.ts";
+import { csiMutations } from "./csi-mutations.ts";
 
 /** One text of a file, which it has exactly once, replaced by another. */
 export interface Edit {
@@ -218,4 +219,5 @@ export const mutations: readonly Mutation[] = [
     to: "if (false && !device.empty",
     also: { file: "test/sim/host/sim-devices.ts", from: "if (!device.empty && !goesOn) {", to: "if (false) {" },
   },
+  ...csiMutations,
 ];

@@ -45,7 +45,8 @@ export const claims: readonly Scenario[] = [
       await world.sleep(30_000);
       const ours = () => attachmentViews(world.server).some(({ name }) => name.startsWith("nvi-"));
       await world.until("nothing of ours to be attached", () => !ours(), 0);
-      world.csi.cluster.deletePod("first");
+      world.csi.kubeControllerManager?.kill(20_000);
+      world.csi.cluster.deletePod("first"); // and what it had mounted is taken down when its controller is back
       await world.settle();
       await world.until("a pod to be turned away", () => !world.csi.cluster.createPod("second", "claim", "b"), 0);
       world.cluster.deleteSet("data");

@@ -109,6 +109,18 @@ export const csi: readonly Scenario[] = [
     },
   },
   {
+    name: "a call of a CSI driver that timed out takes effect, after the volume is to go",
+    world: { nodes: ["a"], drivers: [{ ...local, serializes: false }] },
+    async run(world) {
+      world.csi.volume("vol-1");
+      for (const driver of world.csi.drivers) driver.plan({ lateMs: 60_000 });
+      const volume = world.cluster.createIntent("csi", { source: source("vol-1"), mounts: [target("late")] });
+      await world.sleep(119_000);
+      world.cluster.deleteIntent(volume);
+      await world.settle();
+    },
+  },
+  {
     name: "a CSI driver that stages nothing",
     world: { nodes: ["a"], drivers: [{ ...local, stageUnstage: false }] },
     async run(world) {
