@@ -13,6 +13,7 @@ export interface NodeStateInput {
   readonly table: MountTable | undefined;
   readonly synced: boolean;
   readonly stateDir: string;
+  readonly csiDir: string;
   readonly agent: { readonly version: string; readonly bootID: string; readonly epoch: number };
   /** What the journal had lost when the agent started. */
   readonly damage?: JournalDamage | undefined;

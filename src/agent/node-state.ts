@@ -18,6 +18,7 @@ export interface NodeStateReporterDeps {
   readonly client: KubeClient;
   readonly nodeName: string;
   readonly stateDir: string;
+  readonly csiDir: string;
   readonly agent: NodeStateInput["agent"];
   readonly vitals?: Vitals;
   readonly damage?: NodeStateInput["damage"];
@@ -84,10 +85,10 @@ export class NodeStateReporter {
   }
 
   #patch(): { state: NodeVolumeState; patch: object } | undefined {
-    const { nodeName, stateDir, agent, synced, system, damage } = this.#deps;
+    const { nodeName, stateDir, csiDir, agent, synced, system, damage } = this.#deps;
     const state = this.#states.store.get(nodeName);
     if (state === undefined || this.#latest === undefined) return undefined;
-    const input = { ...this.#latest, synced: synced(), stateDir, agent, damage, now: system.clock.now() };
+    const input = { ...this.#latest, synced: synced(), stateDir, csiDir, agent, damage, now: system.clock.now() };
     const patch = mergeDiff({ ...state.status }, { ...nodeStateOf(state, input) });
     return patch && { state, patch };
   }

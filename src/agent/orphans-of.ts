@@ -9,6 +9,7 @@ export interface OrphansInput {
   readonly volumes: readonly VolumePlan[];
   readonly table: MountTable | undefined;
   readonly stateDir: string;
+  readonly csiDir: string;
   /** What was reported last: since when. */
   readonly previous: readonly Orphan[];
   /** Wall time in milliseconds since the epoch. */
@@ -25,12 +26,16 @@ const longestPath = 1024;
  * PURE. What is left of volumes that no intent names, with what tells so: the journal, or that it shows a directory of ours.
  * Only what is the agent's own beyond doubt: what others have mounted beneath a prefix is theirs.
  */
-export function orphansOf({ volumes, table, stateDir, previous, now }: OrphansInput): Orphan[] {
+export function orphansOf({ volumes, table, stateDir, csiDir, previous, now }: OrphansInput): Orphan[] {
   const found = [
     ...volumes.filter(({ phase }) => phase === "unexplained").flatMap(ofRecord),
     ...(table === undefined
       ? []
-      : [...stagedWithoutRecord(volumes, table, stateDir), ...ofOurData(volumes, table, stateDir)]),
+      : [
+          ...stagedWithoutRecord(volumes, table, `${stateDir}/staging`),
+          ...stagedWithoutRecord(volumes, table, csiDir),
+          ...ofOurData(volumes, table, stateDir),
+        ]),
   ];
   return found.map((orphan) => {
     const shown = cut(orphan.path, longestPath);
@@ -61,24 +66,29 @@ function ofRecord({ name, record, view }: VolumePlan): Found[] {
     };
   });
   if (targets.length > 0 || view.stage.record === undefined) return targets;
-  const { kind, path } = view.stage.record;
+  const { kind, path, csi } = view.stage.record;
   const { mount } = view.stage;
   if (kind === "filesystem" && mount !== undefined) {
     const remedy = remedyOf(unmounting(path), retained);
     return [{ ...base, path, kind: "Staging", ...shownBy(mount), message: because("staged for"), remedy }];
+  }
+  if (csi !== undefined) {
+    const byDriver = `umount what is beneath ${csi.directory}, which ${csi.driver} may not hear of`;
+    return [{ ...base, path, kind: "Record", message: because("staged for"), remedy: remedyOf(byDriver, retained) }];
   }
   const data =
     kind === "directory" ? `rm -r ${path}, if its data may go` : "nothing is mounted: the record goes by itself";
   return [{ ...base, path, kind: "Record", message: because("set up for"), remedy: remedyOf(data, retained) }];
 }
 
-/** Mounts beneath our own staging directory, where nobody else mounts, that no record speaks of. */
-function stagedWithoutRecord(volumes: readonly VolumePlan[], table: MountTable, stateDir: string): Found[] {
-  const root = `${stateDir}/staging`;
+/** Mounts beneath a directory of our own for staging, where nobody else mounts, that no record speaks of. */
+function stagedWithoutRecord(volumes: readonly VolumePlan[], table: MountTable, root: string): Found[] {
+  const ofDrivers = volumes.flatMap(({ record }) => record?.stage?.csi?.directory ?? []);
   const known = new Set(volumes.map(({ view: { stage } }) => stage.record?.path ?? stage.mount?.point));
   return table
     .beneath(root)
     .filter(({ point }) => point !== root && !known.has(point))
+    .filter(({ point }) => !ofDrivers.some((directory) => isBeneath(point, directory)))
     .map((mount) => ({
       path: mount.point,
       kind: "Staging",

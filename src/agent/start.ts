@@ -125,6 +125,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
     client,
     nodeName,
     stateDir: settings.stateDir,
+    csiDir: settings.csiDir,
     agent,
     synced,
     vitals,

@@ -106,7 +106,7 @@ describe("L10: the status claims no more than the mount table shows", () => {
     check(choice, reached) {
       const { input } = buildWorld(choice);
       const result = plan(input);
-      const { stateDir } = settings;
+      const { stateDir, csiDir } = settings;
       const agent = { version: "test", ...context.agent };
       const { synced, table } = input;
       const object = {
@@ -119,6 +119,7 @@ describe("L10: the status claims no more than the mount table shows", () => {
         table,
         synced,
         stateDir,
+        csiDir,
         agent,
         now: 0,
       });

@@ -22,7 +22,7 @@ const state: NodeVolumeState = { metadata: { name: "node" } } as NodeVolumeState
 
 function inputOf(world: World): NodeStateInput {
   const table = Array.isArray(world.mounts) ? new MountTable(world.mounts) : undefined;
-  return { plan: planWorld(world), table, synced: true, stateDir: "/state", agent, now: 0 };
+  return { plan: planWorld(world), table, synced: true, stateDir: "/state", csiDir: "/csi", agent, now: 0 };
 }
 
 function seen(world: World, more: Partial<NodeStateInput> = {}) {
@@ -77,6 +77,7 @@ describe("nodeStateOf", () => {
       table: new MountTable([]),
       synced: true,
       stateDir: "/state",
+      csiDir: "/csi",
       agent,
       now: 0,
     });
@@ -100,6 +101,21 @@ describe("nodeStateOf", () => {
       "/state/staging/key",
       "/state/staging/lost",
     ]);
+  });
+
+  it("lists what a CSI driver may have staged, and mounts beneath the CSI directory that no record speaks of", () => {
+    const csi = { driver: "a.example", volumeHandle: "v", directory: "/csi/k", needsUnstage: true };
+    const of = { ...csi, block: false, shown: [], calls: {} };
+    const stage = { kind: "csi" as const, path: "/csi/k/staging", ready: true, options: [], csi: of };
+    const mounts = ["/csi/k/staging", "/csi/k/mounts/a", "/csi/lost/staging"].map((point, i) =>
+      entry({ id: 40 + i, point }),
+    );
+    const orphans = seen({ records: [record({ type: "csi", stage, targets: [] })], mounts }).orphans ?? [];
+    expect(orphans.map(({ path, kind }) => [path, kind])).to.deep.equal([
+      ["/csi/k/staging", "Record"],
+      ["/csi/lost/staging", "Staging"],
+    ]);
+    expect(orphans[0]?.remedy).to.include("a.example");
   });
 
   it("says of each orphan what it is, what tells so, since when, and what removes it", () => {

@@ -16,6 +16,7 @@ describe("NodeStateReporter", () => {
       client: createKubeClient({ transport: api, fieldManager: "agent" }),
       nodeName: "n1",
       stateDir: "/var/lib/nodevolume",
+      csiDir: "/csi",
       agent: { version: "1", bootID: "boot-1", epoch: 1 },
       synced: () => true,
     });
