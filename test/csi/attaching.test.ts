@@ -1,6 +1,7 @@
 // The least that attaching needs: a driver, its attacher, a PV and a VolumeAttachment, all by hand.
 import { expect } from "chai";
 import { loopXfs, loopXfsName, type RunningDriver } from "../../hack/lib/csi/driver.ts";
+import type { RunningProcess } from "../../hack/lib/process.ts";
 import { until } from "../../hack/lib/until.ts";
 import { orderFaults } from "../drivers/lib/faults.ts";
 import { prepare } from "../lib/cluster.ts";
@@ -15,6 +16,7 @@ describe("loop-xfs with its attacher alone, on two nodes", () => {
   let nodes: CSITestNode[];
   let driver: RunningDriver;
   let handle: string;
+  let attacher: RunningProcess;
 
   before(async function () {
     prepare(this);
@@ -26,9 +28,9 @@ describe("loop-xfs with its attacher alone, on two nodes", () => {
       drivers.push(await startDriver(loopXfs(`id-of-${name}`, { storage: world.storage, xfsprogs })));
     }
     driver = drivers[0] as RunningDriver;
-    await world.startSidecar("csi-attacher", driver);
+    attacher = await world.startSidecar("csi-attacher", driver);
     await world.objects.csiDriver(loopXfsName);
-    handle = await makeVolume(driver);
+    handle = await makeVolume(driver, "static");
     await world.objects.volume("static", loopXfsName, handle);
   });
   after(async () => {
@@ -54,6 +56,17 @@ describe("loop-xfs with its attacher alone, on two nodes", () => {
     await world.objects.attached("second");
   });
 
+  it("the attacher is there again when its driver was killed, with which it ends", async () => {
+    const before = attacher.pid;
+    driver.process.kill("SIGKILL");
+    await driver.restart();
+    await world.objects.volume("another", loopXfsName, await makeVolume(driver, "another"));
+    await world.objects.attach("another", loopXfsName, "another", "node-1");
+    await world.objects.attached("another");
+    expect(attacher.pid).not.to.equal(before);
+    await world.objects.remove(`${attachments}/another`);
+  });
+
   it("a failing detach keeps it, until the driver can", async () => {
     const fault = { kind: "code", when: "before", code: "INTERNAL" } as const;
     orderFaults(world.storage.control, [{ id: "1", rpc: "ControllerUnpublishVolume", times: 2, fault }]);
@@ -66,9 +79,9 @@ describe("loop-xfs with its attacher alone, on two nodes", () => {
   });
 });
 
-async function makeVolume(driver: RunningDriver): Promise<string> {
+async function makeVolume(driver: RunningDriver, name: string): Promise<string> {
   using csi = csiCalls(driver.outside);
-  const request = { name: "static", volumeCapabilities: [mountable()] };
+  const request = { name, volumeCapabilities: [mountable()] };
   const { volume } = await csi.call<{ volume: { volumeId: string } }>("createVolume", request);
   return volume.volumeId;
 }

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { type RunningProcess, startProcess } from "../process.ts";
 import { accountWith, type Plane } from "./accounts.ts";
+import { keptRunning } from "./kept-running.ts";
 import { rightsOf, type Sidecar } from "./rights.ts";
 
 export interface SidecarOptions {
@@ -22,7 +23,7 @@ const flags: { readonly [sidecar in Sidecar]: readonly string[] } = {
   "csi-resizer": ["--retry-interval-start=200ms", "--retry-interval-max=2s", "--handle-volume-inuse-error=false"],
 };
 
-/** Starts external-provisioner, -attacher or -resizer, with an account and rights of its own. */
+/** Starts external-provisioner, -attacher or -resizer, with an account and rights of its own; again whenever it ends. */
 export async function startSidecar(sidecar: Sidecar, options: SidecarOptions): Promise<RunningProcess> {
   const { plane, program, address, directory, logs } = options;
   const kubeconfig = await accountWith(plane, { namespace, name: sidecar }, rightsOf[sidecar], directory);
@@ -32,11 +33,13 @@ export async function startSidecar(sidecar: Sidecar, options: SidecarOptions): P
     "--kube-api-qps=200",
     "--kube-api-burst=400",
   ];
-  return startProcess({
-    name: sidecar,
-    command: program,
-    args: [...common, ...flags[sidecar], "--v=4"],
-    logFile: join(logs, `${sidecar}.log`),
-    env: { PATH: process.env["PATH"] },
-  });
+  return keptRunning(() =>
+    startProcess({
+      name: sidecar,
+      command: program,
+      args: [...common, ...flags[sidecar], "--v=4"],
+      logFile: join(logs, `${sidecar}.log`),
+      env: { PATH: process.env["PATH"] },
+    }),
+  );
 }
