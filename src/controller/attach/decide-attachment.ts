@@ -1,7 +1,6 @@
-import { isOurs } from "./attachment-name.ts";
 import type { Decision } from "./decide-volume.ts";
-import type { Member, VolumeFacts } from "./facts.ts";
-import { nodeNameOf, ourAttachment } from "./facts.ts";
+import type { Member, Survey } from "./facts.ts";
+import { nodeNameOf } from "./facts.ts";
 import type { Attachment } from "./objects.ts";
 import { onAttachment } from "./obstacles.ts";
 import { contextTooLarge } from "./size-limits.ts";
@@ -13,10 +12,10 @@ import type { Word } from "./word.ts";
 const nodeIDAnnotation = "csi.alpha.kubernetes.io/node-id";
 
 /** For a member whose turn it is: attach, wait, or grant. `attached: true` starts a grant; it never renews one. */
-export function decideAttachment(facts: VolumeFacts, member: Member): Decision {
+export function decideAttachment(facts: Survey, member: Member): Decision {
   if (!facts.attachRequired) return { member, step: { do: "grant", attachment: undefined } };
   const nodeName = nodeNameOf(member);
-  const attachment = ourAttachment(facts, nodeName);
+  const attachment = facts.ours.get(nodeName);
   if (attachment === undefined) {
     // Written and not seen yet, or not answered: to write it again finds out.
     if (facts.attaching.has(nodeName))
@@ -33,23 +32,23 @@ export function decideAttachment(facts: VolumeFacts, member: Member): Decision {
 }
 
 /** For a member that has a grant: whether what the grant rests on is still there. Nothing of it takes the grant away. */
-export function decideGranted(facts: VolumeFacts, member: Member): Decision {
+export function decideGranted(facts: Survey, member: Member): Decision {
   const { grant } = member.intent.spec;
   if (grant === undefined) {
     // Written and not seen yet, or not answered: to grant again finds out.
-    const attachment = ourAttachment(facts, nodeNameOf(member));
+    const attachment = facts.ours.get(nodeNameOf(member));
     return facts.attachRequired && attachment === undefined
       ? { member, step: { do: "attach", again: true } }
       : { member, step: { do: "grant", attachment: facts.attachRequired ? attachment : undefined } };
   }
-  const foreign = facts.attachments.find(({ metadata }) => !isOurs(metadata.name));
+  const { foreign } = facts;
   if (foreign !== undefined) {
     const on = onAttachment(foreign.metadata.name, foreign.nodeName);
     const message = `the volume is in use here, and attached to node ${foreign.nodeName} for a pod that names it directly`;
     return { member, word: { reason: "SharedWithKubelet", message, on } };
   }
   if (grant.volumeAttachment === undefined) return { member };
-  const attachment = ourAttachment(facts, nodeNameOf(member));
+  const attachment = facts.ours.get(nodeNameOf(member));
   const on = onAttachment(grant.volumeAttachment.name, nodeNameOf(member));
   if (attachment === undefined) {
     const message = "somebody else has deleted the VolumeAttachment of a volume that is in use: it is made again";
@@ -64,7 +63,7 @@ export function decideGranted(facts: VolumeFacts, member: Member): Decision {
   return word === undefined ? { member } : { member, word };
 }
 
-function notYet({ id }: VolumeFacts, member: Member): Word {
+function notYet({ id }: Survey, member: Member): Word {
   const message = `driver ${id.driver} has not attached the volume to node ${nodeNameOf(member)} yet`;
   return { reason: "WaitingForAttach", message };
 }

@@ -1,9 +1,8 @@
 import { annotation } from "../../api/names.ts";
 import { isOutOfService } from "../release.ts";
-import { isOurs } from "./attachment-name.ts";
 import { decideAttachment, decideGranted, staleNodeID } from "./decide-attachment.ts";
-import type { Member, VolumeFacts } from "./facts.ts";
-import { asks, byAge, holds, nodeNameOf, ourAttachment, usesAlone } from "./facts.ts";
+import type { Member, Survey, VolumeFacts } from "./facts.ts";
+import { asks, byAge, holds, nodeNameOf, survey, usesAlone } from "./facts.ts";
 import type { Attachment } from "./objects.ts";
 import { heldBy, onAttachment, othersObstacle, ownObstacle, usedBefore } from "./obstacles.ts";
 import type { Word } from "./word.ts";
@@ -38,7 +37,8 @@ export interface VolumePlan {
  * A grant, even one that is only perhaps written, a VolumeAttachment of ours and one that is perhaps written all say that
  * its node has the volume. While any VolumeAttachment of the volume is being deleted nobody gets it.
  */
-export function decideVolume(facts: VolumeFacts): VolumePlan {
+export function decideVolume(found: VolumeFacts): VolumePlan {
+  const facts = survey(found);
   const decisions: Decision[] = [];
   const ready: Member[] = [];
   for (const member of [...facts.members].sort(byAge)) {
@@ -52,16 +52,16 @@ export function decideVolume(facts: VolumeFacts): VolumePlan {
     }
   }
   const turns = turnsOf(facts, ready);
+  const inTurn = new Set(turns);
+  const turnOn = new Map(turns.map((one) => [nodeNameOf(one), one]));
+  const [oldest] = turns;
   for (const member of ready) {
-    const first = turns.find((one) => one === member || rivals(one, member));
-    if (first === member || first === undefined) decisions.push(decideAttachment(facts, member));
-    else
-      decisions.push({
-        member,
-        word: heldBy(first, ourAttachment(facts, nodeNameOf(first))?.metadata.creationTimestamp),
-      });
+    const alone = usesAlone(member) || (oldest !== undefined && usesAlone(oldest));
+    const before = inTurn.has(member) ? undefined : alone ? oldest : turnOn.get(nodeNameOf(member));
+    if (before === undefined) decisions.push(decideAttachment(facts, member));
+    else decisions.push({ member, word: heldBy(facts, before) });
   }
-  const detach = dangling(facts, new Set(turns));
+  const detach = dangling(facts, inTurn);
   const [first] = detach;
   return { decisions: first === undefined ? decisions : decisions.map((one) => afterDetach(one, first)), detach };
 }
@@ -74,24 +74,23 @@ function afterDetach(decision: Decision, { metadata, nodeName }: Attachment): De
   return { member, word: { reason: "Detaching", message, on: onAttachment(metadata.name, nodeName) } };
 }
 
-/** In which order they come to their turn: who is attached already goes first, as to change one's mind costs time. */
-function turnsOf(facts: VolumeFacts, ready: readonly Member[]): Member[] {
-  const begun = (one: Member) =>
-    ourAttachment(facts, nodeNameOf(one)) !== undefined || facts.attaching.has(nodeNameOf(one));
-  const order = [...ready.filter(begun), ...ready.filter((one) => !begun(one))];
-  const turns: Member[] = [];
-  for (const member of order) if (!turns.some((one) => rivals(one, member))) turns.push(member);
-  return turns;
-}
-
-/** Whether only one of the two may have the volume. */
-function rivals(a: Member, b: Member): boolean {
-  return usesAlone(a) || usesAlone(b) || nodeNameOf(a) === nodeNameOf(b);
+/**
+ * Those whose turn it is: the oldest, and beside it who need not be alone, one on each node. Who is attached already comes
+ * first, as to change one's mind costs time.
+ */
+function turnsOf(facts: Survey, ready: readonly Member[]): Member[] {
+  const begun = (one: Member) => facts.ours.has(nodeNameOf(one)) || facts.attaching.has(nodeNameOf(one));
+  const [first, ...others] = [...ready.filter(begun), ...ready.filter((one) => !begun(one))];
+  if (first === undefined) return [];
+  if (usesAlone(first)) return [first];
+  const byNode = new Map([[nodeNameOf(first), first]]);
+  for (const one of others) if (!usesAlone(one) && !byNode.has(nodeNameOf(one))) byNode.set(nodeNameOf(one), one);
+  return [...byNode.values()];
 }
 
 /** A VolumeAttachment that is perhaps of another machine is left alone, and the intent with it (safety rule 10). */
-function leaving(facts: VolumeFacts, member: Member): Decision {
-  const attachment = ourAttachment(facts, nodeNameOf(member));
+function leaving(facts: Survey, member: Member): Decision {
+  const attachment = facts.ours.get(nodeNameOf(member));
   if (attachment === undefined) return { member, step: { do: "release" } };
   const { name, deletionTimestamp } = attachment.metadata;
   const on = onAttachment(name, attachment.nodeName);
@@ -109,14 +108,16 @@ function leaving(facts: VolumeFacts, member: Member): Decision {
  * stays although its intent has gone: no acknowledgement was seen, so it may be in use (safety rule 1). Then only the
  * Node's out-of-service taint or an administrator's word on the VolumeAttachment says that it is not.
  */
-function dangling(facts: VolumeFacts, turns: ReadonlySet<Member>): Attachment[] {
-  return facts.attachments.filter(({ metadata, nodeName }) => {
-    if (!isOurs(metadata.name) || metadata.deletionTimestamp !== undefined) return false;
-    const there = facts.members.filter((member) => nodeNameOf(member) === nodeName);
+function dangling(facts: Survey, turns: ReadonlySet<Member>): Attachment[] {
+  const having = [...facts.holders, ...turns];
+  const hadAlone = having.some(usesAlone);
+  return [...facts.ours.values()].filter(({ metadata, nodeName }) => {
+    if (metadata.deletionTimestamp !== undefined) return false;
+    const there = facts.membersOn.get(nodeName) ?? [];
     if (there.some((member) => !asks(member) || turns.has(member))) return false;
     if (!usedBefore(metadata.annotations)) {
       if (there.length === 0 || !facts.attachRequired) return true;
-      return facts.members.some((one) => (holds(one) || turns.has(one)) && there.every((two) => rivals(one, two)));
+      return hadAlone || (having.length > 0 && there.every(usesAlone));
     }
     if (there.length > 0) return false;
     const node = facts.node(nodeName);

@@ -1,3 +1,4 @@
+import { compareText } from "../canonical-json.ts";
 import type { Intent, NodeInfo } from "../projections.ts";
 import { isSingleNode } from "./access.ts";
 import { isOurs } from "./attachment-name.ts";
@@ -59,14 +60,42 @@ export function usesAlone({ intent, resolution }: Member): boolean {
   return mode === undefined || isSingleNode(mode);
 }
 
-/** Our VolumeAttachment for a node. */
-export function ourAttachment({ attachments }: VolumeFacts, nodeName: string): Attachment | undefined {
-  return attachments.find((one) => one.nodeName === nodeName && isOurs(one.metadata.name));
+/** The facts with what each member is compared with, worked out once: a volume may be on thousands of nodes. */
+export interface Survey extends VolumeFacts {
+  /** A VolumeAttachment of the volume that is being deleted, and one that is not ours. */
+  readonly leaving: Attachment | undefined;
+  readonly foreign: Attachment | undefined;
+  /** Ours, by node. */
+  readonly ours: ReadonlyMap<string, Attachment>;
+  /** Who has the volume, the oldest first; and by node. */
+  readonly holders: readonly Member[];
+  readonly holderOn: ReadonlyMap<string, Member>;
+  /** Whether one of those must be the only one. */
+  readonly heldAlone: boolean;
+  readonly membersOn: ReadonlyMap<string, readonly Member[]>;
+  /** Nodes of those who ask. */
+  readonly asking: ReadonlySet<string>;
+}
+
+export function survey(facts: VolumeFacts): Survey {
+  const { members, attachments } = facts;
+  const holders = members.filter(holds).sort(byAge);
+  const own = attachments.filter(({ metadata }) => isOurs(metadata.name));
+  return {
+    ...facts,
+    leaving: attachments.find(({ metadata }) => metadata.deletionTimestamp !== undefined),
+    foreign: attachments.find(({ metadata }) => !isOurs(metadata.name)),
+    ours: new Map(own.map((one) => [one.nodeName, one])),
+    holders,
+    holderOn: new Map(holders.toReversed().map((one) => [nodeNameOf(one), one])),
+    heldAlone: holders.some(usesAlone),
+    membersOn: Map.groupBy(members, nodeNameOf),
+    asking: new Set(members.filter(asks).map(nodeNameOf)),
+  };
 }
 
 /** Oldest first. */
 export function byAge(a: Member, b: Member): number {
   const [x, y] = [a.intent.metadata, b.intent.metadata];
-  const age = (x.creationTimestamp ?? "").localeCompare(y.creationTimestamp ?? "");
-  return age !== 0 ? age : x.name < y.name ? -1 : 1;
+  return compareText(x.creationTimestamp ?? "", y.creationTimestamp ?? "") || compareText(x.name, y.name);
 }

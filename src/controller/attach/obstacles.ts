@@ -1,7 +1,6 @@
 import { matchesSelector } from "../match-node.ts";
-import { isOurs } from "./attachment-name.ts";
-import type { Member, VolumeFacts } from "./facts.ts";
-import { asks, byAge, holds, nodeNameOf, ourAttachment, usesAlone } from "./facts.ts";
+import type { Member, Survey, VolumeFacts } from "./facts.ts";
+import { nodeNameOf, usesAlone } from "./facts.ts";
 import { isResolved } from "./resolve-volume.ts";
 import type { Word } from "./word.ts";
 
@@ -47,36 +46,32 @@ function matchesTerms(terms: readonly unknown[], node: NonNullable<Member["node"
 }
 
 /** What lies with others who have the volume. Single-node volumes go to one node, others to one intent a node. */
-export function othersObstacle(facts: VolumeFacts, member: Member): Word | undefined {
-  const { attachments, members, attaching } = facts;
+export function othersObstacle(facts: Survey, member: Member): Word | undefined {
+  const { attachments, attaching, asking, leaving, foreign } = facts;
   const nodeName = nodeNameOf(member);
-  const leaving = attachments.find(({ metadata }) => metadata.deletionTimestamp !== undefined);
   if (leaving !== undefined) {
     const trouble = leaving.detachError === "" ? "" : `: ${leaving.detachError}`;
     const message = `the volume is being detached from node ${leaving.nodeName}${trouble}`;
     return { reason: "Detaching", message, on: onAttachment(leaving.metadata.name, leaving.nodeName) };
   }
-  const foreign = attachments.find(({ metadata }) => !isOurs(metadata.name));
   if (foreign !== undefined) {
     const message = `the volume is attached to node ${foreign.nodeName} by somebody else, for pods that use it`;
     return { reason: "ForeignAttachment", message, on: onAttachment(foreign.metadata.name, foreign.nodeName) };
   }
-  const others = members.filter((one) => one !== member && holds(one));
-  const alone = usesAlone(member) || others.some(usesAlone);
-  const holder = [...others].sort(byAge).find((one) => alone || nodeNameOf(one) === nodeName);
-  if (holder !== undefined) return heldBy(holder, ourAttachment(facts, nodeNameOf(holder))?.metadata.creationTimestamp);
+  const alone = usesAlone(member) || facts.heldAlone;
+  const holder = alone ? facts.holders[0] : facts.holderOn.get(nodeName);
+  if (holder !== undefined) return heldBy(facts, holder);
   if (!alone) return undefined;
-  const asked = new Set(members.filter(asks).map(nodeNameOf));
   // Of those who ask beside this one, one has its turn first; what was attached for the other is detached then.
   const left = attachments.find(
-    (one) => one.nodeName !== nodeName && (usedBefore(one.metadata.annotations) || !asked.has(one.nodeName)),
+    (one) => one.nodeName !== nodeName && (usedBefore(one.metadata.annotations) || !asking.has(one.nodeName)),
   );
   if (left !== undefined) {
     const since = left.metadata.creationTimestamp ?? "an unknown time";
     const message = `the volume is attached to node ${left.nodeName} since ${since}, and may be in use there`;
     return { reason: "VolumeHeldElsewhere", message, on: onAttachment(left.metadata.name, left.nodeName) };
   }
-  const elsewhere = [...attaching].find((name) => name !== nodeName && !asked.has(name));
+  const elsewhere = [...attaching].find((name) => name !== nodeName && !asking.has(name));
   if (elsewhere === undefined) return undefined;
   const message = `the volume is being attached to node ${elsewhere}`;
   return { reason: "VolumeHeldElsewhere", message, on: { kind: "Node", name: elsewhere } };
@@ -87,8 +82,9 @@ export function usedBefore(annotations: { readonly [key: string]: string } | und
   return (annotations?.["nodevolume.dev/grant"] ?? "") !== "";
 }
 
-export function heldBy({ intent }: Member, attachedSince: string | undefined): Word {
+export function heldBy({ ours }: Survey, { intent }: Member): Word {
   const { nodeName, volumeName } = intent.spec;
+  const attachedSince = ours.get(nodeName)?.metadata.creationTimestamp;
   const since = attachedSince ?? intent.metadata.creationTimestamp ?? "an unknown time";
   const message = `node ${nodeName} has the volume (${volumeName}) since ${since}`;
   return {
