@@ -28,6 +28,12 @@ const mustBeSeen = [
   "waiting: ForeignMountOnTarget",
   "waiting: OperationAbandoned",
   "waiting: PathConflict",
+  "waiting: DriverNotRegistered",
+  "waiting: DriverMayStillAct",
+  "kill: torn csi NodeStageVolume",
+  "kill: torn csi NodeUnpublishVolume",
+  "kill: after csi NodeUnstageVolume",
+  "reboot: after csi NodePublishVolume",
   "deleting: still in use",
   "answer: 409",
 ];

@@ -56,6 +56,8 @@ export class World {
   uprooted = false;
   /** No agent hears what its kernel tells of paths and processes: only trying again ends a wait. */
   deaf = false;
+  /** How far all clocks are from ours, in fair weather. */
+  skewMs = 0;
   /** Intents that the controller may have let go because of the reboot, before the agent learned of their deletion. */
   readonly deletedOverReboot: string[] = [];
   readonly #fake: FakeController | undefined;
@@ -107,7 +109,7 @@ export class World {
       network: this.network,
       hostFault: () => weather?.host(),
       tableFault: () => weather?.table(),
-      skewMs: (place) => weather?.skewMs(place) ?? 0,
+      skewMs: (place) => weather?.skewMs(place) ?? this.skewMs,
       losesWake: () => this.deaf || weather?.losesWake() === true,
       invariants: this.invariants,
       storage: this.csi.storage,
@@ -184,10 +186,8 @@ export class World {
   }
 
   /** Lets time pass. @throws Violation */
-  async sleep(ms: number): Promise<void> {
-    await this.scheduler.catchUp();
-    await this.#pass(this.scheduler.now + ms, () => false);
-  }
+  sleep = (ms: number): Promise<unknown> =>
+    this.scheduler.catchUp().then(() => this.#pass(this.scheduler.now + ms, () => false));
 
   /** @throws Violation; Error if it does not come true in time */
   async until(what: string, check: () => boolean, ms = settleMs): Promise<void> {

@@ -42,6 +42,14 @@ export const csiMutations: readonly Mutation[] = [
     to: "  return 0;\n",
   },
   {
+    law: "rule 8",
+    name: "count from an answer by a clock that is set",
+    noticedBy: { scenario: "a call of a CSI driver that timed out takes effect, after the volume is to go" },
+    file: "src/agent/execute.ts",
+    from: "now: () => ({ epoch: journal.epoch, ms: system.clock.monotonic() }),",
+    to: "now: () => ({ epoch: 0, ms: system.clock.now() }),",
+  },
+  {
     law: "rule 2",
     name: "grant a single-node volume beside one who has it",
     noticedBy: { scenario: "a single-node claim moves to another node, with what is in it" },

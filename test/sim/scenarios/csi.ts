@@ -117,6 +117,8 @@ export const csi: readonly Scenario[] = [
       const volume = world.cluster.createIntent("csi", { source: source("vol-1"), mounts: [target("late")] });
       await world.sleep(119_000);
       world.cluster.deleteIntent(volume);
+      await world.sleep(10_000);
+      world.skewMs = 3_600_000; // somebody sets the clocks: that makes no time pass
       await world.settle();
     },
   },
