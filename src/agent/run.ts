@@ -63,7 +63,7 @@ export async function runAgent(config: AgentConfig, log: Logger, signal: AbortSi
     const settings = { allowedPrefixes, stateDir, hostRoot, csiDir };
     const quiet = new AfterQuiet(system, quietMs, memoryReturner());
     const onPlan = ({ changed }: Plan) => changed.size > 0 && quiet.note();
-    const drivers = driversOf(config, system, libc);
+    const drivers = driversOf(config, { system, libc, metrics: registry });
     const deps = {
       system,
       transport,
@@ -88,7 +88,8 @@ export async function runAgent(config: AgentConfig, log: Logger, signal: AbortSi
 }
 
 /** The CSI drivers that register on this node. Their directory is made, closed to others, once one has. */
-function driversOf({ csiDir, csiRegistrationDir: directory, hostRoot }: AgentConfig, system: System, libc: Libc) {
+function driversOf(config: AgentConfig, { system, libc, metrics }: { system: System; libc: Libc; metrics: Registry }) {
+  const { csiDir, csiRegistrationDir: directory, hostRoot } = config;
   const sockets = linuxSockets(system.timers);
   return new LateDrivers({
     system,
@@ -97,7 +98,7 @@ function driversOf({ csiDir, csiRegistrationDir: directory, hostRoot }: AgentCon
     async load() {
       prepareCSIDirectory(libc, csiDir);
       const { startDrivers } = await import("./csi/start-drivers.ts");
-      return startDrivers({ system, sockets, directory, hostRoot });
+      return startDrivers({ system, sockets, directory, hostRoot, metrics });
     },
   });
 }

@@ -1,8 +1,11 @@
+import type { Registry } from "prom-client";
 import { DriverRegistry } from "../../csi/driver-registry.ts";
 import { grpcDialer } from "../../csi/grpc-connection.ts";
 import type { Sockets } from "../../host/sockets.ts";
 import type { System } from "../../ports.ts";
+import { callMetrics } from "./call-metrics.ts";
 import type { LoadedDrivers } from "./late-drivers.ts";
+import { meteredDialer } from "./metered-dialer.ts";
 
 /** What talks to drivers, with the gRPC library: a module of its own, so that it is loaded only where there is a driver. */
 export function startDrivers(deps: {
@@ -10,14 +13,17 @@ export function startDrivers(deps: {
   readonly sockets: Sockets;
   readonly directory: string;
   readonly hostRoot: string;
+  readonly metrics: Registry;
 }): LoadedDrivers {
-  const { system, sockets, directory, hostRoot } = deps;
-  const registry = new DriverRegistry({
+  const { system, sockets, directory } = deps;
+  const hostRoot = deps.hostRoot === "/" ? "" : deps.hostRoot;
+  const onCall = callMetrics(deps.metrics, hostRoot, () => registry.drivers);
+  const registry: DriverRegistry = new DriverRegistry({
     system,
     sockets,
     directory,
-    hostRoot: hostRoot === "/" ? "" : hostRoot,
-    dialer: grpcDialer(system.clock),
+    hostRoot,
+    dialer: meteredDialer(grpcDialer(system.clock), system.clock, onCall),
     refusals: "logged", // a registrar that is told ends, and with it the driver's registration at kubelet
   }).start();
   return { drivers: registry.drivers, stop: () => registry.stop() };
