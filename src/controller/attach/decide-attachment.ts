@@ -1,5 +1,5 @@
 import type { Decision } from "./decide-volume.ts";
-import type { Member, Survey } from "./facts.ts";
+import type { Member, Place, Survey } from "./facts.ts";
 import { nodeNameOf } from "./facts.ts";
 import type { Attachment } from "./objects.ts";
 import { onAttachment } from "./obstacles.ts";
@@ -20,15 +20,19 @@ export function decideAttachment(facts: Survey, member: Member): Decision {
     // Written and not seen yet, or not answered: to write it again finds out.
     if (facts.attaching.has(nodeName))
       return { member, step: { do: "attach", again: false }, word: notYet(facts, member) };
-    const { limit, attached } = member.place;
-    if (limit !== undefined && attached >= limit) {
-      const message = `${attached} volumes of driver ${facts.id.driver} are attached to node ${nodeName}, which takes ${limit}`;
-      return { member, word: { reason: "AttachLimitReached", message, on: { kind: "CSINode", name: nodeName } } };
-    }
+    const full = limitWord(facts.id.driver, nodeName, member.place);
+    if (full !== undefined) return { member, word: full };
     return { member, step: { do: "attach", again: false }, word: notYet(facts, member) };
   }
   const word = troubleOf(member, attachment) ?? contextWord(attachment);
   return word === undefined ? { member, step: { do: "grant", attachment } } : { member, word };
+}
+
+/** What keeps one more volume of a driver from a node that has as many as it takes. */
+export function limitWord(driver: string, node: string, { limit, attached }: Place): Word | undefined {
+  if (limit === undefined || attached < limit) return undefined;
+  const message = `${attached} volumes of driver ${driver} are attached to node ${node}, which takes ${limit}`;
+  return { reason: "AttachLimitReached", message, on: { kind: "CSINode", name: node } };
 }
 
 /** For a member that has a grant: whether what the grant rests on is still there. Nothing of it takes the grant away. */

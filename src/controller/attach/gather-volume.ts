@@ -42,7 +42,8 @@ function memberOf(deps: GatherVolumeDeps, id: VolumeID, intent: Intent): Member 
   };
 }
 
-function placeOf({ storage, index, pending }: GatherVolumeDeps, driver: string, node: string): Place {
+/** How a driver stands on a node at this moment. */
+export function placeOf({ storage, index, pending }: GatherVolumeDeps, driver: string, node: string): Place {
   const found = storage.csiNodes.store.get(node)?.drivers.find(({ name }) => name === driver);
   const attached = new Set([...index.attachedOn(driver, node), ...pending.attachingOn(driver, node)]);
   return { nodeID: found?.nodeID, limit: found?.limit, attached: attached.size };

@@ -15,11 +15,14 @@ export interface IntentAttachmentsDeps extends AttachmentWriter {
   readonly storage: Pick<Storage, "attachments" | "claims">;
   readonly index: VolumeIndex;
   readonly hold: Hold;
+  readonly intent: (name: string) => Intent | undefined;
 }
 
 /** What the end of an intent takes with it: its VolumeAttachment, and the marks on its claim. */
 export function createIntentAttachments(deps: IntentAttachmentsDeps): IntentAttachments {
   const { client, index } = deps;
+  /** UIDs by name of intents that have given all back and are about to go: the last of several finds nobody else. */
+  const leaving = new Map<string, string>();
 
   /** Others who use the volume, or ask for it, by its key. */
   function others(intent: Intent): Intent[] {
@@ -31,7 +34,9 @@ export function createIntentAttachments(deps: IntentAttachmentsDeps): IntentAtta
         : index.intentsOfClaim(persistentVolumeClaim.namespace, persistentVolumeClaim.claimName);
     const all = new Map([...index.intents(index.keyOf(intent)), ...ofClaim].map((one) => [one.metadata.name, one]));
     all.delete(name);
-    return [...all.values()].filter(({ spec }) => spec.mode === "Manage");
+    return [...all.values()].filter(
+      ({ metadata, spec }) => spec.mode === "Manage" && leaving.get(metadata.name) !== metadata.uid,
+    );
   }
 
   return {
@@ -50,6 +55,8 @@ export function createIntentAttachments(deps: IntentAttachmentsDeps): IntentAtta
     },
     remove: (attachment: Attachment) => removeAttachment(deps, attachment),
     async letGo(intent) {
+      for (const [name, uid] of leaving) if (deps.intent(name)?.metadata.uid !== uid) leaving.delete(name);
+      leaving.set(intent.metadata.name, intent.metadata.uid ?? "");
       if (
         others(intent).some(
           ({ metadata, spec }) => spec.grant !== undefined || metadata.deletionTimestamp === undefined,

@@ -4,17 +4,19 @@ import type { Reason } from "../../api/reasons.ts";
 import type { KubeClient } from "../../kube/client.ts";
 import type { EventRecorder } from "../../kube/event-recorder.ts";
 import type { Clock, Logger } from "../../ports.ts";
+import { atOnce } from "../at-once.ts";
 import { capacityPatch, claimGrowthPatch } from "../claims/expansion.ts";
 import type { Hold, VolumeObjects } from "../claims/hold-claims.ts";
 import type { Intent } from "../projections.ts";
 import { refOf } from "../write-intents.ts";
-import { isOurs } from "./attachment-name.ts";
+import { attachmentName, isOurs } from "./attachment-name.ts";
+import { limitWord } from "./decide-attachment.ts";
 import type { Decision, VolumePlan } from "./decide-volume.ts";
 import { decideVolume } from "./decide-volume.ts";
 import type { Member, VolumeFacts } from "./facts.ts";
-import { holds } from "./facts.ts";
+import { holds, nodeNameOf } from "./facts.ts";
 import type { GatherVolumeDeps } from "./gather-volume.ts";
-import { gatherVolume } from "./gather-volume.ts";
+import { gatherVolume, placeOf } from "./gather-volume.ts";
 import { projectAttachment } from "./objects.ts";
 import { onAttachment } from "./obstacles.ts";
 import { isResolved } from "./resolve-volume.ts";
@@ -39,6 +41,9 @@ export interface ReconcileVolumeDeps extends GatherVolumeDeps, AttachmentWriter,
   readonly release: (intent: Intent) => Promise<number | undefined>;
 }
 
+/** Each step is of one node: a volume that many may have need not come to one after the other. */
+const nodesAtOnce = 8;
+
 /** Sooner of two delays. */
 const sooner = (a: number | undefined, b: number | undefined) => Math.min(a ?? Infinity, b ?? Infinity);
 
@@ -60,19 +65,20 @@ export async function reconcileVolume(deps: ReconcileVolumeDeps, id: VolumeID): 
   const waiting = await hold(deps, facts, plan, objects);
   let againInMs = waiting?.againInMs;
   const errors: unknown[] = [];
-  for (const decision of plan.decisions) {
+  const carryOutOne = async (decision: Decision): Promise<void> => {
     const begins = decision.step !== undefined && decision.step.do !== "release" && !holds(decision.member);
     const held = begins ? waiting?.word : undefined;
     try {
       const outcome: Outcome = held === undefined ? await carryOut(deps, id, decision) : { word: held };
       againInMs = sooner(againInMs, outcome.againInMs);
-      if (outcome.changed) continue;
+      if (outcome.changed) return;
       againInMs = sooner(againInMs, await deps.speaker.say(decision.member.intent, outcome.word));
     } catch (error) {
       // What cannot be written for one node does not hold up the others.
       errors.push(error);
     }
-  }
+  };
+  await atOnce(nodesAtOnce, plan.decisions, carryOutOne, ([error]) => error);
   await grow(deps, facts);
   if (errors.length > 0) throw errors[0];
   return Number.isFinite(againInMs) ? againInMs : undefined;
@@ -129,7 +135,7 @@ async function carryOut(deps: ReconcileVolumeDeps, id: VolumeID, { member, step,
   switch (step?.do) {
     case "attach":
       if (step.again) tellDrift(deps, member);
-      return { word: (await attach(deps, id, member)) ?? word };
+      return { word: roomWord(deps, id, member) ?? (await attach(deps, id, member)) ?? word };
     case "grant": {
       const refusal = await writeGrant(deps, member, step.attachment);
       return refusal === undefined ? { changed: true } : { word: refusal };
@@ -139,6 +145,14 @@ async function carryOut(deps: ReconcileVolumeDeps, id: VolumeID, { member, step,
     case undefined:
       return { word };
   }
+}
+
+/** Another volume may have taken the last place on the node since this one was looked at. What is under way has its own. */
+function roomWord(deps: ReconcileVolumeDeps, id: VolumeID, member: Member): Word | undefined {
+  const node = nodeNameOf(member);
+  const name = attachmentName(id.driver, id.volumeHandle, node);
+  if (holds(member) || deps.pending.attachingOn(id.driver, node).has(name)) return undefined;
+  return limitWord(id.driver, node, placeOf(deps, id.driver, node));
 }
 
 /** It is over in a moment, so that no status would show it. */

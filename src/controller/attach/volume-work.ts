@@ -63,7 +63,7 @@ export function createVolumeWork(deps: VolumeWorkDeps): VolumeWork {
   const speaker = createSpeaker({ client, clock, log, ...upserts });
   const hold = createHold({ client, clock, random, log, ...upserts });
   const shared = { client, clock, random, log, storage, index, pending, hold, speaker, ...upserts };
-  const attachments = createIntentAttachments(shared);
+  const attachments = createIntentAttachments({ ...shared, intent: (name) => deps.intents.get(name) });
   const unbound = createUnbound(shared);
   const release = (intent: Intent) => deps.release(intent, attachments);
   const volumeDeps = { ...shared, recorder: deps.recorder, release, node: (name: string) => deps.nodes.get(name) };

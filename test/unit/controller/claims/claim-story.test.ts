@@ -157,3 +157,22 @@ describe("the controller and claims", () => {
     expect(claimOf(fleet)?.status).not.to.have.property("allocatedResourceStatuses");
   });
 });
+
+describe("a claim on many nodes", () => {
+  it("is given back by the last of them, before its intent is gone", async () => {
+    const fleet = ready(5);
+    fleet.claim("data", "vol-1", { accessModes: ["ReadWriteMany"] });
+    fleet.start();
+    await fleet.live(9_000);
+    expect(fleet.granted()).to.have.length(5);
+    fleet.api.remove("nodevolumesets", "a");
+    await fleet.live(3_000);
+    expect(claimOf(fleet)?.metadata.finalizers).to.deep.equal([]);
+    const writes = fleet.api.writes.map(({ plural, body }) => `${plural} ${JSON.stringify(body)}`);
+    const off = writes.findIndex((write) => write.startsWith("persistentvolumeclaims") && write.includes("null"));
+    const lastIntent = writes.findLastIndex(
+      (write) => write.startsWith("nodevolumeintents") && write.includes('"finalizers":[]'),
+    );
+    expect(off).to.be.greaterThan(-1).and.lessThan(lastIntent);
+  });
+});
