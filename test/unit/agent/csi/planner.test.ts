@@ -1,0 +1,86 @@
+import { expect } from "chai";
+import { desiredVolume } from "../../../../src/agent/desired-volume.ts";
+import type { PlanInput } from "../../../../src/agent/plan-input.ts";
+import { Planner } from "../../../../src/agent/planner.ts";
+import { afterReboot, type VolumeRecord } from "../../../../src/agent/record.ts";
+import { MountTable } from "../../../../src/host/mount-table.ts";
+import { entry } from "../../../lib/mount-entries.ts";
+import { plan } from "../../../lib/plan-whole.ts";
+import { prefix, targetRecord, volume, wanted } from "../../../lib/plan-world.ts";
+
+const identity = { device: "0:50", root: "/", source: "tmpfs" };
+const source = { csi: { driver: "a.example", volumeHandle: "v" } };
+const csi = {
+  ...source.csi,
+  directory: "/csi/k",
+  needsUnstage: true,
+  block: false,
+  shown: [{ identity }],
+  calls: { unanswered: {} },
+};
+const path = "/csi/k/staging";
+const published = { path: "/csi/k/mounts/a", readOnly: false, identity };
+const record: VolumeRecord = {
+  name: volume,
+  key: "key",
+  type: "csi",
+  uid: "uid-1",
+  generation: 1,
+  stage: { kind: "csi", path, ready: true, options: [], fileKind: "directory", identity, csi },
+  targets: [targetRecord({ identity, published, mountID: 12 })],
+};
+const root = entry({ id: 1, parent: 0, point: "/", device: "8:1", fsType: "ext4", uniqueID: 1 });
+const mounts = [path, published.path, `${prefix}/a`].map((point, i) => entry({ id: 10 + i, point, uniqueID: 10 + i }));
+
+describe("the plan of a CSI volume that is kept up", () => {
+  const grant = { id: "g", csi: { ...source.csi, accessMode: "ReadWriteOnce" as const } };
+  const input: PlanInput = {
+    desired: new Map([[volume, desiredVolume(wanted({ source, grant }), "key")]]),
+    synced: true,
+    records: new Map([[volume, record]]),
+    mayHaveLost: false,
+    table: new MountTable([root, ...mounts]),
+    inFlight: new Map(),
+    failures: new Map(),
+    contents: () => ({ known: true, version: "1" }),
+    observed: new Map(),
+    settings: { allowedPrefixes: [prefix], stateDir: "/state", hostRoot: "/", csiDir: "/csi" },
+    now: 0,
+    touched: new Set<string>(),
+  };
+
+  it("has nothing to do when all is as it was asked for", () => {
+    expect(new Planner().plan(input).operations).to.deep.equal([]);
+  });
+
+  for (const [what, id, kind] of [
+    ["what was staged", 10, "stage"],
+    ["what was published", 11, "publish"],
+    ["the target", 12, "publish"],
+  ] as const) {
+    it(`notices by the mount table alone that ${what} went`, () => {
+      const planner = new Planner();
+      planner.plan(input);
+      const after = { ...input, table: input.table?.updated(new Map([[id, undefined]])) };
+      const next = planner.plan(after);
+      expect(next.operations.map((operation) => operation.kind)).to.deep.equal([kind]);
+      expect(next.operations).to.deep.equal(plan(after).operations);
+    });
+  }
+});
+
+describe("the record of a CSI volume after a reboot", () => {
+  it("has nothing that is mounted, and all that the driver has to be asked to undo", () => {
+    const { stage, targets } = afterReboot(record);
+    expect(stage).to.deep.equal({
+      kind: "csi",
+      path,
+      ready: false,
+      options: [],
+      fileKind: "directory",
+      csi: { ...csi, shown: [], calls: {} },
+    });
+    expect(targets[0]?.published).to.deep.equal({ path: published.path, readOnly: false });
+    expect(targets[0]).not.to.have.property("mountID");
+  });
+});
