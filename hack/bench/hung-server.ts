@@ -15,6 +15,8 @@ import { quantilesOf, round } from "./in-agent/quantiles.ts";
  */
 const worst = 1.1;
 const figures = ["mount", "unmount", "report"] as const;
+/** Shown beside them, without a limit: while the volume on the server is being begun. */
+const shown = [...figures, "beginning"] as const;
 
 const { values } = parseArgs({
   options: { rounds: { type: "string" }, volumes: { type: "string" }, json: { type: "boolean" } },
@@ -24,7 +26,7 @@ if (process.getuid?.() !== 0 || !existsSync("/dev/fuse")) {
   process.exit(0);
 }
 const rounds = await measure(Number(values.rounds ?? 40), Number(values.volumes ?? 50));
-const rows = figures.map(rowOf);
+const rows = shown.map(rowOf);
 const said = [...new Set(rounds.flatMap(({ hung }) => hung?.said ?? []))];
 const recoveredMs = quantilesOf(rounds.flatMap(({ hung }) => hung?.recoveredMs ?? []));
 console.log(JSON.stringify({ bench: "hung-server", rounds: rounds.length, rows, said, recoveredMs }));
@@ -39,14 +41,14 @@ if (values.json !== true) {
     `\nthe volume on the server says ${said.join(", ")}; mounted after the server went on: p50 ${recoveredMs.p50} ms, max ${recoveredMs.max} ms`,
   );
 }
-const slower = rows.filter(({ ratio }) => ratio.p99 > worst);
+const slower = rows.filter(({ figure, ratio }) => figure !== "beginning" && ratio.p99 > worst);
 for (const { figure, ratio } of slower)
   console.error(`${figure}: p99 is ${ratio.p99} times that with the server running`);
 if (said.some((reason) => reason !== "NotAnswering")) console.error(`the volume on the server said ${said.join(", ")}`);
 process.exitCode = slower.length > 0 || said.join() !== "NotAnswering" ? 1 : 0;
 
 /** One figure with the server running and stopped. Rounds take turns, so that what else the machine does falls on both. */
-function rowOf(figure: (typeof figures)[number]) {
+function rowOf(figure: (typeof shown)[number]) {
   const of = (kind: Round["server"]) => quantilesOf(rounds.filter((r) => r.server === kind).flatMap((r) => r[figure]));
   const [runs, stopped] = [of("runs"), of("stopped")];
   const ratio = { p50: round(stopped.p50 / runs.p50), p99: round(stopped.p99 / runs.p99) };

@@ -24,9 +24,15 @@ export interface Work {
   readonly volumes: number;
 }
 
+/** How many of the volumes are mounted while the one on the server is being begun. */
+const beside = 10;
+
 /** Milliseconds of each volume of one round, and what became of the one on the server. */
 export interface Round {
   readonly server: "runs" | "stopped";
+  /** Mounted while the one on the server is begun: its child is started, its journal entry written. */
+  readonly beginning: readonly number[];
+  /** From here on once the one on the server is mounted, or says that it does not answer. */
   readonly mount: readonly number[];
   readonly unmount: readonly number[];
   readonly report: readonly number[];
@@ -78,29 +84,42 @@ async function main({ path, child, fuse, rounds, volumes }: Work): Promise<void>
     await released;
   }
 
+  /** One volume is mounted, reported, and released again. */
+  async function comeAndGo(name: string) {
+    const known = watch.planHas(name, "mounted");
+    const reported = watch.reported(name, ({ state }) => state === "Mounted");
+    const wrote = performance.now();
+    api.write(make(name, `${sources}/${name}`));
+    const [mount, report] = [(await known) - wrote, (await reported).at - wrote];
+    const gone = watch.planHas(name, "released");
+    const told = watch.reported(name, ({ state }) => state === "Released");
+    const revoked = performance.now();
+    api.revoke(name);
+    const unmount = (await gone) - revoked;
+    await told;
+    return { mount, report, unmount };
+  }
+
   async function round(kind: Round["server"], number: number): Promise<Round> {
     const hung = `node.hung-${number}`;
     if (kind === "stopped") await server.stop();
     const said = watch.reported(hung, (s) => s.state === "Mounted" || s.waiting?.reason === "NotAnswering");
     const mounted = watch.reported(hung, ({ state }) => state === "Mounted");
     api.write(make(hung, `${server.point}/data`));
-    if (kind === "runs") await mounted;
-    const sample = { mount: [] as number[], unmount: [] as number[], report: [] as number[] };
-    for (const name of others) {
-      const known = watch.planHas(name, "mounted");
-      const report = watch.reported(name, ({ state }) => state === "Mounted");
-      const wrote = performance.now();
-      api.write(make(name, `${sources}/${name}`));
-      sample.mount.push((await known) - wrote);
-      sample.report.push((await report).at - wrote);
-      const gone = watch.planHas(name, "released");
-      const told = watch.reported(name, ({ state }) => state === "Released");
-      const revoked = performance.now();
-      api.revoke(name);
-      sample.unmount.push((await gone) - revoked);
-      await told;
-    }
+    const sample = {
+      beginning: [] as number[],
+      mount: [] as number[],
+      unmount: [] as number[],
+      report: [] as number[],
+    };
+    for (const name of others.slice(0, beside)) sample.beginning.push((await comeAndGo(name)).mount);
     const last = await said;
+    for (const name of others) {
+      const { mount, unmount, report } = await comeAndGo(name);
+      sample.mount.push(mount);
+      sample.unmount.push(unmount);
+      sample.report.push(report);
+    }
     const resumed = performance.now();
     if (kind === "stopped") server.go();
     const recoveredMs = (await mounted).at - resumed;
