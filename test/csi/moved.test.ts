@@ -99,10 +99,10 @@ async function inflict(kind: FaultKind, stories: Stories, random: SeededRandom):
       }
       return;
     case "attacher paused": {
-      stories.attacher().kill("SIGSTOP");
+      stories.attacher.kill("SIGSTOP");
       const paused = performance.now();
       await until("the end of the pause", 10_000, () => performance.now() - paused >= 1_000);
-      stories.attacher().kill("SIGCONT");
+      stories.attacher.kill("SIGCONT");
       return;
     }
   }

@@ -1,5 +1,4 @@
 // What stories about volumes of CSI drivers begin with: nodes with a driver and our agent, our controller, and the sidecars.
-import { setTimeout as sleep } from "node:timers/promises";
 import { loopXfs, loopXfsName, type RunningDriver } from "../../hack/lib/csi/driver.ts";
 import type { RunningProcess } from "../../hack/lib/process.ts";
 import type { Xfsprogs } from "../../hack/lib/tools/xfsprogs.ts";
@@ -22,8 +21,7 @@ export interface Stories {
   /** Of our own kinds, as a watch shows them. */
   readonly objects: Objects;
   readonly kubectl: TestCluster["kubectl"];
-  /** The external-attacher that runs now. */
-  attacher(): RunningProcess;
+  readonly attacher: RunningProcess;
   /** Makes or changes a set as a platform administrator. */
   apply(name: string, spec: object): Promise<void>;
   remove(...names: string[]): Promise<void>;
@@ -56,9 +54,9 @@ export async function startStories(context: Mocha.Context, options: StoriesOptio
   }
   const [first] = nodes;
   if (first === undefined) throw new Error("a story needs a node");
-  await keptRunning(world, () => world.startSidecar("csi-provisioner", first.driver));
-  const attacher = await keptRunning(world, () => world.startSidecar("csi-attacher", first.driver));
-  await keptRunning(world, () => world.startSidecar("csi-resizer", first.driver));
+  await world.startSidecar("csi-provisioner", first.driver);
+  const attacher = await world.startSidecar("csi-attacher", first.driver);
+  await world.startSidecar("csi-resizer", first.driver);
   await world.startControllerManager();
   await world.startController();
   const objects = observe(people);
@@ -97,26 +95,6 @@ async function withAgent(node: CSITestNode, driver: RunningDriver): Promise<Stor
     },
   };
   return story;
-}
-
-/** Milliseconds until a container that has ended is started again; a kubelet takes longer. */
-const restartMs = 500;
-
-/** Starts a program again whenever it ends, as a kubelet would: a sidecar ends when it loses its driver. @returns the one that runs */
-async function keptRunning(world: CSIWorld, start: () => Promise<RunningProcess>): Promise<() => RunningProcess> {
-  let running = await start();
-  let over = false;
-  world.onEnd(() => {
-    over = true;
-  });
-  void (async () => {
-    while (!over) {
-      await running.ended;
-      await sleep(restartMs);
-      if (!over) running = await start();
-    }
-  })();
-  return () => running;
 }
 
 /** The driver's name of a PersistentVolume. */
