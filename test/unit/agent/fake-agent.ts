@@ -9,6 +9,7 @@ import type { Plan } from "../../../src/agent/plan.ts";
 import { type Observation, observationOf } from "../../../src/agent/plan-input.ts";
 import { Planner } from "../../../src/agent/planner.ts";
 import type { NodeVolumeIntent } from "../../../src/api/types.gen.ts";
+import type { CSIDrivers } from "../../../src/csi/ports.ts";
 import { differing } from "../../lib/differing.ts";
 import { wanted } from "../../lib/plan-world.ts";
 import { settle, type VirtualSystem, virtualSystem } from "../kube/virtual-system.ts";
@@ -29,7 +30,7 @@ export class FakeAgent {
   readonly failures: Failure[] = [];
   readonly memory = new Failures(this.system);
   readonly observed = new Map<string, Observation>();
-  readonly drivers = noDrivers;
+  drivers: CSIDrivers = noDrivers;
   intents: readonly NodeVolumeIntent[] = [];
   plan: Plan | undefined;
   #gathered: ReadonlyMap<string, Desired> = new Map();
@@ -43,7 +44,12 @@ export class FakeAgent {
       host,
       journal,
       settings,
-      drivers: this.drivers,
+      drivers: {
+        driver: (name) => this.drivers.driver(name),
+        names: () => this.drivers.names(),
+        subscribe: (onChange) => this.drivers.subscribe(onChange),
+      },
+      onSlow: () => this.loop.trigger(),
       secret: async () => new Map(),
       content: () => undefined,
       observed: (desired, seen) => {
