@@ -168,6 +168,7 @@ export function createWork(deps: WorkDeps): Work {
       await Promise.all(Object.values(queues).map((queue) => queue.pause()));
     },
     resume() {
+      volumes.begin();
       for (const queue of Object.values(queues)) queue.resume();
       // What was being written when the work was paused may have been applied since.
       for (const node of writing.nodes()) queues.nodes.add(node);

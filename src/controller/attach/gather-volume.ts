@@ -8,7 +8,7 @@ import type { VolumeID } from "./volume-key.ts";
 import { volumeKey } from "./volume-key.ts";
 
 export interface GatherVolumeDeps {
-  readonly storage: Pick<Storage, "attachments" | "csiNodes" | "csiDrivers">;
+  readonly storage: Pick<Storage, "csiNodes" | "csiDrivers">;
   readonly index: VolumeIndex;
   readonly pending: Pending;
   readonly node: (name: string) => NodeInfo | undefined;
@@ -26,7 +26,7 @@ export function gatherVolume(deps: GatherVolumeDeps, id: VolumeID): VolumeFacts 
     wantsTokens: driver?.wantsTokens ?? false,
     members: intents.map((intent) => memberOf(deps, id, intent)),
     attachments: index.attachments(key),
-    attaching: pending.attaching(id, (name) => storage.attachments.store.get(name) !== undefined),
+    attaching: pending.attaching(id),
     node: deps.node,
   };
 }

@@ -13,10 +13,14 @@ export interface Pending {
   endGrant(intent: Intent): void;
   beginAttach(id: VolumeID, node: string): void;
   endAttach(id: VolumeID, node: string): void;
-  /** Nodes for which a VolumeAttachment of the volume may have been written that `seen` does not have. */
-  attaching(id: VolumeID, seen: (attachment: string) => boolean): Set<string>;
+  /** The watch has shown a VolumeAttachment, or its end. */
+  seen(attachment: string): void;
+  /** Nodes for which a VolumeAttachment of the volume may have been written that was not seen. */
+  attaching(id: VolumeID): Set<string>;
   /** VolumeAttachments of a driver on a node that may have been written. */
   attachingOn(driver: string, node: string): Set<string>;
+  /** Another has led meanwhile, and all was read since: what was written before is there, or is not. */
+  forget(): void;
 }
 
 export function createPending(): Pending {
@@ -36,18 +40,20 @@ export function createPending(): Pending {
       attachments.set(attachmentName(id.driver, id.volumeHandle, node), { ...id, node });
     },
     endAttach: (id, node) => void attachments.delete(attachmentName(id.driver, id.volumeHandle, node)),
-    attaching(id, seen) {
-      const nodes = new Set<string>();
-      for (const [name, one] of attachments) {
-        if (one.driver !== id.driver || one.volumeHandle !== id.volumeHandle) continue;
-        if (seen(name)) attachments.delete(name);
-        else nodes.add(one.node);
-      }
-      return nodes;
+    seen: (name) => void attachments.delete(name),
+    attaching({ driver, volumeHandle }) {
+      const found = [...attachments.values()].filter(
+        (one) => one.driver === driver && one.volumeHandle === volumeHandle,
+      );
+      return new Set(found.map(({ node }) => node));
     },
     attachingOn(driver, node) {
       const found = [...attachments].filter(([, one]) => one.driver === driver && one.node === node);
       return new Set(found.map(([name]) => name));
+    },
+    forget() {
+      grants.clear();
+      attachments.clear();
     },
   };
 }

@@ -9,6 +9,7 @@ import type { Intent, NodeInfo } from "../projections.ts";
 import { awaitsRelease } from "../release.ts";
 import type { IntentAttachments } from "../release-intent.ts";
 import { createIntentAttachments } from "./intent-attachments.ts";
+import type { Attachment } from "./objects.ts";
 import { createPending } from "./pending.ts";
 import { reconcileVolume } from "./reconcile-volume.ts";
 import { createSpeaker } from "./speak.ts";
@@ -39,6 +40,8 @@ export interface VolumeWork {
   /** The key that the end of an intent goes by. */
   keyOf(intent: Intent): string;
   all(): void;
+  /** This process leads anew: what it remembers of an earlier term may not be so any more. */
+  begin(): void;
   stop(): void;
 }
 
@@ -54,6 +57,20 @@ export function createVolumeWork(deps: VolumeWorkDeps): VolumeWork {
     onDue: deps.onDue,
   });
   const pending = createPending();
+  const onAttachment = ({ metadata }: Attachment) => pending.seen(metadata.name);
+  const cancels = [
+    storage.attachments.store.subscribe({
+      onAdd: onAttachment,
+      onUpdate: (_, after) => onAttachment(after),
+      onDelete: onAttachment,
+    }),
+    deps.intents.subscribe({
+      onDelete(gone) {
+        pending.endGrant(gone);
+        speaker.forget(gone);
+      },
+    }),
+  ];
   const upserts = {
     upsertIntent: deps.upsertIntent,
     upsertAttachment: (raw: unknown) => storage.attachments.upsertIfNewer(raw),
@@ -81,6 +98,13 @@ export function createVolumeWork(deps: VolumeWorkDeps): VolumeWork {
     },
     keyOf: index.keyOf,
     all: index.all,
-    stop: index.stop,
+    begin() {
+      pending.forget();
+      hold.forget();
+    },
+    stop() {
+      for (const cancel of cancels) cancel();
+      index.stop();
+    },
   };
 }

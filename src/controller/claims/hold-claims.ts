@@ -42,6 +42,8 @@ export interface Hold {
   ): Promise<Waiting | undefined>;
   /** All marks off: nobody of ours uses the volume any more. */
   letGo(objects: VolumeObjects): Promise<void>;
+  /** Another has led meanwhile, and may have let pods have what was taken here. */
+  forget(): void;
 }
 
 export interface Waiting {
@@ -124,6 +126,10 @@ export function createHold(deps: HoldDeps): Hold {
         taken.delete(metadata.uid ?? "");
       }
       await markAll(objects, letGoPatch);
+    },
+    forget() {
+      takings.clear();
+      taken.clear();
     },
   };
 }

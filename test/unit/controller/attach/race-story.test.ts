@@ -157,3 +157,27 @@ describe("races of grant and detach", () => {
     expect(fleet.granted()).to.have.length(1).and.not.to.include(first);
   });
 });
+
+describe("attachments that come and go unseen", () => {
+  it("one that was deleted before anybody looked keeps the volume from nobody", async () => {
+    const fleet = createCSIFleet();
+    for (const name of ["n0", "n1"]) fleet.driverNode(name);
+    const { request } = fleet.api;
+    let first: string | undefined;
+    // The first one is made and deleted within one request, and its node leaves the set.
+    fleet.api.request = async (sent) => {
+      const answer = await request(sent);
+      if (first !== undefined || sent.method !== "POST" || !sent.path.endsWith("volumeattachments")) return answer;
+      const [made] = fleet.attachments();
+      first = (made?.spec as { nodeName: string } | undefined)?.nodeName ?? "";
+      fleet.api.remove("volumeattachments", made?.metadata.name ?? "");
+      fleet.node(first, { taints: [{ key: "k", effect: "NoExecute" }] });
+      return { status: 504, body: { kind: "Status", status: "Failure", reason: "Timeout", message: "planned" } };
+    };
+    fleet.csiSet("a", source);
+    fleet.start();
+    await fleet.live(10_000);
+    expect(first).not.to.equal(undefined);
+    expect(fleet.granted()).to.have.length(1).and.not.to.include(first);
+  });
+});
