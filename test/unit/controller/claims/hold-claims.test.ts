@@ -1,0 +1,70 @@
+import { expect } from "chai";
+import { projectClaim } from "../../../../src/controller/attach/objects.ts";
+import { createHold } from "../../../../src/controller/claims/hold-claims.ts";
+import { ApiError } from "../../../../src/kube/api-error.ts";
+import type { KubeClient } from "../../../../src/kube/client.ts";
+import { virtualSystem } from "../../kube/virtual-system.ts";
+
+function claim(held: boolean) {
+  const labels = held ? { "nodevolume.dev/held": "" } : {};
+  const found = projectClaim({ metadata: { name: "data", namespace: "apps", uid: "u", resourceVersion: "1", labels } });
+  if (found === undefined) throw new Error("no claim");
+  return { claims: [found], persistentVolumes: [] };
+}
+
+/** A hold, and a client that knows pods and refuses one more as the policy does. */
+function world() {
+  const { clock, random, log, advance } = virtualSystem();
+  const pods: object[] = [];
+  const patches: unknown[] = [];
+  const client = {
+    get: () => Promise.resolve({}),
+    list: () => Promise.resolve({ items: pods, resourceVersion: "1" }),
+    create: () => Promise.reject(new ApiError(403, "Forbidden", "nodevolume.dev/held")),
+    mergePatch(_: unknown, __: unknown, patch: unknown) {
+      patches.push(patch);
+      return Promise.resolve({});
+    },
+  } as unknown as KubeClient;
+  const hold = createHold({ client, clock, random, log, upsertClaim() {}, upsertPersistentVolume() {} });
+  const nobody = () => Promise.resolve(undefined);
+  const take = (held: boolean, ours = false) => hold.take(claim(held), ours, nobody);
+  const pod = { metadata: { name: "p" }, spec: { volumes: [{ persistentVolumeClaim: { claimName: "data" } }] } };
+  return { hold, take, pods, patches, pod, advance };
+}
+
+describe("taking a claim", () => {
+  it("label, probe, five seconds, a look at the pods, and then it is ours", async () => {
+    const { take, advance, patches } = world();
+    expect((await take(false))?.againInMs).to.equal(5_000);
+    expect(patches).to.deep.equal([{ metadata: { labels: { "nodevolume.dev/held": "" } } }]);
+    await advance(4_000);
+    expect((await take(true))?.againInMs).to.equal(1_000);
+    await advance(1_000);
+    expect(await take(true)).to.equal(undefined);
+  });
+
+  it("begins anew when the label was off in between, and in a new term", async () => {
+    for (const meanwhile of ["label", "term"] as const) {
+      const { hold, take, advance, pods, pod } = world();
+      await take(false);
+      await advance(5_000);
+      expect(await take(true)).to.equal(undefined);
+      pods.push(pod);
+      if (meanwhile === "term") hold.forget();
+      const waiting = await take(meanwhile === "term");
+      if (meanwhile === "label") expect(waiting?.word.reason).to.equal("UsedByPods");
+      else {
+        expect(waiting?.againInMs).to.equal(5_000);
+        await advance(5_000);
+        expect((await take(true))?.word.reason).to.equal("UsedByPods");
+      }
+    }
+  });
+
+  it("asks nobody again for further nodes of a volume that is ours", async () => {
+    const { take, pods, pod } = world();
+    pods.push(pod);
+    expect(await take(true, true)).to.equal(undefined);
+  });
+});
