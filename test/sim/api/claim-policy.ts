@@ -7,7 +7,7 @@ import type { StoredObject } from "./json.ts";
 import { Refusal } from "./refusal.ts";
 
 /** Tried on a real server: 9 of 60 pods were admitted after the write of the label had returned. */
-const lagMs = { low: 0, high: 3_000 } as const;
+const lagMs = { low: 0, high: 1_000 } as const;
 
 /**
  * The ValidatingAdmissionPolicy with claims as parameters that denies pods which name a claim that is held (config/policy). It

@@ -175,7 +175,8 @@ export class SimTransport implements Transport {
       else if (typeof fault === "object") incarnation.later(exactly(fault.lateMs), () => answer(response));
     };
     const run = () => server.handle(request, incarnation.name);
-    if (request.method === "GET" || !incarnation.alive) done(run());
+    const looks = request.method === "GET" || request.query?.["dryRun"] !== undefined;
+    if (looks || !incarnation.alive) done(run());
     else {
       incarnation.perform(`api ${name}`, run, {
         resolve: done,

@@ -28,8 +28,8 @@ interface Running {
 }
 
 const work = { low: 1, high: 60 } as const;
-/** How long a driver works on for a caller that has died. */
-const orphanMs = 2_000;
+/** How long a driver works on for a caller that has died: the longer, if that keeps nobody else from the volume. */
+const orphanMs = { serializing: 2_000, other: 30_000 } as const;
 const setsUp: readonly string[] = ["NodeStageVolume", "NodePublishVolume"];
 
 /** One CSI driver on one node, through all its runs and all boots of the machine. What it does outlives it in the kernel. */
@@ -177,7 +177,8 @@ export class SimDriver {
     call.incarnation.perform(`csi ${one.rpc} ${one.volume}`, () => this.#carryOut(running, fault), {
       tear: () => {
         goesOn = true;
-        this.#parts.scheduler.after(orphanMs, () => this.#perform(running, fault));
+        const ms = this.kind.serializes ? orphanMs.serializing : orphanMs.other;
+        this.#parts.scheduler.after(ms, () => this.#perform(running, fault));
       },
       resolve: (answer) => {
         answered = true;

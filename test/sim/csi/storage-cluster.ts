@@ -1,4 +1,4 @@
-import { resource } from "../../../src/api/names.ts";
+import { label, resource } from "../../../src/api/names.ts";
 import { Refusal } from "../api/refusal.ts";
 import type { SimApiServer } from "../api/sim-api-server.ts";
 import { at } from "../invariants/attachment-view.ts";
@@ -59,6 +59,11 @@ export class StorageCluster {
   /** What the claim says of its size. */
   claimCapacity(claim: string): unknown {
     return at(this.#server.get(resource.claims, claim, namespace), "status", "capacity", "storage");
+  }
+
+  /** Whether the claim has our label. */
+  isHeld(claim: string): boolean {
+    return this.#server.get(resource.claims, claim, namespace)?.metadata.labels?.[label.held] !== undefined;
   }
 
   /** A pod that uses a claim; scheduled, or to be. @returns whether it was admitted */

@@ -8,7 +8,7 @@ import type { Storage, StoredVolume } from "../csi/storage.ts";
 import { pointOf } from "../kernel/lookup.ts";
 import type { Superblock } from "../kernel/superblock.ts";
 import { layout, type Machine } from "../machine.ts";
-import { type AttachmentView, attachmentViews, viewOf } from "./attachment-view.ts";
+import { type AttachmentView, at, attachmentViews, viewOf } from "./attachment-view.ts";
 import type { JournalView } from "./journal-view.ts";
 import type { Report } from "./violation.ts";
 
@@ -106,6 +106,10 @@ export class AttachRules implements NodeSideRules {
       const other = this.#granted(volumeHandle).find((intent) => intent.metadata.uid !== metadata.uid);
       if (other !== undefined) report(`${metadata.name} is granted ${volumeHandle}, which ${other.metadata.name} has`);
     }
+    const pod = podThatUses(this.#deps.server(), volumeHandle);
+    if (pod !== undefined) report(`rule 14: ${metadata.name} is granted ${volumeHandle}, which pod ${pod} uses`);
+    const theirs = this.#attachmentsOf(volumeHandle).find(({ name }) => !name.startsWith("nvi-"));
+    if (theirs !== undefined) report(`rule 10: ${metadata.name} is granted ${volumeHandle} beside ${theirs.name}`);
     if (volume?.driver.attach !== true) return;
     const found = this.#attachmentsOf(volumeHandle).find(({ name }) => name === grant.volumeAttachment?.name);
     if (found === undefined || found.uid !== grant.volumeAttachment?.uid || found.node !== spec.nodeName) {
@@ -136,6 +140,17 @@ export class AttachRules implements NodeSideRules {
   #attachmentsOf(handle: string): AttachmentView[] {
     return attachmentViews(this.#deps.server()).filter((attachment) => attachment.handle === handle);
   }
+}
+
+/** A pod that names a claim of the volume, if there is one. */
+function podThatUses(server: SimApiServer, handle: string): string | undefined {
+  return server.list(resource.pods).find(({ metadata, ...pod }) => {
+    const [volume] = (at(pod, "spec", "volumes") ?? []) as readonly unknown[];
+    const name = at(volume, "persistentVolumeClaim", "claimName");
+    const claim = server.get(resource.claims, String(name), metadata.namespace);
+    const persistentVolume = server.get(resource.persistentVolumes, String(at(claim, "spec", "volumeName")));
+    return at(persistentVolume, "spec", "csi", "volumeHandle") === handle;
+  })?.metadata.name;
 }
 
 /** By which a target's publish path ends (decision 0023). */

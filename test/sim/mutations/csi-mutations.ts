@@ -50,6 +50,22 @@ export const csiMutations: readonly Mutation[] = [
     to: "now: () => ({ epoch: 0, ms: system.clock.now() }),",
   },
   {
+    law: "rule 8",
+    name: "forget a call in which the agent was killed",
+    noticedBy: { scenario: "the agent is killed in a call of a CSI driver, which takes effect late" },
+    file: "src/agent/csi/calls.ts",
+    from: "  const open = sent === true ? {} : unanswered;\n",
+    to: "  const open = unanswered;\n",
+  },
+  {
+    law: "rule 14",
+    name: "take a claim without waiting for pods that slip in",
+    noticedBy: { scenario: "a pod slips in while its claim is being taken" },
+    file: "src/controller/claims/decide-hold.ts",
+    from: '  if (!taking.refused) return { do: "probe" };\n',
+    to: '  return { do: "look" };\n',
+  },
+  {
     law: "rule 2",
     name: "grant a single-node volume beside one who has it",
     noticedBy: { scenario: "a single-node claim moves to another node, with what is in it" },

@@ -5,6 +5,7 @@ import { csi } from "./csi.ts";
 import { devices } from "./devices.ts";
 import { drift } from "./drift.ts";
 import { observe } from "./observe.ts";
+import { randomClaims } from "./random-claims.ts";
 import { randomIntents } from "./random-intents.ts";
 import { randomSets } from "./random-sets.ts";
 import { recovery } from "./recovery.ts";
@@ -31,4 +32,4 @@ export const scenarios: readonly Scenario[] = [
 ];
 
 /** Stories that the seed tells. */
-export const randomStories: readonly Scenario[] = [randomIntents, randomSets];
+export const randomStories: readonly Scenario[] = [randomIntents, randomSets, randomClaims];

@@ -13,7 +13,8 @@ export const network: DriverKind = {
   serializes: true,
 };
 
-const one = { nodes: ["a"], controllers: 2, drivers: [network] } as const;
+/** A candidate that stands by costs every run: where leaders change, there are two, elsewhere the one comes back. */
+const one = { nodes: ["a"], controllers: 1, drivers: [network] } as const;
 const two = { nodes: ["a", "b"], controllers: 2, drivers: [network] } as const;
 const fast = { nodeSelector: { disk: "fast" } } as const;
 
@@ -95,7 +96,7 @@ export const attach: readonly Scenario[] = [
   },
   {
     name: "a shared claim on two nodes",
-    world: two,
+    world: { ...two, controllers: 1 },
     async run(world) {
       bound(world, "claim", { singleNode: false });
       world.cluster.createSet("data", ofClaim("claim"));

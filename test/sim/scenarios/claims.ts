@@ -4,7 +4,7 @@ import { bound, network, ofClaim, write } from "./attach.ts";
 import { type Scenario, target } from "./scenario.ts";
 
 const beside = { nodes: ["a", "b"], controllers: 2, drivers: [network], kubeControllerManager: true } as const;
-const two = { nodes: ["a", "b"], controllers: 2, drivers: [network] } as const;
+const two = { nodes: ["a", "b"], controllers: 1, drivers: [network] } as const;
 const fast = { nodeSelector: { disk: "fast" } } as const;
 const grownBytes = 2 ** 31;
 
@@ -49,6 +49,23 @@ export const claims: readonly Scenario[] = [
       world.csi.cluster.deletePod("first"); // and what it had mounted is taken down when its controller is back
       await world.settle();
       await world.until("a pod to be turned away", () => !world.csi.cluster.createPod("second", "claim", "b"), 0);
+      world.cluster.deleteSet("data");
+      await world.settle();
+    },
+  },
+  {
+    name: "a pod slips in while its claim is being taken",
+    world: { ...beside, controllers: 1 },
+    async run(world) {
+      bound(world, "claim");
+      world.cluster.labelNode("a", { disk: "fast" });
+      world.cluster.createSet("data", { ...ofClaim("claim"), ...fast });
+      await world.until("the claim to be marked", () => world.csi.cluster.isHeld("claim"));
+      await world.sleep(50);
+      world.csi.cluster.createPod("first", "claim", "a"); // the policy has not seen the mark yet, as a rule
+      await world.sleep(30_000);
+      world.csi.cluster.deletePod("first");
+      await world.settle();
       world.cluster.deleteSet("data");
       await world.settle();
     },

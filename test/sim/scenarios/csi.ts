@@ -123,6 +123,20 @@ export const csi: readonly Scenario[] = [
     },
   },
   {
+    name: "the agent is killed in a call of a CSI driver, which takes effect late",
+    world: { nodes: ["a"], drivers: [{ ...local, serializes: false }] },
+    async run(world) {
+      world.csi.volume("vol-1");
+      for (const driver of world.csi.drivers) driver.plan({ lateMs: 100_000 });
+      const volume = world.cluster.createIntent("csi", { source: source("vol-1"), mounts: [target("killed")] });
+      await world.sleep(2_000);
+      world.node.agent.kill();
+      await world.until("it to be mounted", () => world.cluster.reason(volume) === "Mounted");
+      world.cluster.deleteIntent(volume);
+      await world.settle();
+    },
+  },
+  {
     name: "a CSI driver that stages nothing",
     world: { nodes: ["a"], drivers: [{ ...local, stageUnstage: false }] },
     async run(world) {
