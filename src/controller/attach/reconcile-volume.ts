@@ -18,7 +18,7 @@ import { holds, nodeNameOf } from "./facts.ts";
 import type { GatherVolumeDeps } from "./gather-volume.ts";
 import { gatherVolume, placeOf } from "./gather-volume.ts";
 import { projectAttachment } from "./objects.ts";
-import { onAttachment } from "./obstacles.ts";
+import { onAttachment, usedBefore } from "./obstacles.ts";
 import { isResolved } from "./resolve-volume.ts";
 import type { Speaker } from "./speak.ts";
 import type { VolumeID } from "./volume-key.ts";
@@ -55,8 +55,9 @@ const sooner = (a: number | undefined, b: number | undefined) => Math.min(a ?? I
 export async function reconcileVolume(deps: ReconcileVolumeDeps, id: VolumeID): Promise<number | undefined> {
   const facts = gatherVolume(deps, id);
   const objects = objectsOf(deps, facts);
-  // A mark that is left over, as from an intent that somebody has removed by hand.
-  if (facts.members.length === 0) await deps.hold.letGo(objects);
+  // A mark that is left over. Not where an attachment says that the volume may be in use, though its intent has gone.
+  const mayBeUsed = facts.attachments.some(({ metadata }) => isOurs(metadata.name) && usedBefore(metadata.annotations));
+  if (facts.members.length === 0 && !mayBeUsed) await deps.hold.letGo(objects);
   // Not for one that is being released: what its release has just taken off would be put on again.
   const stays = ({ intent }: Member) => intent.metadata.deletionTimestamp === undefined;
   if (facts.members.some((member) => holds(member) && stays(member))) await deps.hold.protect(objects);

@@ -50,6 +50,26 @@ describe("the controller and claims", () => {
     expect(fleet.intents()).to.deep.equal([]);
   });
 
+  it("keeps the claim when the intent of a volume in use is stripped away, until somebody vouches for the node", async () => {
+    const fleet = ready();
+    fleet.claim("data", "vol-1");
+    fleet.start();
+    await fleet.live(8_000);
+    const { name } = fleet.intent("n0").metadata;
+    fleet.node("n0", { taints: [{ key: "k", effect: "NoExecute" }] });
+    fleet.api.patch("nodevolumeintents", name, { metadata: { finalizers: null } });
+    await fleet.live(30_000);
+    expect(fleet.intents()).to.deep.equal([]);
+    expect(isHeld(fleet)).to.equal(true);
+    const [attachment] = fleet.attachments();
+    const annotations = { "nodevolume.dev/release": "anna: it is off" };
+    fleet.api.patch("volumeattachments", attachment?.metadata.name ?? "", { metadata: { annotations } });
+    await fleet.live(3_000);
+    expect(fleet.attachments()).to.deep.equal([]);
+    expect(isHeld(fleet)).to.equal(false);
+    expect(claimOf(fleet)?.metadata.finalizers).to.deep.equal([]);
+  });
+
   it("waits for a pod that uses the claim and turns nobody away for it meanwhile", async () => {
     const fleet = ready();
     fleet.claim("data", "vol-1");
