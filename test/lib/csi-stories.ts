@@ -72,7 +72,7 @@ export async function startStories(context: Mocha.Context, options: StoriesOptio
     },
     async remove(...names) {
       await kubectl.run(["delete", "nodevolumesets", "--wait=false", "--ignore-not-found", ...names]);
-      await objects.until(`${names.join(", ")} to be gone`, 90_000, () =>
+      await objects.until(`${names.join(", ")} to be gone`, 240_000, () =>
         names.every((name) => !objects.sets.has(name)),
       );
     },
