@@ -95,6 +95,59 @@ export const attach: readonly Scenario[] = [
     },
   },
   {
+    name: "detach waits for a container that still has it mounted",
+    world: { ...two, controllers: 1 },
+    async run(world) {
+      bound(world, "claim");
+      world.cluster.labelNode("a", { disk: "fast" });
+      world.cluster.createSet("data", { ...ofClaim("claim"), ...fast });
+      await world.settle();
+      const { people } = world.node;
+      const container = people.container(target("data"));
+      world.cluster.labelNode("a", { disk: null });
+      world.cluster.labelNode("b", { disk: "fast" });
+      await world.sleep(20_000);
+      people.end(container);
+      await world.settle();
+      world.cluster.deleteSet("data");
+      await world.settle();
+    },
+  },
+  {
+    name: "the journal is lost while a volume is attached",
+    world: one,
+    async run(world) {
+      const { agent, machine } = world.node;
+      bound(world, "claim");
+      world.cluster.createSet("data", ofClaim("claim"));
+      await world.settle();
+      write(world, "a", "kept");
+      agent.stop();
+      machine.journal.text = undefined;
+      agent.start();
+      await world.settle();
+      await world.until("the data to be there still", () => read(world, "a") === "kept", 0);
+      world.cluster.deleteSet("data");
+      await world.settle({ pointsMayBeLeft: true });
+    },
+  },
+  {
+    name: "an intent with an attachment loses its finalizer, and the set makes it again",
+    world: one,
+    async run(world) {
+      bound(world, "claim");
+      world.cluster.createSet("data", ofClaim("claim"));
+      await world.settle();
+      write(world, "a", "kept");
+      const [intent] = world.cluster.intents();
+      world.cluster.stripFinalizer(intent?.metadata.name ?? "");
+      await world.settle();
+      await world.until("the data to be there still", () => read(world, "a") === "kept", 0);
+      world.cluster.deleteSet("data");
+      await world.settle();
+    },
+  },
+  {
     name: "a shared claim on two nodes",
     world: { ...two, controllers: 1 },
     async run(world) {
