@@ -1538,7 +1538,6 @@ export const schema = {
     "mode",
     "mounts",
     "nodeLossPolicy",
-    "releaseOnDrain",
     "rollout",
     "suspend",
     "unmountPolicy",
@@ -1633,8 +1632,7 @@ export const schema = {
      "default": "Never"
     },
     "releaseOnDrain": {
-     "type": "boolean",
-     "default": false
+     "type": "boolean"
     },
     "nodeLossPolicy": {
      "$ref": "#/definitions/NodeLossPolicy",

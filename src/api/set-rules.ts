@@ -52,7 +52,8 @@ const adoptable: Check<Spec> = (spec) => {
   return spec.adopt === "Never" || [hostPath, local, nfs].some((source) => source !== undefined);
 };
 
-const releaseUnmounts: Check<NodeVolumeSetSpec> = (spec) => !spec.releaseOnDrain || spec.deletionPolicy === "Unmount";
+const releaseUnmounts: Check<NodeVolumeSetSpec> = (spec) =>
+  spec.releaseOnDrain !== true || spec.deletionPolicy === "Unmount";
 
 const observerHasNoGrant: Check<NodeVolumeIntentSpec> = (spec) => spec.mode === "Manage" || spec.grant === undefined;
 

@@ -596,9 +596,9 @@ export interface NodeVolumeSetSpec {
    */
   adopt: "Never" | "IfSame";
   /**
-   * True gives the volume back when its Node is cordoned. False keeps it, as a DaemonSet keeps its pods.
+   * True gives the volume back when its Node is cordoned, false keeps it, as a DaemonSet keeps its pods. If not given: true for csi and persistentVolumeClaim, false for all else.
    */
-  releaseOnDrain: boolean;
+  releaseOnDrain?: boolean;
   nodeLossPolicy: NodeLossPolicy;
 }
 /**

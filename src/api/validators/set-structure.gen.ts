@@ -2,7 +2,7 @@
 // @ts-nocheck: it is JavaScript
 import { codePoints } from "../code-points.ts";
 export const validate = validate10;
-const schema12 = {"type":"object","required":["adopt","deletionPolicy","mode","mounts","nodeLossPolicy","releaseOnDrain","rollout","suspend","unmountPolicy","volume"],"properties":{"nodeSelector":{"type":"object","maxProperties":32,"additionalProperties":{"type":"string","maxLength":253,"rules":[{"message":"must be a label value: at most 63 letters, digits, '-', '_' or '.', a letter or digit at both ends","matches":"^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$"}]},"rules":[{"message":"each label must have a name such as disktype or example.com/disktype: at most 63 letters, digits, '-', '_' or '.', a letter or digit at both ends","patterns":["^([a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$"]}]},"affinity":{"$ref":"#/definitions/Affinity"},"tolerations":{"type":"array","maxItems":32,"items":{"$ref":"#/definitions/Toleration"}},"mode":{"type":"string","enum":["Manage","Observe"],"default":"Manage"},"suspend":{"type":"boolean","default":false},"volume":{"$ref":"#/definitions/VolumeTemplate"},"mounts":{"type":"array","maxItems":16,"default":[],"items":{"$ref":"#/definitions/SetMount"},"rules":[{"message":"the paths of two mounts may not be the same, nor one beneath the other"}],"mapKeys":["name"]},"unmountPolicy":{"$ref":"#/definitions/UnmountPolicy","default":{}},"rollout":{"$ref":"#/definitions/RolloutPolicy","default":{}},"deletionPolicy":{"type":"string","enum":["Unmount","Retain"],"default":"Unmount"},"adopt":{"type":"string","enum":["Never","IfSame"],"default":"Never"},"releaseOnDrain":{"type":"boolean","default":false},"nodeLossPolicy":{"$ref":"#/definitions/NodeLossPolicy","default":{"type":"Never"}}},"rules":[{"message":"deletionPolicy: Retain needs mode: Manage, because an observing set mounts nothing that could be retained","field":".deletionPolicy"},{"message":"deletionPolicy: Retain would leave a payload that nobody updates: use Unmount for configMap and secret","field":".deletionPolicy"},{"message":"deletionPolicy: Retain would leave a volume attached and mounted with nobody in charge: use Unmount for csi and persistentVolumeClaim","field":".deletionPolicy"},{"message":"releaseOnDrain: true gives the volume back, which deletionPolicy: Retain would not do: use one of them","field":".releaseOnDrain"},{"message":"adopt: IfSame is for hostPath, local and nfs: no mount of another can show the data of an emptyDir, configMap or secret of this project","field":".adopt"},{"message":"mountOptions of a mount need volumeMode: Filesystem: a raw block device takes none","field":".mounts"},{"message":"readOnly needs volumeMode: Filesystem: it does not stop writes to a raw block device","field":".mounts"},{"message":"mounts of a hostPath of type CharDevice or BlockDevice take neither nodev, which keeps a device from being opened, nor readOnly, which does not stop writes to it: remove them","field":".mounts"},{"message":"no mount may be at the path of the source or above it: the mount would cover its own source","field":".mounts"},{"message":"no mount may be at the path of the source or above it: the mount would cover its own source","field":".mounts"}],"additionalProperties":false};
+const schema12 = {"type":"object","required":["adopt","deletionPolicy","mode","mounts","nodeLossPolicy","rollout","suspend","unmountPolicy","volume"],"properties":{"nodeSelector":{"type":"object","maxProperties":32,"additionalProperties":{"type":"string","maxLength":253,"rules":[{"message":"must be a label value: at most 63 letters, digits, '-', '_' or '.', a letter or digit at both ends","matches":"^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$"}]},"rules":[{"message":"each label must have a name such as disktype or example.com/disktype: at most 63 letters, digits, '-', '_' or '.', a letter or digit at both ends","patterns":["^([a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$"]}]},"affinity":{"$ref":"#/definitions/Affinity"},"tolerations":{"type":"array","maxItems":32,"items":{"$ref":"#/definitions/Toleration"}},"mode":{"type":"string","enum":["Manage","Observe"],"default":"Manage"},"suspend":{"type":"boolean","default":false},"volume":{"$ref":"#/definitions/VolumeTemplate"},"mounts":{"type":"array","maxItems":16,"default":[],"items":{"$ref":"#/definitions/SetMount"},"rules":[{"message":"the paths of two mounts may not be the same, nor one beneath the other"}],"mapKeys":["name"]},"unmountPolicy":{"$ref":"#/definitions/UnmountPolicy","default":{}},"rollout":{"$ref":"#/definitions/RolloutPolicy","default":{}},"deletionPolicy":{"type":"string","enum":["Unmount","Retain"],"default":"Unmount"},"adopt":{"type":"string","enum":["Never","IfSame"],"default":"Never"},"releaseOnDrain":{"type":"boolean"},"nodeLossPolicy":{"$ref":"#/definitions/NodeLossPolicy","default":{"type":"Never"}}},"rules":[{"message":"deletionPolicy: Retain needs mode: Manage, because an observing set mounts nothing that could be retained","field":".deletionPolicy"},{"message":"deletionPolicy: Retain would leave a payload that nobody updates: use Unmount for configMap and secret","field":".deletionPolicy"},{"message":"deletionPolicy: Retain would leave a volume attached and mounted with nobody in charge: use Unmount for csi and persistentVolumeClaim","field":".deletionPolicy"},{"message":"releaseOnDrain: true gives the volume back, which deletionPolicy: Retain would not do: use one of them","field":".releaseOnDrain"},{"message":"adopt: IfSame is for hostPath, local and nfs: no mount of another can show the data of an emptyDir, configMap or secret of this project","field":".adopt"},{"message":"mountOptions of a mount need volumeMode: Filesystem: a raw block device takes none","field":".mounts"},{"message":"readOnly needs volumeMode: Filesystem: it does not stop writes to a raw block device","field":".mounts"},{"message":"mounts of a hostPath of type CharDevice or BlockDevice take neither nodev, which keeps a device from being opened, nor readOnly, which does not stop writes to it: remove them","field":".mounts"},{"message":"no mount may be at the path of the source or above it: the mount would cover its own source","field":".mounts"},{"message":"no mount may be at the path of the source or above it: the mount would cover its own source","field":".mounts"}],"additionalProperties":false};
 const schema19 = {"type":"object","properties":{"key":{"type":"string","maxLength":317,"rules":[{"message":"must be the key of a taint, such as dedicated or example.com/dedicated: at most 63 letters, digits, '-', '_' or '.', a letter or digit at both ends; leave it out, with operator: Exists, to tolerate every taint","matches":"^([a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$"}]},"operator":{"type":"string","enum":["Equal","Exists"]},"value":{"type":"string","maxLength":253,"rules":[{"message":"must be a label value: at most 63 letters, digits, '-', '_' or '.', a letter or digit at both ends","matches":"^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$"}]},"effect":{"type":"string","enum":["NoSchedule","NoExecute","PreferNoSchedule"]}},"rules":[{"message":"key is needed unless operator is Exists: add the key of the taint, or operator: Exists to tolerate every taint"},{"message":"value must be empty for operator Exists","field":".value"}],"required":[],"additionalProperties":false};
 const schema37 = {"type":"object","properties":{"max":{"type":"string","enum":["Normal","Force","Lazy"],"default":"Normal"},"timeoutSeconds":{"type":"integer","default":90,"rules":[{"message":"must be from 1 to 3600 seconds","from":1,"to":3600}]}},"required":["max","timeoutSeconds"],"additionalProperties":false};
 const schema38 = {"type":"object","properties":{"maxUnavailable":{"maxLength":32,"default":1,"rules":[{"message":"must be a number of at least 1, without quotes, or a percentage from 1% to 100%","patterns":["^([1-9][0-9]?|100)%$"]}],"type":["integer","string"]},"pauseOnFailure":{"type":"boolean","default":true}},"required":["maxUnavailable","pauseOnFailure"],"additionalProperties":false};
@@ -1040,7 +1040,6 @@ if(data.unmountPolicy === undefined){data.unmountPolicy = {};}
 if(data.rollout === undefined){data.rollout = {};}
 if(data.deletionPolicy === undefined){data.deletionPolicy = "Unmount";}
 if(data.adopt === undefined){data.adopt = "Never";}
-if(data.releaseOnDrain === undefined){data.releaseOnDrain = false;}
 if(data.nodeLossPolicy === undefined){data.nodeLossPolicy = {"type":"Never"};}
 if(data.adopt === undefined){
 const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "adopt"},message:"must have required property '"+"adopt"+"'"};
@@ -1062,348 +1061,345 @@ if(data.nodeLossPolicy === undefined){
 const err4 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "nodeLossPolicy"},message:"must have required property '"+"nodeLossPolicy"+"'"};
 if(vErrors === null){vErrors = [err4];}
 else {vErrors.push(err4);}errors++;}
-if(data.releaseOnDrain === undefined){
-const err5 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "releaseOnDrain"},message:"must have required property '"+"releaseOnDrain"+"'"};
+if(data.rollout === undefined){
+const err5 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "rollout"},message:"must have required property '"+"rollout"+"'"};
 if(vErrors === null){vErrors = [err5];}
 else {vErrors.push(err5);}errors++;}
-if(data.rollout === undefined){
-const err6 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "rollout"},message:"must have required property '"+"rollout"+"'"};
+if(data.suspend === undefined){
+const err6 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "suspend"},message:"must have required property '"+"suspend"+"'"};
 if(vErrors === null){vErrors = [err6];}
 else {vErrors.push(err6);}errors++;}
-if(data.suspend === undefined){
-const err7 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "suspend"},message:"must have required property '"+"suspend"+"'"};
+if(data.unmountPolicy === undefined){
+const err7 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "unmountPolicy"},message:"must have required property '"+"unmountPolicy"+"'"};
 if(vErrors === null){vErrors = [err7];}
 else {vErrors.push(err7);}errors++;}
-if(data.unmountPolicy === undefined){
-const err8 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "unmountPolicy"},message:"must have required property '"+"unmountPolicy"+"'"};
+if(data.volume === undefined){
+const err8 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "volume"},message:"must have required property '"+"volume"+"'"};
 if(vErrors === null){vErrors = [err8];}
 else {vErrors.push(err8);}errors++;}
-if(data.volume === undefined){
-const err9 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "volume"},message:"must have required property '"+"volume"+"'"};
-if(vErrors === null){vErrors = [err9];}
-else {vErrors.push(err9);}errors++;}
 for(const key0 in data){
 if(!(func2.call(schema12.properties, key0))){
-const err10 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
-if(vErrors === null){vErrors = [err10];}
-else {vErrors.push(err10);}errors++;}}
+const err9 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+if(vErrors === null){vErrors = [err9];}
+else {vErrors.push(err9);}errors++;}}
 if(data.nodeSelector !== undefined){
 let data0 = data.nodeSelector;
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
 if(Object.keys(data0).length > 32){
-const err11 = {instancePath:instancePath+"/nodeSelector",schemaPath:"#/properties/nodeSelector/maxProperties",keyword:"maxProperties",params:{limit: 32},message:"must NOT have more than 32 properties"};
-if(vErrors === null){vErrors = [err11];}
-else {vErrors.push(err11);}errors++;}
+const err10 = {instancePath:instancePath+"/nodeSelector",schemaPath:"#/properties/nodeSelector/maxProperties",keyword:"maxProperties",params:{limit: 32},message:"must NOT have more than 32 properties"};
+if(vErrors === null){vErrors = [err10];}
+else {vErrors.push(err10);}errors++;}
 for(const key1 in data0){
 let data1 = data0[key1];
 if(typeof data1 === "string"){
 if(func3(data1) > 253){
-const err12 = {instancePath:instancePath+"/nodeSelector/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/nodeSelector/additionalProperties/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
+const err11 = {instancePath:instancePath+"/nodeSelector/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/nodeSelector/additionalProperties/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
+if(vErrors === null){vErrors = [err11];}
+else {vErrors.push(err11);}errors++;}}
+else {
+const err12 = {instancePath:instancePath+"/nodeSelector/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/nodeSelector/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err12];}
-else {vErrors.push(err12);}errors++;}}
+else {vErrors.push(err12);}errors++;}}}
 else {
-const err13 = {instancePath:instancePath+"/nodeSelector/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/nodeSelector/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err13 = {instancePath:instancePath+"/nodeSelector",schemaPath:"#/properties/nodeSelector/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){vErrors = [err13];}
-else {vErrors.push(err13);}errors++;}}}
-else {
-const err14 = {instancePath:instancePath+"/nodeSelector",schemaPath:"#/properties/nodeSelector/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){vErrors = [err14];}
-else {vErrors.push(err14);}errors++;}}
+else {vErrors.push(err13);}errors++;}}
 if(data.affinity !== undefined){
 if(!(validate12(data.affinity, {instancePath:instancePath+"/affinity",parentData:data,parentDataProperty:"affinity",rootData}))){vErrors = vErrors === null ? validate12.errors : vErrors.concat(validate12.errors);errors = vErrors.length;}}
 if(data.tolerations !== undefined){
 let data3 = data.tolerations;
 if(Array.isArray(data3)){
 if(data3.length > 32){
-const err15 = {instancePath:instancePath+"/tolerations",schemaPath:"#/properties/tolerations/maxItems",keyword:"maxItems",params:{limit: 32},message:"must NOT have more than 32 items"};
-if(vErrors === null){vErrors = [err15];}
-else {vErrors.push(err15);}errors++;}
+const err14 = {instancePath:instancePath+"/tolerations",schemaPath:"#/properties/tolerations/maxItems",keyword:"maxItems",params:{limit: 32},message:"must NOT have more than 32 items"};
+if(vErrors === null){vErrors = [err14];}
+else {vErrors.push(err14);}errors++;}
 const len0 = data3.length;
 for(let i0=0; i0<len0; i0++){
 let data4 = data3[i0];
 if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
 for(const key2 in data4){
 if(!((((key2 === "key") || (key2 === "operator")) || (key2 === "value")) || (key2 === "effect"))){
-const err16 = {instancePath:instancePath+"/tolerations/" + i0,schemaPath:"#/definitions/Toleration/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties"};
-if(vErrors === null){vErrors = [err16];}
-else {vErrors.push(err16);}errors++;}}
+const err15 = {instancePath:instancePath+"/tolerations/" + i0,schemaPath:"#/definitions/Toleration/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties"};
+if(vErrors === null){vErrors = [err15];}
+else {vErrors.push(err15);}errors++;}}
 if(data4.key !== undefined){
 let data5 = data4.key;
 if(typeof data5 === "string"){
 if(func3(data5) > 317){
-const err17 = {instancePath:instancePath+"/tolerations/" + i0+"/key",schemaPath:"#/definitions/Toleration/properties/key/maxLength",keyword:"maxLength",params:{limit: 317},message:"must NOT have more than 317 characters"};
+const err16 = {instancePath:instancePath+"/tolerations/" + i0+"/key",schemaPath:"#/definitions/Toleration/properties/key/maxLength",keyword:"maxLength",params:{limit: 317},message:"must NOT have more than 317 characters"};
+if(vErrors === null){vErrors = [err16];}
+else {vErrors.push(err16);}errors++;}}
+else {
+const err17 = {instancePath:instancePath+"/tolerations/" + i0+"/key",schemaPath:"#/definitions/Toleration/properties/key/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err17];}
 else {vErrors.push(err17);}errors++;}}
-else {
-const err18 = {instancePath:instancePath+"/tolerations/" + i0+"/key",schemaPath:"#/definitions/Toleration/properties/key/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err18];}
-else {vErrors.push(err18);}errors++;}}
 if(data4.operator !== undefined){
 let data6 = data4.operator;
 if(typeof data6 !== "string"){
-const err19 = {instancePath:instancePath+"/tolerations/" + i0+"/operator",schemaPath:"#/definitions/Toleration/properties/operator/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err19];}
-else {vErrors.push(err19);}errors++;}
+const err18 = {instancePath:instancePath+"/tolerations/" + i0+"/operator",schemaPath:"#/definitions/Toleration/properties/operator/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err18];}
+else {vErrors.push(err18);}errors++;}
 if(!((data6 === "Equal") || (data6 === "Exists"))){
-const err20 = {instancePath:instancePath+"/tolerations/" + i0+"/operator",schemaPath:"#/definitions/Toleration/properties/operator/enum",keyword:"enum",params:{allowedValues: schema19.properties.operator.enum},message:"must be equal to one of the allowed values"};
-if(vErrors === null){vErrors = [err20];}
-else {vErrors.push(err20);}errors++;}}
+const err19 = {instancePath:instancePath+"/tolerations/" + i0+"/operator",schemaPath:"#/definitions/Toleration/properties/operator/enum",keyword:"enum",params:{allowedValues: schema19.properties.operator.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){vErrors = [err19];}
+else {vErrors.push(err19);}errors++;}}
 if(data4.value !== undefined){
 let data7 = data4.value;
 if(typeof data7 === "string"){
 if(func3(data7) > 253){
-const err21 = {instancePath:instancePath+"/tolerations/" + i0+"/value",schemaPath:"#/definitions/Toleration/properties/value/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
+const err20 = {instancePath:instancePath+"/tolerations/" + i0+"/value",schemaPath:"#/definitions/Toleration/properties/value/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
+if(vErrors === null){vErrors = [err20];}
+else {vErrors.push(err20);}errors++;}}
+else {
+const err21 = {instancePath:instancePath+"/tolerations/" + i0+"/value",schemaPath:"#/definitions/Toleration/properties/value/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err21];}
 else {vErrors.push(err21);}errors++;}}
-else {
-const err22 = {instancePath:instancePath+"/tolerations/" + i0+"/value",schemaPath:"#/definitions/Toleration/properties/value/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err22];}
-else {vErrors.push(err22);}errors++;}}
 if(data4.effect !== undefined){
 let data8 = data4.effect;
 if(typeof data8 !== "string"){
-const err23 = {instancePath:instancePath+"/tolerations/" + i0+"/effect",schemaPath:"#/definitions/Toleration/properties/effect/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err23];}
-else {vErrors.push(err23);}errors++;}
+const err22 = {instancePath:instancePath+"/tolerations/" + i0+"/effect",schemaPath:"#/definitions/Toleration/properties/effect/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err22];}
+else {vErrors.push(err22);}errors++;}
 if(!(((data8 === "NoSchedule") || (data8 === "NoExecute")) || (data8 === "PreferNoSchedule"))){
-const err24 = {instancePath:instancePath+"/tolerations/" + i0+"/effect",schemaPath:"#/definitions/Toleration/properties/effect/enum",keyword:"enum",params:{allowedValues: schema19.properties.effect.enum},message:"must be equal to one of the allowed values"};
+const err23 = {instancePath:instancePath+"/tolerations/" + i0+"/effect",schemaPath:"#/definitions/Toleration/properties/effect/enum",keyword:"enum",params:{allowedValues: schema19.properties.effect.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){vErrors = [err23];}
+else {vErrors.push(err23);}errors++;}}}
+else {
+const err24 = {instancePath:instancePath+"/tolerations/" + i0,schemaPath:"#/definitions/Toleration/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){vErrors = [err24];}
 else {vErrors.push(err24);}errors++;}}}
 else {
-const err25 = {instancePath:instancePath+"/tolerations/" + i0,schemaPath:"#/definitions/Toleration/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err25 = {instancePath:instancePath+"/tolerations",schemaPath:"#/properties/tolerations/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){vErrors = [err25];}
-else {vErrors.push(err25);}errors++;}}}
-else {
-const err26 = {instancePath:instancePath+"/tolerations",schemaPath:"#/properties/tolerations/type",keyword:"type",params:{type: "array"},message:"must be array"};
-if(vErrors === null){vErrors = [err26];}
-else {vErrors.push(err26);}errors++;}}
+else {vErrors.push(err25);}errors++;}}
 let data9 = data.mode;
 if(typeof data9 !== "string"){
-const err27 = {instancePath:instancePath+"/mode",schemaPath:"#/properties/mode/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err26 = {instancePath:instancePath+"/mode",schemaPath:"#/properties/mode/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err26];}
+else {vErrors.push(err26);}errors++;}
+if(!((data9 === "Manage") || (data9 === "Observe"))){
+const err27 = {instancePath:instancePath+"/mode",schemaPath:"#/properties/mode/enum",keyword:"enum",params:{allowedValues: schema12.properties.mode.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){vErrors = [err27];}
 else {vErrors.push(err27);}errors++;}
-if(!((data9 === "Manage") || (data9 === "Observe"))){
-const err28 = {instancePath:instancePath+"/mode",schemaPath:"#/properties/mode/enum",keyword:"enum",params:{allowedValues: schema12.properties.mode.enum},message:"must be equal to one of the allowed values"};
+if(typeof data.suspend !== "boolean"){
+const err28 = {instancePath:instancePath+"/suspend",schemaPath:"#/properties/suspend/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){vErrors = [err28];}
 else {vErrors.push(err28);}errors++;}
-if(typeof data.suspend !== "boolean"){
-const err29 = {instancePath:instancePath+"/suspend",schemaPath:"#/properties/suspend/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
-if(vErrors === null){vErrors = [err29];}
-else {vErrors.push(err29);}errors++;}
 if(data.volume !== undefined){
 if(!(validate20(data.volume, {instancePath:instancePath+"/volume",parentData:data,parentDataProperty:"volume",rootData}))){vErrors = vErrors === null ? validate20.errors : vErrors.concat(validate20.errors);errors = vErrors.length;}}
 let data12 = data.mounts;
 if(Array.isArray(data12)){
 if(data12.length > 16){
-const err30 = {instancePath:instancePath+"/mounts",schemaPath:"#/properties/mounts/maxItems",keyword:"maxItems",params:{limit: 16},message:"must NOT have more than 16 items"};
-if(vErrors === null){vErrors = [err30];}
-else {vErrors.push(err30);}errors++;}
+const err29 = {instancePath:instancePath+"/mounts",schemaPath:"#/properties/mounts/maxItems",keyword:"maxItems",params:{limit: 16},message:"must NOT have more than 16 items"};
+if(vErrors === null){vErrors = [err29];}
+else {vErrors.push(err29);}errors++;}
 const len1 = data12.length;
 for(let i1=0; i1<len1; i1++){
 let data13 = data12[i1];
 if(data13 && typeof data13 == "object" && !Array.isArray(data13)){
 if(data13.readOnly === undefined){data13.readOnly = false;}
 if(data13.name === undefined){
-const err31 = {instancePath:instancePath+"/mounts/" + i1,schemaPath:"#/definitions/SetMount/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+const err30 = {instancePath:instancePath+"/mounts/" + i1,schemaPath:"#/definitions/SetMount/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+if(vErrors === null){vErrors = [err30];}
+else {vErrors.push(err30);}errors++;}
+if(data13.path === undefined){
+const err31 = {instancePath:instancePath+"/mounts/" + i1,schemaPath:"#/definitions/SetMount/required",keyword:"required",params:{missingProperty: "path"},message:"must have required property '"+"path"+"'"};
 if(vErrors === null){vErrors = [err31];}
 else {vErrors.push(err31);}errors++;}
-if(data13.path === undefined){
-const err32 = {instancePath:instancePath+"/mounts/" + i1,schemaPath:"#/definitions/SetMount/required",keyword:"required",params:{missingProperty: "path"},message:"must have required property '"+"path"+"'"};
+if(data13.readOnly === undefined){
+const err32 = {instancePath:instancePath+"/mounts/" + i1,schemaPath:"#/definitions/SetMount/required",keyword:"required",params:{missingProperty: "readOnly"},message:"must have required property '"+"readOnly"+"'"};
 if(vErrors === null){vErrors = [err32];}
 else {vErrors.push(err32);}errors++;}
-if(data13.readOnly === undefined){
-const err33 = {instancePath:instancePath+"/mounts/" + i1,schemaPath:"#/definitions/SetMount/required",keyword:"required",params:{missingProperty: "readOnly"},message:"must have required property '"+"readOnly"+"'"};
-if(vErrors === null){vErrors = [err33];}
-else {vErrors.push(err33);}errors++;}
 for(const key3 in data13){
 if(!((((key3 === "name") || (key3 === "path")) || (key3 === "readOnly")) || (key3 === "mountOptions"))){
-const err34 = {instancePath:instancePath+"/mounts/" + i1,schemaPath:"#/definitions/SetMount/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key3},message:"must NOT have additional properties"};
-if(vErrors === null){vErrors = [err34];}
-else {vErrors.push(err34);}errors++;}}
+const err33 = {instancePath:instancePath+"/mounts/" + i1,schemaPath:"#/definitions/SetMount/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key3},message:"must NOT have additional properties"};
+if(vErrors === null){vErrors = [err33];}
+else {vErrors.push(err33);}errors++;}}
 if(data13.name !== undefined){
 let data14 = data13.name;
 if(typeof data14 === "string"){
 if(func3(data14) > 253){
-const err35 = {instancePath:instancePath+"/mounts/" + i1+"/name",schemaPath:"#/definitions/SetMount/properties/name/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
+const err34 = {instancePath:instancePath+"/mounts/" + i1+"/name",schemaPath:"#/definitions/SetMount/properties/name/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
+if(vErrors === null){vErrors = [err34];}
+else {vErrors.push(err34);}errors++;}}
+else {
+const err35 = {instancePath:instancePath+"/mounts/" + i1+"/name",schemaPath:"#/definitions/SetMount/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err35];}
 else {vErrors.push(err35);}errors++;}}
-else {
-const err36 = {instancePath:instancePath+"/mounts/" + i1+"/name",schemaPath:"#/definitions/SetMount/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err36];}
-else {vErrors.push(err36);}errors++;}}
 if(data13.path !== undefined){
 let data15 = data13.path;
 if(typeof data15 === "string"){
 if(func3(data15) > 512){
-const err37 = {instancePath:instancePath+"/mounts/" + i1+"/path",schemaPath:"#/definitions/SetMount/properties/path/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"};
+const err36 = {instancePath:instancePath+"/mounts/" + i1+"/path",schemaPath:"#/definitions/SetMount/properties/path/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"};
+if(vErrors === null){vErrors = [err36];}
+else {vErrors.push(err36);}errors++;}}
+else {
+const err37 = {instancePath:instancePath+"/mounts/" + i1+"/path",schemaPath:"#/definitions/SetMount/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err37];}
 else {vErrors.push(err37);}errors++;}}
-else {
-const err38 = {instancePath:instancePath+"/mounts/" + i1+"/path",schemaPath:"#/definitions/SetMount/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err38];}
-else {vErrors.push(err38);}errors++;}}
 if(typeof data13.readOnly !== "boolean"){
-const err39 = {instancePath:instancePath+"/mounts/" + i1+"/readOnly",schemaPath:"#/definitions/SetMount/properties/readOnly/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
-if(vErrors === null){vErrors = [err39];}
-else {vErrors.push(err39);}errors++;}
+const err38 = {instancePath:instancePath+"/mounts/" + i1+"/readOnly",schemaPath:"#/definitions/SetMount/properties/readOnly/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){vErrors = [err38];}
+else {vErrors.push(err38);}errors++;}
 if(data13.mountOptions !== undefined){
 let data17 = data13.mountOptions;
 if(Array.isArray(data17)){
 if(data17.length > 8){
-const err40 = {instancePath:instancePath+"/mounts/" + i1+"/mountOptions",schemaPath:"#/definitions/SetMount/properties/mountOptions/maxItems",keyword:"maxItems",params:{limit: 8},message:"must NOT have more than 8 items"};
-if(vErrors === null){vErrors = [err40];}
-else {vErrors.push(err40);}errors++;}
+const err39 = {instancePath:instancePath+"/mounts/" + i1+"/mountOptions",schemaPath:"#/definitions/SetMount/properties/mountOptions/maxItems",keyword:"maxItems",params:{limit: 8},message:"must NOT have more than 8 items"};
+if(vErrors === null){vErrors = [err39];}
+else {vErrors.push(err39);}errors++;}
 const len2 = data17.length;
 for(let i2=0; i2<len2; i2++){
 let data18 = data17[i2];
 if(typeof data18 === "string"){
 if(func3(data18) > 64){
-const err41 = {instancePath:instancePath+"/mounts/" + i1+"/mountOptions/" + i2,schemaPath:"#/definitions/SetMount/properties/mountOptions/items/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
-if(vErrors === null){vErrors = [err41];}
-else {vErrors.push(err41);}errors++;}}
+const err40 = {instancePath:instancePath+"/mounts/" + i1+"/mountOptions/" + i2,schemaPath:"#/definitions/SetMount/properties/mountOptions/items/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(vErrors === null){vErrors = [err40];}
+else {vErrors.push(err40);}errors++;}}
 else {
-const err42 = {instancePath:instancePath+"/mounts/" + i1+"/mountOptions/" + i2,schemaPath:"#/definitions/SetMount/properties/mountOptions/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err41 = {instancePath:instancePath+"/mounts/" + i1+"/mountOptions/" + i2,schemaPath:"#/definitions/SetMount/properties/mountOptions/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err41];}
+else {vErrors.push(err41);}errors++;}}}
+else {
+const err42 = {instancePath:instancePath+"/mounts/" + i1+"/mountOptions",schemaPath:"#/definitions/SetMount/properties/mountOptions/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){vErrors = [err42];}
 else {vErrors.push(err42);}errors++;}}}
 else {
-const err43 = {instancePath:instancePath+"/mounts/" + i1+"/mountOptions",schemaPath:"#/definitions/SetMount/properties/mountOptions/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err43 = {instancePath:instancePath+"/mounts/" + i1,schemaPath:"#/definitions/SetMount/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){vErrors = [err43];}
 else {vErrors.push(err43);}errors++;}}}
 else {
-const err44 = {instancePath:instancePath+"/mounts/" + i1,schemaPath:"#/definitions/SetMount/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err44 = {instancePath:instancePath+"/mounts",schemaPath:"#/properties/mounts/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){vErrors = [err44];}
-else {vErrors.push(err44);}errors++;}}}
-else {
-const err45 = {instancePath:instancePath+"/mounts",schemaPath:"#/properties/mounts/type",keyword:"type",params:{type: "array"},message:"must be array"};
-if(vErrors === null){vErrors = [err45];}
-else {vErrors.push(err45);}errors++;}
+else {vErrors.push(err44);}errors++;}
 let data19 = data.unmountPolicy;
 if(data19 && typeof data19 == "object" && !Array.isArray(data19)){
 if(data19.max === undefined){data19.max = "Normal";}
 if(data19.timeoutSeconds === undefined){data19.timeoutSeconds = 90;}
 if(data19.max === undefined){
-const err46 = {instancePath:instancePath+"/unmountPolicy",schemaPath:"#/definitions/UnmountPolicy/required",keyword:"required",params:{missingProperty: "max"},message:"must have required property '"+"max"+"'"};
+const err45 = {instancePath:instancePath+"/unmountPolicy",schemaPath:"#/definitions/UnmountPolicy/required",keyword:"required",params:{missingProperty: "max"},message:"must have required property '"+"max"+"'"};
+if(vErrors === null){vErrors = [err45];}
+else {vErrors.push(err45);}errors++;}
+if(data19.timeoutSeconds === undefined){
+const err46 = {instancePath:instancePath+"/unmountPolicy",schemaPath:"#/definitions/UnmountPolicy/required",keyword:"required",params:{missingProperty: "timeoutSeconds"},message:"must have required property '"+"timeoutSeconds"+"'"};
 if(vErrors === null){vErrors = [err46];}
 else {vErrors.push(err46);}errors++;}
-if(data19.timeoutSeconds === undefined){
-const err47 = {instancePath:instancePath+"/unmountPolicy",schemaPath:"#/definitions/UnmountPolicy/required",keyword:"required",params:{missingProperty: "timeoutSeconds"},message:"must have required property '"+"timeoutSeconds"+"'"};
-if(vErrors === null){vErrors = [err47];}
-else {vErrors.push(err47);}errors++;}
 for(const key4 in data19){
 if(!((key4 === "max") || (key4 === "timeoutSeconds"))){
-const err48 = {instancePath:instancePath+"/unmountPolicy",schemaPath:"#/definitions/UnmountPolicy/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key4},message:"must NOT have additional properties"};
-if(vErrors === null){vErrors = [err48];}
-else {vErrors.push(err48);}errors++;}}
+const err47 = {instancePath:instancePath+"/unmountPolicy",schemaPath:"#/definitions/UnmountPolicy/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key4},message:"must NOT have additional properties"};
+if(vErrors === null){vErrors = [err47];}
+else {vErrors.push(err47);}errors++;}}
 let data20 = data19.max;
 if(typeof data20 !== "string"){
-const err49 = {instancePath:instancePath+"/unmountPolicy/max",schemaPath:"#/definitions/UnmountPolicy/properties/max/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err48 = {instancePath:instancePath+"/unmountPolicy/max",schemaPath:"#/definitions/UnmountPolicy/properties/max/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err48];}
+else {vErrors.push(err48);}errors++;}
+if(!(((data20 === "Normal") || (data20 === "Force")) || (data20 === "Lazy"))){
+const err49 = {instancePath:instancePath+"/unmountPolicy/max",schemaPath:"#/definitions/UnmountPolicy/properties/max/enum",keyword:"enum",params:{allowedValues: schema37.properties.max.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){vErrors = [err49];}
 else {vErrors.push(err49);}errors++;}
-if(!(((data20 === "Normal") || (data20 === "Force")) || (data20 === "Lazy"))){
-const err50 = {instancePath:instancePath+"/unmountPolicy/max",schemaPath:"#/definitions/UnmountPolicy/properties/max/enum",keyword:"enum",params:{allowedValues: schema37.properties.max.enum},message:"must be equal to one of the allowed values"};
-if(vErrors === null){vErrors = [err50];}
-else {vErrors.push(err50);}errors++;}
 let data21 = data19.timeoutSeconds;
 if(!(((typeof data21 == "number") && (!(data21 % 1) && !isNaN(data21))) && (isFinite(data21)))){
-const err51 = {instancePath:instancePath+"/unmountPolicy/timeoutSeconds",schemaPath:"#/definitions/UnmountPolicy/properties/timeoutSeconds/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
-if(vErrors === null){vErrors = [err51];}
-else {vErrors.push(err51);}errors++;}}
+const err50 = {instancePath:instancePath+"/unmountPolicy/timeoutSeconds",schemaPath:"#/definitions/UnmountPolicy/properties/timeoutSeconds/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){vErrors = [err50];}
+else {vErrors.push(err50);}errors++;}}
 else {
-const err52 = {instancePath:instancePath+"/unmountPolicy",schemaPath:"#/definitions/UnmountPolicy/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){vErrors = [err52];}
-else {vErrors.push(err52);}errors++;}
+const err51 = {instancePath:instancePath+"/unmountPolicy",schemaPath:"#/definitions/UnmountPolicy/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err51];}
+else {vErrors.push(err51);}errors++;}
 let data22 = data.rollout;
 if(data22 && typeof data22 == "object" && !Array.isArray(data22)){
 if(data22.maxUnavailable === undefined){data22.maxUnavailable = 1;}
 if(data22.pauseOnFailure === undefined){data22.pauseOnFailure = true;}
 if(data22.maxUnavailable === undefined){
-const err53 = {instancePath:instancePath+"/rollout",schemaPath:"#/definitions/RolloutPolicy/required",keyword:"required",params:{missingProperty: "maxUnavailable"},message:"must have required property '"+"maxUnavailable"+"'"};
+const err52 = {instancePath:instancePath+"/rollout",schemaPath:"#/definitions/RolloutPolicy/required",keyword:"required",params:{missingProperty: "maxUnavailable"},message:"must have required property '"+"maxUnavailable"+"'"};
+if(vErrors === null){vErrors = [err52];}
+else {vErrors.push(err52);}errors++;}
+if(data22.pauseOnFailure === undefined){
+const err53 = {instancePath:instancePath+"/rollout",schemaPath:"#/definitions/RolloutPolicy/required",keyword:"required",params:{missingProperty: "pauseOnFailure"},message:"must have required property '"+"pauseOnFailure"+"'"};
 if(vErrors === null){vErrors = [err53];}
 else {vErrors.push(err53);}errors++;}
-if(data22.pauseOnFailure === undefined){
-const err54 = {instancePath:instancePath+"/rollout",schemaPath:"#/definitions/RolloutPolicy/required",keyword:"required",params:{missingProperty: "pauseOnFailure"},message:"must have required property '"+"pauseOnFailure"+"'"};
-if(vErrors === null){vErrors = [err54];}
-else {vErrors.push(err54);}errors++;}
 for(const key5 in data22){
 if(!((key5 === "maxUnavailable") || (key5 === "pauseOnFailure"))){
-const err55 = {instancePath:instancePath+"/rollout",schemaPath:"#/definitions/RolloutPolicy/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key5},message:"must NOT have additional properties"};
-if(vErrors === null){vErrors = [err55];}
-else {vErrors.push(err55);}errors++;}}
+const err54 = {instancePath:instancePath+"/rollout",schemaPath:"#/definitions/RolloutPolicy/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key5},message:"must NOT have additional properties"};
+if(vErrors === null){vErrors = [err54];}
+else {vErrors.push(err54);}errors++;}}
 let data23 = data22.maxUnavailable;
 if((!(((typeof data23 == "number") && (!(data23 % 1) && !isNaN(data23))) && (isFinite(data23)))) && (typeof data23 !== "string")){
-const err56 = {instancePath:instancePath+"/rollout/maxUnavailable",schemaPath:"#/definitions/RolloutPolicy/properties/maxUnavailable/type",keyword:"type",params:{type: schema38.properties.maxUnavailable.type},message:"must be integer,string"};
-if(vErrors === null){vErrors = [err56];}
-else {vErrors.push(err56);}errors++;}
+const err55 = {instancePath:instancePath+"/rollout/maxUnavailable",schemaPath:"#/definitions/RolloutPolicy/properties/maxUnavailable/type",keyword:"type",params:{type: schema38.properties.maxUnavailable.type},message:"must be integer,string"};
+if(vErrors === null){vErrors = [err55];}
+else {vErrors.push(err55);}errors++;}
 if(typeof data23 === "string"){
 if(func3(data23) > 32){
-const err57 = {instancePath:instancePath+"/rollout/maxUnavailable",schemaPath:"#/definitions/RolloutPolicy/properties/maxUnavailable/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"};
+const err56 = {instancePath:instancePath+"/rollout/maxUnavailable",schemaPath:"#/definitions/RolloutPolicy/properties/maxUnavailable/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"};
+if(vErrors === null){vErrors = [err56];}
+else {vErrors.push(err56);}errors++;}}
+if(typeof data22.pauseOnFailure !== "boolean"){
+const err57 = {instancePath:instancePath+"/rollout/pauseOnFailure",schemaPath:"#/definitions/RolloutPolicy/properties/pauseOnFailure/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){vErrors = [err57];}
 else {vErrors.push(err57);}errors++;}}
-if(typeof data22.pauseOnFailure !== "boolean"){
-const err58 = {instancePath:instancePath+"/rollout/pauseOnFailure",schemaPath:"#/definitions/RolloutPolicy/properties/pauseOnFailure/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
-if(vErrors === null){vErrors = [err58];}
-else {vErrors.push(err58);}errors++;}}
 else {
-const err59 = {instancePath:instancePath+"/rollout",schemaPath:"#/definitions/RolloutPolicy/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){vErrors = [err59];}
-else {vErrors.push(err59);}errors++;}
+const err58 = {instancePath:instancePath+"/rollout",schemaPath:"#/definitions/RolloutPolicy/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err58];}
+else {vErrors.push(err58);}errors++;}
 let data25 = data.deletionPolicy;
 if(typeof data25 !== "string"){
-const err60 = {instancePath:instancePath+"/deletionPolicy",schemaPath:"#/properties/deletionPolicy/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err59 = {instancePath:instancePath+"/deletionPolicy",schemaPath:"#/properties/deletionPolicy/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err59];}
+else {vErrors.push(err59);}errors++;}
+if(!((data25 === "Unmount") || (data25 === "Retain"))){
+const err60 = {instancePath:instancePath+"/deletionPolicy",schemaPath:"#/properties/deletionPolicy/enum",keyword:"enum",params:{allowedValues: schema12.properties.deletionPolicy.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){vErrors = [err60];}
 else {vErrors.push(err60);}errors++;}
-if(!((data25 === "Unmount") || (data25 === "Retain"))){
-const err61 = {instancePath:instancePath+"/deletionPolicy",schemaPath:"#/properties/deletionPolicy/enum",keyword:"enum",params:{allowedValues: schema12.properties.deletionPolicy.enum},message:"must be equal to one of the allowed values"};
-if(vErrors === null){vErrors = [err61];}
-else {vErrors.push(err61);}errors++;}
 let data26 = data.adopt;
 if(typeof data26 !== "string"){
-const err62 = {instancePath:instancePath+"/adopt",schemaPath:"#/properties/adopt/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err61 = {instancePath:instancePath+"/adopt",schemaPath:"#/properties/adopt/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err61];}
+else {vErrors.push(err61);}errors++;}
+if(!((data26 === "Never") || (data26 === "IfSame"))){
+const err62 = {instancePath:instancePath+"/adopt",schemaPath:"#/properties/adopt/enum",keyword:"enum",params:{allowedValues: schema12.properties.adopt.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){vErrors = [err62];}
 else {vErrors.push(err62);}errors++;}
-if(!((data26 === "Never") || (data26 === "IfSame"))){
-const err63 = {instancePath:instancePath+"/adopt",schemaPath:"#/properties/adopt/enum",keyword:"enum",params:{allowedValues: schema12.properties.adopt.enum},message:"must be equal to one of the allowed values"};
-if(vErrors === null){vErrors = [err63];}
-else {vErrors.push(err63);}errors++;}
+if(data.releaseOnDrain !== undefined){
 if(typeof data.releaseOnDrain !== "boolean"){
-const err64 = {instancePath:instancePath+"/releaseOnDrain",schemaPath:"#/properties/releaseOnDrain/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
-if(vErrors === null){vErrors = [err64];}
-else {vErrors.push(err64);}errors++;}
+const err63 = {instancePath:instancePath+"/releaseOnDrain",schemaPath:"#/properties/releaseOnDrain/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){vErrors = [err63];}
+else {vErrors.push(err63);}errors++;}}
 let data28 = data.nodeLossPolicy;
 if(data28 && typeof data28 == "object" && !Array.isArray(data28)){
 if(data28.type === undefined){data28.type = "Never";}
 if(data28.type === undefined){
-const err65 = {instancePath:instancePath+"/nodeLossPolicy",schemaPath:"#/definitions/NodeLossPolicy/required",keyword:"required",params:{missingProperty: "type"},message:"must have required property '"+"type"+"'"};
-if(vErrors === null){vErrors = [err65];}
-else {vErrors.push(err65);}errors++;}
+const err64 = {instancePath:instancePath+"/nodeLossPolicy",schemaPath:"#/definitions/NodeLossPolicy/required",keyword:"required",params:{missingProperty: "type"},message:"must have required property '"+"type"+"'"};
+if(vErrors === null){vErrors = [err64];}
+else {vErrors.push(err64);}errors++;}
 for(const key6 in data28){
 if(!((key6 === "type") || (key6 === "minutes"))){
-const err66 = {instancePath:instancePath+"/nodeLossPolicy",schemaPath:"#/definitions/NodeLossPolicy/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key6},message:"must NOT have additional properties"};
-if(vErrors === null){vErrors = [err66];}
-else {vErrors.push(err66);}errors++;}}
+const err65 = {instancePath:instancePath+"/nodeLossPolicy",schemaPath:"#/definitions/NodeLossPolicy/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key6},message:"must NOT have additional properties"};
+if(vErrors === null){vErrors = [err65];}
+else {vErrors.push(err65);}errors++;}}
 let data29 = data28.type;
 if(typeof data29 !== "string"){
-const err67 = {instancePath:instancePath+"/nodeLossPolicy/type",schemaPath:"#/definitions/NodeLossPolicy/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err66 = {instancePath:instancePath+"/nodeLossPolicy/type",schemaPath:"#/definitions/NodeLossPolicy/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err66];}
+else {vErrors.push(err66);}errors++;}
+if(!((data29 === "Never") || (data29 === "AfterTimeout"))){
+const err67 = {instancePath:instancePath+"/nodeLossPolicy/type",schemaPath:"#/definitions/NodeLossPolicy/properties/type/enum",keyword:"enum",params:{allowedValues: schema39.properties.type.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){vErrors = [err67];}
 else {vErrors.push(err67);}errors++;}
-if(!((data29 === "Never") || (data29 === "AfterTimeout"))){
-const err68 = {instancePath:instancePath+"/nodeLossPolicy/type",schemaPath:"#/definitions/NodeLossPolicy/properties/type/enum",keyword:"enum",params:{allowedValues: schema39.properties.type.enum},message:"must be equal to one of the allowed values"};
-if(vErrors === null){vErrors = [err68];}
-else {vErrors.push(err68);}errors++;}
 if(data28.minutes !== undefined){
 let data30 = data28.minutes;
 if(!(((typeof data30 == "number") && (!(data30 % 1) && !isNaN(data30))) && (isFinite(data30)))){
-const err69 = {instancePath:instancePath+"/nodeLossPolicy/minutes",schemaPath:"#/definitions/NodeLossPolicy/properties/minutes/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+const err68 = {instancePath:instancePath+"/nodeLossPolicy/minutes",schemaPath:"#/definitions/NodeLossPolicy/properties/minutes/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){vErrors = [err68];}
+else {vErrors.push(err68);}errors++;}}}
+else {
+const err69 = {instancePath:instancePath+"/nodeLossPolicy",schemaPath:"#/definitions/NodeLossPolicy/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){vErrors = [err69];}
-else {vErrors.push(err69);}errors++;}}}
+else {vErrors.push(err69);}errors++;}}
 else {
-const err70 = {instancePath:instancePath+"/nodeLossPolicy",schemaPath:"#/definitions/NodeLossPolicy/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err70 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){vErrors = [err70];}
-else {vErrors.push(err70);}errors++;}}
-else {
-const err71 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){vErrors = [err71];}
-else {vErrors.push(err71);}errors++;}
+else {vErrors.push(err70);}errors++;}
 validate11.errors = vErrors;
 return errors === 0;}
 function validate10(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
