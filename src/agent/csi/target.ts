@@ -36,8 +36,11 @@ export async function publishTarget(
   let bound = replaces;
   const inTheWay = known?.published !== undefined && mustGoFirst(known.published, attributes.readOnly, table);
   if (here === undefined && known?.published !== undefined && inTheWay) {
-    if (bound !== undefined) await effects.mounter.unmount(target, bound, "Normal", context.uniqueID);
-    bound = undefined;
+    // Where the driver has nothing mounted, what the target shows does not rest on it, and stays.
+    if (bound !== undefined && table.layers(known.published.path).length > 0) {
+      await effects.mounter.unmount(target, bound, "Normal", context.uniqueID);
+      bound = undefined;
+    }
     await takeBack(context, desired.name, known);
   }
   const published =
