@@ -42,7 +42,7 @@ export class AttachRules implements NodeSideRules {
   settingUp({ handle, singleNode }: StoredVolume, node: string, path: string): void {
     const { report } = this.#deps;
     if (!this.#isOnRecord(node, path)) report(`journal before effect: nothing says that ${handle} goes to ${path}`);
-    if (!singleNode) return;
+    if (!singleNode || !path.startsWith(`${layout.csiDir}/`)) return; // what kubelets do to each other is theirs
     const other = this.#deps.nodesThatMayHold(handle).find((name) => name !== node);
     if (other !== undefined) report(`${handle} is set up on ${node} while ${other} may have it`);
     for (const { name, uid, node: attachedTo } of this.#attachmentsOf(handle)) {
