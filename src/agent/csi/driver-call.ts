@@ -62,6 +62,15 @@ export function refuseWhileActing({ csi }: ActionContext, record: VolumeRecord):
   throw new VolumeError("DriverMayStillAct", "transient", message, { on: { kind: "CSIDriver", name: driver } });
 }
 
+/**
+ * The same at once, while the time runs that this waits for: what takes effect meanwhile is undone when it is over, and to ask the
+ * driver again and again before tells nothing.
+ */
+export function refuseBeforeTime(context: ActionContext, record: VolumeRecord): void {
+  const { sent, unanswered: open } = csiStageOf(record).csi.calls;
+  if (sent !== true && open?.answeredAt?.epoch === context.csi.now().epoch) refuseWhileActing(context, record);
+}
+
 /** @returns the record with other facts of its CSI volume */
 export function withCSI(record: VolumeRecord, facts: Partial<CSIRecord>): VolumeRecord {
   const stage = csiStageOf(record);

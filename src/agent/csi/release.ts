@@ -3,13 +3,14 @@ import { type ActionContext, recordOf } from "../actions/context.ts";
 import { refuseWhileHeld } from "../actions/held.ts";
 import { names, pids, processOf } from "../actions/users.ts";
 import { type CSIRecord, type ShownByDriver, type TargetRecord, withoutStage } from "../record.ts";
-import { callDriver, csiStageOf, refuseWhileActing, withAnswer } from "./driver-call.ts";
+import { callDriver, csiStageOf, refuseBeforeTime, refuseWhileActing, withAnswer } from "./driver-call.ts";
 import { mountsIn } from "./paths.ts";
 import { falseReply } from "./reply.ts";
 import { withShown } from "./shown.ts";
 
 /** Has the driver take back what it published for a target, for good: nothing that it was asked may still take effect. */
 export async function unpublishByDriver(context: ActionContext, volume: string, target: TargetRecord): Promise<void> {
+  refuseBeforeTime(context, recordOf(context, volume));
   await takeBack(context, volume, target);
   refuseWhileActing(context, recordOf(context, volume));
 }
@@ -45,6 +46,7 @@ export async function unstageByDriver(context: ActionContext, volume: string): P
   const before = recordOf(context, volume);
   const { path, csi } = csiStageOf(before);
   if (csi.block) for (const { device } of csi.shown) await refuseWhileUsed(context, device, true);
+  refuseBeforeTime(context, before);
   await takeBackStray(context, volume);
   if (csi.needsUnstage) {
     const seen = await withShown(context, before, (await host.mountTable.read()).at(path));
