@@ -1,6 +1,7 @@
 import { hasDots } from "../api/path.ts";
 import { identityOf, isBeneath, type MountIdentity, sameIdentity } from "../host/mount-table.ts";
 import { attributeDifference } from "./attributes.ts";
+import { soleTargetProblem } from "./csi/sole-target.ts";
 import type { DesiredMount, DesiredVolume } from "./desired-volume.ts";
 import type { Action } from "./operations.ts";
 import type { PlanSettings } from "./plan-input.ts";
@@ -18,7 +19,8 @@ export function targetActions(
   if (target === undefined) return [];
   const settled = target.truth === "mounted" && !target.outdated;
   const barred =
-    pathProblem(mount.path, input.settings) ?? (settled ? undefined : owners.conflict(desired.name, mount.path));
+    pathProblem(mount.path, input.settings) ??
+    (settled ? undefined : (owners.conflict(desired.name, mount.path) ?? soleTargetProblem(mount.path, desired, view)));
   if (barred !== undefined) {
     problems.set(mount.path, barred);
     return [];
