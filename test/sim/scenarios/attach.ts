@@ -83,52 +83,18 @@ export const attach: readonly Scenario[] = [
       await world.settle();
       const { people } = world.node;
       const program = people.use(target("data"));
-      world.cluster.labelNode("a", { disk: null });
-      world.cluster.labelNode("b", { disk: "fast" });
-      await world.sleep(30_000);
-      const attached = () => attachmentViews(world.server).some(({ node, deleting }) => node === "a" && !deleting);
-      await world.until("it to be attached still", attached, 0);
-      people.end(program);
-      await world.settle();
-      world.cluster.deleteSet("data");
-      await world.settle();
-    },
-  },
-  {
-    name: "detach waits for a container that still has it mounted",
-    world: { ...two, controllers: 1 },
-    async run(world) {
-      bound(world, "claim");
-      world.cluster.labelNode("a", { disk: "fast" });
-      world.cluster.createSet("data", { ...ofClaim("claim"), ...fast });
-      await world.settle();
-      const { people } = world.node;
       const container = people.container(target("data"));
       world.cluster.labelNode("a", { disk: null });
       world.cluster.labelNode("b", { disk: "fast" });
-      await world.sleep(20_000);
-      people.end(container);
+      const attached = () => attachmentViews(world.server).some(({ node, deleting }) => node === "a" && !deleting);
+      for (const user of [program, container]) {
+        await world.sleep(7_000);
+        await world.until("it to be attached still", attached, 0);
+        people.end(user);
+      }
       await world.settle();
       world.cluster.deleteSet("data");
       await world.settle();
-    },
-  },
-  {
-    name: "the journal is lost while a volume is attached",
-    world: one,
-    async run(world) {
-      const { agent, machine } = world.node;
-      bound(world, "claim");
-      world.cluster.createSet("data", ofClaim("claim"));
-      await world.settle();
-      write(world, "a", "kept");
-      agent.stop();
-      machine.journal.text = undefined;
-      agent.start();
-      await world.settle();
-      await world.until("the data to be there still", () => read(world, "a") === "kept", 0);
-      world.cluster.deleteSet("data");
-      await world.settle({ pointsMayBeLeft: true });
     },
   },
   {

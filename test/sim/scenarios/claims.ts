@@ -35,14 +35,14 @@ export const claims: readonly Scenario[] = [
   },
   {
     name: "a claim that a pod uses is waited for, and denied to pods afterwards",
-    world: beside,
+    world: { ...beside, controllers: 1 },
     async run(world) {
       bound(world, "claim");
       world.csi.cluster.createPod("first", "claim", "b");
       await world.sleep(2_000);
       world.cluster.labelNode("a", { disk: "fast" });
       world.cluster.createSet("data", { ...ofClaim("claim"), ...fast });
-      await world.sleep(30_000);
+      await world.sleep(10_000);
       const ours = () => attachmentViews(world.server).some(({ name }) => name.startsWith("nvi-"));
       await world.until("nothing of ours to be attached", () => !ours(), 0);
       world.csi.kubeControllerManager?.kill(20_000);

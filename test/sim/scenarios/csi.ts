@@ -150,6 +150,23 @@ export const csi: readonly Scenario[] = [
     },
   },
   {
+    name: "the journal is lost with a CSI volume",
+    world: one,
+    async run(world) {
+      const { agent, machine } = world.node;
+      world.csi.volume("vol-1");
+      const volume = world.cluster.createIntent("csi", { source: source("vol-1"), mounts: [target("lost")] });
+      await world.settle();
+      world.mark(volume);
+      agent.stop();
+      machine.journal.text = undefined;
+      agent.start();
+      await world.settle();
+      world.cluster.deleteIntent(volume);
+      await world.settle({ pointsMayBeLeft: true });
+    },
+  },
+  {
     name: "the node reboots with a CSI volume",
     world: one,
     async run(world) {
