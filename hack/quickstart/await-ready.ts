@@ -98,6 +98,15 @@ export function watchProcesses(demo: Demo, signal: AbortSignal, onEnd: (error: S
   }
 }
 
+/** Until somebody wants everything to stop. @throws StepError if a process ends */
+export function stayUp(demo: Demo, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener("abort", () => resolve());
+    watchProcesses(demo, signal, reject);
+  });
+}
+
 function tooSlow(demo: Demo): StepError {
   const last = demo.processes.at(-1);
   return new StepError(`the sets were not Ready after ${patience / 1000} s`, {

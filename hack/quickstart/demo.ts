@@ -18,3 +18,6 @@ export interface Demo {
 }
 
 export const sampleFolder = "config/samples/quickstart";
+export const csiSampleFolder = "config/samples/quickstart-csi";
+/** Where volumes are mounted on every node. */
+export const prefix = "/mnt/nodevolume/";

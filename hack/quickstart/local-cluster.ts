@@ -8,12 +8,12 @@ import { installProject } from "../lib/control-plane/install.ts";
 import { type ControlPlane, startControlPlane } from "../lib/control-plane/start.ts";
 import { createKubectl } from "../lib/kubectl.ts";
 import { type PretendHost, startPretendHost } from "../lib/pretend-node/node.ts";
-import { createNodeObject } from "../lib/pretend-node/object.ts";
+import { createNodeObject, type NodeRef } from "../lib/pretend-node/object.ts";
 import type { RunningProcess } from "../lib/process.ts";
 import { startAgent, startController } from "../lib/roles.ts";
 import { root } from "../lib/root.ts";
 import type { ToolPaths } from "../lib/tools/locate.ts";
-import { type Demo, sampleFolder } from "./demo.ts";
+import type { Demo } from "./demo.ts";
 import { rightsOfPeople } from "./people.ts";
 import type { Screen } from "./screen.ts";
 
@@ -22,16 +22,32 @@ export interface LocalOptions {
   /** On tmpfs: holds everything, secrets too. */
   readonly directory: string;
   readonly nodes: number;
+  /** Folder with what is applied, from the root of the repository. */
+  readonly sampleFolder: string;
+  /** Further flags of the agents. */
+  readonly agentFlags?: readonly string[];
   readonly screen: Screen;
   readonly signal: AbortSignal;
   readonly env: NodeJS.ProcessEnv;
+}
+
+/** What drivers and what belongs to them are started beside. */
+export interface LocalCluster extends Demo {
+  readonly plane: ControlPlane;
+  readonly nodes: readonly LocalNode[];
+  readonly logs: string;
+}
+
+export interface LocalNode extends NodeRef {
+  readonly host: PretendHost;
+  readonly agent: RunningProcess;
 }
 
 /** The kubeconfig of people, beneath the directory. */
 export const peopleKubeconfig = "kubeconfig";
 
 /** A control plane of our own with the project installed, one controller, and an agent on each pretended node. */
-export async function startLocalCluster(options: LocalOptions): Promise<Demo> {
+export async function startLocalCluster(options: LocalOptions): Promise<LocalCluster> {
   const { tools, directory, screen, signal } = options;
   screen.step("starting etcd and kube-apiserver");
   const plane = await startControlPlane({ tools, directory: join(directory, "control-plane"), signal });
@@ -56,9 +72,12 @@ export async function startLocalCluster(options: LocalOptions): Promise<Demo> {
   const hosts = nodes.map((node) => node.host);
   return {
     ...people,
+    plane,
+    nodes,
+    logs,
     hosts,
     processes,
-    sample: await people.kubectl.run(["kustomize", join(root, sampleFolder)]),
+    sample: await people.kubectl.run(["kustomize", join(root, options.sampleFolder)]),
     async remove() {
       for (const { agent } of nodes) await agent.stop();
       await controller.stop();
@@ -85,7 +104,7 @@ async function install(plane: ControlPlane, directory: string) {
 }
 
 async function startNodes(plane: ControlPlane, options: LocalOptions, logs: string) {
-  const nodes: { host: PretendHost; agent: RunningProcess }[] = [];
+  const nodes: LocalNode[] = [];
   for (let number = 1; number <= options.nodes; number += 1) {
     const node = await createNodeObject(plane.admin, `node-${number}`);
     const host = await startPretendHost(node.name);
@@ -94,8 +113,9 @@ async function startNodes(plane: ControlPlane, options: LocalOptions, logs: stri
       identity: await agentIdentity(plane, node, join(options.directory, "agents", node.name)),
       logFile: join(logs, `agent-${node.name}.log`),
       env: options.env,
+      ...(options.agentFlags && { flags: options.agentFlags }),
     });
-    nodes.push({ host, agent });
+    nodes.push({ ...node, host, agent });
   }
   return nodes;
 }

@@ -14,7 +14,7 @@ function bind(role: string) {
 
 /**
  * What the person at the keyboard may do in a cluster of our own: the project's ClusterRole nodevolume-admin, what an
- * administrator of namespaces may do (the sample brings a namespace, a ConfigMap and a Role), and labels of Nodes. The
+ * administrator of namespaces may do (the sample brings a namespace, a ConfigMap and a Role), labels of Nodes, and drivers. The
  * usual role `admin` is empty here: a kube-controller-manager would fill it from these parts.
  */
 export const rightsOfPeople = {
@@ -32,6 +32,18 @@ export const rightsOfPeople = {
           verbs: ["get", "list", "watch", "create", "update", "patch", "delete"],
         },
         { apiGroups: [""], resources: ["nodes"], verbs: ["get", "list", "watch", "patch", "update"] },
+        // Drivers and their classes; what the cluster makes of claims is only read.
+        {
+          apiGroups: ["storage.k8s.io"],
+          resources: ["csidrivers", "storageclasses"],
+          verbs: ["get", "list", "watch", "create", "update", "patch", "delete"],
+        },
+        {
+          apiGroups: ["storage.k8s.io"],
+          resources: ["csinodes", "volumeattachments"],
+          verbs: ["get", "list", "watch"],
+        },
+        { apiGroups: [""], resources: ["persistentvolumes"], verbs: ["get", "list", "watch"] },
         { apiGroups: ["coordination.k8s.io"], resources: ["leases"], verbs: ["get", "list", "watch"] },
       ],
     },

@@ -1,8 +1,8 @@
 // Somebody unmounts a volume behind the agent's back; how fast it comes back, by the kernel's own table.
-import { closeSync, openSync, readSync } from "node:fs";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { PretendHost } from "../lib/pretend-node/node.ts";
 import { StepError } from "../lib/process.ts";
+import { openMountLines, placeOf } from "./mount-lines.ts";
 
 export interface Repair {
   /** The mount's line before and after, as the host's mountinfo has it. */
@@ -17,8 +17,8 @@ const patience = 30_000;
 
 /** Unmounts `path` in the host's namespace, and watches the host's mount table until it is mounted again. */
 export async function unmountAndWatch(host: PretendHost, path: string): Promise<Repair> {
-  const table = openTable(host.pid);
-  const find = () => table.read().find((line) => line.split(" ")[4] === path);
+  const table = openMountLines(host.pid);
+  const find = () => table.read().find((line) => placeOf(line) === path);
   try {
     const before = find();
     if (before === undefined) throw new Error(`${path} is not mounted on ${host.name}`);
@@ -47,21 +47,4 @@ export async function unmountAndWatch(host: PretendHost, path: string): Promise<
   } finally {
     table.close();
   }
-}
-
-/** One descriptor and one buffer for all readings: opening the file would cost more than reading it. */
-function openTable(pid: number) {
-  const fd = openSync(`/proc/${pid}/mountinfo`, "r");
-  const buffer = Buffer.alloc(1 << 20);
-  return {
-    read(): string[] {
-      let length = 0;
-      for (;;) {
-        const count = readSync(fd, buffer, length, buffer.length - length, length);
-        if (count === 0) return buffer.toString("utf8", 0, length).split("\n");
-        length += count;
-      }
-    },
-    close: () => closeSync(fd),
-  };
 }

@@ -1,11 +1,13 @@
 import { join } from "node:path";
 import type { Sandbox } from "../lib/sandbox/inside.ts";
 import { locateTools } from "../lib/tools/locate.ts";
-import { awaitReady, awaitSummaries, watchProcesses } from "./await-ready.ts";
-import { type Demo, sampleFolder } from "./demo.ts";
+import { awaitReady, awaitSummaries, stayUp } from "./await-ready.ts";
+import { quickstartCSI } from "./csi/run.ts";
+import { type Demo, prefix, sampleFolder } from "./demo.ts";
 import { startOnExistingCluster } from "./existing-cluster.ts";
 import { farewell } from "./farewell.ts";
 import { peopleKubeconfig, startLocalCluster } from "./local-cluster.ts";
+import { placeOf } from "./mount-lines.ts";
 import type { QuickstartOptions } from "./options.ts";
 import { unmountAndWatch } from "./repair.ts";
 import type { Screen } from "./screen.ts";
@@ -15,15 +17,16 @@ const directory = "/tmp/nodevolume-quickstart";
 const sets = ["scratch", "shared-data", "settings"];
 const victim = "/mnt/nodevolume/scratch";
 
-/** The whole demonstration. Returns when it is over; throws StepError with what happened and what to do. */
+/** The demonstration that was asked for. Returns when it is over; throws StepError with what happened and what to do. */
 export async function quickstart(options: QuickstartOptions, sandbox: Sandbox, screen: Screen): Promise<void> {
+  if (options.csi) return quickstartCSI({ directory, options, sandbox, screen });
   const env = process.env;
   screen.step("looking for etcd, kube-apiserver and kubectl");
   const tools = await locateTools({ env, report: (line) => screen.note(line), signal: sandbox.stopped });
   const common = { directory, screen, env, signal: sandbox.stopped };
   const demo =
     options.existing === undefined
-      ? await startLocalCluster({ ...common, tools, nodes: options.nodes })
+      ? await startLocalCluster({ ...common, tools, nodes: options.nodes, sampleFolder })
       : await startOnExistingCluster({ ...common, ...options.existing, kubectl: tools.kubectl });
   try {
     await demonstrate(demo, options, sandbox, screen);
@@ -86,7 +89,7 @@ async function showMounts(demo: Demo, screen: Screen): Promise<void> {
 }
 
 const ours = async (host: Demo["hosts"][number]) =>
-  (await host.mounts()).filter((line) => line.split(" ")[4]?.startsWith("/mnt/nodevolume/"));
+  (await host.mounts()).filter((line) => placeOf(line).startsWith(prefix));
 
 async function takeDown(demo: Demo, screen: Screen): Promise<void> {
   screen.step(`kubectl delete nodevolumesets ${sets.join(" ")}`);
@@ -96,12 +99,4 @@ async function takeDown(demo: Demo, screen: Screen): Promise<void> {
     if (left.length > 0) throw new Error(`still mounted on ${host.name} after the deletion:\n${left.join("\n")}`);
   }
   screen.note("and the kernel agrees: nothing is mounted beneath /mnt/nodevolume on any node");
-}
-
-function stayUp(demo: Demo, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    if (signal.aborted) resolve();
-    signal.addEventListener("abort", () => resolve());
-    watchProcesses(demo, signal, reject);
-  });
 }

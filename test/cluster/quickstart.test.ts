@@ -1,13 +1,12 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
-import { leftoversOf, lookForTraces, processesOf } from "../../hack/lib/lanes/leftovers.ts";
-import { root } from "../../hack/lib/root.ts";
-import { newRunId, runVariable } from "../../hack/lib/sandbox/outside.ts";
+import { leftoversOf, processesOf } from "../../hack/lib/lanes/leftovers.ts";
 import { locateTools } from "../../hack/lib/tools/locate.ts";
 import { cacheDirectory } from "../../hack/lib/tools/tool.ts";
+import { startQuickstart } from "../lib/quickstart-run.ts";
 import { full, need } from "../lib/requirements.ts";
 
 /** Milliseconds that a run takes: kills are spread over it. */
@@ -21,7 +20,7 @@ describe("npm run quickstart", () => {
   });
 
   it("-- --once shows tables, mounts and a repair, exits 0 and leaves nothing", async () => {
-    const run = start(["--once"]);
+    const run = startQuickstart(["--once"]);
     const code = await run.ended;
     expect(code, run.output()).to.equal(0);
     for (const text of [
@@ -38,7 +37,7 @@ describe("npm run quickstart", () => {
   });
 
   it("stays up until Ctrl-C, tells what to try, and then leaves nothing", async () => {
-    const run = start([]);
+    const run = startQuickstart([]);
     await run.says("It stays up until Ctrl-C");
     const kubeconfig = /KUBECONFIG=(\S+) PATH="([^:]+):/.exec(run.output());
     const kubectl = spawn(`${kubeconfig?.[2]}/kubectl`, ["get", "nvs", "-o", "name"], {
@@ -62,7 +61,7 @@ describe("npm run quickstart", () => {
     this.timeout(kills * 30_000);
     const killed = new Map<string, number>();
     for (let kill = 0; kill < kills; kill += 1) {
-      const run = start(["--once"]);
+      const run = startQuickstart(["--once"]);
       await Promise.race([sleep(Math.random() * usualRun), run.ended]);
       const victim = kill % 2 === 0 ? run.npm.pid : (pick(pidsOf(run.id)) ?? run.npm.pid);
       const name = `${nameOf(victim ?? 0)} during "${run.step()}"`;
@@ -80,41 +79,6 @@ describe("npm run quickstart", () => {
     for (const [name, count] of killed) console.log(`      ${String(count).padStart(3)}  ${name}`);
   });
 });
-
-function start(args: readonly string[]) {
-  const id = newRunId();
-  const before = lookForTraces();
-  const npm: ChildProcess = spawn("npm", ["run", "quickstart", "--", ...args], {
-    cwd: root,
-    env: { ...process.env, [runVariable]: id },
-    stdio: ["ignore", "pipe", "pipe"],
-    detached: true,
-  });
-  let output = "";
-  const waiting = new Set<() => void>();
-  for (const stream of [npm.stdout, npm.stderr]) {
-    stream?.setEncoding("utf8").on("data", (text: string) => {
-      output += text;
-      for (const look of waiting) look();
-    });
-  }
-  const ended = new Promise<number | null>((resolve) => npm.on("exit", (code) => resolve(code)));
-  return {
-    id,
-    before,
-    npm,
-    ended,
-    output: () => output,
-    step: () => [...output.matchAll(/==> (.*)/g)].at(-1)?.[1]?.slice(0, 40) ?? "npm",
-    says: (text: string) =>
-      new Promise<void>((resolve, reject) => {
-        const look = () => output.includes(text) && resolve();
-        waiting.add(look);
-        void ended.then((code) => reject(new Error(`ended with ${code} before it said ${text}:\n${output}`)));
-        look();
-      }),
-  };
-}
 
 function pidsOf(id: string): number[] {
   return processesOf(id).map((text) => Number(/^process (\d+):/.exec(text)?.[1]));

@@ -8,12 +8,12 @@ import { describeFailure } from "../../../hack/quickstart/screen.ts";
 
 describe("quickstart", () => {
   it("parseOptions has defaults", () => {
-    expect(parseOptions([])).to.deep.equal({ once: false, nodes: 1, existing: undefined });
+    expect(parseOptions([])).to.deep.equal({ once: false, nodes: 1, csi: false, existing: undefined });
   });
 
   it("parseOptions reads a cluster that exists", () => {
     const options = parseOptions(["--kubeconfig", "k", "--node", "n", "--once"]);
-    expect(options).to.deep.equal({ once: true, nodes: 1, existing: { kubeconfig: "k", node: "n" } });
+    expect(options).to.deep.equal({ once: true, nodes: 1, csi: false, existing: { kubeconfig: "k", node: "n" } });
   });
 
   for (const [args, message] of [
