@@ -22,8 +22,12 @@ export function mounts(): Mounted[] {
   });
 }
 
-export async function mountDevice(device: string, path: string, options: readonly string[]): Promise<void> {
-  await run("mount", ["-t", "xfs", "-o", ["defaults", ...options].join(","), device, path]);
+/**
+ * Mounts the file system that a file has, by a loop device that goes with its last mount: mount(8) makes it so in one call, and
+ * whoever is killed at any moment leaves none.
+ */
+export async function mountFile(file: string, path: string, options: readonly string[]): Promise<void> {
+  await run("mount", ["-t", "xfs", "-o", ["loop", ...options].join(","), file, path]);
 }
 
 export async function bind(source: string, target: string): Promise<void> {

@@ -7,7 +7,7 @@ import { isMultiNode, isReader } from "./capabilities.ts";
 import type { Device, Devices } from "./devices.ts";
 import { format, giveToGroup, isToBeFormatted } from "./file-system.ts";
 import type { Flags } from "./flags.ts";
-import { type Mounted, mountDevice, mounts, unmount } from "./mounts.ts";
+import { type Mounted, mountFile, mounts, unmount } from "./mounts.ts";
 import type { Storage } from "./storage.ts";
 
 export class VolumeHere {
@@ -57,15 +57,10 @@ export class VolumeHere {
   async mountFileSystem(path: string, capability: VolumeCapability, call: Call): Promise<void> {
     const reads = isReader(capability);
     await this.#format(call);
-    const device = await this.attachDevice(reads);
     const modes = [...(reads ? ["ro", "norecovery"] : []), ...(isMultiNode(capability) ? ["nouuid"] : [])];
-    try {
-      mkdirSync(path, { recursive: true });
-      await mountDevice(device.path, path, [...modes, ...(capability.mount?.mountFlags ?? [])]);
-    } finally {
-      // While it is mounted this only marks it to go with its last mount, even if nobody is left to see to it.
-      await this.#devices.detach(device);
-    }
+    mkdirSync(path, { recursive: true });
+    const file = this.#storage.linkOn(this.#flags.nodeID, this.id);
+    await mountFile(file, path, [...modes, ...(capability.mount?.mountFlags ?? [])]);
     const group = capability.mount?.volumeMountGroup ?? "";
     if (group !== "" && !reads) giveToGroup(path, group);
   }
