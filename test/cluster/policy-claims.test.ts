@@ -23,7 +23,8 @@ describe("policy of claims", () => {
     });
     for (const name of ["data", "app-cache", "free"]) await admin.call("POST", claims, { body: claim(name) });
     const metadata = { name: "people-claims" };
-    const resources = ["pods", "persistentvolumeclaims"];
+    const kinds = ["persistentvolumeclaims", "persistentvolumes"];
+    const resources = ["pods", ...kinds, ...kinds.map((kind) => `${kind}/status`)];
     const rules = [{ apiGroups: [""], resources, verbs: ["*"] }];
     await admin.call("POST", `${rbac}/clusterroles`, { body: { metadata, rules } });
     const roleRef = { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: metadata.name };
@@ -84,6 +85,28 @@ describe("policy of claims", () => {
     expectRefused(await cluster.people.call("POST", claims, { body: made }), "set and cleared by the controller");
     expectStatus(200, await patch(controller, `${claims}/app-cache`, { metadata: { finalizers: null } }));
     expectStatus(200, await hold(controller, "app-cache", null));
+  });
+
+  it("nobody but the controller sets or clears them by way of status, on claims and on PersistentVolumes", async () => {
+    const volumes = "/api/v1/persistentvolumes";
+    const spec = { accessModes: ["ReadWriteOnce"], capacity: { storage: "1Gi" }, hostPath: { path: "/nothing" } };
+    expectStatus(201, await cluster.admin.call("POST", volumes, { body: { metadata: { name: "held" }, spec } }));
+    for (const path of [`${claims}/data`, `${volumes}/held`]) {
+      const status = `${path}/status`;
+      const label = (value: string | null) => ({ metadata: { labels: { "nodevolume.dev/held": value } } });
+      const metadata = { finalizers: ["nodevolume.dev/in-use"] };
+      expectRefused(await patch(cluster.people, status, label("")), "set and cleared by the controller");
+      expectRefused(await patch(cluster.people, status, { metadata }), "set and cleared by the controller");
+      expectStatus(200, await patch(controller, path, label("")));
+      expectStatus(200, await patch(controller, path, { metadata }));
+      expectRefused(await patch(cluster.people, status, label(null)), "set and cleared by the controller");
+      const stripped = await patch(cluster.people, status, { metadata: { finalizers: null } });
+      expectRefused(stripped, "set and cleared by the controller");
+      expectStatus(200, await patch(cluster.people, status, { status: { phase: "Bound" } }));
+      expectStatus(200, await patch(controller, path, { metadata: { finalizers: null } }));
+      expectStatus(200, await patch(controller, path, label(null)));
+    }
+    expectStatus(200, await cluster.admin.call("DELETE", `${volumes}/held`));
   });
 
   it("does not keep the control plane and ourselves from their pods", async () => {
