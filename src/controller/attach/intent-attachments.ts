@@ -25,31 +25,39 @@ export function createIntentAttachments(deps: IntentAttachmentsDeps): IntentAtta
   const leaving = new Map<string, string>();
 
   /** Others who use the volume, or ask for it, by its key. */
-  function others(intent: Intent): Intent[] {
+  function others(intent: Intent, key = index.keyOf(intent)): Intent[] {
     const { name } = intent.metadata;
     const { persistentVolumeClaim } = intent.spec.source;
     const ofClaim =
       persistentVolumeClaim === undefined
         ? []
         : index.intentsOfClaim(persistentVolumeClaim.namespace, persistentVolumeClaim.claimName);
-    const all = new Map([...index.intents(index.keyOf(intent)), ...ofClaim].map((one) => [one.metadata.name, one]));
+    const all = new Map([...index.intents(key), ...ofClaim].map((one) => [one.metadata.name, one]));
     all.delete(name);
     return [...all.values()].filter(
-      ({ metadata, spec }) => spec.mode === "Manage" && leaving.get(metadata.name) !== metadata.uid,
+      ({ metadata, spec }) =>
+        spec.mode === "Manage" &&
+        leaving.get(metadata.name) !== metadata.uid &&
+        (spec.grant !== undefined || metadata.deletionTimestamp === undefined),
     );
+  }
+
+  /**
+   * Of one volume on one node only one has a grant: the attachment is theirs who have it, or may be getting it at this
+   * moment. Asked when the attachment has been read: whoever marks it later makes another version of it.
+   */
+  function isAnothers({ spec }: Intent, found: Attachment, rivals: readonly Intent[]): boolean {
+    return spec.grant === undefined && rivals.some((one) => one.spec.nodeName === found.nodeName);
   }
 
   return {
     async read(intent) {
-      const { nodeName, grant } = intent.spec;
-      const sameNode = others(intent).filter(({ spec }) => spec.nodeName === nodeName);
-      // It is theirs: of one volume on one node only one has a grant.
-      if (grant === undefined && sameNode.some(({ spec }) => spec.grant !== undefined)) return undefined;
       for (const name of namesFor(deps, intent)) {
         const raw = await client.get(resource.volumeAttachments, { name });
         const found = projectAttachment(raw);
         if (found !== undefined) deps.upsertAttachment(raw);
-        if (found?.nodeName === nodeName) return found;
+        if (found?.nodeName !== intent.spec.nodeName) continue;
+        return isAnothers(intent, found, others(intent, index.keyOfAttachment(found))) ? undefined : found;
       }
       return undefined;
     },
@@ -57,13 +65,7 @@ export function createIntentAttachments(deps: IntentAttachmentsDeps): IntentAtta
     async letGo(intent) {
       for (const [name, uid] of leaving) if (deps.intent(name)?.metadata.uid !== uid) leaving.delete(name);
       leaving.set(intent.metadata.name, intent.metadata.uid ?? "");
-      if (
-        others(intent).some(
-          ({ metadata, spec }) => spec.grant !== undefined || metadata.deletionTimestamp === undefined,
-        )
-      ) {
-        return;
-      }
+      if (others(intent).length > 0) return;
       await deps.hold.letGo(marked(deps, intent));
     },
   };

@@ -1,3 +1,4 @@
+import { annotation } from "../../api/names.ts";
 import { matchesSelector } from "../match-node.ts";
 import type { Member, Survey, VolumeFacts } from "./facts.ts";
 import { nodeNameOf, usesAlone } from "./facts.ts";
@@ -79,7 +80,7 @@ export function othersObstacle(facts: Survey, member: Member): Word | undefined 
 
 /** A grant rested on it once: it is presumed in use until somebody has acknowledged (safety rule 1). */
 export function usedBefore(annotations: { readonly [key: string]: string } | undefined): boolean {
-  return (annotations?.["nodevolume.dev/grant"] ?? "") !== "";
+  return (annotations?.[annotation.grant] ?? "") !== "";
 }
 
 export function heldBy({ ours }: Survey, { intent }: Member): Word {

@@ -4,6 +4,7 @@ import type { ObjectStore } from "../../kube/object-store.ts";
 import type { Cancel } from "../../ports.ts";
 import type { ClaimObjects } from "../claims/resolve-claim.ts";
 import type { Intent, NodeInfo } from "../projections.ts";
+import { isOurs } from "./attachment-name.ts";
 import { createGroups } from "./groups.ts";
 import type { Attachment, Claim, PersistentVolume } from "./objects.ts";
 import { isResolved, resolveVolume } from "./resolve-volume.ts";
@@ -25,6 +26,8 @@ export interface VolumeIndex {
   attachedOn(driver: string, node: string): Set<string>;
   /** The key of the volume that an intent uses, or asks for as far as is known. */
   keyOf(intent: Intent): string;
+  /** The key of the volume that a VolumeAttachment is of. */
+  keyOfAttachment(attachment: Attachment): string;
   /** Each key is told. */
   all(): void;
   stop(): void;
@@ -65,9 +68,11 @@ export function createVolumeIndex(deps: VolumeIndexDeps): VolumeIndex {
   }
 
   function keyOfAttachment({ metadata, attacher, inline, persistentVolumeName }: Attachment): string {
+    // What ours was made for stands on it, whatever a PersistentVolume of that name says by now.
+    const made = isOurs(metadata.name) ? metadata.annotations?.[annotation.volumeHandle] : undefined;
+    if (made !== undefined) return volumeKey({ driver: attacher, volumeHandle: made });
     const csi = inline ?? persistentVolumes.store.get(persistentVolumeName)?.csi;
-    const volumeHandle = csi?.volumeHandle ?? metadata.annotations?.[annotation.volumeHandle] ?? "";
-    return volumeKey({ driver: csi?.driver ?? attacher, volumeHandle });
+    return volumeKey({ driver: csi?.driver ?? attacher, volumeHandle: csi?.volumeHandle ?? "" });
   }
 
   function seeIntent(intent: Intent): void {
@@ -195,6 +200,7 @@ export function createVolumeIndex(deps: VolumeIndexDeps): VolumeIndex {
       }),
     attachedOn: (driver, node) => new Set(attachmentsByPlace.of(placeKey(driver, node))),
     keyOf,
+    keyOfAttachment,
     all,
     stop() {
       for (const cancel of cancels) cancel();

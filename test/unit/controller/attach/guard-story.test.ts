@@ -184,6 +184,21 @@ describe("one volume, several nodes", () => {
     expect(fleet.granted()).to.deep.equal([other]);
   });
 
+  it("an attachment of ours stays with its volume when its PersistentVolume comes to name another one", async () => {
+    const fleet = createCSIFleet();
+    fleet.driverNode("n0");
+    fleet.claim("data", "vol-1");
+    fleet.csiSet("a", { persistentVolumeClaim: { namespace: "apps", claimName: "data" } });
+    fleet.start();
+    await fleet.live(9_000);
+    expect(fleet.granted()).to.deep.equal(["n0"]);
+    fleet.api.patch("persistentvolumes", "pv-vol-1", { spec: { csi: { volumeHandle: "vol-2" } } });
+    await fleet.live(3_000);
+    expect(fleet.word("n0")).to.equal(undefined);
+    expect(fleet.attachments()).to.have.length(1);
+    expect(fleet.api.objects("events").map((event) => event["reason"])).not.to.include("Drifted");
+  });
+
   it("does not detach from a machine that may be another one", async () => {
     const fleet = createCSIFleet();
     fleet.driverNode("n0");

@@ -85,6 +85,69 @@ describe("races of grant and detach", () => {
     expect(fleet.intent("n0").spec.grant).to.equal(undefined);
   });
 
+  for (const slowMs of [0, 2]) {
+    it(`an intent that never had a grant does not take away what another one is granted, its read ${slowMs} ms late`, async () => {
+      const fleet = createCSIFleet();
+      const name = nameOn("n0");
+      fleet.driverNode("n0");
+      fleet.attacher.paused.add("attach");
+      fleet.csiSet("a", source);
+      fleet.start();
+      await fleet.live(500);
+      const older = fleet.intent("n0").metadata.name;
+      fleet.api.patch("volumeattachments", name, { metadata: { finalizers: [`external-attacher/${driver}`] } });
+      const { request } = fleet.api;
+      const later = (ms: number, sent: ApiRequest) =>
+        new Promise<Awaited<ReturnType<typeof request>>>((resolve, reject) =>
+          fleet.system.timers.after(ms, () => void request(sent).then(resolve, reject)),
+        );
+      let begun = false;
+      fleet.api.request = (sent) => {
+        if (!begun && sent.method === "PATCH" && JSON.stringify(sent.body).includes("VolumeHeldElsewhere")) {
+          // In the middle of a look at the volume: the older intent is deleted, and the driver has attached.
+          begun = true;
+          fleet.api.remove("nodevolumesets", "a");
+          fleet.api.remove("nodevolumeintents", older);
+          fleet.api.patch("volumeattachments", name, { status: { attached: true } }, "status");
+          return later(5, sent);
+        }
+        return begun && sent.method === "GET" && sent.path.endsWith(name) ? later(slowMs, sent) : request(sent);
+      };
+      const other = { csi: { ...source.csi, fsType: "xfs" } };
+      fleet.csiSet("b", other, { mounts: [{ name: "host", path: "/mnt/nodevolume/b" }] });
+      await fleet.system.advance(3_000);
+      expect(begun).to.equal(true);
+      expect(fleet.attachments()[0]?.metadata.deletionTimestamp).to.equal(undefined);
+      expect(fleet.granted()).to.deep.equal(["n0"]);
+      expect(fleet.intent("n0").spec.grant?.volumeAttachment?.uid).to.equal(fleet.attachments()[0]?.metadata.uid);
+    });
+  }
+
+  it("nor what it has made itself, once its claim says no more which volume it is", async () => {
+    const fleet = createCSIFleet();
+    fleet.driverNode("n0");
+    fleet.claim("data", "vol-1");
+    fleet.attacher.paused.add("attach");
+    fleet.csiSet("a", { persistentVolumeClaim: { namespace: "apps", claimName: "data" } });
+    fleet.start();
+    await fleet.live(8_000);
+    expect(fleet.attachments()).to.have.length(1);
+    fleet.csiSet("b", source, { mounts: [{ name: "host", path: "/mnt/nodevolume/b" }] });
+    await fleet.live(1_000);
+    // Its PersistentVolume names another claim; the set that names the volume itself gets what is attached.
+    fleet.api.patch("persistentvolumes", "pv-vol-1", { spec: { claimRef: { uid: "another" } } });
+    fleet.attacher.paused.clear();
+    await fleet.live(5_000);
+    const [had] = fleet.attachments();
+    expect(fleet.granted()).to.deep.equal(["n0"]);
+    fleet.api.remove("nodevolumesets", "a");
+    await fleet.live(5_000);
+    expect(fleet.intents()).to.have.length(1);
+    expect(fleet.attachments()).to.have.length(1);
+    expect(fleet.attachments()[0]?.metadata.uid).to.equal(had?.metadata.uid);
+    expect(fleet.intent("n0").spec.grant?.volumeAttachment?.uid).to.equal(had?.metadata.uid);
+  });
+
   for (const when of ["before", "after"] as const) {
     it(`a grant that has no answer, ${when} it was applied, gives the volume to nobody else`, async () => {
       const fleet = createCSIFleet();
