@@ -1,0 +1,80 @@
+import { expect } from "chai";
+import { desiredVolume } from "../../../../src/agent/desired-volume.ts";
+import { type Failure, slotOf } from "../../../../src/agent/failures.ts";
+import type { PlanInput } from "../../../../src/agent/plan-input.ts";
+import type { VolumeRecord } from "../../../../src/agent/record.ts";
+import type { Reason } from "../../../../src/api/reasons.ts";
+import { MountTable } from "../../../../src/host/mount-table.ts";
+import { entry } from "../../../lib/mount-entries.ts";
+import { plan } from "../../../lib/plan-whole.ts";
+import { prefix, targetRecord, volume, wanted } from "../../../lib/plan-world.ts";
+
+const identity = { device: "0:50", root: "/", source: "tmpfs" };
+const source = { csi: { driver: "a.example", volumeHandle: "v" } };
+const directory = "/csi/k";
+const path = `${directory}/staging`;
+const published = { path: `${directory}/mounts/a`, readOnly: false, identity };
+const root = entry({ id: 1, parent: 0, point: "/", device: "8:1", fsType: "ext4", uniqueID: 1 });
+const points = [path, published.path, `${prefix}/a`];
+const table = new MountTable([root, ...points.map((point, i) => entry({ id: 10 + i, point, uniqueID: 10 + i }))]);
+
+/** What is planned for a volume that has 100 bytes here and is to have `wantedBytes`, long after an attempt failed. */
+function planned(wantedBytes: string, failed?: { reason: Reason; generation: number }): string[] {
+  const grant = { id: "g", csi: { ...source.csi, accessMode: "ReadWriteOnce" as const } };
+  const csi = { ...source.csi, directory, needsUnstage: true, block: false, shown: [{ identity }], calls: {} };
+  const record: VolumeRecord = {
+    name: volume,
+    key: "key",
+    type: "csi",
+    uid: "uid-1",
+    generation: 1,
+    stage: {
+      kind: "csi",
+      path,
+      ready: true,
+      options: [],
+      fileKind: "directory",
+      identity,
+      csi: { ...csi, capacityBytes: "100" },
+    },
+    targets: [targetRecord({ identity, published, mountID: 12 })],
+  };
+  const failures = new Map<string, Failure>();
+  if (failed !== undefined) {
+    const times = { attempts: 1, firstAt: 0, nextAt: 1, time: 0, nextTime: 1 };
+    const failure: Failure = { kind: "expand", errorClass: "final", message: "no", ...failed, ...times };
+    failures.set(slotOf({ volume, kind: "expand" }), failure);
+  }
+  const input: PlanInput = {
+    desired: new Map([[volume, desiredVolume(wanted({ source, grant, capacityBytes: wantedBytes }), "key")]]),
+    synced: true,
+    records: new Map([[volume, record]]),
+    mayHaveLost: false,
+    table,
+    inFlight: new Map(),
+    failures,
+    contents: () => ({ known: true, version: "1" }),
+    observed: new Map(),
+    settings: { allowedPrefixes: [prefix], stateDir: "/state", hostRoot: "/", csiDir: "/csi" },
+    now: 1_000_000,
+    touched: new Set<string>(),
+  };
+  return plan(input).operations.map(({ kind }) => kind);
+}
+
+describe("the growth of a CSI volume on its node (kubelet behaviours 72 to 74)", () => {
+  it("is due while the volume is larger at its backend", () => {
+    expect([planned("100"), planned("99"), planned("200")]).to.deep.equal([[], [], ["expand"]]);
+  });
+
+  for (const reason of ["VolumeInUse", "ExpansionInfeasible"] as const) {
+    it(`is not asked for again after ${reason}, however long, until the spec changes`, () => {
+      expect(planned("200", { reason, generation: 1 })).to.deep.equal([]);
+      expect(planned("200", { reason, generation: 0 })).to.deep.equal(["expand"]);
+    });
+  }
+
+  it("is asked for again after any other failure", () => {
+    expect(planned("200", { reason: "DriverFailed", generation: 1 })).to.deep.equal(["expand"]);
+  });
+});
