@@ -22,6 +22,8 @@ export interface Stories {
   readonly objects: Objects;
   readonly kubectl: TestCluster["kubectl"];
   readonly attacher: RunningProcess;
+  /** kube-controller-manager, as it was started with the rest. */
+  readonly controllerManager: RunningProcess;
   /** Makes or changes a set as a platform administrator. */
   apply(name: string, spec: object): Promise<void>;
   remove(...names: string[]): Promise<void>;
@@ -57,7 +59,7 @@ export async function startStories(context: Mocha.Context, options: StoriesOptio
   await world.startSidecar("csi-provisioner", first.driver);
   const attacher = await world.startSidecar("csi-attacher", first.driver);
   await world.startSidecar("csi-resizer", first.driver);
-  await world.startControllerManager();
+  const controllerManager = await world.startControllerManager();
   await world.startController();
   const objects = observe(people);
   return {
@@ -66,6 +68,7 @@ export async function startStories(context: Mocha.Context, options: StoriesOptio
     objects,
     kubectl,
     attacher,
+    controllerManager,
     async apply(name, spec) {
       const set = { apiVersion: "nodevolume.dev/v1alpha1", kind: "NodeVolumeSet", metadata: { name }, spec };
       await kubectl.run(["apply", "--server-side", "-f", "-"], JSON.stringify(set));
