@@ -32,7 +32,7 @@ export async function main(script: string, benchmarks: readonly Benchmark[]): Pr
   else process.exitCode = await outside(options, script);
 }
 
-function read(args: readonly string[]): BenchOptions | number {
+export function read(args: readonly string[]): BenchOptions | number {
   try {
     const options = parseOptions(args);
     if (options !== "help") return options;
@@ -76,7 +76,7 @@ async function inside(options: BenchOptions, benchmarks: readonly Benchmark[]): 
 }
 
 /** A folder on a disk, named after this process; what a process that was killed left goes. */
-function makeFolder(cache: string): string {
+export function makeFolder(cache: string): string {
   mkdirSync(cache, { recursive: true });
   const alive = new Set(readdirSync("/proc"));
   for (const name of readdirSync(cache)) {

@@ -1,0 +1,130 @@
+// The rounds: the two sides in turns, so that what else the machine does falls on both.
+import { join } from "node:path";
+import { messageOf } from "../../../src/errors.ts";
+import type { Result } from "../lib/main.ts";
+import type { BenchOptions } from "../lib/options.ts";
+import { meterNoise } from "../report/noise.ts";
+import { type Row, rowsOf, type Sample } from "../report/row.ts";
+import { measuresOf, sampleOf } from "./figures.ts";
+import { Kubelet, type KubeletOptions } from "./kubelet.ts";
+import { claimSource, csiSource, Ours, type Source } from "./ours.ts";
+import { driverName, makeClaims, makeVolumes } from "./storage.ts";
+import { startWorld } from "./world.ts";
+
+export interface RunInput {
+  readonly options: BenchOptions;
+  /** A folder on a disk. */
+  readonly disk: string;
+  /** undefined: there is no other cluster, and its column stays empty. */
+  readonly kubelet: Omit<KubeletOptions, "directory"> | undefined;
+  readonly report: (line: string) => void;
+}
+
+/** Volumes of ours, one after the other, for each of kubelet's, which takes seconds. */
+const oneByOne = 5;
+
+interface Table {
+  readonly scenario: string;
+  readonly many: boolean;
+  readonly ours: Sample[];
+  readonly kubelet: Sample[];
+}
+
+export async function runAttachLatency(input: RunInput): Promise<Result> {
+  const { options, disk, report } = input;
+  const many = options.quick ? 10 : 100;
+  const claims = Array.from({ length: many }, (_, index) => `claim-${index}`);
+  const stop = new AbortController();
+  const world = await startWorld(join(disk, "cluster"), report);
+  report(`making ${many} volumes and ${many} claims`);
+  const volumes = claims.map((_, index) => `volume-${index}`);
+  const handles = await makeVolumes(world.socket, volumes);
+  await makeClaims(world.admin, claims);
+  const ours = new Ours(world);
+  await ours.watch(stop.signal);
+  const withoutClaim: Source[] = volumes.map((name, index) => ({
+    name,
+    source: csiSource(driverName, handles[index] ?? ""),
+  }));
+  const withClaim: Source[] = claims.map((name) => ({ name, source: claimSource(name) }));
+  // Caches and compiled code are those of programs that have run a while.
+  for (const one of withoutClaim.slice(0, 5)) await ours.comeAndGo([one]);
+
+  const failures: string[] = [];
+  const kubelet = await startKubelet(input, claims, stop.signal, failures);
+  const single = { source: table("1 volume, source csi"), claim: table("1 volume, a claim") };
+  const together = {
+    source: table(`${many} volumes at once, source csi`, true),
+    claim: table(`${many} volumes at once, claims`, true),
+  };
+  const tables = [single.source, single.claim, together.source, together.claim];
+  const noise = meterNoise(disk);
+  const attempt = async (what: string, act: () => Promise<void>) => {
+    noise.sample();
+    report(what);
+    try {
+      await act();
+    } catch (error) {
+      // The others are worth having.
+      failures.push(`${what}: ${messageOf(error)}`);
+      report(`failed: ${messageOf(error)}`);
+    }
+  };
+  const live = (into: Table, sources: readonly Source[]) => async () =>
+    void into.ours.push(sampleOf(await ours.comeAndGo(sources)));
+  const beside = (of: readonly Table[], wanted: readonly string[]) => async () => {
+    if (kubelet === undefined) return;
+    const sample = await kubelet.comeAndGo(wanted);
+    for (const one of of) one.kubelet.push(sample);
+  };
+  for (let round = 0; round < options.runs; round += 1) {
+    const at = `round ${round + 1}/${options.runs}`;
+    for (let one = 0; one < oneByOne; one += 1) {
+      const index = (round * oneByOne + one) % many;
+      await attempt(`${at}: source csi`, live(single.source, withoutClaim.slice(index, index + 1)));
+    }
+    await attempt(`${at}: claim`, live(single.claim, withClaim.slice(round % many, (round % many) + 1)));
+    await attempt(
+      `${at}: kubelet`,
+      beside([single.source, single.claim], claims.slice(round % many, (round % many) + 1)),
+    );
+  }
+  await attempt(`${many} at once: source csi`, live(together.source, withoutClaim));
+  await attempt(`${many} at once: claims`, live(together.claim, withClaim));
+  await attempt(`${many} at once: kubelet`, beside([together.source, together.claim], claims));
+  noise.sample();
+  const ended = noise.end();
+  await kubelet?.tidy(claims).catch((error: unknown) => failures.push(`tidying up: ${messageOf(error)}`));
+  stop.abort();
+  return { noise: ended, failures, rows: tables.flatMap(rows) };
+}
+
+async function startKubelet(
+  { kubelet: options, disk, report }: RunInput,
+  claims: readonly string[],
+  signal: AbortSignal,
+  failures: string[],
+): Promise<Kubelet | undefined> {
+  if (options === undefined) {
+    report("KUBECONFIG is not set: skipped: a real kubelet; its column stays empty");
+    return undefined;
+  }
+  try {
+    const kubelet = await Kubelet.start({ ...options, directory: disk }, signal);
+    await kubelet.prepare(claims);
+    await kubelet.comeAndGo([]);
+    return kubelet;
+  } catch (error) {
+    failures.push(`kubelet: ${messageOf(error)}`);
+    return undefined;
+  }
+}
+
+function table(scenario: string, many = false): Table {
+  return { scenario, many, ours: [], kubelet: [] };
+}
+
+function rows({ scenario, many, ours, kubelet }: Table): Row[] {
+  const of = { benchmark: "attach-latency", scenario, scope: "through API server and etcd" } as const;
+  return rowsOf(of, measuresOf(many), { ours, kubelet });
+}
