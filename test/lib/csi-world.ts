@@ -27,6 +27,8 @@ export interface CSITestNode extends NodeRef {
   startDriver(program: DriverProgram): Promise<RunningDriver>;
   /** Our agent, in a mount namespace of its own. @param flags further ones */
   startAgent(flags?: readonly string[]): Promise<RunningProcess>;
+  /** Makes its Node anew, which was deleted, as a kubelet does. What runs goes on; an agent needs a token of the new Node: start it again. */
+  register(): Promise<void>;
   /** What is mounted at a path, topmost first; each as a line of the host's mountinfo. */
   mountsAt(path: string): Promise<string[]>;
 }
@@ -63,11 +65,12 @@ export class CSIWorld implements AsyncDisposable {
 
   async addNode(name: string): Promise<CSITestNode> {
     const { admin, controlPlane } = this.cluster;
-    const node = await createNodeObject(admin, name);
+    let node = await createNodeObject(admin, name);
     const host = await startPretendHost(name);
     this.onEnd(() => host.stop());
     const kubelet = new FakeKubelet(admin, node);
     const env = process.env;
+    const drivers: RunningDriver[] = [];
     return {
       ...node,
       host,
@@ -78,7 +81,13 @@ export class CSIWorld implements AsyncDisposable {
         this.onEnd(() => driver.stop());
         await kubelet.registered(driver.name, driver.outside);
         await driver.register();
+        drivers.push(driver);
         return driver;
+      },
+      register: async () => {
+        node = await createNodeObject(admin, name);
+        const again = new FakeKubelet(admin, node);
+        for (const driver of drivers) await again.registered(driver.name, driver.outside);
       },
       startAgent: async (flags = []) => {
         await buildBundles();
