@@ -49,7 +49,7 @@ export async function unstageByDriver(context: ActionContext, volume: string): P
   refuseBeforeTime(context, before);
   await takeBackStray(context, volume);
   if (csi.needsUnstage) {
-    const seen = await withShown(context, before, (await host.mountTable.read()).at(path));
+    const seen = await withShown(context, recordOf(context, volume), (await host.mountTable.read()).at(path));
     await callDriver(context, seen, "NodeUnstageVolume", (node) =>
       node.unstage({ volumeID: csi.volumeHandle, stagingPath: path }),
     );
