@@ -20,6 +20,7 @@ import { gatherVolume, placeOf } from "./gather-volume.ts";
 import { projectAttachment } from "./objects.ts";
 import { onAttachment, usedBefore } from "./obstacles.ts";
 import { isResolved } from "./resolve-volume.ts";
+import type { Retries } from "./retries.ts";
 import type { Speaker } from "./speak.ts";
 import type { VolumeID } from "./volume-key.ts";
 import { volumeKey } from "./volume-key.ts";
@@ -34,6 +35,7 @@ export interface ReconcileVolumeDeps extends GatherVolumeDeps, AttachmentWriter,
   readonly clock: Clock;
   readonly log: Logger;
   readonly hold: Hold;
+  readonly retries: Retries;
   readonly speaker: Speaker;
   readonly recorder: EventRecorder;
   readonly upsertClaim: (raw: unknown) => void;
@@ -136,16 +138,28 @@ async function carryOut(deps: ReconcileVolumeDeps, id: VolumeID, { member, step,
   switch (step?.do) {
     case "attach":
       if (step.again) tellDrift(deps, member);
-      return { word: roomWord(deps, id, member) ?? (await attach(deps, id, member)) ?? word };
+      return await attachOne(deps, id, member, word);
     case "grant": {
-      const refusal = await writeGrant(deps, member, step.attachment);
-      return refusal === undefined ? { changed: true } : { word: refusal };
+      const tried = await deps.retries.run(member.intent, () => writeGrant(deps, member, step.attachment));
+      return { ...tried, changed: tried.word === undefined };
     }
     case "release":
       return { changed: true, againInMs: await deps.release(member.intent) };
     case undefined:
       return { word };
   }
+}
+
+async function attachOne(
+  deps: ReconcileVolumeDeps,
+  id: VolumeID,
+  member: Member,
+  word: Word | undefined,
+): Promise<Outcome> {
+  const full = roomWord(deps, id, member);
+  if (full !== undefined) return { word: full };
+  const tried = await deps.retries.run(member.intent, () => attach(deps, id, member));
+  return { word: tried.word ?? word, againInMs: tried.againInMs };
 }
 
 /** Another volume may have taken the last place on the node since this one was looked at. What is under way has its own. */

@@ -12,6 +12,7 @@ import { createIntentAttachments } from "./intent-attachments.ts";
 import type { Attachment } from "./objects.ts";
 import { createPending } from "./pending.ts";
 import { reconcileVolume } from "./reconcile-volume.ts";
+import { createRetries } from "./retries.ts";
 import { createSpeaker } from "./speak.ts";
 import type { Storage } from "./storage.ts";
 import { createVolumeIndex } from "./volume-index.ts";
@@ -68,6 +69,7 @@ export function createVolumeWork(deps: VolumeWorkDeps): VolumeWork {
       onDelete(gone) {
         pending.endGrant(gone);
         speaker.forget(gone);
+        retries.forget(gone);
       },
     }),
   ];
@@ -78,12 +80,19 @@ export function createVolumeWork(deps: VolumeWorkDeps): VolumeWork {
     upsertPersistentVolume: (raw: unknown) => storage.persistentVolumes.upsertIfNewer(raw),
   };
   const speaker = createSpeaker({ client, clock, log, ...upserts });
+  const retries = createRetries({ clock, random });
   const hold = createHold({ client, clock, random, log, ...upserts });
   const shared = { client, clock, random, log, storage, index, pending, hold, speaker, ...upserts };
   const attachments = createIntentAttachments({ ...shared, intent: (name) => deps.intents.get(name) });
   const unbound = createUnbound(shared);
   const release = (intent: Intent) => deps.release(intent, attachments);
-  const volumeDeps = { ...shared, recorder: deps.recorder, release, node: (name: string) => deps.nodes.get(name) };
+  const volumeDeps = {
+    ...shared,
+    retries,
+    recorder: deps.recorder,
+    release,
+    node: (name: string) => deps.nodes.get(name),
+  };
 
   return {
     async reconcile(key) {

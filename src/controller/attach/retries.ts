@@ -1,0 +1,76 @@
+import type { BackoffLimits } from "../../kube/backoff.ts";
+import { equalJitter } from "../../kube/backoff.ts";
+import type { Clock, Random } from "../../ports.ts";
+import type { Intent } from "../projections.ts";
+import type { Word } from "./word.ts";
+
+/**
+ * When a write that failed is tried again. It leaves traces, as a grant marks its VolumeAttachment first, which come back by
+ * the watches at once: what they wake must not be the next attempt. And what was refused for good, as it seems, may be
+ * accepted later, of which no watch tells.
+ */
+export interface Retries {
+  /**
+   * Makes the attempt, if it is not too early for it. Another spec of the intent is tried at once.
+   * @param write what the server has against it, if it refuses; anything that it throws is thrown on
+   */
+  run(intent: Intent, write: () => Promise<Word | undefined>): Promise<Attempt>;
+  /** An intent that is gone. */
+  forget(intent: Intent): void;
+}
+
+export interface Attempt {
+  readonly done: boolean;
+  /** Of this attempt, or the last one. */
+  readonly word?: Word | undefined;
+  /** Milliseconds until the next attempt. */
+  readonly againInMs?: number;
+}
+
+interface Failed {
+  readonly uid: string | undefined;
+  readonly generation: number | undefined;
+  readonly times: number;
+  /** Of the next attempt, monotonic. */
+  readonly at: number;
+  readonly word: Word | undefined;
+}
+
+/** As those of the queues. */
+const limits: BackoffLimits = { baseMs: 250, maxMs: 60_000 };
+
+export function createRetries({ clock, random }: { readonly clock: Clock; readonly random: Random }): Retries {
+  /** By name of the intent. */
+  const failed = new Map<string, Failed>();
+
+  function earlier({ metadata }: Intent): Failed | undefined {
+    const known = failed.get(metadata.name);
+    return known?.uid === metadata.uid && known?.generation === metadata.generation ? known : undefined;
+  }
+
+  function fail(intent: Intent, word: Word | undefined): number {
+    const { name, uid, generation } = intent.metadata;
+    const times = (earlier(intent)?.times ?? 0) + 1;
+    const againInMs = equalJitter(times, limits, random);
+    failed.set(name, { uid, generation, times, at: clock.monotonic() + againInMs, word });
+    return againInMs;
+  }
+
+  return {
+    async run(intent, write) {
+      const before = earlier(intent);
+      const leftMs = before === undefined ? 0 : before.at - clock.monotonic();
+      if (leftMs > 0) return { done: false, word: before?.word, againInMs: leftMs };
+      try {
+        const word = await write();
+        if (word !== undefined) return { done: false, word, againInMs: fail(intent, word) };
+      } catch (error) {
+        fail(intent, before?.word);
+        throw error;
+      }
+      failed.delete(intent.metadata.name);
+      return { done: true };
+    },
+    forget: ({ metadata }) => void failed.delete(metadata.name),
+  };
+}
