@@ -361,7 +361,8 @@ export const schema = {
    "properties": {
     "capacityBytes": {
      "type": "string",
-     "maxLength": 19
+     "maxLength": 19,
+     "pattern": "^[1-9][0-9]{0,18}$"
     },
     "reason": {
      "type": "string",
@@ -1431,7 +1432,8 @@ export const schema = {
     },
     "capacityBytes": {
      "type": "string",
-     "maxLength": 19
+     "maxLength": 19,
+     "pattern": "^[1-9][0-9]{0,18}$"
     },
     "expansion": {
      "$ref": "#/definitions/ExpansionStatus"

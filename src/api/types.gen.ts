@@ -435,7 +435,7 @@ export interface NodeVolumeIntentStatus {
  */
 export interface ExpansionStatus {
   /**
-   * The size that is wanted.
+   * The size that is wanted, in bytes.
    */
   capacityBytes: string;
   reason: string;

@@ -2,13 +2,15 @@
 // @ts-nocheck: it is JavaScript
 import { codePoints } from "../code-points.ts";
 export const validate = validate10;
-const schema12 = {"type":"object","properties":{"observedUID":{"type":"string","maxLength":64},"observedGeneration":{"type":"integer"},"grantID":{"type":"string","maxLength":64},"inUse":{"type":"boolean"},"state":{"type":"string","enum":["Observed","WaitingForGrant","WaitingForAttach","Waiting","Staging","Mounting","Mounted","Degraded","Updating","Unmounting","Released","Retained","Invalid","Unknown"]},"mountsReady":{"type":"string","maxLength":16},"devicePath":{"type":"string","maxLength":1024},"stagingPath":{"type":"string","maxLength":1024},"capacityBytes":{"type":"string","maxLength":19},"expansion":{"$ref":"#/definitions/ExpansionStatus"},"contentVersion":{"type":"string","maxLength":128},"mounts":{"type":"array","maxItems":128,"items":{"$ref":"#/definitions/MountStatus"}},"waiting":{"$ref":"#/definitions/Waiting"},"plan":{"type":"array","maxItems":16,"items":{"type":"string","maxLength":600}},"drift":{"$ref":"#/definitions/Drift"},"lastError":{"$ref":"#/definitions/LastError"},"history":{"type":"array","maxItems":10,"items":{"$ref":"#/definitions/Transition"}},"agent":{"$ref":"#/definitions/AgentIdentity"},"agentState":{"$ref":"#/definitions/AgentState"},"attach":{"$ref":"#/definitions/AttachStatus"},"conditions":{"type":"array","maxItems":16,"items":{"$ref":"#/definitions/Condition"},"mapKeys":["type"]}},"required":[],"additionalProperties":false};
+const schema12 = {"type":"object","properties":{"observedUID":{"type":"string","maxLength":64},"observedGeneration":{"type":"integer"},"grantID":{"type":"string","maxLength":64},"inUse":{"type":"boolean"},"state":{"type":"string","enum":["Observed","WaitingForGrant","WaitingForAttach","Waiting","Staging","Mounting","Mounted","Degraded","Updating","Unmounting","Released","Retained","Invalid","Unknown"]},"mountsReady":{"type":"string","maxLength":16},"devicePath":{"type":"string","maxLength":1024},"stagingPath":{"type":"string","maxLength":1024},"capacityBytes":{"type":"string","maxLength":19,"pattern":"^[1-9][0-9]{0,18}$"},"expansion":{"$ref":"#/definitions/ExpansionStatus"},"contentVersion":{"type":"string","maxLength":128},"mounts":{"type":"array","maxItems":128,"items":{"$ref":"#/definitions/MountStatus"}},"waiting":{"$ref":"#/definitions/Waiting"},"plan":{"type":"array","maxItems":16,"items":{"type":"string","maxLength":600}},"drift":{"$ref":"#/definitions/Drift"},"lastError":{"$ref":"#/definitions/LastError"},"history":{"type":"array","maxItems":10,"items":{"$ref":"#/definitions/Transition"}},"agent":{"$ref":"#/definitions/AgentIdentity"},"agentState":{"$ref":"#/definitions/AgentState"},"attach":{"$ref":"#/definitions/AttachStatus"},"conditions":{"type":"array","maxItems":16,"items":{"$ref":"#/definitions/Condition"},"mapKeys":["type"]}},"required":[],"additionalProperties":false};
 const schema14 = {"type":"object","required":["name","path","state"],"properties":{"name":{"type":"string","maxLength":128},"path":{"type":"string","maxLength":512},"state":{"type":"string","enum":["Mounted","Absent","Uncertain","Foreign","Blocked"]},"mountID":{"type":"string","maxLength":20},"drift":{"type":"string","enum":["Missing","Unexpected","SourceDiffers","OptionsDiffer","Stacked","Stale","ReadOnlyFlip","PropagationDiffers"]},"reason":{"type":"string","maxLength":128},"message":{"type":"string","maxLength":512}},"additionalProperties":false};
 const schema17 = {"type":"object","required":["class","message","since"],"properties":{"class":{"type":"string","enum":["Missing","Unexpected","SourceDiffers","OptionsDiffer","Stacked","Stale","ReadOnlyFlip","PropagationDiffers"]},"message":{"type":"string","maxLength":1024},"since":{"type":"string"}},"additionalProperties":false};
 const schema21 = {"type":"object","required":["since","state"],"properties":{"state":{"type":"string","enum":["Live","Lost"]},"since":{"type":"string"}},"additionalProperties":false};
 const schema24 = {"type":"object","required":["lastTransitionTime","message","reason","status","type"],"properties":{"type":{"type":"string","maxLength":316},"status":{"type":"string","enum":["True","False","Unknown"]},"observedGeneration":{"type":"integer","minimum":0},"lastTransitionTime":{"type":"string"},"reason":{"type":"string","minLength":1,"maxLength":128,"pattern":"^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$"},"message":{"type":"string","maxLength":1024}},"additionalProperties":false};
 const func2 = Object.prototype.hasOwnProperty;
 const func3 = codePoints;
+const pattern0 = new RegExp("^[1-9][0-9]{0,18}$", "u");
+const pattern2 = new RegExp("^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$", "u");
 function validate12(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
@@ -243,7 +245,6 @@ if(vErrors === null){vErrors = [err18];}
 else {vErrors.push(err18);}errors++;}
 validate14.errors = vErrors;
 return errors === 0;}
-const pattern0 = new RegExp("^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$", "u");
 function validate11(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
@@ -332,555 +333,563 @@ if(typeof data8 === "string"){
 if(func3(data8) > 19){
 const err14 = {instancePath:instancePath+"/capacityBytes",schemaPath:"#/properties/capacityBytes/maxLength",keyword:"maxLength",params:{limit: 19},message:"must NOT have more than 19 characters"};
 if(vErrors === null){vErrors = [err14];}
-else {vErrors.push(err14);}errors++;}}
-else {
-const err15 = {instancePath:instancePath+"/capacityBytes",schemaPath:"#/properties/capacityBytes/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {vErrors.push(err14);}errors++;}
+if(!pattern0.test(data8)){
+const err15 = {instancePath:instancePath+"/capacityBytes",schemaPath:"#/properties/capacityBytes/pattern",keyword:"pattern",params:{pattern: "^[1-9][0-9]{0,18}$"},message:"must match pattern \""+"^[1-9][0-9]{0,18}$"+"\""};
 if(vErrors === null){vErrors = [err15];}
 else {vErrors.push(err15);}errors++;}}
+else {
+const err16 = {instancePath:instancePath+"/capacityBytes",schemaPath:"#/properties/capacityBytes/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err16];}
+else {vErrors.push(err16);}errors++;}}
 if(data.expansion !== undefined){
 let data9 = data.expansion;
 if(data9 && typeof data9 == "object" && !Array.isArray(data9)){
 if(data9.capacityBytes === undefined){
-const err16 = {instancePath:instancePath+"/expansion",schemaPath:"#/definitions/ExpansionStatus/required",keyword:"required",params:{missingProperty: "capacityBytes"},message:"must have required property '"+"capacityBytes"+"'"};
-if(vErrors === null){vErrors = [err16];}
-else {vErrors.push(err16);}errors++;}
-if(data9.message === undefined){
-const err17 = {instancePath:instancePath+"/expansion",schemaPath:"#/definitions/ExpansionStatus/required",keyword:"required",params:{missingProperty: "message"},message:"must have required property '"+"message"+"'"};
+const err17 = {instancePath:instancePath+"/expansion",schemaPath:"#/definitions/ExpansionStatus/required",keyword:"required",params:{missingProperty: "capacityBytes"},message:"must have required property '"+"capacityBytes"+"'"};
 if(vErrors === null){vErrors = [err17];}
 else {vErrors.push(err17);}errors++;}
-if(data9.reason === undefined){
-const err18 = {instancePath:instancePath+"/expansion",schemaPath:"#/definitions/ExpansionStatus/required",keyword:"required",params:{missingProperty: "reason"},message:"must have required property '"+"reason"+"'"};
+if(data9.message === undefined){
+const err18 = {instancePath:instancePath+"/expansion",schemaPath:"#/definitions/ExpansionStatus/required",keyword:"required",params:{missingProperty: "message"},message:"must have required property '"+"message"+"'"};
 if(vErrors === null){vErrors = [err18];}
 else {vErrors.push(err18);}errors++;}
+if(data9.reason === undefined){
+const err19 = {instancePath:instancePath+"/expansion",schemaPath:"#/definitions/ExpansionStatus/required",keyword:"required",params:{missingProperty: "reason"},message:"must have required property '"+"reason"+"'"};
+if(vErrors === null){vErrors = [err19];}
+else {vErrors.push(err19);}errors++;}
 for(const key1 in data9){
 if(!(((key1 === "capacityBytes") || (key1 === "reason")) || (key1 === "message"))){delete data9[key1];}}
 if(data9.capacityBytes !== undefined){
 let data10 = data9.capacityBytes;
 if(typeof data10 === "string"){
 if(func3(data10) > 19){
-const err19 = {instancePath:instancePath+"/expansion/capacityBytes",schemaPath:"#/definitions/ExpansionStatus/properties/capacityBytes/maxLength",keyword:"maxLength",params:{limit: 19},message:"must NOT have more than 19 characters"};
-if(vErrors === null){vErrors = [err19];}
-else {vErrors.push(err19);}errors++;}}
-else {
-const err20 = {instancePath:instancePath+"/expansion/capacityBytes",schemaPath:"#/definitions/ExpansionStatus/properties/capacityBytes/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err20 = {instancePath:instancePath+"/expansion/capacityBytes",schemaPath:"#/definitions/ExpansionStatus/properties/capacityBytes/maxLength",keyword:"maxLength",params:{limit: 19},message:"must NOT have more than 19 characters"};
 if(vErrors === null){vErrors = [err20];}
-else {vErrors.push(err20);}errors++;}}
+else {vErrors.push(err20);}errors++;}
+if(!pattern0.test(data10)){
+const err21 = {instancePath:instancePath+"/expansion/capacityBytes",schemaPath:"#/definitions/ExpansionStatus/properties/capacityBytes/pattern",keyword:"pattern",params:{pattern: "^[1-9][0-9]{0,18}$"},message:"must match pattern \""+"^[1-9][0-9]{0,18}$"+"\""};
+if(vErrors === null){vErrors = [err21];}
+else {vErrors.push(err21);}errors++;}}
+else {
+const err22 = {instancePath:instancePath+"/expansion/capacityBytes",schemaPath:"#/definitions/ExpansionStatus/properties/capacityBytes/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err22];}
+else {vErrors.push(err22);}errors++;}}
 if(data9.reason !== undefined){
 let data11 = data9.reason;
 if(typeof data11 === "string"){
 if(func3(data11) > 128){
-const err21 = {instancePath:instancePath+"/expansion/reason",schemaPath:"#/definitions/ExpansionStatus/properties/reason/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"};
-if(vErrors === null){vErrors = [err21];}
-else {vErrors.push(err21);}errors++;}}
+const err23 = {instancePath:instancePath+"/expansion/reason",schemaPath:"#/definitions/ExpansionStatus/properties/reason/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"};
+if(vErrors === null){vErrors = [err23];}
+else {vErrors.push(err23);}errors++;}}
 else {
-const err22 = {instancePath:instancePath+"/expansion/reason",schemaPath:"#/definitions/ExpansionStatus/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err22];}
-else {vErrors.push(err22);}errors++;}}
+const err24 = {instancePath:instancePath+"/expansion/reason",schemaPath:"#/definitions/ExpansionStatus/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err24];}
+else {vErrors.push(err24);}errors++;}}
 if(data9.message !== undefined){
 let data12 = data9.message;
 if(typeof data12 === "string"){
 if(func3(data12) > 1024){
-const err23 = {instancePath:instancePath+"/expansion/message",schemaPath:"#/definitions/ExpansionStatus/properties/message/maxLength",keyword:"maxLength",params:{limit: 1024},message:"must NOT have more than 1024 characters"};
-if(vErrors === null){vErrors = [err23];}
-else {vErrors.push(err23);}errors++;}}
-else {
-const err24 = {instancePath:instancePath+"/expansion/message",schemaPath:"#/definitions/ExpansionStatus/properties/message/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err24];}
-else {vErrors.push(err24);}errors++;}}}
-else {
-const err25 = {instancePath:instancePath+"/expansion",schemaPath:"#/definitions/ExpansionStatus/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err25 = {instancePath:instancePath+"/expansion/message",schemaPath:"#/definitions/ExpansionStatus/properties/message/maxLength",keyword:"maxLength",params:{limit: 1024},message:"must NOT have more than 1024 characters"};
 if(vErrors === null){vErrors = [err25];}
 else {vErrors.push(err25);}errors++;}}
+else {
+const err26 = {instancePath:instancePath+"/expansion/message",schemaPath:"#/definitions/ExpansionStatus/properties/message/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err26];}
+else {vErrors.push(err26);}errors++;}}}
+else {
+const err27 = {instancePath:instancePath+"/expansion",schemaPath:"#/definitions/ExpansionStatus/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err27];}
+else {vErrors.push(err27);}errors++;}}
 if(data.contentVersion !== undefined){
 let data13 = data.contentVersion;
 if(typeof data13 === "string"){
 if(func3(data13) > 128){
-const err26 = {instancePath:instancePath+"/contentVersion",schemaPath:"#/properties/contentVersion/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"};
-if(vErrors === null){vErrors = [err26];}
-else {vErrors.push(err26);}errors++;}}
+const err28 = {instancePath:instancePath+"/contentVersion",schemaPath:"#/properties/contentVersion/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"};
+if(vErrors === null){vErrors = [err28];}
+else {vErrors.push(err28);}errors++;}}
 else {
-const err27 = {instancePath:instancePath+"/contentVersion",schemaPath:"#/properties/contentVersion/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err27];}
-else {vErrors.push(err27);}errors++;}}
+const err29 = {instancePath:instancePath+"/contentVersion",schemaPath:"#/properties/contentVersion/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err29];}
+else {vErrors.push(err29);}errors++;}}
 if(data.mounts !== undefined){
 let data14 = data.mounts;
 if(Array.isArray(data14)){
 if(data14.length > 128){
-const err28 = {instancePath:instancePath+"/mounts",schemaPath:"#/properties/mounts/maxItems",keyword:"maxItems",params:{limit: 128},message:"must NOT have more than 128 items"};
-if(vErrors === null){vErrors = [err28];}
-else {vErrors.push(err28);}errors++;}
+const err30 = {instancePath:instancePath+"/mounts",schemaPath:"#/properties/mounts/maxItems",keyword:"maxItems",params:{limit: 128},message:"must NOT have more than 128 items"};
+if(vErrors === null){vErrors = [err30];}
+else {vErrors.push(err30);}errors++;}
 const len0 = data14.length;
 for(let i0=0; i0<len0; i0++){
 let data15 = data14[i0];
 if(data15 && typeof data15 == "object" && !Array.isArray(data15)){
 if(data15.name === undefined){
-const err29 = {instancePath:instancePath+"/mounts/" + i0,schemaPath:"#/definitions/MountStatus/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
-if(vErrors === null){vErrors = [err29];}
-else {vErrors.push(err29);}errors++;}
-if(data15.path === undefined){
-const err30 = {instancePath:instancePath+"/mounts/" + i0,schemaPath:"#/definitions/MountStatus/required",keyword:"required",params:{missingProperty: "path"},message:"must have required property '"+"path"+"'"};
-if(vErrors === null){vErrors = [err30];}
-else {vErrors.push(err30);}errors++;}
-if(data15.state === undefined){
-const err31 = {instancePath:instancePath+"/mounts/" + i0,schemaPath:"#/definitions/MountStatus/required",keyword:"required",params:{missingProperty: "state"},message:"must have required property '"+"state"+"'"};
+const err31 = {instancePath:instancePath+"/mounts/" + i0,schemaPath:"#/definitions/MountStatus/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
 if(vErrors === null){vErrors = [err31];}
 else {vErrors.push(err31);}errors++;}
+if(data15.path === undefined){
+const err32 = {instancePath:instancePath+"/mounts/" + i0,schemaPath:"#/definitions/MountStatus/required",keyword:"required",params:{missingProperty: "path"},message:"must have required property '"+"path"+"'"};
+if(vErrors === null){vErrors = [err32];}
+else {vErrors.push(err32);}errors++;}
+if(data15.state === undefined){
+const err33 = {instancePath:instancePath+"/mounts/" + i0,schemaPath:"#/definitions/MountStatus/required",keyword:"required",params:{missingProperty: "state"},message:"must have required property '"+"state"+"'"};
+if(vErrors === null){vErrors = [err33];}
+else {vErrors.push(err33);}errors++;}
 for(const key2 in data15){
 if(!(((((((key2 === "name") || (key2 === "path")) || (key2 === "state")) || (key2 === "mountID")) || (key2 === "drift")) || (key2 === "reason")) || (key2 === "message"))){delete data15[key2];}}
 if(data15.name !== undefined){
 let data16 = data15.name;
 if(typeof data16 === "string"){
 if(func3(data16) > 128){
-const err32 = {instancePath:instancePath+"/mounts/" + i0+"/name",schemaPath:"#/definitions/MountStatus/properties/name/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"};
-if(vErrors === null){vErrors = [err32];}
-else {vErrors.push(err32);}errors++;}}
+const err34 = {instancePath:instancePath+"/mounts/" + i0+"/name",schemaPath:"#/definitions/MountStatus/properties/name/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"};
+if(vErrors === null){vErrors = [err34];}
+else {vErrors.push(err34);}errors++;}}
 else {
-const err33 = {instancePath:instancePath+"/mounts/" + i0+"/name",schemaPath:"#/definitions/MountStatus/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err33];}
-else {vErrors.push(err33);}errors++;}}
+const err35 = {instancePath:instancePath+"/mounts/" + i0+"/name",schemaPath:"#/definitions/MountStatus/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err35];}
+else {vErrors.push(err35);}errors++;}}
 if(data15.path !== undefined){
 let data17 = data15.path;
 if(typeof data17 === "string"){
 if(func3(data17) > 512){
-const err34 = {instancePath:instancePath+"/mounts/" + i0+"/path",schemaPath:"#/definitions/MountStatus/properties/path/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"};
-if(vErrors === null){vErrors = [err34];}
-else {vErrors.push(err34);}errors++;}}
+const err36 = {instancePath:instancePath+"/mounts/" + i0+"/path",schemaPath:"#/definitions/MountStatus/properties/path/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"};
+if(vErrors === null){vErrors = [err36];}
+else {vErrors.push(err36);}errors++;}}
 else {
-const err35 = {instancePath:instancePath+"/mounts/" + i0+"/path",schemaPath:"#/definitions/MountStatus/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err35];}
-else {vErrors.push(err35);}errors++;}}
+const err37 = {instancePath:instancePath+"/mounts/" + i0+"/path",schemaPath:"#/definitions/MountStatus/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err37];}
+else {vErrors.push(err37);}errors++;}}
 if(data15.state !== undefined){
 let data18 = data15.state;
 if(typeof data18 !== "string"){
-const err36 = {instancePath:instancePath+"/mounts/" + i0+"/state",schemaPath:"#/definitions/MountStatus/properties/state/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err36];}
-else {vErrors.push(err36);}errors++;}
+const err38 = {instancePath:instancePath+"/mounts/" + i0+"/state",schemaPath:"#/definitions/MountStatus/properties/state/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err38];}
+else {vErrors.push(err38);}errors++;}
 if(!(((((data18 === "Mounted") || (data18 === "Absent")) || (data18 === "Uncertain")) || (data18 === "Foreign")) || (data18 === "Blocked"))){
-const err37 = {instancePath:instancePath+"/mounts/" + i0+"/state",schemaPath:"#/definitions/MountStatus/properties/state/enum",keyword:"enum",params:{allowedValues: schema14.properties.state.enum},message:"must be equal to one of the allowed values"};
-if(vErrors === null){vErrors = [err37];}
-else {vErrors.push(err37);}errors++;}}
+const err39 = {instancePath:instancePath+"/mounts/" + i0+"/state",schemaPath:"#/definitions/MountStatus/properties/state/enum",keyword:"enum",params:{allowedValues: schema14.properties.state.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){vErrors = [err39];}
+else {vErrors.push(err39);}errors++;}}
 if(data15.mountID !== undefined){
 let data19 = data15.mountID;
 if(typeof data19 === "string"){
 if(func3(data19) > 20){
-const err38 = {instancePath:instancePath+"/mounts/" + i0+"/mountID",schemaPath:"#/definitions/MountStatus/properties/mountID/maxLength",keyword:"maxLength",params:{limit: 20},message:"must NOT have more than 20 characters"};
-if(vErrors === null){vErrors = [err38];}
-else {vErrors.push(err38);}errors++;}}
+const err40 = {instancePath:instancePath+"/mounts/" + i0+"/mountID",schemaPath:"#/definitions/MountStatus/properties/mountID/maxLength",keyword:"maxLength",params:{limit: 20},message:"must NOT have more than 20 characters"};
+if(vErrors === null){vErrors = [err40];}
+else {vErrors.push(err40);}errors++;}}
 else {
-const err39 = {instancePath:instancePath+"/mounts/" + i0+"/mountID",schemaPath:"#/definitions/MountStatus/properties/mountID/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err39];}
-else {vErrors.push(err39);}errors++;}}
+const err41 = {instancePath:instancePath+"/mounts/" + i0+"/mountID",schemaPath:"#/definitions/MountStatus/properties/mountID/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err41];}
+else {vErrors.push(err41);}errors++;}}
 if(data15.drift !== undefined){
 let data20 = data15.drift;
 if(typeof data20 !== "string"){
-const err40 = {instancePath:instancePath+"/mounts/" + i0+"/drift",schemaPath:"#/definitions/MountStatus/properties/drift/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err40];}
-else {vErrors.push(err40);}errors++;}
+const err42 = {instancePath:instancePath+"/mounts/" + i0+"/drift",schemaPath:"#/definitions/MountStatus/properties/drift/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err42];}
+else {vErrors.push(err42);}errors++;}
 if(!((((((((data20 === "Missing") || (data20 === "Unexpected")) || (data20 === "SourceDiffers")) || (data20 === "OptionsDiffer")) || (data20 === "Stacked")) || (data20 === "Stale")) || (data20 === "ReadOnlyFlip")) || (data20 === "PropagationDiffers"))){
-const err41 = {instancePath:instancePath+"/mounts/" + i0+"/drift",schemaPath:"#/definitions/MountStatus/properties/drift/enum",keyword:"enum",params:{allowedValues: schema14.properties.drift.enum},message:"must be equal to one of the allowed values"};
-if(vErrors === null){vErrors = [err41];}
-else {vErrors.push(err41);}errors++;}}
+const err43 = {instancePath:instancePath+"/mounts/" + i0+"/drift",schemaPath:"#/definitions/MountStatus/properties/drift/enum",keyword:"enum",params:{allowedValues: schema14.properties.drift.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){vErrors = [err43];}
+else {vErrors.push(err43);}errors++;}}
 if(data15.reason !== undefined){
 let data21 = data15.reason;
 if(typeof data21 === "string"){
 if(func3(data21) > 128){
-const err42 = {instancePath:instancePath+"/mounts/" + i0+"/reason",schemaPath:"#/definitions/MountStatus/properties/reason/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"};
-if(vErrors === null){vErrors = [err42];}
-else {vErrors.push(err42);}errors++;}}
+const err44 = {instancePath:instancePath+"/mounts/" + i0+"/reason",schemaPath:"#/definitions/MountStatus/properties/reason/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"};
+if(vErrors === null){vErrors = [err44];}
+else {vErrors.push(err44);}errors++;}}
 else {
-const err43 = {instancePath:instancePath+"/mounts/" + i0+"/reason",schemaPath:"#/definitions/MountStatus/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err43];}
-else {vErrors.push(err43);}errors++;}}
+const err45 = {instancePath:instancePath+"/mounts/" + i0+"/reason",schemaPath:"#/definitions/MountStatus/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err45];}
+else {vErrors.push(err45);}errors++;}}
 if(data15.message !== undefined){
 let data22 = data15.message;
 if(typeof data22 === "string"){
 if(func3(data22) > 512){
-const err44 = {instancePath:instancePath+"/mounts/" + i0+"/message",schemaPath:"#/definitions/MountStatus/properties/message/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"};
-if(vErrors === null){vErrors = [err44];}
-else {vErrors.push(err44);}errors++;}}
-else {
-const err45 = {instancePath:instancePath+"/mounts/" + i0+"/message",schemaPath:"#/definitions/MountStatus/properties/message/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err45];}
-else {vErrors.push(err45);}errors++;}}}
-else {
-const err46 = {instancePath:instancePath+"/mounts/" + i0,schemaPath:"#/definitions/MountStatus/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err46 = {instancePath:instancePath+"/mounts/" + i0+"/message",schemaPath:"#/definitions/MountStatus/properties/message/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"};
 if(vErrors === null){vErrors = [err46];}
-else {vErrors.push(err46);}errors++;}}}
+else {vErrors.push(err46);}errors++;}}
 else {
-const err47 = {instancePath:instancePath+"/mounts",schemaPath:"#/properties/mounts/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err47 = {instancePath:instancePath+"/mounts/" + i0+"/message",schemaPath:"#/definitions/MountStatus/properties/message/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err47];}
-else {vErrors.push(err47);}errors++;}}
+else {vErrors.push(err47);}errors++;}}}
+else {
+const err48 = {instancePath:instancePath+"/mounts/" + i0,schemaPath:"#/definitions/MountStatus/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err48];}
+else {vErrors.push(err48);}errors++;}}}
+else {
+const err49 = {instancePath:instancePath+"/mounts",schemaPath:"#/properties/mounts/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){vErrors = [err49];}
+else {vErrors.push(err49);}errors++;}}
 if(data.waiting !== undefined){
 if(!(validate12(data.waiting, {instancePath:instancePath+"/waiting",parentData:data,parentDataProperty:"waiting",rootData}))){vErrors = vErrors === null ? validate12.errors : vErrors.concat(validate12.errors);errors = vErrors.length;}}
 if(data.plan !== undefined){
 let data24 = data.plan;
 if(Array.isArray(data24)){
 if(data24.length > 16){
-const err48 = {instancePath:instancePath+"/plan",schemaPath:"#/properties/plan/maxItems",keyword:"maxItems",params:{limit: 16},message:"must NOT have more than 16 items"};
-if(vErrors === null){vErrors = [err48];}
-else {vErrors.push(err48);}errors++;}
+const err50 = {instancePath:instancePath+"/plan",schemaPath:"#/properties/plan/maxItems",keyword:"maxItems",params:{limit: 16},message:"must NOT have more than 16 items"};
+if(vErrors === null){vErrors = [err50];}
+else {vErrors.push(err50);}errors++;}
 const len1 = data24.length;
 for(let i1=0; i1<len1; i1++){
 let data25 = data24[i1];
 if(typeof data25 === "string"){
 if(func3(data25) > 600){
-const err49 = {instancePath:instancePath+"/plan/" + i1,schemaPath:"#/properties/plan/items/maxLength",keyword:"maxLength",params:{limit: 600},message:"must NOT have more than 600 characters"};
-if(vErrors === null){vErrors = [err49];}
-else {vErrors.push(err49);}errors++;}}
-else {
-const err50 = {instancePath:instancePath+"/plan/" + i1,schemaPath:"#/properties/plan/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err50];}
-else {vErrors.push(err50);}errors++;}}}
-else {
-const err51 = {instancePath:instancePath+"/plan",schemaPath:"#/properties/plan/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err51 = {instancePath:instancePath+"/plan/" + i1,schemaPath:"#/properties/plan/items/maxLength",keyword:"maxLength",params:{limit: 600},message:"must NOT have more than 600 characters"};
 if(vErrors === null){vErrors = [err51];}
 else {vErrors.push(err51);}errors++;}}
+else {
+const err52 = {instancePath:instancePath+"/plan/" + i1,schemaPath:"#/properties/plan/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err52];}
+else {vErrors.push(err52);}errors++;}}}
+else {
+const err53 = {instancePath:instancePath+"/plan",schemaPath:"#/properties/plan/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){vErrors = [err53];}
+else {vErrors.push(err53);}errors++;}}
 if(data.drift !== undefined){
 let data26 = data.drift;
 if(data26 && typeof data26 == "object" && !Array.isArray(data26)){
 if(data26.class === undefined){
-const err52 = {instancePath:instancePath+"/drift",schemaPath:"#/definitions/Drift/required",keyword:"required",params:{missingProperty: "class"},message:"must have required property '"+"class"+"'"};
-if(vErrors === null){vErrors = [err52];}
-else {vErrors.push(err52);}errors++;}
-if(data26.message === undefined){
-const err53 = {instancePath:instancePath+"/drift",schemaPath:"#/definitions/Drift/required",keyword:"required",params:{missingProperty: "message"},message:"must have required property '"+"message"+"'"};
-if(vErrors === null){vErrors = [err53];}
-else {vErrors.push(err53);}errors++;}
-if(data26.since === undefined){
-const err54 = {instancePath:instancePath+"/drift",schemaPath:"#/definitions/Drift/required",keyword:"required",params:{missingProperty: "since"},message:"must have required property '"+"since"+"'"};
+const err54 = {instancePath:instancePath+"/drift",schemaPath:"#/definitions/Drift/required",keyword:"required",params:{missingProperty: "class"},message:"must have required property '"+"class"+"'"};
 if(vErrors === null){vErrors = [err54];}
 else {vErrors.push(err54);}errors++;}
+if(data26.message === undefined){
+const err55 = {instancePath:instancePath+"/drift",schemaPath:"#/definitions/Drift/required",keyword:"required",params:{missingProperty: "message"},message:"must have required property '"+"message"+"'"};
+if(vErrors === null){vErrors = [err55];}
+else {vErrors.push(err55);}errors++;}
+if(data26.since === undefined){
+const err56 = {instancePath:instancePath+"/drift",schemaPath:"#/definitions/Drift/required",keyword:"required",params:{missingProperty: "since"},message:"must have required property '"+"since"+"'"};
+if(vErrors === null){vErrors = [err56];}
+else {vErrors.push(err56);}errors++;}
 for(const key3 in data26){
 if(!(((key3 === "class") || (key3 === "message")) || (key3 === "since"))){delete data26[key3];}}
 if(data26.class !== undefined){
 let data27 = data26.class;
 if(typeof data27 !== "string"){
-const err55 = {instancePath:instancePath+"/drift/class",schemaPath:"#/definitions/Drift/properties/class/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err55];}
-else {vErrors.push(err55);}errors++;}
+const err57 = {instancePath:instancePath+"/drift/class",schemaPath:"#/definitions/Drift/properties/class/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err57];}
+else {vErrors.push(err57);}errors++;}
 if(!((((((((data27 === "Missing") || (data27 === "Unexpected")) || (data27 === "SourceDiffers")) || (data27 === "OptionsDiffer")) || (data27 === "Stacked")) || (data27 === "Stale")) || (data27 === "ReadOnlyFlip")) || (data27 === "PropagationDiffers"))){
-const err56 = {instancePath:instancePath+"/drift/class",schemaPath:"#/definitions/Drift/properties/class/enum",keyword:"enum",params:{allowedValues: schema17.properties.class.enum},message:"must be equal to one of the allowed values"};
-if(vErrors === null){vErrors = [err56];}
-else {vErrors.push(err56);}errors++;}}
+const err58 = {instancePath:instancePath+"/drift/class",schemaPath:"#/definitions/Drift/properties/class/enum",keyword:"enum",params:{allowedValues: schema17.properties.class.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){vErrors = [err58];}
+else {vErrors.push(err58);}errors++;}}
 if(data26.message !== undefined){
 let data28 = data26.message;
 if(typeof data28 === "string"){
 if(func3(data28) > 1024){
-const err57 = {instancePath:instancePath+"/drift/message",schemaPath:"#/definitions/Drift/properties/message/maxLength",keyword:"maxLength",params:{limit: 1024},message:"must NOT have more than 1024 characters"};
-if(vErrors === null){vErrors = [err57];}
-else {vErrors.push(err57);}errors++;}}
-else {
-const err58 = {instancePath:instancePath+"/drift/message",schemaPath:"#/definitions/Drift/properties/message/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err58];}
-else {vErrors.push(err58);}errors++;}}
-if(data26.since !== undefined){
-if(typeof data26.since !== "string"){
-const err59 = {instancePath:instancePath+"/drift/since",schemaPath:"#/definitions/Drift/properties/since/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err59 = {instancePath:instancePath+"/drift/message",schemaPath:"#/definitions/Drift/properties/message/maxLength",keyword:"maxLength",params:{limit: 1024},message:"must NOT have more than 1024 characters"};
 if(vErrors === null){vErrors = [err59];}
-else {vErrors.push(err59);}errors++;}}}
+else {vErrors.push(err59);}errors++;}}
 else {
-const err60 = {instancePath:instancePath+"/drift",schemaPath:"#/definitions/Drift/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err60 = {instancePath:instancePath+"/drift/message",schemaPath:"#/definitions/Drift/properties/message/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err60];}
 else {vErrors.push(err60);}errors++;}}
+if(data26.since !== undefined){
+if(typeof data26.since !== "string"){
+const err61 = {instancePath:instancePath+"/drift/since",schemaPath:"#/definitions/Drift/properties/since/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err61];}
+else {vErrors.push(err61);}errors++;}}}
+else {
+const err62 = {instancePath:instancePath+"/drift",schemaPath:"#/definitions/Drift/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err62];}
+else {vErrors.push(err62);}errors++;}}
 if(data.lastError !== undefined){
 let data30 = data.lastError;
 if(data30 && typeof data30 == "object" && !Array.isArray(data30)){
 if(data30.message === undefined){
-const err61 = {instancePath:instancePath+"/lastError",schemaPath:"#/definitions/LastError/required",keyword:"required",params:{missingProperty: "message"},message:"must have required property '"+"message"+"'"};
-if(vErrors === null){vErrors = [err61];}
-else {vErrors.push(err61);}errors++;}
-if(data30.operation === undefined){
-const err62 = {instancePath:instancePath+"/lastError",schemaPath:"#/definitions/LastError/required",keyword:"required",params:{missingProperty: "operation"},message:"must have required property '"+"operation"+"'"};
-if(vErrors === null){vErrors = [err62];}
-else {vErrors.push(err62);}errors++;}
-if(data30.reason === undefined){
-const err63 = {instancePath:instancePath+"/lastError",schemaPath:"#/definitions/LastError/required",keyword:"required",params:{missingProperty: "reason"},message:"must have required property '"+"reason"+"'"};
+const err63 = {instancePath:instancePath+"/lastError",schemaPath:"#/definitions/LastError/required",keyword:"required",params:{missingProperty: "message"},message:"must have required property '"+"message"+"'"};
 if(vErrors === null){vErrors = [err63];}
 else {vErrors.push(err63);}errors++;}
-if(data30.time === undefined){
-const err64 = {instancePath:instancePath+"/lastError",schemaPath:"#/definitions/LastError/required",keyword:"required",params:{missingProperty: "time"},message:"must have required property '"+"time"+"'"};
+if(data30.operation === undefined){
+const err64 = {instancePath:instancePath+"/lastError",schemaPath:"#/definitions/LastError/required",keyword:"required",params:{missingProperty: "operation"},message:"must have required property '"+"operation"+"'"};
 if(vErrors === null){vErrors = [err64];}
 else {vErrors.push(err64);}errors++;}
+if(data30.reason === undefined){
+const err65 = {instancePath:instancePath+"/lastError",schemaPath:"#/definitions/LastError/required",keyword:"required",params:{missingProperty: "reason"},message:"must have required property '"+"reason"+"'"};
+if(vErrors === null){vErrors = [err65];}
+else {vErrors.push(err65);}errors++;}
+if(data30.time === undefined){
+const err66 = {instancePath:instancePath+"/lastError",schemaPath:"#/definitions/LastError/required",keyword:"required",params:{missingProperty: "time"},message:"must have required property '"+"time"+"'"};
+if(vErrors === null){vErrors = [err66];}
+else {vErrors.push(err66);}errors++;}
 for(const key4 in data30){
 if(!((((key4 === "reason") || (key4 === "message")) || (key4 === "operation")) || (key4 === "time"))){delete data30[key4];}}
 if(data30.reason !== undefined){
 let data31 = data30.reason;
 if(typeof data31 === "string"){
 if(func3(data31) > 128){
-const err65 = {instancePath:instancePath+"/lastError/reason",schemaPath:"#/definitions/LastError/properties/reason/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"};
-if(vErrors === null){vErrors = [err65];}
-else {vErrors.push(err65);}errors++;}}
+const err67 = {instancePath:instancePath+"/lastError/reason",schemaPath:"#/definitions/LastError/properties/reason/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"};
+if(vErrors === null){vErrors = [err67];}
+else {vErrors.push(err67);}errors++;}}
 else {
-const err66 = {instancePath:instancePath+"/lastError/reason",schemaPath:"#/definitions/LastError/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err66];}
-else {vErrors.push(err66);}errors++;}}
+const err68 = {instancePath:instancePath+"/lastError/reason",schemaPath:"#/definitions/LastError/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err68];}
+else {vErrors.push(err68);}errors++;}}
 if(data30.message !== undefined){
 let data32 = data30.message;
 if(typeof data32 === "string"){
 if(func3(data32) > 1024){
-const err67 = {instancePath:instancePath+"/lastError/message",schemaPath:"#/definitions/LastError/properties/message/maxLength",keyword:"maxLength",params:{limit: 1024},message:"must NOT have more than 1024 characters"};
-if(vErrors === null){vErrors = [err67];}
-else {vErrors.push(err67);}errors++;}}
+const err69 = {instancePath:instancePath+"/lastError/message",schemaPath:"#/definitions/LastError/properties/message/maxLength",keyword:"maxLength",params:{limit: 1024},message:"must NOT have more than 1024 characters"};
+if(vErrors === null){vErrors = [err69];}
+else {vErrors.push(err69);}errors++;}}
 else {
-const err68 = {instancePath:instancePath+"/lastError/message",schemaPath:"#/definitions/LastError/properties/message/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err68];}
-else {vErrors.push(err68);}errors++;}}
+const err70 = {instancePath:instancePath+"/lastError/message",schemaPath:"#/definitions/LastError/properties/message/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err70];}
+else {vErrors.push(err70);}errors++;}}
 if(data30.operation !== undefined){
 let data33 = data30.operation;
 if(typeof data33 === "string"){
 if(func3(data33) > 32){
-const err69 = {instancePath:instancePath+"/lastError/operation",schemaPath:"#/definitions/LastError/properties/operation/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"};
-if(vErrors === null){vErrors = [err69];}
-else {vErrors.push(err69);}errors++;}}
-else {
-const err70 = {instancePath:instancePath+"/lastError/operation",schemaPath:"#/definitions/LastError/properties/operation/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err70];}
-else {vErrors.push(err70);}errors++;}}
-if(data30.time !== undefined){
-if(typeof data30.time !== "string"){
-const err71 = {instancePath:instancePath+"/lastError/time",schemaPath:"#/definitions/LastError/properties/time/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err71 = {instancePath:instancePath+"/lastError/operation",schemaPath:"#/definitions/LastError/properties/operation/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"};
 if(vErrors === null){vErrors = [err71];}
-else {vErrors.push(err71);}errors++;}}}
+else {vErrors.push(err71);}errors++;}}
 else {
-const err72 = {instancePath:instancePath+"/lastError",schemaPath:"#/definitions/LastError/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err72 = {instancePath:instancePath+"/lastError/operation",schemaPath:"#/definitions/LastError/properties/operation/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err72];}
 else {vErrors.push(err72);}errors++;}}
+if(data30.time !== undefined){
+if(typeof data30.time !== "string"){
+const err73 = {instancePath:instancePath+"/lastError/time",schemaPath:"#/definitions/LastError/properties/time/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err73];}
+else {vErrors.push(err73);}errors++;}}}
+else {
+const err74 = {instancePath:instancePath+"/lastError",schemaPath:"#/definitions/LastError/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err74];}
+else {vErrors.push(err74);}errors++;}}
 if(data.history !== undefined){
 let data35 = data.history;
 if(Array.isArray(data35)){
 if(data35.length > 10){
-const err73 = {instancePath:instancePath+"/history",schemaPath:"#/properties/history/maxItems",keyword:"maxItems",params:{limit: 10},message:"must NOT have more than 10 items"};
-if(vErrors === null){vErrors = [err73];}
-else {vErrors.push(err73);}errors++;}
+const err75 = {instancePath:instancePath+"/history",schemaPath:"#/properties/history/maxItems",keyword:"maxItems",params:{limit: 10},message:"must NOT have more than 10 items"};
+if(vErrors === null){vErrors = [err75];}
+else {vErrors.push(err75);}errors++;}
 const len2 = data35.length;
 for(let i2=0; i2<len2; i2++){
 let data36 = data35[i2];
 if(data36 && typeof data36 == "object" && !Array.isArray(data36)){
 if(data36.state === undefined){
-const err74 = {instancePath:instancePath+"/history/" + i2,schemaPath:"#/definitions/Transition/required",keyword:"required",params:{missingProperty: "state"},message:"must have required property '"+"state"+"'"};
-if(vErrors === null){vErrors = [err74];}
-else {vErrors.push(err74);}errors++;}
+const err76 = {instancePath:instancePath+"/history/" + i2,schemaPath:"#/definitions/Transition/required",keyword:"required",params:{missingProperty: "state"},message:"must have required property '"+"state"+"'"};
+if(vErrors === null){vErrors = [err76];}
+else {vErrors.push(err76);}errors++;}
 if(data36.time === undefined){
-const err75 = {instancePath:instancePath+"/history/" + i2,schemaPath:"#/definitions/Transition/required",keyword:"required",params:{missingProperty: "time"},message:"must have required property '"+"time"+"'"};
-if(vErrors === null){vErrors = [err75];}
-else {vErrors.push(err75);}errors++;}
+const err77 = {instancePath:instancePath+"/history/" + i2,schemaPath:"#/definitions/Transition/required",keyword:"required",params:{missingProperty: "time"},message:"must have required property '"+"time"+"'"};
+if(vErrors === null){vErrors = [err77];}
+else {vErrors.push(err77);}errors++;}
 for(const key5 in data36){
 if(!(((key5 === "time") || (key5 === "state")) || (key5 === "reason"))){delete data36[key5];}}
 if(data36.time !== undefined){
 if(typeof data36.time !== "string"){
-const err76 = {instancePath:instancePath+"/history/" + i2+"/time",schemaPath:"#/definitions/Transition/properties/time/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err76];}
-else {vErrors.push(err76);}errors++;}}
+const err78 = {instancePath:instancePath+"/history/" + i2+"/time",schemaPath:"#/definitions/Transition/properties/time/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err78];}
+else {vErrors.push(err78);}errors++;}}
 if(data36.state !== undefined){
 let data38 = data36.state;
 if(typeof data38 === "string"){
 if(func3(data38) > 32){
-const err77 = {instancePath:instancePath+"/history/" + i2+"/state",schemaPath:"#/definitions/Transition/properties/state/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"};
-if(vErrors === null){vErrors = [err77];}
-else {vErrors.push(err77);}errors++;}}
+const err79 = {instancePath:instancePath+"/history/" + i2+"/state",schemaPath:"#/definitions/Transition/properties/state/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"};
+if(vErrors === null){vErrors = [err79];}
+else {vErrors.push(err79);}errors++;}}
 else {
-const err78 = {instancePath:instancePath+"/history/" + i2+"/state",schemaPath:"#/definitions/Transition/properties/state/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err78];}
-else {vErrors.push(err78);}errors++;}}
+const err80 = {instancePath:instancePath+"/history/" + i2+"/state",schemaPath:"#/definitions/Transition/properties/state/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err80];}
+else {vErrors.push(err80);}errors++;}}
 if(data36.reason !== undefined){
 let data39 = data36.reason;
 if(typeof data39 === "string"){
 if(func3(data39) > 128){
-const err79 = {instancePath:instancePath+"/history/" + i2+"/reason",schemaPath:"#/definitions/Transition/properties/reason/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"};
-if(vErrors === null){vErrors = [err79];}
-else {vErrors.push(err79);}errors++;}}
-else {
-const err80 = {instancePath:instancePath+"/history/" + i2+"/reason",schemaPath:"#/definitions/Transition/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err80];}
-else {vErrors.push(err80);}errors++;}}}
-else {
-const err81 = {instancePath:instancePath+"/history/" + i2,schemaPath:"#/definitions/Transition/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err81 = {instancePath:instancePath+"/history/" + i2+"/reason",schemaPath:"#/definitions/Transition/properties/reason/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"};
 if(vErrors === null){vErrors = [err81];}
-else {vErrors.push(err81);}errors++;}}}
+else {vErrors.push(err81);}errors++;}}
 else {
-const err82 = {instancePath:instancePath+"/history",schemaPath:"#/properties/history/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err82 = {instancePath:instancePath+"/history/" + i2+"/reason",schemaPath:"#/definitions/Transition/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err82];}
-else {vErrors.push(err82);}errors++;}}
+else {vErrors.push(err82);}errors++;}}}
+else {
+const err83 = {instancePath:instancePath+"/history/" + i2,schemaPath:"#/definitions/Transition/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err83];}
+else {vErrors.push(err83);}errors++;}}}
+else {
+const err84 = {instancePath:instancePath+"/history",schemaPath:"#/properties/history/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){vErrors = [err84];}
+else {vErrors.push(err84);}errors++;}}
 if(data.agent !== undefined){
 let data40 = data.agent;
 if(data40 && typeof data40 == "object" && !Array.isArray(data40)){
 if(data40.bootID === undefined){
-const err83 = {instancePath:instancePath+"/agent",schemaPath:"#/definitions/AgentIdentity/required",keyword:"required",params:{missingProperty: "bootID"},message:"must have required property '"+"bootID"+"'"};
-if(vErrors === null){vErrors = [err83];}
-else {vErrors.push(err83);}errors++;}
+const err85 = {instancePath:instancePath+"/agent",schemaPath:"#/definitions/AgentIdentity/required",keyword:"required",params:{missingProperty: "bootID"},message:"must have required property '"+"bootID"+"'"};
+if(vErrors === null){vErrors = [err85];}
+else {vErrors.push(err85);}errors++;}
 if(data40.epoch === undefined){
-const err84 = {instancePath:instancePath+"/agent",schemaPath:"#/definitions/AgentIdentity/required",keyword:"required",params:{missingProperty: "epoch"},message:"must have required property '"+"epoch"+"'"};
-if(vErrors === null){vErrors = [err84];}
-else {vErrors.push(err84);}errors++;}
+const err86 = {instancePath:instancePath+"/agent",schemaPath:"#/definitions/AgentIdentity/required",keyword:"required",params:{missingProperty: "epoch"},message:"must have required property '"+"epoch"+"'"};
+if(vErrors === null){vErrors = [err86];}
+else {vErrors.push(err86);}errors++;}
 for(const key6 in data40){
 if(!((key6 === "bootID") || (key6 === "epoch"))){delete data40[key6];}}
 if(data40.bootID !== undefined){
 let data41 = data40.bootID;
 if(typeof data41 === "string"){
 if(func3(data41) > 64){
-const err85 = {instancePath:instancePath+"/agent/bootID",schemaPath:"#/definitions/AgentIdentity/properties/bootID/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
-if(vErrors === null){vErrors = [err85];}
-else {vErrors.push(err85);}errors++;}}
+const err87 = {instancePath:instancePath+"/agent/bootID",schemaPath:"#/definitions/AgentIdentity/properties/bootID/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(vErrors === null){vErrors = [err87];}
+else {vErrors.push(err87);}errors++;}}
 else {
-const err86 = {instancePath:instancePath+"/agent/bootID",schemaPath:"#/definitions/AgentIdentity/properties/bootID/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err86];}
-else {vErrors.push(err86);}errors++;}}
+const err88 = {instancePath:instancePath+"/agent/bootID",schemaPath:"#/definitions/AgentIdentity/properties/bootID/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err88];}
+else {vErrors.push(err88);}errors++;}}
 if(data40.epoch !== undefined){
 let data42 = data40.epoch;
 if(!(((typeof data42 == "number") && (!(data42 % 1) && !isNaN(data42))) && (isFinite(data42)))){
-const err87 = {instancePath:instancePath+"/agent/epoch",schemaPath:"#/definitions/AgentIdentity/properties/epoch/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
-if(vErrors === null){vErrors = [err87];}
-else {vErrors.push(err87);}errors++;}}}
+const err89 = {instancePath:instancePath+"/agent/epoch",schemaPath:"#/definitions/AgentIdentity/properties/epoch/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){vErrors = [err89];}
+else {vErrors.push(err89);}errors++;}}}
 else {
-const err88 = {instancePath:instancePath+"/agent",schemaPath:"#/definitions/AgentIdentity/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){vErrors = [err88];}
-else {vErrors.push(err88);}errors++;}}
+const err90 = {instancePath:instancePath+"/agent",schemaPath:"#/definitions/AgentIdentity/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err90];}
+else {vErrors.push(err90);}errors++;}}
 if(data.agentState !== undefined){
 let data43 = data.agentState;
 if(data43 && typeof data43 == "object" && !Array.isArray(data43)){
 if(data43.since === undefined){
-const err89 = {instancePath:instancePath+"/agentState",schemaPath:"#/definitions/AgentState/required",keyword:"required",params:{missingProperty: "since"},message:"must have required property '"+"since"+"'"};
-if(vErrors === null){vErrors = [err89];}
-else {vErrors.push(err89);}errors++;}
+const err91 = {instancePath:instancePath+"/agentState",schemaPath:"#/definitions/AgentState/required",keyword:"required",params:{missingProperty: "since"},message:"must have required property '"+"since"+"'"};
+if(vErrors === null){vErrors = [err91];}
+else {vErrors.push(err91);}errors++;}
 if(data43.state === undefined){
-const err90 = {instancePath:instancePath+"/agentState",schemaPath:"#/definitions/AgentState/required",keyword:"required",params:{missingProperty: "state"},message:"must have required property '"+"state"+"'"};
-if(vErrors === null){vErrors = [err90];}
-else {vErrors.push(err90);}errors++;}
+const err92 = {instancePath:instancePath+"/agentState",schemaPath:"#/definitions/AgentState/required",keyword:"required",params:{missingProperty: "state"},message:"must have required property '"+"state"+"'"};
+if(vErrors === null){vErrors = [err92];}
+else {vErrors.push(err92);}errors++;}
 for(const key7 in data43){
 if(!((key7 === "state") || (key7 === "since"))){delete data43[key7];}}
 if(data43.state !== undefined){
 let data44 = data43.state;
 if(typeof data44 !== "string"){
-const err91 = {instancePath:instancePath+"/agentState/state",schemaPath:"#/definitions/AgentState/properties/state/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err91];}
-else {vErrors.push(err91);}errors++;}
-if(!((data44 === "Live") || (data44 === "Lost"))){
-const err92 = {instancePath:instancePath+"/agentState/state",schemaPath:"#/definitions/AgentState/properties/state/enum",keyword:"enum",params:{allowedValues: schema21.properties.state.enum},message:"must be equal to one of the allowed values"};
-if(vErrors === null){vErrors = [err92];}
-else {vErrors.push(err92);}errors++;}}
-if(data43.since !== undefined){
-if(typeof data43.since !== "string"){
-const err93 = {instancePath:instancePath+"/agentState/since",schemaPath:"#/definitions/AgentState/properties/since/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err93 = {instancePath:instancePath+"/agentState/state",schemaPath:"#/definitions/AgentState/properties/state/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err93];}
-else {vErrors.push(err93);}errors++;}}}
-else {
-const err94 = {instancePath:instancePath+"/agentState",schemaPath:"#/definitions/AgentState/type",keyword:"type",params:{type: "object"},message:"must be object"};
+else {vErrors.push(err93);}errors++;}
+if(!((data44 === "Live") || (data44 === "Lost"))){
+const err94 = {instancePath:instancePath+"/agentState/state",schemaPath:"#/definitions/AgentState/properties/state/enum",keyword:"enum",params:{allowedValues: schema21.properties.state.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){vErrors = [err94];}
 else {vErrors.push(err94);}errors++;}}
+if(data43.since !== undefined){
+if(typeof data43.since !== "string"){
+const err95 = {instancePath:instancePath+"/agentState/since",schemaPath:"#/definitions/AgentState/properties/since/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err95];}
+else {vErrors.push(err95);}errors++;}}}
+else {
+const err96 = {instancePath:instancePath+"/agentState",schemaPath:"#/definitions/AgentState/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err96];}
+else {vErrors.push(err96);}errors++;}}
 if(data.attach !== undefined){
 if(!(validate14(data.attach, {instancePath:instancePath+"/attach",parentData:data,parentDataProperty:"attach",rootData}))){vErrors = vErrors === null ? validate14.errors : vErrors.concat(validate14.errors);errors = vErrors.length;}}
 if(data.conditions !== undefined){
 let data47 = data.conditions;
 if(Array.isArray(data47)){
 if(data47.length > 16){
-const err95 = {instancePath:instancePath+"/conditions",schemaPath:"#/properties/conditions/maxItems",keyword:"maxItems",params:{limit: 16},message:"must NOT have more than 16 items"};
-if(vErrors === null){vErrors = [err95];}
-else {vErrors.push(err95);}errors++;}
+const err97 = {instancePath:instancePath+"/conditions",schemaPath:"#/properties/conditions/maxItems",keyword:"maxItems",params:{limit: 16},message:"must NOT have more than 16 items"};
+if(vErrors === null){vErrors = [err97];}
+else {vErrors.push(err97);}errors++;}
 const len3 = data47.length;
 for(let i3=0; i3<len3; i3++){
 let data48 = data47[i3];
 if(data48 && typeof data48 == "object" && !Array.isArray(data48)){
 if(data48.lastTransitionTime === undefined){
-const err96 = {instancePath:instancePath+"/conditions/" + i3,schemaPath:"#/definitions/Condition/required",keyword:"required",params:{missingProperty: "lastTransitionTime"},message:"must have required property '"+"lastTransitionTime"+"'"};
-if(vErrors === null){vErrors = [err96];}
-else {vErrors.push(err96);}errors++;}
-if(data48.message === undefined){
-const err97 = {instancePath:instancePath+"/conditions/" + i3,schemaPath:"#/definitions/Condition/required",keyword:"required",params:{missingProperty: "message"},message:"must have required property '"+"message"+"'"};
-if(vErrors === null){vErrors = [err97];}
-else {vErrors.push(err97);}errors++;}
-if(data48.reason === undefined){
-const err98 = {instancePath:instancePath+"/conditions/" + i3,schemaPath:"#/definitions/Condition/required",keyword:"required",params:{missingProperty: "reason"},message:"must have required property '"+"reason"+"'"};
+const err98 = {instancePath:instancePath+"/conditions/" + i3,schemaPath:"#/definitions/Condition/required",keyword:"required",params:{missingProperty: "lastTransitionTime"},message:"must have required property '"+"lastTransitionTime"+"'"};
 if(vErrors === null){vErrors = [err98];}
 else {vErrors.push(err98);}errors++;}
-if(data48.status === undefined){
-const err99 = {instancePath:instancePath+"/conditions/" + i3,schemaPath:"#/definitions/Condition/required",keyword:"required",params:{missingProperty: "status"},message:"must have required property '"+"status"+"'"};
+if(data48.message === undefined){
+const err99 = {instancePath:instancePath+"/conditions/" + i3,schemaPath:"#/definitions/Condition/required",keyword:"required",params:{missingProperty: "message"},message:"must have required property '"+"message"+"'"};
 if(vErrors === null){vErrors = [err99];}
 else {vErrors.push(err99);}errors++;}
-if(data48.type === undefined){
-const err100 = {instancePath:instancePath+"/conditions/" + i3,schemaPath:"#/definitions/Condition/required",keyword:"required",params:{missingProperty: "type"},message:"must have required property '"+"type"+"'"};
+if(data48.reason === undefined){
+const err100 = {instancePath:instancePath+"/conditions/" + i3,schemaPath:"#/definitions/Condition/required",keyword:"required",params:{missingProperty: "reason"},message:"must have required property '"+"reason"+"'"};
 if(vErrors === null){vErrors = [err100];}
 else {vErrors.push(err100);}errors++;}
+if(data48.status === undefined){
+const err101 = {instancePath:instancePath+"/conditions/" + i3,schemaPath:"#/definitions/Condition/required",keyword:"required",params:{missingProperty: "status"},message:"must have required property '"+"status"+"'"};
+if(vErrors === null){vErrors = [err101];}
+else {vErrors.push(err101);}errors++;}
+if(data48.type === undefined){
+const err102 = {instancePath:instancePath+"/conditions/" + i3,schemaPath:"#/definitions/Condition/required",keyword:"required",params:{missingProperty: "type"},message:"must have required property '"+"type"+"'"};
+if(vErrors === null){vErrors = [err102];}
+else {vErrors.push(err102);}errors++;}
 for(const key8 in data48){
 if(!((((((key8 === "type") || (key8 === "status")) || (key8 === "observedGeneration")) || (key8 === "lastTransitionTime")) || (key8 === "reason")) || (key8 === "message"))){delete data48[key8];}}
 if(data48.type !== undefined){
 let data49 = data48.type;
 if(typeof data49 === "string"){
 if(func3(data49) > 316){
-const err101 = {instancePath:instancePath+"/conditions/" + i3+"/type",schemaPath:"#/definitions/Condition/properties/type/maxLength",keyword:"maxLength",params:{limit: 316},message:"must NOT have more than 316 characters"};
-if(vErrors === null){vErrors = [err101];}
-else {vErrors.push(err101);}errors++;}}
+const err103 = {instancePath:instancePath+"/conditions/" + i3+"/type",schemaPath:"#/definitions/Condition/properties/type/maxLength",keyword:"maxLength",params:{limit: 316},message:"must NOT have more than 316 characters"};
+if(vErrors === null){vErrors = [err103];}
+else {vErrors.push(err103);}errors++;}}
 else {
-const err102 = {instancePath:instancePath+"/conditions/" + i3+"/type",schemaPath:"#/definitions/Condition/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err102];}
-else {vErrors.push(err102);}errors++;}}
+const err104 = {instancePath:instancePath+"/conditions/" + i3+"/type",schemaPath:"#/definitions/Condition/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err104];}
+else {vErrors.push(err104);}errors++;}}
 if(data48.status !== undefined){
 let data50 = data48.status;
 if(typeof data50 !== "string"){
-const err103 = {instancePath:instancePath+"/conditions/" + i3+"/status",schemaPath:"#/definitions/Condition/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err103];}
-else {vErrors.push(err103);}errors++;}
+const err105 = {instancePath:instancePath+"/conditions/" + i3+"/status",schemaPath:"#/definitions/Condition/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err105];}
+else {vErrors.push(err105);}errors++;}
 if(!(((data50 === "True") || (data50 === "False")) || (data50 === "Unknown"))){
-const err104 = {instancePath:instancePath+"/conditions/" + i3+"/status",schemaPath:"#/definitions/Condition/properties/status/enum",keyword:"enum",params:{allowedValues: schema24.properties.status.enum},message:"must be equal to one of the allowed values"};
-if(vErrors === null){vErrors = [err104];}
-else {vErrors.push(err104);}errors++;}}
+const err106 = {instancePath:instancePath+"/conditions/" + i3+"/status",schemaPath:"#/definitions/Condition/properties/status/enum",keyword:"enum",params:{allowedValues: schema24.properties.status.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){vErrors = [err106];}
+else {vErrors.push(err106);}errors++;}}
 if(data48.observedGeneration !== undefined){
 let data51 = data48.observedGeneration;
 if(!(((typeof data51 == "number") && (!(data51 % 1) && !isNaN(data51))) && (isFinite(data51)))){
-const err105 = {instancePath:instancePath+"/conditions/" + i3+"/observedGeneration",schemaPath:"#/definitions/Condition/properties/observedGeneration/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
-if(vErrors === null){vErrors = [err105];}
-else {vErrors.push(err105);}errors++;}
+const err107 = {instancePath:instancePath+"/conditions/" + i3+"/observedGeneration",schemaPath:"#/definitions/Condition/properties/observedGeneration/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){vErrors = [err107];}
+else {vErrors.push(err107);}errors++;}
 if((typeof data51 == "number") && (isFinite(data51))){
 if(data51 < 0 || isNaN(data51)){
-const err106 = {instancePath:instancePath+"/conditions/" + i3+"/observedGeneration",schemaPath:"#/definitions/Condition/properties/observedGeneration/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
-if(vErrors === null){vErrors = [err106];}
-else {vErrors.push(err106);}errors++;}}}
+const err108 = {instancePath:instancePath+"/conditions/" + i3+"/observedGeneration",schemaPath:"#/definitions/Condition/properties/observedGeneration/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){vErrors = [err108];}
+else {vErrors.push(err108);}errors++;}}}
 if(data48.lastTransitionTime !== undefined){
 if(typeof data48.lastTransitionTime !== "string"){
-const err107 = {instancePath:instancePath+"/conditions/" + i3+"/lastTransitionTime",schemaPath:"#/definitions/Condition/properties/lastTransitionTime/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err107];}
-else {vErrors.push(err107);}errors++;}}
+const err109 = {instancePath:instancePath+"/conditions/" + i3+"/lastTransitionTime",schemaPath:"#/definitions/Condition/properties/lastTransitionTime/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err109];}
+else {vErrors.push(err109);}errors++;}}
 if(data48.reason !== undefined){
 let data53 = data48.reason;
 if(typeof data53 === "string"){
 if(func3(data53) > 128){
-const err108 = {instancePath:instancePath+"/conditions/" + i3+"/reason",schemaPath:"#/definitions/Condition/properties/reason/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"};
-if(vErrors === null){vErrors = [err108];}
-else {vErrors.push(err108);}errors++;}
-if(func3(data53) < 1){
-const err109 = {instancePath:instancePath+"/conditions/" + i3+"/reason",schemaPath:"#/definitions/Condition/properties/reason/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
-if(vErrors === null){vErrors = [err109];}
-else {vErrors.push(err109);}errors++;}
-if(!pattern0.test(data53)){
-const err110 = {instancePath:instancePath+"/conditions/" + i3+"/reason",schemaPath:"#/definitions/Condition/properties/reason/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$"},message:"must match pattern \""+"^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$"+"\""};
+const err110 = {instancePath:instancePath+"/conditions/" + i3+"/reason",schemaPath:"#/definitions/Condition/properties/reason/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"};
 if(vErrors === null){vErrors = [err110];}
-else {vErrors.push(err110);}errors++;}}
-else {
-const err111 = {instancePath:instancePath+"/conditions/" + i3+"/reason",schemaPath:"#/definitions/Condition/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {vErrors.push(err110);}errors++;}
+if(func3(data53) < 1){
+const err111 = {instancePath:instancePath+"/conditions/" + i3+"/reason",schemaPath:"#/definitions/Condition/properties/reason/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){vErrors = [err111];}
-else {vErrors.push(err111);}errors++;}}
+else {vErrors.push(err111);}errors++;}
+if(!pattern2.test(data53)){
+const err112 = {instancePath:instancePath+"/conditions/" + i3+"/reason",schemaPath:"#/definitions/Condition/properties/reason/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$"},message:"must match pattern \""+"^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$"+"\""};
+if(vErrors === null){vErrors = [err112];}
+else {vErrors.push(err112);}errors++;}}
+else {
+const err113 = {instancePath:instancePath+"/conditions/" + i3+"/reason",schemaPath:"#/definitions/Condition/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err113];}
+else {vErrors.push(err113);}errors++;}}
 if(data48.message !== undefined){
 let data54 = data48.message;
 if(typeof data54 === "string"){
 if(func3(data54) > 1024){
-const err112 = {instancePath:instancePath+"/conditions/" + i3+"/message",schemaPath:"#/definitions/Condition/properties/message/maxLength",keyword:"maxLength",params:{limit: 1024},message:"must NOT have more than 1024 characters"};
-if(vErrors === null){vErrors = [err112];}
-else {vErrors.push(err112);}errors++;}}
-else {
-const err113 = {instancePath:instancePath+"/conditions/" + i3+"/message",schemaPath:"#/definitions/Condition/properties/message/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err113];}
-else {vErrors.push(err113);}errors++;}}}
-else {
-const err114 = {instancePath:instancePath+"/conditions/" + i3,schemaPath:"#/definitions/Condition/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err114 = {instancePath:instancePath+"/conditions/" + i3+"/message",schemaPath:"#/definitions/Condition/properties/message/maxLength",keyword:"maxLength",params:{limit: 1024},message:"must NOT have more than 1024 characters"};
 if(vErrors === null){vErrors = [err114];}
-else {vErrors.push(err114);}errors++;}}}
+else {vErrors.push(err114);}errors++;}}
 else {
-const err115 = {instancePath:instancePath+"/conditions",schemaPath:"#/properties/conditions/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err115 = {instancePath:instancePath+"/conditions/" + i3+"/message",schemaPath:"#/definitions/Condition/properties/message/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err115];}
 else {vErrors.push(err115);}errors++;}}}
 else {
-const err116 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err116 = {instancePath:instancePath+"/conditions/" + i3,schemaPath:"#/definitions/Condition/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){vErrors = [err116];}
-else {vErrors.push(err116);}errors++;}
+else {vErrors.push(err116);}errors++;}}}
+else {
+const err117 = {instancePath:instancePath+"/conditions",schemaPath:"#/properties/conditions/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){vErrors = [err117];}
+else {vErrors.push(err117);}errors++;}}}
+else {
+const err118 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err118];}
+else {vErrors.push(err118);}errors++;}
 validate11.errors = vErrors;
 return errors === 0;}
 function validate10(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){

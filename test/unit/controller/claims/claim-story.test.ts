@@ -179,6 +179,19 @@ describe("the controller and claims", () => {
 });
 
 describe("a claim on many nodes", () => {
+  it("grows on all of them whatever the status of one says", async () => {
+    const fleet = ready(2);
+    fleet.claim("data", "vol-1", { accessModes: ["ReadWriteMany"] });
+    fleet.start();
+    await fleet.live(9_000);
+    expect(fleet.granted()).to.have.length(2);
+    const { name } = fleet.intent("n0").metadata;
+    fleet.api.patch("nodevolumeintents", name, { status: { capacityBytes: "x" } }, "status");
+    fleet.api.patch("persistentvolumes", "pv-vol-1", { spec: { capacity: { storage: "2Gi" } } });
+    await fleet.live(3_000);
+    for (const node of ["n0", "n1"]) expect(fleet.intent(node).spec.capacityBytes).to.equal(String(2 * 2 ** 30));
+  });
+
   it("is given back by the last of them, before its intent is gone", async () => {
     const fleet = ready(5);
     fleet.claim("data", "vol-1", { accessModes: ["ReadWriteMany"] });

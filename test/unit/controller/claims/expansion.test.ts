@@ -6,12 +6,14 @@ import type { Intent } from "../../../../src/controller/projections.ts";
 const gi = 2 ** 30;
 const now = "2026-01-01T00:00:00Z";
 
-function growth(status: object, users: object[]): object | undefined {
+const writes = { nodeName: "n0", source: {}, mounts: [{ readOnly: true }, { readOnly: false }] };
+
+function growth(status: object, users: object[], specs: object[] = []): object | undefined {
   const claim = projectClaim({ metadata: { name: "c", namespace: "n" }, spec: {}, status });
   const volume = projectPersistentVolume({ metadata: { name: "pv" }, spec: { capacity: { storage: "2Gi" } } });
   if (claim === undefined || volume === undefined) throw new Error("no claim");
   const intents = users.map(
-    (said) => ({ metadata: { name: "i" }, spec: { nodeName: "n0" }, status: said }) as unknown as Intent,
+    (said, i) => ({ metadata: { name: "i" }, spec: { ...writes, ...specs[i] }, status: said }) as unknown as Intent,
   );
   return claimGrowthPatch(claim, volume, intents, now);
 }
@@ -35,6 +37,19 @@ describe("the growth of a claim", () => {
       allocatedResourceStatuses: null,
     });
   });
+  const readers: readonly [string, object][] = [
+    ["a source that is read-only", { source: { persistentVolumeClaim: { readOnly: true } } }],
+    ["an inline source that is read-only", { source: { csi: { readOnly: true } } }],
+    ["a grant to read", { grant: { csi: { readOnly: true } } }],
+    ["mounts that only read", { mounts: [{ readOnly: true }] }],
+    ["no mount", { mounts: [] }],
+  ];
+  for (const [title, spec] of readers) {
+    it(`waits for no node that cannot grow it, by ${title}; where there is no other it is not done`, () => {
+      expect(growth(pending, [reached, {}], [{}, spec])).to.deep.include({ capacity: { storage: "2Gi" } });
+      expect(growth(pending, [{}], [spec])).to.equal(undefined);
+    });
+  }
   it("leaves what is said of other resources", () => {
     const allocatedResourceStatuses = { storage: "NodeResizePending", other: "X" };
     const patch = growth({ ...pending, allocatedResourceStatuses }, [reached]);
@@ -54,6 +69,21 @@ describe("the growth of a claim", () => {
   for (const [title, status, users] of nothing) {
     it(`nothing ${title}`, () => expect(growth(status, users)).to.equal(undefined));
   }
+  for (const bad of ["x", "", "-1", "1.5", "0x7fffffffffff"]) {
+    it(`takes a node's size that is no number for none: ${JSON.stringify(bad)}`, () => {
+      expect(growth(pending, [reached, { capacityBytes: bad }])).to.equal(undefined);
+      const expansion = { ...infeasible.expansion, capacityBytes: bad };
+      expect(growth(pending, [reached, { expansion }])).to.equal(undefined);
+    });
+  }
+  it("shows a node's words bounded and without control characters", () => {
+    const expansion = { ...infeasible.expansion, message: `a\u001b[31m\n${"x".repeat(2_000)}` };
+    const patch = growth(pending, [{ expansion }]) as { conditions: { type: string; message?: string }[] };
+    const message = patch.conditions.find(({ type }) => type === "NodeResizeError")?.message ?? "";
+    expect(message)
+      .to.match(/^node n0: a \[31m x+…$/)
+      .and.have.length.below(1_001);
+  });
   it("says that a node cannot", () => {
     const error = { type: "NodeResizeError", status: "True", lastTransitionTime: now, message: "node n0: no" };
     expect(growth(pending, [infeasible])).to.deep.equal({
