@@ -1,0 +1,98 @@
+// Rows of the acceptance table about expansion: what kubelet does, and what we do.
+import { expect } from "chai";
+import { orderFaults } from "../drivers/lib/faults.ts";
+import { ClaimStories, claims, idsOf, type MadeClaim } from "../lib/csi-claims.ts";
+import { type Stories, type StoryNode, startStories } from "../lib/csi-stories.ts";
+
+interface ClaimStatus {
+  readonly capacity?: { readonly storage?: string };
+  readonly conditions?: readonly { readonly type: string }[];
+  readonly allocatedResourceStatuses?: { readonly storage?: string };
+}
+
+describe("acceptance: volumes that grow", () => {
+  let stories: Stories;
+  let on: ClaimStories;
+  let [one, two] = [] as unknown as [StoryNode, StoryNode];
+
+  before(async function () {
+    stories = await startStories(this, { nodes: ["node-1", "node-2"] });
+    on = new ClaimStories(stories);
+    [one, two] = stories.nodes as unknown as [StoryNode, StoryNode];
+  });
+  after(async () => {
+    await stories?.world[Symbol.asyncDispose]();
+  });
+  afterEach(() => {
+    if (stories !== undefined) orderFaults(stories.world.storage.control, []);
+  });
+
+  const order = (...rules: Parameters<typeof orderFaults>[1]) => orderFaults(stories.world.storage.control, rules);
+  const expansions = (claim: MadeClaim, node?: StoryNode) =>
+    on.calls(claim, node).filter((rpc) => rpc === "NodeExpandVolume").length;
+  const grow = ({ name }: MadeClaim, storage: string) =>
+    stories.world.objects.patch(`${claims}/${name}`, { spec: { resources: { requests: { storage } } } });
+  const statusOf = async ({ name }: MadeClaim) =>
+    ((await stories.world.objects.get(`${claims}/${name}`)) as { status: ClaimStatus }).status;
+  const hasSize = (claim: MadeClaim, storage: string) =>
+    stories.objects.until(`${claim.name} to have ${storage}`, 60_000, async () => {
+      return (await statusOf(claim)).capacity?.storage === storage;
+    });
+  const blocksOf = async (path: string) => Number((await one.host.run("stat", "-f", "-c", "%b", path)).trim());
+  const bytesOf = async ({ host }: StoryNode, path: string) =>
+    Number((await host.run("blockdev", "--getsize64", path)).trim());
+  const tookIn = (user: string, capacity: number) =>
+    stories.objects.until(`the agent to know ${capacity} bytes`, 60_000, () => {
+      const { metadata, spec, status } = on.intent(user, one.name) ?? {};
+      return spec?.capacityBytes === String(capacity) && status?.observedGeneration === metadata?.generation;
+    });
+
+  it("row 17: a mounted file system grows while it is used, with one call, and the claim says so", async () => {
+    const claim = await on.claim("row-17");
+    const paths = ["/mnt/nodevolume/row-17", "/mnt/nodevolume/row-17-too"];
+    const path = await on.used("row-17", claim, one.name, { paths });
+    const before = { blocks: await blocksOf(path), mounts: idsOf(await one.mountsAt(path)), calls: expansions(claim) };
+    await grow(claim, "640Mi");
+    await hasSize(claim, "640Mi");
+    expect(await blocksOf(path)).to.be.greaterThan(before.blocks * 1.8);
+    expect(idsOf(await one.mountsAt(path))).to.deep.equal(before.mounts);
+    expect(expansions(claim)).to.equal(before.calls + 1);
+    const { conditions = [], allocatedResourceStatuses = {} } = await statusOf(claim);
+    expect({ conditions, allocatedResourceStatuses }).to.deep.equal({ conditions: [], allocatedResourceStatuses: {} });
+    await on.end(["row-17"], claim);
+  });
+
+  it("row 17: what is mounted read-only is not touched", async () => {
+    const claim = await on.claim("row-17-read");
+    const path = await on.used("row-17-read", claim, one.name, { readOnly: true });
+    const blocks = await blocksOf(path);
+    await grow(claim, "640Mi");
+    await tookIn("row-17-read", 640 * 2 ** 20);
+    await stories.objects.ready("row-17-read", 1, 30_000);
+    expect(await blocksOf(path)).to.equal(blocks);
+    expect(expansions(claim)).to.equal(0);
+    await on.end(["row-17-read"], claim);
+  });
+
+  it("row 19: the second node grows for itself what the first has grown already", async () => {
+    const claim = await on.claim("row-19", { accessModes: ["ReadWriteMany"], volumeMode: "Block" });
+    const first = await on.used("row-19-a", claim, one.name, { volumeMode: "Block" });
+    const second = await on.used("row-19-b", claim, two.name, { volumeMode: "Block" });
+    const before = [expansions(claim, one), expansions(claim, two)] as const;
+    const hold = { kind: "hold", when: "before" } as const;
+    order({ id: "19", rpc: "NodeExpandVolume", volume: claim.handle, node: two.driver.nodeID, fault: hold });
+    await grow(claim, "40Mi");
+    await stories.objects.until("the first node to have grown it", 60_000, async () => {
+      return (await bytesOf(one, first)) === 40 * 2 ** 20;
+    });
+    await stories.objects.until("the second to be asked", 60_000, () => expansions(claim, two) === before[1] + 1);
+    expect(await bytesOf(two, second)).to.equal(20 * 2 ** 20);
+    order();
+    await stories.objects.until("the second node to have grown it", 60_000, async () => {
+      return (await bytesOf(two, second)) === 40 * 2 ** 20;
+    });
+    await hasSize(claim, "40Mi");
+    expect([expansions(claim, one), expansions(claim, two)]).to.deep.equal([before[0] + 1, before[1] + 1]);
+    await on.end(["row-19-a", "row-19-b"], claim);
+  });
+});
