@@ -57,7 +57,7 @@ export interface CSIRecord {
   readonly volumeHandle: string;
   /** Directory of the volume's staging and publish paths. */
   readonly directory: string;
-  /** The driver has STAGE_UNSTAGE_VOLUME, or had when it staged. */
+  /** The driver may have staged it: it had STAGE_UNSTAGE_VOLUME, or what it had is not known any more. */
   readonly needsUnstage: boolean;
   readonly block: boolean;
   /** Everything that the driver was seen to mount for the volume: its release waits until no mount of the node shows it. */

@@ -1,5 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, rmdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { driverError } from "../../src/csi/driver-error.ts";
+import { outcomeOf } from "../../src/csi/error-classes.ts";
 import type { CSIDrivers, NodeCapabilities, NodeService, RegisteredDriver } from "../../src/csi/ports.ts";
 import { parseMountinfo } from "../../src/host/mountinfo.ts";
 import type { Cancel } from "../../src/ports.ts";
@@ -16,7 +18,7 @@ export interface FakeFault {
 
 /**
  * A CSI driver without a process or socket, which really mounts in the namespace that the test runs in: a tmpfs on the staging
- * path and binds of it, or, without staging, a bind of a directory; a device's node for volumeMode Block. Idempotent as CSI asks.
+ * path and binds of it, or, without STAGE_UNSTAGE_VOLUME, a bind of a directory; a device's node for volumeMode Block. Idempotent as CSI asks.
  */
 export class FakeCSIDriver implements CSIDrivers {
   readonly name = "fake.csi.example";
@@ -105,6 +107,7 @@ export class FakeCSIDriver implements CSIDrivers {
   async #called(call: FakeCall, path: string, request: object, effect: () => void): Promise<void> {
     this.calls.push(`${call} ${path.split("/").slice(-2).join("/")}`);
     this.requests.push({ call, ...request });
+    if ((call === "stage" || call === "unstage") && !this.capabilities.stageUnstage) return this.#unimplemented(call);
     await this.before(call);
     const at = this.faults.findIndex((fault) => fault.call === call);
     const [fault] = at === -1 ? [] : this.faults.splice(at, 1);
@@ -114,6 +117,14 @@ export class FakeCSIDriver implements CSIDrivers {
     }
     effect();
     if (fault?.error !== undefined) throw fault.error;
+  }
+
+  #unimplemented(call: "stage" | "unstage"): void {
+    const rpc = call === "stage" ? "NodeStageVolume" : "NodeUnstageVolume";
+    const outcome = outcomeOf(rpc, "UNIMPLEMENTED", true);
+    if (outcome === "done") return;
+    const text = "unknown method";
+    throw driverError({ driver: this.name, rpc, outcome, what: "UNIMPLEMENTED", text, secrets: [] });
   }
 
   /** The kinds of the calls, in order. */

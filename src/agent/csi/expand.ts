@@ -28,7 +28,7 @@ export async function expand(context: ActionContext): Promise<void> {
       service.expand({
         volumeID: volume.volumeHandle,
         volumePath: path,
-        ...(csi.needsUnstage && { stagingPath }),
+        ...(capabilities.stageUnstage && { stagingPath }),
         requiredBytes: capacityBytes,
         capability: capabilityOf(volume, capabilities),
         secrets,

@@ -44,7 +44,7 @@ export async function publishByDriver(
         volumeID: volume.volumeHandle,
         publishContext: volume.publishContext,
         targetPath: published.path,
-        ...(csi.needsUnstage && { stagingPath }),
+        ...(capabilities.stageUnstage && { stagingPath }),
         capability: capabilityOf(volume, capabilities),
         readOnly,
         secrets,
@@ -52,7 +52,7 @@ export async function publishByDriver(
       }),
     );
   } catch (error) {
-    await doubtStage(context, desired.name, error);
+    if (capabilities.stageUnstage) await doubtStage(context, desired.name, error);
     throw error;
   }
   const table = await host.mountTable.read();
@@ -72,14 +72,14 @@ export async function publishByDriver(
 }
 
 /**
- * What refuses to publish may not have staged, although it said so: where no mount on the staging path shows that it did, it
- * is asked to stage again first.
+ * What refuses to publish may not have staged, although it said so, or was not asked to by an earlier version of it: where no
+ * mount on the staging path shows that it did, it is asked to stage again first.
  */
 async function doubtStage(context: ActionContext, volume: string, error: unknown): Promise<void> {
   const record = recordOf(context, volume);
   const stage = csiStageOf(record);
   const refused = error instanceof VolumeError && error.errorClass === "final";
-  if (!refused || !stage.csi.needsUnstage || stage.identity !== undefined) return;
+  if (!refused || stage.identity !== undefined) return;
   await context.journal.put({ ...record, stage: { ...stage, ready: false } });
 }
 

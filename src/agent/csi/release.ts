@@ -1,12 +1,12 @@
 import { VolumeError } from "../../errors.ts";
+import type { MountEntry } from "../../host/mountinfo.ts";
 import { type ActionContext, recordOf } from "../actions/context.ts";
-import { refuseWhileHeld } from "../actions/held.ts";
-import { names, pids, processOf } from "../actions/users.ts";
-import { type CSIRecord, type ShownByDriver, type TargetRecord, withoutStage } from "../record.ts";
-import { callDriver, csiStageOf, refuseBeforeTime, refuseWhileActing, withAnswer } from "./driver-call.ts";
+import { type CSIRecord, type TargetRecord, withoutStage } from "../record.ts";
+import { callDriver, csiStageOf, driverNamed, refuseBeforeTime, refuseWhileActing, withAnswer } from "./driver-call.ts";
 import { mountsIn } from "./paths.ts";
 import { falseReply } from "./reply.ts";
 import { withShown } from "./shown.ts";
+import { refuseWhileShown, refuseWhileUsed } from "./still-used.ts";
 
 /** Has the driver take back what it published for a target, for good: nothing that it was asked may still take effect. */
 export async function unpublishByDriver(context: ActionContext, volume: string, target: TargetRecord): Promise<void> {
@@ -48,21 +48,24 @@ export async function unstageByDriver(context: ActionContext, volume: string): P
   if (csi.block) for (const { device } of csi.shown) await refuseWhileUsed(context, device, true);
   refuseBeforeTime(context, before);
   await takeBackStray(context, volume);
+  const unstages = csi.needsUnstage && (await stagesStill(context, csi));
   if (csi.needsUnstage) {
     const seen = await withShown(context, recordOf(context, volume), (await host.mountTable.read()).at(path));
-    await callDriver(context, seen, "NodeUnstageVolume", (node) =>
-      node.unstage({ volumeID: csi.volumeHandle, stagingPath: path }),
-    );
-    await journal.put(withAnswer(context, recordOf(context, volume)));
+    try {
+      await callDriver(context, seen, "NodeUnstageVolume", (node) =>
+        node.unstage({ volumeID: csi.volumeHandle, stagingPath: path }),
+      );
+      await journal.put(withAnswer(context, recordOf(context, volume)));
+    } catch (error) {
+      const refused = error instanceof VolumeError && error.errorClass === "final";
+      if (unstages || !refused) throw error;
+    }
   }
   const [left] = (await host.mountTable.read()).beneath(csi.directory);
-  if (left !== undefined) {
-    const call = csi.needsUnstage ? "NodeUnstageVolume" : "NodeUnpublishVolume";
-    throw falseReply(csi.driver, call, `${left.point} is mounted still`, left.point);
-  }
+  if (left !== undefined) throw leftBy(csi, unstages, left);
   refuseWhileActing(context, recordOf(context, volume));
   for (const shown of csiStageOf(recordOf(context, volume)).csi.shown)
-    await refuseWhileShown(context, volume, csi, shown);
+    await refuseWhileShown(context, volume, { shown, block: csi.block, shared: !unstages });
   for (const directory of [path, mountsIn(csi.directory), csi.directory]) {
     await effects.mounter.removeTarget({ prefix: settings.csiDir, path: directory }, "directory");
   }
@@ -78,41 +81,18 @@ async function takeBackStray(context: ActionContext, volume: string): Promise<vo
   }
 }
 
-/** Refuses while the node shows what the driver had mounted, or its device is in use (safety rule 6). */
-async function refuseWhileShown(
-  context: ActionContext,
-  volume: string,
-  { block, needsUnstage }: CSIRecord,
-  { identity, device }: ShownByDriver,
-): Promise<void> {
-  if (await isGone(context, device)) return; // and all that showed it: the number may be another's by now
-  // Without NodeStageVolume others may use the volume here in their own right, as kubelet does (safety rule 13).
-  await refuseWhileHeld(context, volume, identity, !needsUnstage);
-  await refuseWhileUsed(context, device, block);
+/**
+ * Whether the driver has NodeUnstageVolume still. One that has not, or that never had it while the record was lost, may refuse:
+ * the mount table alone says then whether something is staged (kubelet: csi_attacher.go, UnmountDevice, does not ask). It is
+ * asked all the same, because its answer is what an earlier call without one waits for (safety rule 8).
+ */
+async function stagesStill(context: ActionContext, { driver }: CSIRecord): Promise<boolean> {
+  return (await driverNamed(context, driver).node.capabilities()).stageUnstage;
 }
 
-/** @param opened whether it is enough that somebody has it open: of a file system only a claim counts */
-async function refuseWhileUsed(
-  context: ActionContext,
-  device: ShownByDriver["device"],
-  opened: boolean,
-): Promise<void> {
-  if (device === undefined || (await isGone(context, device))) return;
-  const { devices, mounter } = context.effects;
-  const { number, path } = device;
-  const node = await mounter.inspect({ root: context.settings.hostRoot, path });
-  const claim = node?.deviceNumber === number ? await devices.claim(node.canonicalPath, number) : undefined;
-  if (claim !== undefined) {
-    throw new VolumeError("DeviceBusy", "transient", claim, { on: { kind: "Device", name: path } });
-  }
-  const openers = opened ? await devices.openers(number) : [];
-  const [first] = openers;
-  if (first === undefined) return;
-  const message = `${path} is open: ${names(openers)}. End these processes`;
-  throw new VolumeError("DeviceBusy", "transient", message, { on: processOf(first), heldBy: pids(openers) });
-}
-
-/** Whether another disk, or none, has the number by now. */
-async function isGone({ host }: ActionContext, device: ShownByDriver["device"]): Promise<boolean> {
-  return device?.disk !== undefined && (await host.evidence.diskSequence(device.number)) !== device.disk;
+function leftBy({ driver, needsUnstage }: CSIRecord, unstages: boolean, { point }: MountEntry): VolumeError {
+  const call = unstages ? "NodeUnstageVolume" : "NodeUnpublishVolume";
+  if (unstages === needsUnstage) return falseReply(driver, call, `${point} is mounted still`, point);
+  const message = `${driver} does not unstage volumes any more (STAGE_UNSTAGE_VOLUME), and what it has staged is mounted still: unmount ${point}`;
+  return new VolumeError("StillReferenced", "transient", message, { on: { kind: "Mount", name: point } });
 }

@@ -1,0 +1,47 @@
+import { VolumeError } from "../../errors.ts";
+import type { ActionContext } from "../actions/context.ts";
+import { refuseWhileHeld } from "../actions/held.ts";
+import { names, pids, processOf } from "../actions/users.ts";
+import type { ShownByDriver } from "../record.ts";
+
+/**
+ * Refuses while the node shows what the driver had mounted, or its device is in use (safety rule 6).
+ * @param of `shared`: without NodeStageVolume others may use the volume here in their own right, as kubelet does (safety rule 13)
+ */
+export async function refuseWhileShown(
+  context: ActionContext,
+  volume: string,
+  of: { readonly shown: ShownByDriver; readonly block: boolean; readonly shared: boolean },
+): Promise<void> {
+  const { block, shared, shown } = of;
+  const { identity, device } = shown;
+  if (await isGone(context, device)) return; // and all that showed it: the number may be another's by now
+  await refuseWhileHeld(context, volume, identity, shared);
+  await refuseWhileUsed(context, device, block);
+}
+
+/** @param opened whether it is enough that somebody has it open: of a file system only a claim counts */
+export async function refuseWhileUsed(
+  context: ActionContext,
+  device: ShownByDriver["device"],
+  opened: boolean,
+): Promise<void> {
+  if (device === undefined || (await isGone(context, device))) return;
+  const { devices, mounter } = context.effects;
+  const { number, path } = device;
+  const node = await mounter.inspect({ root: context.settings.hostRoot, path });
+  const claim = node?.deviceNumber === number ? await devices.claim(node.canonicalPath, number) : undefined;
+  if (claim !== undefined) {
+    throw new VolumeError("DeviceBusy", "transient", claim, { on: { kind: "Device", name: path } });
+  }
+  const openers = opened ? await devices.openers(number) : [];
+  const [first] = openers;
+  if (first === undefined) return;
+  const message = `${path} is open: ${names(openers)}. End these processes`;
+  throw new VolumeError("DeviceBusy", "transient", message, { on: processOf(first), heldBy: pids(openers) });
+}
+
+/** Whether another disk, or none, has the number by now. */
+async function isGone({ host }: ActionContext, device: ShownByDriver["device"]): Promise<boolean> {
+  return device?.disk !== undefined && (await host.evidence.diskSequence(device.number)) !== device.disk;
+}
