@@ -5,6 +5,7 @@ import type { KubeClient } from "../../kube/client.ts";
 import type { EventRecorder } from "../../kube/event-recorder.ts";
 import type { Clock, Logger } from "../../ports.ts";
 import { atOnce } from "../at-once.ts";
+import { besideWord } from "../claims/decide-hold.ts";
 import { capacityPatch, claimGrowthPatch } from "../claims/expansion.ts";
 import type { Hold, VolumeObjects } from "../claims/hold-claims.ts";
 import type { Intent } from "../projections.ts";
@@ -60,9 +61,7 @@ export async function reconcileVolume(deps: ReconcileVolumeDeps, id: VolumeID): 
   // A mark that is left over. Not where an attachment says that the volume may be in use, though its intent has gone.
   const mayBeUsed = facts.attachments.some(({ metadata }) => isOurs(metadata.name) && usedBefore(metadata.annotations));
   if (facts.members.length === 0 && !mayBeUsed) await deps.hold.letGo(objects);
-  // Not for one that is being released: what its release has just taken off would be put on again.
-  const stays = ({ intent }: Member) => intent.metadata.deletionTimestamp === undefined;
-  if (facts.members.some((member) => holds(member) && stays(member))) await deps.hold.protect(objects);
+  if (facts.members.some(uses)) await deps.hold.protect(objects);
   const plan = decideVolume(facts);
   for (const attachment of plan.detach) await detachDangling(deps, id, attachment);
   const waiting = await hold(deps, facts, plan, objects);
@@ -75,7 +74,9 @@ export async function reconcileVolume(deps: ReconcileVolumeDeps, id: VolumeID): 
       const outcome: Outcome = held === undefined ? await carryOut(deps, id, decision) : { word: held };
       againInMs = sooner(againInMs, outcome.againInMs);
       if (outcome.changed) return;
-      againInMs = sooner(againInMs, await deps.speaker.say(decision.member.intent, outcome.word));
+      const beside = uses(decision.member) ? besideWord(waiting?.word) : undefined;
+      const sayInMs = await deps.speaker.say(decision.member.intent, outcome.word ?? beside);
+      againInMs = sooner(againInMs, sayInMs);
     } catch (error) {
       // What cannot be written for one node does not hold up the others.
       errors.push(error);
@@ -99,15 +100,21 @@ function objectsOf({ index }: ReconcileVolumeDeps, { id, members }: VolumeFacts)
   return { claims: [...claims.values()], persistentVolumes: index.persistentVolumes(key) };
 }
 
-/** Before anything is attached or granted anew, all that names the volume is ours. */
+/** Before anything is attached or granted anew, and as long as somebody has it, all that names the volume is ours. */
 async function hold(deps: ReconcileVolumeDeps, facts: VolumeFacts, plan: VolumePlan, objects: VolumeObjects) {
   const begins = plan.decisions.some(
     ({ step, member }) => (step?.do === "attach" || step?.do === "grant") && !holds(member),
   );
-  if (!begins) return undefined;
-  const waiting = await deps.hold.take(objects, facts.members.some(holds), () => attachedByOthers(deps, facts));
-  if (waiting === undefined) await deps.hold.protect(objects);
+  if (!begins && !facts.members.some(uses)) return undefined;
+  const use = { held: facts.members.some(holds), begins };
+  const waiting = await deps.hold.take(objects, use, () => attachedByOthers(deps, facts));
+  if (begins && waiting === undefined) await deps.hold.protect(objects);
   return waiting;
+}
+
+/** Not one that is being released: what its release has just taken off would be put on again. */
+function uses(member: Member): boolean {
+  return holds(member) && member.intent.metadata.deletionTimestamp === undefined;
 }
 
 /** A VolumeAttachment of the volume that is not ours, as the server has them now. */

@@ -48,6 +48,12 @@ export function decideNotRefused(
   return { word: { reason: "PolicyMissing", message, on: onClaim(claim) }, againInMs: probeAgainMs };
 }
 
+/** What is said of a volume that somebody of ours has, while others are found at one of its claims. */
+export function besideWord(word: Word | undefined): Word | undefined {
+  if (word?.reason !== "UsedByPods") return undefined;
+  return { ...word, reason: "SharedWithKubelet", message: `${word.message}, beside us: kubelet mounts it, too` };
+}
+
 export function onClaim({ namespace, name }: { readonly namespace: string; readonly name: string }) {
   return { kind: "PersistentVolumeClaim", namespace, name };
 }

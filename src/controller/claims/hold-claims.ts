@@ -26,18 +26,25 @@ export interface VolumeObjects {
   readonly persistentVolumes: readonly PersistentVolume[];
 }
 
+/** How far the volume is ours. */
+export interface VolumeUse {
+  /** Somebody of ours uses it: each of its claims gets the label, whoever names it, and keeps it. */
+  readonly held: boolean;
+  /** Somebody is to have it anew: what was labelled in an earlier term is taken once more, too. */
+  readonly begins: boolean;
+}
+
 export interface Hold {
   /** Our finalizer on all of them: what is in use does not vanish. */
   protect(objects: VolumeObjects): Promise<void>;
   /**
    * Takes the claims for us, so that no pod comes to use them directly.
-   * @param held somebody of ours uses the volume already: the claims that have the label were taken before
    * @param attachedByOthers asks the server, after the time in which pods may still slip in
    * @returns undefined when they are ours, else what is waited for and when to go on
    */
   take(
     objects: VolumeObjects,
-    held: boolean,
+    use: VolumeUse,
     attachedByOthers: () => Promise<Word | undefined>,
   ): Promise<Waiting | undefined>;
   /** All marks off: nobody of ours uses the volume any more. */
@@ -75,6 +82,7 @@ export function createHold(deps: HoldDeps): Hold {
 
   async function takeOne(
     claim: Claim,
+    held: boolean,
     attachedByOthers: () => Promise<Word | undefined>,
   ): Promise<Waiting | undefined> {
     const { uid = "", namespace = "", name } = claim.metadata;
@@ -93,8 +101,10 @@ export function createHold(deps: HoldDeps): Hold {
     const used = (await usedByPods(client, claim)) ?? (await attachedByOthers());
     if (used === undefined) {
       taken.add(uid);
+      takings.delete(uid);
       return undefined;
     }
+    if (held) return { word: used, againInMs: podsAgainMs };
     takings.delete(uid);
     await mark(resource.claims, claim, unholdPatch(claim));
     return { word: used, againInMs: podsAgainMs };
@@ -102,22 +112,24 @@ export function createHold(deps: HoldDeps): Hold {
 
   return {
     protect: (objects) => markAll(objects, protectPatch),
-    async take({ claims }, held, attachedByOthers) {
+    async take({ claims }, { held, begins }, attachedByOthers) {
       for (const claim of claims) {
         const { uid = "" } = claim.metadata;
-        if (isHeld(claim) && (held || taken.has(uid))) continue;
+        if (isHeld(claim)) continue;
         taken.delete(uid);
-        if (!isHeld(claim)) {
-          takings.delete(uid);
-          // Nobody is turned away for a claim that is not to be had.
-          const used = await usedByPods(client, claim);
-          if (used !== undefined) return { word: used, againInMs: podsAgainMs };
-          await mark(resource.claims, claim, holdPatch(claim));
-        }
+        takings.delete(uid);
+        // Nobody is turned away for a claim that is not to be had.
+        const used = held ? undefined : await usedByPods(client, claim);
+        if (used !== undefined) return { word: used, againInMs: podsAgainMs };
+        await mark(resource.claims, claim, holdPatch(claim));
+        takings.set(uid, { heldAt: clock.monotonic(), refused: false });
       }
-      const isTaken = (claim: Claim) => taken.has(claim.metadata.uid ?? "") || (held && isHeld(claim));
       let waiting: Waiting | undefined;
-      for (const claim of claims) if (!isTaken(claim)) waiting = (await takeOne(claim, attachedByOthers)) ?? waiting;
+      for (const claim of claims) {
+        const { uid = "" } = claim.metadata;
+        if (taken.has(uid) || !(begins || takings.has(uid))) continue;
+        waiting = (await takeOne(claim, held, attachedByOthers)) ?? waiting;
+      }
       return waiting;
     },
     async letGo(objects) {

@@ -28,7 +28,9 @@ function world() {
   } as unknown as KubeClient;
   const hold = createHold({ client, clock, random, log, upsertClaim() {}, upsertPersistentVolume() {} });
   const nobody = () => Promise.resolve(undefined);
-  const take = (held: boolean, ours = false) => hold.take(claim(held), ours, nobody);
+  /** @param ours whether somebody of ours uses the volume */
+  const take = (labelled: boolean, ours = false, begins = true) =>
+    hold.take(claim(labelled), { held: ours, begins }, nobody);
   const pod = { metadata: { name: "p" }, spec: { volumes: [{ persistentVolumeClaim: { claimName: "data" } }] } };
   return { hold, take, pods, patches, pod, advance };
 }
@@ -62,9 +64,38 @@ describe("taking a claim", () => {
     }
   });
 
-  it("asks nobody again for further nodes of a volume that is ours", async () => {
-    const { take, pods, pod } = world();
+  it("asks nobody again for further nodes of a volume that was taken in this term", async () => {
+    const { take, advance, pods, pod } = world();
+    await take(false);
+    await advance(5_000);
+    expect(await take(true)).to.equal(undefined);
     pods.push(pod);
     expect(await take(true, true)).to.equal(undefined);
+  });
+
+  it("takes a claim that appears while the volume is in use no sooner, and gives its label not back", async () => {
+    for (const first of [false, true]) {
+      // With the label it was left by a leader that had not come further.
+      const { take, advance, pods, patches, pod } = world();
+      expect((await take(first, true))?.againInMs, "probe").to.equal(5_000);
+      await advance(4_000);
+      expect((await take(true, true))?.againInMs, "settle").to.equal(1_000);
+      pods.push(pod);
+      await advance(1_000);
+      expect((await take(true, true))?.word.reason).to.equal("UsedByPods");
+      expect(patches).to.deep.equal(first ? [] : [{ metadata: { labels: { "nodevolume.dev/held": "" } } }]);
+      pods.length = 0;
+      expect(await take(true, true)).to.equal(undefined);
+    }
+  });
+
+  it("labels and looks at a claim that appears while nobody begins, and leaves what was labelled before", async () => {
+    const { take, advance, pods, patches, pod } = world();
+    pods.push(pod);
+    expect(await take(true, true, false)).to.equal(undefined);
+    await take(false, true, false);
+    expect(patches).to.have.length(1);
+    await advance(5_000);
+    expect((await take(true, true, false))?.word.reason).to.equal("UsedByPods");
   });
 });
