@@ -1,3 +1,4 @@
+import type { Reason } from "../api/reasons.ts";
 import type { MountIdentity } from "../host/mount-table.ts";
 import type { ChildProcessID, DirectoryID, MountAttributes } from "../host/ports.ts";
 import type { FoundSource, SourceType, StageKind } from "../plugins/plugin.ts";
@@ -65,6 +66,8 @@ export interface CSIRecord {
   readonly calls: Calls;
   /** Size that the volume was brought to here, in bytes. */
   readonly capacityBytes?: string;
+  /** A size that the driver does not bring it to as it stands, and why: it is not asked for that again until it is staged anew. */
+  readonly refused?: { readonly capacityBytes: string; readonly reason: Reason; readonly message: string };
 }
 
 export interface ShownByDriver {

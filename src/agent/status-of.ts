@@ -116,7 +116,10 @@ function capacityOf({ record, desired, failure }: VolumePlan): Pick<AgentStatus,
   if (desired === undefined || isInvalid(desired) || record?.stage === undefined) return shown;
   const { capacityBytes } = desired;
   if (capacityBytes === undefined || !wantsMore(desired, reached)) return shown;
-  const { reason, message } = failure?.kind === "expand" ? failure : { reason: "Progressing", message: "" };
+  const { refused } = record.stage.csi ?? {};
+  const failed = failure?.kind === "expand" ? failure : undefined;
+  const why = refused?.capacityBytes === capacityBytes ? refused : failed;
+  const { reason, message } = why ?? { reason: "Progressing", message: "" };
   return { ...shown, expansion: { capacityBytes, reason, message: cut(message, 1024) } };
 }
 

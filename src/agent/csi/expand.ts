@@ -1,3 +1,4 @@
+import type { Reason } from "../../api/reasons.ts";
 import { VolumeError } from "../../errors.ts";
 import type { CSIVolume } from "../../plugins/plugin.ts";
 import { type ActionContext, recordOf, wanted } from "../actions/context.ts";
@@ -24,22 +25,40 @@ export async function expand(context: ActionContext): Promise<void> {
     const record = recordOf(context, desired.name);
     const { path: stagingPath, csi } = csiStageOf(record);
     const before = csi.capacityBytes === undefined ? undefined : await sizeOf(context, volume, path);
-    await callDriver(context, record, "NodeExpandVolume", (service) =>
-      service.expand({
-        volumeID: volume.volumeHandle,
-        volumePath: path,
-        ...(capabilities.stageUnstage && { stagingPath }),
-        requiredBytes: capacityBytes,
-        capability: capabilityOf(volume, capabilities),
-        secrets,
-      }),
-    );
+    const request = {
+      volumeID: volume.volumeHandle,
+      volumePath: path,
+      ...(capabilities.stageUnstage && { stagingPath }),
+      requiredBytes: capacityBytes,
+      capability: capabilityOf(volume, capabilities),
+      secrets,
+    };
+    try {
+      await callDriver(context, record, "NodeExpandVolume", (service) => service.expand(request));
+    } catch (error) {
+      await rememberRefusal(context, desired.name, capacityBytes, error);
+      throw error;
+    }
     await context.journal.put(withAnswer(context, recordOf(context, desired.name)));
     if (csi.capacityBytes !== undefined) {
       await refuseUnchanged(context, volume, { path, before, capacityBytes, reached: csi.capacityBytes });
     }
   }
   await context.journal.put(withCSI(recordOf(context, desired.name), { capacityBytes }));
+}
+
+/** Failures that the same size meets again, until the volume is staged anew or another size is asked for (behaviours 73, 74). */
+const lasting: readonly Reason[] = ["VolumeInUse", "ExpansionInfeasible"];
+
+async function rememberRefusal(
+  context: ActionContext,
+  volume: string,
+  capacityBytes: string,
+  error: unknown,
+): Promise<void> {
+  if (!(error instanceof VolumeError) || !lasting.includes(error.reason)) return;
+  const { reason, message } = error;
+  await context.journal.put(withCSI(recordOf(context, volume), { refused: { capacityBytes, reason, message } }));
 }
 
 /** A publish path that is not read-only: CSI has it grown by where it is published. */

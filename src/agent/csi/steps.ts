@@ -1,19 +1,14 @@
 import type { DesiredVolume } from "../desired-volume.ts";
-import { slotOf } from "../failures.ts";
 import type { Action } from "../operations.ts";
 import type { StepContext } from "../step-context.ts";
 
-/** Failures that the same size meets again, until the volume is staged anew or another size is asked for (behaviour 73). */
-const lasting = new Set(["VolumeInUse", "ExpansionInfeasible"]);
-
 /** PURE. Brings what is on the node to the size that the volume has at its backend. Nothing that is there goes for it. */
-export function expandActions(desired: DesiredVolume, { input, view, record }: StepContext): Action[] {
+export function expandActions(desired: DesiredVolume, { view, record }: StepContext): Action[] {
   if (!wantsMore(desired, record?.stage?.csi?.capacityBytes) || view.stage.truth !== "mounted") return [];
   const targets = view.targets.filter((target) => target.desired !== undefined && target.published === "there");
   if (!targets.some((target) => target.record?.published?.readOnly === false)) return [];
-  const failure = input.failures.get(slotOf({ volume: desired.name, kind: "expand" }));
-  const settled = failure?.kind === "expand" && failure.generation === desired.generation;
-  return settled && lasting.has(failure.reason) ? [] : [{ kind: "expand" }];
+  const refused = record?.stage?.csi?.refused;
+  return refused?.capacityBytes === desired.capacityBytes ? [] : [{ kind: "expand" }];
 }
 
 /** PURE. Whether the volume has grown at its backend, and here not yet. */
