@@ -1,15 +1,14 @@
-import { timestamp } from "../../api/conditions.ts";
 import { apiVersion, resource } from "../../api/names.ts";
 import type { Reason } from "../../api/reasons.ts";
+import { messageOf } from "../../errors.ts";
+import { ApiError, classifyWriteError } from "../../kube/api-error.ts";
 import type { KubeClient } from "../../kube/client.ts";
 import type { EventRecorder } from "../../kube/event-recorder.ts";
 import type { Clock, Logger } from "../../ports.ts";
 import { atOnce } from "../at-once.ts";
 import { besideWord } from "../claims/decide-hold.ts";
-import { capacityPatch, claimGrowthPatch } from "../claims/expansion.ts";
 import type { Hold, VolumeObjects } from "../claims/hold-claims.ts";
 import type { Intent } from "../projections.ts";
-import { refOf } from "../write-intents.ts";
 import { attachmentName, isOurs } from "./attachment-name.ts";
 import { limitWord } from "./decide-attachment.ts";
 import type { Decision, VolumePlan } from "./decide-volume.ts";
@@ -18,9 +17,9 @@ import type { Member, VolumeFacts } from "./facts.ts";
 import { holds, nodeNameOf } from "./facts.ts";
 import type { GatherVolumeDeps } from "./gather-volume.ts";
 import { gatherVolume, placeOf } from "./gather-volume.ts";
+import { grow } from "./grow.ts";
 import { projectAttachment } from "./objects.ts";
 import { onAttachment, usedBefore } from "./obstacles.ts";
-import { isResolved } from "./resolve-volume.ts";
 import type { Retries } from "./retries.ts";
 import type { Speaker } from "./speak.ts";
 import type { VolumeID } from "./volume-key.ts";
@@ -60,30 +59,38 @@ export async function reconcileVolume(deps: ReconcileVolumeDeps, id: VolumeID): 
   const objects = objectsOf(deps, facts);
   // A mark that is left over. Not where an attachment says that the volume may be in use, though its intent has gone.
   const mayBeUsed = facts.attachments.some(({ metadata }) => isOurs(metadata.name) && usedBefore(metadata.annotations));
-  if (facts.members.length === 0 && !mayBeUsed) await deps.hold.letGo(objects);
-  if (facts.members.some(uses)) await deps.hold.protect(objects);
-  const plan = decideVolume(facts);
-  for (const attachment of plan.detach) await detachDangling(deps, id, attachment);
-  const waiting = await hold(deps, facts, plan, objects);
-  let againInMs = waiting?.againInMs;
   const errors: unknown[] = [];
-  const carryOutOne = async (decision: Decision): Promise<void> => {
-    const begins = decision.step !== undefined && decision.step.do !== "release" && !holds(decision.member);
-    const held = begins ? waiting?.word : undefined;
+  // What cannot be done in one respect, or for one node, holds up no other: least of all a release.
+  const attempt = async (act: () => Promise<void>): Promise<void> => {
     try {
-      const outcome: Outcome = held === undefined ? await carryOut(deps, id, decision) : { word: held };
+      await act();
+    } catch (error) {
+      errors.push(error);
+    }
+  };
+  if (facts.members.length === 0 && !mayBeUsed) await attempt(() => deps.hold.letGo(objects));
+  if (facts.members.some(uses)) await attempt(() => deps.hold.protect(objects));
+  const plan = decideVolume(facts);
+  for (const attachment of plan.detach) await attempt(() => detachDangling(deps, id, attachment));
+  // Whoever would begin does not, unless it is certain that it may.
+  const held = hold(deps, facts, plan, objects);
+  const waiting: Outcome | undefined = await held.catch((error: unknown) => {
+    errors.push(error);
+    return notHeld(error);
+  });
+  let againInMs = waiting?.againInMs;
+  const carryOutOne = (decision: Decision) =>
+    attempt(async () => {
+      const begins = decision.step !== undefined && decision.step.do !== "release" && !holds(decision.member);
+      const outcome = (begins ? waiting : undefined) ?? (await carryOut(deps, id, decision));
       againInMs = sooner(againInMs, outcome.againInMs);
       if (outcome.changed) return;
       const beside = uses(decision.member) ? besideWord(waiting?.word) : undefined;
       const sayInMs = await deps.speaker.say(decision.member.intent, outcome.word ?? beside);
       againInMs = sooner(againInMs, sayInMs);
-    } catch (error) {
-      // What cannot be written for one node does not hold up the others.
-      errors.push(error);
-    }
-  };
+    });
   await atOnce(nodesAtOnce, plan.decisions, carryOutOne, ([error]) => error);
-  await grow(deps, facts);
+  await grow(deps, facts, attempt);
   if (errors.length > 0) throw errors[0];
   return Number.isFinite(againInMs) ? againInMs : undefined;
 }
@@ -141,6 +148,12 @@ interface Outcome {
   readonly changed?: boolean;
 }
 
+/** Nobody begins without what could not be asked or written; a refusal that stays until somebody changes something is said. */
+function notHeld(error: unknown): Outcome {
+  if (!(error instanceof ApiError) || classifyWriteError(error) !== "final") return { changed: true };
+  return { word: { reason: "PolicyMissing", message: `the claim cannot be taken: ${messageOf(error)}` } };
+}
+
 async function carryOut(deps: ReconcileVolumeDeps, id: VolumeID, { member, step, word }: Decision): Promise<Outcome> {
   switch (step?.do) {
     case "attach":
@@ -186,24 +199,4 @@ function tellDrift({ log, recorder }: ReconcileVolumeDeps, { intent }: Member): 
   log.warn("attachment drifted", { intent: name, node: intent.spec.nodeName, attachment });
   const reason: Reason = "Drifted";
   recorder.event({ object: { apiVersion, kind: resource.intents.kind, name, uid }, type: "Warning", reason, message });
-}
-
-/** Tells the nodes of a larger size, and the claim of what the nodes have reached. */
-async function grow(deps: ReconcileVolumeDeps, { members }: VolumeFacts): Promise<void> {
-  const users = members.filter(({ intent }) => intent.spec.grant !== undefined).map(({ intent }) => intent);
-  const live = users.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
-  for (const { intent, resolution } of members) {
-    if (!live.includes(intent) || !isResolved(resolution)) continue;
-    const patch = capacityPatch(intent, resolution.capacityBytes);
-    if (patch !== undefined) deps.upsertIntent(await deps.client.mergePatch(resource.intents, refOf(intent), patch));
-    const { claim, persistentVolume } = resolution;
-    if (claim === undefined || persistentVolume === undefined) continue;
-    const status = claimGrowthPatch(claim, persistentVolume, users, timestamp(deps.clock.now()));
-    if (status === undefined) continue;
-    const { namespace, name, uid, resourceVersion } = claim.metadata;
-    deps.upsertClaim(
-      await deps.client.mergePatchStatus(resource.claims, { namespace, name, uid, resourceVersion }, status),
-    );
-    return;
-  }
 }

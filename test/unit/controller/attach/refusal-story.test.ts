@@ -76,3 +76,94 @@ describe("a write that the server refuses", () => {
     expect(fleet.granted()).to.deep.equal(["n0"]);
   });
 });
+
+const claimSource = { persistentVolumeClaim: { namespace: "apps", claimName: "data" } };
+
+/** A claim that many may have, for a set `a` on n0 and what else is asked for. */
+function claimedFleet(): CSIFleet {
+  const fleet = createCSIFleet();
+  for (const name of ["n0", "n1"]) {
+    fleet.driverNode(name);
+    fleet.node(name, { labels: { role: name } });
+  }
+  fleet.claim("data", "vol-1", { accessModes: ["ReadWriteMany"] });
+  fleet.csiSet("a", claimSource, { nodeSelector: { role: "n0" } });
+  return fleet;
+}
+
+const forB = { nodeSelector: { role: "n1" }, mounts: [{ name: "host", path: "/mnt/nodevolume/b" }] };
+const listsPods = ({ method, path }: ApiRequest) => method === "GET" && path.endsWith("/pods");
+const takesClaim = ({ method, path }: ApiRequest) => method === "PATCH" && path.includes("/persistentvolumeclaims/");
+const forbidden = refusal(403, "Forbidden", "not for you");
+
+describe("a claim that cannot be taken", () => {
+  it("is said, and granted to nobody, until it can", async () => {
+    const fleet = claimedFleet();
+    const state = refuse(fleet, listsPods, forbidden);
+    fleet.start();
+    await fleet.live(10_000);
+    expect(fleet.word("n0")).to.equal("PolicyMissing");
+    expect(fleet.intent("n0").status.attach?.message).to.include("not for you");
+    expect([fleet.granted(), fleet.attachments()]).to.deep.equal([[], []]);
+    state.over = true;
+    await fleet.live(90_000);
+    expect(fleet.granted()).to.deep.equal(["n0"]);
+    expect(fleet.word("n0")).to.equal(undefined);
+  });
+
+  it("is granted to nobody while the server does not answer", async () => {
+    const fleet = claimedFleet();
+    const state = refuse(fleet, listsPods, refusal(500, "InternalError", "later"));
+    fleet.start();
+    await fleet.live(10_000);
+    expect([state.refused > 2, fleet.granted(), fleet.attachments()]).to.deep.equal([true, [], []]);
+  });
+
+  it("holds up no release of the same volume", async () => {
+    const fleet = claimedFleet();
+    const state = refuse(fleet, (sent) => listsPods(sent) || takesClaim(sent), forbidden);
+    state.over = true;
+    fleet.start();
+    await fleet.live(10_000);
+    expect(fleet.granted()).to.deep.equal(["n0"]);
+    state.over = false;
+    // A second claim of the volume, which is to be taken first.
+    const { spec } = fleet.api.object("persistentvolumes", "pv-vol-1") as unknown as { spec: object };
+    fleet.claim("twin", "vol-2");
+    const claimRef = {
+      namespace: "apps",
+      name: "twin",
+      uid: fleet.api.object("persistentvolumeclaims", "apps/twin")?.metadata.uid,
+    };
+    fleet.api.patch("persistentvolumes", "pv-vol-2", { spec: { ...spec, claimRef } });
+    fleet.csiSet("b", claimSource, forB);
+    await fleet.live(2_000);
+    fleet.node("n0", { labels: { role: "none" } });
+    await fleet.live(30_000);
+    expect(fleet.attachments()).to.deep.equal([]);
+    expect(fleet.intents().map((intent) => intent.spec.nodeName)).to.deep.equal(["n1"]);
+    expect(fleet.word("n1")).to.equal("PolicyMissing");
+  });
+});
+
+describe("a node that cannot be told of a larger size", () => {
+  it("keeps it from no other", async () => {
+    const fleet = claimedFleet();
+    fleet.csiSet("b", claimSource, forB);
+    const told = ({ method, body }: ApiRequest) =>
+      method === "PATCH" && JSON.stringify(body ?? {}).includes(String(2 ** 31));
+    fleet.start();
+    await fleet.live(10_000);
+    expect(fleet.granted()).to.have.length(2);
+    const [first = ""] = fleet.granted();
+    const name = fleet.intent(first).metadata.name;
+    refuse(fleet, (sent) => told(sent) && sent.path.endsWith(name), forbidden);
+    fleet.api.patch("persistentvolumes", "pv-vol-1", { spec: { capacity: { storage: "2Gi" } } });
+    await fleet.live(3_000);
+    const sizes = fleet.intents().map(({ spec }) => [spec.nodeName === first, spec.capacityBytes]);
+    expect(sizes).to.have.deep.members([
+      [true, String(2 ** 30)],
+      [false, String(2 ** 31)],
+    ]);
+  });
+});

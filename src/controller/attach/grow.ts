@@ -1,0 +1,52 @@
+import { timestamp } from "../../api/conditions.ts";
+import { resource } from "../../api/names.ts";
+import type { KubeClient } from "../../kube/client.ts";
+import type { Clock } from "../../ports.ts";
+import { atOnce } from "../at-once.ts";
+import { capacityPatch, claimGrowthPatch } from "../claims/expansion.ts";
+import { refOf } from "../write-intents.ts";
+import type { VolumeFacts } from "./facts.ts";
+import { isResolved } from "./resolve-volume.ts";
+
+export interface GrowDeps {
+  readonly client: KubeClient;
+  readonly clock: Clock;
+  readonly upsertIntent: (raw: unknown) => void;
+  readonly upsertClaim: (raw: unknown) => void;
+}
+
+const nodesAtOnce = 8;
+
+/**
+ * Tells the nodes of a larger size, and the claims of what the nodes have reached.
+ * @param attempt runs one write; that one fails is no reason to leave out the others
+ */
+export async function grow(
+  deps: GrowDeps,
+  { members }: VolumeFacts,
+  attempt: (write: () => Promise<void>) => Promise<void>,
+): Promise<void> {
+  const { client } = deps;
+  const users = members.filter(({ intent }) => intent.spec.grant !== undefined);
+  const live = users.filter(({ intent }) => intent.metadata.deletionTimestamp === undefined);
+  const resolved = live.flatMap(({ intent, resolution }) => (isResolved(resolution) ? [{ intent, resolution }] : []));
+  const tell = ({ intent, resolution }: (typeof resolved)[number]) =>
+    attempt(async () => {
+      const patch = capacityPatch(intent, resolution.capacityBytes);
+      if (patch !== undefined) deps.upsertIntent(await client.mergePatch(resource.intents, refOf(intent), patch));
+    });
+  await atOnce(nodesAtOnce, resolved, tell, ([error]) => error);
+
+  const ofClaims = new Map(resolved.map(({ resolution }) => [resolution.claim?.metadata.uid, resolution]));
+  const intents = users.map(({ intent }) => intent);
+  for (const { claim, persistentVolume } of ofClaims.values()) {
+    if (claim === undefined || persistentVolume === undefined) continue;
+    await attempt(async () => {
+      const status = claimGrowthPatch(claim, persistentVolume, intents, timestamp(deps.clock.now()));
+      if (status === undefined) return;
+      const { namespace, name, uid, resourceVersion } = claim.metadata;
+      const ref = { namespace, name, uid, resourceVersion };
+      deps.upsertClaim(await client.mergePatchStatus(resource.claims, ref, status));
+    });
+  }
+}
