@@ -9,7 +9,7 @@ import type { Intent, NodeInfo } from "../projections.ts";
 import { awaitsRelease } from "../release.ts";
 import type { IntentAttachments } from "../release-intent.ts";
 import { createIntentAttachments } from "./intent-attachments.ts";
-import type { Attachment } from "./objects.ts";
+import type { Attachment, Claim } from "./objects.ts";
 import { createPending } from "./pending.ts";
 import { reconcileVolume } from "./reconcile-volume.ts";
 import { createRetries } from "./retries.ts";
@@ -59,6 +59,10 @@ export function createVolumeWork(deps: VolumeWorkDeps): VolumeWork {
   });
   const pending = createPending();
   const onAttachment = ({ metadata }: Attachment) => pending.seen(metadata.name);
+  const onClaimGone = (gone: Claim) => {
+    hold.gone(gone);
+    unbound.gone(gone);
+  };
   const cancels = [
     storage.attachments.store.subscribe({
       onAdd: onAttachment,
@@ -71,6 +75,12 @@ export function createVolumeWork(deps: VolumeWorkDeps): VolumeWork {
         speaker.forget(gone);
         retries.forget(gone);
       },
+    }),
+    storage.claims.store.subscribe({
+      onUpdate(before, after) {
+        if (before.metadata.uid !== after.metadata.uid) onClaimGone(before);
+      },
+      onDelete: onClaimGone,
     }),
   ];
   const upserts = {
@@ -103,7 +113,7 @@ export function createVolumeWork(deps: VolumeWorkDeps): VolumeWork {
       const intent = deps.intents.get(unresolvedIntentOf(key) ?? "");
       if (intent === undefined) return undefined;
       if (awaitsRelease(intent)) return release(intent);
-      return intent.spec.mode === "Manage" ? unbound(intent) : undefined;
+      return intent.spec.mode === "Manage" ? unbound.reconcile(intent) : undefined;
     },
     keyOf: index.keyOf,
     all: index.all,

@@ -49,6 +49,8 @@ export interface Hold {
   ): Promise<Waiting | undefined>;
   /** All marks off: nobody of ours uses the volume any more. */
   letGo(objects: VolumeObjects): Promise<void>;
+  /** The claim is gone, and with it what is remembered of it. */
+  gone(claim: Claim): void;
   /** Another has led meanwhile, and may have let pods have what was taken here. */
   forget(): void;
 }
@@ -78,6 +80,11 @@ export function createHold(deps: HoldDeps): Hold {
   async function markAll(objects: VolumeObjects, patchOf: (object: KubeObject) => object | undefined): Promise<void> {
     for (const claim of objects.claims) await mark(resource.claims, claim, patchOf(claim));
     for (const one of objects.persistentVolumes) await mark(resource.persistentVolumes, one, patchOf(one));
+  }
+
+  function forgetOne({ metadata: { uid = "" } }: Claim): void {
+    takings.delete(uid);
+    taken.delete(uid);
   }
 
   async function takeOne(
@@ -116,8 +123,7 @@ export function createHold(deps: HoldDeps): Hold {
       for (const claim of claims) {
         const { uid = "" } = claim.metadata;
         if (isHeld(claim)) continue;
-        taken.delete(uid);
-        takings.delete(uid);
+        forgetOne(claim);
         // Nobody is turned away for a claim that is not to be had.
         const used = held ? undefined : await usedByPods(client, claim);
         if (used !== undefined) return { word: used, againInMs: podsAgainMs };
@@ -133,12 +139,10 @@ export function createHold(deps: HoldDeps): Hold {
       return waiting;
     },
     async letGo(objects) {
-      for (const { metadata } of objects.claims) {
-        takings.delete(metadata.uid ?? "");
-        taken.delete(metadata.uid ?? "");
-      }
+      for (const claim of objects.claims) forgetOne(claim);
       await markAll(objects, letGoPatch);
     },
+    gone: forgetOne,
     forget() {
       takings.clear();
       taken.clear();

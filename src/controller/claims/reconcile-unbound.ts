@@ -20,11 +20,18 @@ export interface UnboundDeps {
 /** Intents of one set come node by node: for so long the same nodes must want a claim before one is chosen. */
 const settleMs = 1_000;
 
-/**
- * Looks after intents whose volume is not known yet: says why, and chooses the node for a claim that waits for its first
- * consumer.
- */
-export function createUnbound(deps: UnboundDeps): (intent: Intent) => Promise<number | undefined> {
+/** Looks after intents whose volume is not known yet. */
+export interface Unbound {
+  /**
+   * Says why, and chooses the node for a claim that waits for its first consumer.
+   * @returns milliseconds after which to look again, if any
+   */
+  reconcile(intent: Intent): Promise<number | undefined>;
+  /** The claim is gone, and with it what is remembered of it. */
+  gone(claim: Claim): void;
+}
+
+export function createUnbound(deps: UnboundDeps): Unbound {
   /** By UID of the claim, what was written here; the time is monotonic. */
   const chosen = new Map<string, { readonly times: number; readonly at: number }>();
   /** By UID of the claim, since when which nodes want it. */
@@ -38,11 +45,17 @@ export function createUnbound(deps: UnboundDeps): (intent: Intent) => Promise<nu
     return Math.max(0, since.at + settleMs - now);
   }
 
-  return async (intent) => {
-    const resolution = resolveVolume(intent.spec, deps.index.objects);
-    if (isResolved(resolution)) return undefined;
-    if (resolution.needsNode === undefined) return deps.speaker.say(intent, resolution.waiting);
-    return choose(resolution.needsNode, intent);
+  return {
+    async reconcile(intent) {
+      const resolution = resolveVolume(intent.spec, deps.index.objects);
+      if (isResolved(resolution)) return undefined;
+      if (resolution.needsNode === undefined) return deps.speaker.say(intent, resolution.waiting);
+      return choose(resolution.needsNode, intent);
+    },
+    gone({ metadata: { uid = "" } }) {
+      chosen.delete(uid);
+      wanted.delete(uid);
+    },
   };
 
   async function choose(claim: Claim, intent: Intent): Promise<number | undefined> {

@@ -73,6 +73,16 @@ describe("taking a claim", () => {
     expect(await take(true, true)).to.equal(undefined);
   });
 
+  it("remembers nothing of a claim that is gone", async () => {
+    const { hold, take, advance } = world();
+    await take(false);
+    await advance(5_000);
+    expect(await take(true)).to.equal(undefined);
+    const [gone] = claim(true).claims;
+    if (gone !== undefined) hold.gone(gone);
+    expect((await take(true))?.againInMs).to.equal(5_000);
+  });
+
   it("takes a claim that appears while the volume is in use no sooner, and gives its label not back", async () => {
     for (const first of [false, true]) {
       // With the label it was left by a leader that had not come further.
