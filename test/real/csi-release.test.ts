@@ -29,6 +29,22 @@ describe("release of volumes of a CSI driver, on the real kernel", () => {
     expect((await there.node.volume(volumeName)).phase).to.equal("released");
   });
 
+  it("a directory of a disk that the node has mounted itself does not wait for the disk", async function () {
+    need(this, "loop-devices", "mkfs.ext4");
+    const { node, driver } = there;
+    using disk = loopDevice(node.path, "shared-disk", 16);
+    execFileSync("mkfs.ext4", ["-q", disk.path]);
+    const mounted = `${node.path}/shared`;
+    mkdirSync(mounted);
+    execFileSync("mount", [disk.path, mounted]);
+    driver.directory = `${mounted}/volumes/one`;
+    mkdirSync(driver.directory, { recursive: true });
+    node.want(there.volume());
+    await node.converge();
+    expect((await there.released()).phase).to.equal("released");
+    execFileSync("umount", [mounted]);
+  });
+
   it("a target in use stays, and the driver is not asked", async () => {
     there.node.want(there.volume({ mounts: [{ path: there.node.target("a") }] }));
     await there.node.converge();

@@ -1,4 +1,6 @@
+import { basename, dirname } from "node:path";
 import { VolumeError } from "../../errors.ts";
+import { joinPath } from "../../host/mount-table.ts";
 import type { ActionContext } from "../actions/context.ts";
 import { refuseWhileHeld } from "../actions/held.ts";
 import { names, pids, processOf } from "../actions/users.ts";
@@ -17,7 +19,29 @@ export async function refuseWhileShown(
   const { identity, device } = shown;
   if (await isGone(context, device)) return; // and all that showed it: the number may be another's by now
   await refuseWhileHeld(context, volume, identity, shared);
+  // A directory of a file system that has more than this volume: others use its disk in their own right.
+  if (!block && identity.root !== "/") return;
   await refuseWhileUsed(context, device, block);
+}
+
+/**
+ * Refuses while a private copy of what is published is in another mount namespace. The driver removes the mount point, which
+ * detaches the copy, and what is open in it would go on where nothing sees it (safety rule 6). Where the unmount
+ * is told of, in the driver's own namespace first of all, it goes by itself.
+ */
+export async function refuseWhileCopied({ host }: ActionContext, path: string): Promise<void> {
+  const table = await host.mountTable.read();
+  const parent = table.identityOf(dirname(path));
+  if (parent === undefined) return;
+  const point = { device: parent.device, root: joinPath(parent.root, basename(path)) };
+  const mounted = table.layers(path).length > 0;
+  const holders = (await host.evidence.mountedOn(point)).filter(
+    (holder) => holder.onNode !== true && (!mounted || holder.private === true),
+  );
+  const [first] = holders;
+  if (first === undefined) return;
+  const message = `${path} is still mounted in another mount namespace: ${names(holders)}. End these processes or unmount it there`;
+  throw new VolumeError("StillReferenced", "transient", message, { on: processOf(first), heldBy: pids(holders) });
 }
 
 /** @param opened whether it is enough that somebody has it open: of a file system only a claim counts */
