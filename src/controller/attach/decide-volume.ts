@@ -4,7 +4,7 @@ import { decideAttachment, decideGranted, staleNodeID } from "./decide-attachmen
 import type { Member, Survey, VolumeFacts } from "./facts.ts";
 import { asks, byAge, holds, nodeNameOf, survey, usesAlone } from "./facts.ts";
 import type { Attachment } from "./objects.ts";
-import { heldBy, onAttachment, othersObstacle, ownObstacle, usedBefore } from "./obstacles.ts";
+import { heldBy, onAttachment, othersObstacle, ownObstacle, releasedBy, usedBefore } from "./obstacles.ts";
 import type { Word } from "./word.ts";
 
 /** What is to be done for one member. */
@@ -88,7 +88,10 @@ function turnsOf(facts: Survey, ready: readonly Member[]): Member[] {
   return [...byNode.values()];
 }
 
-/** A VolumeAttachment that is perhaps of another machine is left alone, and the intent with it (safety rule 10). */
+/**
+ * A VolumeAttachment that is perhaps of another machine is left alone, and the intent with it (safety rule 10), until
+ * somebody says that this machine is off (rule 23).
+ */
 function leaving(facts: Survey, member: Member): Decision {
   const attachment = facts.ours.get(nodeNameOf(member));
   if (attachment === undefined) return { member, step: { do: "release" } };
@@ -96,11 +99,20 @@ function leaving(facts: Survey, member: Member): Decision {
   const on = onAttachment(name, attachment.nodeName);
   if (deletionTimestamp === undefined) {
     const stale = staleNodeID(attachment, member.place.nodeID);
-    if (stale !== undefined) return { member, word: { reason: "StaleNodeID", message: stale, on } };
+    if (stale !== undefined && !isGivenUp(member, attachment)) {
+      const exit = releasedBy("nvi", member.intent.metadata.name, "the old machine is off");
+      return { member, word: { reason: "StaleNodeID", message: `${stale}: ${exit}`, on } };
+    }
     return { member, step: { do: "release" } };
   }
   const trouble = attachment.detachError === "" ? "" : `: ${attachment.detachError}`;
   return { member, word: { reason: "Detaching", message: `the volume is being detached${trouble}`, on } };
+}
+
+/** By the Node's out-of-service taint, or an administrator's word on the intent or its VolumeAttachment. */
+function isGivenUp({ intent, node }: Member, attachment: Attachment): boolean {
+  const said = [intent, attachment].some(({ metadata }) => (metadata.annotations?.[annotation.release] ?? "") !== "");
+  return said || (node !== undefined && isOutOfService(node));
 }
 
 /**

@@ -69,8 +69,11 @@ export function othersObstacle(facts: Survey, member: Member): Word | undefined 
   );
   if (left !== undefined) {
     const since = left.metadata.creationTimestamp ?? "an unknown time";
-    const message = `the volume is attached to node ${left.nodeName} since ${since}, and may be in use there`;
-    return { reason: "VolumeHeldElsewhere", message, on: onAttachment(left.metadata.name, left.nodeName) };
+    const { name } = left.metadata;
+    const exit = releasedBy("volumeattachment", name, "it is in use there no more");
+    const way = usedBefore(left.metadata.annotations) ? `, and may be in use there: ${exit}` : "";
+    const message = `the volume is attached to node ${left.nodeName} since ${since}${way}`;
+    return { reason: "VolumeHeldElsewhere", message, on: onAttachment(name, left.nodeName) };
   }
   const elsewhere = [...attaching].find((name) => name !== nodeName && !asking.has(name));
   if (elsewhere === undefined) return undefined;
@@ -81,6 +84,11 @@ export function othersObstacle(facts: Survey, member: Member): Word | undefined 
 /** A grant rested on it once: it is presumed in use until somebody has acknowledged (safety rule 1). */
 export function usedBefore(annotations: { readonly [key: string]: string } | undefined): boolean {
   return (annotations?.[annotation.grant] ?? "") !== "";
+}
+
+/** How an administrator ends a wait that no evidence will end. */
+export function releasedBy(kind: "nvi" | "volumeattachment", name: string, condition: string): string {
+  return `kubectl annotate ${kind} ${name} ${annotation.release}='who, why' once it is certain that ${condition}`;
 }
 
 export function heldBy({ ours }: Survey, { intent }: Member): Word {
