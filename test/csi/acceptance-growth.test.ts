@@ -74,6 +74,35 @@ describe("acceptance: volumes that grow", () => {
     await on.end(["row-17-read"], claim);
   });
 
+  it("row 18: a driver that cannot grow it in use is asked again only when it is set up anew, and nobody waits for that", async () => {
+    const claim = await on.claim("row-18");
+    const path = await on.used("row-18", claim, one.name);
+    const [blocks, calls, mounts] = [await blocksOf(path), expansions(claim), idsOf(await one.mountsAt(path))];
+    const fault = {
+      kind: "code",
+      when: "before",
+      code: "FAILED_PRECONDITION",
+      message: "not while it is used",
+    } as const;
+    order({ id: "18", rpc: "NodeExpandVolume", volume: claim.handle, fault });
+    await grow(claim, "640Mi");
+    // kubelet: an event; here the object says what is not done yet and why, in the driver's words.
+    const expansion = () => on.intent("row-18", one.name)?.status?.expansion;
+    await stories.objects.until("the object to say so", 60_000, () => expansion()?.reason === "VolumeInUse");
+    expect(expansion()).to.include({ capacityBytes: String(640 * 2 ** 20) });
+    expect(expansion()?.message).to.include("not while it is used");
+    order();
+    // Another mount is another look at everything: it is brought, and the driver is not asked to grow.
+    await on.used("row-18-too", claim, one.name);
+    expect(idsOf(await one.mountsAt(path))).to.deep.equal(mounts);
+    expect([await blocksOf(path), expansions(claim)]).to.deep.equal([blocks, calls + 1]);
+    await stories.remove("row-18", "row-18-too");
+    await on.used("row-18-anew", claim, one.name);
+    await hasSize(claim, "640Mi");
+    expect(await blocksOf("/mnt/nodevolume/row-18-anew")).to.be.greaterThan(blocks * 1.8);
+    await on.end(["row-18-anew"], claim);
+  });
+
   it("row 19: the second node grows for itself what the first has grown already", async () => {
     const claim = await on.claim("row-19", { accessModes: ["ReadWriteMany"], volumeMode: "Block" });
     const first = await on.used("row-19-a", claim, one.name, { volumeMode: "Block" });
