@@ -109,6 +109,8 @@ function shownTargets({ view, problems }: VolumePlan): readonly TargetView[] {
   return [...view.targets].sort((a, b) => rank(a) - rank(b)).slice(0, longestMounts);
 }
 
+const onlyRead = { reason: "NoWritableMount", message: "no mount of the volume here may be written to" };
+
 /** Of a volume of a CSI driver: the size that it has here, and why it has not grown further. */
 function capacityOf({ record, desired, failure }: VolumePlan): Pick<AgentStatus, "capacityBytes" | "expansion"> {
   const reached = record?.stage?.csi?.capacityBytes;
@@ -119,7 +121,8 @@ function capacityOf({ record, desired, failure }: VolumePlan): Pick<AgentStatus,
   const { refused } = record.stage.csi ?? {};
   const failed = failure?.kind === "expand" ? failure : undefined;
   const why = refused?.capacityBytes === capacityBytes ? refused : failed;
-  const { reason, message } = why ?? { reason: "Progressing", message: "" };
+  const reads = desired.mounts.every(({ attributes }) => attributes.readOnly);
+  const { reason, message } = why ?? (reads ? onlyRead : { reason: "Progressing", message: "" });
   return { ...shown, expansion: { capacityBytes, reason, message: cut(message, 1024) } };
 }
 

@@ -122,6 +122,7 @@ export const reasons = {
     endedBy: "the time is over in which a call that timed out may still take effect",
   },
   VolumeInUse: { kind: "waiting", endedBy: "the volume is set up anew on the node" },
+  NoWritableMount: { kind: "waiting", endedBy: "a mount of the volume on the node may be written to" },
   ExpansionInfeasible: { kind: "blocked", endedBy: "another size is asked for" },
 
   // Set-up, change and removal that failed

@@ -128,6 +128,7 @@ export const wokenBy = {
   DriverReplyFalse: ["driver", "mounts"],
   DriverMayStillAct: ["state"],
   VolumeInUse: ["state"],
+  NoWritableMount: ["state"],
   ExpansionInfeasible: ["state"],
 
   // Set-up, change and removal that failed

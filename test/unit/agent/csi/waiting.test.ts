@@ -78,6 +78,9 @@ describe("what a CSI volume waits for", () => {
       targets: [],
     } as const;
     const { capacityBytes, expansion } = status(intent, { records: [record] });
-    expect([capacityBytes, expansion?.capacityBytes]).to.deep.equal(["100", "200"]);
+    expect([capacityBytes, expansion?.capacityBytes, expansion?.reason]).to.deep.equal(["100", "200", "Progressing"]);
+    const mounts = intent.spec.mounts.map((mount) => ({ ...mount, readOnly: true }));
+    const reads = status({ ...intent, spec: { ...intent.spec, mounts } }, { records: [record] });
+    expect(reads.expansion).to.include({ capacityBytes: "200", reason: "NoWritableMount" });
   });
 });
