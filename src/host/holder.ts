@@ -6,6 +6,8 @@ export interface Holder {
   readonly mountPoint: string;
   /** Whether the mount is in the node's own mount namespace: no container's, and nobody's in particular. */
   readonly onNode?: boolean;
+  /** Whether the mount gets no word of unmounts elsewhere (neither shared nor slave): it stays when the node's own goes. */
+  readonly private?: boolean;
   /** What it does with the path: `open file`, `working directory`, `mapped file`. */
   readonly use?: string;
   /** Id of the container that it is in, and UID of that container's pod, by its cgroup. */

@@ -13,9 +13,9 @@ describe("volumes of a CSI driver that only another mount namespace shows, on th
   });
 
   /** A process in a private copy of the host's mounts, as a container has one, after it has run a script there. */
-  const container = async (script: string): Promise<ChildProcess> => {
+  const container = async (script: string, propagation = "private"): Promise<ChildProcess> => {
     const shell = ["sh", "-ec", `${script}; exec sleep 60`];
-    const started = spawn("unshare", ["-m", "--propagation", "private", ...shell], { stdio: "ignore" });
+    const started = spawn("unshare", ["-m", "--propagation", propagation, ...shell], { stdio: "ignore" });
     there.node.keep({ [Symbol.dispose]: () => void started.kill() });
     await once(started, "spawn");
     await until("the container to be set up", 10_000, () => {
@@ -59,4 +59,32 @@ describe("volumes of a CSI driver that only another mount namespace shows, on th
     there.node.forgetFailures();
     expect((await there.node.volume(volumeName)).phase).to.equal("released");
   });
+
+  for (const staged of [true, false]) {
+    it(`what is open by the publish path alone is in use, ${staged ? "staged" : "without a stage"} (safety rule 6)`, async () => {
+      there.driver.capabilities = { ...there.driver.capabilities, stageUnstage: staged };
+      if (!staged) there.driver.directory = `${there.node.path}/src`;
+      there.node.want(one());
+      await there.node.converge();
+      const published = await there.publishedFor("a");
+      const others = staged ? ` ${published.replace(/\/mounts\/.*/, "/staging")}` : "";
+      const holder = await container(`umount ${there.node.target("a")}${others}; exec 3>${published}/written`);
+      const { view, failure } = await released();
+      expect([failure?.reason, view.inUse]).to.deep.equal(["StillReferenced", true]);
+      expect(failure?.message).to.include(`pid ${holder.pid}`).and.include(published);
+      expect(there.driver.kinds, "it would remove the mount point").not.to.include("unpublish");
+      await ended(holder);
+      there.node.forgetFailures();
+      expect((await there.node.volume(volumeName)).phase).to.equal("released");
+    });
+  }
+
+  for (const propagation of ["slave", "shared"]) {
+    it(`a namespace that is told of the unmount (${propagation}) keeps nothing`, async () => {
+      there.node.want(one());
+      await there.node.converge();
+      await container("true", propagation);
+      expect((await released()).phase).to.equal("released");
+    });
+  }
 });

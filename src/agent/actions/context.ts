@@ -49,6 +49,11 @@ export function wanted(context: ActionContext): DesiredVolume {
   return desired;
 }
 
+/** Whether the volume is to live on: what an action takes down is not its release. */
+export function isGiven({ desired }: ActionContext): boolean {
+  return desired !== undefined && !isInvalid(desired) && !desired.deleting;
+}
+
 /** The volume's record, or an empty one to begin with; for the intent that is acted for now. */
 export function recordOf(context: ActionContext, name: string): VolumeRecord {
   const present = context.journal.records.get(name);

@@ -1,16 +1,17 @@
 import { VolumeError } from "../../errors.ts";
 import type { MountEntry } from "../../host/mountinfo.ts";
-import { type ActionContext, recordOf } from "../actions/context.ts";
+import { type ActionContext, isGiven, recordOf } from "../actions/context.ts";
 import { type CSIRecord, type TargetRecord, withoutStage } from "../record.ts";
 import { callDriver, csiStageOf, driverNamed, refuseBeforeTime, refuseWhileActing, withAnswer } from "./driver-call.ts";
 import { mountsIn } from "./paths.ts";
 import { falseReply } from "./reply.ts";
 import { withShown } from "./shown.ts";
-import { refuseWhileShown, refuseWhileUsed } from "./still-used.ts";
+import { refuseWhileCopied, refuseWhileShown, refuseWhileUsed } from "./still-used.ts";
 
 /** Has the driver take back what it published for a target, for good: nothing that it was asked may still take effect. */
 export async function unpublishByDriver(context: ActionContext, volume: string, target: TargetRecord): Promise<void> {
   refuseBeforeTime(context, recordOf(context, volume));
+  if (target.published !== undefined && !isGiven(context)) await refuseWhileCopied(context, target.published.path);
   await takeBack(context, volume, target);
   refuseWhileActing(context, recordOf(context, volume));
 }

@@ -94,9 +94,10 @@ export class LinuxEvidence implements Evidence {
         (parent) => points.has(parent),
         (mount) => {
           for (const { point, index } of points.get(`${mount.parent}`) ?? []) {
-            if (mount.point === point && !shown.has(index)) shown.set(index, mount);
+            const first = shown.get(index);
+            if (mount.point === point && (first === undefined || !isPrivate(first))) shown.set(index, mount);
           }
-          return shown.size === places.length;
+          return shown.size === places.length && [...shown.values()].every(isPrivate);
         },
       );
       const tooMany = [...counts].flatMap(([index, count]) => (count > parentLimit ? [index] : []));
@@ -119,7 +120,9 @@ export class LinuxEvidence implements Evidence {
           ? undefined
           : { pid, command: commandOf(pid), ...(onNode ? { onNode } : containerOfProcess(pid)) };
       if (who !== undefined)
-        for (const [index, mount] of shown) holders[index]?.push({ ...who, mountPoint: mount.point });
+        for (const [index, mount] of shown) {
+          holders[index]?.push({ ...who, mountPoint: mount.point, ...(isPrivate(mount) && { private: true }) });
+        }
       return true;
     });
     return holders.map((answer, index): Found<readonly Holder[]> => {
@@ -151,6 +154,10 @@ export class LinuxEvidence implements Evidence {
   async bootID(): Promise<string> {
     return bootID();
   }
+}
+
+function isPrivate({ shared, master }: MountEntry): boolean {
+  return shared === undefined && master === undefined;
 }
 
 function byDevice(identities: readonly MountIdentity[]) {
