@@ -79,6 +79,30 @@ describe("volumes of a CSI driver that only another mount namespace shows, on th
     });
   }
 
+  it("a copy of what is staged is in use, also while another volume of the driver shows the same file system", async () => {
+    there.driver.directory = `${there.node.path}/src`;
+    const same = { driver: there.driver.name, volumeHandle: "vol-2" };
+    const other = one({
+      name: "node.volume-2",
+      source: { csi: same },
+      grant: { id: "grant-2", csi: { ...same, accessMode: "ReadWriteOnce" } },
+      mounts: [{ path: there.node.target("b") }],
+    });
+    there.node.want(one(), other);
+    await there.node.converge();
+    const staging = (await there.record())?.stage?.path ?? "";
+    const rest = there.node.mounts().flatMap(({ point }) => (point === staging ? [] : [point]));
+    const holder = await container(`umount ${rest.join(" ")}`);
+    there.node.want(one({ deleting: true, generation: 2 }), other);
+    const { view, failure } = await there.node.volume(volumeName);
+    expect([failure?.reason, view.inUse]).to.deep.equal(["StillReferenced", true]);
+    expect(failure?.message).to.include(`pid ${holder.pid}`).and.include(staging);
+    await ended(holder);
+    there.node.forgetFailures();
+    expect((await there.node.volume(volumeName)).phase).to.equal("released");
+    expect(there.node.mountAt(there.node.target("b")), "the other volume's").not.to.equal(undefined);
+  });
+
   for (const propagation of ["slave", "shared"]) {
     it(`a namespace that is told of the unmount (${propagation}) keeps nothing`, async () => {
       there.node.want(one());

@@ -51,6 +51,7 @@ export async function unstageByDriver(context: ActionContext, volume: string): P
   await takeBackStray(context, volume);
   const unstages = csi.needsUnstage && (await stagesStill(context, csi));
   if (csi.needsUnstage) {
+    await refuseWhileCopied(context, path);
     const seen = await withShown(context, recordOf(context, volume), (await host.mountTable.read()).at(path));
     try {
       await callDriver(context, seen, "NodeUnstageVolume", (node) =>
@@ -78,6 +79,7 @@ async function takeBackStray(context: ActionContext, volume: string): Promise<vo
   const { csi } = csiStageOf(recordOf(context, volume));
   const paths = (await context.host.mountTable.read()).beneath(mountsIn(csi.directory)).map(({ point }) => point);
   for (const path of new Set(paths)) {
+    await refuseWhileCopied(context, path);
     await takeBack(context, volume, { published: { path, readOnly: false }, kind: csi.block ? "file" : "directory" });
   }
 }
