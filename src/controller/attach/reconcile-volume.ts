@@ -89,7 +89,9 @@ export async function reconcileVolume(deps: ReconcileVolumeDeps, id: VolumeID): 
       const sayInMs = await deps.speaker.say(decision.member.intent, outcome.word ?? beside);
       againInMs = sooner(againInMs, sayInMs);
     });
-  await atOnce(nodesAtOnce, plan.decisions, carryOutOne, ([error]) => error);
+  // What is waited for may be told to thousands of nodes: whose turn it is does not wait for that.
+  const [steps, words] = [plan.decisions.filter(({ step }) => step), plan.decisions.filter(({ step }) => !step)];
+  await atOnce(nodesAtOnce, [...steps, ...words], carryOutOne, ([error]) => error);
   await grow(deps, facts, attempt);
   if (errors.length > 0) throw errors[0];
   return Number.isFinite(againInMs) ? againInMs : undefined;

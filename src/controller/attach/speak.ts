@@ -23,17 +23,20 @@ export interface SpeakerDeps {
   readonly upsertIntent: (raw: unknown) => void;
 }
 
-/** What usually ends by itself at once is said only when it has lasted: each word costs the server a write. */
+/**
+ * What usually ends by itself at once is said only when it has lasted, and so is the same in other words or of somebody else:
+ * each word costs the server a write, and the hand-over of a volume has one for each node that waits for it.
+ */
 const passing: ReadonlySet<Reason> = new Set(["WaitingForAttach", "Detaching"]);
 const passingMs = 1_000;
 const againMs = 100;
 
 export function createSpeaker({ client, clock, log, upsertIntent }: SpeakerDeps): Speaker {
-  /** By name of the intent, since when a passing reason is to be said. */
+  /** By name of the intent, since when a reason that may pass is to be said. */
   const since = new Map<string, { readonly reason: Reason; readonly at: number }>();
 
   function tooEarlyMs({ metadata, status }: Intent, word: Word | undefined): number {
-    if (word === undefined || !passing.has(word.reason) || status.attach !== undefined) return 0;
+    if (word === undefined || !(passing.has(word.reason) || status.attach?.reason === word.reason)) return 0;
     const known = since.get(metadata.name);
     const begun = known?.reason === word.reason ? known : { reason: word.reason, at: clock.monotonic() };
     since.set(metadata.name, begun);
@@ -42,11 +45,12 @@ export function createSpeaker({ client, clock, log, upsertIntent }: SpeakerDeps)
 
   return {
     async say(intent, word) {
-      const earlyMs = tooEarlyMs(intent, word);
-      if (earlyMs > 0) return earlyMs;
-      since.delete(intent.metadata.name);
+      const { name } = intent.metadata;
       const attachment = word?.on?.kind === "VolumeAttachment" ? word.on.name : undefined;
       const patch = attachPatch(intent.status.attach, word, attachment, timestamp(clock.now()));
+      const earlyMs = patch === undefined ? 0 : tooEarlyMs(intent, word);
+      if (earlyMs > 0) return earlyMs;
+      since.delete(name);
       if (patch === undefined) return undefined;
       try {
         upsertIntent(await client.mergePatchStatus(resource.intents, refOf(intent), patch));
@@ -55,7 +59,7 @@ export function createSpeaker({ client, clock, log, upsertIntent }: SpeakerDeps)
         if (isConflict(error)) return againMs;
         throw error;
       }
-      log.info("attach state changed", { intent: intent.metadata.name, reason: word?.reason ?? "none" });
+      log.info("attach state changed", { intent: name, reason: word?.reason ?? "none" });
       return undefined;
     },
     forget: ({ metadata }) => void since.delete(metadata.name),

@@ -1,0 +1,34 @@
+import { expect } from "chai";
+import { createCSIFleet, driver } from "./csi-fleet.ts";
+
+describe("a single-node volume that many nodes wait for", () => {
+  it("is handed over before they are told, and each is told once", async () => {
+    const nodes = 50;
+    const fleet = createCSIFleet();
+    for (let i = 0; i < nodes; i += 1) fleet.driverNode(`n${i}`);
+    fleet.csiSet("a", { csi: { driver, volumeHandle: "vol-1" } });
+    fleet.start();
+    await fleet.live(10_000);
+    const [first = ""] = fleet.granted();
+    const before = fleet.api.writes.length;
+    fleet.node(first, { taints: [{ key: "k", effect: "NoExecute" }] });
+    await fleet.live(6_000);
+    expect(fleet.granted()).to.have.length(1).and.not.to.include(first);
+    const [next = ""] = fleet.granted();
+    const told = fleet.api.writes
+      .slice(before)
+      .filter(({ plural, body }) => plural === "nodevolumeintents" && JSON.stringify(body).includes('"attach"'));
+    expect(told.length).to.be.within(nodes - 2, nodes);
+    for (const { spec, status } of fleet.intents()) {
+      if (spec.nodeName !== next) expect(status.attach?.on?.node).to.equal(next);
+    }
+    const writes = fleet.api.writes
+      .slice(before)
+      .map(({ plural, body, name }) => `${plural} ${name} ${JSON.stringify(body)}`);
+    const attached = writes.findIndex(
+      (one) => one.startsWith("volumeattachments") && one.includes(`"nodeName":"${next}"`),
+    );
+    const word = writes.findIndex((one) => one.includes(`node ${next} has the volume`));
+    expect(attached).to.be.greaterThan(-1).and.lessThan(word);
+  }).timeout(30_000);
+});
