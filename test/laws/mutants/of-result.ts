@@ -17,8 +17,8 @@ export const ofResult: readonly Mutant[] = [
     what: "mounts where another volume wants to",
     test: "nothing is mounted where",
     file: targetSteps,
-    from: "(settled ? undefined : owners.conflict(desired.name, mount.path))",
-    to: "undefined",
+    from: "owners.conflict(desired.name, mount.path) ?? ",
+    to: "",
     runs: 3000,
   },
   {
