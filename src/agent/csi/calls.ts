@@ -31,6 +31,11 @@ export function unanswered(): Calls {
   return { unanswered: {} };
 }
 
+/** PURE. Whether nobody has answered since a call was left open, in this run of the agent: then its time does not run. */
+export function awaitsAnswer({ sent, unanswered: open }: Calls, now: Moment): boolean {
+  return sent === true || (open !== undefined && open.answeredAt?.epoch !== now.epoch);
+}
+
 /**
  * PURE. How long a call may still take effect that ended without an answer, in milliseconds: one deadline after the driver has
  * answered a later one, in this run of the agent. 0: none may.

@@ -2,7 +2,7 @@ import type { NodeService, RegisteredDriver } from "../../csi/ports.ts";
 import { VolumeError } from "../../errors.ts";
 import { type ActionContext, recordOf } from "../actions/context.ts";
 import type { CSIRecord, StageRecord, VolumeRecord } from "../record.ts";
-import { answered, type Calls, sending, stillActingMs, unanswered } from "./calls.ts";
+import { answered, awaitsAnswer, type Calls, sending, stillActingMs, unanswered } from "./calls.ts";
 
 /** @throws VolumeError DriverNotRegistered: nothing was done */
 export function driverNamed({ csi }: ActionContext, name: string): RegisteredDriver {
@@ -51,6 +51,18 @@ export async function callDriver<T>(
 /** The record after the driver has answered. */
 export function withAnswer({ csi }: ActionContext, record: VolumeRecord): VolumeRecord {
   return withCalls(record, answered(csiStageOf(record).csi.calls, csi.now()));
+}
+
+/**
+ * Has the driver answer anything where a call is open and the release makes no other that would, as of a driver that stages nothing
+ * after the last target went: the time of the open call runs from an answer (safety rule 8).
+ */
+export async function hearDriver(context: ActionContext, volume: string): Promise<void> {
+  const { driver, calls } = csiStageOf(recordOf(context, volume)).csi;
+  const { csi, journal } = context;
+  if (!awaitsAnswer(calls, csi.now())) return;
+  await driverNamed(context, driver).node.info();
+  await journal.put(withCalls(recordOf(context, volume), answered(sending(calls), csi.now())));
 }
 
 /** Refuses to call a volume released while a call that timed out may still take effect (safety rule 8). */

@@ -2,7 +2,15 @@ import { VolumeError } from "../../errors.ts";
 import type { MountEntry } from "../../host/mountinfo.ts";
 import { type ActionContext, isGiven, recordOf } from "../actions/context.ts";
 import { type CSIRecord, type TargetRecord, withoutStage } from "../record.ts";
-import { callDriver, csiStageOf, driverNamed, refuseBeforeTime, refuseWhileActing, withAnswer } from "./driver-call.ts";
+import {
+  callDriver,
+  csiStageOf,
+  driverNamed,
+  hearDriver,
+  refuseBeforeTime,
+  refuseWhileActing,
+  withAnswer,
+} from "./driver-call.ts";
 import { mountsIn } from "./paths.ts";
 import { falseReply } from "./reply.ts";
 import { withShown } from "./shown.ts";
@@ -65,6 +73,7 @@ export async function unstageByDriver(context: ActionContext, volume: string): P
   }
   const [left] = (await host.mountTable.read()).beneath(csi.directory);
   if (left !== undefined) throw leftBy(csi, unstages, left);
+  await hearDriver(context, volume);
   refuseWhileActing(context, recordOf(context, volume));
   for (const shown of csiStageOf(recordOf(context, volume)).csi.shown)
     await refuseWhileShown(context, volume, { shown, block: csi.block, shared: !unstages });

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import {
   answered,
+  awaitsAnswer,
   type Calls,
   type Moment,
   sending,
@@ -11,6 +12,19 @@ import {
 const deadline = 120_000;
 const run = 7;
 const at = (ms: number, epoch = run): Moment => ({ epoch, ms });
+
+describe("whether an answer is waited for, from which the time of an open call runs", () => {
+  const open: readonly { readonly what: string; readonly calls: Calls; readonly awaits: boolean }[] = [
+    { what: "no call is open", calls: {}, awaits: false },
+    { what: "one was cut off", calls: sending({}), awaits: true },
+    { what: "one ended without an answer", calls: unanswered(), awaits: true },
+    { what: "a later one was answered in this run", calls: answered(unanswered(), at(5)), awaits: false },
+    { what: "a later one was answered in another run", calls: answered(unanswered(), at(5, 6)), awaits: true },
+  ];
+  for (const { what, calls, awaits } of open) {
+    it(`${what}: ${awaits ? "yes" : "no"}`, () => expect(awaitsAnswer(calls, at(9))).to.equal(awaits));
+  }
+});
 
 describe("calls of a driver that may still take effect (safety rule 8)", () => {
   const stories: readonly {
