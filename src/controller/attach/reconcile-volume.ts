@@ -55,6 +55,7 @@ const sooner = (a: number | undefined, b: number | undefined) => Math.min(a ?? I
  * @returns milliseconds after which to look again, if time alone may change something
  */
 export async function reconcileVolume(deps: ReconcileVolumeDeps, id: VolumeID): Promise<number | undefined> {
+  const key = volumeKey(id);
   const facts = gatherVolume(deps, id);
   const objects = objectsOf(deps, facts);
   // A mark that is left over. Not where an attachment says that the volume may be in use, though its intent has gone.
@@ -93,7 +94,9 @@ export async function reconcileVolume(deps: ReconcileVolumeDeps, id: VolumeID): 
   const [steps, words] = [plan.decisions.filter(({ step }) => step), plan.decisions.filter(({ step }) => !step)];
   await atOnce(nodesAtOnce, [...steps, ...words], carryOutOne, ([error]) => error);
   await grow(deps, facts, attempt);
-  if (errors.length > 0) throw errors[0];
+  const [first, ...others] = errors;
+  for (const error of others) deps.log.warn("volume not brought on", { volume: key, error: messageOf(error) });
+  if (errors.length > 0) throw first;
   return Number.isFinite(againInMs) ? againInMs : undefined;
 }
 
