@@ -13,8 +13,3 @@ export function attachmentName(driver: string, volumeHandle: string, node: strin
 export function isOurs(name: string): boolean {
   return /^nvi-[0-9a-f]{64}$/.test(name);
 }
-
-/** kube-controller-manager's name for the same (pkg/volume/csi/csi_attacher.go, getAttachmentName). */
-export function kubeletsAttachmentName(driver: string, volumeHandle: string, node: string): string {
-  return `csi-${hash("sha256", `${volumeHandle}${driver}${node}`, "hex")}`;
-}

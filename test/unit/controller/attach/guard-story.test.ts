@@ -1,5 +1,5 @@
+import { hash } from "node:crypto";
 import { expect } from "chai";
-import { kubeletsAttachmentName } from "../../../../src/controller/attach/attachment-name.ts";
 import type { CSIFleet } from "./csi-fleet.ts";
 import { createCSIFleet, driver } from "./csi-fleet.ts";
 
@@ -216,3 +216,8 @@ describe("one volume, several nodes", () => {
     expect(waiting?.status.attach?.reason).to.equal("VolumeHeldElsewhere");
   });
 });
+
+/** kube-controller-manager's name for the same (pkg/volume/csi/csi_attacher.go, getAttachmentName). */
+function kubeletsAttachmentName(driver: string, volumeHandle: string, node: string): string {
+  return `csi-${hash("sha256", `${volumeHandle}${driver}${node}`, "hex")}`;
+}
