@@ -7,7 +7,10 @@ import type { Queues } from "./triggers.ts";
 
 type Runs = { readonly [name in keyof Queues]: (key: string) => Promise<void> };
 
-/** Status of a set is gathered from many intents: it need not be written for each of them. */
+/**
+ * Status of a set is gathered from many intents: it need not be written for each of them. What somebody has written in the set
+ * itself does not wait (triggers.ts).
+ */
 const setDelayMs = 100;
 
 /** The controller's queues. Nodes and releases are many and short; the rest must not hold them up. */

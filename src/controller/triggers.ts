@@ -70,6 +70,12 @@ export function connectTriggers({ stores, gatherer, queues, allVolumes }: Trigge
     allSets();
   };
 
+  /** What somebody has just written does not wait for what may come together with it; what follows from it does. */
+  const onWritten = (set: SetEntry) => {
+    onSet(set);
+    queues.sets.addAfter(set.metadata.name, 0);
+  };
+
   const onNode = ({ metadata }: NodeInfo) => {
     node(metadata.name);
     allSets();
@@ -100,8 +106,12 @@ export function connectTriggers({ stores, gatherer, queues, allVolumes }: Trigge
 
   const cancels: Cancel[] = [
     stores.sets.subscribe({
-      onAdd: onSet,
-      onUpdate: (before, after) => (sameDemand(before, after) ? queues.sets.add(after.metadata.name) : onSet(after)),
+      onAdd: onWritten,
+      onUpdate: (before, after) => {
+        if (sameDemand(before, after)) queues.sets.add(after.metadata.name);
+        else if (isAnother(before, after)) onWritten(after);
+        else onSet(after);
+      },
       onDelete: onSet,
       onState,
     }),
@@ -141,6 +151,11 @@ export function connectTriggers({ stores, gatherer, queues, allVolumes }: Trigge
       for (const cancel of cancels) cancel();
     },
   };
+}
+
+/** Whether somebody wants something else; a finalizer that comes or goes is none of that. */
+function isAnother({ metadata: a }: SetEntry, { metadata: b }: SetEntry): boolean {
+  return a.uid !== b.uid || a.generation !== b.generation;
 }
 
 /** Heartbeats change a Node all the time, and nothing that is decided by. */
