@@ -105,6 +105,7 @@ export const reasons = {
   NeedsScheduler: { kind: "blocked", endedBy: "exactly one node wants the claim" },
   ProvisioningRefusedForNode: { kind: "waiting", endedBy: "the provisioner takes the node" },
   PolicyMissing: { kind: "blocked", endedBy: "config/policy is applied" },
+  LifecycleModeUnsupported: { kind: "blocked", endedBy: "the set names a volume of a driver that lists Persistent" },
   PerPodIdentity: { kind: "blocked", endedBy: "the driver asks for no pod's identity" },
 
   // CSI drivers on the node

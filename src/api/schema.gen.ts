@@ -511,6 +511,12 @@ export const schema = {
     },
     "nodeExpandSecretRef": {
      "$ref": "#/definitions/SecretReference"
+    },
+    "requiresRepublish": {
+     "type": "boolean"
+    },
+    "podInfoOnMount": {
+     "type": "boolean"
     }
    },
    "additionalProperties": false

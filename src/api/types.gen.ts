@@ -286,6 +286,14 @@ export interface GrantedCSIVolume {
   nodeStageSecretRef?: SecretReference;
   nodePublishSecretRef?: SecretReference;
   nodeExpandSecretRef?: SecretReference;
+  /**
+   * As of the driver's CSIDriver when the grant was written: what is published is published again about each minute, with the Secret as it is then.
+   */
+  requiresRepublish?: boolean;
+  /**
+   * As of the driver's CSIDriver when the grant was written: the driver is told for whom it publishes. A mount of a node has no pod, so it is told only that the volume is not an ephemeral one.
+   */
+  podInfoOnMount?: boolean;
 }
 export interface IntentMount {
   name: string;

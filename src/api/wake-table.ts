@@ -117,6 +117,7 @@ export const wokenBy = {
   NeedsScheduler: ["state"],
   ProvisioningRefusedForNode: ["state"],
   PolicyMissing: ["state"],
+  LifecycleModeUnsupported: ["state"],
   PerPodIdentity: ["state"],
 
   // CSI drivers on the node

@@ -14,6 +14,8 @@ export interface VolumeFacts {
   readonly attachRequired: boolean;
   /** The driver acts as the pod that uses the volume. */
   readonly wantsTokens: boolean;
+  /** Of the CSIDriver: volumeLifecycleModes; Persistent if nothing is said. */
+  readonly lifecycleModes: readonly string[];
   /** Intents of mode Manage that use the volume or ask for it. */
   readonly members: readonly Member[];
   /** Every VolumeAttachment of the volume, whoever made it. */

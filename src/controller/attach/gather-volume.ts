@@ -24,6 +24,7 @@ export function gatherVolume(deps: GatherVolumeDeps, id: VolumeID): VolumeFacts 
     id,
     attachRequired: driver?.attachRequired ?? true,
     wantsTokens: driver?.wantsTokens ?? false,
+    lifecycleModes: driver?.lifecycleModes ?? ["Persistent"],
     members: intents.map((intent) => memberOf(deps, id, intent)),
     attachments: index.attachments(key),
     attaching: pending.attaching(id),

@@ -64,6 +64,10 @@ export interface CSIDriver extends KubeObject {
   readonly attachRequired: boolean;
   /** It is given tokens of the pod that a volume is published for, and acts as that. */
   readonly wantsTokens: boolean;
+  /** volumeLifecycleModes: what its volumes may be, those of PersistentVolumes, or those that live as long as a pod. */
+  readonly lifecycleModes: readonly string[];
+  readonly requiresRepublish: boolean;
+  readonly podInfoOnMount: boolean;
 }
 
 export interface StorageClass extends KubeObject {
@@ -163,12 +167,21 @@ export function projectCSINode(raw: unknown): CSINode | undefined {
   return metadata && { metadata, drivers };
 }
 
-/** Where nothing is said, a driver's volumes are attached. */
+/** Where nothing is said, a driver's volumes are attached, and Persistent. */
 export function projectCSIDriver(raw: unknown): CSIDriver | undefined {
   const metadata = metadataIn(raw);
   const spec = recordIn(raw, "spec");
-  const wantsTokens = arrayIn(spec, "tokenRequests").length > 0;
-  return metadata && { metadata, attachRequired: spec?.["attachRequired"] !== false, wantsTokens };
+  const modes = arrayIn(spec, "volumeLifecycleModes") as string[];
+  return (
+    metadata && {
+      metadata,
+      attachRequired: spec?.["attachRequired"] !== false,
+      wantsTokens: arrayIn(spec, "tokenRequests").length > 0,
+      lifecycleModes: modes.length === 0 ? ["Persistent"] : modes,
+      requiresRepublish: spec?.["requiresRepublish"] === true,
+      podInfoOnMount: spec?.["podInfoOnMount"] === true,
+    }
+  );
 }
 
 export function projectStorageClass(raw: unknown): StorageClass | undefined {

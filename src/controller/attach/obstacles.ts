@@ -8,7 +8,8 @@ import type { Word } from "./word.ts";
 /** What keeps an intent that asks for a volume from being attached or granted. Pure. */
 
 /** What lies with the intent, its node and its volume; who waits for this holds up nobody. */
-export function ownObstacle({ attachRequired, wantsTokens, id }: VolumeFacts, member: Member): Word | undefined {
+export function ownObstacle(facts: VolumeFacts, member: Member): Word | undefined {
+  const { attachRequired, wantsTokens, lifecycleModes, id } = facts;
   const { intent, node, resolution, place } = member;
   const { name } = intent.metadata;
   if (!isResolved(resolution)) return resolution.waiting;
@@ -21,6 +22,11 @@ export function ownObstacle({ attachRequired, wantsTokens, id }: VolumeFacts, me
     // Mounted once for many, a volume would be used by all with the rights of one (safety rule 17).
     const message = `driver ${id.driver} acts as the pod that uses a volume (tokenRequests), and a mount of a node is no pod's`;
     return { reason: "PerPodIdentity", message, on: { kind: "CSIDriver", name: id.driver } };
+  }
+  if (!lifecycleModes.includes("Persistent")) {
+    const modes = lifecycleModes.join(", ");
+    const message = `driver ${id.driver} has only volumes that are made for a pod and go with it (volumeLifecycleModes: ${modes}): use a driver that lists Persistent`;
+    return { reason: "LifecycleModeUnsupported", message, on: { kind: "CSIDriver", name: id.driver } };
   }
   const terms = persistentVolume?.nodeTerms;
   if (terms !== undefined && !matchesTerms(terms, node)) {

@@ -9,6 +9,8 @@ import { refOf } from "../write-intents.ts";
 import type { Member } from "./facts.ts";
 import type { Attachment } from "./objects.ts";
 import { projectAttachment } from "./objects.ts";
+import type { GatherVolumeDeps } from "./gather-volume.ts";
+import { grantedOfDriver } from "./of-driver.ts";
 import type { Pending } from "./pending.ts";
 import type { ResolvedVolume } from "./resolve-volume.ts";
 import { isResolved } from "./resolve-volume.ts";
@@ -20,6 +22,7 @@ export interface GrantWriter {
   readonly log: Logger;
   readonly random: Random;
   readonly pending: Pending;
+  readonly storage: GatherVolumeDeps["storage"];
   readonly upsertIntent: (raw: unknown) => void;
   readonly upsertAttachment: (raw: unknown) => void;
 }
@@ -48,7 +51,9 @@ export async function writeGrant(
       deps.pending.endGrant(intent);
       return undefined;
     }
-    await grantIntent(deps, intent, resolution, grantOf(id, resolution, found));
+    const driver = deps.storage.csiDrivers.store.get(resolution.id.driver);
+    const csi = { ...resolution.csi, ...grantedOfDriver(driver) };
+    await grantIntent(deps, intent, resolution, grantOf(id, { ...resolution, csi }, found));
     return undefined;
   } catch (error) {
     if (!(error instanceof ApiError) || classifyWriteError(error) === "uncertain") throw error;

@@ -32,6 +32,16 @@ const cases: { readonly [what: string]: readonly Case[] } = {
       ["n0: grant"],
     ],
     ["has no pod whose token it could give", [[member("n0")], [], { wantsTokens: true }], ["n0: PerPodIdentity"]],
+    [
+      "has no pod whose volume it could be",
+      [[member("n0")], [], { lifecycleModes: ["Ephemeral"] }],
+      ["n0: LifecycleModeUnsupported"],
+    ],
+    [
+      "is content with a driver that has both lifecycle modes",
+      [[member("n0")], [], { lifecycleModes: ["Ephemeral", "Persistent"] }],
+      ["n0: attach WaitingForAttach"],
+    ],
     ["respects the limit", [[member("n0", { limit: 2, attached: 2 })]], ["n0: AttachLimitReached"]],
     [
       "the limit is not for what is attached",

@@ -97,6 +97,7 @@ export function facts(members: Member[], attachments: Attachment[] = [], more: P
     id,
     attachRequired: true,
     wantsTokens: false,
+    lifecycleModes: ["Persistent"],
     members,
     attachments,
     attaching: new Set(),

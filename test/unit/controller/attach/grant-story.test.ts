@@ -21,6 +21,23 @@ describe("the controller and volumes of CSI drivers", () => {
     expect(fleet.conditions("a")[0]).to.equal("Ready=True/AllReady");
   });
 
+  it("says in the grant what the CSIDriver asks for, and grants nothing of a driver that is for pods alone", async () => {
+    const fleet = createCSIFleet();
+    fleet.driverNode("n0");
+    const spec = { attachRequired: false, volumeLifecycleModes: ["Ephemeral"] };
+    fleet.api.apply("csidrivers", { metadata: { name: driver }, spec });
+    fleet.csiSet("a", source);
+    fleet.start();
+    await fleet.live(2_000);
+    expect(fleet.word("n0")).to.equal(`LifecycleModeUnsupported ${driver}`);
+    expect(fleet.intent("n0").spec.grant).to.equal(undefined);
+    const asks = { requiresRepublish: true, podInfoOnMount: true };
+    const both = { ...spec, volumeLifecycleModes: ["Persistent", "Ephemeral"], ...asks };
+    fleet.api.apply("csidrivers", { metadata: { name: driver }, spec: both });
+    await fleet.live(2_000);
+    expect(fleet.intent("n0").spec.grant?.csi).to.include(asks);
+  });
+
   it("attaches, then grants with what the driver said; releases, then detaches, then lets the intent go", async () => {
     const fleet = createCSIFleet();
     fleet.driverNode("n0");

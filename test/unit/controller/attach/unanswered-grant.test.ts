@@ -16,7 +16,9 @@ async function grantingAfter(failure: Error): Promise<boolean> {
   } as unknown as KubeClient;
   const nothing = () => {};
   const random = { uuid: () => "id" } as never;
-  const deps = { client, random, log: new RememberingLog(), pending, upsertIntent: nothing, upsertAttachment: nothing };
+  const storage = { csiDrivers: { store: new Map() } } as never;
+  const log = new RememberingLog();
+  const deps = { client, random, log, pending, storage, upsertIntent: nothing, upsertAttachment: nothing };
   await writeGrant(deps, one, undefined).catch(nothing);
   return pending.granting(one.intent);
 }
