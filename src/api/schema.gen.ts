@@ -517,6 +517,12 @@ export const schema = {
     },
     "podInfoOnMount": {
      "type": "boolean"
+    },
+    "supportsFSGroup": {
+     "type": "boolean"
+    },
+    "seLinuxMount": {
+     "type": "boolean"
     }
    },
    "additionalProperties": false
@@ -693,8 +699,34 @@ export const schema = {
        "message": "only one of noatime, relatime and strictatime can be named"
       }
      ]
+    },
+    "fsGroup": {
+     "type": "integer",
+     "rules": [
+      {
+       "message": "must be a group id from 0 to 2147483647",
+       "from": 0,
+       "to": 2147483647
+      }
+     ]
+    },
+    "fsGroupChangePolicy": {
+     "type": "string",
+     "enum": [
+      "Always",
+      "OnRootMismatch"
+     ]
+    },
+    "seLinuxOptions": {
+     "$ref": "#/definitions/SELinuxOptions"
     }
    },
+   "rules": [
+    {
+     "message": "fsGroupChangePolicy says how fsGroup is brought about: add fsGroup, or remove it",
+     "field": ".fsGroupChangePolicy"
+    }
+   ],
    "additionalProperties": false
   },
   "KeyToPath": {
@@ -1312,6 +1344,10 @@ export const schema = {
      "field": ".mounts"
     },
     {
+     "message": "fsGroup and seLinuxOptions are for source.csi and source.persistentVolumeClaim with volumeMode: Filesystem: remove them",
+     "field": ".mounts"
+    },
+    {
      "message": "mounts of a hostPath of type CharDevice or BlockDevice take neither nodev, which keeps a device from being opened, nor readOnly, which does not stop writes to it: remove them",
      "field": ".mounts"
     },
@@ -1676,6 +1712,10 @@ export const schema = {
     },
     {
      "message": "readOnly needs volumeMode: Filesystem: it does not stop writes to a raw block device",
+     "field": ".mounts"
+    },
+    {
+     "message": "fsGroup and seLinuxOptions are for source.csi and source.persistentVolumeClaim with volumeMode: Filesystem: remove them",
      "field": ".mounts"
     },
     {
@@ -2062,6 +2102,55 @@ export const schema = {
    },
    "additionalProperties": false
   },
+  "SELinuxOptions": {
+   "type": "object",
+   "required": [
+    "level"
+   ],
+   "properties": {
+    "user": {
+     "type": "string",
+     "maxLength": 63,
+     "rules": [
+      {
+       "message": "must be a part of an SELinux label: letters, digits, '-', '_' or '.', a letter or digit first",
+       "matches": "^[A-Za-z0-9][-A-Za-z0-9_.]*$"
+      }
+     ]
+    },
+    "role": {
+     "type": "string",
+     "maxLength": 63,
+     "rules": [
+      {
+       "message": "must be a part of an SELinux label: letters, digits, '-', '_' or '.', a letter or digit first",
+       "matches": "^[A-Za-z0-9][-A-Za-z0-9_.]*$"
+      }
+     ]
+    },
+    "type": {
+     "type": "string",
+     "maxLength": 63,
+     "rules": [
+      {
+       "message": "must be a part of an SELinux label: letters, digits, '-', '_' or '.', a letter or digit first",
+       "matches": "^[A-Za-z0-9][-A-Za-z0-9_.]*$"
+      }
+     ]
+    },
+    "level": {
+     "type": "string",
+     "maxLength": 128,
+     "rules": [
+      {
+       "message": "must be an SELinux level such as s0 or s0:c123,c456",
+       "matches": "^s[0-9]{1,4}(-s[0-9]{1,4})?(:c[0-9]{1,4}([.,]c[0-9]{1,4})*)?$"
+      }
+     ]
+    }
+   },
+   "additionalProperties": false
+  },
   "SetMount": {
    "type": "object",
    "required": [
@@ -2136,8 +2225,34 @@ export const schema = {
        "message": "only one of noatime, relatime and strictatime can be named"
       }
      ]
+    },
+    "fsGroup": {
+     "type": "integer",
+     "rules": [
+      {
+       "message": "must be a group id from 0 to 2147483647",
+       "from": 0,
+       "to": 2147483647
+      }
+     ]
+    },
+    "fsGroupChangePolicy": {
+     "type": "string",
+     "enum": [
+      "Always",
+      "OnRootMismatch"
+     ]
+    },
+    "seLinuxOptions": {
+     "$ref": "#/definitions/SELinuxOptions"
     }
    },
+   "rules": [
+    {
+     "message": "fsGroupChangePolicy says how fsGroup is brought about: add fsGroup, or remove it",
+     "field": ".fsGroupChangePolicy"
+    }
+   ],
    "additionalProperties": false
   },
   "Toleration": {

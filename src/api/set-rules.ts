@@ -23,6 +23,16 @@ const blockHasNoOptions: Check<Spec> = (spec) =>
 const blockIsWritable: Check<Spec> = (spec) =>
   volumeOf(spec).volumeMode === "Filesystem" || spec.mounts.every((m) => !m.readOnly);
 
+const ownershipHasDriver: Check<Spec> = (spec) => {
+  const { source, volumeMode } = volumeOf(spec);
+  if (volumeMode === "Filesystem" && (source.csi !== undefined || source.persistentVolumeClaim !== undefined))
+    return true;
+  return spec.mounts.every((m) => m.fsGroup === undefined && m.seLinuxOptions === undefined);
+};
+
+const policyHasGroup: Check<SetMount | IntentMount> = ({ fsGroup, fsGroupChangePolicy }) =>
+  fsGroupChangePolicy === undefined || fsGroup !== undefined;
+
 const devicesAreUsable: Check<Spec> = (spec) => {
   const type = volumeOf(spec).source.hostPath?.type;
   if (type !== "CharDevice" && type !== "BlockDevice") return true;
@@ -79,6 +89,8 @@ export const setRules: Checks = [
   ["the paths of two mounts may not be the same", distinctTargets],
   ["mountOptions of a mount need volumeMode: Filesystem", blockHasNoOptions],
   ["readOnly needs volumeMode: Filesystem", blockIsWritable],
+  ["fsGroup and seLinuxOptions are for", ownershipHasDriver],
+  ["fsGroupChangePolicy says how", policyHasGroup],
   ["mounts of a hostPath of type CharDevice or BlockDevice", devicesAreUsable],
   ["no mount may be at the path of the source", sourceIsNotCovered],
   ["deletionPolicy: Retain needs mode: Manage", retainNeedsManage],

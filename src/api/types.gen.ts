@@ -294,6 +294,14 @@ export interface GrantedCSIVolume {
    * As of the driver's CSIDriver when the grant was written: the driver is told for whom it publishes. A mount of a node has no pod, so it is told only that the volume is not an ephemeral one.
    */
   podInfoOnMount?: boolean;
+  /**
+   * Whether the agent may give the volume's files to mounts[].fsGroup: what follows from CSIDriver.spec.fsGroupPolicy, access modes, file system and readOnly.
+   */
+  supportsFSGroup?: boolean;
+  /**
+   * Whether the volume may be mounted with an SELinux label: CSIDriver.spec.seLinuxMount, and the only access mode is ReadWriteOncePod.
+   */
+  seLinuxMount?: boolean;
 }
 export interface IntentMount {
   name: string;
@@ -324,6 +332,15 @@ export interface IntentMount {
     | "nodiratime"
     | "nosymfollow"
   )[];
+  /**
+   * Group that the volume's files belong to: its driver gives them to it, or the agent does where CSIDriver.spec.fsGroupPolicy lets it. One for all mounts of the volume on a node. A mount without it takes the volume as it is.
+   */
+  fsGroup?: number;
+  /**
+   * OnRootMismatch leaves the files as they are where the volume's root directory has the group and its rights. Always if not given.
+   */
+  fsGroupChangePolicy?: "Always" | "OnRootMismatch";
+  seLinuxOptions?: SELinuxOptions;
 }
 /**
  * Who asked for this mount.
@@ -332,6 +349,18 @@ export interface Requester {
   kind: "NodeVolumeSet";
   name: string;
   uid: string;
+}
+/**
+ * Label that the volume is mounted with where the node has SELinux, CSIDriver.spec.seLinuxMount is true and the access mode is ReadWriteOncePod. A process label, as of a container: of a file's label it gives user and level.
+ */
+export interface SELinuxOptions {
+  user?: string;
+  role?: string;
+  type?: string;
+  /**
+   * Sensitivity and categories, such as s0:c123,c456. Two volumes of one level can be read by the same processes.
+   */
+  level: string;
 }
 /**
  * How far an unmount may go when the ordinary one fails.
@@ -715,6 +744,15 @@ export interface SetMount {
     | "nodiratime"
     | "nosymfollow"
   )[];
+  /**
+   * Group that the volume's files belong to: its driver gives them to it, or the agent does where CSIDriver.spec.fsGroupPolicy lets it. One for all mounts of the volume on a node. A mount without it takes the volume as it is.
+   */
+  fsGroup?: number;
+  /**
+   * OnRootMismatch leaves the files as they are where the volume's root directory has the group and its rights. Always if not given.
+   */
+  fsGroupChangePolicy?: "Always" | "OnRootMismatch";
+  seLinuxOptions?: SELinuxOptions;
 }
 /**
  * How a change of the set reaches nodes that already have the volume. New nodes are served at once.

@@ -47,6 +47,7 @@ export function wantedPart(
     path: mount.path,
     readOnly: mount.readOnly,
     ...optionsOf(mount),
+    ...ownershipOf(mount),
   }));
   return { intentName: identity.intentName, settings: settingsOf(set.spec), mounts: byName(mounts) };
 }
@@ -84,7 +85,19 @@ export function byName(mounts: readonly IntentMount[]): IntentMount[] {
 function normalMount(mount: IntentMount): IntentMount {
   const { name, requester, path, readOnly } = mount;
   const { kind, name: setName, uid } = requester;
-  return { name, requester: { kind, name: setName, uid }, path, readOnly, ...optionsOf(mount) };
+  return { name, requester: { kind, name: setName, uid }, path, readOnly, ...optionsOf(mount), ...ownershipOf(mount) };
+}
+
+/** Group and label that a mount asks for, without what is empty. */
+function ownershipOf(
+  mount: SetMount | IntentMount,
+): Pick<IntentMount, "fsGroup" | "fsGroupChangePolicy" | "seLinuxOptions"> {
+  const { fsGroup, fsGroupChangePolicy, seLinuxOptions } = mount;
+  return {
+    ...(fsGroup !== undefined && { fsGroup }),
+    ...(fsGroupChangePolicy !== undefined && { fsGroupChangePolicy }),
+    ...(seLinuxOptions !== undefined && { seLinuxOptions }),
+  };
 }
 
 /** No options and an empty list of options are the same, and so are lists that differ in order alone. */

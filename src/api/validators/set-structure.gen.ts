@@ -2,11 +2,11 @@
 // @ts-nocheck: it is JavaScript
 import { codePoints } from "../code-points.ts";
 export const validate = validate10;
-const schema12 = {"type":"object","required":["adopt","deletionPolicy","mode","mounts","nodeLossPolicy","rollout","suspend","unmountPolicy","volume"],"properties":{"nodeSelector":{"type":"object","maxProperties":32,"additionalProperties":{"type":"string","maxLength":253,"rules":[{"message":"must be a label value: at most 63 letters, digits, '-', '_' or '.', a letter or digit at both ends","matches":"^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$"}]},"rules":[{"message":"each label must have a name such as disktype or example.com/disktype: at most 63 letters, digits, '-', '_' or '.', a letter or digit at both ends","patterns":["^([a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$"]}]},"affinity":{"$ref":"#/definitions/Affinity"},"tolerations":{"type":"array","maxItems":32,"items":{"$ref":"#/definitions/Toleration"}},"mode":{"type":"string","enum":["Manage","Observe"],"default":"Manage"},"suspend":{"type":"boolean","default":false},"volume":{"$ref":"#/definitions/VolumeTemplate"},"mounts":{"type":"array","maxItems":16,"default":[],"items":{"$ref":"#/definitions/SetMount"},"rules":[{"message":"the paths of two mounts may not be the same, nor one beneath the other"}],"mapKeys":["name"]},"unmountPolicy":{"$ref":"#/definitions/UnmountPolicy","default":{}},"rollout":{"$ref":"#/definitions/RolloutPolicy","default":{}},"deletionPolicy":{"type":"string","enum":["Unmount","Retain"],"default":"Unmount"},"adopt":{"type":"string","enum":["Never","IfSame"],"default":"Never"},"releaseOnDrain":{"type":"boolean"},"nodeLossPolicy":{"$ref":"#/definitions/NodeLossPolicy","default":{"type":"Never"}}},"rules":[{"message":"deletionPolicy: Retain needs mode: Manage, because an observing set mounts nothing that could be retained","field":".deletionPolicy"},{"message":"deletionPolicy: Retain would leave a payload that nobody updates: use Unmount for configMap and secret","field":".deletionPolicy"},{"message":"deletionPolicy: Retain would leave a volume attached and mounted with nobody in charge: use Unmount for csi and persistentVolumeClaim","field":".deletionPolicy"},{"message":"releaseOnDrain: true gives the volume back, which deletionPolicy: Retain would not do: use one of them","field":".releaseOnDrain"},{"message":"adopt: IfSame is for hostPath, local and nfs: no mount of another can show the data of an emptyDir, configMap or secret of this project","field":".adopt"},{"message":"mountOptions of a mount need volumeMode: Filesystem: a raw block device takes none","field":".mounts"},{"message":"readOnly needs volumeMode: Filesystem: it does not stop writes to a raw block device","field":".mounts"},{"message":"mounts of a hostPath of type CharDevice or BlockDevice take neither nodev, which keeps a device from being opened, nor readOnly, which does not stop writes to it: remove them","field":".mounts"},{"message":"no mount may be at the path of the source or above it: the mount would cover its own source","field":".mounts"},{"message":"no mount may be at the path of the source or above it: the mount would cover its own source","field":".mounts"}],"additionalProperties":false};
+const schema12 = {"type":"object","required":["adopt","deletionPolicy","mode","mounts","nodeLossPolicy","rollout","suspend","unmountPolicy","volume"],"properties":{"nodeSelector":{"type":"object","maxProperties":32,"additionalProperties":{"type":"string","maxLength":253,"rules":[{"message":"must be a label value: at most 63 letters, digits, '-', '_' or '.', a letter or digit at both ends","matches":"^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$"}]},"rules":[{"message":"each label must have a name such as disktype or example.com/disktype: at most 63 letters, digits, '-', '_' or '.', a letter or digit at both ends","patterns":["^([a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$"]}]},"affinity":{"$ref":"#/definitions/Affinity"},"tolerations":{"type":"array","maxItems":32,"items":{"$ref":"#/definitions/Toleration"}},"mode":{"type":"string","enum":["Manage","Observe"],"default":"Manage"},"suspend":{"type":"boolean","default":false},"volume":{"$ref":"#/definitions/VolumeTemplate"},"mounts":{"type":"array","maxItems":16,"default":[],"items":{"$ref":"#/definitions/SetMount"},"rules":[{"message":"the paths of two mounts may not be the same, nor one beneath the other"}],"mapKeys":["name"]},"unmountPolicy":{"$ref":"#/definitions/UnmountPolicy","default":{}},"rollout":{"$ref":"#/definitions/RolloutPolicy","default":{}},"deletionPolicy":{"type":"string","enum":["Unmount","Retain"],"default":"Unmount"},"adopt":{"type":"string","enum":["Never","IfSame"],"default":"Never"},"releaseOnDrain":{"type":"boolean"},"nodeLossPolicy":{"$ref":"#/definitions/NodeLossPolicy","default":{"type":"Never"}}},"rules":[{"message":"deletionPolicy: Retain needs mode: Manage, because an observing set mounts nothing that could be retained","field":".deletionPolicy"},{"message":"deletionPolicy: Retain would leave a payload that nobody updates: use Unmount for configMap and secret","field":".deletionPolicy"},{"message":"deletionPolicy: Retain would leave a volume attached and mounted with nobody in charge: use Unmount for csi and persistentVolumeClaim","field":".deletionPolicy"},{"message":"releaseOnDrain: true gives the volume back, which deletionPolicy: Retain would not do: use one of them","field":".releaseOnDrain"},{"message":"adopt: IfSame is for hostPath, local and nfs: no mount of another can show the data of an emptyDir, configMap or secret of this project","field":".adopt"},{"message":"mountOptions of a mount need volumeMode: Filesystem: a raw block device takes none","field":".mounts"},{"message":"readOnly needs volumeMode: Filesystem: it does not stop writes to a raw block device","field":".mounts"},{"message":"fsGroup and seLinuxOptions are for source.csi and source.persistentVolumeClaim with volumeMode: Filesystem: remove them","field":".mounts"},{"message":"mounts of a hostPath of type CharDevice or BlockDevice take neither nodev, which keeps a device from being opened, nor readOnly, which does not stop writes to it: remove them","field":".mounts"},{"message":"no mount may be at the path of the source or above it: the mount would cover its own source","field":".mounts"},{"message":"no mount may be at the path of the source or above it: the mount would cover its own source","field":".mounts"}],"additionalProperties":false};
 const schema19 = {"type":"object","properties":{"key":{"type":"string","maxLength":317,"rules":[{"message":"must be the key of a taint, such as dedicated or example.com/dedicated: at most 63 letters, digits, '-', '_' or '.', a letter or digit at both ends; leave it out, with operator: Exists, to tolerate every taint","matches":"^([a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$"}]},"operator":{"type":"string","enum":["Equal","Exists"]},"value":{"type":"string","maxLength":253,"rules":[{"message":"must be a label value: at most 63 letters, digits, '-', '_' or '.', a letter or digit at both ends","matches":"^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$"}]},"effect":{"type":"string","enum":["NoSchedule","NoExecute","PreferNoSchedule"]}},"rules":[{"message":"key is needed unless operator is Exists: add the key of the taint, or operator: Exists to tolerate every taint"},{"message":"value must be empty for operator Exists","field":".value"}],"required":[],"additionalProperties":false};
-const schema37 = {"type":"object","properties":{"max":{"type":"string","enum":["Normal","Force","Lazy"],"default":"Normal"},"timeoutSeconds":{"type":"integer","default":90,"rules":[{"message":"must be from 1 to 3600 seconds","from":1,"to":3600}]}},"required":["max","timeoutSeconds"],"additionalProperties":false};
-const schema38 = {"type":"object","properties":{"maxUnavailable":{"maxLength":32,"default":1,"rules":[{"message":"must be a number of at least 1, without quotes, or a percentage from 1% to 100%","patterns":["^([1-9][0-9]?|100)%$"]}],"type":["integer","string"]},"pauseOnFailure":{"type":"boolean","default":true}},"required":["maxUnavailable","pauseOnFailure"],"additionalProperties":false};
-const schema39 = {"type":"object","properties":{"type":{"type":"string","enum":["Never","AfterTimeout"],"default":"Never"},"minutes":{"type":"integer","rules":[{"message":"must be from 1 to 10080 minutes, a week","from":1,"to":10080}]}},"rules":[{"message":"minutes belongs to type: AfterTimeout: give both or neither","field":".minutes"}],"required":["type"],"additionalProperties":false};
+const schema38 = {"type":"object","properties":{"max":{"type":"string","enum":["Normal","Force","Lazy"],"default":"Normal"},"timeoutSeconds":{"type":"integer","default":90,"rules":[{"message":"must be from 1 to 3600 seconds","from":1,"to":3600}]}},"required":["max","timeoutSeconds"],"additionalProperties":false};
+const schema39 = {"type":"object","properties":{"maxUnavailable":{"maxLength":32,"default":1,"rules":[{"message":"must be a number of at least 1, without quotes, or a percentage from 1% to 100%","patterns":["^([1-9][0-9]?|100)%$"]}],"type":["integer","string"]},"pauseOnFailure":{"type":"boolean","default":true}},"required":["maxUnavailable","pauseOnFailure"],"additionalProperties":false};
+const schema40 = {"type":"object","properties":{"type":{"type":"string","enum":["Never","AfterTimeout"],"default":"Never"},"minutes":{"type":"integer","rules":[{"message":"must be from 1 to 10080 minutes, a week","from":1,"to":10080}]}},"rules":[{"message":"minutes belongs to type: AfterTimeout: give both or neither","field":".minutes"}],"required":["type"],"additionalProperties":false};
 const func2 = Object.prototype.hasOwnProperty;
 const func3 = codePoints;
 const schema17 = {"type":"object","required":["key","operator"],"properties":{"key":{"type":"string","maxLength":317,"rules":[{"message":"must be a name such as disktype or example.com/disktype: at most 63 letters, digits, '-', '_' or '.', a letter or digit at both ends","matches":"^([a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$"}]},"operator":{"type":"string","enum":["In","NotIn","Exists","DoesNotExist","Gt","Lt"]},"values":{"type":"array","maxItems":64,"items":{"type":"string","maxLength":63}}},"rules":[{"message":"values must name at least one value for operator In or NotIn","field":".values"},{"message":"values must be empty for operator Exists or DoesNotExist","field":".values"},{"message":"values must be label values: at most 63 letters, digits, '-', '_' or '.', a letter or digit at both ends","field":".values","patterns":["^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$"]},{"message":"values must be exactly one integer for operator Gt or Lt","field":".values","patterns":["^-?[0-9]{1,18}$"]}],"additionalProperties":false};
@@ -1029,6 +1029,160 @@ if(vErrors === null){vErrors = [err11];}
 else {vErrors.push(err11);}errors++;}
 validate20.errors = vErrors;
 return errors === 0;}
+const schema36 = {"type":"object","required":["name","path","readOnly"],"properties":{"name":{"type":"string","maxLength":253,"rules":[{"message":"must be at most 63 lower-case letters, digits or '-', a letter or digit at both ends","matches":"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"}]},"path":{"type":"string","maxLength":512,"rules":[{"message":"must be an absolute path below / without '.', '..', '//', control characters or a trailing '/'","matches":"^(/([^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*|[.][.][^/\\p{Cc}\\p{Zl}\\p{Zp}]+))+$"},{"message":"must have at most 2048 bytes, and each name in it at most 255 characters, or 63 if some are not ASCII: Linux takes no longer names","patterns":["^(([\\x00-.0-\\x7f]{0,255}|[^/]{0,63})/)*([\\x00-.0-\\x7f]{0,255}|[^/]{0,63})$"]}]},"readOnly":{"type":"boolean","default":false},"mountOptions":{"type":"array","maxItems":8,"items":{"type":"string","maxLength":64,"rules":[{"message":"must be one of nosuid, suid, nodev, dev, noexec, exec, noatime, relatime, strictatime, nodiratime and nosymfollow, one an entry; read-only is readOnly: true","oneOf":["nosuid","suid","nodev","dev","noexec","exec","noatime","relatime","strictatime","nodiratime","nosymfollow"]}]},"rules":[{"message":"an option may be named only once"},{"message":"an option and its opposite cannot both be named"},{"message":"only one of noatime, relatime and strictatime can be named"}]},"fsGroup":{"type":"integer","rules":[{"message":"must be a group id from 0 to 2147483647","from":0,"to":2147483647}]},"fsGroupChangePolicy":{"type":"string","enum":["Always","OnRootMismatch"]},"seLinuxOptions":{"$ref":"#/definitions/SELinuxOptions"}},"rules":[{"message":"fsGroupChangePolicy says how fsGroup is brought about: add fsGroup, or remove it","field":".fsGroupChangePolicy"}],"additionalProperties":false};
+function validate30(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.readOnly === undefined){data.readOnly = false;}
+if(data.name === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+if(vErrors === null){vErrors = [err0];}
+else {vErrors.push(err0);}errors++;}
+if(data.path === undefined){
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "path"},message:"must have required property '"+"path"+"'"};
+if(vErrors === null){vErrors = [err1];}
+else {vErrors.push(err1);}errors++;}
+if(data.readOnly === undefined){
+const err2 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "readOnly"},message:"must have required property '"+"readOnly"+"'"};
+if(vErrors === null){vErrors = [err2];}
+else {vErrors.push(err2);}errors++;}
+for(const key0 in data){
+if(!(((((((key0 === "name") || (key0 === "path")) || (key0 === "readOnly")) || (key0 === "mountOptions")) || (key0 === "fsGroup")) || (key0 === "fsGroupChangePolicy")) || (key0 === "seLinuxOptions"))){
+const err3 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+if(vErrors === null){vErrors = [err3];}
+else {vErrors.push(err3);}errors++;}}
+if(data.name !== undefined){
+let data0 = data.name;
+if(typeof data0 === "string"){
+if(func3(data0) > 253){
+const err4 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
+if(vErrors === null){vErrors = [err4];}
+else {vErrors.push(err4);}errors++;}}
+else {
+const err5 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err5];}
+else {vErrors.push(err5);}errors++;}}
+if(data.path !== undefined){
+let data1 = data.path;
+if(typeof data1 === "string"){
+if(func3(data1) > 512){
+const err6 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"};
+if(vErrors === null){vErrors = [err6];}
+else {vErrors.push(err6);}errors++;}}
+else {
+const err7 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err7];}
+else {vErrors.push(err7);}errors++;}}
+if(typeof data.readOnly !== "boolean"){
+const err8 = {instancePath:instancePath+"/readOnly",schemaPath:"#/properties/readOnly/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){vErrors = [err8];}
+else {vErrors.push(err8);}errors++;}
+if(data.mountOptions !== undefined){
+let data3 = data.mountOptions;
+if(Array.isArray(data3)){
+if(data3.length > 8){
+const err9 = {instancePath:instancePath+"/mountOptions",schemaPath:"#/properties/mountOptions/maxItems",keyword:"maxItems",params:{limit: 8},message:"must NOT have more than 8 items"};
+if(vErrors === null){vErrors = [err9];}
+else {vErrors.push(err9);}errors++;}
+const len0 = data3.length;
+for(let i0=0; i0<len0; i0++){
+let data4 = data3[i0];
+if(typeof data4 === "string"){
+if(func3(data4) > 64){
+const err10 = {instancePath:instancePath+"/mountOptions/" + i0,schemaPath:"#/properties/mountOptions/items/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(vErrors === null){vErrors = [err10];}
+else {vErrors.push(err10);}errors++;}}
+else {
+const err11 = {instancePath:instancePath+"/mountOptions/" + i0,schemaPath:"#/properties/mountOptions/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err11];}
+else {vErrors.push(err11);}errors++;}}}
+else {
+const err12 = {instancePath:instancePath+"/mountOptions",schemaPath:"#/properties/mountOptions/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){vErrors = [err12];}
+else {vErrors.push(err12);}errors++;}}
+if(data.fsGroup !== undefined){
+let data5 = data.fsGroup;
+if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
+const err13 = {instancePath:instancePath+"/fsGroup",schemaPath:"#/properties/fsGroup/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){vErrors = [err13];}
+else {vErrors.push(err13);}errors++;}}
+if(data.fsGroupChangePolicy !== undefined){
+let data6 = data.fsGroupChangePolicy;
+if(typeof data6 !== "string"){
+const err14 = {instancePath:instancePath+"/fsGroupChangePolicy",schemaPath:"#/properties/fsGroupChangePolicy/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err14];}
+else {vErrors.push(err14);}errors++;}
+if(!((data6 === "Always") || (data6 === "OnRootMismatch"))){
+const err15 = {instancePath:instancePath+"/fsGroupChangePolicy",schemaPath:"#/properties/fsGroupChangePolicy/enum",keyword:"enum",params:{allowedValues: schema36.properties.fsGroupChangePolicy.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){vErrors = [err15];}
+else {vErrors.push(err15);}errors++;}}
+if(data.seLinuxOptions !== undefined){
+let data7 = data.seLinuxOptions;
+if(data7 && typeof data7 == "object" && !Array.isArray(data7)){
+if(data7.level === undefined){
+const err16 = {instancePath:instancePath+"/seLinuxOptions",schemaPath:"#/definitions/SELinuxOptions/required",keyword:"required",params:{missingProperty: "level"},message:"must have required property '"+"level"+"'"};
+if(vErrors === null){vErrors = [err16];}
+else {vErrors.push(err16);}errors++;}
+for(const key1 in data7){
+if(!((((key1 === "user") || (key1 === "role")) || (key1 === "type")) || (key1 === "level"))){
+const err17 = {instancePath:instancePath+"/seLinuxOptions",schemaPath:"#/definitions/SELinuxOptions/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
+if(vErrors === null){vErrors = [err17];}
+else {vErrors.push(err17);}errors++;}}
+if(data7.user !== undefined){
+let data8 = data7.user;
+if(typeof data8 === "string"){
+if(func3(data8) > 63){
+const err18 = {instancePath:instancePath+"/seLinuxOptions/user",schemaPath:"#/definitions/SELinuxOptions/properties/user/maxLength",keyword:"maxLength",params:{limit: 63},message:"must NOT have more than 63 characters"};
+if(vErrors === null){vErrors = [err18];}
+else {vErrors.push(err18);}errors++;}}
+else {
+const err19 = {instancePath:instancePath+"/seLinuxOptions/user",schemaPath:"#/definitions/SELinuxOptions/properties/user/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err19];}
+else {vErrors.push(err19);}errors++;}}
+if(data7.role !== undefined){
+let data9 = data7.role;
+if(typeof data9 === "string"){
+if(func3(data9) > 63){
+const err20 = {instancePath:instancePath+"/seLinuxOptions/role",schemaPath:"#/definitions/SELinuxOptions/properties/role/maxLength",keyword:"maxLength",params:{limit: 63},message:"must NOT have more than 63 characters"};
+if(vErrors === null){vErrors = [err20];}
+else {vErrors.push(err20);}errors++;}}
+else {
+const err21 = {instancePath:instancePath+"/seLinuxOptions/role",schemaPath:"#/definitions/SELinuxOptions/properties/role/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err21];}
+else {vErrors.push(err21);}errors++;}}
+if(data7.type !== undefined){
+let data10 = data7.type;
+if(typeof data10 === "string"){
+if(func3(data10) > 63){
+const err22 = {instancePath:instancePath+"/seLinuxOptions/type",schemaPath:"#/definitions/SELinuxOptions/properties/type/maxLength",keyword:"maxLength",params:{limit: 63},message:"must NOT have more than 63 characters"};
+if(vErrors === null){vErrors = [err22];}
+else {vErrors.push(err22);}errors++;}}
+else {
+const err23 = {instancePath:instancePath+"/seLinuxOptions/type",schemaPath:"#/definitions/SELinuxOptions/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err23];}
+else {vErrors.push(err23);}errors++;}}
+if(data7.level !== undefined){
+let data11 = data7.level;
+if(typeof data11 === "string"){
+if(func3(data11) > 128){
+const err24 = {instancePath:instancePath+"/seLinuxOptions/level",schemaPath:"#/definitions/SELinuxOptions/properties/level/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"};
+if(vErrors === null){vErrors = [err24];}
+else {vErrors.push(err24);}errors++;}}
+else {
+const err25 = {instancePath:instancePath+"/seLinuxOptions/level",schemaPath:"#/definitions/SELinuxOptions/properties/level/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err25];}
+else {vErrors.push(err25);}errors++;}}}
+else {
+const err26 = {instancePath:instancePath+"/seLinuxOptions",schemaPath:"#/definitions/SELinuxOptions/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err26];}
+else {vErrors.push(err26);}errors++;}}}
+else {
+const err27 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err27];}
+else {vErrors.push(err27);}errors++;}
+validate30.errors = vErrors;
+return errors === 0;}
 function validate11(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
@@ -1195,211 +1349,139 @@ if(vErrors === null){vErrors = [err29];}
 else {vErrors.push(err29);}errors++;}
 const len1 = data12.length;
 for(let i1=0; i1<len1; i1++){
-let data13 = data12[i1];
-if(data13 && typeof data13 == "object" && !Array.isArray(data13)){
-if(data13.readOnly === undefined){data13.readOnly = false;}
-if(data13.name === undefined){
-const err30 = {instancePath:instancePath+"/mounts/" + i1,schemaPath:"#/definitions/SetMount/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+if(!(validate30(data12[i1], {instancePath:instancePath+"/mounts/" + i1,parentData:data12,parentDataProperty:i1,rootData}))){vErrors = vErrors === null ? validate30.errors : vErrors.concat(validate30.errors);errors = vErrors.length;}}}
+else {
+const err30 = {instancePath:instancePath+"/mounts",schemaPath:"#/properties/mounts/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){vErrors = [err30];}
 else {vErrors.push(err30);}errors++;}
-if(data13.path === undefined){
-const err31 = {instancePath:instancePath+"/mounts/" + i1,schemaPath:"#/definitions/SetMount/required",keyword:"required",params:{missingProperty: "path"},message:"must have required property '"+"path"+"'"};
+let data14 = data.unmountPolicy;
+if(data14 && typeof data14 == "object" && !Array.isArray(data14)){
+if(data14.max === undefined){data14.max = "Normal";}
+if(data14.timeoutSeconds === undefined){data14.timeoutSeconds = 90;}
+if(data14.max === undefined){
+const err31 = {instancePath:instancePath+"/unmountPolicy",schemaPath:"#/definitions/UnmountPolicy/required",keyword:"required",params:{missingProperty: "max"},message:"must have required property '"+"max"+"'"};
 if(vErrors === null){vErrors = [err31];}
 else {vErrors.push(err31);}errors++;}
-if(data13.readOnly === undefined){
-const err32 = {instancePath:instancePath+"/mounts/" + i1,schemaPath:"#/definitions/SetMount/required",keyword:"required",params:{missingProperty: "readOnly"},message:"must have required property '"+"readOnly"+"'"};
+if(data14.timeoutSeconds === undefined){
+const err32 = {instancePath:instancePath+"/unmountPolicy",schemaPath:"#/definitions/UnmountPolicy/required",keyword:"required",params:{missingProperty: "timeoutSeconds"},message:"must have required property '"+"timeoutSeconds"+"'"};
 if(vErrors === null){vErrors = [err32];}
 else {vErrors.push(err32);}errors++;}
-for(const key3 in data13){
-if(!((((key3 === "name") || (key3 === "path")) || (key3 === "readOnly")) || (key3 === "mountOptions"))){
-const err33 = {instancePath:instancePath+"/mounts/" + i1,schemaPath:"#/definitions/SetMount/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key3},message:"must NOT have additional properties"};
+for(const key3 in data14){
+if(!((key3 === "max") || (key3 === "timeoutSeconds"))){
+const err33 = {instancePath:instancePath+"/unmountPolicy",schemaPath:"#/definitions/UnmountPolicy/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key3},message:"must NOT have additional properties"};
 if(vErrors === null){vErrors = [err33];}
 else {vErrors.push(err33);}errors++;}}
-if(data13.name !== undefined){
-let data14 = data13.name;
-if(typeof data14 === "string"){
-if(func3(data14) > 253){
-const err34 = {instancePath:instancePath+"/mounts/" + i1+"/name",schemaPath:"#/definitions/SetMount/properties/name/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
+let data15 = data14.max;
+if(typeof data15 !== "string"){
+const err34 = {instancePath:instancePath+"/unmountPolicy/max",schemaPath:"#/definitions/UnmountPolicy/properties/max/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err34];}
-else {vErrors.push(err34);}errors++;}}
-else {
-const err35 = {instancePath:instancePath+"/mounts/" + i1+"/name",schemaPath:"#/definitions/SetMount/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {vErrors.push(err34);}errors++;}
+if(!(((data15 === "Normal") || (data15 === "Force")) || (data15 === "Lazy"))){
+const err35 = {instancePath:instancePath+"/unmountPolicy/max",schemaPath:"#/definitions/UnmountPolicy/properties/max/enum",keyword:"enum",params:{allowedValues: schema38.properties.max.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){vErrors = [err35];}
-else {vErrors.push(err35);}errors++;}}
-if(data13.path !== undefined){
-let data15 = data13.path;
-if(typeof data15 === "string"){
-if(func3(data15) > 512){
-const err36 = {instancePath:instancePath+"/mounts/" + i1+"/path",schemaPath:"#/definitions/SetMount/properties/path/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"};
+else {vErrors.push(err35);}errors++;}
+let data16 = data14.timeoutSeconds;
+if(!(((typeof data16 == "number") && (!(data16 % 1) && !isNaN(data16))) && (isFinite(data16)))){
+const err36 = {instancePath:instancePath+"/unmountPolicy/timeoutSeconds",schemaPath:"#/definitions/UnmountPolicy/properties/timeoutSeconds/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){vErrors = [err36];}
 else {vErrors.push(err36);}errors++;}}
 else {
-const err37 = {instancePath:instancePath+"/mounts/" + i1+"/path",schemaPath:"#/definitions/SetMount/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err37 = {instancePath:instancePath+"/unmountPolicy",schemaPath:"#/definitions/UnmountPolicy/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){vErrors = [err37];}
-else {vErrors.push(err37);}errors++;}}
-if(typeof data13.readOnly !== "boolean"){
-const err38 = {instancePath:instancePath+"/mounts/" + i1+"/readOnly",schemaPath:"#/definitions/SetMount/properties/readOnly/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+else {vErrors.push(err37);}errors++;}
+let data17 = data.rollout;
+if(data17 && typeof data17 == "object" && !Array.isArray(data17)){
+if(data17.maxUnavailable === undefined){data17.maxUnavailable = 1;}
+if(data17.pauseOnFailure === undefined){data17.pauseOnFailure = true;}
+if(data17.maxUnavailable === undefined){
+const err38 = {instancePath:instancePath+"/rollout",schemaPath:"#/definitions/RolloutPolicy/required",keyword:"required",params:{missingProperty: "maxUnavailable"},message:"must have required property '"+"maxUnavailable"+"'"};
 if(vErrors === null){vErrors = [err38];}
 else {vErrors.push(err38);}errors++;}
-if(data13.mountOptions !== undefined){
-let data17 = data13.mountOptions;
-if(Array.isArray(data17)){
-if(data17.length > 8){
-const err39 = {instancePath:instancePath+"/mounts/" + i1+"/mountOptions",schemaPath:"#/definitions/SetMount/properties/mountOptions/maxItems",keyword:"maxItems",params:{limit: 8},message:"must NOT have more than 8 items"};
+if(data17.pauseOnFailure === undefined){
+const err39 = {instancePath:instancePath+"/rollout",schemaPath:"#/definitions/RolloutPolicy/required",keyword:"required",params:{missingProperty: "pauseOnFailure"},message:"must have required property '"+"pauseOnFailure"+"'"};
 if(vErrors === null){vErrors = [err39];}
 else {vErrors.push(err39);}errors++;}
-const len2 = data17.length;
-for(let i2=0; i2<len2; i2++){
-let data18 = data17[i2];
-if(typeof data18 === "string"){
-if(func3(data18) > 64){
-const err40 = {instancePath:instancePath+"/mounts/" + i1+"/mountOptions/" + i2,schemaPath:"#/definitions/SetMount/properties/mountOptions/items/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+for(const key4 in data17){
+if(!((key4 === "maxUnavailable") || (key4 === "pauseOnFailure"))){
+const err40 = {instancePath:instancePath+"/rollout",schemaPath:"#/definitions/RolloutPolicy/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key4},message:"must NOT have additional properties"};
 if(vErrors === null){vErrors = [err40];}
 else {vErrors.push(err40);}errors++;}}
-else {
-const err41 = {instancePath:instancePath+"/mounts/" + i1+"/mountOptions/" + i2,schemaPath:"#/definitions/SetMount/properties/mountOptions/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+let data18 = data17.maxUnavailable;
+if((!(((typeof data18 == "number") && (!(data18 % 1) && !isNaN(data18))) && (isFinite(data18)))) && (typeof data18 !== "string")){
+const err41 = {instancePath:instancePath+"/rollout/maxUnavailable",schemaPath:"#/definitions/RolloutPolicy/properties/maxUnavailable/type",keyword:"type",params:{type: schema39.properties.maxUnavailable.type},message:"must be integer,string"};
 if(vErrors === null){vErrors = [err41];}
-else {vErrors.push(err41);}errors++;}}}
-else {
-const err42 = {instancePath:instancePath+"/mounts/" + i1+"/mountOptions",schemaPath:"#/definitions/SetMount/properties/mountOptions/type",keyword:"type",params:{type: "array"},message:"must be array"};
+else {vErrors.push(err41);}errors++;}
+if(typeof data18 === "string"){
+if(func3(data18) > 32){
+const err42 = {instancePath:instancePath+"/rollout/maxUnavailable",schemaPath:"#/definitions/RolloutPolicy/properties/maxUnavailable/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"};
 if(vErrors === null){vErrors = [err42];}
-else {vErrors.push(err42);}errors++;}}}
-else {
-const err43 = {instancePath:instancePath+"/mounts/" + i1,schemaPath:"#/definitions/SetMount/type",keyword:"type",params:{type: "object"},message:"must be object"};
+else {vErrors.push(err42);}errors++;}}
+if(typeof data17.pauseOnFailure !== "boolean"){
+const err43 = {instancePath:instancePath+"/rollout/pauseOnFailure",schemaPath:"#/definitions/RolloutPolicy/properties/pauseOnFailure/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){vErrors = [err43];}
-else {vErrors.push(err43);}errors++;}}}
+else {vErrors.push(err43);}errors++;}}
 else {
-const err44 = {instancePath:instancePath+"/mounts",schemaPath:"#/properties/mounts/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err44 = {instancePath:instancePath+"/rollout",schemaPath:"#/definitions/RolloutPolicy/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){vErrors = [err44];}
 else {vErrors.push(err44);}errors++;}
-let data19 = data.unmountPolicy;
-if(data19 && typeof data19 == "object" && !Array.isArray(data19)){
-if(data19.max === undefined){data19.max = "Normal";}
-if(data19.timeoutSeconds === undefined){data19.timeoutSeconds = 90;}
-if(data19.max === undefined){
-const err45 = {instancePath:instancePath+"/unmountPolicy",schemaPath:"#/definitions/UnmountPolicy/required",keyword:"required",params:{missingProperty: "max"},message:"must have required property '"+"max"+"'"};
+let data20 = data.deletionPolicy;
+if(typeof data20 !== "string"){
+const err45 = {instancePath:instancePath+"/deletionPolicy",schemaPath:"#/properties/deletionPolicy/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err45];}
 else {vErrors.push(err45);}errors++;}
-if(data19.timeoutSeconds === undefined){
-const err46 = {instancePath:instancePath+"/unmountPolicy",schemaPath:"#/definitions/UnmountPolicy/required",keyword:"required",params:{missingProperty: "timeoutSeconds"},message:"must have required property '"+"timeoutSeconds"+"'"};
+if(!((data20 === "Unmount") || (data20 === "Retain"))){
+const err46 = {instancePath:instancePath+"/deletionPolicy",schemaPath:"#/properties/deletionPolicy/enum",keyword:"enum",params:{allowedValues: schema12.properties.deletionPolicy.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){vErrors = [err46];}
 else {vErrors.push(err46);}errors++;}
-for(const key4 in data19){
-if(!((key4 === "max") || (key4 === "timeoutSeconds"))){
-const err47 = {instancePath:instancePath+"/unmountPolicy",schemaPath:"#/definitions/UnmountPolicy/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key4},message:"must NOT have additional properties"};
+let data21 = data.adopt;
+if(typeof data21 !== "string"){
+const err47 = {instancePath:instancePath+"/adopt",schemaPath:"#/properties/adopt/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err47];}
-else {vErrors.push(err47);}errors++;}}
-let data20 = data19.max;
-if(typeof data20 !== "string"){
-const err48 = {instancePath:instancePath+"/unmountPolicy/max",schemaPath:"#/definitions/UnmountPolicy/properties/max/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {vErrors.push(err47);}errors++;}
+if(!((data21 === "Never") || (data21 === "IfSame"))){
+const err48 = {instancePath:instancePath+"/adopt",schemaPath:"#/properties/adopt/enum",keyword:"enum",params:{allowedValues: schema12.properties.adopt.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){vErrors = [err48];}
 else {vErrors.push(err48);}errors++;}
-if(!(((data20 === "Normal") || (data20 === "Force")) || (data20 === "Lazy"))){
-const err49 = {instancePath:instancePath+"/unmountPolicy/max",schemaPath:"#/definitions/UnmountPolicy/properties/max/enum",keyword:"enum",params:{allowedValues: schema37.properties.max.enum},message:"must be equal to one of the allowed values"};
-if(vErrors === null){vErrors = [err49];}
-else {vErrors.push(err49);}errors++;}
-let data21 = data19.timeoutSeconds;
-if(!(((typeof data21 == "number") && (!(data21 % 1) && !isNaN(data21))) && (isFinite(data21)))){
-const err50 = {instancePath:instancePath+"/unmountPolicy/timeoutSeconds",schemaPath:"#/definitions/UnmountPolicy/properties/timeoutSeconds/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
-if(vErrors === null){vErrors = [err50];}
-else {vErrors.push(err50);}errors++;}}
-else {
-const err51 = {instancePath:instancePath+"/unmountPolicy",schemaPath:"#/definitions/UnmountPolicy/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){vErrors = [err51];}
-else {vErrors.push(err51);}errors++;}
-let data22 = data.rollout;
-if(data22 && typeof data22 == "object" && !Array.isArray(data22)){
-if(data22.maxUnavailable === undefined){data22.maxUnavailable = 1;}
-if(data22.pauseOnFailure === undefined){data22.pauseOnFailure = true;}
-if(data22.maxUnavailable === undefined){
-const err52 = {instancePath:instancePath+"/rollout",schemaPath:"#/definitions/RolloutPolicy/required",keyword:"required",params:{missingProperty: "maxUnavailable"},message:"must have required property '"+"maxUnavailable"+"'"};
-if(vErrors === null){vErrors = [err52];}
-else {vErrors.push(err52);}errors++;}
-if(data22.pauseOnFailure === undefined){
-const err53 = {instancePath:instancePath+"/rollout",schemaPath:"#/definitions/RolloutPolicy/required",keyword:"required",params:{missingProperty: "pauseOnFailure"},message:"must have required property '"+"pauseOnFailure"+"'"};
-if(vErrors === null){vErrors = [err53];}
-else {vErrors.push(err53);}errors++;}
-for(const key5 in data22){
-if(!((key5 === "maxUnavailable") || (key5 === "pauseOnFailure"))){
-const err54 = {instancePath:instancePath+"/rollout",schemaPath:"#/definitions/RolloutPolicy/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key5},message:"must NOT have additional properties"};
-if(vErrors === null){vErrors = [err54];}
-else {vErrors.push(err54);}errors++;}}
-let data23 = data22.maxUnavailable;
-if((!(((typeof data23 == "number") && (!(data23 % 1) && !isNaN(data23))) && (isFinite(data23)))) && (typeof data23 !== "string")){
-const err55 = {instancePath:instancePath+"/rollout/maxUnavailable",schemaPath:"#/definitions/RolloutPolicy/properties/maxUnavailable/type",keyword:"type",params:{type: schema38.properties.maxUnavailable.type},message:"must be integer,string"};
-if(vErrors === null){vErrors = [err55];}
-else {vErrors.push(err55);}errors++;}
-if(typeof data23 === "string"){
-if(func3(data23) > 32){
-const err56 = {instancePath:instancePath+"/rollout/maxUnavailable",schemaPath:"#/definitions/RolloutPolicy/properties/maxUnavailable/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"};
-if(vErrors === null){vErrors = [err56];}
-else {vErrors.push(err56);}errors++;}}
-if(typeof data22.pauseOnFailure !== "boolean"){
-const err57 = {instancePath:instancePath+"/rollout/pauseOnFailure",schemaPath:"#/definitions/RolloutPolicy/properties/pauseOnFailure/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
-if(vErrors === null){vErrors = [err57];}
-else {vErrors.push(err57);}errors++;}}
-else {
-const err58 = {instancePath:instancePath+"/rollout",schemaPath:"#/definitions/RolloutPolicy/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){vErrors = [err58];}
-else {vErrors.push(err58);}errors++;}
-let data25 = data.deletionPolicy;
-if(typeof data25 !== "string"){
-const err59 = {instancePath:instancePath+"/deletionPolicy",schemaPath:"#/properties/deletionPolicy/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err59];}
-else {vErrors.push(err59);}errors++;}
-if(!((data25 === "Unmount") || (data25 === "Retain"))){
-const err60 = {instancePath:instancePath+"/deletionPolicy",schemaPath:"#/properties/deletionPolicy/enum",keyword:"enum",params:{allowedValues: schema12.properties.deletionPolicy.enum},message:"must be equal to one of the allowed values"};
-if(vErrors === null){vErrors = [err60];}
-else {vErrors.push(err60);}errors++;}
-let data26 = data.adopt;
-if(typeof data26 !== "string"){
-const err61 = {instancePath:instancePath+"/adopt",schemaPath:"#/properties/adopt/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err61];}
-else {vErrors.push(err61);}errors++;}
-if(!((data26 === "Never") || (data26 === "IfSame"))){
-const err62 = {instancePath:instancePath+"/adopt",schemaPath:"#/properties/adopt/enum",keyword:"enum",params:{allowedValues: schema12.properties.adopt.enum},message:"must be equal to one of the allowed values"};
-if(vErrors === null){vErrors = [err62];}
-else {vErrors.push(err62);}errors++;}
 if(data.releaseOnDrain !== undefined){
 if(typeof data.releaseOnDrain !== "boolean"){
-const err63 = {instancePath:instancePath+"/releaseOnDrain",schemaPath:"#/properties/releaseOnDrain/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
-if(vErrors === null){vErrors = [err63];}
-else {vErrors.push(err63);}errors++;}}
-let data28 = data.nodeLossPolicy;
-if(data28 && typeof data28 == "object" && !Array.isArray(data28)){
-if(data28.type === undefined){data28.type = "Never";}
-if(data28.type === undefined){
-const err64 = {instancePath:instancePath+"/nodeLossPolicy",schemaPath:"#/definitions/NodeLossPolicy/required",keyword:"required",params:{missingProperty: "type"},message:"must have required property '"+"type"+"'"};
-if(vErrors === null){vErrors = [err64];}
-else {vErrors.push(err64);}errors++;}
-for(const key6 in data28){
-if(!((key6 === "type") || (key6 === "minutes"))){
-const err65 = {instancePath:instancePath+"/nodeLossPolicy",schemaPath:"#/definitions/NodeLossPolicy/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key6},message:"must NOT have additional properties"};
-if(vErrors === null){vErrors = [err65];}
-else {vErrors.push(err65);}errors++;}}
-let data29 = data28.type;
-if(typeof data29 !== "string"){
-const err66 = {instancePath:instancePath+"/nodeLossPolicy/type",schemaPath:"#/definitions/NodeLossPolicy/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err66];}
-else {vErrors.push(err66);}errors++;}
-if(!((data29 === "Never") || (data29 === "AfterTimeout"))){
-const err67 = {instancePath:instancePath+"/nodeLossPolicy/type",schemaPath:"#/definitions/NodeLossPolicy/properties/type/enum",keyword:"enum",params:{allowedValues: schema39.properties.type.enum},message:"must be equal to one of the allowed values"};
-if(vErrors === null){vErrors = [err67];}
-else {vErrors.push(err67);}errors++;}
-if(data28.minutes !== undefined){
-let data30 = data28.minutes;
-if(!(((typeof data30 == "number") && (!(data30 % 1) && !isNaN(data30))) && (isFinite(data30)))){
-const err68 = {instancePath:instancePath+"/nodeLossPolicy/minutes",schemaPath:"#/definitions/NodeLossPolicy/properties/minutes/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
-if(vErrors === null){vErrors = [err68];}
-else {vErrors.push(err68);}errors++;}}}
+const err49 = {instancePath:instancePath+"/releaseOnDrain",schemaPath:"#/properties/releaseOnDrain/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){vErrors = [err49];}
+else {vErrors.push(err49);}errors++;}}
+let data23 = data.nodeLossPolicy;
+if(data23 && typeof data23 == "object" && !Array.isArray(data23)){
+if(data23.type === undefined){data23.type = "Never";}
+if(data23.type === undefined){
+const err50 = {instancePath:instancePath+"/nodeLossPolicy",schemaPath:"#/definitions/NodeLossPolicy/required",keyword:"required",params:{missingProperty: "type"},message:"must have required property '"+"type"+"'"};
+if(vErrors === null){vErrors = [err50];}
+else {vErrors.push(err50);}errors++;}
+for(const key5 in data23){
+if(!((key5 === "type") || (key5 === "minutes"))){
+const err51 = {instancePath:instancePath+"/nodeLossPolicy",schemaPath:"#/definitions/NodeLossPolicy/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key5},message:"must NOT have additional properties"};
+if(vErrors === null){vErrors = [err51];}
+else {vErrors.push(err51);}errors++;}}
+let data24 = data23.type;
+if(typeof data24 !== "string"){
+const err52 = {instancePath:instancePath+"/nodeLossPolicy/type",schemaPath:"#/definitions/NodeLossPolicy/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err52];}
+else {vErrors.push(err52);}errors++;}
+if(!((data24 === "Never") || (data24 === "AfterTimeout"))){
+const err53 = {instancePath:instancePath+"/nodeLossPolicy/type",schemaPath:"#/definitions/NodeLossPolicy/properties/type/enum",keyword:"enum",params:{allowedValues: schema40.properties.type.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){vErrors = [err53];}
+else {vErrors.push(err53);}errors++;}
+if(data23.minutes !== undefined){
+let data25 = data23.minutes;
+if(!(((typeof data25 == "number") && (!(data25 % 1) && !isNaN(data25))) && (isFinite(data25)))){
+const err54 = {instancePath:instancePath+"/nodeLossPolicy/minutes",schemaPath:"#/definitions/NodeLossPolicy/properties/minutes/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){vErrors = [err54];}
+else {vErrors.push(err54);}errors++;}}}
 else {
-const err69 = {instancePath:instancePath+"/nodeLossPolicy",schemaPath:"#/definitions/NodeLossPolicy/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){vErrors = [err69];}
-else {vErrors.push(err69);}errors++;}}
+const err55 = {instancePath:instancePath+"/nodeLossPolicy",schemaPath:"#/definitions/NodeLossPolicy/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err55];}
+else {vErrors.push(err55);}errors++;}}
 else {
-const err70 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){vErrors = [err70];}
-else {vErrors.push(err70);}errors++;}
+const err56 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err56];}
+else {vErrors.push(err56);}errors++;}
 validate11.errors = vErrors;
 return errors === 0;}
 function validate10(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){

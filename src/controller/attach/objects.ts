@@ -9,6 +9,9 @@ import { translateInTree } from "../claims/translate-in-tree.ts";
 
 export type AccessMode = GrantedCSIVolume["accessMode"];
 
+/** Whether the group of a volume's files is changed (behaviour 107). */
+export type FSGroupPolicy = "None" | "File" | "ReadWriteOnceWithFSType";
+
 export interface Claim extends KubeObject {
   /** "" until it is bound. */
   readonly volumeName: string;
@@ -68,6 +71,8 @@ export interface CSIDriver extends KubeObject {
   readonly lifecycleModes: readonly string[];
   readonly requiresRepublish: boolean;
   readonly podInfoOnMount: boolean;
+  readonly fsGroupPolicy: FSGroupPolicy;
+  readonly seLinuxMount: boolean;
 }
 
 export interface StorageClass extends KubeObject {
@@ -172,6 +177,7 @@ export function projectCSIDriver(raw: unknown): CSIDriver | undefined {
   const metadata = metadataIn(raw);
   const spec = recordIn(raw, "spec");
   const modes = arrayIn(spec, "volumeLifecycleModes") as string[];
+  const policy = stringIn(spec, "fsGroupPolicy");
   return (
     metadata && {
       metadata,
@@ -180,6 +186,8 @@ export function projectCSIDriver(raw: unknown): CSIDriver | undefined {
       lifecycleModes: modes.length === 0 ? ["Persistent"] : modes,
       requiresRepublish: spec?.["requiresRepublish"] === true,
       podInfoOnMount: spec?.["podInfoOnMount"] === true,
+      fsGroupPolicy: policy === "None" || policy === "File" ? policy : "ReadWriteOnceWithFSType",
+      seLinuxMount: spec?.["seLinuxMount"] === true,
     }
   );
 }

@@ -4,6 +4,7 @@ import type { ClaimObjects } from "../claims/resolve-claim.ts";
 import { resolveClaim } from "../claims/resolve-claim.ts";
 import { accessModeOf } from "./access.ts";
 import type { Claim, PersistentVolume } from "./objects.ts";
+import { ownershipOf } from "./ownership.ts";
 import { tooLarge } from "./size-limits.ts";
 import type { VolumeID } from "./volume-key.ts";
 import type { Word } from "./word.ts";
@@ -48,7 +49,7 @@ export function resolveVolume(
   const { csi, persistentVolumeClaim } = spec.source;
   const resolution =
     csi !== undefined
-      ? named(csi, spec)
+      ? named(csi, spec, objects)
       : persistentVolumeClaim !== undefined
         ? claimed(spec, persistentVolumeClaim, objects)
         : { waiting: { reason: "VolumeSourceUnsupported", message: "the source is not one of a CSI driver" } as const };
@@ -59,10 +60,11 @@ export function resolveVolume(
 function named(
   source: CSIVolumeSource,
   { volumeMode, mountOptions = [] }: Pick<NodeVolumeIntentSpec, "volumeMode" | "mountOptions">,
+  { csiDriver }: ClaimObjects,
 ): ResolvedVolume {
   const { controllerPublishSecretRef, accessMode = "ReadWriteOnce", ...told } = source;
   const { driver, volumeHandle } = source;
-  const csi = { ...told, accessMode };
+  const csi = { ...told, accessMode, ...ownershipOf(csiDriver(driver), { ...told, accessModes: [accessMode] }) };
   // Of an inline volume the external-attacher reads what it would read of a PersistentVolume.
   const { accessMode: _, ...ofDriver } = source;
   const inlineVolumeSpec = {
@@ -98,7 +100,7 @@ function claimed(
   const readOnly = source.readOnly === true || csi.readOnly;
   const { driver, volumeHandle, fsType, volumeAttributes } = csi;
   const { nodeStageSecretRef, nodePublishSecretRef, nodeExpandSecretRef } = csi;
-  const { mountOptions } = persistentVolume;
+  const { mountOptions, accessModes } = persistentVolume;
   return {
     id: { driver, volumeHandle },
     csi: {
@@ -106,12 +108,13 @@ function claimed(
       volumeHandle,
       ...(readOnly && { readOnly }),
       ...(fsType !== "" && { fsType }),
-      accessMode: accessModeOf(persistentVolume.accessModes, readOnly),
+      accessMode: accessModeOf(accessModes, readOnly),
       ...(mountOptions.length > 0 && { mountOptions: [...mountOptions] }),
       ...(Object.keys(volumeAttributes).length > 0 && { volumeAttributes: { ...volumeAttributes } }),
       ...(nodeStageSecretRef && { nodeStageSecretRef }),
       ...(nodePublishSecretRef && { nodePublishSecretRef }),
       ...(nodeExpandSecretRef && { nodeExpandSecretRef }),
+      ...ownershipOf(objects.csiDriver(driver), { accessModes, fsType, readOnly }),
     },
     persistentVolume,
     claim,

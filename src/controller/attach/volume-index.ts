@@ -59,6 +59,7 @@ export function createVolumeIndex(deps: VolumeIndexDeps): VolumeIndex {
     claim: (namespace, name) => claims.store.get(name, namespace),
     persistentVolume: (name) => persistentVolumes.store.get(name),
     storageClass: (name) => storageClasses.store.get(name),
+    csiDriver: (name) => csiDrivers.store.get(name),
   };
 
   function keyOf({ metadata, spec }: Intent): string {

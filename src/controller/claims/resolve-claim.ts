@@ -1,5 +1,5 @@
 import type { PersistentVolumeClaimVolumeSource } from "../../api/types.gen.ts";
-import type { Claim, PersistentVolume, PersistentVolumeCSI, StorageClass } from "../attach/objects.ts";
+import type { Claim, CSIDriver, PersistentVolume, PersistentVolumeCSI, StorageClass } from "../attach/objects.ts";
 import type { UnresolvedVolume } from "../attach/resolve-volume.ts";
 
 /** The objects by name, as they were last seen. */
@@ -7,6 +7,7 @@ export interface ClaimObjects {
   claim(namespace: string, name: string): Claim | undefined;
   persistentVolume(name: string): PersistentVolume | undefined;
   storageClass(name: string): StorageClass | undefined;
+  csiDriver(name: string): CSIDriver | undefined;
 }
 
 export interface BoundClaim {

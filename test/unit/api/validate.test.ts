@@ -76,8 +76,8 @@ describe("parseIntent", () => {
     ["an unknown field of the spec", intent({ fsGroup: 2000 }), { path: ".spec.fsGroup", message: notUnderstood }],
     [
       "an unknown field of a mount",
-      intent({ mounts: [{ ...mount, fsGroup: 1 }] }),
-      { path: ".spec.mounts[0].fsGroup", message: notUnderstood },
+      intent({ mounts: [{ ...mount, subPath: "a" }] }),
+      { path: ".spec.mounts[0].subPath", message: notUnderstood },
     ],
     [
       "an unknown source",

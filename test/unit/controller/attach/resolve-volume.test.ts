@@ -31,6 +31,7 @@ function resolve(rawClaim: unknown, rawVolume: unknown, rawClass?: unknown, of: 
     claim: () => projectClaim(rawClaim),
     persistentVolume: () => projectPersistentVolume(rawVolume),
     storageClass: () => projectStorageClass(rawClass),
+    csiDriver: () => undefined,
   });
 }
 
