@@ -21,6 +21,8 @@ export const label = {
   suspend: "nodevolume.dev/suspend",
   /** On a PersistentVolumeClaim: an intent holds it, so no pod may name it (config/policy/claims.yaml). */
   held: "nodevolume.dev/held",
+  /** On a PersistentVolumeClaim, by its owner: it is for node volumes alone, so no pod may name it (config/policy/claims.yaml). */
+  reserved: "nodevolume.dev/reserved",
 } as const;
 
 /** Prefix of one label for each set that asks for the volume of an intent: `set.nodevolume.dev/<set>`. */

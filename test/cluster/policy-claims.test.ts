@@ -60,6 +60,23 @@ describe("policy of claims", () => {
     });
   });
 
+  it("whoever owns a claim keeps pods out of it by the label reserved", async () => {
+    const reserve = (value: string | null) =>
+      patch(cluster.people, `${claims}/free`, { metadata: { labels: { "nodevolume.dev/reserved": value } } });
+    expectStatus(200, await reserve("true"));
+    await until("the refusal", 1_000, async () => {
+      return (await cluster.admin.call("POST", pods, { body: naming("free") })).status === 403;
+    });
+    expectRefused(await cluster.people.call("POST", pods, { body: naming("free") }), "nodevolume.dev/reserved");
+    expectStatus(200, await hold(controller, "free", ""));
+    expectStatus(200, await reserve(null));
+    expectStatus(403, await cluster.admin.call("POST", pods, { body: naming("free") }));
+    expectStatus(200, await hold(controller, "free", null));
+    await until("the end of it", 1_000, async () => {
+      return (await cluster.admin.call("POST", pods, { body: naming("free") })).status === 201;
+    });
+  });
+
   it("a pod whose ephemeral volume is the claim is refused, too; others are not", async () => {
     expectStatus(200, await hold(controller, "app-cache", ""));
     const { spec } = claim("");

@@ -4,6 +4,7 @@ import type { ObjectStore } from "../../kube/object-store.ts";
 import type { System } from "../../ports.ts";
 import { createHold } from "../claims/hold-claims.ts";
 import { createUnbound } from "../claims/reconcile-unbound.ts";
+import { followReserved } from "../claims/reserved-claims.ts";
 import type { Gatherer } from "../gather.ts";
 import type { Intent, NodeInfo } from "../projections.ts";
 import { awaitsRelease } from "../release.ts";
@@ -91,7 +92,8 @@ export function createVolumeWork(deps: VolumeWorkDeps): VolumeWork {
   };
   const speaker = createSpeaker({ client, clock, log, ...upserts });
   const retries = createRetries({ clock, random });
-  const hold = createHold({ client, clock, random, log, ...upserts });
+  const reserved = followReserved(storage.claims.store, clock);
+  const hold = createHold({ client, clock, random, log, reservedSince: reserved.since, ...upserts });
   const shared = { client, clock, random, log, storage, index, pending, hold, speaker, ...upserts };
   const attachments = createIntentAttachments({ ...shared, intent: (name) => deps.intents.get(name) });
   const unbound = createUnbound(shared);
@@ -123,6 +125,7 @@ export function createVolumeWork(deps: VolumeWorkDeps): VolumeWork {
     },
     stop() {
       for (const cancel of cancels) cancel();
+      reserved.stop();
       index.stop();
     },
   };

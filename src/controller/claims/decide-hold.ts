@@ -1,19 +1,17 @@
 import type { Word } from "../attach/word.ts";
 
-/** How far the taking of one claim has come. Times are in monotonic milliseconds. */
+/**
+ * How far the taking of one claim has come. Times are in monotonic milliseconds.
+ * ```
+ *  label ─► a pod that names it is refused ─► 5 s since the label ─► nobody names it, nothing of it is attached ─► ours
+ * ```
+ */
 export interface Taking {
-  /** When this process first saw the label on it. */
-  readonly heldAt: number;
+  /** When this process first saw a label on it that keeps pods out: ours, or that of its owner. */
+  readonly shutAt: number;
   /** Whether a pod that names it was refused since. */
   readonly refused: boolean;
-  /** Why such a pod was not refused, or not by our policy. */
-  readonly notRefused?: string;
 }
-
-export type HoldStep =
-  | { readonly do: "probe" }
-  | { readonly do: "wait"; readonly ms: number }
-  | { readonly do: "look" };
 
 /**
  * For so long pods may still be admitted by a policy that has not seen the label yet, or be on their way past admission
@@ -23,27 +21,15 @@ export const settleMs = 5_000;
 const probeEveryMs = 250;
 const probeAgainMs = 10_000;
 
-/**
- * The next step of taking a claim that carries the label. Pure.
- * ```
- *  label ─► a pod that names it is refused ─► 5 s ─► nobody names it, and nothing of it is attached ─► ours
- * ```
- */
-export function decideHold(taking: Taking, now: number): HoldStep {
-  if (!taking.refused) return { do: "probe" };
-  const left = taking.heldAt + settleMs - now;
-  return left > 0 ? { do: "wait", ms: left } : { do: "look" };
-}
-
 /** What is said of a claim of which a pod was not refused, and when to try again. */
 export function decideNotRefused(
   claim: { readonly namespace: string; readonly name: string },
-  { heldAt }: Taking,
+  { shutAt }: Taking,
   why: string,
   now: number,
 ): { readonly word: Word | undefined; readonly againInMs: number } {
   // The policy follows the label after a moment.
-  if (now - heldAt < settleMs) return { word: undefined, againInMs: probeEveryMs };
+  if (now - shutAt < settleMs) return { word: undefined, againInMs: probeEveryMs };
   const message = `claim ${claim.namespace}/${claim.name} is not used, as a pod that names it would be admitted beside: ${why}`;
   return { word: { reason: "PolicyMissing", message, on: onClaim(claim) }, againInMs: probeAgainMs };
 }

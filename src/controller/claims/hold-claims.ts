@@ -7,7 +7,7 @@ import type { Claim, PersistentVolume } from "../attach/objects.ts";
 import type { Word } from "../attach/word.ts";
 import { usedByPods } from "./claim-users.ts";
 import type { Taking } from "./decide-hold.ts";
-import { decideHold, decideNotRefused, onClaim, settleMs } from "./decide-hold.ts";
+import { decideNotRefused, onClaim, settleMs } from "./decide-hold.ts";
 import { holdPatch, isHeld, letGoPatch, protectPatch, unholdPatch } from "./marks.ts";
 import { probePolicy } from "./probe-policy.ts";
 
@@ -16,6 +16,8 @@ export interface HoldDeps {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
+  /** Since when the owner of a claim keeps pods out of it, in monotonic milliseconds. */
+  readonly reservedSince: (claim: Claim) => number | undefined;
   readonly upsertClaim: (raw: unknown) => void;
   readonly upsertPersistentVolume: (raw: unknown) => void;
 }
@@ -93,18 +95,18 @@ export function createHold(deps: HoldDeps): Hold {
     attachedByOthers: () => Promise<Word | undefined>,
   ): Promise<Waiting | undefined> {
     const { uid = "", namespace = "", name } = claim.metadata;
-    const taking = takings.get(uid) ?? { heldAt: clock.monotonic(), refused: false };
+    const taking = takings.get(uid) ?? { shutAt: clock.monotonic(), refused: false };
     takings.set(uid, taking);
-    const step = decideHold(taking, clock.monotonic());
-    if (step.do === "probe") {
+    if (!taking.refused) {
       const why = await probePolicy(client, random, claim);
-      const now = clock.monotonic();
       takings.set(uid, { ...taking, refused: why === undefined });
-      if (why === undefined) return beingTaken(claim, Math.max(0, taking.heldAt + settleMs - now));
-      const { word, againInMs } = decideNotRefused({ namespace, name }, taking, why, now);
-      return word === undefined ? beingTaken(claim, againInMs) : { word, againInMs };
+      if (why !== undefined) {
+        const { word, againInMs } = decideNotRefused({ namespace, name }, taking, why, clock.monotonic());
+        return word === undefined ? beingTaken(claim, againInMs) : { word, againInMs };
+      }
     }
-    if (step.do === "wait") return beingTaken(claim, step.ms);
+    const leftMs = taking.shutAt + settleMs - clock.monotonic();
+    if (leftMs > 0) return beingTaken(claim, leftMs);
     const used = (await usedByPods(client, claim)) ?? (await attachedByOthers());
     if (used === undefined) {
       taken.add(uid);
@@ -127,8 +129,10 @@ export function createHold(deps: HoldDeps): Hold {
         // Nobody is turned away for a claim that is not to be had.
         const used = held ? undefined : await usedByPods(client, claim);
         if (used !== undefined) return { word: used, againInMs: podsAgainMs };
+        // Asked before the label is written, which makes another version of it. The write is refused if it is another by now.
+        const reservedAt = deps.reservedSince(claim);
         await mark(resource.claims, claim, holdPatch(claim));
-        takings.set(uid, { heldAt: clock.monotonic(), refused: false });
+        takings.set(uid, { shutAt: reservedAt ?? clock.monotonic(), refused: false });
       }
       let waiting: Waiting | undefined;
       for (const claim of claims) {
@@ -154,6 +158,6 @@ function beingTaken({ metadata: { namespace = "", name } }: Claim, againInMs: nu
   const message = `claim ${namespace}/${name} is being taken: pods that name it are turned away first`;
   return {
     word: { reason: "WaitingForAttach", message, on: onClaim({ namespace, name }) },
-    againInMs: Math.max(1, againInMs),
+    againInMs,
   };
 }

@@ -27,8 +27,9 @@ export async function probePolicy(
     return "no policy refuses it (config/policy; none does in kube-system and in our own namespace)";
   } catch (error) {
     if (!(error instanceof ApiError) || isUnavailable(error)) throw error;
-    if (error.status === 403 && messageOf(error).includes(label.held)) return undefined;
-    return `it is refused for another reason: ${messageOf(error)}`;
+    const because = messageOf(error);
+    if (error.status === 403 && [label.held, label.reserved].some((one) => because.includes(one))) return undefined;
+    return `it is refused for another reason: ${because}`;
   }
 }
 

@@ -10,8 +10,8 @@ import { Refusal } from "./refusal.ts";
 const lagMs = { low: 0, high: 1_000 } as const;
 
 /**
- * The ValidatingAdmissionPolicy with claims as parameters that denies pods which name a claim that is held (config/policy). It
- * sees a label a while after it was written.
+ * The ValidatingAdmissionPolicy with claims as parameters that denies pods which name a claim that is held or reserved
+ * (config/policy). It sees a label a while after it was written.
  */
 export class ClaimPolicy {
   readonly #scheduler: Scheduler;
@@ -26,7 +26,8 @@ export class ClaimPolicy {
 
   changed({ object, type }: Change): void {
     const key = `${object.metadata.namespace}/${object.metadata.name}`;
-    const held = type !== "DELETED" && object.metadata.labels?.[label.held] !== undefined;
+    const { [label.held]: taken, [label.reserved]: reserved } = object.metadata.labels ?? {};
+    const held = type !== "DELETED" && (taken ?? reserved) !== undefined;
     if (!held) this.#heldFrom.delete(key);
     else if (!this.#heldFrom.has(key)) {
       this.#heldFrom.set(key, this.#scheduler.now + this.#random.between(lagMs.low, lagMs.high));

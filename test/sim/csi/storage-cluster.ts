@@ -66,6 +66,12 @@ export class StorageCluster {
     return this.#server.get(resource.claims, claim, namespace)?.metadata.labels?.[label.held] !== undefined;
   }
 
+  /** The owner of a claim keeps pods out of it, or lets them in again. */
+  reserve(claim: string, reserved: boolean): void {
+    const labels = { [label.reserved]: reserved ? "true" : null };
+    this.#server.patch(resource.claims, claim, { metadata: { labels } }, { namespace });
+  }
+
   /** A pod that uses a claim; scheduled, or to be. @returns whether it was admitted */
   createPod(name: string, claimName: string, nodeName: string): boolean {
     const volumes = [{ name: "data", persistentVolumeClaim: { claimName } }];

@@ -71,6 +71,33 @@ export const claims: readonly Scenario[] = [
     },
   },
   {
+    name: "a claim is reserved by its owner, who lets a pod in for a moment",
+    world: { ...beside, controllers: 1 },
+    async run(world) {
+      for (const name of ["other", "claim"]) bound(world, name);
+      world.cluster.labelNode("a", { disk: "fast" });
+      world.csi.cluster.reserve("claim", true);
+      world.cluster.createSet("other", { ...ofClaim("other"), ...fast, mounts: [target("other")] });
+      await world.settle(); // and the controller has seen the label for long
+      world.csi.cluster.reserve("claim", false);
+      world.csi.cluster.reserve("claim", true);
+      world.cluster.createSet("data", { ...ofClaim("claim"), ...fast });
+      await world.sleep(700);
+      const admitted = world.csi.cluster.createPod("first", "claim", "b"); // the policy has not seen that it is reserved again
+      await world.sleep(30_000);
+      const attached = () =>
+        attachmentViews(world.server).some((one) => one.name.startsWith("nvi-") && one.handle === "vol-claim");
+      if (admitted) await world.until("nothing of ours to be attached", () => !attached(), 0);
+      world.csi.cluster.deletePod("first");
+      await world.settle();
+      world.csi.cluster.reserve("claim", false);
+      await world.sleep(2_000);
+      await world.until("a pod to be turned away", () => !world.csi.cluster.createPod("second", "claim", "b"), 0);
+      for (const name of ["data", "other"]) world.cluster.deleteSet(name);
+      await world.settle();
+    },
+  },
+  {
     name: "a node is lost, and out of service",
     world: two,
     async run(world) {

@@ -26,13 +26,18 @@ function world() {
       return Promise.resolve({});
     },
   } as unknown as KubeClient;
-  const hold = createHold({ client, clock, random, log, upsertClaim() {}, upsertPersistentVolume() {} });
+  let reservedAt: number | undefined;
+  const reservedSince = () => reservedAt;
+  const hold = createHold({ client, clock, random, log, reservedSince, upsertClaim() {}, upsertPersistentVolume() {} });
   const nobody = () => Promise.resolve(undefined);
   /** @param ours whether somebody of ours uses the volume */
   const take = (labelled: boolean, ours = false, begins = true) =>
     hold.take(claim(labelled), { held: ours, begins }, nobody);
   const pod = { metadata: { name: "p" }, spec: { volumes: [{ persistentVolumeClaim: { claimName: "data" } }] } };
-  return { hold, take, pods, patches, pod, advance };
+  const reserve = () => {
+    reservedAt = clock.monotonic();
+  };
+  return { hold, take, reserve, pods, patches, pod, advance };
 }
 
 describe("taking a claim", () => {
@@ -44,6 +49,27 @@ describe("taking a claim", () => {
     expect((await take(true))?.againInMs).to.equal(1_000);
     await advance(1_000);
     expect(await take(true)).to.equal(undefined);
+  });
+
+  it("waits no more for a claim that its owner has kept from pods for five seconds, and looks at the pods all the same", async () => {
+    const { take, reserve, advance, pods, patches, pod } = world();
+    reserve();
+    await advance(3_000);
+    expect((await take(false))?.againInMs, "not long enough").to.equal(2_000);
+    const late = world();
+    late.reserve();
+    await late.advance(5_000);
+    expect(await late.take(false)).to.equal(undefined);
+    expect(late.patches).to.deep.equal(patches);
+    const used = world();
+    used.reserve();
+    await used.advance(5_000);
+    used.pods.push(used.pod);
+    expect((await used.take(false))?.word.reason).to.equal("UsedByPods");
+    expect(used.patches, "nobody is turned away").to.deep.equal([]);
+    pods.push(pod);
+    await advance(2_000);
+    expect((await take(true))?.word.reason, "one that has slipped in").to.equal("UsedByPods");
   });
 
   it("begins anew when the label was off in between, and in a new term", async () => {
