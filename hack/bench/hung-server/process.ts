@@ -2,6 +2,7 @@
 
 import { execFileSync } from "node:child_process";
 import { mkdirSync } from "node:fs";
+import { setTimeout as after } from "node:timers/promises";
 import { Registry } from "prom-client";
 import { noDrivers } from "../../../src/agent/csi/no-drivers.ts";
 import type { Plan } from "../../../src/agent/plan.ts";
@@ -26,6 +27,12 @@ export interface Work {
 
 /** How many of the volumes are mounted while the one on the server is being begun. */
 const beside = 10;
+
+/**
+ * How long after the volume on the server was written the others are measured, in milliseconds. By then it says that it does
+ * not answer; with the server running the agent is as idle until then, since what has rested is slower for a while.
+ */
+const restMs = 5_000;
 
 /** Milliseconds of each volume of one round, and what became of the one on the server. */
 export interface Round {
@@ -105,6 +112,7 @@ async function main({ path, child, fuse, rounds, volumes }: Work): Promise<void>
     if (kind === "stopped") await server.stop();
     const said = watch.reported(hung, (s) => s.state === "Mounted" || s.waiting?.reason === "NotAnswering");
     const mounted = watch.reported(hung, ({ state }) => state === "Mounted");
+    const rested = after(restMs);
     api.write(make(hung, `${server.point}/data`));
     const sample = {
       beginning: [] as number[],
@@ -114,6 +122,7 @@ async function main({ path, child, fuse, rounds, volumes }: Work): Promise<void>
     };
     for (const name of others.slice(0, beside)) sample.beginning.push((await comeAndGo(name)).mount);
     const last = await said;
+    await rested;
     for (const name of others) {
       const { mount, unmount, report } = await comeAndGo(name);
       sample.mount.push(mount);
