@@ -1,5 +1,6 @@
 // The rounds: the two sides in turns, so that what else the machine does falls on both.
 import { join } from "node:path";
+import { label } from "../../../src/api/names.ts";
 import { messageOf } from "../../../src/errors.ts";
 import type { Result } from "../lib/main.ts";
 import type { BenchOptions } from "../lib/options.ts";
@@ -40,6 +41,8 @@ export async function runAttachLatency(input: RunInput): Promise<Result> {
   const volumes = claims.map((_, index) => `volume-${index}`);
   const handles = await makeVolumes(world.socket, volumes);
   await makeClaims(world.admin, claims);
+  const reserved = claims.map((name) => `reserved-${name}`);
+  await makeClaims(world.admin, reserved, { [label.reserved]: "true" });
   const ours = new Ours(world);
   await ours.watch(stop.signal);
   const withoutClaim: Source[] = volumes.map((name, index) => ({
@@ -47,17 +50,23 @@ export async function runAttachLatency(input: RunInput): Promise<Result> {
     source: csiSource(driverName, handles[index] ?? ""),
   }));
   const withClaim: Source[] = claims.map((name) => ({ name, source: claimSource(name) }));
+  const withReserved: Source[] = reserved.map((name) => ({ name, source: claimSource(name) }));
   // Caches and compiled code are those of programs that have run a while.
   for (const one of withoutClaim.slice(0, 5)) await ours.comeAndGo([one]);
 
   const failures: string[] = [];
   const kubelet = await startKubelet(input, claims, stop.signal, failures);
-  const single = { source: table("1 volume, source csi"), claim: table("1 volume, a claim") };
+  const single = {
+    source: table("1 volume, source csi"),
+    reserved: table("1 volume, a reserved claim"),
+    claim: table("1 volume, a claim"),
+  };
   const together = {
     source: table(`${many} volumes at once, source csi`, true),
+    reserved: table(`${many} volumes at once, reserved claims`, true),
     claim: table(`${many} volumes at once, claims`, true),
   };
-  const tables = [single.source, single.claim, together.source, together.claim];
+  const tables = [...Object.values(single), ...Object.values(together)];
   const noise = meterNoise(disk);
   const attempt = async (what: string, act: () => Promise<void>) => {
     noise.sample();
@@ -82,16 +91,15 @@ export async function runAttachLatency(input: RunInput): Promise<Result> {
     for (let one = 0; one < oneByOne; one += 1) {
       const index = (round * oneByOne + one) % many;
       await attempt(`${at}: source csi`, live(single.source, withoutClaim.slice(index, index + 1)));
+      await attempt(`${at}: reserved claim`, live(single.reserved, withReserved.slice(index, index + 1)));
     }
     await attempt(`${at}: claim`, live(single.claim, withClaim.slice(round % many, (round % many) + 1)));
-    await attempt(
-      `${at}: kubelet`,
-      beside([single.source, single.claim], claims.slice(round % many, (round % many) + 1)),
-    );
+    await attempt(`${at}: kubelet`, beside(Object.values(single), claims.slice(round % many, (round % many) + 1)));
   }
   await attempt(`${many} at once: source csi`, live(together.source, withoutClaim));
+  await attempt(`${many} at once: reserved claims`, live(together.reserved, withReserved));
   await attempt(`${many} at once: claims`, live(together.claim, withClaim));
-  await attempt(`${many} at once: kubelet`, beside([together.source, together.claim], claims));
+  await attempt(`${many} at once: kubelet`, beside(Object.values(together), claims));
   noise.sample();
   const ended = noise.end();
   await kubelet?.tidy(claims).catch((error: unknown) => failures.push(`tidying up: ${messageOf(error)}`));

@@ -29,15 +29,19 @@ export async function makeStorageClass(admin: ApiClient): Promise<void> {
   });
 }
 
-/** Makes the claims, and waits until each has its volume. */
-export async function makeClaims(admin: ApiClient, names: readonly string[]): Promise<void> {
+/** Makes the claims, and waits until each has its volume. @param labels of each, beside what Kubernetes knows of */
+export async function makeClaims(
+  admin: ApiClient,
+  names: readonly string[],
+  labels: { readonly [key: string]: string } = {},
+): Promise<void> {
   const spec = {
     storageClassName: storageClass,
     accessModes: ["ReadWriteOnce"],
     resources: { requests: { storage: "1Mi" } },
   };
   for (const name of names) {
-    const object = { apiVersion: "v1", kind: "PersistentVolumeClaim", metadata: { name, namespace }, spec };
+    const object = { apiVersion: "v1", kind: "PersistentVolumeClaim", metadata: { name, namespace, labels }, spec };
     await apply(admin, claims, object);
   }
   await until(`${names.length} claims to be bound`, patience, async () => {
