@@ -11,6 +11,7 @@ import * as staging from "./actions/stage.ts";
 import * as targets from "./actions/targets.ts";
 import { expand } from "./csi/expand.ts";
 import { recover } from "./csi/recover.ts";
+import { republish } from "./csi/republish.ts";
 import type { Desired, DesiredVolume } from "./desired-volume.ts";
 import type { SlowCall } from "./hanging.ts";
 import type { Journal } from "./journal.ts";
@@ -105,6 +106,8 @@ export class Executor {
         return;
       case "recover":
         return recover(context);
+      case "republish":
+        return republish(context, operation.path);
       case "expand":
         return expand(context);
       case "retain":

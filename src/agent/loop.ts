@@ -164,6 +164,7 @@ export class Loop {
       observed,
       settings,
       now,
+      epoch: journal.epoch,
       touched: new Set([...touched, ...journal.touched.take()]),
     });
     if (this.#stopped) return;

@@ -47,6 +47,8 @@ export type Action =
   | { readonly kind: "unstage"; readonly mountID?: number; readonly rung: UnmountRung }
   /** Write down what may have been done for a volume of a CSI driver whose record may be lost. */
   | { readonly kind: "recover" }
+  /** Call the driver again for what it has published for a target, because it asks for that. */
+  | { readonly kind: "republish"; readonly path: string }
   /** Bring what is on the node to the size that the volume has at its backend. */
   | { readonly kind: "expand" }
   /** Write down that the volume is left as it is, with nobody in charge. */
@@ -89,6 +91,8 @@ export function describe(action: Action): string {
       return "unstage the volume";
     case "recover":
       return "write down what may be there of the volume";
+    case "republish":
+      return `publish ${action.path} again`;
     case "expand":
       return "grow the volume";
     case "retain":

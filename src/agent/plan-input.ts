@@ -29,8 +29,9 @@ export interface PlanInput {
   /** What sources showed: of volumes that are only observed, and of those whose record was lost. */
   readonly observed: ReadonlyMap<string, Observation>;
   readonly settings: PlanSettings;
-  /** Milliseconds of the monotonic clock. */
+  /** Milliseconds of the monotonic clock, and which run of the agent it is that counts them. */
   readonly now: number;
+  readonly epoch?: number;
   /** Volumes whose intent or record may be another one than at the last plan. Undefined: any of them. */
   readonly touched?: ReadonlySet<string> | undefined;
 }

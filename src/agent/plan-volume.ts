@@ -1,5 +1,6 @@
 import type { MountEntry } from "../host/mountinfo.ts";
 import { choose } from "./choose.ts";
+import { whileRepublishing } from "./csi/republish-steps.ts";
 import { decide } from "./decide.ts";
 import { type Desired, type DesiredVolume, isInvalid } from "./desired-volume.ts";
 import { hangingProblem } from "./hanging.ts";
@@ -18,7 +19,7 @@ export function planVolume(name: string, input: PlanInput, owners: PathOwners): 
   const desired = input.desired.get(name);
   const record = input.records.get(name);
   const key = desired !== undefined && !isInvalid(desired) ? desired.spec.key : (record?.key ?? "");
-  const view = look({
+  const seen = look({
     desired: desired === undefined || isInvalid(desired) ? undefined : desired,
     record,
     mayHaveLost: input.mayHaveLost,
@@ -27,17 +28,25 @@ export function planVolume(name: string, input: PlanInput, owners: PathOwners): 
     stagingPath: stagingPath(input.settings, key),
     likeness: likenessIn(input, desired),
   });
+  const running = input.inFlight.get(name);
+  const view = running === "republish" ? whileRepublishing(seen) : seen;
   const context: StepContext = { input, owners, view, record };
   const { phase, steps } = decide(desired, context);
   const problems = withTable(steps.problems, phase, input);
   const base = { name, phase, view, problems, ...(desired && { desired }), ...(record && { record }) };
-  const pending = steps.actions.filter(({ kind }) => kind !== "observe").map(describe);
-  const chosen = choose(name, steps, phase, input, desired?.generation ?? record?.generation ?? 0);
-  const running = input.inFlight.get(name);
+  // To call a driver again changes nothing of where the volume stands.
+  const pending = steps.actions.filter(({ kind }) => kind !== "observe" && kind !== "republish").map(describe);
+  const first = choose(name, steps, phase, input, desired?.generation ?? record?.generation ?? 0);
+  const chosen = { ...first, ...sooner(first.retryAt, steps.dueAt) };
   if (running === undefined) return { ...base, pending, ...chosen };
   const hanging = hangingProblem(name, input, { desired, record });
   const failure = chosen.failure && { failure: chosen.failure };
   return { ...base, pending, running, ...failure, ...(hanging && { hanging }) };
+}
+
+function sooner(retryAt: number | undefined, dueAt: number | undefined): Pick<VolumePlan, "retryAt"> {
+  if (retryAt === undefined && dueAt === undefined) return {};
+  return { retryAt: Math.min(retryAt ?? Infinity, dueAt ?? Infinity) };
 }
 
 /** Without the mount table nothing of a volume that is managed can go on. */

@@ -41,7 +41,7 @@ export interface VolumePlan {
   readonly hanging?: Problem;
   /** The last failure of a step that is still to be done. */
   readonly failure?: Failure;
-  /** Milliseconds of the monotonic clock at which a step that failed may be tried again. */
+  /** Milliseconds of the monotonic clock at which a step that failed may be tried again, or another is due. */
   readonly retryAt?: number;
   /** Steps that are left, as text. */
   readonly pending: readonly string[];

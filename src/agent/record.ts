@@ -2,7 +2,7 @@ import type { Reason } from "../api/reasons.ts";
 import type { MountIdentity } from "../host/mount-table.ts";
 import type { ChildProcessID, DirectoryID, MountAttributes } from "../host/ports.ts";
 import type { FoundSource, SourceType, StageKind } from "../plugins/plugin.ts";
-import type { Calls } from "./csi/calls.ts";
+import type { Calls, Moment } from "./csi/calls.ts";
 
 /**
  * What the agent has written down of one volume: what it set out to do before it did it, and what it learned. Together
@@ -84,6 +84,8 @@ export interface Published {
   readonly identity?: MountIdentity;
   /** The driver said OK, and the table showed something else: it has to take that back before it is asked again. */
   readonly refuted?: boolean;
+  /** When the driver last said so; kept of a driver that has to be called again (requiresRepublish). */
+  readonly at?: Moment;
 }
 
 export interface TargetRecord {

@@ -1,6 +1,7 @@
 import { canonicalOptions, optionName } from "../api/mount-options.ts";
 import { isBeneath } from "../host/mount-table.ts";
 import type { UnmountRung } from "../host/ports.ts";
+import { republishSteps } from "./csi/republish-steps.ts";
 import { expandActions, mustRecover } from "./csi/steps.ts";
 import type { DesiredVolume } from "./desired-volume.ts";
 import { type Failure, slotOf } from "./failures.ts";
@@ -42,7 +43,8 @@ export function setUpSteps(desired: DesiredVolume, context: StepContext): Steps 
     for (const mount of desired.mounts) actions.push(...targetActions(mount, desired, context, problems));
     actions.push(...expandActions(desired, context));
   }
-  return { actions, problems };
+  const { actions: again, ...due } = republishSteps(desired, context);
+  return { actions: [...actions, ...again], problems, ...due };
 }
 
 /** PURE. Steps that take everything of a volume down that the record covers: targets first, then the stage (law L3). */

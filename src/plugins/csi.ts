@@ -33,6 +33,7 @@ function volumeOf({ grant, source, volumeMode, mountOptions }: VolumeSpec): CSIV
   if (grant?.csi === undefined) return undefined;
   const { driver, volumeHandle, readOnly, fsType, accessMode, mountOptions: granted, volumeAttributes } = grant.csi;
   const { nodeStageSecretRef, nodePublishSecretRef, nodeExpandSecretRef } = grant.csi;
+  const { requiresRepublish = false, podInfoOnMount = false } = grant.csi;
   const asked = source.csi?.readOnly === true || source.persistentVolumeClaim?.readOnly === true;
   return {
     driver,
@@ -44,6 +45,8 @@ function volumeOf({ grant, source, volumeMode, mountOptions }: VolumeSpec): CSIV
     mountFlags: volumeMode === "Block" ? [] : [...(granted ?? []), ...mountOptions],
     volumeContext: new Map(Object.entries(volumeAttributes ?? {})),
     publishContext: new Map(Object.entries(grant.publishContext ?? {})),
+    requiresRepublish,
+    podInfoOnMount,
     secrets: {
       ...(nodeStageSecretRef && { stage: nodeStageSecretRef }),
       ...(nodePublishSecretRef && { publish: nodePublishSecretRef }),

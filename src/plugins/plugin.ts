@@ -38,6 +38,9 @@ export interface CSIVolume {
   readonly mountFlags: readonly string[];
   readonly volumeContext: ReadonlyMap<string, string>;
   readonly publishContext: ReadonlyMap<string, string>;
+  /** Of the driver: what is published is published again from time to time; it is told for whom. */
+  readonly requiresRepublish: boolean;
+  readonly podInfoOnMount: boolean;
   /** Secrets that are handed to the driver, by what they are for: references only. */
   readonly secrets: {
     readonly stage?: SecretReference;

@@ -43,6 +43,8 @@ export class FakeCSIDriver implements CSIDrivers {
   device = "/dev/null";
   /** Waited for within each call, before anything is done. */
   before: (call: FakeCall) => Promise<void> = async () => {};
+  /** What a publish does where something is published already: nothing, as CSI asks. */
+  onRepublish: (targetPath: string) => void = () => {};
   onExpand: (requiredBytes: string) => string = (requiredBytes) => requiredBytes;
   readonly #listeners = new Set<(name: string) => void>();
 
@@ -83,7 +85,7 @@ export class FakeCSIDriver implements CSIDrivers {
     publish: (request) =>
       this.#called("publish", request.targetPath, request, () => {
         const { targetPath, stagingPath, capability, readOnly } = request;
-        if (layersOn(targetPath) > 0) return;
+        if (layersOn(targetPath) > 0) return this.onRepublish(targetPath);
         const block = capability.volume.kind === "block";
         if (block) writeFileSync(targetPath, "");
         else mkdirSync(targetPath, { recursive: true });

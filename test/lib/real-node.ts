@@ -24,6 +24,7 @@ import type { MountEntry } from "../../src/host/mountinfo.ts";
 import { parseMountinfo } from "../../src/host/mountinfo.ts";
 import type { HostPorts } from "../../src/host/ports.ts";
 import type { ObjectContent } from "../../src/plugins/plugin.ts";
+import type { System } from "../../src/ports.ts";
 import { realSystem } from "../../src/system.ts";
 import { plan } from "./plan-whole.ts";
 
@@ -41,6 +42,8 @@ export class RealNode implements AsyncDisposable {
   readonly secrets = new Map<string, Secrets>();
   /** Milliseconds after which a call of a driver, or a child, is given up; undefined: as in the agent. */
   deadlineMs: number | undefined;
+  /** Milliseconds that have passed beyond those that really have. */
+  ahead = 0;
   readonly log: string[] = [];
   /** Operations that were carried out, in order. */
   readonly done: string[] = [];
@@ -152,8 +155,15 @@ export class RealNode implements AsyncDisposable {
       contents,
       observed: this.#observed,
       settings: this.#settings,
-      now: performance.now(),
+      now: this.#system.clock.monotonic(),
+      epoch: journal.epoch,
     });
+  }
+
+  /** Real, but for the time. */
+  get #system(): System {
+    const { clock, ...real } = realSystem(silent);
+    return { ...real, clock: { now: () => clock.now(), monotonic: () => clock.monotonic() + this.ahead } };
   }
 
   /** Plans and acts until nothing is left that may be done now. @returns the last plan */
@@ -194,7 +204,7 @@ export class RealNode implements AsyncDisposable {
       const failed = { kind: operation.kind, generation: desired?.generation ?? 0, ...error, message: error.message };
       const { on, ...rest } = failed;
       const known = { ...rest, ...(on && { on }) };
-      this.#failures.set(slot, nextFailure(this.#failures.get(slot), realSystem(silent), known));
+      this.#failures.set(slot, nextFailure(this.#failures.get(slot), this.#system, known));
     }
   }
 
@@ -205,7 +215,7 @@ export class RealNode implements AsyncDisposable {
     const known = this.#executor;
     if (known?.host === host && known.journal === journal && known.deadlineMs === deadlineMs) return known.executor;
     const executor = new Executor({
-      system: realSystem(silent),
+      system: this.#system,
       host,
       journal,
       settings: this.#settings,
@@ -229,9 +239,7 @@ export class RealNode implements AsyncDisposable {
   get #settings() {
     return {
       allowedPrefixes: [`${this.path}/mnt`],
-      stateDir: this.stateDir,
-      hostRoot: "/",
-      csiDir: `${this.path}/csi`,
+      ...{ stateDir: this.stateDir, hostRoot: "/", csiDir: `${this.path}/csi` },
     };
   }
 }

@@ -1,5 +1,7 @@
 import { finalizer, resource } from "../../src/api/names.ts";
 import type { Grant, NodeVolumeIntent, VolumeSource } from "../../src/api/types.gen.ts";
+import { projectCSIDriver } from "../../src/controller/attach/objects.ts";
+import { grantedOfDriver } from "../../src/controller/attach/of-driver.ts";
 import { projectIntent, projectNode } from "../../src/controller/projections.ts";
 import { decideRelease } from "../../src/controller/release.ts";
 import type { Change } from "./api/collection.ts";
@@ -53,11 +55,12 @@ export class FakeController {
     }
   }
 
-  /** Of a volume that need not be attached its source says all. */
+  /** Of a volume that need not be attached its source says all, and its driver. */
   #volumeOf({ csi }: VolumeSource): Pick<Grant, "csi"> {
     if (csi === undefined) return {};
     const { controllerPublishSecretRef: _notForTheNode, accessMode = "ReadWriteOnce", ...volume } = csi;
-    return { csi: { ...volume, accessMode } };
+    const driver = projectCSIDriver(this.#parts.server.get(resource.csiDrivers, csi.driver));
+    return { csi: { ...volume, accessMode, ...grantedOfDriver(driver) } };
   }
 
   #letGo(intent: NodeVolumeIntent): void {

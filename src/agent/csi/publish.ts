@@ -4,9 +4,9 @@ import type { CSIVolume } from "../../plugins/plugin.ts";
 import { type ActionContext, recordOf } from "../actions/context.ts";
 import type { DesiredVolume } from "../desired-volume.ts";
 import { type Published, type TargetRecord, type VolumeRecord, withTarget } from "../record.ts";
-import { capabilityOf } from "./capability.ts";
 import { callDriver, csiStageOf, driverNamed, withAnswer, withCSI } from "./driver-call.ts";
 import { publishPathIn } from "./paths.ts";
+import { publishRequest } from "./publish-request.ts";
 import { falseReply } from "./reply.ts";
 import { withShown } from "./shown.ts";
 
@@ -32,24 +32,14 @@ export async function publishByDriver(
   const { journal, host } = context;
   const { node } = driverNamed(context, volume.driver);
   const capabilities = await node.capabilities();
-  const { publish: secret } = volume.secrets;
-  const secrets = secret === undefined ? new Map() : await context.csi.secret(secret);
-  const record = recordOf(context, desired.name);
-  const { path: stagingPath, csi } = csiStageOf(record);
+  const { directory } = csiStageOf(recordOf(context, desired.name)).csi;
   const { readOnly } = target.attributes;
-  const published: Published = { path: publishPathIn(csi.directory, target.path), readOnly };
+  const published: Published = { path: publishPathIn(directory, target.path), readOnly };
+  const request = await publishRequest(context, volume, { name: desired.name, capabilities, published });
+  const record = recordOf(context, desired.name);
   try {
     await callDriver(context, withTarget(record, { ...target, published }), "NodePublishVolume", (service) =>
-      service.publish({
-        volumeID: volume.volumeHandle,
-        publishContext: volume.publishContext,
-        targetPath: published.path,
-        ...(capabilities.stageUnstage && { stagingPath }),
-        capability: capabilityOf(volume, capabilities),
-        readOnly,
-        secrets,
-        volumeContext: volume.volumeContext,
-      }),
+      service.publish(request),
     );
   } catch (error) {
     if (capabilities.stageUnstage) await doubtStage(context, desired.name, error);
@@ -65,10 +55,9 @@ export async function publishByDriver(
   }
   const identity = mount === undefined ? undefined : identityOf(mount);
   if (identity === undefined) throw new Error(`${published.path} is mounted, but not in the table`);
-  await journal.put(
-    withTarget(await withDevice(context, answer, published.path), { ...target, published: { ...published, identity } }),
-  );
-  return { ...published, identity };
+  const done = { ...published, identity, ...(volume.requiresRepublish && { at: context.csi.now() }) };
+  await journal.put(withTarget(await withDevice(context, answer, published.path), { ...target, published: done }));
+  return done;
 }
 
 /**

@@ -29,6 +29,7 @@ export function takesAway(operation: Operation): boolean {
     case "claim":
     case "retain":
     case "recover":
+    case "republish":
     case "expand":
     case "observe":
       return false;

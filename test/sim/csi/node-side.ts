@@ -83,7 +83,11 @@ export class NodeSide {
     }
     const at = makeDirectories(kernel, kernel.host, targetPath);
     if (this.#shows(at, volumeId)) {
-      if (at.mount.attributes.readOnly === readOnly) return;
+      if (at.mount.attributes.readOnly === readOnly && kind.stacks !== true) return;
+      if (kind.stacks === true) {
+        kernel.attachNew(at.dentry, () => at, { attributes: at.mount.attributes, maker: "driver" });
+        return;
+      }
       throw new RPCFailure("ALREADY_EXISTS", `${volumeId} is published at ${targetPath} in another way`);
     }
     if (staged === undefined) {

@@ -40,6 +40,8 @@ export class SimDriver {
   run = 0;
   /** Whether somebody listens on its socket. */
   up = false;
+  /** Calls of each kind that it has carried out. */
+  readonly done = new Map<string, number>();
   /** Whether its registration socket is there. */
   registered = false;
   readonly #parts: WorldParts;
@@ -206,6 +208,7 @@ export class SimDriver {
       try {
         const bytes = this.machine.kernel.as("driver", () => one.apply(this.side));
         answer = { kind: "reply", bytes };
+        this.done.set(one.rpc, (this.done.get(one.rpc) ?? 0) + 1);
       } catch (error) {
         if (!(error instanceof RPCFailure)) throw error;
         trace.add(this.#name, `${one.rpc} ${one.volume}: ${error.code}`);

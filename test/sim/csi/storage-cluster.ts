@@ -15,8 +15,9 @@ export class StorageCluster {
     this.#server = server;
   }
 
-  csiDriver({ name, attach }: DriverKind): void {
-    this.#server.create(resource.csiDrivers, { metadata: { name }, spec: { attachRequired: attach } });
+  csiDriver({ name, attach, requiresRepublish = false }: DriverKind): void {
+    const spec = { attachRequired: attach, requiresRepublish };
+    this.#server.create(resource.csiDrivers, { metadata: { name }, spec });
   }
 
   /** What kubelet writes of the drivers that have registered with it. */

@@ -13,6 +13,10 @@ export interface DriverKind {
   readonly expand: boolean;
   /** Whether it refuses a call for a volume while another one runs, as the specification wants (ABORTED). */
   readonly serializes: boolean;
+  /** Whether it asks to be called again for what it has published (CSIDriver.spec.requiresRepublish). */
+  readonly requiresRepublish?: boolean;
+  /** Whether it mounts again at each publish, over what is there. */
+  readonly stacks?: boolean;
   /** What the secrets of stage and publish must be; asked for none if not given. */
   readonly password?: string;
 }

@@ -42,6 +42,7 @@ export function openSteps(
     own.filter(({ status }) => status.expansion !== undefined).map(({ metadata }) => metadata.name),
   );
   return operations
+    .filter(({ kind }) => kind !== "republish") // which never ends: it comes with the time
     .filter(({ volume, kind }) => !blocked.includes(volume) && !(kind === "expand" && refused.has(volume)))
     .map((operation) => `${machine.name}: the plan still has ${operation.kind} of ${operation.volume}`);
 }

@@ -137,6 +137,43 @@ export const csi: readonly Scenario[] = [
     },
   },
   {
+    name: "a CSI driver asks to be called again, fails, hangs and comes back",
+    world: { nodes: ["a"], drivers: [{ ...local, requiresRepublish: true }] },
+    async run(world) {
+      world.csi.volume("vol-1");
+      const mounts = [target("again"), target("as well")];
+      const volume = world.cluster.createIntent("csi", { source: source("vol-1"), mounts });
+      await world.settle();
+      world.mark(volume);
+      await publishedAgain(world, 2);
+      world.node.agent.kill();
+      await publishedAgain(world, 2);
+      for (const driver of world.csi.drivers) driver.plan("lost");
+      for (const driver of world.csi.drivers) driver.plan({ code: "INTERNAL", carriedOut: false });
+      await publishedAgain(world, 2);
+      for (const driver of world.csi.drivers) driver.hang();
+      await world.sleep(150_000);
+      for (const driver of world.csi.drivers) driver.letGo();
+      await publishedAgain(world, 1);
+      world.cluster.deleteIntent(volume);
+      await world.settle();
+    },
+  },
+  {
+    name: "a CSI driver asks to be called again, and mounts again each time",
+    world: { nodes: ["a"], drivers: [{ ...local, requiresRepublish: true, stacks: true }] },
+    async run(world) {
+      world.csi.volume("vol-1");
+      const volume = world.cluster.createIntent("csi", { source: source("vol-1"), mounts: [target("stack")] });
+      await world.until("it to be mounted", () => world.cluster.reason(volume) === "Mounted");
+      world.mark(volume);
+      await publishedAgain(world, 3);
+      await world.until("one layer each", () => new Set(driversMounts(world)).size === driversMounts(world).length);
+      world.cluster.deleteIntent(volume);
+      await world.settle();
+    },
+  },
+  {
     name: "a CSI driver that stages nothing",
     world: { nodes: ["a"], drivers: [{ ...local, stageUnstage: false }] },
     async run(world) {
@@ -184,6 +221,13 @@ export const csi: readonly Scenario[] = [
 
 function source(volumeHandle: string) {
   return { csi: { driver: local.name, volumeHandle } };
+}
+
+/** Until the driver has been called this many times more. */
+async function publishedAgain(world: World, times: number): Promise<void> {
+  const done = () => Math.max(...world.csi.drivers.map((driver) => driver.done.get("NodePublishVolume") ?? 0));
+  const before = done();
+  await world.until("the driver to be called again", () => done() >= before + times);
 }
 
 function driversMounts({ node: { machine } }: World): string[] {

@@ -17,6 +17,7 @@ const actions: { readonly [K in OperationKind]: Extract<Action, { kind: K }> } =
   unpublish: { kind: "unpublish", path: "/a", rung: "Normal" },
   unstage: { kind: "unstage", rung: "Normal" },
   recover: { kind: "recover" },
+  republish: { kind: "republish", path: "/a" },
   expand: { kind: "expand" },
   retain: { kind: "retain" },
   forget: { kind: "forget" },

@@ -1,0 +1,57 @@
+import type { DesiredVolume } from "../desired-volume.ts";
+import type { Action } from "../operations.ts";
+import type { Published } from "../record.ts";
+import type { StepContext } from "../step-context.ts";
+import type { TargetView, VolumeView } from "../view.ts";
+
+/** Milliseconds from one publish of a target to the next: kubelet looks at a pod about each minute (behaviour 19). */
+const intervalMs = { least: 45_000, spread: 30_000 } as const;
+
+/**
+ * PURE. Targets for which the driver has to be called again, because it asks to be (requiresRepublish), and when the next one is
+ * due. Only what is there as it should be: anything else is set up first, which calls the driver as well.
+ */
+export function republishSteps(
+  { layout }: DesiredVolume,
+  { view, input }: StepContext,
+): { readonly actions: Action[]; readonly dueAt?: number } {
+  if (layout.csi?.requiresRepublish !== true || view.stage.truth !== "mounted") return { actions: [] };
+  const all = view.targets.flatMap((target) => {
+    const published = publishedThere(target);
+    return published === undefined ? [] : [{ path: target.path, at: dueAt(published, input.epoch) }];
+  });
+  const later = all.filter(({ at }) => at > input.now).map(({ at }) => at);
+  return {
+    actions: all.filter(({ at }) => at <= input.now).map(({ path }) => ({ kind: "republish", path })),
+    ...(later.length > 0 && { dueAt: Math.min(...later) }),
+  };
+}
+
+/**
+ * PURE. The volume while its driver is called again: it may mount and unmount on its own path meanwhile, and whoever called it looks at
+ * that when it has answered. The targets, which are binds, show whatever they show.
+ */
+export function whileRepublishing(view: VolumeView): VolumeView {
+  const targets = view.targets.map((target): TargetView => {
+    if (target.published === undefined || target.published === "there" || target.drift !== "SourceDiffers")
+      return target;
+    const { drift: _ofThePublishPath, ...kept } = target;
+    return { ...kept, published: "there", outdated: false };
+  });
+  return { ...view, targets };
+}
+
+function publishedThere({ desired, truth, published, outdated, record }: TargetView): Published | undefined {
+  const whole = desired !== undefined && truth === "mounted" && published === "there" && !outdated;
+  return whole ? record?.published : undefined;
+}
+
+/**
+ * Which part of the spread, the name of its publish path says: so the targets of a node do not come together. What another run
+ * of the agent has published is due at once, as after a restart of kubelet.
+ */
+function dueAt({ path, at }: Published, epoch: number | undefined): number {
+  if (at === undefined || at.epoch !== epoch) return Number.NEGATIVE_INFINITY;
+  const share = Number.parseInt(path.slice(-8), 16) / 2 ** 32;
+  return at.ms + intervalMs.least + intervalMs.spread * share;
+}

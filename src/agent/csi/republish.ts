@@ -1,0 +1,78 @@
+import { identityOf, type MountIdentity, sameIdentity } from "../../host/mount-table.ts";
+import { type ActionContext, recordOf, wanted } from "../actions/context.ts";
+import { type Published, type TargetRecord, withTarget } from "../record.ts";
+import { callDriver, driverNamed, withAnswer } from "./driver-call.ts";
+import { stillPublished } from "./publish.ts";
+import { publishRequest } from "./publish-request.ts";
+import { falseReply } from "./reply.ts";
+import { withShown } from "./shown.ts";
+
+/**
+ * Calls the driver again for what it has published for a target, because it asks to be called (requiresRepublish): what it hands
+ * out is brought up to date. Whatever comes of it, what is mounted stays (behaviour 78), and nothing lies over it (law L9).
+ */
+export async function republish(context: ActionContext, path: string): Promise<void> {
+  const { journal, host } = context;
+  const { name, layout } = wanted(context);
+  const volume = layout.csi;
+  const target = recordOf(context, name).targets.find((one) => one.path === path);
+  const published = target?.published;
+  const table = await host.mountTable.read();
+  const before = published && table.at(published.path);
+  // What was planned is not so any more: the next look says what to do.
+  if (volume === undefined || target === undefined || before === undefined) return;
+  if (published === undefined || stillPublished(published, table) === undefined) return;
+  const { node } = driverNamed(context, volume.driver);
+  const capabilities = await node.capabilities();
+  const request = await publishRequest(context, volume, { name, capabilities, published });
+  let covered = false;
+  try {
+    await callDriver(context, recordOf(context, name), "NodePublishVolume", (service) => service.publish(request));
+  } finally {
+    covered = await uncover(context, name, { path: published.path, below: before.id });
+  }
+  const mount = (await host.mountTable.read()).at(published.path);
+  const answer = withAnswer(context, await withShown(context, recordOf(context, name), mount));
+  if (covered) {
+    await journal.put(answer);
+    const instead = `it has mounted on ${published.path} once more, over what was there: that was unmounted`;
+    throw falseReply(volume.driver, "NodePublishVolume", instead, published.path);
+  }
+  const again = republished(target, published, { shows: mount && identityOf(mount), at: context.csi.now() });
+  await journal.put(withTarget(answer, again));
+}
+
+/**
+ * PURE. The target after the driver was called again. Where it has another mount there now, what that shows is not known: the target is
+ * brought to it as to any other change of what is published.
+ */
+function republished(
+  target: TargetRecord,
+  { identity, ...published }: Published,
+  { shows, at }: { readonly shows: MountIdentity | undefined; readonly at: NonNullable<Published["at"]> },
+): TargetRecord {
+  const same = identity !== undefined && (shows === undefined || sameIdentity(shows, identity));
+  return { ...target, published: { ...published, ...(same && { identity }), at } };
+}
+
+/**
+ * Unmounts what lies over the mount that was on a publish path before a call. Nobody else mounts there (safety rule 24).
+ * @returns whether anything did
+ */
+async function uncover(
+  context: ActionContext,
+  volume: string,
+  { path, below }: { readonly path: string; readonly below: number },
+): Promise<boolean> {
+  const { effects, host, journal, settings } = context;
+  let found = false;
+  for (;;) {
+    const table = await host.mountTable.read();
+    const layers = table.layers(path);
+    const top = table.at(path);
+    if (top === undefined || top.id === below || !layers.some(({ id }) => id === below)) return found;
+    found = true;
+    await journal.put(await withShown(context, recordOf(context, volume), top));
+    await effects.mounter.unmount({ prefix: settings.csiDir, path }, top.id, "Normal", top.uniqueID);
+  }
+}
