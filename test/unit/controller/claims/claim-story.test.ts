@@ -34,6 +34,25 @@ describe("the controller and claims", () => {
     expect(writes.indexOf("patch persistentvolumes")).to.be.lessThan(writes.indexOf("create volumeattachments"));
   });
 
+  it("takes a claim at once that its owner has reserved for five seconds, and waits for one that was reserved just now", async () => {
+    for (const reservedForMs of [6_000, 0]) {
+      const fleet = createCSIFleet();
+      for (const node of ["n0", "n1"]) fleet.driverNode(node);
+      fleet.csiSet("other", { csi: { driver, volumeHandle: "vol-0" } }); // the controller watches claims from now on
+      fleet.start();
+      await fleet.live(1_000);
+      fleet.claim("data", "vol-1");
+      const labels = { "nodevolume.dev/reserved": "true" };
+      fleet.api.patch("persistentvolumeclaims", "apps/data", { metadata: { labels } });
+      await fleet.live(reservedForMs);
+      fleet.csiSet("a", source);
+      await fleet.live(2_000);
+      const waits = fleet.attachments().every(({ spec }) => JSON.stringify(spec).includes("vol-0"));
+      expect(waits, `reserved for ${reservedForMs} ms`).to.equal(reservedForMs === 0);
+      expect(isHeld(fleet)).to.equal(true);
+    }
+  });
+
   it("gives the claim back with the last intent, and with it the label and the finalizers", async () => {
     const fleet = ready();
     fleet.claim("data", "vol-1");
