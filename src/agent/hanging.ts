@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { remoteMountOn } from "../host/may-hang.ts";
 import { joinPath, type MountTable } from "../host/mount-table.ts";
 import { describeRemote, type RemoteMount } from "../host/remote-mount.ts";
@@ -19,6 +20,20 @@ export interface Hanging {
 export interface SlowCall {
   readonly driver: string;
   readonly method: string;
+}
+
+type AllHanging = PlanInput["hanging"];
+
+/** PURE. Volumes of which something else hangs than before, or of which the mount table has to say what it waits for. */
+export function hangsOtherwise(before: AllHanging = new Map(), now: AllHanging = new Map()): Set<string> {
+  const all = new Set([...before.keys(), ...now.keys()]);
+  return new Set([...all].filter((name) => !isKnownAs(before.get(name), now.get(name))));
+}
+
+function isKnownAs(a: Hanging | SlowCall | undefined, b: Hanging | SlowCall | undefined): boolean {
+  if (a === undefined || b === undefined) return false;
+  if ("driver" in a || "driver" in b) return isDeepStrictEqual(a, b);
+  return a.pid === b.pid && a.abandoned === b.abandoned && a.waitsFor !== undefined && a.waitsFor === b.waitsFor;
 }
 
 /** PURE. What a volume waits for whose child does not end; undefined if it has none. */

@@ -3,6 +3,7 @@ import type { MountTable } from "../host/mount-table.ts";
 import { isInvalid } from "./desired-volume.ts";
 import type { Failure, Slot } from "./failures.ts";
 import { volumeOf } from "./failures.ts";
+import { hangsOtherwise } from "./hanging.ts";
 import { interestOf } from "./interest-of.ts";
 import { Interests } from "./interests.ts";
 import type { Operation } from "./operations.ts";
@@ -123,7 +124,7 @@ export class Planner {
     const before = this.#input;
     if (before === undefined || !isComparable(before, input)) return addAll(stale, this.#known.keys());
     for (const [name, due] of this.#restless) if (input.now >= due) stale.add(name);
-    for (const name of [...(before.hanging?.keys() ?? []), ...(input.hanging?.keys() ?? [])]) stale.add(name);
+    addAll(stale, hangsOtherwise(before.hanging, input.hanging));
     this.#compareFailures(input, stale);
     const changes = changesOf(before.table, input.table);
     const onNode = changesOf(before.nodeTable, input.nodeTable);

@@ -1,11 +1,13 @@
 import { inspect, isDeepStrictEqual } from "node:util";
 import fc from "fast-check";
 import type { Failure } from "../../src/agent/failures.ts";
+import type { Hanging, SlowCall } from "../../src/agent/hanging.ts";
 import type { Plan } from "../../src/agent/plan.ts";
 import type { PlanInput } from "../../src/agent/plan-input.ts";
 import { Planner } from "../../src/agent/planner.ts";
 import type { VolumeRecord } from "../../src/agent/record.ts";
 import type { MountEntry } from "../../src/host/mountinfo.ts";
+import type { RemoteMount } from "../../src/host/remote-mount.ts";
 import { differing } from "../lib/differing.ts";
 import { plan } from "../lib/plan-whole.ts";
 import { law } from "./law.ts";
@@ -22,6 +24,8 @@ interface Step {
   readonly table: "same" | "all" | "one" | "without one" | "anew" | "unreadable";
   readonly mount: number;
   readonly nodeTable: "same" | "all" | "one";
+  /** What hangs of the volumes from now on. */
+  readonly hangs: keyof typeof hangs | "as before";
   readonly contents: boolean;
   /** Every delay is over. */
   readonly pardoned: boolean;
@@ -31,15 +35,30 @@ interface Step {
   readonly ms: number;
 }
 
+const server: RemoteMount = { point: "/far", fsType: "nfs", source: "far:/export" };
+const hangs: { readonly [what: string]: Hanging | SlowCall | undefined } = {
+  nothing: undefined,
+  "a child": { pid: 7, abandoned: false },
+  "a child of a server": { pid: 8, abandoned: false, waitsFor: server },
+  "another child of it": { pid: 9, abandoned: false, waitsFor: server },
+  "what was given up": { pid: 9, abandoned: true, waitsFor: server },
+  "a driver": { driver: "disk.example", method: "NodeStageVolume" },
+};
+
 const parts = ["desired", "records", "observed", "inFlight", "failures"] as const;
 
 const step = fc.record<Step>({
   world: worldChoices,
-  parts: fc.oneof(fc.constantFrom(...parts.map((part) => [part])), fc.subarray([...parts])),
+  parts: fc.oneof(
+    fc.constantFrom(...parts.map((part) => [part])),
+    fc.constant<Step["parts"]>([]),
+    fc.subarray([...parts]),
+  ),
   volumes: fc.subarray([0, 1, 2, 3]),
   table: fc.constantFrom("same", "same", "all", "one", "one", "without one", "anew", "unreadable"),
   mount: fc.nat(30),
   nodeTable: fc.constantFrom("same", "same", "all", "one"),
+  hangs: fc.constantFrom("as before", "as before", ...Object.keys(hangs)),
   contents: fc.boolean(),
   pardoned: fc.constantFrom(false, false, true),
   noted: fc.constantFrom(false, false, true),
@@ -60,6 +79,8 @@ describe("Planner", () => {
       "a volume gone",
       "a node's table",
       "everything planned anew, and nothing found",
+      "by what hangs alone",
+      "what hangs on, not planned anew",
     ],
     check({ first, steps }, reached) {
       const planner = new Planner();
@@ -81,6 +102,10 @@ describe("Planner", () => {
           noPart && !each.pardoned && !each.contents && next.synced === input.synced && each.nodeTable === "same";
         reached.count("by a mount alone", still && each.ms === 0 && each.table === "one" && size === 1);
         reached.count("by the time alone", still && next.table === input.table && each.ms > 0 && size > 0);
+        reached.count("by what hangs alone", still && each.ms === 0 && each.table === "same" && size > 0);
+        const hangsOn = each.hangs === "as before" && [...(next.hanging?.keys() ?? [])];
+        const isLeft = (name: string) => now.volumes.has(name) && !now.changed.has(name);
+        reached.count("what hangs on, not planned anew", hangsOn !== false && hangsOn.some(isLeft));
         reached.count("by another volume", isNeighbour(input, next, now) && next.table === input.table);
         reached.count(
           "a volume gone",
@@ -133,6 +158,7 @@ function changed(input: PlanInput, step: Step): PlanInput {
   return {
     ...input,
     now: input.now + step.ms,
+    hanging: hangingOf(input, step, taken),
     ...(step.contents && { contents: other.contents }),
     ...(step.synced && { synced: other.synced }),
     ...tablesOf(input, other, step),
@@ -147,6 +173,22 @@ function take(
   const map = from as Map<string, unknown>;
   for (const key of [...map.keys()]) if (isTaken(key)) map.delete(key);
   for (const [key, value] of other) if (isTaken(key)) map.set(key, value);
+}
+
+/** Another map each time, with other objects in it, as the agent makes them. */
+function hangingOf(
+  { hanging }: PlanInput,
+  { hangs: what }: Step,
+  names: ReadonlySet<string>,
+): NonNullable<PlanInput["hanging"]> {
+  const all = new Map([...(hanging ?? [])].map(([name, known]) => [name, { ...known }]));
+  if (what === "as before") return all;
+  const one = hangs[what];
+  for (const name of names) {
+    if (one === undefined) all.delete(name);
+    else all.set(name, { ...one });
+  }
+  return all;
 }
 
 /** The records of these volumes' targets come to speak of something else. */
