@@ -108,6 +108,14 @@ export const reasons = {
   LifecycleModeUnsupported: { kind: "blocked", endedBy: "the set names a volume of a driver that lists Persistent" },
   PerPodIdentity: { kind: "blocked", endedBy: "the driver asks for no pod's identity" },
 
+  // Events of volumes that are attached and grow, in kubelet's words
+  SuccessfulAttachVolume: { kind: "normal", endedBy: "" },
+  SuccessfulDetachVolume: { kind: "normal", endedBy: "" },
+  FailedAttachVolume: { kind: "waiting", endedBy: "the driver's next attempt to attach works" },
+  FileSystemResizeSuccessful: { kind: "normal", endedBy: "" },
+  FileSystemResizeFailed: { kind: "waiting", endedBy: "a mount of the volume on the node may be written to" },
+  VolumeResizeFailed: { kind: "waiting", endedBy: "the driver grows the volume, or another size is asked for" },
+
   // CSI drivers on the node
   DriverNotRegistered: {
     kind: "waiting",

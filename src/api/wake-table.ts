@@ -120,6 +120,14 @@ export const wokenBy = {
   LifecycleModeUnsupported: ["state"],
   PerPodIdentity: ["state"],
 
+  // Events of volumes that are attached and grow, in kubelet's words
+  SuccessfulAttachVolume: [],
+  SuccessfulDetachVolume: [],
+  FailedAttachVolume: ["state"],
+  FileSystemResizeSuccessful: [],
+  FileSystemResizeFailed: ["state"],
+  VolumeResizeFailed: ["state"],
+
   // CSI drivers on the node
   DriverNotRegistered: ["driver"],
   DriverFailed: ["driver"],

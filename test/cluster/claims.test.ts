@@ -5,13 +5,26 @@ import { expectRefused, expectStatus, patch, paths } from "../lib/policy-world.t
 import type { AttachWorld } from "./attach-world.ts";
 import { core, driver, startAttachWorld } from "./attach-world.ts";
 
-const claimsPath = "/api/v1/namespaces/default/persistentvolumeclaims";
-const podsPath = "/api/v1/namespaces/default/pods";
+// Not where the Events of cluster-scoped objects are: whoever owns a claim has a namespace of theirs.
+const namespace = "team";
+const inNamespace = `/api/v1/namespaces/${namespace}`;
+const claimsPath = `${inNamespace}/persistentvolumeclaims`;
+const podsPath = `${inNamespace}/pods`;
 const inUse = "nodevolume.dev/in-use";
 
 interface Marked {
   metadata: { labels?: { [key: string]: string }; finalizers?: string[]; deletionTimestamp?: string };
-  status: { capacity?: { storage?: string }; conditions?: { type: string }[] };
+  status: {
+    capacity?: { storage?: string };
+    conditions?: { type: string }[];
+    allocatedResourceStatuses?: { storage?: string };
+  };
+}
+
+interface Told {
+  involvedObject: { name: string };
+  reason: string;
+  count: number;
 }
 
 describe("claims on a real API server", () => {
@@ -19,6 +32,9 @@ describe("claims on a real API server", () => {
   before(async function () {
     prepare(this);
     world = await startAttachWorld("claims");
+    await world.create("/api/v1/namespaces", core("Namespace", { metadata: { name: namespace } }));
+    // Who would make it is not there.
+    await world.create(`${inNamespace}/serviceaccounts`, core("ServiceAccount", { metadata: { name: "default" } }));
     for (const name of ["data", "other"]) await bound(name);
   });
   after(() => world?.stop());
@@ -30,7 +46,7 @@ describe("claims on a real API server", () => {
     const spec = { accessModes, resources, storageClassName: "", volumeName: `pv-${name}` };
     const claim = await world.create(claimsPath, core("PersistentVolumeClaim", { metadata: { name }, spec }));
     const { uid } = claim["metadata"] as { uid: string };
-    const claimRef = { apiVersion: "v1", kind: "PersistentVolumeClaim", namespace: "default", name, uid };
+    const claimRef = { apiVersion: "v1", kind: "PersistentVolumeClaim", namespace, name, uid };
     const csi = { driver, volumeHandle: `handle-${name}`, fsType: "xfs" };
     const volume = { capacity: { storage: "1Gi" }, accessModes, csi, claimRef, storageClassName: "" };
     const metadata = { name: `pv-${name}` };
@@ -42,13 +58,19 @@ describe("claims on a real API server", () => {
   const claim = async (name: string) => (await world.get(`${claimsPath}/${name}`)) as unknown as Marked | undefined;
   const volume = async (name: string) =>
     (await world.get(`/api/v1/persistentvolumes/pv-${name}`)) as unknown as Marked | undefined;
+  /** What is told of a claim, as "reason count". */
+  const told = async (name: string) => {
+    const { items } = (await world.get(`${inNamespace}/events`)) as unknown as { items: Told[] };
+    const ofClaim = items.filter(({ involvedObject }) => involvedObject.name === name);
+    return ofClaim.map(({ reason, count }) => `${reason} ${count}`).sort();
+  };
   const pod = (name: string, claimName: string) => {
     const volumes = [{ name: "v", persistentVolumeClaim: { claimName } }];
     return core("Pod", { metadata: { name }, spec: { containers: [{ name: "c", image: "nothing" }], volumes } });
   };
 
   it("takes a claim, attaches its PersistentVolume, and grants it with its size", async () => {
-    await world.set("held", { persistentVolumeClaim: { namespace: "default", claimName: "data" } }, "a");
+    await world.set("held", { persistentVolumeClaim: { namespace, claimName: "data" } }, "a");
     await until("the attachment", 20_000, async () => (await world.attachments()).length === 1);
     const [attachment] = await world.attachments();
     expect(attachment?.spec.source).to.deep.equal({ persistentVolumeName: "pv-data" });
@@ -60,6 +82,12 @@ describe("claims on a real API server", () => {
     expect(spec.capacityBytes).to.equal(String(2 ** 30));
   });
 
+  it("tells the claim's owners in their namespace that it is attached", async () => {
+    const attached = ["SuccessfulAttachVolume 1", "WaitingForAttach 1"];
+    await until("the events", 20_000, async () => (await told("data")).length === attached.length);
+    expect(await told("data")).to.deep.equal(attached);
+  });
+
   it("a pod that names the claim is refused and told of the driver; one that names another is not", async () => {
     const refused = await world.admin.call("POST", `${podsPath}?dryRun=All`, { body: pod("p", "data") });
     expectRefused(refused, "csi.nodevolume.dev");
@@ -68,7 +96,7 @@ describe("claims on a real API server", () => {
 
   it("waits for a pod that uses a claim, and leaves the claim to it", async () => {
     await world.create(podsPath, pod("user", "other"));
-    await world.set("busy", { persistentVolumeClaim: { namespace: "default", claimName: "other" } }, "b");
+    await world.set("busy", { persistentVolumeClaim: { namespace, claimName: "other" } }, "b");
     await until("the reason", 20_000, async () => {
       const { attach } = (await world.intents("busy"))[0]?.status ?? {};
       return attach?.reason === "UsedByPods" && attach.on?.name === "user";
@@ -86,10 +114,19 @@ describe("claims on a real API server", () => {
     await until("the intent", 20_000, async () => (await world.intents("held"))[0]?.spec.capacityBytes === size);
     const [intent] = await world.intents("held");
     if (intent === undefined) throw new Error("no intent");
-    expectStatus(200, await world.acknowledge(intent, { state: "Mounted", inUse: true, capacityBytes: size }));
+    const expansion = { capacityBytes: size, reason: "DriverFailed", message: "the pool is sick" };
+    expectStatus(200, await world.acknowledge(intent, { state: "Mounted", inUse: true, expansion }));
+    await until("the failure", 20_000, async () => {
+      return (await claim("data"))?.status.conditions?.some(({ type }) => type === "NodeResizeError") === true;
+    });
+    expect((await claim("data"))?.status.allocatedResourceStatuses?.storage).to.equal("NodeResizeInProgress");
+    await until("the event", 20_000, async () => (await told("data")).includes("VolumeResizeFailed 1"));
+    const done = { state: "Mounted", inUse: true, capacityBytes: size, expansion: null };
+    expectStatus(200, await world.acknowledge(intent, done));
     await until("the claim", 20_000, async () => (await claim("data"))?.status.capacity?.storage === "2Gi");
     expect((await claim("data"))?.status.conditions ?? []).to.deep.equal([]);
     expect((await claim("data"))?.status).not.to.have.property("allocatedResourceStatuses");
+    await until("the event", 20_000, async () => (await told("data")).includes("FileSystemResizeSuccessful 1"));
   });
 
   it("neither claim nor PersistentVolume goes while it is in use; both do when the use ends", async () => {

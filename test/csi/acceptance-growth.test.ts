@@ -10,6 +10,8 @@ interface ClaimStatus {
   readonly allocatedResourceStatuses?: { readonly storage?: string };
 }
 
+const conditionsOf = ({ conditions = [] }: ClaimStatus) => conditions.map(({ type }) => type).sort();
+
 describe("acceptance: volumes that grow", () => {
   let stories: Stories;
   let on: ClaimStories;
@@ -41,6 +43,7 @@ describe("acceptance: volumes that grow", () => {
   const blocksOf = async (path: string) => Number((await one.host.run("stat", "-f", "-c", "%b", path)).trim());
   const bytesOf = async ({ host }: StoryNode, path: string) =>
     Number((await host.run("blockdev", "--getsize64", path)).trim());
+  const nameOf = (user: string) => on.intent(user, one.name)?.metadata.name ?? "";
   const tookIn = (user: string, capacity: number) =>
     stories.objects.until(`the agent to know ${capacity} bytes`, 60_000, () => {
       const { metadata, spec, status } = on.intent(user, one.name) ?? {};
@@ -59,6 +62,9 @@ describe("acceptance: volumes that grow", () => {
     expect(expansions(claim)).to.equal(before.calls + 1);
     const { conditions = [], allocatedResourceStatuses = {} } = await statusOf(claim);
     expect({ conditions, allocatedResourceStatuses }).to.deep.equal({ conditions: [], allocatedResourceStatuses: {} });
+    const [ofClaim, ofIntent] = await on.bothTold(claim, nameOf("row-17"), "FileSystemResizeSuccessful");
+    expect(ofClaim.join()).to.match(/has grown to 640Mi on every node .* \(1\)$/);
+    expect(ofIntent.join()).to.match(/has grown to 671088640 bytes on node node-1 \(1\)$/);
     await on.end(["row-17"], claim);
   });
 
@@ -71,6 +77,13 @@ describe("acceptance: volumes that grow", () => {
     await stories.objects.ready("row-17-read", 1, 30_000);
     expect(await blocksOf(path)).to.equal(blocks);
     expect(expansions(claim)).to.equal(0);
+    // kubelet: FileSystemResizeFailed on pod and claim, and the growth counts as done; here it stays pending.
+    for (const told of await on.bothTold(claim, nameOf("row-17-read"), "FileSystemResizeFailed")) {
+      expect(told.join()).to.match(/^\S+ the volume does not grow to 671088640 bytes on node node-1: .* \(1\)$/);
+    }
+    expect(conditionsOf(await statusOf(claim)))
+      .to.include("FileSystemResizePending")
+      .and.not.include("NodeResizeError");
     await on.end(["row-17-read"], claim);
   });
 
@@ -86,11 +99,18 @@ describe("acceptance: volumes that grow", () => {
     } as const;
     order({ id: "18", rpc: "NodeExpandVolume", volume: claim.handle, fault });
     await grow(claim, "640Mi");
-    // kubelet: an event; here the object says what is not done yet and why, in the driver's words.
+    // kubelet: an event and NodeResizeError on the claim; here the object says, too, what is not done yet and why, in the driver's words.
     const expansion = () => on.intent("row-18", one.name)?.status?.expansion;
     await stories.objects.until("the object to say so", 60_000, () => expansion()?.reason === "VolumeInUse");
     expect(expansion()).to.include({ capacityBytes: String(640 * 2 ** 20) });
     expect(expansion()?.message).to.include("not while it is used");
+    for (const told of await on.bothTold(claim, nameOf("row-18"), "VolumeResizeFailed")) {
+      expect(told.join()).to.match(/on node node-1: .*not while it is used.* \(1\)$/);
+    }
+    await stories.objects.until("the claim to say so", 30_000, async () => {
+      return conditionsOf(await statusOf(claim)).includes("NodeResizeError");
+    });
+    expect((await statusOf(claim)).allocatedResourceStatuses?.storage).to.equal("NodeResizeInProgress");
     order();
     // Another mount is another look at everything: it is brought, and the driver is not asked to grow.
     await on.used("row-18-too", claim, one.name);
@@ -99,8 +119,30 @@ describe("acceptance: volumes that grow", () => {
     await stories.remove("row-18", "row-18-too");
     await on.used("row-18-anew", claim, one.name);
     await hasSize(claim, "640Mi");
+    expect(conditionsOf(await statusOf(claim))).to.deep.equal([]);
     expect(await blocksOf("/mnt/nodevolume/row-18-anew")).to.be.greaterThan(blocks * 1.8);
     await on.end(["row-18-anew"], claim);
+  });
+
+  it("row 18: a driver that fails otherwise is asked again, and claim and object are told once, and that it has grown in the end", async () => {
+    const claim = await on.claim("row-18-fails");
+    await on.used("row-18-fails", claim, one.name);
+    const calls = expansions(claim);
+    const fault = { kind: "code", when: "before", code: "INTERNAL", message: "the pool is sick" } as const;
+    order({ id: "18f", rpc: "NodeExpandVolume", volume: claim.handle, fault });
+    await grow(claim, "640Mi");
+    await on.called(claim, "NodeExpandVolume", calls + 3);
+    for (const told of await on.bothTold(claim, nameOf("row-18-fails"), "VolumeResizeFailed")) {
+      expect(told.join()).to.match(/on node node-1: .*the pool is sick.* \(1\)$/);
+    }
+    const { allocatedResourceStatuses, ...status } = await statusOf(claim);
+    expect(allocatedResourceStatuses?.storage).to.equal("NodeResizeInProgress");
+    expect(conditionsOf(status)).to.include.members(["FileSystemResizePending", "NodeResizeError"]);
+    order();
+    await hasSize(claim, "640Mi");
+    expect(conditionsOf(await statusOf(claim))).to.deep.equal([]);
+    await on.bothTold(claim, nameOf("row-18-fails"), "FileSystemResizeSuccessful");
+    await on.end(["row-18-fails"], claim);
   });
 
   it("row 19: the second node grows for itself what the first has grown already", async () => {

@@ -84,8 +84,16 @@ describe("acceptance: devices, access modes, limits", () => {
     await on.use("row-25", claim, node.name);
     expect(await on.waits("row-25", node.name, "AttachFailed")).to.include("no slot is free");
     expect(on.calls(claim).filter((rpc) => rpc.startsWith("Node"))).to.deep.equal([]);
+    const intent = on.intent("row-25", node.name)?.metadata.name ?? "";
+    await on.called(claim, "ControllerPublishVolume", 3);
+    for (const told of await on.bothTold(claim, intent, "FailedAttachVolume")) {
+      expect(told.join()).to.match(/cannot be attached to node .*: .*no slot is free.* \(1\)$/);
+    }
     orderFaults(stories.world.storage.control, []);
     await stories.objects.ready("row-25", 1, 60_000);
+    for (const told of await on.bothTold(claim, intent, "SuccessfulAttachVolume")) expect(told).to.have.lengthOf(1);
+    await stories.remove("row-25");
+    for (const told of await on.bothTold(claim, intent, "SuccessfulDetachVolume")) expect(told).to.have.lengthOf(1);
     await on.end(["row-25"], claim);
   });
 });

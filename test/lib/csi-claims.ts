@@ -85,6 +85,23 @@ export class ClaimStories {
     return waiting()?.message ?? "";
   }
 
+  /** What is told of an object by Events, as "reason: message (count)", in no order. */
+  async told(name: string): Promise<string[]> {
+    const of = `fieldSelector=involvedObject.name=${name}`;
+    const list = await this.#stories.world.objects.get(`/api/v1/namespaces/default/events?${of}`);
+    const { items } = list as unknown as { items: { reason: string; message: string; count: number }[] };
+    return items.map(({ reason, message, count }) => `${reason}: ${message} (${count})`);
+  }
+
+  /** Waits until claim and intent are told this by Events, and then what they were told of this kind: each once. */
+  async bothTold(claim: MadeClaim, intent: string, reason: string): Promise<readonly [string[], string[]]> {
+    const of = async (name: string) => (await this.told(name)).filter((one) => one.startsWith(`${reason}: `));
+    await this.#stories.objects.until(`${claim.name} and ${intent} to be told ${reason}`, 30_000, async () => {
+      return (await of(claim.name)).length > 0 && (await of(intent)).length > 0;
+    });
+    return [await of(claim.name), await of(intent)];
+  }
+
   /** Has users, claims and their volumes deleted, and waits until they are gone. */
   async end(users: readonly string[], ...made: readonly MadeClaim[]): Promise<void> {
     if (users.length > 0) await this.#stories.remove(...users);

@@ -7,12 +7,14 @@ import { capacityPatch, claimGrowthPatch } from "../claims/expansion.ts";
 import { refOf } from "../write-intents.ts";
 import type { VolumeFacts } from "./facts.ts";
 import { isResolved } from "./resolve-volume.ts";
+import type { Teller } from "./teller.ts";
 
 export interface GrowDeps {
   readonly client: KubeClient;
   readonly clock: Clock;
   readonly upsertIntent: (raw: unknown) => void;
   readonly upsertClaim: (raw: unknown) => void;
+  readonly teller: Pick<Teller, "ofClaims">;
 }
 
 const nodesAtOnce = 8;
@@ -47,6 +49,9 @@ export async function grow(
       const { namespace, name, uid, resourceVersion } = claim.metadata;
       const ref = { namespace, name, uid, resourceVersion };
       deps.upsertClaim(await client.mergePatchStatus(resource.claims, ref, status));
+      if (!("capacity" in status)) return;
+      const message = `the volume has grown to ${persistentVolume.capacity} on every node that has it to write`;
+      deps.teller.ofClaims([claim], { type: "Normal", reason: "FileSystemResizeSuccessful", message });
     });
   }
 }

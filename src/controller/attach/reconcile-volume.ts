@@ -22,6 +22,7 @@ import { projectAttachment } from "./objects.ts";
 import { onAttachment, usedBefore } from "./obstacles.ts";
 import type { Retries } from "./retries.ts";
 import type { Speaker } from "./speak.ts";
+import type { Teller } from "./teller.ts";
 import type { VolumeID } from "./volume-key.ts";
 import { volumeKey } from "./volume-key.ts";
 import type { Word } from "./word.ts";
@@ -37,6 +38,7 @@ export interface ReconcileVolumeDeps extends GatherVolumeDeps, AttachmentWriter,
   readonly hold: Hold;
   readonly retries: Retries;
   readonly speaker: Speaker;
+  readonly teller: Teller;
   readonly recorder: EventRecorder;
   readonly upsertClaim: (raw: unknown) => void;
   /** Tries to let an intent go that is being deleted. @returns milliseconds after which to look again, if any */

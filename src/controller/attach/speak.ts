@@ -6,6 +6,8 @@ import type { KubeClient } from "../../kube/client.ts";
 import type { Clock, Logger } from "../../ports.ts";
 import type { Intent } from "../projections.ts";
 import { refOf } from "../write-intents.ts";
+import type { Teller } from "./teller.ts";
+import { attachEvent } from "./volume-events.ts";
 import { attachPatch, type Word } from "./word.ts";
 
 /** Says in `status.attach` what an intent waits for. The agent may show it, and nobody decides by it. */
@@ -21,6 +23,7 @@ export interface SpeakerDeps {
   readonly clock: Clock;
   readonly log: Logger;
   readonly upsertIntent: (raw: unknown) => void;
+  readonly teller: Pick<Teller, "ofVolume">;
 }
 
 /**
@@ -31,7 +34,7 @@ const passing: ReadonlySet<Reason> = new Set(["WaitingForAttach", "Detaching"]);
 const passingMs = 1_000;
 const againMs = 100;
 
-export function createSpeaker({ client, clock, log, upsertIntent }: SpeakerDeps): Speaker {
+export function createSpeaker({ client, clock, log, upsertIntent, teller }: SpeakerDeps): Speaker {
   /** By name of the intent, since when a reason that may pass is to be said. */
   const since = new Map<string, { readonly reason: Reason; readonly at: number }>();
 
@@ -59,6 +62,8 @@ export function createSpeaker({ client, clock, log, upsertIntent }: SpeakerDeps)
         if (isConflict(error)) return againMs;
         throw error;
       }
+      const event = attachEvent(intent.spec.nodeName, intent.status.attach, word);
+      if (event !== undefined) teller.ofVolume(intent, event);
       log.info("attach state changed", { intent: name, reason: word?.reason ?? "none" });
       return undefined;
     },

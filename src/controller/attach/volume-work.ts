@@ -16,6 +16,7 @@ import { reconcileVolume } from "./reconcile-volume.ts";
 import { createRetries } from "./retries.ts";
 import { createSpeaker } from "./speak.ts";
 import type { Storage } from "./storage.ts";
+import { createTeller } from "./teller.ts";
 import { createVolumeIndex } from "./volume-index.ts";
 import { unresolvedIntentOf, volumeIDOf } from "./volume-key.ts";
 
@@ -90,11 +91,18 @@ export function createVolumeWork(deps: VolumeWorkDeps): VolumeWork {
     upsertClaim: (raw: unknown) => storage.claims.upsertIfNewer(raw),
     upsertPersistentVolume: (raw: unknown) => storage.persistentVolumes.upsertIfNewer(raw),
   };
-  const speaker = createSpeaker({ client, clock, log, ...upserts });
+  const teller = createTeller({
+    recorder: deps.recorder,
+    intents: deps.intents,
+    attachments: storage.attachments.store,
+    index,
+    complete: () => gatherer.complete() && storage.complete(),
+  });
+  const speaker = createSpeaker({ client, clock, log, teller, ...upserts });
   const retries = createRetries({ clock, random });
   const reserved = followReserved(storage.claims.store, clock);
   const hold = createHold({ client, clock, random, log, reservedSince: reserved.since, ...upserts });
-  const shared = { client, clock, random, log, storage, index, pending, hold, speaker, ...upserts };
+  const shared = { client, clock, random, log, storage, index, pending, hold, speaker, teller, ...upserts };
   const attachments = createIntentAttachments({ ...shared, intent: (name) => deps.intents.get(name) });
   const unbound = createUnbound(shared);
   const release = (intent: Intent) => deps.release(intent, attachments);
@@ -126,6 +134,7 @@ export function createVolumeWork(deps: VolumeWorkDeps): VolumeWork {
     stop() {
       for (const cancel of cancels) cancel();
       reserved.stop();
+      teller.stop();
       index.stop();
     },
   };

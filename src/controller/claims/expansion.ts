@@ -1,4 +1,5 @@
 import { quantityBytes } from "../../api/quantity.ts";
+import type { Reason } from "../../api/reasons.ts";
 import { arrayIn, isRecord, recordIn, stringIn } from "../../kube/json.ts";
 import type { Claim, PersistentVolume } from "../attach/objects.ts";
 import { bounded } from "../attach/word.ts";
@@ -23,10 +24,15 @@ const ofResize = new Set([
 ]);
 const kubeletKeeps = new Set(["ModifyVolumeError"]);
 
+const nodeResizeError = "NodeResizeError";
+/** Reasons of `status.expansion`: the driver will never grow it to this size, and it has ended without (behaviours 73, 74). */
+const infeasible: ReadonlySet<string> = new Set<Reason>(["ExpansionInfeasible"]);
+const final: ReadonlySet<string> = new Set<Reason>(["VolumeInUse", "DriverFailed", "DriverReplyFalse"]);
+
 /**
  * The patch of a claim's status that says how its growth stands on the nodes, as kubelet says it where it is the node side:
- * done when every node that has the volume and may write to it has reached the size, infeasible when one of them says so.
- * While all only read, it is not done: what is on the volume has not grown. undefined: as it is.
+ * done when every node that has the volume and may write to it has reached the size, infeasible when one of them says so, and
+ * NodeResizeError with the driver's words when one has failed otherwise. While all only read, it is not done: what is on the volume has not grown. undefined: as it is.
  * @param users intents that have a grant of the volume
  */
 export function claimGrowthPatch(
@@ -36,7 +42,7 @@ export function claimGrowthPatch(
   now: string,
 ): object | undefined {
   const { capacity } = persistentVolume;
-  if (capacity === "" || users.length === 0 || !isPending(claim, capacity)) return undefined;
+  if (users.length === 0 || !awaitsGrowth(claim, capacity)) return undefined;
   const wanted = quantityBytes(capacity);
   const allocated = recordIn(claim.status, "allocatedResourceStatuses");
   const growing = users.filter(canGrow);
@@ -48,17 +54,31 @@ export function claimGrowthPatch(
       ...(allocated && { allocatedResourceStatuses: Object.keys(others).length === 0 ? null : { storage: null } }),
     };
   }
-  const failed = growing.find(
-    ({ status: { expansion } }) =>
-      expansion?.reason === "ExpansionInfeasible" && bytesOf(expansion.capacityBytes) >= wanted,
-  );
-  if (failed === undefined || stringIn(allocated, "storage") === "NodeResizeInfeasible") return undefined;
-  const message = bounded(`node ${failed.spec.nodeName}: ${failed.status.expansion?.message ?? ""}`);
-  const error = { type: "NodeResizeError", status: "True", lastTransitionTime: now, message };
+  const failedWith = (reasons: ReadonlySet<string>) =>
+    growing.find(
+      ({ status: { expansion } }) =>
+        reasons.has(expansion?.reason ?? "") && bytesOf(expansion?.capacityBytes) >= wanted,
+    );
+  const resize = stringIn(allocated, "storage");
+  if (resize === "NodeResizeInfeasible") return undefined;
+  const never = failedWith(infeasible);
+  if (never !== undefined) {
+    const conditions = [...conditionsWithout(claim, (type) => type === nodeResizeError), errorOf(never, now)];
+    return { conditions, allocatedResourceStatuses: { storage: "NodeResizeInfeasible" } };
+  }
+  const failed = failedWith(final);
+  // As kubelet has it, the first failure stands until the growth is done: each attempt has its own words.
+  if (failed === undefined || hasCondition(claim, nodeResizeError)) return undefined;
   return {
-    conditions: [...conditionsWithout(claim, (type) => type === "NodeResizeError"), error],
-    allocatedResourceStatuses: { storage: "NodeResizeInfeasible" },
+    conditions: [...conditionsWithout(claim, () => false), errorOf(failed, now)],
+    // kubelet says so before it asks the driver; only the node knows when it does.
+    ...(resize === "NodeResizePending" && { allocatedResourceStatuses: { storage: "NodeResizeInProgress" } }),
   };
+}
+
+function errorOf({ spec, status }: Intent, now: string): object {
+  const message = bounded(`node ${spec.nodeName}: ${status.expansion?.message ?? ""}`);
+  return { type: nodeResizeError, status: "True", lastTransitionTime: now, message };
 }
 
 /** A driver grows a volume by a path that may be written to; who has none never reports a size. */
@@ -72,10 +92,19 @@ function bytesOf(text: string | undefined): bigint {
   return text !== undefined && /^[1-9]\d{0,18}$/.test(text) ? BigInt(text) : 0n;
 }
 
-function isPending({ status }: Claim, capacity: string): boolean {
+function hasCondition({ status }: Pick<Claim, "status">, type: string): boolean {
+  return arrayIn(status, "conditions").some((one) => stringIn(one, "type") === type);
+}
+
+/** Whether a claim has not got the size of its PersistentVolume yet, by its status. */
+export function awaitsGrowth({ status }: Pick<Claim, "status">, capacity: string): boolean {
+  if (capacity === "") return false;
   const known = stringIn(recordIn(status, "capacity"), "storage");
-  const waits = arrayIn(status, "conditions").some((one) => stringIn(one, "type") === "FileSystemResizePending");
-  return waits || known === undefined || quantityBytes(known) < quantityBytes(capacity);
+  return (
+    hasCondition({ status }, "FileSystemResizePending") ||
+    known === undefined ||
+    quantityBytes(known) < quantityBytes(capacity)
+  );
 }
 
 function conditionsWithout({ status }: Claim, goes: (type: string) => boolean): unknown[] {

@@ -91,6 +91,38 @@ describe("the growth of a claim", () => {
       allocatedResourceStatuses: { storage: "NodeResizeInfeasible" },
     });
   });
+  for (const reason of ["VolumeInUse", "DriverFailed", "DriverReplyFalse"]) {
+    const failed = { expansion: { ...infeasible.expansion, reason, message: "the pool is sick" } };
+    it(`says that a node has failed, which is no end of it: ${reason}`, () => {
+      const message = "node n0: the pool is sick";
+      const error = { type: "NodeResizeError", status: "True", lastTransitionTime: now, message };
+      expect(growth(pending, [{}, failed])).to.deep.equal({
+        conditions: [...pending.conditions, error],
+        allocatedResourceStatuses: { storage: "NodeResizeInProgress" },
+      });
+      // A resizer from before 1.31 keeps no such list, and kubelet makes none.
+      const { allocatedResourceStatuses: _, ...old } = pending;
+      expect(growth(old, [failed])).to.deep.equal({ conditions: [...pending.conditions, error] });
+    });
+    it(`says it once, and that it is infeasible all the same later: ${reason}`, () => {
+      const conditions = [{ type: "NodeResizeError", status: "True", message: "node n0: the first time" }];
+      const said = { ...pending, conditions, allocatedResourceStatuses: { storage: "NodeResizeInProgress" } };
+      expect(growth(said, [failed])).to.equal(undefined);
+      expect(growth(said, [failed, infeasible])).to.deep.include({
+        allocatedResourceStatuses: { storage: "NodeResizeInfeasible" },
+      });
+      expect(growth(said, [reached])).to.deep.include({ conditions: [], capacity: { storage: "2Gi" } });
+    });
+  }
+  for (const reason of ["Progressing", "DriverUnavailable", "TimedOut", "DriverBusy", "NoWritableMount", ""]) {
+    it(`says nothing of what may still go well: ${reason || "no reason"}`, () => {
+      expect(growth(pending, [{ expansion: { ...infeasible.expansion, reason } }])).to.equal(undefined);
+    });
+  }
+  it("says nothing of a failure with a smaller size than the one that is wanted", () => {
+    const expansion = { capacityBytes: String(gi), reason: "DriverFailed", message: "no" };
+    expect(growth(pending, [{ expansion }])).to.equal(undefined);
+  });
 });
 
 describe("the size that a node is told", () => {

@@ -1,0 +1,80 @@
+import { isReason, type Reason } from "../../api/reasons.ts";
+import type { AttachStatus, NodeVolumeIntentStatus } from "../../api/types.gen.ts";
+import { isOurs } from "./attachment-name.ts";
+import type { Attachment } from "./objects.ts";
+import { bounded, type Word } from "./word.ts";
+
+/** What people are told of a volume, each transition once, in kubelet's words where it has some. Pure. */
+export interface VolumeEvent {
+  readonly type: "Normal" | "Warning";
+  readonly reason: Reason;
+  readonly message: string;
+}
+
+/**
+ * What becomes of a VolumeAttachment of ours. Its driver's failures are not told here: these stand in status.attach.
+ * @param before undefined: it is new
+ * @param after undefined: it is gone
+ */
+export function attachmentEvent(
+  before: Attachment | undefined,
+  after: Attachment | undefined,
+): VolumeEvent | undefined {
+  const one = after ?? before;
+  if (one === undefined || !isOurs(one.metadata.name)) return undefined;
+  const { attacher, nodeName } = one;
+  const normal = (reason: Reason, message: string): VolumeEvent => ({ type: "Normal", reason, message });
+  if (after === undefined)
+    return normal("SuccessfulDetachVolume", `the volume is attached to node ${nodeName} no more`);
+  if (after.attached) {
+    if (before?.attached === true) return undefined;
+    return normal("SuccessfulAttachVolume", `driver ${attacher} has attached the volume to node ${nodeName}`);
+  }
+  if (before !== undefined) return undefined;
+  return normal("WaitingForAttach", `driver ${attacher} is asked to attach the volume to node ${nodeName}`);
+}
+
+/** What a new word in status.attach is to people, beside being read there: that attaching fails, however often it is tried. */
+export function attachEvent(
+  node: string,
+  before: AttachStatus | undefined,
+  word: Word | undefined,
+): VolumeEvent | undefined {
+  if (word?.reason !== "AttachFailed" || before?.reason === word.reason) return undefined;
+  const message = bounded(`the volume cannot be attached to node ${node}: ${word.message}`);
+  return { type: "Warning", reason: "FailedAttachVolume", message };
+}
+
+type Growth = Pick<NodeVolumeIntentStatus, "capacityBytes" | "expansion">;
+
+/** What keeps a volume from growing on a node, and for which size; undefined: nothing, as far as is known. */
+export function growthFailure({ expansion }: Growth): string | undefined {
+  if (expansion === undefined || expansion.reason === "Progressing" || !isReason(expansion.reason)) return undefined;
+  return `${expansion.reason} ${expansion.capacityBytes}`;
+}
+
+/**
+ * How the growth of a volume on a node goes on. (kubelet: operation_generator.go, node_expander.go)
+ * @param told the failure that was told last, if it was one
+ */
+export function growthEvent(node: string, before: Growth, after: Growth, told?: string): VolumeEvent | undefined {
+  const failure = growthFailure(after);
+  if (failure !== undefined) {
+    if (failure === told || failure === growthFailure(before)) return undefined;
+    const { capacityBytes, reason, message } = after.expansion ?? { capacityBytes: "", reason: "", message: "" };
+    return {
+      type: "Warning",
+      reason: reason === "NoWritableMount" ? "FileSystemResizeFailed" : "VolumeResizeFailed",
+      message: bounded(`the volume does not grow to ${capacityBytes} bytes on node ${node}: ${message}`),
+    };
+  }
+  const [had, has] = [before.capacityBytes, after.capacityBytes];
+  // The size that it has from its first set-up on is no growth, unless something was said to stand in its way.
+  if (has === undefined || (had === undefined && told === undefined)) return undefined;
+  if (Number(has) <= Number(had ?? 0)) return undefined;
+  return {
+    type: "Normal",
+    reason: "FileSystemResizeSuccessful",
+    message: `the volume has grown to ${has} bytes on node ${node}`,
+  };
+}
