@@ -8,6 +8,7 @@ export type { Holder } from "./holder.ts";
 export type { JournalFile } from "./journal-file.ts";
 export type { MountTableSource } from "./mount-table-source.ts";
 
+import type { Ownership } from "./ownership.ts";
 import type { Wakes } from "./wakes.ts";
 
 /**
@@ -31,6 +32,7 @@ export interface HostPorts {
 export interface Effects {
   readonly mounter: Mounter;
   readonly devices: Devices;
+  readonly ownership: Ownership;
 }
 
 /** What an operation needs beside its arguments, because a part of it may run in a disposable child. */

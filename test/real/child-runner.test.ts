@@ -74,6 +74,29 @@ describe("ChildRunner", () => {
     expect(isGone()).to.equal(true);
   });
 
+  it("one that writes while all is well is given up only when it has written nothing for a deadline", async () => {
+    const deadlines: (() => void)[] = [];
+    const given: Timers = {
+      ...timers,
+      after(ms, fire) {
+        if (ms !== 777) return timers.after(ms, fire);
+        deadlines.push(fire);
+        return () => {};
+      },
+    };
+    const heard = Promise.withResolvers<void>();
+    const child = runner("console.log('so far'); setInterval(()=>{},1e6)", given);
+    const options = { writesWhileWell: true, onLine: () => heard.resolve() };
+    const failed = failure(child.run(probe, operation({ deadlineMs: 777 }), options));
+    await heard.promise;
+    deadlines[0]?.();
+    await until("its deadline to begin anew", 5_000, () => deadlines.length === 2);
+    expect(isGone()).to.equal(false);
+    deadlines[1]?.();
+    expect(await failed).to.include({ reason: "TimedOut" });
+    expect(isGone()).to.equal(true);
+  });
+
   it("a child that does not end even then is abandoned, uncertain, and named", async () => {
     // Every deadline is over before the kernel can have said that the child has ended.
     const noTime: Timers = {

@@ -5,6 +5,7 @@ import { isClaimed, probeBlockDevice } from "./block-probe.ts";
 import type { ChildRequest } from "./child-runner.ts";
 import { emptyTrash } from "./empty-trash.ts";
 import { errnoOf } from "./errno.ts";
+import { giveToGroup, type Tell } from "./give-to-group.ts";
 import { InProcessMounter } from "./in-process-mounter.ts";
 import { loadLibc } from "./libc.ts";
 import { usersOf } from "./mount-users.ts";
@@ -56,17 +57,34 @@ export async function runChild(): Promise<void> {
     process.stdout.write(JSON.stringify(emptyTrash(loadLibc(), request.path)));
     return;
   }
+  if (request.kind === "giveToGroup") {
+    const tell = tellEachSecond((entries) => process.stdout.write(`${entries}\n`));
+    const reply = await replyOf(() => giveToGroup(loadLibc(), request.request, tell));
+    process.stdout.write(JSON.stringify(reply));
+    return;
+  }
   const reply = await perform(new InProcessMounter(loadLibc(), "followLinks"), request);
   process.stdout.write(JSON.stringify(reply));
 }
 
-async function perform(
-  mounter: Mounter,
-  request: { method: keyof Mounter; args: readonly unknown[] },
-): Promise<ChildReply> {
+function perform(mounter: Mounter, request: { method: keyof Mounter; args: readonly unknown[] }): Promise<ChildReply> {
+  const method = mounter[request.method] as (...args: readonly unknown[]) => Promise<unknown>;
+  return replyOf(() => method.apply(mounter, [...request.args]));
+}
+
+/** At most once a second: who reads it is the agent, whose sign it also is that the work goes on. */
+function tellEachSecond(tell: Tell): Tell {
+  let last = Date.now();
+  return (entries) => {
+    if (Date.now() - last < 1_000) return;
+    last = Date.now();
+    tell(entries);
+  };
+}
+
+async function replyOf(call: () => unknown): Promise<ChildReply> {
   try {
-    const method = mounter[request.method] as (...args: readonly unknown[]) => Promise<unknown>;
-    return { ok: true, value: await method.apply(mounter, [...request.args]) };
+    return { ok: true, value: await call() };
   } catch (error) {
     const known = error instanceof VolumeError ? { reason: error.reason, errorClass: error.errorClass } : {};
     const code = errnoOf(error);

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { basename } from "node:path";
 import { messageOf, VolumeError } from "../../errors.ts";
 import type { Cancel, Timers } from "../../ports.ts";
+import type { OwnershipRequest } from "../ownership.ts";
 import type { ChildProcessID, Mounter, OperationContext } from "../ports.ts";
 import { describeRemote, type RemoteMount, serverOf } from "../remote-mount.ts";
 import { type ChildSlot, ChildSlots } from "./child-slots.ts";
@@ -16,6 +17,7 @@ export type ChildRequest =
   | { readonly kind: "users"; readonly mountPoint: string }
   | { readonly kind: "claimed"; readonly path: string }
   | { readonly kind: "probe"; readonly path: string }
+  | { readonly kind: "giveToGroup"; readonly request: OwnershipRequest }
   | { readonly kind: "mounter"; readonly method: keyof Mounter; readonly args: readonly unknown[] }
   | { readonly kind: "exec"; readonly file: string; readonly args: readonly string[] };
 
@@ -43,6 +45,8 @@ export interface ChildOptions {
   readonly waitsFor?: RemoteMount;
   /** Called with each line that it writes. */
   readonly onLine?: (line: string) => void;
+  /** Its deadline begins anew with each line that it writes. */
+  readonly writesWhileWell?: boolean;
 }
 
 /**
@@ -70,7 +74,7 @@ export class ChildRunner {
 
   async run(request: ChildRequest, operation: OperationContext, options: ChildOptions = {}): Promise<ChildResult> {
     const server = options.waitsFor && serverOf(options.waitsFor);
-    const slot = await this.#slots.acquire({ volume: operation.volume, server, formats: isFormat(request) });
+    const slot = await this.#slots.acquire({ volume: operation.volume, server, formats: takesLong(request) });
     try {
       return await this.#run(request, operation, slot, options);
     } catch (error) {
@@ -88,7 +92,12 @@ export class ChildRunner {
     options: ChildOptions,
   ): Promise<ChildResult> {
     const child = this.#start(operation.volume !== undefined);
-    const ended = collect(child, options.onLine);
+    let lines = 0;
+    const ended = collect(child, (line) => {
+      lines++;
+      options.onLine?.(line);
+    });
+    const written = options.writesWhileWell === true ? () => lines : () => 0;
     void ended.then(() => {
       slot.release();
       for (const tell of [...this.#onEnded]) tell();
@@ -107,9 +116,10 @@ export class ChildRunner {
     child.stdin.end(`${JSON.stringify(request)}\n`);
     const { waitsFor } = options;
     const tell = () => operation.onSlow?.({ child: id, ...(waitsFor && { waitsFor }) });
-    const told = isFormat(request) ? () => {} : this.#deps.timers.after(tellMs, tell);
+    const told = takesLong(request) ? () => {} : this.#deps.timers.after(tellMs, tell);
     void ended.then(told);
-    return this.#within({ deadlineMs: operation.deadlineMs, crowdedOut: slot.crowdedOut }, child, ended, waitsFor);
+    const { crowdedOut } = slot;
+    return this.#within({ deadlineMs: operation.deadlineMs, crowdedOut, written }, child, ended, waitsFor);
   }
 
   #start(again: boolean): SpawnedProcess {
@@ -122,12 +132,17 @@ export class ChildRunner {
   }
 
   async #within(
-    { deadlineMs, crowdedOut }: { deadlineMs: number; crowdedOut: Promise<number> },
+    { deadlineMs, crowdedOut, written }: { deadlineMs: number; crowdedOut: Promise<number>; written: () => number },
     child: SpawnedProcess,
     ended: Promise<ChildResult | string>,
     waitsFor: RemoteMount | undefined,
   ): Promise<ChildResult> {
-    const result = await Promise.race([this.#atMost(deadlineMs, ended), crowdedOut]);
+    let before: number;
+    let result: ChildResult | string | number | undefined;
+    do {
+      before = written();
+      result = await Promise.race([this.#atMost(deadlineMs, ended), crowdedOut]);
+    } while (result === undefined && written() > before);
     if (typeof result === "object") return result;
     if (typeof result === "string") throw new VolumeError("SetUpFailed", "uncertain", result);
     child.kill("SIGKILL");
@@ -157,7 +172,9 @@ export class ChildRunner {
   }
 }
 
-function isFormat(request: ChildRequest): boolean {
+/** Whether it takes minutes without anything being wrong. */
+function takesLong(request: ChildRequest): boolean {
+  if (request.kind === "giveToGroup") return true;
   return request.kind === "exec" && basename(request.file).startsWith("mkfs.");
 }
 
@@ -172,12 +189,12 @@ export function startTimeOf(pid: number): number {
 }
 
 /** Resolves when the child has ended: with its output, or with a sentence if a signal ended it. */
-async function collect(child: SpawnedProcess, onLine?: (line: string) => void): Promise<ChildResult | string> {
+async function collect(child: SpawnedProcess, onLine: (line: string) => void): Promise<ChildResult | string> {
   const output = { stdout: "", stderr: "" };
   for (const name of ["stdout", "stderr"] as const) {
     child[name].setEncoding("utf8").on("data", (text: string) => {
       output[name] = (output[name] + text).slice(-outputLimit);
-      if (onLine !== undefined) for (const line of text.split(/[\r\n\b]+/)) if (line.trim() !== "") onLine(line.trim());
+      for (const line of text.split(/[\r\n\b]+/)) if (line.trim() !== "") onLine(line.trim());
     });
   }
   const { code, signal } = await child.ended;

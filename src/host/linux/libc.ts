@@ -7,6 +7,7 @@ import { loadMountLinks } from "./mount-links.ts";
 /** What statx(2) says of a path or descriptor. */
 export interface Statx {
   readonly mode: number;
+  readonly gid: number;
   readonly size: number;
   readonly inode: number;
   /** `major:minor` of the file system. */
@@ -40,6 +41,7 @@ export function loadLibc() {
   const statx = lib.func("statx", "int", ["int", "str", "int", "uint", "void *"]);
   const mkdirat = lib.func("mkdirat", "int", ["int", "str", "uint"]);
   const unlinkat = lib.func("unlinkat", "int", ["int", "str", "int"]);
+  const fchownat = lib.func("fchownat", "int", ["int", "str", "uint", "uint", "int"]);
   const renameat = lib.func("renameat", "int", ["int", "str", "int", "str"]);
   const renameat2 = lib.func("renameat2", "int", ["int", "str", "int", "str", "uint"]);
   const umount2 = lib.func("umount2", "int", ["str", "int"]);
@@ -94,6 +96,7 @@ export function loadLibc() {
     statx(dir: number, path: string, flags: number): Statx {
       checked("statx", statx(dir, path, flags, STATX.BASIC | STATX.MNT_ID, out), path);
       return {
+        gid: out.readUInt32LE(24),
         mode: out.readUInt16LE(28),
         inode: read64(out, 32),
         size: read64(out, 40),
@@ -109,6 +112,10 @@ export function loadLibc() {
     },
     mkdirat(dir: number, name: string, mode: number): void {
       checked("mkdirat", mkdirat(dir, name, mode), name);
+    },
+    /** fchownat(2) of what a descriptor stands for, also one that is open for nothing (O_PATH); its owner stays. */
+    changeGroup(fd: number, gid: number): void {
+      checked("fchownat", fchownat(fd, "", 0xffffffff, gid, AT_EMPTY_PATH));
     },
     unlinkat(dir: number, name: string, flags: number): void {
       checked("unlinkat", unlinkat(dir, name, flags), name);

@@ -12,6 +12,7 @@ import { LinuxDirectories } from "./linux-directories.ts";
 import { LinuxEvidence } from "./linux-evidence.ts";
 import { LinuxJournalFile } from "./linux-journal-file.ts";
 import { allTiers, LinuxMountTable } from "./linux-mount-table.ts";
+import { LinuxOwnership } from "./linux-ownership.ts";
 import { loadMountCalls } from "./mount-calls.ts";
 import { mountOfByID } from "./mount-of.ts";
 import { RoutedMounter } from "./routed-mounter.ts";
@@ -62,7 +63,8 @@ export function linuxHost(options: LinuxHostOptions): LinuxHost {
     effects(operation: OperationContext): Effects {
       const child = (waitsFor?: RemoteMount) => new ChildMounter(runner, operation, waitsFor);
       const mounter = new RoutedMounter(mountTable, here, child);
-      return { mounter, devices: new LinuxDevices(mounter, runner, operation) };
+      const devices = new LinuxDevices(mounter, runner, operation);
+      return { mounter, devices, ownership: new LinuxOwnership(mountTable, runner, operation) };
     },
   };
 }

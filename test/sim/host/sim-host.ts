@@ -6,6 +6,7 @@ import { SimEvidence } from "./sim-evidence.ts";
 import { SimJournalFile } from "./sim-journal-file.ts";
 import { SimMountTable } from "./sim-mount-table.ts";
 import { SimMounter } from "./sim-mounter.ts";
+import { SimOwnership } from "./sim-ownership.ts";
 import { SimWakes } from "./sim-wakes.ts";
 
 /** The ports of one agent process to its simulated machine. */
@@ -20,7 +21,8 @@ export function simHost(deps: HostDeps): HostPorts {
     wakes: new SimWakes(deps),
     effects(operation) {
       const mounter = new SimMounter(deps, operation, operations++);
-      return { mounter, devices: new SimDevices(deps, mounter, operation) };
+      const devices = new SimDevices(deps, mounter, operation);
+      return { mounter, devices, ownership: new SimOwnership(deps, operation) };
     },
   };
 }

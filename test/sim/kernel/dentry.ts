@@ -16,6 +16,7 @@ export class Dentry {
   readonly kind: DentryKind;
   readonly maker: Maker;
   mode: number;
+  gid = 0;
   name: string;
   parent: Dentry | undefined;
   readonly children = new Map<string, Dentry>();

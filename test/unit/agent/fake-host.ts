@@ -72,7 +72,8 @@ export class FakeHost implements HostPorts {
         throw new Error("the fake host has no devices");
       },
     };
-    return { mounter: this.#mounter, devices };
+    const ownership = { give: async () => ({ entries: 1, failed: 0, examples: [] }) };
+    return { mounter: this.#mounter, devices, ownership };
   }
 
   unmountAt(path: string): void {

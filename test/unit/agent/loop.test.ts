@@ -164,13 +164,13 @@ describe("Loop", () => {
     agent.host.alive.add(77);
     const effects = agent.host.effects.bind(agent.host);
     agent.host.effects = (operation?: OperationContext) => {
-      const { mounter, devices } = effects();
+      const { mounter, ...others } = effects();
       const inspect = async () => {
         looks += 1;
         await operation?.onChild({ pid: 77, startTime: 5 });
         throw new VolumeError("OperationAbandoned", "uncertain", "it hangs");
       };
-      return { mounter: { ...mounter, inspect }, devices };
+      return { mounter: { ...mounter, inspect }, ...others };
     };
     const source = { hostPath: { path: "/x", type: "Directory" } } as const;
     await agent.want(wanted({ mode: "Observe", source, mounts: [{ path: "/mnt/a" }] }));
@@ -186,13 +186,13 @@ describe("Loop", () => {
     let shown = "/x";
     const effects = agent.host.effects.bind(agent.host);
     agent.host.effects = () => {
-      const { mounter, devices } = effects();
+      const { mounter, ...others } = effects();
       const inspect: typeof mounter.inspect = async () => {
         looks.push(agent.system.clock.monotonic() / 60_000);
         const identity = { device: "8:1", root: shown };
         return { kind: "directory", canonicalPath: shown, fsType: "ext4", identity };
       };
-      return { mounter: { ...mounter, inspect }, devices };
+      return { mounter: { ...mounter, inspect }, ...others };
     };
     const source = { hostPath: { path: "/x", type: "Directory" } } as const;
     await agent.want(wanted({ mode: "Observe", source, mounts: [{ path: "/mnt/a" }] }));

@@ -1,0 +1,38 @@
+/**
+ * Who the files of a volume belong to. Always changed in a child of its own, whatever they are on: it takes as long as there are
+ * files.
+ */
+export interface Ownership {
+  /**
+   * Gives all that is on a mount to a group, the root of it last, so that a root that fits says that all was done (behaviour 75).
+   * No link is followed and no mount beneath it entered. What single files refuse is counted and does not keep the others.
+   * Cut off anywhere, it may be begun again. There is no deadline but for one entry: it goes on as long as it gets further.
+   * Fails with TargetChanged if the mount is not at its path any more.
+   * @param onProgress told how many entries were come to, each second while there are more
+   */
+  give(request: OwnershipRequest, onProgress: (entries: number) => void): Promise<OwnershipResult>;
+}
+
+export interface OwnershipRequest {
+  /** Where the mount is, without links on the way. */
+  readonly path: string;
+  readonly mountID: number;
+  /** `major:minor` of its file system. */
+  readonly device: string;
+  readonly fsGroup: number;
+  /** The group gets the right to read, not to write. */
+  readonly readOnly: boolean;
+  readonly policy: FSGroupChangePolicy;
+}
+
+/** core/v1 PodFSGroupChangePolicy: OnRootMismatch leaves everything as it is if the root fits. */
+export type FSGroupChangePolicy = "Always" | "OnRootMismatch";
+
+export interface OwnershipResult {
+  /** Entries that were come to, the root among them; 0 if the root fitted, and nothing was looked at. */
+  readonly entries: number;
+  /** Of these, those that stay as they were. */
+  readonly failed: number;
+  /** The first few of them: path beneath the root, and why. */
+  readonly examples: readonly string[];
+}
