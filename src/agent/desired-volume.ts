@@ -1,9 +1,11 @@
 import { canonicalOptions } from "../api/mount-options.ts";
 import type { NodeVolumeIntent, UnmountPolicy } from "../api/types.gen.ts";
+import type { FSGroupChangePolicy } from "../host/ownership.ts";
 import type { MountAttributes } from "../host/ports.ts";
 import { needsGrantedVolume } from "../plugins/csi.ts";
 import type { Layout, SourceType, VolumeSpec } from "../plugins/plugin.ts";
 import { pluginFor, sourceType } from "../plugins/registry.ts";
+import { fileLabel } from "./se-linux-label.ts";
 
 /** One intent as the planner takes it: what is wanted of one volume on this node. */
 export interface DesiredVolume {
@@ -30,6 +32,11 @@ export interface DesiredMount {
   readonly name: string;
   readonly path: string;
   readonly attributes: MountAttributes;
+  /** Group that the files are to belong to. */
+  readonly fsGroup?: number;
+  readonly fsGroupChangePolicy?: FSGroupChangePolicy;
+  /** Of files, where the volume is mounted with one. */
+  readonly seLinuxLabel?: string;
 }
 
 /** An intent that was read but not understood: it blocks its own set-up and causes no teardown (law L7). */
@@ -80,6 +87,9 @@ export function desiredVolume(intent: NodeVolumeIntent, key: string): DesiredVol
       name: mount.name,
       path: mount.path,
       attributes: attributesOf(mount.mountOptions ?? [], mount.readOnly || layout.readOnly, layout.devices),
+      ...(mount.fsGroup !== undefined && { fsGroup: mount.fsGroup }),
+      ...(mount.fsGroupChangePolicy !== undefined && { fsGroupChangePolicy: mount.fsGroupChangePolicy }),
+      ...(mount.seLinuxOptions !== undefined && { seLinuxLabel: fileLabel(mount.seLinuxOptions) }),
     })),
     unmountPolicy: spec.unmountPolicy,
     deletionPolicy: spec.deletionPolicy,

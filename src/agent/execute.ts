@@ -16,6 +16,7 @@ import type { Desired, DesiredVolume } from "./desired-volume.ts";
 import type { SlowCall } from "./hanging.ts";
 import type { Journal } from "./journal.ts";
 import { isRemoval, type Operation } from "./operations.ts";
+import { type OwnershipChange, OwnershipChanges } from "./ownership-changes.ts";
 import type { Observed, PlanSettings } from "./plan-input.ts";
 import { withoutChild } from "./record.ts";
 
@@ -53,9 +54,11 @@ export class Executor {
   readonly #slow = new Map<string, SlowChild>();
   readonly #slowCalls = new Map<string, SlowCall>();
   readonly #busy = new Map<string, string>();
+  readonly #changes: OwnershipChanges;
 
   constructor(deps: ExecutorDeps) {
     this.#deps = deps;
+    this.#changes = new OwnershipChanges(deps.system.timers, () => deps.onSlow?.());
   }
 
   /** @returns the failure, undefined on success; never rejects */
@@ -146,6 +149,7 @@ export class Executor {
       content,
       observed: (seen) => observed(wanted(context), seen),
       progress: (message) => progress(volume, message),
+      changesOwnership: (what) => this.#changes.begin(volume, what),
       csi: {
         drivers,
         secret,
@@ -183,6 +187,11 @@ export class Executor {
   /** Calls of CSI drivers that take long, by volume. */
   get slowCalls(): ReadonlyMap<string, SlowCall> {
     return this.#slowCalls;
+  }
+
+  /** Files that are given to a group for long, by volume. */
+  get ownershipChanges(): ReadonlyMap<string, OwnershipChange> {
+    return this.#changes.told;
   }
 
   /** The child of a look has ended. */

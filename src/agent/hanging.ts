@@ -3,6 +3,7 @@ import { remoteMountOn } from "../host/may-hang.ts";
 import { joinPath, type MountTable } from "../host/mount-table.ts";
 import { describeRemote, type RemoteMount } from "../host/remote-mount.ts";
 import { type Desired, isInvalid } from "./desired-volume.ts";
+import type { OwnershipChange } from "./ownership-changes.ts";
 import type { PlanInput } from "./plan-input.ts";
 import type { VolumeRecord } from "./record.ts";
 import type { Problem } from "./view.ts";
@@ -30,9 +31,9 @@ export function hangsOtherwise(before: AllHanging = new Map(), now: AllHanging =
   return new Set([...all].filter((name) => !isKnownAs(before.get(name), now.get(name))));
 }
 
-function isKnownAs(a: Hanging | SlowCall | undefined, b: Hanging | SlowCall | undefined): boolean {
+function isKnownAs(a: Hanging | SlowCall | OwnershipChange | undefined, b: typeof a): boolean {
   if (a === undefined || b === undefined) return false;
-  if ("driver" in a || "driver" in b) return isDeepStrictEqual(a, b);
+  if (!("pid" in a && "pid" in b)) return isDeepStrictEqual(a, b);
   return a.pid === b.pid && a.abandoned === b.abandoned && a.waitsFor !== undefined && a.waitsFor === b.waitsFor;
 }
 
@@ -44,6 +45,11 @@ export function hangingProblem(
 ): Problem | undefined {
   const child = hanging?.get(name);
   if (child === undefined) return undefined;
+  if ("entries" in child) {
+    const { path, fsGroup, entries } = child;
+    const message = `the files of ${path} are being given to group ${fsGroup}, ${entries} so far: fsGroupChangePolicy OnRootMismatch would skip that where the root directory fits`;
+    return { reason: "VolumePermissionChangeInProgress", message, on: { kind: "Mount", name: path } };
+  }
   if ("driver" in child) {
     const message = `the CSI driver ${child.driver} has not answered ${child.method} yet: see the log of its node plugin`;
     return { reason: "NotAnswering", message, on: { kind: "CSIDriver", name: child.driver } };

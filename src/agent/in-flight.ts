@@ -5,6 +5,7 @@ import type { Executor } from "./execute.ts";
 import type { Hanging, SlowCall } from "./hanging.ts";
 import type { Journal } from "./journal.ts";
 import type { OperationKind } from "./operations.ts";
+import type { OwnershipChange } from "./ownership-changes.ts";
 import { withoutChild } from "./record.ts";
 
 export interface InFlightDeps {
@@ -54,10 +55,13 @@ export class InFlight {
     return all;
   }
 
-  /** Children that take long or were given up, and drivers that take long, by volume. */
-  hanging(): Map<string, Hanging | SlowCall> {
+  /** Children that take long or were given up, drivers that take long, and files that are given to a group, by volume. */
+  hanging(): Map<string, Hanging | SlowCall | OwnershipChange> {
     const { journal, executor } = this.#deps;
-    const hanging = new Map<string, Hanging | SlowCall>(executor.slowCalls);
+    const hanging = new Map<string, Hanging | SlowCall | OwnershipChange>([
+      ...executor.slowCalls,
+      ...executor.ownershipChanges,
+    ]);
     for (const [name, { pid }] of journal.children) {
       if (!this.#running.has(name)) hanging.set(name, { pid, abandoned: true });
     }

@@ -4,6 +4,7 @@ import type { Desired } from "./desired-volume.ts";
 import type { Failure, Slot } from "./failures.ts";
 import type { Hanging, SlowCall } from "./hanging.ts";
 import type { OperationKind } from "./operations.ts";
+import type { OwnershipChange } from "./ownership-changes.ts";
 import type { VolumeRecord } from "./record.ts";
 import type { Problem } from "./view.ts";
 
@@ -22,8 +23,8 @@ export interface PlanInput {
   readonly nodeTable?: MountTable;
   /** Operations that run, and children of earlier ones that were not seen to end. */
   readonly inFlight: ReadonlyMap<string, OperationKind>;
-  /** Of these, the children and drivers that do not answer. */
-  readonly hanging?: ReadonlyMap<string, Hanging | SlowCall>;
+  /** Of these, the children and drivers that do not answer, and what takes long without anything being wrong. */
+  readonly hanging?: ReadonlyMap<string, Hanging | SlowCall | OwnershipChange>;
   readonly failures: ReadonlyMap<Slot, Failure>;
   readonly contents: (ref: ObjectRef) => ContentState;
   /** What sources showed: of volumes that are only observed, and of those whose record was lost. */
@@ -42,6 +43,8 @@ export interface PlanSettings {
   readonly hostRoot: string;
   /** Root of what CSI drivers stage and publish; they see it at the same path. */
   readonly csiDir: string;
+  /** Whether the node labels files by SELinux. */
+  readonly seLinux?: boolean;
 }
 
 /** What is known of an object whose content is shown. */

@@ -64,6 +64,11 @@ export interface CSIRecord {
   /** Everything that the driver was seen to mount for the volume: its release waits until no mount of the node shows it. */
   readonly shown: readonly ShownByDriver[];
   readonly calls: Calls;
+  /** The driver gives the files to a group itself (VOLUME_MOUNT_GROUP): to `mountGroup`, which it was told when it staged. */
+  readonly takesGroup?: boolean;
+  readonly mountGroup?: number;
+  /** SELinux label that the driver was told to mount with. */
+  readonly seLinuxLabel?: string;
   /** Size that the volume was brought to here, in bytes. */
   readonly capacityBytes?: string;
   /** A size that the driver does not bring it to as it stands, and why: it is not asked for that again until it is staged anew. */
@@ -86,6 +91,8 @@ export interface Published {
   readonly refuted?: boolean;
   /** When the driver last said so; kept of a driver that has to be called again (requiresRepublish). */
   readonly at?: Moment;
+  /** The group that everything there was given to by the agent, the root last; absent while that is not done. */
+  readonly fsGroup?: number;
 }
 
 export interface TargetRecord {

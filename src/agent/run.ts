@@ -9,6 +9,7 @@ import { linuxHost } from "../host/linux/linux-host.ts";
 import { linuxSockets } from "../host/linux/linux-sockets.ts";
 import { tryLock } from "../host/linux/lock.ts";
 import { makePrefixes } from "../host/linux/prefixes.ts";
+import { seLinuxEnabled } from "../host/linux/se-linux.ts";
 import { prepareCSIDirectory, prepareStateDirectories } from "../host/linux/state-directories.ts";
 import { createRealTransport } from "../kube/real-transport.ts";
 import type { Logger, System } from "../ports.ts";
@@ -60,7 +61,7 @@ export async function runAgent(config: AgentConfig, log: Logger, signal: AbortSi
       access: config.api,
       userAgent: `nodevolume-agent/${version}`,
     });
-    const settings = { allowedPrefixes, stateDir, hostRoot, csiDir };
+    const settings = { allowedPrefixes, stateDir, hostRoot, csiDir, seLinux: seLinuxEnabled() };
     const quiet = new AfterQuiet(system, quietMs, memoryReturner());
     const onPlan = ({ changed }: Plan) => changed.size > 0 && quiet.note();
     const drivers = driversOf(config, { system, libc, metrics: registry });

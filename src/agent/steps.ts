@@ -1,6 +1,7 @@
 import { canonicalOptions, optionName } from "../api/mount-options.ts";
 import { isBeneath } from "../host/mount-table.ts";
 import type { UnmountRung } from "../host/ports.ts";
+import { mustStageForOwnership } from "./csi/ownership.ts";
 import { republishSteps } from "./csi/republish-steps.ts";
 import { expandActions, mustRecover } from "./csi/steps.ts";
 import type { DesiredVolume } from "./desired-volume.ts";
@@ -114,7 +115,9 @@ function optionsDiffer(desired: DesiredVolume, stage: StageRecord | undefined): 
  * mount that exists.
  */
 function mustReplaceForOptions(desired: DesiredVolume, { input, record }: StepContext): boolean {
-  if (record?.stage?.csi !== undefined) return isOtherForDriver(desired, record.stage);
+  if (record?.stage?.csi !== undefined) {
+    return isOtherForDriver(desired, record.stage) || mustStageForOwnership(desired, record, input.settings);
+  }
   if (!optionsDiffer(desired, record?.stage)) return false;
   const kept = new Set(desired.layout.options.map(optionName));
   if (record?.stage?.options.some((option) => !kept.has(optionName(option)))) return true;

@@ -1,6 +1,7 @@
 import { hasDots } from "../api/path.ts";
 import { identityOf, isBeneath, type MountIdentity, sameIdentity } from "../host/mount-table.ts";
 import { attributeDifference } from "./attributes.ts";
+import { ownershipProblem } from "./csi/ownership.ts";
 import { soleTargetProblem } from "./csi/sole-target.ts";
 import type { DesiredMount, DesiredVolume } from "./desired-volume.ts";
 import type { Action } from "./operations.ts";
@@ -12,7 +13,7 @@ import type { Problem, TargetView, VolumeView } from "./view.ts";
 export function targetActions(
   mount: DesiredMount,
   desired: DesiredVolume,
-  { view, input, owners }: StepContext,
+  { view, input, owners, record }: StepContext,
   problems: Map<string, Problem>,
 ): Action[] {
   const target = view.targets.find((t) => t.path === mount.path);
@@ -25,6 +26,9 @@ export function targetActions(
     problems.set(mount.path, barred);
     return [];
   }
+  const owned = ownershipProblem(mount, desired, { record, view, settings: input.settings });
+  if (owned !== undefined) problems.set(mount.path, owned);
+  if (owned !== undefined && !settled) return [];
   const adopted = adoptions(target, desired, view);
   if (adopted.length > 0) return adopted;
   if (target.problem !== undefined) {

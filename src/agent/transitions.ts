@@ -45,7 +45,9 @@ function driftChange(before: VolumePlan | undefined, after: VolumePlan): Transit
 function standingChange(before: VolumePlan | undefined, after: VolumePlan): Transition[] {
   const was = before && standingOf(before);
   const is = standingOf(after);
-  if (after.desired === undefined || (was?.state === is.state && was.reason === is.reason)) return [];
+  // Of what takes long each count is told, which comes about once a minute (behaviour 76).
+  const same = is.reason !== "VolumePermissionChangeInProgress" || was?.message === is.message;
+  if (after.desired === undefined || (was?.state === is.state && was.reason === is.reason && same)) return [];
   if (is.reason === "Progressing" || is.reason === "NotGranted" || is.reason === "WaitingForAttach") return [];
   // All is mounted, and the operation that did it ends in a moment.
   if (is.state === "Updating" && was?.ready !== "True") return [];

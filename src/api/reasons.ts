@@ -132,6 +132,9 @@ export const reasons = {
   },
   VolumeInUse: { kind: "waiting", endedBy: "the volume is set up anew on the node" },
   NoWritableMount: { kind: "waiting", endedBy: "a mount of the volume on the node may be written to" },
+  FsGroupConflict: { kind: "blocked", endedBy: "all mounts of the volume on the node ask for one group" },
+  SELinuxContextConflict: { kind: "blocked", endedBy: "all mounts of the volume on the node ask for one label" },
+  VolumePermissionChangeInProgress: { kind: "waiting", endedBy: "the last file of the volume is its group's" },
   ExpansionInfeasible: { kind: "blocked", endedBy: "another size is asked for" },
 
   // Set-up, change and removal that failed

@@ -138,6 +138,9 @@ export const wokenBy = {
   DriverMayStillAct: ["state"],
   VolumeInUse: ["state"],
   NoWritableMount: ["state"],
+  FsGroupConflict: ["state"],
+  SELinuxContextConflict: ["state"],
+  VolumePermissionChangeInProgress: ["state"],
   ExpansionInfeasible: ["state"],
 
   // Set-up, change and removal that failed

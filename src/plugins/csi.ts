@@ -34,6 +34,7 @@ function volumeOf({ grant, source, volumeMode, mountOptions }: VolumeSpec): CSIV
   const { driver, volumeHandle, readOnly, fsType, accessMode, mountOptions: granted, volumeAttributes } = grant.csi;
   const { nodeStageSecretRef, nodePublishSecretRef, nodeExpandSecretRef } = grant.csi;
   const { requiresRepublish = false, podInfoOnMount = false } = grant.csi;
+  const { supportsFSGroup, seLinuxMount } = grant.csi;
   const asked = source.csi?.readOnly === true || source.persistentVolumeClaim?.readOnly === true;
   return {
     driver,
@@ -47,6 +48,8 @@ function volumeOf({ grant, source, volumeMode, mountOptions }: VolumeSpec): CSIV
     publishContext: new Map(Object.entries(grant.publishContext ?? {})),
     requiresRepublish,
     podInfoOnMount,
+    supportsFSGroup: supportsFSGroup === true,
+    seLinuxMount: seLinuxMount === true,
     secrets: {
       ...(nodeStageSecretRef && { stage: nodeStageSecretRef }),
       ...(nodePublishSecretRef && { publish: nodePublishSecretRef }),

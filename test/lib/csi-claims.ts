@@ -20,6 +20,8 @@ export interface UserWish {
   readonly volumeMode?: "Filesystem" | "Block";
   readonly paths?: readonly string[];
   readonly readOnly?: boolean;
+  /** What else its mounts ask for. */
+  readonly mount?: object;
 }
 
 export const attachments = "/apis/storage.k8s.io/v1/volumeattachments";
@@ -51,12 +53,12 @@ export class ClaimStories {
 
   /** A set that uses a claim on one node: what a pod would be. @returns where it has it first */
   async use(user: string, claim: MadeClaim, node: string, wish: UserWish = {}): Promise<string> {
-    const { volumeMode, readOnly, paths = [pathOf(user)] } = wish;
+    const { volumeMode, readOnly, mount, paths = [pathOf(user)] } = wish;
     const source = { persistentVolumeClaim: { namespace: "default", claimName: claim.name } };
     await this.#stories.apply(user, {
       nodeSelector: { "kubernetes.io/hostname": node },
       volume: { source, ...(volumeMode && { volumeMode }) },
-      mounts: paths.map((path, index) => ({ name: `m${index}`, path, ...(readOnly && { readOnly }) })),
+      mounts: paths.map((path, index) => ({ name: `m${index}`, path, ...(readOnly && { readOnly }), ...mount })),
     });
     return paths[0] as string;
   }

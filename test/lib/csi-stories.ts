@@ -36,6 +36,8 @@ export const storageClass = "loop-xfs";
 export interface StoriesOptions {
   readonly nodes: readonly string[];
   readonly cluster?: () => Promise<TestCluster>;
+  /** Further flags of a node's driver, by the node's name. */
+  readonly flags?: { readonly [node: string]: readonly string[] };
 }
 
 /** For a before hook; skips by name what the machine cannot do. The caller disposes of the world. */
@@ -51,7 +53,9 @@ export async function startStories(context: Mocha.Context, options: StoriesOptio
   const nodes: StoryNode[] = [];
   for (const name of options.nodes) {
     const node = await world.addNode(name);
-    const driver = await node.startDriver(loopXfs(`id-of-${name}`, { storage: world.storage, xfsprogs }));
+    const driver = await node.startDriver(
+      loopXfs(`id-of-${name}`, { storage: world.storage, xfsprogs, flags: options.flags?.[name] ?? [] }),
+    );
     nodes.push(await withAgent(node, driver));
   }
   const [first] = nodes;

@@ -39,6 +39,8 @@ export class FakeCSIDriver implements CSIDrivers {
   faults: FakeFault[] = [];
   /** Bound instead of a tmpfs on the staging path. */
   directory: string | undefined;
+  /** Whether it mounts with the SELinux label that it is asked for, which takes a kernel with SELinux. */
+  labels = false;
   /** Device that is published for volumeMode Block. */
   device = "/dev/null";
   /** Waited for within each call, before anything is done. */
@@ -79,7 +81,11 @@ export class FakeCSIDriver implements CSIDrivers {
       this.#called("stage", request.stagingPath, request, () => {
         if (layersOn(request.stagingPath) > 0 || request.capability.volume.kind === "block") return;
         if (this.directory !== undefined) mount("--bind", this.directory, request.stagingPath);
-        else mount("-t", "tmpfs", "-o", "size=8m", `fake-${request.volumeID}`, request.stagingPath);
+        else {
+          const { mountFlags } = request.capability.volume;
+          const options = ["size=8m", ...(this.labels ? mountFlags.filter((flag) => flag.startsWith("context=")) : [])];
+          mount("-t", "tmpfs", "-o", options.join(","), `fake-${request.volumeID}`, request.stagingPath);
+        }
       }),
     unstage: (request) => this.#called("unstage", request.stagingPath, request, () => unmount(request.stagingPath)),
     publish: (request) =>

@@ -44,6 +44,7 @@ export class RealNode implements AsyncDisposable {
   deadlineMs: number | undefined;
   /** Milliseconds that have passed beyond those that really have. */
   ahead = 0;
+  seLinux = false; // what the agent takes the kernel for
   readonly log: string[] = [];
   /** Operations that were carried out, in order. */
   readonly done: string[] = [];
@@ -239,7 +240,7 @@ export class RealNode implements AsyncDisposable {
   get #settings() {
     return {
       allowedPrefixes: [`${this.path}/mnt`],
-      ...{ stateDir: this.stateDir, hostRoot: "/", csiDir: `${this.path}/csi` },
+      ...{ stateDir: this.stateDir, hostRoot: "/", csiDir: `${this.path}/csi`, seLinux: this.seLinux },
     };
   }
 }

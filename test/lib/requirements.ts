@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { fullVariable } from "../../hack/lib/lanes/lanes.ts";
 import { skipBecause } from "../../hack/lib/lanes/skip-reason.ts";
+import { seLinuxEnabled } from "../../src/host/linux/se-linux.ts";
 
 /** What a test may need of the machine, with how to find out; the text says what is missing. */
 const checks = {
@@ -12,6 +13,7 @@ const checks = {
   zram: () =>
     existsSync("/sys/class/zram-control/hot_add") ? undefined : "needs zram: there is no /sys/class/zram-control",
   fuse: () => (existsSync("/dev/fuse") ? undefined : "needs FUSE: there is no /dev/fuse"),
+  selinux: () => (seLinuxEnabled() ? undefined : "the kernel has no SELinux"),
   "nfs-client": () => fileSystem("nfs4"),
   xfs: () => fileSystem("xfs"),
   btrfs: () => fileSystem("btrfs"),

@@ -1,9 +1,12 @@
-import type { NodeVolumeIntent, NodeVolumeIntentSpec } from "../../../src/api/types.gen.ts";
+import type { IntentMount, NodeVolumeIntent, NodeVolumeIntentSpec } from "../../../src/api/types.gen.ts";
 import { parseIntent } from "../../../src/api/validate.ts";
 
 export type IntentInput = Pick<NodeVolumeIntentSpec, "source"> & {
   name?: string;
-  mounts: readonly { path: string; name?: string; readOnly?: boolean; mountOptions?: string[] }[];
+  mounts: readonly ({ path: string; name?: string; readOnly?: boolean } & Pick<
+    IntentMount,
+    "mountOptions" | "fsGroup" | "fsGroupChangePolicy" | "seLinuxOptions"
+  >)[];
   generation?: number;
   deleting?: boolean;
   uid?: string;

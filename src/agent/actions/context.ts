@@ -9,6 +9,7 @@ import type { Moment } from "../csi/calls.ts";
 import type { Desired, DesiredVolume } from "../desired-volume.ts";
 import { isInvalid } from "../desired-volume.ts";
 import type { Journal } from "../journal.ts";
+import type { OwnershipChange, RunningChange } from "../ownership-changes.ts";
 import type { Observed, PlanSettings } from "../plan-input.ts";
 import type { VolumeRecord } from "../record.ts";
 
@@ -25,6 +26,8 @@ export interface ActionContext {
   content(ref: ObjectRef): ObjectContent | undefined;
   observed(seen: Observed): void;
   progress(message: string): void;
+  /** Files begin to be given to a group; people are told of it if that takes long. */
+  changesOwnership(what: Omit<OwnershipChange, "entries">): RunningChange;
   readonly csi: CSIAccess;
 }
 

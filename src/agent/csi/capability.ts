@@ -1,14 +1,23 @@
 import type { AccessMode, NodeCapabilities, VolumeCapability } from "../../csi/ports.ts";
 import { unreachable } from "../../errors.ts";
 import type { CSIVolume } from "../../plugins/plugin.ts";
+import { contextOption } from "../se-linux-label.ts";
+import type { ToldOwnership } from "./ownership.ts";
 
-/** PURE. What the driver is asked for (kubelet: pkg/volume/csi/csi_client.go, behaviour 110). */
-export function capabilityOf(volume: CSIVolume, of: Pick<NodeCapabilities, "singleNodeMultiWriter">): VolumeCapability {
-  const { block, fsType, mountFlags } = volume;
-  return {
-    access: { mode: accessModeOf(volume, of) },
-    volume: block ? { kind: "block" } : { kind: "mount", fsType, mountFlags },
-  };
+/**
+ * PURE. What the driver is asked for, the same each time as when it staged (kubelet: pkg/volume/csi/csi_client.go, behaviour 110).
+ */
+export function capabilityOf(
+  volume: CSIVolume,
+  of: Pick<NodeCapabilities, "singleNodeMultiWriter">,
+  { mountGroup, seLinuxLabel }: ToldOwnership,
+): VolumeCapability {
+  const { block, fsType } = volume;
+  const access = { mode: accessModeOf(volume, of) };
+  if (block) return { access, volume: { kind: "block" } };
+  const mountFlags = [...volume.mountFlags, ...(seLinuxLabel === undefined ? [] : [contextOption(seLinuxLabel)])];
+  const group = mountGroup !== undefined && { mountGroup: String(mountGroup) };
+  return { access, volume: { kind: "mount", fsType, mountFlags, ...group } };
 }
 
 function accessModeOf(

@@ -30,7 +30,7 @@ export async function expand(context: ActionContext): Promise<void> {
       volumePath: path,
       ...(capabilities.stageUnstage && { stagingPath }),
       requiredBytes: capacityBytes,
-      capability: capabilityOf(volume, capabilities),
+      capability: capabilityOf(volume, capabilities, csi),
       secrets,
     };
     try {

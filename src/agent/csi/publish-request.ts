@@ -15,12 +15,13 @@ export async function publishRequest(
   const { capabilities, published } = of;
   const { publish: secret } = volume.secrets;
   const secrets = secret === undefined ? new Map() : await context.csi.secret(secret);
+  const { path: stagingPath, csi } = csiStageOf(recordOf(context, of.name));
   return {
     volumeID: volume.volumeHandle,
     publishContext: volume.publishContext,
     targetPath: published.path,
-    ...(capabilities.stageUnstage && { stagingPath: csiStageOf(recordOf(context, of.name)).path }),
-    capability: capabilityOf(volume, capabilities),
+    ...(capabilities.stageUnstage && { stagingPath }),
+    capability: capabilityOf(volume, capabilities, csi),
     readOnly: published.readOnly,
     secrets,
     volumeContext: volumeContextFor(volume, { kind: "NodeVolumeSet" }),

@@ -1,6 +1,7 @@
 import { identityOf, sameIdentity } from "../../host/mount-table.ts";
 import { type ActionContext, recordOf, wanted } from "../actions/context.ts";
 import { nothingShown, type TargetRecord } from "../record.ts";
+import { toldOwnership } from "./ownership.ts";
 import { publishPathIn, stagingPathIn, volumeDirectory } from "./paths.ts";
 
 /**
@@ -22,10 +23,19 @@ export async function recover(context: ActionContext): Promise<void> {
     const identity = ours ? identityOf(bound) : nothingShown;
     return { path, name, uid: desired.uid, kind, made: false, identity, attributes, published };
   });
-  const record = { driver, volumeHandle, directory, needsUnstage: true, block, shown: [], calls: { sent: true } };
+  // Which label it was mounted with the record said: it is taken for the one that is wanted, as the options are.
+  const told = toldOwnership(desired, undefined, context.settings, { volumeMountGroup: false });
+  const staged = { driver, volumeHandle, directory, needsUnstage: true, block, shown: [], calls: { sent: true } };
   await context.journal.put({
     ...recordOf(context, desired.name),
-    stage: { kind: "csi", path: stagingPathIn(directory), ready: false, options, fileKind: kind, csi: record },
+    stage: {
+      kind: "csi",
+      path: stagingPathIn(directory),
+      ready: false,
+      options,
+      fileKind: kind,
+      csi: { ...staged, ...told },
+    },
     targets,
   });
 }

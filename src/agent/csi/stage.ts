@@ -1,3 +1,4 @@
+import type { NodeCapabilities } from "../../csi/ports.ts";
 import { VolumeError } from "../../errors.ts";
 import { identityOf } from "../../host/mount-table.ts";
 import type { CSIVolume } from "../../plugins/plugin.ts";
@@ -5,7 +6,8 @@ import { type ActionContext, recordOf } from "../actions/context.ts";
 import type { DesiredVolume } from "../desired-volume.ts";
 import type { CSIRecord, StageRecord, VolumeRecord } from "../record.ts";
 import { capabilityOf } from "./capability.ts";
-import { callDriver, driverNamed, withAnswer } from "./driver-call.ts";
+import { callDriver, csiStageOf, driverNamed, withAnswer } from "./driver-call.ts";
+import { toldOwnership } from "./ownership.ts";
 import { mountsIn, stagingPathIn, volumeDirectory } from "./paths.ts";
 import { falseReply } from "./reply.ts";
 import { withShown } from "./shown.ts";
@@ -36,7 +38,7 @@ export async function stageByDriver(context: ActionContext, desired: DesiredVolu
       volumeID: volume.volumeHandle,
       publishContext: volume.publishContext,
       stagingPath: path,
-      capability: capabilityOf(volume, capabilities),
+      capability: capabilityOf(volume, capabilities, csiStageOf(asked).csi),
       secrets,
       volumeContext: volume.volumeContext,
     }),
@@ -82,25 +84,30 @@ async function makeDirectory({ effects, host, settings }: ActionContext, path: s
 /** The record before the first call: driver, handle and paths are enough to undo whatever comes of it. */
 function withStage(
   record: VolumeRecord,
-  { layout }: DesiredVolume,
+  desired: DesiredVolume,
   { driver, volumeHandle, block }: CSIVolume,
-  { context, path, stageUnstage }: { context: ActionContext; path: string; stageUnstage: boolean },
+  { context, path, ...capabilities }: { context: ActionContext; path: string } & NodeCapabilities,
 ): VolumeRecord {
   const before = record.stage?.csi;
+  const { takesGroup: _takes, mountGroup: _group, seLinuxLabel: _label, ...kept } = before ?? {};
   const csi: CSIRecord = {
-    ...before,
+    ...kept,
     driver,
     volumeHandle,
     directory: volumeDirectory(context.settings, { driver, volumeHandle }),
-    needsUnstage: stageUnstage || before?.needsUnstage === true,
+    needsUnstage: capabilities.stageUnstage || before?.needsUnstage === true,
     block,
     shown: before?.shown ?? [],
     calls: before?.calls ?? {},
+    ...toldOwnership(desired, record, context.settings, capabilities),
   };
   const fileKind = block ? "file" : "directory";
   const { identity, deviceNumber } = record.stage ?? {};
   const known = { ...(identity && { identity }), ...(deviceNumber !== undefined && { deviceNumber }) };
-  return { ...record, stage: { kind: "csi", path, ready: false, options: layout.options, fileKind, ...known, csi } };
+  return {
+    ...record,
+    stage: { kind: "csi", path, ready: false, options: desired.layout.options, fileKind, ...known, csi },
+  };
 }
 
 function ready(record: VolumeRecord, facts: Partial<StageRecord> | undefined = {}): VolumeRecord {

@@ -6,6 +6,7 @@ import { type ActionContext, recordOf } from "../actions/context.ts";
 import type { DesiredMount, DesiredVolume } from "../desired-volume.ts";
 import { nothingShown, type Published, type TargetRecord, withTarget } from "../record.ts";
 import { csiStageOf } from "./driver-call.ts";
+import { giveToGroup } from "./give.ts";
 import { publishByDriver, stillPublished } from "./publish.ts";
 import { takeBack } from "./release.ts";
 
@@ -43,10 +44,11 @@ export async function publishTarget(
     }
     await takeBack(context, desired.name, known);
   }
-  const published =
+  const there =
     here === undefined || known?.published === undefined
       ? await publishByDriver(context, desired, volume, intended)
       : { ...known.published, identity: here };
+  const published = await giveToGroup(context, desired, { mount, published: there });
 
   const shown = bound === undefined ? undefined : (await host.mountTable.read()).byID(bound);
   if (shown !== undefined && sameIdentity(shown, published.identity)) {

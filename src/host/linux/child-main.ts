@@ -74,10 +74,10 @@ function perform(mounter: Mounter, request: { method: keyof Mounter; args: reado
 
 /** At most once a second: who reads it is the agent, whose sign it also is that the work goes on. */
 function tellEachSecond(tell: Tell): Tell {
-  let last = Date.now();
+  let last = performance.now();
   return (entries) => {
-    if (Date.now() - last < 1_000) return;
-    last = Date.now();
+    if (performance.now() - last < 1_000) return;
+    last = performance.now();
     tell(entries);
   };
 }

@@ -41,7 +41,7 @@ export function giveToGroup(libc: Libc, request: OwnershipRequest, tell: Tell): 
   return new Walk(libc, request, tell).of(root, stat);
 }
 
-/** PURE. Whether a volume's root says that everything was given to the group before (kubelet: requiresPermissionChange). */
+/** Whether a volume's root says that everything was given to the group before (kubelet: requiresPermissionChange). */
 export function fits(
   { mode, gid }: Pick<Statx, "mode" | "gid">,
   wanted: Pick<OwnershipRequest, "fsGroup" | "readOnly">,
@@ -51,7 +51,7 @@ export function fits(
   return (mode & rights) === rights;
 }
 
-/** PURE. The permission bits that an entry gets: what it has, and what the group needs. */
+/** The permission bits that an entry gets: what it has, and what the group needs. */
 export function rightsFor(mode: number, forReading: boolean): number {
   const directory = (mode & S_IFMT) === directoryType ? enter | inheritGroup : 0;
   return (mode & ~S_IFMT) | (forReading ? readOnly : readWrite) | directory;

@@ -11,6 +11,8 @@ export interface Flags {
   readonly attach: boolean;
   /** STAGE_UNSTAGE_VOLUME. */
   readonly stage: boolean;
+  /** VOLUME_MOUNT_GROUP. */
+  readonly mountGroup: boolean;
   /** File with the faults that are ordered, see ../lib/faults.ts. */
   readonly control?: string;
   readonly mkfs: string;
@@ -32,6 +34,7 @@ export function flagsOf(args: readonly string[]): Flags {
       name: { ...string, default: "loop-xfs.csi.nodevolume.test" },
       "no-attach": boolean,
       "no-stage": boolean,
+      "no-mount-group": boolean,
       control: string,
       mkfs: { ...string, default: "mkfs.xfs" },
       growfs: { ...string, default: "xfs_growfs" },
@@ -50,6 +53,7 @@ export function flagsOf(args: readonly string[]): Flags {
     name: values.name,
     attach: values["no-attach"] !== true,
     stage: values["no-stage"] !== true,
+    mountGroup: values["no-mount-group"] !== true,
     ...(values.control === undefined ? {} : { control: values.control }),
     mkfs: values.mkfs,
     growfs: values.growfs,

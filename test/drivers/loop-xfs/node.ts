@@ -23,7 +23,7 @@ export function node(storage: Storage, devices: Devices, flags: Flags): Handlers
     Capability.GET_VOLUME_STATS,
     Capability.EXPAND_VOLUME,
     Capability.SINGLE_NODE_MULTI_WRITER,
-    Capability.VOLUME_MOUNT_GROUP,
+    ...(flags.mountGroup ? [Capability.VOLUME_MOUNT_GROUP] : []),
     ...(flags.stage ? [Capability.STAGE_UNSTAGE_VOLUME] : []),
   ];
   return {

@@ -25,22 +25,35 @@ describe("what a driver is asked for (kubelet behaviour 110)", () => {
   for (const [accessMode, plain, multiWriter] of modes) {
     it(`${accessMode}: ${plain}, or ${multiWriter} where the driver tells the writers of a node apart`, () => {
       const asked = (singleNodeMultiWriter: boolean) =>
-        capabilityOf(volume({ accessMode }), { singleNodeMultiWriter }).access.mode;
+        capabilityOf(volume({ accessMode }), { singleNodeMultiWriter }, {}).access.mode;
       expect([asked(false), asked(true)]).to.deep.equal([plain, multiWriter]);
     });
   }
 
   it("fsType, and the PersistentVolume's mount options before those of the spec", () => {
     const asked = volume({ fsType: "xfs", mountOptions: ["discard"] }, { mountOptions: ["noatime"] });
-    expect(capabilityOf(asked, { singleNodeMultiWriter: false }).volume).to.deep.equal({
+    expect(capabilityOf(asked, { singleNodeMultiWriter: false }, {}).volume).to.deep.equal({
       kind: "mount",
       fsType: "xfs",
       mountFlags: ["discard", "noatime"],
     });
   });
 
-  it("a block device has neither", () => {
+  it("the group and the label that the volume is staged with", () => {
+    const told = { takesGroup: true, mountGroup: 0, seLinuxLabel: "u:r:t:s0:c1,c2" };
+    expect(
+      capabilityOf(volume({ mountOptions: ["discard"] }), { singleNodeMultiWriter: false }, told).volume,
+    ).to.deep.equal({
+      kind: "mount",
+      fsType: "",
+      mountFlags: ["discard", 'context="u:r:t:s0:c1,c2"'],
+      mountGroup: "0",
+    });
+  });
+
+  it("a block device has none of them", () => {
     const asked = volume({ fsType: "xfs", mountOptions: ["discard"] }, { volumeMode: "Block" });
-    expect(capabilityOf(asked, { singleNodeMultiWriter: false }).volume).to.deep.equal({ kind: "block" });
+    const told = { mountGroup: 1, seLinuxLabel: "u:r:t:s0" };
+    expect(capabilityOf(asked, { singleNodeMultiWriter: false }, told).volume).to.deep.equal({ kind: "block" });
   });
 });

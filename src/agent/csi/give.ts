@@ -1,0 +1,44 @@
+import { VolumeError } from "../../errors.ts";
+import { type MountIdentity, sameIdentity } from "../../host/mount-table.ts";
+import { type ActionContext, recordOf } from "../actions/context.ts";
+import type { DesiredMount, DesiredVolume } from "../desired-volume.ts";
+import { type Published, withTarget } from "../record.ts";
+import { groupDue } from "./ownership.ts";
+
+type Shown = Published & { readonly identity: MountIdentity };
+
+/**
+ * Gives what is published for a target to its group, if that is due (behaviour 75): before it is bound, so that nobody uses files that
+ * are not theirs yet. That it was done is written down when the root was done, last; until then it is begun again.
+ * @returns what is published, with its group
+ */
+export async function giveToGroup(
+  context: ActionContext,
+  desired: DesiredVolume,
+  { mount, published }: { readonly mount: DesiredMount; readonly published: Shown },
+): Promise<Shown> {
+  const { effects, host, journal } = context;
+  const fsGroup = groupDue(mount, desired, recordOf(context, desired.name));
+  if (fsGroup === undefined) return published;
+  const { path } = published;
+  const at = (await host.mountTable.read()).at(path);
+  if (at === undefined || !sameIdentity(at, published.identity)) {
+    throw new VolumeError("TargetChanged", "transient", `what the driver published on ${path} is not there any more`);
+  }
+  const policy = mount.fsGroupChangePolicy ?? "Always";
+  const request = { path, mountID: at.id, device: at.device, fsGroup, readOnly: false, policy };
+  const change = context.changesOwnership({ path: mount.path, fsGroup });
+  try {
+    const { entries, failed, examples } = await effects.ownership.give(request, (count) => change.reached(count));
+    const refused = failed === 0 ? "" : `; ${failed} refused: ${examples.join(", ")}`;
+    context.progress(`${entries} files of ${mount.path} were given to group ${fsGroup}${refused}`);
+  } finally {
+    change.ended();
+  }
+  const done: Shown = { ...published, fsGroup };
+  const record = recordOf(context, desired.name);
+  const target = record.targets.find((one) => one.path === mount.path);
+  if (target === undefined) throw new Error(`${mount.path} has no record`);
+  await journal.put(withTarget(record, { ...target, published: done }));
+  return done;
+}

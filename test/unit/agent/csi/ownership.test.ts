@@ -1,0 +1,182 @@
+import { expect } from "chai";
+import {
+  groupDue,
+  groupOf,
+  labelOf,
+  mustStageForOwnership,
+  ownershipProblem,
+  toldOwnership,
+} from "../../../../src/agent/csi/ownership.ts";
+import { type DesiredVolume, desiredVolume } from "../../../../src/agent/desired-volume.ts";
+import type { CSIRecord, VolumeRecord } from "../../../../src/agent/record.ts";
+import type { TargetView } from "../../../../src/agent/view.ts";
+import { prefix, record, stageRecord, targetRecord, wanted } from "../../../lib/plan-world.ts";
+
+const source = { csi: { driver: "a.example", volumeHandle: "v" } };
+const settings = { allowedPrefixes: [prefix], stateDir: "/state", hostRoot: "/", csiDir: "/csi", seLinux: true };
+const paths = { a: `${prefix}/a`, b: `${prefix}/b`, c: `${prefix}/c` };
+type Name = keyof typeof paths;
+type Mount = { fsGroup?: number; level?: string; readOnly?: boolean };
+
+function desired(
+  mounts: { [name in Name]?: Mount },
+  granted: object = { supportsFSGroup: true, seLinuxMount: true },
+): DesiredVolume {
+  const grant = { id: "g", csi: { ...source.csi, accessMode: "ReadWriteOnce" as const, ...granted } };
+  const asked = Object.entries(mounts).map(([name, { level, ...more }]) => ({
+    path: paths[name as Name],
+    name: `set.${name}`,
+    ...more,
+    ...(level !== undefined && { seLinuxOptions: { level } }),
+  }));
+  return desiredVolume(wanted({ source, grant, mounts: asked }), "key");
+}
+
+/** What is on record: the group that was given for each target, and what the driver was told. */
+function known(given: { [name in Name]?: number | undefined }, told: Partial<CSIRecord> = {}): VolumeRecord {
+  const csi = { ...source.csi, directory: "/csi/k", needsUnstage: true, block: false, shown: [], calls: {}, ...told };
+  const targets = Object.entries(given).map(([name, fsGroup]) => {
+    const published = { path: `/csi/k/mounts/${name}`, readOnly: false, ...(fsGroup !== undefined && { fsGroup }) };
+    return targetRecord({ path: paths[name as Name], name: `set.${name}`, published });
+  });
+  return record({ stage: stageRecord({ kind: "csi", csi }), targets });
+}
+
+const label = (level: string) => `system_u:object_r:container_file_t:${level}`;
+
+describe("the group of a volume", () => {
+  const rows: readonly [string, Parameters<typeof desired>[0], VolumeRecord | undefined, number | undefined][] = [
+    ["nobody asks", { a: {} }, known({ a: 2 }), undefined],
+    ["the first that one asks for", { a: {}, b: { fsGroup: 1 }, c: { fsGroup: 2 } }, undefined, 1],
+    [
+      "the one that it has, though another is named first",
+      { a: { fsGroup: 1 }, b: { fsGroup: 2 } },
+      known({ b: 2 }),
+      2,
+    ],
+    ["another, when nobody asks for that any more", { a: { fsGroup: 1 } }, known({ a: 2 }), 1],
+    ["0 is a group", { a: { fsGroup: 0 }, b: { fsGroup: 2 } }, undefined, 0],
+    [
+      "what the driver was told",
+      { a: { fsGroup: 1 }, b: { fsGroup: 2 } },
+      known({}, { takesGroup: true, mountGroup: 2 }),
+      2,
+    ],
+  ];
+  for (const [title, mounts, of, expected] of rows) {
+    it(title, () => {
+      expect(groupOf(desired(mounts), of)).to.equal(expected);
+    });
+  }
+});
+
+describe("a change of group that is due", () => {
+  const due = (want: DesiredVolume, of: VolumeRecord | undefined) =>
+    want.mounts.map((mount) => groupDue(mount, want, of));
+
+  it("for each mount that asks for the group and is not on record with it", () => {
+    expect(due(desired({ a: { fsGroup: 1 }, b: { fsGroup: 1 }, c: {} }), known({ a: 1, b: undefined }))).to.deep.equal([
+      undefined,
+      1,
+      undefined,
+    ]);
+    expect(due(desired({ a: { fsGroup: 2 } }), known({ a: 1 }))).to.deep.equal([2]);
+  });
+
+  it("not read-only, not where the driver does it or wants it left alone, not another group than the volume's", () => {
+    expect(due(desired({ a: { fsGroup: 1, readOnly: true } }), known({ a: undefined }))).to.deep.equal([undefined]);
+    expect(due(desired({ a: { fsGroup: 1 } }, {}), known({ a: undefined }))).to.deep.equal([undefined]);
+    expect(due(desired({ a: { fsGroup: 1 } }), known({ a: undefined }, { takesGroup: true }))).to.deep.equal([
+      undefined,
+    ]);
+    expect(due(desired({ a: { fsGroup: 1 }, b: { fsGroup: 2 } }), known({ a: 1 }))).to.deep.equal([
+      undefined,
+      undefined,
+    ]);
+  });
+});
+
+describe("what a driver is told, and when it has to be told anew", () => {
+  it("the group if it takes one, the label where there is SELinux", () => {
+    const want = desired({ a: { fsGroup: 1, level: "s0" } });
+    const both = { takesGroup: true, mountGroup: 1, seLinuxLabel: label("s0") };
+    expect(toldOwnership(want, undefined, settings, { volumeMountGroup: true })).to.deep.equal(both);
+    expect(toldOwnership(want, undefined, { ...settings, seLinux: false }, { volumeMountGroup: false })).to.deep.equal(
+      {},
+    );
+  });
+
+  const rows: readonly [string, Parameters<typeof desired>[0], Partial<CSIRecord>, boolean][] = [
+    ["the same group", { a: { fsGroup: 1 } }, { takesGroup: true, mountGroup: 1 }, false],
+    ["another group", { a: { fsGroup: 2 } }, { takesGroup: true, mountGroup: 1 }, true],
+    ["the first group", { a: { fsGroup: 2 } }, { takesGroup: true }, true],
+    ["none any more: the files stay as they are", { a: {} }, { takesGroup: true, mountGroup: 1 }, false],
+    ["another group of a driver that takes none", { a: { fsGroup: 2 } }, {}, false],
+    ["the same label", { a: { level: "s0" } }, { seLinuxLabel: label("s0") }, false],
+    ["another label", { a: { level: "s1" } }, { seLinuxLabel: label("s0") }, true],
+    ["the first label", { a: { level: "s0" } }, {}, true],
+    ["no label any more", { a: {} }, { seLinuxLabel: label("s0") }, true],
+    ["one of two labels", { a: { level: "s1" }, b: { level: "s0" } }, { seLinuxLabel: label("s0") }, false],
+  ];
+  for (const [title, mounts, told, expected] of rows) {
+    it(`${title}: ${expected ? "staged anew" : "stays"}`, () => {
+      expect(mustStageForOwnership(desired(mounts), known({}, told), settings)).to.equal(expected);
+    });
+  }
+
+  it("no label where the kernel or the driver takes none", () => {
+    const want = desired({ a: { level: "s0" } });
+    expect(labelOf(want, undefined, settings)).to.equal(label("s0"));
+    expect(labelOf(want, undefined, { ...settings, seLinux: false })).to.equal(undefined);
+    expect(labelOf(desired({ a: { level: "s0" } }, {}), undefined, settings)).to.equal(undefined);
+  });
+});
+
+describe("a mount whose group or label is not the volume's", () => {
+  const view = (targets: readonly TargetView[] = []) => ({ targets });
+  const problems = (want: DesiredVolume, of: VolumeRecord | undefined, targets?: readonly TargetView[]) =>
+    want.mounts.map((mount) => {
+      const problem = ownershipProblem(mount, want, { record: of, view: view(targets), settings });
+      return problem && `${problem.reason} ${problem.on?.name}`;
+    });
+
+  it("waits for who has the group, and says for whom", () => {
+    const want = desired({ a: { fsGroup: 1 }, b: { fsGroup: 2 }, c: {} });
+    expect(problems(want, known({ b: 2 }))).to.deep.equal([`FsGroupConflict ${paths.b}`, undefined, undefined]);
+    expect(problems(want, known({}, { takesGroup: true }))).to.deep.equal([
+      undefined,
+      `FsGroupConflict ${paths.a}`,
+      undefined,
+    ]);
+  });
+
+  it("has no conflict where no group is given to anything", () => {
+    expect(problems(desired({ a: { fsGroup: 1 }, b: { fsGroup: 2 } }, {}), known({}))).to.deep.equal([
+      undefined,
+      undefined,
+    ]);
+  });
+
+  it("waits for one that leaves, but for the old path of its own", () => {
+    const of = known({ c: 1 });
+    const leaving: TargetView = {
+      path: paths.c,
+      name: "set.c",
+      truth: "mounted",
+      outdated: false,
+      attributesDiffer: false,
+      ...(of.targets[0] && { record: of.targets[0] }),
+    };
+    const want = desired({ a: { fsGroup: 2 } });
+    expect(problems(want, of, [leaving])).to.deep.equal([`FsGroupConflict ${paths.c}`]);
+    expect(problems(want, of, [{ ...leaving, truth: "absent" }])).to.deep.equal([undefined]);
+    expect(problems(want, of, [{ ...leaving, name: "set.a" }])).to.deep.equal([undefined]);
+    expect(problems(desired({ a: { fsGroup: 1 } }), of, [leaving])).to.deep.equal([undefined]);
+  });
+
+  it("waits for who has the label", () => {
+    const want = desired({ a: { level: "s1" }, b: { level: "s0" }, c: {} });
+    const of = known({}, { seLinuxLabel: label("s0") });
+    expect(problems(want, of)).to.deep.equal([`SELinuxContextConflict ${paths.b}`, undefined, undefined]);
+  });
+});
