@@ -122,7 +122,8 @@ async function hold(deps: ReconcileVolumeDeps, facts: VolumeFacts, plan: VolumeP
   if (!begins && !facts.members.some(uses)) return undefined;
   const use = { held: facts.members.some(holds), begins };
   const waiting = await deps.hold.take(objects, use, () => attachedByOthers(deps, facts));
-  if (begins && waiting === undefined) await deps.hold.protect(objects);
+  // As they are now: the label has made other versions of them.
+  if (begins && waiting === undefined) await deps.hold.protect(objectsOf(deps, facts));
   return waiting;
 }
 

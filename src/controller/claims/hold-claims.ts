@@ -8,7 +8,7 @@ import type { Word } from "../attach/word.ts";
 import { usedByPods } from "./claim-users.ts";
 import type { Taking } from "./decide-hold.ts";
 import { decideNotRefused, onClaim, settleMs } from "./decide-hold.ts";
-import { holdPatch, isHeld, letGoPatch, protectPatch, unholdPatch } from "./marks.ts";
+import { holdPatch, isHeld, letGoPatch, protectPatch, takePatch, unholdPatch } from "./marks.ts";
 import { probePolicy } from "./probe-policy.ts";
 
 export interface HoldDeps {
@@ -69,6 +69,19 @@ export function createHold(deps: HoldDeps): Hold {
   /** By UID of the claim. */
   const takings = new Map<string, Taking>();
   const taken = new Set<string>();
+  /** Since when each pod on trial was refused: a policy that was installed just now has let others in. */
+  let refusedSince: number | undefined;
+
+  async function probe(claim: Claim): Promise<string | undefined> {
+    const why = await probePolicy(client, random, claim);
+    refusedSince = why === undefined ? (refusedSince ?? clock.monotonic()) : undefined;
+    return why;
+  }
+
+  /** Milliseconds for which pods may still be on their way to a claim that was shut. */
+  function leftMs(shutAt: number): number {
+    return Math.max(shutAt, refusedSince ?? clock.monotonic()) + settleMs - clock.monotonic();
+  }
 
   async function mark(of: Resource, object: KubeObject, patch: object | undefined): Promise<void> {
     if (patch === undefined) return;
@@ -98,15 +111,15 @@ export function createHold(deps: HoldDeps): Hold {
     const taking = takings.get(uid) ?? { shutAt: clock.monotonic(), refused: false };
     takings.set(uid, taking);
     if (!taking.refused) {
-      const why = await probePolicy(client, random, claim);
+      const why = await probe(claim);
       takings.set(uid, { ...taking, refused: why === undefined });
       if (why !== undefined) {
         const { word, againInMs } = decideNotRefused({ namespace, name }, taking, why, clock.monotonic());
         return word === undefined ? beingTaken(claim, againInMs) : { word, againInMs };
       }
     }
-    const leftMs = taking.shutAt + settleMs - clock.monotonic();
-    if (leftMs > 0) return beingTaken(claim, leftMs);
+    const left = leftMs(taking.shutAt);
+    if (left > 0) return beingTaken(claim, left);
     const used = (await usedByPods(client, claim)) ?? (await attachedByOthers());
     if (used === undefined) {
       taken.add(uid);
@@ -119,6 +132,29 @@ export function createHold(deps: HoldDeps): Hold {
     return { word: used, againInMs: podsAgainMs };
   }
 
+  /** One that no pod could name for long: what has to be asked is asked before it is marked, all at once (decision 0028). */
+  async function takeReserved(
+    claim: Claim,
+    shutAt: number,
+    attachedByOthers: () => Promise<Word | undefined>,
+  ): Promise<Waiting | undefined> {
+    const { uid = "", namespace = "", name } = claim.metadata;
+    const [why, pods, others] = await Promise.all([probe(claim), usedByPods(client, claim), attachedByOthers()]);
+    const used = pods ?? others;
+    if (used !== undefined) return { word: used, againInMs: podsAgainMs };
+    if (why !== undefined) {
+      const taking = { shutAt, refused: false };
+      const { word, againInMs } = decideNotRefused({ namespace, name }, taking, why, clock.monotonic());
+      return word === undefined ? beingTaken(claim, againInMs) : { word, againInMs };
+    }
+    const left = leftMs(shutAt);
+    if (left > 0) return beingTaken(claim, left);
+    // Refused if the claim is another version by now: its owner may have let pods in meanwhile.
+    await mark(resource.claims, claim, takePatch(claim));
+    taken.add(uid);
+    return undefined;
+  }
+
   return {
     protect: (objects) => markAll(objects, protectPatch),
     async take({ claims }, { held, begins }, attachedByOthers) {
@@ -126,11 +162,15 @@ export function createHold(deps: HoldDeps): Hold {
         const { uid = "" } = claim.metadata;
         if (isHeld(claim)) continue;
         forgetOne(claim);
+        const reservedAt = deps.reservedSince(claim);
+        if (!held && reservedAt !== undefined && clock.monotonic() - reservedAt >= settleMs) {
+          const waiting = await takeReserved(claim, reservedAt, attachedByOthers);
+          if (waiting !== undefined) return waiting;
+          continue;
+        }
         // Nobody is turned away for a claim that is not to be had.
         const used = held ? undefined : await usedByPods(client, claim);
         if (used !== undefined) return { word: used, againInMs: podsAgainMs };
-        // Asked before the label is written, which makes another version of it. The write is refused if it is another by now.
-        const reservedAt = deps.reservedSince(claim);
         await mark(resource.claims, claim, holdPatch(claim));
         takings.set(uid, { shutAt: reservedAt ?? clock.monotonic(), refused: false });
       }

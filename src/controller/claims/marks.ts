@@ -15,6 +15,14 @@ export function holdPatch(object: KubeObject): object | undefined {
   return isHeld(object) ? undefined : { metadata: { labels: { [label.held]: "" } } };
 }
 
+/** Label and finalizer at once. */
+export function takePatch(object: KubeObject): object {
+  const { finalizers = [], deletionTimestamp } = object.metadata;
+  const protects = finalizers.includes(finalizer.inUse) || deletionTimestamp !== undefined;
+  const added = protects ? {} : { finalizers: [...finalizers, finalizer.inUse] };
+  return { metadata: { labels: { [label.held]: "" }, ...added } };
+}
+
 /** Takes the label off and leaves the finalizer. */
 export function unholdPatch(object: KubeObject): object | undefined {
   return isHeld(object) ? { metadata: { labels: { [label.held]: null } } } : undefined;

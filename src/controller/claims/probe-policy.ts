@@ -18,10 +18,20 @@ export async function probePolicy(
   random: Random,
   { metadata }: Claim,
 ): Promise<string | undefined> {
-  const { namespace = "", name } = metadata;
-  for (const kind of [resource.policies, resource.policyBindings]) {
-    if ((await client.get(kind, { name: marksPolicy })) === undefined) return `there is no ${kind.kind} ${marksPolicy}`;
-  }
+  const kinds = [resource.policies, resource.policyBindings];
+  const [refusal, ...guards] = await Promise.all([
+    whyNotRefused(client, random, metadata),
+    ...kinds.map((kind) => client.get(kind, { name: marksPolicy })),
+  ]);
+  const missing = kinds.find((_, index) => guards[index] === undefined);
+  return missing === undefined ? refusal : `there is no ${missing.kind} ${marksPolicy}`;
+}
+
+async function whyNotRefused(
+  client: KubeClient,
+  random: Random,
+  { namespace = "", name }: Claim["metadata"],
+): Promise<string | undefined> {
   try {
     await client.create(resource.pods, probe(namespace, name, random.uuid()), { dryRun: true });
     return "no policy refuses it (config/policy; none does in kube-system and in our own namespace)";

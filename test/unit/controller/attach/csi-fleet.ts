@@ -33,6 +33,8 @@ export interface CSIFleet extends Fleet {
   live(ms: number): Promise<void>;
 }
 
+const shut = new Set(["nodevolume.dev/held", "nodevolume.dev/reserved"]);
+
 export function createCSIFleet(): CSIFleet {
   const fleet = createFleet();
   const { api } = fleet;
@@ -47,7 +49,8 @@ export function createCSIFleet(): CSIFleet {
     const namespace = /namespaces\/([^/]+)/.exec(path)?.[1];
     const held = api.objects("persistentvolumeclaims").some(({ metadata }) => {
       const named = JSON.stringify(body).includes(`"claimName":"${metadata.name}"`);
-      return named && metadata.namespace === namespace && Object.hasOwn(metadata.labels ?? {}, "nodevolume.dev/held");
+      const labels = Object.keys(metadata.labels ?? {});
+      return named && metadata.namespace === namespace && labels.some((one) => shut.has(one));
     });
     if (policy.installed && held) return refusal(403, "Forbidden", "the claim has the label nodevolume.dev/held");
     return { status: 201, body };

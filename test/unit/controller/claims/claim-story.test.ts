@@ -38,16 +38,17 @@ describe("the controller and claims", () => {
     for (const reservedForMs of [6_000, 0]) {
       const fleet = createCSIFleet();
       for (const node of ["n0", "n1"]) fleet.driverNode(node);
-      fleet.csiSet("other", { csi: { driver, volumeHandle: "vol-0" } }); // the controller watches claims from now on
+      fleet.claim("other", "vol-0"); // the controller watches claims from now on, and has seen that the policy refuses pods
+      fleet.csiSet("other", { persistentVolumeClaim: { namespace: "apps", claimName: "other" } });
       fleet.start();
-      await fleet.live(1_000);
+      await fleet.live(6_000);
       fleet.claim("data", "vol-1");
       const labels = { "nodevolume.dev/reserved": "true" };
       fleet.api.patch("persistentvolumeclaims", "apps/data", { metadata: { labels } });
       await fleet.live(reservedForMs);
       fleet.csiSet("a", source);
       await fleet.live(2_000);
-      const waits = fleet.attachments().every(({ spec }) => JSON.stringify(spec).includes("vol-0"));
+      const waits = fleet.attachments().every(({ spec }) => JSON.stringify(spec).includes("pv-vol-0"));
       expect(waits, `reserved for ${reservedForMs} ms`).to.equal(reservedForMs === 0);
       expect(isHeld(fleet)).to.equal(true);
     }

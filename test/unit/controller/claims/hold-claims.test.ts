@@ -52,24 +52,33 @@ describe("taking a claim", () => {
   });
 
   it("waits no more for a claim that its owner has kept from pods for five seconds, and looks at the pods all the same", async () => {
-    const { take, reserve, advance, pods, patches, pod } = world();
+    const { take, reserve, advance, hold, pods, patches, pod } = world();
+    expect((await take(true, true))?.againInMs, "the policy works, as of now").to.equal(5_000);
+    const gone = claim(true).claims[0];
+    if (gone !== undefined) hold.gone(gone);
     reserve();
     await advance(3_000);
     expect((await take(false))?.againInMs, "not long enough").to.equal(2_000);
-    const late = world();
-    late.reserve();
-    await late.advance(5_000);
-    expect(await late.take(false)).to.equal(undefined);
-    expect(late.patches).to.deep.equal(patches);
-    const used = world();
-    used.reserve();
-    await used.advance(5_000);
-    used.pods.push(used.pod);
-    expect((await used.take(false))?.word.reason).to.equal("UsedByPods");
-    expect(used.patches, "nobody is turned away").to.deep.equal([]);
-    pods.push(pod);
+    expect(patches.splice(0)).to.deep.equal([{ metadata: { labels: { "nodevolume.dev/held": "" } } }]);
     await advance(2_000);
-    expect((await take(true))?.word.reason, "one that has slipped in").to.equal("UsedByPods");
+    pods.push(pod);
+    expect((await take(false))?.word.reason).to.equal("UsedByPods");
+    expect(patches, "nobody is turned away").to.deep.equal([]);
+    pods.pop();
+    expect(await take(false)).to.equal(undefined);
+    const metadata = { labels: { "nodevolume.dev/held": "" }, finalizers: ["nodevolume.dev/in-use"] };
+    expect(patches).to.deep.equal([{ metadata }]);
+    expect(await take(true), "and it stays so").to.equal(undefined);
+  });
+
+  it("waits for a claim however long it is reserved, if the policy was not seen to refuse a pod for five seconds", async () => {
+    const { take, reserve, advance, patches } = world();
+    reserve();
+    await advance(60_000);
+    expect((await take(false))?.againInMs).to.equal(5_000);
+    expect(patches).to.deep.equal([]);
+    await advance(5_000);
+    expect(await take(false)).to.equal(undefined);
   });
 
   it("begins anew when the label was off in between, and in a new term", async () => {
