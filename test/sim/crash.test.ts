@@ -30,6 +30,7 @@ const mustBeSeen = [
   "waiting: PathConflict",
   "waiting: DriverNotRegistered",
   "waiting: DriverMayStillAct",
+  "waiting: FsGroupConflict",
   "kill: torn csi NodeStageVolume",
   "kill: torn csi NodeUnpublishVolume",
   "kill: after csi NodeUnstageVolume",

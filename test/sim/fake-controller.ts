@@ -2,6 +2,7 @@ import { finalizer, resource } from "../../src/api/names.ts";
 import type { Grant, NodeVolumeIntent, VolumeSource } from "../../src/api/types.gen.ts";
 import { projectCSIDriver } from "../../src/controller/attach/objects.ts";
 import { grantedOfDriver } from "../../src/controller/attach/of-driver.ts";
+import { ownershipOf } from "../../src/controller/attach/ownership.ts";
 import { projectIntent, projectNode } from "../../src/controller/projections.ts";
 import { decideRelease } from "../../src/controller/release.ts";
 import type { Change } from "./api/collection.ts";
@@ -60,7 +61,8 @@ export class FakeController {
     if (csi === undefined) return {};
     const { controllerPublishSecretRef: _notForTheNode, accessMode = "ReadWriteOnce", ...volume } = csi;
     const driver = projectCSIDriver(this.#parts.server.get(resource.csiDrivers, csi.driver));
-    return { csi: { ...volume, accessMode, ...grantedOfDriver(driver) } };
+    const owned = ownershipOf(driver, { ...volume, accessModes: [accessMode] });
+    return { csi: { ...volume, accessMode, ...grantedOfDriver(driver), ...owned } };
   }
 
   #letGo(intent: NodeVolumeIntent): void {

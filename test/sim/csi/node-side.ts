@@ -67,6 +67,10 @@ export class NodeSide {
     const at = makeDirectories(kernel, kernel.host, request.stagingTargetPath);
     if (this.#shows(at, volume.handle)) return;
     this.#mountVolume(volume, at, request.stagingTargetPath);
+    // Once: what is staged already stays as it is, whatever it is asked for then.
+    const group = request.volumeCapability?.mount?.volumeMountGroup ?? "";
+    const root = this.filesystem(volume.handle)?.root;
+    if (group !== "" && root !== undefined) root.gid = Number(group);
   }
 
   unstage({ volumeId, stagingTargetPath }: NodeUnstageVolumeRequest): void {

@@ -73,10 +73,11 @@ export function nodeIDOf(node: string): string {
   return `${node}-id`;
 }
 
-function typesOf({ stageUnstage, expand }: DriverKind): Type[] {
+function typesOf({ stageUnstage, expand, mountGroup }: DriverKind): Type[] {
   return [
     ...(stageUnstage ? [Type.STAGE_UNSTAGE_VOLUME] : []),
     ...(expand ? [Type.EXPAND_VOLUME] : []),
+    ...(mountGroup === true ? [Type.VOLUME_MOUNT_GROUP] : []),
     Type.SINGLE_NODE_MULTI_WRITER,
   ];
 }

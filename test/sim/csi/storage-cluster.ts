@@ -15,8 +15,8 @@ export class StorageCluster {
     this.#server = server;
   }
 
-  csiDriver({ name, attach, requiresRepublish = false }: DriverKind): void {
-    const spec = { attachRequired: attach, requiresRepublish };
+  csiDriver({ name, attach, requiresRepublish = false, fsGroupPolicy = "None" }: DriverKind): void {
+    const spec = { attachRequired: attach, requiresRepublish, fsGroupPolicy };
     this.#server.create(resource.csiDrivers, { metadata: { name }, spec });
   }
 

@@ -17,6 +17,10 @@ export interface DriverKind {
   readonly requiresRepublish?: boolean;
   /** Whether it mounts again at each publish, over what is there. */
   readonly stacks?: boolean;
+  /** CSIDriver.spec.fsGroupPolicy; that of a driver that wants its files left alone if not given. */
+  readonly fsGroupPolicy?: "File" | "None";
+  /** Whether it gives the files to a group itself (VOLUME_MOUNT_GROUP). */
+  readonly mountGroup?: boolean;
   /** What the secrets of stage and publish must be; asked for none if not given. */
   readonly password?: string;
 }
@@ -69,9 +73,11 @@ export class Storage {
     disk.sizeBytes = volume.capacityBytes;
     disk.filesystemBytes = volume.filesystem?.disk?.filesystemBytes ?? volume.capacityBytes;
     const root = kernel.diskRoot(disk);
-    for (const { name, kind, mode, content, maker } of volume.filesystem?.root.children.values() ?? []) {
-      kernel.as(maker, () => makeIn(kernel, root, name, kind, mode)).content = content;
+    for (const { name, kind, mode, gid, content, maker } of volume.filesystem?.root.children.values() ?? []) {
+      const made = kernel.as(maker, () => makeIn(kernel, root, name, kind, mode));
+      Object.assign(made, { gid, content });
     }
+    root.gid = volume.filesystem?.root.gid ?? 0;
     volume.filesystem = root.superblock;
     return root.superblock;
   }

@@ -18,6 +18,7 @@ export class SimOwnership implements Ownership {
 
   async give(request: OwnershipRequest, onProgress: (entries: number) => void): Promise<OwnershipResult> {
     const { path, fsGroup, policy } = request;
+    const begun = this.#root(request);
     const result = await inChild(this.#deps, this.#operation, {
       what: `give ${path} to ${fsGroup} (${policy})`,
       changes: true,
@@ -28,7 +29,7 @@ export class SimOwnership implements Ownership {
         return this.#give([...beneath(root), root], fsGroup);
       },
       cutOff: () => {
-        const entries = [...beneath(this.#root(request))];
+        const entries = [...beneath(begun)];
         this.#give(entries.slice(0, entries.length / 2), fsGroup);
       },
     });

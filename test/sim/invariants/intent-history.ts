@@ -55,11 +55,14 @@ export class IntentHistory {
     return new Set(flags).size > 1 || versions.some(({ spec }) => spec.adopt === "IfSame");
   }
 
-  /** Whether the options of its file system were ever changed: that may need another mount. */
+  /** Whether the options of its file system were ever changed, or the group that its driver mounts it for: that may need another mount. */
   changedOptions(name: string, uid: string): boolean {
     const options = this.of(name)
       .filter(({ metadata }) => metadata.uid === uid)
-      .map(({ spec }) => (spec.mountOptions ?? []).join(","));
+      .map(({ spec: { mountOptions = [], mounts, grant } }) => {
+        const byDriver = grant?.csi !== undefined && grant.csi.supportsFSGroup !== true;
+        return JSON.stringify([mountOptions, byDriver ? mounts.map(({ fsGroup }) => fsGroup ?? "") : []]);
+      });
     return new Set(options).size > 1;
   }
 }

@@ -5,6 +5,7 @@ import { csi } from "./csi.ts";
 import { devices } from "./devices.ts";
 import { drift } from "./drift.ts";
 import { observe } from "./observe.ts";
+import { ownership } from "./ownership.ts";
 import { randomClaims } from "./random-claims.ts";
 import { randomIntents } from "./random-intents.ts";
 import { randomSets } from "./random-sets.ts";
@@ -27,6 +28,7 @@ export const scenarios: readonly Scenario[] = [
   ...wakes,
   ...sets,
   ...csi,
+  ...ownership,
   ...attach,
   ...claims,
 ];

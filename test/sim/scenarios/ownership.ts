@@ -1,0 +1,86 @@
+import type { DriverKind } from "../csi/storage.ts";
+import type { Dentry } from "../kernel/dentry.ts";
+import { rootOf, walk } from "../kernel/lookup.ts";
+import type { World } from "../world.ts";
+import { local } from "./csi.ts";
+import { type Scenario, target } from "./scenario.ts";
+
+const walked: DriverKind = { ...local, fsGroupPolicy: "File" };
+
+/** Whom the files of CSI volumes belong to: the agent gives them to a group, or the driver does. */
+export const ownership: readonly Scenario[] = [
+  {
+    name: "the files of a CSI volume are given to a group, and to another one",
+    world: { nodes: ["a"], drivers: [walked] },
+    async run(world) {
+      world.csi.volume("vol-1");
+      const volume = world.cluster.createIntent("owned", { source, mounts: [target("one")] });
+      await world.settle();
+      for (const name of ["a", "b", "c"]) world.node.people.write(`${target("one")}/${name}`, "data");
+      world.cluster.change(volume, { mounts: [asks("one", 2000)] });
+      await world.settle();
+      await belongsTo(world, "one", 2000);
+      world.node.people.write(`${target("one")}/new`, "data");
+      world.cluster.change(volume, { mounts: [asks("one", 2000), asks("two", 2000)] });
+      await world.settle();
+      await belongsTo(world, "two", 2000);
+      world.cluster.change(volume, { mounts: [asks("one", 3000), asks("two", 3000)] });
+      await world.settle();
+      await belongsTo(world, "one", 3000);
+      world.cluster.deleteIntent(volume);
+      await world.settle();
+    },
+  },
+  {
+    name: "two mounts of a CSI volume ask for two groups",
+    world: { nodes: ["a"], drivers: [walked] },
+    async run(world) {
+      world.csi.volume("vol-1");
+      const volume = world.cluster.createIntent("owned", { source, mounts: [asks("one", 2000)] });
+      await world.settle();
+      world.node.people.write(`${target("one")}/a`, "data");
+      world.cluster.change(volume, { mounts: [asks("one", 2000), asks("two", 3000)] });
+      await world.until("the second to wait", () => world.cluster.reason(volume) === "FsGroupConflict");
+      world.cluster.change(volume, { mounts: [{ ...asks("two", 3000), name: "set.m1" }] });
+      await world.settle();
+      await belongsTo(world, "two", 3000);
+      world.cluster.deleteIntent(volume);
+      await world.settle();
+    },
+  },
+  {
+    name: "a CSI driver gives the files to a group itself, and to another one",
+    world: { nodes: ["a"], drivers: [{ ...local, mountGroup: true }] },
+    async run(world) {
+      world.csi.volume("vol-1");
+      const volume = world.cluster.createIntent("owned", { source, mounts: [asks("one", 2000)] });
+      await world.settle();
+      await rootBelongsTo(world, "one", 2000);
+      world.cluster.change(volume, { mounts: [asks("one", 3000)] });
+      await world.settle();
+      await rootBelongsTo(world, "one", 3000);
+      world.cluster.deleteIntent(volume);
+      await world.settle();
+    },
+  },
+];
+
+const source = { csi: { driver: local.name, volumeHandle: "vol-1" } };
+
+function asks(name: string, fsGroup: number) {
+  return { path: target(name), fsGroup };
+}
+
+function rootOfVolume({ node }: World, name: string): Dentry | undefined {
+  return walk(rootOf(node.machine.kernel.host), target(name), "refuse")?.dentry;
+}
+
+async function rootBelongsTo(world: World, name: string, gid: number): Promise<void> {
+  await world.until(`${name} to belong to ${gid}`, () => rootOfVolume(world, name)?.gid === gid, 0);
+}
+
+async function belongsTo(world: World, name: string, gid: number): Promise<void> {
+  await rootBelongsTo(world, name, gid);
+  const files = () => [...(rootOfVolume(world, name)?.children.values() ?? [])];
+  await world.until(`the files of ${name} to belong to ${gid}`, () => files().every((file) => file.gid === gid), 0);
+}
