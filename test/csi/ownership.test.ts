@@ -1,6 +1,12 @@
 // Row 22 of the acceptance table: whom the files of a volume belong to, by the agent or by the driver.
+import { mkdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect } from "chai";
-import { ClaimStories } from "../lib/csi-claims.ts";
+import { hostPath } from "../../hack/lib/csi/driver.ts";
+import { locateTool } from "../../hack/lib/tools/locate.ts";
+import { until } from "../../hack/lib/until.ts";
+import { csiCalls, mountable } from "../lib/csi-calls.ts";
+import { ClaimStories, pathOf } from "../lib/csi-claims.ts";
 import { type Stories, type StoryNode, startStories } from "../lib/csi-stories.ts";
 
 describe("acceptance: whom the files of a volume belong to", () => {
@@ -42,6 +48,68 @@ describe("acceptance: whom the files of a volume belong to", () => {
     await stories.objects.ready("row-22-other", 1, 60_000);
     expect(await groups(walks, other)).to.deep.equal([". 3000", "d 3000", "d/f 3000"]);
     await on.end(["row-22-other"], claim);
+  });
+
+  it("an agent that is killed while it gives the files to the group begins again", async () => {
+    const claim = await on.claim("row-22-killed");
+    const first = await on.used("row-22-before", claim, walks.name);
+    await walks.host.run("sh", "-c", `cd ${first} && mkdir d && : > d/f`);
+    await walks.host.run("fsfreeze", "-f", first);
+    let thawed = false;
+    try {
+      await on.use("row-22-killed", claim, walks.name, { mount: { fsGroup: 2000 } });
+      await until("a child to wait for the file system", 30_000, async () =>
+        / child$/m.test((await walks.host.run("ps", "-eo", "stat=,args=")).replaceAll(/^[^D].*$/gm, "")),
+      );
+      await walks.restartAgent();
+      await on.waits("row-22-killed", walks.name, "OperationAbandoned");
+      await walks.host.run("fsfreeze", "-u", first);
+      thawed = true;
+      await stories.objects.ready("row-22-killed", 1, 60_000);
+      expect(await groups(walks, pathOf("row-22-killed"))).to.deep.equal([". 2000", "d 2000", "d/f 2000"]);
+      const log = readFileSync(join(stories.world.logs, "agent-walks.log"), "utf8");
+      expect(
+        log.split("\n").filter((line) => line.includes("row-22-killed were given to group 2000")),
+      ).to.have.lengthOf(1);
+    } finally {
+      if (!thawed) await walks.host.run("fsfreeze", "-u", first);
+    }
+    await on.end(["row-22-before", "row-22-killed"], claim);
+  });
+
+  it("of a driver that mounts nothing when it stages, as its CSIDriver says", async () => {
+    const { world } = stories;
+    const report = (line: string) => console.log(`  ${line}`);
+    const program = await locateTool("hostpathplugin", { env: process.env, report });
+    const state = join(world.directory, "hostpath");
+    mkdirSync(state);
+    const driver = await walks.startDriver(hostPath("id-of-walks", program, state, false));
+    using csi = csiCalls(driver.outside);
+    const use = async (user: string, name: string, fsGroupPolicy: string, mount: object) => {
+      await world.objects.csiDriver(driver.name, { attachRequired: false, fsGroupPolicy });
+      const request = { name, capacityRange: { requiredBytes: "1048576" }, volumeCapabilities: [mountable()] };
+      const { volume } = await csi.call<{ volume: { volumeId: string } }>("createVolume", request);
+      await stories.apply(user, {
+        nodeSelector: { "kubernetes.io/hostname": walks.name },
+        volume: { source: { csi: { driver: driver.name, volumeHandle: volume.volumeId } } },
+        mounts: [{ name: "m", path: pathOf(user), ...mount }],
+      });
+      await stories.objects.ready(user, 1, 60_000);
+      return pathOf(user);
+    };
+    const first = await use("host-path", "one", "File", { fsGroup: 2000 });
+    await walks.host.run("sh", "-c", `cd ${first} && mkdir d && : > d/f && chgrp 7 d d/f`);
+    const same = { fsGroup: 2000, fsGroupChangePolicy: "OnRootMismatch" };
+    const second = await use("host-path-same", "one", "File", same);
+    expect(await groups(walks, second)).to.deep.equal([". 2000", "d 7", "d/f 7"]);
+    const third = await use("host-path-always", "one", "File", { fsGroup: 2000 });
+    expect(await groups(walks, third)).to.deep.equal([". 2000", "d 2000", "d/f 2000"]);
+    const left = await use("host-path-none", "two", "None", { fsGroup: 2000 });
+    expect(await walks.host.run("stat", "-c", "%g", left)).to.equal("0\n");
+    // No file system is named, so that kubelet's default leaves the files alone, too.
+    const byDefault = await use("host-path-default", "three", "ReadWriteOnceWithFSType", { fsGroup: 2000 });
+    expect(await walks.host.run("stat", "-c", "%g", byDefault)).to.equal("0\n");
+    await stories.remove("host-path", "host-path-same", "host-path-always", "host-path-none", "host-path-default");
   });
 
   it("a driver with VOLUME_MOUNT_GROUP gives the files to the group itself", async () => {
