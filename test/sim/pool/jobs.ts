@@ -11,7 +11,7 @@ import { type Counts, Sightings } from "../sightings.ts";
 /** Runs that belong together, done by one thread. */
 export type Job =
   | { readonly kind: "crash"; readonly scenario: string; readonly all: boolean }
-  | { readonly kind: "storm"; readonly firstSeed: number; readonly seeds: number }
+  | { readonly kind: "storm" | "drivers"; readonly firstSeed: number; readonly seeds: number }
   | { readonly kind: "stories"; readonly firstSeed: number; readonly seeds: number };
 
 /** What a job came to; it travels between threads. */
@@ -27,6 +27,7 @@ export interface Outcome {
   readonly seen: Counts;
 }
 
+const ofDrivers = scenarios.filter(({ world }) => (world?.drivers ?? []).length > 0);
 const mostDescribed = 3;
 const crashSeed = 1;
 
@@ -47,7 +48,8 @@ export async function carryOut(job: Job, admission: Admission): Promise<Outcome>
     return result;
   };
   const ledger = job.kind === "crash" ? await crashAll(job, run) : [];
-  if (job.kind === "storm") await stormAll(job, run);
+  if (job.kind === "storm") await stormAll(job, scenarios, run);
+  if (job.kind === "drivers") await stormAll(job, ofDrivers, run);
   if (job.kind === "stories") await tellStories(job, run);
   const { user, system } = process.threadCpuUsage(before);
   const ms = (user + system) / 1000;
@@ -72,9 +74,13 @@ async function crashAll({ scenario: name, all }: Job & { kind: "crash" }, run: R
 }
 
 /** Seeds take the scenarios in turn, and decide everything else. */
-async function stormAll({ firstSeed, seeds }: Job & { kind: "storm" }, run: Run): Promise<void> {
+async function stormAll(
+  { firstSeed, seeds }: Job & { kind: "storm" | "drivers" },
+  among: readonly Scenario[],
+  run: Run,
+): Promise<void> {
   for (let seed = firstSeed; seed < firstSeed + seeds; seed++) {
-    const scenario = scenarios[seed % scenarios.length];
+    const scenario = among[seed % among.length];
     if (scenario !== undefined) await run(scenario, { seed, stormy: true, place: seed % 7 === 0 ? "host" : "pod" });
   }
 }
