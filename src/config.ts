@@ -16,6 +16,11 @@ export interface CommonConfig {
    */
   readonly metricsAddress: { readonly host: string | undefined; readonly port: number };
   readonly logLevel: "error" | "warn" | "info" | "debug";
+  /**
+   * Whether the controller attaches volumes to nodes; kubelet's enableControllerAttachDetach. If not, only volumes of drivers
+   * that attach nothing are used.
+   */
+  readonly controllerAttachDetach: boolean;
 }
 
 /** How to reach the API server; the defaults are those of a pod. The token is read again when it is refused. */
@@ -64,6 +69,7 @@ const flags = {
   "allowed-prefix": { type: "string", multiple: true },
   "metrics-address": { type: "string" },
   "log-level": { type: "string" },
+  "controller-attach-detach": { type: "string" },
   identity: { type: "string" },
   "node-name": { type: "string" },
   "state-dir": { type: "string" },
@@ -89,6 +95,10 @@ export function parseConfig(argv: readonly string[], env: Env): Config {
     allowedPrefixes: prefixes(values["allowed-prefix"] ?? split(env["NODEVOLUME_ALLOWED_PREFIXES"] ?? defaultPrefixes)),
     metricsAddress: address(values["metrics-address"] ?? env["NODEVOLUME_METRICS_ADDRESS"] ?? "127.0.0.1:9808"),
     logLevel: logLevel(values["log-level"] ?? env["NODEVOLUME_LOG_LEVEL"] ?? "info"),
+    controllerAttachDetach: truth(
+      values["controller-attach-detach"] ?? env["NODEVOLUME_CONTROLLER_ATTACH_DETACH"] ?? "true",
+      "--controller-attach-detach",
+    ),
   };
   if (role === "controller") {
     const identity = values.identity ?? env["POD_NAME"];
@@ -167,6 +177,11 @@ function address(text: string): CommonConfig["metricsAddress"] {
   if (match === null || port > 65535)
     throw new ConfigError(`--metrics-address: ${JSON.stringify(text)} is not HOST:PORT`);
   return { host: match[1] === "" ? undefined : match[1]?.replace(/^\[|\]$/g, ""), port };
+}
+
+function truth(text: string, flag: string): boolean {
+  if (text === "true" || text === "false") return text === "true";
+  throw new ConfigError(`${flag}: ${JSON.stringify(text)} is not one of true, false`);
 }
 
 function logLevel(text: string): CommonConfig["logLevel"] {

@@ -43,6 +43,8 @@ export interface PlanSettings {
   readonly hostRoot: string;
   /** Root of what CSI drivers stage and publish; they see it at the same path. */
   readonly csiDir: string;
+  /** False: this node uses only volumes of drivers that attach nothing; true if not given. */
+  readonly controllerAttachDetach?: boolean;
   /** Whether the node labels files by SELinux. */
   readonly seLinux?: boolean;
 }

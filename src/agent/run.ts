@@ -33,7 +33,7 @@ const quietMs = 10_000;
 export async function runAgent(config: AgentConfig, log: Logger, signal: AbortSignal): Promise<void> {
   process.umask(0o022);
   preparePrefixes(config.allowedPrefixes, log);
-  const { nodeName, allowedPrefixes, hostRoot, stateDir, csiDir } = config;
+  const { nodeName, allowedPrefixes, hostRoot, stateDir, csiDir, controllerAttachDetach } = config;
   const system = realSystem(log);
   const vitals = new Vitals(system.clock);
   const registry = new Registry();
@@ -61,7 +61,8 @@ export async function runAgent(config: AgentConfig, log: Logger, signal: AbortSi
       access: config.api,
       userAgent: `nodevolume-agent/${version}`,
     });
-    const settings = { allowedPrefixes, stateDir, hostRoot, csiDir, seLinux: seLinuxEnabled() };
+    const paths = { allowedPrefixes, stateDir, hostRoot, csiDir };
+    const settings = { ...paths, seLinux: seLinuxEnabled(), controllerAttachDetach };
     const quiet = new AfterQuiet(system, quietMs, memoryReturner());
     const onPlan = ({ changed }: Plan) => changed.size > 0 && quiet.note();
     const drivers = driversOf(config, { system, libc, metrics: registry });

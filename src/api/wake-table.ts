@@ -101,6 +101,7 @@ export const wokenBy = {
   SharedWithKubelet: ["state"],
   AttachLimitReached: ["state"],
   DriverNotOnNode: ["state"],
+  AttachNotManaged: ["state"],
   StaleNodeID: ["state"],
   PublishContextTooLarge: ["state"],
   VolumeTooLarge: ["state"],

@@ -26,6 +26,8 @@ export interface NodeInfo extends KubeObject {
   readonly ready: boolean;
   /** "" if no kubelet has reported it. */
   readonly bootID: string;
+  /** Whether somebody has said that no controller attaches volumes to it; what nobody says is no such word (decision 0029). */
+  readonly attachesItself: boolean;
 }
 
 /** A set; without `spec` if it could not be understood, and then `invalid` says why. */
@@ -37,6 +39,9 @@ export interface SetEntry extends KubeObject {
 
 /** An intent, read from the server: its metadata has uid, resourceVersion and generation. */
 export type Intent = NodeVolumeIntent;
+
+/** kubelet sets it to "true" where the attach/detach controller is to attach, and takes it off where not (behaviour 80). */
+const controllerManaged = "volumes.kubernetes.io/controller-managed-attach-detach";
 
 export function projectNode(raw: unknown): NodeInfo | undefined {
   const metadata = projectMetadata(raw);
@@ -55,6 +60,7 @@ export function projectNode(raw: unknown): NodeInfo | undefined {
     unschedulable: spec?.["unschedulable"] === true,
     ready: stringIn(ready, "status") === "True",
     bootID: stringIn(recordIn(status, "nodeInfo"), "bootID") ?? "",
+    attachesItself: metadata.annotations?.[controllerManaged] === "false",
   };
 }
 

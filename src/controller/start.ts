@@ -20,7 +20,12 @@ import { createWork } from "./work.ts";
 export interface ControllerDeps {
   readonly system: System;
   readonly transport: Transport;
-  readonly config: { readonly identity: string; readonly allowedPrefixes: readonly string[] };
+  readonly config: {
+    readonly identity: string;
+    readonly allowedPrefixes: readonly string[];
+    /** True if not given. */
+    readonly controllerAttachDetach?: boolean;
+  };
   readonly registry: Registry;
   /** What drives the life of sets; without it a plain one that does the same as the operator's. */
   readonly createShell?: CreateShell;
@@ -108,7 +113,18 @@ export function startController(deps: ControllerDeps): Controller {
 
   const gatherer = createGatherer(stores, config.allowedPrefixes, system);
   const leases = createAgentLeases({ clock, leases: stores.leases, nodes: stores.nodes, namespace: systemNamespace });
-  const work = createWork({ system, client, recorder, watches, storage, gatherer, leases, metrics });
+  const { controllerAttachDetach = true } = config;
+  const work = createWork({
+    system,
+    client,
+    recorder,
+    watches,
+    storage,
+    gatherer,
+    leases,
+    metrics,
+    controllerAttachDetach,
+  });
   const { queues } = work;
   const triggers = connectTriggers({ stores, gatherer, queues, allVolumes: work.allVolumes });
   const needed = needStorage(storage, stores);

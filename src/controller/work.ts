@@ -29,6 +29,7 @@ export interface WorkDeps {
   readonly gatherer: Gatherer;
   readonly leases: AgentLeases;
   readonly metrics: Metrics;
+  readonly controllerAttachDetach: boolean;
 }
 
 /** The queues with what is done for their keys, and what they share: who is admitted, and what is being written. */
@@ -134,6 +135,7 @@ export function createWork(deps: WorkDeps): Work {
     client,
     recorder,
     storage,
+    controllerAttachDetach: deps.controllerAttachDetach,
     gatherer,
     intents: intents.store,
     nodes: nodes.store,

@@ -43,6 +43,7 @@ function volumeOf({ grant, source, volumeMode, mountOptions }: VolumeSpec): CSIV
     block: volumeMode === "Block",
     fsType: fsType ?? "",
     accessMode,
+    attached: grant.volumeAttachment !== undefined,
     mountFlags: volumeMode === "Block" ? [] : [...(granted ?? []), ...mountOptions],
     volumeContext: new Map(Object.entries(volumeAttributes ?? {})),
     publishContext: new Map(Object.entries(grant.publishContext ?? {})),

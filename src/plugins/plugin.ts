@@ -35,6 +35,8 @@ export interface CSIVolume {
   /** "" leaves it to the driver. */
   readonly fsType: string;
   readonly accessMode: GrantedCSIVolume["accessMode"];
+  /** Whether it is used by way of a VolumeAttachment. */
+  readonly attached: boolean;
   readonly mountFlags: readonly string[];
   readonly volumeContext: ReadonlyMap<string, string>;
   readonly publishContext: ReadonlyMap<string, string>;

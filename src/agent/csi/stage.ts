@@ -18,6 +18,7 @@ import { withShown } from "./shown.ts";
  */
 export async function stageByDriver(context: ActionContext, desired: DesiredVolume, volume: CSIVolume): Promise<void> {
   const { journal, host, settings } = context;
+  refuseAttached(context, desired.name, volume);
   const { node } = driverNamed(context, volume.driver);
   const capabilities = await node.capabilities();
   const { stage: secret } = volume.secrets;
@@ -74,6 +75,17 @@ function takeAlone({ journal, csi }: ActionContext, volume: string, directory: s
     });
   }
   csi.busy.set(directory, volume);
+}
+
+/**
+ * Where nothing is attached, a volume that has to be is not begun, however it came by its grant. What is set up stays in use.
+ * (kubelet: enableControllerAttachDetach; by itself neither attaches)
+ */
+function refuseAttached({ journal, settings }: ActionContext, volume: string, { attached, driver }: CSIVolume): void {
+  const { controllerAttachDetach = true } = settings;
+  if (controllerAttachDetach || !attached || journal.records.get(volume)?.stage !== undefined) return;
+  const message = `driver ${driver} attaches volumes, and the agent of this node runs with --controller-attach-detach=false`;
+  throw new VolumeError("AttachNotManaged", "final", message, { on: { kind: "CSIDriver", name: driver } });
 }
 
 async function makeDirectory({ effects, host, settings }: ActionContext, path: string): Promise<void> {

@@ -41,6 +41,8 @@ export interface Place {
   /** Volumes that may be attached there; undefined: as many as there are. */
   readonly limit: number | undefined;
   readonly attached: number;
+  /** Why nothing is attached to the node by a controller; undefined: it is. */
+  readonly unmanaged: string | undefined;
 }
 
 /** Uses the volume, or may: by protocol, whatever any status says. */

@@ -12,6 +12,8 @@ export interface GatherVolumeDeps {
   readonly index: VolumeIndex;
   readonly pending: Pending;
   readonly node: (name: string) => NodeInfo | undefined;
+  /** False: nothing is attached, to no node. */
+  readonly controllerAttachDetach: boolean;
 }
 
 /** What is known of a volume, from memory. */
@@ -44,8 +46,16 @@ function memberOf(deps: GatherVolumeDeps, id: VolumeID, intent: Intent): Member 
 }
 
 /** How a driver stands on a node at this moment. */
-export function placeOf({ storage, index, pending }: GatherVolumeDeps, driver: string, node: string): Place {
+export function placeOf(deps: GatherVolumeDeps, driver: string, node: string): Place {
+  const { storage, index, pending } = deps;
   const found = storage.csiNodes.store.get(node)?.drivers.find(({ name }) => name === driver);
   const attached = new Set([...index.attachedOn(driver, node), ...pending.attachingOn(driver, node)]);
-  return { nodeID: found?.nodeID, limit: found?.limit, attached: attached.size };
+  const unmanaged = unmanagedBecause(deps, node);
+  return { nodeID: found?.nodeID, limit: found?.limit, attached: attached.size, unmanaged };
+}
+
+function unmanagedBecause({ controllerAttachDetach, node }: GatherVolumeDeps, name: string): string | undefined {
+  if (!controllerAttachDetach) return "the controller runs with --controller-attach-detach=false";
+  if (node(name)?.attachesItself !== true) return undefined;
+  return 'its annotation volumes.kubernetes.io/controller-managed-attach-detach is "false"';
 }

@@ -37,6 +37,10 @@ export function ownObstacle(facts: VolumeFacts, member: Member): Word | undefine
     const message = `the volume is ReadWriteOncePod and ${name} has ${mounts.length} mounts: one may use it`;
     return { reason: "AccessModeMismatch", message };
   }
+  if (attachRequired && place.unmanaged !== undefined) {
+    const message = `driver ${id.driver} attaches volumes, and nothing attaches any to node ${nodeName}: ${place.unmanaged}`;
+    return { reason: "AttachNotManaged", message, on: { kind: "Node", name: nodeName } };
+  }
   if (attachRequired && place.nodeID === undefined) {
     const message = `driver ${id.driver} is not in the CSINode of ${nodeName}`;
     return { reason: "DriverNotOnNode", message, on: { kind: "CSINode", name: nodeName } };

@@ -25,6 +25,8 @@ export interface VolumeWorkDeps {
   readonly client: KubeClient;
   readonly recorder: EventRecorder;
   readonly storage: Storage;
+  /** False: nothing is attached, to no node. */
+  readonly controllerAttachDetach: boolean;
   readonly gatherer: Gatherer;
   readonly intents: ObjectStore<Intent>;
   readonly nodes: ObjectStore<NodeInfo>;
@@ -112,6 +114,7 @@ export function createVolumeWork(deps: VolumeWorkDeps): VolumeWork {
     recorder: deps.recorder,
     release,
     node: (name: string) => deps.nodes.get(name),
+    controllerAttachDetach: deps.controllerAttachDetach,
   };
 
   return {

@@ -31,6 +31,22 @@ const cases: { readonly [what: string]: readonly Case[] } = {
       [[member("n0", { nodeID: undefined })], [], { attachRequired: false }],
       ["n0: grant"],
     ],
+    ["attaches nothing where that is switched off", [[member("n0", { unmanaged: "w" })]], ["n0: AttachNotManaged"]],
+    [
+      "has what needs no attach also where that is switched off",
+      [[member("n0", { unmanaged: "w" })], [], { attachRequired: false }],
+      ["n0: grant"],
+    ],
+    [
+      "keeps what it has where that is switched off later",
+      [[member("n0", { unmanaged: "w", granted: "attached" })], [attachment("n0")]],
+      ["n0: "],
+    ],
+    [
+      "gives it back there, too",
+      [[member("n0", { unmanaged: "w", granted: "attached", deleted: true })], [attachment("n0")]],
+      ["n0: release"],
+    ],
     ["has no pod whose token it could give", [[member("n0")], [], { wantsTokens: true }], ["n0: PerPodIdentity"]],
     [
       "has no pod whose volume it could be",

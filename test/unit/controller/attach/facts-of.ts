@@ -21,6 +21,7 @@ export interface MemberOptions {
   readonly limit?: number;
   readonly attached?: number;
   readonly mounts?: number;
+  readonly unmanaged?: string;
 }
 
 export function member(name: string, options: MemberOptions = {}): Member {
@@ -60,6 +61,7 @@ export function member(name: string, options: MemberOptions = {}): Member {
       nodeID: "nodeID" in options ? options.nodeID : `id-${name}`,
       limit: options.limit,
       attached: options.attached ?? 0,
+      unmanaged: options.unmanaged,
     },
   };
 }
