@@ -18,6 +18,8 @@ export interface Decision {
   readonly step?: Step;
   /** What is waited for, or wrong; without it nothing is. */
   readonly word?: Word;
+  /** It waits for another's turn alone: what that one waits for, all wait for. */
+  readonly behind?: true;
 }
 
 export interface VolumePlan {
@@ -59,7 +61,7 @@ export function decideVolume(found: VolumeFacts): VolumePlan {
     const alone = usesAlone(member) || (oldest !== undefined && usesAlone(oldest));
     const before = inTurn.has(member) ? undefined : alone ? oldest : turnOn.get(nodeNameOf(member));
     if (before === undefined) decisions.push(decideAttachment(facts, member));
-    else decisions.push({ member, word: heldBy(facts, before) });
+    else decisions.push({ member, word: heldBy(facts, before), behind: true });
   }
   const detach = dangling(facts, inTurn);
   const [first] = detach;

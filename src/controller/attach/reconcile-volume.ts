@@ -85,7 +85,8 @@ export async function reconcileVolume(deps: ReconcileVolumeDeps, id: VolumeID): 
   const carryOutOne = (decision: Decision) =>
     attempt(async () => {
       const begins = decision.step !== undefined && decision.step.do !== "release" && !holds(decision.member);
-      const outcome = (begins ? waiting : undefined) ?? (await carryOut(deps, id, decision));
+      const outcome =
+        (begins || standsBehind(decision, waiting) ? waiting : undefined) ?? (await carryOut(deps, id, decision));
       againInMs = sooner(againInMs, outcome.againInMs);
       if (outcome.changed) return;
       const beside = uses(decision.member) ? besideWord(waiting?.word) : undefined;
@@ -100,6 +101,11 @@ export async function reconcileVolume(deps: ReconcileVolumeDeps, id: VolumeID): 
   for (const error of others) deps.log.warn("volume not brought on", { volume: key, error: messageOf(error) });
   if (errors.length > 0) throw first;
   return Number.isFinite(againInMs) ? againInMs : undefined;
+}
+
+/** That a claim is being taken is over in a moment; who or what keeps it from everybody is told to everybody. */
+function standsBehind({ behind }: Decision, waiting: Outcome | undefined): boolean {
+  return behind === true && waiting?.word !== undefined && waiting.word.reason !== "WaitingForAttach";
 }
 
 /** Every claim and PersistentVolume of the volume, and the claims that its intents name. */

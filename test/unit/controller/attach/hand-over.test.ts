@@ -23,4 +23,28 @@ describe("a single-node volume that many nodes wait for", () => {
       if (spec.nodeName !== next) expect(status.attach?.on?.node).to.equal(next);
     }
   }).timeout(30_000);
+
+  it("begins for whose turn it is before the others are told anything, though they are older", async () => {
+    const fleet = createCSIFleet();
+    for (let i = 10; i < 50; i += 1) {
+      fleet.node(`n${i}`);
+      fleet.mute.add(`n${i}`);
+    }
+    fleet.driverNode("n99");
+    const tokenRequests = [{ audience: "a" }];
+    fleet.api.apply("csidrivers", { metadata: { name: driver }, spec: { tokenRequests } });
+    fleet.csiSet("a", { csi: { driver, volumeHandle: "vol-1" } });
+    fleet.start();
+    await fleet.live(5_000);
+    for (const { status } of fleet.intents()) expect(status.attach?.reason).to.equal("PerPodIdentity");
+    const before = fleet.api.writes.length;
+    // One look at once: forty have another word, and the youngest, by its name, has its turn.
+    fleet.api.apply("csidrivers", { metadata: { name: driver }, spec: {} });
+    await fleet.live(2_000);
+    const writes = fleet.api.writes.slice(before).filter(({ plural }) => plural !== "leases" && plural !== "events");
+    expect(writes[0]).to.deep.include({ verb: "create", plural: "volumeattachments" });
+    expect(fleet.granted()).to.deep.equal(["n99"]);
+    const words = fleet.intents().filter(({ status }) => status.attach?.reason === "DriverNotOnNode");
+    expect(words).to.have.length(40);
+  });
 });

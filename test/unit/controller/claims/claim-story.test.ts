@@ -104,6 +104,20 @@ describe("the controller and claims", () => {
     expect(fleet.granted()).to.deep.equal(["n0"]);
   });
 
+  it("tells every node that waits which pod uses the claim, not the next in turn alone", async () => {
+    const fleet = ready(4);
+    fleet.claim("data", "vol-1");
+    fleet.pod("app", "data", { status: { phase: "Running" } });
+    fleet.start();
+    await fleet.live(20_000);
+    for (const node of ["n0", "n1", "n2", "n3"]) expect(fleet.word(node), node).to.equal("UsedByPods app");
+    fleet.api.remove("pods", "apps/app");
+    await fleet.live(20_000);
+    const [holder = ""] = fleet.granted();
+    const others = ["n0", "n1", "n2", "n3"].filter((node) => node !== holder);
+    for (const node of others) expect(fleet.word(node), node).to.equal(`VolumeHeldElsewhere ${holder}`);
+  });
+
   it("gives the label back when a pod has slipped in", async () => {
     const fleet = ready();
     fleet.claim("data", "vol-1");
