@@ -86,6 +86,7 @@ export const reasons = {
   SharedWithKubelet: { kind: "waiting", endedBy: "the pod that is named has ended" },
   AttachLimitReached: { kind: "waiting", endedBy: "fewer volumes of the driver are attached to the node" },
   DriverNotOnNode: { kind: "waiting", endedBy: "the driver is registered on the node: its CSINode names it" },
+  NotProtected: { kind: "blocked", endedBy: "the API server takes the finalizer" },
   AttachNotManaged: {
     kind: "blocked",
     endedBy: "a controller attaches volumes to the node, or the driver attaches nothing",

@@ -101,6 +101,7 @@ export const wokenBy = {
   SharedWithKubelet: ["state"],
   AttachLimitReached: ["state"],
   DriverNotOnNode: ["state"],
+  NotProtected: ["state"],
   AttachNotManaged: ["state"],
   StaleNodeID: ["state"],
   PublishContextTooLarge: ["state"],

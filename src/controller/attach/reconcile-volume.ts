@@ -72,7 +72,15 @@ export async function reconcileVolume(deps: ReconcileVolumeDeps, id: VolumeID): 
     }
   };
   if (facts.members.length === 0 && !mayBeUsed) await attempt(() => deps.hold.letGo(objects));
-  if (facts.members.some(uses)) await attempt(() => deps.hold.protect(objects));
+  let unprotected: Word | undefined;
+  if (facts.members.some(uses)) {
+    await attempt(() =>
+      deps.hold.protect(objects).catch((error: unknown) => {
+        unprotected = notProtected(error);
+        throw error;
+      }),
+    );
+  }
   const plan = decideVolume(facts);
   for (const attachment of plan.detach) await attempt(() => detachDangling(deps, id, attachment));
   // Whoever would begin does not, unless it is certain that it may.
@@ -89,7 +97,7 @@ export async function reconcileVolume(deps: ReconcileVolumeDeps, id: VolumeID): 
         (begins || standsBehind(decision, waiting) ? waiting : undefined) ?? (await carryOut(deps, id, decision));
       againInMs = sooner(againInMs, outcome.againInMs);
       if (outcome.changed) return;
-      const beside = uses(decision.member) ? besideWord(waiting?.word) : undefined;
+      const beside = uses(decision.member) ? (besideWord(waiting?.word) ?? unprotected) : undefined;
       const sayInMs = await deps.speaker.say(decision.member.intent, outcome.word ?? beside);
       againInMs = sooner(againInMs, sayInMs);
     });
@@ -160,6 +168,13 @@ interface Outcome {
   readonly againInMs?: number | undefined;
   /** The intent itself was written: what is to be said of it is said at the next look. */
   readonly changed?: boolean;
+}
+
+/** A refusal that stays until somebody changes something; what passes is tried again. */
+function notProtected(error: unknown): Word | undefined {
+  if (!(error instanceof ApiError) || classifyWriteError(error) !== "final") return undefined;
+  const message = `the finalizer nodevolume.dev/in-use, which keeps claim and PersistentVolume while they are used, cannot be set: ${messageOf(error)}`;
+  return { reason: "NotProtected", message };
 }
 
 /** Nobody begins without what could not be asked or written; a refusal that stays until somebody changes something is said. */

@@ -118,6 +118,27 @@ describe("the controller and claims", () => {
     for (const node of others) expect(fleet.word(node), node).to.equal(`VolumeHeldElsewhere ${holder}`);
   });
 
+  it("says of a volume in use that its claim is not protected, while the server refuses that", async () => {
+    const fleet = ready();
+    fleet.claim("data", "vol-1");
+    fleet.start();
+    await fleet.live(8_000);
+    expect(fleet.word("n0")).to.equal(undefined);
+    fleet.api.fault = ({ method, path, body }) =>
+      method === "PATCH" && path.endsWith("claims/data") && JSON.stringify(body).includes("in-use")
+        ? { status: 403 }
+        : undefined;
+    fleet.api.patch("persistentvolumeclaims", "apps/data", { metadata: { finalizers: [] } });
+    await fleet.live(3_000);
+    expect(fleet.word("n0")).to.equal("NotProtected");
+    expect(fleet.intent("n0").status.attach?.message).to.match(/in-use, .* cannot be set: .+/);
+    expect(fleet.granted()).to.deep.equal(["n0"]);
+    fleet.api.fault = () => undefined;
+    await fleet.live(60_000);
+    expect(claimOf(fleet)?.metadata.finalizers).to.deep.equal(["nodevolume.dev/in-use"]);
+    expect(fleet.word("n0")).to.equal(undefined);
+  });
+
   it("gives the label back when a pod has slipped in", async () => {
     const fleet = ready();
     fleet.claim("data", "vol-1");
