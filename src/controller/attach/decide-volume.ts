@@ -26,6 +26,8 @@ export interface VolumePlan {
   readonly decisions: readonly Decision[];
   /** VolumeAttachments of ours that nobody uses or asks for. */
   readonly detach: readonly Attachment[];
+  /** Those that stay although their intent has gone, because nothing proves that they are not in use. */
+  readonly kept: readonly Attachment[];
 }
 
 /**
@@ -65,7 +67,14 @@ export function decideVolume(found: VolumeFacts): VolumePlan {
   }
   const detach = dangling(facts, inTurn);
   const [first] = detach;
-  return { decisions: first === undefined ? decisions : decisions.map((one) => afterDetach(one, first)), detach };
+  const kept = [...facts.ours.values()].filter(
+    (one) => usedBefore(one.metadata.annotations) && !facts.membersOn.has(one.nodeName) && !isGoing(one, detach),
+  );
+  return { decisions: first === undefined ? decisions : decisions.map((one) => afterDetach(one, first)), detach, kept };
+}
+
+function isGoing(one: Attachment, detach: readonly Attachment[]): boolean {
+  return one.metadata.deletionTimestamp !== undefined || detach.includes(one);
 }
 
 /** Nothing new is begun for who must be alone while an attachment elsewhere is still to be taken away. */

@@ -2,6 +2,7 @@ import { annotation } from "../../api/names.ts";
 import { matchesSelector } from "../match-node.ts";
 import type { Member, Survey, VolumeFacts } from "./facts.ts";
 import { nodeNameOf, usesAlone } from "./facts.ts";
+import type { Attachment } from "./objects.ts";
 import { isResolved } from "./resolve-volume.ts";
 import type { Word } from "./word.ts";
 
@@ -77,18 +78,20 @@ export function othersObstacle(facts: Survey, member: Member): Word | undefined 
   const left = attachments.find(
     (one) => one.nodeName !== nodeName && (usedBefore(one.metadata.annotations) || !asking.has(one.nodeName)),
   );
-  if (left !== undefined) {
-    const since = left.metadata.creationTimestamp ?? "an unknown time";
-    const { name } = left.metadata;
-    const exit = releasedBy("volumeattachment", name, "it is in use there no more");
-    const way = usedBefore(left.metadata.annotations) ? `, and may be in use there: ${exit}` : "";
-    const message = `the volume is attached to node ${left.nodeName} since ${since}${way}`;
-    return { reason: "VolumeHeldElsewhere", message, on: onAttachment(name, left.nodeName) };
-  }
+  if (left !== undefined) return leftAttached(left);
   const elsewhere = [...attaching].find((name) => name !== nodeName && !asking.has(name));
   if (elsewhere === undefined) return undefined;
   const message = `the volume is being attached to node ${elsewhere}`;
   return { reason: "VolumeHeldElsewhere", message, on: { kind: "Node", name: elsewhere } };
+}
+
+/** An attachment of ours that stays, perhaps because nothing proves that it is not in use. */
+export function leftAttached({ metadata, nodeName }: Attachment): Word {
+  const since = metadata.creationTimestamp ?? "an unknown time";
+  const exit = releasedBy("volumeattachment", metadata.name, "it is in use there no more");
+  const way = usedBefore(metadata.annotations) ? `, and may be in use there: ${exit}` : "";
+  const message = `the volume is attached to node ${nodeName} since ${since}${way}`;
+  return { reason: "VolumeHeldElsewhere", message, on: onAttachment(metadata.name, nodeName) };
 }
 
 /** A grant rested on it once: it is presumed in use until somebody has acknowledged (safety rule 1). */

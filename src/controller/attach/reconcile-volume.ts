@@ -82,6 +82,7 @@ export async function reconcileVolume(deps: ReconcileVolumeDeps, id: VolumeID): 
     );
   }
   const plan = decideVolume(facts);
+  for (const attachment of plan.kept) deps.teller.kept(objects.claims, attachment);
   for (const attachment of plan.detach) await attempt(() => detachDangling(deps, id, attachment));
   // Whoever would begin does not, unless it is certain that it may.
   const held = hold(deps, facts, plan, objects);

@@ -5,6 +5,7 @@ import type { Cancel } from "../../ports.ts";
 import { awaitsGrowth } from "../claims/expansion.ts";
 import type { Intent } from "../projections.ts";
 import type { Attachment, Claim } from "./objects.ts";
+import { leftAttached } from "./obstacles.ts";
 import { attachmentEvent, growthEvent, growthFailure, type VolumeEvent } from "./volume-events.ts";
 import type { VolumeIndex } from "./volume-index.ts";
 import { isCSI } from "./volume-key.ts";
@@ -14,6 +15,8 @@ export interface Teller {
   /** On the intent and on every claim of its volume. */
   ofVolume(intent: Intent, event: VolumeEvent): void;
   ofClaims(claims: readonly Claim[], event: VolumeEvent): void;
+  /** On the claims, once for each attachment: it stays although its intent has gone, until somebody vouches for its node. */
+  kept(claims: readonly Claim[], attachment: Attachment): void;
   stop(): void;
 }
 
@@ -29,6 +32,8 @@ export interface TellerDeps {
 export function createTeller({ recorder, intents, attachments, index, complete }: TellerDeps): Teller {
   /** By name of the intent, the failure that was told: an attempt that fails as the one before is no news. */
   const failing = new Map<string, string>();
+  /** UIDs of attachments of which it was told that they stay, by name. */
+  const keptOnes = new Map<string, string>();
 
   function ofClaims(claims: readonly Claim[], event: VolumeEvent): void {
     for (const { metadata } of claims) {
@@ -81,13 +86,23 @@ export function createTeller({ recorder, intents, attachments, index, complete }
     attachments.subscribe({
       onAdd: (after) => onAttachment(undefined, after),
       onUpdate: onAttachment,
-      onDelete: (before) => onAttachment(before, undefined),
+      onDelete(before) {
+        keptOnes.delete(before.metadata.name);
+        onAttachment(before, undefined);
+      },
     }),
     intents.subscribe({ onUpdate: onIntent, onDelete: ({ metadata }) => void failing.delete(metadata.name) }),
   ];
   return {
     ofVolume,
     ofClaims,
+    kept(claims, attachment) {
+      const { name, uid = "" } = attachment.metadata;
+      if (keptOnes.get(name) === uid) return;
+      keptOnes.set(name, uid);
+      const { reason, message } = leftAttached(attachment);
+      ofClaims(claims, { type: "Warning", reason, message });
+    },
     stop() {
       for (const cancel of cancels) cancel();
     },

@@ -75,6 +75,25 @@ describe("the events of volumes that are attached and grow", () => {
     expect(told(fleet).slice(-2)).to.deep.equal(both("SuccessfulAttachVolume"));
   });
 
+  it("tells the claim once that its attachment stays, when the intent of a volume in use is stripped away", async () => {
+    const fleet = ready();
+    fleet.start();
+    await fleet.live(10_000);
+    const before = told(fleet).length;
+    const { name } = fleet.intent("n0").metadata;
+    fleet.node("n0", { taints: [{ key: "k", effect: "NoExecute" }] });
+    fleet.api.patch("nodevolumeintents", name, { metadata: { finalizers: null } });
+    await fleet.live(60_000);
+    expect(fleet.intents()).to.deep.equal([]);
+    expect(told(fleet).slice(before)).to.deep.equal(["PersistentVolumeClaim VolumeHeldElsewhere 1"]);
+    const [attachment] = fleet.attachments();
+    const events = fleet.api.objects("events") as unknown as Told[];
+    const message = events.find(({ reason }) => reason === "VolumeHeldElsewhere")?.message;
+    expect(message).to.include(
+      `kubectl annotate volumeattachment ${attachment?.metadata.name} nodevolume.dev/release=`,
+    );
+  });
+
   it("tells nothing again to a controller that starts anew", async () => {
     const fleet = ready();
     const first = fleet.start();
