@@ -14,8 +14,22 @@ describe("projections", () => {
       unschedulable: true,
       ready: false,
       bootID: "x",
+      attachesItself: false,
     });
   });
+
+  for (const [value, expected] of [
+    ["false", true],
+    ["true", false],
+    ["", false],
+    ["False", false],
+  ] as const) {
+    it(`projectNode takes the word of who says that nothing attaches to it, and no other: "${value}"`, () => {
+      const annotations = { "volumes.kubernetes.io/controller-managed-attach-detach": value };
+      const { metadata, ...raw } = rawNode("n");
+      expect(projectNode({ ...raw, metadata: { ...metadata, annotations } })?.attachesItself).to.equal(expected);
+    });
+  }
 
   it("projectNode copes with a Node that no kubelet has reported", () => {
     expect(projectNode({ metadata: { name: "n" } })).to.deep.include({ ready: false, bootID: "", taints: [] });
