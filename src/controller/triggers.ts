@@ -26,6 +26,12 @@ export interface Queues {
   readonly volumes: KeyedQueue;
 }
 
+/**
+ * Milliseconds that a node waits after one of its intents has changed. All of its sets are weighed against each other then, and
+ * a hundred volumes that come at once have a thousand changes.
+ */
+const changedDelayMs = 50;
+
 export interface TriggerDeps {
   readonly stores: Stores & { readonly leases: ObjectStore<Lease>; readonly states: ObjectStore<KubeObject> };
   readonly gatherer: Gatherer;
@@ -82,8 +88,6 @@ export function connectTriggers({ stores, gatherer, queues, allVolumes }: Trigge
   };
 
   const onIntent = (intent: Intent) => {
-    const { nodeName } = intent.spec;
-    queues.nodes.add(nodeName);
     for (const set of requestersOf(intent)) queues.sets.add(set);
     release(intent);
   };
@@ -95,6 +99,7 @@ export function connectTriggers({ stores, gatherer, queues, allVolumes }: Trigge
   };
   const onIntentCameOrWent = (intent: Intent) => {
     onIntent(intent);
+    queues.nodes.add(intent.spec.nodeName);
     queues.agents.add(intent.spec.nodeName);
     queues.states.add(intent.spec.nodeName);
   };
@@ -127,6 +132,7 @@ export function connectTriggers({ stores, gatherer, queues, allVolumes }: Trigge
       onAdd: onIntentCameOrWent,
       onUpdate: (before, after) => {
         onIntent(after);
+        queues.nodes.addAfter(after.spec.nodeName, changedDelayMs);
         for (const set of requestersOf(before)) queues.sets.add(set);
         if (before.status.agentState !== after.status.agentState) queues.agents.add(after.spec.nodeName);
       },

@@ -78,3 +78,26 @@ describe("when a set is looked at", () => {
     expect(looked.toSorted()).to.deep.equal(["a", "b"]);
   });
 });
+
+describe("when the sets of a node are weighed", () => {
+  async function runsOfNodes(fleet: Fleet): Promise<number> {
+    const { values } = (await fleet.registry.getSingleMetric("nodevolume_controller_reconcile_total")?.get()) ?? {
+      values: [],
+    };
+    return values.reduce((sum, { labels, value }) => sum + (labels["queue"] === "nodes" ? value : 0), 0);
+  }
+
+  it("once for all that its agent writes within 50 ms", async () => {
+    const { fleet } = await fleetAtRest();
+    const before = await runsOfNodes(fleet);
+    const ofOne = fleet.intents().filter(({ spec }) => spec.nodeName === "n0");
+    for (const message of ["one", "two", "three"]) {
+      for (const { metadata } of ofOne)
+        fleet.api.patch("nodevolumeintents", metadata.name, { status: { message } }, "status");
+      await fleet.system.advance(10);
+    }
+    expect(await runsOfNodes(fleet)).to.equal(before);
+    await fleet.system.advance(50);
+    expect(await runsOfNodes(fleet)).to.equal(before + 1);
+  });
+});
