@@ -51,6 +51,8 @@ export interface LoopDeps {
   /** Begins to follow what the intents name, and gives the desired world, and whether it was read completely. */
   gather(): GatheredWorld;
   readonly contents: PlanInput["contents"];
+  /** What drivers say of the state of their volumes, if that is asked for. */
+  health?(): NonNullable<PlanInput["health"]>;
   /** By volume; dropped with it. */
   readonly observed: Map<string, Observation>;
   /** Told of each plan, after its operations were started. */
@@ -162,6 +164,7 @@ export class Loop {
       failures: failures.bySlot,
       contents,
       observed,
+      ...(this.#deps.health && { health: this.#deps.health() }),
       settings,
       now,
       epoch: journal.epoch,

@@ -1,5 +1,6 @@
 import { joinPath, type MountIdentity, type MountTable } from "../host/mount-table.ts";
 import type { ObjectRef } from "../plugins/plugin.ts";
+import type { VolumeHealth } from "./csi/volume-stats.ts";
 import type { Desired } from "./desired-volume.ts";
 import type { Failure, Slot } from "./failures.ts";
 import type { Hanging, SlowCall } from "./hanging.ts";
@@ -29,6 +30,8 @@ export interface PlanInput {
   readonly contents: (ref: ObjectRef) => ContentState;
   /** What sources showed: of volumes that are only observed, and of those whose record was lost. */
   readonly observed: ReadonlyMap<string, Observation>;
+  /** What CSI drivers say of the state of their volumes; of most nothing. */
+  readonly health?: ReadonlyMap<string, VolumeHealth>;
   readonly settings: PlanSettings;
   /** Milliseconds of the monotonic clock, and which run of the agent it is that counts them. */
   readonly now: number;

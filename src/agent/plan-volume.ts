@@ -33,7 +33,9 @@ export function planVolume(name: string, input: PlanInput, owners: PathOwners): 
   const context: StepContext = { input, owners, view, record };
   const { phase, steps } = decide(desired, context);
   const problems = withTable(steps.problems, phase, input);
-  const base = { name, phase, view, problems, ...(desired && { desired }), ...(record && { record }) };
+  const health = input.health?.get(name);
+  const known = { ...(desired && { desired }), ...(record && { record }), ...(health && { health }) };
+  const base = { name, phase, view, problems, ...known };
   // To call a driver again changes nothing of where the volume stands.
   const pending = steps.actions.filter(({ kind }) => kind !== "observe" && kind !== "republish").map(describe);
   const first = choose(name, steps, phase, input, desired?.generation ?? record?.generation ?? 0);

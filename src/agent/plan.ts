@@ -1,3 +1,4 @@
+import type { VolumeHealth } from "./csi/volume-stats.ts";
 import type { Desired } from "./desired-volume.ts";
 import type { Failure } from "./failures.ts";
 import type { Operation, OperationKind } from "./operations.ts";
@@ -43,6 +44,8 @@ export interface VolumePlan {
   readonly failure?: Failure;
   /** Milliseconds of the monotonic clock at which a step that failed may be tried again, or another is due. */
   readonly retryAt?: number;
+  /** What its CSI driver says of its state. */
+  readonly health?: VolumeHealth;
   /** Steps that are left, as text. */
   readonly pending: readonly string[];
 }

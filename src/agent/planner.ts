@@ -17,6 +17,7 @@ interface Known extends Pick<VolumePlan, "desired" | "record"> {
   readonly running: ReturnType<PlanInput["inFlight"]["get"]>;
   readonly observed: ReturnType<PlanInput["observed"]["get"]>;
   readonly content: ContentState | undefined;
+  readonly health: VolumePlan["health"] | undefined;
 }
 
 /**
@@ -137,7 +138,8 @@ export class Planner {
   #compareInputs(input: PlanInput, stale: Set<string>): void {
     const { touched, inFlight, observed } = input;
     const all = this.#input === undefined || touched === undefined;
-    const names = all ? this.#all(input) : [...touched, ...inFlight.keys(), ...observed.keys(), ...this.#compared];
+    const seen = [...inFlight.keys(), ...observed.keys(), ...(input.health?.keys() ?? [])];
+    const names = all ? this.#all(input) : [...touched, ...seen, ...this.#compared];
     for (const name of new Set(names)) this.#compare(name, input, stale);
   }
 
@@ -158,8 +160,10 @@ export class Planner {
     const running = input.inFlight.get(name);
     const observed = input.observed.get(name);
     const content = contentOf(desired, input);
-    this.#known.set(name, { ...(desired && { desired }), ...(record && { record }), running, observed, content });
-    if (running === undefined && observed === undefined && content === undefined) this.#compared.delete(name);
+    const health = input.health?.get(name);
+    const of = { running, observed, content, health };
+    this.#known.set(name, { ...(desired && { desired }), ...(record && { record }), ...of });
+    if (Object.values(of).every((part) => part === undefined)) this.#compared.delete(name);
     else this.#compared.add(name);
     stale.add(name);
     addAll(stale, this.#owners.set(name, desired, record));
@@ -199,6 +203,7 @@ function isAsKnown(name: string, known: Known, input: PlanInput): boolean {
     input.records.get(name) === known.record &&
     input.inFlight.get(name) === known.running &&
     input.observed.get(name) === known.observed &&
+    input.health?.get(name) === known.health &&
     isSameContent(known.content, contentOf(known.desired, input))
   );
 }

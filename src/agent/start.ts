@@ -10,6 +10,8 @@ import type { Transport } from "../kube/transport.ts";
 import type { ObjectRef } from "../plugins/plugin.ts";
 import type { System } from "../ports.ts";
 import { Contents } from "./contents.ts";
+import { VolumeStatsPoller } from "./csi/volume-stats.ts";
+import { registerVolumeStatsMetrics } from "./csi/volume-stats-metrics.ts";
 import { DesiredWorld } from "./desired-world.ts";
 import { driftOf } from "./drift.ts";
 import { Executor } from "./execute.ts";
@@ -119,18 +121,9 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
   vitals.needs("intents", () => intents.notSynced());
   const reporter = new Reporter({ system, client, intents, agent: identity, vitals });
   const agent = { ...identity, version: deps.version };
-  const state = new NodeStateReporter({
-    system,
-    transport,
-    client,
-    nodeName,
-    stateDir: settings.stateDir,
-    csiDir: settings.csiDir,
-    agent,
-    synced,
-    vitals,
-    damage: journal.damage,
-  });
+  const { stateDir, csiDir } = settings;
+  const place = { system, transport, client, nodeName, stateDir, csiDir, agent };
+  const state = new NodeStateReporter({ ...place, synced, vitals, damage: journal.damage });
 
   const executor = new Executor({
     system,
@@ -169,6 +162,8 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
     loop.trigger();
   });
   const trigger = () => loop.trigger();
+  const stats = new VolumeStatsPoller({ system, drivers: deps.drivers, onHealth: trigger });
+  registerVolumeStatsMetrics(deps.registry, () => stats.polled());
   const world = new DesiredWorld({
     store: intents.store,
     follow: (refs) => contents.follow(refs),
@@ -189,6 +184,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
     },
     contents: (ref) => contents.state(ref),
     observed,
+    health: () => stats.health,
     onPlan: tell,
     onOperation: ended,
   });
@@ -207,6 +203,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
     }
     knew = plan.synced;
     vitals.looked();
+    stats.follow(plan);
     reporter.update(plan);
     state.update(plan, table);
     wakes.follow(plan, table);
@@ -239,6 +236,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
       forgetDrivers();
       await loop.stop();
       wakes.stop();
+      stats.stop();
       intents.stop();
       contents.stop();
       events.stop();

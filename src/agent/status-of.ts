@@ -79,7 +79,13 @@ function conditionsOf(volume: VolumePlan, standing: Standing, drift: ReturnType<
     drift === undefined
       ? { type: "Drifted", status: "False", reason: "InSync", message: "" }
       : { type: "Drifted", status: "True", reason: "Drifted", message: drift.message };
-  return [ready, ...settlingOf(ready), mounted, drifted];
+  return [ready, ...settlingOf(ready), mounted, drifted, ...healthOf(volume)];
+}
+
+/** What the driver says of the volume itself: it may be mounted as it should be all the while. */
+function healthOf({ health }: VolumePlan): ConditionInput[] {
+  if (health?.abnormal !== true) return [];
+  return [{ type: "VolumeHealthy", status: "False", reason: "VolumeConditionAbnormal", message: health.message }];
 }
 
 function mountStatus(target: TargetView, volume: VolumePlan): MountStatus {

@@ -19,7 +19,12 @@ export function transitions(synced: boolean, after: Plan): Transition[] {
     // Nothing is known of a volume whose intent was not read yet.
     const earlier = synced || before?.desired !== undefined ? before : undefined;
     const orphaned = after.synced && isUnexplained(volume) && !isUnexplained(earlier);
-    return [...driftChange(earlier, volume), ...standingChange(earlier, volume), ...(orphaned ? [orphan(volume)] : [])];
+    const changes = [
+      ...driftChange(earlier, volume),
+      ...standingChange(earlier, volume),
+      ...healthChange(before, volume),
+    ];
+    return [...changes, ...(orphaned ? [orphan(volume)] : [])];
   });
 }
 
@@ -39,6 +44,16 @@ function driftChange(before: VolumePlan | undefined, after: VolumePlan): Transit
   const drift = driftOf(after);
   if (drift === undefined || (before !== undefined && driftOf(before)?.class === drift.class)) return [];
   return [{ volume: after, type: "Warning", reason: "Drifted", message: drift.message }];
+}
+
+/** What kubelet has as an Event of the pods. That a volume is well is news only after it was not. */
+function healthChange(before: VolumePlan | undefined, after: VolumePlan): Transition[] {
+  const [was, is] = [before?.health, after.health];
+  if (is === undefined || (was?.abnormal ?? false) === is.abnormal) return [];
+  const [type, reason] = is.abnormal
+    ? (["Warning", "VolumeConditionAbnormal"] as const)
+    : (["Normal", "VolumeConditionNormal"] as const);
+  return [{ volume: after, type, reason, message: is.message || reason }];
 }
 
 /** A volume that is found as it should be, when the agent starts, is no news. */

@@ -14,6 +14,7 @@ import type { Condition } from "./types.gen.ts";
  * - Ready: every mount of the spec is there as wanted (Manage); the table is as wanted (Observe).
  * - Mounted: at least one mount of the spec is there, by the mount table.
  * - Drifted: the table differs from what the agent mounted.
+ * - VolumeHealthy: False while the CSI driver says that something is wrong with the volume; there only then.
  *
  * NodeVolumeSet, written by the controller:
  * - Ready: every selected node is Ready with the newest spec.
@@ -23,7 +24,15 @@ import type { Condition } from "./types.gen.ts";
  * - Ready: the agent has read intents and mount table since it started.
  * - Drained: no grant left, nothing in use, every deletion acknowledged.
  */
-export type ConditionType = "Ready" | "Reconciling" | "Stalled" | "Mounted" | "Drifted" | "Conflict" | "Drained";
+export type ConditionType =
+  | "Ready"
+  | "Reconciling"
+  | "Stalled"
+  | "Mounted"
+  | "Drifted"
+  | "Conflict"
+  | "Drained"
+  | "VolumeHealthy";
 
 export interface ConditionInput {
   readonly type: ConditionType;

@@ -140,6 +140,8 @@ export const reasons = {
   FsGroupConflict: { kind: "blocked", endedBy: "all mounts of the volume on the node ask for one group" },
   SELinuxContextConflict: { kind: "blocked", endedBy: "all mounts of the volume on the node ask for one label" },
   VolumePermissionChangeInProgress: { kind: "waiting", endedBy: "the last file of the volume is its group's" },
+  VolumeConditionAbnormal: { kind: "waiting", endedBy: "the driver says that the volume is well" },
+  VolumeConditionNormal: { kind: "normal", endedBy: "" },
   ExpansionInfeasible: { kind: "blocked", endedBy: "another size is asked for" },
 
   // Set-up, change and removal that failed

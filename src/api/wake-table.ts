@@ -143,6 +143,8 @@ export const wokenBy = {
   FsGroupConflict: ["state"],
   SELinuxContextConflict: ["state"],
   VolumePermissionChangeInProgress: ["state"],
+  VolumeConditionAbnormal: ["state"],
+  VolumeConditionNormal: [],
   ExpansionInfeasible: ["state"],
 
   // Set-up, change and removal that failed
