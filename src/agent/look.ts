@@ -49,7 +49,7 @@ function lookAtStage({ record, table, stagingPath, desired }: LookInput): StageV
     const mount = table?.at(stagingPath);
     return mount === undefined ? { truth: "absent" } : { truth: "uncertain", mount };
   }
-  if (stage.csi !== undefined) return lookAtStageOfDriver(stage, table);
+  if (stage.csi !== undefined) return lookAtStageOfDriver(stage, table, { record, desired });
   if (stage.kind !== "filesystem") return { truth: stage.ready ? "mounted" : "uncertain", record: stage };
   if (table === undefined) return { truth: "uncertain", record: stage };
   const layers = table.layers(stage.path);

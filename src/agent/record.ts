@@ -77,6 +77,8 @@ export interface CSIRecord {
 
 export interface ShownByDriver {
   readonly identity: MountIdentity;
+  /** Its file system could be written to when it was first seen. */
+  readonly writable?: boolean;
   /** Block device that it is on: `major:minor`, its node, and what tells it from the next device of that number. */
   readonly device?: { readonly number: string; readonly path: string; readonly disk?: string };
 }

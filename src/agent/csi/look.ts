@@ -1,15 +1,22 @@
 import { type MountTable, sameFilesystem } from "../../host/mount-table.ts";
+import type { LookInput } from "../look.ts";
 import type { StageRecord, TargetRecord } from "../record.ts";
 import type { StageView, TargetView } from "../view.ts";
 import { stillPublished } from "./publish.ts";
+import { isReadOnly } from "./shown.ts";
 
 /**
  * PURE. What a driver staged, by table and record. It is never absent while there is a record of it: only the driver's answer to
  * NodeUnstageVolume ends it. A driver that mounted nothing on the staging path is believed that it staged.
  */
-export function lookAtStageOfDriver(stage: StageRecord, table: MountTable | undefined): StageView {
-  const base = { record: stage };
-  if (table === undefined) return { ...base, truth: "uncertain" };
+export function lookAtStageOfDriver(
+  stage: StageRecord,
+  table: MountTable | undefined,
+  of: Pick<LookInput, "record" | "desired">,
+): StageView {
+  if (table === undefined) return { record: stage, truth: "uncertain" };
+  const flipped = of.desired?.layout.readOnly === false && hasFlipped(stage, of.record?.targets ?? [], table);
+  const base = { record: stage, ...(flipped && { drift: "ReadOnlyFlip" as const }) };
   const layers = table.layers(stage.path);
   const mount = table.at(stage.path);
   const truth = stage.ready ? "mounted" : "uncertain";
@@ -22,6 +29,16 @@ export function lookAtStageOfDriver(stage: StageRecord, table: MountTable | unde
     return { ...base, truth: "uncertain", drift: "SourceDiffers" };
   }
   return { ...base, truth, mount };
+}
+
+/** Whether the kernel itself made a file system read-only that the driver had mounted writable: after an error. */
+function hasFlipped({ path, csi }: StageRecord, targets: readonly TargetRecord[], table: MountTable): boolean {
+  const paths = [path, ...targets.flatMap(({ published }) => published?.path ?? [])];
+  return paths.some((point) => {
+    const mount = table.at(point);
+    if (mount === undefined || !isReadOnly(mount)) return false;
+    return csi?.shown.some(({ identity, writable }) => writable === true && sameFilesystem(identity, mount)) === true;
+  });
 }
 
 /** PURE. Whether a target's bind still comes from what the driver has published for it. */

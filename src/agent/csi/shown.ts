@@ -20,9 +20,14 @@ export async function withShown(
 }
 
 async function shownBy({ host }: ActionContext, mount: MountEntry): Promise<ShownByDriver> {
-  const identity = identityOf(mount);
   const { device: number, source: path } = mount;
-  if (number.startsWith("0:") || !path.startsWith("/")) return { identity };
+  const shown = { identity: identityOf(mount), ...(!isReadOnly(mount) && { writable: true }) };
+  if (number.startsWith("0:") || !path.startsWith("/")) return shown;
   const disk = await host.evidence.diskSequence(number);
-  return { identity, device: { number, path, ...(disk !== undefined && { disk }) } };
+  return { ...shown, device: { number, path, ...(disk !== undefined && { disk }) } };
+}
+
+/** PURE. Whether the file system itself is read-only, not only a mount of it. */
+export function isReadOnly({ superOptions }: Pick<MountEntry, "superOptions">): boolean {
+  return superOptions.includes("ro");
 }

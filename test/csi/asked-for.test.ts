@@ -1,0 +1,135 @@
+// What the CSIDriver of a real driver asks for, how full its volumes are, and a file system that goes read-only by itself.
+import { mkdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect } from "chai";
+import { hostPath, loopXfsName, type RunningDriver } from "../../hack/lib/csi/driver.ts";
+import { locateTool } from "../../hack/lib/tools/locate.ts";
+import { csiCalls, mountable } from "../lib/csi-calls.ts";
+import { ClaimStories, idsOf, pathOf } from "../lib/csi-claims.ts";
+import { type Stories, type StoryNode, startStories } from "../lib/csi-stories.ts";
+
+/** The first question comes within 10 s, each further one within 75. */
+const statsMs = 30_000;
+/** The kernel tells nobody when a file system goes read-only; the table is compared with mountinfo within a minute. */
+const unheardMs = 90_000;
+
+describe("what a driver asks for", () => {
+  let stories: Stories;
+  let on: ClaimStories;
+  let node: StoryNode;
+  let other: RunningDriver;
+
+  before(async function () {
+    stories = await startStories(this, { nodes: ["node-1"] });
+    on = new ClaimStories(stories);
+    [node] = stories.nodes as [StoryNode];
+    const { world } = stories;
+    const report = (line: string) => console.log(`  ${line}`);
+    const program = await locateTool("hostpathplugin", { env: process.env, report });
+    const state = join(world.directory, "hostpath");
+    mkdirSync(state);
+    other = await node.startDriver(hostPath("node-1", program, state, false));
+    const asks = { attachRequired: false, podInfoOnMount: true, requiresRepublish: true };
+    const volumeLifecycleModes = ["Persistent", "Ephemeral"];
+    await world.objects.csiDriver(other.name, { ...asks, volumeLifecycleModes });
+  });
+  after(async () => {
+    await stories?.world[Symbol.asyncDispose]();
+  });
+
+  const setOf = (name: string, driver: string, volumeHandle: string) =>
+    stories.apply(name, {
+      nodeSelector: { "kubernetes.io/hostname": node.name },
+      volume: { source: { csi: { driver, volumeHandle } } },
+      mounts: [{ name: "data", path: pathOf(name) }],
+    });
+  /** Requests of NodePublishVolume, as the host-path driver's own log has them. */
+  const publishes = () => {
+    const log = readFileSync(join(stories.world.logs, `${other.name}-${node.name}.log`), "utf8");
+    const lines = log.split("\n");
+    return lines.flatMap((line, i) => (/NodePublishVolume$/.test(line) ? [lines[i + 1] ?? ""] : []));
+  };
+  const metrics = async () => {
+    const log = readFileSync(join(stories.world.logs, `agent-${node.name}.log`), "utf8");
+    const line = log.split("\n").findLast((text) => text.includes("serving metrics and health")) ?? "";
+    const { port } = JSON.parse(line) as { port: number };
+    return (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+  };
+  const shows = async (metric: RegExp): Promise<number | undefined> => {
+    const found = metric.exec(await metrics())?.[1];
+    return found === undefined ? undefined : Number(found);
+  };
+
+  it("is called again with what it was called with, told of no pod, and its mounts stay (behaviours 19 and 105)", async () => {
+    using csi = csiCalls(other.outside);
+    const request = { name: "again", capacityRange: { requiredBytes: "1048576" }, volumeCapabilities: [mountable()] };
+    const { volume } = await csi.call<{ volume: { volumeId: string } }>("createVolume", request);
+    await setOf("again", other.name, volume.volumeId);
+    await stories.objects.ready("again", 1, 60_000);
+    const grant = on.intent("again", node.name)?.spec.grant?.csi;
+    expect(grant).to.include({ podInfoOnMount: true, requiresRepublish: true });
+    const mounts = idsOf(await node.mountsAt(pathOf("again")));
+    const [first = "", ...more] = publishes();
+    expect(more).to.deep.equal([]);
+    expect(first).to.include('"csi.storage.k8s.io/ephemeral":"false"').and.not.include("pod.name");
+    const version = on.intent("again", node.name)?.metadata.resourceVersion;
+    await stories.objects.until("the driver to be called again", 80_000, () => publishes().length === 2);
+    await node.restartAgent();
+    await stories.objects.until("and by the next agent", 30_000, () => publishes().length === 3);
+    expect(new Set(publishes())).to.have.property("size", 1);
+    expect(idsOf(await node.mountsAt(pathOf("again")))).to.deep.equal(mounts);
+    const all = (await node.host.mounts()).map((line) => line.split(" ")[4]);
+    expect(new Set(all).size, "one layer each").to.equal(all.length);
+    expect(version).to.be.a("string");
+
+    const used = new RegExp(
+      `^nodevolume_volume_stats_capacity_bytes\\{intent="${on.intent("again", node.name)?.metadata.name}"\\} (\\d+)$`,
+      "m",
+    );
+    await stories.objects.until("its numbers", statsMs, async () => ((await shows(used)) ?? 0) > 0);
+    await stories.remove("again");
+    expect(await shows(used)).to.equal(undefined);
+    await csi.call("deleteVolume", { volumeId: volume.volumeId });
+  });
+
+  it("a driver that is for pods alone is refused, and nothing is touched (behaviour 106)", async () => {
+    const name = "pods-alone.csi.nodevolume.test";
+    await stories.world.objects.csiDriver(name, { attachRequired: false, volumeLifecycleModes: ["Ephemeral"] });
+    await setOf("pods-alone", name, "vol");
+    expect(await on.waits("pods-alone", node.name, "LifecycleModeUnsupported")).to.include(name);
+    expect(on.intent("pods-alone", node.name)?.spec.grant).to.equal(undefined);
+    await stories.remove("pods-alone");
+  });
+
+  it("tells how full a claim is, in kubelet's metrics, as long as it is there (behaviour 118)", async () => {
+    const claim = await on.claim("full");
+    const path = await on.used("full", claim, node.name);
+    const labels = `\\{namespace="default",persistentvolumeclaim="full"\\}`;
+    const capacity = new RegExp(`^kubelet_volume_stats_capacity_bytes${labels} (\\d+)$`, "m");
+    await stories.objects.until("its numbers", statsMs, async () => (await shows(capacity)) !== undefined);
+    const [blocks, size, inodes] = (await node.host.run("stat", "-f", "-c", "%b %S %c", path))
+      .trim()
+      .split(" ")
+      .map(Number);
+    expect(await shows(capacity)).to.equal((blocks as number) * (size as number));
+    expect(await shows(new RegExp(`^kubelet_volume_stats_inodes${labels} (\\d+)$`, "m"))).to.equal(inodes);
+    await on.end(["full"], claim);
+    expect(await shows(capacity)).to.equal(undefined);
+  });
+
+  it("a file system that goes read-only is said to have done so, until it is writable again", async () => {
+    const claim = await on.claim("flip");
+    const path = await on.used("flip", claim, node.name);
+    const staging = on.intent("flip", node.name)?.status?.stagingPath ?? "";
+    const drift = () => on.intent("flip", node.name)?.status?.drift?.class;
+    await node.host.run("mount", "-o", "remount,ro", staging);
+    await stories.objects.until("the drift to be told", unheardMs, () => drift() === "ReadOnlyFlip");
+    const ready = on.intent("flip", node.name)?.status?.conditions?.find(({ type }) => type === "Ready");
+    expect(ready).to.include({ status: "False", reason: "FilesystemReadOnly" });
+    expect(await node.mountsAt(path)).to.have.lengthOf(1);
+    await node.host.run("mount", "-o", "remount,rw", staging);
+    await stories.objects.until("it to be over", unheardMs, () => drift() === undefined);
+    await on.end(["flip"], claim);
+    expect(on.effects(claim).at(-1), loopXfsName).to.equal("detached");
+  });
+});
