@@ -1,9 +1,11 @@
-import type {
-  NodeExpandVolumeRequest,
-  NodePublishVolumeRequest,
-  NodeStageVolumeRequest,
-  NodeUnpublishVolumeRequest,
-  NodeUnstageVolumeRequest,
+import {
+  type NodeExpandVolumeRequest,
+  type NodeGetVolumeStatsRequest,
+  type NodePublishVolumeRequest,
+  type NodeStageVolumeRequest,
+  type NodeUnpublishVolumeRequest,
+  type NodeUnstageVolumeRequest,
+  VolumeUsage_Unit,
 } from "../../../src/csi/gen/csi.gen.ts";
 import { codeOf } from "../kernel/errno.ts";
 import { makeDirectories, parentAndName, removeAt } from "../kernel/files.ts";
@@ -124,6 +126,16 @@ export class NodeSide {
     const disk = this.filesystem(volumeId)?.disk;
     if (disk !== undefined) disk.filesystemBytes = volume.capacityBytes;
     return String(volume.capacityBytes);
+  }
+
+  /** How large the file system is, if it is where the agent says. */
+  stats({ volumeId, volumePath }: NodeGetVolumeStatsRequest): object[] {
+    const at = this.#find(volumePath);
+    if (at === undefined || !this.#shows(at, volumeId)) {
+      throw new RPCFailure("NOT_FOUND", `${volumeId} is not at ${volumePath}`);
+    }
+    const total = String(this.filesystem(volumeId)?.disk?.filesystemBytes ?? 0);
+    return [{ unit: VolumeUsage_Unit.BYTES, total, available: total, used: "0" }];
   }
 
   #volume(volumeId: string): StoredVolume {

@@ -4,6 +4,8 @@ import {
   NodeExpandVolumeResponse,
   NodeGetCapabilitiesResponse,
   NodeGetInfoResponse,
+  NodeGetVolumeStatsRequest,
+  NodeGetVolumeStatsResponse,
   NodePublishVolumeRequest,
   NodePublishVolumeResponse,
   NodeStageVolumeRequest,
@@ -61,6 +63,11 @@ export function served(kind: DriverKind, node: string, method: string, bytes: Ui
       const apply = (side: NodeSide) => encoded(NodeExpandVolumeResponse, { capacityBytes: side.expand(request) });
       return { rpc, volume: request.volumeId, apply };
     }
+    case "NodeGetVolumeStats": {
+      const request = NodeGetVolumeStatsRequest.decode(bytes);
+      const apply = (side: NodeSide) => encoded(NodeGetVolumeStatsResponse, { usage: side.stats(request) });
+      return { rpc, volume: undefined, apply };
+    }
     default:
       return asked(rpc, () => {
         throw new RPCFailure("UNIMPLEMENTED", method);
@@ -73,11 +80,12 @@ export function nodeIDOf(node: string): string {
   return `${node}-id`;
 }
 
-function typesOf({ stageUnstage, expand, mountGroup }: DriverKind): Type[] {
+function typesOf({ stageUnstage, expand, mountGroup, stats }: DriverKind): Type[] {
   return [
     ...(stageUnstage ? [Type.STAGE_UNSTAGE_VOLUME] : []),
     ...(expand ? [Type.EXPAND_VOLUME] : []),
     ...(mountGroup === true ? [Type.VOLUME_MOUNT_GROUP] : []),
+    ...(stats ? [Type.GET_VOLUME_STATS] : []),
     Type.SINGLE_NODE_MULTI_WRITER,
   ];
 }

@@ -15,6 +15,8 @@ export interface DriverKind {
   readonly serializes: boolean;
   /** Whether it asks to be called again for what it has published (CSIDriver.spec.requiresRepublish). */
   readonly requiresRepublish?: boolean;
+  /** Whether it says how full a volume is. */
+  readonly stats?: boolean;
   /** Whether it mounts again at each publish, over what is there. */
   readonly stacks?: boolean;
   /** CSIDriver.spec.fsGroupPolicy; that of a driver that wants its files left alone if not given. */

@@ -53,7 +53,13 @@ export const csi: readonly Scenario[] = [
   },
   {
     name: "a CSI driver hangs, and delays no other",
-    world: { nodes: ["a"], drivers: [local, { ...local, name: "other.csi.sim" }] },
+    world: {
+      nodes: ["a"],
+      drivers: [
+        { ...local, stats: true },
+        { ...local, stats: true, name: "other.csi.sim" },
+      ],
+    },
     async run(world) {
       const [hung, other] = world.csi.kinds;
       if (hung === undefined || other === undefined) throw new Error("a driver is missing");
@@ -138,7 +144,7 @@ export const csi: readonly Scenario[] = [
   },
   {
     name: "a CSI driver asks to be called again, fails, hangs and comes back",
-    world: { nodes: ["a"], drivers: [{ ...local, requiresRepublish: true }] },
+    world: { nodes: ["a"], drivers: [{ ...local, requiresRepublish: true, stats: true }] },
     async run(world) {
       world.csi.volume("vol-1");
       const mounts = [target("again"), target("as well")];
@@ -146,6 +152,8 @@ export const csi: readonly Scenario[] = [
       await world.settle();
       world.mark(volume);
       await publishedAgain(world, 2);
+      const asked = () => world.csi.drivers.some((driver) => driver.done.has("NodeGetVolumeStats"));
+      await world.until("the driver to be asked how full it is", asked);
       world.node.agent.kill();
       await publishedAgain(world, 2);
       for (const driver of world.csi.drivers) driver.plan("lost");

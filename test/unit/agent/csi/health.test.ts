@@ -32,8 +32,8 @@ const normal = new Map([[volume, { abnormal: false, message: "" }]]);
 describe("what a driver says of the state of a volume", () => {
   it("is a condition while it is bad, beside a volume that is Ready, and an Event when it changes", () => {
     const planner = new Planner();
-    const events = (health: ReadonlyMap<string, { abnormal: boolean; message: string }>) => {
-      const plan = planner.plan({ ...base, health });
+    const events = (health: ReadonlyMap<string, { abnormal: boolean; message: string }>, more: object = {}) => {
+      const plan = planner.plan({ ...base, health, ...more });
       const volumePlan = plan.volumes.get(volume);
       if (volumePlan === undefined) throw new Error("not planned");
       const { conditions } = statusOf(intent, volumePlan, { agent: { bootID: "b", epoch: 1 }, now: 0 });
@@ -42,10 +42,14 @@ describe("what a driver says of the state of a volume", () => {
       return { ready: findCondition(conditions, "Ready")?.status, unhealthy: unhealthy?.message, told };
     };
     expect(events(new Map())).to.deep.equal({ ready: "True", unhealthy: undefined, told: [] });
+    expect(events(normal), "what is well").to.deep.equal({ ready: "True", unhealthy: undefined, told: [] });
     const bad = "the disk is failing";
     const warning = `Warning VolumeConditionAbnormal ${bad}`;
     expect(events(abnormal)).to.deep.equal({ ready: "True", unhealthy: bad, told: [warning] });
     expect(events(abnormal)).to.deep.equal({ ready: "True", unhealthy: bad, told: [] });
+    const running = { inFlight: new Map([[volume, "republish"]]) };
+    const planned = { ready: "True", unhealthy: bad, told: [] };
+    expect(events(abnormal, running), "planned anew for something else").to.deep.equal(planned);
     const good = "Normal VolumeConditionNormal VolumeConditionNormal";
     expect(events(normal)).to.deep.equal({ ready: "True", unhealthy: undefined, told: [good] });
     expect(events(new Map())).to.deep.equal({ ready: "True", unhealthy: undefined, told: [] });
