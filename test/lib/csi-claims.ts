@@ -121,11 +121,11 @@ export class ClaimStories {
     return (await this.attachmentsOf(claim)).map(({ spec }) => spec.nodeName).sort();
   }
 
-  /** The RPCs that the drivers of all nodes, or of one, were called with for a volume, in their order; also those that were not answered. */
+  /** The RPCs that the drivers of all nodes, or of one, were called with for a volume, in their order; also those that were not answered. Without NodeGetVolumeStats, which comes with the time. */
   calls({ handle }: MadeClaim, node?: StoryNode): string[] {
     const lines = readRecord(this.#stories.world.storage.record);
     return lines
-      .filter((line) => line.kind === "call" && line.volume === handle)
+      .filter(({ kind, volume, what }) => kind === "call" && volume === handle && what !== "NodeGetVolumeStats")
       .filter((line) => node === undefined || line.node === node.driver.nodeID)
       .map(({ what }) => what);
   }

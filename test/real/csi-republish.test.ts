@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { writeFileSync } from "node:fs";
+import { chownSync, statSync, writeFileSync } from "node:fs";
 import { expect } from "chai";
 import { VolumeError } from "../../src/errors.ts";
 import { type DriverNode, volumeName, withDriverNode } from "../lib/driver-node.ts";
@@ -119,6 +119,22 @@ describe("a CSI driver that asks to be called again, on the real kernel (require
     await there.node.converge();
     expect(there.node.mountAt(there.node.target("a"))?.id).to.equal(bind);
     expect(there.node.mountAt(await there.publishedFor("a"))).not.to.equal(undefined);
+  });
+
+  it("what it writes then is the group's as well, as what was there", async () => {
+    const mounts = [{ path: there.node.target("a"), fsGroup: 2000 }];
+    const grantedFor = { requiresRepublish: true, supportsFSGroup: true };
+    there.node.want(there.volume({ mounts, of: grantedFor }));
+    await there.node.converge();
+    const token = `${there.node.target("a")}/token`;
+    there.driver.onRepublish = (path) => writeFileSync(`${path}/token`, "new", { mode: 0o600 });
+    there.node.ahead += aMinute;
+    await there.node.converge();
+    expect(statSync(token).gid).to.equal(2000);
+    there.driver.onRepublish = (path) => chownSync(`${path}/token`, 0, 0);
+    there.node.ahead += aMinute;
+    await there.node.converge();
+    expect([statSync(token).gid, published()]).to.deep.equal([2000, 3]);
   });
 
   it("with podInfoOnMount is told that the volume is Persistent, and of no pod", async () => {

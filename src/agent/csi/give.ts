@@ -10,15 +10,21 @@ type Shown = Published & { readonly identity: MountIdentity };
 /**
  * Gives what is published for a target to its group, if that is due (behaviour 75): before it is bound, so that nobody uses files that
  * are not theirs yet. That it was done is written down when the root was done, last; until then it is begun again.
+ * @param anew what is published may have other files in it than when it was given: all of it is given once more
  * @returns what is published, with its group
  */
 export async function giveToGroup(
   context: ActionContext,
   desired: DesiredVolume,
-  { mount, published }: { readonly mount: DesiredMount; readonly published: Shown },
+  {
+    mount,
+    published,
+    anew = false,
+  }: { readonly mount: DesiredMount; readonly published: Shown; readonly anew?: boolean },
 ): Promise<Shown> {
   const { effects, host, journal } = context;
-  const fsGroup = groupDue(mount, desired, recordOf(context, desired.name));
+  const again = anew && mount.fsGroup === published.fsGroup ? published.fsGroup : undefined;
+  const fsGroup = again ?? groupDue(mount, desired, recordOf(context, desired.name));
   if (fsGroup === undefined) return published;
   const { path } = published;
   const at = (await host.mountTable.read()).at(path);

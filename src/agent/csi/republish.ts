@@ -2,6 +2,7 @@ import { identityOf, type MountIdentity, sameIdentity } from "../../host/mount-t
 import { type ActionContext, recordOf, wanted } from "../actions/context.ts";
 import { type Published, type TargetRecord, withTarget } from "../record.ts";
 import { callDriver, driverNamed, withAnswer } from "./driver-call.ts";
+import { giveToGroup } from "./give.ts";
 import { stillPublished } from "./publish.ts";
 import { publishRequest } from "./publish-request.ts";
 import { falseReply } from "./reply.ts";
@@ -13,7 +14,8 @@ import { withShown } from "./shown.ts";
  */
 export async function republish(context: ActionContext, path: string): Promise<void> {
   const { journal, host } = context;
-  const { name, layout } = wanted(context);
+  const desired = wanted(context);
+  const { name, layout } = desired;
   const volume = layout.csi;
   const target = recordOf(context, name).targets.find((one) => one.path === path);
   const published = target?.published;
@@ -40,6 +42,15 @@ export async function republish(context: ActionContext, path: string): Promise<v
   }
   const again = republished(target, published, { shows: mount && identityOf(mount), at: context.csi.now() });
   await journal.put(withTarget(answer, again));
+  const asked = desired.mounts.find((one) => one.path === path);
+  const { identity } = again.published ?? {};
+  if (asked === undefined || mount === undefined || identity === undefined) return;
+  // What the driver has written is the group's as well (kubelet: csi_mounter.go, SetUpAt).
+  await giveToGroup(context, desired, {
+    mount: asked,
+    published: { ...published, ...again.published, identity },
+    anew: true,
+  });
 }
 
 /**
