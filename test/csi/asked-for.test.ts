@@ -47,7 +47,8 @@ describe("what a driver asks for", () => {
   const publishes = () => {
     const log = readFileSync(join(stories.world.logs, `${other.name}-${node.name}.log`), "utf8");
     const lines = log.split("\n");
-    return lines.flatMap((line, i) => (/NodePublishVolume$/.test(line) ? [lines[i + 1] ?? ""] : []));
+    const asked = lines.flatMap((line, i) => (/NodePublishVolume$/.test(line) ? [lines[i + 1] ?? ""] : []));
+    return asked.map((line) => line.slice(line.indexOf("GRPC request: "))); // without its time
   };
   const metrics = async () => {
     const log = readFileSync(join(stories.world.logs, `agent-${node.name}.log`), "utf8");
