@@ -16,7 +16,7 @@ export const network: DriverKind = {
 /** A candidate that stands by costs every run: where leaders change, there are two, elsewhere the one comes back. */
 const one = { nodes: ["a"], controllers: 1, drivers: [network] } as const;
 const two = { nodes: ["a", "b"], controllers: 2, drivers: [network] } as const;
-const fast = { nodeSelector: { disk: "fast" } } as const;
+export const fast = { nodeSelector: { disk: "fast" } } as const;
 
 /** A set with a volume of the driver, by its own name or by a claim. */
 function ofDriver(handle: string) {
@@ -32,6 +32,27 @@ export function bound(world: World, name: string, options: { readonly singleNode
   world.csi.cluster.boundClaim(name, world.csi.volume(`vol-${name}`, options));
 }
 
+/** The set is on the node that is fast: `a`, until it moves. */
+export function use(world: World, claimName = "claim"): void {
+  world.cluster.labelNode("a", { disk: "fast" });
+  world.cluster.createSet("data", { ...ofClaim(claimName), ...fast });
+}
+
+export function boundAndUsed(world: World): void {
+  bound(world, "claim");
+  use(world);
+}
+
+export function move(world: World): void {
+  world.cluster.labelNode("a", { disk: null });
+  world.cluster.labelNode("b", { disk: "fast" });
+}
+
+export async function leave(world: World): Promise<void> {
+  world.cluster.deleteSet("data");
+  await world.settle();
+}
+
 /** The real controller attaches, grants and detaches. */
 export const attach: readonly Scenario[] = [
   {
@@ -41,8 +62,7 @@ export const attach: readonly Scenario[] = [
       world.csi.volume("vol-1");
       world.cluster.createSet("data", ofDriver("vol-1"));
       await world.settle();
-      world.cluster.deleteSet("data");
-      await world.settle();
+      await leave(world);
     },
   },
   {
@@ -52,40 +72,32 @@ export const attach: readonly Scenario[] = [
       bound(world, "claim");
       world.cluster.createSet("data", ofClaim("claim"));
       await world.settle();
-      world.cluster.deleteSet("data");
-      await world.settle();
+      await leave(world);
     },
   },
   {
     name: "a single-node claim moves to another node, with what is in it",
     world: two,
     async run(world) {
-      bound(world, "claim");
-      world.cluster.labelNode("a", { disk: "fast" });
-      world.cluster.createSet("data", { ...ofClaim("claim"), ...fast });
+      boundAndUsed(world);
       await world.settle();
       write(world, "a", "moved");
-      world.cluster.labelNode("a", { disk: null });
-      world.cluster.labelNode("b", { disk: "fast" });
+      move(world);
       await world.settle();
       await world.until("the data to have come along", () => read(world, "b") === "moved", 0);
-      world.cluster.deleteSet("data");
-      await world.settle();
+      await leave(world);
     },
   },
   {
     name: "detach waits for the acknowledgement",
     world: two,
     async run(world) {
-      bound(world, "claim");
-      world.cluster.labelNode("a", { disk: "fast" });
-      world.cluster.createSet("data", { ...ofClaim("claim"), ...fast });
+      boundAndUsed(world);
       await world.settle();
       const { people } = world.node;
       const program = people.use(target("data"));
       const container = people.container(target("data"));
-      world.cluster.labelNode("a", { disk: null });
-      world.cluster.labelNode("b", { disk: "fast" });
+      move(world);
       const attached = () => attachmentViews(world.server).some(({ node, deleting }) => node === "a" && !deleting);
       for (const user of [program, container]) {
         await world.sleep(7_000);
@@ -93,8 +105,7 @@ export const attach: readonly Scenario[] = [
         people.end(user);
       }
       await world.settle();
-      world.cluster.deleteSet("data");
-      await world.settle();
+      await leave(world);
     },
   },
   {
@@ -109,8 +120,7 @@ export const attach: readonly Scenario[] = [
       world.cluster.stripFinalizer(intent?.metadata.name ?? "");
       await world.settle();
       await world.until("the data to be there still", () => read(world, "a") === "kept", 0);
-      world.cluster.deleteSet("data");
-      await world.settle();
+      await leave(world);
     },
   },
   {
@@ -120,8 +130,7 @@ export const attach: readonly Scenario[] = [
       bound(world, "claim", { singleNode: false });
       world.cluster.createSet("data", ofClaim("claim"));
       await world.settle();
-      world.cluster.deleteSet("data");
-      await world.settle();
+      await leave(world);
     },
   },
 ];

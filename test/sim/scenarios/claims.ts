@@ -1,11 +1,10 @@
 import { attachmentViews } from "../invariants/attachment-view.ts";
 import type { World } from "../world.ts";
-import { bound, network, ofClaim, write } from "./attach.ts";
+import { bound, boundAndUsed, fast, leave, move, network, ofClaim, use, write } from "./attach.ts";
 import { type Scenario, target } from "./scenario.ts";
 
 const beside = { nodes: ["a", "b"], controllers: 2, drivers: [network], kubeControllerManager: true } as const;
 const two = { nodes: ["a", "b"], controllers: 1, drivers: [network] } as const;
-const fast = { nodeSelector: { disk: "fast" } } as const;
 const grownBytes = 2 ** 31;
 
 /** Claims beside those who also use them, and nodes that are lost. */
@@ -16,8 +15,7 @@ export const claims: readonly Scenario[] = [
     async run(world) {
       bound(world, "ours");
       bound(world, "theirs");
-      world.cluster.labelNode("a", { disk: "fast" });
-      world.cluster.createSet("data", { ...ofClaim("ours"), ...fast });
+      use(world, "ours");
       world.csi.cluster.createPod("pod", "theirs", "a");
       await world.settle();
       write(world, "a", "kept");
@@ -29,8 +27,7 @@ export const claims: readonly Scenario[] = [
       await world.settle();
       await world.until("the same attachments to be there", () => attachmentsOf(world) === before, 0);
       world.csi.cluster.deletePod("pod");
-      world.cluster.deleteSet("data");
-      await world.settle();
+      await leave(world);
     },
   },
   {
@@ -40,8 +37,7 @@ export const claims: readonly Scenario[] = [
       bound(world, "claim");
       world.csi.cluster.createPod("first", "claim", "b");
       await world.sleep(2_000);
-      world.cluster.labelNode("a", { disk: "fast" });
-      world.cluster.createSet("data", { ...ofClaim("claim"), ...fast });
+      use(world);
       await world.sleep(10_000);
       const ours = () => attachmentViews(world.server).some(({ name }) => name.startsWith("nvi-"));
       await world.until("nothing of ours to be attached", () => !ours(), 0);
@@ -49,25 +45,21 @@ export const claims: readonly Scenario[] = [
       world.csi.cluster.deletePod("first"); // and what it had mounted is taken down when its controller is back
       await world.settle();
       await world.until("a pod to be turned away", () => !world.csi.cluster.createPod("second", "claim", "b"), 0);
-      world.cluster.deleteSet("data");
-      await world.settle();
+      await leave(world);
     },
   },
   {
     name: "a pod slips in while its claim is being taken",
     world: { ...beside, controllers: 1 },
     async run(world) {
-      bound(world, "claim");
-      world.cluster.labelNode("a", { disk: "fast" });
-      world.cluster.createSet("data", { ...ofClaim("claim"), ...fast });
+      boundAndUsed(world);
       await world.until("the claim to be marked", () => world.csi.cluster.isHeld("claim"));
       await world.sleep(50);
       world.csi.cluster.createPod("first", "claim", "a"); // the policy has not seen the mark yet, as a rule
       await world.sleep(30_000);
       world.csi.cluster.deletePod("first");
       await world.settle();
-      world.cluster.deleteSet("data");
-      await world.settle();
+      await leave(world);
     },
   },
   {
@@ -101,14 +93,11 @@ export const claims: readonly Scenario[] = [
     name: "a node is lost, and out of service",
     world: two,
     async run(world) {
-      bound(world, "claim");
-      world.cluster.labelNode("a", { disk: "fast" });
-      world.cluster.createSet("data", { ...ofClaim("claim"), ...fast });
+      boundAndUsed(world);
       await world.settle();
       const lost = world.cluster.intents().map(({ metadata }) => metadata.name);
       world.node.agent.powerOff();
-      world.cluster.labelNode("a", { disk: null });
-      world.cluster.labelNode("b", { disk: "fast" });
+      move(world);
       await world.sleep(60_000);
       const onlyA = () => attachmentViews(world.server).every(({ node }) => node === "a");
       await world.until("it to be attached to the lost node alone", onlyA, 0);
@@ -126,9 +115,7 @@ export const claims: readonly Scenario[] = [
     name: "a claim grows",
     world: two,
     async run(world) {
-      bound(world, "claim");
-      world.cluster.labelNode("a", { disk: "fast" });
-      world.cluster.createSet("data", { ...ofClaim("claim"), ...fast });
+      boundAndUsed(world);
       await world.settle();
       const volume = world.csi.storage.volumes.get("vol-claim");
       if (volume === undefined) throw new Error("there is no volume");
@@ -136,24 +123,20 @@ export const claims: readonly Scenario[] = [
       const grown = () => world.csi.cluster.claimCapacity("claim") === String(grownBytes);
       await world.until("the claim to have grown", () => grown() || refused(world));
       await world.settle();
-      world.cluster.deleteSet("data");
-      await world.settle();
+      await leave(world);
     },
   },
   {
     name: "somebody deletes the attachment of a volume that is in use",
     world: two,
     async run(world) {
-      bound(world, "claim");
-      world.cluster.labelNode("a", { disk: "fast" });
-      world.cluster.createSet("data", { ...ofClaim("claim"), ...fast });
+      boundAndUsed(world);
       await world.settle();
       const [attachment] = attachmentViews(world.server);
       if (attachment !== undefined) world.csi.cluster.deleteAttachment(attachment.name);
       await world.settle();
       await world.until("it to be mounted still", () => world.mountsOn(target("data")) === 1, 0);
-      world.cluster.deleteSet("data");
-      await world.settle();
+      await leave(world);
     },
   },
   {
@@ -171,8 +154,7 @@ export const claims: readonly Scenario[] = [
       world.cluster.labelNode(node, { disk: null });
       await world.settle();
       await world.until("the other one to have it", () => holders().some(({ spec }) => spec.nodeName !== node), 0);
-      world.cluster.deleteSet("data");
-      await world.settle();
+      await leave(world);
     },
   },
 ];
