@@ -45,6 +45,29 @@ describe("release of volumes of a CSI driver, on the real kernel", () => {
     execFileSync("umount", [mounted]);
   });
 
+  it("a directory of a disk that nothing shows any more, with a file open on it, waits for the disk (safety rule 6)", async function () {
+    need(this, "loop-devices", "mkfs.ext4");
+    const { node, driver } = there;
+    using disk = loopDevice(node.path, "own-disk", 16);
+    execFileSync("mkfs.ext4", ["-q", disk.path]);
+    const mounted = `${node.path}/own`;
+    mkdirSync(mounted);
+    execFileSync("mount", [disk.path, mounted]);
+    driver.directory = `${mounted}/volumes/one`;
+    mkdirSync(driver.directory, { recursive: true });
+    node.want(there.volume());
+    await node.converge();
+    const writer = spawn("sh", ["-c", `exec 3>${driver.directory}/open; echo up; exec sleep 60`]);
+    await once(writer.stdout, "data");
+    execFileSync("umount", ["-l", mounted]);
+    const held = await there.released();
+    expect([held.failure?.reason, held.view.inUse]).to.deep.equal(["DeviceBusy", true]);
+    writer.kill();
+    await once(writer, "exit");
+    node.forgetFailures();
+    expect((await node.volume(volumeName)).phase).to.equal("released");
+  });
+
   it("a target in use stays, and the driver is not asked", async () => {
     there.node.want(there.volume({ mounts: [{ path: there.node.target("a") }] }));
     await there.node.converge();

@@ -1,6 +1,6 @@
 import { basename, dirname } from "node:path";
 import { VolumeError } from "../../errors.ts";
-import { joinPath } from "../../host/mount-table.ts";
+import { joinPath, type MountIdentity } from "../../host/mount-table.ts";
 import type { ActionContext } from "../actions/context.ts";
 import { refuseWhileHeld } from "../actions/held.ts";
 import { names, pids, processOf } from "../actions/users.ts";
@@ -19,9 +19,16 @@ export async function refuseWhileShown(
   const { identity, device } = shown;
   if (await isGone(context, device)) return; // and all that showed it: the number may be another's by now
   await refuseWhileHeld(context, volume, identity, shared);
-  // A directory of a file system that has more than this volume: others use its disk in their own right.
-  if (!block && identity.root !== "/") return;
+  if (!block && (await isOthersToo(context, identity))) return;
   await refuseWhileUsed(context, device, block);
+}
+
+/**
+ * A directory of a file system that is mounted somewhere besides: its disk is claimed in the right of others. Where nobody shows
+ * the file system any more and its disk is claimed all the same, a file of it is open where no mount is left to tell.
+ */
+async function isOthersToo({ host }: ActionContext, identity: MountIdentity): Promise<boolean> {
+  return identity.root !== "/" && (await host.evidence.holders({ ...identity, root: "/" })).length > 0;
 }
 
 /**
