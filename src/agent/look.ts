@@ -2,7 +2,7 @@ import { type MountIdentity, type MountTable, sameFilesystem, sameIdentity } fro
 import { type MountEntry, type MountRef, sameMount } from "../host/mountinfo.ts";
 import { attributeDifference, attributesOf } from "./attributes.ts";
 import { lookAtPublished, lookAtStageOfDriver } from "./csi/look.ts";
-import { groupDue } from "./csi/ownership.ts";
+import { ownershipDiffers } from "./csi/ownership.ts";
 import type { DesiredMount, DesiredVolume } from "./desired-volume.ts";
 import type { Likeness } from "./likeness.ts";
 import { lookFromNode } from "./look-from-node.ts";
@@ -121,8 +121,8 @@ function lookAtTarget(path: string, input: LookInput, stage: StageView): TargetV
   const bound = compare(ours, record, desired, csi ? undefined : stage.record?.identity);
   const published = csi ? lookAtPublished(record, desired?.attributes.readOnly, input.table) : undefined;
   const drift = bound.drift ?? published?.drift;
-  const group = desired && input.desired && groupDue(desired, input.desired, input.record);
-  const outdated = bound.outdated || published?.outdated === true || group !== undefined;
+  const owned = !csi || !desired || !input.desired || !ownershipDiffers(desired, input.desired, input.record);
+  const outdated = bound.outdated || published?.outdated === true || !owned;
   const compared = { ...bound, ...published, outdated, ...(drift && { drift }) };
   return {
     ...base,

@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { chmodSync, chownSync, lstatSync, mkdirSync, writeFileSync } from "node:fs";
 import { expect } from "chai";
+import { standingOf } from "../../src/agent/standing.ts";
 import type { NodeVolumeIntent } from "../../src/api/types.gen.ts";
 import { type DriverNode, withDriverNode } from "../lib/driver-node.ts";
 import { need } from "../lib/requirements.ts";
@@ -75,6 +76,19 @@ describe("whom the files of a CSI volume belong to, on the real kernel", () => {
     await want({ b: { fsGroup: 3000 } });
     expect(groups("b")).to.deep.equal(["3000"]);
     expect(there.driver.kinds.filter((kind) => kind === "stage")).to.have.length(1);
+  });
+
+  it("a mount that is there and comes to ask for another group than the others stays, and is not ready", async () => {
+    await want({ a: { fsGroup: 2000 }, b: { fsGroup: 2000 } });
+    const bind = there.node.mountAt(there.node.target("b"))?.id;
+    const plan = await want({ a: { fsGroup: 2000 }, b: { fsGroup: 3000 } });
+    const [volume] = plan.volumes.values();
+    expect(volume && standingOf(volume)).to.deep.include({ ready: "False", reason: "FsGroupConflict" });
+    expect([groups("b"), there.node.mountAt(there.node.target("b"))?.id]).to.deep.equal([["2000"], bind]);
+    const after = await want({ a: { fsGroup: 3000 }, b: { fsGroup: 3000 } });
+    expect(groups("b")).to.deep.equal(["3000"]);
+    const [mended] = after.volumes.values();
+    expect(mended && standingOf(mended).ready).to.equal("True");
   });
 
   it("one without a group takes them as they are, and nothing is taken back when nobody asks any more", async () => {

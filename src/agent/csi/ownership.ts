@@ -66,6 +66,17 @@ export function groupDue(mount: DesiredMount, desired: Wanted, record: Known): n
   return published?.fsGroup === fsGroup ? undefined : fsGroup;
 }
 
+/** Whether a mount that is there has not the group or the label that it asks for; it is not as wanted, whoever stands in the way. */
+export function ownershipDiffers(mount: DesiredMount, desired: Wanted, record: Known): boolean {
+  const { fsGroup, seLinuxLabel } = mount;
+  const told: ToldOwnership = record?.stage?.csi ?? {};
+  if (seLinuxLabel !== undefined && told.seLinuxLabel !== undefined && seLinuxLabel !== told.seLinuxLabel) return true;
+  if (fsGroup === undefined) return false;
+  if (told.takesGroup === true) return fsGroup !== told.mountGroup;
+  if (mount.attributes.readOnly || desired.layout.csi?.supportsFSGroup !== true) return false;
+  return record?.targets.find(({ path }) => path === mount.path)?.published?.fsGroup !== fsGroup;
+}
+
 /** Why a mount waits whose group or label is not the volume's: another mount has it, or has not left yet (safety rule 18). */
 export function ownershipProblem(
   mount: DesiredMount,
