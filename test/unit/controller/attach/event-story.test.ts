@@ -83,7 +83,10 @@ describe("the events of volumes that are attached and grow", () => {
     const { name } = fleet.intent("n0").metadata;
     fleet.node("n0", { taints: [{ key: "k", effect: "NoExecute" }] });
     fleet.api.patch("nodevolumeintents", name, { metadata: { finalizers: null } });
-    await fleet.live(60_000);
+    for (let look = 1; look <= 3; look += 1) {
+      fleet.api.patch("persistentvolumeclaims", "apps/data", { metadata: { labels: { look: `${look}` } } });
+      await fleet.live(10_000);
+    }
     expect(fleet.intents()).to.deep.equal([]);
     expect(told(fleet).slice(before)).to.deep.equal(["PersistentVolumeClaim VolumeHeldElsewhere 1"]);
     const [attachment] = fleet.attachments();
@@ -103,6 +106,17 @@ describe("the events of volumes that are attached and grow", () => {
     fleet.start("c2");
     await fleet.live(40_000);
     expect(told(fleet)).to.deep.equal(before);
+  });
+
+  it("is told by who leads alone: a candidate that stands by has nothing to drop", async () => {
+    const fleet = ready();
+    fleet.start("c2");
+    await fleet.live(1_000);
+    // Its metrics are the fleet's.
+    fleet.start("c1");
+    await fleet.live(10_000);
+    expect(told(fleet)).to.have.length(4);
+    expect(await fleet.registry.metrics()).not.to.match(/^nodevolume_controller_events_dropped_total\{/m);
   });
 
   it("tells that a volume does not grow once for each cause and size, and that it has", async () => {
