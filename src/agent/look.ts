@@ -119,7 +119,8 @@ function lookAtTarget(path: string, input: LookInput, stage: StageView): TargetV
   }
   const csi = stage.record?.csi !== undefined;
   const bound = compare(ours, record, desired, csi ? undefined : stage.record?.identity);
-  const published = csi ? lookAtPublished(record, desired?.attributes.readOnly, input.table) : undefined;
+  const again = input.desired?.layout.csi?.requiresRepublish === true;
+  const published = csi ? lookAtPublished(record, desired?.attributes.readOnly, input.table, again) : undefined;
   const drift = bound.drift ?? published?.drift;
   const owned = !csi || !desired || !input.desired || !ownershipDiffers(desired, input.desired, input.record);
   const outdated = bound.outdated || published?.outdated === true || !owned;

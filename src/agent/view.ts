@@ -51,8 +51,11 @@ export interface TargetView {
   readonly differsOnNode?: boolean;
   /** Flags of the node's copy, if they differ from those of the spec: flags do not propagate. None: there is no copy. */
   readonly flagsOnNode?: MountAttributes;
-  /** What the driver published for it, of a CSI volume: there, gone, or another mount. */
-  readonly published?: "there" | "gone" | "differs";
+  /**
+   * What the driver published for it, of a CSI volume: there, there and covered by what the driver has mounted when it was called
+   * again, gone, or another mount.
+   */
+  readonly published?: "there" | "covered" | "gone" | "differs";
   readonly problem?: Problem;
   readonly drift?: DriftClass;
 }

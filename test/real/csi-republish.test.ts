@@ -95,6 +95,18 @@ describe("a CSI driver that asks to be called again, on the real kernel (require
     });
   }
 
+  it("loses what it mounts over what was there after its time, or while the agent is killed", async () => {
+    for (const killed of [false, true]) {
+      const before = await set();
+      execFileSync("mount", ["-t", "tmpfs", "late", await there.publishedFor("a")]);
+      if (killed) await there.node.restart();
+      const called = published();
+      await there.node.converge();
+      expect(ids(), "no target went for it").to.deep.equal(before);
+      expect(published(), "and it is called again").to.be.greaterThan(called);
+    }
+  });
+
   it("may replace its mount: the target gets the new one", async () => {
     await set();
     there.driver.onRepublish = (path) => {

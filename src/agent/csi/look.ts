@@ -1,8 +1,9 @@
 import { type MountTable, sameFilesystem } from "../../host/mount-table.ts";
+import type { MountEntry } from "../../host/mountinfo.ts";
 import type { LookInput } from "../look.ts";
 import type { StageRecord, TargetRecord } from "../record.ts";
 import type { StageView, TargetView } from "../view.ts";
-import { stillPublished } from "./publish.ts";
+import { coveredMount, stillPublished } from "./publish.ts";
 import { isReadOnly } from "./shown.ts";
 
 /**
@@ -24,11 +25,28 @@ export function lookAtStageOfDriver(
     if (stage.identity === undefined) return { ...base, truth };
     return { ...base, truth: "uncertain", ...(stage.ready && { drift: "Missing" as const }) };
   }
+  if (isCoveredAgain(stage, layers, of, table)) return { ...base, truth, mount: layers[0] as MountEntry };
   if (layers.length > 1 || mount === undefined) return { ...base, truth: "uncertain", drift: "Stacked" };
   if (stage.ready && (stage.identity === undefined || !sameFilesystem(stage.identity, mount))) {
     return { ...base, truth: "uncertain", drift: "SourceDiffers" };
   }
   return { ...base, truth, mount };
+}
+
+/**
+ * Whether what covers the staging path has come with what covers a publish path: they are peers, so that what a driver mounts on
+ * the one, when it is called again, the kernel mounts on the other.
+ */
+function isCoveredAgain(
+  { identity }: StageRecord,
+  [lowest, ...others]: readonly MountEntry[],
+  { record, desired }: Pick<LookInput, "record" | "desired">,
+  table: MountTable,
+): boolean {
+  if (desired?.layout.csi?.requiresRepublish !== true || others.length === 0) return false;
+  if (lowest === undefined || identity === undefined || !sameFilesystem(identity, lowest)) return false;
+  const published = (record?.targets ?? []).flatMap((target) => target.published ?? []);
+  return published.some((one) => coveredMount(one, table) !== undefined);
 }
 
 /** Whether the kernel itself made a file system read-only that the driver had mounted writable: after an error. */
@@ -41,17 +59,21 @@ function hasFlipped({ path, csi }: StageRecord, targets: readonly TargetRecord[]
   });
 }
 
-/** PURE. Whether a target's bind still comes from what the driver has published for it. */
+/**
+ * PURE. Whether a target's bind still comes from what the driver has published for it.
+ * @param again whether the driver is called again for it, and so may have mounted over it
+ */
 export function lookAtPublished(
   record: TargetRecord | undefined,
   readOnly: boolean | undefined,
   table: MountTable,
+  again: boolean,
 ): Pick<TargetView, "published"> & { readonly outdated: boolean; readonly drift?: "SourceDiffers" } {
   const { published } = record ?? {};
   if (published === undefined) return { outdated: true };
-  if (stillPublished(published, table) !== undefined) {
-    return { published: "there", outdated: readOnly !== undefined && readOnly !== published.readOnly };
-  }
+  const outdated = readOnly !== undefined && readOnly !== published.readOnly;
+  if (stillPublished(published, table) !== undefined) return { published: "there", outdated };
+  if (again && coveredMount(published, table) !== undefined) return { published: "covered", outdated };
   const gone = table.layers(published.path).length === 0 ? "gone" : "differs";
   return { published: gone, outdated: true, ...(published.identity && { drift: "SourceDiffers" as const }) };
 }

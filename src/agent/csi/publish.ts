@@ -1,5 +1,6 @@
 import { VolumeError } from "../../errors.ts";
 import { identityOf, type MountIdentity, type MountTable, sameIdentity } from "../../host/mount-table.ts";
+import type { MountEntry } from "../../host/mountinfo.ts";
 import type { CSIVolume } from "../../plugins/plugin.ts";
 import { type ActionContext, recordOf } from "../actions/context.ts";
 import type { DesiredVolume } from "../desired-volume.ts";
@@ -16,6 +17,14 @@ export function stillPublished(published: Published | undefined, table: MountTab
   if (path === undefined || identity === undefined || table.layers(path).length !== 1) return undefined;
   const mount = table.at(path);
   return mount !== undefined && sameIdentity(mount, identity) ? identity : undefined;
+}
+
+/** PURE. What the driver mounted on a publish path, if something lies over it. */
+export function coveredMount(published: Published, table: MountTable): MountEntry | undefined {
+  const [lowest, ...others] = table.layers(published.path);
+  const { identity } = published;
+  if (lowest === undefined || identity === undefined || others.length === 0) return undefined;
+  return sameIdentity(lowest, identity) ? lowest : undefined;
 }
 
 /**

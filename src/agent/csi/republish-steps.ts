@@ -18,7 +18,10 @@ export function republishSteps(
   if (layout.csi?.requiresRepublish !== true || view.stage.truth !== "mounted") return { actions: [] };
   const all = view.targets.flatMap((target) => {
     const published = publishedThere(target);
-    return published === undefined ? [] : [{ path: target.path, at: dueAt(published, input.epoch) }];
+    if (published === undefined) return [];
+    // What was not looked at when the driver had answered, or was mounted after its time: it is not to stay until the next call.
+    const at = target.published === "covered" ? Number.NEGATIVE_INFINITY : dueAt(published, input.epoch);
+    return [{ path: target.path, at }];
   });
   const later = all.filter(({ at }) => at > input.now).map(({ at }) => at);
   return {
@@ -42,7 +45,8 @@ export function whileRepublishing(view: VolumeView): VolumeView {
 }
 
 function publishedThere({ desired, truth, published, outdated, record }: TargetView): Published | undefined {
-  const whole = desired !== undefined && truth === "mounted" && published === "there" && !outdated;
+  const isThere = published === "there" || published === "covered";
+  const whole = desired !== undefined && truth === "mounted" && isThere && !outdated;
   return whole ? record?.published : undefined;
 }
 

@@ -3,7 +3,7 @@ import { type ActionContext, recordOf, wanted } from "../actions/context.ts";
 import { type Published, type TargetRecord, withTarget } from "../record.ts";
 import { callDriver, driverNamed, withAnswer } from "./driver-call.ts";
 import { giveToGroup } from "./give.ts";
-import { stillPublished } from "./publish.ts";
+import { coveredMount, stillPublished } from "./publish.ts";
 import { publishRequest } from "./publish-request.ts";
 import { falseReply } from "./reply.ts";
 import { withShown } from "./shown.ts";
@@ -19,11 +19,13 @@ export async function republish(context: ActionContext, path: string): Promise<v
   const volume = layout.csi;
   const target = recordOf(context, name).targets.find((one) => one.path === path);
   const published = target?.published;
-  const table = await host.mountTable.read();
-  const before = published && table.at(published.path);
   // What was planned is not so any more: the next look says what to do.
-  if (volume === undefined || target === undefined || before === undefined) return;
-  if (published === undefined || stillPublished(published, table) === undefined) return;
+  if (volume === undefined || target === undefined || published === undefined) return;
+  const lowest = coveredMount(published, await host.mountTable.read());
+  if (lowest !== undefined) await uncover(context, name, { path: published.path, below: lowest.id });
+  const table = await host.mountTable.read();
+  const before = table.at(published.path);
+  if (before === undefined || stillPublished(published, table) === undefined) return;
   const { node } = driverNamed(context, volume.driver);
   const capabilities = await node.capabilities();
   const request = await publishRequest(context, volume, { name, capabilities, published });

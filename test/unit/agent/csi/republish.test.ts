@@ -124,9 +124,28 @@ describe("NodePublishVolume again, as the driver asks (kubelet behaviours 19 and
     expect(at(60_000, { inFlight })).to.deep.equal(quiet);
     const twice = new MountTable([root, ...mounts, entry({ id: 20, parent: 11, point: publishPath, uniqueID: 20 })]);
     expect(at(60_000, { inFlight, table: twice }), "as long as it runs").to.deep.equal(quiet);
-    expect(at(60_000, { table: twice }).drift?.class).to.equal("SourceDiffers");
+    expect(at(10, { table: twice }), "as nobody looked when it had ended").to.deep.equal(quiet);
     const gone = new MountTable([root, ...mounts.slice(0, 2)]);
     expect(at(60_000, { inFlight, table: gone }).drift?.class, "of the target itself").to.equal("Missing");
+  });
+
+  it("is due at once where the driver has mounted over what it had published, and takes no target away for it", () => {
+    const twice = new MountTable([root, ...mounts, entry({ id: 20, parent: 11, point: publishPath, uniqueID: 20 })]);
+    expect(kinds(new Planner().plan(input(10, { table: twice })))).to.deep.equal(["republish"]);
+    const { requiresRepublish: _asks, ...quiet } = grant.csi;
+    const never = new Map([[volume, desiredVolume(wanted({ source, grant: { id: "g", csi: quiet } }), "key")]]);
+    expect(kinds(new Planner().plan(input(10, { table: twice, desired: never })))).to.deep.equal(["publish"]);
+    const foreign = entry({ id: 20, parent: 11, point: publishPath, uniqueID: 20, root: "/other" });
+    const beneath = new MountTable([
+      root,
+      ...mounts.filter(({ id }) => id !== 11),
+      { ...foreign, id: 11 },
+      { ...foreign, parent: 11 },
+    ]);
+    expect(
+      kinds(new Planner().plan(input(10, { table: beneath }))),
+      "what it had published is not there",
+    ).to.deep.equal(["publish"]);
   });
 
   it("that fails leaves the volume Mounted and Ready, is told, and is tried again by backoff", () => {
