@@ -174,7 +174,6 @@ export const csi: readonly Scenario[] = [
       world.csi.volume("vol-1");
       const volume = world.cluster.createIntent("csi", { source: source("vol-1"), mounts: [target("stack")] });
       await world.until("it to be mounted", () => world.cluster.reason(volume) === "Mounted");
-      world.mark(volume);
       await publishedAgain(world, 3);
       await world.until("one layer each", () => new Set(driversMounts(world)).size === driversMounts(world).length);
       world.cluster.deleteIntent(volume);
