@@ -1,40 +1,22 @@
 import type { CSIVolume } from "../../plugins/plugin.ts";
 
-/** Who a volume is published for. Of a set, it is for the node: no pod, and none is made up. */
-export type Consumer =
-  | { readonly kind: "NodeVolumeSet" }
-  | {
-      readonly kind: "Pod";
-      readonly namespace: string;
-      readonly name: string;
-      readonly uid: string;
-      readonly serviceAccountName: string;
-    };
+const prefix = "csi.storage.k8s.io/";
+const tokens = `${prefix}serviceAccount.tokens`;
 
 /**
- * PURE. What a driver with podInfoOnMount finds in the volume context when it publishes (behaviour 105; kubelet: pkg/volume/csi/csi_util.go,
- * getPodInfoAttrs). Of a mount of a node there is only to say that the volume is Persistent (decision 0027).
+ * PURE. The volume context of a publish: as of a stage, and for whom it is, if the driver asks for that (behaviour 105; kubelet:
+ * pkg/volume/csi/csi_util.go, getPodInfoAttrs). A mount of a node has no pod, and none is made up: there is only to say that the volume
+ * is Persistent (decision 0027). Nor do the volume's attributes make one up, which whoever writes a set chooses: what kubelet puts its
+ * own in the place of is left out, and a token always, for a driver takes it for kubelet's.
  */
-export function podInfoAttrs(consumer: Consumer): ReadonlyMap<string, string> {
-  const ephemeral = ["csi.storage.k8s.io/ephemeral", "false"] as const;
-  switch (consumer.kind) {
-    case "NodeVolumeSet":
-      return new Map([ephemeral]);
-    case "Pod":
-      return new Map([
-        ["csi.storage.k8s.io/pod.name", consumer.name],
-        ["csi.storage.k8s.io/pod.namespace", consumer.namespace],
-        ["csi.storage.k8s.io/pod.uid", consumer.uid],
-        ["csi.storage.k8s.io/serviceAccount.name", consumer.serviceAccountName],
-        ephemeral,
-      ]);
-  }
+export function volumeContextFor({
+  volumeContext,
+  podInfoOnMount,
+}: Pick<CSIVolume, "volumeContext" | "podInfoOnMount">): ReadonlyMap<string, string> {
+  const own = [...volumeContext].filter(([key]) => key !== tokens && !(podInfoOnMount && namesAPod(key)));
+  return new Map(podInfoOnMount ? [...own, [`${prefix}ephemeral`, "false"] as const] : own);
 }
 
-/** PURE. The volume context of a publish: as of a stage, and for whom it is, if the driver asks for that. */
-export function volumeContextFor(
-  { volumeContext, podInfoOnMount }: Pick<CSIVolume, "volumeContext" | "podInfoOnMount">,
-  consumer: Consumer,
-): ReadonlyMap<string, string> {
-  return podInfoOnMount ? new Map([...volumeContext, ...podInfoAttrs(consumer)]) : volumeContext;
+function namesAPod(key: string): boolean {
+  return key.startsWith(`${prefix}pod.`) || key.startsWith(`${prefix}serviceAccount.`);
 }

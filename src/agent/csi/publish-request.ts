@@ -24,6 +24,6 @@ export async function publishRequest(
     capability: capabilityOf(volume, capabilities, csi),
     readOnly: published.readOnly,
     secrets,
-    volumeContext: volumeContextFor(volume, { kind: "NodeVolumeSet" }),
+    volumeContext: volumeContextFor(volume),
   };
 }

@@ -1,5 +1,4 @@
 import { expect } from "chai";
-import { podInfoAttrs } from "../../../../src/agent/csi/pod-info.ts";
 import { desiredVolume } from "../../../../src/agent/desired-volume.ts";
 import { type Failure, slotOf } from "../../../../src/agent/failures.ts";
 import type { Plan } from "../../../../src/agent/plan.ts";
@@ -178,24 +177,5 @@ describe("NodePublishVolume again, as the driver asks (kubelet behaviours 19 and
     });
     expect(Math.min(...wakes)).to.be.within(45_000, 55_000);
     expect(Math.max(...wakes)).to.be.within(65_000, 75_000);
-  });
-});
-
-describe("podInfoAttrs (kubelet behaviour 105)", () => {
-  it("has of a node only that the volume is no ephemeral one", () => {
-    expect(Object.fromEntries(podInfoAttrs({ kind: "NodeVolumeSet" }))).to.deep.equal({
-      "csi.storage.k8s.io/ephemeral": "false",
-    });
-  });
-
-  it("has of a pod what kubelet gives", () => {
-    const pod = { kind: "Pod", namespace: "ns", name: "p", uid: "u", serviceAccountName: "sa" } as const;
-    expect(Object.fromEntries(podInfoAttrs(pod))).to.deep.equal({
-      "csi.storage.k8s.io/pod.name": "p",
-      "csi.storage.k8s.io/pod.namespace": "ns",
-      "csi.storage.k8s.io/pod.uid": "u",
-      "csi.storage.k8s.io/serviceAccount.name": "sa",
-      "csi.storage.k8s.io/ephemeral": "false",
-    });
   });
 });
