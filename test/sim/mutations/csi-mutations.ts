@@ -61,9 +61,14 @@ export const csiMutations: readonly Mutation[] = [
     law: "rule 14",
     name: "take a claim without waiting for pods that slip in",
     noticedBy: { scenario: "a pod slips in while its claim is being taken" },
-    file: "src/controller/claims/decide-hold.ts",
-    from: '  if (!taking.refused) return { do: "probe" };\n',
-    to: '  return { do: "look" };\n',
+    file: "src/controller/claims/hold-claims.ts",
+    from: "    if (!taking.refused) {\n",
+    to: "    if (uid === undefined) {\n",
+    also: {
+      file: "src/controller/claims/hold-claims.ts",
+      from: "    return Math.max(shutAt, refusedSince ?? clock.monotonic()) + settleMs - clock.monotonic();\n",
+      to: "    return 0;\n",
+    },
   },
   {
     law: "rule 2",
