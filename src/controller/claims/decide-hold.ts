@@ -1,16 +1,17 @@
+import type { Claim } from "../attach/objects.ts";
 import type { Word } from "../attach/word.ts";
 
 /**
  * How far the taking of one claim has come. Times are in monotonic milliseconds.
  * ```
- *  label ─► a pod that names it is refused ─► 5 s since the label ─► nobody names it, nothing of it is attached ─► ours
+ *  label ─► a pod that names it is refused ─► 5 s since both ─► nobody names it, nothing of it is attached ─► ours
  * ```
  */
 export interface Taking {
   /** When this process first saw a label on it that keeps pods out: ours, or that of its owner. */
   readonly shutAt: number;
-  /** Whether a pod that names it was refused since. */
-  readonly refused: boolean;
+  /** When a pod that names it was first refused since. */
+  readonly refusedAt?: number;
 }
 
 /**
@@ -21,17 +22,31 @@ export const settleMs = 5_000;
 const probeEveryMs = 250;
 const probeAgainMs = 10_000;
 
-/** What is said of a claim of which a pod was not refused, and when to try again. */
-export function decideNotRefused(
-  claim: { readonly namespace: string; readonly name: string },
-  { shutAt }: Taking,
-  why: string,
-  now: number,
-): { readonly word: Word | undefined; readonly againInMs: number } {
+/** What is said of a claim that is not ours yet, and when to go on. */
+export interface Waiting {
+  readonly word: Word;
+  readonly againInMs: number;
+}
+
+export const podsAgainMs = 10_000;
+
+/** Milliseconds for which pods may still be on their way: neither label nor policy may be younger than that. */
+export function leftMs(shutAt: number, refusedAt: number, now: number): number {
+  return Math.max(shutAt, refusedAt) + settleMs - now;
+}
+
+/** A pod that names the claim was not refused. */
+export function notRefused(claim: Claim, { shutAt }: Taking, why: string, now: number): Waiting {
   // The policy follows the label after a moment.
-  if (now - shutAt < settleMs) return { word: undefined, againInMs: probeEveryMs };
-  const message = `claim ${claim.namespace}/${claim.name} is not used, as a pod that names it would be admitted beside: ${why}`;
-  return { word: { reason: "PolicyMissing", message, on: onClaim(claim) }, againInMs: probeAgainMs };
+  if (now - shutAt < settleMs) return beingTaken(claim, probeEveryMs);
+  const { namespace = "", name } = claim.metadata;
+  const message = `claim ${namespace}/${name} is not used, as a pod that names it would be admitted beside: ${why}`;
+  return { word: { reason: "PolicyMissing", message, on: onClaim({ namespace, name }) }, againInMs: probeAgainMs };
+}
+
+export function beingTaken({ metadata: { namespace = "", name } }: Claim, againInMs: number): Waiting {
+  const message = `claim ${namespace}/${name} is being taken: pods that name it are turned away first`;
+  return { word: { reason: "WaitingForAttach", message, on: onClaim({ namespace, name }) }, againInMs };
 }
 
 /** What is said of a volume that somebody of ours has, while others are found at one of its claims. */

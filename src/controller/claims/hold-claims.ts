@@ -6,10 +6,10 @@ import type { Clock, Logger, Random } from "../../ports.ts";
 import type { Claim, PersistentVolume } from "../attach/objects.ts";
 import type { Word } from "../attach/word.ts";
 import { usedByPods } from "./claim-users.ts";
-import type { Taking } from "./decide-hold.ts";
-import { decideNotRefused, onClaim, settleMs } from "./decide-hold.ts";
+import { beingTaken, leftMs, notRefused, podsAgainMs, settleMs, type Taking, type Waiting } from "./decide-hold.ts";
 import { holdPatch, isHeld, letGoPatch, protectPatch, takePatch, unholdPatch } from "./marks.ts";
 import { probePolicy } from "./probe-policy.ts";
+import { createTakeReserved } from "./take-reserved.ts";
 
 export interface HoldDeps {
   readonly client: KubeClient;
@@ -57,31 +57,11 @@ export interface Hold {
   forget(): void;
 }
 
-export interface Waiting {
-  readonly word: Word;
-  readonly againInMs: number;
-}
-
-const podsAgainMs = 10_000;
-
 export function createHold(deps: HoldDeps): Hold {
   const { client, clock, random, log } = deps;
   /** By UID of the claim. */
   const takings = new Map<string, Taking>();
   const taken = new Set<string>();
-  /** Since when each pod on trial was refused: a policy that was installed just now has let others in. */
-  let refusedSince: number | undefined;
-
-  async function probe(claim: Claim): Promise<string | undefined> {
-    const why = await probePolicy(client, random, claim);
-    refusedSince = why === undefined ? (refusedSince ?? clock.monotonic()) : undefined;
-    return why;
-  }
-
-  /** Milliseconds for which pods may still be on their way to a claim that was shut. */
-  function leftMs(shutAt: number): number {
-    return Math.max(shutAt, refusedSince ?? clock.monotonic()) + settleMs - clock.monotonic();
-  }
 
   async function mark(of: Resource, object: KubeObject, patch: object | undefined): Promise<void> {
     if (patch === undefined) return;
@@ -107,18 +87,18 @@ export function createHold(deps: HoldDeps): Hold {
     held: boolean,
     attachedByOthers: () => Promise<Word | undefined>,
   ): Promise<Waiting | undefined> {
-    const { uid = "", namespace = "", name } = claim.metadata;
-    const taking = takings.get(uid) ?? { shutAt: clock.monotonic(), refused: false };
+    const { uid = "" } = claim.metadata;
+    const taking = takings.get(uid) ?? { shutAt: clock.monotonic() };
     takings.set(uid, taking);
-    if (!taking.refused) {
-      const why = await probe(claim);
-      takings.set(uid, { ...taking, refused: why === undefined });
-      if (why !== undefined) {
-        const { word, againInMs } = decideNotRefused({ namespace, name }, taking, why, clock.monotonic());
-        return word === undefined ? beingTaken(claim, againInMs) : { word, againInMs };
-      }
+    let { refusedAt } = taking;
+    if (refusedAt === undefined) {
+      const { why } = await probePolicy(deps, claim, "held");
+      const now = clock.monotonic();
+      if (why !== undefined) return notRefused(claim, taking, why, now);
+      refusedAt = now;
+      takings.set(uid, { ...taking, refusedAt });
     }
-    const left = leftMs(taking.shutAt);
+    const left = leftMs(taking.shutAt, refusedAt, clock.monotonic());
     if (left > 0) return beingTaken(claim, left);
     const used = (await usedByPods(client, claim)) ?? (await attachedByOthers());
     if (used === undefined) {
@@ -132,28 +112,12 @@ export function createHold(deps: HoldDeps): Hold {
     return { word: used, againInMs: podsAgainMs };
   }
 
-  /** One that no pod could name for long: what has to be asked is asked before it is marked, all at once (decision 0028). */
-  async function takeReserved(
-    claim: Claim,
-    shutAt: number,
-    attachedByOthers: () => Promise<Word | undefined>,
-  ): Promise<Waiting | undefined> {
-    const { uid = "", namespace = "", name } = claim.metadata;
-    const [why, pods, others] = await Promise.all([probe(claim), usedByPods(client, claim), attachedByOthers()]);
-    const used = pods ?? others;
-    if (used !== undefined) return { word: used, againInMs: podsAgainMs };
-    if (why !== undefined) {
-      const taking = { shutAt, refused: false };
-      const { word, againInMs } = decideNotRefused({ namespace, name }, taking, why, clock.monotonic());
-      return word === undefined ? beingTaken(claim, againInMs) : { word, againInMs };
-    }
-    const left = leftMs(shutAt);
-    if (left > 0) return beingTaken(claim, left);
-    // Refused if the claim is another version by now: its owner may have let pods in meanwhile.
-    await mark(resource.claims, claim, takePatch(claim));
-    taken.add(uid);
-    return undefined;
-  }
+  const takeReserved = createTakeReserved({
+    client,
+    clock,
+    random,
+    mark: (claim) => mark(resource.claims, claim, takePatch(claim)),
+  });
 
   return {
     protect: (objects) => markAll(objects, protectPatch),
@@ -164,15 +128,16 @@ export function createHold(deps: HoldDeps): Hold {
         forgetOne(claim);
         const reservedAt = deps.reservedSince(claim);
         if (!held && reservedAt !== undefined && clock.monotonic() - reservedAt >= settleMs) {
-          const waiting = await takeReserved(claim, reservedAt, attachedByOthers);
+          const waiting = await takeReserved.take(claim, reservedAt, attachedByOthers);
           if (waiting !== undefined) return waiting;
+          taken.add(uid);
           continue;
         }
         // Nobody is turned away for a claim that is not to be had.
         const used = held ? undefined : await usedByPods(client, claim);
         if (used !== undefined) return { word: used, againInMs: podsAgainMs };
         await mark(resource.claims, claim, holdPatch(claim));
-        takings.set(uid, { shutAt: reservedAt ?? clock.monotonic(), refused: false });
+        takings.set(uid, { shutAt: reservedAt ?? clock.monotonic() });
       }
       let waiting: Waiting | undefined;
       for (const claim of claims) {
@@ -190,14 +155,7 @@ export function createHold(deps: HoldDeps): Hold {
     forget() {
       takings.clear();
       taken.clear();
+      takeReserved.forget();
     },
-  };
-}
-
-function beingTaken({ metadata: { namespace = "", name } }: Claim, againInMs: number): Waiting {
-  const message = `claim ${namespace}/${name} is being taken: pods that name it are turned away first`;
-  return {
-    word: { reason: "WaitingForAttach", message, on: onClaim({ namespace, name }) },
-    againInMs,
   };
 }

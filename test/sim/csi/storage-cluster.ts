@@ -43,8 +43,11 @@ export class StorageCluster {
 
   /** config/policy is applied: of what it says the server does its part itself. */
   claimPolicies(): void {
-    for (const kind of [resource.policies, resource.policyBindings]) {
-      this.#server.create(kind, { metadata: { name: "nodevolume-claim-marks" } });
+    for (const name of ["nodevolume-claim-marks", "nodevolume-claims"]) {
+      this.#server.create(resource.policies, { metadata: { name } });
+    }
+    for (const name of ["nodevolume-claim-marks", "nodevolume-claims", "nodevolume-claims-reserved"]) {
+      this.#server.create(resource.policyBindings, { metadata: { name } });
     }
   }
 

@@ -33,7 +33,8 @@ export interface CSIFleet extends Fleet {
   live(ms: number): Promise<void>;
 }
 
-const shut = new Set(["nodevolume.dev/held", "nodevolume.dev/reserved"]);
+/** The one that the policy names comes first. */
+const closing = ["nodevolume.dev/held", "nodevolume.dev/reserved"];
 
 export function createCSIFleet(): CSIFleet {
   const fleet = createFleet();
@@ -47,19 +48,18 @@ export function createCSIFleet(): CSIFleet {
   /** As the policy of config/policy/claims.yaml. */
   function dryRun({ body, path }: ApiRequest) {
     const namespace = /namespaces\/([^/]+)/.exec(path)?.[1];
-    const held = api.objects("persistentvolumeclaims").some(({ metadata }) => {
-      const named = JSON.stringify(body).includes(`"claimName":"${metadata.name}"`);
-      const labels = Object.keys(metadata.labels ?? {});
-      return named && metadata.namespace === namespace && labels.some((one) => shut.has(one));
+    const [named] = api.objects("persistentvolumeclaims").filter(({ metadata }) => {
+      return metadata.namespace === namespace && JSON.stringify(body).includes(`"claimName":"${metadata.name}"`);
     });
-    if (policy.installed && held) return refusal(403, "Forbidden", "the claim has the label nodevolume.dev/held");
+    const closed = closing.find((one) => Object.hasOwn(named?.metadata.labels ?? {}, one));
+    if (policy.installed && closed !== undefined) return refusal(403, "Forbidden", `the claim has the label ${closed}`);
     return { status: 201, body };
   }
 
   function policies(): void {
     for (const plural of ["validatingadmissionpolicies", "validatingadmissionpolicybindings"]) {
-      if (api.object(plural, "nodevolume-claim-marks") === undefined) {
-        api.apply(plural, { metadata: { name: "nodevolume-claim-marks" } });
+      for (const name of ["nodevolume-claim-marks", "nodevolume-claims", "nodevolume-claims-reserved"]) {
+        if (api.object(plural, name) === undefined) api.apply(plural, { metadata: { name } });
       }
     }
   }

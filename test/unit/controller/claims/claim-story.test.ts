@@ -38,17 +38,23 @@ describe("the controller and claims", () => {
     for (const reservedForMs of [6_000, 0]) {
       const fleet = createCSIFleet();
       for (const node of ["n0", "n1"]) fleet.driverNode(node);
-      fleet.claim("other", "vol-0"); // the controller watches claims from now on, and has seen that the policy refuses pods
-      fleet.csiSet("other", { persistentVolumeClaim: { namespace: "apps", claimName: "other" } });
+      const reserve = (name: string) => {
+        const labels = { "nodevolume.dev/reserved": "true" };
+        fleet.api.patch("persistentvolumeclaims", `apps/${name}`, { metadata: { labels } });
+      };
+      fleet.claim("other", "vol-0");
+      reserve("other");
+      fleet.csiSet("first", { csi: { driver, volumeHandle: "vol-9" } }); // the controller watches claims from now on
       fleet.start();
       await fleet.live(6_000);
+      fleet.csiSet("other", { persistentVolumeClaim: { namespace: "apps", claimName: "other" } });
+      await fleet.live(6_000); // and sees that the policy refuses pods
       fleet.claim("data", "vol-1");
-      const labels = { "nodevolume.dev/reserved": "true" };
-      fleet.api.patch("persistentvolumeclaims", "apps/data", { metadata: { labels } });
+      reserve("data");
       await fleet.live(reservedForMs);
       fleet.csiSet("a", source);
       await fleet.live(2_000);
-      const waits = fleet.attachments().every(({ spec }) => JSON.stringify(spec).includes("pv-vol-0"));
+      const waits = !fleet.attachments().some(({ spec }) => JSON.stringify(spec).includes("pv-vol-1"));
       expect(waits, `reserved for ${reservedForMs} ms`).to.equal(reservedForMs === 0);
       expect(isHeld(fleet)).to.equal(true);
     }

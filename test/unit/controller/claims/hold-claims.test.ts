@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { projectClaim } from "../../../../src/controller/attach/objects.ts";
+import type { Word } from "../../../../src/controller/attach/word.ts";
 import { createHold } from "../../../../src/controller/claims/hold-claims.ts";
 import { ApiError } from "../../../../src/kube/api-error.ts";
 import type { KubeClient } from "../../../../src/kube/client.ts";
@@ -15,12 +16,15 @@ function claim(held: boolean) {
 /** A hold, and a client that knows pods and refuses one more as the policy does. */
 function world() {
   const { clock, random, log, advance } = virtualSystem();
+  let refusal = "nodevolume.dev/held nodevolume.dev/reserved";
+  let policies = { uid: "p", generation: 1 };
+  let attached: Word | undefined;
   const pods: object[] = [];
   const patches: unknown[] = [];
   const client = {
-    get: () => Promise.resolve({}),
+    get: () => Promise.resolve({ metadata: policies }),
     list: () => Promise.resolve({ items: pods, resourceVersion: "1" }),
-    create: () => Promise.reject(new ApiError(403, "Forbidden", "nodevolume.dev/held")),
+    create: () => Promise.reject(new ApiError(403, "Forbidden", refusal)),
     mergePatch(_: unknown, __: unknown, patch: unknown) {
       patches.push(patch);
       return Promise.resolve({});
@@ -29,15 +33,24 @@ function world() {
   let reservedAt: number | undefined;
   const reservedSince = () => reservedAt;
   const hold = createHold({ client, clock, random, log, reservedSince, upsertClaim() {}, upsertPersistentVolume() {} });
-  const nobody = () => Promise.resolve(undefined);
+  const others = () => Promise.resolve(attached);
   /** @param ours whether somebody of ours uses the volume */
   const take = (labelled: boolean, ours = false, begins = true) =>
-    hold.take(claim(labelled), { held: ours, begins }, nobody);
+    hold.take(claim(labelled), { held: ours, begins }, others);
   const pod = { metadata: { name: "p" }, spec: { volumes: [{ persistentVolumeClaim: { claimName: "data" } }] } };
   const reserve = () => {
     reservedAt = clock.monotonic();
   };
-  return { hold, take, reserve, pods, patches, pod, advance };
+  const say = (words: string) => {
+    refusal = words;
+  };
+  const attachElsewhere = (word: Word | undefined) => {
+    attached = word;
+  };
+  const installAnew = () => {
+    policies = { uid: "p", generation: policies.generation + 1 };
+  };
+  return { hold, take, reserve, say, attachElsewhere, installAnew, pods, patches, pod, advance };
 }
 
 describe("taking a claim", () => {
@@ -51,34 +64,15 @@ describe("taking a claim", () => {
     expect(await take(true)).to.equal(undefined);
   });
 
-  it("waits no more for a claim that its owner has kept from pods for five seconds, and looks at the pods all the same", async () => {
-    const { take, reserve, advance, hold, pods, patches, pod } = world();
-    expect((await take(true, true))?.againInMs, "the policy works, as of now").to.equal(5_000);
-    const gone = claim(true).claims[0];
-    if (gone !== undefined) hold.gone(gone);
-    reserve();
-    await advance(3_000);
-    expect((await take(false))?.againInMs, "not long enough").to.equal(2_000);
-    expect(patches.splice(0)).to.deep.equal([{ metadata: { labels: { "nodevolume.dev/held": "" } } }]);
-    await advance(2_000);
-    pods.push(pod);
-    expect((await take(false))?.word.reason).to.equal("UsedByPods");
-    expect(patches, "nobody is turned away").to.deep.equal([]);
-    pods.pop();
-    expect(await take(false)).to.equal(undefined);
-    const metadata = { labels: { "nodevolume.dev/held": "" }, finalizers: ["nodevolume.dev/in-use"] };
-    expect(patches).to.deep.equal([{ metadata }]);
-    expect(await take(true), "and it stays so").to.equal(undefined);
-  });
-
-  it("waits for a claim however long it is reserved, if the policy was not seen to refuse a pod for five seconds", async () => {
-    const { take, reserve, advance, patches } = world();
-    reserve();
-    await advance(60_000);
-    expect((await take(false))?.againInMs).to.equal(5_000);
-    expect(patches).to.deep.equal([]);
+  it("of which a pod is refused late only is waited for from then on", async () => {
+    const { take, advance, say } = world();
+    say("exceeded quota");
+    expect((await take(false))?.againInMs, "tried again").to.equal(250);
+    await advance(4_000);
+    say("nodevolume.dev/held");
+    expect((await take(true))?.againInMs).to.equal(5_000);
     await advance(5_000);
-    expect(await take(false)).to.equal(undefined);
+    expect(await take(true)).to.equal(undefined);
   });
 
   it("begins anew when the label was off in between, and in a new term", async () => {
@@ -142,5 +136,66 @@ describe("taking a claim", () => {
     expect(patches).to.have.length(1);
     await advance(5_000);
     expect((await take(true, true, false))?.word.reason).to.equal("UsedByPods");
+  });
+});
+
+describe("taking a claim that its owner has reserved", () => {
+  const reservedMarks = { labels: { "nodevolume.dev/held": "" }, finalizers: ["nodevolume.dev/in-use"] };
+
+  /** One of which the policy was seen to refuse a pod, and the label as well, for more than five seconds. */
+  async function settled() {
+    const there = world();
+    there.reserve();
+    await there.advance(5_000);
+    expect((await there.take(false))?.againInMs, "the policy may have been installed just now").to.equal(5_000);
+    await there.advance(5_000);
+    return there;
+  }
+
+  it("waits until the policy has refused pods for five seconds, and then for nothing", async () => {
+    const { take, patches } = await settled();
+    expect(await take(false)).to.equal(undefined);
+    expect(patches).to.deep.equal([{ metadata: reservedMarks }]);
+    expect(await take(true), "and it stays so").to.equal(undefined);
+  });
+
+  it("takes the usual way while it is younger", async () => {
+    const { take, reserve, advance, patches } = world();
+    reserve();
+    await advance(3_000);
+    expect((await take(false))?.againInMs).to.equal(5_000);
+    expect(patches).to.deep.equal([{ metadata: { labels: { "nodevolume.dev/held": "" } } }]);
+  });
+
+  it("is neither marked nor taken while a pod uses it, or somebody else has it attached", async () => {
+    const { take, pods, pod, attachElsewhere, patches } = await settled();
+    pods.push(pod);
+    expect((await take(false))?.word.reason).to.equal("UsedByPods");
+    pods.pop();
+    attachElsewhere({ reason: "ForeignAttachment", message: "of kubelet" });
+    expect((await take(false))?.word.reason).to.equal("ForeignAttachment");
+    expect(patches).to.deep.equal([]);
+    attachElsewhere(undefined);
+    expect(await take(false)).to.equal(undefined);
+  });
+
+  it("begins anew when the policies are other ones, in a new term, and says when pods are not refused", async () => {
+    const { take, advance, installAnew, hold, say } = await settled();
+    installAnew();
+    expect((await take(false))?.againInMs).to.equal(5_000);
+    await advance(5_000);
+    hold.forget();
+    expect((await take(false))?.againInMs).to.equal(5_000);
+    await advance(5_000);
+    say("exceeded quota");
+    expect((await take(false))?.word.reason).to.equal("PolicyMissing");
+    say("nodevolume.dev/reserved");
+    expect(await take(false), "what keeps one pod away says nothing of the policies").to.equal(undefined);
+  });
+
+  it("is told from one that is refused by the label of another binding", async () => {
+    const { take, say } = await settled();
+    say("nodevolume.dev/held");
+    expect((await take(false))?.word.reason).to.equal("PolicyMissing");
   });
 });
