@@ -7,6 +7,7 @@ export interface Ownership {
    * Gives all that is on a mount to a group, the root of it last, so that a root that fits says that all was done (behaviour 75).
    * No link is followed and no mount beneath it entered. What single files refuse is counted and does not keep the others.
    * Cut off anywhere, it may be begun again. There is no deadline but for one entry: it goes on as long as it gets further.
+   * An entry that is removed meanwhile is none; a directory that cannot be read ends it.
    * Fails with TargetChanged if the mount is not at its path any more.
    * @param onProgress told how many entries were come to, each second while there are more
    */
@@ -20,8 +21,6 @@ export interface OwnershipRequest {
   /** `major:minor` of its file system. */
   readonly device: string;
   readonly fsGroup: number;
-  /** The group gets the right to read, not to write. */
-  readonly readOnly: boolean;
   readonly policy: FSGroupChangePolicy;
 }
 

@@ -32,7 +32,7 @@ export async function giveToGroup(
     throw new VolumeError("TargetChanged", "transient", `what the driver published on ${path} is not there any more`);
   }
   const policy = mount.fsGroupChangePolicy ?? "Always";
-  const request = { path, mountID: at.id, device: at.device, fsGroup, readOnly: false, policy };
+  const request = { path, mountID: at.id, device: at.device, fsGroup, policy };
   const change = context.changesOwnership({ path: mount.path, fsGroup });
   try {
     const { entries, failed, examples } = await effects.ownership.give(request, (count) => change.reached(count));

@@ -1,0 +1,103 @@
+import { chmodSync, type Dirent, opendirSync, openSync } from "node:fs";
+import type { OwnershipRequest, OwnershipResult } from "../ownership.ts";
+import { AT_EMPTY_PATH, O, S_IFMT } from "./constants.ts";
+import { Descriptor } from "./descriptor.ts";
+import { errnoOf } from "./errno.ts";
+import { directoryType, rightsFor, symbolicLink } from "./group-rights.ts";
+import type { Libc, Statx } from "./libc.ts";
+
+const namesAtOnce = 1024;
+/** How deep directories are gone into: each level keeps two files open, and a process may open 1024. */
+const deepest = 450;
+const exampleLimit = 5;
+const rootPath = "";
+
+/** Told at each name that is come to, how many entries were done before it. */
+export type Tell = (entries: number) => void;
+
+/** One walk through all entries of a mount, the root last (giveToGroup). */
+export class GroupWalk {
+  readonly #libc: Libc;
+  readonly #request: OwnershipRequest;
+  readonly #tell: Tell;
+  #entries = 0;
+  #failed = 0;
+  readonly #examples: string[] = [];
+
+  constructor(libc: Libc, request: OwnershipRequest, tell: Tell) {
+    this.#libc = libc;
+    this.#request = request;
+    this.#tell = tell;
+  }
+
+  of(root: Descriptor): OwnershipResult {
+    this.#inside(root, rootPath, 0);
+    this.#give(root, this.#statOf(root), rootPath);
+    this.#entries++;
+    return { entries: this.#entries, failed: this.#failed, examples: this.#examples };
+  }
+
+  /** @throws Errno if the directory cannot be read: what is in it would not be given to the group, and nobody told */
+  #inside(directory: Descriptor, path: string, depth: number): void {
+    if (depth === deepest) {
+      this.#keep(`${path}/`, `deeper than ${deepest} directories`);
+      return;
+    }
+    // The types of Node know no directory that is read with its names as bytes.
+    const encoding = "buffer" as unknown as BufferEncoding;
+    using entries = opendirSync(directory.path, { encoding, bufferSize: namesAtOnce });
+    for (let entry = entries.readSync(); entry !== null; entry = entries.readSync()) {
+      const { name } = entry as unknown as Dirent<Buffer>;
+      this.#tell(this.#entries);
+      this.#named(directory, name, `${path}/${name}`, depth + 1);
+    }
+  }
+
+  #named(directory: Descriptor, name: Buffer, path: string, depth: number): void {
+    const file = Buffer.concat([Buffer.from(`${directory.path}/`), name]);
+    using self = this.#try(path, () => new Descriptor(openSync(file, O.PATH | O.NOFOLLOW)));
+    const stat = self && this.#try(path, () => this.#statOf(self));
+    if (self === undefined || stat === undefined || stat.mountID !== this.#request.mountID) return;
+    if ((stat.mode & S_IFMT) !== directoryType) this.#give(self, stat, path);
+    else {
+      this.#inside(self, path, depth);
+      // Hours may have passed: rights that its owner took away meanwhile stay away.
+      const now = this.#try(path, () => this.#statOf(self));
+      if (now !== undefined) this.#give(self, now, path);
+    }
+    this.#entries++;
+  }
+
+  #statOf(self: Descriptor): Statx {
+    return this.#libc.statx(self.fd, "", AT_EMPTY_PATH);
+  }
+
+  #give(self: Descriptor, { mode, gid }: Statx, path: string): void {
+    const { fsGroup } = this.#request;
+    const isLink = (mode & S_IFMT) === symbolicLink;
+    const wanted = rightsFor(mode);
+    if (gid === fsGroup && (isLink || wanted === (mode & ~S_IFMT))) return;
+    this.#try(path, () => this.#libc.changeGroup(self.fd, fsGroup));
+    // The rights of a link are nobody's; those of what it leads to are not meant.
+    if (!isLink) this.#try(path, () => chmodSync(self.path, wanted));
+  }
+
+  /** One entry that refuses is counted, and does not keep the others; undefined then, or if it was removed meanwhile. */
+  #try<T>(path: string, action: () => T): T | undefined {
+    try {
+      return action();
+    } catch (error) {
+      const code = errnoOf(error);
+      if (code === undefined) throw error;
+      const removed = path !== rootPath && (code === "ENOENT" || code === "ESTALE");
+      if (!removed) this.#keep(path, code);
+      return undefined;
+    }
+  }
+
+  #keep(path: string, why: string): void {
+    this.#failed++;
+    if (this.#examples.length < exampleLimit)
+      this.#examples.push(`${path === rootPath ? "/" : path}: ${why}`.slice(0, 256));
+  }
+}
