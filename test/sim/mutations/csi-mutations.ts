@@ -62,12 +62,12 @@ export const csiMutations: readonly Mutation[] = [
     name: "take a claim without waiting for pods that slip in",
     noticedBy: { scenario: "a pod slips in while its claim is being taken" },
     file: "src/controller/claims/hold-claims.ts",
-    from: "    if (!taking.refused) {\n",
+    from: "    if (refusedAt === undefined) {\n",
     to: "    if (uid === undefined) {\n",
     also: {
-      file: "src/controller/claims/hold-claims.ts",
-      from: "    return Math.max(shutAt, refusedSince ?? clock.monotonic()) + settleMs - clock.monotonic();\n",
-      to: "    return 0;\n",
+      file: "src/controller/claims/decide-hold.ts",
+      from: "  return Math.max(shutAt, refusedAt) + settleMs - now;\n",
+      to: "  return 0;\n",
     },
   },
   {
