@@ -77,6 +77,14 @@ export function createHold(deps: HoldDeps): Hold {
     for (const one of objects.persistentVolumes) await mark(resource.persistentVolumes, one, patchOf(one));
   }
 
+  async function usedByAny(claims: readonly Claim[]): Promise<Word | undefined> {
+    for (const claim of claims) {
+      const used = await usedByPods(client, claim);
+      if (used !== undefined) return used;
+    }
+    return undefined;
+  }
+
   function forgetOne({ metadata: { uid = "" } }: Claim): void {
     takings.delete(uid);
     taken.delete(uid);
@@ -122,10 +130,13 @@ export function createHold(deps: HoldDeps): Hold {
   return {
     protect: (objects) => markAll(objects, protectPatch),
     async take({ claims }, { held, begins }, attachedByOthers) {
-      for (const claim of claims) {
+      const open = claims.filter((claim) => !isHeld(claim));
+      for (const claim of open) forgetOne(claim);
+      // Nobody is turned away from a claim for a volume that is not to be had by another one.
+      const used = held || open.length < 2 ? undefined : await usedByAny(open);
+      if (used !== undefined) return { word: used, againInMs: podsAgainMs };
+      for (const claim of open) {
         const { uid = "" } = claim.metadata;
-        if (isHeld(claim)) continue;
-        forgetOne(claim);
         const reservedAt = deps.reservedSince(claim);
         if (!held && reservedAt !== undefined && clock.monotonic() - reservedAt >= settleMs) {
           const waiting = await takeReserved.take(claim, reservedAt, attachedByOthers);
@@ -133,7 +144,7 @@ export function createHold(deps: HoldDeps): Hold {
           taken.add(uid);
           continue;
         }
-        // Nobody is turned away for a claim that is not to be had.
+        // Nor from one that pods use.
         const used = held ? undefined : await usedByPods(client, claim);
         if (used !== undefined) return { word: used, againInMs: podsAgainMs };
         await mark(resource.claims, claim, holdPatch(claim));

@@ -139,6 +139,23 @@ describe("taking a claim", () => {
   });
 });
 
+describe("taking a volume that two claims name", () => {
+  it("marks none of them while a pod uses one", async () => {
+    const { hold, pods, pod, patches } = world();
+    const [data] = claim(false).claims;
+    const twin = projectClaim({ metadata: { name: "twin", namespace: "apps", uid: "t", resourceVersion: "1" } });
+    if (data === undefined || twin === undefined) throw new Error("no claim");
+    const volume = { claims: [twin, data], persistentVolumes: [] };
+    const take = () => hold.take(volume, { held: false, begins: true }, () => Promise.resolve(undefined));
+    pods.push(pod);
+    expect((await take())?.word.reason).to.equal("UsedByPods");
+    expect(patches).to.deep.equal([]);
+    pods.pop();
+    expect((await take())?.word.reason).to.equal("WaitingForAttach");
+    expect(patches).to.have.length(2);
+  });
+});
+
 describe("taking a claim that its owner has reserved", () => {
   const reservedMarks = { labels: { "nodevolume.dev/held": "" }, finalizers: ["nodevolume.dev/in-use"] };
 
