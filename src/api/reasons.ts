@@ -138,6 +138,7 @@ export const reasons = {
   VolumeInUse: { kind: "waiting", endedBy: "the volume is set up anew on the node" },
   NoWritableMount: { kind: "waiting", endedBy: "a mount of the volume on the node may be written to" },
   FsGroupConflict: { kind: "blocked", endedBy: "all mounts of the volume on the node ask for one group" },
+  GrantOutdated: { kind: "blocked", endedBy: "the volume is granted anew" },
   SELinuxContextConflict: { kind: "blocked", endedBy: "all mounts of the volume on the node ask for one label" },
   VolumePermissionChangeInProgress: { kind: "waiting", endedBy: "the last file of the volume is its group's" },
   VolumeConditionAbnormal: { kind: "waiting", endedBy: "the driver says that the volume is well" },

@@ -295,7 +295,7 @@ export interface GrantedCSIVolume {
    */
   podInfoOnMount?: boolean;
   /**
-   * Whether the agent may give the volume's files to mounts[].fsGroup: what follows from CSIDriver.spec.fsGroupPolicy, access modes, file system and readOnly.
+   * Whether the agent may give the volume's files to mounts[].fsGroup: what follows from CSIDriver.spec.fsGroupPolicy, access modes, file system and readOnly. Absent in a grant of before there was that.
    */
   supportsFSGroup?: boolean;
   /**

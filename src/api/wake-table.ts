@@ -141,6 +141,7 @@ export const wokenBy = {
   VolumeInUse: ["state"],
   NoWritableMount: ["state"],
   FsGroupConflict: ["state"],
+  GrantOutdated: ["state"],
   SELinuxContextConflict: ["state"],
   VolumePermissionChangeInProgress: ["state"],
   VolumeConditionAbnormal: ["state"],

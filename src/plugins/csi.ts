@@ -49,7 +49,7 @@ function volumeOf({ grant, source, volumeMode, mountOptions }: VolumeSpec): CSIV
     publishContext: new Map(Object.entries(grant.publishContext ?? {})),
     requiresRepublish,
     podInfoOnMount,
-    supportsFSGroup: supportsFSGroup === true,
+    ...(supportsFSGroup !== undefined && { supportsFSGroup }),
     seLinuxMount: seLinuxMount === true,
     secrets: {
       ...(nodeStageSecretRef && { stage: nodeStageSecretRef }),

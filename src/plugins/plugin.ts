@@ -43,8 +43,8 @@ export interface CSIVolume {
   /** Of the driver: what is published is published again from time to time; it is told for whom. */
   readonly requiresRepublish: boolean;
   readonly podInfoOnMount: boolean;
-  /** Whether the agent may change whom its files belong to. */
-  readonly supportsFSGroup: boolean;
+  /** Whether the agent may change whom its files belong to. Absent: the grant does not say, as it was written before there was that. */
+  readonly supportsFSGroup?: boolean;
   /** Whether it may be mounted with an SELinux label. */
   readonly seLinuxMount: boolean;
   /** Secrets that are handed to the driver, by what they are for: references only. */

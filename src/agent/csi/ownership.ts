@@ -73,7 +73,8 @@ export function ownershipDiffers(mount: DesiredMount, desired: Wanted, record: K
   if (seLinuxLabel !== undefined && told.seLinuxLabel !== undefined && seLinuxLabel !== told.seLinuxLabel) return true;
   if (fsGroup === undefined) return false;
   if (told.takesGroup === true) return fsGroup !== told.mountGroup;
-  if (mount.attributes.readOnly || desired.layout.csi?.supportsFSGroup !== true) return false;
+  const { csi } = desired.layout;
+  if (mount.attributes.readOnly || csi === undefined || csi.supportsFSGroup === false) return false;
   return record?.targets.find(({ path }) => path === mount.path)?.published?.fsGroup !== fsGroup;
 }
 
@@ -92,6 +93,7 @@ export function ownershipProblem(
     );
   }
   const { fsGroup } = mount;
+  if (isUnknownToGrant(mount, desired, record)) return grantOutdated;
   const changes = desired.layout.csi?.supportsFSGroup === true || record?.stage?.csi?.takesGroup === true;
   if (fsGroup === undefined || !changes) return undefined;
   const group = groupOf(desired, record);
@@ -108,6 +110,18 @@ export function ownershipProblem(
   if (leaving === undefined) return undefined;
   return conflict("FsGroupConflict", `belongs to group ${leaving.record?.published?.fsGroup}`, leaving.path);
 }
+
+/** Whether nothing says if the group may be given: the grant is of a controller that did not write that yet. */
+function isUnknownToGrant({ fsGroup, attributes }: DesiredMount, { layout }: Wanted, record: Known): boolean {
+  if (fsGroup === undefined || attributes.readOnly || layout.csi === undefined) return false;
+  return layout.csi.supportsFSGroup === undefined && record?.stage?.csi?.takesGroup !== true;
+}
+
+const grantOutdated: Problem = {
+  reason: "GrantOutdated",
+  message:
+    "the grant is of before fsGroup and does not say whether the driver lets files be given to a group: take the node out of the set and back in, so that the volume is granted anew",
+};
 
 function holderOf({ mounts }: Wanted, key: "fsGroup" | "seLinuxLabel", value: number | string): string {
   return mounts.find((mount) => mount[key] === value)?.path ?? "";

@@ -17,7 +17,8 @@ export function ownershipOf(
   volume: OwnedVolume,
 ): Pick<GrantedCSIVolume, "supportsFSGroup" | "seLinuxMount"> {
   return {
-    ...(supportsFSGroup(driver?.fsGroupPolicy ?? "ReadWriteOnceWithFSType", volume) && { supportsFSGroup: true }),
+    // False, too: a grant without it is of a controller that knew nothing of it.
+    supportsFSGroup: supportsFSGroup(driver?.fsGroupPolicy ?? "ReadWriteOnceWithFSType", volume),
     ...(driver?.seLinuxMount === true && isForOnePod(volume) && { seLinuxMount: true }),
   };
 }

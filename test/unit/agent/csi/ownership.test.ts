@@ -4,6 +4,7 @@ import {
   groupOf,
   labelOf,
   mustStageForOwnership,
+  ownershipDiffers,
   ownershipProblem,
   toldOwnership,
 } from "../../../../src/agent/csi/ownership.ts";
@@ -151,10 +152,24 @@ describe("a mount whose group or label is not the volume's", () => {
   });
 
   it("has no conflict where no group is given to anything", () => {
-    expect(problems(desired({ a: { fsGroup: 1 }, b: { fsGroup: 2 } }, {}), known({}))).to.deep.equal([
-      undefined,
-      undefined,
-    ]);
+    expect(
+      problems(desired({ a: { fsGroup: 1 }, b: { fsGroup: 2 } }, { supportsFSGroup: false }), known({})),
+    ).to.deep.equal([undefined, undefined]);
+  });
+
+  it("waits for another grant where that does not say whether a group may be given, and is not as wanted", () => {
+    const want = (mount: Mount) => desired({ a: mount }, {});
+    expect(problems(want({ fsGroup: 1 }), undefined)).to.deep.equal(["GrantOutdated undefined"]);
+    expect(problems(want({ fsGroup: 1 }), known({ a: undefined }))).to.deep.equal(["GrantOutdated undefined"]);
+    for (const mount of [{}, { fsGroup: 1, readOnly: true }]) {
+      expect(problems(want(mount), known({ a: undefined }))).to.deep.equal([undefined]);
+    }
+    expect(problems(want({ fsGroup: 1 }), known({}, { takesGroup: true, mountGroup: 1 }))).to.deep.equal([undefined]);
+    const differs = (granted: object) => {
+      const volume = desired({ a: { fsGroup: 1 } }, granted);
+      return volume.mounts.map((mount) => ownershipDiffers(mount, volume, known({ a: undefined })));
+    };
+    expect([...differs({}), ...differs({ supportsFSGroup: false })]).to.deep.equal([true, false]);
   });
 
   it("waits for one that leaves, but for the old path of its own", () => {

@@ -16,6 +16,7 @@ describe("the controller and volumes of CSI drivers", () => {
       driver,
       volumeHandle: "vol-1",
       accessMode: "ReadWriteOnce",
+      supportsFSGroup: false,
     });
     expect(fleet.attachments()).to.deep.equal([]);
     expect(fleet.conditions("a")[0]).to.equal("Ready=True/AllReady");

@@ -119,7 +119,7 @@ describe("resolveVolume", () => {
     const found = resolve(claim(), volume({ csi: { ...csi, nodeStageSecretRef: secret }, mountOptions: ["noatime"] }));
     if (!isResolved(found)) throw new Error(found.waiting.message);
     const told = { ...csi, nodeStageSecretRef: secret, mountOptions: ["noatime"], accessMode: "ReadWriteOnce" };
-    expect(found.csi).to.deep.equal(told);
+    expect(found.csi).to.deep.equal({ ...told, supportsFSGroup: false });
     expect(found.attachmentSource).to.deep.equal({ persistentVolumeName: "pv" });
     expect(found.capacityBytes).to.equal("1073741824");
   });
@@ -129,7 +129,8 @@ describe("resolveVolume", () => {
     const csi = { driver: "d", volumeHandle: "h", controllerPublishSecretRef };
     const found = resolve(undefined, undefined, undefined, { source: { csi }, volumeMode: "Block" });
     if (!isResolved(found)) throw new Error(found.waiting.message);
-    expect(found.csi).to.deep.equal({ driver: "d", volumeHandle: "h", accessMode: "ReadWriteOnce" });
+    const told = { driver: "d", volumeHandle: "h", accessMode: "ReadWriteOnce" };
+    expect(found.csi).to.deep.equal({ ...told, supportsFSGroup: false });
     const inlineVolumeSpec = { accessModes: ["ReadWriteOnce"], volumeMode: "Block", csi };
     expect(found.attachmentSource).to.deep.equal({ inlineVolumeSpec });
   });
