@@ -7,6 +7,7 @@ import type { DesiredMount, DesiredVolume } from "./desired-volume.ts";
 import type { Likeness } from "./likeness.ts";
 import { lookFromNode } from "./look-from-node.ts";
 import { movedMount, targetMoved } from "./moved-target.ts";
+import type { PlanSettings } from "./plan-input.ts";
 import type { StageRecord, TargetRecord, VolumeRecord } from "./record.ts";
 import type { Problem, StageView, TargetView, VolumeView } from "./view.ts";
 
@@ -21,6 +22,7 @@ export interface LookInput {
   readonly table: MountTable | undefined;
   /** What the node sees, if that is another table. */
   readonly nodeTable?: MountTable | undefined;
+  readonly settings: PlanSettings;
   /** Where a file system of the volume would be staged. */
   readonly stagingPath: string;
   /** How like the volume a mount is that no record covers; undefined if that is not known. */
@@ -122,9 +124,10 @@ function lookAtTarget(path: string, input: LookInput, stage: StageView): TargetV
   const again = input.desired?.layout.csi?.requiresRepublish === true;
   const published = csi ? lookAtPublished(record, desired?.attributes.readOnly, input.table, again) : undefined;
   const drift = bound.drift ?? published?.drift;
-  const owned = !csi || !desired || !input.desired || !ownershipDiffers(desired, input.desired, input.record);
-  const outdated = bound.outdated || published?.outdated === true || !owned;
-  const compared = { ...bound, ...published, outdated, ...(drift && { drift }) };
+  const outdated = bound.outdated || published?.outdated === true;
+  const owned = !csi || !desired || !input.desired || !ownershipDiffers(desired, input.desired, input);
+  const differs = owned ? {} : { ownershipDiffers: true };
+  const compared = { ...bound, ...published, ...differs, outdated, ...(drift && { drift }) };
   return {
     ...base,
     truth: "mounted",

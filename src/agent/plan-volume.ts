@@ -25,6 +25,7 @@ export function planVolume(name: string, input: PlanInput, owners: PathOwners): 
     mayHaveLost: input.mayHaveLost,
     table: input.table,
     nodeTable: input.nodeTable,
+    settings: input.settings,
     stagingPath: stagingPath(input.settings, key),
     likeness: likenessIn(input, desired),
   });

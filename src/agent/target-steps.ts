@@ -1,7 +1,8 @@
 import { hasDots } from "../api/path.ts";
 import { identityOf, isBeneath, type MountIdentity, sameIdentity } from "../host/mount-table.ts";
 import { attributeDifference } from "./attributes.ts";
-import { ownershipProblem } from "./csi/ownership.ts";
+import { groupDue } from "./csi/ownership.ts";
+import { ownershipProblem } from "./csi/ownership-problem.ts";
 import { soleTargetProblem } from "./csi/sole-target.ts";
 import type { DesiredMount, DesiredVolume } from "./desired-volume.ts";
 import type { Action } from "./operations.ts";
@@ -18,7 +19,8 @@ export function targetActions(
 ): Action[] {
   const target = view.targets.find((t) => t.path === mount.path);
   if (target === undefined) return [];
-  const settled = target.truth === "mounted" && !target.outdated;
+  const anew = target.outdated || groupDue(mount, desired, record) !== undefined;
+  const settled = target.truth === "mounted" && !anew;
   const barred =
     pathProblem(mount.path, input.settings) ??
     (settled ? undefined : (owners.conflict(desired.name, mount.path) ?? soleTargetProblem(mount.path, desired, view)));
@@ -36,7 +38,7 @@ export function targetActions(
     return [];
   }
   if (target.truth === "mounted" && target.ours !== undefined) {
-    if (target.outdated) return [{ kind: "publish", path: mount.path, replaces: target.ours.id }];
+    if (anew) return [{ kind: "publish", path: mount.path, replaces: target.ours.id }];
     if (target.differsOnNode === true) return [{ kind: "publish", path: mount.path, replaces: target.ours.id }];
     if (!isNoted(target)) return [{ kind: "note", path: mount.path, mountID: target.ours.id }];
     if (!target.attributesDiffer) return [];

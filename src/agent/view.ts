@@ -47,6 +47,8 @@ export interface TargetView {
   /** It shows something else than the volume does now: it has to be replaced. */
   readonly outdated: boolean;
   readonly attributesDiffer: boolean;
+  /** Its files have another group or label than it asks for. It is not replaced for it: somebody may stand in the way. */
+  readonly ownershipDiffers?: boolean;
   /** What the node has of this mount differs from what the agent has, so that it has to be made anew. */
   readonly differsOnNode?: boolean;
   /** Flags of the node's copy, if they differ from those of the spec: flags do not propagate. None: there is no copy. */
@@ -74,5 +76,6 @@ export function isShown({ truth, differsOnNode, flagsOnNode }: TargetView): bool
 
 /** Mounted, and showing what the spec says. */
 export function isAsWanted(target: TargetView): boolean {
-  return target.truth === "mounted" && !target.outdated && !target.attributesDiffer && target.differsOnNode !== true;
+  const shows = target.truth === "mounted" && !target.outdated && target.differsOnNode !== true;
+  return shows && !target.attributesDiffer && target.ownershipDiffers !== true;
 }

@@ -5,9 +5,9 @@ import {
   labelOf,
   mustStageForOwnership,
   ownershipDiffers,
-  ownershipProblem,
   toldOwnership,
 } from "../../../../src/agent/csi/ownership.ts";
+import { ownershipProblem } from "../../../../src/agent/csi/ownership-problem.ts";
 import { type DesiredVolume, desiredVolume } from "../../../../src/agent/desired-volume.ts";
 import type { CSIRecord, VolumeRecord } from "../../../../src/agent/record.ts";
 import type { TargetView } from "../../../../src/agent/view.ts";
@@ -167,7 +167,9 @@ describe("a mount whose group or label is not the volume's", () => {
     expect(problems(want({ fsGroup: 1 }), known({}, { takesGroup: true, mountGroup: 1 }))).to.deep.equal([undefined]);
     const differs = (granted: object) => {
       const volume = desired({ a: { fsGroup: 1 } }, granted);
-      return volume.mounts.map((mount) => ownershipDiffers(mount, volume, known({ a: undefined })));
+      return volume.mounts.map((mount) =>
+        ownershipDiffers(mount, volume, { record: known({ a: undefined }), settings }),
+      );
     };
     expect([...differs({}), ...differs({ supportsFSGroup: false })]).to.deep.equal([true, false]);
   });

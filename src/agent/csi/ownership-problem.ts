@@ -1,0 +1,72 @@
+import type { DesiredMount } from "../desired-volume.ts";
+import type { PlanSettings } from "../plan-input.ts";
+import type { Problem, VolumeView } from "../view.ts";
+import { groupOf, type Known, labelOf, othersThan, takesLabels, type Wanted } from "./ownership.ts";
+
+/**
+ * PURE. Why a mount waits whose group or label is not the volume's: another mount has it, or has not left yet (safety rule 18).
+ * Undefined if it need not.
+ */
+export function ownershipProblem(
+  mount: DesiredMount,
+  desired: Wanted,
+  {
+    record,
+    view,
+    settings,
+  }: { readonly record: Known; readonly view: Pick<VolumeView, "targets">; readonly settings: PlanSettings },
+): Problem | undefined {
+  const { fsGroup, seLinuxLabel } = mount;
+  const label = labelOf(desired, record, settings);
+  if (seLinuxLabel !== undefined && seLinuxLabel !== label && takesLabels(desired, settings)) {
+    const what = label === undefined ? "is mounted without a label" : `is mounted with the label ${label}`;
+    return conflict("SELinuxContextConflict", what, holderOf(mount, desired, record, "seLinuxLabel", label));
+  }
+  if (isUnknownToGrant(mount, desired, record)) return grantOutdated;
+  const changes = desired.layout.csi?.supportsFSGroup === true || record?.stage?.csi?.takesGroup === true;
+  if (fsGroup === undefined || !changes) return undefined;
+  const group = groupOf(desired, record);
+  if (fsGroup !== group) {
+    const what = group === undefined ? "is mounted for no group" : `belongs to group ${group}`;
+    return conflict("FsGroupConflict", what, holderOf(mount, desired, record, "fsGroup", group));
+  }
+  // The old path of a mount goes only when its new one is there: it has the volume as that mount would have it at its old path.
+  const leaving = view.targets.find(({ desired: wanted, truth, record: of, name }) => {
+    const given = of?.published?.fsGroup;
+    const left = wanted === undefined && !desired.mounts.some((one) => one.name === name);
+    return left && truth !== "absent" && given !== undefined && given !== fsGroup;
+  });
+  if (leaving === undefined) return undefined;
+  return conflict("FsGroupConflict", `belongs to group ${leaving.record?.published?.fsGroup}`, leaving.path);
+}
+
+/** Whether nothing says if the group may be given: the grant is of a controller that did not write that yet. */
+function isUnknownToGrant({ fsGroup, attributes }: DesiredMount, { layout }: Wanted, record: Known): boolean {
+  if (fsGroup === undefined || attributes.readOnly || layout.csi === undefined) return false;
+  return layout.csi.supportsFSGroup === undefined && record?.stage?.csi?.takesGroup !== true;
+}
+
+const grantOutdated: Problem = {
+  reason: "GrantOutdated",
+  message:
+    "the grant is of before fsGroup and does not say whether the driver lets files be given to a group: take the node out of the set and back in, so that the volume is granted anew",
+};
+
+/** Who asks for what the volume has; else who has it without asking, or asks for something else again. */
+function holderOf(
+  mount: DesiredMount,
+  desired: Wanted,
+  record: Known,
+  key: "fsGroup" | "seLinuxLabel",
+  value: number | string | undefined,
+): string {
+  const { mounts } = desired;
+  const asks = value === undefined ? undefined : mounts.find((one) => one[key] === value);
+  const has = asks ?? othersThan(desired, record, key, mount[key])[0];
+  return (has ?? mounts.find((one) => one[key] !== undefined && one[key] !== mount[key]))?.path ?? "";
+}
+
+function conflict(reason: "FsGroupConflict" | "SELinuxContextConflict", what: string, holder: string): Problem {
+  const message = `the volume ${what} on this node, as ${holder} has it: ask for the same, or wait until that is gone`;
+  return { reason, message, on: { kind: "Mount", name: holder } };
+}
