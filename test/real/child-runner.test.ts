@@ -97,6 +97,29 @@ describe("ChildRunner", () => {
     expect(isGone()).to.equal(true);
   });
 
+  it("one that goes through files and writes begins its time anew, after which it is slow", async () => {
+    const slowMs = 10_000;
+    let begun = 0;
+    const given: Timers = {
+      ...timers,
+      after(ms, fire) {
+        if (ms !== slowMs) return timers.after(ms, fire);
+        begun++;
+        return () => {};
+      },
+    };
+    const request = { path: "/none", mountID: 1, device: "0:1", fsGroup: 1, policy: "Always" } as const;
+    const twice = "console.log(1); setTimeout(() => console.log(2), 50)";
+    for (const [child, times] of [
+      [{ kind: "giveToGroup", request }, 3],
+      [probe, 1],
+    ] as const) {
+      begun = 0;
+      await runner(twice, given).run(child, operation({ volume: "v" }));
+      expect(begun, child.kind).to.equal(times);
+    }
+  });
+
   it("a child that does not end even then is abandoned, uncertain, and named", async () => {
     // Every deadline is over before the kernel can have said that the child has ended.
     const noTime: Timers = {

@@ -74,7 +74,7 @@ export class ChildRunner {
 
   async run(request: ChildRequest, operation: OperationContext, options: ChildOptions = {}): Promise<ChildResult> {
     const server = options.waitsFor && serverOf(options.waitsFor);
-    const slot = await this.#slots.acquire({ volume: operation.volume, server, formats: takesLong(request) });
+    const slot = await this.#slots.acquire({ volume: operation.volume, server, kind: takesLong(request) });
     try {
       return await this.#run(request, operation, slot, options);
     } catch (error) {
@@ -95,6 +95,7 @@ export class ChildRunner {
     let lines = 0;
     const ended = collect(child, (line) => {
       lines++;
+      slot.heard();
       options.onLine?.(line);
     });
     const written = options.writesWhileWell === true ? () => lines : () => 0;
@@ -116,7 +117,7 @@ export class ChildRunner {
     child.stdin.end(`${JSON.stringify(request)}\n`);
     const { waitsFor } = options;
     const tell = () => operation.onSlow?.({ child: id, ...(waitsFor && { waitsFor }) });
-    const told = takesLong(request) ? () => {} : this.#deps.timers.after(tellMs, tell);
+    const told = takesLong(request) !== undefined ? () => {} : this.#deps.timers.after(tellMs, tell);
     void ended.then(told);
     const { crowdedOut } = slot;
     return this.#within({ deadlineMs: operation.deadlineMs, crowdedOut, written }, child, ended, waitsFor);
@@ -172,10 +173,10 @@ export class ChildRunner {
   }
 }
 
-/** Whether it takes minutes without anything being wrong. */
-function takesLong(request: ChildRequest): boolean {
-  if (request.kind === "giveToGroup") return true;
-  return request.kind === "exec" && basename(request.file).startsWith("mkfs.");
+/** As what it takes minutes without anything being wrong. */
+function takesLong(request: ChildRequest): "format" | "walk" | undefined {
+  if (request.kind === "giveToGroup") return "walk";
+  return request.kind === "exec" && basename(request.file).startsWith("mkfs.") ? "format" : undefined;
 }
 
 function isAbandoned(error: unknown): boolean {

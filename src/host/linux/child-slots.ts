@@ -1,44 +1,11 @@
 import { VolumeError } from "../../errors.ts";
 import type { Cancel, Timers } from "../../ports.ts";
+import { type ChildLimits, defaultLimits } from "./child-limits.ts";
 
 export interface ChildSlotsDeps {
   readonly timers: Timers;
   readonly limits?: ChildLimits;
 }
-
-export interface ChildLimits {
-  /** Children at once that are not slow. */
-  readonly quick: number;
-  /** Children at once that are slow. No volume whose last one was slow gets another beyond that, and who gets slow is ended. */
-  readonly slow: number;
-  /** Both together. */
-  readonly all: number;
-  /** Children that make a file system. */
-  readonly format: number;
-  /** Milliseconds after which a child is slow. */
-  readonly slowMs: number;
-  /** Milliseconds that a volume waits for a slot. */
-  readonly waitMs: number;
-  /** Children that were given up and have not ended, after which no volume whose last one was slow gets another. */
-  readonly abandoned: number;
-  /** Those that run and those that were given up, without those that make a file system. */
-  readonly total: number;
-}
-
-/**
- * A child of ours takes about 14 MB, and the agent's pod has 512 MB: 28 of them fit beside the agent, and a few mkfs,
- * which are no processes of ours any more. Two cores do not start more than 8 at once any faster.
- */
-const defaultLimits: ChildLimits = {
-  quick: 8,
-  slow: 6,
-  all: 16,
-  format: 4,
-  slowMs: 10_000,
-  waitMs: 10_000,
-  abandoned: 12,
-  total: 28,
-};
 
 /** Volumes and servers that are remembered: those that are gone tell nobody that they are. */
 const mostSlow = 2_000;
@@ -49,14 +16,16 @@ export interface ChildWork {
   readonly volume?: string | undefined;
   /** Who has to answer it: what one volume has waited for in vain, the others need not try as well. */
   readonly server?: string | undefined;
-  /** It makes a file system, which takes minutes without anything being wrong. */
-  readonly formats?: boolean;
+  /** It takes long without anything being wrong: it makes a file system, or goes through all files of a volume. */
+  readonly kind?: "format" | "walk" | undefined;
 }
 
 /** Leave to run one child. */
 export interface ChildSlot {
   /** The child is told what to do: from now on it can be slow. What came before waited for our own disk. */
   begin(): void;
+  /** The child has got further: one that goes through files is slow only as long as it does not. */
+  heard(): void;
   /** The child has ended. */
   release(): void;
   /** The child was given up; its memory is still taken until release. */
@@ -65,7 +34,7 @@ export interface ChildSlot {
   readonly crowdedOut: Promise<number>;
 }
 
-type State = "quick" | "slow" | "format" | "abandoned";
+type State = "quick" | "slow" | "format" | "walk" | "abandoned";
 
 interface Waiter {
   readonly work: ChildWork;
@@ -85,7 +54,7 @@ export class ChildSlots {
   readonly #timers: Timers;
   readonly #limits: ChildLimits;
   readonly #waiting = new Set<Waiter>();
-  readonly #children: Record<State, number> = { quick: 0, slow: 0, format: 0, abandoned: 0 };
+  readonly #children: Record<State, number> = { quick: 0, slow: 0, format: 0, walk: 0, abandoned: 0 };
   /** Whose last child was slow, with how many of such children have not ended. */
   readonly #slow = new Map<Party, number>();
 
@@ -103,8 +72,8 @@ export class ChildSlots {
   }
 
   #stateOf(work: ChildWork): State {
-    if (work.formats === true) return "format";
-    return partiesOf(work).some((party) => this.#slow.has(party)) ? "slow" : "quick";
+    if (work.kind === "format") return "format";
+    return partiesOf(work).some((party) => this.#slow.has(party)) ? "slow" : (work.kind ?? "quick");
   }
 
   /** Resolves when the child was counted, with what it was counted as. */
@@ -126,16 +95,18 @@ export class ChildSlots {
   }
 
   #noRoom(): VolumeError {
-    const { quick, slow, format, abandoned } = this.#children;
-    const message = `the agent has ${quick + slow + format} processes at work, and ${abandoned} that do not end, even killed: this volume waits for its turn`;
+    const { quick, slow, format, walk, abandoned } = this.#children;
+    const message = `the agent has ${quick + slow + format + walk} processes at work, and ${abandoned} that do not end, even killed: this volume waits for its turn`;
     return new VolumeError("ProcessLimitReached", "transient", message);
   }
 
   #hasRoom(state: State): boolean {
-    const { quick, slow, format, abandoned } = this.#children;
+    const { quick, slow, format, walk, abandoned } = this.#children;
     const limits = this.#limits;
     if (state === "format") return format < limits.format;
-    if (quick + slow >= limits.all || quick + slow + abandoned >= limits.total) return false;
+    if (quick + slow + walk + abandoned >= limits.total) return false;
+    if (state === "walk") return walk < limits.walk;
+    if (quick + slow >= limits.all) return false;
     return state === "slow" ? slow < limits.slow && abandoned < limits.abandoned : quick < limits.quick;
   }
 
@@ -158,14 +129,25 @@ export class ChildSlots {
     const late = () => {
       if (first === "format") return;
       isSlow();
-      const isMany = first === "quick" && this.#children.slow >= this.#limits.slow;
+      const isMany = state !== "slow" && this.#children.slow >= this.#limits.slow;
       if (isMany && work.volume !== undefined) crowdOut(this.#limits.slowMs);
       else move("slow");
     };
+    const begin = () => {
+      cancel?.();
+      cancel = this.#timers.after(this.#limits.slowMs, late);
+    };
     return {
       crowdedOut,
-      begin: () => {
-        cancel ??= this.#timers.after(this.#limits.slowMs, late);
+      begin,
+      heard: () => {
+        if (work.kind !== "walk" || state === undefined || state === "abandoned") return;
+        begin();
+        if (slow) this.#ended(work);
+        slow = false;
+        this.#answered(work);
+        if (state === "slow" && this.#children.walk < this.#limits.walk) move("walk");
+        else this.#next();
       },
       release: () => {
         if (state === undefined) return;

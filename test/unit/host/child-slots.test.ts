@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { type ChildSlot, ChildSlots } from "../../../src/host/linux/child-slots.ts";
 import { settle, virtualSystem } from "../kube/virtual-system.ts";
 
-const limits = { quick: 2, slow: 1, all: 4, format: 1, slowMs: 1_000, waitMs: 500, abandoned: 2, total: 5 };
+const limits = { quick: 2, slow: 1, all: 4, format: 1, walk: 1, slowMs: 1_000, waitMs: 500, abandoned: 2, total: 5 };
 
 describe("ChildSlots", () => {
   function story(more: Partial<typeof limits> = {}) {
@@ -14,7 +14,7 @@ describe("ChildSlots", () => {
     const refused = new Map<string, unknown>();
     const start = async (...volumes: string[]) => {
       for (const volume of volumes) {
-        slots.acquire({ volume, formats: volume.startsWith("mkfs") }).then(
+        slots.acquire({ volume, kind: volume.startsWith("mkfs") ? "format" : undefined }).then(
           (slot) => {
             started.push(volume);
             held.set(volume, slot);
