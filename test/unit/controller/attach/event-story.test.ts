@@ -116,6 +116,12 @@ describe("the events of volumes that are attached and grow", () => {
     fleet.start("c1");
     await fleet.live(10_000);
     expect(told(fleet)).to.have.length(4);
+    for (const size of [2 ** 30, 2 ** 31]) {
+      const status = { capacityBytes: String(size) };
+      fleet.api.patch("nodevolumeintents", fleet.intent("n0").metadata.name, { status }, "status");
+      await fleet.live(2_000);
+    }
+    expect(told(fleet).slice(4)).to.deep.equal(["NodeVolumeIntent FileSystemResizeSuccessful 1"]);
     expect(await fleet.registry.metrics()).not.to.match(/^nodevolume_controller_events_dropped_total\{/m);
   });
 
