@@ -35,6 +35,19 @@ describe("volumes of a CSI driver of which the record is lost, on the real kerne
       ]);
     });
 
+    it("what is wanted with a label is taken for mounted with it, and is not staged anew", async () => {
+      there.node.seLinux = true;
+      const mounts = [{ path: there.node.target("a"), seLinuxOptions: { level: "s0:c1,c2" } }];
+      there.node.want(there.volume({ of: { seLinuxMount: true }, mounts }));
+      await there.node.converge();
+      const ids = there.node.mounts().map(({ id }) => id);
+      await lose();
+      await there.node.converge();
+      expect(there.node.mounts().map(({ id }) => id)).to.deep.equal(ids);
+      expect(there.driver.kinds).not.to.include("unstage");
+      expect((await there.record())?.stage?.csi?.seLinuxLabel).to.include("s0:c1,c2");
+    });
+
     it("what is released is taken back, though nothing is on record", async () => {
       there.node.deadlineMs = 100;
       there.node.want(there.volume());
