@@ -107,6 +107,14 @@ describe("whom the files of a CSI volume belong to, on the real kernel", () => {
     expect(there.driver.kinds).to.deep.equal(["stage", "publish"]);
   });
 
+  it("what one mount has given to another group is not on record as it was for the others", async () => {
+    await want({ a: { fsGroup: 2000 }, b: { fsGroup: 2000 } });
+    await want({ a: { fsGroup: 3000 }, b: {} });
+    expect(groups("b")).to.deep.equal(["3000"]);
+    await want({ b: { fsGroup: 2000 } });
+    expect(groups("b")).to.deep.equal(["2000"]);
+  });
+
   it("another group waits for a mount that is to go and is still used", async () => {
     await want({ a: { fsGroup: 2000 } });
     const held = execFileSync("sh", ["-c", 'sleep 60 <"$0" >/dev/null 2>&1 & echo $!', there.node.target("a")]);

@@ -3,7 +3,7 @@ import { type MountIdentity, sameIdentity } from "../../host/mount-table.ts";
 import { type ActionContext, recordOf } from "../actions/context.ts";
 import type { DesiredMount, DesiredVolume } from "../desired-volume.ts";
 import { type Published, withTarget } from "../record.ts";
-import { groupDue } from "./ownership.ts";
+import { groupAgain, groupDue, onlyGiven } from "./ownership.ts";
 
 type Shown = Published & { readonly identity: MountIdentity };
 
@@ -23,8 +23,8 @@ export async function giveToGroup(
   }: { readonly mount: DesiredMount; readonly published: Shown; readonly anew?: boolean },
 ): Promise<Shown> {
   const { effects, host, journal } = context;
-  const again = anew && mount.fsGroup === published.fsGroup ? published.fsGroup : undefined;
-  const fsGroup = again ?? groupDue(mount, desired, recordOf(context, desired.name));
+  const toGive = anew ? groupAgain : groupDue;
+  const fsGroup = toGive(mount, desired, recordOf(context, desired.name));
   if (fsGroup === undefined) return published;
   const { path } = published;
   const at = (await host.mountTable.read()).at(path);
@@ -33,6 +33,9 @@ export async function giveToGroup(
   }
   const policy = mount.fsGroupChangePolicy ?? "Always";
   const request = { path, mountID: at.id, device: at.device, fsGroup, policy };
+  const before = recordOf(context, desired.name);
+  const begun = onlyGiven(before, fsGroup);
+  if (begun !== before) await journal.put(begun);
   const change = context.changesOwnership({ path: mount.path, fsGroup });
   try {
     const { entries, failed, examples } = await effects.ownership.give(request, (count) => change.reached(count));

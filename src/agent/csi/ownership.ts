@@ -90,6 +90,24 @@ export function groupDue(mount: DesiredMount, desired: Wanted, record: Known): n
   return mount.fsGroup === groupOf(desired, record) ? mount.fsGroup : undefined;
 }
 
+/** The group to give once more what the driver has written since (behaviour 78); any other is for a publish to give, which waits for it. */
+export function groupAgain({ fsGroup, path }: DesiredMount, desired: Wanted, record: Known): number | undefined {
+  const given = record?.targets.find((target) => target.path === path)?.published?.fsGroup;
+  return fsGroup === given && fsGroup === groupOf(desired, record) ? fsGroup : undefined;
+}
+
+/** The record before files are given to a group: what is on record with another has it no more, for they are the same files. */
+export function onlyGiven(record: VolumeRecord, group: number): VolumeRecord {
+  const isStale = ({ published }: TargetRecord) => published?.fsGroup !== undefined && published.fsGroup !== group;
+  if (!record.targets.some(isStale)) return record;
+  const targets = record.targets.map((target) => {
+    if (target.published === undefined || !isStale(target)) return target;
+    const { fsGroup: _another, ...published } = target.published;
+    return { ...target, published };
+  });
+  return { ...record, targets };
+}
+
 /** Whether a mount that is there has not the group or the label that it asks for; it is not as wanted, whoever stands in the way. */
 export function ownershipDiffers(
   mount: DesiredMount,

@@ -1,9 +1,11 @@
 import { expect } from "chai";
 import {
+  groupAgain,
   groupDue,
   groupOf,
   labelOf,
   mustStageForOwnership,
+  onlyGiven,
   ownershipDiffers,
   toldOwnership,
 } from "../../../../src/agent/csi/ownership.ts";
@@ -94,6 +96,32 @@ describe("a change of group that is due", () => {
       undefined,
       undefined,
     ]);
+  });
+});
+
+describe("a group that is given once more, as the driver was called again", () => {
+  const again = (want: DesiredVolume, of: VolumeRecord) => want.mounts.map((mount) => groupAgain(mount, want, of));
+
+  it("for what has it, while the volume does; what is due is for a publish to give, which waits for who leaves", () => {
+    expect(again(desired({ a: { fsGroup: 1 }, b: { fsGroup: 1 }, c: {} }), known({ a: 1, b: 2, c: 1 }))).to.deep.equal([
+      1,
+      undefined,
+      undefined,
+    ]);
+    expect(again(desired({ a: { fsGroup: 2 } }), known({ a: 1, c: 1 }))).to.deep.equal([undefined]);
+    expect(again(desired({ a: { fsGroup: 2 }, b: { fsGroup: 1 } }), known({ a: 2, b: 1 }))).to.deep.equal([
+      2,
+      undefined,
+    ]);
+  });
+});
+
+describe("the record of a volume that begins to be given to a group", () => {
+  it("has that group alone", () => {
+    const begun = onlyGiven(known({ a: 1, b: 2, c: undefined }), 2);
+    expect(begun.targets.map(({ published }) => published?.fsGroup)).to.deep.equal([undefined, 2, undefined]);
+    const same = known({ a: 1, b: undefined });
+    expect(onlyGiven(same, 1)).to.equal(same);
   });
 });
 
