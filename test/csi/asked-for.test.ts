@@ -62,12 +62,17 @@ describe("what a driver asks for", () => {
     return found === undefined ? undefined : Number(found);
   };
 
-  it("is called again with what it was called with, told of no pod, and its mounts stay (behaviours 19 and 105)", async () => {
+  /** A volume that the host-path driver has made for nobody, mounted on the node. */
+  async function usedWithoutClaim(name: string): Promise<void> {
     using csi = csiCalls(other.outside);
-    const request = { name: "again", capacityRange: { requiredBytes: "1048576" }, volumeCapabilities: [mountable()] };
+    const request = { name, capacityRange: { requiredBytes: "1048576" }, volumeCapabilities: [mountable()] };
     const { volume } = await csi.call<{ volume: { volumeId: string } }>("createVolume", request);
-    await setOf("again", other.name, volume.volumeId);
-    await stories.objects.ready("again", 1, 60_000);
+    await setOf(name, other.name, volume.volumeId);
+    await stories.objects.ready(name, 1, 60_000);
+  }
+
+  it("is called again with what it was called with, told of no pod, and its mounts stay (behaviours 19 and 105)", async () => {
+    await usedWithoutClaim("again");
     const grant = on.intent("again", node.name)?.spec.grant?.csi;
     expect(grant).to.include({ podInfoOnMount: true, requiresRepublish: true });
     const mounts = idsOf(await node.mountsAt(pathOf("again")));
@@ -82,20 +87,22 @@ describe("what a driver asks for", () => {
     expect(mounts).to.have.lengthOf(1);
     const ofDriver = (await node.host.mounts()).filter((line) => line.split(" ")[4]?.startsWith(csiDir));
     expect(ofDriver, "one layer").to.have.lengthOf(1);
+    await stories.remove("again");
   });
 
   it("tells how full a volume without a claim is, and what the driver thinks of it, as long as it is there", async () => {
+    await usedWithoutClaim("without-claim");
+    const intent = () => on.intent("without-claim", node.name);
     const used = new RegExp(
-      `^nodevolume_volume_stats_capacity_bytes\\{intent="${on.intent("again", node.name)?.metadata.name}"\\} (\\d+)$`,
+      `^nodevolume_volume_stats_capacity_bytes\\{intent="${intent()?.metadata.name}"\\} (\\d+)$`,
       "m",
     );
     await stories.objects.until("its numbers", statsMs, async () => ((await shows(used)) ?? 0) > 0);
     // By its own lights nothing is mounted that is not mounted for a pod; that it says so is what counts here.
-    const unhealthy = () =>
-      on.intent("again", node.name)?.status?.conditions?.find(({ type }) => type === "VolumeHealthy");
+    const unhealthy = () => intent()?.status?.conditions?.find(({ type }) => type === "VolumeHealthy");
     await stories.objects.until("its condition", statsMs, () => unhealthy()?.message === "The volume isn't mounted");
-    expect(on.intent("again", node.name)?.status?.state).to.equal("Mounted");
-    await stories.remove("again");
+    expect(intent()?.status?.state).to.equal("Mounted");
+    await stories.remove("without-claim");
     expect(await shows(used)).to.equal(undefined);
   });
 
