@@ -194,6 +194,11 @@ export class Executor {
     return this.#changes.told;
   }
 
+  /** @param intents all that there are: what runs for long, and none of them asks for any more, is ended */
+  endUnwanted(intents: ReadonlyMap<string, Desired>): void {
+    this.#changes.endUnwanted(intents);
+  }
+
   /** The child of a look has ended. */
   forgetObserver(volume: string): void {
     this.#observers.delete(volume);

@@ -150,6 +150,7 @@ export class Loop {
     const nodeTable = node === undefined || table === undefined ? undefined : await this.#readTable(node);
     const readable = table !== undefined && (node === undefined || nodeTable !== undefined);
     const { volumes, synced, touched } = this.#deps.gather();
+    if (synced) this.#deps.executor.endUnwanted(volumes);
     const now = system.clock.monotonic();
     this.#recheckIfDue(now);
     const result = planner.plan({

@@ -1,4 +1,5 @@
 import type { Cancel, Timers } from "../ports.ts";
+import { type Desired, type DesiredVolume, isInvalid } from "./desired-volume.ts";
 
 /** Milliseconds after which people are told of it, and then again each time (behaviour 76). */
 const tellAfterMs = 30_000;
@@ -14,6 +15,8 @@ export interface OwnershipChange {
 }
 
 export interface RunningChange {
+  /** Aborted when nobody asks for it any more: it has no end of its own while somebody makes files. */
+  readonly unwanted: AbortSignal;
   /** The count of files that were come to so far. */
   reached(entries: number): void;
   ended(): void;
@@ -24,6 +27,7 @@ export class OwnershipChanges {
   readonly #timers: Timers;
   readonly #onTold: () => void;
   readonly #told = new Map<string, OwnershipChange>();
+  readonly #running = new Map<string, Omit<OwnershipChange, "entries"> & { readonly unwanted: AbortController }>();
 
   constructor(timers: Timers, onTold: () => void) {
     this.#timers = timers;
@@ -35,7 +39,18 @@ export class OwnershipChanges {
     return this.#told;
   }
 
+  /** Ends those that no mount asks for any more; if one asks again, they begin again. @param intents all that there are */
+  endUnwanted(intents: ReadonlyMap<string, Desired>): void {
+    for (const [volume, { path, fsGroup, unwanted }] of this.#running) {
+      const intent = intents.get(volume);
+      const asked = intent !== undefined && !intent.deleting && (isInvalid(intent) || asks(intent, path, fsGroup));
+      if (!asked) unwanted.abort();
+    }
+  }
+
   begin(volume: string, what: Omit<OwnershipChange, "entries">): RunningChange {
+    const unwanted = new AbortController();
+    this.#running.set(volume, { ...what, unwanted });
     let entries = 0;
     let cancel: Cancel;
     const tell = () => {
@@ -45,13 +60,19 @@ export class OwnershipChanges {
     };
     cancel = this.#timers.after(tellAfterMs, tell);
     return {
+      unwanted: unwanted.signal,
       reached(count) {
         entries = count;
       },
       ended: () => {
         cancel();
         this.#told.delete(volume);
+        this.#running.delete(volume);
       },
     };
   }
+}
+
+function asks({ mounts }: DesiredVolume, path: string, fsGroup: number): boolean {
+  return mounts.some((mount) => mount.path === path && mount.fsGroup === fsGroup);
 }

@@ -10,8 +10,13 @@ export interface Ownership {
    * An entry that is removed meanwhile is none; a directory that cannot be read ends it.
    * Fails with TargetChanged if the mount is not at its path any more.
    * @param onProgress told how many entries were come to, each second while there are more
+   * @param unwanted when it is aborted, this ends as if it was cut off: SetUpFailed, uncertain. It may also go on to its end
    */
-  give(request: OwnershipRequest, onProgress: (entries: number) => void): Promise<OwnershipResult>;
+  give(
+    request: OwnershipRequest,
+    onProgress: (entries: number) => void,
+    unwanted?: AbortSignal,
+  ): Promise<OwnershipResult>;
 }
 
 export interface OwnershipRequest {

@@ -77,6 +77,30 @@ describe("acceptance: whom the files of a volume belong to", () => {
     await on.end(["row-22-before", "row-22-killed"], claim);
   });
 
+  it("nobody waits for it when the mount that asked for the group has left", async () => {
+    const claim = await on.claim("row-22-left");
+    const first = await on.used("row-22-stays", claim, walks.name);
+    await walks.host.run("sh", "-c", `cd ${first} && mkdir d && : > d/f`);
+    await walks.host.run("fsfreeze", "-f", first);
+    try {
+      await on.use("row-22-left", claim, walks.name, { mount: { fsGroup: 2000 } });
+      let child = "";
+      await until("a child to wait for the file system", 30_000, async () => {
+        const processes = (await walks.host.run("ps", "-eo", "stat=,pid=,args=")).split("\n");
+        child = processes.map((line) => /^D\S* +([0-9]+) .* child$/.exec(line)?.[1] ?? "").join("");
+        return child !== "";
+      });
+      await walks.host.run("kill", "-STOP", child); // as if it had files to go through for hours
+    } finally {
+      await walks.host.run("fsfreeze", "-u", first);
+    }
+    const before = performance.now();
+    await stories.remove("row-22-left");
+    expect(performance.now() - before, "milliseconds; the deadline for silence is 120 s").to.be.below(60_000);
+    expect((await groups(walks, first))[0]).to.equal(". 0");
+    await on.end(["row-22-stays"], claim);
+  });
+
   it("of a driver that mounts nothing when it stages, as its CSIDriver says", async () => {
     const { world } = stories;
     const report = (line: string) => console.log(`  ${line}`);

@@ -97,6 +97,18 @@ describe("ChildRunner", () => {
     expect(isGone()).to.equal(true);
   });
 
+  it("one that nobody wants any more is killed, and uncertain", async () => {
+    for (const when of ["before it runs", "while it runs"]) {
+      const unwanted = new AbortController();
+      if (when === "before it runs") unwanted.abort();
+      const options = { writesWhileWell: true, onLine: () => unwanted.abort(), unwanted: unwanted.signal };
+      const child = runner("setInterval(() => console.log('further'), 50)");
+      const error = await failure(child.run(probe, operation(), options));
+      expect(error, when).to.include({ reason: "SetUpFailed", errorClass: "uncertain" });
+      expect(isGone()).to.equal(true);
+    }
+  });
+
   it("one that goes through files and writes begins its time anew, after which it is slow", async () => {
     const slowMs = 10_000;
     let begun = 0;

@@ -38,7 +38,11 @@ export async function giveToGroup(
   if (begun !== before) await journal.put(begun);
   const change = context.changesOwnership({ path: mount.path, fsGroup });
   try {
-    const { entries, failed, examples } = await effects.ownership.give(request, (count) => change.reached(count));
+    const { entries, failed, examples } = await effects.ownership.give(
+      request,
+      (count) => change.reached(count),
+      change.unwanted,
+    );
     const refused = failed === 0 ? "" : `; ${failed} refused: ${examples.join(", ")}`;
     context.progress(`${entries} files of ${mount.path} were given to group ${fsGroup}${refused}`);
   } finally {

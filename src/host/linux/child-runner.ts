@@ -47,6 +47,8 @@ export interface ChildOptions {
   readonly onLine?: (line: string) => void;
   /** Its deadline begins anew with each line that it writes. */
   readonly writesWhileWell?: boolean;
+  /** When it is aborted, the child is killed: uncertain. */
+  readonly unwanted?: AbortSignal;
 }
 
 /**
@@ -115,7 +117,11 @@ export class ChildRunner {
     child.stdin.on("error", () => child.kill("SIGKILL")); // it died before it was told; `ended` says how
     slot.begin();
     child.stdin.end(`${JSON.stringify(request)}\n`);
-    const { waitsFor } = options;
+    const { waitsFor, unwanted } = options;
+    const kill = () => child.kill("SIGKILL");
+    if (unwanted?.aborted === true) kill();
+    unwanted?.addEventListener("abort", kill);
+    void ended.then(() => unwanted?.removeEventListener("abort", kill));
     const tell = () => operation.onSlow?.({ child: id, ...(waitsFor && { waitsFor }) });
     const told = takesLong(request) !== undefined ? () => {} : this.#deps.timers.after(tellMs, tell);
     void ended.then(told);

@@ -17,12 +17,16 @@ export class LinuxOwnership implements Ownership {
     this.#operation = operation;
   }
 
-  async give(request: OwnershipRequest, onProgress: (entries: number) => void): Promise<OwnershipResult> {
+  async give(
+    request: OwnershipRequest,
+    onProgress: (entries: number) => void,
+    unwanted?: AbortSignal,
+  ): Promise<OwnershipResult> {
     const waitsFor = remoteMountOn(await this.#table.read(), request.path);
     const onLine = (line: string) => {
       if (/^[0-9]+$/.test(line)) onProgress(Number(line));
     };
-    const options = { onLine, writesWhileWell: true, ...(waitsFor && { waitsFor }) };
+    const options = { onLine, writesWhileWell: true, ...(unwanted && { unwanted }), ...(waitsFor && { waitsFor }) };
     const result = await this.#runner.run({ kind: "giveToGroup", request }, this.#operation, options);
     const said = result.stdout.slice(result.stdout.lastIndexOf("\n") + 1);
     if (result.code !== 0 || said === "") {
