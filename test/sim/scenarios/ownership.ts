@@ -63,6 +63,40 @@ export const ownership: readonly Scenario[] = [
       await world.settle();
     },
   },
+  {
+    name: "path and group of two mounts of a CSI volume change at once",
+    world: { nodes: ["a"], drivers: [walked] },
+    async run(world) {
+      world.csi.volume("vol-1");
+      const volume = world.cluster.createIntent("owned", { source, mounts: [asks("one", 2000), asks("two", 2000)] });
+      await world.settle();
+      world.node.people.write(`${target("one")}/a`, "data");
+      world.cluster.change(volume, { mounts: [asks("three", 3000), asks("four", 3000)] });
+      await world.settle();
+      await belongsTo(world, "three", 3000);
+      await belongsTo(world, "four", 3000);
+      world.cluster.deleteIntent(volume);
+      await world.settle();
+    },
+  },
+  {
+    name: "a mount of a CSI volume asks its driver for a group, where another has none",
+    world: { nodes: ["a"], drivers: [{ ...local, mountGroup: true }] },
+    async run(world) {
+      world.csi.volume("vol-1");
+      const volume = world.cluster.createIntent("owned", { source, mounts: [target("one")] });
+      await world.settle();
+      world.node.people.write(`${target("one")}/a`, "data");
+      world.cluster.change(volume, { mounts: [target("one"), asks("two", 2000)] });
+      await world.until("the second to wait", () => world.cluster.reason(volume) === "FsGroupConflict");
+      await world.until("the first to stay", () => rootOfVolume(world, "one")?.children.has("a") === true);
+      world.cluster.change(volume, { mounts: [{ ...asks("two", 2000), name: "set.m1" }] });
+      await world.settle();
+      await rootBelongsTo(world, "two", 2000);
+      world.cluster.deleteIntent(volume);
+      await world.settle();
+    },
+  },
 ];
 
 const source = { csi: { driver: local.name, volumeHandle: "vol-1" } };
