@@ -95,6 +95,8 @@ export interface Published {
   readonly at?: Moment;
   /** The group that everything there was given to by the agent, the root last; absent while that is not done. */
   readonly fsGroup?: number;
+  /** Of that, what refused: the root, or more than half. */
+  readonly refusedGroup?: { readonly failed: number; readonly entries: number; readonly example: string };
 }
 
 export interface TargetRecord {

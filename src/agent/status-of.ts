@@ -2,6 +2,7 @@ import { type ConditionInput, cut, mergeConditions, settlingOf, timestamp } from
 import type { Reason } from "../api/reasons.ts";
 import type { MountStatus, NodeVolumeIntent, NodeVolumeIntentStatus, Transition } from "../api/types.gen.ts";
 import { attachWait, withAttach } from "./attach-wait.ts";
+import { refusedGroup } from "./csi/refused-group.ts";
 import { wantsMore } from "./csi/steps.ts";
 import { isInvalid } from "./desired-volume.ts";
 import { driftOf } from "./drift.ts";
@@ -89,7 +90,7 @@ function healthOf({ health }: VolumePlan): ConditionInput[] {
 }
 
 function mountStatus(target: TargetView, volume: VolumePlan): MountStatus {
-  const problem = volume.problems.get(target.path) ?? target.problem;
+  const problem = volume.problems.get(target.path) ?? target.problem ?? refusedGroup(target);
   const { drift, ours } = target;
   return {
     name: target.name,

@@ -1,3 +1,4 @@
+import { newRefusals } from "./csi/refused-group.ts";
 import { driftOf } from "./drift.ts";
 import { orphanReason } from "./orphan.ts";
 import type { Plan, VolumePlan } from "./plan.ts";
@@ -23,6 +24,7 @@ export function transitions(synced: boolean, after: Plan): Transition[] {
       ...driftChange(earlier, volume),
       ...standingChange(earlier, volume),
       ...healthChange(before, volume),
+      ...refusals(earlier, volume),
     ];
     return [...changes, ...(orphaned ? [orphan(volume)] : [])];
   });
@@ -54,6 +56,14 @@ function healthChange(before: VolumePlan | undefined, after: VolumePlan): Transi
     ? (["Warning", "VolumeConditionAbnormal"] as const)
     : (["Normal", "VolumeConditionNormal"] as const);
   return [{ volume: after, type, reason, message: is.message || reason }];
+}
+
+/** What an agent finds on record when it starts was told by the one before. */
+function refusals(before: VolumePlan | undefined, after: VolumePlan): Transition[] {
+  if (before === undefined) return [];
+  return newRefusals(before.view, after.view).map(({ reason, message }) => {
+    return { volume: after, type: "Warning", reason, message };
+  });
 }
 
 /** A volume that is found as it should be, when the agent starts, is no news. */

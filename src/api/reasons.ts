@@ -141,6 +141,7 @@ export const reasons = {
   GrantOutdated: { kind: "blocked", endedBy: "the volume is granted anew" },
   SELinuxContextConflict: { kind: "blocked", endedBy: "all mounts of the volume on the node ask for one label" },
   VolumePermissionChangeInProgress: { kind: "waiting", endedBy: "the last file of the volume is its group's" },
+  VolumePermissionChangeRefused: { kind: "blocked", endedBy: "the file system lets the node's root change its files" },
   VolumeConditionAbnormal: { kind: "waiting", endedBy: "the driver says that the volume is well" },
   VolumeConditionNormal: { kind: "normal", endedBy: "" },
   ExpansionInfeasible: { kind: "blocked", endedBy: "another size is asked for" },

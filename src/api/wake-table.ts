@@ -144,6 +144,7 @@ export const wokenBy = {
   GrantOutdated: ["state"],
   SELinuxContextConflict: ["state"],
   VolumePermissionChangeInProgress: ["state"],
+  VolumePermissionChangeRefused: ["state"],
   VolumeConditionAbnormal: ["state"],
   VolumeConditionNormal: [],
   ExpansionInfeasible: ["state"],

@@ -39,4 +39,6 @@ export interface OwnershipResult {
   readonly failed: number;
   /** The first few of them: path beneath the root, and why. */
   readonly examples: readonly string[];
+  /** The root is one of them. */
+  readonly rootFailed?: boolean;
 }

@@ -3,6 +3,7 @@ import { chmodSync, chownSync, lstatSync, mkdirSync, writeFileSync } from "node:
 import { expect } from "chai";
 import { standingOf } from "../../src/agent/standing.ts";
 import type { NodeVolumeIntent } from "../../src/api/types.gen.ts";
+import type { OwnershipResult } from "../../src/host/ownership.ts";
 import { type DriverNode, withDriverNode } from "../lib/driver-node.ts";
 
 describe("whom the files of a CSI volume belong to, on the real kernel", () => {
@@ -136,6 +137,28 @@ describe("whom the files of a CSI volume belong to, on the real kernel", () => {
     await want({ a: { fsGroup: 2000 }, b: { fsGroup: 3000 } }, { supportsFSGroup: false });
     expect([groups("a"), groups("b")]).to.deep.equal([["0"], ["0"]]);
     expect(there.node.log).to.deep.equal([]);
+  });
+
+  it("where most of it refuses, it is mounted all the same, and that is on record until it was given anew", async () => {
+    const { host } = there.node;
+    const effects = host.effects.bind(host);
+    let result: OwnershipResult = { entries: 2, failed: 1, examples: ["/f: EPERM"] };
+    there.node.host = {
+      ...host,
+      effects: (operation) => ({ ...effects(operation), ownership: { give: () => Promise.resolve(result) } }),
+    };
+    const given = async (fsGroup: number) => {
+      await want({ a: { fsGroup } });
+      expect(there.node.mountAt(there.node.target("a"))).not.to.equal(undefined);
+      return (await there.record())?.targets[0]?.published?.refusedGroup;
+    };
+    expect(await given(2000)).to.equal(undefined);
+    result = { entries: 4, failed: 3, examples: ["/f: EPERM", "/g: EPERM"] };
+    expect(await given(3000)).to.deep.equal({ failed: 3, entries: 4, example: "/g: EPERM" });
+    result = { entries: 4, failed: 1, examples: ["/: EPERM"], rootFailed: true };
+    expect(await given(4000)).to.deep.equal({ failed: 1, entries: 4, example: "/: EPERM" });
+    result = { entries: 4, failed: 0, examples: [] };
+    expect(await given(5000)).to.equal(undefined);
   });
 
   it("an agent that was ended in the middle begins again", async () => {

@@ -1,5 +1,6 @@
 import { VolumeError } from "../../errors.ts";
 import { type MountIdentity, sameIdentity } from "../../host/mount-table.ts";
+import type { OwnershipResult } from "../../host/ownership.ts";
 import { type ActionContext, recordOf } from "../actions/context.ts";
 import type { DesiredMount, DesiredVolume } from "../desired-volume.ts";
 import { type Published, withTarget } from "../record.ts";
@@ -37,21 +38,26 @@ export async function giveToGroup(
   const begun = onlyGiven(before, fsGroup);
   if (begun !== before) await journal.put(begun);
   const change = context.changesOwnership({ path: mount.path, fsGroup });
+  let refusedGroup: Published["refusedGroup"];
   try {
-    const { entries, failed, examples } = await effects.ownership.give(
-      request,
-      (count) => change.reached(count),
-      change.unwanted,
-    );
+    const result = await effects.ownership.give(request, (count) => change.reached(count), change.unwanted);
+    const { entries, failed, examples } = result;
+    if (isRefused(result)) refusedGroup = { failed, entries, example: examples.at(-1) ?? "" };
     const refused = failed === 0 ? "" : `; ${failed} refused: ${examples.join(", ")}`;
     context.progress(`${entries} files of ${mount.path} were given to group ${fsGroup}${refused}`);
   } finally {
     change.ended();
   }
-  const done: Shown = { ...published, fsGroup };
+  const { refusedGroup: _before, ...rest } = published;
+  const done: Shown = { ...rest, fsGroup, ...(refusedGroup && { refusedGroup }) };
   const record = recordOf(context, desired.name);
   const target = record.targets.find((one) => one.path === mount.path);
   if (target === undefined) throw new Error(`${mount.path} has no record`);
   await journal.put(withTarget(record, { ...target, published: done }));
   return done;
+}
+
+/** Whether people are to be told: who was to share the files cannot, mostly or from the root on. */
+function isRefused({ entries, failed, rootFailed }: OwnershipResult): boolean {
+  return rootFailed === true || failed * 2 > entries;
 }

@@ -32,9 +32,11 @@ export class GroupWalk {
 
   of(root: Descriptor): OwnershipResult {
     this.#inside(root, rootPath, 0);
+    const failed = this.#failed;
     this.#give(root, this.#statOf(root), rootPath);
     this.#entries++;
-    return { entries: this.#entries, failed: this.#failed, examples: this.#examples };
+    const rootFailed = this.#failed > failed && { rootFailed: true };
+    return { entries: this.#entries, failed: this.#failed, examples: this.#examples, ...rootFailed };
   }
 
   /** @throws Errno if the directory cannot be read: what is in it would not be given to the group, and nobody told */
@@ -77,9 +79,11 @@ export class GroupWalk {
     const isLink = (mode & S_IFMT) === symbolicLink;
     const wanted = rightsFor(mode);
     if (gid === fsGroup && (isLink || wanted === (mode & ~S_IFMT))) return;
+    const failed = this.#failed;
     this.#try(path, () => this.#libc.changeGroup(self.fd, fsGroup));
     // The rights of a link are nobody's; those of what it leads to are not meant.
     if (!isLink) this.#try(path, () => chmodSync(self.path, wanted));
+    this.#failed = Math.min(this.#failed, failed + 1); // one entry, even if both were refused
   }
 
   /** One entry that refuses is counted, and does not keep the others; undefined then, or if it was removed meanwhile. */

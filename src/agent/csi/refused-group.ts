@@ -1,0 +1,21 @@
+import type { Problem, TargetView, VolumeView } from "../view.ts";
+
+/**
+ * PURE. Of a mount whose files could not be given to its group: as kubelet, the agent mounts it all the same, and it is ready. An NFS
+ * server that squashes root refuses every file, for instance.
+ */
+export function refusedGroup({ desired, record, truth }: TargetView): Problem | undefined {
+  const { fsGroup, refusedGroup: refused } = record?.published ?? {};
+  if (refused === undefined || fsGroup === undefined || truth !== "mounted" || desired?.fsGroup !== fsGroup) {
+    return undefined;
+  }
+  const { failed, entries, example } = refused;
+  const message = `${failed} of ${entries} files of ${record?.path} could not be given to group ${fsGroup}, such as ${example}`;
+  return { reason: "VolumePermissionChangeRefused", message };
+}
+
+/** PURE. What of this is news. */
+export function newRefusals(before: VolumeView, after: VolumeView): Problem[] {
+  const known = new Set(before.targets.map((target) => refusedGroup(target)?.message));
+  return after.targets.flatMap((target) => refusedGroup(target) ?? []).filter(({ message }) => !known.has(message));
+}
