@@ -123,7 +123,7 @@ describe("ChildRunner", () => {
     const request = { path: "/none", mountID: 1, device: "0:1", fsGroup: 1, policy: "Always" } as const;
     const twice = "console.log(1); setTimeout(() => console.log(2), 50)";
     for (const [child, times] of [
-      [{ kind: "giveToGroup", request }, 3],
+      [{ kind: "giveToGroup", request, agent: process.pid }, 3],
       [probe, 1],
     ] as const) {
       begun = 0;

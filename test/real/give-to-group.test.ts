@@ -199,6 +199,9 @@ describe("files that are given to a group", () => {
       expect(() => readFileSync(`/proc/${children[0]}/stat`)).to.throw("ENOENT");
       const wrong = ownership.give(request({ mountID: 1 }), quiet);
       expect(await wrong.catch((error: { reason: string }) => error.reason)).to.equal("TargetChanged");
+      const orphaned = { kind: "giveToGroup", request: request({ fsGroup: 3000 }), agent: process.ppid } as const;
+      expect((await runner.run(orphaned, operation)).stdout).to.include("the agent that asked for it is gone");
+      expect(of(volume), "as the next one's walk finds it").to.equal("2000 2775");
     } finally {
       table.close();
     }

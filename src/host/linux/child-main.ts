@@ -59,7 +59,10 @@ export async function runChild(): Promise<void> {
     return;
   }
   if (request.kind === "giveToGroup") {
-    const tell = tellEachSecond((entries) => process.stdout.write(`${entries}\n`));
+    const tell = whileItLives(
+      request.agent,
+      tellEachSecond((entries) => process.stdout.write(`${entries}\n`)),
+    );
     const reply = await replyOf(() => giveToGroup(loadLibc(), request.request, tell));
     process.stdout.write(JSON.stringify(reply));
     return;
@@ -79,6 +82,17 @@ function tellEachSecond(tell: Tell): Tell {
   return (entries) => {
     if (performance.now() - last < 1_000) return;
     last = performance.now();
+    tell(entries);
+  };
+}
+
+/**
+ * An agent that was killed takes no child with it, and the next one does nothing for the volume as long as this one is at work, hours
+ * perhaps: the walk ends at its next entry, and is begun again.
+ */
+function whileItLives(agent: number, tell: Tell): Tell {
+  return (entries) => {
+    if (process.ppid !== agent) throw new Error("the agent that asked for it is gone");
     tell(entries);
   };
 }

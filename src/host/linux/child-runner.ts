@@ -17,7 +17,7 @@ export type ChildRequest =
   | { readonly kind: "users"; readonly mountPoint: string }
   | { readonly kind: "claimed"; readonly path: string }
   | { readonly kind: "probe"; readonly path: string }
-  | { readonly kind: "giveToGroup"; readonly request: OwnershipRequest }
+  | { readonly kind: "giveToGroup"; readonly request: OwnershipRequest; readonly agent: number }
   | { readonly kind: "mounter"; readonly method: keyof Mounter; readonly args: readonly unknown[] }
   | { readonly kind: "exec"; readonly file: string; readonly args: readonly string[] };
 

@@ -27,7 +27,11 @@ export class LinuxOwnership implements Ownership {
       if (/^[0-9]+$/.test(line)) onProgress(Number(line));
     };
     const options = { onLine, writesWhileWell: true, ...(unwanted && { unwanted }), ...(waitsFor && { waitsFor }) };
-    const result = await this.#runner.run({ kind: "giveToGroup", request }, this.#operation, options);
+    const result = await this.#runner.run(
+      { kind: "giveToGroup", request, agent: process.pid },
+      this.#operation,
+      options,
+    );
     const said = result.stdout.slice(result.stdout.lastIndexOf("\n") + 1);
     if (result.code !== 0 || said === "") {
       const message = `a child process ended with ${result.code}: ${result.stderr.trim().slice(-512)}`;
