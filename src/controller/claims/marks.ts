@@ -3,24 +3,25 @@ import { finalizer, label } from "../../api/names.ts";
 
 /** Our marks on claims and PersistentVolumes, and the patches that set and clear them. Pure. */
 
+interface Patch {
+  readonly metadata: object;
+}
+
 /** Lists of finalizers are exchanged whole, so a patch is for the very version that it was computed from. */
-export function protectPatch({ metadata }: KubeObject): object | undefined {
+export function protectPatch({ metadata }: KubeObject): Patch | undefined {
   const { finalizers = [], deletionTimestamp } = metadata;
   // To what is being deleted the API server adds none.
   if (finalizers.includes(finalizer.inUse) || deletionTimestamp !== undefined) return undefined;
   return { metadata: { finalizers: [...finalizers, finalizer.inUse] } };
 }
 
-export function holdPatch(object: KubeObject): object | undefined {
+export function holdPatch(object: KubeObject): Patch | undefined {
   return isHeld(object) ? undefined : { metadata: { labels: { [label.held]: "" } } };
 }
 
 /** Label and finalizer at once. */
-export function takePatch(object: KubeObject): object {
-  const { finalizers = [], deletionTimestamp } = object.metadata;
-  const protects = finalizers.includes(finalizer.inUse) || deletionTimestamp !== undefined;
-  const added = protects ? {} : { finalizers: [...finalizers, finalizer.inUse] };
-  return { metadata: { labels: { [label.held]: "" }, ...added } };
+export function takePatch(object: KubeObject): Patch {
+  return { metadata: { ...holdPatch(object)?.metadata, ...protectPatch(object)?.metadata } };
 }
 
 /** Takes the label off and leaves the finalizer. */
