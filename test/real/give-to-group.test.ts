@@ -20,10 +20,10 @@ import { allTiers, LinuxMountTable } from "../../src/host/linux/linux-mount-tabl
 import { LinuxOwnership } from "../../src/host/linux/linux-ownership.ts";
 import type { OwnershipRequest } from "../../src/host/ownership.ts";
 import { realSystem } from "../../src/system.ts";
-import { need } from "../lib/requirements.ts";
 import { exchange } from "../lib/swapper/steps.ts";
 import { Swapper } from "../lib/swapper/swapper.ts";
-import { type Scratch, scratch } from "./scratch.ts";
+import { type GroupVolume, groupOf, withGroupVolume } from "./group-volume.ts";
+import type { Scratch } from "./scratch.ts";
 
 const libc = loadLibc();
 const quiet = () => {};
@@ -31,29 +31,13 @@ const quiet = () => {};
 describe("files that are given to a group", () => {
   let place: Scratch;
   let volume: string;
-
-  before(function () {
-    need(this, "root");
+  let request: GroupVolume["request"];
+  withGroupVolume((there) => {
+    ({ place, volume, request } = there);
   });
-  beforeEach(() => {
-    place = scratch();
-    volume = `${place.path}/volume`;
-    mkdirSync(volume);
-    execFileSync("mount", ["-t", "tmpfs", "-o", "mode=0755", "volume", volume]);
-  });
-  afterEach(() => place[Symbol.dispose]());
 
-  const request = (more: Partial<OwnershipRequest> = {}): OwnershipRequest => {
-    const [mount] = place.mounts().filter(({ point }) => point === volume);
-    if (mount === undefined) throw new Error("the volume is not mounted");
-    const { id: mountID, device } = mount;
-    return { path: volume, mountID, device, fsGroup: 2000, policy: "Always", ...more };
-  };
   const give = (more?: Partial<OwnershipRequest>) => giveToGroup(libc, request(more), quiet);
-  const of = (path: string) => {
-    const { gid, mode } = lstatSync(path);
-    return `${gid} ${(mode & 0o7777).toString(8)}`;
-  };
+  const of = groupOf;
 
   it("get its rights, as kubelet has it: directories are entered and inherit the group, links are only owned", () => {
     mkdirSync(`${volume}/d`, { mode: 0o700 });

@@ -1,41 +1,22 @@
-import { execFileSync } from "node:child_process";
 import { chmodSync, lstatSync, mkdirSync, readlinkSync, writeFileSync } from "node:fs";
 import { expect } from "chai";
 import { giveToGroup } from "../../src/host/linux/give-to-group.ts";
 import { type Libc, loadLibc } from "../../src/host/linux/libc.ts";
 import type { OwnershipRequest } from "../../src/host/ownership.ts";
-import { need } from "../lib/requirements.ts";
-import { type Scratch, scratch } from "./scratch.ts";
+import { type GroupVolume, groupOf, withGroupVolume } from "./group-volume.ts";
 
 const libc = loadLibc();
 const quiet = () => {};
 
 describe("files that are given to a group, of a volume that is used or fails meanwhile", () => {
-  let place: Scratch;
   let volume: string;
-
-  before(function () {
-    need(this, "root");
+  let request: GroupVolume["request"];
+  withGroupVolume((there) => {
+    ({ volume, request } = there);
   });
-  beforeEach(() => {
-    place = scratch();
-    volume = `${place.path}/volume`;
-    mkdirSync(volume);
-    execFileSync("mount", ["-t", "tmpfs", "-o", "mode=0755", "volume", volume]);
-  });
-  afterEach(() => place[Symbol.dispose]());
 
-  const request = (more: Partial<OwnershipRequest> = {}): OwnershipRequest => {
-    const [mount] = place.mounts().filter(({ point }) => point === volume);
-    if (mount === undefined) throw new Error("the volume is not mounted");
-    const { id: mountID, device } = mount;
-    return { path: volume, mountID, device, fsGroup: 2000, policy: "Always", ...more };
-  };
   const give = (more?: Partial<OwnershipRequest>) => giveToGroup(libc, request(more), quiet);
-  const of = (path: string) => {
-    const { gid, mode } = lstatSync(path);
-    return `${gid} ${(mode & 0o7777).toString(8)}`;
-  };
+  const of = groupOf;
 
   /** The libc, but for what is done first at a call for the entry of this name. */
   function libcWith(call: "statx" | "changeGroup", name: string, first: () => void): Libc {
