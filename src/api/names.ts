@@ -7,6 +7,9 @@ export const apiVersion = `${group}/${version}`;
 /** Namespace of the controller, its agents, their Leases and their configuration. */
 export const systemNamespace = "nodevolume-system";
 
+/** The CSI driver by which pods use node volumes: the agents are it, and pods name it in their inline volumes. */
+export const podDriver = "csi.nodevolume.dev";
+
 /** Lease of the controller that leads, in the system namespace, where each agent has a Lease by its node's name. */
 export const leaderLease = "nodevolume-controller";
 
@@ -47,6 +50,24 @@ export const annotation = {
   selectedNode: "volume.kubernetes.io/selected-node",
 } as const;
 
+/** What Nodes and Pods show of our volumes (decision 0039). */
+export const readiness = {
+  /** Key of the taint on a Node that still has no volume of a set with `nodeReadiness: Taint`. All taints with it are ours. */
+  taint: "nodevolume.dev/not-ready",
+  /** Type of the condition on a Node. */
+  nodeCondition: "NodeVolumesReady",
+  /** Type of the condition on a Pod with volumes of csi.nodevolume.dev; it can be one of its readinessGates. */
+  podCondition: "nodevolume.dev/VolumesReady",
+} as const;
+
+/** Scheduling gates of pods. */
+export const gate = {
+  /** All that begin so are ours; what follows is the name of a set that the pod waits for. */
+  prefix: "nodevolume.dev/",
+  /** The pod waits for its volumes of csi.nodevolume.dev to be had somewhere (config/gates). */
+  volumes: "nodevolume.dev/volumes",
+} as const;
+
 export const fieldManager = {
   controller: "nodevolume-controller",
   agent: "nodevolume-agent",
@@ -62,6 +83,7 @@ export const resource = {
   secrets: { group: "", version: "v1", plural: "secrets", kind: "Secret" },
   leases: { group: "coordination.k8s.io", version: "v1", plural: "leases", kind: "Lease" },
   events: { group: "", version: "v1", plural: "events", kind: "Event" },
+  namespaces: { group: "", version: "v1", plural: "namespaces", kind: "Namespace" },
   pods: { group: "", version: "v1", plural: "pods", kind: "Pod" },
   claims: { group: "", version: "v1", plural: "persistentvolumeclaims", kind: "PersistentVolumeClaim" },
   persistentVolumes: { group: "", version: "v1", plural: "persistentvolumes", kind: "PersistentVolume" },

@@ -20,6 +20,7 @@ export const reasons = {
   Mounted: { kind: "normal", endedBy: "" },
   Observing: { kind: "normal", endedBy: "" },
   WouldChange: { kind: "normal", endedBy: "mode: Manage, or somebody carries the plan out" },
+  WaitingForKubelet: { kind: "waiting", endedBy: "kubelet has mounted the volume for the pod that is named" },
   Suspended: { kind: "normal", endedBy: "suspend is taken back on the set or the Node" },
   Unmounting: { kind: "waiting", endedBy: "the last mount is gone" },
   Released: { kind: "normal", endedBy: "" },
@@ -113,6 +114,9 @@ export const reasons = {
   LifecycleModeUnsupported: { kind: "blocked", endedBy: "the set names a volume of a driver that lists Persistent" },
   PerPodIdentity: { kind: "blocked", endedBy: "the driver asks for no pod's identity" },
 
+  // The driver for pods
+  CSIDriverWrong: { kind: "blocked", endedBy: "the CSIDriver csi.nodevolume.dev is as config/ has it" },
+
   // Events of volumes that are attached and grow, in kubelet's words
   SuccessfulAttachVolume: { kind: "normal", endedBy: "" },
   SuccessfulDetachVolume: { kind: "normal", endedBy: "" },
@@ -158,7 +162,20 @@ export const reasons = {
   TimedOut: { kind: "waiting", endedBy: "the next attempt works" },
   OperationAbandoned: { kind: "waiting", endedBy: "the kernel lets go of the process that hangs" },
   ProcessLimitReached: { kind: "waiting", endedBy: "a process of the agent ends" },
+  LeftByKubelet: { kind: "blocked", endedBy: "somebody removes what is left, or kubelet does" },
   UnexplainedRemoval: { kind: "blocked", endedBy: "the intent is created again, or the mount is unmounted by hand" },
+
+  // Pods
+  ConsumerStillRunning: { kind: "waiting", endedBy: "kubelet gives the target of the pod back" },
+  PodNotListed: { kind: "waiting", endedBy: "the controller names the pod in an intent of this node" },
+  PodMismatch: { kind: "blocked", endedBy: "the pod asks for what the intent says of it" },
+  BlockForPods: { kind: "blocked", endedBy: "the volume has volumeMode: Filesystem, or the pod names another" },
+  SubPathMissing: { kind: "blocked", endedBy: "the directory or file appears in the volume" },
+  SetNotFound: { kind: "blocked", endedBy: "the NodeVolumeSet that the pod names is created" },
+  SetNotServing: { kind: "blocked", endedBy: "the set manages its volume, and is not being deleted" },
+  NamespaceNotAllowed: { kind: "blocked", endedBy: "the set's allowedNamespaces name or select the pod's namespace" },
+  NodeNotSelected: { kind: "blocked", endedBy: "the set selects the node, or the pod runs on one that it selects" },
+  NodeAffinityConflict: { kind: "blocked", endedBy: "the pod's nodes and those of its volumes can be said in one" },
 
   // Sets
   AllReady: { kind: "normal", endedBy: "" },
@@ -171,7 +188,7 @@ export const reasons = {
   Drifted: { kind: "waiting", endedBy: "the difference is repaired" },
   InSync: { kind: "normal", endedBy: "" },
   NoConflict: { kind: "normal", endedBy: "" },
-  IntentTooLarge: { kind: "blocked", endedBy: "fewer or shorter mounts" },
+  IntentTooLarge: { kind: "blocked", endedBy: "fewer or shorter mounts, or fewer pods" },
   Deleting: { kind: "waiting", endedBy: "the last node has released the volume" },
   NodeLost: { kind: "waiting", endedBy: "a proof that the node holds nothing" },
 } as const satisfies { [code: string]: ReasonInfo };

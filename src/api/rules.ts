@@ -1,3 +1,4 @@
+import { podRules } from "./pod-rules.ts";
 import type { Check, Checks } from "./rule.ts";
 import { selectionRules } from "./selection-rules.ts";
 import { setRules } from "./set-rules.ts";
@@ -5,7 +6,7 @@ import { sourceRules } from "./source-rules.ts";
 import { volumeRules } from "./volume-rules.ts";
 
 /** Every check of a CRD rule, by the beginning of the rule's message. */
-export const ruleChecks: Checks = [...sourceRules, ...volumeRules, ...setRules, ...selectionRules];
+export const ruleChecks: Checks = [...sourceRules, ...volumeRules, ...setRules, ...selectionRules, ...podRules];
 
 /**
  * The check of the rule with this message.

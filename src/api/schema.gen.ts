@@ -83,6 +83,35 @@ export const schema = {
    },
    "additionalProperties": false
   },
+  "AllowedNamespaces": {
+   "type": "object",
+   "properties": {
+    "names": {
+     "type": "array",
+     "maxItems": 64,
+     "items": {
+      "type": "string",
+      "maxLength": 63,
+      "rules": [
+       {
+        "message": "must be the name of a namespace: lower-case letters, digits or '-', a letter or digit at both ends",
+        "matches": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"
+       }
+      ]
+     }
+    },
+    "selector": {
+     "$ref": "#/definitions/NamespaceSelector"
+    }
+   },
+   "rules": [
+    {
+     "message": "names or a selector are needed: selector: {} allows every namespace, and none is allowed without allowedNamespaces"
+    }
+   ],
+   "required": [],
+   "additionalProperties": false
+  },
   "AttachStatus": {
    "type": "object",
    "properties": {
@@ -729,6 +758,90 @@ export const schema = {
    ],
    "additionalProperties": false
   },
+  "IntentPod": {
+   "type": "object",
+   "required": [
+    "name",
+    "namespace",
+    "readOnly",
+    "uid",
+    "volume"
+   ],
+   "properties": {
+    "uid": {
+     "type": "string",
+     "maxLength": 64,
+     "rules": [
+      {
+       "message": "must be a pod's UID: letters, digits and '-'",
+       "matches": "^[A-Za-z0-9]([-A-Za-z0-9]*[A-Za-z0-9])?$"
+      }
+     ]
+    },
+    "namespace": {
+     "type": "string",
+     "maxLength": 253,
+     "rules": [
+      {
+       "message": "must be the name of a namespace: at most 63 lower-case letters, digits or '-', a letter or digit at both ends",
+       "matches": "^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"
+      }
+     ]
+    },
+    "name": {
+     "type": "string",
+     "maxLength": 253,
+     "rules": [
+      {
+       "message": "must be the name of an object: lower-case letters, digits, '-' or '.', a letter or digit at both ends and beside each '.'",
+       "matches": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
+      }
+     ]
+    },
+    "volume": {
+     "type": "string",
+     "maxLength": 63,
+     "rules": [
+      {
+       "message": "must be the name of a volume: at most 63 lower-case letters, digits or '-', a letter or digit at both ends",
+       "matches": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"
+      }
+     ]
+    },
+    "readOnly": {
+     "type": "boolean",
+     "default": false
+    },
+    "subPath": {
+     "type": "string",
+     "maxLength": 512,
+     "rules": [
+      {
+       "message": "must be a relative path without '.', '..', '//', control characters or a trailing '/'",
+       "matches": "^([^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*|[.][.][^/\\p{Cc}\\p{Zl}\\p{Zp}]+)(/([^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*|[.][.][^/\\p{Cc}\\p{Zl}\\p{Zp}]+))*$"
+      }
+     ]
+    },
+    "fsGroup": {
+     "type": "integer",
+     "rules": [
+      {
+       "message": "must be a group id from 0 to 2147483647",
+       "from": 0,
+       "to": 2147483647
+      }
+     ]
+    },
+    "fsGroupChangePolicy": {
+     "type": "string",
+     "enum": [
+      "Always",
+      "OnRootMismatch"
+     ]
+    }
+   },
+   "additionalProperties": false
+  },
   "KeyToPath": {
    "type": "object",
    "required": [
@@ -876,6 +989,65 @@ export const schema = {
      "maxLength": 512
     }
    },
+   "additionalProperties": false
+  },
+  "NamespaceRequirement": {
+   "type": "object",
+   "required": [
+    "key",
+    "operator"
+   ],
+   "properties": {
+    "key": {
+     "type": "string",
+     "maxLength": 317
+    },
+    "operator": {
+     "type": "string",
+     "enum": [
+      "In",
+      "NotIn",
+      "Exists",
+      "DoesNotExist"
+     ]
+    },
+    "values": {
+     "type": "array",
+     "maxItems": 32,
+     "items": {
+      "type": "string",
+      "maxLength": 63
+     }
+    }
+   },
+   "rules": [
+    {
+     "message": "In and NotIn need values, Exists and DoesNotExist take none",
+     "field": ".values"
+    }
+   ],
+   "additionalProperties": false
+  },
+  "NamespaceSelector": {
+   "type": "object",
+   "properties": {
+    "matchLabels": {
+     "type": "object",
+     "maxProperties": 16,
+     "additionalProperties": {
+      "type": "string",
+      "maxLength": 63
+     }
+    },
+    "matchExpressions": {
+     "type": "array",
+     "maxItems": 16,
+     "items": {
+      "$ref": "#/definitions/NamespaceRequirement"
+     }
+    }
+   },
+   "required": [],
    "additionalProperties": false
   },
   "NFSVolumeSource": {
@@ -1283,6 +1455,20 @@ export const schema = {
       "name"
      ]
     },
+    "pods": {
+     "type": "array",
+     "maxItems": 256,
+     "items": {
+      "$ref": "#/definitions/IntentPod"
+     },
+     "mapKeys": [
+      "uid",
+      "volume"
+     ]
+    },
+    "observed": {
+     "$ref": "#/definitions/ObservedVolume"
+    },
     "unmountPolicy": {
      "$ref": "#/definitions/UnmountPolicy",
      "default": {}
@@ -1318,6 +1504,10 @@ export const schema = {
     {
      "message": "the grant of a CSI volume must say which volume it is: grant.csi",
      "field": ".grant"
+    },
+    {
+     "message": "observed belongs to mode: Observe: what kubelet manages is not managed by an agent",
+     "field": ".observed"
     },
     {
      "message": "deletionPolicy: Retain needs mode: Manage, because an observing intent mounts nothing that could be retained",
@@ -1491,6 +1681,13 @@ export const schema = {
       "$ref": "#/definitions/MountStatus"
      }
     },
+    "pods": {
+     "type": "array",
+     "maxItems": 512,
+     "items": {
+      "$ref": "#/definitions/PodMountStatus"
+     }
+    },
     "waiting": {
      "$ref": "#/definitions/Waiting"
     },
@@ -1582,6 +1779,7 @@ export const schema = {
     "mode",
     "mounts",
     "nodeLossPolicy",
+    "nodeReadiness",
     "rollout",
     "suspend",
     "unmountPolicy",
@@ -1650,6 +1848,18 @@ export const schema = {
      "mapKeys": [
       "name"
      ]
+    },
+    "allowedNamespaces": {
+     "$ref": "#/definitions/AllowedNamespaces"
+    },
+    "nodeReadiness": {
+     "type": "string",
+     "enum": [
+      "Ignored",
+      "Condition",
+      "Taint"
+     ],
+     "default": "Ignored"
     },
     "unmountPolicy": {
      "$ref": "#/definitions/UnmountPolicy",
@@ -1755,6 +1965,9 @@ export const schema = {
      "type": "integer"
     },
     "failed": {
+     "type": "integer"
+    },
+    "pods": {
      "type": "integer"
     },
     "failing": {
@@ -1871,6 +2084,35 @@ export const schema = {
    "required": [],
    "additionalProperties": false
   },
+  "ObservedVolume": {
+   "type": "object",
+   "required": [
+    "plugin",
+    "volumeName"
+   ],
+   "properties": {
+    "plugin": {
+     "type": "string",
+     "maxLength": 128
+    },
+    "volumeName": {
+     "type": "string",
+     "maxLength": 253
+    },
+    "driver": {
+     "type": "string",
+     "maxLength": 63
+    },
+    "volumeHandle": {
+     "type": "string",
+     "maxLength": 512
+    },
+    "attachRequired": {
+     "type": "boolean"
+    }
+   },
+   "additionalProperties": false
+  },
   "Orphan": {
    "type": "object",
    "required": [
@@ -1944,6 +2186,61 @@ export const schema = {
     },
     "readOnly": {
      "type": "boolean"
+    }
+   },
+   "additionalProperties": false
+  },
+  "PodMountStatus": {
+   "type": "object",
+   "required": [
+    "state",
+    "uid",
+    "volume"
+   ],
+   "properties": {
+    "uid": {
+     "type": "string",
+     "maxLength": 64
+    },
+    "volume": {
+     "type": "string",
+     "maxLength": 63
+    },
+    "state": {
+     "type": "string",
+     "enum": [
+      "Pending",
+      "Mounted",
+      "Absent",
+      "Uncertain",
+      "Foreign",
+      "Blocked"
+     ]
+    },
+    "mountID": {
+     "type": "string",
+     "maxLength": 20
+    },
+    "drift": {
+     "type": "string",
+     "enum": [
+      "Missing",
+      "Unexpected",
+      "SourceDiffers",
+      "OptionsDiffer",
+      "Stacked",
+      "Stale",
+      "ReadOnlyFlip",
+      "PropagationDiffers"
+     ]
+    },
+    "reason": {
+     "type": "string",
+     "maxLength": 128
+    },
+    "message": {
+     "type": "string",
+     "maxLength": 256
     }
    },
    "additionalProperties": false

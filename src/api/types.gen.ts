@@ -57,6 +57,13 @@ export interface NodeVolumeIntentSpec {
    * @maxItems 64
    */
   mounts: IntentMount[];
+  /**
+   * Pods on this node that use the volume: through the driver csi.nodevolume.dev, or, in mode Observe, through kubelet itself. Each gets a bind of its own where kubelet wants it, once kubelet asks, and loses it when kubelet gives it back.
+   *
+   * @maxItems 256
+   */
+  pods?: IntentPod[];
+  observed?: ObservedVolume;
   unmountPolicy: UnmountPolicy;
   /**
    * What happens to the mounts when the intent is deleted.
@@ -362,6 +369,59 @@ export interface SELinuxOptions {
    */
   level: string;
 }
+export interface IntentPod {
+  /**
+   * UID of the pod as kubelet has it; of a static pod not that of its mirror.
+   */
+  uid: string;
+  namespace: string;
+  name: string;
+  /**
+   * Name of the volume in the pod.
+   */
+  volume: string;
+  /**
+   * True binds read-only from the first instant.
+   */
+  readOnly: boolean;
+  /**
+   * Directory or file of the volume that is bound instead of its root; it must exist, and no part of it may be a link.
+   */
+  subPath?: string;
+  /**
+   * Group of the pod (securityContext.fsGroup), which the volume's files are given to as with mounts[].fsGroup.
+   */
+  fsGroup?: number;
+  /**
+   * OnRootMismatch leaves the files as they are where the volume's root directory has the group and its rights. Always if not given.
+   */
+  fsGroupChangePolicy?: "Always" | "OnRootMismatch";
+}
+/**
+ * A volume that kubelet manages, in kubelet's terms: where its paths are and what its driver calls it. Written by the controller.
+ */
+export interface ObservedVolume {
+  /**
+   * Plugin as kubelet names it, such as kubernetes.io/csi.
+   */
+  plugin: string;
+  /**
+   * Name in kubelet's paths: of the PersistentVolume, or of the volume in the pod.
+   */
+  volumeName: string;
+  /**
+   * CSI driver.
+   */
+  driver?: string;
+  /**
+   * What the driver calls the volume.
+   */
+  volumeHandle?: string;
+  /**
+   * Whether a VolumeAttachment is needed first.
+   */
+  attachRequired?: boolean;
+}
 /**
  * How far an unmount may go when the ordinary one fails.
  */
@@ -444,6 +504,12 @@ export interface NodeVolumeIntentStatus {
    * @maxItems 128
    */
   mounts?: MountStatus[];
+  /**
+   * The pods of the spec, and those whose bind is still to be removed, as the mount table shows them.
+   *
+   * @maxItems 512
+   */
+  pods?: PodMountStatus[];
   waiting?: Waiting;
   /**
    * What mode Manage would do, shown in mode Observe and while suspended.
@@ -482,6 +548,29 @@ export interface MountStatus {
   name: string;
   path: string;
   state: "Mounted" | "Absent" | "Uncertain" | "Foreign" | "Blocked";
+  /**
+   * Mount id of the kernel in the agent's mount namespace.
+   */
+  mountID?: string;
+  drift?:
+    | "Missing"
+    | "Unexpected"
+    | "SourceDiffers"
+    | "OptionsDiffer"
+    | "Stacked"
+    | "Stale"
+    | "ReadOnlyFlip"
+    | "PropagationDiffers";
+  reason?: string;
+  message?: string;
+}
+export interface PodMountStatus {
+  uid: string;
+  volume: string;
+  /**
+   * As of a mount; Pending until kubelet asks for it.
+   */
+  state: "Pending" | "Mounted" | "Absent" | "Uncertain" | "Foreign" | "Blocked";
   /**
    * Mount id of the kernel in the agent's mount namespace.
    */
@@ -622,6 +711,11 @@ export interface NodeVolumeSetSpec {
    * @maxItems 16
    */
   mounts: SetMount[];
+  allowedNamespaces?: AllowedNamespaces;
+  /**
+   * Whether nodes wait for the volume: Condition shows it in the Node condition NodeVolumesReady, Taint also keeps pods off the node by the taint nodevolume.dev/not-ready:NoSchedule until it is mounted.
+   */
+  nodeReadiness: "Ignored" | "Condition" | "Taint";
   unmountPolicy: UnmountPolicy;
   rollout: RolloutPolicy;
   /**
@@ -755,6 +849,36 @@ export interface SetMount {
   seLinuxOptions?: SELinuxOptions;
 }
 /**
+ * Namespaces whose pods may use the volume through the driver csi.nodevolume.dev: those that are named and those that the selector selects; selector {} selects all. No pod may if this is not given.
+ */
+export interface AllowedNamespaces {
+  /**
+   * @maxItems 64
+   */
+  names?: string[];
+  selector?: NamespaceSelector;
+}
+/**
+ * As metav1.LabelSelector, of the labels of namespaces.
+ */
+export interface NamespaceSelector {
+  matchLabels?: {
+    [k: string]: string;
+  };
+  /**
+   * @maxItems 16
+   */
+  matchExpressions?: NamespaceRequirement[];
+}
+export interface NamespaceRequirement {
+  key: string;
+  operator: "In" | "NotIn" | "Exists" | "DoesNotExist";
+  /**
+   * @maxItems 32
+   */
+  values?: string[];
+}
+/**
  * How a change of the set reaches nodes that already have the volume. New nodes are served at once.
  */
 export interface RolloutPolicy {
@@ -799,6 +923,10 @@ export interface NodeVolumeSetStatus {
    * Of these, nodes where the volume cannot be set up without a change.
    */
   failed?: number;
+  /**
+   * Pods that use the volume through csi.nodevolume.dev.
+   */
+  pods?: number;
   /**
    * The first nodes that are not Ready, and why: those that need a change before those that wait for something. Nodes where all is on its way are not listed.
    *
@@ -857,11 +985,11 @@ export interface NodeVolumeStateStatus {
    */
   volumesInUse?: string[];
   /**
-   * Mounts of ours that no intent names: the length of orphans, uncut.
+   * Mounts of ours that no intent names, and what kubelet has left behind: the length of orphans, uncut.
    */
   orphaned?: number;
   /**
-   * The first mounts of ours that no intent names. They are kept; docs/reasons.md says how to end each.
+   * The first mounts of ours that no intent names, and of what kubelet has left behind. They are kept; docs/reasons.md says how to end each.
    *
    * @maxItems 50
    */
@@ -886,7 +1014,7 @@ export interface AgentRun {
 export interface Orphan {
   path: string;
   /**
-   * What it is: Mount, Staging (a file system of ours that targets are bound from), or Record (of what is not mounted).
+   * What it is: Mount, Staging (a file system that targets are bound from), Record (of what is not mounted), PodMount (of a pod that is gone), or LoopDevice.
    */
   kind?: string;
   /**
@@ -907,7 +1035,7 @@ export interface Orphan {
   since?: string;
   reason: string;
   /**
-   * Why the agent takes it for one of its own that nobody asks for.
+   * Why the agent takes it for something that nobody asks for.
    */
   message?: string;
   /**

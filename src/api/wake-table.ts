@@ -40,6 +40,7 @@ export const wokenBy = {
   Mounted: [],
   Observing: [],
   WouldChange: [],
+  WaitingForKubelet: ["state"],
   Suspended: [],
   Unmounting: ["state"],
   Released: [],
@@ -122,6 +123,9 @@ export const wokenBy = {
   LifecycleModeUnsupported: ["state"],
   PerPodIdentity: ["state"],
 
+  // The driver for pods
+  CSIDriverWrong: ["state"],
+
   // Events of volumes that are attached and grow, in kubelet's words
   SuccessfulAttachVolume: [],
   SuccessfulDetachVolume: [],
@@ -160,7 +164,20 @@ export const wokenBy = {
   OperationAbandoned: ["process"],
   NotAnswering: ["state"],
   ProcessLimitReached: ["room"],
+  LeftByKubelet: ["state"],
   UnexplainedRemoval: ["state"],
+
+  // Pods
+  ConsumerStillRunning: ["state"],
+  PodNotListed: ["state"],
+  PodMismatch: ["state"],
+  BlockForPods: ["state"],
+  SubPathMissing: ["backoff"],
+  SetNotFound: ["state"],
+  SetNotServing: ["state"],
+  NamespaceNotAllowed: ["state"],
+  NodeNotSelected: ["state"],
+  NodeAffinityConflict: ["state"],
 
   // Sets
   AllReady: [],

@@ -2,9 +2,10 @@
 // @ts-nocheck: it is JavaScript
 import { codePoints } from "../code-points.ts";
 export const validate = validate10;
-const schema12 = {"type":"object","required":["adopt","deletionPolicy","mode","mounts","nodeLossPolicy","nodeName","nodeUID","source","suspend","unmountPolicy","volumeMode","volumeName"],"properties":{"nodeName":{"type":"string","maxLength":253,"rules":[{"message":"must be the name of an object: lower-case letters, digits, '-' or '.', a letter or digit at both ends and beside each '.'","matches":"^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"}]},"nodeUID":{"type":"string","maxLength":64,"rules":[{"message":"must not be empty"}]},"volumeName":{"type":"string","maxLength":253,"rules":[{"message":"must be the name of an object: lower-case letters, digits, '-' or '.', a letter or digit at both ends and beside each '.'","matches":"^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"}]},"mode":{"type":"string","enum":["Manage","Observe"]},"suspend":{"type":"boolean","default":false},"source":{"$ref":"#/definitions/VolumeSource"},"volumeMode":{"type":"string","enum":["Filesystem","Block"]},"fsType":{"type":"string","enum":["ext4","ext3","ext2","xfs","btrfs"]},"mountOptions":{"type":"array","maxItems":16,"items":{"type":"string","maxLength":64,"rules":[{"message":"must be one option: split the entry at its commas into several"}]},"rules":[{"message":"each option may be named once, with one value"},{"message":"options that contradict each other cannot both be named"}]},"grant":{"$ref":"#/definitions/Grant"},"capacityBytes":{"type":"string","maxLength":19,"rules":[{"message":"must be a number of bytes as a string","matches":"^[1-9][0-9]{0,18}$"}]},"mounts":{"type":"array","maxItems":64,"items":{"$ref":"#/definitions/IntentMount"},"rules":[{"message":"the paths of two mounts may not be the same, nor one beneath the other"}],"mapKeys":["name"]},"unmountPolicy":{"$ref":"#/definitions/UnmountPolicy","default":{}},"deletionPolicy":{"type":"string","enum":["Unmount","Retain"],"default":"Unmount"},"adopt":{"type":"string","enum":["Never","IfSame"],"default":"Never"},"nodeLossPolicy":{"$ref":"#/definitions/NodeLossPolicy","default":{"type":"Never"}}},"rules":[{"message":"grant belongs to mode: Manage, an observing intent has none: delete the intent to stop managing the volume","field":".grant"},{"message":"the grant of a CSI volume must say which volume it is: grant.csi","field":".grant"},{"message":"deletionPolicy: Retain needs mode: Manage, because an observing intent mounts nothing that could be retained","field":".deletionPolicy"},{"message":"deletionPolicy: Retain would leave a payload that nobody updates: use Unmount for configMap and secret","field":".deletionPolicy"},{"message":"deletionPolicy: Retain would leave a volume attached and mounted with nobody in charge: use Unmount for csi and persistentVolumeClaim","field":".deletionPolicy"},{"message":"adopt: IfSame is for hostPath, local and nfs: no mount of another can show the data of an emptyDir, configMap or secret of this project","field":".adopt"},{"message":"mountOptions of a mount need volumeMode: Filesystem: a raw block device takes none","field":".mounts"},{"message":"readOnly needs volumeMode: Filesystem: it does not stop writes to a raw block device","field":".mounts"},{"message":"fsGroup and seLinuxOptions are for source.csi and source.persistentVolumeClaim with volumeMode: Filesystem: remove them","field":".mounts"},{"message":"mounts of a hostPath of type CharDevice or BlockDevice take neither nodev, which keeps a device from being opened, nor readOnly, which does not stop writes to it: remove them","field":".mounts"},{"message":"no mount may be at the path of the source or above it: the mount would cover its own source","field":".mounts"},{"message":"no mount may be at the path of the source or above it: the mount would cover its own source","field":".mounts"},{"message":"volumeMode: Block needs source.local with the path of a block device, source.csi or source.persistentVolumeClaim","field":".volumeMode"},{"message":"fsType is only for source.local with volumeMode: Filesystem: remove it","field":".fsType"},{"message":"mountOptions of a volume are file system options, for source.nfs and for a source.local or source.csi with a file system, and a claim's are its PersistentVolume's: use mounts[].mountOptions for nosuid, noexec and the like","field":".mountOptions"},{"message":"mountOptions of source.local need fsType, because each file system has options of its own: add the one that the device has, or is to be formatted with","field":".mountOptions"},{"message":"each of mountOptions of source.csi must be one option as the file system takes it: letters, digits and _ - . : = @ % + /","field":".mountOptions","patterns":["^[A-Za-z0-9_][-A-Za-z0-9_.:=@%+/]*$"]},{"message":"each of mountOptions must be one option that is allowed for NFS: vers= or nfsvers= (3, 4, 4.0, 4.1, 4.2), hard, soft, softerr, proto= (tcp, tcp6, udp, udp6, rdma), port=, mountport=, timeo=, retrans=, rsize= or wsize= (a power of two from 1024 to 1048576), nconnect= (1 to 16), sec= (sys, krb5, krb5i, krb5p), ac, noac, acregmin=, acregmax=, acdirmin=, acdirmax=, actimeo=, lookupcache= (all, none, pos, positive), lock, nolock, fsc, nofsc, cto, nocto, resvport, noresvport; read-only is source.nfs.readOnly","field":".mountOptions","patterns":["^(vers=(3|4|4[.][0-2])|nfsvers=(3|4|4[.][0-2])|hard|soft|softerr|proto=(tcp|tcp6|udp|udp6|rdma)|(port|mountport)=(6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5][0-9]{4}|[1-9][0-9]{0,3})|timeo=[1-9][0-9]{0,5}|retrans=[0-9]{1,4}|(rsize|wsize)=(1024|2048|4096|8192|16384|32768|65536|131072|262144|524288|1048576)|nconnect=([1-9]|1[0-6])|sec=(sys|krb5|krb5i|krb5p)|ac|noac|(acregmin|acregmax|acdirmin|acdirmax|actimeo)=[0-9]{1,6}|lookupcache=(all|none|pos|positive)|lock|nolock|fsc|nofsc|cto|nocto|resvport|noresvport)$"]},{"message":"proto=udp, lock, nolock and mountport= are of NFS version 3 only: add vers=3, or remove them","field":".mountOptions"},{"message":"each of mountOptions must be one option that is allowed for ext2: errors= (remount-ro, continue, panic), usrquota, grpquota, noquota, lazytime, nolazytime, user_xattr, acl; read-only is mounts[].readOnly","field":".mountOptions","patterns":["^(errors=(remount-ro|continue|panic)|usrquota|grpquota|noquota|lazytime|nolazytime|user_xattr|acl)$"]},{"message":"each of mountOptions must be one option that is allowed for ext3 and ext4: errors= (remount-ro, continue, panic), usrquota, grpquota, noquota, lazytime, nolazytime, user_xattr, acl, discard, nodiscard, barrier, nobarrier, barrier=0, barrier=1, commit=, data= (ordered, writeback, journal), and for ext4 journal_checksum; read-only is mounts[].readOnly","field":".mountOptions","patterns":["^(errors=(remount-ro|continue|panic)|usrquota|grpquota|noquota|lazytime|nolazytime|user_xattr|acl|discard|nodiscard|barrier|nobarrier|barrier=[01]|commit=[0-9]{1,5}|data=(ordered|writeback|journal))$"]},{"message":"each of mountOptions must be one option that is allowed for xfs: discard, nodiscard, inode64, largeio, nolargeio, swalloc, logbsize= (16k to 256k), logbufs= (2 to 8), allocsize= (a power of two from 4k to 1g), usrquota, grpquota, prjquota, uquota, gquota, pquota, noquota, lazytime, nolazytime; read-only is mounts[].readOnly","field":".mountOptions","patterns":["^(discard|nodiscard|inode64|largeio|nolargeio|swalloc|logbsize=(16|32|64|128|256)k|logbufs=[2-8]|allocsize=(4|8|16|32|64|128|256|512)k|allocsize=(1|2|4|8|16|32|64|128|256|512)m|allocsize=1g|usrquota|grpquota|prjquota|uquota|gquota|pquota|noquota|lazytime|nolazytime)$"]},{"message":"each of mountOptions must be one option that is allowed for btrfs: discard, discard= (sync, async), nodiscard, barrier, nobarrier, commit=, acl, noacl, compress= (no, lzo, zlib, zlib:1 to zlib:9, zstd, zstd:1 to zstd:15), autodefrag, noautodefrag, ssd, nossd, lazytime, nolazytime; read-only is mounts[].readOnly","field":".mountOptions","patterns":["^(discard|discard=(sync|async)|nodiscard|barrier|nobarrier|commit=[0-9]{1,5}|acl|noacl|compress=(no|lzo|zlib(:[1-9])?|zstd(:([1-9]|1[0-5]))?)|autodefrag|noautodefrag|ssd|nossd|lazytime|nolazytime)$"]}],"additionalProperties":false};
-const schema38 = {"type":"object","properties":{"max":{"type":"string","enum":["Normal","Force","Lazy"],"default":"Normal"},"timeoutSeconds":{"type":"integer","default":90,"rules":[{"message":"must be from 1 to 3600 seconds","from":1,"to":3600}]}},"required":["max","timeoutSeconds"],"additionalProperties":false};
-const schema39 = {"type":"object","properties":{"type":{"type":"string","enum":["Never","AfterTimeout"],"default":"Never"},"minutes":{"type":"integer","rules":[{"message":"must be from 1 to 10080 minutes, a week","from":1,"to":10080}]}},"rules":[{"message":"minutes belongs to type: AfterTimeout: give both or neither","field":".minutes"}],"required":["type"],"additionalProperties":false};
+const schema12 = {"type":"object","required":["adopt","deletionPolicy","mode","mounts","nodeLossPolicy","nodeName","nodeUID","source","suspend","unmountPolicy","volumeMode","volumeName"],"properties":{"nodeName":{"type":"string","maxLength":253,"rules":[{"message":"must be the name of an object: lower-case letters, digits, '-' or '.', a letter or digit at both ends and beside each '.'","matches":"^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"}]},"nodeUID":{"type":"string","maxLength":64,"rules":[{"message":"must not be empty"}]},"volumeName":{"type":"string","maxLength":253,"rules":[{"message":"must be the name of an object: lower-case letters, digits, '-' or '.', a letter or digit at both ends and beside each '.'","matches":"^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"}]},"mode":{"type":"string","enum":["Manage","Observe"]},"suspend":{"type":"boolean","default":false},"source":{"$ref":"#/definitions/VolumeSource"},"volumeMode":{"type":"string","enum":["Filesystem","Block"]},"fsType":{"type":"string","enum":["ext4","ext3","ext2","xfs","btrfs"]},"mountOptions":{"type":"array","maxItems":16,"items":{"type":"string","maxLength":64,"rules":[{"message":"must be one option: split the entry at its commas into several"}]},"rules":[{"message":"each option may be named once, with one value"},{"message":"options that contradict each other cannot both be named"}]},"grant":{"$ref":"#/definitions/Grant"},"capacityBytes":{"type":"string","maxLength":19,"rules":[{"message":"must be a number of bytes as a string","matches":"^[1-9][0-9]{0,18}$"}]},"mounts":{"type":"array","maxItems":64,"items":{"$ref":"#/definitions/IntentMount"},"rules":[{"message":"the paths of two mounts may not be the same, nor one beneath the other"}],"mapKeys":["name"]},"pods":{"type":"array","maxItems":256,"items":{"$ref":"#/definitions/IntentPod"},"mapKeys":["uid","volume"]},"observed":{"$ref":"#/definitions/ObservedVolume"},"unmountPolicy":{"$ref":"#/definitions/UnmountPolicy","default":{}},"deletionPolicy":{"type":"string","enum":["Unmount","Retain"],"default":"Unmount"},"adopt":{"type":"string","enum":["Never","IfSame"],"default":"Never"},"nodeLossPolicy":{"$ref":"#/definitions/NodeLossPolicy","default":{"type":"Never"}}},"rules":[{"message":"grant belongs to mode: Manage, an observing intent has none: delete the intent to stop managing the volume","field":".grant"},{"message":"the grant of a CSI volume must say which volume it is: grant.csi","field":".grant"},{"message":"observed belongs to mode: Observe: what kubelet manages is not managed by an agent","field":".observed"},{"message":"deletionPolicy: Retain needs mode: Manage, because an observing intent mounts nothing that could be retained","field":".deletionPolicy"},{"message":"deletionPolicy: Retain would leave a payload that nobody updates: use Unmount for configMap and secret","field":".deletionPolicy"},{"message":"deletionPolicy: Retain would leave a volume attached and mounted with nobody in charge: use Unmount for csi and persistentVolumeClaim","field":".deletionPolicy"},{"message":"adopt: IfSame is for hostPath, local and nfs: no mount of another can show the data of an emptyDir, configMap or secret of this project","field":".adopt"},{"message":"mountOptions of a mount need volumeMode: Filesystem: a raw block device takes none","field":".mounts"},{"message":"readOnly needs volumeMode: Filesystem: it does not stop writes to a raw block device","field":".mounts"},{"message":"fsGroup and seLinuxOptions are for source.csi and source.persistentVolumeClaim with volumeMode: Filesystem: remove them","field":".mounts"},{"message":"mounts of a hostPath of type CharDevice or BlockDevice take neither nodev, which keeps a device from being opened, nor readOnly, which does not stop writes to it: remove them","field":".mounts"},{"message":"no mount may be at the path of the source or above it: the mount would cover its own source","field":".mounts"},{"message":"no mount may be at the path of the source or above it: the mount would cover its own source","field":".mounts"},{"message":"volumeMode: Block needs source.local with the path of a block device, source.csi or source.persistentVolumeClaim","field":".volumeMode"},{"message":"fsType is only for source.local with volumeMode: Filesystem: remove it","field":".fsType"},{"message":"mountOptions of a volume are file system options, for source.nfs and for a source.local or source.csi with a file system, and a claim's are its PersistentVolume's: use mounts[].mountOptions for nosuid, noexec and the like","field":".mountOptions"},{"message":"mountOptions of source.local need fsType, because each file system has options of its own: add the one that the device has, or is to be formatted with","field":".mountOptions"},{"message":"each of mountOptions of source.csi must be one option as the file system takes it: letters, digits and _ - . : = @ % + /","field":".mountOptions","patterns":["^[A-Za-z0-9_][-A-Za-z0-9_.:=@%+/]*$"]},{"message":"each of mountOptions must be one option that is allowed for NFS: vers= or nfsvers= (3, 4, 4.0, 4.1, 4.2), hard, soft, softerr, proto= (tcp, tcp6, udp, udp6, rdma), port=, mountport=, timeo=, retrans=, rsize= or wsize= (a power of two from 1024 to 1048576), nconnect= (1 to 16), sec= (sys, krb5, krb5i, krb5p), ac, noac, acregmin=, acregmax=, acdirmin=, acdirmax=, actimeo=, lookupcache= (all, none, pos, positive), lock, nolock, fsc, nofsc, cto, nocto, resvport, noresvport; read-only is source.nfs.readOnly","field":".mountOptions","patterns":["^(vers=(3|4|4[.][0-2])|nfsvers=(3|4|4[.][0-2])|hard|soft|softerr|proto=(tcp|tcp6|udp|udp6|rdma)|(port|mountport)=(6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5][0-9]{4}|[1-9][0-9]{0,3})|timeo=[1-9][0-9]{0,5}|retrans=[0-9]{1,4}|(rsize|wsize)=(1024|2048|4096|8192|16384|32768|65536|131072|262144|524288|1048576)|nconnect=([1-9]|1[0-6])|sec=(sys|krb5|krb5i|krb5p)|ac|noac|(acregmin|acregmax|acdirmin|acdirmax|actimeo)=[0-9]{1,6}|lookupcache=(all|none|pos|positive)|lock|nolock|fsc|nofsc|cto|nocto|resvport|noresvport)$"]},{"message":"proto=udp, lock, nolock and mountport= are of NFS version 3 only: add vers=3, or remove them","field":".mountOptions"},{"message":"each of mountOptions must be one option that is allowed for ext2: errors= (remount-ro, continue, panic), usrquota, grpquota, noquota, lazytime, nolazytime, user_xattr, acl; read-only is mounts[].readOnly","field":".mountOptions","patterns":["^(errors=(remount-ro|continue|panic)|usrquota|grpquota|noquota|lazytime|nolazytime|user_xattr|acl)$"]},{"message":"each of mountOptions must be one option that is allowed for ext3 and ext4: errors= (remount-ro, continue, panic), usrquota, grpquota, noquota, lazytime, nolazytime, user_xattr, acl, discard, nodiscard, barrier, nobarrier, barrier=0, barrier=1, commit=, data= (ordered, writeback, journal), and for ext4 journal_checksum; read-only is mounts[].readOnly","field":".mountOptions","patterns":["^(errors=(remount-ro|continue|panic)|usrquota|grpquota|noquota|lazytime|nolazytime|user_xattr|acl|discard|nodiscard|barrier|nobarrier|barrier=[01]|commit=[0-9]{1,5}|data=(ordered|writeback|journal))$"]},{"message":"each of mountOptions must be one option that is allowed for xfs: discard, nodiscard, inode64, largeio, nolargeio, swalloc, logbsize= (16k to 256k), logbufs= (2 to 8), allocsize= (a power of two from 4k to 1g), usrquota, grpquota, prjquota, uquota, gquota, pquota, noquota, lazytime, nolazytime; read-only is mounts[].readOnly","field":".mountOptions","patterns":["^(discard|nodiscard|inode64|largeio|nolargeio|swalloc|logbsize=(16|32|64|128|256)k|logbufs=[2-8]|allocsize=(4|8|16|32|64|128|256|512)k|allocsize=(1|2|4|8|16|32|64|128|256|512)m|allocsize=1g|usrquota|grpquota|prjquota|uquota|gquota|pquota|noquota|lazytime|nolazytime)$"]},{"message":"each of mountOptions must be one option that is allowed for btrfs: discard, discard= (sync, async), nodiscard, barrier, nobarrier, commit=, acl, noacl, compress= (no, lzo, zlib, zlib:1 to zlib:9, zstd, zstd:1 to zstd:15), autodefrag, noautodefrag, ssd, nossd, lazytime, nolazytime; read-only is mounts[].readOnly","field":".mountOptions","patterns":["^(discard|discard=(sync|async)|nodiscard|barrier|nobarrier|commit=[0-9]{1,5}|acl|noacl|compress=(no|lzo|zlib(:[1-9])?|zstd(:([1-9]|1[0-5]))?)|autodefrag|noautodefrag|ssd|nossd|lazytime|nolazytime)$"]}],"additionalProperties":false};
+const schema38 = {"type":"object","required":["name","namespace","readOnly","uid","volume"],"properties":{"uid":{"type":"string","maxLength":64,"rules":[{"message":"must be a pod's UID: letters, digits and '-'","matches":"^[A-Za-z0-9]([-A-Za-z0-9]*[A-Za-z0-9])?$"}]},"namespace":{"type":"string","maxLength":253,"rules":[{"message":"must be the name of a namespace: at most 63 lower-case letters, digits or '-', a letter or digit at both ends","matches":"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"}]},"name":{"type":"string","maxLength":253,"rules":[{"message":"must be the name of an object: lower-case letters, digits, '-' or '.', a letter or digit at both ends and beside each '.'","matches":"^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"}]},"volume":{"type":"string","maxLength":63,"rules":[{"message":"must be the name of a volume: at most 63 lower-case letters, digits or '-', a letter or digit at both ends","matches":"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"}]},"readOnly":{"type":"boolean","default":false},"subPath":{"type":"string","maxLength":512,"rules":[{"message":"must be a relative path without '.', '..', '//', control characters or a trailing '/'","matches":"^([^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*|[.][.][^/\\p{Cc}\\p{Zl}\\p{Zp}]+)(/([^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*|[.][.][^/\\p{Cc}\\p{Zl}\\p{Zp}]+))*$"}]},"fsGroup":{"type":"integer","rules":[{"message":"must be a group id from 0 to 2147483647","from":0,"to":2147483647}]},"fsGroupChangePolicy":{"type":"string","enum":["Always","OnRootMismatch"]}},"additionalProperties":false};
+const schema40 = {"type":"object","properties":{"max":{"type":"string","enum":["Normal","Force","Lazy"],"default":"Normal"},"timeoutSeconds":{"type":"integer","default":90,"rules":[{"message":"must be from 1 to 3600 seconds","from":1,"to":3600}]}},"required":["max","timeoutSeconds"],"additionalProperties":false};
+const schema41 = {"type":"object","properties":{"type":{"type":"string","enum":["Never","AfterTimeout"],"default":"Never"},"minutes":{"type":"integer","rules":[{"message":"must be from 1 to 10080 minutes, a week","from":1,"to":10080}]}},"rules":[{"message":"minutes belongs to type: AfterTimeout: give both or neither","field":".minutes"}],"required":["type"],"additionalProperties":false};
 const func2 = Object.prototype.hasOwnProperty;
 const func3 = codePoints;
 const schema14 = {"type":"object","properties":{"medium":{"type":"string","enum":["","Memory"]},"sizeLimit":{"maxLength":32,"rules":[{"message":"must be a size from 64Ki to 1Pi, such as 64Mi or 1.5Gi","patterns":["^[0-9]{1,16}([.][0-9]{1,9})?(Ki|Mi|Gi|Ti|Pi|k|M|G|T|P)?$"]}],"type":["integer","string"]}},"rules":[{"message":"sizeLimit can only be kept with medium: Memory: add it, or use source.local with a disk of the wanted size","field":".sizeLimit"}],"required":[],"additionalProperties":false};
@@ -1516,94 +1517,283 @@ else {
 const err33 = {instancePath:instancePath+"/mounts",schemaPath:"#/properties/mounts/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){vErrors = [err33];}
 else {vErrors.push(err33);}errors++;}}
-let data14 = data.unmountPolicy;
-if(data14 && typeof data14 == "object" && !Array.isArray(data14)){
-if(data14.max === undefined){data14.max = "Normal";}
-if(data14.timeoutSeconds === undefined){data14.timeoutSeconds = 90;}
-if(data14.max === undefined){
-const err34 = {instancePath:instancePath+"/unmountPolicy",schemaPath:"#/definitions/UnmountPolicy/required",keyword:"required",params:{missingProperty: "max"},message:"must have required property '"+"max"+"'"};
+if(data.pods !== undefined){
+let data14 = data.pods;
+if(Array.isArray(data14)){
+if(data14.length > 256){
+const err34 = {instancePath:instancePath+"/pods",schemaPath:"#/properties/pods/maxItems",keyword:"maxItems",params:{limit: 256},message:"must NOT have more than 256 items"};
 if(vErrors === null){vErrors = [err34];}
 else {vErrors.push(err34);}errors++;}
-if(data14.timeoutSeconds === undefined){
-const err35 = {instancePath:instancePath+"/unmountPolicy",schemaPath:"#/definitions/UnmountPolicy/required",keyword:"required",params:{missingProperty: "timeoutSeconds"},message:"must have required property '"+"timeoutSeconds"+"'"};
+const len2 = data14.length;
+for(let i2=0; i2<len2; i2++){
+let data15 = data14[i2];
+if(data15 && typeof data15 == "object" && !Array.isArray(data15)){
+if(data15.readOnly === undefined){data15.readOnly = false;}
+if(data15.name === undefined){
+const err35 = {instancePath:instancePath+"/pods/" + i2,schemaPath:"#/definitions/IntentPod/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
 if(vErrors === null){vErrors = [err35];}
 else {vErrors.push(err35);}errors++;}
-for(const key1 in data14){
-if(!((key1 === "max") || (key1 === "timeoutSeconds"))){
-const err36 = {instancePath:instancePath+"/unmountPolicy",schemaPath:"#/definitions/UnmountPolicy/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
+if(data15.namespace === undefined){
+const err36 = {instancePath:instancePath+"/pods/" + i2,schemaPath:"#/definitions/IntentPod/required",keyword:"required",params:{missingProperty: "namespace"},message:"must have required property '"+"namespace"+"'"};
 if(vErrors === null){vErrors = [err36];}
-else {vErrors.push(err36);}errors++;}}
-let data15 = data14.max;
-if(typeof data15 !== "string"){
-const err37 = {instancePath:instancePath+"/unmountPolicy/max",schemaPath:"#/definitions/UnmountPolicy/properties/max/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {vErrors.push(err36);}errors++;}
+if(data15.readOnly === undefined){
+const err37 = {instancePath:instancePath+"/pods/" + i2,schemaPath:"#/definitions/IntentPod/required",keyword:"required",params:{missingProperty: "readOnly"},message:"must have required property '"+"readOnly"+"'"};
 if(vErrors === null){vErrors = [err37];}
 else {vErrors.push(err37);}errors++;}
-if(!(((data15 === "Normal") || (data15 === "Force")) || (data15 === "Lazy"))){
-const err38 = {instancePath:instancePath+"/unmountPolicy/max",schemaPath:"#/definitions/UnmountPolicy/properties/max/enum",keyword:"enum",params:{allowedValues: schema38.properties.max.enum},message:"must be equal to one of the allowed values"};
+if(data15.uid === undefined){
+const err38 = {instancePath:instancePath+"/pods/" + i2,schemaPath:"#/definitions/IntentPod/required",keyword:"required",params:{missingProperty: "uid"},message:"must have required property '"+"uid"+"'"};
 if(vErrors === null){vErrors = [err38];}
 else {vErrors.push(err38);}errors++;}
-let data16 = data14.timeoutSeconds;
-if(!(((typeof data16 == "number") && (!(data16 % 1) && !isNaN(data16))) && (isFinite(data16)))){
-const err39 = {instancePath:instancePath+"/unmountPolicy/timeoutSeconds",schemaPath:"#/definitions/UnmountPolicy/properties/timeoutSeconds/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data15.volume === undefined){
+const err39 = {instancePath:instancePath+"/pods/" + i2,schemaPath:"#/definitions/IntentPod/required",keyword:"required",params:{missingProperty: "volume"},message:"must have required property '"+"volume"+"'"};
 if(vErrors === null){vErrors = [err39];}
-else {vErrors.push(err39);}errors++;}}
-else {
-const err40 = {instancePath:instancePath+"/unmountPolicy",schemaPath:"#/definitions/UnmountPolicy/type",keyword:"type",params:{type: "object"},message:"must be object"};
+else {vErrors.push(err39);}errors++;}
+for(const key1 in data15){
+if(!((((((((key1 === "uid") || (key1 === "namespace")) || (key1 === "name")) || (key1 === "volume")) || (key1 === "readOnly")) || (key1 === "subPath")) || (key1 === "fsGroup")) || (key1 === "fsGroupChangePolicy"))){
+const err40 = {instancePath:instancePath+"/pods/" + i2,schemaPath:"#/definitions/IntentPod/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
 if(vErrors === null){vErrors = [err40];}
-else {vErrors.push(err40);}errors++;}
-let data17 = data.deletionPolicy;
-if(typeof data17 !== "string"){
-const err41 = {instancePath:instancePath+"/deletionPolicy",schemaPath:"#/properties/deletionPolicy/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {vErrors.push(err40);}errors++;}}
+if(data15.uid !== undefined){
+let data16 = data15.uid;
+if(typeof data16 === "string"){
+if(func3(data16) > 64){
+const err41 = {instancePath:instancePath+"/pods/" + i2+"/uid",schemaPath:"#/definitions/IntentPod/properties/uid/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){vErrors = [err41];}
-else {vErrors.push(err41);}errors++;}
-if(!((data17 === "Unmount") || (data17 === "Retain"))){
-const err42 = {instancePath:instancePath+"/deletionPolicy",schemaPath:"#/properties/deletionPolicy/enum",keyword:"enum",params:{allowedValues: schema12.properties.deletionPolicy.enum},message:"must be equal to one of the allowed values"};
+else {vErrors.push(err41);}errors++;}}
+else {
+const err42 = {instancePath:instancePath+"/pods/" + i2+"/uid",schemaPath:"#/definitions/IntentPod/properties/uid/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err42];}
-else {vErrors.push(err42);}errors++;}
-let data18 = data.adopt;
-if(typeof data18 !== "string"){
-const err43 = {instancePath:instancePath+"/adopt",schemaPath:"#/properties/adopt/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {vErrors.push(err42);}errors++;}}
+if(data15.namespace !== undefined){
+let data17 = data15.namespace;
+if(typeof data17 === "string"){
+if(func3(data17) > 253){
+const err43 = {instancePath:instancePath+"/pods/" + i2+"/namespace",schemaPath:"#/definitions/IntentPod/properties/namespace/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
 if(vErrors === null){vErrors = [err43];}
-else {vErrors.push(err43);}errors++;}
-if(!((data18 === "Never") || (data18 === "IfSame"))){
-const err44 = {instancePath:instancePath+"/adopt",schemaPath:"#/properties/adopt/enum",keyword:"enum",params:{allowedValues: schema12.properties.adopt.enum},message:"must be equal to one of the allowed values"};
+else {vErrors.push(err43);}errors++;}}
+else {
+const err44 = {instancePath:instancePath+"/pods/" + i2+"/namespace",schemaPath:"#/definitions/IntentPod/properties/namespace/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err44];}
-else {vErrors.push(err44);}errors++;}
-let data19 = data.nodeLossPolicy;
-if(data19 && typeof data19 == "object" && !Array.isArray(data19)){
-if(data19.type === undefined){data19.type = "Never";}
-if(data19.type === undefined){
-const err45 = {instancePath:instancePath+"/nodeLossPolicy",schemaPath:"#/definitions/NodeLossPolicy/required",keyword:"required",params:{missingProperty: "type"},message:"must have required property '"+"type"+"'"};
+else {vErrors.push(err44);}errors++;}}
+if(data15.name !== undefined){
+let data18 = data15.name;
+if(typeof data18 === "string"){
+if(func3(data18) > 253){
+const err45 = {instancePath:instancePath+"/pods/" + i2+"/name",schemaPath:"#/definitions/IntentPod/properties/name/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
 if(vErrors === null){vErrors = [err45];}
-else {vErrors.push(err45);}errors++;}
-for(const key2 in data19){
-if(!((key2 === "type") || (key2 === "minutes"))){
-const err46 = {instancePath:instancePath+"/nodeLossPolicy",schemaPath:"#/definitions/NodeLossPolicy/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties"};
+else {vErrors.push(err45);}errors++;}}
+else {
+const err46 = {instancePath:instancePath+"/pods/" + i2+"/name",schemaPath:"#/definitions/IntentPod/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err46];}
 else {vErrors.push(err46);}errors++;}}
-let data20 = data19.type;
-if(typeof data20 !== "string"){
-const err47 = {instancePath:instancePath+"/nodeLossPolicy/type",schemaPath:"#/definitions/NodeLossPolicy/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data15.volume !== undefined){
+let data19 = data15.volume;
+if(typeof data19 === "string"){
+if(func3(data19) > 63){
+const err47 = {instancePath:instancePath+"/pods/" + i2+"/volume",schemaPath:"#/definitions/IntentPod/properties/volume/maxLength",keyword:"maxLength",params:{limit: 63},message:"must NOT have more than 63 characters"};
 if(vErrors === null){vErrors = [err47];}
-else {vErrors.push(err47);}errors++;}
-if(!((data20 === "Never") || (data20 === "AfterTimeout"))){
-const err48 = {instancePath:instancePath+"/nodeLossPolicy/type",schemaPath:"#/definitions/NodeLossPolicy/properties/type/enum",keyword:"enum",params:{allowedValues: schema39.properties.type.enum},message:"must be equal to one of the allowed values"};
-if(vErrors === null){vErrors = [err48];}
-else {vErrors.push(err48);}errors++;}
-if(data19.minutes !== undefined){
-let data21 = data19.minutes;
-if(!(((typeof data21 == "number") && (!(data21 % 1) && !isNaN(data21))) && (isFinite(data21)))){
-const err49 = {instancePath:instancePath+"/nodeLossPolicy/minutes",schemaPath:"#/definitions/NodeLossPolicy/properties/minutes/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
-if(vErrors === null){vErrors = [err49];}
-else {vErrors.push(err49);}errors++;}}}
+else {vErrors.push(err47);}errors++;}}
 else {
-const err50 = {instancePath:instancePath+"/nodeLossPolicy",schemaPath:"#/definitions/NodeLossPolicy/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err48 = {instancePath:instancePath+"/pods/" + i2+"/volume",schemaPath:"#/definitions/IntentPod/properties/volume/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err48];}
+else {vErrors.push(err48);}errors++;}}
+if(typeof data15.readOnly !== "boolean"){
+const err49 = {instancePath:instancePath+"/pods/" + i2+"/readOnly",schemaPath:"#/definitions/IntentPod/properties/readOnly/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){vErrors = [err49];}
+else {vErrors.push(err49);}errors++;}
+if(data15.subPath !== undefined){
+let data21 = data15.subPath;
+if(typeof data21 === "string"){
+if(func3(data21) > 512){
+const err50 = {instancePath:instancePath+"/pods/" + i2+"/subPath",schemaPath:"#/definitions/IntentPod/properties/subPath/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"};
 if(vErrors === null){vErrors = [err50];}
 else {vErrors.push(err50);}errors++;}}
 else {
-const err51 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err51 = {instancePath:instancePath+"/pods/" + i2+"/subPath",schemaPath:"#/definitions/IntentPod/properties/subPath/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err51];}
-else {vErrors.push(err51);}errors++;}
+else {vErrors.push(err51);}errors++;}}
+if(data15.fsGroup !== undefined){
+let data22 = data15.fsGroup;
+if(!(((typeof data22 == "number") && (!(data22 % 1) && !isNaN(data22))) && (isFinite(data22)))){
+const err52 = {instancePath:instancePath+"/pods/" + i2+"/fsGroup",schemaPath:"#/definitions/IntentPod/properties/fsGroup/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){vErrors = [err52];}
+else {vErrors.push(err52);}errors++;}}
+if(data15.fsGroupChangePolicy !== undefined){
+let data23 = data15.fsGroupChangePolicy;
+if(typeof data23 !== "string"){
+const err53 = {instancePath:instancePath+"/pods/" + i2+"/fsGroupChangePolicy",schemaPath:"#/definitions/IntentPod/properties/fsGroupChangePolicy/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err53];}
+else {vErrors.push(err53);}errors++;}
+if(!((data23 === "Always") || (data23 === "OnRootMismatch"))){
+const err54 = {instancePath:instancePath+"/pods/" + i2+"/fsGroupChangePolicy",schemaPath:"#/definitions/IntentPod/properties/fsGroupChangePolicy/enum",keyword:"enum",params:{allowedValues: schema38.properties.fsGroupChangePolicy.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){vErrors = [err54];}
+else {vErrors.push(err54);}errors++;}}}
+else {
+const err55 = {instancePath:instancePath+"/pods/" + i2,schemaPath:"#/definitions/IntentPod/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err55];}
+else {vErrors.push(err55);}errors++;}}}
+else {
+const err56 = {instancePath:instancePath+"/pods",schemaPath:"#/properties/pods/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){vErrors = [err56];}
+else {vErrors.push(err56);}errors++;}}
+if(data.observed !== undefined){
+let data24 = data.observed;
+if(data24 && typeof data24 == "object" && !Array.isArray(data24)){
+if(data24.plugin === undefined){
+const err57 = {instancePath:instancePath+"/observed",schemaPath:"#/definitions/ObservedVolume/required",keyword:"required",params:{missingProperty: "plugin"},message:"must have required property '"+"plugin"+"'"};
+if(vErrors === null){vErrors = [err57];}
+else {vErrors.push(err57);}errors++;}
+if(data24.volumeName === undefined){
+const err58 = {instancePath:instancePath+"/observed",schemaPath:"#/definitions/ObservedVolume/required",keyword:"required",params:{missingProperty: "volumeName"},message:"must have required property '"+"volumeName"+"'"};
+if(vErrors === null){vErrors = [err58];}
+else {vErrors.push(err58);}errors++;}
+for(const key2 in data24){
+if(!(((((key2 === "plugin") || (key2 === "volumeName")) || (key2 === "driver")) || (key2 === "volumeHandle")) || (key2 === "attachRequired"))){
+const err59 = {instancePath:instancePath+"/observed",schemaPath:"#/definitions/ObservedVolume/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties"};
+if(vErrors === null){vErrors = [err59];}
+else {vErrors.push(err59);}errors++;}}
+if(data24.plugin !== undefined){
+let data25 = data24.plugin;
+if(typeof data25 === "string"){
+if(func3(data25) > 128){
+const err60 = {instancePath:instancePath+"/observed/plugin",schemaPath:"#/definitions/ObservedVolume/properties/plugin/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"};
+if(vErrors === null){vErrors = [err60];}
+else {vErrors.push(err60);}errors++;}}
+else {
+const err61 = {instancePath:instancePath+"/observed/plugin",schemaPath:"#/definitions/ObservedVolume/properties/plugin/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err61];}
+else {vErrors.push(err61);}errors++;}}
+if(data24.volumeName !== undefined){
+let data26 = data24.volumeName;
+if(typeof data26 === "string"){
+if(func3(data26) > 253){
+const err62 = {instancePath:instancePath+"/observed/volumeName",schemaPath:"#/definitions/ObservedVolume/properties/volumeName/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
+if(vErrors === null){vErrors = [err62];}
+else {vErrors.push(err62);}errors++;}}
+else {
+const err63 = {instancePath:instancePath+"/observed/volumeName",schemaPath:"#/definitions/ObservedVolume/properties/volumeName/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err63];}
+else {vErrors.push(err63);}errors++;}}
+if(data24.driver !== undefined){
+let data27 = data24.driver;
+if(typeof data27 === "string"){
+if(func3(data27) > 63){
+const err64 = {instancePath:instancePath+"/observed/driver",schemaPath:"#/definitions/ObservedVolume/properties/driver/maxLength",keyword:"maxLength",params:{limit: 63},message:"must NOT have more than 63 characters"};
+if(vErrors === null){vErrors = [err64];}
+else {vErrors.push(err64);}errors++;}}
+else {
+const err65 = {instancePath:instancePath+"/observed/driver",schemaPath:"#/definitions/ObservedVolume/properties/driver/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err65];}
+else {vErrors.push(err65);}errors++;}}
+if(data24.volumeHandle !== undefined){
+let data28 = data24.volumeHandle;
+if(typeof data28 === "string"){
+if(func3(data28) > 512){
+const err66 = {instancePath:instancePath+"/observed/volumeHandle",schemaPath:"#/definitions/ObservedVolume/properties/volumeHandle/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"};
+if(vErrors === null){vErrors = [err66];}
+else {vErrors.push(err66);}errors++;}}
+else {
+const err67 = {instancePath:instancePath+"/observed/volumeHandle",schemaPath:"#/definitions/ObservedVolume/properties/volumeHandle/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err67];}
+else {vErrors.push(err67);}errors++;}}
+if(data24.attachRequired !== undefined){
+if(typeof data24.attachRequired !== "boolean"){
+const err68 = {instancePath:instancePath+"/observed/attachRequired",schemaPath:"#/definitions/ObservedVolume/properties/attachRequired/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){vErrors = [err68];}
+else {vErrors.push(err68);}errors++;}}}
+else {
+const err69 = {instancePath:instancePath+"/observed",schemaPath:"#/definitions/ObservedVolume/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err69];}
+else {vErrors.push(err69);}errors++;}}
+let data30 = data.unmountPolicy;
+if(data30 && typeof data30 == "object" && !Array.isArray(data30)){
+if(data30.max === undefined){data30.max = "Normal";}
+if(data30.timeoutSeconds === undefined){data30.timeoutSeconds = 90;}
+if(data30.max === undefined){
+const err70 = {instancePath:instancePath+"/unmountPolicy",schemaPath:"#/definitions/UnmountPolicy/required",keyword:"required",params:{missingProperty: "max"},message:"must have required property '"+"max"+"'"};
+if(vErrors === null){vErrors = [err70];}
+else {vErrors.push(err70);}errors++;}
+if(data30.timeoutSeconds === undefined){
+const err71 = {instancePath:instancePath+"/unmountPolicy",schemaPath:"#/definitions/UnmountPolicy/required",keyword:"required",params:{missingProperty: "timeoutSeconds"},message:"must have required property '"+"timeoutSeconds"+"'"};
+if(vErrors === null){vErrors = [err71];}
+else {vErrors.push(err71);}errors++;}
+for(const key3 in data30){
+if(!((key3 === "max") || (key3 === "timeoutSeconds"))){
+const err72 = {instancePath:instancePath+"/unmountPolicy",schemaPath:"#/definitions/UnmountPolicy/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key3},message:"must NOT have additional properties"};
+if(vErrors === null){vErrors = [err72];}
+else {vErrors.push(err72);}errors++;}}
+let data31 = data30.max;
+if(typeof data31 !== "string"){
+const err73 = {instancePath:instancePath+"/unmountPolicy/max",schemaPath:"#/definitions/UnmountPolicy/properties/max/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err73];}
+else {vErrors.push(err73);}errors++;}
+if(!(((data31 === "Normal") || (data31 === "Force")) || (data31 === "Lazy"))){
+const err74 = {instancePath:instancePath+"/unmountPolicy/max",schemaPath:"#/definitions/UnmountPolicy/properties/max/enum",keyword:"enum",params:{allowedValues: schema40.properties.max.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){vErrors = [err74];}
+else {vErrors.push(err74);}errors++;}
+let data32 = data30.timeoutSeconds;
+if(!(((typeof data32 == "number") && (!(data32 % 1) && !isNaN(data32))) && (isFinite(data32)))){
+const err75 = {instancePath:instancePath+"/unmountPolicy/timeoutSeconds",schemaPath:"#/definitions/UnmountPolicy/properties/timeoutSeconds/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){vErrors = [err75];}
+else {vErrors.push(err75);}errors++;}}
+else {
+const err76 = {instancePath:instancePath+"/unmountPolicy",schemaPath:"#/definitions/UnmountPolicy/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err76];}
+else {vErrors.push(err76);}errors++;}
+let data33 = data.deletionPolicy;
+if(typeof data33 !== "string"){
+const err77 = {instancePath:instancePath+"/deletionPolicy",schemaPath:"#/properties/deletionPolicy/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err77];}
+else {vErrors.push(err77);}errors++;}
+if(!((data33 === "Unmount") || (data33 === "Retain"))){
+const err78 = {instancePath:instancePath+"/deletionPolicy",schemaPath:"#/properties/deletionPolicy/enum",keyword:"enum",params:{allowedValues: schema12.properties.deletionPolicy.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){vErrors = [err78];}
+else {vErrors.push(err78);}errors++;}
+let data34 = data.adopt;
+if(typeof data34 !== "string"){
+const err79 = {instancePath:instancePath+"/adopt",schemaPath:"#/properties/adopt/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err79];}
+else {vErrors.push(err79);}errors++;}
+if(!((data34 === "Never") || (data34 === "IfSame"))){
+const err80 = {instancePath:instancePath+"/adopt",schemaPath:"#/properties/adopt/enum",keyword:"enum",params:{allowedValues: schema12.properties.adopt.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){vErrors = [err80];}
+else {vErrors.push(err80);}errors++;}
+let data35 = data.nodeLossPolicy;
+if(data35 && typeof data35 == "object" && !Array.isArray(data35)){
+if(data35.type === undefined){data35.type = "Never";}
+if(data35.type === undefined){
+const err81 = {instancePath:instancePath+"/nodeLossPolicy",schemaPath:"#/definitions/NodeLossPolicy/required",keyword:"required",params:{missingProperty: "type"},message:"must have required property '"+"type"+"'"};
+if(vErrors === null){vErrors = [err81];}
+else {vErrors.push(err81);}errors++;}
+for(const key4 in data35){
+if(!((key4 === "type") || (key4 === "minutes"))){
+const err82 = {instancePath:instancePath+"/nodeLossPolicy",schemaPath:"#/definitions/NodeLossPolicy/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key4},message:"must NOT have additional properties"};
+if(vErrors === null){vErrors = [err82];}
+else {vErrors.push(err82);}errors++;}}
+let data36 = data35.type;
+if(typeof data36 !== "string"){
+const err83 = {instancePath:instancePath+"/nodeLossPolicy/type",schemaPath:"#/definitions/NodeLossPolicy/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err83];}
+else {vErrors.push(err83);}errors++;}
+if(!((data36 === "Never") || (data36 === "AfterTimeout"))){
+const err84 = {instancePath:instancePath+"/nodeLossPolicy/type",schemaPath:"#/definitions/NodeLossPolicy/properties/type/enum",keyword:"enum",params:{allowedValues: schema41.properties.type.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){vErrors = [err84];}
+else {vErrors.push(err84);}errors++;}
+if(data35.minutes !== undefined){
+let data37 = data35.minutes;
+if(!(((typeof data37 == "number") && (!(data37 % 1) && !isNaN(data37))) && (isFinite(data37)))){
+const err85 = {instancePath:instancePath+"/nodeLossPolicy/minutes",schemaPath:"#/definitions/NodeLossPolicy/properties/minutes/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){vErrors = [err85];}
+else {vErrors.push(err85);}errors++;}}}
+else {
+const err86 = {instancePath:instancePath+"/nodeLossPolicy",schemaPath:"#/definitions/NodeLossPolicy/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err86];}
+else {vErrors.push(err86);}errors++;}}
+else {
+const err87 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err87];}
+else {vErrors.push(err87);}errors++;}
 validate11.errors = vErrors;
 return errors === 0;}
 function validate10(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){

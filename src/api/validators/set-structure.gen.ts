@@ -2,11 +2,11 @@
 // @ts-nocheck: it is JavaScript
 import { codePoints } from "../code-points.ts";
 export const validate = validate10;
-const schema12 = {"type":"object","required":["adopt","deletionPolicy","mode","mounts","nodeLossPolicy","rollout","suspend","unmountPolicy","volume"],"properties":{"nodeSelector":{"type":"object","maxProperties":32,"additionalProperties":{"type":"string","maxLength":253,"rules":[{"message":"must be a label value: at most 63 letters, digits, '-', '_' or '.', a letter or digit at both ends","matches":"^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$"}]},"rules":[{"message":"each label must have a name such as disktype or example.com/disktype: at most 63 letters, digits, '-', '_' or '.', a letter or digit at both ends","patterns":["^([a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$"]}]},"affinity":{"$ref":"#/definitions/Affinity"},"tolerations":{"type":"array","maxItems":32,"items":{"$ref":"#/definitions/Toleration"}},"mode":{"type":"string","enum":["Manage","Observe"],"default":"Manage"},"suspend":{"type":"boolean","default":false},"volume":{"$ref":"#/definitions/VolumeTemplate"},"mounts":{"type":"array","maxItems":16,"default":[],"items":{"$ref":"#/definitions/SetMount"},"rules":[{"message":"the paths of two mounts may not be the same, nor one beneath the other"}],"mapKeys":["name"]},"unmountPolicy":{"$ref":"#/definitions/UnmountPolicy","default":{}},"rollout":{"$ref":"#/definitions/RolloutPolicy","default":{}},"deletionPolicy":{"type":"string","enum":["Unmount","Retain"],"default":"Unmount"},"adopt":{"type":"string","enum":["Never","IfSame"],"default":"Never"},"releaseOnDrain":{"type":"boolean"},"nodeLossPolicy":{"$ref":"#/definitions/NodeLossPolicy","default":{"type":"Never"}}},"rules":[{"message":"deletionPolicy: Retain needs mode: Manage, because an observing set mounts nothing that could be retained","field":".deletionPolicy"},{"message":"deletionPolicy: Retain would leave a payload that nobody updates: use Unmount for configMap and secret","field":".deletionPolicy"},{"message":"deletionPolicy: Retain would leave a volume attached and mounted with nobody in charge: use Unmount for csi and persistentVolumeClaim","field":".deletionPolicy"},{"message":"releaseOnDrain: true gives the volume back, which deletionPolicy: Retain would not do: use one of them","field":".releaseOnDrain"},{"message":"adopt: IfSame is for hostPath, local and nfs: no mount of another can show the data of an emptyDir, configMap or secret of this project","field":".adopt"},{"message":"mountOptions of a mount need volumeMode: Filesystem: a raw block device takes none","field":".mounts"},{"message":"readOnly needs volumeMode: Filesystem: it does not stop writes to a raw block device","field":".mounts"},{"message":"fsGroup and seLinuxOptions are for source.csi and source.persistentVolumeClaim with volumeMode: Filesystem: remove them","field":".mounts"},{"message":"mounts of a hostPath of type CharDevice or BlockDevice take neither nodev, which keeps a device from being opened, nor readOnly, which does not stop writes to it: remove them","field":".mounts"},{"message":"no mount may be at the path of the source or above it: the mount would cover its own source","field":".mounts"},{"message":"no mount may be at the path of the source or above it: the mount would cover its own source","field":".mounts"}],"additionalProperties":false};
+const schema12 = {"type":"object","required":["adopt","deletionPolicy","mode","mounts","nodeLossPolicy","nodeReadiness","rollout","suspend","unmountPolicy","volume"],"properties":{"nodeSelector":{"type":"object","maxProperties":32,"additionalProperties":{"type":"string","maxLength":253,"rules":[{"message":"must be a label value: at most 63 letters, digits, '-', '_' or '.', a letter or digit at both ends","matches":"^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$"}]},"rules":[{"message":"each label must have a name such as disktype or example.com/disktype: at most 63 letters, digits, '-', '_' or '.', a letter or digit at both ends","patterns":["^([a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$"]}]},"affinity":{"$ref":"#/definitions/Affinity"},"tolerations":{"type":"array","maxItems":32,"items":{"$ref":"#/definitions/Toleration"}},"mode":{"type":"string","enum":["Manage","Observe"],"default":"Manage"},"suspend":{"type":"boolean","default":false},"volume":{"$ref":"#/definitions/VolumeTemplate"},"mounts":{"type":"array","maxItems":16,"default":[],"items":{"$ref":"#/definitions/SetMount"},"rules":[{"message":"the paths of two mounts may not be the same, nor one beneath the other"}],"mapKeys":["name"]},"allowedNamespaces":{"$ref":"#/definitions/AllowedNamespaces"},"nodeReadiness":{"type":"string","enum":["Ignored","Condition","Taint"],"default":"Ignored"},"unmountPolicy":{"$ref":"#/definitions/UnmountPolicy","default":{}},"rollout":{"$ref":"#/definitions/RolloutPolicy","default":{}},"deletionPolicy":{"type":"string","enum":["Unmount","Retain"],"default":"Unmount"},"adopt":{"type":"string","enum":["Never","IfSame"],"default":"Never"},"releaseOnDrain":{"type":"boolean"},"nodeLossPolicy":{"$ref":"#/definitions/NodeLossPolicy","default":{"type":"Never"}}},"rules":[{"message":"deletionPolicy: Retain needs mode: Manage, because an observing set mounts nothing that could be retained","field":".deletionPolicy"},{"message":"deletionPolicy: Retain would leave a payload that nobody updates: use Unmount for configMap and secret","field":".deletionPolicy"},{"message":"deletionPolicy: Retain would leave a volume attached and mounted with nobody in charge: use Unmount for csi and persistentVolumeClaim","field":".deletionPolicy"},{"message":"releaseOnDrain: true gives the volume back, which deletionPolicy: Retain would not do: use one of them","field":".releaseOnDrain"},{"message":"adopt: IfSame is for hostPath, local and nfs: no mount of another can show the data of an emptyDir, configMap or secret of this project","field":".adopt"},{"message":"mountOptions of a mount need volumeMode: Filesystem: a raw block device takes none","field":".mounts"},{"message":"readOnly needs volumeMode: Filesystem: it does not stop writes to a raw block device","field":".mounts"},{"message":"fsGroup and seLinuxOptions are for source.csi and source.persistentVolumeClaim with volumeMode: Filesystem: remove them","field":".mounts"},{"message":"mounts of a hostPath of type CharDevice or BlockDevice take neither nodev, which keeps a device from being opened, nor readOnly, which does not stop writes to it: remove them","field":".mounts"},{"message":"no mount may be at the path of the source or above it: the mount would cover its own source","field":".mounts"},{"message":"no mount may be at the path of the source or above it: the mount would cover its own source","field":".mounts"}],"additionalProperties":false};
 const schema19 = {"type":"object","properties":{"key":{"type":"string","maxLength":317,"rules":[{"message":"must be the key of a taint, such as dedicated or example.com/dedicated: at most 63 letters, digits, '-', '_' or '.', a letter or digit at both ends; leave it out, with operator: Exists, to tolerate every taint","matches":"^([a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$"}]},"operator":{"type":"string","enum":["Equal","Exists"]},"value":{"type":"string","maxLength":253,"rules":[{"message":"must be a label value: at most 63 letters, digits, '-', '_' or '.', a letter or digit at both ends","matches":"^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$"}]},"effect":{"type":"string","enum":["NoSchedule","NoExecute","PreferNoSchedule"]}},"rules":[{"message":"key is needed unless operator is Exists: add the key of the taint, or operator: Exists to tolerate every taint"},{"message":"value must be empty for operator Exists","field":".value"}],"required":[],"additionalProperties":false};
-const schema38 = {"type":"object","properties":{"max":{"type":"string","enum":["Normal","Force","Lazy"],"default":"Normal"},"timeoutSeconds":{"type":"integer","default":90,"rules":[{"message":"must be from 1 to 3600 seconds","from":1,"to":3600}]}},"required":["max","timeoutSeconds"],"additionalProperties":false};
-const schema39 = {"type":"object","properties":{"maxUnavailable":{"maxLength":32,"default":1,"rules":[{"message":"must be a number of at least 1, without quotes, or a percentage from 1% to 100%","patterns":["^([1-9][0-9]?|100)%$"]}],"type":["integer","string"]},"pauseOnFailure":{"type":"boolean","default":true}},"required":["maxUnavailable","pauseOnFailure"],"additionalProperties":false};
-const schema40 = {"type":"object","properties":{"type":{"type":"string","enum":["Never","AfterTimeout"],"default":"Never"},"minutes":{"type":"integer","rules":[{"message":"must be from 1 to 10080 minutes, a week","from":1,"to":10080}]}},"rules":[{"message":"minutes belongs to type: AfterTimeout: give both or neither","field":".minutes"}],"required":["type"],"additionalProperties":false};
+const schema41 = {"type":"object","properties":{"max":{"type":"string","enum":["Normal","Force","Lazy"],"default":"Normal"},"timeoutSeconds":{"type":"integer","default":90,"rules":[{"message":"must be from 1 to 3600 seconds","from":1,"to":3600}]}},"required":["max","timeoutSeconds"],"additionalProperties":false};
+const schema42 = {"type":"object","properties":{"maxUnavailable":{"maxLength":32,"default":1,"rules":[{"message":"must be a number of at least 1, without quotes, or a percentage from 1% to 100%","patterns":["^([1-9][0-9]?|100)%$"]}],"type":["integer","string"]},"pauseOnFailure":{"type":"boolean","default":true}},"required":["maxUnavailable","pauseOnFailure"],"additionalProperties":false};
+const schema43 = {"type":"object","properties":{"type":{"type":"string","enum":["Never","AfterTimeout"],"default":"Never"},"minutes":{"type":"integer","rules":[{"message":"must be from 1 to 10080 minutes, a week","from":1,"to":10080}]}},"rules":[{"message":"minutes belongs to type: AfterTimeout: give both or neither","field":".minutes"}],"required":["type"],"additionalProperties":false};
 const func2 = Object.prototype.hasOwnProperty;
 const func3 = codePoints;
 const schema17 = {"type":"object","required":["key","operator"],"properties":{"key":{"type":"string","maxLength":317,"rules":[{"message":"must be a name such as disktype or example.com/disktype: at most 63 letters, digits, '-', '_' or '.', a letter or digit at both ends","matches":"^([a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$"}]},"operator":{"type":"string","enum":["In","NotIn","Exists","DoesNotExist","Gt","Lt"]},"values":{"type":"array","maxItems":64,"items":{"type":"string","maxLength":63}}},"rules":[{"message":"values must name at least one value for operator In or NotIn","field":".values"},{"message":"values must be empty for operator Exists or DoesNotExist","field":".values"},{"message":"values must be label values: at most 63 letters, digits, '-', '_' or '.', a letter or digit at both ends","field":".values","patterns":["^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$"]},{"message":"values must be exactly one integer for operator Gt or Lt","field":".values","patterns":["^-?[0-9]{1,18}$"]}],"additionalProperties":false};
@@ -1183,6 +1183,160 @@ if(vErrors === null){vErrors = [err27];}
 else {vErrors.push(err27);}errors++;}
 validate30.errors = vErrors;
 return errors === 0;}
+const schema40 = {"type":"object","required":["key","operator"],"properties":{"key":{"type":"string","maxLength":317},"operator":{"type":"string","enum":["In","NotIn","Exists","DoesNotExist"]},"values":{"type":"array","maxItems":32,"items":{"type":"string","maxLength":63}}},"rules":[{"message":"In and NotIn need values, Exists and DoesNotExist take none","field":".values"}],"additionalProperties":false};
+function validate33(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+for(const key0 in data){
+if(!((key0 === "matchLabels") || (key0 === "matchExpressions"))){
+const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+if(vErrors === null){vErrors = [err0];}
+else {vErrors.push(err0);}errors++;}}
+if(data.matchLabels !== undefined){
+let data0 = data.matchLabels;
+if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
+if(Object.keys(data0).length > 16){
+const err1 = {instancePath:instancePath+"/matchLabels",schemaPath:"#/properties/matchLabels/maxProperties",keyword:"maxProperties",params:{limit: 16},message:"must NOT have more than 16 properties"};
+if(vErrors === null){vErrors = [err1];}
+else {vErrors.push(err1);}errors++;}
+for(const key1 in data0){
+let data1 = data0[key1];
+if(typeof data1 === "string"){
+if(func3(data1) > 63){
+const err2 = {instancePath:instancePath+"/matchLabels/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/matchLabels/additionalProperties/maxLength",keyword:"maxLength",params:{limit: 63},message:"must NOT have more than 63 characters"};
+if(vErrors === null){vErrors = [err2];}
+else {vErrors.push(err2);}errors++;}}
+else {
+const err3 = {instancePath:instancePath+"/matchLabels/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/matchLabels/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err3];}
+else {vErrors.push(err3);}errors++;}}}
+else {
+const err4 = {instancePath:instancePath+"/matchLabels",schemaPath:"#/properties/matchLabels/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err4];}
+else {vErrors.push(err4);}errors++;}}
+if(data.matchExpressions !== undefined){
+let data2 = data.matchExpressions;
+if(Array.isArray(data2)){
+if(data2.length > 16){
+const err5 = {instancePath:instancePath+"/matchExpressions",schemaPath:"#/properties/matchExpressions/maxItems",keyword:"maxItems",params:{limit: 16},message:"must NOT have more than 16 items"};
+if(vErrors === null){vErrors = [err5];}
+else {vErrors.push(err5);}errors++;}
+const len0 = data2.length;
+for(let i0=0; i0<len0; i0++){
+let data3 = data2[i0];
+if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
+if(data3.key === undefined){
+const err6 = {instancePath:instancePath+"/matchExpressions/" + i0,schemaPath:"#/definitions/NamespaceRequirement/required",keyword:"required",params:{missingProperty: "key"},message:"must have required property '"+"key"+"'"};
+if(vErrors === null){vErrors = [err6];}
+else {vErrors.push(err6);}errors++;}
+if(data3.operator === undefined){
+const err7 = {instancePath:instancePath+"/matchExpressions/" + i0,schemaPath:"#/definitions/NamespaceRequirement/required",keyword:"required",params:{missingProperty: "operator"},message:"must have required property '"+"operator"+"'"};
+if(vErrors === null){vErrors = [err7];}
+else {vErrors.push(err7);}errors++;}
+for(const key2 in data3){
+if(!(((key2 === "key") || (key2 === "operator")) || (key2 === "values"))){
+const err8 = {instancePath:instancePath+"/matchExpressions/" + i0,schemaPath:"#/definitions/NamespaceRequirement/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties"};
+if(vErrors === null){vErrors = [err8];}
+else {vErrors.push(err8);}errors++;}}
+if(data3.key !== undefined){
+let data4 = data3.key;
+if(typeof data4 === "string"){
+if(func3(data4) > 317){
+const err9 = {instancePath:instancePath+"/matchExpressions/" + i0+"/key",schemaPath:"#/definitions/NamespaceRequirement/properties/key/maxLength",keyword:"maxLength",params:{limit: 317},message:"must NOT have more than 317 characters"};
+if(vErrors === null){vErrors = [err9];}
+else {vErrors.push(err9);}errors++;}}
+else {
+const err10 = {instancePath:instancePath+"/matchExpressions/" + i0+"/key",schemaPath:"#/definitions/NamespaceRequirement/properties/key/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err10];}
+else {vErrors.push(err10);}errors++;}}
+if(data3.operator !== undefined){
+let data5 = data3.operator;
+if(typeof data5 !== "string"){
+const err11 = {instancePath:instancePath+"/matchExpressions/" + i0+"/operator",schemaPath:"#/definitions/NamespaceRequirement/properties/operator/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err11];}
+else {vErrors.push(err11);}errors++;}
+if(!((((data5 === "In") || (data5 === "NotIn")) || (data5 === "Exists")) || (data5 === "DoesNotExist"))){
+const err12 = {instancePath:instancePath+"/matchExpressions/" + i0+"/operator",schemaPath:"#/definitions/NamespaceRequirement/properties/operator/enum",keyword:"enum",params:{allowedValues: schema40.properties.operator.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){vErrors = [err12];}
+else {vErrors.push(err12);}errors++;}}
+if(data3.values !== undefined){
+let data6 = data3.values;
+if(Array.isArray(data6)){
+if(data6.length > 32){
+const err13 = {instancePath:instancePath+"/matchExpressions/" + i0+"/values",schemaPath:"#/definitions/NamespaceRequirement/properties/values/maxItems",keyword:"maxItems",params:{limit: 32},message:"must NOT have more than 32 items"};
+if(vErrors === null){vErrors = [err13];}
+else {vErrors.push(err13);}errors++;}
+const len1 = data6.length;
+for(let i1=0; i1<len1; i1++){
+let data7 = data6[i1];
+if(typeof data7 === "string"){
+if(func3(data7) > 63){
+const err14 = {instancePath:instancePath+"/matchExpressions/" + i0+"/values/" + i1,schemaPath:"#/definitions/NamespaceRequirement/properties/values/items/maxLength",keyword:"maxLength",params:{limit: 63},message:"must NOT have more than 63 characters"};
+if(vErrors === null){vErrors = [err14];}
+else {vErrors.push(err14);}errors++;}}
+else {
+const err15 = {instancePath:instancePath+"/matchExpressions/" + i0+"/values/" + i1,schemaPath:"#/definitions/NamespaceRequirement/properties/values/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err15];}
+else {vErrors.push(err15);}errors++;}}}
+else {
+const err16 = {instancePath:instancePath+"/matchExpressions/" + i0+"/values",schemaPath:"#/definitions/NamespaceRequirement/properties/values/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){vErrors = [err16];}
+else {vErrors.push(err16);}errors++;}}}
+else {
+const err17 = {instancePath:instancePath+"/matchExpressions/" + i0,schemaPath:"#/definitions/NamespaceRequirement/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err17];}
+else {vErrors.push(err17);}errors++;}}}
+else {
+const err18 = {instancePath:instancePath+"/matchExpressions",schemaPath:"#/properties/matchExpressions/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){vErrors = [err18];}
+else {vErrors.push(err18);}errors++;}}}
+else {
+const err19 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err19];}
+else {vErrors.push(err19);}errors++;}
+validate33.errors = vErrors;
+return errors === 0;}
+function validate32(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+for(const key0 in data){
+if(!((key0 === "names") || (key0 === "selector"))){
+const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+if(vErrors === null){vErrors = [err0];}
+else {vErrors.push(err0);}errors++;}}
+if(data.names !== undefined){
+let data0 = data.names;
+if(Array.isArray(data0)){
+if(data0.length > 64){
+const err1 = {instancePath:instancePath+"/names",schemaPath:"#/properties/names/maxItems",keyword:"maxItems",params:{limit: 64},message:"must NOT have more than 64 items"};
+if(vErrors === null){vErrors = [err1];}
+else {vErrors.push(err1);}errors++;}
+const len0 = data0.length;
+for(let i0=0; i0<len0; i0++){
+let data1 = data0[i0];
+if(typeof data1 === "string"){
+if(func3(data1) > 63){
+const err2 = {instancePath:instancePath+"/names/" + i0,schemaPath:"#/properties/names/items/maxLength",keyword:"maxLength",params:{limit: 63},message:"must NOT have more than 63 characters"};
+if(vErrors === null){vErrors = [err2];}
+else {vErrors.push(err2);}errors++;}}
+else {
+const err3 = {instancePath:instancePath+"/names/" + i0,schemaPath:"#/properties/names/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err3];}
+else {vErrors.push(err3);}errors++;}}}
+else {
+const err4 = {instancePath:instancePath+"/names",schemaPath:"#/properties/names/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){vErrors = [err4];}
+else {vErrors.push(err4);}errors++;}}
+if(data.selector !== undefined){
+if(!(validate33(data.selector, {instancePath:instancePath+"/selector",parentData:data,parentDataProperty:"selector",rootData}))){vErrors = vErrors === null ? validate33.errors : vErrors.concat(validate33.errors);errors = vErrors.length;}}}
+else {
+const err5 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err5];}
+else {vErrors.push(err5);}errors++;}
+validate32.errors = vErrors;
+return errors === 0;}
 function validate11(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
@@ -1190,6 +1344,7 @@ if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.mode === undefined){data.mode = "Manage";}
 if(data.suspend === undefined){data.suspend = false;}
 if(data.mounts === undefined){data.mounts = [];}
+if(data.nodeReadiness === undefined){data.nodeReadiness = "Ignored";}
 if(data.unmountPolicy === undefined){data.unmountPolicy = {};}
 if(data.rollout === undefined){data.rollout = {};}
 if(data.deletionPolicy === undefined){data.deletionPolicy = "Unmount";}
@@ -1215,273 +1370,288 @@ if(data.nodeLossPolicy === undefined){
 const err4 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "nodeLossPolicy"},message:"must have required property '"+"nodeLossPolicy"+"'"};
 if(vErrors === null){vErrors = [err4];}
 else {vErrors.push(err4);}errors++;}
-if(data.rollout === undefined){
-const err5 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "rollout"},message:"must have required property '"+"rollout"+"'"};
+if(data.nodeReadiness === undefined){
+const err5 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "nodeReadiness"},message:"must have required property '"+"nodeReadiness"+"'"};
 if(vErrors === null){vErrors = [err5];}
 else {vErrors.push(err5);}errors++;}
-if(data.suspend === undefined){
-const err6 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "suspend"},message:"must have required property '"+"suspend"+"'"};
+if(data.rollout === undefined){
+const err6 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "rollout"},message:"must have required property '"+"rollout"+"'"};
 if(vErrors === null){vErrors = [err6];}
 else {vErrors.push(err6);}errors++;}
-if(data.unmountPolicy === undefined){
-const err7 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "unmountPolicy"},message:"must have required property '"+"unmountPolicy"+"'"};
+if(data.suspend === undefined){
+const err7 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "suspend"},message:"must have required property '"+"suspend"+"'"};
 if(vErrors === null){vErrors = [err7];}
 else {vErrors.push(err7);}errors++;}
-if(data.volume === undefined){
-const err8 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "volume"},message:"must have required property '"+"volume"+"'"};
+if(data.unmountPolicy === undefined){
+const err8 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "unmountPolicy"},message:"must have required property '"+"unmountPolicy"+"'"};
 if(vErrors === null){vErrors = [err8];}
 else {vErrors.push(err8);}errors++;}
+if(data.volume === undefined){
+const err9 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "volume"},message:"must have required property '"+"volume"+"'"};
+if(vErrors === null){vErrors = [err9];}
+else {vErrors.push(err9);}errors++;}
 for(const key0 in data){
 if(!(func2.call(schema12.properties, key0))){
-const err9 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
-if(vErrors === null){vErrors = [err9];}
-else {vErrors.push(err9);}errors++;}}
+const err10 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+if(vErrors === null){vErrors = [err10];}
+else {vErrors.push(err10);}errors++;}}
 if(data.nodeSelector !== undefined){
 let data0 = data.nodeSelector;
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
 if(Object.keys(data0).length > 32){
-const err10 = {instancePath:instancePath+"/nodeSelector",schemaPath:"#/properties/nodeSelector/maxProperties",keyword:"maxProperties",params:{limit: 32},message:"must NOT have more than 32 properties"};
-if(vErrors === null){vErrors = [err10];}
-else {vErrors.push(err10);}errors++;}
+const err11 = {instancePath:instancePath+"/nodeSelector",schemaPath:"#/properties/nodeSelector/maxProperties",keyword:"maxProperties",params:{limit: 32},message:"must NOT have more than 32 properties"};
+if(vErrors === null){vErrors = [err11];}
+else {vErrors.push(err11);}errors++;}
 for(const key1 in data0){
 let data1 = data0[key1];
 if(typeof data1 === "string"){
 if(func3(data1) > 253){
-const err11 = {instancePath:instancePath+"/nodeSelector/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/nodeSelector/additionalProperties/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
-if(vErrors === null){vErrors = [err11];}
-else {vErrors.push(err11);}errors++;}}
-else {
-const err12 = {instancePath:instancePath+"/nodeSelector/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/nodeSelector/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err12 = {instancePath:instancePath+"/nodeSelector/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/nodeSelector/additionalProperties/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
 if(vErrors === null){vErrors = [err12];}
-else {vErrors.push(err12);}errors++;}}}
+else {vErrors.push(err12);}errors++;}}
 else {
-const err13 = {instancePath:instancePath+"/nodeSelector",schemaPath:"#/properties/nodeSelector/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err13 = {instancePath:instancePath+"/nodeSelector/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/nodeSelector/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err13];}
-else {vErrors.push(err13);}errors++;}}
+else {vErrors.push(err13);}errors++;}}}
+else {
+const err14 = {instancePath:instancePath+"/nodeSelector",schemaPath:"#/properties/nodeSelector/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err14];}
+else {vErrors.push(err14);}errors++;}}
 if(data.affinity !== undefined){
 if(!(validate12(data.affinity, {instancePath:instancePath+"/affinity",parentData:data,parentDataProperty:"affinity",rootData}))){vErrors = vErrors === null ? validate12.errors : vErrors.concat(validate12.errors);errors = vErrors.length;}}
 if(data.tolerations !== undefined){
 let data3 = data.tolerations;
 if(Array.isArray(data3)){
 if(data3.length > 32){
-const err14 = {instancePath:instancePath+"/tolerations",schemaPath:"#/properties/tolerations/maxItems",keyword:"maxItems",params:{limit: 32},message:"must NOT have more than 32 items"};
-if(vErrors === null){vErrors = [err14];}
-else {vErrors.push(err14);}errors++;}
+const err15 = {instancePath:instancePath+"/tolerations",schemaPath:"#/properties/tolerations/maxItems",keyword:"maxItems",params:{limit: 32},message:"must NOT have more than 32 items"};
+if(vErrors === null){vErrors = [err15];}
+else {vErrors.push(err15);}errors++;}
 const len0 = data3.length;
 for(let i0=0; i0<len0; i0++){
 let data4 = data3[i0];
 if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
 for(const key2 in data4){
 if(!((((key2 === "key") || (key2 === "operator")) || (key2 === "value")) || (key2 === "effect"))){
-const err15 = {instancePath:instancePath+"/tolerations/" + i0,schemaPath:"#/definitions/Toleration/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties"};
-if(vErrors === null){vErrors = [err15];}
-else {vErrors.push(err15);}errors++;}}
+const err16 = {instancePath:instancePath+"/tolerations/" + i0,schemaPath:"#/definitions/Toleration/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties"};
+if(vErrors === null){vErrors = [err16];}
+else {vErrors.push(err16);}errors++;}}
 if(data4.key !== undefined){
 let data5 = data4.key;
 if(typeof data5 === "string"){
 if(func3(data5) > 317){
-const err16 = {instancePath:instancePath+"/tolerations/" + i0+"/key",schemaPath:"#/definitions/Toleration/properties/key/maxLength",keyword:"maxLength",params:{limit: 317},message:"must NOT have more than 317 characters"};
-if(vErrors === null){vErrors = [err16];}
-else {vErrors.push(err16);}errors++;}}
-else {
-const err17 = {instancePath:instancePath+"/tolerations/" + i0+"/key",schemaPath:"#/definitions/Toleration/properties/key/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err17 = {instancePath:instancePath+"/tolerations/" + i0+"/key",schemaPath:"#/definitions/Toleration/properties/key/maxLength",keyword:"maxLength",params:{limit: 317},message:"must NOT have more than 317 characters"};
 if(vErrors === null){vErrors = [err17];}
 else {vErrors.push(err17);}errors++;}}
+else {
+const err18 = {instancePath:instancePath+"/tolerations/" + i0+"/key",schemaPath:"#/definitions/Toleration/properties/key/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err18];}
+else {vErrors.push(err18);}errors++;}}
 if(data4.operator !== undefined){
 let data6 = data4.operator;
 if(typeof data6 !== "string"){
-const err18 = {instancePath:instancePath+"/tolerations/" + i0+"/operator",schemaPath:"#/definitions/Toleration/properties/operator/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err18];}
-else {vErrors.push(err18);}errors++;}
-if(!((data6 === "Equal") || (data6 === "Exists"))){
-const err19 = {instancePath:instancePath+"/tolerations/" + i0+"/operator",schemaPath:"#/definitions/Toleration/properties/operator/enum",keyword:"enum",params:{allowedValues: schema19.properties.operator.enum},message:"must be equal to one of the allowed values"};
+const err19 = {instancePath:instancePath+"/tolerations/" + i0+"/operator",schemaPath:"#/definitions/Toleration/properties/operator/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err19];}
-else {vErrors.push(err19);}errors++;}}
+else {vErrors.push(err19);}errors++;}
+if(!((data6 === "Equal") || (data6 === "Exists"))){
+const err20 = {instancePath:instancePath+"/tolerations/" + i0+"/operator",schemaPath:"#/definitions/Toleration/properties/operator/enum",keyword:"enum",params:{allowedValues: schema19.properties.operator.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){vErrors = [err20];}
+else {vErrors.push(err20);}errors++;}}
 if(data4.value !== undefined){
 let data7 = data4.value;
 if(typeof data7 === "string"){
 if(func3(data7) > 253){
-const err20 = {instancePath:instancePath+"/tolerations/" + i0+"/value",schemaPath:"#/definitions/Toleration/properties/value/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
-if(vErrors === null){vErrors = [err20];}
-else {vErrors.push(err20);}errors++;}}
-else {
-const err21 = {instancePath:instancePath+"/tolerations/" + i0+"/value",schemaPath:"#/definitions/Toleration/properties/value/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err21 = {instancePath:instancePath+"/tolerations/" + i0+"/value",schemaPath:"#/definitions/Toleration/properties/value/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
 if(vErrors === null){vErrors = [err21];}
 else {vErrors.push(err21);}errors++;}}
+else {
+const err22 = {instancePath:instancePath+"/tolerations/" + i0+"/value",schemaPath:"#/definitions/Toleration/properties/value/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err22];}
+else {vErrors.push(err22);}errors++;}}
 if(data4.effect !== undefined){
 let data8 = data4.effect;
 if(typeof data8 !== "string"){
-const err22 = {instancePath:instancePath+"/tolerations/" + i0+"/effect",schemaPath:"#/definitions/Toleration/properties/effect/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err22];}
-else {vErrors.push(err22);}errors++;}
-if(!(((data8 === "NoSchedule") || (data8 === "NoExecute")) || (data8 === "PreferNoSchedule"))){
-const err23 = {instancePath:instancePath+"/tolerations/" + i0+"/effect",schemaPath:"#/definitions/Toleration/properties/effect/enum",keyword:"enum",params:{allowedValues: schema19.properties.effect.enum},message:"must be equal to one of the allowed values"};
+const err23 = {instancePath:instancePath+"/tolerations/" + i0+"/effect",schemaPath:"#/definitions/Toleration/properties/effect/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err23];}
-else {vErrors.push(err23);}errors++;}}}
-else {
-const err24 = {instancePath:instancePath+"/tolerations/" + i0,schemaPath:"#/definitions/Toleration/type",keyword:"type",params:{type: "object"},message:"must be object"};
+else {vErrors.push(err23);}errors++;}
+if(!(((data8 === "NoSchedule") || (data8 === "NoExecute")) || (data8 === "PreferNoSchedule"))){
+const err24 = {instancePath:instancePath+"/tolerations/" + i0+"/effect",schemaPath:"#/definitions/Toleration/properties/effect/enum",keyword:"enum",params:{allowedValues: schema19.properties.effect.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){vErrors = [err24];}
 else {vErrors.push(err24);}errors++;}}}
 else {
-const err25 = {instancePath:instancePath+"/tolerations",schemaPath:"#/properties/tolerations/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err25 = {instancePath:instancePath+"/tolerations/" + i0,schemaPath:"#/definitions/Toleration/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){vErrors = [err25];}
-else {vErrors.push(err25);}errors++;}}
+else {vErrors.push(err25);}errors++;}}}
+else {
+const err26 = {instancePath:instancePath+"/tolerations",schemaPath:"#/properties/tolerations/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){vErrors = [err26];}
+else {vErrors.push(err26);}errors++;}}
 let data9 = data.mode;
 if(typeof data9 !== "string"){
-const err26 = {instancePath:instancePath+"/mode",schemaPath:"#/properties/mode/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err26];}
-else {vErrors.push(err26);}errors++;}
-if(!((data9 === "Manage") || (data9 === "Observe"))){
-const err27 = {instancePath:instancePath+"/mode",schemaPath:"#/properties/mode/enum",keyword:"enum",params:{allowedValues: schema12.properties.mode.enum},message:"must be equal to one of the allowed values"};
+const err27 = {instancePath:instancePath+"/mode",schemaPath:"#/properties/mode/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err27];}
 else {vErrors.push(err27);}errors++;}
-if(typeof data.suspend !== "boolean"){
-const err28 = {instancePath:instancePath+"/suspend",schemaPath:"#/properties/suspend/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(!((data9 === "Manage") || (data9 === "Observe"))){
+const err28 = {instancePath:instancePath+"/mode",schemaPath:"#/properties/mode/enum",keyword:"enum",params:{allowedValues: schema12.properties.mode.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){vErrors = [err28];}
 else {vErrors.push(err28);}errors++;}
+if(typeof data.suspend !== "boolean"){
+const err29 = {instancePath:instancePath+"/suspend",schemaPath:"#/properties/suspend/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){vErrors = [err29];}
+else {vErrors.push(err29);}errors++;}
 if(data.volume !== undefined){
 if(!(validate20(data.volume, {instancePath:instancePath+"/volume",parentData:data,parentDataProperty:"volume",rootData}))){vErrors = vErrors === null ? validate20.errors : vErrors.concat(validate20.errors);errors = vErrors.length;}}
 let data12 = data.mounts;
 if(Array.isArray(data12)){
 if(data12.length > 16){
-const err29 = {instancePath:instancePath+"/mounts",schemaPath:"#/properties/mounts/maxItems",keyword:"maxItems",params:{limit: 16},message:"must NOT have more than 16 items"};
-if(vErrors === null){vErrors = [err29];}
-else {vErrors.push(err29);}errors++;}
+const err30 = {instancePath:instancePath+"/mounts",schemaPath:"#/properties/mounts/maxItems",keyword:"maxItems",params:{limit: 16},message:"must NOT have more than 16 items"};
+if(vErrors === null){vErrors = [err30];}
+else {vErrors.push(err30);}errors++;}
 const len1 = data12.length;
 for(let i1=0; i1<len1; i1++){
 if(!(validate30(data12[i1], {instancePath:instancePath+"/mounts/" + i1,parentData:data12,parentDataProperty:i1,rootData}))){vErrors = vErrors === null ? validate30.errors : vErrors.concat(validate30.errors);errors = vErrors.length;}}}
 else {
-const err30 = {instancePath:instancePath+"/mounts",schemaPath:"#/properties/mounts/type",keyword:"type",params:{type: "array"},message:"must be array"};
-if(vErrors === null){vErrors = [err30];}
-else {vErrors.push(err30);}errors++;}
-let data14 = data.unmountPolicy;
-if(data14 && typeof data14 == "object" && !Array.isArray(data14)){
-if(data14.max === undefined){data14.max = "Normal";}
-if(data14.timeoutSeconds === undefined){data14.timeoutSeconds = 90;}
-if(data14.max === undefined){
-const err31 = {instancePath:instancePath+"/unmountPolicy",schemaPath:"#/definitions/UnmountPolicy/required",keyword:"required",params:{missingProperty: "max"},message:"must have required property '"+"max"+"'"};
+const err31 = {instancePath:instancePath+"/mounts",schemaPath:"#/properties/mounts/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){vErrors = [err31];}
 else {vErrors.push(err31);}errors++;}
-if(data14.timeoutSeconds === undefined){
-const err32 = {instancePath:instancePath+"/unmountPolicy",schemaPath:"#/definitions/UnmountPolicy/required",keyword:"required",params:{missingProperty: "timeoutSeconds"},message:"must have required property '"+"timeoutSeconds"+"'"};
+if(data.allowedNamespaces !== undefined){
+if(!(validate32(data.allowedNamespaces, {instancePath:instancePath+"/allowedNamespaces",parentData:data,parentDataProperty:"allowedNamespaces",rootData}))){vErrors = vErrors === null ? validate32.errors : vErrors.concat(validate32.errors);errors = vErrors.length;}}
+let data15 = data.nodeReadiness;
+if(typeof data15 !== "string"){
+const err32 = {instancePath:instancePath+"/nodeReadiness",schemaPath:"#/properties/nodeReadiness/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err32];}
 else {vErrors.push(err32);}errors++;}
-for(const key3 in data14){
-if(!((key3 === "max") || (key3 === "timeoutSeconds"))){
-const err33 = {instancePath:instancePath+"/unmountPolicy",schemaPath:"#/definitions/UnmountPolicy/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key3},message:"must NOT have additional properties"};
+if(!(((data15 === "Ignored") || (data15 === "Condition")) || (data15 === "Taint"))){
+const err33 = {instancePath:instancePath+"/nodeReadiness",schemaPath:"#/properties/nodeReadiness/enum",keyword:"enum",params:{allowedValues: schema12.properties.nodeReadiness.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){vErrors = [err33];}
-else {vErrors.push(err33);}errors++;}}
-let data15 = data14.max;
-if(typeof data15 !== "string"){
-const err34 = {instancePath:instancePath+"/unmountPolicy/max",schemaPath:"#/definitions/UnmountPolicy/properties/max/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {vErrors.push(err33);}errors++;}
+let data16 = data.unmountPolicy;
+if(data16 && typeof data16 == "object" && !Array.isArray(data16)){
+if(data16.max === undefined){data16.max = "Normal";}
+if(data16.timeoutSeconds === undefined){data16.timeoutSeconds = 90;}
+if(data16.max === undefined){
+const err34 = {instancePath:instancePath+"/unmountPolicy",schemaPath:"#/definitions/UnmountPolicy/required",keyword:"required",params:{missingProperty: "max"},message:"must have required property '"+"max"+"'"};
 if(vErrors === null){vErrors = [err34];}
 else {vErrors.push(err34);}errors++;}
-if(!(((data15 === "Normal") || (data15 === "Force")) || (data15 === "Lazy"))){
-const err35 = {instancePath:instancePath+"/unmountPolicy/max",schemaPath:"#/definitions/UnmountPolicy/properties/max/enum",keyword:"enum",params:{allowedValues: schema38.properties.max.enum},message:"must be equal to one of the allowed values"};
+if(data16.timeoutSeconds === undefined){
+const err35 = {instancePath:instancePath+"/unmountPolicy",schemaPath:"#/definitions/UnmountPolicy/required",keyword:"required",params:{missingProperty: "timeoutSeconds"},message:"must have required property '"+"timeoutSeconds"+"'"};
 if(vErrors === null){vErrors = [err35];}
 else {vErrors.push(err35);}errors++;}
-let data16 = data14.timeoutSeconds;
-if(!(((typeof data16 == "number") && (!(data16 % 1) && !isNaN(data16))) && (isFinite(data16)))){
-const err36 = {instancePath:instancePath+"/unmountPolicy/timeoutSeconds",schemaPath:"#/definitions/UnmountPolicy/properties/timeoutSeconds/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+for(const key3 in data16){
+if(!((key3 === "max") || (key3 === "timeoutSeconds"))){
+const err36 = {instancePath:instancePath+"/unmountPolicy",schemaPath:"#/definitions/UnmountPolicy/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key3},message:"must NOT have additional properties"};
 if(vErrors === null){vErrors = [err36];}
 else {vErrors.push(err36);}errors++;}}
-else {
-const err37 = {instancePath:instancePath+"/unmountPolicy",schemaPath:"#/definitions/UnmountPolicy/type",keyword:"type",params:{type: "object"},message:"must be object"};
+let data17 = data16.max;
+if(typeof data17 !== "string"){
+const err37 = {instancePath:instancePath+"/unmountPolicy/max",schemaPath:"#/definitions/UnmountPolicy/properties/max/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err37];}
 else {vErrors.push(err37);}errors++;}
-let data17 = data.rollout;
-if(data17 && typeof data17 == "object" && !Array.isArray(data17)){
-if(data17.maxUnavailable === undefined){data17.maxUnavailable = 1;}
-if(data17.pauseOnFailure === undefined){data17.pauseOnFailure = true;}
-if(data17.maxUnavailable === undefined){
-const err38 = {instancePath:instancePath+"/rollout",schemaPath:"#/definitions/RolloutPolicy/required",keyword:"required",params:{missingProperty: "maxUnavailable"},message:"must have required property '"+"maxUnavailable"+"'"};
+if(!(((data17 === "Normal") || (data17 === "Force")) || (data17 === "Lazy"))){
+const err38 = {instancePath:instancePath+"/unmountPolicy/max",schemaPath:"#/definitions/UnmountPolicy/properties/max/enum",keyword:"enum",params:{allowedValues: schema41.properties.max.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){vErrors = [err38];}
 else {vErrors.push(err38);}errors++;}
-if(data17.pauseOnFailure === undefined){
-const err39 = {instancePath:instancePath+"/rollout",schemaPath:"#/definitions/RolloutPolicy/required",keyword:"required",params:{missingProperty: "pauseOnFailure"},message:"must have required property '"+"pauseOnFailure"+"'"};
+let data18 = data16.timeoutSeconds;
+if(!(((typeof data18 == "number") && (!(data18 % 1) && !isNaN(data18))) && (isFinite(data18)))){
+const err39 = {instancePath:instancePath+"/unmountPolicy/timeoutSeconds",schemaPath:"#/definitions/UnmountPolicy/properties/timeoutSeconds/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){vErrors = [err39];}
-else {vErrors.push(err39);}errors++;}
-for(const key4 in data17){
-if(!((key4 === "maxUnavailable") || (key4 === "pauseOnFailure"))){
-const err40 = {instancePath:instancePath+"/rollout",schemaPath:"#/definitions/RolloutPolicy/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key4},message:"must NOT have additional properties"};
+else {vErrors.push(err39);}errors++;}}
+else {
+const err40 = {instancePath:instancePath+"/unmountPolicy",schemaPath:"#/definitions/UnmountPolicy/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){vErrors = [err40];}
-else {vErrors.push(err40);}errors++;}}
-let data18 = data17.maxUnavailable;
-if((!(((typeof data18 == "number") && (!(data18 % 1) && !isNaN(data18))) && (isFinite(data18)))) && (typeof data18 !== "string")){
-const err41 = {instancePath:instancePath+"/rollout/maxUnavailable",schemaPath:"#/definitions/RolloutPolicy/properties/maxUnavailable/type",keyword:"type",params:{type: schema39.properties.maxUnavailable.type},message:"must be integer,string"};
+else {vErrors.push(err40);}errors++;}
+let data19 = data.rollout;
+if(data19 && typeof data19 == "object" && !Array.isArray(data19)){
+if(data19.maxUnavailable === undefined){data19.maxUnavailable = 1;}
+if(data19.pauseOnFailure === undefined){data19.pauseOnFailure = true;}
+if(data19.maxUnavailable === undefined){
+const err41 = {instancePath:instancePath+"/rollout",schemaPath:"#/definitions/RolloutPolicy/required",keyword:"required",params:{missingProperty: "maxUnavailable"},message:"must have required property '"+"maxUnavailable"+"'"};
 if(vErrors === null){vErrors = [err41];}
 else {vErrors.push(err41);}errors++;}
-if(typeof data18 === "string"){
-if(func3(data18) > 32){
-const err42 = {instancePath:instancePath+"/rollout/maxUnavailable",schemaPath:"#/definitions/RolloutPolicy/properties/maxUnavailable/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"};
+if(data19.pauseOnFailure === undefined){
+const err42 = {instancePath:instancePath+"/rollout",schemaPath:"#/definitions/RolloutPolicy/required",keyword:"required",params:{missingProperty: "pauseOnFailure"},message:"must have required property '"+"pauseOnFailure"+"'"};
 if(vErrors === null){vErrors = [err42];}
-else {vErrors.push(err42);}errors++;}}
-if(typeof data17.pauseOnFailure !== "boolean"){
-const err43 = {instancePath:instancePath+"/rollout/pauseOnFailure",schemaPath:"#/definitions/RolloutPolicy/properties/pauseOnFailure/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+else {vErrors.push(err42);}errors++;}
+for(const key4 in data19){
+if(!((key4 === "maxUnavailable") || (key4 === "pauseOnFailure"))){
+const err43 = {instancePath:instancePath+"/rollout",schemaPath:"#/definitions/RolloutPolicy/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key4},message:"must NOT have additional properties"};
 if(vErrors === null){vErrors = [err43];}
 else {vErrors.push(err43);}errors++;}}
-else {
-const err44 = {instancePath:instancePath+"/rollout",schemaPath:"#/definitions/RolloutPolicy/type",keyword:"type",params:{type: "object"},message:"must be object"};
+let data20 = data19.maxUnavailable;
+if((!(((typeof data20 == "number") && (!(data20 % 1) && !isNaN(data20))) && (isFinite(data20)))) && (typeof data20 !== "string")){
+const err44 = {instancePath:instancePath+"/rollout/maxUnavailable",schemaPath:"#/definitions/RolloutPolicy/properties/maxUnavailable/type",keyword:"type",params:{type: schema42.properties.maxUnavailable.type},message:"must be integer,string"};
 if(vErrors === null){vErrors = [err44];}
 else {vErrors.push(err44);}errors++;}
-let data20 = data.deletionPolicy;
-if(typeof data20 !== "string"){
-const err45 = {instancePath:instancePath+"/deletionPolicy",schemaPath:"#/properties/deletionPolicy/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(typeof data20 === "string"){
+if(func3(data20) > 32){
+const err45 = {instancePath:instancePath+"/rollout/maxUnavailable",schemaPath:"#/definitions/RolloutPolicy/properties/maxUnavailable/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"};
 if(vErrors === null){vErrors = [err45];}
-else {vErrors.push(err45);}errors++;}
-if(!((data20 === "Unmount") || (data20 === "Retain"))){
-const err46 = {instancePath:instancePath+"/deletionPolicy",schemaPath:"#/properties/deletionPolicy/enum",keyword:"enum",params:{allowedValues: schema12.properties.deletionPolicy.enum},message:"must be equal to one of the allowed values"};
+else {vErrors.push(err45);}errors++;}}
+if(typeof data19.pauseOnFailure !== "boolean"){
+const err46 = {instancePath:instancePath+"/rollout/pauseOnFailure",schemaPath:"#/definitions/RolloutPolicy/properties/pauseOnFailure/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){vErrors = [err46];}
-else {vErrors.push(err46);}errors++;}
-let data21 = data.adopt;
-if(typeof data21 !== "string"){
-const err47 = {instancePath:instancePath+"/adopt",schemaPath:"#/properties/adopt/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {vErrors.push(err46);}errors++;}}
+else {
+const err47 = {instancePath:instancePath+"/rollout",schemaPath:"#/definitions/RolloutPolicy/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){vErrors = [err47];}
 else {vErrors.push(err47);}errors++;}
-if(!((data21 === "Never") || (data21 === "IfSame"))){
-const err48 = {instancePath:instancePath+"/adopt",schemaPath:"#/properties/adopt/enum",keyword:"enum",params:{allowedValues: schema12.properties.adopt.enum},message:"must be equal to one of the allowed values"};
+let data22 = data.deletionPolicy;
+if(typeof data22 !== "string"){
+const err48 = {instancePath:instancePath+"/deletionPolicy",schemaPath:"#/properties/deletionPolicy/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err48];}
 else {vErrors.push(err48);}errors++;}
-if(data.releaseOnDrain !== undefined){
-if(typeof data.releaseOnDrain !== "boolean"){
-const err49 = {instancePath:instancePath+"/releaseOnDrain",schemaPath:"#/properties/releaseOnDrain/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(!((data22 === "Unmount") || (data22 === "Retain"))){
+const err49 = {instancePath:instancePath+"/deletionPolicy",schemaPath:"#/properties/deletionPolicy/enum",keyword:"enum",params:{allowedValues: schema12.properties.deletionPolicy.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){vErrors = [err49];}
-else {vErrors.push(err49);}errors++;}}
-let data23 = data.nodeLossPolicy;
-if(data23 && typeof data23 == "object" && !Array.isArray(data23)){
-if(data23.type === undefined){data23.type = "Never";}
-if(data23.type === undefined){
-const err50 = {instancePath:instancePath+"/nodeLossPolicy",schemaPath:"#/definitions/NodeLossPolicy/required",keyword:"required",params:{missingProperty: "type"},message:"must have required property '"+"type"+"'"};
+else {vErrors.push(err49);}errors++;}
+let data23 = data.adopt;
+if(typeof data23 !== "string"){
+const err50 = {instancePath:instancePath+"/adopt",schemaPath:"#/properties/adopt/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err50];}
 else {vErrors.push(err50);}errors++;}
-for(const key5 in data23){
-if(!((key5 === "type") || (key5 === "minutes"))){
-const err51 = {instancePath:instancePath+"/nodeLossPolicy",schemaPath:"#/definitions/NodeLossPolicy/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key5},message:"must NOT have additional properties"};
+if(!((data23 === "Never") || (data23 === "IfSame"))){
+const err51 = {instancePath:instancePath+"/adopt",schemaPath:"#/properties/adopt/enum",keyword:"enum",params:{allowedValues: schema12.properties.adopt.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){vErrors = [err51];}
-else {vErrors.push(err51);}errors++;}}
-let data24 = data23.type;
-if(typeof data24 !== "string"){
-const err52 = {instancePath:instancePath+"/nodeLossPolicy/type",schemaPath:"#/definitions/NodeLossPolicy/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {vErrors.push(err51);}errors++;}
+if(data.releaseOnDrain !== undefined){
+if(typeof data.releaseOnDrain !== "boolean"){
+const err52 = {instancePath:instancePath+"/releaseOnDrain",schemaPath:"#/properties/releaseOnDrain/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){vErrors = [err52];}
-else {vErrors.push(err52);}errors++;}
-if(!((data24 === "Never") || (data24 === "AfterTimeout"))){
-const err53 = {instancePath:instancePath+"/nodeLossPolicy/type",schemaPath:"#/definitions/NodeLossPolicy/properties/type/enum",keyword:"enum",params:{allowedValues: schema40.properties.type.enum},message:"must be equal to one of the allowed values"};
+else {vErrors.push(err52);}errors++;}}
+let data25 = data.nodeLossPolicy;
+if(data25 && typeof data25 == "object" && !Array.isArray(data25)){
+if(data25.type === undefined){data25.type = "Never";}
+if(data25.type === undefined){
+const err53 = {instancePath:instancePath+"/nodeLossPolicy",schemaPath:"#/definitions/NodeLossPolicy/required",keyword:"required",params:{missingProperty: "type"},message:"must have required property '"+"type"+"'"};
 if(vErrors === null){vErrors = [err53];}
 else {vErrors.push(err53);}errors++;}
-if(data23.minutes !== undefined){
-let data25 = data23.minutes;
-if(!(((typeof data25 == "number") && (!(data25 % 1) && !isNaN(data25))) && (isFinite(data25)))){
-const err54 = {instancePath:instancePath+"/nodeLossPolicy/minutes",schemaPath:"#/definitions/NodeLossPolicy/properties/minutes/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+for(const key5 in data25){
+if(!((key5 === "type") || (key5 === "minutes"))){
+const err54 = {instancePath:instancePath+"/nodeLossPolicy",schemaPath:"#/definitions/NodeLossPolicy/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key5},message:"must NOT have additional properties"};
 if(vErrors === null){vErrors = [err54];}
-else {vErrors.push(err54);}errors++;}}}
-else {
-const err55 = {instancePath:instancePath+"/nodeLossPolicy",schemaPath:"#/definitions/NodeLossPolicy/type",keyword:"type",params:{type: "object"},message:"must be object"};
+else {vErrors.push(err54);}errors++;}}
+let data26 = data25.type;
+if(typeof data26 !== "string"){
+const err55 = {instancePath:instancePath+"/nodeLossPolicy/type",schemaPath:"#/definitions/NodeLossPolicy/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err55];}
-else {vErrors.push(err55);}errors++;}}
-else {
-const err56 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+else {vErrors.push(err55);}errors++;}
+if(!((data26 === "Never") || (data26 === "AfterTimeout"))){
+const err56 = {instancePath:instancePath+"/nodeLossPolicy/type",schemaPath:"#/definitions/NodeLossPolicy/properties/type/enum",keyword:"enum",params:{allowedValues: schema43.properties.type.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){vErrors = [err56];}
 else {vErrors.push(err56);}errors++;}
+if(data25.minutes !== undefined){
+let data27 = data25.minutes;
+if(!(((typeof data27 == "number") && (!(data27 % 1) && !isNaN(data27))) && (isFinite(data27)))){
+const err57 = {instancePath:instancePath+"/nodeLossPolicy/minutes",schemaPath:"#/definitions/NodeLossPolicy/properties/minutes/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){vErrors = [err57];}
+else {vErrors.push(err57);}errors++;}}}
+else {
+const err58 = {instancePath:instancePath+"/nodeLossPolicy",schemaPath:"#/definitions/NodeLossPolicy/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err58];}
+else {vErrors.push(err58);}errors++;}}
+else {
+const err59 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err59];}
+else {vErrors.push(err59);}errors++;}
 validate11.errors = vErrors;
 return errors === 0;}
 function validate10(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){

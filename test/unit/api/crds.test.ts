@@ -31,7 +31,15 @@ describe("the CRDs", () => {
   });
 
   it("have the same rules between volume and mounts in a set and in an intent", () => {
-    const ofIntent = ["grant", "nodeName", "source cannot", "volumeMode cannot", "fsType cannot", "the grant"];
+    const ofIntent = [
+      "grant",
+      "observed",
+      "nodeName",
+      "source cannot",
+      "volumeMode cannot",
+      "fsType cannot",
+      "the grant",
+    ];
     const ofSet = ["mode cannot go", "releaseOnDrain"];
     const volume = rulesOf(fields(specOf("NodeVolumeSet"))["volume"] ?? {}).map((rule) => rule["message"]);
     const own = (messages: unknown[], except: string[]) =>

@@ -1,0 +1,18 @@
+import type { Check, Checks } from "./rule.ts";
+import type { AllowedNamespaces, NamespaceRequirement, NodeVolumeIntentSpec } from "./types.gen.ts";
+
+const namesOrSelector: Check<AllowedNamespaces> = ({ names, selector }) =>
+  names !== undefined || selector !== undefined;
+
+const valuesFitOperator: Check<NamespaceRequirement> = ({ operator, values = [] }) =>
+  (operator === "In" || operator === "NotIn") === values.length > 0;
+
+const observedIsNotManaged: Check<NodeVolumeIntentSpec> = ({ mode, observed }) =>
+  mode === "Observe" || observed === undefined;
+
+/** Rules of which pods may use a volume, and of volumes that kubelet manages for them. */
+export const podRules: Checks = [
+  ["names or a selector are needed", namesOrSelector],
+  ["In and NotIn need values", valuesFitOperator],
+  ["observed belongs to mode: Observe", observedIsNotManaged],
+];
