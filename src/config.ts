@@ -34,6 +34,8 @@ export interface ControllerConfig extends CommonConfig {
   readonly role: "controller";
   /** Name of this candidate in the leader's Lease. */
   readonly identity: string;
+  /** Which volumes that kubelet manages get an intent in mode Observe on each node that has pods with them. */
+  readonly observePods: "None" | "PersistentVolumes";
 }
 
 export interface AgentConfig extends CommonConfig {
@@ -49,6 +51,10 @@ export interface AgentConfig extends CommonConfig {
   readonly csiDir: string;
   /** Where CSI drivers register: kubelet's plugin registration directory. */
   readonly csiRegistrationDir: string;
+  /** kubelet's root directory (its --root-dir), as kubelet names it: the agent binds into pods beneath it (Bidirectional). */
+  readonly kubeletDir: string;
+  /** Whether pods of this node may use its volumes: by the driver csi.nodevolume.dev, which the agent then serves. */
+  readonly pods: boolean;
 }
 
 /** A flag or variable is missing or wrong; the message names it and what it should be. */
@@ -71,12 +77,15 @@ const flags = {
   "log-level": { type: "string" },
   "controller-attach-detach": { type: "string" },
   identity: { type: "string" },
+  "observe-pods": { type: "string" },
   "node-name": { type: "string" },
   "state-dir": { type: "string" },
   "host-root": { type: "string" },
   "host-pid": { type: "string" },
   "csi-dir": { type: "string" },
   "csi-registration-dir": { type: "string" },
+  "kubelet-dir": { type: "string" },
+  pods: { type: "string" },
 } as const;
 
 /** @throws ConfigError */
@@ -102,21 +111,25 @@ export function parseConfig(argv: readonly string[], env: Env): Config {
   };
   if (role === "controller") {
     const identity = values.identity ?? env["POD_NAME"];
-    return Object.freeze({ ...common, role, identity: required(identity, "--identity", "POD_NAME") });
+    const observePods = observed(values["observe-pods"] ?? env["NODEVOLUME_OBSERVE_PODS"] ?? "PersistentVolumes");
+    return Object.freeze({ ...common, role, identity: required(identity, "--identity", "POD_NAME"), observePods });
   }
+  const kubeletDir = absolute(values["kubelet-dir"] ?? env["NODEVOLUME_KUBELET_DIR"] ?? kubelet, "--kubelet-dir");
   return Object.freeze({
     ...common,
     role,
+    kubeletDir,
+    pods: truth(values.pods ?? env["NODEVOLUME_PODS"] ?? "true", "--pods"),
     nodeName: required(values["node-name"] ?? env["NODE_NAME"], "--node-name", "NODE_NAME"),
     stateDir: absolute(values["state-dir"] ?? env["NODEVOLUME_STATE_DIR"] ?? "/var/lib/nodevolume", "--state-dir"),
     hostRoot: absolute(values["host-root"] ?? env["NODEVOLUME_HOST_ROOT"] ?? "/", "--host-root"),
     hostPid: processNumber(values["host-pid"] ?? env["NODEVOLUME_HOST_PID"] ?? "1"),
     csiDir: absolute(
-      values["csi-dir"] ?? env["NODEVOLUME_CSI_DIR"] ?? `${kubelet}/plugins/nodevolume.dev`,
+      values["csi-dir"] ?? env["NODEVOLUME_CSI_DIR"] ?? `${kubeletDir}/plugins/nodevolume.dev`,
       "--csi-dir",
     ),
     csiRegistrationDir: absolute(
-      values["csi-registration-dir"] ?? env["NODEVOLUME_CSI_REGISTRATION_DIR"] ?? `${kubelet}/plugins_registry`,
+      values["csi-registration-dir"] ?? env["NODEVOLUME_CSI_REGISTRATION_DIR"] ?? `${kubeletDir}/plugins_registry`,
       "--csi-registration-dir",
     ),
   });
@@ -163,6 +176,7 @@ function absolute(path: string, flag: string): string {
   }
   if (path === "/" && flag === "--allowed-prefix")
     throw new ConfigError(`${flag}: / would allow every path of the node`);
+  if (path === "/" && flag === "--kubelet-dir") throw new ConfigError(`${flag}: / is not kubelet's --root-dir`);
   return path;
 }
 
@@ -182,6 +196,11 @@ function address(text: string): CommonConfig["metricsAddress"] {
 function truth(text: string, flag: string): boolean {
   if (text === "true" || text === "false") return text === "true";
   throw new ConfigError(`${flag}: ${JSON.stringify(text)} is not one of true, false`);
+}
+
+function observed(text: string): ControllerConfig["observePods"] {
+  if (text === "None" || text === "PersistentVolumes") return text;
+  throw new ConfigError(`--observe-pods: ${JSON.stringify(text)} is not one of None, PersistentVolumes`);
 }
 
 function logLevel(text: string): CommonConfig["logLevel"] {

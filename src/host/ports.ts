@@ -3,6 +3,7 @@ import type { JournalFile } from "./journal-file.ts";
 import type { MountIdentity } from "./mount-table.ts";
 import type { MountTableSource } from "./mount-table-source.ts";
 import type { SlowChild } from "./remote-mount.ts";
+import type { Traces } from "./traces.ts";
 
 export type { Holder } from "./holder.ts";
 export type { JournalFile } from "./journal-file.ts";
@@ -23,6 +24,8 @@ export interface HostPorts {
   readonly nodeTable?: MountTableSource;
   readonly directories: Directories;
   readonly evidence: Evidence;
+  /** What else of pods and their volumes is left on the node; absent: nothing is known of it. */
+  readonly traces?: Traces;
   readonly journal: JournalFile;
   readonly wakes: Wakes;
   /** The effects of one operation on one volume. */
@@ -56,6 +59,8 @@ export interface OperationContext {
 export interface SourcePath {
   readonly root: string;
   readonly path: string;
+  /** Refuse: no link beneath `root` is followed (SymlinkInPath). Followed within `root` if not given. */
+  readonly links?: "refuse";
 }
 
 /** A path that something is mounted on: beneath `prefix`, without any symbolic link between the two. */

@@ -5,6 +5,18 @@ const access = ["--api-server", "https://127.0.0.1:1"];
 const roles = { controller: ["--identity", "c"], agent: ["--node-name", "n"] };
 
 describe("parseConfig", () => {
+  it("looks at what kubelet mounts unless it is told otherwise", () => {
+    const observed = (argv: string[], env = {}) =>
+      parseConfig(["controller", "--identity", "c", ...argv], {
+        ...{ KUBERNETES_SERVICE_HOST: "10.0.0.1", KUBERNETES_SERVICE_PORT: "443" },
+        ...env,
+      });
+    expect(observed([])).to.include({ observePods: "PersistentVolumes" });
+    expect(observed(["--observe-pods=None"])).to.include({ observePods: "None" });
+    expect(observed([], { NODEVOLUME_OBSERVE_PODS: "None" })).to.include({ observePods: "None" });
+    expect(() => observed(["--observe-pods=All"])).to.throw(ConfigError, "--observe-pods");
+  });
+
   for (const [role, own] of Object.entries(roles)) {
     const parse = (flags: string[] = [], env = {}) => parseConfig([role, ...access, ...own, ...flags], env);
 
@@ -24,4 +36,30 @@ describe("parseConfig", () => {
       }
     });
   }
+
+  describe("agent", () => {
+    const parse = (flags: string[] = [], env = {}) => {
+      const config = parseConfig(["agent", ...access, ...roles.agent, ...flags], env);
+      if (config.role !== "agent") throw new Error("another role");
+      return config;
+    };
+
+    it("finds the places of CSI beneath kubelet's directory", () => {
+      expect(parse()).to.include({
+        kubeletDir: "/var/lib/kubelet",
+        csiRegistrationDir: "/var/lib/kubelet/plugins_registry",
+      });
+      const moved = { kubeletDir: "/data/kubelet", csiDir: "/data/kubelet/plugins/nodevolume.dev" };
+      expect(parse(["--kubelet-dir", "/data/kubelet"])).to.include(moved);
+      expect(parse([], { NODEVOLUME_KUBELET_DIR: "/data/kubelet" })).to.include(moved);
+      expect(() => parse(["--kubelet-dir", "data"])).to.throw(ConfigError, "--kubelet-dir");
+    });
+
+    it("serves pods unless it is told otherwise", () => {
+      expect(parse().pods).to.equal(true);
+      expect(parse(["--pods=false"]).pods).to.equal(false);
+      expect(parse([], { NODEVOLUME_PODS: "false" }).pods).to.equal(false);
+      expect(() => parse(["--pods=no"])).to.throw(ConfigError, "--pods");
+    });
+  });
 });

@@ -34,10 +34,12 @@ export function openSource(libc: Libc, source: SourcePath, way: Way): Descriptor
   try {
     if (typeof way === "object") return openKnown(libc, sourceString(source), way);
     using root = new Descriptor(libc.openat2(AT_FDCWD, source.root, O.PATH | O.DIRECTORY | O.CLOEXEC, 0, 0));
-    const resolve = way === "followLinks" ? inRoot : inRoot | RESOLVE.NO_SYMLINKS;
-    return openInRoot(libc, root, source.path, resolve);
+    const follow = way === "followLinks" && source.links === undefined;
+    return openInRoot(libc, root, source.path, follow ? inRoot : inRoot | RESOLVE.NO_SYMLINKS);
   } catch (error) {
     if (errnoOf(error) === "ENOENT" || errnoOf(error) === "ENOTDIR") return undefined;
+    if (errnoOf(error) === "ELOOP" && source.links === "refuse" && typeof way !== "object")
+      throw linkAt(sourceString(source), error);
     throw error;
   }
 }
@@ -91,7 +93,7 @@ export function openTarget(libc: Libc, target: TargetPath): OpenTarget | undefin
       return { parent, self, name, stat, [Symbol.dispose]: () => closeBoth(self, parent) };
     }
     self[Symbol.dispose](); // O_PATH opens a link itself instead of refusing it
-    throw linkAt(target);
+    throw linkAt(target.path);
   } catch (error) {
     parent[Symbol.dispose]();
     if (errnoOf(error) === "ENOENT") return undefined;
@@ -101,7 +103,8 @@ export function openTarget(libc: Libc, target: TargetPath): OpenTarget | undefin
 
 /** The directory that a target is in; undefined if it, or one above it, is not there. */
 export function openTargetParent(libc: Libc, target: TargetPath): Descriptor | undefined {
-  const opened = openPrefix(libc, target);
+  const opened = openIfThere(() => openPrefix(libc, target));
+  if (opened === undefined) return undefined;
   const directory = relativePath(target.prefix, parentOf(target.path));
   if (directory === "") return opened;
   using prefix = opened;
@@ -117,7 +120,15 @@ export function openTargetParent(libc: Libc, target: TargetPath): Descriptor | u
 export function makeTargetParent(libc: Libc, target: TargetPath): Descriptor {
   const there = openTargetParent(libc, target); // as it is for most targets
   if (there !== undefined) return there;
-  let current = openPrefix(libc, target);
+  const prefix = openIfThere(() => openPrefix(libc, target));
+  if (prefix === undefined) {
+    throw new VolumeError(
+      "SetUpFailed",
+      "transient",
+      `${target.prefix} is not there: nothing is mounted in it until it is`,
+    );
+  }
+  let current = prefix;
   for (const segment of relativePath(target.prefix, parentOf(target.path)).split("/").filter(Boolean)) {
     using above = current;
     try {
@@ -174,7 +185,7 @@ export function refuseDots(path: string): void {
 export function targetError(error: unknown, target: TargetPath): unknown {
   switch (errnoOf(error)) {
     case "ELOOP":
-      return linkAt(target, error);
+      return linkAt(target.path, error);
     case "EXDEV": // a way out, by ".." or an absolute link, is met before: that leaves a mount on the way
       return new VolumeError(
         "ForeignMountInPath",
@@ -194,8 +205,17 @@ export function targetError(error: unknown, target: TargetPath): unknown {
   }
 }
 
-function linkAt(target: TargetPath, cause?: unknown): VolumeError {
-  const message = `${target.path} leads through a symbolic link: name the real path`;
+function openIfThere(open: () => Descriptor): Descriptor | undefined {
+  try {
+    return open();
+  } catch (error) {
+    if (errnoOf(error) === "ENOENT") return undefined;
+    throw error;
+  }
+}
+
+function linkAt(path: string, cause?: unknown): VolumeError {
+  const message = `${path} leads through a symbolic link: name the real path`;
   return new VolumeError("SymlinkInPath", "final", message, { cause });
 }
 

@@ -1,0 +1,55 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect } from "chai";
+import { LinuxTraces } from "../../../src/host/linux/linux-traces.ts";
+
+describe("LinuxTraces", () => {
+  let root: string;
+  beforeEach(() => {
+    root = mkdtempSync(join(tmpdir(), "traces-"));
+  });
+  afterEach(() => rmSync(root, { recursive: true }));
+  const cgroup = (path: string) => mkdirSync(join(root, "sys/fs/cgroup", path), { recursive: true });
+
+  it("finds pods as kubelet names their cgroups, with systemd and without", async () => {
+    cgroup(
+      "kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod9b1c0ad4_1111_4222_8333_444455556666.slice/cri-1.scope",
+    );
+    cgroup("kubepods.slice/kubepods-podaaaa0ad4_1111_4222_8333_444455556666.slice");
+    cgroup(
+      "kubelet.slice/kubelet-kubepods.slice/kubelet-kubepods-besteffort.slice/kubelet-kubepods-besteffort-podb_1.slice",
+    );
+    cgroup("kubepods/besteffort/podcccc0ad4-1111-4222-8333-444455556666/container");
+    cgroup("kubepods/poddddd0ad4-1111-4222-8333-444455556666");
+    cgroup("system.slice/mypodman-podx.service");
+    expect([...((await new LinuxTraces(root).pods()) ?? [])].sort()).to.deep.equal([
+      "9b1c0ad4-1111-4222-8333-444455556666",
+      "aaaa0ad4-1111-4222-8333-444455556666",
+      "b-1",
+      "cccc0ad4-1111-4222-8333-444455556666",
+      "dddd0ad4-1111-4222-8333-444455556666",
+    ]);
+  });
+
+  it("knows nothing of pods where none has a cgroup", async () => {
+    expect(await new LinuxTraces(root).pods()).to.equal(undefined);
+    cgroup("system.slice/x.service");
+    expect(await new LinuxTraces(root).pods()).to.equal(undefined);
+  });
+
+  it("finds loop devices whose file was removed", async () => {
+    const device = (name: string, backing: string | undefined) => {
+      mkdirSync(join(root, "sys/block", name, "loop"), { recursive: true });
+      writeFileSync(join(root, "sys/block", name, "dev"), `7:${name.slice(4)}\n`);
+      if (backing !== undefined) writeFileSync(join(root, "sys/block", name, "loop/backing_file"), `${backing}\n`);
+    };
+    device("loop0", "/var/there.img");
+    device("loop1", "/var/gone.img (deleted)");
+    device("loop2", undefined);
+    mkdirSync(join(root, "sys/block/sda"));
+    expect(await new LinuxTraces(root).staleLoops()).to.deep.equal([
+      { path: "/dev/loop1", deviceNumber: "7:1", backing: "/var/gone.img" },
+    ]);
+  });
+});
