@@ -27,6 +27,12 @@ export interface ListResult<T> {
   readonly resourceVersion: string;
 }
 
+/** Options of one read. */
+export interface ReadOptions {
+  /** User that is impersonated; the caller itself if not given. */
+  readonly asUser?: string | undefined;
+}
+
 /** Options of one write. */
 export interface WriteOptions {
   /** Milliseconds until the write is given up; it may still be applied. */
@@ -42,7 +48,7 @@ export interface WriteOptions {
  */
 export interface KubeClient {
   /** undefined if there is no such object. */
-  get<T extends KubeObject>(resource: Resource, ref: ObjectRef): Promise<T | undefined>;
+  get<T extends KubeObject>(resource: Resource, ref: ObjectRef, options?: ReadOptions): Promise<T | undefined>;
   /** One consistent list, read in pages. Starts again if the server has forgotten the state that the pages are of. */
   list<T extends KubeObject>(resource: Resource, options?: ListOptions): Promise<ListResult<T>>;
   create<T extends KubeObject>(resource: Resource, object: T, options?: WriteOptions): Promise<T>;
@@ -136,9 +142,10 @@ export function createKubeClient(deps: KubeClientDeps): KubeClient {
   }
 
   return {
-    async get<T extends KubeObject>(resource: Resource, ref: ObjectRef) {
+    async get<T extends KubeObject>(resource: Resource, ref: ObjectRef, { asUser }: ReadOptions = {}) {
       try {
-        return (await read({ method: "GET", path: resourcePath(resource, locationOf(ref)) })) as T;
+        const path = resourcePath(resource, locationOf(ref));
+        return (await read({ method: "GET", path, ...(asUser !== undefined && { asUser }) })) as T;
       } catch (error) {
         if (isNotFound(error)) return undefined;
         throw error;

@@ -1,4 +1,5 @@
 import type * as http from "node:http";
+import type { RequestOptions } from "node:https";
 import { messageOf } from "../errors.ts";
 import type { System } from "../ports.ts";
 import { connectionsTo, isUntrusted, type Purpose } from "./connections.ts";
@@ -16,6 +17,8 @@ export interface HttpTransportDeps {
   /** Reads the authority again: it is exchanged while the process runs, as the token is. */
   readonly readCA?: () => Promise<string>;
   readonly token: TokenSource;
+  /** Instead of token and ca: who one is and how to connect, as node:https takes it. Asked for before each request. */
+  readonly credentials?: () => Promise<RequestOptions>;
   readonly userAgent: string;
   /** A watch line longer than this breaks the stream; an object of the API has at most 1.5 MiB. */
   readonly maxLineLength?: number;
@@ -24,6 +27,11 @@ export interface HttpTransportDeps {
 /** A Transport with sockets; close ends them all. */
 export interface HttpTransport extends Transport {
   close(): void;
+}
+
+interface Identity {
+  readonly token: string;
+  readonly options?: RequestOptions;
 }
 
 const defaultTimeoutMs = 30_000;
@@ -37,6 +45,8 @@ const maxBodyBytes = 64 * 1024 * 1024;
 export function createHttpTransport(deps: HttpTransportDeps): HttpTransport {
   const { timers, log } = deps.system;
   const base = new URL(deps.server);
+  /** A proxy for many clusters has each beneath a path of its own. */
+  const prefix = base.pathname.replace(/\/$/, "");
   let { ca } = deps;
   let connections = connectionsTo(base, ca);
   /** Also those of before: what they carry goes on. */
@@ -62,17 +72,19 @@ export function createHttpTransport(deps: HttpTransportDeps): HttpTransport {
   }
 
   /** Sends the request with `token` and hands over the answer's head. */
-  function send(call: ApiRequest, token: string, of: Purpose, onHead: (head: http.IncomingMessage) => void) {
-    const url = new URL(call.path, base);
+  function send(call: ApiRequest, as: Identity, of: Purpose, onHead: (head: http.IncomingMessage) => void) {
+    const url = new URL(prefix + call.path, base);
     for (const [name, value] of Object.entries(call.query ?? {})) url.searchParams.set(name, value);
     const body = call.body === undefined ? undefined : Buffer.from(JSON.stringify(call.body));
     const sent = connections.request(url, {
-      method: call.method,
       agent: connections.agents[of],
+      ...as.options,
+      method: call.method,
       headers: {
         accept: "application/json",
-        authorization: `Bearer ${token}`,
+        ...(as.options === undefined ? { authorization: `Bearer ${as.token}` } : as.options.headers),
         "user-agent": deps.userAgent,
+        ...(call.asUser !== undefined && { "impersonate-user": call.asUser }),
         ...(body && { "content-type": call.contentType ?? "application/json", "content-length": body.length }),
       },
     });
@@ -82,11 +94,11 @@ export function createHttpTransport(deps: HttpTransportDeps): HttpTransport {
     return sent;
   }
 
-  function requestOnce(call: ApiRequest, token: string): Promise<ApiResponse> {
+  function requestOnce(call: ApiRequest, as: Identity): Promise<ApiResponse> {
     const what = `${call.method} ${call.path}`;
     return new Promise((resolve, reject) => {
       const timeoutMs = call.timeoutMs ?? defaultTimeoutMs;
-      const sent = send(call, token, "requests", (head) => {
+      const sent = send(call, as, "requests", (head) => {
         readBody(head).then(
           (body) => settle(() => resolve(responseOf(head, body))),
           (error: unknown) => fail(error),
@@ -107,17 +119,18 @@ export function createHttpTransport(deps: HttpTransportDeps): HttpTransport {
   }
 
   async function send401Aware(call: ApiRequest): Promise<ApiResponse> {
-    const token = await currentToken();
-    const answer = await requestOnce(call, token);
+    const as = await identity();
+    const answer = await requestOnce(call, as);
     if (answer.status !== 401) return answer;
     // The server refused before it did anything, so even a write may be sent again.
-    deps.token.refused(token);
-    return requestOnce(call, await currentToken());
+    deps.token.refused(as.token);
+    return requestOnce(call, await identity());
   }
 
-  async function currentToken(): Promise<string> {
+  async function identity(): Promise<Identity> {
+    if (deps.credentials !== undefined) return { token: "", options: await deps.credentials() };
     try {
-      return await deps.token.current();
+      return { token: await deps.token.current() };
     } catch (error) {
       throw new TransportError(`the token cannot be read: ${messageOf(error)}`, { cause: error });
     }
@@ -173,15 +186,15 @@ export function createHttpTransport(deps: HttpTransportDeps): HttpTransport {
     };
 
     const open = async (mayRetry: boolean): Promise<void> => {
-      const token = await currentToken();
+      const as = await identity();
       if (ended) return;
-      sent = send(call, token, "streams", (head) => {
+      sent = send(call, as, "streams", (head) => {
         if (ended) return;
         if (head.statusCode === 200) return follow(head);
         readBody(head)
           .then((body) => {
             if (head.statusCode !== 401 || !mayRetry) return end({ response: responseOf(head, body) });
-            deps.token.refused(token);
+            deps.token.refused(as.token);
             return open(false);
           })
           .catch(breakWith);

@@ -2,6 +2,7 @@ import type { KubeObject } from "../api/meta.ts";
 import { messageOf } from "../errors.ts";
 import type { Cancel, Clock, Logger } from "../ports.ts";
 import { compareResourceVersions } from "./resource-version.ts";
+import { sameJson } from "./same-json.ts";
 
 /** Told of each change after the store has it. What is thrown is logged and goes no further. */
 export interface StoreHandlers<T> {
@@ -44,8 +45,15 @@ export interface MutableStore<T extends KubeObject> extends ObjectStore<T> {
    * etcd was restored from a backup: then everything is taken from it, and older versions with it.
    */
   replaceAll(objects: Iterable<T>, resourceVersion: string): void;
+  /**
+   * The object as the store has it, if nothing of it is another, else the one that is given: a large collection that is listed
+   * again then takes no room for a second one. In another history the same version may be of another content.
+   */
+  kept(object: T): T;
   upsert(object: T): void;
   delete(object: T): void;
+  /** An object that has become one which is not kept, or was deleted as such. */
+  leaveOut(object: KubeObject): void;
   /** All changes up to this resourceVersion have been seen. */
   advance(resourceVersion: string): void;
   /**
@@ -152,6 +160,11 @@ export function createObjectStore<T extends KubeObject>(deps: { clock: Clock; lo
       advance(resourceVersion);
       setState({ synced: true, connected: state.connected });
     },
+    kept(object) {
+      const before = objects.get(storeKey(object));
+      if (before === undefined || versionOf(before) !== versionOf(object)) return object;
+      return sameJson(before, object) ? before : object;
+    },
     upsert(object) {
       put(object);
       advance(versionOf(object));
@@ -161,6 +174,13 @@ export function createObjectStore<T extends KubeObject>(deps: { clock: Clock; lo
       if (before !== undefined && compareResourceVersions(versionOf(before), versionOf(object)) <= 0) {
         // The event carries the last state of the object, which is what it was deleted in.
         remove(before.metadata.uid === object.metadata.uid ? object : before, false);
+      }
+      advance(versionOf(object));
+    },
+    leaveOut(object) {
+      const before = objects.get(storeKey(object));
+      if (before !== undefined && compareResourceVersions(versionOf(before), versionOf(object)) < 0) {
+        remove(before, true);
       }
       advance(versionOf(object));
     },

@@ -20,7 +20,7 @@ export interface ReflectorDeps<T extends KubeObject> extends Selection {
   readonly transport: Transport;
   readonly resource: Resource;
   readonly namespace?: string;
-  /** What is kept of an object, before it enters the store. undefined leaves it out. Must not throw. */
+  /** What is kept of an object, before it enters the store. undefined leaves it out, also one that was kept. Must not throw. */
   readonly project: (raw: unknown) => T | undefined;
   /** Milliseconds without a line after which the watch is taken for dead: three minutes if not given. */
   readonly idleMs?: number;
@@ -109,10 +109,9 @@ export function createReflector<T extends KubeObject>(deps: ReflectorDeps<T>): R
             initial = undefined;
           } else {
             // Changes that happen meanwhile arrive among the initial events.
-            for (const object of projected(event.object)) {
-              if (event.type === "DELETED") initial.delete(storeKey(object));
-              else initial.set(storeKey(object), object);
-            }
+            const object = deps.project(event.object);
+            if (object !== undefined && event.type !== "DELETED") initial.set(storeKey(object), store.kept(object));
+            else initial.delete(storeKey(event.object as KubeObject));
           }
           return;
         }
@@ -123,10 +122,10 @@ export function createReflector<T extends KubeObject>(deps: ReflectorDeps<T>): R
         }
         resourceVersion = event.resourceVersion;
         if (event.type === "BOOKMARK") return store.advance(resourceVersion);
-        for (const object of projected(event.object)) {
-          if (event.type === "DELETED") store.delete(object);
-          else store.upsert(object);
-        }
+        const object = deps.project(event.object);
+        if (object === undefined) store.leaveOut(event.object as KubeObject);
+        else if (event.type === "DELETED") store.delete(object);
+        else store.upsert(object);
         store.advance(resourceVersion);
       },
     });
@@ -163,7 +162,7 @@ export function createReflector<T extends KubeObject>(deps: ReflectorDeps<T>): R
       (list) => {
         if (cancelled) return;
         heard();
-        complete(list.items.flatMap(projected), list.resourceVersion);
+        complete(list.items.flatMap(projected).map(store.kept), list.resourceVersion);
         listen(false, onEnd);
       },
       (error: unknown) => {

@@ -6,6 +6,7 @@ const groups: { [plural: string]: string } = {
   nodes: "/api/v1",
   events: "/api/v1",
   secrets: "/api/v1",
+  namespaces: "/api/v1",
   pods: "/api/v1",
   persistentvolumeclaims: "/api/v1",
   persistentvolumes: "/api/v1",

@@ -1,9 +1,9 @@
 import * as https from "node:https";
 import type { AddressInfo } from "node:net";
 import { expect } from "chai";
+import { selfSigned } from "../../../hack/lib/self-signed.ts";
 import { createHttpTransport } from "../../../src/kube/http-transport.ts";
 import { systemTimers } from "../../../src/system.ts";
-import { selfSigned } from "../../lib/self-signed.ts";
 import { virtualSystem } from "./virtual-system.ts";
 
 describe("createHttpTransport, against a real HTTPS server", () => {

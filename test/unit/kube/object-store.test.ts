@@ -33,6 +33,18 @@ describe("createObjectStore", () => {
     expect(store.size).to.equal(0);
   });
 
+  it("hands out what it has in the place of the same once more, and never what is another", () => {
+    const { store } = story();
+    const first = object("a", "10");
+    store.upsert(first);
+    expect(store.kept(object("a", "10"))).to.equal(first);
+    // As after a restore of etcd: the same version, and not what it was.
+    const labelled = { metadata: { ...first.metadata, labels: { of: "another history" } } };
+    for (const other of [object("a", "11"), object("a", "10", "another"), object("b", "10"), labelled]) {
+      expect(store.kept(other)).to.equal(other);
+    }
+  });
+
   it("never goes back to an older version", () => {
     const { store, take } = story();
     store.upsert(object("a", "10"));

@@ -1,0 +1,50 @@
+import type { KubeObject } from "../api/meta.ts";
+import type { Resource } from "../api/names.ts";
+import type { KubeClient, ListOptions, ObjectRef, ReadOptions } from "./client.ts";
+
+/** Under way, and the one that begins when that has ended. */
+interface Flights {
+  readonly running: Promise<unknown>;
+  next?: Promise<unknown>;
+}
+
+/**
+ * The client, with reads that many ask for at once sent once. None is answered by a read that was sent before it was asked for:
+ * who comes while one is under way waits for the next, together with all others who came meanwhile. So an answer is as
+ * fresh as that of a read of one's own. What is returned is shared: nobody may change it.
+ */
+export function joinReads(client: KubeClient): KubeClient {
+  const flights = new Map<string, Flights>();
+
+  function begin(key: string, read: () => Promise<unknown>): Promise<unknown> {
+    const running = read();
+    const mine: Flights = { running };
+    flights.set(key, mine);
+    const landed = () => {
+      if (flights.get(key) === mine && mine.next === undefined) flights.delete(key);
+    };
+    running.then(landed, landed);
+    return running;
+  }
+
+  function join<T>(key: string, read: () => Promise<T>): Promise<T> {
+    const flight = flights.get(key);
+    if (flight === undefined) return begin(key, read) as Promise<T>;
+    const onward = () => begin(key, read);
+    flight.next ??= flight.running.then(onward, onward);
+    return flight.next as Promise<T>;
+  }
+
+  return {
+    ...client,
+    get<T extends KubeObject>(of: Resource, ref: ObjectRef, options: ReadOptions = {}): Promise<T | undefined> {
+      const key = JSON.stringify(["get", of.group, of.plural, ref.namespace, ref.name, options.asUser]);
+      return join(key, () => client.get<T>(of, ref, options));
+    },
+    list<T extends KubeObject>(of: Resource, options: ListOptions = {}) {
+      const { namespace, labelSelector, fieldSelector } = options;
+      const key = JSON.stringify(["list", of.group, of.plural, namespace, labelSelector, fieldSelector]);
+      return join(key, () => client.list<T>(of, options));
+    },
+  };
+}
