@@ -8,6 +8,7 @@ import { type Attempt, type RegisterDeps, type Registered, register } from "./re
 import { answers } from "./registration-client.ts";
 import { DriverNames } from "./registry-names.ts";
 import { retryMs } from "./retry.ts";
+import { registrationSocket } from "./server/socket-paths.ts";
 import { socketChanges } from "./socket-changes.ts";
 
 export interface DriverRegistryDeps extends RegisterDeps {
@@ -76,7 +77,9 @@ export class DriverRegistry {
     this.#names.close();
   }
 
-  #take(seen: readonly SocketFile[]): void {
+  #take(all: readonly SocketFile[]): void {
+    const own = registrationSocket(this.#deps.directory);
+    const seen = all.filter(({ path }) => path !== own);
     const { gone, came } = socketChanges(this.#entries, seen);
     for (const path of gone) this.#drop(path);
     for (const socket of came) this.#begin(socket);

@@ -1,15 +1,8 @@
-import {
-  Client,
-  connectivityState,
-  logVerbosity,
-  Metadata,
-  type ServiceError,
-  setLogger,
-  setLogVerbosity,
-} from "@grpc/grpc-js";
+import { Client, connectivityState, Metadata, type ServiceError } from "@grpc/grpc-js";
 import type { Cancel, Clock } from "../ports.ts";
 import type { Answer, Connection, Dialer } from "./connection.ts";
 import { ChannelSockets } from "./grpc-credentials.ts";
+import { quiet } from "./quiet.ts";
 import { codeOf } from "./rpc.ts";
 
 /** Bytes of the longest answer that is taken; the gRPC libraries' own limit. */
@@ -35,16 +28,6 @@ const options = {
 export function grpcDialer(clock: Clock): Dialer {
   quiet();
   return { dial: (path) => new GRPCConnection(path, clock) };
-}
-
-/**
- * The library's own log would have what drivers answer, word for word, secrets included, if somebody sets GRPC_TRACE.
- * Whether it writes is decided for the whole process.
- */
-function quiet(): void {
-  const nothing = () => {};
-  setLogVerbosity(logVerbosity.NONE);
-  setLogger({ error: nothing, info: nothing, debug: nothing });
 }
 
 class GRPCConnection implements Connection {

@@ -1,3 +1,4 @@
+import { podDriver } from "../api/names.ts";
 import type { PluginInfo } from "./gen/pluginregistration.gen.ts";
 
 /** What a plugin's introduction of itself comes to. */
@@ -31,6 +32,7 @@ export function introductionOf(info: PluginInfo, socket: string, hostRoot: strin
   const refused = (why: string) => ({ kind: "refused", why }) as const;
   if (info.type !== "CSIPlugin") return { kind: "other", type: info.type };
   if (!driverName.test(info.name)) return refused("its name is no domain name of at most 63 characters");
+  if (info.name === podDriver) return refused("its name is that of this agent's own driver for pods");
   if (!info.supportedVersions.some((version) => spokenVersion.test(version))) {
     return refused(`it speaks version ${info.supportedVersions.join(", ") || "(none)"} of CSI, and 1.x is needed`);
   }

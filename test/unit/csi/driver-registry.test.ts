@@ -54,6 +54,18 @@ describe("the registry of CSI drivers", () => {
     expect(current()?.endpoint).to.equal("/csi.sock");
   });
 
+  it("leaves out the agent's own driver for pods, and whoever takes its name", async () => {
+    await world.driver();
+    const own = await world.registrar("csi.nodevolume.dev-reg.sock");
+    const other = await world.registrar("other-reg.sock", { name: "csi.nodevolume.dev" });
+    await world.registrar("fake-reg.sock");
+    world.start();
+    await world.registered();
+    const { error } = await other.status();
+    expect(error).to.equal("its name is that of this agent's own driver for pods");
+    expect([own.asked, world.registry.drivers.names()]).to.deep.equal([0, [name]]);
+  });
+
   it("leaves out names with a dot, files that are no sockets, and plugins of another kind", async () => {
     await world.driver();
     writeFileSync(join(world.plugins, "file"), "");

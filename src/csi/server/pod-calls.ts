@@ -1,0 +1,113 @@
+import type { Logger, System } from "../../ports.ts";
+import type { NodePublishVolumeRequest, NodeUnpublishVolumeRequest } from "../gen/csi.gen.ts";
+import { checkPublish, checkUnpublish } from "./check-publish.ts";
+import type { PodTarget, PodVolumes } from "./ports.ts";
+import { RefusedCall } from "./refused-call.ts";
+import { Turns } from "./turns.ts";
+
+export interface PodCallsDeps {
+  readonly system: Pick<System, "clock" | "timers"> & { readonly log: Logger };
+  readonly volumes: PodVolumes;
+  /** kubelet's root directory, as kubelet names it. */
+  readonly kubeletDir: string;
+  /** @throws RefusedCall while nothing may be published, because the CSIDriver object is not as it must be */
+  mayPublish(): Promise<void>;
+}
+
+/** One call of kubelet's. */
+export interface CallLimits {
+  /** Wall time in milliseconds since the epoch; Infinity if the caller waits for ever. */
+  readonly deadline: number;
+  /** Aborts when the caller has gone. */
+  readonly cancelled: AbortSignal;
+}
+
+/** Milliseconds that a call waits at most, and what is left to the caller for the answer: kubelet gives up after 120 s. */
+const longestWaitMs = 110_000;
+const answerMs = 5_000;
+/** Calls of one kind under way at once; a node has a few hundred volumes of pods at most. */
+const most = 1024;
+/** Of those that wait, the ones of a namespace: whoever writes pods with very many volumes is not to keep others out. */
+const mostOfNamespace = 256;
+
+/** NodePublishVolume and NodeUnpublishVolume: one at a time for each target (safety rule 19). */
+export class PodCalls {
+  readonly #deps: PodCallsDeps;
+  readonly #turns = new Turns();
+  /** Ends those that wait to publish, by target. */
+  readonly #publishing = new Map<string, Set<AbortController>>();
+  readonly #ended = new AbortController();
+  readonly #underWay = { publish: 0, unpublish: 0 };
+  /** Calls that wait to publish, by namespace. */
+  readonly #ofNamespace = new Map<string, number>();
+
+  constructor(deps: PodCallsDeps) {
+    this.#deps = deps;
+  }
+
+  /** Calls under way. */
+  get underWay(): { readonly publish: number; readonly unpublish: number } {
+    return this.#underWay;
+  }
+
+  /** @throws RefusedCall, PodVolumeError */
+  async publish(request: NodePublishVolumeRequest, limits: CallLimits): Promise<void> {
+    const wanted = checkPublish(request, this.#deps.kubeletDir);
+    const back = new AbortController();
+    const all = this.#publishing.get(wanted.path) ?? new Set();
+    const { namespace } = wanted;
+    const others = this.#ofNamespace.get(namespace) ?? 0;
+    if (others >= mostOfNamespace)
+      throw new RefusedCall("RESOURCE_EXHAUSTED", `${others} such calls of namespace ${namespace} are under way`);
+    this.#ofNamespace.set(namespace, others + 1);
+    this.#publishing.set(wanted.path, all.add(back));
+    try {
+      await this.#deps.mayPublish();
+      await this.#run("publish", wanted, limits, back.signal, (signal) => this.#deps.volumes.publish(wanted, signal));
+    } finally {
+      all.delete(back);
+      if (all.size === 0) this.#publishing.delete(wanted.path);
+      const left = (this.#ofNamespace.get(namespace) ?? 0) - 1;
+      if (left > 0) this.#ofNamespace.set(namespace, left);
+      else this.#ofNamespace.delete(namespace);
+    }
+  }
+
+  /** @throws RefusedCall, PodVolumeError */
+  async unpublish(request: NodeUnpublishVolumeRequest, limits: CallLimits): Promise<void> {
+    const target = checkUnpublish(request, this.#deps.kubeletDir);
+    // Who asks for this does not want the volume any more: a wait for it is over, and undone before.
+    for (const waiting of this.#publishing.get(target.path) ?? [])
+      waiting.abort(new RefusedCall("ABORTED", "kubelet has given the volume back meanwhile"));
+    const never = new AbortController().signal;
+    await this.#run("unpublish", target, limits, never, (signal) => this.#deps.volumes.unpublish(target, signal));
+  }
+
+  /** Ends all waits. What is mounted stays. */
+  stop(): void {
+    this.#ended.abort(new RefusedCall("UNAVAILABLE", "the agent ends"));
+  }
+
+  async #run(
+    kind: "publish" | "unpublish",
+    target: PodTarget,
+    { deadline, cancelled }: CallLimits,
+    back: AbortSignal,
+    action: (signal: AbortSignal) => Promise<void>,
+  ): Promise<void> {
+    if (this.#underWay[kind] >= most) throw new RefusedCall("RESOURCE_EXHAUSTED", `${most} such calls are under way`);
+    const { clock, timers } = this.#deps.system;
+    const late = new AbortController();
+    const waitMs = Math.max(0, Math.min(longestWaitMs, deadline - clock.now() - answerMs));
+    const over = () => late.abort(new RefusedCall("ABORTED", `not within ${Math.round(waitMs / 1000)} s`));
+    const forget = timers.after(waitMs, over);
+    const signal = AbortSignal.any([cancelled, back, late.signal, this.#ended.signal]);
+    this.#underWay[kind] += 1;
+    try {
+      await this.#turns.take(target.path, signal, () => action(signal));
+    } finally {
+      this.#underWay[kind] -= 1;
+      forget();
+    }
+  }
+}
