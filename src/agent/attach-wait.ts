@@ -9,13 +9,18 @@ import type { Standing } from "./standing.ts";
  */
 export function withAttach(standing: Standing, attach: AttachStatus | undefined): Standing {
   const { reason, message = "" } = attach ?? {};
-  if (standing.state !== "WaitingForAttach" || reason === undefined || !isReason(reason)) return standing;
+  if (!waits(standing) || reason === undefined || !isReason(reason)) return standing;
   return { ...standing, reason, message };
 }
 
+/** What kubelet waits for the controller may know: it sees claims, attachments and other nodes. */
+function waits({ state, reason }: Standing): boolean {
+  return state === "WaitingForAttach" || reason === "WaitingForKubelet";
+}
+
 /** PURE. The same of what it waits for. */
-export function attachWait(waiting: Waiting, { state, reason, message }: Standing, attach: AttachStatus): Waiting {
-  if (state !== "WaitingForAttach" || waiting.reason === reason) return waiting;
+export function attachWait(waiting: Waiting, { reason, message }: Standing, attach: AttachStatus): Waiting {
+  if (attach.reason !== reason || waiting.reason === reason) return waiting;
   const { on, since = waiting.since } = attach;
   return { ...waiting, reason, message: cut(message, 1024), since, ...(on && { on }) };
 }

@@ -2,13 +2,29 @@ import { type Desired, isInvalid } from "./desired-volume.ts";
 import { lostSteps } from "./lost-record.ts";
 import { observeSteps } from "./observe-steps.ts";
 import type { Phase } from "./plan.ts";
+import { givenBackOf, isGivenBack } from "./pods/pod-steps.ts";
 import type { VolumeRecord } from "./record.ts";
 import type { StepContext, Steps } from "./step-context.ts";
-import { setUpSteps, tearDownSteps } from "./steps.ts";
+import { givenBackSteps, setUpSteps, tearDownSteps } from "./steps.ts";
 import type { Problem } from "./view.ts";
 
-/** PURE. Which way the volume goes, and the steps of that way. */
+/** PURE. Which way the volume goes, and the steps of that way; before them what kubelet has given back. */
 export function decide(desired: Desired | undefined, context: StepContext): { phase: Phase; steps: Steps } {
+  const decided = decideByIntent(desired, context);
+  const { input, record } = context;
+  if (record === undefined || givenBackOf(record, input) === undefined) return decided;
+  const problems = new Map(decided.steps.problems);
+  const { name, uid } = record;
+  const given = givenBackSteps(context, { name, uid, unmountPolicy: desired?.unmountPolicy ?? gentle }, problems);
+  const others = decided.steps.actions.filter((action) => !("path" in action && isGiven(action.path, context)));
+  return { ...decided, steps: { ...decided.steps, actions: [...given, ...others], problems } };
+}
+
+function isGiven(path: string, { record, input }: StepContext): boolean {
+  return record?.targets.some((target) => target.path === path && isGivenBack(target, input)) === true;
+}
+
+function decideByIntent(desired: Desired | undefined, context: StepContext): { phase: Phase; steps: Steps } {
   const { record } = context;
   if (desired === undefined) return decideWithoutIntent(context);
   if (isStale(desired, record)) return { phase: "setUp", steps: problem({ reason: "StaleRead", message: staleRead }) };

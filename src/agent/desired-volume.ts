@@ -1,10 +1,13 @@
 import { canonicalOptions } from "../api/mount-options.ts";
-import type { NodeVolumeIntent, UnmountPolicy } from "../api/types.gen.ts";
+import type { IntentPod, NodeVolumeIntent, UnmountPolicy } from "../api/types.gen.ts";
 import type { FSGroupChangePolicy } from "../host/ownership.ts";
 import type { MountAttributes } from "../host/ports.ts";
 import { needsGrantedVolume } from "../plugins/csi.ts";
 import type { Layout, SourceType, VolumeSpec } from "../plugins/plugin.ts";
 import { pluginFor, sourceType } from "../plugins/registry.ts";
+import type { KubeletVolume } from "./observe/kubelet-view.ts";
+import { kubeletVolumeOf } from "./observe/kubelet-volume.ts";
+import type { PodOfTarget } from "./record.ts";
 import { fileLabel } from "./se-linux-label.ts";
 
 /** One intent as the planner takes it: what is wanted of one volume on this node. */
@@ -20,12 +23,17 @@ export interface DesiredVolume {
   readonly type: SourceType;
   readonly spec: VolumeSpec;
   readonly layout: Layout;
+  /** Those of the host, and those of pods that kubelet has asked for. */
   readonly mounts: readonly DesiredMount[];
+  /** Pods that may have the volume here. */
+  readonly pods?: readonly IntentPod[];
   readonly unmountPolicy: UnmountPolicy;
   readonly deletionPolicy: "Unmount" | "Retain";
   readonly adopt: "Never" | "IfSame";
   /** Size of the volume at its backend, in bytes. */
   readonly capacityBytes?: string;
+  /** It is kubelet's, and only looked at. */
+  readonly kubelet?: KubeletVolume;
 }
 
 export interface DesiredMount {
@@ -37,6 +45,10 @@ export interface DesiredMount {
   readonly fsGroupChangePolicy?: FSGroupChangePolicy;
   /** Of files, where the volume is mounted with one. */
   readonly seLinuxLabel?: string;
+  /** The pod that it is for; the path is kubelet's then. */
+  readonly pod?: PodOfTarget;
+  /** Directory or file of the volume that it shows instead of the whole. */
+  readonly subPath?: string;
 }
 
 /** An intent that was read but not understood: it blocks its own set-up and causes no teardown (law L7). */
@@ -72,6 +84,7 @@ export function desiredVolume(intent: NodeVolumeIntent, key: string): DesiredVol
     ...(spec.grant && { grant: spec.grant }),
   };
   const layout = pluginFor(spec.source).layout(volume);
+  const kubelet = kubeletVolumeOf(spec);
   return {
     name: metadata.name,
     uid: metadata.uid ?? "",
@@ -91,15 +104,17 @@ export function desiredVolume(intent: NodeVolumeIntent, key: string): DesiredVol
       ...(mount.fsGroupChangePolicy !== undefined && { fsGroupChangePolicy: mount.fsGroupChangePolicy }),
       ...(mount.seLinuxOptions !== undefined && { seLinuxLabel: fileLabel(mount.seLinuxOptions) }),
     })),
+    ...(spec.pods !== undefined && spec.pods.length > 0 && { pods: spec.pods }),
     unmountPolicy: spec.unmountPolicy,
     deletionPolicy: spec.deletionPolicy,
     adopt: spec.adopt,
     ...(spec.capacityBytes !== undefined && { capacityBytes: spec.capacityBytes }),
+    ...(kubelet && { kubelet }),
   };
 }
 
 /** nosuid and nodev unless they are named away (design.md section 6). */
-function attributesOf(options: readonly string[], readOnly: boolean, devices: boolean): MountAttributes {
+export function attributesOf(options: readonly string[], readOnly: boolean, devices: boolean): MountAttributes {
   const has = (option: string) => options.includes(option);
   return {
     readOnly,

@@ -3,6 +3,7 @@ import type { ObjectRef } from "../plugins/plugin.ts";
 import type { Cancel } from "../ports.ts";
 import { type Desired, isInvalid } from "./desired-volume.ts";
 import type { IntentEntry } from "./intents.ts";
+import { podPath, withPods } from "./pods/pod-mounts.ts";
 import { Touched } from "./touched.ts";
 
 export interface DesiredWorldDeps {
@@ -11,6 +12,8 @@ export interface DesiredWorldDeps {
   follow(refs: readonly ObjectRef[]): void;
   /** Something has changed. */
   onChange(): void;
+  /** kubelet's directory, and whether it has asked for a target there. Undefined: there are no pods. */
+  readonly pods?: { readonly kubeletDir: string; isOpen(path: string): boolean } | undefined;
 }
 
 /** The intents of one node as the planner takes them, kept up with each event of their store. */
@@ -18,6 +21,8 @@ export class DesiredWorld {
   readonly #deps: DesiredWorldDeps;
   readonly #volumes = new Map<string, Desired>();
   readonly #refs = new Map<string, ObjectRef>();
+  /** Names of the intents that name a pod, by the path of its target. */
+  readonly #ofPods = new Map<string, Set<string>>();
   /** Volumes whose intent has changed. */
   readonly touched = new Touched();
   #followed = true;
@@ -54,18 +59,65 @@ export class DesiredWorld {
     this.#deps.follow([...this.#refs.values()]);
   }
 
+  /** Intents that name the pod whose target has this path. */
+  ofPod(path: string): ReadonlySet<string> {
+    return this.#ofPods.get(path) ?? none;
+  }
+
+  /** Paths of the targets of all pods that intents name. */
+  get podPaths(): Iterable<string> {
+    return this.#ofPods.keys();
+  }
+
+  /** kubelet has asked for the target of a pod, or given it back. */
+  podChanged(path: string): void {
+    for (const name of this.ofPod(path)) {
+      const entry = this.#deps.store.get(name);
+      if (entry !== undefined) this.#volumes.set(name, this.#understood(entry.desired));
+      this.touched.add(name);
+    }
+    this.#deps.onChange();
+  }
+
   #take(desired: Desired): void {
     this.touched.add(desired.name);
-    this.#volumes.set(desired.name, desired);
+    this.#indexPods(desired.name, desired);
+    this.#volumes.set(desired.name, this.#understood(desired));
     this.#refer(desired.name, isInvalid(desired) ? undefined : desired.layout.content);
     this.#deps.onChange();
   }
 
   #drop(name: string): void {
     this.touched.add(name);
+    this.#indexPods(name, undefined);
     this.#volumes.delete(name);
     this.#refer(name, undefined);
     this.#deps.onChange();
+  }
+
+  #understood(desired: Desired): Desired {
+    const { pods } = this.#deps;
+    return pods === undefined ? desired : withPods(desired, pods.kubeletDir, (path) => pods.isOpen(path));
+  }
+
+  #indexPods(name: string, desired: Desired | undefined): void {
+    const before = this.#volumes.get(name);
+    for (const path of this.#pathsOf(before)) {
+      const names = this.#ofPods.get(path);
+      names?.delete(name);
+      if (names?.size === 0) this.#ofPods.delete(path);
+    }
+    for (const path of this.#pathsOf(desired)) {
+      const names = this.#ofPods.get(path);
+      if (names === undefined) this.#ofPods.set(path, new Set([name]));
+      else names.add(name);
+    }
+  }
+
+  #pathsOf(desired: Desired | undefined): string[] {
+    const { kubeletDir } = this.#deps.pods ?? {};
+    if (kubeletDir === undefined || desired === undefined || isInvalid(desired)) return [];
+    return (desired.pods ?? []).map((pod) => podPath(kubeletDir, pod));
   }
 
   #refer(name: string, ref: ObjectRef | undefined): void {
@@ -75,3 +127,5 @@ export class DesiredWorld {
     else this.#refs.set(name, ref);
   }
 }
+
+const none: ReadonlySet<string> = new Set();

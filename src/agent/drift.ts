@@ -1,4 +1,5 @@
 import { attributeDifference, attributesOf } from "./attributes.ts";
+import { kubeletDrift } from "./observe/kubelet-status.ts";
 import type { VolumePlan } from "./plan.ts";
 import type { DriftClass, TargetView } from "./view.ts";
 
@@ -9,6 +10,7 @@ export interface DriftFound {
 
 /** What is different from what was mounted, if anything; the worst first. Only of a volume that is wanted. */
 export function driftOf({ view, phase }: VolumePlan): DriftFound | undefined {
+  if (view.kubelet !== undefined) return kubeletDrift(view.kubelet);
   if (phase !== "setUp" && phase !== "unexplained") return undefined;
   const { stage } = view;
   const found = view.targets.flatMap((target) => (target.drift === undefined ? [] : [{ target, class: target.drift }]));

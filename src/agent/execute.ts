@@ -54,6 +54,7 @@ export class Executor {
   readonly #slow = new Map<string, SlowChild>();
   readonly #slowCalls = new Map<string, SlowCall>();
   readonly #busy = new Map<string, string>();
+  readonly #paths = new Set<string>();
   readonly #changes: OwnershipChanges;
 
   constructor(deps: ExecutorDeps) {
@@ -64,6 +65,7 @@ export class Executor {
   /** @returns the failure, undefined on success; never rejects */
   async run(operation: Operation, desired: Desired | undefined): Promise<VolumeError | undefined> {
     const { journal } = this.#deps;
+    if ("path" in operation) this.#paths.add(operation.path);
     try {
       if (desired?.deleting === true && isRemoval(operation)) await this.#recordRevoked(operation.volume);
       await this.#perform(operation, this.#context(operation, desired));
@@ -79,6 +81,7 @@ export class Executor {
       for (const [directory, volume] of this.#busy) if (volume === operation.volume) this.#busy.delete(directory);
       this.#slow.delete(operation.volume);
       this.#slowCalls.delete(operation.volume);
+      if ("path" in operation) this.#paths.delete(operation.path);
     }
   }
 
@@ -182,6 +185,11 @@ export class Executor {
   /** Children that run and take long, by volume. */
   get slow(): ReadonlyMap<string, SlowChild> {
     return this.#slow;
+  }
+
+  /** Targets that operations work on. Changed in place. */
+  get busyPaths(): ReadonlySet<string> {
+    return this.#paths;
   }
 
   /** Calls of CSI drivers that take long, by volume. */

@@ -10,12 +10,16 @@ export function interestOf({ view, record, desired }: VolumePlan, { settings, ta
   const ours = view.targets.flatMap((target) => target.ours ?? []);
   const published = (record?.targets ?? []).map((target) => target.published?.path);
   const points = [...view.targets.map(({ path }) => path), ...ours.map(({ point }) => point), ...staged, ...published];
+  const ofKubelet = view.kubelet?.points ?? [];
   const ids = (record?.targets ?? []).flatMap(({ mountID }) => mountID ?? []);
   const groups =
     nodeTable === undefined
       ? []
       : ours.flatMap(({ shared, master, parent }) => [shared, master, table?.byID(parent)?.shared]);
-  return { points: distinct(points), ids: distinct(ids), groups: distinct(groups) };
+  // What kubelet mounts it mounts in the node's namespace.
+  const here = nodeTable === undefined ? [...points, ...ofKubelet] : points;
+  const onNode = nodeTable === undefined ? [] : ofKubelet;
+  return { points: distinct(here), ids: distinct(ids), groups: distinct(groups), onNode: distinct(onNode) };
 }
 
 function distinct<T>(values: readonly (T | undefined)[]): T[] {

@@ -1,6 +1,5 @@
-import { ancestorsOf } from "../api/path.ts";
-import { isBeneath } from "../host/mount-table.ts";
 import type { MountEntry } from "../host/mountinfo.ts";
+import { PointIndex } from "./point-index.ts";
 
 /** What one volume's plan was made from in the mount tables. */
 export interface Interest {
@@ -10,16 +9,17 @@ export interface Interest {
   readonly ids: readonly number[];
   /** Peer groups that were looked for in the node's table. */
   readonly groups: readonly number[];
+  /** Paths that were looked up in the node's table. */
+  readonly onNode?: readonly string[];
 }
 
 /** Which volumes a change of the mount tables may matter to. */
 export class Interests {
   readonly #ofVolume = new Map<string, Interest>();
-  readonly #byPoint = new Map<string, Set<string>>();
+  readonly #points = new PointIndex();
+  readonly #onNode = new PointIndex();
   readonly #byID = new Map<number, Set<string>>();
   readonly #byGroup = new Map<number, Set<string>>();
-  /** How many points lie beneath a directory. */
-  readonly #above = new Map<string, number>();
 
   /** What one volume depends on from now on; undefined: it is gone. */
   set(volume: string, interest: Interest | undefined): void {
@@ -32,43 +32,35 @@ export class Interests {
 
   /** Volumes to which it matters that this mount of the agent's table came, went or changed. */
   *of({ point, id }: MountEntry): Generator<string> {
-    yield* this.#byPoint.get(point) ?? [];
     yield* this.#byID.get(id) ?? [];
-    if (point !== "/" && !this.#above.has(point)) return;
-    for (const [path, volumes] of this.#byPoint) if (isBeneath(path, point)) yield* volumes;
+    yield* this.#points.at(point);
   }
 
   /** The same for a mount of the node's table. */
-  *onNode({ shared }: MountEntry): Generator<string> {
+  *onNode({ shared, point }: MountEntry): Generator<string> {
+    yield* this.#onNode.at(point);
     if (shared !== undefined) yield* this.#byGroup.get(shared) ?? [];
   }
 
   #add(volume: string, interest: Interest): void {
     this.#ofVolume.set(volume, interest);
-    for (const point of interest.points) {
-      add(this.#byPoint, point, volume);
-      for (const above of ancestorsOf(point)) this.#above.set(above, (this.#above.get(above) ?? 0) + 1);
-    }
+    for (const point of interest.points) this.#points.add(point, volume);
+    for (const point of interest.onNode ?? []) this.#onNode.add(point, volume);
     for (const id of interest.ids) add(this.#byID, id, volume);
     for (const group of interest.groups) add(this.#byGroup, group, volume);
   }
 
   #remove(volume: string, interest: Interest): void {
-    for (const point of interest.points) {
-      remove(this.#byPoint, point, volume);
-      for (const above of ancestorsOf(point)) {
-        const left = (this.#above.get(above) ?? 0) - 1;
-        if (left > 0) this.#above.set(above, left);
-        else this.#above.delete(above);
-      }
-    }
+    for (const point of interest.points) this.#points.remove(point, volume);
+    for (const point of interest.onNode ?? []) this.#onNode.remove(point, volume);
     for (const id of interest.ids) remove(this.#byID, id, volume);
     for (const group of interest.groups) remove(this.#byGroup, group, volume);
   }
 }
 
 function isSame(a: Interest, b: Interest): boolean {
-  return isEqual(a.points, b.points) && isEqual(a.ids, b.ids) && isEqual(a.groups, b.groups);
+  const same = isEqual(a.points, b.points) && isEqual(a.ids, b.ids) && isEqual(a.groups, b.groups);
+  return same && isEqual(a.onNode ?? [], b.onNode ?? []);
 }
 
 function isEqual<T>(a: readonly T[], b: readonly T[]): boolean {

@@ -8,6 +8,7 @@ import type { Likeness } from "./likeness.ts";
 import { lookFromNode } from "./look-from-node.ts";
 import { movedMount, targetMoved } from "./moved-target.ts";
 import type { PlanSettings } from "./plan-input.ts";
+import { identityBeneath } from "./pods/sub-path.ts";
 import type { StageRecord, TargetRecord, VolumeRecord } from "./record.ts";
 import type { Problem, StageView, TargetView, VolumeView } from "./view.ts";
 
@@ -102,9 +103,7 @@ function lookAtTarget(path: string, input: LookInput, stage: StageView): TargetV
   const ours = layers.findLast((entry) => isOurs(entry, record));
   if (ours === undefined) {
     const foreign = top ?? layers[0];
-    if (moved !== undefined) {
-      return { ...base, ...off, ...moved, drift: "SourceDiffers", ...(foreign && { foreign }) };
-    }
+    if (moved !== undefined) return { ...base, ...off, ...moved, drift: "SourceDiffers", ...(foreign && { foreign }) };
     return {
       ...base,
       ...off,
@@ -120,7 +119,8 @@ function lookAtTarget(path: string, input: LookInput, stage: StageView): TargetV
     return { ...base, ...off, truth: "uncertain", ours, problem, drift: "Stacked", ...foreign };
   }
   const csi = stage.record?.csi !== undefined;
-  const bound = compare(ours, record, desired, csi ? undefined : stage.record?.identity);
+  const source = csi ? undefined : identityBeneath(stage.record?.identity, (desired ?? record).subPath);
+  const bound = compare(ours, record, desired, source);
   const again = input.desired?.layout.csi?.requiresRepublish === true;
   const published = csi ? lookAtPublished(record, desired?.attributes.readOnly, input.table, again) : undefined;
   const drift = bound.drift ?? published?.drift;

@@ -37,6 +37,7 @@ export interface GatheredWorld {
   readonly synced: boolean;
   /** Volumes whose intent may be another one than when this was asked last. */
   readonly touched: ReadonlySet<string>;
+  readonly closingPods?: PlanInput["closingPods"];
 }
 
 export interface LoopDeps {
@@ -49,10 +50,11 @@ export interface LoopDeps {
   /** Makes the plan of each look. */
   readonly planner: Pick<Planner, "plan" | "forget" | "recheck">;
   /** Begins to follow what the intents name, and gives the desired world, and whether it was read completely. */
-  gather(): GatheredWorld;
+  gather(table: MountTable | undefined): GatheredWorld;
   readonly contents: PlanInput["contents"];
   /** What drivers say of the state of their volumes, if that is asked for. */
   health?(): NonNullable<PlanInput["health"]>;
+  readonly registered?: NonNullable<PlanInput["registered"]>;
   /** By volume; dropped with it. */
   readonly observed: Map<string, Observation>;
   /** Told of each plan, after its operations were started. */
@@ -149,7 +151,7 @@ export class Loop {
     const { nodeTable: node } = this.#deps.host;
     const nodeTable = node === undefined || table === undefined ? undefined : await this.#readTable(node);
     const readable = table !== undefined && (node === undefined || nodeTable !== undefined);
-    const { volumes, synced, touched } = this.#deps.gather();
+    const { volumes, synced, touched, closingPods } = this.#deps.gather(readable ? table : undefined);
     if (synced) this.#deps.executor.endUnwanted(volumes);
     const now = system.clock.monotonic();
     this.#recheckIfDue(now);
@@ -166,6 +168,8 @@ export class Loop {
       contents,
       observed,
       ...(this.#deps.health && { health: this.#deps.health() }),
+      ...(this.#deps.registered && { registered: this.#deps.registered }),
+      ...(closingPods && { closingPods }),
       settings,
       now,
       epoch: journal.epoch,

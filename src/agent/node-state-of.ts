@@ -1,5 +1,5 @@
 import { type ConditionInput, mergeConditions, settlingOf } from "../api/conditions.ts";
-import type { NodeVolumeState, NodeVolumeStateStatus } from "../api/types.gen.ts";
+import type { NodeVolumeState, NodeVolumeStateStatus, Orphan } from "../api/types.gen.ts";
 import type { MountTable } from "../host/mount-table.ts";
 import { isInvalid } from "./desired-volume.ts";
 import { driftOf } from "./drift.ts";
@@ -17,6 +17,8 @@ export interface NodeStateInput {
   readonly agent: { readonly version: string; readonly bootID: string; readonly epoch: number };
   /** What the journal had lost when the agent started. */
   readonly damage?: JournalDamage | undefined;
+  /** What others have left on the node. */
+  readonly others?: readonly Orphan[];
   readonly now: number;
 }
 
@@ -29,7 +31,8 @@ export function nodeStateOf(state: NodeVolumeState, input: NodeStateInput): Node
   const volumes = all.filter((volume) => volume.desired !== undefined);
   const inUse = all.filter((volume) => volume.phase !== "released" && volume.view.inUse).map((volume) => volume.name);
   // A record whose intent was not read yet is no orphan.
-  const orphans = !input.synced ? [] : orphansOf({ ...input, volumes: all, previous: state.status?.orphans ?? [] });
+  const ours = !input.synced ? [] : orphansOf({ ...input, volumes: all, previous: state.status?.orphans ?? [] });
+  const orphans = [...ours, ...(input.others ?? [])];
   return {
     agent: input.agent,
     synced: input.synced,
@@ -57,7 +60,9 @@ function conditions(
   volumes: readonly VolumePlan[],
 ): ConditionInput[] {
   const granted = volumes.filter((volume) => volume.phase !== "released" && !isObserved(volume)).map((v) => v.name);
-  const holding = [...new Set([...inUse, ...granted])];
+  // What kubelet manages is not ours to let go (safety rule 27).
+  const kubelets = new Set(volumes.filter(({ view }) => view.kubelet !== undefined).map(({ name }) => name));
+  const holding = [...new Set([...inUse.filter((name) => !kubelets.has(name)), ...granted])];
   const ready: ConditionInput =
     table === undefined
       ? {

@@ -1,5 +1,6 @@
 import { resource } from "../api/names.ts";
-import type { NodeVolumeState } from "../api/types.gen.ts";
+import type { NodeVolumeState, Orphan } from "../api/types.gen.ts";
+import { messageOf } from "../errors.ts";
 import type { MountTable } from "../host/mount-table.ts";
 import { ApiError } from "../kube/api-error.ts";
 import type { KubeClient } from "../kube/client.ts";
@@ -9,6 +10,7 @@ import { createReflector, type Reflector } from "../kube/reflector.ts";
 import type { Transport } from "../kube/transport.ts";
 import type { System } from "../ports.ts";
 import { type NodeStateInput, nodeStateOf } from "./node-state-of.ts";
+import type { LeftoverWatch } from "./observe/leftover-watch.ts";
 import type { Plan } from "./plan.ts";
 import type { Vitals } from "./vitals.ts";
 
@@ -23,6 +25,10 @@ export interface NodeStateReporterDeps {
   readonly vitals?: Vitals;
   readonly damage?: NodeStateInput["damage"];
   synced(): boolean;
+  /** What kubelet has left on the node. */
+  leftovers?(plan: Plan): ReturnType<LeftoverWatch["look"]>;
+  /** Of each plan, for that. */
+  note?(plan: Plan): void;
 }
 
 /** The object is for people: it is written at most once in this time, in milliseconds. */
@@ -68,6 +74,7 @@ export class NodeStateReporter {
 
   update(plan: Plan, table: MountTable | undefined): void {
     this.#latest = { plan, table };
+    this.#deps.note?.(plan);
     this.#schedule();
   }
 
@@ -84,18 +91,42 @@ export class NodeStateReporter {
     await this.#queue.stop();
   }
 
-  #patch(): { state: NodeVolumeState; patch: object } | undefined {
+  async #patch(): Promise<{ state: NodeVolumeState; patch: object } | undefined> {
+    const others = await this.#left();
     const { nodeName, stateDir, csiDir, agent, synced, system, damage } = this.#deps;
     const state = this.#states.store.get(nodeName);
     if (state === undefined || this.#latest === undefined) return undefined;
-    const input = { ...this.#latest, synced: synced(), stateDir, csiDir, agent, damage, now: system.clock.now() };
+    const input = {
+      ...this.#latest,
+      synced: synced(),
+      stateDir,
+      csiDir,
+      agent,
+      damage,
+      others,
+      now: system.clock.now(),
+    };
     const patch = mergeDiff({ ...state.status }, { ...nodeStateOf(state, input) });
     return patch && { state, patch };
   }
 
+  /** Where it cannot be known now, what was told before is told no more: a look that fails is no evidence. */
+  async #left(): Promise<readonly Orphan[]> {
+    const { leftovers, system, nodeName } = this.#deps;
+    if (leftovers === undefined || this.#latest === undefined) return [];
+    try {
+      const { orphans, againInMs } = await leftovers(this.#latest.plan);
+      if (againInMs !== undefined) this.#queue.addAfter(nodeName, againInMs);
+      return orphans;
+    } catch (error) {
+      system.log.warn("what kubelet has left cannot be looked for", { error: messageOf(error) });
+      return [];
+    }
+  }
+
   async #write(): Promise<void> {
     this.#scheduled = false;
-    const change = this.#patch();
+    const change = await this.#patch();
     if (change === undefined) return;
     const { name, uid, resourceVersion } = change.state.metadata;
     const ref = { name, uid, resourceVersion };

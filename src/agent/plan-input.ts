@@ -32,6 +32,10 @@ export interface PlanInput {
   readonly observed: ReadonlyMap<string, Observation>;
   /** What CSI drivers say of the state of their volumes; of most nothing. */
   readonly health?: ReadonlyMap<string, VolumeHealth>;
+  /** Whether a CSI driver is registered on the node; undefined if that is not known. */
+  readonly registered?: (driver: string) => boolean;
+  /** Targets of pods that kubelet has given back, by path; changed in place. What changes is of a volume that is touched. */
+  readonly closingPods?: ReadonlySet<string>;
   readonly settings: PlanSettings;
   /** Milliseconds of the monotonic clock, and which run of the agent it is that counts them. */
   readonly now: number;
@@ -46,6 +50,8 @@ export interface PlanSettings {
   readonly hostRoot: string;
   /** Root of what CSI drivers stage and publish; they see it at the same path. */
   readonly csiDir: string;
+  /** kubelet's root directory, beneath which the targets of pods are; undefined: there are no pods. */
+  readonly kubeletDir?: string;
   /** False: this node uses only volumes of drivers that attach nothing; true if not given. */
   readonly controllerAttachDetach?: boolean;
   /** Whether the node labels files by SELinux. */
@@ -75,6 +81,8 @@ export interface Observed {
   readonly source?: ObservedSource;
   /** Id of the mount that the source's path was in. */
   readonly mountID?: number;
+  /** Of a volume that kubelet manages: pods without a mount that were asked for, and those of them that have a mount point. */
+  readonly kubelet?: { readonly asked: string; readonly left: readonly string[] };
 }
 
 export interface ObservedSource {
@@ -95,8 +103,8 @@ export function observationOf(
   return { uid, generation, at, ...seen, ...(steady && { steady }) };
 }
 
-function shownBy({ source, mountID }: Observed) {
-  return { source, mountID };
+function shownBy({ source, mountID, kubelet }: Observed) {
+  return { source, mountID, kubelet };
 }
 
 /** PURE. The last look for this very intent: one of the same name before it may have had another source. */

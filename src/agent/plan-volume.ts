@@ -7,6 +7,7 @@ import { hangingProblem } from "./hanging.ts";
 import { type Likeness, likenessOf } from "./likeness.ts";
 import { isOurs, look } from "./look.ts";
 import { tableUnreadable } from "./lost-record.ts";
+import { planKubelet } from "./observe/plan-kubelet.ts";
 import { describe } from "./operations.ts";
 import type { PathOwners } from "./path-owners.ts";
 import type { Phase, VolumePlan } from "./plan.ts";
@@ -18,6 +19,9 @@ import type { StepContext, Steps } from "./step-context.ts";
 export function planVolume(name: string, input: PlanInput, owners: PathOwners): VolumePlan {
   const desired = input.desired.get(name);
   const record = input.records.get(name);
+  if (record === undefined && desired !== undefined && !isInvalid(desired) && !desired.deleting && desired.kubelet) {
+    return planKubelet(desired, desired.kubelet, input);
+  }
   const key = desired !== undefined && !isInvalid(desired) ? desired.spec.key : (record?.key ?? "");
   const seen = look({
     desired: desired === undefined || isInvalid(desired) ? undefined : desired,

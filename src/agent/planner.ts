@@ -9,16 +9,9 @@ import { Interests } from "./interests.ts";
 import type { Operation } from "./operations.ts";
 import { PathOwners } from "./path-owners.ts";
 import type { Plan, VolumePlan } from "./plan.ts";
-import type { ContentState, PlanInput } from "./plan-input.ts";
+import type { PlanInput } from "./plan-input.ts";
 import { planVolume } from "./plan-volume.ts";
-
-/** What a volume's plan was made from, beside the tables. */
-interface Known extends Pick<VolumePlan, "desired" | "record"> {
-  readonly running: ReturnType<PlanInput["inFlight"]["get"]>;
-  readonly observed: ReturnType<PlanInput["observed"]["get"]>;
-  readonly content: ContentState | undefined;
-  readonly health: VolumePlan["health"] | undefined;
-}
+import { besides, isAsKnown, type Known } from "./planned-from.ts";
 
 /**
  * The plan, kept up from one look to the next: only volumes of which an input has changed are planned anew. Says what
@@ -157,11 +150,7 @@ export class Planner {
   #learn(name: string, input: PlanInput, stale: Set<string>): void {
     const desired = input.desired.get(name);
     const record = input.records.get(name);
-    const running = input.inFlight.get(name);
-    const observed = input.observed.get(name);
-    const content = contentOf(desired, input);
-    const health = input.health?.get(name);
-    const of = { running, observed, content, health };
+    const of = besides(name, desired, input);
     this.#known.set(name, { ...(desired && { desired }), ...(record && { record }), ...of });
     if (Object.values(of).every((part) => part === undefined)) this.#compared.delete(name);
     else this.#compared.add(name);
@@ -197,28 +186,6 @@ export class Planner {
   }
 }
 
-function isAsKnown(name: string, known: Known, input: PlanInput): boolean {
-  return (
-    input.desired.get(name) === known.desired &&
-    input.records.get(name) === known.record &&
-    input.inFlight.get(name) === known.running &&
-    input.observed.get(name) === known.observed &&
-    input.health?.get(name) === known.health &&
-    isSameContent(known.content, contentOf(known.desired, input))
-  );
-}
-
-function contentOf(desired: VolumePlan["desired"], { contents }: PlanInput): ContentState | undefined {
-  if (desired === undefined || isInvalid(desired) || desired.layout.content === undefined) return undefined;
-  return contents(desired.layout.content);
-}
-
-function isSameContent(a: ContentState | undefined, b: ContentState | undefined): boolean {
-  if (a === undefined || b === undefined) return a === b;
-  const same = a.problem?.reason === b.problem?.reason && a.problem?.message === b.problem?.message;
-  return same && (a.known ? b.known && a.version === b.version : !b.known);
-}
-
 /** What the plans of all volumes depend on. */
 function isComparable(before: PlanInput, { synced, mayHaveLost, settings }: PlanInput): boolean {
   return before.synced === synced && before.mayHaveLost === mayHaveLost && before.settings === settings;
@@ -236,7 +203,8 @@ function changesOf(before: MountTable | undefined, after: MountTable | undefined
  */
 function isRestless({ desired, view, operation, failure }: VolumePlan, { table }: PlanInput): boolean {
   if (operation !== undefined && failure !== undefined) return true;
-  if (desired !== undefined && !isInvalid(desired) && desired.mode === "Observe") return true;
+  const looked = desired !== undefined && !isInvalid(desired) && desired.mode === "Observe";
+  if (looked && view.kubelet === undefined) return true;
   return table !== undefined && view.targets.some(({ foreign }) => foreign !== undefined);
 }
 

@@ -123,6 +123,19 @@ export interface TargetRecord {
   readonly peerGroup?: number;
   /** Of a CSI volume: what the driver mounted, of which this is a bind. */
   readonly published?: Published;
+  /** The pod that kubelet has asked for it for: kubelet alone gives it back, or a reboot. */
+  readonly pod?: PodOfTarget;
+  /** Directory or file of the volume that was bound instead of the whole. */
+  readonly subPath?: string;
+}
+
+/** One volume of one pod, with the pod's names for people. */
+export interface PodOfTarget {
+  readonly uid: string;
+  /** Name of the volume in the pod. */
+  readonly volume: string;
+  readonly namespace: string;
+  readonly name: string;
 }
 
 /** What a target's record shows before anything is bound there: no mount has this identity. */
@@ -170,9 +183,9 @@ export function afterReboot(record: VolumeRecord): VolumeRecord {
   return { ...rest, stage: { ...kept, ready: false, ...(directory && { inode: directory.inode }) }, targets };
 }
 
-/** Of a target only the mount point: no mount has this identity. */
+/** Of a target only the mount point: no mount has this identity, and no pod of before runs. */
 function unmounted(record: TargetRecord): TargetRecord {
-  const { mountID: _id, uniqueID: _unique, peerGroup: _group, published, ...target } = record;
+  const { mountID: _id, uniqueID: _unique, peerGroup: _group, pod: _ended, published, ...target } = record;
   const { path, readOnly } = published ?? {};
   const again = path === undefined || readOnly === undefined ? {} : { published: { path, readOnly } };
   return { ...target, identity: nothingShown, ...again };

@@ -1,6 +1,9 @@
 import { readlinkSync } from "node:fs";
 import { Registry } from "prom-client";
+import { fieldManager } from "../api/names.ts";
 import { type AgentConfig, ConfigError } from "../config.ts";
+import { LatePodDriver } from "../csi/server/late-pod-driver.ts";
+import { withdrawPodDriver } from "../csi/server/withdraw.ts";
 import { messageOf, VolumeError } from "../errors.ts";
 import { collectProcessMetrics, startHealthServer } from "../health-server.ts";
 import { memoryReturner } from "../host/linux/give-back-memory.ts";
@@ -11,11 +14,13 @@ import { tryLock } from "../host/linux/lock.ts";
 import { makePrefixes } from "../host/linux/prefixes.ts";
 import { seLinuxEnabled } from "../host/linux/se-linux.ts";
 import { prepareCSIDirectory, prepareStateDirectories } from "../host/linux/state-directories.ts";
+import { createKubeClient } from "../kube/client.ts";
 import { createRealTransport } from "../kube/real-transport.ts";
 import type { Logger, System } from "../ports.ts";
 import { aborted, realSystem } from "../system.ts";
 import { version } from "../version.ts";
 import { AfterQuiet } from "./after-quiet.ts";
+import type { Agent, AgentDeps } from "./agent.ts";
 import { LateDrivers } from "./csi/late-drivers.ts";
 import { pause } from "./pause.ts";
 import type { Plan } from "./plan.ts";
@@ -33,7 +38,7 @@ const quietMs = 10_000;
 export async function runAgent(config: AgentConfig, log: Logger, signal: AbortSignal): Promise<void> {
   process.umask(0o022);
   preparePrefixes(config.allowedPrefixes, log);
-  const { nodeName, allowedPrefixes, hostRoot, stateDir, csiDir, controllerAttachDetach } = config;
+  const { nodeName, allowedPrefixes, hostRoot, stateDir, csiDir, kubeletDir, controllerAttachDetach } = config;
   const system = realSystem(log);
   const vitals = new Vitals(system.clock);
   const registry = new Registry();
@@ -61,7 +66,7 @@ export async function runAgent(config: AgentConfig, log: Logger, signal: AbortSi
       access: config.api,
       userAgent: `nodevolume-agent/${version}`,
     });
-    const paths = { allowedPrefixes, stateDir, hostRoot, csiDir };
+    const paths = { allowedPrefixes, stateDir, hostRoot, csiDir, kubeletDir };
     const settings = { ...paths, seLinux: seLinuxEnabled(), controllerAttachDetach };
     const quiet = new AfterQuiet(system, quietMs, memoryReturner());
     const onPlan = ({ changed }: Plan) => changed.size > 0 && quiet.note();
@@ -80,8 +85,10 @@ export async function runAgent(config: AgentConfig, log: Logger, signal: AbortSi
       onPlan,
     };
     const agent = await startAgent(deps);
+    const pods = podDriverOf(config, { ...deps, agent, libc });
     await aborted(signal);
     quiet.stop();
+    pods?.stop();
     drivers.stop();
     await agent.stop(); // what runs may go on: the lock goes with the process
     host.close();
@@ -101,6 +108,34 @@ function driversOf(config: AgentConfig, { system, libc, metrics }: { system: Sys
       prepareCSIDirectory(libc, csiDir);
       const { startDrivers } = await import("./csi/start-drivers.ts");
       return startDrivers({ system, sockets, directory, hostRoot, metrics });
+    },
+  });
+}
+
+interface PodDriverParts extends Pick<AgentDeps, "system" | "transport" | "nodeName" | "version" | "registry"> {
+  readonly agent: Agent;
+  readonly libc: Libc;
+  readonly vitals: Vitals;
+}
+
+/** The driver for pods; none if this node shall serve no pods, and then nothing is left of an earlier agent's. */
+function podDriverOf(config: AgentConfig, { agent, libc, transport, ...parts }: PodDriverParts) {
+  const { csiDir, csiRegistrationDir: registrationDir, kubeletDir } = config;
+  if (!config.pods) {
+    withdrawPodDriver(csiDir, registrationDir);
+    return undefined;
+  }
+  const client = createKubeClient({ transport, fieldManager: fieldManager.agent });
+  const { system, nodeName, version, registry, vitals } = parts;
+  return new LatePodDriver({
+    system,
+    directory: registrationDir,
+    async load() {
+      prepareCSIDirectory(libc, csiDir);
+      const { startPodDriver } = await import("./csi/start-pod-driver.ts");
+      const places = { csiDir, registrationDir, kubeletDir };
+      const about = { system, nodeName, version, registry, vitals, client };
+      return startPodDriver({ ...about, ...places, volumes: agent.podVolumes, ready: () => agent.ready() });
     },
   });
 }

@@ -5,22 +5,27 @@ import { messageOf, VolumeError } from "../errors.ts";
 import { ApiError } from "../kube/api-error.ts";
 import type { KubeClient } from "../kube/client.ts";
 
+export interface SecretsDeps {
+  readonly client: Pick<KubeClient, "get">;
+  readonly nodeName: string;
+}
+
 /**
  * The values of a Secret, read right before they are handed to a driver, so that one that was changed is never used old. They are
- * kept nowhere.
+ * kept nowhere. Read as the agent, where an administrator has granted that; else as the agent's own node, which the API server lets
+ * read the Secrets that a pod on it refers to, and no others (KEP-5284, on by default since Kubernetes 1.36).
  * @throws VolumeError SecretNotFound, SecretAccessDenied, ContentUnknown
  */
-export async function readSecret(
-  client: Pick<KubeClient, "get">,
-  { namespace, name }: SecretReference,
-): Promise<Secrets> {
+export async function readSecret(deps: SecretsDeps, { namespace, name }: SecretReference): Promise<Secrets> {
   const on = { kind: "Secret", namespace, name };
   let found: unknown;
   try {
-    found = await client.get(resource.secrets, { namespace, name });
+    found = await readAsAgentOrNode(deps, { namespace, name });
   } catch (error) {
-    if (error instanceof ApiError && error.status === 403) {
-      const message = `the agent may not read secrets in namespace ${namespace}: grant it there (config/components/object-access)`;
+    if (isForbidden(error)) {
+      const message =
+        `the agent may not read secrets in namespace ${namespace}, and no pod on this node refers to ${name}:` +
+        " grant it there (config/components/object-access)";
       throw new VolumeError("SecretAccessDenied", "transient", message, { on });
     }
     const message = `Secret ${namespace}/${name} cannot be read: ${messageOf(error)}`;
@@ -32,4 +37,17 @@ export async function readSecret(
   }
   const { data = {} } = found as { readonly data?: { readonly [key: string]: string } }; // of a typed, built-in resource
   return new Map(Object.entries(data).map(([key, value]) => [key, Buffer.from(value, "base64").toString("utf8")]));
+}
+
+async function readAsAgentOrNode({ client, nodeName }: SecretsDeps, ref: SecretReference): Promise<unknown> {
+  try {
+    return await client.get(resource.secrets, ref);
+  } catch (error) {
+    if (!isForbidden(error)) throw error;
+    return client.get(resource.secrets, ref, { asUser: `system:node:${nodeName}` });
+  }
+}
+
+function isForbidden(error: unknown): boolean {
+  return error instanceof ApiError && error.status === 403;
 }

@@ -84,12 +84,14 @@ function whyOf(volume: VolumePlan): Pick<Obstacle, "reason" | "message"> | undef
 function settingUp(volume: VolumePlan, obstacle: ReturnType<typeof whyOf>): Standing {
   const { view, pending, desired } = volume;
   const wanted = view.targets.filter((target) => target.desired !== undefined);
-  const good = wanted.filter(isAsWanted);
+  // What one pod asks for is no fault of what the others and the host have: a tenant could hold up nodes with it. status.pods says it.
+  const late = wanted.filter((target) => target.desired?.pod === undefined && !isAsWanted(target));
   const flipped = view.stage.drift === "ReadOnlyFlip";
-  if (view.targets.length === 0 && view.stage.truth === "absent" && obstacle === undefined) {
+  const asked = view.targets.length > 0 || hasPods(volume);
+  if (!asked && view.stage.truth === "absent" && obstacle === undefined) {
     return { state: "Waiting", ready: "True", reason: "NoConsumers", message: "no mount is asked for" };
   }
-  if (good.length === wanted.length && !flipped && view.stage.truth === "mounted") {
+  if (late.length === 0 && !flipped && view.stage.truth === "mounted") {
     const state = pending.length === 0 ? "Mounted" : "Updating";
     return { state, ready: "True", reason: "Mounted", message: obstacle?.message ?? "" };
   }
@@ -106,9 +108,19 @@ function settingUp(volume: VolumePlan, obstacle: ReturnType<typeof whyOf>): Stan
   return { state, ready: "False", ...why };
 }
 
+/** Whether pods may have the volume: it is staged before one asks. */
+export function hasPods({ desired }: VolumePlan): boolean {
+  return desired !== undefined && !isInvalid(desired) && desired.pods !== undefined;
+}
+
 function observing(volume: VolumePlan): Standing {
   const obstacle = whyOf(volume);
   if (obstacle !== undefined) return { state: "Observed", ready: "False", ...obstacle };
+  const { kubelet } = volume.view;
+  if (kubelet !== undefined) {
+    const message = `kubelet has the volume mounted for each pod of the list: ${kubelet.pods.length}`;
+    return { state: "Observed", ready: "True", reason: "Observing", message };
+  }
   const same = volume.view.targets.every((target) => target.truth === "mounted");
   if (same)
     return {

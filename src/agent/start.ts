@@ -1,14 +1,10 @@
-import type { Registry } from "prom-client";
 import { apiVersion, fieldManager, resource, systemNamespace } from "../api/names.ts";
-import type { CSIDrivers } from "../csi/ports.ts";
 import type { MountTable } from "../host/mount-table.ts";
-import type { HostPorts } from "../host/ports.ts";
 import { createKubeClient } from "../kube/client.ts";
 import { createEventRecorder } from "../kube/event-recorder.ts";
 import { createLeaseRenewer } from "../kube/lease-renewer.ts";
-import type { Transport } from "../kube/transport.ts";
 import type { ObjectRef } from "../plugins/plugin.ts";
-import type { System } from "../ports.ts";
+import type { Agent, AgentDeps } from "./agent.ts";
 import { Contents } from "./contents.ts";
 import { VolumeStatsPoller } from "./csi/volume-stats.ts";
 import { registerVolumeStatsMetrics } from "./csi/volume-stats-metrics.ts";
@@ -22,11 +18,14 @@ import { Loop } from "./loop.ts";
 import { AgentMetrics } from "./metrics.ts";
 import { registerMountTableMetrics } from "./mount-table-metrics.ts";
 import { NodeStateReporter } from "./node-state.ts";
+import { LeftoverWatch } from "./observe/leftover-watch.ts";
 import { openJournal } from "./open-journal.ts";
 import type { Operation } from "./operations.ts";
 import type { Plan } from "./plan.ts";
-import { type Observation, observationOf, type PlanSettings } from "./plan-input.ts";
+import { type Observation, observationOf } from "./plan-input.ts";
 import { Planner } from "./planner.ts";
+import { OpenPods } from "./pods/open-pods.ts";
+import { noPods, podsOf } from "./pods/start-pods.ts";
 import { Reporter } from "./report.ts";
 import { readSecret } from "./secrets.ts";
 import { TableWatches } from "./table-watches.ts";
@@ -37,31 +36,7 @@ import { Vitals } from "./vitals.ts";
 import { WakeMetrics } from "./wake-metrics.ts";
 import { Wakes } from "./wakes.ts";
 
-export interface AgentDeps {
-  readonly system: System;
-  readonly transport: Transport;
-  readonly host: HostPorts;
-  readonly drivers: CSIDrivers;
-  readonly nodeName: string;
-  readonly version: string;
-  readonly settings: PlanSettings;
-  readonly registry: Registry;
-  /** Told how the agent itself is. */
-  readonly vitals?: Vitals;
-  /** Ends the wait for what the agent cannot be without. */
-  readonly signal?: AbortSignal;
-  /** Milliseconds after which a child is given up; for tests. */
-  readonly deadlineMs?: number;
-  /** Told of each plan, last of all. */
-  onPlan?(plan: Plan): void;
-}
-
-export interface Agent {
-  /** Whether intents and mount table were read completely since start. */
-  ready(): boolean;
-  /** Ends the watches and starts nothing more. Every mount stays. */
-  stop(): Promise<void>;
-}
+export type { Agent, AgentDeps } from "./agent.ts";
 
 /**
  * The agent of one node, from ports alone: the caller holds the node's lock. The wiring, nothing else:
@@ -88,7 +63,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
   });
   lease.start();
   const journal = await openJournal({ system, host, vitals, signal: deps.signal });
-  if (journal === undefined) return { ready: () => false, stop: () => lease.stop() };
+  if (journal === undefined) return { ready: () => false, podVolumes: noPods.volumes, stop: () => lease.stop() };
   const identity = { bootID: journal.bootID, epoch: journal.epoch };
   const metrics = new AgentMetrics(deps.registry);
   const vital = new VitalMetrics({
@@ -121,9 +96,12 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
   vitals.needs("intents", () => intents.notSynced());
   const reporter = new Reporter({ system, client, intents, agent: identity, vitals });
   const agent = { ...identity, version: deps.version };
-  const { stateDir, csiDir } = settings;
+  const { stateDir, csiDir, kubeletDir } = settings;
   const place = { system, transport, client, nodeName, stateDir, csiDir, agent };
-  const state = new NodeStateReporter({ ...place, synced, vitals, damage: journal.damage });
+  const left = new LeftoverWatch({ clock: system.clock, host, kubeletDir: settings.kubeletDir });
+  const leftovers = (plan: Plan) => left.look(plan);
+  const note = (plan: Plan) => left.note(plan);
+  const state = new NodeStateReporter({ ...place, synced, vitals, damage: journal.damage, leftovers, note });
 
   const executor = new Executor({
     system,
@@ -131,7 +109,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
     journal,
     settings,
     drivers: deps.drivers,
-    secret: (ref) => readSecret(client, ref),
+    secret: (ref) => readSecret({ client, nodeName }, ref),
     content: (ref) => contents.get(ref),
     observed(desired, seen) {
       const last = { at: system.clock.monotonic(), previous: observed.get(desired.name) };
@@ -164,10 +142,25 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
   const trigger = () => loop.trigger();
   const stats = new VolumeStatsPoller({ system, drivers: deps.drivers, onHealth: trigger });
   registerVolumeStatsMetrics(deps.registry, () => stats.polled());
+  const open = new OpenPods();
   const world = new DesiredWorld({
     store: intents.store,
     follow: (refs) => contents.follow(refs),
     onChange: trigger,
+    pods: kubeletDir === undefined ? undefined : { kubeletDir, isOpen: (path) => open.isOpen(path) },
+  });
+  const { store } = intents;
+  const { busyPaths } = executor;
+  const pods = podsOf({
+    system,
+    host,
+    journal,
+    kubeletDir,
+    open,
+    world,
+    store,
+    busyPaths,
+    running: () => loop.running,
   });
 
   const loop: Loop = new Loop({
@@ -178,13 +171,16 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
     settings,
     failures,
     planner: new Planner(),
-    gather() {
+    gather(table) {
+      pods.looked(table);
       world.follow();
-      return { volumes: world.volumes, synced: world.synced, touched: world.touched.take() };
+      const { closing: closingPods } = open;
+      return { volumes: world.volumes, synced: world.synced, touched: world.touched.take(), closingPods };
     },
     contents: (ref) => contents.state(ref),
     observed,
     health: () => stats.health,
+    registered: (driver) => deps.drivers.driver(driver) !== undefined,
     onPlan: tell,
     onOperation: ended,
   });
@@ -204,6 +200,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
     knew = plan.synced;
     vitals.looked();
     stats.follow(plan);
+    pods.told(plan);
     reporter.update(plan);
     state.update(plan, table);
     wakes.follow(plan, table);
@@ -229,12 +226,14 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
 
   return {
     ready: synced,
+    podVolumes: pods.volumes,
     async stop() {
       tables.stop();
       trash.stop();
       unsubscribe();
       forgetDrivers();
       await loop.stop();
+      pods.stop();
       wakes.stop();
       stats.stop();
       intents.stop();

@@ -6,8 +6,11 @@ import { refusedGroup } from "./csi/refused-group.ts";
 import { wantsMore } from "./csi/steps.ts";
 import { isInvalid } from "./desired-volume.ts";
 import { driftOf } from "./drift.ts";
+import { kubeletStatus } from "./observe/kubelet-status.ts";
 import type { VolumePlan } from "./plan.ts";
-import { type Standing, standingOf } from "./standing.ts";
+import { podOf, podStatuses } from "./pods/pod-status.ts";
+import { hasPods, type Standing, standingOf } from "./standing.ts";
+import { stateOfTarget } from "./state-of-target.ts";
 import { isAsWanted, isShown, type TargetView } from "./view.ts";
 import { waitingOf } from "./waiting.ts";
 
@@ -41,6 +44,7 @@ export function statusOf(intent: NodeVolumeIntent, volume: VolumePlan, context: 
   const { record, mount } = volume.view.stage;
   const wanted = volume.view.targets.filter((target) => target.desired !== undefined);
   const lastError = lastErrorOf(volume, standing, previous);
+  const pods = podStatuses(volume);
   return {
     observedUID: intent.metadata.uid ?? "",
     observedGeneration: Math.max(generation, previous.observedGeneration ?? 0),
@@ -52,7 +56,9 @@ export function statusOf(intent: NodeVolumeIntent, volume: VolumePlan, context: 
     ...(record?.deviceNumber !== undefined && mount && { devicePath: mount.source }),
     ...(record?.contentVersion !== undefined && { contentVersion: record.contentVersion }),
     ...capacityOf(volume),
+    ...kubeletStatus(volume.view.kubelet),
     mounts: shownTargets(volume).map((target) => mountStatus(target, volume)),
+    ...(pods.length > 0 && { pods }),
     ...(waiting && { waiting }),
     ...(showsPlan(volume) && { plan: volume.pending.slice(0, 16).map((line) => cut(line, 600)) }),
     ...(drift && {
@@ -72,10 +78,12 @@ function conditionsOf(volume: VolumePlan, standing: Standing, drift: ReturnType<
     reason: standing.reason,
     message: standing.message,
   };
-  const some = volume.view.targets.some(isShown);
+  const some = volume.view.targets.some(isShown) || volume.view.kubelet?.pods.some(({ mount }) => mount) === true;
+  const unused = hasPods(volume) && standing.ready === "True";
+  const why = unused ? ({ reason: "NoConsumers", message: "no pod has asked for it yet" } as const) : standing;
   const mounted: ConditionInput = some
     ? { type: "Mounted", status: "True", reason: "Mounted", message: "" }
-    : { type: "Mounted", status: "False", reason: standing.reason, message: standing.message };
+    : { type: "Mounted", status: "False", reason: why.reason, message: why.message };
   const drifted: ConditionInput =
     drift === undefined
       ? { type: "Drifted", status: "False", reason: "InSync", message: "" }
@@ -102,18 +110,13 @@ function mountStatus(target: TargetView, volume: VolumePlan): MountStatus {
   };
 }
 
-function stateOfTarget(target: TargetView, hindered: boolean): MountStatus["state"] {
-  if (isShown(target)) return "Mounted";
-  if (hindered) return target.foreign === undefined ? "Blocked" : "Foreign";
-  return target.truth === "uncertain" ? "Uncertain" : "Absent";
-}
-
-/** As many as the schema takes; those that the spec names first, then those that something is wrong with. */
+/** Those of the host, as many as the schema takes; those that the spec names first, then those that something is wrong with. */
 function shownTargets({ view, problems }: VolumePlan): readonly TargetView[] {
-  if (view.targets.length <= longestMounts) return view.targets;
+  const targets = view.targets.filter((target) => podOf(target) === undefined);
+  if (targets.length <= longestMounts) return targets;
   const rank = (t: TargetView) =>
     t.desired !== undefined ? 0 : (problems.get(t.path) ?? t.problem ?? t.drift) ? 1 : 2;
-  return [...view.targets].sort((a, b) => rank(a) - rank(b)).slice(0, longestMounts);
+  return targets.sort((a, b) => rank(a) - rank(b)).slice(0, longestMounts);
 }
 
 const onlyRead = { reason: "NoWritableMount", message: "no mount of the volume here may be written to" };

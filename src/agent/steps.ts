@@ -8,6 +8,7 @@ import type { DesiredVolume } from "./desired-volume.ts";
 import { type Failure, slotOf } from "./failures.ts";
 import type { Action } from "./operations.ts";
 import type { ContentState, PlanSettings } from "./plan-input.ts";
+import { consumerStillRunning, isGivenBack, isHeldByPod } from "./pods/pod-steps.ts";
 import type { StageRecord, VolumeRecord } from "./record.ts";
 import type { StepContext, Steps } from "./step-context.ts";
 import { adoptOwn, targetActions } from "./target-steps.ts";
@@ -20,7 +21,8 @@ import type { Problem, TargetView, VolumeView } from "./view.ts";
  *   2. stage; bring content and options up to date
  *   3. mount each target, or mend what is there
  *
- * A change of options that the kernel refuses in place takes the volume down and sets it up again.
+ * A change of options that the kernel refuses in place takes the volume down and sets it up again; while pods have it, all goes on
+ * with the mount that there is, for them, for those that come, and for the host.
  */
 export function setUpSteps(desired: DesiredVolume, context: StepContext): Steps {
   const { view, record } = context;
@@ -29,17 +31,22 @@ export function setUpSteps(desired: DesiredVolume, context: StepContext): Steps 
   const staged = view.stage.truth === "mounted";
 
   const left = view.targets.filter((target) => target.record !== undefined && target.desired === undefined);
-  const kept = left.filter((target) => isUnexplained(target, desired.uid));
-  for (const target of kept) problems.set(target.path, unexplained(target.path));
-  const going = left.filter((target) => !kept.includes(target));
+  const going = left.filter((target) => !isKept(target, desired.uid, context, problems));
   const gone = going.filter((target) => !awaitsSuccessor(target, desired, view));
 
-  if (desired.mounts.length === 0 && left.length === 0) return unstageSteps(context, desired, problems);
-  if (mustReplaceForOptions(desired, context)) return tearDownSteps(context, desired);
+  // Pods are to find it ready: kubelet waits for each of them.
+  const unused = desired.mounts.length === 0 && desired.pods === undefined;
+  if (unused && left.length === 0) return unstageSteps(context, desired, problems);
+  const mustReplace = mustReplaceForOptions(desired, context);
+  const held = view.targets.flatMap(({ record: target }) => (isHeldByPod(target, context.input) ? [target] : []));
+  if (mustReplace && (held.length === 0 || !isSameForDriver(desired, record?.stage)))
+    return tearDownSteps(context, desired);
+  if (mustReplace) for (const target of held) problems.set(target.path, consumerStillRunning(target));
 
   const actions: Action[] = unpublishAll(gone, context, desired, problems);
   if (record !== undefined && mustClaim(record, desired)) actions.push({ kind: "claim" });
-  actions.push(...stageActions(desired, context, problems));
+  const stage = stageActions(desired, context, problems);
+  actions.push(...stage.filter(({ kind }) => !mustReplace || kind !== "reconfigure"));
   if (staged) {
     for (const mount of desired.mounts) actions.push(...targetActions(mount, desired, context, problems));
     actions.push(...expandActions(desired, context));
@@ -52,13 +59,17 @@ export function setUpSteps(desired: DesiredVolume, context: StepContext): Steps 
 export function tearDownSteps(context: StepContext, policy: TearDownPolicy): Steps {
   const problems = new Map<string, Problem>();
   const recorded = context.view.targets.filter((target) => target.record !== undefined);
-  const kept = recorded.filter((target) => isUnexplained(target, policy.uid));
-  for (const target of kept) problems.set(target.path, unexplained(target.path));
-  const ours = recorded.filter((target) => !kept.includes(target));
+  const ours = recorded.filter((target) => !isKept(target, policy.uid, context, problems));
   const lost = context.view.targets.flatMap((target) => adoptOwn(target, context.view));
   if (lost.length > 0) return { actions: lost, problems };
   if (recorded.length === 0) return unstageSteps(context, policy, problems);
   return { actions: unpublishAll(ours, context, policy, problems), problems };
+}
+
+/** PURE. Steps for targets that kubelet has given back: they go whatever else is known of the volume (safety rule 19). */
+export function givenBackSteps(context: StepContext, policy: TearDownPolicy, problems: Map<string, Problem>): Action[] {
+  const given = context.view.targets.filter((target) => isGivenBack(target.record, context.input));
+  return unpublishAll(given, context, policy, problems);
 }
 
 /** How and for whom a volume is taken down. */
@@ -128,11 +139,16 @@ function mustReplaceForOptions(desired: DesiredVolume, { input, record }: StepCo
 }
 
 /** Another volume, or other options, which a driver takes only when it stages and publishes anew. */
-function isOtherForDriver({ layout }: DesiredVolume, { csi, options }: StageRecord): boolean {
-  const wanted = layout.csi;
-  if (wanted === undefined || csi === undefined) return false;
-  const same = wanted.driver === csi.driver && wanted.volumeHandle === csi.volumeHandle && wanted.block === csi.block;
-  return !same || options.join(",") !== layout.options.join(",");
+function isOtherForDriver(desired: DesiredVolume, stage: StageRecord): boolean {
+  if (desired.layout.csi === undefined) return false;
+  return !isSameForDriver(desired, stage) || stage.options.join(",") !== desired.layout.options.join(",");
+}
+
+/** Whether it is the volume that a driver has staged; true of what no driver has. */
+function isSameForDriver({ layout }: DesiredVolume, stage: StageRecord | undefined): boolean {
+  const [wanted, csi] = [layout.csi, stage?.csi];
+  if (wanted === undefined || csi === undefined) return true;
+  return wanted.driver === csi.driver && wanted.volumeHandle === csi.volumeHandle && wanted.block === csi.block;
 }
 
 function mustClaim(record: VolumeRecord, desired: DesiredVolume): boolean {
@@ -198,6 +214,16 @@ function sourceProblem(desired: DesiredVolume, { stateDir }: PlanSettings): Prob
   const path = desired.layout.hostPath;
   if (path === undefined || !isBeneath(path, stateDir)) return undefined;
   return { reason: "SourceNotAllowed", message: `${path} holds the agent's own state: name another source` };
+}
+
+/** Whether a target stays although nobody asks for it any more; says why in `problems`. */
+function isKept(target: TargetView, uid: string, { input }: StepContext, problems: Map<string, Problem>): boolean {
+  const { record, path } = target;
+  if (record === undefined || isGivenBack(record, input)) return false;
+  const held = isHeldByPod(record, input);
+  if (!held && !isUnexplained(target, uid)) return false;
+  problems.set(path, held ? consumerStillRunning(record) : unexplained(path));
+  return true;
 }
 
 /** Mounted for an intent that was never seen to be deleted, or may be; once somebody has unmounted it, it may go. */

@@ -7,6 +7,8 @@ import { soleTargetProblem } from "./csi/sole-target.ts";
 import type { DesiredMount, DesiredVolume } from "./desired-volume.ts";
 import type { Action } from "./operations.ts";
 import type { PlanSettings } from "./plan-input.ts";
+import { isOfKubelet, podOfPath } from "./pods/pod-path.ts";
+import { identityBeneath } from "./pods/sub-path.ts";
 import type { StepContext } from "./step-context.ts";
 import type { Problem, TargetView, VolumeView } from "./view.ts";
 
@@ -22,7 +24,7 @@ export function targetActions(
   const anew = target.outdated || groupDue(mount, desired, record) !== undefined;
   const settled = target.truth === "mounted" && !anew;
   const barred =
-    pathProblem(mount.path, input.settings) ??
+    pathProblem(mount, input.settings) ??
     (settled ? undefined : (owners.conflict(desired.name, mount.path) ?? soleTargetProblem(mount.path, desired, view)));
   if (barred !== undefined) {
     problems.set(mount.path, barred);
@@ -64,6 +66,9 @@ function mustReplaceForFlags({ ours, record }: TargetView, mount: DesiredMount):
 
 /** A mount without a record that shows exactly this volume, if the spec lets us take it over. */
 function adoptions(target: TargetView, desired: DesiredVolume, view: VolumeView): Action[] {
+  const { pod, subPath } = target.desired ?? {};
+  // Nobody but us mounts on such a path: it is a record of itself.
+  if (pod !== undefined) return adoptSame(target, identityBeneath(view.stage.record?.identity, subPath));
   if (desired.adopt === "IfSame") return adoptSame(target, view.stage.record?.identity);
   return adoptOwn(target, view);
 }
@@ -85,7 +90,11 @@ function adoptSame(target: TargetView, source: MountIdentity | undefined): Actio
   return [{ kind: "adopt", path: target.path, mountID: foreign.id }];
 }
 
-function pathProblem(path: string, { allowedPrefixes }: PlanSettings): Problem | undefined {
+function pathProblem({ path, pod }: DesiredMount, { allowedPrefixes, kubeletDir }: PlanSettings): Problem | undefined {
+  if (pod !== undefined && podOfPath(kubeletDir, path) !== undefined) return undefined;
+  if (isOfKubelet(kubeletDir, path)) {
+    return { reason: "PathNotAllowed", message: `${path} is kubelet's: name a path that is no pod's` };
+  }
   if (hasDots(path)) return { reason: "DotDotInPath", message: `${path} has a segment "." or ".."` };
   if (allowedPrefixes.some((prefix) => path !== prefix && isBeneath(path, prefix))) return undefined;
   const message = `${path} is not beneath one of the allowed prefixes: ${allowedPrefixes.join(", ")}`;

@@ -2,7 +2,7 @@ import { newRefusals } from "./csi/refused-group.ts";
 import { driftOf } from "./drift.ts";
 import { orphanReason } from "./orphan.ts";
 import type { Plan, VolumePlan } from "./plan.ts";
-import { standingOf } from "./standing.ts";
+import { hasPods, standingOf } from "./standing.ts";
 
 /** Something that happened to a volume, worth a log line and an event. */
 export interface Transition {
@@ -66,6 +66,15 @@ function refusals(before: VolumePlan | undefined, after: VolumePlan): Transition
   });
 }
 
+/** What a volume goes through on its way, and what driftChange() tells. */
+const quiet: ReadonlySet<string> = new Set([
+  "Progressing",
+  "NotGranted",
+  "WaitingForAttach",
+  "WaitingForKubelet",
+  "Drifted",
+]);
+
 /** A volume that is found as it should be, when the agent starts, is no news. */
 function standingChange(before: VolumePlan | undefined, after: VolumePlan): Transition[] {
   const was = before && standingOf(before);
@@ -73,7 +82,9 @@ function standingChange(before: VolumePlan | undefined, after: VolumePlan): Tran
   // Of what takes long each count is told, which comes about once a minute (behaviour 76).
   const same = is.reason !== "VolumePermissionChangeInProgress" || was?.message === is.message;
   if (after.desired === undefined || (was?.state === is.state && was.reason === is.reason && same)) return [];
-  if (is.reason === "Progressing" || is.reason === "NotGranted" || is.reason === "WaitingForAttach") return [];
+  if (quiet.has(is.reason)) return [];
+  // Pods come and go: their own events tell of that.
+  if (hasPods(after) && was?.ready === "True" && was.reason === is.reason) return [];
   // All is mounted, and the operation that did it ends in a moment.
   if (is.state === "Updating" && was?.ready !== "True") return [];
   const good = is.ready === "True" || ["Released", "Retained", "Unmounting", "Suspended"].includes(is.reason);

@@ -5,6 +5,7 @@ import type { MountEntry } from "../host/mountinfo.ts";
 import type { MountAttributes } from "../host/ports.ts";
 import type { DesiredMount } from "./desired-volume.ts";
 import type { Likeness } from "./likeness.ts";
+import type { KubeletView } from "./observe/kubelet-view.ts";
 import type { StageRecord, TargetRecord } from "./record.ts";
 
 /**
@@ -67,6 +68,8 @@ export interface VolumeView {
   readonly targets: readonly TargetView[];
   /** Whether the volume may be staged or mounted here, by the kernel's evidence and the record. */
   readonly inUse: boolean;
+  /** Of a volume that kubelet manages; then nothing else is looked at. */
+  readonly kubelet?: KubeletView;
 }
 
 /** Mounted, and on the node too, where its users are: a mount that only the agent has serves nobody (law L10). */

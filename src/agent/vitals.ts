@@ -1,7 +1,7 @@
 import type { Clock } from "../ports.ts";
 
 /** What an agent needs before it is ready, or cannot be without. */
-export type Need = "lock" | "journal" | "intents" | "status";
+export type Need = "lock" | "journal" | "intents" | "status" | "registration";
 
 /** Milliseconds without a completed look after which the agent is taken for stuck: it looks once a minute at least. */
 const stuckMs = 5 * 60_000;

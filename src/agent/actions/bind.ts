@@ -1,5 +1,5 @@
 import type { MountEntry } from "../../host/mountinfo.ts";
-import type { TargetPath } from "../../host/ports.ts";
+import type { SourcePath, TargetPath } from "../../host/ports.ts";
 import { type TargetRecord, withTarget } from "../record.ts";
 import { type ActionContext, recordOf } from "./context.ts";
 
@@ -7,14 +7,14 @@ import { type ActionContext, recordOf } from "./context.ts";
 export async function bindTarget(
   context: ActionContext,
   volume: string,
-  source: string,
+  source: SourcePath,
   { target, intended }: { readonly target: TargetPath; readonly intended: TargetRecord },
 ): Promise<void> {
   const { journal, host, effects } = context;
   const { path, kind, identity, attributes } = intended;
   await journal.put(withTarget(recordOf(context, volume), intended));
   await effects.mounter.makeTarget(target, kind);
-  await effects.mounter.bind({ root: "/", path: source }, identity, target, attributes);
+  await effects.mounter.bind(source, identity, target, attributes);
   const mounted = (await host.mountTable.read()).at(path);
   if (mounted === undefined) return;
   await journal.put(withTarget(recordOf(context, volume), { ...intended, ...whichMount(mounted) }));

@@ -11,6 +11,7 @@ import { isInvalid } from "../desired-volume.ts";
 import type { Journal } from "../journal.ts";
 import type { OwnershipChange, RunningChange } from "../ownership-changes.ts";
 import type { Observed, PlanSettings } from "../plan-input.ts";
+import { podOfPath } from "../pods/pod-path.ts";
 import type { VolumeRecord } from "../record.ts";
 
 /** What every action works with: one volume, its journal, and the effects on the node. */
@@ -73,8 +74,12 @@ export function stagingTarget({ settings }: ActionContext, key: string): TargetP
   return { prefix: settings.stateDir, path: `${settings.stateDir}/staging/${key}` };
 }
 
-/** A path that may be mounted on; undefined for any other. */
+/**
+ * A path that may be mounted on; undefined for any other. Of a pod, only the last segment is ours to make: kubelet makes what is
+ * above it, and takes it away (CSI: NodePublishVolume).
+ */
 export function allowedTarget({ settings }: ActionContext, path: string): TargetPath | undefined {
+  if (podOfPath(settings.kubeletDir, path) !== undefined) return { prefix: path.slice(0, path.lastIndexOf("/")), path };
   const prefix = settings.allowedPrefixes.find((p) => p !== path && isBeneath(path, p));
   return prefix === undefined ? undefined : { prefix, path };
 }

@@ -4,6 +4,7 @@ import { type StageContext, type Staged, showsContent, stagesItself, stagingAttr
 import { plugins } from "../../plugins/registry.ts";
 import { stageByDriver } from "../csi/stage.ts";
 import type { DesiredVolume } from "../desired-volume.ts";
+import { lookForMountPoints } from "../observe/look-for-mount-points.ts";
 import { dataPath, hostSource } from "../plan-input.ts";
 import { type StageRecord, withFormatting } from "../record.ts";
 import { type ActionContext, recordOf, stagingTarget, wanted } from "./context.ts";
@@ -50,6 +51,8 @@ export async function reconfigure(context: ActionContext, mountID: number): Prom
 
 /** What the source of a volume shows. Reads only. */
 export async function observe(context: ActionContext): Promise<void> {
+  const { kubelet } = wanted(context);
+  if (kubelet !== undefined) return context.observed(await lookForMountPoints(context, kubelet));
   const { hostPath } = wanted(context).layout;
   if (hostPath === undefined) return;
   const { hostRoot } = context.settings;

@@ -5,6 +5,8 @@ import { attributesOf } from "../attributes.ts";
 import { unpublishByDriver } from "../csi/release.ts";
 import { publishTarget } from "../csi/target.ts";
 import { isInvalid } from "../desired-volume.ts";
+import { podOfPath } from "../pods/pod-path.ts";
+import { partOf } from "../pods/sub-path.ts";
 import { type TargetRecord, type VolumeRecord, withoutTarget, withTarget } from "../record.ts";
 import { bindTarget, whichMount } from "./bind.ts";
 import { type ActionContext, recordOf, targetPath, wanted } from "./context.ts";
@@ -18,27 +20,33 @@ export async function publish(context: ActionContext, path: string, replaces: nu
   const target = targetPath(context, path);
   const mount = desired.mounts.find((m) => m.path === path);
   if (mount === undefined) throw new Error(`${path} is not wanted`);
+  if (mount.pod === undefined && podOfPath(context.settings.kubeletDir, path) !== undefined) {
+    throw new VolumeError("PathNotAllowed", "final", `${path} is kubelet's: only a pod's own volume is mounted there`);
+  }
 
   const { csi } = desired.layout;
   if (csi !== undefined) return publishTarget(context, desired, csi, { mount, target, replaces });
 
-  // 1. What the volume shows now; of a source that went, what is there instead, before the old mount is given up.
-  if (replaces !== undefined) {
-    await stage(context);
-    await mounter.unmount(target, replaces, "Normal", context.uniqueID);
-  }
+  // 1. What is to be shown now; of a source that went, what is there instead.
+  if (replaces !== undefined) await stage(context);
   const record = recordOf(context, desired.name);
   const source = record.stage;
   if (source?.identity === undefined)
     throw new VolumeError("SetUpFailed", "transient", "the volume is not staged any more");
+  const whole = { path: source.path, identity: source.identity, kind: source.fileKind ?? "directory" } as const;
+  const { source: part, identity, kind } = await partOf(context, mount, whole);
 
-  // 2. Bound.
+  // 2. Only then the old mount is given up: a pod may use it.
+  if (replaces !== undefined) await mounter.unmount(target, replaces, "Normal", context.uniqueID);
+
+  // 3. Bound.
   const known = record.targets.find((t) => t.path === path);
-  const made = known?.made ?? (await mounter.inspectTarget(target)) === undefined;
-  const { name, attributes } = mount;
-  const kind = source.fileKind ?? "directory";
-  const intended: TargetRecord = { path, name, uid: desired.uid, kind, made, identity: source.identity, attributes };
-  await bindTarget(context, desired.name, source.path, { target, intended });
+  const { name, attributes, pod, subPath } = mount;
+  // Of a pod, kubelet leaves the mount point to us whoever has made it (CSI: NodeUnpublishVolume deletes it).
+  const made = pod !== undefined || (known?.made ?? (await mounter.inspectTarget(target)) === undefined);
+  const whose = { ...(pod && { pod }), ...(subPath !== undefined && { subPath }) };
+  const intended: TargetRecord = { path, name, uid: desired.uid, kind, made, identity, attributes, ...whose };
+  await bindTarget(context, desired.name, part, { target, intended });
 }
 
 export async function setAttributes(context: ActionContext, path: string, mountID: number): Promise<void> {
@@ -66,13 +74,15 @@ export async function adopt(context: ActionContext, path: string, mountID: numbe
       : "file";
   const identity = identityOf(found);
   const attributes = attributesOf(found); // not those of the spec: to bring it to them is another step
-  const { name } = mount;
+  const { name, pod, subPath } = mount;
   const adopted: TargetRecord = {
     path,
     name,
     uid: desired.uid,
     kind,
-    made: false,
+    made: pod !== undefined,
+    ...(pod && { pod }),
+    ...(subPath !== undefined && { subPath }),
     identity,
     attributes,
     ...whichMount(found),

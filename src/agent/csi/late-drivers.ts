@@ -1,4 +1,5 @@
 import type { CSIDrivers, RegisteredDriver } from "../../csi/ports.ts";
+import { registrationSocket } from "../../csi/server/socket-paths.ts";
 import { messageOf } from "../../errors.ts";
 import type { Sockets, WatchedSockets } from "../../host/sockets.ts";
 import type { Cancel, System } from "../../ports.ts";
@@ -71,7 +72,10 @@ export class LateDrivers implements CSIDrivers {
   }
 
   async #loadIfNeeded(): Promise<void> {
-    if (this.#loaded !== undefined || (await this.#tree.read()).length === 0 || this.#stopped) return;
+    if (this.#loaded !== undefined) return;
+    const own = registrationSocket(this.#deps.directory);
+    const others = (await this.#tree.read()).filter(({ path }) => path !== own);
+    if (others.length === 0 || this.#stopped) return;
     const loaded = await this.#deps.load();
     if (this.#stopped) return loaded.stop();
     this.#loaded = loaded;

@@ -1,5 +1,6 @@
 import { identityOf, sameIdentity } from "../../host/mount-table.ts";
 import { type ActionContext, recordOf, wanted } from "../actions/context.ts";
+import { identityBeneath } from "../pods/sub-path.ts";
 import { nothingShown, type TargetRecord } from "../record.ts";
 import { toldOwnership } from "./ownership.ts";
 import { publishPathIn, stagingPathIn, volumeDirectory } from "./paths.ts";
@@ -16,12 +17,14 @@ export async function recover(context: ActionContext): Promise<void> {
   const directory = volumeDirectory(context.settings, csi);
   const table = await context.host.mountTable.read();
   const kind = block ? "file" : "directory";
-  const targets = desired.mounts.map(({ name, path, attributes }): TargetRecord => {
+  const targets = desired.mounts.map(({ name, path, attributes, pod, subPath }): TargetRecord => {
     const published = { path: publishPathIn(directory, path), readOnly: attributes.readOnly };
     const [source, bound] = [table.at(published.path), table.at(path)];
-    const ours = source !== undefined && bound !== undefined && sameIdentity(bound, source);
+    const part = identityBeneath(source && identityOf(source), subPath);
+    const ours = part !== undefined && bound !== undefined && sameIdentity(bound, part);
     const identity = ours ? identityOf(bound) : nothingShown;
-    return { path, name, uid: desired.uid, kind, made: false, identity, attributes, published };
+    const whose = { ...(pod && { pod }), ...(subPath !== undefined && { subPath }) };
+    return { path, name, uid: desired.uid, kind, made: pod !== undefined, identity, attributes, published, ...whose };
   });
   // Which label it was mounted with the record said: it is taken for the one that is wanted, as the options are.
   const told = toldOwnership(desired, undefined, context.settings, { volumeMountGroup: false });

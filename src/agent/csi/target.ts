@@ -4,6 +4,7 @@ import type { CSIVolume } from "../../plugins/plugin.ts";
 import { bindTarget } from "../actions/bind.ts";
 import { type ActionContext, recordOf } from "../actions/context.ts";
 import type { DesiredMount, DesiredVolume } from "../desired-volume.ts";
+import { partOf } from "../pods/sub-path.ts";
 import { nothingShown, type Published, type TargetRecord, withTarget } from "../record.ts";
 import { csiStageOf } from "./driver-call.ts";
 import { giveToGroup } from "./give.ts";
@@ -23,14 +24,15 @@ export async function publishTarget(
 ): Promise<void> {
   const { effects, host, journal } = context;
   const { path } = target;
-  const { name, attributes } = mount;
+  const { name, attributes, pod, subPath } = mount;
   const before = recordOf(context, desired.name);
   const stage = csiStageOf(before);
-  const kind = stage.fileKind ?? "directory";
+  const fileKind = stage.fileKind ?? "directory";
   const known = before.targets.find((t) => t.path === path);
-  const made = known?.made ?? (await effects.mounter.inspectTarget(target)) === undefined;
-  const identity = known?.identity ?? nothingShown;
-  const intended: TargetRecord = { ...known, path, name, uid: desired.uid, kind, made, identity, attributes };
+  const made = pod !== undefined || (known?.made ?? (await effects.mounter.inspectTarget(target)) === undefined);
+  const whose = { ...(pod && { pod }), ...(subPath !== undefined && { subPath }) };
+  const first = { kind: known?.kind ?? fileKind, identity: known?.identity ?? nothingShown };
+  const intended: TargetRecord = { ...known, path, name, uid: desired.uid, made, ...first, attributes, ...whose };
   const table = await host.mountTable.read();
   const here = known?.published?.readOnly === attributes.readOnly ? stillPublished(known.published, table) : undefined;
 
@@ -50,14 +52,16 @@ export async function publishTarget(
       : { ...known.published, identity: here };
   const published = await giveToGroup(context, desired, { mount, published: there });
 
+  const whole = { path: published.path, identity: published.identity, kind: fileKind };
+  const { source, identity, kind } = await partOf(context, mount, whole);
   const shown = bound === undefined ? undefined : (await host.mountTable.read()).byID(bound);
-  if (shown !== undefined && sameIdentity(shown, published.identity)) {
+  if (shown !== undefined && sameIdentity(shown, identity)) {
     // What came back is what the target shows: it needs no other mount.
     await journal.put(
       withTarget(recordOf(context, desired.name), {
         ...intended,
         attributes: known?.attributes ?? attributes,
-        identity: published.identity,
+        identity,
         published,
       }),
     );
@@ -65,10 +69,7 @@ export async function publishTarget(
   }
   if (bound !== undefined) await effects.mounter.unmount(target, bound, "Normal", context.uniqueID);
   const { mountID: _id, uniqueID: _unique, peerGroup: _group, ...rest } = intended;
-  await bindTarget(context, desired.name, published.path, {
-    target,
-    intended: { ...rest, identity: published.identity, published },
-  });
+  await bindTarget(context, desired.name, source, { target, intended: { ...rest, kind, identity, published } });
 }
 
 /** Whether the driver has to take back what it published before it is asked again; what is not known yet it may have done. */

@@ -56,6 +56,20 @@ describe("nodeStateOf", () => {
     }
   });
 
+  it("what kubelet manages is in use, and keeps the node from being Drained no more than it is ours", () => {
+    const observed = { plugin: "kubernetes.io/csi", volumeName: "pv-1", driver: "d", volumeHandle: "h" };
+    const pods = [{ uid: "u", namespace: "a", name: "p", volume: "data", readOnly: false }];
+    const source = { persistentVolumeClaim: { namespace: "a", claimName: "c" } };
+    const intents = [wanted({ mode: "Observe", source, mounts: [], observed, pods })];
+    const point = "/var/lib/kubelet/pods/u/volumes/kubernetes.io~csi/pv-1/mount";
+    const kubeletDir = "/var/lib/kubelet";
+    const settings = { allowedPrefixes: [prefix], stateDir: "/state", hostRoot: "/", csiDir: "/csi", kubeletDir };
+    const found = seen({ intents, mounts: [entry({ id: 9, point })], input: { settings } });
+    expect(found.volumesInUse).to.deep.equal([volume]);
+    expect(condition(found, "Drained")).to.equal("True");
+    expect(findCondition(found.conditions, "Drained")?.reason).to.equal("Released");
+  });
+
   it("is Drained only when the intents were read and nothing is granted or in use", () => {
     expect(condition(seen({ mounts: [] }), "Drained")).to.equal("True");
     expect(condition(seen({ mounts: [] }, { synced: false }), "Drained")).to.equal("False");

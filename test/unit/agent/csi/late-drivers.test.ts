@@ -61,6 +61,18 @@ describe("drivers that are looked for late", () => {
     drivers.stop();
   });
 
+  it("are not loaded for the agent's own driver for pods", async () => {
+    const drivers = start();
+    sockets.push("/plugins_registry/csi.nodevolume.dev-reg.sock");
+    changed();
+    await system.advance(31_000);
+    expect(loads).to.equal(0);
+    sockets.push("/plugins_registry/a.sock");
+    await system.advance(31_000);
+    expect(loads).to.equal(1);
+    drivers.stop();
+  });
+
   it("are not loaded once the agent ends", async () => {
     const drivers = start();
     drivers.stop();

@@ -1,0 +1,37 @@
+import type { Registry } from "prom-client";
+import type { CSIDrivers } from "../csi/ports.ts";
+import type { PodVolumes } from "../csi/server/ports.ts";
+import type { HostPorts } from "../host/ports.ts";
+import type { Transport } from "../kube/transport.ts";
+import type { System } from "../ports.ts";
+import type { Plan } from "./plan.ts";
+import type { PlanSettings } from "./plan-input.ts";
+import type { Vitals } from "./vitals.ts";
+
+export interface AgentDeps {
+  readonly system: System;
+  readonly transport: Transport;
+  readonly host: HostPorts;
+  readonly drivers: CSIDrivers;
+  readonly nodeName: string;
+  readonly version: string;
+  readonly settings: PlanSettings;
+  readonly registry: Registry;
+  /** Told how the agent itself is. */
+  readonly vitals?: Vitals;
+  /** Ends the wait for what the agent cannot be without. */
+  readonly signal?: AbortSignal;
+  /** Milliseconds after which a child is given up; for tests. */
+  readonly deadlineMs?: number;
+  /** Told of each plan, last of all. */
+  onPlan?(plan: Plan): void;
+}
+
+export interface Agent {
+  /** Whether intents and mount table were read completely since start. */
+  ready(): boolean;
+  /** Volumes for the pods of the node. */
+  readonly podVolumes: PodVolumes;
+  /** Ends the watches and starts nothing more. Every mount stays. */
+  stop(): Promise<void>;
+}

@@ -1,0 +1,83 @@
+import type { IntentPod, ObservedVolume } from "../../api/types.gen.ts";
+import { isBeneath, type MountTable } from "../../host/mount-table.ts";
+import type { MountEntry } from "../../host/mountinfo.ts";
+import type { DriftClass } from "../view.ts";
+import { podPaths, stagingPaths, subPathDirectory } from "./kubelet-paths.ts";
+
+/** A volume that kubelet manages, as the intent says. */
+export interface KubeletVolume {
+  readonly observed: ObservedVolume;
+  readonly block: boolean;
+  readonly pods: readonly IntentPod[];
+}
+
+/** What the node's mount table shows of it. */
+export interface KubeletView {
+  /** The staged volume; undefined: nothing is staged, or the driver is not asked to, or kubelet's paths are not known. */
+  readonly staged?: MountEntry;
+  readonly pods: readonly KubeletPod[];
+  /** Whether anything of the volume is mounted, also for a pod that is gone from the list. */
+  readonly inUse: boolean;
+  /** Every path that was looked up: what comes or goes there may change this. */
+  readonly points: readonly string[];
+}
+
+export interface KubeletPod {
+  readonly pod: IntentPod;
+  /** Where kubelet has it mounted, or will; "" while that is not known. */
+  readonly path: string;
+  /** The mount that the pod's path leads to. */
+  readonly mount?: MountEntry;
+  /** Something is mounted there, and no lookup of the path reaches it, or only a part of what kubelet does is done. */
+  readonly partly: boolean;
+  readonly drift?: DriftClass;
+}
+
+/** File systems that the kernel makes read-only by itself after an error. */
+const flipping: ReadonlySet<string> = new Set(["ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs"]);
+
+/** PURE. By the mount table alone: no path of a volume is looked up, so nothing can hang (behaviour 21). */
+export function lookAtKubelet(volume: KubeletVolume, table: MountTable | undefined, kubeletDir: string): KubeletView {
+  const { observed, block, pods } = volume;
+  const { volumeName } = observed;
+  const pathsOf = (uid: string) => (volumeName === "" ? [] : podPaths(kubeletDir, volumeName, uid, block));
+  const staging = observed.driver === undefined ? [] : stagingPaths(kubeletDir, observed, block);
+  const points = [...staging, ...pods.flatMap(({ uid }) => pathsOf(uid))];
+  if (table === undefined) {
+    const unknown = pods.map((pod) => ({ pod, path: pathsOf(pod.uid)[0] ?? "", partly: false }));
+    return { pods: unknown, inUse: true, points };
+  }
+  const shown = pods.map((pod) => lookAtPod(pod, pathsOf(pod.uid), table));
+  const staged = staging.flatMap((path) => table.at(path) ?? [])[0];
+  const held = staging.some((path) => table.layers(path).length > 0);
+  const bound = shown.some(({ mount, partly }) => mount !== undefined || partly);
+  const inUse = held || bound || pods.some(({ uid }) => hasSubPaths(volumeName, uid));
+  return { ...(staged && { staged }), pods: shown, inUse, points };
+
+  /** Binds of parts of it, which kubelet takes down before the volume's own. */
+  function hasSubPaths(name: string, uid: string): boolean {
+    const directory = subPathDirectory(kubeletDir, name, uid);
+    return name !== "" && table?.entries.some(({ point }) => isBeneath(point, directory)) === true;
+  }
+}
+
+/** @param paths the last step first */
+function lookAtPod(pod: IntentPod, paths: readonly string[], table: MountTable): KubeletPod {
+  const [path = "", ...before] = paths;
+  const layers = path === "" ? [] : table.layers(path);
+  const mount = layers.length === 0 ? undefined : table.at(path);
+  const partly = mount === undefined && (layers.length > 0 || before.some((step) => table.layers(step).length > 0));
+  const drift = layers.length > 1 || (layers.length > 0 && mount === undefined) ? "Stacked" : flipOf(mount);
+  return { pod, path, partly, ...(mount && { mount }), ...(drift && { drift }) };
+}
+
+/** What a driver mounts read-only is so as a mount; what the kernel makes read-only, as a file system alone. */
+function flipOf(mount: MountEntry | undefined): DriftClass | undefined {
+  if (mount === undefined || !flipping.has(mount.fsType)) return undefined;
+  return mount.superOptions.includes("ro") && mount.options.includes("rw") ? "ReadOnlyFlip" : undefined;
+}
+
+/** Key of a pod's volume. */
+export function podKey({ uid, volume }: Pick<IntentPod, "uid" | "volume">): string {
+  return `${uid}~${volume}`;
+}

@@ -1,0 +1,25 @@
+import type { NodeVolumeIntentSpec } from "../../api/types.gen.ts";
+import type { KubeletVolume } from "./kubelet-view.ts";
+
+/** PURE. What of an intent speaks of a volume that kubelet manages; undefined if nothing does. */
+export function kubeletVolumeOf(
+  spec: Pick<NodeVolumeIntentSpec, "mode" | "observed" | "volumeMode" | "pods">,
+): KubeletVolume | undefined {
+  const { mode, observed, volumeMode, pods = [] } = spec;
+  if (mode !== "Observe" || observed === undefined) return undefined;
+  const known = observed.plugin === "kubernetes.io/csi" && isSegment(observed.volumeName);
+  const { driver, volumeHandle, ...rest } = observed;
+  const named = driver !== undefined &&
+    isSegment(driver) && { driver, ...(volumeHandle !== undefined && { volumeHandle }) };
+  return {
+    // Of another plugin, or a name that is none, no path is known: nothing is looked for.
+    observed: { ...rest, ...named, volumeName: known ? observed.volumeName : "" },
+    block: volumeMode === "Block",
+    pods,
+  };
+}
+
+/** Whether a name is one part of a path. */
+function isSegment(name: string): boolean {
+  return name !== "" && name !== "." && name !== ".." && !/[/\p{Cc}]/u.test(name);
+}

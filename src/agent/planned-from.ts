@@ -1,0 +1,62 @@
+import { isInvalid } from "./desired-volume.ts";
+import type { VolumePlan } from "./plan.ts";
+import type { ContentState, PlanInput } from "./plan-input.ts";
+import { givenBackOf } from "./pods/pod-steps.ts";
+
+/** What a volume's plan was made from, beside the tables. */
+export interface Known extends Pick<VolumePlan, "desired" | "record"> {
+  readonly running: ReturnType<PlanInput["inFlight"]["get"]>;
+  readonly observed: ReturnType<PlanInput["observed"]["get"]>;
+  readonly content: ContentState | undefined;
+  readonly health: VolumePlan["health"] | undefined;
+  /** Whether the driver is registered of a volume that kubelet manages. */
+  readonly registered: boolean | undefined;
+  /** Targets of pods that kubelet has given back. */
+  readonly givenBack: string | undefined;
+}
+
+/** PURE. What there is of a volume beside intent and record. */
+export function besides(
+  name: string,
+  desired: VolumePlan["desired"],
+  input: PlanInput,
+): Omit<Known, "desired" | "record"> {
+  return {
+    running: input.inFlight.get(name),
+    observed: input.observed.get(name),
+    content: contentOf(desired, input),
+    health: input.health?.get(name),
+    registered: registeredOf(desired, input),
+    givenBack: givenBackOf(input.records.get(name), input),
+  };
+}
+
+/** PURE. Whether a volume's plan would be made from the same. */
+export function isAsKnown(name: string, known: Known, input: PlanInput): boolean {
+  return (
+    input.desired.get(name) === known.desired &&
+    input.records.get(name) === known.record &&
+    input.inFlight.get(name) === known.running &&
+    input.observed.get(name) === known.observed &&
+    input.health?.get(name) === known.health &&
+    registeredOf(known.desired, input) === known.registered &&
+    givenBackOf(known.record, input) === known.givenBack &&
+    isSameContent(known.content, contentOf(known.desired, input))
+  );
+}
+
+function contentOf(desired: VolumePlan["desired"], { contents }: PlanInput): ContentState | undefined {
+  if (desired === undefined || isInvalid(desired) || desired.layout.content === undefined) return undefined;
+  return contents(desired.layout.content);
+}
+
+function registeredOf(desired: VolumePlan["desired"], { registered }: PlanInput): boolean | undefined {
+  const driver = desired === undefined || isInvalid(desired) ? undefined : desired.kubelet?.observed.driver;
+  return driver === undefined ? undefined : registered?.(driver);
+}
+
+function isSameContent(a: ContentState | undefined, b: ContentState | undefined): boolean {
+  if (a === undefined || b === undefined) return a === b;
+  const same = a.problem?.reason === b.problem?.reason && a.problem?.message === b.problem?.message;
+  return same && (a.known ? b.known && a.version === b.version : !b.known);
+}

@@ -1,0 +1,94 @@
+import type { HostPorts } from "../../host/ports.ts";
+import type { Cancel, System } from "../../ports.ts";
+import type { Plan, VolumePlan } from "../plan.ts";
+import { podDirectory } from "./pod-path.ts";
+
+/** How often a pod is looked for of which nothing is heard, in milliseconds. */
+const checkMs = 30_000;
+/** Milliseconds after which a child that looks is given up. */
+const deadlineMs = 10_000;
+
+export interface GonePodsDeps {
+  readonly system: System;
+  readonly host: HostPorts;
+  readonly kubeletDir: string;
+  /** The directory of the pod is gone: kubelet has nothing of it any more, and will not give the target back. */
+  onGone(path: string): void;
+}
+
+/**
+ * Looks after the pods that still have a volume which is to go, or which they may not have any more. kubelet gives it back, but one that
+ * was started anew without the pod's directory does not.
+ */
+export class GonePods {
+  readonly #deps: GonePodsDeps;
+  /** By the path of a target: ends what is heard of it. */
+  readonly #followed = new Map<string, Cancel>();
+  readonly #ofVolume = new Map<string, readonly string[]>();
+
+  constructor(deps: GonePodsDeps) {
+    this.#deps = deps;
+  }
+
+  follow({ changed, volumes }: Plan): void {
+    for (const name of changed.keys()) {
+      const before = this.#ofVolume.get(name) ?? [];
+      const now = heldIn(volumes.get(name));
+      for (const path of before) if (!now.has(path)) this.#end(path);
+      for (const [path, uid] of now) if (!this.#followed.has(path)) this.#begin(path, uid);
+      if (now.size === 0) this.#ofVolume.delete(name);
+      else this.#ofVolume.set(name, [...now.keys()]);
+    }
+  }
+
+  stop(): void {
+    for (const path of [...this.#followed.keys()]) this.#end(path);
+  }
+
+  #begin(path: string, uid: string): void {
+    const { system, host, kubeletDir } = this.#deps;
+    const directory = podDirectory(kubeletDir, uid);
+    let timer: Cancel = () => {};
+    const check = () => {
+      timer();
+      timer = system.timers.after(checkMs, check);
+      void this.#check(path, directory);
+    };
+    const place = { root: "/", path: directory, links: "refuse" } as const;
+    const unheard = host.wakes.path(place, { woken: check, deaf() {} });
+    this.#followed.set(path, () => {
+      timer();
+      unheard();
+    });
+    check();
+  }
+
+  #end(path: string): void {
+    this.#followed.get(path)?.();
+    this.#followed.delete(path);
+  }
+
+  /** Gone is a pod of which nothing is mounted any more, and no directory, while kubelet's others can be seen. */
+  async #check(path: string, directory: string): Promise<void> {
+    const { host, system, kubeletDir, onGone } = this.#deps;
+    const { mounter } = host.effects({ deadlineMs, formatDeadlineMs: deadlineMs, onChild: async () => {} });
+    try {
+      if (await mounter.inspect({ root: "/", path: directory })) return;
+      if ((await mounter.inspect({ root: "/", path: `${kubeletDir}/pods` })) === undefined) return;
+      if ((await host.mountTable.read()).layers(path).length > 0) return;
+    } catch (error) {
+      system.log.debug("a pod's directory was not looked for", { path: directory, error: String(error) });
+      return;
+    }
+    if (this.#followed.has(path)) onGone(path);
+  }
+}
+
+/** Targets that wait for nothing but their pod, with its UID. */
+function heldIn(volume: VolumePlan | undefined): Map<string, string> {
+  const held = (volume?.view.targets ?? []).flatMap(({ path, record }) => {
+    const waits = volume?.problems.get(path)?.reason === "ConsumerStillRunning";
+    return waits && record?.pod !== undefined ? [[path, record.pod.uid] as const] : [];
+  });
+  return new Map(held);
+}

@@ -1,0 +1,39 @@
+import type { IntentPod } from "../../api/types.gen.ts";
+import { attributesOf, type Desired, type DesiredMount, type DesiredVolume, isInvalid } from "../desired-volume.ts";
+import { podTargetPath } from "./pod-path.ts";
+
+/**
+ * PURE. An intent with a mount for each of its pods that kubelet has asked for and not given back: from there on these are targets
+ * like any other (decision 0034). The very same object if there is none.
+ * @param isOpen of the path of a target
+ */
+export function withPods(desired: Desired, kubeletDir: string, isOpen: (path: string) => boolean): Desired {
+  if (isInvalid(desired) || !takesPods(desired)) return desired;
+  const mounts = (desired.pods ?? []).flatMap((pod): DesiredMount[] => {
+    const path = podPath(kubeletDir, pod);
+    return isOpen(path) ? [mountOf(pod, path, desired)] : [];
+  });
+  return mounts.length === 0 ? desired : { ...desired, mounts: [...desired.mounts, ...mounts] };
+}
+
+/** PURE. Whether pods get binds of the volume: kubelet manages what is observed, and takes block devices by itself (safety rule 18). */
+export function takesPods({ mode, spec }: DesiredVolume): boolean {
+  return mode === "Manage" && spec.volumeMode === "Filesystem";
+}
+
+export function podPath(kubeletDir: string, { uid, volume }: Pick<IntentPod, "uid" | "volume">): string {
+  return podTargetPath(kubeletDir, { podUID: uid, volume });
+}
+
+function mountOf(pod: IntentPod, path: string, { layout }: DesiredVolume): DesiredMount {
+  const { uid, volume, namespace, name, readOnly, subPath, fsGroup, fsGroupChangePolicy } = pod;
+  return {
+    name: `${uid}~${volume}`,
+    path,
+    attributes: attributesOf([], readOnly || layout.readOnly, false),
+    pod: { uid, volume, namespace, name },
+    ...(subPath !== undefined && { subPath }),
+    ...(fsGroup !== undefined && { fsGroup }),
+    ...(fsGroupChangePolicy !== undefined && { fsGroupChangePolicy }),
+  };
+}

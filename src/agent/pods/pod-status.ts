@@ -1,0 +1,49 @@
+import { cut } from "../../api/conditions.ts";
+import type { PodMountStatus } from "../../api/types.gen.ts";
+import { refusedGroup } from "../csi/refused-group.ts";
+import { isInvalid } from "../desired-volume.ts";
+import type { VolumePlan } from "../plan.ts";
+import type { PodOfTarget } from "../record.ts";
+import { stateOfTarget } from "../state-of-target.ts";
+import { isShown, type TargetView } from "../view.ts";
+import { takesPods } from "./pod-mounts.ts";
+
+/** Pods that the schema takes: the spec's 256, and as many that have left and still run. */
+const longest = 512;
+
+/** PURE. The pods of a volume: those of the spec in its order, then those that have left it and still have the volume. */
+export function podStatuses(volume: VolumePlan): PodMountStatus[] {
+  const { desired, view } = volume;
+  const managed = desired === undefined || isInvalid(desired) || takesPods(desired) ? desired : undefined;
+  const listed = managed === undefined || isInvalid(managed) ? [] : (managed.pods ?? []);
+  const targets = new Map(view.targets.flatMap((target) => (podOf(target) ? [[keyOf(podOf(target)), target]] : [])));
+  const shown = listed.map((pod): PodMountStatus => {
+    const target = targets.get(keyOf(pod));
+    targets.delete(keyOf(pod));
+    return target === undefined ? { uid: pod.uid, volume: pod.volume, state: "Pending" } : statusOfPod(target, volume);
+  });
+  return [...shown, ...[...targets.values()].map((target) => statusOfPod(target, volume))].slice(0, longest);
+}
+
+/** The pod that a target is or was for; undefined if it is the host's. */
+export function podOf({ desired, record }: TargetView): PodOfTarget | undefined {
+  return desired?.pod ?? record?.pod;
+}
+
+function statusOfPod(target: TargetView, { problems }: VolumePlan): PodMountStatus {
+  const { uid = "", volume = "" } = podOf(target) ?? {};
+  const problem = problems.get(target.path) ?? target.problem ?? refusedGroup(target);
+  const { drift, ours } = target;
+  return {
+    uid,
+    volume,
+    state: stateOfTarget(target, problem !== undefined),
+    ...(ours && isShown(target) && { mountID: String(ours.id) }),
+    ...(drift && { drift }),
+    ...(problem && { reason: problem.reason, message: cut(problem.message, 256) }),
+  };
+}
+
+function keyOf(pod: Pick<PodOfTarget, "uid" | "volume"> | undefined): string {
+  return `${pod?.uid}~${pod?.volume}`;
+}

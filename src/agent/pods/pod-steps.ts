@@ -1,0 +1,37 @@
+import type { PlanInput } from "../plan-input.ts";
+import type { TargetRecord, VolumeRecord } from "../record.ts";
+import type { Problem } from "../view.ts";
+
+type Closing = Pick<PlanInput, "closingPods">;
+
+/**
+ * PURE. Whether kubelet still has the target of a pod: nobody but kubelet takes it away (safety rule 7), whatever has become of the
+ * intent. After a reboot it is no pod's any more (afterReboot).
+ */
+export function isHeldByPod(target: TargetRecord | undefined, { closingPods }: Closing): target is TargetRecord {
+  return target?.pod !== undefined && closingPods?.has(target.path) !== true;
+}
+
+/**
+ * PURE. Whether kubelet has given the target back, so that it goes whatever the intent says. By its path alone, which can be no other's:
+ * after a reboot the record names no pod any more, and kubelet gives back what it finds of before.
+ */
+export function isGivenBack(target: TargetRecord | undefined, { closingPods }: Closing): boolean {
+  return target !== undefined && closingPods?.has(target.path) === true;
+}
+
+/** PURE. The targets that kubelet has given back, in one text that can be compared; undefined if there are none. */
+export function givenBackOf(record: VolumeRecord | undefined, input: Closing): string | undefined {
+  if (input.closingPods === undefined || input.closingPods.size === 0) return undefined;
+  const given = (record?.targets ?? []).filter((target) => isGivenBack(target, input));
+  return given.length === 0 ? undefined : given.map(({ path }) => path).join("\n");
+}
+
+export function consumerStillRunning({ pod, path }: Pick<TargetRecord, "pod" | "path">): Problem {
+  const { namespace = "", name = "" } = pod ?? {};
+  return {
+    reason: "ConsumerStillRunning",
+    message: `pod ${namespace}/${name} still has the volume: kubelet gives ${path} back when the pod has ended`,
+    on: { kind: "Pod", namespace, name },
+  };
+}

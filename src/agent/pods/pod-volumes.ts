@@ -1,0 +1,250 @@
+import type { Reason } from "../../api/reasons.ts";
+import { type PodPublish, type PodTarget, PodVolumeError, type PodVolumes } from "../../csi/server/ports.ts";
+import { messageOf, VolumeError } from "../../errors.ts";
+import type { MountTable } from "../../host/mount-table.ts";
+import type { DesiredWorld } from "../desired-world.ts";
+import type { IntentEntry } from "../intents.ts";
+import type { Journal } from "../journal.ts";
+import type { Plan } from "../plan.ts";
+import type { Problem } from "../view.ts";
+import type { OpenPods } from "./open-pods.ts";
+import { podTargetPath } from "./pod-path.ts";
+import { notListed, progressOf } from "./publish-progress.ts";
+
+export interface PodVolumesDeps {
+  readonly kubeletDir: string;
+  readonly open: OpenPods;
+  readonly world: Pick<DesiredWorld, "ofPod" | "podPaths" | "podChanged">;
+  readonly journal: Pick<Journal, "records" | "touched">;
+  intent(name: string): IntentEntry | undefined;
+  /** Whether an operation that runs may still make something there. */
+  isBusy(path: string): boolean;
+  table(): Promise<MountTable>;
+  /** Removes the empty mount point, if it is there. */
+  removePoint(path: string): Promise<void>;
+}
+
+/**
+ * What kubelet asks of the agent for pods. Nothing is mounted here: a target that was asked for is a part of the desired world, one
+ * that was given back is not, and the planner does the rest. What is waited for is looked at after each plan.
+ */
+export class AgentPodVolumes implements PodVolumes {
+  readonly #deps: PodVolumesDeps;
+  /** What every call that waits looks at after a plan. */
+  readonly #looks = new Set<() => void>();
+  /** How many calls of each kind there are for a target. */
+  readonly #publishing = new Map<string, number>();
+  readonly #unpublishing = new Map<string, number>();
+  /** Targets that were there before this process, or that a publish has brought about: a later one that gives up leaves them. */
+  readonly #established = new Set<string>();
+  #plan: Plan | undefined;
+
+  constructor(deps: PodVolumesDeps) {
+    this.#deps = deps;
+    const targets = [...deps.journal.records.values()].flatMap((record) => record.targets);
+    for (const { path } of targets.filter(({ pod }) => pod !== undefined)) {
+      deps.open.open(path);
+      this.#established.add(path);
+    }
+  }
+
+  async publish(request: PodPublish, signal: AbortSignal): Promise<void> {
+    this.#check(request);
+    const { path } = request;
+    await this.#until(signal, () => (this.#unpublishing.has(path) ? unmounting(path) : undefined));
+    count(this.#publishing, path, 1);
+    try {
+      if (!this.#deps.open.isOpen(path)) this.#set(path, "open");
+      await this.#until(signal, this.#lookAt(request));
+      this.#established.add(path);
+    } finally {
+      count(this.#publishing, path, -1);
+      const undo = !this.#publishing.has(path) && !this.#established.has(path) && this.#deps.open.isOpen(path);
+      if (undo) this.#set(path, "close"); // else a late bind would stay, of which kubelet knows nothing (safety rule 19)
+    }
+  }
+
+  async unpublish(target: PodTarget, signal: AbortSignal): Promise<void> {
+    this.#check(target);
+    const { path } = target;
+    count(this.#unpublishing, path, 1);
+    try {
+      await this.#takeOver(path, signal);
+      const recorded = this.#volumeOf(path) !== undefined; // then the mount point goes with it, or has a reason to stay
+      if (!this.#deps.open.closing.has(path)) this.#set(path, "close");
+      this.#look(); // who publishes it ends
+      await this.#until(signal, () => (this.#isClean(path) ? undefined : this.#inTheWay(path)));
+      this.#deps.open.forget(path);
+      if ((await this.#layers(path)) > 0) throw waiting(foreign(path));
+      if (recorded) return;
+      await this.#deps.removePoint(path).catch((error: unknown) => {
+        throw waiting(problemOf(error, "TearDownFailed"));
+      });
+    } finally {
+      count(this.#unpublishing, path, -1);
+      this.#look();
+    }
+  }
+
+  /** The pod has ended without kubelet saying so: its directory is gone. */
+  podGone(path: string): void {
+    if (this.#deps.open.isOpen(path)) this.#set(path, "close");
+  }
+
+  /** A plan was made, and what is due was begun. */
+  told(plan: Plan): void {
+    this.#plan = plan;
+    this.#look();
+    for (const path of [...this.#deps.open.closing]) if (this.#isClean(path)) this.#deps.open.forget(path);
+  }
+
+  /** Where records may be lost, what is mounted for a pod that an intent names is taken for what kubelet once asked for. */
+  found(table: MountTable): void {
+    const { open, world } = this.#deps;
+    const lost = [...world.podPaths].filter((path) => !open.isOpen(path) && !open.closing.has(path) && table.at(path));
+    for (const path of lost) this.#establish(path);
+  }
+
+  /** @returns what a publish looks at; it ends when kubelet gives the target back, or the pod leaves the intent that named it */
+  #lookAt(request: PodPublish): () => Problem | undefined {
+    const { open, world, intent } = this.#deps;
+    const { path } = request;
+    let named: string | undefined;
+    return () => {
+      if (!open.isOpen(path)) throw waiting(givenBack(path));
+      const names = [...world.ofPod(path)].filter((name) => intent(name)?.metadata.deletionTimestamp === undefined);
+      const name = named !== undefined && names.includes(named) ? named : names.sort()[0];
+      const entry = name === undefined ? undefined : intent(name);
+      if (named !== undefined && named !== name) throw waiting(hasLeft(named));
+      if (name === undefined || entry === undefined) return notListed(request);
+      named = name;
+      const progress = progressOf(request, entry.raw, this.#plan?.volumes.get(name));
+      if (progress.kind === "refused") throw new PodVolumeError("refused", progress.why.reason, progress.why.message);
+      return progress.kind === "done" ? undefined : progress.why;
+    };
+  }
+
+  /** What stands in the way of an unmount. */
+  #inTheWay(path: string): Problem {
+    const volume = this.#plan?.volumes.get(this.#volumeOf(path) ?? "");
+    return volume?.problems.get(path) ?? volume?.hanging ?? volume?.failure ?? unmounting(path);
+  }
+
+  #isClean(path: string): boolean {
+    return !this.#deps.isBusy(path) && this.#volumeOf(path) === undefined;
+  }
+
+  /** The volume on whose record a target is. */
+  #volumeOf(path: string): string | undefined {
+    for (const { name, targets } of this.#deps.journal.records.values()) {
+      if (targets.some((target) => target.path === path)) return name;
+    }
+    return undefined;
+  }
+
+  /** What is mounted and has no record, because that was lost, is put on record first, if an intent names the pod. */
+  async #takeOver(path: string, signal: AbortSignal): Promise<void> {
+    const { world, isBusy, open } = this.#deps;
+    if (this.#volumeOf(path) !== undefined || isBusy(path) || (await this.#layers(path)) === 0) return;
+    const [name] = world.ofPod(path);
+    if (name === undefined) return;
+    if (!open.isOpen(path)) this.#establish(path);
+    await this.#until(signal, () => {
+      const target = this.#plan?.volumes.get(name)?.view.targets.find((one) => one.path === path);
+      const isThere = target === undefined || target.foreign !== undefined;
+      return this.#volumeOf(path) === undefined && isThere ? foreign(path) : undefined;
+    });
+  }
+
+  #establish(path: string): void {
+    this.#established.add(path);
+    this.#set(path, "open");
+  }
+
+  #set(path: string, how: "open" | "close"): void {
+    const { open, journal, world } = this.#deps;
+    if (how === "close") this.#established.delete(path);
+    open[how](path);
+    const name = this.#volumeOf(path);
+    if (name !== undefined) journal.touched.add(name);
+    world.podChanged(path);
+  }
+
+  async #layers(path: string): Promise<number> {
+    try {
+      return (await this.#deps.table()).layers(path).length;
+    } catch (error) {
+      throw waiting(problemOf(error, "MountTableUnreadable"));
+    }
+  }
+
+  /**
+   * Waits until `look` finds nothing any more that is waited for.
+   * @throws PodVolumeError what `look` throws, or what it found last when the signal comes first
+   */
+  async #until(signal: AbortSignal, look: () => Problem | undefined): Promise<void> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    let why: Problem | undefined;
+    const again = () => {
+      try {
+        why = look();
+        if (why === undefined) resolve();
+      } catch (error) {
+        reject(error);
+      }
+    };
+    const ended = () => why !== undefined && reject(waiting(why));
+    this.#looks.add(again);
+    signal.addEventListener("abort", ended);
+    try {
+      again();
+      if (signal.aborted) ended();
+      await promise;
+    } finally {
+      this.#looks.delete(again);
+      signal.removeEventListener("abort", ended);
+    }
+  }
+
+  #look(): void {
+    for (const again of [...this.#looks]) again();
+  }
+
+  #check({ podUID, volume, path }: PodTarget): void {
+    const wanted = podTargetPath(this.#deps.kubeletDir, { podUID, volume });
+    if (path === wanted) return;
+    const message = `target_path: ${path} is not ${wanted}: --kubelet-dir must be kubelet's --root-dir`;
+    throw new PodVolumeError("refused", "PathNotAllowed", message);
+  }
+}
+
+function count(calls: Map<string, number>, path: string, more: 1 | -1): void {
+  const now = (calls.get(path) ?? 0) + more;
+  if (now === 0) calls.delete(path);
+  else calls.set(path, now);
+}
+
+function waiting({ reason, message }: Problem): PodVolumeError {
+  return new PodVolumeError("waiting", reason, message);
+}
+
+function problemOf(error: unknown, reason: Reason): Problem {
+  return { reason: error instanceof VolumeError ? error.reason : reason, message: messageOf(error) };
+}
+
+function unmounting(path: string): Problem {
+  return { reason: "Unmounting", message: `${path} is being unmounted` };
+}
+
+function givenBack(path: string): Problem {
+  return { reason: "Unmounting", message: `kubelet has given ${path} back, or the pod has ended` };
+}
+
+function hasLeft(intent: string): Problem {
+  return { reason: "PodNotListed", message: `the intent ${intent} names the pod no more: it ends, or may not have it` };
+}
+
+function foreign(path: string): Problem {
+  const message = `${path} has something mounted of which there is no record: unmount it by hand`;
+  return { reason: "ForeignMount", message, on: { kind: "Mount", name: path } };
+}

@@ -1,0 +1,86 @@
+import { label, setLabelPrefix } from "../../api/names.ts";
+import type { IntentPod, NodeVolumeIntent } from "../../api/types.gen.ts";
+import type { PodPublish } from "../../csi/server/ports.ts";
+import type { VolumePlan } from "../plan.ts";
+import { obstacleOf, standingOf } from "../standing.ts";
+import { isAsWanted, type Problem } from "../view.ts";
+
+/** How far a pod's volume is. */
+export type Progress =
+  | { readonly kind: "done" }
+  /** It cannot come about as things are. */
+  | { readonly kind: "refused"; readonly why: Problem }
+  | { readonly kind: "waiting"; readonly why: Problem };
+
+/**
+ * PURE. How far what kubelet has asked for is, by the intent that names the pod and by its plan.
+ * @param volume undefined if it was not planned yet
+ */
+export function progressOf(request: PodPublish, intent: NodeVolumeIntent, volume: VolumePlan | undefined): Progress {
+  const entry = intent.spec.pods?.find(({ uid, volume: name }) => uid === request.podUID && name === request.volume);
+  if (entry === undefined) return { kind: "waiting", why: notListed(request) };
+  const differs = differenceOf(request, entry, intent);
+  if (differs !== undefined) return { kind: "refused", why: { reason: "PodMismatch", message: differs } };
+  if (intent.spec.volumeMode === "Block") return { kind: "refused", why: blockForPods };
+  if (intent.spec.mode === "Observe") return { kind: "waiting", why: notListed(request) };
+  const target = volume?.view.targets.find(({ path }) => path === request.path);
+  if (volume === undefined || target?.desired?.pod === undefined) return { kind: "waiting", why: begun };
+  if (isAsWanted(target) && target.record?.pod !== undefined) return { kind: "done" };
+  return { kind: "waiting", why: whyOf(volume, request.path) };
+}
+
+/** PURE. What stands in the way of one target: its own problem, or that of its volume. */
+export function whyOf(volume: VolumePlan, path: string): Problem {
+  const target = volume.view.targets.find((one) => one.path === path);
+  const own = volume.problems.get(path) ?? target?.problem;
+  if (own !== undefined) return own;
+  // What hinders another target alone is no answer.
+  const [at, elsewhere] = [volume.problems.get(""), volume.problems.size > 0 && !volume.problems.has("")];
+  const obstacle = at ?? (elsewhere ? (volume.hanging ?? volume.failure) : obstacleOf(volume));
+  if (obstacle !== undefined) return { reason: obstacle.reason, message: obstacle.message };
+  const { reason, message } = elsewhere ? begun : standingOf(volume);
+  return { reason, message };
+}
+
+export function notListed({ namespace, podName, wants }: PodPublish): Problem {
+  const what = "set" in wants ? `set ${wants.set}` : `claim ${namespace}/${wants.persistentVolumeClaim}`;
+  const message = `no intent of this node names pod ${namespace}/${podName} for ${what} yet: the Events of the pod say if it may not have it`;
+  return { reason: "PodNotListed", message };
+}
+
+/** In which field the entry of a pod says something else than kubelet; undefined if in none. */
+function differenceOf(request: PodPublish, entry: IntentPod, intent: NodeVolumeIntent): string | undefined {
+  const { namespace, podName, readOnly, subPath = "" } = request;
+  const pairs = [
+    ["namespace", namespace, entry.namespace],
+    ["name", podName, entry.name],
+    ["readOnly", `${readOnly}`, `${entry.readOnly}`],
+    ["subPath", subPath, entry.subPath ?? ""],
+  ] as const;
+  const [first] = pairs.filter(([, asked, listed]) => asked !== listed);
+  const whose = `the intent ${intent.metadata.name}`;
+  if (first !== undefined) return `${first[0]}: kubelet says ${quote(first[1])}, ${whose} ${quote(first[2])}`;
+  return isOf(request, intent) ? undefined : `${whose} is not of what the pod names in its volumeAttributes`;
+}
+
+function isOf({ namespace, wants }: PodPublish, { metadata, spec }: NodeVolumeIntent): boolean {
+  if ("set" in wants) {
+    const { labels = {} } = metadata;
+    const asks = spec.mounts.some(
+      ({ requester }) => requester.kind === "NodeVolumeSet" && requester.name === wants.set,
+    );
+    return asks || labels[label.set] === wants.set || `${setLabelPrefix}${wants.set}` in labels;
+  }
+  const claim = spec.source.persistentVolumeClaim;
+  return claim?.namespace === namespace && claim.claimName === wants.persistentVolumeClaim;
+}
+
+function quote(text: string): string {
+  return JSON.stringify(text);
+}
+
+const begun: Problem = { reason: "Progressing", message: "the volume is being set up on this node" };
+const blockForPods: Problem = {
+  reason: "BlockForPods",
+  message: "the volume has volumeMode: Block: only directories and files are put into pods, name another volume",
+};

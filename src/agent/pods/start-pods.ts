@@ -1,0 +1,88 @@
+import { PodVolumeError, type PodVolumes } from "../../csi/server/ports.ts";
+import type { MountTable } from "../../host/mount-table.ts";
+import type { HostPorts } from "../../host/ports.ts";
+import type { ObjectStore } from "../../kube/object-store.ts";
+import type { System } from "../../ports.ts";
+import type { DesiredWorld } from "../desired-world.ts";
+import type { IntentEntry } from "../intents.ts";
+import type { Journal } from "../journal.ts";
+import type { OperationKind } from "../operations.ts";
+import type { Plan } from "../plan.ts";
+import { GonePods } from "./gone-pods.ts";
+import { listedInTime } from "./listed-in-time.ts";
+import type { OpenPods } from "./open-pods.ts";
+import { AgentPodVolumes } from "./pod-volumes.ts";
+
+/** Milliseconds after which a child that removes a mount point is given up. */
+const deadlineMs = 30_000;
+
+export interface PodsDeps {
+  readonly system: System;
+  readonly host: HostPorts;
+  readonly journal: Journal;
+  readonly kubeletDir: string | undefined;
+  readonly open: OpenPods;
+  readonly world: DesiredWorld;
+  readonly store: ObjectStore<IntentEntry>;
+  /** Paths of targets that operations work on, and what runs for each volume. */
+  readonly busyPaths: ReadonlySet<string>;
+  running(): ReadonlyMap<string, OperationKind>;
+}
+
+export interface Pods {
+  readonly volumes: PodVolumes;
+  /** The mount table was read, and a plan is to be made. */
+  looked(table: MountTable | undefined): void;
+  told(plan: Plan): void;
+  stop(): void;
+}
+
+/** What the agent does for pods: the parts, put together. */
+export function podsOf(deps: PodsDeps): Pods {
+  const { system, host, journal, kubeletDir, open, world, store, busyPaths, running } = deps;
+  if (kubeletDir === undefined) return noPods;
+  const volumes = new AgentPodVolumes({
+    kubeletDir,
+    open,
+    world,
+    journal,
+    intent: (name) => store.get(name),
+    // A record that is written anew as a whole may name the target.
+    isBusy: (path) => busyPaths.has(path) || [...world.ofPod(path)].some((name) => running().get(name) === "recover"),
+    table: () => host.mountTable.read(),
+    async removePoint(path) {
+      const { mounter } = host.effects({ deadlineMs, formatDeadlineMs: deadlineMs, onChild: async () => {} });
+      const target = { prefix: path.slice(0, path.lastIndexOf("/")), path };
+      const there = await mounter.inspectTarget(target);
+      if (there !== undefined) await mounter.removeTarget(target, there.kind === "directory" ? "directory" : "file");
+    },
+  });
+  const gone = new GonePods({ system, host, kubeletDir, onGone: (path) => volumes.podGone(path) });
+  const isNamed = (name: string) => {
+    const intent = store.get(name);
+    return intent !== undefined && intent.metadata.deletionTimestamp === undefined;
+  };
+  return {
+    volumes: listedInTime(volumes, { timers: system.timers, isListed: (path) => [...world.ofPod(path)].some(isNamed) }),
+    looked(table) {
+      if (journal.mayHaveLost && table !== undefined) volumes.found(table);
+    },
+    told(plan) {
+      volumes.told(plan);
+      gone.follow(plan);
+    },
+    stop: () => gone.stop(),
+  };
+}
+
+const refuse = async () => {
+  throw new PodVolumeError("waiting", "JournalFailed", "the agent of this node has not begun, or ends");
+};
+
+/** No pod gets anything, and nothing is known to have one. */
+export const noPods: Pods = {
+  volumes: { publish: refuse, unpublish: refuse },
+  looked() {},
+  told() {},
+  stop() {},
+};

@@ -1,0 +1,9 @@
+import type { MountStatus } from "../api/types.gen.ts";
+import { isShown, type TargetView } from "./view.ts";
+
+/** PURE. A target in one word. @param hindered whether something stands in its way */
+export function stateOfTarget(target: TargetView, hindered: boolean): MountStatus["state"] {
+  if (isShown(target)) return "Mounted";
+  if (hindered) return target.foreign === undefined ? "Blocked" : "Foreign";
+  return target.truth === "uncertain" ? "Uncertain" : "Absent";
+}
