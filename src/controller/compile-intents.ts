@@ -1,13 +1,15 @@
 import { label } from "../api/names.ts";
-import type { NodeVolumeIntentSpec } from "../api/types.gen.ts";
+import type { IntentPod, NodeVolumeIntentSpec } from "../api/types.gen.ts";
 import { sameJson } from "../kube/same-json.ts";
 import { isObserved } from "./availability.ts";
 import { compareText } from "./canonical-json.ts";
 import { chooseParts } from "./choose-parts.ts";
-import { nodeLabel, setLabel, sourceType } from "./identity.ts";
+import { nodeLabel, requestersOf, setLabel, sourceType } from "./identity.ts";
 import type { Part, Policies } from "./part.ts";
 import { byName, policiesOf, settingsOf, settingsOfIntent } from "./part.ts";
-import type { Intent } from "./projections.ts";
+import { servePods } from "./populate/serve-pods.ts";
+import type { Served } from "./populate/served.ts";
+import type { Intent, SetEntry } from "./projections.ts";
 import type { NodeFacts } from "./release.ts";
 import { proofOf } from "./release.ts";
 import type { NodeInput, Stake } from "./resolve-node.ts";
@@ -24,6 +26,8 @@ export interface DesiredIntent {
 export interface NodePlan {
   readonly desired: readonly DesiredIntent[];
   readonly remove: readonly Removal[];
+  /** Volumes of pods that are in none; undefined while the pods are not known. */
+  readonly refusals: Served["refusals"] | undefined;
 }
 
 export interface Removal {
@@ -50,30 +54,50 @@ export function compileNode(
   mayUpdate: (set: string) => boolean,
   facts: NodeFacts,
 ): NodePlan {
+  // What kubelet manages is not compiled here.
+  const intents = input.intents.filter(({ spec }) => spec.observed === undefined);
   const live = new Map(
-    input.intents.filter((i) => i.metadata.deletionTimestamp === undefined).map((i) => [i.metadata.name, i]),
+    intents.filter((i) => i.metadata.deletionTimestamp === undefined).map((i) => [i.metadata.name, i]),
   );
   const chosen = chooseParts(stakes, live, mayUpdate);
   const given = [...chosen].flatMap(([set, parts]) => parts.map((part) => ({ set, part })));
   const groups = Map.groupBy(given, ({ part }) => part.intentName);
+  const { pods } = input;
+  const served = pods && input.node ? servePods({ ...input, pods }, live, chosen) : undefined;
+  const entries = new Map(input.sets.map((entry) => [entry.metadata.name, entry]));
+  const scene: Scene = { input, stakes, entries, facts, served };
   const desired: DesiredIntent[] = [];
   const remove: Removal[] = [];
-  for (const intent of input.intents) {
-    const parts = groups.get(intent.metadata.name) ?? [];
+  for (const intent of intents) {
+    const { name } = intent.metadata;
+    const parts = groups.get(name) ?? [];
+    const found = intent.spec.pods ?? [];
+    const wanted = served === undefined ? found.length > 0 : served.volumes.has(name);
     const lost = input.node === undefined && proofOf(intent, facts) !== undefined;
-    if (!live.has(intent.metadata.name)) desired.push(followed(intent, input));
-    else if (lost) remove.push(removal(intent, stakes));
-    else if (parts.length > 0) desired.push(updated(intent, parts, input, stakes, facts));
-    // An intent that never had a mount is not ours to judge.
-    else if (intent.spec.mounts.length > 0) remove.push(removal(intent, stakes));
+    if (!live.has(name)) desired.push(followed(intent, input));
+    else if (lost) remove.push(removal(intent, scene));
+    else if (parts.length > 0 || wanted) desired.push(updated(intent, parts, scene));
+    // An intent that never had anybody is not ours to judge.
+    else if (intent.spec.mounts.length + found.length > 0) remove.push(removal(intent, scene));
   }
-  for (const [name, parts] of groups) {
-    if (!live.has(name)) desired.push(...created(name, parts, input, stakes));
+  for (const name of new Set([...groups.keys(), ...(served?.volumes.keys() ?? [])])) {
+    if (!live.has(name)) desired.push(...created(name, groups.get(name) ?? [], scene));
   }
   return {
     desired: desired.sort((a, b) => compareText(a.name, b.name)),
     remove: remove.sort((a, b) => compareText(a.intent.metadata.name, b.intent.metadata.name)),
+    refusals: served?.refusals,
   };
+}
+
+/** What the intents of the node are put together from. */
+interface Scene {
+  readonly input: NodeInput;
+  readonly stakes: ReadonlyMap<string, Stake>;
+  readonly entries: ReadonlyMap<string, SetEntry>;
+  readonly facts: NodeFacts;
+  /** undefined: nothing can be said of pods now, so that those of intents stay. */
+  readonly served: Served | undefined;
 }
 
 interface SetPart {
@@ -81,33 +105,36 @@ interface SetPart {
   readonly part: Part;
 }
 
-function updated(
-  intent: Intent,
-  parts: readonly SetPart[],
-  input: NodeInput,
-  stakes: ReadonlyMap<string, Stake>,
-  facts: NodeFacts,
-): DesiredIntent {
-  const { grant: _, ...before } = intent.spec;
-  const sets = inOrder(
-    parts.map(({ set }) => set),
-    stakes,
-  );
-  const settings = parts[0]?.part.settings ?? settingsOfIntent(intent.spec);
-  // The set's finalizer goes by these labels, so they stay until the node has let its mounts go.
+function updated(intent: Intent, parts: readonly SetPart[], scene: Scene): DesiredIntent {
+  const { input, facts, served } = scene;
+  const { grant: _, pods: found, ...before } = intent.spec;
+  const volume = served?.volumes.get(intent.metadata.name);
+  const unknown = served === undefined && found !== undefined;
+  const setsOfPods = unknown ? requestersOf(intent) : (volume?.sets ?? []);
+  const sets = inOrder([...parts.map(({ set }) => set), ...setsOfPods], scene);
+  const settings = parts[0]?.part.settings ?? { ...settingsOfIntent(intent.spec), ...policiesFrom(sets, scene) };
+  const pods = served === undefined ? found : volume?.pods;
+  // The set's finalizer goes by these labels, so they stay until the node has let its mounts go, and those of its pods.
   const lingering = Object.keys(intent.metadata.labels ?? {}).filter(
-    (key) => key.startsWith(setLabel("")) && lingers(intent, key, facts),
+    (key) => key.startsWith(setLabel("")) && lingers(intent, key, pods, facts),
   );
   const spec = {
     ...before,
     ...settings,
     nodeUID: input.node?.metadata.uid ?? before.nodeUID,
-    suspend: suspended(sets, stakes, input) ?? before.suspend,
+    suspend: suspended(sets, scene) ?? before.suspend,
     mounts: byName(parts.flatMap(({ part }) => part.mounts)),
+    ...(pods !== undefined && pods.length > 0 && { pods: [...pods] }),
   };
   if (settings.mountOptions === undefined) delete spec.mountOptions;
   const labels = labelsOf(input.name, before.source, sets, lingering);
   return { name: intent.metadata.name, labels, spec };
+}
+
+/** Where pods alone are left, the settings stay that the volume was set up with; what only its end goes by follows the oldest set. */
+function policiesFrom(sets: readonly string[], { entries }: Scene): Policies | undefined {
+  const spec = sets.flatMap((set) => entries.get(set)?.spec ?? [])[0];
+  return spec && policiesOf(settingsOf(spec));
 }
 
 /** An intent that is being deleted: only the UID of a re-created Node is followed, without which its agent may not write. */
@@ -116,18 +143,16 @@ function followed({ metadata, spec: { grant: _, ...before } }: Intent, input: No
   return { name: metadata.name, labels: metadata.labels ?? {}, spec: { ...before, nodeUID } };
 }
 
-function created(
-  name: string,
-  parts: readonly SetPart[],
-  input: NodeInput,
-  stakes: ReadonlyMap<string, Stake>,
-): DesiredIntent[] {
-  const sets = inOrder(
+function created(name: string, parts: readonly SetPart[], scene: Scene): DesiredIntent[] {
+  const { input, stakes, served } = scene;
+  const volume = served?.volumes.get(name);
+  const sets = inOrder([...parts.map(({ set }) => set), ...(volume?.sets ?? [])], scene);
+  const [first] = inOrder(
     parts.map(({ set }) => set),
-    stakes,
+    scene,
   );
-  const identity = stakes.get(sets[0] ?? "")?.identity;
-  const settings = parts[0]?.part.settings;
+  const identity = stakes.get(first ?? "")?.identity ?? volume?.identity;
+  const settings = parts[0]?.part.settings ?? volume?.settings;
   const nodeUID = input.node?.metadata.uid;
   if (identity === undefined || settings === undefined || nodeUID === undefined) return [];
   const { volumeName, source, volumeMode, fsType } = identity;
@@ -139,19 +164,18 @@ function created(
     volumeMode,
     ...(fsType !== undefined && { fsType }),
     ...settings,
-    suspend: suspended(sets, stakes, input) ?? false,
+    suspend: suspended(sets, scene) ?? false,
     mounts: byName(parts.flatMap(({ part }) => part.mounts)),
+    ...(volume && { pods: [...volume.pods] }),
   };
   return [{ name, labels: labelsOf(input.name, source, sets, []), spec }];
 }
 
 /** Retain is for the deletion of the set alone: what a set that goes on gives back is unmounted. */
-function removal(intent: Intent, stakes: ReadonlyMap<string, Stake>): Removal {
-  const sets = inOrder(
-    intent.spec.mounts.map((mount) => mount.requester.name),
-    stakes,
-  );
-  const entries = sets.flatMap((set) => stakes.get(set)?.entry ?? []);
+function removal(intent: Intent, scene: Scene): Removal {
+  const mounted = intent.spec.mounts.map((mount) => mount.requester.name);
+  const sets = inOrder(mounted.length > 0 ? mounted : [...requestersOf(intent)], scene);
+  const entries = sets.flatMap((set) => scene.entries.get(set) ?? []);
   const spec = entries.find((entry) => entry.spec !== undefined)?.spec;
   if (spec === undefined) return { intent };
   const policies = policiesOf(settingsOf(spec));
@@ -162,22 +186,28 @@ function removal(intent: Intent, stakes: ReadonlyMap<string, Stake>): Removal {
 }
 
 /** undefined: nobody who could say is known. */
-function suspended(sets: readonly string[], stakes: ReadonlyMap<string, Stake>, input: NodeInput): boolean | undefined {
-  const specs = sets.flatMap((set) => stakes.get(set)?.entry?.spec ?? []);
-  if (input.node === undefined || specs.length === 0) return undefined;
+function suspended(sets: readonly string[], { input, entries }: Scene): boolean | undefined {
+  const specs = sets.flatMap((set) => entries.get(set)?.spec ?? []);
+  if (input.node === undefined || (specs.length === 0 && sets.length > 0)) return undefined;
   return Object.hasOwn(input.node.metadata.labels ?? {}, label.suspend) || specs.some((spec) => spec.suspend);
 }
 
-/** Whether the label of a set whose mounts have left the spec must stay: the node may still have them. */
-function lingers(intent: Intent, key: string, facts: NodeFacts): boolean {
+/** Whether the label of a set that is in the intent no more must stay: the node may still have what it had. */
+function lingers(intent: Intent, key: string, pods: readonly IntentPod[] | undefined, facts: NodeFacts): boolean {
   if (proofOf(intent, facts) !== undefined) return false;
   if (!isObserved(intent)) return true;
-  return (intent.status.mounts ?? []).some((mount) => setLabel(mount.name.replace(/\.[^.]*$/, "")) === key);
+  const { mounts = [], pods: shown = [] } = intent.status;
+  if (mounts.some((mount) => setLabel(mount.name.replace(/\.[^.]*$/, "")) === key)) return true;
+  // Which set a bind was of is not known any more when its pod has left.
+  const listed = new Set(pods?.map(({ uid, volume }) => `${uid}/${volume}`));
+  return shown.some(
+    ({ uid, volume, state }) => state !== "Pending" && state !== "Absent" && !listed.has(`${uid}/${volume}`),
+  );
 }
 
 /** The oldest set first. */
-function inOrder(names: readonly string[], stakes: ReadonlyMap<string, Stake>): string[] {
-  const sets = [...new Set(names)].map((set) => ({ set, entry: stakes.get(set)?.entry }));
+function inOrder(names: readonly string[], { entries }: Scene): string[] {
+  const sets = [...new Set(names)].map((set) => ({ set, entry: entries.get(set) }));
   return sets.sort(byAge).map(({ set }) => set);
 }
 

@@ -1,6 +1,7 @@
 import type { ObjectStore } from "../kube/object-store.ts";
 import type { Cancel, System } from "../ports.ts";
 import { setLabel } from "./identity.ts";
+import type { NodePods } from "./populate/served.ts";
 import type { Intent, NodeInfo, SetEntry } from "./projections.ts";
 import type { NodeInput, Stake } from "./resolve-node.ts";
 import { resolveNode } from "./resolve-node.ts";
@@ -44,6 +45,7 @@ const sliceMs = 10;
 export function createGatherer(
   stores: Stores,
   allowedPrefixes: readonly string[],
+  podsOf: (node: string) => NodePods | undefined,
   { clock, timers }: Pick<System, "clock" | "timers">,
 ): Gatherer {
   const byNode = new Map<string, Map<string, Intent>>();
@@ -87,6 +89,7 @@ export function createGatherer(
       sets: [...stores.sets.list()],
       intents: intentsOf(name),
       allowedPrefixes,
+      pods: podsOf(name),
       refusals: refusals.get(name) ?? new Map(),
     };
   }

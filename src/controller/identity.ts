@@ -42,6 +42,21 @@ export function identityOf({ nodeName, setName, setUID, volume }: IdentityInput)
   return { intentName, volumeName, source, volumeMode, fsType };
 }
 
+/** The intent by which a claim that pods have from kubelet is looked at on a node: another than one that manages the claim. */
+export function observedIdentity(nodeName: string, namespace: string, claimName: string) {
+  const hash = shortDigest(canonicalJson({ node: nodeName, observed: { namespace, claimName } }));
+  const volumeName = slug(claimName, "claim");
+  return { intentName: `${shortened(nodeName, longestNodePart)}.${volumeName}-${hash}`, volumeName };
+}
+
+/**
+ * Whether two sources are one. An intent's name has ten digits of a hash: who looks for long enough finds a claim's name that gives that
+ * of another volume's intent, so nothing goes into an intent for its name alone.
+ */
+export function sameSource(a: VolumeSource, b: VolumeSource): boolean {
+  return canonicalJson(normalSource(a)) === canonicalJson(normalSource(b));
+}
+
 /** The kind of a source: the one member that it has. */
 export function sourceType(source: VolumeSource): string {
   return Object.keys(source)[0] ?? "unknown";

@@ -27,7 +27,8 @@ function matchesTerm({ matchExpressions = [], matchFields = [] }: NodeSelectorTe
   );
 }
 
-function matchesLabel(
+/** As metav1.LabelSelector has it, too: NotIn holds where the label is missing. Pure. */
+export function matchesLabel(
   { key, operator, values = [] }: NodeSelectorRequirement,
   labels: { readonly [key: string]: string },
 ): boolean {

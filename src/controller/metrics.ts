@@ -15,8 +15,12 @@ export interface MetricSources {
   /** Number of intents by state. */
   readonly intentsByState: () => ReadonlyMap<string, number>;
   readonly sets: () => number;
+  /** Number of pods that are kept: those that use a volume, or name a claim. */
+  readonly pods: () => number;
   /** Nodes of each set, by its name, as its status counts them. */
   readonly setNodes: () => Iterable<readonly [set: string, counts: SetCounts]>;
+  /** Number of Nodes by what they show of their volumes: the condition's status; and those that have our taint. */
+  readonly nodeReadiness: () => ReadonlyMap<string, number>;
   /** Number of Nodes by what the Lease of their agent says. */
   readonly agentsByState: () => ReadonlyMap<string, number>;
   readonly isLeader: () => boolean;
@@ -71,6 +75,9 @@ export function createMetrics(registry: Registry, sources: MetricSources): Metri
     },
   );
   gauge("nodevolume_controller_sets", "NodeVolumeSets", [], (set) => set({}, sources.sets()));
+  gauge("nodevolume_controller_pods", "Pods that use a volume of ours or name a claim", [], (set) => {
+    set({}, sources.pods());
+  });
   for (const count of setCounts) {
     gauge(`nodevolume_controller_set_nodes_${count}`, `Nodes of a set: status.${count}`, ["set"], (set) => {
       let room = mostSets;
@@ -84,6 +91,14 @@ export function createMetrics(registry: Registry, sources: MetricSources): Metri
   gauge("nodevolume_controller_agents", "Nodes by what the Lease of their agent says", ["state"], (set) => {
     for (const [state, number] of sources.agentsByState()) set({ state }, number);
   });
+  gauge(
+    "nodevolume_controller_node_readiness",
+    "Nodes by the status of their condition NodeVolumesReady, and tainted: those with our taint",
+    ["state"],
+    (set) => {
+      for (const [state, number] of sources.nodeReadiness()) set({ state }, number);
+    },
+  );
   gauge("nodevolume_controller_leader", "1 if this process leads", [], (set) => set({}, Number(sources.isLeader())));
   gauge("nodevolume_controller_queue_depth", "Keys that wait or run", ["queue"], (set) => {
     for (const [queue, depth] of sources.queueDepths()) set({ queue }, depth);

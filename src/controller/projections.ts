@@ -1,4 +1,5 @@
 import type { KubeObject, ObjectMeta } from "../api/meta.ts";
+import { readiness } from "../api/names.ts";
 import type {
   Condition,
   NodeVolumeIntent,
@@ -19,8 +20,18 @@ export interface Taint {
   readonly effect: string;
 }
 
+/** What the Node shows of our own: nothing else is decided by it than whether it must be written. */
+export interface ShownReadiness {
+  /** Whether there is a taint with our key, whoever put it there. */
+  readonly tainted: boolean;
+  /** The condition NodeVolumesReady. */
+  readonly condition: { readonly status: string; readonly reason: string; readonly message: string } | undefined;
+}
+
 export interface NodeInfo extends KubeObject {
+  /** Without our own: a volume does not wait for a taint that waits for the volume. */
   readonly taints: readonly Taint[];
+  readonly readiness: ShownReadiness;
   readonly unschedulable: boolean;
   /** Whether the Node's condition Ready is True. */
   readonly ready: boolean;
@@ -53,12 +64,24 @@ export function projectNode(raw: unknown): NodeInfo | undefined {
     value: stringIn(taint, "value") ?? "",
     effect: stringIn(taint, "effect") ?? "",
   }));
-  const ready = arrayIn(status, "conditions").find((condition) => stringIn(condition, "type") === "Ready");
+  const conditionOf = (type: string) =>
+    arrayIn(status, "conditions").find((condition) => stringIn(condition, "type") === type);
+  const shown = conditionOf(readiness.nodeCondition);
   return {
     metadata: pick(metadata, ["name", "uid", "resourceVersion", "labels"]),
-    taints,
+    taints: taints.filter(({ key }) => key !== readiness.taint),
+    readiness: {
+      tainted: taints.some(({ key }) => key === readiness.taint),
+      condition: isRecord(shown)
+        ? {
+            status: stringIn(shown, "status") ?? "",
+            reason: stringIn(shown, "reason") ?? "",
+            message: stringIn(shown, "message") ?? "",
+          }
+        : undefined,
+    },
     unschedulable: spec?.["unschedulable"] === true,
-    ready: stringIn(ready, "status") === "True",
+    ready: stringIn(conditionOf("Ready"), "status") === "True",
     bootID: stringIn(recordIn(status, "nodeInfo"), "bootID") ?? "",
     attachesItself: metadata.annotations?.[controllerManaged] === "false",
   };
@@ -68,11 +91,16 @@ export function projectIntent(raw: unknown): Intent | undefined {
   const metadata = projectMetadata(raw);
   const spec = recordIn(raw, "spec");
   if (metadata === undefined || spec === undefined) return undefined;
-  return {
-    metadata,
-    spec: spec as unknown as NodeVolumeIntentSpec,
-    status: (recordIn(raw, "status") ?? {}) as NodeVolumeIntentStatus,
-  };
+  // Of what an agent says for people alone there is more than of what is decided by.
+  const {
+    history: _h,
+    plan: _p,
+    stagingPath: _s,
+    devicePath: _d,
+    mountsReady: _m,
+    ...status
+  } = (recordIn(raw, "status") ?? {}) as NodeVolumeIntentStatus;
+  return { metadata, spec: spec as unknown as NodeVolumeIntentSpec, status };
 }
 
 export function projectSet(raw: unknown): SetEntry | undefined {

@@ -13,6 +13,9 @@ type Runs = { readonly [name in keyof Queues]: (key: string) => Promise<void> };
  */
 const setDelayMs = 100;
 
+/** Pods come and go in groups, and what their claims wait for changes a few times at once. */
+const observedDelayMs = 100;
+
 /** The controller's queues. Nodes and releases are many and short; the rest must not hold them up. */
 export function createQueues(system: System, metrics: Metrics, runs: Runs): Queues {
   function queue(name: keyof Queues, concurrency: number, delayMs = 0): KeyedQueue {
@@ -40,6 +43,9 @@ export function createQueues(system: System, metrics: Metrics, runs: Runs): Queu
     releases: queue("releases", 16),
     agents: queue("agents", 4),
     states: queue("states", 4),
+    readiness: queue("readiness", 4),
+    observed: queue("observed", 8, observedDelayMs),
+    pods: queue("pods", 8),
     volumes: queue("volumes", 16),
   };
 }

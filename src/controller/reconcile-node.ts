@@ -3,6 +3,7 @@ import type { AgentLeases } from "./agent-leases.ts";
 import { compileNode } from "./compile-intents.ts";
 import { diffIntents } from "./diff-intents.ts";
 import type { Gatherer } from "./gather.ts";
+import type { RefusalTeller } from "./populate/tell-refusals.ts";
 import { proofInMs } from "./release.ts";
 import type { WriteIntentsDeps } from "./write-intents.ts";
 import { nameOf, setsOf, writeIntents } from "./write-intents.ts";
@@ -14,6 +15,7 @@ export interface ReconcileNodeDeps extends WriteIntentsDeps {
   readonly writing: Writing;
   /** Whether the rollout of a set has admitted the node. */
   readonly mayUpdate: (set: string, node: string) => boolean;
+  readonly refusals: RefusalTeller;
 }
 
 /**
@@ -29,6 +31,7 @@ export async function reconcileNode(deps: ReconcileNodeDeps, node: string): Prom
   const facts = { node: input.node, ...leases.silence(node) };
   const plan = compileNode(input, gatherer.stakes(node), (set) => deps.mayUpdate(set, node), facts);
   const writes = diffIntents(plan, input.intents);
+  deps.refusals.tell(node, input.node === undefined ? [] : plan.refusals);
   const looks = input.intents.flatMap((intent) => proofInMs(intent, facts) ?? []);
   const againInMs = looks.length === 0 ? undefined : Math.min(...looks);
   gatherer.forgetRefusals(node, new Set(writes.map(nameOf)));

@@ -5,6 +5,7 @@ import { mergeDiff } from "../kube/merge-diff.ts";
 import type { Clock, Logger } from "../ports.ts";
 import type { Gatherer } from "./gather.ts";
 import { setLabel } from "./identity.ts";
+import type { PodCount } from "./populate/pod-count.ts";
 import type { Intent, SetEntry } from "./projections.ts";
 import type { Rollout } from "./rollout.ts";
 import { decideRollout } from "./rollout.ts";
@@ -20,6 +21,9 @@ export interface ReconcileSetDeps {
   readonly gatherer: Gatherer;
   readonly writing: Writing;
   readonly hasNode: (name: string) => boolean;
+  readonly podCount: PodCount;
+  /** The set is looked at again after so many milliseconds. */
+  readonly later: (set: string, ms: number) => void;
   readonly upsert: (raw: unknown) => void;
   /** The nodes of a set that may be updated now, in place of those before. */
   readonly admit: (set: string, nodes: ReadonlySet<string>) => void;
@@ -83,8 +87,11 @@ async function report(
 ): Promise<void> {
   const { name, uid, resourceVersion } = entry.metadata;
   const nodes = deps.gatherer.nodesOf(name);
-  const status = setStatus({ entry, nodes, rollout, remaining }, deps.clock.now());
+  const pods = deps.podCount.of(name);
+  const status = setStatus({ entry, nodes, rollout, remaining, pods }, deps.clock.now());
   if (sameStatus(entry.status, status)) return;
+  const putOffMs = deps.podCount.putOffMs(name, entry.status, status);
+  if (putOffMs > 0) return deps.later(name, putOffMs);
   const patch = mergeDiff(entry.status, status) ?? {};
   deps.upsert(await deps.client.mergePatchStatus(resource.sets, { name, uid, resourceVersion }, patch));
   for (const event of setEvents(entry.status, status)) {

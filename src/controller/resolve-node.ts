@@ -6,9 +6,10 @@ import { compareText } from "./canonical-json.ts";
 import type { Conflict, Verdict } from "./conflicts.ts";
 import { weighClaims } from "./conflicts.ts";
 import type { VolumeIdentity } from "./identity.ts";
-import { identityOf } from "./identity.ts";
+import { identityOf, sameSource } from "./identity.ts";
 import type { Part } from "./part.ts";
 import { foundParts, sameParts, wantedPart } from "./part.ts";
+import type { NodePods } from "./populate/served.ts";
 import type { Intent, NodeInfo, SetEntry } from "./projections.ts";
 import { selectNode } from "./select-nodes.ts";
 import { setsThatDoNotFit } from "./size-limits.ts";
@@ -23,6 +24,8 @@ export interface NodeInput {
   /** The intents of this node, also those that are being deleted. */
   readonly intents: readonly Intent[];
   readonly allowedPrefixes: readonly string[];
+  /** The pods of the node; undefined while not all of them are known: what intents have of them stays as it is (law L8). */
+  readonly pods: NodePods | undefined;
   /** Why the API server refused what was last written, by intent. */
   readonly refusals: ReadonlyMap<string, string>;
 }
@@ -157,7 +160,9 @@ function stakeOf(
   if (state === undefined) return undefined;
   const writes = state === "absent" || state === "outdated";
   const refused = writes && wanted !== undefined ? refusals.get(wanted.intentName) : undefined;
-  const obstacle = wish.obstacle ?? (refused === undefined ? undefined : { reason: "Invalid", message: refused });
+  const taken = wanted !== undefined && isOfAnother(wish, intents.get(wanted.intentName));
+  const message = taken ? `its intent would have the name of another volume's: ${wanted.intentName}` : refused;
+  const obstacle = wish.obstacle ?? (message === undefined ? undefined : { reason: "Invalid" as const, message });
   const blocked = verdict?.held === true || verdict?.waitsFor !== undefined || obstacle?.reason === "IntentTooLarge";
   const held = blocked || (wanted !== undefined && !mayBeWritten(wish, wanted, intents));
   return {
@@ -186,11 +191,17 @@ function stateOf({ frozen, selected, found, wanted, obstacle }: Wish): Stake["st
   return sameParts(found, wanted) ? "current" : "outdated";
 }
 
+/** Whether what has the name of a wish's intent is not its volume. */
+function isOfAnother({ identity }: Wish, existing: Intent | undefined): boolean {
+  return existing !== undefined && identity !== undefined && !sameSource(existing.spec.source, identity.source);
+}
+
 /** What must be so before anything of `wanted` is written, apart from the other sets. */
 function mayBeWritten(wish: Wish, wanted: Part, intents: ReadonlyMap<string, Intent>): boolean {
   // Without it, the set could be gone before its volumes are.
   if (!(wish.entry?.metadata.finalizers ?? []).includes(finalizer.unmount)) return false;
   const existing = intents.get(wanted.intentName);
+  if (isOfAnother(wish, existing)) return false;
   // One name is one object: the volume can come again when the node has let go of it.
   if (existing?.metadata.deletionTimestamp !== undefined) return false;
   const isThere = wish.found.some((part) => part.intentName === wanted.intentName);

@@ -17,6 +17,8 @@ export interface SetStatusInput {
   readonly rollout: Rollout;
   /** Intents that carry the set's label, and of these the ones whose Node is gone; for a set that is being deleted. */
   readonly remaining: { readonly intents: number; readonly lost: readonly string[] };
+  /** Pods that use the volume; undefined: not known now, so that what was said stays. */
+  readonly pods: number | undefined;
 }
 
 const maxFailing = 10;
@@ -45,9 +47,12 @@ export function setStatus(input: SetStatusInput, now: number): NodeVolumeSetStat
     entry.metadata.deletionTimestamp === undefined
       ? [readyCondition(input, counts, troubles), ...settling(input, counts, troubles), conflictCondition(counted)]
       : deleting(input);
+  const pods = input.pods ?? entry.status.pods;
   return {
     observedGeneration: generation,
     ...counts,
+    // Most sets are none that pods use.
+    ...(pods !== undefined && (pods > 0 || entry.status.pods !== undefined) && { pods }),
     failing: failing.slice(0, maxFailing).map(({ blocked: _, stuck: __, ...failure }) => failure),
     conditions: mergeConditions(entry.status.conditions, wanted, generation, now),
   };
@@ -103,7 +108,10 @@ function readyCondition({ entry }: SetStatusInput, counts: Counts, troubles: rea
   if (entry.spec === undefined) {
     return ready("False", "Invalid", `${entry.invalid ?? "not understood"}; what is mounted stays as it is`);
   }
-  if (entry.spec.mounts.length === 0) return ready("True", "NoConsumers", "the set has no mounts");
+  if (entry.spec.mounts.length === 0) {
+    const forPods = entry.spec.allowedNamespaces === undefined ? "" : ": it is where pods use it, and only there";
+    return ready("True", "NoConsumers", `the set has no mounts${forPods}`);
+  }
   if (counts.desired === 0) return ready("True", "NoNodes", "no Node matches the set");
   const all = counts.ready === counts.desired && counts.updated === counts.desired;
   if (all && counts.conflict === 0 && counts.failed === 0) {

@@ -7,10 +7,13 @@ import { createLeaderElection } from "../kube/leader-election.ts";
 import type { Transport } from "../kube/transport.ts";
 import type { System } from "../ports.ts";
 import { createAgentLeases } from "./agent-leases.ts";
-import { createStorage, needStorage } from "./attach/storage.ts";
+import { claimObjectsOf, createStorage, needStorage } from "./attach/storage.ts";
 import { createGatherer } from "./gather.ts";
 import type { Metrics } from "./metrics.ts";
 import { createMetrics } from "./metrics.ts";
+import { nodePodsOf } from "./populate/node-pods.ts";
+import { connectPods } from "./populate/pod-triggers.ts";
+import { createPods } from "./populate/pods.ts";
 import type { CreateShell } from "./shell.ts";
 import { createPlainShell } from "./shell.ts";
 import { connectTriggers } from "./triggers.ts";
@@ -25,6 +28,8 @@ export interface ControllerDeps {
     readonly allowedPrefixes: readonly string[];
     /** True if not given. */
     readonly controllerAttachDetach?: boolean;
+    /** None if not given. */
+    readonly observePods?: "None" | "PersistentVolumes";
   };
   readonly registry: Registry;
   /** What drives the life of sets; without it a plain one that does the same as the operator's. */
@@ -55,7 +60,13 @@ export function startController(deps: ControllerDeps): Controller {
   const metrics: Metrics = createMetrics(deps.registry, {
     intentsByState: () => countBy(watches.intents.store.list(), ({ status }) => status.state ?? "NotObserved"),
     sets: () => watches.sets.store.size,
+    pods: () => pods.pods.store.size,
     setNodes: () => [...watches.sets.store.list()].map(({ metadata, status }) => [metadata.name, status] as const),
+    nodeReadiness: () =>
+      countAll(watches.nodes.store.list(), ({ readiness: { tainted, condition } }) => [
+        ...(tainted ? ["tainted"] : []),
+        ...(condition === undefined ? [] : [condition.status.toLowerCase()]),
+      ]),
     agentsByState: () => countBy(watches.nodes.store.list(), ({ metadata }) => leases.of(metadata.name).state),
     isLeader: () => election.isLeader(),
     queueDepths: () => new Map(Object.entries(queues).map(([name, queue]) => [name, queue.depth])),
@@ -71,6 +82,7 @@ export function startController(deps: ControllerDeps): Controller {
     transport,
     onRestart: (of, why) => metrics.watchRestarted(of, why),
   });
+  const pods = createPods({ system, transport, onRestart: (of, why) => metrics.watchRestarted(of, why) });
   const stores = {
     sets: watches.sets.store,
     nodes: watches.nodes.store,
@@ -90,6 +102,7 @@ export function startController(deps: ControllerDeps): Controller {
     onStopped() {
       acting = false;
       storage.follow();
+      pods.follow();
       void work.pause();
     },
   });
@@ -111,7 +124,9 @@ export function startController(deps: ControllerDeps): Controller {
     onDrop: metrics.eventDropped,
   });
 
-  const gatherer = createGatherer(stores, config.allowedPrefixes, system);
+  const claims = claimObjectsOf(storage);
+  const podsOf = (node: string) => nodePodsOf(pods, claims, node);
+  const gatherer = createGatherer(stores, config.allowedPrefixes, podsOf, system);
   const leases = createAgentLeases({ clock, leases: stores.leases, nodes: stores.nodes, namespace: systemNamespace });
   const { controllerAttachDetach = true } = config;
   const work = createWork({
@@ -120,13 +135,16 @@ export function startController(deps: ControllerDeps): Controller {
     recorder,
     watches,
     storage,
+    pods,
     gatherer,
     leases,
     metrics,
     controllerAttachDetach,
+    observePods: config.observePods ?? "None",
   });
   const { queues } = work;
   const triggers = connectTriggers({ stores, gatherer, queues, allVolumes: work.allVolumes });
+  const podTriggers = connectPods(pods, queues.nodes);
   const needed = needStorage(storage, stores);
   const shell = (deps.createShell ?? createPlainShell)(work.shellDeps);
 
@@ -155,7 +173,16 @@ export function startController(deps: ControllerDeps): Controller {
     work.resume();
     triggers.all();
     // Nobody else waits for these: a cluster where they cannot be read has all its other volumes.
-    storage.lead(work.allVolumes);
+    storage.lead(() => {
+      work.allVolumes();
+      work.allObserved();
+      work.allPods();
+    });
+    pods.lead(() => {
+      triggers.allNodes();
+      work.allObserved();
+      work.allPods();
+    });
   }
 
   async function begin(): Promise<void> {
@@ -177,6 +204,7 @@ export function startController(deps: ControllerDeps): Controller {
 
   void work.pause();
   for (const watch of allOf(watches)) watch.start();
+  pods.start();
   begin().catch((error: unknown) => log.debug("stopped before the caches were filled", { error: messageOf(error) }));
 
   function notReady(): string | undefined {
@@ -191,6 +219,7 @@ export function startController(deps: ControllerDeps): Controller {
       stopped = true;
       shell.stop();
       triggers.stop();
+      podTriggers();
       needed();
       await Promise.all(Object.values(queues).map((queue) => queue.stop()));
       await lastWords();
@@ -199,6 +228,7 @@ export function startController(deps: ControllerDeps): Controller {
       for (const watch of allOf(watches)) watch.stop();
       work.stop();
       storage.stop();
+      pods.stop();
       leases.stop();
       gatherer.stop();
     },
@@ -206,7 +236,13 @@ export function startController(deps: ControllerDeps): Controller {
 }
 
 function countBy<T>(items: Iterable<T>, keyOf: (item: T) => string): Map<string, number> {
+  return countAll(items, (item) => [keyOf(item)]);
+}
+
+function countAll<T>(items: Iterable<T>, keysOf: (item: T) => string[]): Map<string, number> {
   const counts = new Map<string, number>();
-  for (const item of items) counts.set(keyOf(item), (counts.get(keyOf(item)) ?? 0) + 1);
+  for (const item of items) {
+    for (const key of keysOf(item)) counts.set(key, (counts.get(key) ?? 0) + 1);
+  }
   return counts;
 }

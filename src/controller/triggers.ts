@@ -22,6 +22,12 @@ export interface Queues {
   readonly agents: KeyedQueue;
   /** By name of the node: its NodeVolumeState. */
   readonly states: KeyedQueue;
+  /** By name of the node: its condition NodeVolumesReady, and its taint. */
+  readonly readiness: KeyedQueue;
+  /** By name of the node: what is looked at of the claims that kubelet manages there. */
+  readonly observed: KeyedQueue;
+  /** By namespace and name: pods at scheduling gates of ours, and what pods show of their volumes. */
+  readonly pods: KeyedQueue;
   /** By driver and handle, or by intent while the volume is not known: volumes of CSI drivers. */
   readonly volumes: KeyedQueue;
 }
@@ -43,6 +49,8 @@ export interface TriggerDeps {
 export interface Triggers {
   /** Everything is looked at again. */
   all(): void;
+  /** The intents of every node are looked at again, and the sets that they are of. */
+  allNodes(): void;
   stop(): void;
 }
 
@@ -55,6 +63,7 @@ export function connectTriggers({ stores, gatherer, queues, allVolumes }: Trigge
     queues.nodes.add(name);
     queues.states.add(name);
     queues.agents.add(name);
+    queues.readiness.add(name);
     for (const intent of gatherer.intentsOf(name)) release(intent);
   };
   const release = (intent: Intent) => {
@@ -69,9 +78,17 @@ export function connectTriggers({ stores, gatherer, queues, allVolumes }: Trigge
     allVolumes();
   };
 
+  const allNodes = () => {
+    for (const name of gatherer.nodeNames()) queues.nodes.add(name);
+    allSets();
+  };
+
   const onSet = (set: SetEntry) => {
     queues.sets.add(set.metadata.name);
-    for (const name of gatherer.nodeNames()) queues.nodes.add(name);
+    for (const name of gatherer.nodeNames()) {
+      queues.nodes.add(name);
+      queues.readiness.add(name);
+    }
     // A conflict, and its end, concern the others too.
     allSets();
   };
@@ -89,6 +106,7 @@ export function connectTriggers({ stores, gatherer, queues, allVolumes }: Trigge
 
   const onIntent = (intent: Intent) => {
     for (const set of requestersOf(intent)) queues.sets.add(set);
+    queues.readiness.addAfter(intent.spec.nodeName, changedDelayMs);
     release(intent);
   };
   const onLease = ({ metadata: { name } }: Lease) => {
@@ -124,6 +142,7 @@ export function connectTriggers({ stores, gatherer, queues, allVolumes }: Trigge
       onAdd: onNode,
       onUpdate: (before, after) => {
         if (!sameNode(before, after)) onNode(after);
+        else if (!sameJson(before.readiness, after.readiness)) queues.readiness.add(after.metadata.name);
       },
       onDelete: onNode,
       onState,
@@ -153,6 +172,7 @@ export function connectTriggers({ stores, gatherer, queues, allVolumes }: Trigge
 
   return {
     all,
+    allNodes,
     stop() {
       for (const cancel of cancels) cancel();
     },
@@ -164,10 +184,10 @@ function isAnother({ metadata: a }: SetEntry, { metadata: b }: SetEntry): boolea
   return a.uid !== b.uid || a.generation !== b.generation;
 }
 
-/** Heartbeats change a Node all the time, and nothing that is decided by. */
+/** Heartbeats change a Node all the time, and nothing that is decided by; nor is what we show there ourselves. */
 export function sameNode(a: NodeInfo, b: NodeInfo): boolean {
-  const essence = ({ metadata, ...rest }: NodeInfo) => {
-    const { resourceVersion: _, ...kept } = metadata;
+  const essence = ({ metadata, readiness: _, ...rest }: NodeInfo) => {
+    const { resourceVersion: __, ...kept } = metadata;
     return { metadata: kept, ...rest };
   };
   return sameJson(essence(a), essence(b));

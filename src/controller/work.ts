@@ -9,14 +9,21 @@ import { createVolumeWork } from "./attach/volume-work.ts";
 import type { Gatherer } from "./gather.ts";
 import type { Metrics } from "./metrics.ts";
 import { reconcileNodeState } from "./node-states.ts";
+import { createObserve } from "./observe/observe.ts";
+import { createPodCount } from "./populate/pod-count.ts";
+import type { Pods } from "./populate/pods.ts";
+import { createRefusalTeller } from "./populate/tell-refusals.ts";
 import type { SetEntry } from "./projections.ts";
 import { createQueues } from "./queues.ts";
+import { createReadiness } from "./readiness/reconcile-readiness.ts";
 import { reconcileAgent } from "./reconcile-agent.ts";
 import { reconcileNode } from "./reconcile-node.ts";
 import { reconcileSet, releaseSet } from "./reconcile-set.ts";
 import { releaseIntent } from "./release-intent.ts";
 import type { ShellDeps } from "./shell.ts";
 import { type Queues, sameNode } from "./triggers.ts";
+import { createPodWaits } from "./waiting-pods/pod-waits.ts";
+import { keyOfPod } from "./waiting-pods/reconcile-pod.ts";
 import type { Watches } from "./watches.ts";
 import { createWriting } from "./writing.ts";
 
@@ -26,10 +33,12 @@ export interface WorkDeps {
   readonly recorder: EventRecorder;
   readonly watches: Watches;
   readonly storage: Storage;
+  readonly pods: Pods;
   readonly gatherer: Gatherer;
   readonly leases: AgentLeases;
   readonly metrics: Metrics;
   readonly controllerAttachDetach: boolean;
+  readonly observePods: "None" | "PersistentVolumes";
 }
 
 /** The queues with what is done for their keys, and what they share: who is admitted, and what is being written. */
@@ -38,6 +47,10 @@ export interface Work {
   readonly shellDeps: ShellDeps;
   /** Every volume of a CSI driver is looked at again. */
   allVolumes(): void;
+  /** What kubelet manages is looked at again on every node. */
+  allObserved(): void;
+  /** Every pod that waits for a volume or has one is looked at again. */
+  allPods(): void;
   stop(): void;
   /** Starts nothing more. What is under way goes on; resolves when it has ended. */
   pause(): Promise<void>;
@@ -57,7 +70,9 @@ export function createWork(deps: WorkDeps): Work {
   const upsert = (raw: unknown) => intents.upsertIfNewer(raw);
   const mayUpdate = (set: string, node: string) => admitted.get(set)?.has(node) === true;
 
-  const nodeDeps = { client, random, log, gatherer, leases, writing, upsert, mayUpdate };
+  const refusals = createRefusalTeller(recorder, (pod) => queues.pods.add(keyOfPod(pod)));
+  const podCount = createPodCount({ clock, pods: deps.pods, intentsOf: gatherer.intentsOf });
+  const nodeDeps = { refusals, client, random, log, gatherer, leases, writing, upsert, mayUpdate };
   const state = (node: string) => states.store.get(node);
   const upsertState = (raw: unknown) => states.upsertIfNewer(raw);
   const saidLost = new Set<string>();
@@ -70,6 +85,8 @@ export function createWork(deps: WorkDeps): Work {
     gatherer,
     writing,
     hasNode,
+    podCount,
+    later: (set: string, ms: number) => queues.sets.addAfter(set, ms),
     upsert: (raw: unknown) => sets.upsertIfNewer(raw),
     admit(set: string, nodesOfSet: ReadonlySet<string>) {
       admitted.set(set, nodesOfSet);
@@ -97,11 +114,16 @@ export function createWork(deps: WorkDeps): Work {
     leases,
   };
 
+  const showReadiness = createReadiness({ client, clock, log, gatherer, nodes });
+  const podWaits = createPodWaits({ ...deps, refusals: refusals.of });
+
   const queues = createQueues(system, metrics, {
     async sets(name) {
       const set = sets.store.get(name);
-      if (set === undefined) admitted.delete(name);
-      else await onSet(set);
+      if (set === undefined) {
+        admitted.delete(name);
+        podCount.forget(name);
+      } else await onSet(set);
     },
     async nodes(node) {
       const againInMs = await reconcileNode(nodeDeps, node);
@@ -124,6 +146,18 @@ export function createWork(deps: WorkDeps): Work {
     async states(node) {
       const againInMs = await reconcileNodeState(stateDeps, node);
       if (againInMs !== undefined) queues.states.addAfter(node, againInMs);
+    },
+    async readiness(node) {
+      const againInMs = await showReadiness(node);
+      if (againInMs !== undefined) queues.readiness.addAfter(node, againInMs);
+    },
+    async observed(node) {
+      const againInMs = await observe.reconcile(node);
+      if (againInMs !== undefined) queues.observed.addAfter(node, againInMs);
+    },
+    async pods(key) {
+      const againInMs = await podWaits.reconcile(key);
+      if (againInMs !== undefined) queues.pods.addAfter(key, againInMs);
     },
     async volumes(key) {
       const againInMs = await volumes.reconcile(key);
@@ -148,10 +182,31 @@ export function createWork(deps: WorkDeps): Work {
     },
   });
 
+  const observe = createObserve({
+    system,
+    client,
+    observePods: deps.observePods,
+    pods: deps.pods,
+    storage,
+    gatherer,
+    intents: intents.store,
+    nodes: nodes.store,
+    upsertIntent: upsert,
+    queue: () => queues.observed,
+  });
+
+  const waits = podWaits.connect(queues.pods);
+
   return {
     queues,
     allVolumes: volumes.all,
-    stop: volumes.stop,
+    allObserved: observe.all,
+    allPods: waits.all,
+    stop() {
+      volumes.stop();
+      observe.stop();
+      waits.stop();
+    },
     shellDeps: {
       watchSets(handler) {
         onSet = handler;

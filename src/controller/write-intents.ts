@@ -1,4 +1,4 @@
-import { finalizer, resource } from "../api/names.ts";
+import { finalizer, resource, setLabelPrefix } from "../api/names.ts";
 import type { IntentMount, NodeVolumeIntentSpec } from "../api/types.gen.ts";
 import { messageOf } from "../errors.ts";
 import { ApiError, classifyWriteError, isConflict } from "../kube/api-error.ts";
@@ -78,10 +78,31 @@ export function nameOf(write: IntentWrite): string {
   return write.verb === "create" ? write.name : write.intent.metadata.name;
 }
 
-/** The sets that a write gives something to or takes something from. */
+/**
+ * The sets that a write gives something to or takes something from. Pods that come and go are none of their mounts' concern, as a
+ * rollout does not count them; a set's first pod is, as the set must not go while its label is on the way.
+ */
 export function setsOf(write: IntentWrite): Set<string> {
-  const mounts = [...mountsBefore(write), ...(mountsAfter(write) ?? [])];
-  return new Set(mounts.map((mount) => mount.requester.name));
+  const mounts = isOfPodsAlone(write) ? [] : [...mountsBefore(write), ...(mountsAfter(write) ?? [])];
+  return new Set([...mounts.map((mount) => mount.requester.name), ...labelledBy(write)]);
+}
+
+function isOfPodsAlone(write: IntentWrite): boolean {
+  if (write.verb !== "patch" || write.needsGrant) return false;
+  const { spec = {}, metadata = {} } = write.patch as { spec?: object; metadata?: object };
+  return Object.keys(spec).every((key) => key === "pods") && Object.keys(metadata).every((key) => key === "labels");
+}
+
+/** The sets whose labels a write puts on an intent. */
+function labelledBy(write: IntentWrite): string[] {
+  const { labels = {} } =
+    write.verb === "create"
+      ? write
+      : write.verb === "patch"
+        ? ((write.patch as { metadata?: { labels?: { [key: string]: string | null } } }).metadata ?? {})
+        : {};
+  const put = Object.entries(labels).filter(([key, value]) => value !== null && key.startsWith(setLabelPrefix));
+  return put.map(([key]) => key.slice(setLabelPrefix.length));
 }
 
 /** The sets that lose a mount by a write. */

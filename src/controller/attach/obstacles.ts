@@ -14,7 +14,7 @@ export function ownObstacle(facts: VolumeFacts, member: Member): Word | undefine
   const { intent, node, resolution, place } = member;
   const { name } = intent.metadata;
   if (!isResolved(resolution)) return resolution.waiting;
-  const { nodeName, mounts } = intent.spec;
+  const { nodeName, mounts, pods = [] } = intent.spec;
   const { persistentVolume, csi } = resolution;
   if (node === undefined) {
     return { reason: "NodeLost", message: `there is no Node ${nodeName}`, on: { kind: "Node", name: nodeName } };
@@ -34,8 +34,10 @@ export function ownObstacle(facts: VolumeFacts, member: Member): Word | undefine
     const message = `PersistentVolume ${persistentVolume?.metadata.name} cannot be used on node ${nodeName}, by its nodeAffinity`;
     return { reason: "NodeAffinityMismatch", message, on: { kind: "Node", name: nodeName } };
   }
-  if (csi.accessMode === "ReadWriteOncePod" && mounts.length > 1) {
-    const message = `the volume is ReadWriteOncePod and ${name} has ${mounts.length} mounts: one may use it`;
+  const users = mounts.length + new Set(pods.map(({ uid }) => uid)).size;
+  if (csi.accessMode === "ReadWriteOncePod" && users > 1) {
+    const what = pods.length === 0 ? "mounts" : "mounts and pods";
+    const message = `the volume is ReadWriteOncePod and ${name} has ${users} ${what}: one may use it`;
     return { reason: "AccessModeMismatch", message };
   }
   if (attachRequired && place.unmanaged !== undefined) {

@@ -12,8 +12,11 @@ import { attachPatch, type Word } from "./word.ts";
 
 /** Says in `status.attach` what an intent waits for. The agent may show it, and nobody decides by it. */
 export interface Speaker {
-  /** @returns milliseconds after which the word is to be said, if it is too early */
-  say(intent: Intent, word: Word | undefined): Promise<number | undefined>;
+  /**
+   * @param volumeAttachment its name, if there is one; if not given, that which the word is on
+   * @returns milliseconds after which the word is to be said, if it is too early
+   */
+  say(intent: Intent, word: Word | undefined, volumeAttachment?: string): Promise<number | undefined>;
   /** An intent that is gone. */
   forget(intent: Intent): void;
 }
@@ -47,9 +50,9 @@ export function createSpeaker({ client, clock, log, upsertIntent, teller }: Spea
   }
 
   return {
-    async say(intent, word) {
+    async say(intent, word, volumeAttachment) {
       const { name } = intent.metadata;
-      const attachment = word?.on?.kind === "VolumeAttachment" ? word.on.name : undefined;
+      const attachment = volumeAttachment ?? (word?.on?.kind === "VolumeAttachment" ? word.on.name : undefined);
       const patch = attachPatch(intent.status.attach, word, attachment, timestamp(clock.now()));
       const earlyMs = patch === undefined ? 0 : tooEarlyMs(intent, word);
       if (earlyMs > 0) return earlyMs;

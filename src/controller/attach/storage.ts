@@ -1,13 +1,14 @@
 import type { KubeObject } from "../../api/meta.ts";
 import type { Resource } from "../../api/names.ts";
 import { resource } from "../../api/names.ts";
-import { messageOf } from "../../errors.ts";
 import type { ObjectStore } from "../../kube/object-store.ts";
 import type { Reflector } from "../../kube/reflector.ts";
 import { createReflector } from "../../kube/reflector.ts";
 import type { Transport } from "../../kube/transport.ts";
 import type { Cancel, System } from "../../ports.ts";
+import type { ClaimObjects } from "../claims/resolve-claim.ts";
 import type { Intent, SetEntry } from "../projections.ts";
+import { createWatchGroup, type WatchGroup } from "../watch-group.ts";
 import type { Attachment, Claim, CSIDriver, CSINode, PersistentVolume, StorageClass } from "./objects.ts";
 import {
   projectAttachment,
@@ -29,16 +30,9 @@ export interface StorageWatches {
   readonly storageClasses: Reflector<StorageClass>;
 }
 
-export interface Storage extends StorageWatches {
+export interface Storage extends StorageWatches, Omit<WatchGroup, "start"> {
   /** Some set or intent needs them: they are started, once. A cluster without CSI volumes pays nothing for them. */
   need(): void;
-  /** Reads all again, as what a former leader wrote may not be seen yet; `onComplete` when that is done. */
-  lead(onComplete: () => void): void;
-  /** Not ours to decide any more. */
-  follow(): void;
-  /** Whether all was read since this process leads, and changes arrive. Without that nothing is decided (law L8). */
-  complete(): boolean;
-  stop(): void;
 }
 
 export interface StorageDeps {
@@ -61,60 +55,18 @@ export function createStorage({ system, transport, onRestart }: StorageDeps): St
     storageClasses: watch(resource.storageClasses, projectStorageClass),
   };
   const all = Object.values(watches) as Reflector<never>[];
-  let started = false;
-  /** Whether everything was read since this process leads. */
-  let fresh = false;
-  let term: { readonly onComplete: () => void } | undefined;
+  const { start, ...group } = createWatchGroup(system.log, "storage objects", all);
+  return { ...watches, ...group, need: start };
+}
 
-  async function readAgain(mine: NonNullable<typeof term>): Promise<void> {
-    try {
-      await Promise.all(all.map((one) => one.resync()));
-    } catch (error) {
-      system.log.debug("the storage objects were not read to the end", { error: messageOf(error) });
-      return;
-    }
-    if (term !== mine) return;
-    fresh = true;
-    mine.onComplete();
-  }
-
-  for (const { store } of all) {
-    store.subscribe({
-      onState({ connected }) {
-        if (connected) for (const other of all) other.nudge();
-        // What was put off while they could not be seen.
-        if (complete()) term?.onComplete();
-      },
-    });
-  }
-
-  function complete(): boolean {
-    const states = all.map(({ store }) => store.state());
-    return fresh && states.every(({ synced, connected }) => synced && connected);
-  }
-
+/** The objects that a claim is resolved by. */
+export function claimObjectsOf(storage: StorageWatches): ClaimObjects {
+  const { claims, persistentVolumes, storageClasses, csiDrivers } = storage;
   return {
-    ...watches,
-    need() {
-      if (started) return;
-      started = true;
-      for (const one of all) one.start();
-      if (term !== undefined) void readAgain(term);
-    },
-    lead(onComplete) {
-      fresh = false;
-      term = { onComplete };
-      if (started) void readAgain(term);
-    },
-    follow() {
-      fresh = false;
-      term = undefined;
-    },
-    complete,
-    stop() {
-      term = undefined;
-      if (started) for (const one of all) one.stop();
-    },
+    claim: (namespace, name) => claims.store.get(name, namespace),
+    persistentVolume: (name) => persistentVolumes.store.get(name),
+    storageClass: (name) => storageClasses.store.get(name),
+    csiDriver: (name) => csiDrivers.store.get(name),
   };
 }
 

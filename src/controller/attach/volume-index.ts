@@ -9,6 +9,7 @@ import { createGroups } from "./groups.ts";
 import type { Attachment, Claim, PersistentVolume } from "./objects.ts";
 import { isResolved, resolveVolume } from "./resolve-volume.ts";
 import type { Storage, StorageWatches } from "./storage.ts";
+import { claimObjectsOf } from "./storage.ts";
 import { isCSI, unresolvedKey, volumeKey } from "./volume-key.ts";
 
 /** Everything that is known of one volume, on all nodes. */
@@ -55,12 +56,7 @@ export function createVolumeIndex(deps: VolumeIndexDeps): VolumeIndex {
   const attachmentsByPlace = createGroups();
   const attachmentsByNode = createGroups();
 
-  const objects: ClaimObjects = {
-    claim: (namespace, name) => claims.store.get(name, namespace),
-    persistentVolume: (name) => persistentVolumes.store.get(name),
-    storageClass: (name) => storageClasses.store.get(name),
-    csiDriver: (name) => csiDrivers.store.get(name),
-  };
+  const objects = claimObjectsOf(deps.storage);
 
   function keyOf({ metadata, spec }: Intent): string {
     if (spec.grant?.csi !== undefined) return volumeKey(spec.grant.csi);
@@ -77,7 +73,8 @@ export function createVolumeIndex(deps: VolumeIndexDeps): VolumeIndex {
   }
 
   function seeIntent(intent: Intent): void {
-    if (!isCSI(intent.spec.source)) return;
+    // What kubelet manages is looked at elsewhere (observe/).
+    if (!isCSI(intent.spec.source) || intent.spec.observed !== undefined) return;
     const { name } = intent.metadata;
     const claim = intent.spec.source.persistentVolumeClaim;
     if (claim !== undefined) byClaim.put(name, claimKey(claim.namespace, claim.claimName));
@@ -131,7 +128,9 @@ export function createVolumeIndex(deps: VolumeIndexDeps): VolumeIndex {
   }
 
   function dueOn(node: string): void {
-    for (const intent of deps.intentsOfNode(node)) if (isCSI(intent.spec.source)) onDue(keyOf(intent));
+    for (const { spec, ...intent } of deps.intentsOfNode(node)) {
+      if (isCSI(spec.source) && spec.observed === undefined) onDue(keyOf({ ...intent, spec }));
+    }
     for (const name of attachmentsByNode.of(node)) {
       const known = attachments.store.get(name);
       if (known !== undefined) onDue(keyOfAttachment(known));

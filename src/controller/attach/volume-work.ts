@@ -1,5 +1,6 @@
 import type { KubeClient } from "../../kube/client.ts";
 import type { EventRecorder } from "../../kube/event-recorder.ts";
+import { joinReads } from "../../kube/joined-reads.ts";
 import type { ObjectStore } from "../../kube/object-store.ts";
 import type { System } from "../../ports.ts";
 import { createHold } from "../claims/hold-claims.ts";
@@ -51,7 +52,9 @@ export interface VolumeWork {
 }
 
 export function createVolumeWork(deps: VolumeWorkDeps): VolumeWork {
-  const { system, client, storage, gatherer } = deps;
+  const { system, storage, gatherer } = deps;
+  // What is asked of the server before a claim is taken is asked for many volumes at once: all VolumeAttachments, a namespace's pods.
+  const client = joinReads(deps.client);
   const { clock, random, log } = system;
   const index = createVolumeIndex({
     intents: deps.intents,

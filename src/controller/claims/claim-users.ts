@@ -5,10 +5,10 @@ import { arrayIn, recordIn, stringIn } from "../../kube/json.ts";
 import type { Claim } from "../attach/objects.ts";
 import type { Word } from "../attach/word.ts";
 
-/** Only pods of a claim's own namespace can name it. Those that have ended do not count. */
-const notEnded = "status.phase!=Succeeded,status.phase!=Failed";
+/** Those that have ended do not count. */
+export const notEnded = "status.phase!=Succeeded,status.phase!=Failed";
 
-/** Of the pods that name a claim, scheduled or not, as the server has them now: the first, as a reason to wait. */
+/** Of the pods that name a claim, which can only be of its own namespace, scheduled or not, as the server has them now: the first, as a reason to wait. */
 export async function usedByPods(client: KubeClient, { metadata }: Claim): Promise<Word | undefined> {
   const { namespace = "", name } = metadata;
   const { items } = await client.list(resource.pods, { namespace, fieldSelector: notEnded });

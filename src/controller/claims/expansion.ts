@@ -82,9 +82,9 @@ function errorOf({ spec, status }: Intent, now: string): object {
 }
 
 /** A driver grows a volume by a path that may be written to; who has none never reports a size. */
-function canGrow({ spec: { grant, source, mounts } }: Intent): boolean {
+function canGrow({ spec: { grant, source, mounts, pods = [] } }: Intent): boolean {
   const says = [grant?.csi, source.csi, source.persistentVolumeClaim];
-  return !says.some((one) => one?.readOnly === true) && mounts.some((mount) => !mount.readOnly);
+  return !says.some((one) => one?.readOnly === true) && [...mounts, ...pods].some((use) => !use.readOnly);
 }
 
 /** A status is its node's word: what is no number of bytes says nothing, and stops nobody else's growth. */

@@ -18,7 +18,7 @@ export interface Fleet {
   readonly system: VirtualSystem;
   readonly api: FakeApiServer;
   readonly registry: Registry;
-  start(identity?: string): Controller;
+  start(identity?: string, observePods?: "None" | "PersistentVolumes"): Controller;
   node(name: string, options?: NodeOptions): void;
   set(name: string, spec?: object): void;
   intents(): Intent[];
@@ -73,11 +73,11 @@ export function createFleet(createShell?: CreateShell): Fleet {
     agents,
     mute,
     failures,
-    start(identity = "c1") {
+    start(identity = "c1", observePods = "None") {
       return startController({
         system,
         transport: api,
-        config: { identity, allowedPrefixes: ["/mnt/nodevolume"] },
+        config: { identity, allowedPrefixes: ["/mnt/nodevolume"], observePods },
         registry: identity === "c1" ? registry : new Registry(),
         ...(createShell && { createShell }),
       });

@@ -2,6 +2,7 @@ import type { NodePlan } from "../../../src/controller/compile-intents.ts";
 import { compileNode } from "../../../src/controller/compile-intents.ts";
 import type { IntentWrite } from "../../../src/controller/diff-intents.ts";
 import { diffIntents } from "../../../src/controller/diff-intents.ts";
+import type { PodEntry } from "../../../src/controller/populate/pod-entry.ts";
 import type { Intent, NodeInfo, SetEntry } from "../../../src/controller/projections.ts";
 import type { NodeInput, Stake } from "../../../src/controller/resolve-node.ts";
 import { resolveNode } from "../../../src/controller/resolve-node.ts";
@@ -15,6 +16,11 @@ export interface OneNode {
   allowedPrefixes: string[];
   lostForMs: number;
   silentForMs: number;
+  /** undefined: not known. */
+  pods: PodEntry[] | undefined;
+  /** Labels by namespace. */
+  namespaces: { [name: string]: { [key: string]: string } };
+  onePod: boolean;
   /** By intent. */
   refusals: Map<string, string>;
   readonly name: string;
@@ -75,6 +81,9 @@ export function oneNode(sets: SetEntry[], name = "n1"): OneNode {
     allowedPrefixes: ["/mnt/nodevolume"],
     lostForMs: 0,
     silentForMs: -1,
+    pods: [],
+    namespaces: {},
+    onePod: false,
     refusals: new Map(),
     name,
     intents: () => structuredClone(all()),
@@ -90,6 +99,11 @@ export function oneNode(sets: SetEntry[], name = "n1"): OneNode {
       sets: world.sets,
       intents: world.intents(),
       allowedPrefixes: world.allowedPrefixes,
+      pods: world.pods && {
+        entries: world.pods,
+        labelsOf: (namespace) => world.namespaces[namespace],
+        isForOnePod: () => world.onePod,
+      },
       refusals: world.refusals,
     }),
     stakes: () => resolveNode(world.input()),

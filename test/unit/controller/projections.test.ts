@@ -11,6 +11,7 @@ describe("projections", () => {
     ).to.deep.equal({
       metadata: { name: "n", uid: "uid-n", resourceVersion: "1", labels: { a: "b" } },
       taints: [{ key: "k", value: "", effect: "NoExecute" }],
+      readiness: { tainted: false, condition: undefined },
       unschedulable: true,
       ready: false,
       bootID: "x",
@@ -31,6 +32,14 @@ describe("projections", () => {
     });
   }
 
+  it("projectNode keeps what we show there ourselves apart from what is decided by", () => {
+    const raw = rawNode("n", { taints: [{ key: "nodevolume.dev/not-ready", effect: "NoSchedule" }] });
+    raw.status.conditions.push({ type: "NodeVolumesReady", status: "False" });
+    const { taints, readiness } = projectNode(raw) ?? {};
+    const condition = { status: "False", reason: "", message: "" };
+    expect({ taints, readiness }).to.deep.equal({ taints: [], readiness: { tainted: true, condition } });
+  });
+
   it("projectNode copes with a Node that no kubelet has reported", () => {
     expect(projectNode({ metadata: { name: "n" } })).to.deep.include({ ready: false, bootID: "", taints: [] });
   });
@@ -47,6 +56,13 @@ describe("projections", () => {
     const entry = projectSet({ ...rawSet("a"), status: { nonsense: 1 } });
     expect(entry?.invalid).to.equal(undefined);
     expect(entry?.spec?.rollout).to.deep.equal({ maxUnavailable: 1, pauseOnFailure: true });
+  });
+
+  it("projectIntent leaves out what the agent says for people alone", () => {
+    const decided = { state: "Mounted", inUse: true, mounts: [], conditions: [] };
+    const history = Array(10).fill({ time: "2026-11-22T00:00:00Z", state: "Mounted", reason: "Mounted" });
+    const status = { ...decided, history, plan: ["mount"], mountsReady: "1/1", stagingPath: "/s", devicePath: "/d" };
+    expect(projectIntent({ metadata: { name: "n" }, spec: {}, status })?.status).to.deep.equal(decided);
   });
 
   it("what has no name is no object", () => {

@@ -23,7 +23,7 @@ function statusOf(worlds: OneNode[], before: NodeVolumeSetStatus = {}, set = "a"
       ? { admitted: new Set<string>(), pausedBy: undefined, outdated: 0 }
       : decideRollout(entry.spec.rollout, counted, new Set());
   const remaining = { intents: 2, lost: ["n7"] };
-  return setStatus({ entry: { ...entry, status: before }, nodes, rollout, remaining }, now);
+  return setStatus({ entry: { ...entry, status: before }, nodes, rollout, remaining, pods: undefined }, now);
 }
 
 const short = (status: NodeVolumeSetStatus) => status.conditions?.map((c) => `${c.type}=${c.status}/${c.reason}`);

@@ -1,0 +1,110 @@
+import { annotation } from "../../api/names.ts";
+import { accessModeOf, isSingleNode } from "../attach/access.ts";
+import type { Attachment, CSINode, PersistentVolume } from "../attach/objects.ts";
+import { onAttachment } from "../attach/obstacles.ts";
+import type { Word } from "../attach/word.ts";
+import { type ClaimObjects, resolveClaim } from "../claims/resolve-claim.ts";
+import type { Intent } from "../projections.ts";
+
+/** What is known of how a claim that kubelet manages gets to a node. */
+export interface AttachFacts {
+  readonly objects: ClaimObjects;
+  readonly csiNode: CSINode | undefined;
+  /** VolumeAttachments of the claim's PersistentVolume, on every node. */
+  readonly attachments: readonly Attachment[];
+  /** Intents of the claim on other nodes, whoever manages them. */
+  readonly elsewhere: readonly Intent[];
+}
+
+/** What `status.attach` says: the node's VolumeAttachment, and what is waited for. */
+export interface AttachWord {
+  readonly word: Word | undefined;
+  readonly volumeAttachment: string | undefined;
+}
+
+/**
+ * What kubelet waits for before it can mount a claim on a node, as far as the API's objects show it. Pure.
+ * ```
+ *  claim bound ─► driver on the node ─► nobody else has it ─► VolumeAttachment ─► attached
+ * ```
+ */
+export function attachWord({ spec }: Intent, facts: AttachFacts): AttachWord {
+  const source = spec.source.persistentVolumeClaim;
+  if (source === undefined) return { word: undefined, volumeAttachment: undefined };
+  const { objects, csiNode, attachments } = facts;
+  const { nodeName } = spec;
+  const found = resolveClaim(source, objects);
+  const ours = attachments.find((one) => one.nodeName === nodeName);
+  const volumeAttachment = ours?.metadata.name;
+  // A claim that is being deleted is mounted all the same for the pods that have it.
+  if ("waiting" in found) return { word: claimWord(found.waiting, source, objects), volumeAttachment };
+  const { csi, persistentVolume } = found;
+  const attachRequired = objects.csiDriver(csi.driver)?.attachRequired ?? true;
+  if (ours?.metadata.deletionTimestamp !== undefined) return { word: detaching(ours), volumeAttachment };
+  if (csiNode?.drivers.some(({ name }) => name === csi.driver) !== true) {
+    const message = `driver ${csi.driver} is not registered on node ${nodeName}: its CSINode does not name it`;
+    return { word: { reason: "DriverNotOnNode", message, on: { kind: "CSINode", name: nodeName } }, volumeAttachment };
+  }
+  if (!attachRequired || ours?.attached === true) return { word: undefined, volumeAttachment };
+  return { word: heldWord(persistentVolume, nodeName, facts) ?? notAttached(ours, nodeName), volumeAttachment };
+}
+
+/** In the claim's own words, and who is to bind it. */
+function claimWord(
+  word: Word,
+  { namespace, claimName }: { readonly namespace: string; readonly claimName: string },
+  objects: ClaimObjects,
+): Word {
+  if (word.reason === "NeedsScheduler") return { ...word, reason: "ClaimNotBound" };
+  if (word.reason !== "ClaimNotBound") return word;
+  const claim = objects.claim(namespace, claimName);
+  const storageClass = claim && objects.storageClass(claim.storageClassName);
+  const node = claim?.metadata.annotations?.[annotation.selectedNode];
+  const chosen = node === undefined ? "" : `; the scheduler has chosen node ${node}`;
+  const who = storageClass === undefined ? "" : `; provisioner ${storageClass.provisioner} is to make its volume`;
+  const events = `kubectl -n ${namespace} describe pvc ${claimName} shows what its provisioner says`;
+  return { ...word, message: `${word.message}${chosen}${who}: ${events}` };
+}
+
+function detaching({ metadata, nodeName, detachError }: Attachment): Word {
+  const trouble = detachError === "" ? "" : `: ${detachError}`;
+  const message = `the volume is being detached from node ${nodeName}${trouble}`;
+  return { reason: "Detaching", message, on: onAttachment(metadata.name, nodeName) };
+}
+
+/** Of a volume for one node at a time: who else has it. kube-controller-manager calls it Multi-Attach (behaviour 88). */
+function heldWord({ accessModes }: PersistentVolume, nodeName: string, facts: AttachFacts): Word | undefined {
+  if (!isSingleNode(accessModeOf(accessModes, false))) return undefined;
+  const other = facts.attachments.find((one) => one.nodeName !== nodeName);
+  if (other === undefined) return undefined;
+  const { name, creationTimestamp = "an unknown time", deletionTimestamp } = other.metadata;
+  const user = facts.elsewhere.find(({ spec }) => spec.nodeName === other.nodeName);
+  const pod = user?.spec.pods?.[0];
+  const going = deletionTimestamp === undefined ? "" : ", and is being detached there";
+  const trouble = other.detachError === "" ? "" : ` (${other.detachError})`;
+  const who =
+    pod !== undefined
+      ? `pod ${pod.namespace}/${pod.name} uses it there`
+      : user === undefined
+        ? "no pod there names its claim any more"
+        : `${user.metadata.name} has it there`;
+  const since = `attached to node ${other.nodeName} since ${creationTimestamp} (${name})${going}${trouble}`;
+  const message = `the volume is for one node at a time, and ${since}; ${who}`;
+  const on =
+    pod === undefined
+      ? onAttachment(name, other.nodeName)
+      : { kind: "Pod", namespace: pod.namespace, name: pod.name, node: other.nodeName };
+  return { reason: "VolumeHeldElsewhere", message, on };
+}
+
+function notAttached(ours: Attachment | undefined, nodeName: string): Word {
+  if (ours === undefined) {
+    const message = `there is no VolumeAttachment of it for node ${nodeName} yet: kube-controller-manager makes it`;
+    return { reason: "WaitingForAttach", message, on: { kind: "Node", name: nodeName } };
+  }
+  const { metadata, attacher, attachError } = ours;
+  const on = onAttachment(metadata.name, nodeName);
+  if (attachError !== "") return { reason: "AttachFailed", message: attachError, on };
+  const message = `driver ${attacher} has not attached the volume to node ${nodeName} yet`;
+  return { reason: "WaitingForAttach", message, on };
+}

@@ -1,0 +1,182 @@
+import type { KubeClient } from "../../kube/client.ts";
+import type { KeyedQueue } from "../../kube/keyed-queue.ts";
+import type { ObjectStore } from "../../kube/object-store.ts";
+import { sameJson } from "../../kube/same-json.ts";
+import type { Cancel, System } from "../../ports.ts";
+import { accessModeOf, isSingleNode } from "../attach/access.ts";
+import { createGroups } from "../attach/groups.ts";
+import type { Attachment, Claim, PersistentVolume } from "../attach/objects.ts";
+import { createSpeaker } from "../attach/speak.ts";
+import { claimObjectsOf, type Storage } from "../attach/storage.ts";
+import type { Gatherer } from "../gather.ts";
+import type { PodEntry } from "../populate/pod-entry.ts";
+import type { Pods } from "../populate/pods.ts";
+import type { Intent, NodeInfo } from "../projections.ts";
+import { observeNode } from "./observe-node.ts";
+import { isKubelets, observedIntents, volumeOfClaim } from "./observed-intents.ts";
+
+export interface ObserveDeps {
+  readonly system: Pick<System, "clock" | "log">;
+  readonly client: KubeClient;
+  /** None: nothing is observed, and what was before is removed. */
+  readonly observePods: "None" | "PersistentVolumes";
+  readonly pods: Pick<Pods, "pods" | "ofNode" | "complete">;
+  readonly storage: Storage;
+  readonly gatherer: Pick<Gatherer, "complete" | "intentsOf">;
+  readonly intents: ObjectStore<Intent>;
+  readonly nodes: ObjectStore<NodeInfo>;
+  readonly upsertIntent: (raw: unknown) => void;
+  readonly queue: () => KeyedQueue;
+}
+
+/** What is looked at of the claims that kubelet manages for pods. */
+export interface Observe {
+  /** @returns milliseconds after which to look again, if any */
+  reconcile(node: string): Promise<number | undefined>;
+  /** Every node is due. */
+  all(): void;
+  stop(): void;
+}
+
+export function createObserve(deps: ObserveDeps): Observe {
+  const { storage, pods, intents, gatherer } = deps;
+  const on = deps.observePods !== "None";
+  const { claims, persistentVolumes, storageClasses, csiDrivers, csiNodes, attachments } = storage;
+  const objects = claimObjectsOf(storage);
+  /** Intents by claim, whoever manages it: who else has the volume may be one of ours. */
+  const byClaim = createGroups();
+  const byVolume = createGroups();
+  // kube-controller-manager writes Events of these volumes itself.
+  const teller = { ofVolume: () => {} };
+  const speaker = createSpeaker({ ...deps.system, client: deps.client, upsertIntent: deps.upsertIntent, teller });
+  const due = (node: string) => deps.queue().add(node);
+
+  const nodeDeps = {
+    client: deps.client,
+    log: deps.system.log,
+    speaker,
+    complete: () => pods.complete() && gatherer.complete() && (!on || storage.complete()),
+    node: (name: string) => deps.nodes.get(name),
+    intentsOf: gatherer.intentsOf,
+    wanted: (node: NodeInfo, existing: ReadonlyMap<string, Intent>) =>
+      on ? observedIntents(node, pods.ofNode(node.metadata.name), objects, existing) : [],
+    facts(intent: Intent) {
+      const { namespace = "", claimName = "" } = intent.spec.source.persistentVolumeClaim ?? {};
+      const volume = volumeOfClaim(objects, namespace, claimName)?.metadata.name ?? "";
+      return {
+        objects,
+        csiNode: csiNodes.store.get(intent.spec.nodeName),
+        attachments: byVolume.of(volume).flatMap((name) => attachments.store.get(name) ?? []),
+        elsewhere: intentsOfClaim(namespace, claimName).filter(({ spec }) => spec.nodeName !== intent.spec.nodeName),
+      };
+    },
+    upsert: deps.upsertIntent,
+    forget: speaker.forget,
+  };
+
+  function onPod({ nodeName, claims: named }: PodEntry): void {
+    if (nodeName === "" || named.length === 0) return;
+    if (on) storage.need();
+    due(nodeName);
+  }
+  function onIntent(intent: Intent): void {
+    const claim = intent.spec.source.persistentVolumeClaim;
+    if (claim === undefined) return;
+    byClaim.put(intent.metadata.name, claimKey(claim.namespace, claim.claimName));
+    if (isKubelets(intent)) due(intent.spec.nodeName);
+    dueElsewhere(claim);
+  }
+  /** Of a volume for one node at a time the others wait for who has it. */
+  function dueElsewhere({ namespace, claimName }: { readonly namespace: string; readonly claimName: string }): void {
+    const volume = volumeOfClaim(objects, namespace, claimName);
+    if (volume !== undefined && isSingleNode(accessModeOf(volume.accessModes, false))) dueOfClaim(namespace, claimName);
+  }
+  function intentsOfClaim(namespace: string, name: string): Intent[] {
+    return byClaim.of(claimKey(namespace, name)).flatMap((intent) => intents.get(intent) ?? []);
+  }
+  function dueOfClaim(namespace: string, name: string): void {
+    for (const intent of intentsOfClaim(namespace, name)) if (isKubelets(intent)) due(intent.spec.nodeName);
+  }
+  const onClaim = ({ metadata: { namespace = "", name } }: Claim) => dueOfClaim(namespace, name);
+  function onVolume({ claimRef }: PersistentVolume): void {
+    if (claimRef !== undefined) dueOfClaim(claimRef.namespace, claimRef.name);
+  }
+  function ofVolumeNamed(name: string): void {
+    const volume = persistentVolumes.store.get(name);
+    if (volume !== undefined) onVolume(volume);
+  }
+  function onAttachment({ metadata, persistentVolumeName }: Attachment): void {
+    byVolume.put(metadata.name, persistentVolumeName);
+    ofVolumeNamed(persistentVolumeName);
+  }
+  /** These seldom change, and then for all. */
+  function onDriver(): void {
+    if (storage.complete()) all();
+  }
+
+  const cancels: Cancel[] = [
+    pods.pods.store.subscribe({
+      onAdd: onPod,
+      onUpdate(before, after) {
+        if (before.nodeName !== after.nodeName || !sameJson(before.claims, after.claims)) onPod(after);
+      },
+      onDelete: onPod,
+    }),
+    intents.subscribe({
+      onAdd: onIntent,
+      onUpdate(before, after) {
+        const same =
+          before.metadata.generation === after.metadata.generation && before.metadata.uid === after.metadata.uid;
+        if (!same || !sameJson(before.status.attach, after.status.attach)) onIntent(after);
+      },
+      onDelete(gone) {
+        byClaim.remove(gone.metadata.name);
+        speaker.forget(gone);
+        if (isKubelets(gone)) due(gone.spec.nodeName);
+        const claim = gone.spec.source.persistentVolumeClaim;
+        if (claim !== undefined) dueElsewhere(claim);
+      },
+    }),
+    deps.nodes.subscribe({
+      onAdd: ({ metadata }) => due(metadata.name),
+      onUpdate(before, after) {
+        if (before.metadata.uid !== after.metadata.uid) due(after.metadata.name);
+      },
+      onDelete: ({ metadata }) => due(metadata.name),
+    }),
+    claims.store.subscribe(each(onClaim)),
+    persistentVolumes.store.subscribe(each(onVolume)),
+    attachments.store.subscribe({
+      onAdd: onAttachment,
+      onUpdate: (_, after) => onAttachment(after),
+      onDelete({ metadata, persistentVolumeName }) {
+        byVolume.remove(metadata.name);
+        ofVolumeNamed(persistentVolumeName);
+      },
+    }),
+    csiNodes.store.subscribe(each(({ metadata }) => due(metadata.name))),
+    csiDrivers.store.subscribe(each(onDriver)),
+    storageClasses.store.subscribe(each(onDriver)),
+  ];
+
+  function all(): void {
+    for (const { metadata } of deps.nodes.list()) due(metadata.name);
+    for (const intent of intents.list()) onIntent(intent);
+  }
+
+  return {
+    reconcile: (node) => observeNode(nodeDeps, node),
+    all,
+    stop() {
+      for (const cancel of cancels) cancel();
+    },
+  };
+}
+
+function each<T>(see: (object: T) => void) {
+  return { onAdd: see, onUpdate: (_: T, after: T) => see(after), onDelete: see };
+}
+
+function claimKey(namespace: string, name: string): string {
+  return `${namespace}/${name}`;
+}

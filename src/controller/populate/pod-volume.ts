@@ -1,0 +1,27 @@
+import { podDriver } from "../../api/names.ts";
+import type { BadAttribute, PodWish } from "../../api/pod-attributes.ts";
+import { podWishOf } from "../../api/pod-attributes.ts";
+import { recordIn, stringIn } from "../../kube/json.ts";
+
+/** A volume of the driver csi.nodevolume.dev in a pod, as its owner wrote it. */
+export interface PodVolume {
+  /** Name of the volume in the pod. */
+  readonly name: string;
+  /** What is asked for, or why that cannot be said. */
+  readonly wish: PodWish | BadAttribute;
+}
+
+/** @returns undefined for a volume that is not ours. Pure. */
+export function podVolume(volume: unknown): PodVolume | undefined {
+  const csi = recordIn(volume, "csi");
+  const name = stringIn(volume, "name");
+  if (name === undefined || stringIn(csi, "driver") !== podDriver) return undefined;
+  const attributes = Object.entries(recordIn(csi, "volumeAttributes") ?? {});
+  const texts = attributes.flatMap(([key, value]) => (typeof value === "string" ? [[key, value] as const] : []));
+  return { name, wish: podWishOf(new Map(texts), csi?.["readOnly"] === true) };
+}
+
+/** The set that a volume asks for; undefined if it asks for a claim, or cannot be understood. */
+export function setOf({ wish }: PodVolume): string | undefined {
+  return "wants" in wish && "set" in wish.wants ? wish.wants.set : undefined;
+}

@@ -1,0 +1,107 @@
+import type { IntentPod } from "../../api/types.gen.ts";
+import { compareText } from "../canonical-json.ts";
+import type { Part } from "../part.ts";
+import type { Intent } from "../projections.ts";
+import type { NodeInput } from "../resolve-node.ts";
+import { eachOnce } from "./each-once.ts";
+import { fitting } from "./fitting.ts";
+import type { PodEntry } from "./pod-entry.ts";
+import { setOf } from "./pod-volume.ts";
+import type { Candidate, NodePods, Refusal, Refused, Served, ServedVolume, Target } from "./served.ts";
+import { isRefused, targetOf } from "./target-of.ts";
+
+/**
+ * Which pods of one node use which intent. Pure.
+ *
+ * ```
+ *  pod ─► volume of ours that a container mounts ─► set, if it allows the namespace ─┐
+ *                                              └──► claim of the pod's own namespace ┴─► intent ─► fits ─► spec.pods
+ * ```
+ * What an intent has a pod for stays there while the pod is there and may use it, wherever the set's mounts have gone since: kubelet
+ * asks for a volume once. Deleting pods keep what they have and get nothing new.
+ * @param live the intents of the node that are not being deleted
+ * @param chosen what each set is in with on the node
+ */
+export function servePods(
+  input: NodeInput & { readonly pods: NodePods },
+  live: ReadonlyMap<string, Intent>,
+  chosen: ReadonlyMap<string, readonly Part[]>,
+): Served {
+  const found = foundPods(live.values());
+  const refusals: Refusal[] = [];
+  const candidates: Candidate[] = [];
+  const context = { input, live, chosen, sets: new Map(input.sets.map((set) => [set.metadata.name, set])) };
+  const firsts = new Map<string, Target>();
+  for (const { pod, volume } of volumesOf(input.pods.entries)) {
+    const at = found.get(keyOf(entryOf(pod, volume.name, volume.wish)));
+    if (at === undefined && pod.deleting) continue;
+    const target = targetOf(context, firsts, pod, volume, at);
+    if (target === undefined) continue;
+    if (isRefused(target)) {
+      refusals.push(refusal(pod, volume.name, target));
+      continue;
+    }
+    if (!firsts.has(target.intentName)) firsts.set(target.intentName, target);
+    candidates.push({
+      pod,
+      volume: volume.name,
+      set: setOf(volume),
+      entry: entryOf(pod, volume.name, volume.wish),
+      target,
+      found: at !== undefined,
+    });
+  }
+  const volumes = new Map<string, ServedVolume>();
+  for (const [name, all] of Map.groupBy(candidates, ({ target }) => target.intentName)) {
+    const { taken, refused } = fitting(all, { intent: live.get(name), isForOnePod: input.pods.isForOnePod });
+    refusals.push(...refused.map(({ candidate: { pod, volume }, ...why }) => refusal(pod, volume, why)));
+    const [first] = taken;
+    if (first === undefined) continue;
+    volumes.set(name, {
+      identity: first.target.identity,
+      settings: (firsts.get(name) ?? first.target).settings,
+      sets: new Set(taken.flatMap(({ set }) => set ?? [])),
+      pods: taken.map(withGroup).sort(byKey),
+    });
+  }
+  return { volumes, refusals };
+}
+
+/** By pod and volume, the intent that has it. */
+function foundPods(intents: Iterable<Intent>): Map<string, Intent> {
+  const found = new Map<string, Intent>();
+  for (const intent of intents) {
+    if (intent.spec.observed !== undefined) continue;
+    for (const entry of intent.spec.pods ?? []) found.set(keyOf(entry), intent);
+  }
+  return found;
+}
+
+function volumesOf(entries: Iterable<PodEntry>) {
+  return eachOnce(entries).flatMap((pod) => pod.volumes.map((volume) => ({ pod, volume })));
+}
+
+function entryOf(pod: PodEntry, volume: string, wish: PodEntry["volumes"][number]["wish"]): Candidate["entry"] {
+  const { namespace = "", name } = pod.metadata;
+  const { readOnly = true, subPath } = "wants" in wish ? wish : {};
+  return { uid: pod.uid, namespace, name, volume, readOnly, ...(subPath !== undefined && { subPath }) };
+}
+
+/** Only claims of its own namespace are given to a pod's group: what a set shares with others is not for one of them to take (safety rule 18). */
+function withGroup({ pod, entry, target }: Candidate): IntentPod {
+  const isOwn = target.source.persistentVolumeClaim?.namespace === pod.metadata.namespace;
+  return isOwn ? { ...entry, ...pod.group } : entry;
+}
+
+function byKey(a: IntentPod, b: IntentPod): number {
+  return compareText(a.uid, b.uid) || compareText(a.volume, b.volume);
+}
+
+/** Not by the UID alone: a mirror may say that it has that of a pod which has gone, or is still to come. */
+function keyOf({ uid, namespace, name, volume }: Candidate["entry"]): string {
+  return `${uid}/${namespace}/${name}/${volume}`;
+}
+
+function refusal(pod: PodEntry, volume: string, { reason, message }: Pick<Refused, "reason" | "message">): Refusal {
+  return { pod, volume, reason, message };
+}

@@ -1,0 +1,65 @@
+import type { Reason } from "../../api/reasons.ts";
+import type { IntentPod, VolumeSource } from "../../api/types.gen.ts";
+import type { VolumeIdentity } from "../identity.ts";
+import type { Settings } from "../part.ts";
+import type { PodEntry } from "./pod-entry.ts";
+
+/** What is known of the pods of a node. */
+export interface NodePods {
+  /** Those that were scheduled to it and have not ended. */
+  readonly entries: readonly PodEntry[];
+  /** Labels of a Namespace; undefined if there is none. */
+  readonly labelsOf: (namespace: string) => { readonly [key: string]: string } | undefined;
+  /** Whether only one pod may use a volume: it is ReadWriteOncePod. */
+  readonly isForOnePod: (source: VolumeSource) => boolean;
+}
+
+/** What one intent has pods for. */
+export interface ServedVolume {
+  /** What the intent is, if it is to be made. */
+  readonly identity: VolumeIdentity | undefined;
+  readonly settings: Settings;
+  /** The sets that these pods name. */
+  readonly sets: ReadonlySet<string>;
+  /** As in the spec: by UID and volume. */
+  readonly pods: readonly IntentPod[];
+}
+
+/** Why a volume of a pod is not in any intent. */
+export interface Refusal {
+  readonly pod: PodEntry;
+  /** Name of the volume in the pod. */
+  readonly volume: string;
+  readonly reason: Reason;
+  readonly message: string;
+}
+
+export interface Served {
+  /** By name of the intent. */
+  readonly volumes: ReadonlyMap<string, ServedVolume>;
+  readonly refusals: readonly Refusal[];
+}
+
+/** The intent that a volume of a pod belongs to. */
+export interface Target {
+  readonly intentName: string;
+  readonly source: VolumeSource;
+  readonly identity: VolumeIdentity | undefined;
+  readonly settings: Settings;
+}
+
+export interface Refused {
+  readonly reason: Reason;
+  readonly message: string;
+}
+
+/** One volume of one pod that has found its intent. */
+export interface Candidate {
+  readonly pod: PodEntry;
+  readonly volume: string;
+  readonly set: string | undefined;
+  readonly entry: Omit<IntentPod, "fsGroup" | "fsGroupChangePolicy">;
+  readonly target: Target;
+  /** The intent has it already. */
+  readonly found: boolean;
+}

@@ -1,0 +1,38 @@
+import { resource } from "../../api/names.ts";
+import type { EventRecorder } from "../../kube/event-recorder.ts";
+import type { PodEntry } from "./pod-entry.ts";
+import type { Refusal } from "./served.ts";
+
+/** Tells whoever owns a pod why it gets no volume: they cannot read intents. Once for each transition. */
+export interface RefusalTeller {
+  /** @param refusals all of the node; undefined while its pods are not known */
+  tell(node: string, refusals: readonly Refusal[] | undefined): void;
+  /** What was last told of a pod. */
+  of(pod: PodEntry): readonly Refusal[];
+}
+
+/** @param onChange told of each pod of which something else is told than before */
+export function createRefusalTeller(recorder: EventRecorder, onChange: (pod: PodEntry) => void): RefusalTeller {
+  /** By node, what was told of which volume. */
+  const told = new Map<string, ReadonlyMap<string, Refusal>>();
+  return {
+    tell(node, refusals) {
+      if (refusals === undefined) return;
+      const before = told.get(node);
+      const now = new Map(refusals.map((one) => [`${one.pod.metadata.uid}/${one.volume}`, one]));
+      if (now.size === 0) told.delete(node);
+      else told.set(node, now);
+      for (const [key, { pod }] of before ?? []) if (!now.has(key)) onChange(pod);
+      for (const { pod, volume, reason, message } of refusals) {
+        const { namespace, name, uid } = pod.metadata;
+        if (before?.get(`${uid}/${volume}`)?.reason === reason) continue;
+        onChange(pod);
+        const object = { apiVersion: "v1", kind: resource.pods.kind, namespace, name, uid };
+        recorder.event({ object, type: "Warning", reason, message: `volume ${volume}: ${message}` });
+      }
+    },
+    of({ nodeName, metadata: { uid } }) {
+      return [...(told.get(nodeName)?.values() ?? [])].filter(({ pod }) => pod.metadata.uid === uid);
+    },
+  };
+}

@@ -1,0 +1,101 @@
+import { timestamp } from "../../api/conditions.ts";
+import type { KubeObject } from "../../api/meta.ts";
+import { readiness, resource } from "../../api/names.ts";
+import type { KubeClient } from "../../kube/client.ts";
+import { arrayIn, recordIn, stringIn } from "../../kube/json.ts";
+import type { Reflector } from "../../kube/reflector.ts";
+import type { Clock, Logger } from "../../ports.ts";
+import type { Gatherer } from "../gather.ts";
+import type { NodeInfo } from "../projections.ts";
+import { type NodeReadiness, nodeReadiness, readinessChange } from "./node-readiness.ts";
+
+export interface ReconcileReadinessDeps {
+  readonly client: KubeClient;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly gatherer: Gatherer;
+  readonly node: (name: string) => NodeInfo | undefined;
+  readonly upsert: (raw: unknown) => void;
+  /** Monotonic milliseconds of the last write of a node's condition, by node. */
+  readonly written: Map<string, number>;
+}
+
+/** @returns what is done for a node, with what it remembers between runs */
+export function createReadiness({
+  nodes,
+  ...deps
+}: Pick<ReconcileReadinessDeps, "client" | "clock" | "log" | "gatherer"> & {
+  readonly nodes: Reflector<NodeInfo>;
+}): (node: string) => Promise<number | undefined> {
+  const all: ReconcileReadinessDeps = {
+    ...deps,
+    node: (name) => nodes.store.get(name),
+    upsert: (raw) => nodes.upsertIfNewer(raw),
+    written: new Map(),
+  };
+  return (node) => reconcileReadiness(all, node);
+}
+
+/** The same in other words is written so often, in milliseconds: a Node is watched by everybody. */
+const wordsMs = 60_000;
+
+/**
+ * Makes a Node show whether its volumes are there: the condition NodeVolumesReady, and the taint. What is written is read live
+ * first, and refused if anybody has changed the Node since: lists are replaced as a whole, and others have taints and conditions.
+ * @returns milliseconds after which to look again, if any
+ */
+export async function reconcileReadiness(deps: ReconcileReadinessDeps, name: string): Promise<number | undefined> {
+  const { gatherer, written } = deps;
+  const node = deps.node(name);
+  if (node === undefined) written.delete(name);
+  if (node === undefined || !gatherer.complete()) return undefined;
+  const wanted = nodeReadiness(gatherer.stakes(name).values(), gatherer.intentsOf(name));
+  const change = readinessChange(node.readiness, wanted);
+  if (change === undefined) return undefined;
+  const now = deps.clock.monotonic();
+  const waitMs = (written.get(name) ?? Number.NEGATIVE_INFINITY) + wordsMs - now;
+  if (change.onlyWords && waitMs > 0) return waitMs;
+  let live = await deps.client.get<KubeObject>(resource.nodes, { name });
+  if (live === undefined || live.metadata.uid !== node.metadata.uid) return undefined;
+  // A taint comes before the condition that explains it, and goes after the one that says that all is well.
+  if (change.taint === "add") live = await writeTaint(deps, live, true);
+  if (change.condition !== undefined) live = await writeCondition(deps, live, wanted.condition);
+  if (change.taint === "remove") await writeTaint(deps, live, false);
+  if (change.condition !== undefined) written.set(name, now);
+  const { status, reason } = wanted.condition ?? {};
+  deps.log.info("readiness of a node written", { node: name, status, reason, taint: change.taint });
+  return undefined;
+}
+
+async function writeTaint(deps: ReconcileReadinessDeps, live: KubeObject, on: boolean): Promise<KubeObject> {
+  const others = arrayIn(recordIn(live, "spec"), "taints").filter(
+    (taint) => stringIn(taint, "key") !== readiness.taint,
+  );
+  const taints = on ? [...others, { key: readiness.taint, effect: "NoSchedule" }] : others;
+  const patch = { spec: { taints: taints.length === 0 ? null : taints } };
+  const answer = await deps.client.mergePatch<KubeObject>(resource.nodes, refOf(live), patch);
+  deps.upsert(answer);
+  return answer;
+}
+
+async function writeCondition(
+  deps: ReconcileReadinessDeps,
+  live: KubeObject,
+  wanted: NodeReadiness["condition"],
+): Promise<KubeObject> {
+  const type = readiness.nodeCondition;
+  const all = arrayIn(recordIn(live, "status"), "conditions");
+  const before = all.find((condition) => stringIn(condition, "type") === type);
+  const time = timestamp(deps.clock.now());
+  const since = stringIn(before, "status") === wanted?.status ? stringIn(before, "lastTransitionTime") : undefined;
+  const others = all.filter((condition) => condition !== before);
+  const ours = wanted && { type, ...wanted, lastHeartbeatTime: time, lastTransitionTime: since ?? time };
+  const conditions = ours === undefined ? others : [...others, ours];
+  const answer = await deps.client.mergePatchStatus<KubeObject>(resource.nodes, refOf(live), { conditions });
+  deps.upsert(answer);
+  return answer;
+}
+
+function refOf({ metadata: { name, uid, resourceVersion } }: KubeObject) {
+  return { name, uid, resourceVersion };
+}

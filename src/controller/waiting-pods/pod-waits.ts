@@ -1,0 +1,66 @@
+import type { KubeClient } from "../../kube/client.ts";
+import type { EventRecorder } from "../../kube/event-recorder.ts";
+import type { KeyedQueue } from "../../kube/keyed-queue.ts";
+import type { System } from "../../ports.ts";
+import { claimObjectsOf, type Storage } from "../attach/storage.ts";
+import type { Gatherer } from "../gather.ts";
+import type { Pods } from "../populate/pods.ts";
+import type { Watches } from "../watches.ts";
+import { connectWaits, type PodWaits } from "./connect-waits.ts";
+import type { GateFacts } from "./decide-gates.ts";
+import { type ReconcilePodDeps, reconcilePod } from "./reconcile-pod.ts";
+import type { Said } from "./show-volumes-ready.ts";
+
+export interface PodWaitDeps {
+  readonly system: System;
+  readonly client: KubeClient;
+  readonly recorder: EventRecorder;
+  readonly watches: Watches;
+  readonly pods: Pods;
+  readonly storage: Storage;
+  readonly gatherer: Gatherer;
+  readonly refusals: ReconcilePodDeps["refusals"];
+}
+
+/** Pods that wait for volumes: what is done for the keys of a queue, and what makes them due. */
+export interface PodWaitWork {
+  reconcile(key: string): Promise<number | undefined>;
+  connect(queue: Pick<KeyedQueue, "add" | "addAfter">): PodWaits;
+}
+
+export function createPodWaits(deps: PodWaitDeps): PodWaitWork {
+  const { system, client, recorder, watches, pods, storage, gatherer } = deps;
+  const { sets, nodes, intents } = watches;
+  const said = new Map<string, Said>();
+  const claims = claimObjectsOf(storage);
+  const gateFacts = (): GateFacts => ({
+    set: (name) => sets.store.get(name),
+    labelsOf(namespace) {
+      const found = pods.namespaces.store.get(namespace);
+      return found && (found.metadata.labels ?? {});
+    },
+    claims: storage.complete() ? claims : undefined,
+  });
+  const reconcileDeps: ReconcilePodDeps = {
+    client,
+    clock: system.clock,
+    log: system.log,
+    recorder,
+    said,
+    gateFacts,
+    complete: () => gatherer.complete() && pods.complete(),
+    pod: (name, namespace) => pods.pods.store.get(name, namespace),
+    node: (name) => nodes.store.get(name),
+    upsertPod: (raw) => pods.pods.upsertIfNewer(raw),
+    intentsOf: (node) => gatherer.intentsOf(node),
+    refusals: deps.refusals,
+  };
+  return {
+    reconcile: (key) => reconcilePod(reconcileDeps, key),
+    connect(queue) {
+      const stores = { sets: sets.store, nodes: nodes.store, intents: intents.store };
+      const ofPods = { pods: pods.pods.store, namespaces: pods.namespaces.store };
+      return connectWaits({ ...stores, ...ofPods }, storage, queue, (uid) => said.delete(uid));
+    },
+  };
+}

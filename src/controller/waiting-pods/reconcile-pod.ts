@@ -1,0 +1,47 @@
+import type { PodEntry } from "../populate/pod-entry.ts";
+import type { Intent } from "../projections.ts";
+import { decideGates, type GateFacts } from "./decide-gates.ts";
+import { type LiftDeps, liftGates } from "./lift-gates.ts";
+import { type ShowDeps, showVolumesReady } from "./show-volumes-ready.ts";
+import { type Refusal, volumesReady } from "./volumes-ready.ts";
+
+export interface ReconcilePodDeps extends LiftDeps, ShowDeps {
+  /** Whether all pods and Namespaces, sets, Nodes and intents are known. Without that nothing is decided (law L8). */
+  readonly complete: () => boolean;
+  readonly pod: (name: string, namespace: string) => PodEntry | undefined;
+  readonly gateFacts: () => GateFacts;
+  readonly intentsOf: (node: string) => readonly Intent[];
+  /** Why volumes of a pod are in no intent, which was told already. */
+  readonly refusals: (pod: PodEntry) => readonly Refusal[];
+}
+
+/**
+ * What pods wait for: gates go when their volumes are to be had, and the condition says what is missing.
+ *
+ * ```
+ *  made with gates ─► wait, with a reason ─► gates off, nodes said ─► scheduled ─► False, with a reason ─► True
+ * ```
+ * @param key `<namespace>/<name>`
+ * @returns milliseconds after which to look again, if any
+ */
+export async function reconcilePod(deps: ReconcilePodDeps, key: string): Promise<number | undefined> {
+  const [namespace = "", name = ""] = key.split("/");
+  const pod = deps.pod(name, namespace);
+  if (pod === undefined || !deps.complete()) return undefined;
+  // Of a static pod kubelet writes the status; and a pod that goes waits for nothing.
+  if (pod.isMirror || pod.deleting) return undefined;
+  if (pod.gates !== undefined) {
+    const decision = decideGates(pod, deps.gateFacts());
+    if (decision === undefined) return undefined;
+    const wait = "wait" in decision ? decision.wait : await liftGates(deps, pod, decision.demand);
+    return wait && showVolumesReady(deps, pod, { status: "False", ...wait }, false);
+  }
+  if (pod.nodeName === "" || pod.volumes.length === 0) return undefined;
+  const refusals = deps.refusals(pod);
+  const wanted = volumesReady(pod, deps.intentsOf(pod.nodeName), refusals);
+  return showVolumesReady(deps, pod, wanted, refusals.length > 0);
+}
+
+export function keyOfPod({ metadata: { namespace = "", name } }: Pick<PodEntry, "metadata">): string {
+  return `${namespace}/${name}`;
+}
