@@ -1,0 +1,67 @@
+import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { build, type Plugin, stop } from "esbuild";
+import { root } from "./root.ts";
+
+/** The oldest Node that runs it: people have their own, older than the image's. */
+const target = "node20";
+
+/**
+ * Builds dist/kubectl-nvi: one file, with all that it needs, that runs wherever there is a `node`. Beside it a package.json says
+ * that it is CommonJS, as the one of this repository says otherwise; it is not needed where the file is installed.
+ */
+export async function buildCli(): Promise<string> {
+  const { outputFiles } = await build({
+    entryPoints: [join(root, "src/kubectl-nvi.ts")],
+    outfile: join(root, "dist/kubectl-nvi"),
+    bundle: true,
+    write: false,
+    platform: "node",
+    target,
+    format: "cjs",
+    minifySyntax: true,
+    minifyWhitespace: true,
+    keepNames: true,
+    banner: { js: "#!/usr/bin/env node" },
+    define: { reasonsDocument: JSON.stringify(readFileSync(join(root, "docs/reasons.md"), "utf8")) },
+    legalComments: "none",
+    logLevel: "warning",
+    plugins: [kubeconfigOnly],
+  });
+  await stop();
+  const [file] = outputFiles;
+  if (file === undefined) throw new Error("esbuild made nothing of src/kubectl-nvi.ts");
+  mkdirSync(join(root, "dist"), { recursive: true });
+  place(join(root, "dist/package.json"), `${JSON.stringify({ type: "commonjs" })}\n`);
+  place(file.path, file.contents, 0o755);
+  return file.path;
+}
+
+/** Renamed into place: whoever starts it meanwhile never reads half of it. */
+function place(path: string, contents: string | Uint8Array, mode = 0o644): void {
+  const half = `${path}.${process.pid}.half`;
+  writeFileSync(half, contents);
+  chmodSync(half, mode);
+  renameSync(half, path);
+}
+
+/** Of client-node only the kubeconfig is used: its generated client, 10 MB of it, and its HTTP client stay away. */
+const kubeconfigOnly: Plugin = {
+  name: "kubeconfig-only",
+  setup(setup) {
+    const config = join(root, "node_modules/@kubernetes/client-node/dist/config.js");
+    setup.onResolve({ filter: /^@kubernetes\/client-node$/ }, () => ({ path: config }));
+    setup.onResolve({ filter: /^(\.\/gen\/index\.js|undici|\.\/middleware\.js)$/ }, ({ path, importer }) =>
+      importer === config ? { path, namespace: "left-out" } : undefined,
+    );
+    setup.onLoad({ filter: /.*/, namespace: "left-out" }, () => ({
+      contents: [
+        "export class ServerConfiguration {}",
+        "export class Agent {}",
+        "export class ProxyAgent {}",
+        "export const createConfiguration = undefined;",
+        "export const setHeaderMiddleware = undefined;",
+      ].join("\n"),
+    }));
+  },
+};

@@ -1,0 +1,54 @@
+import type { Clock, System } from "../ports.ts";
+import type { Cluster } from "./cluster.ts";
+import type { FlagName, FlagValues } from "./flags.ts";
+import type { Format } from "./output.ts";
+
+/** Where a command writes. The answer goes to `out`, and nothing else does; what is said beside it goes to `note`. */
+export interface Terminal {
+  out(text: string): void;
+  note(line: string): void;
+}
+
+/** What a command may use beside its arguments. */
+export interface Context {
+  readonly terminal: Terminal;
+  readonly clock: Clock;
+  readonly system: System;
+  /** Of this program. */
+  readonly version: string;
+  /** Aborted by Ctrl-C. */
+  readonly interrupted: AbortSignal;
+  /** Rejects with CommandError if there is no usable kubeconfig; asks the cluster nothing. */
+  connect(): Promise<Cluster>;
+  /** The text of a file, or of standard input. */
+  read(path: string | undefined): Promise<string>;
+  /** What docs/reasons.md says of a reason. */
+  advice(reason: string): string | undefined;
+}
+
+export interface Call {
+  readonly args: readonly string[];
+  readonly values: FlagValues;
+  readonly context: Context;
+}
+
+/** What one command is: the same table makes help, completion, the check of the command line, and the documentation. */
+export interface Command {
+  readonly name: string;
+  /** As in help: NODE is needed, [NODE] is not. */
+  readonly args: readonly string[];
+  readonly summary: string;
+  /** What it does beyond the summary, and how it ends. Lines of at most 100 characters. */
+  readonly details: string;
+  readonly flags: readonly FlagName[];
+  readonly formats: readonly Format[];
+  /** Without it: it asks nothing of the cluster. */
+  readonly usesCluster: boolean;
+  readonly examples: readonly string[];
+  /** Known values of its arguments, for completion. */
+  readonly words?: readonly string[];
+  /** Not in help. */
+  readonly hidden?: true;
+  /** Resolves with the exit code. */
+  run(call: Call): Promise<number>;
+}

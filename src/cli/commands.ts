@@ -1,0 +1,81 @@
+import type { Command } from "./command.ts";
+import { completeCommand, completionCommand } from "./completion.ts";
+import { diffCommand } from "./diff.ts";
+import { drainedCommand } from "./drained.ts";
+import { UsageError } from "./exit-code.ts";
+import { explainCommand } from "./explain/explain.ts";
+import { exportCommand } from "./export/export.ts";
+import type { FlagName, FlagValues } from "./flags.ts";
+import { flagsOf, helpOf, overview } from "./help.ts";
+import { historyCommand } from "./history.ts";
+import { didYouMean } from "./nearest.ts";
+import { orphansCommand } from "./orphans.ts";
+import { planCommand } from "./plan.ts";
+import { releaseCommand } from "./release.ts";
+import { versionCommand } from "./version-command.ts";
+import { volumesCommand } from "./volumes.ts";
+import { waitCommand } from "./wait.ts";
+
+const helpCommand: Command = {
+  name: "help",
+  args: ["[COMMAND]"],
+  summary: "Help of a command",
+  details: "Without a command: what there is.",
+  flags: [],
+  formats: [],
+  usesCluster: false,
+  examples: ["kubectl nvi help explain"],
+  async run({ args: [name], context }) {
+    context.terminal.out(name === undefined ? overview(commands) : helpOf(commandOf(name, [], {})));
+    return 0;
+  },
+};
+
+/** All of them, as help lists them. */
+export const commands: readonly Command[] = [
+  volumesCommand,
+  explainCommand,
+  diffCommand,
+  planCommand,
+  waitCommand,
+  historyCommand,
+  orphansCommand,
+  drainedCommand,
+  releaseCommand,
+  exportCommand,
+  completionCommand,
+  versionCommand,
+  helpCommand,
+  completeCommand(() => commands),
+];
+
+/**
+ * PURE. The command of that name, whose arguments and flags were checked.
+ * @throws UsageError which names what is wrong, and the nearest that is right
+ */
+export function commandOf(name: string, args: readonly string[], values: FlagValues): Command {
+  const command = commands.find((one) => one.name === name);
+  const names = commands.filter(({ hidden }) => hidden !== true).map((one) => one.name);
+  if (command === undefined) {
+    throw new UsageError(
+      `unknown command ${JSON.stringify(name)}${didYouMean(name, names)}\nThere are ${names.join(", ")}.`,
+    );
+  }
+  const known = flagsOf(command);
+  for (const flag of Object.keys(values) as FlagName[]) {
+    if (known.includes(flag)) continue;
+    const own = known.filter((one) => one !== "help" && one !== "verbose").map((one) => `--${one}`);
+    throw new UsageError(`${name} takes no --${flag}. It takes ${own.join(", ") || "no flags"}.`);
+  }
+  const most = command.args.some((arg) => arg.endsWith("...")) ? Number.POSITIVE_INFINITY : command.args.length;
+  if (args.length > most) {
+    const extra = args.slice(command.args.length).map((arg) => JSON.stringify(arg));
+    throw new UsageError(`${usage(command)}: ${extra.join(" ")} is too much`);
+  }
+  return command;
+}
+
+/** PURE. `kubectl nvi wait NAME`. */
+export function usage({ name, args }: Command): string {
+  return `kubectl nvi ${[name, ...args].join(" ")}`;
+}

@@ -1,0 +1,57 @@
+import { resource } from "../api/names.ts";
+import type { NodeVolumeIntent } from "../api/types.gen.ts";
+import type { Cluster } from "./cluster.ts";
+import type { Command } from "./command.ts";
+import { type Difference, differencesOf } from "./differences.ts";
+import { exitCode } from "./exit-code.ts";
+import { inOrder, intentsOf } from "./find-intents.ts";
+import { nodeNames } from "./nodes.ts";
+import { formatOf, serialized } from "./output.ts";
+import { type Column, table } from "./table.ts";
+
+const columns: Column<Difference>[] = [
+  { name: "NODE", of: ({ node }) => node },
+  { name: "VOLUME", of: ({ volume }) => volume },
+  { name: "TARGET", of: ({ target }) => target },
+  { name: "WANTED", of: ({ wanted }) => wanted },
+  { name: "ACTUAL", of: ({ actual }) => actual },
+  { name: "REASON", of: ({ reason }) => reason },
+  { name: "MESSAGE", of: ({ message }) => message, wide: true },
+];
+
+export const diffCommand: Command = {
+  name: "diff",
+  args: ["[NODE|VOLUME]"],
+  summary: "Where what is on the nodes differs from what is wanted there",
+  details: [
+    "One line for each path and each pod that is not as wanted, and for each that is still there although nobody wants it.",
+    "Ends with 0 if there is no difference, and with 1 if there is one, as kubectl diff does.",
+  ].join("\n"),
+  flags: ["selector", "no-headers"],
+  formats: ["wide", "json", "yaml"],
+  usesCluster: true,
+  examples: ["kubectl nvi diff", "kubectl nvi diff worker-1", "kubectl nvi diff datasets -o wide"],
+  async run({ args: [word], values, context }) {
+    const format = formatOf(values, this.formats);
+    const cluster = await context.connect();
+    const rows = inOrder(await selected(cluster, word, values.selector)).flatMap(differencesOf);
+    if (format === "json" || format === "yaml") context.terminal.out(serialized({ differences: rows }, format));
+    else if (rows.length > 0) {
+      const options = { wide: format === "wide", headers: values["no-headers"] === undefined };
+      context.terminal.out(table(columns, rows, options));
+    } else context.terminal.note("No differences.");
+    return rows.length > 0 ? exitCode.no : exitCode.done;
+  },
+};
+
+/** The intents that a word of the command line means, a node's or a volume's; all without one. */
+export async function selected(
+  cluster: Cluster,
+  word: string | undefined,
+  labelSelector?: string,
+): Promise<NodeVolumeIntent[]> {
+  const options = labelSelector === undefined ? {} : { labelSelector };
+  const { items } = await cluster.client.list<NodeVolumeIntent>(resource.intents, options);
+  const known = word === undefined || items.some(({ spec }) => spec.nodeName === word) ? [] : await nodeNames(cluster);
+  return intentsOf(word, items, known);
+}

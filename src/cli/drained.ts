@@ -1,0 +1,77 @@
+import { findCondition } from "../api/conditions.ts";
+import { resource } from "../api/names.ts";
+import type { NodeVolumeIntent, NodeVolumeState } from "../api/types.gen.ts";
+import { parseDuration } from "./arguments.ts";
+import { getIfAllowed } from "./cluster.ts";
+import type { Call, Command } from "./command.ts";
+import { exitCode, UsageError } from "./exit-code.ts";
+import { type Holding, holdingOf } from "./holding.ts";
+import { missingNode } from "./nodes.ts";
+import { formatOf, serialized } from "./output.ts";
+import { type Column, table } from "./table.ts";
+import { waitUntil } from "./wait-until.ts";
+
+const columns: Column<Holding>[] = [
+  { name: "VOLUME", of: ({ volume }) => volume },
+  { name: "STATE", of: ({ state }) => state },
+  { name: "WHY", of: ({ why }) => why },
+  { name: "NAME", of: ({ name }) => name },
+];
+
+export const drainedCommand: Command = {
+  name: "drained",
+  args: ["NODE"],
+  summary: "Whether a node holds nothing of ours any more",
+  details: [
+    "Drained: no grant is left, nothing may be in use, each release was acknowledged. Else it lists what is left, and why.",
+    "Ends with 0 if it is, and with 1 if it is not. --wait waits for it, up to --timeout. What kubelet manages does not count.",
+  ].join("\n"),
+  flags: ["wait", "timeout", "no-headers"],
+  formats: ["json", "yaml"],
+  usesCluster: true,
+  examples: ["kubectl nvi drained worker-1", "kubectl nvi drained worker-1 --wait --timeout 10m"],
+  async run(call) {
+    const { args, values, context } = call;
+    const format = formatOf(values, this.formats);
+    const [node] = args;
+    if (node === undefined) throw new UsageError("drained needs the name of a node");
+    const timeoutMs = values.wait === undefined ? 0 : parseDuration(values.timeout ?? "5m", "--timeout");
+    const cluster = await context.connect();
+    const selection = { fieldSelector: `spec.nodeName=${node}` };
+    const { items } = await cluster.client.list<NodeVolumeIntent>(resource.intents, selection);
+    if (items.length === 0) {
+      const missing = await missingNode(cluster, node);
+      if (missing !== undefined) throw missing;
+    }
+    let left = holdings(items);
+    if (left.length > 0 && timeoutMs > 0) {
+      const end = await waitUntil<NodeVolumeIntent>(call, cluster, resource.intents, selection, timeoutMs, (all) => {
+        left = holdings(all);
+        return left.length === 0 ? undefined : left.map(({ volume, why }) => `${volume}: ${why}`).join("; ");
+      });
+      if (end === "interrupted") return exitCode.interrupted;
+    }
+    if (format === "json" || format === "yaml")
+      context.terminal.out(serialized({ node, drained: left.length === 0, left }, format));
+    else if (left.length === 0) context.terminal.out(`node/${node} drained\n`);
+    else {
+      context.terminal.out(table(columns, left, { headers: values["no-headers"] === undefined }));
+      context.terminal.note(`node/${node} is not drained: ${left.length} left.`);
+    }
+    await say(call, node, left.length === 0);
+    return left.length === 0 ? exitCode.done : exitCode.no;
+  },
+};
+
+function holdings(intents: readonly NodeVolumeIntent[]): Holding[] {
+  return intents.map(holdingOf).filter((holding) => holding !== undefined);
+}
+
+/** What the node's agent says, if it is something else: it is the newer word or the older one, and both are worth knowing. */
+async function say({ context }: Call, name: string, drained: boolean): Promise<void> {
+  const cluster = await context.connect();
+  const { items } = await getIfAllowed<NodeVolumeState>(cluster, resource.states, { name });
+  const word = findCondition(items[0]?.status?.conditions, "Drained");
+  if (word === undefined || (word.status === "True") === drained) return;
+  context.terminal.note(`The agent of ${name} said ${word.status} of Drained: ${word.message}`);
+}

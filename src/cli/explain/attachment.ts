@@ -1,0 +1,89 @@
+import { recordIn, stringIn } from "../../kube/json.ts";
+import { type Facts, named, type Raw } from "./facts.ts";
+import type { Finding } from "./finding.ts";
+
+/** PURE. What of a VolumeAttachment is needed. */
+export interface AttachmentFacts {
+  readonly name: string;
+  readonly node: string;
+  readonly attacher: string;
+  readonly persistentVolume: string | undefined;
+  readonly attached: boolean;
+  readonly deleting: boolean;
+  readonly raw: Raw;
+}
+
+export function attachmentFacts(raw: Raw): AttachmentFacts {
+  const spec = recordIn(raw, "spec");
+  return {
+    name: raw.metadata.name,
+    node: stringIn(spec, "nodeName") ?? "",
+    attacher: stringIn(spec, "attacher") ?? "",
+    persistentVolume: stringIn(recordIn(spec, "source"), "persistentVolumeName"),
+    attached: recordIn(raw, "status")?.["attached"] === true,
+    deleting: raw.metadata.deletionTimestamp !== undefined,
+    raw,
+  };
+}
+
+export function attachmentNamed(facts: Facts, name: string): AttachmentFacts | undefined {
+  const raw = named(facts.volumeAttachments, name);
+  return raw && attachmentFacts(raw);
+}
+
+/** PURE. How an attachment stands, with the driver's own words where it refused. */
+export function attachmentFindings(
+  _facts: Facts,
+  { name, node, attacher, attached, deleting, raw }: AttachmentFacts,
+): Finding[] {
+  const status = recordIn(raw, "status");
+  const on = { kind: "VolumeAttachment", name, node };
+  const failure = (key: "attachError" | "detachError") => {
+    const error = recordIn(status, key);
+    const message = stringIn(error, "message");
+    return message === undefined
+      ? undefined
+      : { quote: message, since: stringIn(error, "time") ?? raw.metadata.creationTimestamp ?? "" };
+  };
+  if (deleting) {
+    const failed = failure("detachError");
+    return [
+      {
+        state: "waiting",
+        code: "Detaching",
+        text: `the volume is being detached from ${node} (VolumeAttachment ${name})`,
+        since: raw.metadata.deletionTimestamp ?? "",
+        on,
+        ...(failed !== undefined && { quote: failed.quote }),
+        todo:
+          failed === undefined
+            ? `If it stays: the driver's attacher does it; the log of the controller of ${attacher} says more.`
+            : `The driver ${attacher} refuses to detach it: the words above are its own; its controller's log says more.`,
+      },
+    ];
+  }
+  if (attached)
+    return [{ state: "done", code: "Attached", text: `it is attached to ${node} (VolumeAttachment ${name})`, on }];
+  const failed = failure("attachError");
+  if (failed !== undefined)
+    return [
+      {
+        state: "waiting",
+        code: "AttachFailed",
+        text: `the driver ${attacher} refuses to attach it to ${node} (VolumeAttachment ${name})`,
+        ...failed,
+        on,
+        todo: `These are the driver's own words; it is tried again. The log of the controller of ${attacher} says more.`,
+      },
+    ];
+  return [
+    {
+      state: "waiting",
+      code: "WaitingForAttach",
+      text: `the driver ${attacher} has not attached it to ${node} yet (VolumeAttachment ${name})`,
+      ...(raw.metadata.creationTimestamp !== undefined && { since: raw.metadata.creationTimestamp }),
+      on,
+      todo: `If it stays: does the controller of ${attacher} run, and its external-attacher?`,
+    },
+  ];
+}

@@ -1,0 +1,138 @@
+import { label } from "../../api/names.ts";
+import { recordIn, stringIn } from "../../kube/json.ts";
+import { eventsOf, type Facts, named, type Raw, timeOf } from "./facts.ts";
+import type { Finding } from "./finding.ts";
+import { reasonFinding } from "./intent-chain.ts";
+
+export interface ClaimAnswer {
+  readonly findings: readonly Finding[];
+  /** Once it is bound, and its volume is there. */
+  readonly volume?: Raw;
+}
+
+/** PURE. Whether a claim has a volume, and if not why not. @param scheduled whether the pod that asks has a node */
+export function claimFindings(
+  facts: Facts,
+  at: { readonly namespace: string; readonly name: string },
+  scheduled: boolean,
+): ClaimAnswer {
+  const claim = named(facts.claims, at.name, at.namespace);
+  const called = `claim ${at.namespace}/${at.name}`;
+  if (claim === undefined) {
+    if (facts.denied.claims !== undefined) return { findings: [] };
+    const todo = `Create it, or correct the name in the pod: kubectl -n ${at.namespace} get pvc`;
+    return { findings: [{ state: "blocked", code: "ClaimNotFound", text: `there is no ${called}`, todo }] };
+  }
+  const status = recordIn(claim, "status");
+  const phase = stringIn(status, "phase") ?? "Pending";
+  const volumeName = stringIn(recordIn(claim, "spec"), "volumeName");
+  const deleting = claim.metadata.deletionTimestamp;
+  const leaving: Finding[] =
+    deleting === undefined
+      ? []
+      : [
+          reasonFinding(
+            facts,
+            "ClaimDeleting",
+            `${called} is being deleted; whoever has it may keep it, nobody gets it`,
+            deleting,
+          ),
+        ];
+  if (phase === "Lost") {
+    return {
+      findings: [
+        ...leaving,
+        reasonFinding(facts, "ClaimLost", `${called} has lost its PersistentVolume ${volumeName ?? ""}`),
+      ],
+    };
+  }
+  if (phase !== "Bound" || volumeName === undefined)
+    return { findings: [...leaving, unbound(facts, claim, scheduled)] };
+  const volume = named(facts.persistentVolumes, volumeName);
+  const bound: Finding = { state: "done", code: "Bound", text: `${called} is bound to PersistentVolume ${volumeName}` };
+  if (volume !== undefined) return { findings: [...leaving, bound], volume };
+  if (facts.denied.persistentVolumes !== undefined) return { findings: [...leaving, bound] };
+  return {
+    findings: [
+      ...leaving,
+      reasonFinding(facts, "PersistentVolumeNotFound", `PersistentVolume ${volumeName} of ${called} is not there`),
+    ],
+  };
+}
+
+function unbound(facts: Facts, claim: Raw, scheduled: boolean): Finding {
+  const { namespace = "", name, creationTimestamp } = claim.metadata;
+  const base = {
+    state: "waiting" as const,
+    code: "ClaimNotBound",
+    on: { kind: "PersistentVolumeClaim", namespace, name },
+    ...(creationTimestamp !== undefined && { since: creationTimestamp }),
+  };
+  const called = `claim ${namespace}/${name} is not bound`;
+  const className = stringIn(recordIn(claim, "spec"), "storageClassName");
+  const wanted = stringIn(recordIn(claim, "spec"), "volumeName");
+  if (wanted !== undefined && wanted !== "") {
+    const todo = `kubectl get pv ${wanted}: is it there, Available, of the same class and large enough, and its claimRef nobody else's?`;
+    return {
+      ...base,
+      state: "blocked",
+      text: `${called}: it asks for PersistentVolume ${wanted}, which it does not have`,
+      todo,
+    };
+  }
+  if (className === undefined || className === "") {
+    const todo =
+      className === ""
+        ? 'Its class is "", so nothing makes a volume for it: make a PersistentVolume without a class that fits.'
+        : "Name a class in it, or mark one as default (kubectl get storageclass); or make a PersistentVolume that fits.";
+    return { ...base, state: "blocked", text: `${called}: it has no StorageClass, and no PersistentVolume fits`, todo };
+  }
+  const storageClass = named(facts.storageClasses, className);
+  if (storageClass === undefined && facts.denied.storageClasses === undefined) {
+    const todo = `Create the class, or a PersistentVolume of this class by hand; a claim's class cannot be changed.`;
+    return { ...base, state: "blocked", text: `${called}: there is no StorageClass ${className}`, todo };
+  }
+  const provisioner = stringIn(storageClass, "provisioner") ?? "its provisioner";
+  const failure = eventsOf(facts, claim).find((event) => stringIn(event, "type") === "Warning");
+  if (failure !== undefined) {
+    return {
+      ...base,
+      text: `${called}: ${provisioner} has failed to make its volume`,
+      quote: stringIn(failure, "message") ?? "",
+      since: timeOf(failure),
+      todo: `These are its own words; it is tried again. The log of ${provisioner} says more.`,
+    };
+  }
+  const later = stringIn(storageClass, "volumeBindingMode") === "WaitForFirstConsumer";
+  if (later && !scheduled) {
+    const todo = "Nothing to do with the claim: it is bound once a pod that uses it has a node. Why has the pod none?";
+    return { ...base, text: `${called}: class ${className} waits until a pod that uses it is scheduled`, todo };
+  }
+  if (provisioner === "kubernetes.io/no-provisioner") {
+    const todo = `Make a PersistentVolume of class ${className} that fits in size, access modes${later ? " and node" : ""}.`;
+    return {
+      ...base,
+      state: "blocked",
+      text: `${called}: nothing makes volumes of class ${className}, and none fits`,
+      todo,
+    };
+  }
+  const todo = `If it stays: does ${provisioner} run? Its log, and kubectl -n ${namespace} describe pvc ${name}.`;
+  return { ...base, text: `${called}: ${provisioner} has not made its volume yet`, todo };
+}
+
+/** PURE. That a claim is kept from pods, because node volumes have it or shall. */
+export function keptFromPods(facts: Facts, claim: Raw): Finding[] {
+  const labels = claim.metadata.labels ?? {};
+  const called = `claim ${claim.metadata.namespace}/${claim.metadata.name}`;
+  const [key, why] =
+    labels[label.held] !== undefined
+      ? [label.held, "a node volume has it"]
+      : labels[label.reserved] !== undefined
+        ? [label.reserved, "its owner reserves it for node volumes"]
+        : [];
+  if (key === undefined) return [];
+  const todo =
+    "Pods use it through the driver csi.nodevolume.dev (volumeAttributes: persistentVolumeClaim), and do not name the claim themselves.";
+  return [{ ...reasonFinding(facts, "SharedWithKubelet", `${called} is kept from pods: ${why} (label ${key})`), todo }];
+}

@@ -1,0 +1,192 @@
+import { findCondition } from "../../api/conditions.ts";
+import type { NodeVolumeIntent, Orphan } from "../../api/types.gen.ts";
+import { arrayIn, recordIn, stringIn } from "../../kube/json.ts";
+import { attachmentFacts, attachmentFindings } from "./attachment.ts";
+import { claimFindings, keptFromPods } from "./claim-chain.ts";
+import { type Facts, named, type Raw } from "./facts.ts";
+import type { Chain, Explanation, Finding } from "./finding.ts";
+import { intentFindings } from "./intent-chain.ts";
+import { nodeFindings } from "./node-finding.ts";
+import { nodeOf, phaseOf, podsOf } from "./pod-facts.ts";
+
+/** PURE. Where a claim stands: its volume, who uses it, where it is attached, and what is left of it. */
+export function explainClaim(facts: Facts, claim: Raw): Explanation {
+  const { namespace = "", name } = claim.metadata;
+  const users = podsOf(facts, namespace, name);
+  const { findings, volume } = claimFindings(
+    facts,
+    { namespace, name },
+    users.some((pod) => nodeOf(pod) !== undefined),
+  );
+  const volumeName = volume?.metadata.name;
+  const handle = stringIn(recordIn(recordIn(volume, "spec"), "csi"), "volumeHandle");
+  const names = [volumeName, handle === undefined ? undefined : facts.sha256(handle)].filter(
+    (one) => one !== undefined,
+  );
+  const attachments = facts.volumeAttachments
+    .map(attachmentFacts)
+    .filter((a) => a.persistentVolume === volumeName && volumeName !== undefined);
+  const intents = facts.intents.filter((intent) => isOfClaim(intent, namespace, name, volumeName));
+  const orphans = facts.states.flatMap(({ metadata, status }) =>
+    (status?.orphans ?? [])
+      .filter((orphan) => isOfVolume(orphan, names, intents))
+      .map((orphan) => orphanChain(metadata.name, orphan)),
+  );
+  const who: Finding[] = users.map((pod) => ({
+    state: "done",
+    code: "UsedByPods",
+    text: `pod ${namespace}/${pod.metadata.name} uses it, ${phaseOf(pod)}${nodeOf(pod) === undefined ? ", without a node" : ` on ${nodeOf(pod)}`}`,
+  }));
+  const nobody: Finding = { state: "done", code: "Unused", text: "no pod uses it" };
+  const chains: Chain[] = [
+    {
+      title: `claim ${namespace}/${name}`,
+      findings: [
+        ...findings,
+        ...keptFromPods(facts, claim),
+        ...(who.length > 0 || facts.denied.pods !== undefined ? who : [nobody]),
+      ],
+    },
+    ...attachments.map((a) => ({ title: `attachment to ${a.node}`, findings: attachmentFindings(facts, a) })),
+    ...intents.map((intent) => intentChain(facts, intent)),
+    ...orphans,
+  ];
+  const phase = stringIn(recordIn(claim, "status"), "phase") ?? "Pending";
+  return {
+    subject: { kind: "PersistentVolumeClaim", namespace, name },
+    summary: `claim ${namespace}/${name} is ${phase}`,
+    chains,
+    notRead: Object.values(facts.denied),
+  };
+}
+
+function isOfClaim(
+  { spec }: NodeVolumeIntent,
+  namespace: string,
+  name: string,
+  volumeName: string | undefined,
+): boolean {
+  const source = spec.source.persistentVolumeClaim;
+  if (source?.namespace === namespace && source.claimName === name) return true;
+  return (
+    volumeName !== undefined &&
+    (spec.observed?.volumeName === volumeName || spec.grant?.persistentVolume?.name === volumeName)
+  );
+}
+
+/** By the intent that it was for, or by its path: kubelet's have the PersistentVolume's name, or the hash of the volume's handle. */
+function isOfVolume({ path, volume }: Orphan, names: readonly string[], intents: readonly NodeVolumeIntent[]): boolean {
+  if (volume !== undefined && (names.includes(volume) || intents.some(({ metadata }) => metadata.name === volume)))
+    return true;
+  return path.split("/").some((segment) => names.includes(segment));
+}
+
+/** PURE. One volume on one node. kubelet never finds what it staged for a pod that is gone: that is said, too. */
+export function intentChain(facts: Facts, intent: NodeVolumeIntent): Chain {
+  const { metadata, spec, status = {} } = intent;
+  const left: Finding[] =
+    spec.mode === "Observe" && (spec.pods ?? []).length === 0 && status.inUse === true
+      ? [
+          {
+            state: "blocked",
+            code: "StagedWithoutPod",
+            text: `it is still staged on ${spec.nodeName}, and no pod there uses it: kubelet has lost track of it`,
+            todo: `On the node: umount ${status.stagingPath ?? "its globalmount"}, once nothing uses it; kubelet never does that for a pod that is gone.`,
+          },
+        ]
+      : [];
+  return {
+    title: `volume ${spec.volumeName} on ${spec.nodeName} (${metadata.name})`,
+    findings: [...intentFindings(facts, intent), ...left],
+  };
+}
+
+/** PURE. What nobody asks for any more, with the evidence. */
+export function orphanChain(
+  node: string,
+  { path, kind, volume, source, since, reason, message, remedy }: Orphan,
+): Chain {
+  const what = `${kind ?? "Mount"}${source === undefined ? "" : ` of ${source}`}${volume === undefined ? "" : `, for ${volume}`}`;
+  return {
+    title: `orphan ${path} on ${node}`,
+    findings: [
+      {
+        state: "blocked",
+        code: reason,
+        text: `nobody asks for it any more: ${what}${message === undefined ? "" : `; ${message}`}`,
+        ...(since !== undefined && { since }),
+        ...(remedy !== undefined && { todo: remedy }),
+      },
+    ],
+  };
+}
+
+/** PURE. Volumes of a name, one or on many nodes; what is not well comes first. */
+export function explainVolumes(facts: Facts, word: string, intents: readonly NodeVolumeIntent[]): Explanation {
+  const isWell = ({ status }: NodeVolumeIntent) =>
+    findCondition(status?.conditions, "Ready")?.status === "True" ? 1 : 0;
+  const sorted = [...intents].sort((a, b) => isWell(a) - isWell(b) || (a.metadata.name < b.metadata.name ? -1 : 1));
+  const well = sorted.filter((intent) => isWell(intent) === 1).length;
+  const names = new Set(intents.map(({ metadata }) => metadata.name));
+  const orphans = facts.states.flatMap(({ metadata, status }) =>
+    (status?.orphans ?? [])
+      .filter(({ volume }) => volume !== undefined && names.has(volume))
+      .map((orphan) => orphanChain(metadata.name, orphan)),
+  );
+  return {
+    subject: { kind: "NodeVolumeIntent", name: word },
+    summary: `${word}: ready on ${well} of ${intents.length} ${intents.length === 1 ? "node" : "nodes"}`,
+    chains: [...sorted.map((intent) => intentChain(facts, intent)), ...orphans],
+    notRead: Object.values(facts.denied),
+  };
+}
+
+/** PURE. A node as a whole: itself, its agent, its drivers, what is not well there, and what nobody asks for. */
+export function explainNode(facts: Facts, name: string): Explanation {
+  const state = named(facts.states, name);
+  const own = nodeFindings(facts, name, { ours: true });
+  const intents = facts.intents.filter(({ spec }) => spec.nodeName === name);
+  const unwell = intents.filter(({ status }) => findCondition(status?.conditions, "Ready")?.status !== "True");
+  const drained = findCondition(state?.status?.conditions, "Drained");
+  const drivers = arrayIn(recordIn(named(facts.csiNodes, name), "spec"), "drivers").map(
+    (driver) => stringIn(driver, "name") ?? "",
+  );
+  const agent = state?.status?.agent;
+  const facts_: Finding[] = [
+    ...own,
+    ...(own.length > 0 || agent === undefined
+      ? []
+      : [{ state: "done", code: "Live", text: `its agent runs, version ${agent.version}` } as const]),
+    ...(facts.denied.csiNodes !== undefined
+      ? []
+      : [
+          {
+            state: "done",
+            code: "Drivers",
+            text: drivers.length === 0 ? "no CSI driver is registered" : `CSI drivers: ${drivers.join(", ")}`,
+          } as const,
+        ]),
+    ...(drained === undefined
+      ? []
+      : [
+          {
+            state: "done",
+            code: "Drained",
+            text:
+              drained.status === "True"
+                ? "it is drained: nothing of ours is in use there"
+                : `it is not drained: ${drained.message}`,
+          } as const,
+        ]),
+  ];
+  return {
+    subject: { kind: "Node", name },
+    summary: `node ${name}: ${intents.length} volumes, ${intents.length - unwell.length} ready, ${state?.status?.orphaned ?? 0} orphans`,
+    chains: [
+      { title: "the node", findings: facts_ },
+      ...unwell.map((intent) => intentChain(facts, intent)),
+      ...(state?.status?.orphans ?? []).map((orphan) => orphanChain(name, orphan)),
+    ],
+    notRead: Object.values(facts.denied),
+  };
+}

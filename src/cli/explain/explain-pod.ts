@@ -1,0 +1,190 @@
+import type { NodeVolumeIntent } from "../../api/types.gen.ts";
+import { arrayIn, recordIn, stringIn } from "../../kube/json.ts";
+import { claimFindings, keptFromPods } from "./claim-chain.ts";
+import { orphanChain } from "./explain-others.ts";
+import { conditionOf, type Facts, named, type Raw } from "./facts.ts";
+import type { Chain, Explanation, Finding } from "./finding.ts";
+import { intentFindings } from "./intent-chain.ts";
+import { registration, wayToNode } from "./kubelet-chain.ts";
+import { failureEvent, isSymptom } from "./kubelet-events.ts";
+import { nodeFindings } from "./node-finding.ts";
+import { ourVolume, podEntry } from "./our-chain.ts";
+import { hasEnded, hasStarted, nodeOf, type PodVolume, phaseOf, volumesOf } from "./pod-facts.ts";
+
+/** PURE. Why a pod does not have its volumes, volume by volume. */
+export function explainPod(facts: Facts, pod: Raw): Explanation {
+  const { namespace = "", name } = pod.metadata;
+  const node = nodeOf(pod);
+  const own = podFindings(facts, pod, node);
+  // Most pods have an emptyDir, or a token: they are worth a line only when kubelet says that one fails.
+  const told = hasEnded(pod)
+    ? []
+    : volumesOf(pod).filter(({ kind, name: called }) => kind !== "other" || symptom(facts, pod, [called]).length > 0);
+  const chains = [
+    ...(own.length === 0 ? [] : [{ title: "the pod", findings: own }]),
+    ...told.map((volume) => volumeChain(facts, pod, volume, node)),
+    ...leftOf(facts, pod, node),
+  ];
+  const open = chains.filter(({ findings }) => findings.some(({ state }) => state !== "done"));
+  const place = node === undefined ? "has no node yet" : `is on ${node}`;
+  const waiting =
+    open.length === 0
+      ? "nothing of its volumes is in its way"
+      : `${open.map(({ title }) => title).join(", ")}: see below`;
+  return {
+    subject: { kind: "Pod", namespace, name },
+    summary: `pod ${namespace}/${name} ${place}, ${stateOf(pod)}: ${waiting}`,
+    chains,
+    notRead: Object.values(facts.denied),
+  };
+}
+
+/** What its node has not got rid of, though it has ended. */
+function leftOf(facts: Facts, pod: Raw, node: string | undefined): Chain[] {
+  const orphans = named(facts.states, node ?? "")?.status?.orphans ?? [];
+  const uid = pod.metadata.uid ?? "";
+  return orphans
+    .filter(({ path }) => uid !== "" && path.split("/").includes(uid))
+    .map((orphan) => orphanChain(node ?? "", orphan));
+}
+
+function stateOf(pod: Raw): string {
+  return pod.metadata.deletionTimestamp === undefined ? phaseOf(pod) : `${phaseOf(pod)} and being deleted`;
+}
+
+/** What keeps the pod as a whole from starting. */
+function podFindings(facts: Facts, pod: Raw, node: string | undefined): Finding[] {
+  if (hasEnded(pod)) {
+    const then = pod.metadata.deletionTimestamp === undefined ? "" : "; it is gone once kubelet has unmounted them";
+    return [{ state: "done", code: phaseOf(pod), text: `it has ended, so its volumes are given back${then}` }];
+  }
+  if (node !== undefined) return hasStarted(pod) ? [] : nodeFindings(facts, node, { ours: false });
+  const gates = arrayIn(recordIn(pod, "spec"), "schedulingGates").map((gate) => stringIn(gate, "name") ?? "");
+  if (gates.length > 0) {
+    const since = pod.metadata.creationTimestamp;
+    const ours = gates.filter((gate) => gate.startsWith("nodevolume.dev/"));
+    const why = ours.length > 0 ? stringIn(conditionOf(pod, "nodevolume.dev/VolumesReady"), "message") : undefined;
+    const todo = ours.includes("nodevolume.dev/volumes")
+      ? "The gate nodevolume.dev/volumes goes when it is known on which nodes the pod's volumes are to be had (docs/readiness.md)."
+      : ours.length > 0
+        ? `The gate ${ours[0]} is lifted when the set has a node for it: kubectl nvi volumes -l set.${ours[0]}`
+        : `Whoever set the gate lifts it: ${gates.join(", ")}.`;
+    return [
+      {
+        state: "waiting",
+        code: "PodGated",
+        text: `it is held back from scheduling by ${gates.join(", ")}`,
+        ...(since !== undefined && { since }),
+        ...(why !== undefined && { quote: why }),
+        todo,
+      },
+    ];
+  }
+  const scheduled = conditionOf(pod, "PodScheduled");
+  const message = stringIn(scheduled, "message");
+  const since = stringIn(scheduled, "lastTransitionTime") ?? pod.metadata.creationTimestamp;
+  return [
+    {
+      state: "waiting",
+      code: stringIn(scheduled, "reason") ?? "NotScheduled",
+      text: "no node was found for it",
+      ...(message !== undefined && { quote: message }),
+      ...(since !== undefined && { since }),
+      todo: "These are the scheduler's words. Volumes come only when it has a node.",
+    },
+  ];
+}
+
+function volumeChain(facts: Facts, pod: Raw, volume: PodVolume, node: string | undefined): Chain {
+  switch (volume.kind) {
+    case "claim": {
+      const title = `volume ${volume.name} (claim ${volume.claim})`;
+      return { title, findings: inOrder(ofClaim(facts, pod, volume.name, volume.claim, node), node) };
+    }
+    case "ours": {
+      const from = volume.set === undefined ? `claim ${volume.claim ?? "?"}` : `set ${volume.set}`;
+      const findings =
+        node === undefined ? [] : [...symptom(facts, pod, [volume.name]), ...ourVolume(facts, pod, volume, node)];
+      return {
+        title: `volume ${volume.name} (${from}, through csi.nodevolume.dev)`,
+        findings: inOrder(findings, node),
+      };
+    }
+    case "inline": {
+      const findings =
+        node === undefined
+          ? []
+          : [...registration(facts, volume.driver, node), ...mounted(facts, pod, volume.name, [volume.name])];
+      return { title: `volume ${volume.name} (driver ${volume.driver})`, findings: inOrder(findings, node) };
+    }
+    case "other":
+      return {
+        title: `volume ${volume.name} (${volume.type})`,
+        findings: inOrder(mounted(facts, pod, volume.name, [volume.name]), node),
+      };
+  }
+}
+
+function ofClaim(facts: Facts, pod: Raw, name: string, claim: string, node: string | undefined): Finding[] {
+  const { namespace = "" } = pod.metadata;
+  const { findings, volume } = claimFindings(facts, { namespace, name: claim }, node !== undefined);
+  const object = named(facts.claims, claim, namespace);
+  const kept = object === undefined || hasStarted(pod) ? [] : keptFromPods(facts, object);
+  if (volume === undefined || node === undefined) return [...findings, ...kept];
+  const way = wayToNode(facts, volume, node);
+  const names = [name, volume.metadata.name];
+  // What the agent observes is the same seen from the node as long as the volume cannot come there: it is said once.
+  const isThere = way.every(({ state }) => state === "done");
+  const after = isThere ? mounted(facts, pod, name, names) : symptom(facts, pod, names);
+  return [...findings, ...kept, ...way, ...after];
+}
+
+/** Whether kubelet has mounted it, by what it says, and by what the node's agent sees. */
+function mounted(facts: Facts, pod: Raw, name: string, names: readonly string[]): Finding[] {
+  const intent = observedFor(facts, pod, name);
+  const seen =
+    intent === undefined ? [] : [...podEntry(facts, intent, pod.metadata.uid, name), ...intentFindings(facts, intent)];
+  if (hasStarted(pod)) {
+    const started: Finding = {
+      state: "done",
+      code: "Started",
+      text: "the pod's containers were started, so it was mounted",
+    };
+    return [started, ...symptom(facts, pod, names), ...seen];
+  }
+  return [...symptom(facts, pod, names), ...seen];
+}
+
+/** Of a pod that runs, old words say nothing any more; of one that is ending they may say why it does not end. */
+function symptom(facts: Facts, pod: Raw, names: readonly string[]): Finding[] {
+  const isOver = hasStarted(pod) && pod.metadata.deletionTimestamp === undefined;
+  const event = isOver ? undefined : failureEvent(facts, pod, names);
+  return event === undefined ? [] : [event];
+}
+
+/** The intent by which a volume that kubelet manages is watched, if there is one. */
+export function observedFor(facts: Facts, pod: Raw, volume: string): NodeVolumeIntent | undefined {
+  return facts.intents.find(
+    ({ spec }) =>
+      spec.mode === "Observe" && spec.pods?.some((entry) => entry.uid === pod.metadata.uid && entry.volume === volume),
+  );
+}
+
+const noCause: ReadonlySet<string> = new Set(["Observed", "WaitingForKubelet"]);
+
+/** What is done first, then what people see, then its causes; of what is told twice the last one, which is nearer to the cause. */
+function inOrder(all: readonly Finding[], node: string | undefined): Finding[] {
+  const findings = all.filter(({ text }, at) => !all.slice(at + 1).some((later) => later.text === text));
+  const done = findings.filter(({ state }) => state === "done");
+  const open = findings.filter(({ state }) => state !== "done");
+  const said = open.filter(isSymptom);
+  const causes = open.filter((finding) => !isSymptom(finding));
+  // Whoever names the cause says what to do about it; that kubelet has not mounted it yet is none.
+  const symptoms = causes.every(({ code }) => noCause.has(code)) ? said : said.map(({ todo: _, ...rest }) => rest);
+  if (open.length > 0 || done.some(({ code }) => code === "Started" || code === "Mounted"))
+    return [...done, ...symptoms, ...causes];
+  if (node === undefined)
+    return [...done, { state: "waiting", code: "NoNodeYet", text: "it is mounted once the pod has a node" }];
+  const text = "nothing is in its way that the API shows; kubelet has not said that it failed";
+  return [...done, { state: "unknown", code: "NotToldYet", text }];
+}

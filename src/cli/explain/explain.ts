@@ -1,0 +1,157 @@
+import { resource } from "../../api/names.ts";
+import type { NodeVolumeIntent } from "../../api/types.gen.ts";
+import type { Cluster } from "../cluster.ts";
+import type { Call, Command } from "../command.ts";
+import { CommandError, exitCode, UsageError } from "../exit-code.ts";
+import { intentsNamed, notFound } from "../find-intents.ts";
+import { didYouMean } from "../nearest.ts";
+import { missingNode } from "../nodes.ts";
+import { formatOf, serialized } from "../output.ts";
+import { explainClaim, explainNode, explainVolumes } from "./explain-others.ts";
+import { explainPod } from "./explain-pod.ts";
+import type { Raw } from "./facts.ts";
+import { type Explanation, rendered } from "./finding.ts";
+import {
+  type Gathering,
+  gatherAttachments,
+  gatherClaim,
+  gatherHolders,
+  gathering,
+  gatherNamespace,
+  gatherNode,
+} from "./gather.ts";
+import { nodeOf, volumesOf } from "./pod-facts.ts";
+
+const kinds: { readonly [prefix: string]: "pod" | "pvc" | "node" } = {
+  pod: "pod",
+  pods: "pod",
+  po: "pod",
+  pvc: "pvc",
+  persistentvolumeclaim: "pvc",
+  persistentvolumeclaims: "pvc",
+  node: "node",
+  nodes: "node",
+  no: "node",
+};
+
+export const explainCommand: Command = {
+  name: "explain",
+  args: ["pod/NAME|pvc/NAME|node/NAME|VOLUME"],
+  summary: "Why a pod, a claim, a node or a volume is as it is, and what to do",
+  details: [
+    "The chain of causes, from what is seen to what has to change: since when, who holds it, when it is tried again, what to do.",
+    "Also for volumes that kubelet manages: then by the API's objects, and by what the node's agent observes where it does.",
+    "VOLUME is an intent, a volume or a set by name, or NODE/VOLUME. ✓ is done, … waits, ✗ needs somebody, ? is not known.",
+  ].join("\n"),
+  flags: ["namespace"],
+  formats: ["json", "yaml"],
+  usesCluster: true,
+  examples: [
+    "kubectl nvi explain pod/web-0 -n shop",
+    "kubectl nvi explain pvc/data",
+    "kubectl nvi explain node/worker-1",
+    "kubectl nvi explain datasets",
+  ],
+  words: ["pod/", "pvc/", "node/"],
+  async run(call) {
+    const { args, values, context } = call;
+    const format = formatOf(values, this.formats);
+    const [word] = args;
+    if (word === undefined)
+      throw new UsageError("explain needs what to explain: pod/NAME, pvc/NAME, node/NAME or a volume");
+    const cluster = await context.connect();
+    const explanation = await explain(call, cluster, word);
+    if (format === "json" || format === "yaml") context.terminal.out(serialized(explanation, format));
+    else context.terminal.out(rendered(explanation, context.clock.now()));
+    return exitCode.done;
+  },
+};
+
+async function explain({ context }: Call, cluster: Cluster, word: string): Promise<Explanation> {
+  const from = gathering(cluster, context.clock.now(), context.advice);
+  const slash = word.indexOf("/");
+  const prefix = slash < 0 ? "" : word.slice(0, slash).toLowerCase();
+  const name = word.slice(slash + 1);
+  const kind = Object.hasOwn(kinds, prefix) ? kinds[prefix] : undefined;
+  if (kind !== undefined && name === "") throw new UsageError(`${prefix}/ needs a name behind it`);
+  switch (kind) {
+    case "pod":
+      return ofPod(from, cluster, name);
+    case "pvc":
+      return ofClaim(from, cluster, name);
+    case "node":
+      return ofNode(from, cluster, name);
+    case undefined:
+      return ofVolume(from, cluster, word);
+  }
+}
+
+async function ofPod(from: Gathering, cluster: Cluster, name: string): Promise<Explanation> {
+  const { namespace } = cluster;
+  const pod = await cluster.client.get<Raw>(resource.pods, { name, namespace });
+  if (pod === undefined) throw new CommandError(await noSuch(from, "pod", name, namespace));
+  const node = nodeOf(pod);
+  const volumes = volumesOf(pod);
+  const claims = volumes.flatMap((volume) =>
+    volume.kind === "claim" || volume.kind === "ours" ? (volume.claim ?? []) : [],
+  );
+  await Promise.all([
+    from.get("pods", resource.pods, name, namespace),
+    from.list("events", resource.events, { namespace, fieldSelector: `involvedObject.name=${name}` }),
+    ...claims.map((claim) => gatherClaim(from, namespace, claim)),
+    ...(node === undefined ? [] : [gatherNode(from, node)]),
+    ...(claims.length > 0 ? [gatherAttachments(from)] : []),
+    ...(volumes.some(({ kind }) => kind === "ours")
+      ? [from.list("sets", resource.sets), gatherNamespace(from, namespace)]
+      : []),
+  ]);
+  await gatherHolders(from, node === undefined ? [] : [node]);
+  return explainPod(from.facts(), pod);
+}
+
+async function ofClaim(from: Gathering, cluster: Cluster, name: string): Promise<Explanation> {
+  const { namespace } = cluster;
+  const claim = await cluster.client.get<Raw>(resource.claims, { name, namespace });
+  if (claim === undefined) throw new CommandError(await noSuch(from, "pvc", name, namespace));
+  await Promise.all([
+    gatherClaim(from, namespace, name),
+    gatherAttachments(from),
+    from.list("states", resource.states),
+  ]);
+  const { pods } = from.facts();
+  const nodes = new Set(
+    pods.filter((pod) => volumesOf(pod).some((v) => v.kind === "claim" && v.claim === name)).map(nodeOf),
+  );
+  for (const node of nodes) if (node !== undefined) await gatherNode(from, node);
+  await gatherHolders(from, []);
+  return explainClaim(from.facts(), claim);
+}
+
+async function ofNode(from: Gathering, cluster: Cluster, name: string): Promise<Explanation> {
+  await gatherNode(from, name);
+  const { intents, states } = from.facts();
+  const missing = intents.length + states.length > 0 ? undefined : await missingNode(cluster, name);
+  if (missing !== undefined) throw missing;
+  await gatherAttachments(from);
+  await gatherHolders(from, [name]);
+  return explainNode(from.facts(), name);
+}
+
+async function ofVolume(from: Gathering, cluster: Cluster, word: string): Promise<Explanation> {
+  const { items } = await cluster.client.list<NodeVolumeIntent>(resource.intents);
+  const intents = intentsNamed(word, items);
+  if (intents.length === 0) throw new CommandError(notFound(word, items));
+  const nodes = [...new Set(intents.map(({ spec }) => spec.nodeName))];
+  await Promise.all([gatherAttachments(from), ...nodes.slice(0, 20).map((node) => gatherNode(from, node))]);
+  await gatherHolders(from, nodes);
+  return explainVolumes(from.facts(), word, intents);
+}
+
+async function noSuch(from: Gathering, kind: "pod" | "pvc", name: string, namespace: string): Promise<string> {
+  const listed =
+    kind === "pod"
+      ? from.list("pods", resource.pods, { namespace })
+      : from.list("claims", resource.claims, { namespace });
+  const names = (await listed).map(({ metadata }) => metadata.name);
+  return `there is no ${kind} ${JSON.stringify(name)} in namespace ${namespace}${didYouMean(name, names)}`;
+}

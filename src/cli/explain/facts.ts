@@ -1,0 +1,97 @@
+import type { KubeObject } from "../../api/meta.ts";
+import type { NodeVolumeIntent, NodeVolumeSet, NodeVolumeState } from "../../api/types.gen.ts";
+import { arrayIn, type JsonObject, recordIn, stringIn } from "../../kube/json.ts";
+import type { Lease } from "../../kube/lease.ts";
+
+/** A Kubernetes object as it came; what is read of it is looked up field by field. */
+export type Raw = KubeObject & JsonObject;
+
+/** All that an explanation may rest on, read at one moment. Lists hold what was asked for, which may be less than there is. */
+export interface Facts {
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+  readonly pods: readonly Raw[];
+  readonly claims: readonly Raw[];
+  readonly persistentVolumes: readonly Raw[];
+  readonly volumeAttachments: readonly Raw[];
+  readonly csiDrivers: readonly Raw[];
+  readonly csiNodes: readonly Raw[];
+  readonly storageClasses: readonly Raw[];
+  readonly namespaces: readonly Raw[];
+  readonly nodes: readonly Raw[];
+  readonly events: readonly Raw[];
+  readonly leases: readonly Lease[];
+  readonly sets: readonly NodeVolumeSet[];
+  readonly intents: readonly NodeVolumeIntent[];
+  readonly states: readonly NodeVolumeState[];
+  /** Kinds of which nothing is known, by the name of the list, and why. */
+  readonly denied: { readonly [list in FactList]?: string };
+  /** What docs/reasons.md says to do. */
+  readonly advice: (reason: string) => string | undefined;
+  /** SHA-256 in hexadecimal: kubelet's staging path of a CSI volume has that of its handle (behaviour 100). */
+  readonly sha256: (text: string) => string;
+}
+
+export type FactList =
+  | "pods"
+  | "claims"
+  | "persistentVolumes"
+  | "volumeAttachments"
+  | "csiDrivers"
+  | "csiNodes"
+  | "storageClasses"
+  | "namespaces"
+  | "nodes"
+  | "events"
+  | "leases"
+  | "sets"
+  | "intents"
+  | "states";
+
+/** PURE. The object of that name, in that namespace if it has one. */
+export function named<T extends KubeObject>(list: readonly T[], name: string, namespace?: string): T | undefined {
+  return list.find((o) => o.metadata.name === name && (namespace === undefined || o.metadata.namespace === namespace));
+}
+
+/** PURE. The condition of a type, of any object. */
+export function conditionOf(object: unknown, type: string): JsonObject | undefined {
+  const found = arrayIn(recordIn(object, "status"), "conditions").find((c) => stringIn(c, "type") === type);
+  return found as JsonObject | undefined;
+}
+
+/** PURE. Whether the agent of a node lives, by its Lease; undefined if that is not known. */
+export function agentLease(
+  facts: Facts,
+  node: string,
+): { readonly live: boolean; readonly renewed?: string } | undefined {
+  if (facts.denied.leases !== undefined) return undefined;
+  const lease = facts.leases.find(({ metadata }) => metadata.name === node);
+  if (lease === undefined) return { live: false };
+  const { renewTime, leaseDurationSeconds } = lease.spec;
+  const renewed = Date.parse(renewTime ?? "");
+  const live = facts.now - renewed < (leaseDurationSeconds ?? 0) * 1_000;
+  return { live, ...(renewTime !== undefined && { renewed: renewTime }) };
+}
+
+/** PURE. Events of an object, the newest first. */
+export function eventsOf(facts: Facts, object: KubeObject): Raw[] {
+  return facts.events
+    .filter((event) => {
+      const about = recordIn(event, "involvedObject");
+      const uid = stringIn(about, "uid");
+      if (uid !== undefined && object.metadata.uid !== undefined) return uid === object.metadata.uid;
+      return (
+        stringIn(about, "name") === object.metadata.name &&
+        (stringIn(about, "namespace") ?? "") === (object.metadata.namespace ?? "")
+      );
+    })
+    .sort((a, b) => (timeOf(a) < timeOf(b) ? 1 : -1));
+}
+
+/** PURE. When an Event was last told. */
+export function timeOf(event: Raw): string {
+  const series = stringIn(recordIn(event, "series"), "lastObservedTime");
+  return (
+    series ?? stringIn(event, "lastTimestamp") ?? stringIn(event, "eventTime") ?? event.metadata.creationTimestamp ?? ""
+  );
+}

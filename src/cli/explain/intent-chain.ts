@@ -1,0 +1,110 @@
+import { findCondition } from "../../api/conditions.ts";
+import { isBlocked, isReason, isWaiting } from "../../api/reasons.ts";
+import type { NodeVolumeIntent } from "../../api/types.gen.ts";
+import { attachmentFindings, attachmentNamed } from "./attachment.ts";
+import type { Facts } from "./facts.ts";
+import type { Finding } from "./finding.ts";
+import { nodeFindings } from "./node-finding.ts";
+
+/**
+ * PURE. Why a volume on a node is not as it should be, from what people see to its cause: the state, the agent's silence, drift,
+ * what is waited for, and who has that.
+ */
+export function intentFindings(facts: Facts, intent: NodeVolumeIntent): Finding[] {
+  const { metadata, spec, status = {} } = intent;
+  const waiting = status.waiting;
+  const causes: Finding[] = [];
+  if (spec.suspend)
+    causes.push(
+      reasonFinding(facts, "Suspended", "set-up and repair are suspended, by the set or by the Node's label"),
+    );
+  if (status.agentState?.state === "Lost" || status.observedGeneration === undefined) {
+    const ofNode = nodeFindings(facts, spec.nodeName, { ours: true });
+    causes.push(...ofNode);
+    if (ofNode.length === 0 && status.observedGeneration === undefined)
+      causes.push(
+        reasonFinding(facts, "NotObserved", "the node's agent has not taken it in yet", metadata.creationTimestamp),
+      );
+  }
+  if (status.drift !== undefined)
+    causes.push(
+      reasonFinding(
+        facts,
+        "Drifted",
+        `the mount table is not as it was left: ${status.drift.message}`,
+        status.drift.since,
+      ),
+    );
+  if (waiting !== undefined)
+    causes.push({
+      ...reasonFinding(facts, waiting.reason, waiting.message, waiting.since),
+      ...(waiting.attempts !== undefined && { attempts: waiting.attempts }),
+      ...(waiting.nextRetryTime !== undefined && { nextRetryTime: waiting.nextRetryTime }),
+      ...(waiting.on !== undefined && { on: waiting.on }),
+    });
+  const attach = status.attach;
+  if (attach?.reason !== undefined && attach.reason !== waiting?.reason)
+    causes.push({
+      ...reasonFinding(facts, attach.reason, attach.message ?? attach.reason, attach.since),
+      ...(attach.on !== undefined && { on: attach.on }),
+    });
+  if (status.expansion !== undefined)
+    causes.push(reasonFinding(facts, status.expansion.reason, status.expansion.message));
+  for (const { name, path, state, reason, message } of status.mounts ?? [])
+    if (state !== "Mounted" && reason !== undefined && reason !== waiting?.reason)
+      causes.push(reasonFinding(facts, reason, `mount ${name} on ${path}: ${message ?? state}`));
+  if (causes.length === 0) causes.push(...fromReady(facts, intent));
+  return [stateFinding(intent), ...causes, ...holders(facts, intent)];
+}
+
+/** Where it is in its life. */
+function stateFinding({ metadata, spec, status = {} }: NodeVolumeIntent): Finding {
+  const ready = findCondition(status.conditions, "Ready");
+  const state = status.state ?? "Unknown";
+  const mounts = status.mountsReady === undefined ? "" : `, ${status.mountsReady} mounts`;
+  const inUse = status.inUse === false ? "not in use" : status.inUse === true ? "in use" : "perhaps in use";
+  const deleting = metadata.deletionTimestamp === undefined ? "" : "; it is being given back";
+  const watched = spec.mode === "Observe" ? ", only observed" : "";
+  const text = `${spec.volumeName} on ${spec.nodeName} is ${state}${mounts}, ${inUse}${watched}${deleting}`;
+  const since = status.history?.at(-1)?.time ?? metadata.deletionTimestamp;
+  return {
+    state: ready?.status === "True" ? "done" : ready?.status === "Unknown" ? "unknown" : "waiting",
+    code: state,
+    text,
+    ...(since !== undefined && { since }),
+  };
+}
+
+/** What Ready says, where nothing else does. */
+function fromReady(facts: Facts, { status = {} }: NodeVolumeIntent): Finding[] {
+  const ready = findCondition(status.conditions, "Ready");
+  if (ready === undefined || ready.status === "True") return [];
+  return [reasonFinding(facts, ready.reason, ready.message || ready.reason, ready.lastTransitionTime)];
+}
+
+/** PURE. A reason of docs/reasons.md as a finding, with what the document says to do. */
+export function reasonFinding(facts: Facts, reason: string, text: string, since?: string): Finding {
+  const state = isBlocked(reason) ? "blocked" : isWaiting(reason) || !isReason(reason) ? "waiting" : "done";
+  const todo = facts.advice(reason);
+  return { state, code: reason, text, ...(since !== undefined && { since }), ...(todo !== undefined && { todo }) };
+}
+
+/** Who has what is waited for. */
+function holders(facts: Facts, { spec, status = {} }: NodeVolumeIntent): Finding[] {
+  const on = status.waiting?.on ?? status.attach?.on;
+  const attachment = status.attach?.volumeAttachment ?? (on?.kind === "VolumeAttachment" ? on.name : undefined);
+  const found = attachment === undefined ? undefined : attachmentNamed(facts, attachment);
+  const ofAttachment =
+    found === undefined ? [] : attachmentFindings(facts, found).filter(({ state }) => state !== "done");
+  const node = on?.kind === "Node" ? on.name : on?.node;
+  if (node === undefined || node === spec.nodeName) return ofAttachment;
+  const there = facts.intents.filter(
+    (other) =>
+      other.spec.nodeName === node && other.spec.volumeName === spec.volumeName && other.status?.inUse !== false,
+  );
+  return [
+    ...ofAttachment,
+    ...there.flatMap((other) => [stateFinding(other)]),
+    ...nodeFindings(facts, node, { ours: there.length > 0 }),
+  ];
+}

@@ -1,0 +1,103 @@
+import { arrayIn, recordIn, stringIn } from "../../kube/json.ts";
+import { attachmentFacts, attachmentFindings } from "./attachment.ts";
+import { type Facts, named, type Raw } from "./facts.ts";
+import type { Finding } from "./finding.ts";
+import { podsOf } from "./pod-facts.ts";
+
+/** The attach/detach controller gives a volume of one of these modes to one node at a time (behaviour 90). */
+const manyNodes = new Set(["ReadWriteMany", "ReadOnlyMany"]);
+
+/**
+ * PURE. Whether a PersistentVolume can come to a node: its driver is registered there, it is attached there, and nobody elsewhere
+ * holds it. For volumes that kubelet manages, from the API's objects alone.
+ */
+export function wayToNode(facts: Facts, volume: Raw, node: string): Finding[] {
+  const spec = recordIn(volume, "spec");
+  const driver = stringIn(recordIn(spec, "csi"), "driver");
+  if (driver === undefined) return [];
+  return [...registration(facts, driver, node), ...attachment(facts, volume, driver, node)];
+}
+
+/** PURE. Whether a driver is registered on a node: its CSINode names it (behaviour 116). */
+export function registration(facts: Facts, driver: string, node: string): Finding[] {
+  if (facts.denied.csiNodes !== undefined) return [];
+  const csiNode = named(facts.csiNodes, node);
+  const names = arrayIn(recordIn(csiNode, "spec"), "drivers").map((entry) => stringIn(entry, "name"));
+  if (names.includes(driver))
+    return [{ state: "done", code: "Registered", text: `its driver ${driver} is registered on ${node}` }];
+  const others = names.length === 0 ? "no driver is" : `there are ${names.join(", ")}`;
+  return [
+    {
+      state: "waiting",
+      code: "DriverNotRegistered",
+      text: `the CSI driver ${driver} is not registered on ${node}: ${others}`,
+      on: { kind: "CSINode", name: node },
+      todo: `Does the driver's pod run on ${node}, and its node-driver-registrar? kubectl get pods -A -o wide --field-selector spec.nodeName=${node}`,
+    },
+  ];
+}
+
+function attachment(facts: Facts, volume: Raw, driver: string, node: string): Finding[] {
+  if (facts.denied.volumeAttachments !== undefined) return [];
+  const csiDriver = named(facts.csiDrivers, driver);
+  if (recordIn(csiDriver, "spec")?.["attachRequired"] === false) return [];
+  const all = facts.volumeAttachments.map(attachmentFacts).filter((a) => a.persistentVolume === volume.metadata.name);
+  const here = all.find((a) => a.node === node);
+  if (here !== undefined) return attachmentFindings(facts, here);
+  const modes = arrayIn(recordIn(volume, "spec"), "accessModes").map(String);
+  const elsewhere = all.filter((a) => a.node !== node);
+  if (elsewhere.length > 0 && !modes.some((mode) => manyNodes.has(mode))) {
+    return elsewhere.flatMap((held) => multiAttach(facts, volume, held, node));
+  }
+  return [
+    {
+      state: "waiting",
+      code: "WaitingForAttach",
+      text: `nobody has asked yet that it be attached to ${node}: there is no VolumeAttachment`,
+      todo: "If it stays: does kube-controller-manager run? Its attach/detach controller makes the VolumeAttachment.",
+    },
+  ];
+}
+
+/** Whom the other node has it for, as far as pods tell. */
+function multiAttach(facts: Facts, volume: Raw, held: ReturnType<typeof attachmentFacts>, node: string): Finding[] {
+  const { name, attached, deleting } = held;
+  const claim = recordIn(recordIn(volume, "spec"), "claimRef");
+  const users = podsOf(facts, stringIn(claim, "namespace") ?? "", stringIn(claim, "name") ?? "", held.node);
+  const who: Finding[] = users.map((pod) => ({
+    state: "waiting",
+    code: "UsedByPods",
+    text: `pod ${pod.metadata.namespace}/${pod.metadata.name} on ${held.node} ${pod.metadata.deletionTimestamp === undefined ? "uses it" : "is ending, and still uses it"}`,
+    ...((pod.metadata.deletionTimestamp ?? pod.metadata.creationTimestamp) !== undefined && {
+      since: pod.metadata.deletionTimestamp ?? pod.metadata.creationTimestamp ?? "",
+    }),
+    on: { kind: "Pod", namespace: pod.metadata.namespace ?? "", name: pod.metadata.name, node: held.node },
+    todo:
+      pod.metadata.deletionTimestamp === undefined
+        ? `Only one node can have it. End that pod, or run both on one node, or use a volume that many nodes can write to.`
+        : `It waits for that pod's end: kubectl -n ${pod.metadata.namespace} describe pod ${pod.metadata.name}, and is node ${held.node} alive?`,
+  }));
+  const none: Finding[] =
+    users.length > 0 || deleting || facts.denied.pods !== undefined
+      ? []
+      : [
+          {
+            state: "waiting",
+            code: "StillAttached",
+            text: `no pod on ${held.node} uses it any more, and it is still attached there`,
+            todo: `kubelet has not said yet that it let it go: kubectl get node ${held.node} -o jsonpath='{.status.volumesInUse}'`,
+          },
+        ];
+  return [
+    {
+      state: "waiting",
+      code: "MultiAttach",
+      text: `it is ${deleting ? "being detached from" : attached ? "attached to" : "promised to"} ${held.node} (VolumeAttachment ${name}), and cannot be attached to ${node} as well`,
+      ...(held.raw.metadata.creationTimestamp !== undefined && { since: held.raw.metadata.creationTimestamp }),
+      on: { kind: "VolumeAttachment", name, node: held.node },
+    },
+    ...(deleting ? attachmentFindings(facts, held) : []),
+    ...who,
+    ...none,
+  ];
+}

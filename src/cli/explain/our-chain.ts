@@ -1,0 +1,142 @@
+import { setLabelPrefix, systemNamespace } from "../../api/names.ts";
+import type { AllowedNamespaces, IntentPod, NodeVolumeIntent } from "../../api/types.gen.ts";
+import { claimFindings } from "./claim-chain.ts";
+import { type Facts, named, type Raw } from "./facts.ts";
+import type { Finding } from "./finding.ts";
+import { intentFindings, reasonFinding } from "./intent-chain.ts";
+import { registration } from "./kubelet-chain.ts";
+import { matchesSelector } from "./label-selector.ts";
+import { nodeFindings } from "./node-finding.ts";
+import { ourDriver, type PodVolume } from "./pod-facts.ts";
+
+/** PURE. Why a pod does not have a volume that it uses through csi.nodevolume.dev. */
+export function ourVolume(
+  facts: Facts,
+  pod: Raw,
+  volume: Extract<PodVolume, { kind: "ours" }>,
+  node: string,
+): Finding[] {
+  const { namespace = "", uid } = pod.metadata;
+  if ((volume.set === undefined) === (volume.claim === undefined)) {
+    const todo =
+      "volumeAttributes needs exactly one of `set` and `persistentVolumeClaim`. A pod's volumes cannot be changed: make it anew.";
+    return [{ state: "blocked", code: "InvalidAttributes", text: "the pod does not say which volume it wants", todo }];
+  }
+  const refused =
+    volume.set === undefined
+      ? claimTrouble(facts, namespace, volume.claim ?? "")
+      : setTrouble(facts, namespace, volume.set);
+  if (refused.length > 0) return refused;
+  const intents = facts.intents.filter(({ spec }) => spec.nodeName === node);
+  const intent = intents.find(({ spec }) => spec.pods?.some((entry) => isOf(entry, uid, volume.name)));
+  const early = [...registration(facts, ourDriver, node), ...nodeFindings(facts, node, { ours: true })];
+  if (intent === undefined && facts.denied.intents !== undefined)
+    return [{ state: "unknown", code: "IntentUnknown", text: `what was asked of ${node} for it is not yours to read` }];
+  if (intent === undefined) {
+    const near = intents.find((one) => isMeant(one, namespace, volume));
+    return [
+      {
+        state: "waiting",
+        code: near === undefined ? "NoIntent" : "PodNotNamed",
+        text:
+          near === undefined
+            ? `there is no intent for it on ${node} yet: the controller has not asked the node for it`
+            : `the intent ${near.metadata.name} does not name the pod yet`,
+        todo: `If it stays: does the controller run? kubectl -n ${systemNamespace} get pods; kubectl -n ${systemNamespace} logs deploy/nodevolume-controller`,
+      },
+      ...early.filter(({ state }) => state !== "done").map((finding) => ({ ...finding, also: true as const })),
+      ...(near === undefined ? ofSet(facts, volume.set, node) : intentFindings(facts, near)),
+    ];
+  }
+  return [...podEntry(facts, intent, uid, volume.name), ...intentFindings(facts, intent), ...early];
+}
+
+function isOf(entry: IntentPod, uid: string | undefined, volume: string): boolean {
+  return entry.uid === uid && entry.volume === volume;
+}
+
+function isMeant(
+  { metadata, spec }: NodeVolumeIntent,
+  namespace: string,
+  { set, claim }: { set?: string; claim?: string },
+): boolean {
+  if (set !== undefined) return metadata.labels?.[setLabelPrefix + set] !== undefined;
+  const source = spec.source.persistentVolumeClaim;
+  return source?.namespace === namespace && source.claimName === claim;
+}
+
+/** PURE. What the node says of one pod's bind, of ours or of kubelet's. */
+export function podEntry(
+  facts: Facts,
+  { spec, status = {} }: NodeVolumeIntent,
+  uid: string | undefined,
+  volume: string,
+): Finding[] {
+  const entry = status.pods?.find((one) => one.uid === uid && one.volume === volume);
+  const observed = spec.mode === "Observe";
+  if (entry === undefined)
+    return observed
+      ? []
+      : [{ state: "waiting", code: "NotObserved", text: "the node's agent has not spoken of the pod yet" }];
+  if (entry.state === "Mounted" && entry.drift === undefined)
+    return [{ state: "done", code: "Mounted", text: "the mount table shows it in the pod's directory" }];
+  if (entry.drift !== undefined)
+    return [reasonFinding(facts, "Drifted", `in the pod's directory: ${entry.message ?? entry.drift}`)];
+  // The intent itself says what kubelet waits for.
+  if (observed && entry.state === "Pending" && entry.reason === undefined) return [];
+  if (entry.state === "Pending" && entry.reason === undefined)
+    return [
+      {
+        state: "waiting",
+        code: "KubeletHasNotAsked",
+        text: "kubelet has not asked for it yet",
+        todo: "kubelet asks when it starts the pod; kubectl describe pod says what it waits for.",
+      },
+    ];
+  if (entry.reason !== undefined) return [reasonFinding(facts, entry.reason, entry.message ?? entry.reason)];
+  return [{ state: "waiting", code: entry.state, text: `in the pod's directory it is ${entry.state}` }];
+}
+
+function claimTrouble(facts: Facts, namespace: string, claim: string): Finding[] {
+  return claimFindings(facts, { namespace, name: claim }, true).findings.filter(({ state }) => state !== "done");
+}
+
+function setTrouble(facts: Facts, namespace: string, name: string): Finding[] {
+  if (facts.denied.sets !== undefined) return [];
+  const set = named(facts.sets, name);
+  if (set === undefined) {
+    const todo = `Create it, or correct volumeAttributes.set of the pod: kubectl get nodevolumesets`;
+    return [{ state: "blocked", code: "SetNotFound", text: `there is no NodeVolumeSet ${name}`, todo }];
+  }
+  const allowed = isAllowed(set.spec.allowedNamespaces, namespace, named(facts.namespaces, namespace)?.metadata.labels);
+  if (allowed === false) {
+    return [
+      {
+        state: "blocked",
+        code: "NamespaceNotAllowed",
+        text: `pods of namespace ${namespace} may not use the set ${name}`,
+        on: { kind: "NodeVolumeSet", name },
+        todo: `Whoever owns the set adds the namespace to spec.allowedNamespaces: kubectl get nvs ${name} -o jsonpath='{.spec.allowedNamespaces}'`,
+      },
+    ];
+  }
+  return [];
+}
+
+/** What the set says of the node, where no intent says more. */
+function ofSet(facts: Facts, name: string | undefined, node: string): Finding[] {
+  const failing = named(facts.sets, name ?? "")?.status?.failing?.find((entry) => entry.node === node);
+  if (failing === undefined) return [];
+  return [reasonFinding(facts, failing.reason, `set ${name} on ${node}: ${failing.message ?? failing.reason}`)];
+}
+
+/** PURE. undefined if the namespace's labels are not known and would decide. */
+export function isAllowed(
+  allowed: AllowedNamespaces | undefined,
+  namespace: string,
+  labels: { readonly [key: string]: string } | undefined,
+): boolean | undefined {
+  if (allowed?.names?.includes(namespace)) return true;
+  if (allowed?.selector === undefined) return false;
+  return labels === undefined ? undefined : matchesSelector(allowed.selector, labels);
+}

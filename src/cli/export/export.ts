@@ -1,0 +1,77 @@
+import { printable } from "../../api/printable.ts";
+import { messageOf } from "../../errors.ts";
+import type { Command } from "../command.ts";
+import { CommandError, exitCode } from "../exit-code.ts";
+import { toYaml } from "../yaml.ts";
+import { type Converted, convert } from "./convert.ts";
+import { type MountFile, parseMounts } from "./parse-mounts.ts";
+
+export const exportCommand: Command = {
+  name: "export",
+  args: [],
+  summary: "Sets that say what a node's fstab or mount table says",
+  details: [
+    "Reads an fstab, /proc/mounts or /proc/1/mountinfo of a node, and asks nothing of the cluster. What a set cannot say is a comment",
+    "with the reason. The sets are in mode Observe: applied, they touch nothing, and kubectl nvi plan shows what Manage would do.",
+  ].join("\n"),
+  flags: ["node-file", "node"],
+  formats: [],
+  usesCluster: false,
+  examples: [
+    "kubectl nvi export --node-file /etc/fstab",
+    "ssh worker-1 cat /proc/1/mountinfo | kubectl nvi export --node worker-1",
+  ],
+  async run({ values, context }) {
+    const path = values["node-file"];
+    let text: string;
+    try {
+      text = await context.read(path);
+    } catch (error) {
+      throw new CommandError(`${path ?? "standard input"} cannot be read: ${messageOf(error)}`);
+    }
+    const file = parseMounts(text);
+    if (file.lines.length === 0)
+      throw new CommandError(`${path ?? "standard input"} has no line of an fstab or of a mount table`);
+    context.terminal.out(exported(file, values.node));
+    return exitCode.done;
+  },
+};
+
+/** PURE. The sets, each with what is to be said of it, and then what is no set. */
+export function exported(file: MountFile, node: string | undefined): string {
+  const taken = new Set<string>();
+  const all: Converted[] = [];
+  for (const line of file.lines) {
+    const converted = convert(line, taken, node);
+    if (converted.kind === "set") taken.add(converted.set.metadata.name);
+    all.push(converted);
+  }
+  const sets = all.filter((one) => one.kind === "set");
+  const others = all.filter((one) => one.kind === "none");
+  // A mount table is mostly the system's: line by line it would hide what matters.
+  const system = file.kind === "mountinfo" ? others.filter(({ ofSystem }) => ofSystem) : [];
+  const told = others.filter((one) => !system.includes(one));
+  return [
+    comment(
+      `Made of a node's ${file.kind} by kubectl nvi export. Mode Observe: nothing is touched; kubectl nvi plan shows what Manage would do.`,
+    ),
+    comment(
+      "Each path must be beneath a prefix that the agents are configured to allow (--allowed-prefix). nosuid and nodev are set if not said otherwise.",
+    ),
+    ...(node === undefined ? [comment("The sets select every node: give --node, or write spec.nodeSelector.")] : []),
+    ...sets.flatMap(({ line, set, notes }) => [
+      "---\n",
+      comment(`${line.target}: ${line.type} of ${line.source}`),
+      ...notes.map(comment),
+      toYaml(set),
+    ]),
+    ...(told.length + system.length + file.unread.length > 0 ? ["---\n", comment("No set is made of:")] : []),
+    ...told.map(({ line, reason }) => comment(`  ${line.target} (${line.type} of ${line.source}): ${reason}`)),
+    ...(system.length > 0 ? [comment(`  ${system.length} mounts of the system, of containers and of kubelet`)] : []),
+    ...file.unread.map((line) => comment(`  line ${line}, which is not one of an fstab or a mount table`)),
+  ].join("");
+}
+
+function comment(text: string): string {
+  return `# ${printable(text)}\n`;
+}

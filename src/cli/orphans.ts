@@ -1,0 +1,67 @@
+import { resource } from "../api/names.ts";
+import type { NodeVolumeState, Orphan } from "../api/types.gen.ts";
+import { age } from "./age.ts";
+import type { Command } from "./command.ts";
+import { CommandError, exitCode } from "./exit-code.ts";
+import { missingNode } from "./nodes.ts";
+import { formatOf, serialized } from "./output.ts";
+import { type Column, table } from "./table.ts";
+
+interface Row extends Orphan {
+  readonly node: string;
+}
+
+/** PURE. */
+export function orphanColumns(now: number): Column<Row>[] {
+  return [
+    { name: "NODE", of: ({ node }) => node },
+    { name: "KIND", of: ({ kind }) => kind },
+    { name: "PATH", of: ({ path }) => path },
+    { name: "FOR", of: ({ volume }) => volume },
+    { name: "REASON", of: ({ reason }) => reason },
+    { name: "AGE", of: ({ since }) => age(since, now) },
+    { name: "SOURCE", of: ({ source }) => source, wide: true },
+    { name: "EVIDENCE", of: ({ message }) => message, wide: true },
+    { name: "REMEDY", of: ({ remedy }) => remedy, wide: true },
+  ];
+}
+
+export const orphansCommand: Command = {
+  name: "orphans",
+  args: ["[NODE]"],
+  summary: "Mounts that nobody asks for any more",
+  details: [
+    "What the nodes' agents found, since when, and what tells them so; -o wide has the evidence and what removes it.",
+    "Nothing is removed by itself. Each agent names its first 50; a note says where there are more.",
+  ].join("\n"),
+  flags: ["no-headers"],
+  formats: ["wide", "json", "yaml"],
+  usesCluster: true,
+  examples: ["kubectl nvi orphans", "kubectl nvi orphans worker-1 -o wide"],
+  async run({ args: [node], values, context }) {
+    const format = formatOf(values, this.formats);
+    const cluster = await context.connect();
+    const states = await statesOf(node);
+    const rows = states.flatMap(({ metadata, status }) =>
+      (status?.orphans ?? []).map((orphan): Row => ({ node: metadata.name, ...orphan })),
+    );
+    rows.sort((a, b) => (`${a.node}\0${a.path}` < `${b.node}\0${b.path}` ? -1 : 1));
+    if (format === "json" || format === "yaml") context.terminal.out(serialized({ orphans: rows }, format));
+    else if (rows.length > 0) {
+      const options = { wide: format === "wide", headers: values["no-headers"] === undefined };
+      context.terminal.out(table(orphanColumns(context.clock.now()), rows, options));
+    } else context.terminal.note(node === undefined ? "No orphans found." : `No orphans found on node ${node}.`);
+    for (const { metadata, status } of states) {
+      const more = (status?.orphaned ?? 0) - (status?.orphans?.length ?? 0);
+      if (more > 0) context.terminal.note(`${metadata.name} has ${more} more.`);
+    }
+    return exitCode.done;
+
+    async function statesOf(name: string | undefined): Promise<readonly NodeVolumeState[]> {
+      if (name === undefined) return (await cluster.client.list<NodeVolumeState>(resource.states)).items;
+      const state = await cluster.client.get<NodeVolumeState>(resource.states, { name });
+      if (state !== undefined) return [state];
+      throw (await missingNode(cluster, name)) ?? new CommandError(`no agent has reported of node ${name} yet`);
+    }
+  },
+};

@@ -1,0 +1,97 @@
+import { readFileSync } from "node:fs";
+import { messageOf } from "../errors.ts";
+import { ApiError } from "../kube/api-error.ts";
+import { TransportError } from "../kube/transport.ts";
+import type { Logger } from "../ports.ts";
+import { realSystem } from "../system.ts";
+import { version } from "../version.ts";
+import { connect } from "./access.ts";
+import { parseAdvice } from "./advice.ts";
+import { parseArguments } from "./arguments.ts";
+import type { Cluster } from "./cluster.ts";
+import type { Context, Terminal } from "./command.ts";
+import { commandOf, commands } from "./commands.ts";
+import { CommandError, exitCode, UsageError } from "./exit-code.ts";
+import { helpOf, overview } from "./help.ts";
+
+export interface RunInput {
+  readonly argv: readonly string[];
+  readonly terminal: Terminal;
+  readonly interrupted: AbortSignal;
+  /** docs/reasons.md. */
+  readonly reasonsDocument: string;
+}
+
+/** Runs one command line, and resolves with the exit code. Never rejects; nothing that went wrong shows a stack trace but with -v. */
+export async function run({ argv, terminal, interrupted, reasonsDocument }: RunInput): Promise<number> {
+  let verbose = argv.some((word) => word === "-v" || word === "--verbose");
+  let cluster: Cluster | undefined;
+  try {
+    const { words, values } = asksForCompletion(argv) ? { words: argv, values: {} } : parseArguments(argv);
+    verbose = values.verbose !== undefined;
+    const [name, ...args] = words;
+    if (name === undefined) {
+      terminal.out(overview(commands));
+      return values.help === undefined ? exitCode.usage : exitCode.done;
+    }
+    if (values.help !== undefined) {
+      terminal.out(helpOf(commandOf(name, args, {})));
+      return exitCode.done;
+    }
+    const command = commandOf(name, args, values);
+    const system = realSystem(verbose ? noting(terminal) : silent);
+    const advice = parseAdvice(reasonsDocument);
+    const context: Context = {
+      terminal,
+      clock: system.clock,
+      system,
+      interrupted,
+      version,
+      async connect() {
+        cluster ??= connect(values, system, version);
+        return cluster;
+      },
+      read: async (path) => readFileSync(path ?? 0, "utf8"),
+      advice: (reason) => advice.get(reason),
+    };
+    return await command.run({ args, values, context });
+  } catch (error) {
+    if (interrupted.aborted) return exitCode.interrupted;
+    terminal.note(`error: ${told(error)}`);
+    if (error instanceof UsageError) return exitCode.usage;
+    if (verbose && error instanceof Error && error.stack !== undefined) terminal.note(error.stack);
+    return exitCode.failed;
+  } finally {
+    cluster?.close();
+  }
+}
+
+/** What follows is somebody's unfinished command line, and none of ours. */
+function asksForCompletion([first]: readonly string[]): boolean {
+  return first === "__complete";
+}
+
+/** What went wrong, in words of people who use kubectl. */
+function told(error: unknown): string {
+  if (error instanceof ApiError && error.status === 401)
+    return "the cluster does not accept the kubeconfig's credentials";
+  if (error instanceof ApiError && error.status === 403) {
+    const words = error.message.replace(/^\S+ \S+: 403 \w+: /, "");
+    return `${words}\nThe ClusterRole nvi-viewer lets its bearer read what this command needs (config/components/nvi-viewer).`;
+  }
+  if (error instanceof TransportError) {
+    const cause = error.cause instanceof Error && error.cause.message !== "" ? error.cause.message : error.message;
+    if (error.cause instanceof CommandError) return cause;
+    return `the cluster cannot be reached: ${cause}`;
+  }
+  return messageOf(error);
+}
+
+const silent: Logger = { debug() {}, info() {}, warn() {}, error() {}, child: () => silent };
+
+function noting(terminal: Terminal): Logger {
+  const note = (message: string, meta?: object) =>
+    terminal.note(`${message} ${meta === undefined ? "" : JSON.stringify(meta)}`);
+  const logger: Logger = { debug() {}, info: note, warn: note, error: note, child: () => logger };
+  return logger;
+}

@@ -1,0 +1,16 @@
+import type { Command } from "./command.ts";
+
+export const versionCommand: Command = {
+  name: "version",
+  args: [],
+  summary: "Version of this program",
+  details: "Asks nothing of the cluster. The agents' versions are in kubectl get nodevolumestates.",
+  flags: [],
+  formats: [],
+  usesCluster: false,
+  examples: ["kubectl nvi version"],
+  async run({ context }) {
+    context.terminal.out(`kubectl-nvi ${context.version}\n`);
+    return 0;
+  },
+};

@@ -1,0 +1,55 @@
+import type { KubeObject } from "../api/meta.ts";
+import type { Resource } from "../api/names.ts";
+import type { ListOptions } from "../kube/client.ts";
+import { type Cluster, follow } from "./cluster.ts";
+import type { Call } from "./command.ts";
+
+/** For the one look of --timeout 0, milliseconds. */
+const oneLookMs = 30_000;
+
+export type WaitEnd = "done" | "timeout" | "interrupted";
+
+/**
+ * Watches objects until `why` has no more reason to wait. Each reason is noted when it changes, and looked at only when an object
+ * has changed: nothing is asked again and again.
+ * @param why what is still waited for, of all objects; undefined if nothing is
+ */
+export async function waitUntil<T extends KubeObject>(
+  call: Call,
+  cluster: Cluster,
+  resource: Resource,
+  options: ListOptions,
+  timeoutMs: number,
+  why: (objects: readonly T[]) => string | undefined,
+): Promise<WaitEnd> {
+  const { context } = call;
+  const reflector = follow<T>(cluster, context.system, resource, options);
+  return new Promise<WaitEnd>((resolve) => {
+    let said = "";
+    const cancelTimeout = context.system.timers.after(timeoutMs === 0 ? oneLookMs : timeoutMs, () => end("timeout"));
+    const onAbort = () => end("interrupted");
+    const end = (how: WaitEnd) => {
+      cancelTimeout();
+      context.interrupted.removeEventListener("abort", onAbort);
+      unsubscribe();
+      reflector.stop();
+      resolve(how);
+    };
+    const look = () => {
+      if (!reflector.store.state().synced) return;
+      const reason = why([...reflector.store.list()]);
+      if (reason === undefined) return end("done");
+      if (timeoutMs === 0) return end("timeout");
+      if (reason !== said) context.terminal.note(`waiting: ${reason}`);
+      said = reason;
+    };
+    const unsubscribe: () => void = reflector.store.subscribe({
+      onAdd: look,
+      onUpdate: look,
+      onDelete: look,
+      onState: look,
+    });
+    context.interrupted.addEventListener("abort", onAbort, { once: true });
+    reflector.start();
+  });
+}

@@ -1,0 +1,113 @@
+import { resource, setLabelPrefix } from "../api/names.ts";
+import type { NodeVolumeIntent, NodeVolumeSet } from "../api/types.gen.ts";
+import { duration } from "./age.ts";
+import { parseDuration } from "./arguments.ts";
+import { type Cluster, getIfAllowed } from "./cluster.ts";
+import type { Call, Command } from "./command.ts";
+import { CommandError, exitCode, UsageError } from "./exit-code.ts";
+import type { Raw } from "./explain/facts.ts";
+import { intentsNamed, notFound } from "./find-intents.ts";
+import { didYouMean } from "./nearest.ts";
+import { type WaitEnd, waitUntil } from "./wait-until.ts";
+import { podNotReady, podNotReleased, setNotReady, volumesNotReady, volumesNotReleased } from "./waiting-for.ts";
+
+const states = ["ready", "released"] as const;
+
+/** One wait: what it is called in the answer, and how it goes. */
+interface Wait {
+  readonly called: string;
+  run(timeoutMs: number): Promise<WaitEnd>;
+}
+
+export const waitCommand: Command = {
+  name: "wait",
+  args: ["SET|VOLUME|pod/NAME"],
+  summary: "Wait until a set, a volume or a pod's volumes are ready, or released",
+  details: [
+    "Follows the objects and says on standard error why it waits, each time that changes. A name is a set's, or else a volume's.",
+    "--for=ready: with the newest spec, on every node. --for=released: no node has it any more; nothing of that name is released, too.",
+    "Ends with 0 when it is so, with 1 when --timeout (5m) is over, with 3 if there is no such thing to wait for.",
+  ].join("\n"),
+  flags: ["for", "timeout", "namespace"],
+  formats: [],
+  usesCluster: true,
+  examples: [
+    "kubectl nvi wait datasets",
+    "kubectl nvi wait pod/web-0 -n shop --timeout 2m",
+    "kubectl nvi wait datasets --for=released",
+  ],
+  words: ["pod/"],
+  async run(call) {
+    const { args, values, context } = call;
+    const [word] = args;
+    if (word === undefined) throw new UsageError("wait needs a set, a volume, or pod/NAME");
+    const goal = states.find((state) => state === (values.for ?? "ready"));
+    if (goal === undefined)
+      throw new UsageError(
+        `--for ${JSON.stringify(values.for)} is not one of ${states.join(", ")}${didYouMean(values.for ?? "", states)}`,
+      );
+    const timeoutMs = parseDuration(values.timeout ?? "5m", "--timeout");
+    const cluster = await context.connect();
+    const wait = word.startsWith("pod/")
+      ? waitForPod(call, cluster, word.slice(4), goal)
+      : await waitForVolume(call, cluster, word, goal);
+    const end = await wait.run(timeoutMs);
+    if (end === "interrupted") return exitCode.interrupted;
+    if (end === "timeout") {
+      context.terminal.note(
+        timeoutMs === 0
+          ? `${wait.called} is not ${goal}`
+          : `${wait.called} is not ${goal} after ${duration(timeoutMs)}`,
+      );
+      return exitCode.no;
+    }
+    context.terminal.out(`${wait.called} ${goal}\n`);
+    return exitCode.done;
+  },
+};
+
+type Goal = (typeof states)[number];
+
+async function waitForVolume(call: Call, cluster: Cluster, word: string, goal: Goal): Promise<Wait> {
+  const set = (await getIfAllowed<NodeVolumeSet>(cluster, resource.sets, { name: word })).items[0];
+  const intents = (options: object, why: (all: readonly NodeVolumeIntent[]) => string | undefined) => (ms: number) =>
+    waitUntil<NodeVolumeIntent>(call, cluster, resource.intents, options, ms, why);
+  if (set !== undefined || goal === "released") {
+    const called = `nodevolumeset.nodevolume.dev/${word}`;
+    if (set !== undefined && goal === "ready") {
+      const options = { fieldSelector: `metadata.name=${word}` };
+      const run = (ms: number) =>
+        waitUntil<NodeVolumeSet>(call, cluster, resource.sets, options, ms, ([one]) => setNotReady(one));
+      return { called, run };
+    }
+    if (set !== undefined)
+      return { called, run: intents({ labelSelector: setLabelPrefix + word }, volumesNotReleased) };
+  }
+  const { items } = await cluster.client.list<NodeVolumeIntent>(resource.intents);
+  const meant = intentsNamed(word, items);
+  if (meant.length === 0 && goal === "ready") throw new CommandError(notFound(word, items));
+  const exact = meant.length === 1 ? meant[0]?.metadata.name : undefined;
+  const options = exact === undefined ? {} : { fieldSelector: `metadata.name=${exact}` };
+  const check = goal === "ready" ? volumesNotReady : volumesNotReleased;
+  return { called: `volume/${word}`, run: intents(options, (all) => check(intentsNamed(exact ?? word, all))) };
+}
+
+function waitForPod(call: Call, cluster: Cluster, name: string, goal: Goal): Wait {
+  if (name === "") throw new UsageError("pod/ needs a name behind it");
+  const { namespace } = cluster;
+  const called = `pod/${name}`;
+  if (goal === "released") {
+    const why = (all: readonly NodeVolumeIntent[]) => podNotReleased({ namespace, name }, all);
+    return { called, run: (ms) => waitUntil<NodeVolumeIntent>(call, cluster, resource.intents, {}, ms, why) };
+  }
+  return {
+    called,
+    async run(ms) {
+      const pod = await cluster.client.get<Raw>(resource.pods, { name, namespace });
+      if (pod === undefined)
+        throw new CommandError(`there is no pod ${JSON.stringify(name)} in namespace ${namespace}`);
+      const options = { namespace, fieldSelector: `metadata.name=${name}` };
+      return waitUntil<Raw>(call, cluster, resource.pods, options, ms, ([one]) => podNotReady(one));
+    },
+  };
+}

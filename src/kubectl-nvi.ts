@@ -1,0 +1,23 @@
+// kubectl nvi, as one file: hack/lib/bundle-cli.ts makes dist/kubectl-nvi of it.
+import { run } from "./cli/run.ts";
+
+/** docs/reasons.md, put in when this is bundled. */
+declare const reasonsDocument: string;
+
+const interrupted = new AbortController();
+process.on("SIGINT", () => {
+  if (interrupted.signal.aborted) process.exit(130);
+  interrupted.abort();
+});
+process.on("SIGTERM", () => process.exit(143));
+// Whoever reads has read enough: `kubectl nvi volumes | head -1`.
+process.stdout.on("error", () => process.exit(0));
+
+const terminal = {
+  out: (text: string) => void process.stdout.write(text),
+  note: (line: string) => void process.stderr.write(`${line}\n`),
+};
+void run({ argv: process.argv.slice(2), terminal, interrupted: interrupted.signal, reasonsDocument }).then((code) =>
+  // What was written has left us only when this has.
+  process.stdout.write("", () => process.exit(code)),
+);

@@ -1,0 +1,57 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect } from "chai";
+import { root } from "../../../hack/lib/root.ts";
+import { isReason } from "../../../src/api/reasons.ts";
+import { rendered } from "../../../src/cli/explain/finding.ts";
+import { now } from "../../lib/cli-objects.ts";
+import { readGolden, writeGolden, writeVariable } from "./golden.ts";
+import { ofClaims } from "./stories-claims.ts";
+import { ofKubeletsVolumes } from "./stories-kubelet.ts";
+import { ofOurVolumes } from "./stories-ours.ts";
+
+const stories = { ...ofClaims, ...ofKubeletsVolumes, ...ofOurVolumes };
+
+const file = "explain.golden.txt";
+
+describe("explain", () => {
+  const golden = readGolden(file);
+  const texts = new Map(Object.entries(stories).map(([title, tell]) => [title, rendered(tell(), now)]));
+  if (process.env[writeVariable]) writeGolden(file, texts);
+
+  for (const [title, text] of texts) {
+    it(title, () => expect(text).to.equal(golden.get(title)));
+  }
+
+  it("has no text that nothing tells any more", () => {
+    expect([...golden.keys()].filter((title) => !texts.has(title))).to.deep.equal([]);
+  });
+
+  it("says what to do about everything that is in the way, where there is something to do", () => {
+    for (const [title, tell] of Object.entries(stories)) {
+      const open = tell().chains.flatMap(({ findings }) => findings.filter(({ state }) => state === "blocked"));
+      for (const { code, todo } of open) expect(todo, `${title}: ${code}`).to.match(/\w/);
+    }
+  });
+});
+
+describe("codes of explain", () => {
+  const folder = join(root, "src/cli/explain");
+  const text = readdirSync(folder)
+    .map((name) => readFileSync(join(folder, name), "utf8"))
+    .join("\n");
+  const document = readFileSync(join(root, "docs/kubectl-nvi.md"), "utf8");
+  const codes = new Set(
+    [...text.matchAll(/\b(?:code: |reasonFinding\(facts, |\? )"([A-Z]\w+)"/g)].map(([, code = ""]) => code),
+  );
+
+  it("are reasons, or in the table of docs/kubectl-nvi.md", () => {
+    expect(codes.size).to.be.greaterThan(25);
+    const rows = document
+      .split("\n")
+      .filter((line) => line.startsWith("| "))
+      .join("\n");
+    const missing = [...codes].filter((code) => !isReason(code) && !new RegExp(`\\b${code}\\b`).test(rows));
+    expect(missing).to.deep.equal([]);
+  });
+});

@@ -1,0 +1,132 @@
+import { explainClaim } from "../../../src/cli/explain/explain-others.ts";
+import { explainPod } from "../../../src/cli/explain/explain-pod.ts";
+import {
+  ago,
+  attachment,
+  claim,
+  claimVolume,
+  csiNode,
+  event,
+  facts,
+  intent,
+  pod,
+  raw,
+  ready,
+  state,
+  volume,
+} from "../../lib/cli-objects.ts";
+import type { Stories } from "./stories.ts";
+
+const bound = {
+  claims: [claim("pg", "pv-1")],
+  persistentVolumes: [volume("pv-1", "pg")],
+  csiNodes: [csiNode("worker-1", "disk.example"), csiNode("worker-2", "disk.example")],
+};
+const attached = { volumeAttachments: [attachment("csi-1", "pv-1", "worker-1", { attached: true })] };
+const here = pod("web", claimVolume("pg"), { node: "worker-1" });
+/** What can be in the way of a claim, or of a pod that uses one. */
+export const ofClaims: Stories = {
+  "claim not bound: no such class": () => explainPod(facts({ claims: [claim("pg", undefined)] }), here),
+  "claim not bound: no class at all": () =>
+    explainPod(facts({ claims: [claim("pg", undefined, { storageClassName: undefined })] }), here),
+  "claim not bound: the class waits for the pod, which has no node": () => {
+    const classes = [
+      raw("fast", undefined, { provisioner: "disk.example", volumeBindingMode: "WaitForFirstConsumer" }),
+    ];
+    const status = {
+      conditions: [
+        {
+          type: "PodScheduled",
+          status: "False",
+          reason: "Unschedulable",
+          message: "0/3 nodes are available: 3 Insufficient memory.",
+          lastTransitionTime: ago(90),
+        },
+      ],
+    };
+    return explainPod(
+      facts({ claims: [claim("pg", undefined)], storageClasses: classes }),
+      pod("web", claimVolume("pg"), { status }),
+    );
+  },
+  "claim not bound: the provisioner fails": () => {
+    const pg = claim("pg", undefined);
+    const classes = [raw("fast", undefined, { provisioner: "disk.example" })];
+    return explainPod(
+      facts({
+        claims: [pg],
+        storageClasses: classes,
+        events: [event(pg, "ProvisioningFailed", "rpc error: code = ResourceExhausted desc = no space left")],
+      }),
+      here,
+    );
+  },
+  "claim missing": () => explainPod(facts({}), here),
+  "orphan after a crash between unpublish and unstage: the claim": () => {
+    const left = {
+      path: "/var/lib/kubelet/plugins/kubernetes.io/csi/disk.example/sha256-of-h-pv-1/globalmount",
+      kind: "Staging",
+      source: "ext4 (/dev/vdb)",
+      since: ago(7200),
+      reason: "LeftByKubelet",
+      message: "no pod on the node uses it, and kubelet has forgotten it",
+      remedy: "umount /var/lib/kubelet/plugins/kubernetes.io/csi/disk.example/h/globalmount",
+    };
+    return explainClaim(
+      facts({ ...bound, ...attached, states: [state("worker-1", { orphans: [left], orphaned: 1 })] }),
+      claim("pg", "pv-1"),
+    );
+  },
+  "staged without a pod, observed": () => {
+    const observed = intent(
+      "worker-1.pg",
+      { mode: "Observe", observed: { plugin: "kubernetes.io/csi", volumeName: "pv-1" }, pods: [] },
+      {
+        state: "Observed",
+        inUse: true,
+        stagingPath: "/var/lib/kubelet/plugins/kubernetes.io/csi/disk.example/h/globalmount",
+        conditions: ready("True", "Observing"),
+      },
+    );
+    return explainClaim(facts({ ...bound, ...attached, intents: [observed] }), claim("pg", "pv-1"));
+  },
+  "pod gated": () =>
+    explainPod(
+      facts({ claims: [claim("pg", "pv-1")], persistentVolumes: [volume("pv-1", "pg")] }),
+      pod("web", claimVolume("pg"), { spec: { schedulingGates: [{ name: "nodevolume.dev/datasets" }] } }),
+    ),
+  "claim that node volumes have": () =>
+    explainPod(
+      facts({
+        ...bound,
+        claims: [claim("pg", "pv-1", {}, { labels: { "nodevolume.dev/held": "true" } })],
+        ...attached,
+      }),
+      here,
+    ),
+  "all is well": () =>
+    explainPod(facts({ ...bound, ...attached }), pod("web", claimVolume("pg"), { node: "worker-1", started: true })),
+  "a user who may read little": () =>
+    explainPod(
+      facts({ denied: { claims: "you may not read persistentvolumeclaims", events: "you may not read events" } }),
+      here,
+    ),
+  "a pod that has ended": () =>
+    explainPod(facts(bound), pod("web", claimVolume("pg"), { node: "worker-1", status: { phase: "Succeeded" } })),
+  "EBUSY with the process at the end of a pod, by what the agent observes": () => {
+    const path = "/var/lib/kubelet/pods/uid-web/volumes/kubernetes.io~csi/pv-1/mount";
+    const left = {
+      path,
+      kind: "PodMount",
+      reason: "TargetBusy",
+      message: `pod shop/web (volume data) has ended, and kubelet cannot unmount this: in use by pid 4711 (postgres) at ${path} (working directory)`,
+      remedy: "end it: kubelet tries again, at least every two minutes",
+      since: ago(60),
+    };
+    const options = { node: "worker-1", status: { phase: "Succeeded" }, meta: { deletionTimestamp: ago(90) } };
+    return explainPod(
+      facts({ states: [state("worker-1", { orphans: [left] })] }),
+      pod("web", claimVolume("pg"), options),
+    );
+  },
+};

@@ -1,0 +1,102 @@
+import { explainPod } from "../../../src/cli/explain/explain-pod.ts";
+import { ago, csiNode, facts, intent, lease, ourVolume, pod, ready, set } from "../../lib/cli-objects.ts";
+import type { Stories } from "./stories.ts";
+
+const ours = pod("web", ourVolume({ set: "datasets" }), { node: "worker-1" });
+const ourNode = { csiNodes: [csiNode("worker-1", "csi.nodevolume.dev")] };
+const allowed = { sets: [set("datasets", { allowedNamespaces: { names: ["shop"] } })] };
+const ourIntent = (status: Parameters<typeof intent>[2]) =>
+  intent(
+    "worker-1.datasets",
+    { pods: [{ uid: "uid-web", namespace: "shop", name: "web", volume: "data", readOnly: false }] },
+    status,
+    { labels: { "set.nodevolume.dev/datasets": "" } },
+  );
+
+/** What can be in the way of a volume that pods use through our driver. */
+export const ofOurVolumes: Stories = {
+  "through our driver, for a user who may not read intents": () =>
+    explainPod(
+      facts({
+        ...allowed,
+        denied: { intents: "you may not read nodevolumeintents", csiNodes: "you may not read csinodes" },
+      }),
+      ours,
+    ),
+  "namespace not allowed": () =>
+    explainPod(facts({ ...ourNode, sets: [set("datasets", { allowedNamespaces: { names: ["data"] } })] }), ours),
+  "at the gate of its volumes": () =>
+    explainPod(
+      facts({}),
+      pod("web", ourVolume({ set: "datasets" }), {
+        spec: { schedulingGates: [{ name: "nodevolume.dev/volumes" }] },
+        status: {
+          conditions: [
+            {
+              type: "nodevolume.dev/VolumesReady",
+              status: "False",
+              reason: "SetNotFound",
+              message: "there is no NodeVolumeSet datasets",
+            },
+          ],
+        },
+      }),
+    ),
+  "set missing": () => explainPod(facts({ ...ourNode }), ours),
+  "no intent yet": () => explainPod(facts({ ...ourNode, ...allowed }), ours),
+  "the intent does not name the pod yet": () => {
+    const other = intent(
+      "worker-1.datasets",
+      { pods: [] },
+      { state: "Mounted", inUse: true, conditions: ready("True", "Mounted") },
+      { labels: { "set.nodevolume.dev/datasets": "" } },
+    );
+    return explainPod(facts({ ...ourNode, ...allowed, intents: [other] }), ours);
+  },
+  "our driver is not on the node": () => explainPod(facts({ ...allowed, csiNodes: [csiNode("worker-1")] }), ours),
+  "agent down": () => {
+    const lost = ourIntent({
+      state: "Mounting",
+      agentState: { state: "Lost", since: ago(400) },
+      conditions: ready("Unknown", "AgentLost"),
+    });
+    return explainPod(facts({ ...ourNode, ...allowed, intents: [lost], leases: [lease("worker-1", 600)] }), ours);
+  },
+  "agent was never there": () => explainPod(facts({ ...ourNode, ...allowed, leases: [] }), ours),
+  "through our driver: the server does not answer": () => {
+    const waiting = {
+      reason: "ServerUnreachable",
+      message: "nas does not answer on port 2049",
+      since: ago(75),
+      attempts: 6,
+      nextRetryTime: ago(-40),
+    };
+    return explainPod(
+      facts({
+        ...ourNode,
+        ...allowed,
+        intents: [
+          ourIntent({
+            state: "Waiting",
+            inUse: false,
+            waiting,
+            pods: [{ uid: "uid-web", volume: "data", state: "Pending" }],
+          }),
+        ],
+      }),
+      ours,
+    );
+  },
+  "through our driver: all is well": () => {
+    const well = ourIntent({
+      state: "Mounted",
+      inUse: true,
+      pods: [{ uid: "uid-web", volume: "data", state: "Mounted" }],
+      conditions: ready("True", "Mounted"),
+    });
+    return explainPod(
+      facts({ ...ourNode, ...allowed, intents: [well] }),
+      pod("web", ourVolume({ set: "datasets" }), { node: "worker-1", started: true }),
+    );
+  },
+};
