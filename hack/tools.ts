@@ -1,12 +1,17 @@
 // Gets the programs of others into the cache, if they are not there, and prints where they are:
-//   node hack/tools.ts        etcd, kube-apiserver and kubectl
-//   node hack/tools.ts --csi  what the tests of CSI need besides
-import { locateCSITools, locateTools } from "./lib/tools/locate.ts";
+//   node hack/tools.ts          etcd, kube-apiserver and kubectl
+//   node hack/tools.ts --csi    what the tests of CSI need besides
+//   node hack/tools.ts --e2e    what a real node needs besides
+//   node hack/tools.ts --bench  what the benchmark of large clusters needs besides
+import { locateBenchTools, locateCSITools, locateNodeTools, locateTools } from "./lib/tools/locate.ts";
 import { locateXfsprogs } from "./lib/tools/xfsprogs.ts";
 
 const options = { env: process.env, report: (line: string) => console.log(line) };
 const csi = process.argv.slice(2).includes("--csi");
-const tools = csi ? await locateCSITools(options) : await locateTools(options);
+const bench = process.argv.slice(2).includes("--bench");
+const e2e = process.argv.slice(2).includes("--e2e");
+const locate = csi ? locateCSITools : bench ? locateBenchTools : e2e ? locateNodeTools : locateTools;
+const tools: { readonly [name: string]: string } = await locate(options);
 for (const [name, path] of Object.entries(tools)) console.log(`${name.padEnd(24)} ${path}`);
 if (csi) {
   const xfsprogs = await locateXfsprogs(options);

@@ -31,7 +31,7 @@ export function startController(name: string, options: RoleOptions): RunningProc
 /** Starts the agent of a pretended node in a mount namespace as its container would have it. */
 export function startAgent(host: PretendHost, options: RoleOptions): RunningProcess {
   const flags = ["--node-name", host.name, "--state-dir", layout.stateDir, "--host-root", layout.hostRoot];
-  const node = ["--host-pid", String(host.pid)];
+  const node = ["--host-pid", String(host.pid), "--kubelet-dir", layout.kubeletDir];
   const command = [process.execPath, ...nodeOptions(), main, "agent", ...flags, ...node, ...common(options)];
   return host.startAgent(command, options.logFile, imageEnvironment(options.env));
 }

@@ -3,6 +3,7 @@
 import { Registry } from "prom-client";
 import { noDrivers } from "../../../src/agent/csi/no-drivers.ts";
 import { startAgent } from "../../../src/agent/start.ts";
+import type { PodVolumeError } from "../../../src/csi/server/ports.ts";
 import { loadLibc } from "../../../src/host/linux/libc.ts";
 import { linuxHost } from "../../../src/host/linux/linux-host.ts";
 import { prepareStateDirectories } from "../../../src/host/linux/state-directories.ts";
@@ -10,9 +11,9 @@ import type { Logger } from "../../../src/ports.ts";
 import { realSystem } from "../../../src/system.ts";
 import { silent } from "../silent-log.ts";
 import { FakeApi } from "./fake-api.ts";
-import type { AgentOptions, Order, Word } from "./kernel-agent.ts";
+import type { AgentOptions, Order, PodOrder, Word } from "./kernel-agent.ts";
 
-const { stateDir, prefixes, deadlineMs, childCommand, log, intents } = JSON.parse(
+const { stateDir, kubeletDir, prefixes, deadlineMs, childCommand, log, intents } = JSON.parse(
   process.argv[2] ?? "",
 ) as AgentOptions;
 const api = new FakeApi();
@@ -20,7 +21,8 @@ api.onStatus = (name, status) => tell({ name, status });
 for (const intent of intents) api.write(intent);
 process.on("message", (order: Order) => {
   if ("write" in order) api.write(order.write);
-  else api.revoke(order.revoke);
+  else if ("revoke" in order) api.revoke(order.revoke);
+  else callOfPod(order);
 });
 process.on("disconnect", () => process.kill(process.pid, "SIGKILL"));
 
@@ -38,18 +40,29 @@ const logger: Logger = {
 const system = realSystem(logger);
 const ranBefore = prepareStateDirectories(libc, stateDir);
 const host = linuxHost({ stateDir, ranBefore, childCommand, system, libc });
-await startAgent({
+const { podVolumes } = await startAgent({
   system,
   transport: api,
   host,
   drivers: noDrivers,
   nodeName: "node",
   version: "test",
-  settings: { allowedPrefixes: prefixes, stateDir, hostRoot: "/", csiDir: `${stateDir}/csi` },
+  settings: { allowedPrefixes: prefixes, stateDir, hostRoot: "/", csiDir: `${stateDir}/csi`, kubeletDir },
   registry: new Registry(),
   deadlineMs,
 });
 tell({ started: true });
+
+/** As the driver for pods does it, within the milliseconds that kubelet gives it. */
+function callOfPod({ call, ms, ...order }: PodOrder): void {
+  const signal = AbortSignal.timeout(ms);
+  const done =
+    "publish" in order ? podVolumes.publish(order.publish, signal) : podVolumes.unpublish(order.unpublish, signal);
+  done.then(
+    () => tell({ call }),
+    ({ kind, reason, message }: PodVolumeError) => tell({ call, failed: { kind, reason, message } }),
+  );
+}
 
 function tell(word: Word): void {
   if (process.connected) process.send?.(word);

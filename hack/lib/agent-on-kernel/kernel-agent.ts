@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { NodeVolumeIntent, NodeVolumeIntentStatus } from "../../../src/api/types.gen.ts";
+import type { PodPublish, PodTarget, PodVolumeError } from "../../../src/csi/server/ports.ts";
 import { isBeneath } from "../../../src/host/mount-table.ts";
 import { type MountEntry, parseMountinfo } from "../../../src/host/mountinfo.ts";
 import type { Programs } from "./programs.ts";
@@ -11,6 +12,7 @@ import type { Programs } from "./programs.ts";
 /** What the agent's process is started with. */
 export interface AgentOptions {
   readonly stateDir: string;
+  readonly kubeletDir: string;
   readonly prefixes: readonly string[];
   readonly deadlineMs: number;
   readonly childCommand: readonly [string, ...string[]];
@@ -19,18 +21,26 @@ export interface AgentOptions {
   readonly intents: readonly NodeVolumeIntent[];
 }
 
-export type Order = { readonly write: NodeVolumeIntent } | { readonly revoke: string };
+export type Order = { readonly write: NodeVolumeIntent } | { readonly revoke: string } | PodOrder;
+/** What kubelet asks for a pod, with the number that the answer has. */
+export type PodOrder = ({ readonly publish: PodPublish } | { readonly unpublish: PodTarget }) & {
+  readonly call: number;
+  readonly ms: number;
+};
+/** What stands in a PodVolumeError. */
+export type PodFailure = Pick<PodVolumeError, "kind" | "reason" | "message">;
 export type Word =
   | { readonly started: true }
   | { readonly name: string; readonly status: NodeVolumeIntentStatus }
   /** How often what is done to a volume has failed: not each time is in a status. */
-  | { readonly name: string; readonly attempts: number };
+  | { readonly name: string; readonly attempts: number }
+  | { readonly call: number; readonly failed?: PodFailure };
 
 const startMs = 20_000;
 
 /**
  * The agent as production has it, on the real kernel, in a process of its own that can be killed; its API server is a fake
- * in that process. On a shared tmpfs of its own: `mnt` is the prefix, `state` the state directory, `src` is free.
+ * in that process. On a shared tmpfs of its own: `mnt` is the prefix, `state` the state directory, `kubelet` kubelet's, `src` is free.
  */
 export class KernelAgent implements AsyncDisposable {
   readonly path: string;
@@ -41,6 +51,8 @@ export class KernelAgent implements AsyncDisposable {
   readonly #heard = new EventEmitter().setMaxListeners(0);
   readonly #programs: Pick<Programs, "agent" | "child">;
   readonly #options: Partial<AgentOptions>;
+  readonly #answers = new Map<number, (failed: PodFailure | undefined) => void>();
+  #calls = 0;
   #process: ChildProcess | undefined;
 
   /** @param options may depend on the agent's directory */
@@ -53,7 +65,8 @@ export class KernelAgent implements AsyncDisposable {
     this.#options = options(this.path);
     execFileSync("mount", ["-t", "tmpfs", "-o", "mode=0755", "agent", this.path]);
     execFileSync("mount", ["--make-shared", this.path]);
-    for (const directory of ["mnt", "state", "src"]) mkdirSync(join(this.path, directory));
+    for (const directory of ["mnt", "state", "kubelet/pods", "src"])
+      mkdirSync(join(this.path, directory), { recursive: true });
   }
 
   /** A path that mounts are allowed on. */
@@ -69,6 +82,7 @@ export class KernelAgent implements AsyncDisposable {
   async start(): Promise<void> {
     const options: AgentOptions = {
       stateDir: `${this.path}/state`,
+      kubeletDir: `${this.path}/kubelet`,
       prefixes: [`${this.path}/mnt`],
       deadlineMs: 120_000,
       childCommand: [process.execPath, this.#programs.child],
@@ -84,6 +98,7 @@ export class KernelAgent implements AsyncDisposable {
       agent.once("exit", () => reject(new Error("the agent has ended")));
       agent.on("message", (word: Word) => {
         if ("started" in word) return resolve();
+        if ("call" in word) return this.#answered(word);
         if ("attempts" in word) this.#attempts.set(word.name, word.attempts);
         else this.statuses.set(word.name, word.status);
         this.#heard.emit("status");
@@ -109,6 +124,11 @@ export class KernelAgent implements AsyncDisposable {
     }
   }
 
+  /** The object is gone without a trace, as of a backup that was restored. */
+  forget(name: string): void {
+    this.#intents.delete(name);
+  }
+
   /** As a deletion does. */
   revoke(...names: readonly string[]): void {
     for (const name of names) {
@@ -119,6 +139,28 @@ export class KernelAgent implements AsyncDisposable {
       this.#intents.set(name, { ...intent, metadata: { ...intent.metadata, generation, deletionTimestamp } });
       this.#tell({ revoke: name });
     }
+  }
+
+  /** What kubelet asks for. @returns what has failed; undefined if nothing has */
+  async publish(publish: PodPublish, ms = startMs): Promise<PodFailure | undefined> {
+    return this.#ask({ publish }, ms);
+  }
+
+  async unpublish(unpublish: PodTarget, ms = startMs): Promise<PodFailure | undefined> {
+    return this.#ask({ unpublish }, ms);
+  }
+
+  #ask(what: { publish: PodPublish } | { unpublish: PodTarget }, ms: number): Promise<PodFailure | undefined> {
+    const call = ++this.#calls;
+    const { promise, resolve } = Promise.withResolvers<PodFailure | undefined>();
+    this.#answers.set(call, resolve);
+    this.#tell({ ...what, call, ms });
+    return promise;
+  }
+
+  #answered({ call, failed }: { readonly call: number; readonly failed?: PodFailure }): void {
+    this.#answers.get(call)?.(failed);
+    this.#answers.delete(call);
   }
 
   /** Resolves with the status of a volume once it is as it should be. @throws Error with the one that it has */

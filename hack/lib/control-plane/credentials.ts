@@ -5,10 +5,18 @@ import { join } from "node:path";
 /** Of people who run the platform: they get the project's own roles and nothing else by default. */
 export const platformAdmin = "platform-admin";
 
+/** Somebody else with a token, as Kubernetes' own components are. */
+export interface ClusterUser {
+  readonly name: string;
+  readonly groups?: readonly string[];
+}
+
 export interface Credentials {
   /** Of system:masters, for what makes the cluster; never for what runs in it. */
   readonly adminToken: string;
   readonly peopleToken: string;
+  /** Of each further user, by name. */
+  readonly tokens: ReadonlyMap<string, string>;
   readonly tokensFile: string;
   readonly keyFile: string;
   readonly publicKeyFile: string;
@@ -18,12 +26,13 @@ export interface Credentials {
 }
 
 /** Makes the secrets of one control plane beneath `directory`. */
-export function makeCredentials(directory: string): Credentials {
+export function makeCredentials(directory: string, further: readonly ClusterUser[] = []): Credentials {
   const certificates = join(directory, "pki");
   mkdirSync(certificates, { recursive: true, mode: 0o700 });
   const credentials: Credentials = {
     adminToken: randomBytes(24).toString("hex"),
     peopleToken: randomBytes(24).toString("hex"),
+    tokens: new Map(further.map(({ name }) => [name, randomBytes(24).toString("hex")])),
     tokensFile: join(directory, "tokens.csv"),
     keyFile: join(directory, "service-accounts.key"),
     publicKeyFile: join(directory, "service-accounts.pub"),
@@ -33,6 +42,9 @@ export function makeCredentials(directory: string): Credentials {
   const users = [
     `${credentials.adminToken},bootstrap-admin,bootstrap-admin,system:masters`,
     `${credentials.peopleToken},${platformAdmin},${platformAdmin}`,
+    ...further.map(({ name, groups }) =>
+      [credentials.tokens.get(name), name, name, ...(groups === undefined ? [] : [`"${groups.join(",")}"`])].join(","),
+    ),
   ];
   secret(credentials.tokensFile, `${users.join("\n")}\n`);
   const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type ApiClient, createApiClient } from "../api-client.ts";
 import { type RunningProcess, StepError, startProcess, tailOf } from "../process.ts";
 import type { ToolPaths } from "../tools/locate.ts";
-import { type Credentials, makeCredentials } from "./credentials.ts";
+import { type ClusterUser, type Credentials, makeCredentials } from "./credentials.ts";
 import { apiServerArgs, etcdArgs } from "./flags.ts";
 
 export interface ControlPlaneOptions {
@@ -16,6 +16,8 @@ export interface ControlPlaneOptions {
   readonly measured?: boolean;
   /** An audit policy: what is to be written to `audit.log` in the directory. */
   readonly audit?: object;
+  /** Who else has a token. */
+  readonly users?: readonly ClusterUser[];
   readonly signal?: AbortSignal;
 }
 
@@ -43,7 +45,7 @@ const readyTimeout = 60_000;
 /** Starts etcd (on unix sockets) and kube-apiserver (on a free loopback port, TLS, random credentials) and waits for both. */
 export async function startControlPlane(options: ControlPlaneOptions): Promise<ControlPlane> {
   mkdirSync(options.directory, { recursive: true, mode: 0o700 });
-  const credentials = makeCredentials(options.directory);
+  const credentials = makeCredentials(options.directory, options.users);
   const etcd = startProcess({
     name: "etcd",
     command: options.tools.etcd,

@@ -3,7 +3,7 @@ import { type RunningProcess, startProcess } from "../process.ts";
 import { accountWith, type Plane } from "./accounts.ts";
 
 /** Its parts that have to do with volumes; the others would only take time here. */
-const controllers = [
+const volumeControllers = [
   "persistentvolume-attach-detach-controller",
   "persistentvolume-binder-controller",
   "persistentvolumeclaim-protection-controller",
@@ -15,11 +15,13 @@ export interface ControllerManagerOptions {
   readonly program: string;
   readonly directory: string;
   readonly logs: string;
+  /** Further controllers. */
+  readonly controllers?: readonly string[];
 }
 
 /** kube-controller-manager with its volume controllers, each with an account of its own. */
 export async function startControllerManager(options: ControllerManagerOptions): Promise<RunningProcess> {
-  const { plane, program, directory, logs } = options;
+  const { plane, program, directory, logs, controllers = [] } = options;
   const account = { namespace: "kube-system", name: "kube-controller-manager" };
   const kubeconfig = await accountWith(plane, account, { clusterRole: "system:kube-controller-manager" }, directory);
   return startProcess({
@@ -27,7 +29,7 @@ export async function startControllerManager(options: ControllerManagerOptions):
     command: program,
     args: [
       `--kubeconfig=${kubeconfig}`,
-      `--controllers=${controllers.join(",")}`,
+      `--controllers=${[...volumeControllers, ...controllers].join(",")}`,
       "--use-service-account-credentials=true",
       "--leader-elect=false",
       "--secure-port=0",

@@ -98,6 +98,19 @@ export const lanes: readonly Lane[] = [
     limitMinutes: 40,
     fullMinutes: 180,
   },
+  {
+    name: "e2e-tools",
+    what: "kubelet, scheduler, containerd and runc, built if the cache has none",
+    work: { kind: "command", command: ["node", "hack/tools.ts", "--e2e"] },
+    limitMinutes: 60,
+  },
+  {
+    name: "e2e",
+    what: "a real kubelet and its pods",
+    work: { ...tests("e2e"), verbose: true, timeoutMs: 120_000 },
+    limitMinutes: 20,
+    fullMinutes: 120,
+  },
   { name: "vm", what: "what this machine's kernel lacks, in a VM (VM=)", work: tests("vm"), limitMinutes: 30 },
 ];
 

@@ -1,13 +1,19 @@
 // What a lane may have left behind, seen from outside its sandbox.
 import { existsSync, globSync, readdirSync, readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
+import { cgroupOf, cgroupsThere } from "../kubelet-node/cgroups.ts";
 import { runVariable } from "../sandbox/outside.ts";
 
 export interface Traces {
   readonly loops: readonly string[];
   readonly mounts: readonly string[];
   readonly files: readonly string[];
+  readonly cgroups: readonly string[];
+  readonly network: readonly string[];
 }
+
+/** What is compared, each in words of its own. */
+const kinds = ["loops", "mounts", "files", "cgroups", "network"] as const;
 
 /** Where a careless test would leave its files; /tmp and /mnt are the sandbox's own. */
 const temporary = ["/var/tmp", "/run"];
@@ -26,6 +32,8 @@ export function lookForTraces(): Traces {
           .filter((name) => /nodevolume|^nvo/.test(name))
           .map((name) => `${d}/${name}`),
       ),
+    cgroups: cgroupsThere().map((path) => `cgroup ${path}`),
+    network: readdirSync("/sys/class/net").map((name) => `network interface ${name}`),
   };
 }
 
@@ -52,8 +60,9 @@ export async function leftoversOf(runId: string, before: Traces, patienceMs = 5_
   const deadline = performance.now() + patienceMs;
   for (;;) {
     const now = lookForTraces();
-    const kinds = ["loops", "mounts", "files"] as const;
-    const fresh = kinds.flatMap((kind) => now[kind].filter((entry) => !before[kind].includes(entry)));
+    // Cgroups are the machine's: those of another run are somebody else's who tests beside us.
+    const ours = { ...now, cgroups: now.cgroups.filter((entry) => entry.endsWith(cgroupOf(runId))) };
+    const fresh = kinds.flatMap((kind) => ours[kind].filter((entry) => !before[kind].includes(entry)));
     const left = [...processesOf(runId), ...fresh];
     if (left.length === 0 || performance.now() > deadline) return left;
     await sleep(100);

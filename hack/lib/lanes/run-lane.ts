@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { existsSync, globSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { cgroupOf, removeCgroup } from "../kubelet-node/cgroups.ts";
 import { root } from "../root.ts";
 import { newRunId, runInSandbox, runVariable } from "../sandbox/outside.ts";
 import { fullVariable, type Lane, minutesOf, type TestWork } from "./lanes.ts";
@@ -30,6 +31,10 @@ export async function runLane(lane: Lane, env: NodeJS.ProcessEnv): Promise<TestR
     if (found.length === 0 && code === 0) results.push(failure("the lane", "ran no test"));
   }
   for (const left of await leftoversOf(id, before)) results.push(failure("nothing is left behind", left));
+  // No sandbox ends a cgroup: that of a lane that was killed would stay for good.
+  await removeCgroup(cgroupOf(id)).catch((error: unknown) =>
+    results.push(failure("nothing is left behind", String(error))),
+  );
   return results;
 }
 

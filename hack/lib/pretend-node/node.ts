@@ -29,6 +29,8 @@ export interface PretendHost {
   mounts(): Promise<string[]>;
   /** Starts a program as the agent's container would be. */
   startAgent(command: readonly string[], logFile: string, env: NodeJS.ProcessEnv): RunningProcess;
+  /** Starts a program of the node itself, in its mount namespace. */
+  startOn(program: string, command: readonly string[], logFile: string, env: NodeJS.ProcessEnv): RunningProcess;
   /** Starts a program in a mount namespace of its own, in which every mount is the host's too, and the other way (Bidirectional). */
   startBeside(program: string, command: readonly string[], logFile: string, env: NodeJS.ProcessEnv): RunningProcess;
   /** Ends the host: its namespace and all mounts that only it had are gone. */
@@ -66,6 +68,14 @@ export async function startPretendHost(name: string): Promise<PretendHost> {
         name: `agent of ${name}`,
         command: "nsenter",
         args: [namespace, "--", "unshare", "--mount", "--propagation", "unchanged", "sh", ...agentScript(), ...command],
+        logFile,
+        env,
+      }),
+    startOn: (program, command, logFile, env) =>
+      startProcess({
+        name: `${program} of ${name}`,
+        command: "nsenter",
+        args: [namespace, "--", ...command],
         logFile,
         env,
       }),

@@ -29,7 +29,7 @@ export async function buildTool(tool: Tool, options: BuildOptions): Promise<void
   options.report(`building ${tool.name} ${tool.version} from the Go module proxy (once; kept in the cache)`);
   const timer = setInterval(say, reportEvery);
   try {
-    const args = ["build", "-v", "-mod=readonly", "-trimpath", "-ldflags", tool.ldflags];
+    const args = ["build", "-v", "-mod=readonly", "-trimpath", "-tags", tool.tags, "-ldflags", tool.ldflags];
     await go(tool, [...args, "-o", programIn(options.out, tool), tool.goPackage], options, (line) => {
       if (line.startsWith("go: downloading")) counts.modules += 1;
       else if (/^[\w./-]+$/.test(line)) counts.packages += 1;
@@ -52,7 +52,7 @@ async function countPackages(tool: Tool, options: BuildOptions): Promise<number 
   options.report(`fetching the modules of ${tool.name} ${tool.version}`);
   const timer = setInterval(() => options.report(`  ${modules} modules fetched`), reportEvery);
   try {
-    await go(tool, ["list", "-mod=readonly", "-deps", tool.goPackage], options, (line) => {
+    await go(tool, ["list", "-mod=readonly", "-tags", tool.tags, "-deps", tool.goPackage], options, (line) => {
       if (line.startsWith("go: downloading")) modules += 1;
       else if (!line.startsWith("go: ")) packages += 1;
     });
@@ -70,7 +70,13 @@ function go(tool: Tool, args: string[], options: BuildOptions, onLine: (line: st
   mkdirSync(temporary, { recursive: true });
   const child = spawn("nice", ["-n", "5", "go", ...args], {
     cwd: tool.directory,
-    env: { ...options.env, CGO_ENABLED: "0", GOFLAGS: "-buildvcs=false", GOTMPDIR: temporary, GOWORK: "off" },
+    env: {
+      ...options.env,
+      CGO_ENABLED: tool.cgo ? "1" : "0",
+      GOFLAGS: "-buildvcs=false",
+      GOTMPDIR: temporary,
+      GOWORK: "off",
+    },
     stdio: ["ignore", "pipe", "pipe"],
     ...(options.signal === undefined ? {} : { signal: options.signal }),
   });

@@ -14,18 +14,39 @@ export const csiTools = [
   "csi-resizer",
 ] as const;
 
+/** What the benchmark of large clusters needs besides. */
+export const benchTools = ["kwok"] as const;
+
+/** What a real node needs besides: the end-to-end tests. */
+export const nodeTools = [
+  "kubelet",
+  "kube-scheduler",
+  "containerd",
+  "containerd-shim-runc-v2",
+  "ctr",
+  "runc",
+  "runc-without-seccomp",
+  "pod-program",
+] as const;
+
 export type ControlPlaneTool = (typeof controlPlaneTools)[number];
 export type CSITool = (typeof csiTools)[number];
-export type ToolName = ControlPlaneTool | CSITool;
+export type BenchTool = (typeof benchTools)[number];
+export type NodeTool = (typeof nodeTools)[number];
+export type ToolName = ControlPlaneTool | CSITool | BenchTool | NodeTool;
 
 export interface Origin {
   /** Beneath hack/tools. */
   readonly folder: string;
-  /** Its version is the tool's. */
-  readonly module: string;
+  /** Its version is the tool's. Undefined: the program is our own. */
+  readonly module?: string;
   readonly goPackage: string;
   /** The variable that the project's own build writes its version to. */
   readonly versionIn?: string;
+  /** Build tags. */
+  readonly tags?: string;
+  /** Has parts in C: a C compiler is needed. */
+  readonly cgo?: true;
 }
 
 const kubernetes = (goPackage: string): Origin => ({ folder: "kubernetes", module: "k8s.io/kubernetes", goPackage });
@@ -35,6 +56,22 @@ function kubernetesCSI(folder: string, path: string, command: string): Origin {
   const module = `github.com/kubernetes-csi/${path}`;
   return { folder, module, goPackage: `${module}/cmd/${command}`, versionIn: "main.version" };
 }
+
+/** Snapshotters that would need headers, or devices, are left out. */
+function containerd(command: string): Origin {
+  const module = "github.com/containerd/containerd/v2";
+  const tags = "no_btrfs no_devmapper no_zfs netgo osusergo";
+  return {
+    folder: "containerd",
+    module,
+    goPackage: `${module}/cmd/${command}`,
+    tags,
+    versionIn: `${module}/version.Version`,
+  };
+}
+
+const runc = "github.com/opencontainers/runc";
+const own = (name: string): Origin => ({ folder: "own", goPackage: `./${name}` });
 
 export const origins: { readonly [name in ToolName]: Origin } = {
   etcd: { folder: "etcd", module: "go.etcd.io/etcd/server/v3", goPackage: "go.etcd.io/etcd/server/v3" },
@@ -47,4 +84,13 @@ export const origins: { readonly [name in ToolName]: Origin } = {
   "csi-provisioner": kubernetesCSI("external-provisioner", "external-provisioner/v6", "csi-provisioner"),
   "csi-attacher": kubernetesCSI("external-attacher", "external-attacher/v4", "csi-attacher"),
   "csi-resizer": kubernetesCSI("external-resizer", "external-resizer/v2", "csi-resizer"),
+  kwok: { folder: "kwok", module: "sigs.k8s.io/kwok", goPackage: "sigs.k8s.io/kwok/cmd/kwok" },
+  kubelet: kubernetes("k8s.io/kubernetes/cmd/kubelet"),
+  "kube-scheduler": kubernetes("k8s.io/kubernetes/cmd/kube-scheduler"),
+  containerd: containerd("containerd"),
+  "containerd-shim-runc-v2": containerd("containerd-shim-runc-v2"),
+  ctr: containerd("ctr"),
+  runc: { folder: "runc", module: runc, goPackage: runc, versionIn: "main.version", cgo: true },
+  "runc-without-seccomp": own("runc-without-seccomp"),
+  "pod-program": own("pod-program"),
 };

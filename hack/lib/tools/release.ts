@@ -58,9 +58,10 @@ export async function fetchRelease(tool: Tool, options: FetchOptions): Promise<b
   }
 }
 
-/** Undefined: its project publishes images only. */
+/** Undefined: its project publishes images only, or it is one of those that are built in a way of our own. */
 function release(tool: Tool, sites: ReleaseSites) {
-  if (origins[tool.name].module.startsWith("github.com/kubernetes-csi/")) return undefined;
+  const { module } = origins[tool.name];
+  if (module !== "k8s.io/kubernetes" && tool.name !== "etcd") return undefined;
   const machine = arch() === "arm64" ? "arm64" : "amd64";
   if (tool.name === "etcd") {
     const base = `${sites.etcd}/${tool.version}`;

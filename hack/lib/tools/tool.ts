@@ -7,12 +7,14 @@ import { type Origin, origins, type ToolName } from "./catalog.ts";
 
 export interface Tool {
   readonly name: ToolName;
-  /** With its "v". */
+  /** With its "v"; "own" of a program of ours. */
   readonly version: string;
   /** Folder with the go.mod that pins it. */
   readonly directory: string;
   readonly goPackage: string;
   readonly ldflags: string;
+  readonly tags: string;
+  readonly cgo: boolean;
   /** Folder of the finished program in our cache. Its name changes with anything that changes the program. */
   readonly cached: string;
 }
@@ -25,12 +27,13 @@ export function cacheDirectory(env: NodeJS.ProcessEnv): string {
 export function describeTool(name: ToolName, cache: string): Tool {
   const origin = origins[name];
   const directory = join(root, "hack/tools", origin.folder);
-  const version = pinned(directory, origin.module);
+  const { module, tags = "", cgo = false } = origin;
+  const version = module === undefined ? "own" : pinned(directory, module);
   const ldflags = ["-s -w", ...versionFlags(origin, version)].join(" ");
-  const hash = createHash("sha256").update(`${name} ${platform()} ${arch()} ${ldflags}\n`);
+  const hash = createHash("sha256").update(`${name} ${platform()} ${arch()} ${ldflags}${tags}\n`);
   for (const file of sources(directory)) hash.update(readFileSync(file));
   const cached = join(cache, `${name}-${version}-${hash.digest("hex").slice(0, 12)}`);
-  return { name, version, directory, goPackage: origin.goPackage, ldflags, cached };
+  return { name, version, directory, goPackage: origin.goPackage, ldflags, tags, cgo, cached };
 }
 
 /** The path of the program of a tool in a folder that holds it. */

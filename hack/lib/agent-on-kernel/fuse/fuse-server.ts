@@ -1,6 +1,7 @@
 import { type ChildProcess, execFileSync, fork } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
+import { execPath } from "node:process";
 import { fileURLToPath } from "node:url";
 import { parseMountinfo } from "../../../../src/host/mountinfo.ts";
 import { until } from "../../until.ts";
@@ -39,18 +40,24 @@ export class FuseServer implements AsyncDisposable {
   #held = 0;
 
   readonly #program: string;
+  readonly #within: number | undefined;
 
-  private constructor(point: string, program: string) {
+  private constructor(point: string, program: string, within: number | undefined) {
     this.point = point;
     this.#program = program;
+    this.#within = within;
   }
 
-  /** @param program a bundle of server-main.ts; from source if there is none */
+  /**
+   * @param program a bundle of server-main.ts; from source if there is none
+   * @param within a process whose mount namespace it is mounted in; whoever asks for that unmounts it there
+   */
   static async start(
     point: string,
     program = fileURLToPath(new URL("server-main.ts", import.meta.url)),
+    within?: number,
   ): Promise<FuseServer> {
-    const server = new FuseServer(point, program);
+    const server = new FuseServer(point, program, within);
     await server.#start();
     return server;
   }
@@ -113,7 +120,9 @@ export class FuseServer implements AsyncDisposable {
   }
 
   async #start(): Promise<void> {
-    const process = fork(this.#program, [this.point], { stdio: ["ignore", "inherit", "inherit", "ipc"] });
+    const enter = [`--mount=/proc/${this.#within}/ns/mnt`, "--", execPath];
+    const there = this.#within === undefined ? {} : { execPath: "nsenter", execArgv: enter };
+    const process = fork(this.#program, [this.point], { stdio: ["ignore", "inherit", "inherit", "ipc"], ...there });
     this.#process = process;
     process.on("message", (report: Report) => {
       if (report.holds !== undefined) this.#held++;

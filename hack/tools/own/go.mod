@@ -1,0 +1,3 @@
+module nodevolume.dev/hack/tools/own
+
+go 1.26.0
