@@ -1,5 +1,6 @@
 import { Registry } from "prom-client";
 import { type Agent, startAgent } from "../../src/agent/start.ts";
+import type { PodVolumes } from "../../src/csi/server/ports.ts";
 import { messageOf } from "../../src/errors.ts";
 import type { MountTable } from "../../src/host/mount-table.ts";
 import { SimTransport } from "./api/sim-transport.ts";
@@ -44,12 +45,17 @@ export class AgentProcess {
     return this.#running?.agent?.ready() === true;
   }
 
+  /** What kubelet reaches of the agent that runs; another one for each run. */
+  get podVolumes(): PodVolumes | undefined {
+    return this.#running?.agent?.podVolumes;
+  }
+
   start(): void {
     this.#wanted = true;
     if (this.#running !== undefined) return;
     const { scheduler, random, faults, trace, invariants } = this.#parts;
     const { journal } = invariants;
-    const knowledge = new KnowledgeRules(invariants.report);
+    const knowledge = new KnowledgeRules(invariants.report, (path) => this.#machine.isGivenBack(path));
     const incarnation = new Incarnation({
       name: `${this.#machine.name}#${++this.#runs}`,
       scheduler,
@@ -100,7 +106,8 @@ export class AgentProcess {
       },
     });
     const { hostRoot } = this.#machine;
-    const settings = { allowedPrefixes: [layout.prefix], stateDir: layout.stateDir, hostRoot, csiDir: layout.csiDir };
+    const { stateDir, csiDir, kubeletDir } = layout;
+    const settings = { allowedPrefixes: [layout.prefix], stateDir, hostRoot, csiDir, kubeletDir };
     const deps = {
       system: incarnation.system,
       transport,

@@ -1,4 +1,4 @@
-import { finalizer, resource } from "../../src/api/names.ts";
+import { finalizer, podDriver, resource } from "../../src/api/names.ts";
 import type {
   IntentMount,
   NodeVolumeIntent,
@@ -125,6 +125,31 @@ export class Cluster {
 
   deleteSet(name: string): void {
     this.#server.delete(resource.sets, name);
+  }
+
+  /** A pod that asks for a volume of its node; scheduled already. */
+  createPod(name: string, nodeName: string, volumeAttributes: { readonly [key: string]: string }): void {
+    const volumes = [{ name: "data", csi: { driver: podDriver, volumeAttributes } }];
+    const containers = [{ name: "c", volumeMounts: [{ name: "data", mountPath: "/data" }] }];
+    this.#server.create(resource.pods, { metadata: { name, namespace }, spec: { nodeName, volumes, containers } });
+  }
+
+  /** A pod that waits at gates, as it was made; without attributes it asks for no volume. */
+  createGatedPod(name: string, volumeAttributes: { readonly [key: string]: string }, gates: readonly string[]): void {
+    const asks = Object.keys(volumeAttributes).length > 0;
+    const volumes = asks ? [{ name: "data", csi: { driver: podDriver, volumeAttributes } }] : [];
+    const containers = [{ name: "c", volumeMounts: volumes.map((one) => ({ name: one.name, mountPath: "/data" })) }];
+    const spec = { volumes, containers, schedulingGates: gates.map((gate) => ({ name: gate })) };
+    this.#server.create(resource.pods, { metadata: { name, namespace }, spec });
+  }
+
+  /** Its containers have ended, and it is there still. */
+  endPod(name: string): void {
+    this.#server.patch(resource.pods, name, { status: { phase: "Succeeded" } }, { namespace, subresource: "status" });
+  }
+
+  deletePod(name: string): void {
+    this.#server.delete(resource.pods, name, namespace);
   }
 
   /** Whether one of a set's conditions gives this reason. */

@@ -17,6 +17,9 @@ export const layout = {
   prefix: "/mnt/nodevolume",
   stateDir: "/var/lib/nodevolume",
   csiDir: "/var/lib/kubelet/plugins/nodevolume.dev",
+  kubeletDir: "/var/lib/kubelet",
+  /** Where kubelet has its pods. */
+  podsDir: "/var/lib/kubelet/pods",
   /** Directories and disks that people bring. */
   sources: "/srv",
 } as const;
@@ -44,6 +47,8 @@ export class Machine {
     begun: false,
     doubtful: false,
   };
+  /** Targets of pods that have their volume, as kubelet sees it: nobody may take them away. */
+  readonly podsHeld = new Set<string>();
   kernel: Kernel;
   boots = 0;
   readonly #rootDisk: Disk;
@@ -66,9 +71,14 @@ export class Machine {
       disk: this.#rootDisk,
     });
     this.kernel = this.boot();
-    for (const path of [layout.prefix, layout.stateDir, layout.csiDir, layout.sources, "/dev"]) {
+    for (const path of [layout.prefix, layout.stateDir, layout.csiDir, layout.podsDir, layout.sources, "/dev"]) {
       makeDirectories(this.kernel, this.kernel.host, path);
     }
+  }
+
+  /** Whether a path is a pod's, and kubelet has given it back or not got it yet. */
+  isGivenBack(path: string): boolean {
+    return path.startsWith(`${layout.podsDir}/`) && !this.podsHeld.has(path);
   }
 
   /** The machine starts again: every mount and process is gone, what is on disks is not, and devices have other numbers. */
@@ -104,7 +114,7 @@ export class Machine {
 
   /** Starts a container for the agent, or a process on the host. */
   startAgentProcess(): { readonly namespace: Namespace; readonly process: Process } {
-    const shared = [layout.prefix, layout.stateDir, layout.csiDir];
+    const shared = [layout.prefix, layout.stateDir, layout.csiDir, layout.podsDir];
     const namespace = this.place === "pod" ? podNamespace(this.kernel, shared) : this.kernel.host;
     return { namespace, process: this.kernel.processes.start("nodevolume-agent", namespace) };
   }

@@ -5,6 +5,7 @@ import type { AgentPlace } from "./kernel/agent-namespace.ts";
 import type { KernelListener } from "./kernel/kernel.ts";
 import { Machine } from "./machine.ts";
 import { People } from "./people.ts";
+import { SimKubelet } from "./sim-kubelet.ts";
 import type { WorldParts } from "./world-parts.ts";
 
 /** A node of the world, with who and what is there. */
@@ -12,6 +13,7 @@ export interface SimNode {
   readonly machine: Machine;
   readonly agent: AgentProcess;
   readonly people: People;
+  readonly kubelet: SimKubelet;
   /** CSI drivers, by name. */
   readonly drivers: ReadonlyMap<string, SimDriver>;
 }
@@ -46,5 +48,6 @@ export function simNode({ name, place, parts, drivers: kinds, note, uprooted }: 
   const machine: Machine = new Machine({ name, scheduler, listener, place });
   const drivers = new Map(kinds.map((kind) => [kind.name, new SimDriver(kind, machine, storage, parts)]));
   const agent = new AgentProcess(machine, parts, [...drivers.values()]);
-  return { machine, agent, people: new People(machine, trace, uprooted), drivers };
+  const people = new People(machine, trace, uprooted);
+  return { machine, agent, people, kubelet: new SimKubelet(machine, agent, people, parts), drivers };
 }

@@ -229,6 +229,7 @@ export class World {
     }
     this.cluster.booted(name, kernel.bootID);
     this.csi.booted(name);
+    this.nodes.get(name)?.kubelet.booted();
     this.#fake?.booted(name);
   }
 

@@ -77,8 +77,8 @@ export const ofKnowledge: readonly Mutant[] = [
     what: "unstages when no mount is wanted, whatever is left",
     test: "no volume is unstaged",
     file: steps,
-    from: "if (desired.mounts.length === 0 && left.length === 0)",
-    to: "if (desired.mounts.length === 0)",
+    from: "if (unused && left.length === 0)",
+    to: "if (unused)",
   },
   {
     law: "L3",

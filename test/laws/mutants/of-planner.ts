@@ -1,7 +1,8 @@
 import type { Mutant } from "./mutant.ts";
 
 const planner = "src/agent/planner.ts";
-const interests = "src/agent/interests.ts";
+const points = "src/agent/point-index.ts";
+const plannedFrom = "src/agent/planned-from.ts";
 const incremental = { law: "incremental", test: "says after each of many changes" } as const;
 
 /** What the planner takes for unchanged. */
@@ -16,7 +17,7 @@ export const ofPlanner: readonly Mutant[] = [
   {
     ...incremental,
     what: "misses a mount on a directory above",
-    file: interests,
+    file: points,
     from: "if (isBeneath(path, point)) yield* volumes;",
     to: "if (path === point) yield* volumes;",
     runs: 4000,
@@ -55,7 +56,7 @@ export const ofPlanner: readonly Mutant[] = [
   {
     ...incremental,
     what: "misses a content",
-    file: planner,
+    file: plannedFrom,
     from: "isSameContent(known.content, contentOf(known.desired, input))",
     to: "true",
   },

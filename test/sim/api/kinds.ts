@@ -26,6 +26,7 @@ const kinds: readonly Kind[] = [
   { resource: resource.secrets, namespaced: true, ...builtIn },
   { resource: resource.leases, namespaced: true, ...builtIn, unconditionalUpdate: false, createdByUpdate: true },
   { resource: resource.events, namespaced: true, ...builtIn, createdByUpdate: true },
+  { resource: resource.namespaces, namespaced: false, ...builtIn },
   { resource: resource.pods, namespaced: true, ...builtIn, statusApart: true },
   { resource: resource.claims, namespaced: true, ...builtIn, statusApart: true },
   { resource: resource.persistentVolumes, namespaced: false, ...builtIn, statusApart: true },

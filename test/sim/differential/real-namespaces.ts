@@ -14,7 +14,7 @@ export function makeRoot(calls: KernelCalls, base: string): void {
   calls.mount("/dev/vda", base, "tmpfs", 0);
   fs.chmodSync(base, 0o755);
   calls.mount("none", base, "", MS.SHARED);
-  for (const path of [layout.prefix, layout.stateDir, layout.csiDir, layout.sources, "/dev"]) {
+  for (const path of [layout.prefix, layout.stateDir, layout.csiDir, layout.podsDir, layout.sources, "/dev"]) {
     fs.mkdirSync(`${base}${path}`, { recursive: true, mode: 0o755 });
   }
 }
@@ -27,6 +27,7 @@ export function podNamespace({ calls, libc, base }: RealKernel): RealNamespace {
   using prefix = detachedTree(libc, `${base}${layout.prefix}`);
   using state = detachedTree(libc, `${base}${layout.stateDir}`);
   using csi = detachedTree(libc, `${base}${layout.csiDir}`);
+  using pods = detachedTree(libc, `${base}${layout.podsDir}`);
   calls.mount("none", base, "", MS.PRIVATE);
   calls.umount(base, DETACH);
   const attach = (mount: Descriptor, path: string) => {
@@ -40,6 +41,7 @@ export function podNamespace({ calls, libc, base }: RealKernel): RealNamespace {
   attach(prefix, `${base}${layout.prefix}`);
   attach(state, `${base}${layout.stateDir}`);
   attach(csi, `${base}${layout.csiDir}`);
+  attach(pods, `${base}${layout.podsDir}`);
   return { fd, table: calls.openTable() };
 }
 

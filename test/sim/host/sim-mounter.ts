@@ -176,8 +176,11 @@ export class SimMounter implements Mounter {
 
   #openSource(source: SourcePath, links: Links): Path | undefined {
     try {
-      return walk(existing(this.#deps.namespace, source.root), source.path, links);
+      return walk(existing(this.#deps.namespace, source.root), source.path, source.links ?? links);
     } catch (error) {
+      if (codeOf(error) === "ELOOP" && source.links !== undefined) {
+        throw new VolumeError("SymlinkInPath", "final", `${joined(source)} leads through a symbolic link`);
+      }
       if (codeOf(error) === "ENOTDIR") return undefined;
       throw error;
     }

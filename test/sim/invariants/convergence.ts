@@ -10,8 +10,10 @@ import type { SimNode } from "../sim-node.ts";
 import type { World } from "../world.ts";
 import { leftOvers } from "./left-overs.ts";
 import { openSteps } from "./open-steps.ts";
+import { unmetPods } from "./pod-convergence.ts";
 import { unmetSets } from "./set-convergence.ts";
 import { unmetAttachments, volumesLeft } from "./storage-convergence.ts";
+import { unmetWaits } from "./waiting-convergence.ts";
 
 /** What of a settled world is otherwise than the intents alone would say. */
 export interface Expected {
@@ -36,7 +38,10 @@ export function unmet(world: World, expected: Expected): string[] {
   const found = [
     ...nodes.filter(({ agent }) => !agent.ready).map(({ machine }) => `agent ${machine.name} is not ready`),
     ...others.flatMap((intent) => unmetIntent(world, intent)),
+    ...nodes.flatMap(({ kubelet }) => kubelet.unmet()),
     ...unmetSets(world, expected.sets ?? {}),
+    ...unmetPods(world),
+    ...unmetWaits(world, expected.sets ?? {}),
     ...unmetAttachments(world, others),
     // What was blocked by something that a reboot swept away may be so no longer.
     ...(world.uprooted ? [] : Object.entries(blocked).flatMap(([name, reason]) => unmetBlock(world, name, reason))),

@@ -23,7 +23,11 @@ export function leftOvers(
   const keptPaths = [...kept, ...mayBeKept].flatMap(
     (name) => records.get(name)?.targets.map((target) => target.path) ?? [],
   );
-  const paths = [...wanted.flatMap(({ spec }) => spec.mounts.map((mount) => mount.path)), ...keptPaths];
+  const paths = [
+    ...machine.podsHeld,
+    ...wanted.flatMap(({ spec }) => spec.mounts.map((mount) => mount.path)),
+    ...keptPaths,
+  ];
 
   const mounts = [machine.kernel.host, ...(agent.namespace === undefined ? [] : [agent.namespace])].flatMap(
     (namespace) =>

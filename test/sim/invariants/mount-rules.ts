@@ -109,8 +109,10 @@ export class MountRules {
     const { intents, report } = this.#deps;
     const target = record.targets.find((t) => t.path === path);
     const uid = target?.uid ?? "";
-    if (intents.gaveUp(record.name, uid, path, this.#since(machine, uid)) || intents.changedOptions(record.name, uid))
-      return;
+    const isOfPod = path.startsWith(`${layout.podsDir}/`);
+    if (machine.isGivenBack(path)) return;
+    const wanted = isOfPod || !intents.gaveUp(record.name, uid, path, this.#since(machine, uid));
+    if (!wanted || intents.changedOptions(record.name, uid)) return;
     if (intents.changedFlags(record.name, uid, path) || this.#isOutdated(machine, record, mount)) return;
     if (!sameFlags(mount.attributes, target?.attributes) || differsOnHost(machine, mount, path)) return;
     report(`${path} was unmounted, which ${record.name} (${uid}) wants`);
@@ -149,5 +151,6 @@ function sameFlags(a: MountAttributes, b: MountAttributes | undefined): boolean 
 
 /** The agent's view of the host repeats what it mounts; the first of the two is looked at. */
 function isCopy(path: string): boolean {
-  return !path.startsWith(`${layout.prefix}/`) && !path.startsWith(`${layout.stateDir}/`);
+  const own = [layout.prefix, layout.stateDir, layout.podsDir];
+  return !own.some((directory) => path.startsWith(`${directory}/`));
 }

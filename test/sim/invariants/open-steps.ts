@@ -35,6 +35,7 @@ export function openSteps(
       stateDir: layout.stateDir,
       hostRoot: machine.hostRoot,
       csiDir: layout.csiDir,
+      kubeletDir: layout.kubeletDir,
     },
     now: world.scheduler.now,
   });

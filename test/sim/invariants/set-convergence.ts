@@ -28,6 +28,8 @@ function unmetSet(world: World, set: NodeVolumeSet): string[] {
     const wanted = spec.mounts.map((mount) => mount.path);
     return sameMembers(paths, wanted) ? [] : [`node ${node} has ${paths.join(", ")}, not ${wanted.join(", ")}`];
   });
+  // Where it has no mounts it is for pods, which are not counted.
+  const counted = spec.mounts.length === 0 ? 0 : selected.size;
   const astray = intents.filter((intent) => !selected.has(intent.spec.nodeName));
   const ready = findCondition(status.conditions, "Ready");
   return [
@@ -35,9 +37,9 @@ function unmetSet(world: World, set: NodeVolumeSet): string[] {
     ...astray.map((intent) => `${intent.metadata.name} is on a node that is not selected`),
     ...(status.observedGeneration === metadata.generation ? [] : ["is not observed"]),
     ...(ready?.status === "True" ? [] : [`not Ready: ${ready?.reason} ${ready?.message}`]),
-    ...(status.desired === selected.size && status.ready === selected.size
+    ...(status.desired === counted && status.ready === counted
       ? []
-      : [`counts ${status.ready} of ${status.desired} ready, not ${selected.size}`]),
+      : [`counts ${status.ready} of ${status.desired} ready, not ${counted}`]),
   ];
 }
 

@@ -94,7 +94,7 @@ export const mutations: readonly Mutation[] = [
     law: "L10",
     name: "say Mounted of what the intent asks for",
     noticedBy: { scenario: "emptyDir in memory" },
-    file: "src/agent/status-of.ts",
+    file: "src/agent/state-of-target.ts",
     from: '  if (isShown(target)) return "Mounted";\n',
     to: '  if (target.desired !== undefined) return "Mounted";\n',
   },

@@ -6,6 +6,8 @@ import { devices } from "./devices.ts";
 import { drift } from "./drift.ts";
 import { observe } from "./observe.ts";
 import { ownership } from "./ownership.ts";
+import { podTargets } from "./pod-targets.ts";
+import { pods } from "./pods.ts";
 import { randomClaims } from "./random-claims.ts";
 import { randomIntents } from "./random-intents.ts";
 import { randomSets } from "./random-sets.ts";
@@ -14,6 +16,7 @@ import type { Scenario } from "./scenario.ts";
 import { setUp } from "./set-up.ts";
 import { sets } from "./sets.ts";
 import { tearDown } from "./tear-down.ts";
+import { waiting } from "./waiting.ts";
 import { wakes } from "./wakes.ts";
 
 /** Every base scenario. */
@@ -31,6 +34,9 @@ export const scenarios: readonly Scenario[] = [
   ...ownership,
   ...attach,
   ...claims,
+  ...pods,
+  ...podTargets,
+  ...waiting,
 ];
 
 /** Stories that the seed tells. */

@@ -1,4 +1,9 @@
+import { layout } from "../machine.ts";
 import { type Scenario, source, target } from "./scenario.ts";
+
+/** People do what kubelet and a driver would: as for the agent, others' mounts. */
+const podUID = "9b1c0ad4-1111-4222-8333-444455556666";
+const podMount = `${layout.podsDir}/${podUID}/volumes/kubernetes.io~csi/pv-1/mount`;
 
 /** mode: Observe touches nothing. */
 export const observe: readonly Scenario[] = [
@@ -38,6 +43,32 @@ export const observe: readonly Scenario[] = [
       world.cluster.deleteIntent(volume);
       await world.settle();
       await world.until("their mount to be there", () => world.mountsOn(target("seen")) === 1, 0);
+    },
+  },
+  {
+    name: "a volume that kubelet manages, unmounted by somebody",
+    async run(world) {
+      const { people } = world.node;
+      const volume = world.cluster.createIntent("kubelets", {
+        source: { persistentVolumeClaim: { namespace: "team", claimName: "data" } },
+        mounts: [],
+        mode: "Observe",
+        observed: { plugin: "kubernetes.io/csi", volumeName: "pv-1", driver: "d.example", volumeHandle: "vol-1" },
+        pods: [{ uid: podUID, namespace: "team", name: "web-0", volume: "data", readOnly: false }],
+      });
+      const says = (reason: string) =>
+        world.until(`it to say ${reason}`, () => world.cluster.reason(volume) === reason);
+      await says("DriverNotRegistered");
+      people.makeDirectory(podMount);
+      people.mountTmpfs(podMount);
+      await says("Observing");
+      people.unmount(podMount);
+      await says("Drifted");
+      people.mountTmpfs(podMount);
+      await says("Observing");
+      world.cluster.deleteIntent(volume);
+      await world.settle();
+      await world.until("kubelet's mount to be there", () => world.mountsOn(podMount) === 1, 0);
     },
   },
 ];

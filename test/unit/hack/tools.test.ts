@@ -7,8 +7,8 @@ import { dirname, join } from "node:path";
 import { expect } from "chai";
 import { tryLock } from "../../../hack/lib/syscalls.ts";
 import { buildTool } from "../../../hack/lib/tools/build.ts";
-import { csiTools } from "../../../hack/lib/tools/catalog.ts";
-import { locateTools } from "../../../hack/lib/tools/locate.ts";
+import { csiTools, nodeTools } from "../../../hack/lib/tools/catalog.ts";
+import { locateNodeTools, locateTools } from "../../../hack/lib/tools/locate.ts";
 import { fetchRelease } from "../../../hack/lib/tools/release.ts";
 import { cacheDirectory, describeTool } from "../../../hack/lib/tools/tool.ts";
 import { locateXfsprogs } from "../../../hack/lib/tools/xfsprogs.ts";
@@ -43,12 +43,35 @@ describe("tools", () => {
       "csi-resizer v2.3.0",
     ]);
     expect(describeTool("hostpathplugin", "/c").ldflags).to.include("-X main.version=v1.7.2");
+    expect(describeTool("kwok", "/c").version).to.equal("v0.8.0");
   });
 
-  it("of kubernetes-csi are built at once: there is no release of programs", async () => {
+  it("of a real node are pinned, too, and those of our own have no version", () => {
+    const versions = nodeTools.map((name) => `${name} ${describeTool(name, "/c").version}`);
+    const kubernetes = describeTool("kube-apiserver", "/c").version;
+    expect(versions).to.deep.equal([
+      `kubelet ${kubernetes}`,
+      `kube-scheduler ${kubernetes}`,
+      "containerd v2.3.7",
+      "containerd-shim-runc-v2 v2.3.7",
+      "ctr v2.3.7",
+      "runc v1.4.3",
+      "runc-without-seccomp own",
+      "pod-program own",
+    ]);
+  });
+
+  it("of a real node are not built where C cannot be", async () => {
+    const found = await locateNodeTools({ env: { PATH: directory, XDG_CACHE_HOME: directory }, report });
+    expect(found).to.deep.equal({ missing: "needs a C compiler, to build runc" });
+    expect(lines).to.deep.equal([]);
+  });
+
+  it("of kubernetes-csi, and of containers, are built at once: there is no release of programs that is of use", async () => {
     const nowhere = { kubernetes: "http://127.0.0.1:1", etcd: "http://127.0.0.1:1" };
     const options = { out: directory, report, sites: nowhere };
-    expect(await fetchRelease(describeTool("csi-attacher", directory), options)).to.equal(false);
+    for (const name of ["csi-attacher", "containerd", "runc", "pod-program"] as const)
+      expect(await fetchRelease(describeTool(name, directory), options)).to.equal(false);
     expect(lines).to.deep.equal([]);
   });
 
