@@ -83,6 +83,8 @@ describe("the image", () => {
       stateDir,
       "--allowed-prefix",
       join(app, "mnt"),
+      "--kubelet-dir",
+      join(app, "kubelet"), // not that of a kubelet of this machine
     );
     await until("the lock", 10_000, () => existsSync(join(stateDir, "journal"))).catch((error: Error) => {
       throw new Error(`${error.message}\n${output()}`);
@@ -103,10 +105,11 @@ describe("the image", () => {
     const sources = copied.flatMap(([, line = ""]) => line.split(" ").slice(0, -1));
     expect(sources).not.to.be.empty;
     expect(sources.filter((path) => !existsSync(join(root, path)))).to.deep.equal([]);
-    const imports = ["hack/build.ts", "hack/lib/bundle.ts", "hack/lib/root.ts"].flatMap((path) =>
-      [...readFileSync(join(root, path), "utf8").matchAll(/from "\.\/(?:lib\/)?([\w-]+\.ts)"/g)].map(
-        ([, name]) => `hack/lib/${name}`,
-      ),
+    const imports = ["hack/build.ts", "hack/lib/bundle.ts", "hack/lib/bundle-cli.ts", "hack/lib/root.ts"].flatMap(
+      (path) =>
+        [...readFileSync(join(root, path), "utf8").matchAll(/from "\.\/(?:lib\/)?([\w-]+\.ts)"/g)].map(
+          ([, name]) => `hack/lib/${name}`,
+        ),
     );
     expect(
       imports.filter((path) => !sources.includes(path)),

@@ -1,5 +1,6 @@
-import { globSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, relative } from "node:path";
 import { expect } from "chai";
 import { loadAll } from "js-yaml";
 import type { JsonObject } from "../../hack/lib/api-client.ts";
@@ -18,6 +19,7 @@ describe("manifests", () => {
     const rendered = await cluster.kubectl.run([...render, join(root, "config/default")]);
     const kinds = (loadAll(rendered) as { kind: string }[]).map((object) => object.kind);
     expect(kinds).to.include.members([
+      "CSIDriver",
       "CustomResourceDefinition",
       "DaemonSet",
       "Deployment",
@@ -54,6 +56,31 @@ describe("manifests", () => {
       }
     });
   }
+
+  it("config/components/before-1.36 leaves out the gates, which need Kubernetes 1.36, and nothing else", async () => {
+    const directory = mkdtempSync(join(tmpdir(), "nodevolume-before-"));
+    try {
+      const at = (path: string) => relative(directory, join(root, "config", path));
+      const lists = `resources: [${at("default")}]\ncomponents: [${at("components/before-1.36")}]\n`;
+      writeFileSync(join(directory, "kustomization.yaml"), `kind: Kustomization\n${lists}`);
+      const kinds = async (path: string) =>
+        (loadAll(await cluster.kubectl.run([...render, path])) as { kind: string }[]).map(({ kind }) => kind).sort();
+      const gates = ["MutatingAdmissionPolicy", "MutatingAdmissionPolicyBinding"];
+      const all = await kinds(join(root, "config/default"));
+      expect(all).to.include.members(gates);
+      expect(await kinds(directory)).to.deep.equal(all.filter((kind) => !gates.includes(kind)));
+    } finally {
+      rmSync(directory, { recursive: true });
+    }
+  });
+
+  it("the controller comes to nodes that have the taint which only it takes off", async () => {
+    type Workload = { kind: string; spec: { template: { spec: { tolerations?: object[] } } } };
+    const rendered = loadAll(await cluster.kubectl.run([...render, join(root, "config/default")])) as Workload[];
+    const deployment = rendered.find(({ kind }) => kind === "Deployment");
+    const toleration = { key: "nodevolume.dev/not-ready", operator: "Exists", effect: "NoSchedule" };
+    expect(deployment?.spec.template.spec.tolerations).to.deep.include(toleration);
+  });
 
   it("config/samples and config/samples/quickstart render", async () => {
     for (const folder of ["config/samples", "config/samples/quickstart"]) {

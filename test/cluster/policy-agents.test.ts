@@ -13,6 +13,7 @@ import {
   policyWorld,
 } from "../lib/policy-world.ts";
 
+const csiDrivers = "/apis/storage.k8s.io/v1/csidrivers";
 const status = { status: { observedUID: "x", observedGeneration: 1, inUse: true, state: "Mounted" } };
 
 describe("policy of an agent", () => {
@@ -69,6 +70,10 @@ describe("policy of an agent", () => {
     expectRefused(await patch(world.agent, theirs, { message: "all is well" }), elsewhere);
     const taken = { message: "all is well", source: { component: "nodevolume-agent", host: world.own.name } };
     expectRefused(await patch(world.agent, theirs, taken), "the Event is another's");
+  });
+
+  it("may look for the one CSIDriver that is its own", async () => {
+    expect((await world.agent.call("GET", `${csiDrivers}/csi.nodevolume.dev`)).status).to.be.oneOf([200, 404]);
   });
 
   const bound = "must be bound to its node";
@@ -134,6 +139,10 @@ describe("policy of an agent", () => {
       "nodes",
       () => patch(world.agent, `/api/v1/nodes/${world.own.name}`, { metadata: { labels: { a: "b" } } }),
     ],
+    ["the CSIDriver of another", "csidrivers", () => world.agent.call("GET", `${csiDrivers}/other.example.com`)],
+    ["all CSIDrivers", "csidrivers", () => world.agent.call("GET", csiDrivers)],
+    ["a change of its own CSIDriver", "csidrivers", () => patch(world.agent, `${csiDrivers}/csi.nodevolume.dev`, {})],
+    ["a Pod", "pods", () => world.agent.call("GET", "/api/v1/pods")],
     ["a Secret", "secrets", () => world.agent.call("GET", "/api/v1/namespaces/default/secrets")],
     ["the ConfigMaps of the cluster", "configmaps", () => world.agent.call("GET", "/api/v1/configmaps")],
   ];

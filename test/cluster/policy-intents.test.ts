@@ -37,6 +37,7 @@ describe("policy of intents", () => {
       ["inUse", false],
       ["state", "Released"],
       ["mounts", []],
+      ["pods", [{ uid: "forged", volume: "v", state: "Mounted" }]],
       ["agent", { bootID: "forged", epoch: 1 }],
     ];
     for (const [field, value] of forgeries) {

@@ -52,6 +52,10 @@ describe("layering", () => {
       ["src/csi/x.ts", 'import { a } from "../agent/a.ts";', "csi may not import agent"],
       ["src/csi/x.ts", 'import { a } from "../kube/a.ts";', "csi may not import kube"],
       ["src/host/x.ts", 'import { a } from "../csi/a.ts";', "host may not import csi"],
+      ["src/cli/x.ts", 'import { a } from "../controller/a.ts";', "cli may not import controller"],
+      ["src/cli/x.ts", 'import { a } from "../host/a.ts";', "cli may not import host"],
+      ["src/cli/x.ts", 'import { readFileSync } from "node:fs";', "touches the machine"],
+      ["src/cli/x.ts", 'import { KubeConfig } from "@kubernetes/client-node";', "@kubernetes/client-node"],
       ["src/agent/deep/x.ts", 'import { a } from "../../../hack/a.ts";', "outside of src"],
       ["src/newroom/x.ts", 'import { a } from "../kube/a.ts";', "unknown may not import kube"],
       ["src/agent/x.ts", 'import { realSystem } from "../system.ts";', "agent may not import wiring"],
@@ -115,6 +119,7 @@ describe("layering", () => {
         '/** Not pure at all. */\nimport { lstatSync } from "node:fs";\nimport koffi from "koffi";',
       ],
       ["src/agent/run.ts", 'import { readlinkSync } from "node:fs";'],
+      ["src/cli/access.ts", 'import { KubeConfig } from "@kubernetes/client-node";\nimport { a } from "../kube/a.ts";'],
       ["src/agent/run.ts", 'import { realSystem } from "../system.ts";'],
     ];
     for (const [path, text] of allowed) {

@@ -42,14 +42,14 @@ export function prepare(context: Mocha.Context): void {
   context.timeout(20 * 60_000);
 }
 
-/** A cluster of one's own. @param audit what its API server writes to `audit.log` */
-export async function startCluster({ audit }: Pick<ControlPlaneOptions, "audit"> = {}): Promise<TestCluster> {
+/** A cluster of one's own. @param options what its API server writes to `audit.log`, and whom it knows besides */
+export async function startCluster(options: Pick<ControlPlaneOptions, "audit" | "users"> = {}): Promise<TestCluster> {
   const tools = await locateTools({ env: process.env, report: (line) => console.log(`  ${line}`) });
   const directory = mkdtempSync(join(tmpdir(), "nodevolume-cluster-"));
   const controlPlane = await startControlPlane({
     tools,
     directory: join(directory, "control-plane"),
-    ...(audit && { audit }),
+    ...options,
   });
   const { admin, server, ca, credentials } = controlPlane;
   const kubectlOf = (user: string, token: string) => {

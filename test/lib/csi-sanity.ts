@@ -4,6 +4,8 @@ import { layout, type PretendHost } from "../../hack/lib/pretend-node/node.ts";
 
 export interface SanityResult {
   readonly passed: number;
+  /** Specs that were chosen; those that did not pass or fail need something that the driver has not. */
+  readonly chosen: number;
   /** Its whole output, if anything failed. */
   readonly failures: string;
 }
@@ -20,7 +22,7 @@ export async function runSanity(
 ): Promise<SanityResult> {
   const places = join(layout.kubeletDir, "sanity");
   await host.run("mkdir", "-p", places);
-  const flags = [
+  return sanityRun(host, program, [
     `--csi.endpoint=${socketOf(driver)}`,
     `--csi.mountdir=${join(places, "target")}`,
     `--csi.stagingdir=${join(places, "staging")}`,
@@ -28,9 +30,14 @@ export async function runSanity(
     `--csi.testvolumesize=${sizes.volume}`,
     `--csi.testvolumeexpandsize=${sizes.expanded}`,
     `--csi.testvolumeaccesstype=${accessType}`,
-    "--ginkgo.no-color",
-  ];
-  const output = await host.run(program, ...flags).catch((error: { stdout?: string }) => error.stdout ?? String(error));
+  ]);
+}
+
+/** Runs it with flags of one's own. */
+export async function sanityRun(host: PretendHost, program: string, flags: readonly string[]): Promise<SanityResult> {
+  const all = [...flags, "--ginkgo.no-color"];
+  const output = await host.run(program, ...all).catch((error: { stdout?: string }) => error.stdout ?? String(error));
   const [, passed, failed] = /-- (\d+) Passed \| (\d+) Failed/.exec(output) ?? [];
-  return { passed: Number(passed ?? 0), failures: failed === "0" ? "" : output };
+  const [, chosen] = /Will run (\d+) of/.exec(output) ?? [];
+  return { passed: Number(passed ?? 0), chosen: Number(chosen ?? 0), failures: failed === "0" ? "" : output };
 }

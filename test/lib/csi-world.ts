@@ -11,12 +11,13 @@ import { agentFlags } from "../../hack/lib/csi/paths.ts";
 import type { Sidecar } from "../../hack/lib/csi/rights.ts";
 import { startSidecar } from "../../hack/lib/csi/sidecars.ts";
 import { type CSIStorage, csiStorage } from "../../hack/lib/csi/storage.ts";
+import { type KubeletNode, startKubeletNode } from "../../hack/lib/kubelet-node/start.ts";
 import { type PretendHost, startPretendHost } from "../../hack/lib/pretend-node/node.ts";
 import { createNodeObject, type NodeRef } from "../../hack/lib/pretend-node/object.ts";
 import type { RunningProcess } from "../../hack/lib/process.ts";
 import { startAgent, startController } from "../../hack/lib/roles.ts";
 import type { CSITool } from "../../hack/lib/tools/catalog.ts";
-import { locateTool } from "../../hack/lib/tools/locate.ts";
+import { locateTool, type NodeToolPaths } from "../../hack/lib/tools/locate.ts";
 import { startCluster, type TestCluster } from "./cluster.ts";
 import { CSIObjects } from "./csi-objects.ts";
 
@@ -30,6 +31,13 @@ export interface CSITestNode extends NodeRef {
   /** Makes its Node anew, which was deleted, as a kubelet does. What runs goes on; an agent needs a token of the new Node: start it again. */
   register(): Promise<void>;
   /** What is mounted at a path, topmost first; each as a line of the host's mountinfo. */
+  mountsAt(path: string): Promise<string[]>;
+}
+
+/** A node with a kubelet, which makes itself and its drivers known. */
+export interface KubeletTestNode extends KubeletNode {
+  startDriver(program: DriverProgram): Promise<RunningDriver>;
+  startAgent(flags?: readonly string[]): Promise<RunningProcess>;
   mountsAt(path: string): Promise<string[]>;
 }
 
@@ -64,7 +72,7 @@ export class CSIWorld implements AsyncDisposable {
   }
 
   async addNode(name: string): Promise<CSITestNode> {
-    const { admin, controlPlane } = this.cluster;
+    const { admin } = this.cluster;
     let node = await createNodeObject(admin, name);
     const host = await startPretendHost(name);
     this.onEnd(() => host.stop());
@@ -75,7 +83,7 @@ export class CSIWorld implements AsyncDisposable {
       ...node,
       host,
       kubelet,
-      mountsAt: async (path) => (await host.mounts()).filter((line) => line.split(" ")[4] === path).reverse(),
+      mountsAt: (path) => mountsAt(host, path),
       startDriver: async (program) => {
         const driver = await startDriver(host, program, { logs: this.logs, env });
         this.onEnd(() => driver.stop());
@@ -89,13 +97,27 @@ export class CSIWorld implements AsyncDisposable {
         const again = new FakeKubelet(admin, node);
         for (const driver of drivers) await again.registered(driver.name, driver.outside);
       },
-      startAgent: async (flags = []) => {
-        await buildBundles();
-        const identity = await agentIdentity(controlPlane, node, join(this.directory, "agents", name));
-        const logFile = join(this.logs, `agent-${name}.log`);
-        const options = { server: controlPlane.server, identity, logFile, env, flags: [...agentFlags, ...flags] };
-        return this.#ending(startAgent(host, options));
+      startAgent: (flags = []) => this.#startAgent(host, node, flags),
+    };
+  }
+
+  /** A real one. Its world's cluster has to know nodeUsers. */
+  async addKubeletNode(tools: NodeToolPaths): Promise<KubeletTestNode> {
+    const { program: controllerManager, ...place } = await this.#place("kube-controller-manager");
+    const env = process.env;
+    const node = await startKubeletNode({ ...place, tools, controllerManager, env });
+    this.onEnd(() => node.stop());
+    const { host } = node;
+    return {
+      ...node,
+      mountsAt: (path) => mountsAt(host, path),
+      startDriver: async (program) => {
+        const driver = await startDriver(host, program, { logs: this.logs, env });
+        this.onEnd(() => driver.stop());
+        await driver.register();
+        return driver;
       },
+      startAgent: (flags = []) => this.#startAgent(host, node, flags),
     };
   }
 
@@ -133,6 +155,17 @@ export class CSIWorld implements AsyncDisposable {
       throw new AggregateError(failures, `could not be ended: ${failures.map(String).join("; ")}`);
   }
 
+  async #startAgent(host: PretendHost, node: NodeRef, flags: readonly string[]): Promise<RunningProcess> {
+    await buildBundles();
+    const { controlPlane } = this.cluster;
+    const identity = await agentIdentity(controlPlane, node, join(this.directory, "agents", node.name));
+    const logFile = join(this.logs, `agent-${node.name}.log`);
+    const all = [...agentFlags, ...flags];
+    return this.#ending(
+      startAgent(host, { server: controlPlane.server, identity, logFile, env: process.env, flags: all }),
+    );
+  }
+
   /** Where a program is, which is built if it has to be, and where it has its things. */
   async #place(tool: CSITool) {
     const report = (line: string) => console.log(`  ${line}`);
@@ -144,4 +177,8 @@ export class CSIWorld implements AsyncDisposable {
     this.onEnd(() => process.stop());
     return process;
   }
+}
+
+async function mountsAt(host: PretendHost, path: string): Promise<string[]> {
+  return (await host.mounts()).filter((line) => line.split(" ")[4] === path).reverse();
 }

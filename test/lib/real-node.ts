@@ -12,7 +12,7 @@ import { nextFailure, slotOf } from "../../src/agent/failures.ts";
 import { Journal } from "../../src/agent/journal.ts";
 import type { Operation } from "../../src/agent/operations.ts";
 import type { Plan, VolumePlan } from "../../src/agent/plan.ts";
-import type { ContentState, Observation } from "../../src/agent/plan-input.ts";
+import { type ContentState, type Observation, observationOf } from "../../src/agent/plan-input.ts";
 import { volumeKey } from "../../src/agent/volume-key.ts";
 import type { ObjectMeta } from "../../src/api/meta.ts";
 import type { NodeVolumeIntent } from "../../src/api/types.gen.ts";
@@ -26,6 +26,7 @@ import type { HostPorts } from "../../src/host/ports.ts";
 import type { ObjectContent } from "../../src/plugins/plugin.ts";
 import type { System } from "../../src/ports.ts";
 import { realSystem } from "../../src/system.ts";
+import { NodePods, notUnderstood } from "./node-pods.ts";
 import { plan } from "./plan-whole.ts";
 
 /**
@@ -44,6 +45,7 @@ export class RealNode implements AsyncDisposable {
   deadlineMs: number | undefined;
   /** Milliseconds that have passed beyond those that really have. */
   ahead = 0;
+  readonly pods: NodePods;
   seLinux = false; // what the agent takes the kernel for
   readonly log: string[] = [];
   /** Operations that were carried out, in order. */
@@ -57,9 +59,12 @@ export class RealNode implements AsyncDisposable {
 
   constructor() {
     this.path = mkdtempSync(join(tmpdir(), "nvo-node-"));
+    this.pods = new NodePods(`${this.path}/kubelet`);
     execFileSync("mount", ["-t", "tmpfs", "-o", "mode=0755", "node", this.path]);
     execFileSync("mount", ["--make-shared", this.path]);
-    for (const directory of ["mnt", "state", "src", "csi"]) mkdirSync(join(this.path, directory));
+    for (const directory of ["mnt", "state", "src", "csi", "kubelet/pods"]) {
+      mkdirSync(join(this.path, directory), { recursive: true });
+    }
     this.#linux = this.#hostOf(false);
     this.host = this.#linux;
   }
@@ -101,19 +106,8 @@ export class RealNode implements AsyncDisposable {
   }
 
   /** Wants one intent whose spec is not understood. */
-  wantInvalid({ name, uid = "", generation = 0, deletionTimestamp }: ObjectMeta): void {
-    const deleting = deletionTimestamp !== undefined;
-    const unmountPolicy = { max: "Normal", timeoutSeconds: 90 } as const;
-    const invalid = {
-      name,
-      uid,
-      generation,
-      deleting,
-      problem: "not understood",
-      deletionPolicy: "Unmount",
-      unmountPolicy,
-    } as const;
-    this.#intents = new Map([[name, invalid]]);
+  wantInvalid(of: ObjectMeta): void {
+    this.#intents = new Map([[of.name, notUnderstood(of)]]);
   }
 
   /** Keeps something until the node goes. */
@@ -146,7 +140,8 @@ export class RealNode implements AsyncDisposable {
       return { known: false, problem: { reason: "ConfigMapNotFound", message: `no ${ref.name}` } };
     };
     return plan({
-      desired: this.#intents,
+      desired: this.pods.desired(this.#intents),
+      closingPods: this.pods.closing,
       synced: true,
       records: journal.records,
       mayHaveLost: journal.mayHaveLost,
@@ -195,7 +190,7 @@ export class RealNode implements AsyncDisposable {
 
   /** Carries out one operation of a plan. */
   async run(operation: Operation): Promise<void> {
-    const desired = this.#intents.get(operation.volume);
+    const desired = this.pods.desired(this.#intents).get(operation.volume);
     const executor = await this.#executorNow();
     const error = await executor.run(operation, desired);
     this.done.push(`${operation.kind}${error === undefined ? "" : ` ${error.reason}`}`);
@@ -223,8 +218,10 @@ export class RealNode implements AsyncDisposable {
       drivers: this.drivers,
       secret: async ({ name }) => this.secrets.get(name) ?? new Map(),
       content: (ref) => this.contents.get(ref.name),
-      observed: ({ name, uid, generation }, seen) =>
-        this.#observed.set(name, { uid, generation, at: performance.now(), ...seen }),
+      observed: (desired, seen) => {
+        const last = { at: this.#system.clock.monotonic(), previous: this.#observed.get(desired.name) };
+        this.#observed.set(desired.name, observationOf(desired, seen, last));
+      },
       progress: (volume, message) => this.log.push(`${volume}: ${message}`),
       ...(this.deadlineMs !== undefined && { deadlineMs: this.deadlineMs }),
     });
@@ -241,6 +238,7 @@ export class RealNode implements AsyncDisposable {
     return {
       allowedPrefixes: [`${this.path}/mnt`],
       ...{ stateDir: this.stateDir, hostRoot: "/", csiDir: `${this.path}/csi`, seLinux: this.seLinux },
+      kubeletDir: this.pods.kubeletDir,
     };
   }
 }

@@ -1,0 +1,75 @@
+// Pods that may not have what they ask for: they are told why, and nothing is mounted for them.
+import { expect } from "chai";
+import { layout } from "../../hack/lib/pretend-node/node.ts";
+import { until } from "../../hack/lib/until.ts";
+import { hostPathName, type KubeletWorld, kubeletWorld } from "../lib/kubelet-world.ts";
+import { ofClaim, ofSet, Pods } from "../lib/pods.ts";
+
+const set = "for-default-only";
+
+describe("a pod of a namespace that is not allowed", () => {
+  let world: KubeletWorld;
+  let others: Pods;
+
+  before(async function () {
+    world = await kubeletWorld(this);
+    const { adminKubectl, admin } = world.world.cluster;
+    await adminKubectl.run(["create", "namespace", "others"]);
+    await until("the namespace to have its ServiceAccount", 30_000, async () => {
+      return (await admin.call("GET", "/api/v1/namespaces/others/serviceaccounts/default")).status === 200;
+    });
+    others = new Pods(admin, "others");
+    await world.apply(set, {
+      volume: { source: { emptyDir: { medium: "Memory" } } },
+      allowedNamespaces: { names: ["default"] },
+    });
+  });
+  after(async function () {
+    if (others === undefined) return;
+    this.timeout(180_000);
+    await others.delete(...others.names);
+    await others.gone(60_000, ...others.names);
+    others[Symbol.dispose]();
+    await world.remove(set);
+  });
+
+  async function mountsOf(name: string): Promise<string[]> {
+    const uid = others.get(name)?.metadata.uid;
+    return (await world.node.host.mounts()).filter((line) =>
+      line.includes(`${layout.kubeletDir}/pods/${uid}/volumes/`),
+    );
+  }
+
+  it("is told so by an Event, and gets nothing of a set's volume", async () => {
+    await world.pods.create("allowed", [ofSet("data", set)]);
+    // It passes by the scheduler, and its gate: kubelet asks at once.
+    await others.create("not-allowed", [ofSet("data", set)], { nodeName: world.node.name });
+    await world.pods.ready(60_000, "allowed");
+    await toldOf("not-allowed", /NamespaceNotAllowed/);
+    // kubelet has asked, and has its answer.
+    await toldOf("not-allowed", /FailedMount.*PodNotListed/);
+    expect(others.isReady("not-allowed")).to.equal(false);
+    expect(await mountsOf("not-allowed")).to.deep.equal([]);
+    await world.pods.delete("allowed");
+    await world.pods.gone(60_000, "allowed");
+  });
+
+  it("gets nothing of a claim of another namespace", async () => {
+    await world.world.objects.claim("of-default", { storageClass: hostPathName, size: "1Mi" });
+    await others.create("no-claim", [ofClaim("data", "of-default")]);
+    await toldOf("no-claim", /of-default/);
+    expect(await mountsOf("no-claim")).to.deep.equal([]);
+    await world.world.objects.remove("/api/v1/namespaces/default/persistentvolumeclaims/of-default");
+  });
+
+  async function toldOf(name: string, what: RegExp): Promise<void> {
+    let told: string[] = [];
+    await until(`${name} to be told ${what}`, 60_000, async () => {
+      told = await others.told(name);
+      return told.some((one) => what.test(one));
+    }).catch((error: Error) => {
+      throw new Error(`${error.message}: ${told.join("\n  ")}`);
+    });
+    console.log(`    ${told.filter((one) => what.test(one)).join("\n    ")}`);
+  }
+});

@@ -1,0 +1,119 @@
+// A real node with everything: control plane, scheduler, kubelet, containers, a CSI driver with its sidecars, our controller and agent.
+
+import { join } from "node:path";
+import { hostPath, type RunningDriver } from "../../hack/lib/csi/driver.ts";
+import { cannotMakeCgroups } from "../../hack/lib/kubelet-node/cgroups.ts";
+import { nodeUsers } from "../../hack/lib/kubelet-node/start.ts";
+import { skipBecause } from "../../hack/lib/lanes/skip-reason.ts";
+import { type RunningProcess, tailOf } from "../../hack/lib/process.ts";
+import { root } from "../../hack/lib/root.ts";
+import { locateNodeTools, locateTool } from "../../hack/lib/tools/locate.ts";
+import { prepare, startCluster, type TestCluster } from "./cluster.ts";
+import { CSIWorld, type KubeletTestNode } from "./csi-world.ts";
+import { type Objects, observe } from "./objects.ts";
+import { Pods } from "./pods.ts";
+
+export interface KubeletWorld {
+  readonly world: CSIWorld;
+  readonly node: KubeletTestNode;
+  readonly driver: RunningDriver;
+  readonly objects: Objects;
+  readonly kubectl: TestCluster["kubectl"];
+  /** In the namespace default. */
+  readonly pods: Pods;
+  agent(): RunningProcess;
+  controller(): RunningProcess;
+  /** Kills the agent, and starts another. */
+  restartAgent(): Promise<void>;
+  restartController(): Promise<void>;
+  /** Makes or changes a set as a platform administrator. */
+  apply(name: string, spec: object): Promise<void>;
+  remove(...names: string[]): Promise<void>;
+}
+
+/** Of the driver, and of its StorageClass. */
+export const hostPathName = "hostpath.csi.k8s.io";
+
+let shared: Promise<KubeletWorld> | undefined;
+
+/** The lane's world, started for whoever asks first; skips by name where it cannot be. */
+export async function kubeletWorld(context: Mocha.Context): Promise<KubeletWorld> {
+  prepare(context);
+  const cgroups = cannotMakeCgroups();
+  if (cgroups !== undefined) skipBecause(context, cgroups);
+  const tools = await locateNodeTools({ env: process.env, report: (line) => console.log(`  ${line}`) });
+  if ("missing" in tools) skipBecause(context, tools.missing);
+  shared ??= start(tools);
+  return shared;
+}
+
+// Of the whole lane: cgroups do not end with the sandbox.
+after(async function () {
+  if (shared === undefined) return;
+  this.timeout(120_000);
+  const { pods, world } = await shared;
+  pods[Symbol.dispose]();
+  await world[Symbol.asyncDispose]();
+});
+
+async function start(tools: Parameters<CSIWorld["addKubeletNode"]>[0]): Promise<KubeletWorld> {
+  const cluster = await startCluster({ users: nodeUsers });
+  const world = await CSIWorld.start(cluster);
+  world.onEnd(() => cluster.controlPlane.stop());
+  try {
+    return await startIn(world, tools);
+  } catch (error) {
+    await world[Symbol.asyncDispose]();
+    throw error;
+  }
+}
+
+async function startIn(world: CSIWorld, tools: Parameters<CSIWorld["addKubeletNode"]>[0]): Promise<KubeletWorld> {
+  const { cluster } = world;
+  const ours = join(root, "config/agent/csi-driver.yaml");
+  await cluster.adminKubectl.run(["apply", "--server-side", "-f", ours]);
+  await world.objects.csiDriver(hostPathName, { podInfoOnMount: true });
+  await world.objects.storageClass(hostPathName, hostPathName);
+  const node = await world.addKubeletNode(tools);
+  const program = await locateTool("hostpathplugin", { env: process.env, report: () => undefined });
+  const driver = await node.startDriver(hostPath(node.name, program, `${world.directory}/volumes`));
+  await world.startSidecar("csi-provisioner", driver);
+  await world.startSidecar("csi-attacher", driver);
+  let controller = await world.startController();
+  let agent = await node.startAgent();
+  const objects = observe(cluster.people);
+  objects.describe = () =>
+    [agent, controller, node.kubelet()]
+      .flatMap(({ name, logFile }) => [`${name}:`, ...tailOf(logFile, 5).map((line) => `  ${line}`)])
+      .join("\n");
+  return {
+    world,
+    node,
+    driver,
+    objects,
+    kubectl: cluster.kubectl,
+    pods: new Pods(cluster.admin),
+    agent: () => agent,
+    controller: () => controller,
+    async restartAgent() {
+      agent.kill("SIGKILL");
+      await agent.ended;
+      agent = await node.startAgent();
+    },
+    async restartController() {
+      controller.kill("SIGKILL");
+      await controller.ended;
+      controller = await world.startController();
+    },
+    async apply(name, spec) {
+      const set = { apiVersion: "nodevolume.dev/v1alpha1", kind: "NodeVolumeSet", metadata: { name }, spec };
+      await cluster.kubectl.run(["apply", "--server-side", "-f", "-"], JSON.stringify(set));
+    },
+    async remove(...names) {
+      await cluster.kubectl.run(["delete", "nodevolumesets", "--wait=false", "--ignore-not-found", ...names]);
+      await objects.until(`${names.join(", ")} to be gone`, 240_000, () =>
+        names.every((name) => !objects.sets.has(name)),
+      );
+    },
+  };
+}
