@@ -1,6 +1,4 @@
-import type { Reason } from "../../api/reasons.ts";
 import { type PodPublish, type PodTarget, PodVolumeError, type PodVolumes } from "../../csi/server/ports.ts";
-import { messageOf, VolumeError } from "../../errors.ts";
 import type { MountTable } from "../../host/mount-table.ts";
 import type { DesiredWorld } from "../desired-world.ts";
 import type { IntentEntry } from "../intents.ts";
@@ -9,7 +7,8 @@ import type { Plan } from "../plan.ts";
 import type { Problem } from "../view.ts";
 import type { OpenPods } from "./open-pods.ts";
 import { podTargetPath } from "./pod-path.ts";
-import { notListed, progressOf } from "./publish-progress.ts";
+import { foreign, givenBack, hasLeft, problemOf, unmounting, waiting } from "./pod-problems.ts";
+import { begun, notListed, progressOf } from "./publish-progress.ts";
 
 export interface PodVolumesDeps {
   readonly kubeletDir: string;
@@ -54,7 +53,6 @@ export class AgentPodVolumes implements PodVolumes {
     await this.#until(signal, () => (this.#unpublishing.has(path) ? unmounting(path) : undefined));
     count(this.#publishing, path, 1);
     try {
-      if (!this.#deps.open.isOpen(path)) this.#set(path, "open");
       await this.#until(signal, this.#lookAt(request));
       this.#established.add(path);
     } finally {
@@ -105,13 +103,17 @@ export class AgentPodVolumes implements PodVolumes {
     for (const path of lost) this.#establish(path);
   }
 
-  /** @returns what a publish looks at; it ends when kubelet gives the target back, or the pod leaves the intent that named it */
+  /**
+   * @returns what a publish looks at: it opens the target once an intent lets the pod have it, and not before, so that nothing is begun
+   * of what is refused. It ends when kubelet gives the target back, or the pod leaves the intent that named it
+   */
   #lookAt(request: PodPublish): () => Problem | undefined {
     const { open, world, intent } = this.#deps;
     const { path } = request;
+    let opened = open.isOpen(path);
     let named: string | undefined;
     return () => {
-      if (!open.isOpen(path)) throw waiting(givenBack(path));
+      if (opened ? !open.isOpen(path) : this.#unpublishing.has(path)) throw waiting(givenBack(path));
       const names = [...world.ofPod(path)].filter((name) => intent(name)?.metadata.deletionTimestamp === undefined);
       const name = named !== undefined && names.includes(named) ? named : names.sort()[0];
       const entry = name === undefined ? undefined : intent(name);
@@ -120,7 +122,10 @@ export class AgentPodVolumes implements PodVolumes {
       named = name;
       const progress = progressOf(request, entry.raw, this.#plan?.volumes.get(name));
       if (progress.kind === "refused") throw new PodVolumeError("refused", progress.why.reason, progress.why.message);
-      return progress.kind === "done" ? undefined : progress.why;
+      if (opened || progress.kind === "unlisted") return progress.kind === "done" ? undefined : progress.why;
+      opened = true;
+      this.#set(path, "open");
+      return begun; // by a plan that knows of it
     };
   }
 
@@ -222,29 +227,4 @@ function count(calls: Map<string, number>, path: string, more: 1 | -1): void {
   const now = (calls.get(path) ?? 0) + more;
   if (now === 0) calls.delete(path);
   else calls.set(path, now);
-}
-
-function waiting({ reason, message }: Problem): PodVolumeError {
-  return new PodVolumeError("waiting", reason, message);
-}
-
-function problemOf(error: unknown, reason: Reason): Problem {
-  return { reason: error instanceof VolumeError ? error.reason : reason, message: messageOf(error) };
-}
-
-function unmounting(path: string): Problem {
-  return { reason: "Unmounting", message: `${path} is being unmounted` };
-}
-
-function givenBack(path: string): Problem {
-  return { reason: "Unmounting", message: `kubelet has given ${path} back, or the pod has ended` };
-}
-
-function hasLeft(intent: string): Problem {
-  return { reason: "PodNotListed", message: `the intent ${intent} names the pod no more: it ends, or may not have it` };
-}
-
-function foreign(path: string): Problem {
-  const message = `${path} has something mounted of which there is no record: unmount it by hand`;
-  return { reason: "ForeignMount", message, on: { kind: "Mount", name: path } };
 }

@@ -8,6 +8,8 @@ import { isAsWanted, type Problem } from "../view.ts";
 /** How far a pod's volume is. */
 export type Progress =
   | { readonly kind: "done" }
+  /** No intent lets the pod have it yet. */
+  | { readonly kind: "unlisted"; readonly why: Problem }
   /** It cannot come about as things are. */
   | { readonly kind: "refused"; readonly why: Problem }
   | { readonly kind: "waiting"; readonly why: Problem };
@@ -18,11 +20,11 @@ export type Progress =
  */
 export function progressOf(request: PodPublish, intent: NodeVolumeIntent, volume: VolumePlan | undefined): Progress {
   const entry = intent.spec.pods?.find(({ uid, volume: name }) => uid === request.podUID && name === request.volume);
-  if (entry === undefined) return { kind: "waiting", why: notListed(request) };
+  if (entry === undefined) return { kind: "unlisted", why: notListed(request) };
   const differs = differenceOf(request, entry, intent);
   if (differs !== undefined) return { kind: "refused", why: { reason: "PodMismatch", message: differs } };
   if (intent.spec.volumeMode === "Block") return { kind: "refused", why: blockForPods };
-  if (intent.spec.mode === "Observe") return { kind: "waiting", why: notListed(request) };
+  if (intent.spec.mode === "Observe") return { kind: "unlisted", why: notListed(request) };
   const target = volume?.view.targets.find(({ path }) => path === request.path);
   if (volume === undefined || target?.desired?.pod === undefined) return { kind: "waiting", why: begun };
   if (isAsWanted(target) && target.record?.pod !== undefined) return { kind: "done" };
@@ -79,7 +81,7 @@ function quote(text: string): string {
   return JSON.stringify(text);
 }
 
-const begun: Problem = { reason: "Progressing", message: "the volume is being set up on this node" };
+export const begun: Problem = { reason: "Progressing", message: "the volume is being set up on this node" };
 const blockForPods: Problem = {
   reason: "BlockForPods",
   message: "the volume has volumeMode: Block: only directories and files are put into pods, name another volume",
