@@ -155,7 +155,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
     system,
     host,
     journal,
-    kubeletDir,
+    settings,
     open,
     world,
     store,

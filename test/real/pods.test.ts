@@ -1,55 +1,15 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { expect } from "chai";
-import { type IntentInput, intent } from "../../hack/lib/agent-on-kernel/intent.ts";
-import { KernelAgent } from "../../hack/lib/agent-on-kernel/kernel-agent.ts";
-import { buildPrograms, type Programs } from "../../hack/lib/agent-on-kernel/programs.ts";
+import type { KernelAgent } from "../../hack/lib/agent-on-kernel/kernel-agent.ts";
 import { until } from "../../hack/lib/until.ts";
-import type { NodeVolumeIntentStatus } from "../../src/api/types.gen.ts";
-import type { PodPublish } from "../../src/csi/server/ports.ts";
-import { need } from "../lib/requirements.ts";
-
-const name = "node.volume-1";
+import { name, withPodAgent } from "../lib/pod-agent.ts";
 
 describe("volumes for pods, on the real kernel", () => {
-  let programs: Programs;
   let agent: KernelAgent;
-  before(async function () {
-    need(this, "root");
-    programs = await buildPrograms();
+  const { directoryOf, volumeOf, targetOf, call, want, shows, layers, states, inStates } = withPodAgent((given) => {
+    agent = given;
   });
-  beforeEach(async () => {
-    agent = new KernelAgent(programs);
-    mkdirSync(`${agent.path}/src/data/sub`, { recursive: true });
-    writeFileSync(`${agent.path}/src/data/file`, "content");
-    await agent.start();
-  });
-  afterEach(() => agent[Symbol.asyncDispose]());
-
-  const directoryOf = (uid: string) => `${agent.path}/kubelet/pods/${uid}`;
-  const volumeOf = (uid: string) => `${directoryOf(uid)}/volumes/kubernetes.io~csi/data`;
-  const targetOf = (uid: string) => ({ podUID: uid, volume: "data", path: `${volumeOf(uid)}/mount` });
-  /** What kubelet asks for a pod, with the directory that it makes for it. */
-  const call = (uid: string, more: Partial<PodPublish> = {}): PodPublish => {
-    mkdirSync(volumeOf(uid), { recursive: true });
-    const wants = { set: "set" };
-    return { ...targetOf(uid), namespace: "team", podName: `pod-${uid}`, wants, readOnly: false, ...more };
-  };
-  type More = Partial<Omit<IntentInput, "pods">> & { pod?: object };
-  let generation = 1;
-  const wanted = (uids: readonly string[], { pod = {}, ...more }: More = {}) => {
-    const requester = { namespace: "team", volume: "data", readOnly: false };
-    const pods = uids.map((uid) => ({ ...requester, uid, name: `pod-${uid}`, ...pod }));
-    const source = { hostPath: { path: `${agent.path}/src/data` } };
-    const made = intent({ source, mounts: [], ...more, generation: ++generation, pods });
-    return { ...made, metadata: { ...made.metadata, labels: { "nodevolume.dev/set": "set" } } };
-  };
-  const want = (uids: readonly string[], more: More = {}) => agent.want(wanted(uids, more));
-  const shows = (uid: string) => readFileSync(`${targetOf(uid).path}/file`, "utf8");
-  const layers = (uid: string) => agent.mounts().filter(({ point }) => point === targetOf(uid).path).length;
-  const states = ({ pods = [] }: NodeVolumeIntentStatus) => pods.map(({ uid, state }) => `${uid} ${state}`);
-  const inStates = (...expected: string[]) =>
-    agent.status(name, expected.join(), (status) => states(status).join() === expected.join());
 
   it("are staged before a pod asks, are bound into each that does, and leave nothing", async () => {
     want(["a", "b", "c"], { source: { emptyDir: { medium: "Memory" } } });
@@ -136,29 +96,6 @@ describe("volumes for pods, on the real kernel", () => {
     mkdirSync(targetOf("half").path, { recursive: true });
     expect(await agent.unpublish(targetOf("half"))).to.equal(undefined);
     expect(existsSync(targetOf("half").path)).to.equal(false);
-  });
-
-  it("are known again when the journal is lost, and are given back", async () => {
-    want(["a"]);
-    await agent.publish(call("a"));
-    await agent.kill();
-    rmSync(`${agent.path}/state/journal`);
-    await agent.start();
-    await inStates("a Mounted");
-    expect(await agent.unpublish(targetOf("a"))).to.equal(undefined);
-    expect(layers("a")).to.equal(0);
-  });
-
-  it("are given back when the journal is lost, and the intent is being deleted", async () => {
-    want(["a"]);
-    await agent.publish(call("a"));
-    await agent.kill();
-    rmSync(`${agent.path}/state/journal`);
-    agent.revoke(name);
-    await agent.start();
-    await agent.waitsFor(name, "ConsumerStillRunning");
-    expect(await agent.unpublish(targetOf("a"), 5_000)).to.equal(undefined);
-    await agent.inState(name, "Released"); // never while it is mounted
   });
 
   it("are not taken for ours without a record and an intent", async () => {

@@ -27,3 +27,7 @@ export function foreign(path: string): Problem {
   const message = `${path} has something mounted of which there is no record: unmount it by hand`;
   return { reason: "ForeignMount", message, on: { kind: "Mount", name: path } };
 }
+
+export function notTornDown(error: unknown): never {
+  throw waiting(problemOf(error, "TearDownFailed"));
+}

@@ -7,7 +7,7 @@ import type { Plan } from "../plan.ts";
 import type { Problem } from "../view.ts";
 import type { OpenPods } from "./open-pods.ts";
 import { podTargetPath } from "./pod-path.ts";
-import { foreign, givenBack, hasLeft, problemOf, unmounting, waiting } from "./pod-problems.ts";
+import { foreign, givenBack, hasLeft, notTornDown, problemOf, unmounting, waiting } from "./pod-problems.ts";
 import { begun, notListed, progressOf } from "./publish-progress.ts";
 
 export interface PodVolumesDeps {
@@ -19,6 +19,8 @@ export interface PodVolumesDeps {
   /** Whether an operation that runs may still make something there. */
   isBusy(path: string): boolean;
   table(): Promise<MountTable>;
+  /** Unmounts what is ours there beyond doubt, where the record of it was lost and no intent names the pod any more. */
+  unmountLost(path: string): Promise<void>;
   /** Removes the empty mount point, if it is there. */
   removePoint(path: string): Promise<void>;
 }
@@ -73,11 +75,9 @@ export class AgentPodVolumes implements PodVolumes {
       this.#look(); // who publishes it ends
       await this.#until(signal, () => (this.#isClean(path) ? undefined : this.#inTheWay(path)));
       this.#deps.open.forget(path);
+      if (!recorded && (await this.#layers(path)) > 0) await this.#deps.unmountLost(path).catch(notTornDown);
       if ((await this.#layers(path)) > 0) throw waiting(foreign(path));
-      if (recorded) return;
-      await this.#deps.removePoint(path).catch((error: unknown) => {
-        throw waiting(problemOf(error, "TearDownFailed"));
-      });
+      if (!recorded) await this.#deps.removePoint(path).catch(notTornDown);
     } finally {
       count(this.#unpublishing, path, -1);
       this.#look();

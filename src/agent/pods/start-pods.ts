@@ -1,6 +1,6 @@
 import { PodVolumeError, type PodVolumes } from "../../csi/server/ports.ts";
 import type { MountTable } from "../../host/mount-table.ts";
-import type { HostPorts } from "../../host/ports.ts";
+import type { HostPorts, TargetPath } from "../../host/ports.ts";
 import type { ObjectStore } from "../../kube/object-store.ts";
 import type { System } from "../../ports.ts";
 import type { DesiredWorld } from "../desired-world.ts";
@@ -8,8 +8,10 @@ import type { IntentEntry } from "../intents.ts";
 import type { Journal } from "../journal.ts";
 import type { OperationKind } from "../operations.ts";
 import type { Plan } from "../plan.ts";
+import type { PlanSettings } from "../plan-input.ts";
 import { GonePods } from "./gone-pods.ts";
 import { listedInTime } from "./listed-in-time.ts";
+import { lostMount } from "./lost-mount.ts";
 import type { OpenPods } from "./open-pods.ts";
 import { AgentPodVolumes } from "./pod-volumes.ts";
 
@@ -20,7 +22,7 @@ export interface PodsDeps {
   readonly system: System;
   readonly host: HostPorts;
   readonly journal: Journal;
-  readonly kubeletDir: string | undefined;
+  readonly settings: PlanSettings;
   readonly open: OpenPods;
   readonly world: DesiredWorld;
   readonly store: ObjectStore<IntentEntry>;
@@ -39,8 +41,10 @@ export interface Pods {
 
 /** What the agent does for pods: the parts, put together. */
 export function podsOf(deps: PodsDeps): Pods {
-  const { system, host, journal, kubeletDir, open, world, store, busyPaths, running } = deps;
+  const { system, host, journal, settings, open, world, store, busyPaths, running } = deps;
+  const { kubeletDir } = settings;
   if (kubeletDir === undefined) return noPods;
+  const mounter = () => host.effects({ deadlineMs, formatDeadlineMs: deadlineMs, onChild: async () => {} }).mounter;
   const volumes = new AgentPodVolumes({
     kubeletDir,
     open,
@@ -50,11 +54,18 @@ export function podsOf(deps: PodsDeps): Pods {
     // A record that is written anew as a whole may name the target.
     isBusy: (path) => busyPaths.has(path) || [...world.ofPod(path)].some((name) => running().get(name) === "recover"),
     table: () => host.mountTable.read(),
+    async unmountLost(path) {
+      if (!journal.mayHaveLost) return; // what a whole journal has no record of is not ours
+      const table = await host.mountTable.read();
+      const mount = lostMount(path, { table, settings, records: journal.records.values() });
+      if (mount === undefined) return;
+      system.log.info("a pod's mount without a record is unmounted, as kubelet has given it back", { path });
+      await mounter().unmount(pointOf(path), mount.id, "Normal", mount.uniqueID);
+    },
     async removePoint(path) {
-      const { mounter } = host.effects({ deadlineMs, formatDeadlineMs: deadlineMs, onChild: async () => {} });
-      const target = { prefix: path.slice(0, path.lastIndexOf("/")), path };
-      const there = await mounter.inspectTarget(target);
-      if (there !== undefined) await mounter.removeTarget(target, there.kind === "directory" ? "directory" : "file");
+      const target = pointOf(path);
+      const there = await mounter().inspectTarget(target);
+      if (there !== undefined) await mounter().removeTarget(target, there.kind === "directory" ? "directory" : "file");
     },
   });
   const gone = new GonePods({ system, host, kubeletDir, onGone: (path) => volumes.podGone(path) });
@@ -73,6 +84,10 @@ export function podsOf(deps: PodsDeps): Pods {
     },
     stop: () => gone.stop(),
   };
+}
+
+function pointOf(path: string): TargetPath {
+  return { prefix: path.slice(0, path.lastIndexOf("/")), path };
 }
 
 const refuse = async () => {

@@ -34,6 +34,7 @@ describe("what kubelet asks the agent for", () => {
       intent: () => intent,
       isBusy: () => false,
       table: async () => new MountTable([]),
+      unmountLost: async () => {},
       removePoint: async () => {},
     });
   });

@@ -1,0 +1,35 @@
+import { isBeneath, type MountIdentity, type MountTable, sameFilesystem } from "../../host/mount-table.ts";
+import type { MountEntry } from "../../host/mountinfo.ts";
+import { publishPathIn } from "../csi/paths.ts";
+import type { PlanSettings } from "../plan-input.ts";
+import type { VolumeRecord } from "../record.ts";
+
+export interface LostMountContext {
+  readonly table: MountTable;
+  readonly settings: Pick<PlanSettings, "stateDir" | "csiDir">;
+  readonly records: Iterable<VolumeRecord>;
+}
+
+/**
+ * PURE. What is mounted for a pod of which neither record nor intent is left, if it is ours beyond doubt: alone on a path that only a
+ * driver for pods mounts on, a volume of ours or a part of one, by device and root (safety rule 24).
+ * @param path of kubelet's, which it has given back
+ */
+export function lostMount(path: string, context: LostMountContext): MountEntry | undefined {
+  const mount = context.table.at(path);
+  if (mount === undefined || context.table.layers(path).length > 1) return undefined;
+  const shows = (volume: MountIdentity) => sameFilesystem(mount, volume) && isBeneath(mount.root, volume.root);
+  return ownVolumes(path, context).some(shows) ? mount : undefined;
+}
+
+/** What is staged where only we and drivers for us stage, our own directories, and paths of the host that are on record. */
+function ownVolumes(path: string, { table, settings, records }: LostMountContext): MountIdentity[] {
+  const { stateDir, csiDir } = settings;
+  const published = publishPathIn("", path); // named after the target: it is for this one
+  const staged = table
+    .beneath(`${stateDir}/staging`)
+    .concat(table.beneath(csiDir).filter(({ point }) => point.endsWith(published)));
+  const data = table.identityOf(`${stateDir}/data`);
+  const paths = [...records].flatMap(({ stage }) => (stage?.kind === "path" ? (stage.identity ?? []) : []));
+  return [...staged, ...paths, ...(data === undefined || data.root === "/" ? [] : [data])];
+}
