@@ -33,7 +33,7 @@ export const usage = `usage: node hack/bench/scale.ts [flags]
   --attached         the ordinary driver attaches: each claim has a VolumeAttachment
   --established      the intents of all pods are there at first
   --namespace N      pods in a namespace (30)
-  --kwok             one real kube-apiserver with kwok in the generator's place
+  --kwok             one real kube-apiserver with kwok in the generator's place; with --established it is put into etcd
   --set              a set with a mount on each node, too
   --lives N          pods that start and stop at rest (1000)
   --every MS         milliseconds between two of them (100)

@@ -1,5 +1,8 @@
 import type { Credentials } from "./credentials.ts";
 
+/** Of etcd, in its working folder. */
+export const etcdSocket = "localhost:1";
+
 /**
  * etcd over two unix sockets in its working folder. It takes no absolute socket path, and nobody else can connect.
  * @param durable whether it waits for the disk; for what does not outlive the machine it need not
@@ -7,12 +10,13 @@ import type { Credentials } from "./credentials.ts";
 export const etcdArgs = (durable: boolean): readonly string[] => [
   "--name=nvo",
   "--data-dir=etcd",
-  "--listen-client-urls=unix://localhost:1",
-  "--advertise-client-urls=unix://localhost:1",
+  `--listen-client-urls=unix://${etcdSocket}`,
+  `--advertise-client-urls=unix://${etcdSocket}`,
   "--listen-peer-urls=unix://localhost:2",
   "--initial-advertise-peer-urls=unix://localhost:2",
   "--initial-cluster=nvo=unix://localhost:2",
-  ...(durable ? [] : ["--unsafe-no-fsync"]),
+  // Benchmarks write clusters of more than the two GiB that it has by itself.
+  ...(durable ? ["--quota-backend-bytes=8589934592"] : ["--unsafe-no-fsync"]),
   "--log-level=warn",
 ];
 
@@ -28,7 +32,7 @@ export function apiServerArgs(
   audit?: { readonly policyFile: string; readonly logFile: string },
 ): string[] {
   return [
-    "--etcd-servers=unix://localhost:1",
+    `--etcd-servers=unix://${etcdSocket}`,
     "--bind-address=127.0.0.1",
     "--advertise-address=127.0.0.1",
     `--secure-port=${port}`,

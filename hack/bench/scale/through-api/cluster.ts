@@ -5,6 +5,7 @@ import type { NodeVolumeIntent } from "../../../../src/api/types.gen.ts";
 import { resourcePath } from "../../../../src/kube/resource-path.ts";
 import { createApiClient, mergePatch } from "../../../lib/api-client.ts";
 import { writeKubeconfig } from "../../../lib/control-plane/credentials.ts";
+import { etcdSocket } from "../../../lib/control-plane/flags.ts";
 import { requestToken } from "../../../lib/control-plane/identities.ts";
 import { installProject } from "../../../lib/control-plane/install.ts";
 import { startControlPlane } from "../../../lib/control-plane/start.ts";
@@ -21,6 +22,7 @@ import type { Backend } from "../generator.ts";
 import { type AgentClients, createAgentClients } from "./agent-clients.ts";
 import { createPod, fill } from "./fill.ts";
 import { followIntents } from "./intents.ts";
+import { seed } from "./seed.ts";
 
 const kwokRights = [
   { apiGroups: [""], resources: ["nodes", "pods"], verbs: ["get", "list", "watch", "update", "patch", "delete"] },
@@ -61,11 +63,12 @@ export function realCluster(directory: string, report: (line: string) => void): 
     writeKubeconfig(kubeconfig, { server, ca, user: "bootstrap-admin", token: plane.credentials.adminToken });
     await installProject({ kubectl: createKubectl(plane.kubectl, kubeconfig), admin, server, ca });
     const cluster = createCluster(namesOf(shape));
+    const from = performance.now();
+    if (shape.established) await seed(join(directory, etcdSocket), cluster, report);
+    else await fill(admin, cluster, report);
+    report(`  the cluster was written in ${((performance.now() - from) / 1000).toFixed(0)} s`);
     const pretending = await startKwok(kwok, { plane: { admin, server, ca }, directory });
     ends.push(() => pretending.stop());
-    const from = performance.now();
-    await fill(admin, cluster, report);
-    report(`  the cluster was written in ${((performance.now() - from) / 1000).toFixed(0)} s`);
     const token = await requestToken(admin, "nodevolume-controller");
     const client = createApiClient({ server, ca, token });
     ends.push(() => client.close());
