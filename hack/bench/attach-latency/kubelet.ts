@@ -1,4 +1,4 @@
-// The other side: pods on a real kubelet, whose cluster has the same driver with its attacher, attachRequired true.
+// The other side: pods on a real kubelet, whose node has the same driver with its attacher, attachRequired true.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { type ApiClient, createApiClient } from "../../lib/api-client.ts";
@@ -10,10 +10,16 @@ import { driverName, makeClaims, makeStorageClass, namespace, removeClaims } fro
 import type { Timeline } from "./timeline.ts";
 
 export interface KubeletOptions {
-  readonly kubeconfig: string;
-  readonly kubectl: string;
+  /** Of a cluster whose pods nobody else makes meanwhile. */
+  readonly client: ApiClient;
+  readonly node: string;
   /** Which the node has, or can pull: it is to start and stop at once, and to need nothing. */
   readonly image: string;
+}
+
+export interface OtherCluster {
+  readonly kubeconfig: string;
+  readonly kubectl: string;
   readonly directory: string;
 }
 
@@ -46,25 +52,15 @@ export class Kubelet {
   readonly #watching: Watching[] = [];
   #pods = 0;
 
-  private constructor(client: ApiClient, node: string, image: string) {
+  private constructor({ client, node, image }: KubeletOptions) {
     this.#client = client;
     this.#node = node;
     this.#image = image;
   }
 
-  /** Whatever way of authentication the kubeconfig uses, kubectl knows it: requests go through it. */
   static async start(options: KubeletOptions, signal: AbortSignal): Promise<Kubelet> {
-    const { kubeconfig, kubectl, image, directory } = options;
-    const socketPath = join(directory, "proxy.sock");
-    const logFile = join(directory, "proxy.log");
-    const args = ["--kubeconfig", kubeconfig, "proxy", `--unix-socket=${socketPath}`];
-    const proxy = startProcess({ name: "kubectl proxy", command: kubectl, args, logFile });
-    await until("kubectl proxy to listen", 15_000, () => {
-      if (proxy.ending() !== undefined) throw new Error(`kubectl proxy ${proxy.ending()}`);
-      return existsSync(socketPath);
-    });
-    const client = createApiClient({ socketPath });
-    const kubelet = new Kubelet(client, await nodeOf(client), image);
+    const { client } = options;
+    const kubelet = new Kubelet(options);
     kubelet.#watching.push(
       await watchAll<Pod>(client, podsPath, (event) => kubelet.#sawPod(event), signal),
       await watchAll(client, attachmentsPath, (event) => kubelet.#attachments.saw(event as never), signal),
@@ -149,8 +145,21 @@ export class Kubelet {
   }
 }
 
+/** A client of another cluster. Whatever way of authentication the kubeconfig uses, kubectl knows it: requests go through it. */
+export async function clientOf({ kubeconfig, kubectl, directory }: OtherCluster): Promise<ApiClient> {
+  const socketPath = join(directory, "proxy.sock");
+  const logFile = join(directory, "proxy.log");
+  const args = ["--kubeconfig", kubeconfig, "proxy", `--unix-socket=${socketPath}`];
+  const proxy = startProcess({ name: "kubectl proxy", command: kubectl, args, logFile });
+  await until("kubectl proxy to listen", 15_000, () => {
+    if (proxy.ending() !== undefined) throw new Error(`kubectl proxy ${proxy.ending()}`);
+    return existsSync(socketPath);
+  });
+  return createApiClient({ socketPath });
+}
+
 /** The first node whose kubelet knows the driver. @throws Error if there is none, or if the driver does not attach */
-async function nodeOf(client: ApiClient): Promise<string> {
+export async function nodeOf(client: ApiClient): Promise<string> {
   const driver = await client.call("GET", `/apis/storage.k8s.io/v1/csidrivers/${driverName}`);
   const spec = driver.body["spec"] as { attachRequired?: boolean } | undefined;
   if (spec?.attachRequired !== true) throw new Error(`the cluster of KUBECONFIG has no ${driverName} that attaches`);

@@ -1,10 +1,10 @@
 import type { NodeVolumeIntent } from "../../../src/api/types.gen.ts";
 import { type ApiClient, applyPatch } from "../../lib/api-client.ts";
+import { kubeletNode } from "../../lib/kubelet-node/kubelet.ts";
 import { layout } from "../../lib/pretend-node/node.ts";
 import { Attachments, attachmentsPath, Intents, seen, type Watching, watchAll } from "./sightings.ts";
 import { namespace } from "./storage.ts";
 import type { Timeline } from "./timeline.ts";
-import { nodeName, type World } from "./world.ts";
 
 export interface Source {
   /** Of the set, too. */
@@ -27,7 +27,7 @@ export class Ours {
   readonly #attachments = new Attachments();
   readonly #watching: Watching[] = [];
 
-  constructor({ admin }: World) {
+  constructor(admin: ApiClient) {
     this.#admin = admin;
   }
 
@@ -79,7 +79,7 @@ function setOf(name: string, source: object): object {
     kind: "NodeVolumeSet",
     metadata: { name },
     spec: {
-      nodeSelector: { "kubernetes.io/hostname": nodeName },
+      nodeSelector: { "kubernetes.io/hostname": kubeletNode },
       volume: { source },
       mounts: [{ name: "data", path: `${layout.prefix}/${name}` }],
     },

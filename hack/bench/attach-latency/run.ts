@@ -1,25 +1,19 @@
 // The rounds: the two sides in turns, so that what else the machine does falls on both.
+import { cpSync } from "node:fs";
 import { join } from "node:path";
 import { label } from "../../../src/api/names.ts";
 import { messageOf } from "../../../src/errors.ts";
+import { podImage } from "../../lib/kubelet-node/image.ts";
+import { locateTools } from "../../lib/tools/locate.ts";
 import type { Result } from "../lib/main.ts";
-import type { BenchOptions } from "../lib/options.ts";
+import { startWorld, type World } from "../lib/node-world.ts";
+import type { OnceInput } from "../lib/once.ts";
 import { meterNoise } from "../report/noise.ts";
 import { type Row, rowsOf, type Sample } from "../report/row.ts";
 import { measuresOf, sampleOf } from "./figures.ts";
-import { Kubelet, type KubeletOptions } from "./kubelet.ts";
+import { clientOf, Kubelet, type KubeletOptions, nodeOf } from "./kubelet.ts";
 import { claimSource, csiSource, Ours, type Source } from "./ours.ts";
 import { driverName, makeClaims, makeVolumes } from "./storage.ts";
-import { startWorld } from "./world.ts";
-
-export interface RunInput {
-  readonly options: BenchOptions;
-  /** A folder on a disk. */
-  readonly disk: string;
-  /** undefined: there is no other cluster, and its column stays empty. */
-  readonly kubelet: Omit<KubeletOptions, "directory"> | undefined;
-  readonly report: (line: string) => void;
-}
 
 /** Volumes of ours, one after the other, for each of kubelet's, which takes seconds. */
 const oneByOne = 5;
@@ -31,19 +25,29 @@ interface Table {
   readonly kubelet: Sample[];
 }
 
-export async function runAttachLatency(input: RunInput): Promise<Result> {
+export async function runAttachLatency(input: OnceInput): Promise<Result> {
+  const world = await startWorld(join(input.disk, "cluster"), input.report);
+  try {
+    return await measure(input, world);
+  } finally {
+    await world.node.stop();
+    const { NODEVOLUME_BENCH_LOGS: keep } = process.env;
+    if (keep) cpSync(join(input.disk, "cluster/logs"), keep, { recursive: true });
+  }
+}
+
+async function measure(input: OnceInput, world: World): Promise<Result> {
   const { options, disk, report } = input;
   const many = options.quick ? 10 : 100;
   const claims = Array.from({ length: many }, (_, index) => `claim-${index}`);
   const stop = new AbortController();
-  const world = await startWorld(join(disk, "cluster"), report);
   report(`making ${many} volumes and ${many} claims`);
   const volumes = claims.map((_, index) => `volume-${index}`);
   const handles = await makeVolumes(world.socket, volumes);
   await makeClaims(world.admin, claims);
   const reserved = claims.map((name) => `reserved-${name}`);
   await makeClaims(world.admin, reserved, { [label.reserved]: "true" });
-  const ours = new Ours(world);
+  const ours = new Ours(world.admin);
   await ours.watch(stop.signal);
   const withoutClaim: Source[] = volumes.map((name, index) => ({
     name,
@@ -55,7 +59,8 @@ export async function runAttachLatency(input: RunInput): Promise<Result> {
   for (const one of withoutClaim.slice(0, 5)) await ours.comeAndGo([one]);
 
   const failures: string[] = [];
-  const kubelet = await startKubelet(input, claims, stop.signal, failures);
+  const others = claims.map((name) => `kubelet-${name}`);
+  const kubelet = await startKubelet(input, world, others, stop.signal);
   const single = {
     source: table("1 volume, source csi"),
     reserved: table("1 volume, a reserved claim"),
@@ -82,7 +87,6 @@ export async function runAttachLatency(input: RunInput): Promise<Result> {
   const live = (into: Table, sources: readonly Source[]) => async () =>
     void into.ours.push(sampleOf(await ours.comeAndGo(sources)));
   const beside = (of: readonly Table[], wanted: readonly string[]) => async () => {
-    if (kubelet === undefined) return;
     const sample = await kubelet.comeAndGo(wanted);
     for (const one of of) one.kubelet.push(sample);
   };
@@ -94,38 +98,37 @@ export async function runAttachLatency(input: RunInput): Promise<Result> {
       await attempt(`${at}: reserved claim`, live(single.reserved, withReserved.slice(index, index + 1)));
     }
     await attempt(`${at}: claim`, live(single.claim, withClaim.slice(round % many, (round % many) + 1)));
-    await attempt(`${at}: kubelet`, beside(Object.values(single), claims.slice(round % many, (round % many) + 1)));
+    await attempt(`${at}: kubelet`, beside(Object.values(single), others.slice(round % many, (round % many) + 1)));
   }
   await attempt(`${many} at once: source csi`, live(together.source, withoutClaim));
   await attempt(`${many} at once: reserved claims`, live(together.reserved, withReserved));
   await attempt(`${many} at once: claims`, live(together.claim, withClaim));
-  await attempt(`${many} at once: kubelet`, beside(Object.values(together), claims));
+  await attempt(`${many} at once: kubelet`, beside(Object.values(together), others));
   noise.sample();
   const ended = noise.end();
-  await kubelet?.tidy(claims).catch((error: unknown) => failures.push(`tidying up: ${messageOf(error)}`));
+  await kubelet.tidy(others).catch((error: unknown) => failures.push(`tidying up: ${messageOf(error)}`));
   stop.abort();
   return { noise: ended, failures, rows: tables.flatMap(rows) };
 }
 
+/** The node's own kubelet, or that of the cluster of KUBECONFIG. */
 async function startKubelet(
-  { kubelet: options, disk, report }: RunInput,
+  { disk, report }: OnceInput,
+  world: World,
   claims: readonly string[],
   signal: AbortSignal,
-  failures: string[],
-): Promise<Kubelet | undefined> {
-  if (options === undefined) {
-    report("KUBECONFIG is not set: skipped: a real kubelet; its column stays empty");
-    return undefined;
+): Promise<Kubelet> {
+  const { KUBECONFIG: kubeconfig, IMAGE: image = "registry.k8s.io/pause:3.10.2" } = process.env;
+  let options: KubeletOptions = { client: world.admin, node: world.node.name, image: podImage };
+  if (kubeconfig) {
+    const { kubectl } = await locateTools({ env: process.env, report });
+    const client = await clientOf({ kubeconfig, kubectl, directory: disk });
+    options = { client, node: await nodeOf(client), image };
   }
-  try {
-    const kubelet = await Kubelet.start({ ...options, directory: disk }, signal);
-    await kubelet.prepare(claims);
-    await kubelet.comeAndGo([]);
-    return kubelet;
-  } catch (error) {
-    failures.push(`kubelet: ${messageOf(error)}`);
-    return undefined;
-  }
+  const kubelet = await Kubelet.start(options, signal);
+  await kubelet.prepare(claims);
+  await kubelet.comeAndGo([]);
+  return kubelet;
 }
 
 function table(scenario: string, many = false): Table {

@@ -6,12 +6,12 @@ import { label } from "../../../src/api/names.ts";
 import { messageOf } from "../../../src/errors.ts";
 import { makeClaims } from "../attach-latency/storage.ts";
 import type { Result } from "../lib/main.ts";
+import { startWorld } from "../lib/node-world.ts";
 import type { OnceInput } from "../lib/once.ts";
 import { meterNoise } from "../report/noise.ts";
 import { type Measure, rowsOf, type Sample } from "../report/row.ts";
 import { median } from "../report/statistics.ts";
 import { BenchPods, type Way } from "./pods.ts";
-import { startWorld } from "./world.ts";
 
 /** How many times sooner than with kubelet's own. */
 const wanted = 10;

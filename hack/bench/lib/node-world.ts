@@ -24,6 +24,8 @@ import { driverName, makeStorageClass, namespace } from "../attach-latency/stora
 export interface World {
   readonly admin: ApiClient;
   readonly node: KubeletNode;
+  /** Of the host-path driver, as this process names it. */
+  readonly socket: string;
 }
 
 /**
@@ -60,7 +62,8 @@ export async function startWorld(directory: string, report: (line: string) => vo
   const state = join(directory, "state");
   mkdirSync(state, { mode: 0o700 });
   await node.host.run("mount", "--bind", state, layout.stateDir);
-  // Not on the disk: as in attach-latency, nothing is written to these volumes.
+  // Not on the disk: the driver binds directories, and of a disk that the node itself has mounted the agent does not see that
+  // nobody has it any more. Nothing is written to these volumes.
   const volumes = mkdtempSync(join(tmpdir(), "volumes-"));
   const program = await locateTool("hostpathplugin", options);
   const driver = await startDriver(node.host, hostPath(node.name, program, volumes), { logs, env });
@@ -77,5 +80,5 @@ export async function startWorld(directory: string, report: (line: string) => vo
     const account = await admin.call("GET", `/api/v1/namespaces/${namespace}/serviceaccounts/default`);
     return account.status === 200;
   });
-  return { admin, node };
+  return { admin, node, socket: driver.outside };
 }
