@@ -80,7 +80,7 @@ export class Kubelet {
 
   /**
    * A pod without a claim, and then one with these. What the first takes is no matter of volumes (the sandbox, the
-   * container, and kubelet's wait for the volume of the pod's token) and is taken from what the second takes.
+   * container) and is taken from what the second takes.
    */
   async comeAndGo(claims: readonly string[]): Promise<Sample> {
     const plain = await this.#live([]);
@@ -135,7 +135,15 @@ export class Kubelet {
     const volumes = claims.map((claimName) => ({ name: claimName, persistentVolumeClaim: { claimName } }));
     const volumeMounts = claims.map((claim) => ({ name: claim, mountPath: `/volumes/${claim}` }));
     const container = { name: "bench", image: this.#image, imagePullPolicy: "IfNotPresent", volumeMounts };
-    const spec = { nodeName: this.#node, hostNetwork: true, containers: [container], volumes };
+    const spec = {
+      nodeName: this.#node,
+      hostNetwork: true,
+      automountServiceAccountToken: false,
+      enableServiceLinks: false,
+      terminationGracePeriodSeconds: 5,
+      containers: [container],
+      volumes,
+    };
     return { apiVersion: "v1", kind: "Pod", metadata: { name, namespace }, spec };
   }
 
