@@ -7,7 +7,7 @@ import { createLeaderElection } from "../kube/leader-election.ts";
 import type { Transport } from "../kube/transport.ts";
 import type { System } from "../ports.ts";
 import { createAgentLeases } from "./agent-leases.ts";
-import { claimObjectsOf, createStorage, needStorage } from "./attach/storage.ts";
+import { createStorage, needStorage } from "./attach/storage.ts";
 import { createGatherer } from "./gather.ts";
 import type { Metrics } from "./metrics.ts";
 import { createMetrics } from "./metrics.ts";
@@ -124,8 +124,7 @@ export function startController(deps: ControllerDeps): Controller {
     onDrop: metrics.eventDropped,
   });
 
-  const claims = claimObjectsOf(storage);
-  const podsOf = (node: string) => nodePodsOf(pods, claims, node);
+  const podsOf = (node: string) => nodePodsOf(pods, storage, node);
   const gatherer = createGatherer(stores, config.allowedPrefixes, podsOf, system);
   const leases = createAgentLeases({ clock, leases: stores.leases, nodes: stores.nodes, namespace: systemNamespace });
   const { controllerAttachDetach = true } = config;
@@ -144,7 +143,7 @@ export function startController(deps: ControllerDeps): Controller {
   });
   const { queues } = work;
   const triggers = connectTriggers({ stores, gatherer, queues, allVolumes: work.allVolumes });
-  const podTriggers = connectPods(pods, queues.nodes);
+  const podTriggers = connectPods(pods, storage, work.nodesWithout, queues.nodes);
   const needed = needStorage(storage, stores);
   const shell = (deps.createShell ?? createPlainShell)(work.shellDeps);
 
@@ -174,6 +173,7 @@ export function startController(deps: ControllerDeps): Controller {
     triggers.all();
     // Nobody else waits for these: a cluster where they cannot be read has all its other volumes.
     storage.lead(() => {
+      podTriggers.claimsKnown();
       work.allVolumes();
       work.allObserved();
       work.allPods();
@@ -219,7 +219,7 @@ export function startController(deps: ControllerDeps): Controller {
       stopped = true;
       shell.stop();
       triggers.stop();
-      podTriggers();
+      podTriggers.stop();
       needed();
       await Promise.all(Object.values(queues).map((queue) => queue.stop()));
       await lastWords();

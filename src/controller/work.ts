@@ -51,6 +51,8 @@ export interface Work {
   allObserved(): void;
   /** Every pod that waits for a volume or has one is looked at again. */
   allPods(): void;
+  /** The nodes with a pod that was told that this claim is not there. */
+  nodesWithout(namespace: string, claim: string): string[];
   stop(): void;
   /** Starts nothing more. What is under way goes on; resolves when it has ended. */
   pause(): Promise<void>;
@@ -202,6 +204,7 @@ export function createWork(deps: WorkDeps): Work {
     allVolumes: volumes.all,
     allObserved: observe.all,
     allPods: waits.all,
+    nodesWithout: refusals.nodesWithout,
     stop() {
       volumes.stop();
       observe.stop();

@@ -3,7 +3,8 @@ import { until } from "../../hack/lib/until.ts";
 import { prepare } from "../lib/cluster.ts";
 import { expectRefused, expectStatus, patch, paths } from "../lib/policy-world.ts";
 import type { AttachWorld } from "./attach-world.ts";
-import { core, driver, startAttachWorld } from "./attach-world.ts";
+import { core, startAttachWorld } from "./attach-world.ts";
+import { boundClaim } from "./bound-claim.ts";
 
 // Not where the Events of cluster-scoped objects are: whoever owns a claim has a namespace of theirs.
 const namespace = "team";
@@ -35,25 +36,9 @@ describe("claims on a real API server", () => {
     await world.create("/api/v1/namespaces", core("Namespace", { metadata: { name: namespace } }));
     // Who would make it is not there.
     await world.create(`${inNamespace}/serviceaccounts`, core("ServiceAccount", { metadata: { name: "default" } }));
-    for (const name of ["data", "other"]) await bound(name);
+    for (const name of ["data", "other"]) await boundClaim(world, namespace, name);
   });
   after(() => world?.stop());
-
-  /** A claim and its PersistentVolume, bound as kube-controller-manager would bind them. */
-  async function bound(name: string): Promise<void> {
-    const accessModes = ["ReadWriteOnce"];
-    const resources = { requests: { storage: "1Gi" } };
-    const spec = { accessModes, resources, storageClassName: "", volumeName: `pv-${name}` };
-    const claim = await world.create(claimsPath, core("PersistentVolumeClaim", { metadata: { name }, spec }));
-    const { uid } = claim["metadata"] as { uid: string };
-    const claimRef = { apiVersion: "v1", kind: "PersistentVolumeClaim", namespace, name, uid };
-    const csi = { driver, volumeHandle: `handle-${name}`, fsType: "xfs" };
-    const volume = { capacity: { storage: "1Gi" }, accessModes, csi, claimRef, storageClassName: "" };
-    const metadata = { name: `pv-${name}` };
-    await world.create("/api/v1/persistentvolumes", core("PersistentVolume", { metadata, spec: volume }));
-    const status = { phase: "Bound", accessModes, capacity: { storage: "1Gi" } };
-    expectStatus(200, await patch(world.admin, `${claimsPath}/${name}/status`, { status }));
-  }
 
   const claim = async (name: string) => (await world.get(`${claimsPath}/${name}`)) as unknown as Marked | undefined;
   const volume = async (name: string) =>

@@ -5,6 +5,7 @@ import { prepare } from "../lib/cluster.ts";
 import { expectRefused, expectStatus, patch, paths } from "../lib/policy-world.ts";
 import type { AttachWorld } from "./attach-world.ts";
 import { core, driver, startAttachWorld } from "./attach-world.ts";
+import { boundClaim } from "./bound-claim.ts";
 
 const setsPath = "/apis/nodevolume.dev/v1alpha1/nodevolumesets";
 const pathOf = (namespace: string, plural = "pods") => `/api/v1/namespaces/${namespace}/${plural}`;
@@ -126,7 +127,7 @@ describe("pods on a real API server", () => {
   });
 
   it("a pod's claim is taken, attached and granted without any set, for pods of its own namespace", async () => {
-    await bound("team", "data");
+    await boundClaim(world, "team", "data");
     const more = { securityContext: { fsGroup: 2000, fsGroupChangePolicy: "OnRootMismatch" } };
     await start("other", "thief", { persistentVolumeClaim: "data" });
     await start("team", "db", { persistentVolumeClaim: "data" }, more);
@@ -141,8 +142,7 @@ describe("pods on a real API server", () => {
     expect(spec.pods?.[0]).to.include({ name: "db", fsGroup: 2000, fsGroupChangePolicy: "OnRootMismatch" });
     expect(Object.keys(metadata.labels ?? {}).sort()).to.deep.equal(["nodevolume.dev/node", "nodevolume.dev/type"]);
     // The other's is a claim of its own namespace, which is not there.
-    const others = (await intents()).find((one) => one.spec.source.persistentVolumeClaim?.namespace === "other");
-    expect([others?.spec.grant, others?.status.attach?.reason]).to.deep.equal([undefined, "ClaimNotFound"]);
+    expect([await listed(), (await told("other")).at(-1)]).to.deep.equal([["db"], "thief ClaimNotFound 1"]);
     const volumes = [{ name: "v", persistentVolumeClaim: { claimName: "data" } }];
     const direct = core("Pod", { metadata: { name: "p" }, spec: { containers: [{ name: "c", image: "n" }], volumes } });
     const refused = await world.admin.call("POST", `${pathOf("team")}?dryRun=All`, { body: direct });
@@ -173,21 +173,4 @@ describe("pods on a real API server", () => {
     expect(claim.metadata.labels ?? {}).to.deep.equal({});
     expect(claim.metadata.finalizers ?? []).not.to.include("nodevolume.dev/in-use");
   });
-
-  /** A claim and its PersistentVolume, bound as kube-controller-manager would bind them. */
-  async function bound(namespace: string, name: string): Promise<void> {
-    const accessModes = ["ReadWriteOnce"];
-    const resources = { requests: { storage: "1Gi" } };
-    const at = pathOf(namespace, "persistentvolumeclaims");
-    const spec = { accessModes, resources, storageClassName: "", volumeName: `pv-${name}` };
-    const claim = await world.create(at, core("PersistentVolumeClaim", { metadata: { name }, spec }));
-    const { uid } = claim["metadata"] as { uid: string };
-    const claimRef = { apiVersion: "v1", kind: "PersistentVolumeClaim", namespace, name, uid };
-    const csi = { driver, volumeHandle: `handle-${name}`, fsType: "xfs" };
-    const volume = { capacity: { storage: "1Gi" }, accessModes, csi, claimRef, storageClassName: "" };
-    const metadata = { name: `pv-${name}` };
-    await world.create("/api/v1/persistentvolumes", core("PersistentVolume", { metadata, spec: volume }));
-    const status = { phase: "Bound", accessModes, capacity: { storage: "1Gi" } };
-    expectStatus(200, await patch(world.admin, `${at}/${name}/status`, { status }));
-  }
 });

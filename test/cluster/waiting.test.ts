@@ -3,7 +3,8 @@ import { until } from "../../hack/lib/until.ts";
 import { prepare } from "../lib/cluster.ts";
 import { expectStatus, patch } from "../lib/policy-world.ts";
 import type { AttachWorld } from "./attach-world.ts";
-import { core, driver, startAttachWorld } from "./attach-world.ts";
+import { core, startAttachWorld } from "./attach-world.ts";
+import { boundClaim } from "./bound-claim.ts";
 
 const namespace = "shop";
 const inNamespace = `/api/v1/namespaces/${namespace}`;
@@ -143,7 +144,7 @@ describe("what waits for volumes, on a real API server", () => {
       const there = { matchExpressions: [{ key: "zone", operator: "In", values: ["a"] }] };
       const own = { matchExpressions: [{ key: "gpu", operator: "Exists" }] };
       await pod("writer", { persistentVolumeClaim: "data" }, affinity(own));
-      await boundClaim("data", [there]);
+      await boundClaim(world, namespace, "data", [there]);
       await untilGates("writer");
       const both = { matchExpressions: [...own.matchExpressions, ...there.matchExpressions] };
       expect((await read<Pod>(`${podsPath}/writer`)).spec.affinity).to.deep.equal(affinity(both).affinity);
@@ -151,7 +152,7 @@ describe("what waits for volumes, on a real API server", () => {
 
     it("stays where the two cannot be said in one, and keeps the gates of others", async () => {
       const zone = (name: string) => ({ matchExpressions: [{ key: "zone", operator: "In", values: [name] }] });
-      await boundClaim("spread", [zone("a"), zone("b")]);
+      await boundClaim(world, namespace, "spread", [zone("a"), zone("b")]);
       const own = { matchExpressions: [{ key: "gpu", operator: "Exists" }] };
       const schedulingGates = [{ name: "example.com/quota" }];
       await pod("torn", { persistentVolumeClaim: "spread" }, { ...affinity(own), schedulingGates });
@@ -169,28 +170,5 @@ describe("what waits for volumes, on a real API server", () => {
 
   function affinity(...nodeSelectorTerms: object[]) {
     return { affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } } } };
-  }
-
-  /** A claim and its PersistentVolume, bound as kube-controller-manager would bind them. */
-  async function boundClaim(name: string, nodeSelectorTerms: object[]): Promise<void> {
-    const accessModes = ["ReadWriteOnce"];
-    const claimSpec = { accessModes, resources: { requests: { storage: "1Gi" } }, volumeName: `pv-${name}` };
-    const body = core("PersistentVolumeClaim", { metadata: { name }, spec: { ...claimSpec, storageClassName: "" } });
-    const { uid } = (await world.create(`${inNamespace}/persistentvolumeclaims`, body))["metadata"] as { uid: string };
-    const claimRef = { apiVersion: "v1", kind: "PersistentVolumeClaim", namespace, name, uid };
-    const spec = {
-      capacity: { storage: "1Gi" },
-      accessModes,
-      csi: { driver, volumeHandle: `handle-${name}` },
-      claimRef,
-      storageClassName: "",
-      nodeAffinity: { required: { nodeSelectorTerms } },
-    };
-    await world.create(
-      "/api/v1/persistentvolumes",
-      core("PersistentVolume", { metadata: { name: `pv-${name}` }, spec }),
-    );
-    const status = { phase: "Bound", accessModes, capacity: { storage: "1Gi" } };
-    expectStatus(200, await patch(world.admin, `${inNamespace}/persistentvolumeclaims/${name}/status`, { status }));
   }
 });

@@ -1,4 +1,5 @@
-import type { ClaimObjects } from "../claims/resolve-claim.ts";
+import type { Storage } from "../attach/storage.ts";
+import { claimObjectsOf } from "../attach/storage.ts";
 import { resolveClaim } from "../claims/resolve-claim.ts";
 import type { Pods } from "./pods.ts";
 import type { NodePods } from "./served.ts";
@@ -6,20 +7,24 @@ import type { NodePods } from "./served.ts";
 /** What is known of the pods of a node; undefined while not all of them are. */
 export function nodePodsOf(
   pods: Pick<Pods, "complete" | "ofNode" | "namespaces">,
-  claims: ClaimObjects,
+  storage: Storage,
   node: string,
 ): NodePods | undefined {
   if (!pods.complete()) return undefined;
+  const objects = claimObjectsOf(storage);
   return {
     entries: [...pods.ofNode(node)],
     labelsOf(namespace) {
       const found = pods.namespaces.store.get(namespace);
       return found && (found.metadata.labels ?? {});
     },
+    hasClaim(namespace, name) {
+      return storage.complete() ? objects.claim(namespace, name) !== undefined : undefined;
+    },
     isForOnePod({ csi, persistentVolumeClaim }) {
       if (csi !== undefined) return csi.accessMode === "ReadWriteOncePod";
       if (persistentVolumeClaim === undefined) return false;
-      const bound = resolveClaim(persistentVolumeClaim, claims);
+      const bound = resolveClaim(persistentVolumeClaim, objects);
       const modes = "claim" in bound ? bound.persistentVolume.accessModes : [];
       return modes.length > 0 && modes.every((mode) => mode === "ReadWriteOncePod");
     },

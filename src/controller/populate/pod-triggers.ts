@@ -1,17 +1,32 @@
 import type { KubeObject } from "../../api/meta.ts";
 import type { KeyedQueue } from "../../kube/keyed-queue.ts";
 import { sameJson } from "../../kube/same-json.ts";
-import type { Cancel } from "../../ports.ts";
+import type { Storage } from "../attach/storage.ts";
 import type { PodEntry } from "./pod-entry.ts";
+import { namesClaim } from "./pod-volume.ts";
 import type { Pods } from "./pods.ts";
+import type { RefusalTeller } from "./tell-refusals.ts";
 
 /** Milliseconds that a node waits after one of its pods has changed: those that were scheduled together are one write. */
 const podDelayMs = 20;
 
-/** Which change of a pod or Namespace makes which node due. */
-export function connectPods(pods: Pods, nodes: Pick<KeyedQueue, "addAfter">): Cancel {
-  const due = ({ nodeName, volumes }: PodEntry) => {
-    if (nodeName !== "" && volumes.length > 0) nodes.addAfter(nodeName, podDelayMs);
+export interface PodTriggers {
+  /** It is known now which claims there are. */
+  claimsKnown(): void;
+  stop(): void;
+}
+
+/** Which change of a pod, a claim or Namespace makes which node due. */
+export function connectPods(
+  pods: Pods,
+  storage: Pick<Storage, "claims" | "need">,
+  nodesWithout: RefusalTeller["nodesWithout"],
+  nodes: Pick<KeyedQueue, "addAfter">,
+): PodTriggers {
+  const due = (pod: PodEntry) => {
+    if (pod.nodeName === "" || pod.volumes.length === 0) return;
+    if (namesClaim(pod)) storage.need(); // there is no intent before the claim is known
+    nodes.addAfter(pod.nodeName, podDelayMs);
   };
   /** Few and seldom. What is read for the first time is looked at when all of it is known. */
   const onNamespace = ({ metadata: { name } }: KubeObject) => {
@@ -36,8 +51,18 @@ export function connectPods(pods: Pods, nodes: Pick<KeyedQueue, "addAfter">): Ca
       },
       onDelete: onNamespace,
     }),
+    storage.claims.store.subscribe({
+      onAdd({ metadata: { namespace = "", name } }) {
+        for (const node of nodesWithout(namespace, name)) nodes.addAfter(node, podDelayMs);
+      },
+    }),
   ];
-  return () => {
-    for (const cancel of cancels) cancel();
+  return {
+    claimsKnown() {
+      for (const pod of pods.pods.store.list()) if (namesClaim(pod)) due(pod);
+    },
+    stop() {
+      for (const cancel of cancels) cancel();
+    },
   };
 }

@@ -21,6 +21,15 @@ export function podVolume(volume: unknown): PodVolume | undefined {
   return { name, wish: podWishOf(new Map(texts), csi?.["readOnly"] === true) };
 }
 
+/** The claim that a volume asks for, which can only be of the pod's own namespace; undefined if it asks for a set, or cannot be understood. */
+export function claimOf({ wish }: PodVolume): string | undefined {
+  return "wants" in wish && "persistentVolumeClaim" in wish.wants ? wish.wants.persistentVolumeClaim : undefined;
+}
+
+export function namesClaim({ volumes }: { readonly volumes: readonly PodVolume[] }): boolean {
+  return volumes.some((volume) => claimOf(volume) !== undefined);
+}
+
 /** The set that a volume asks for; undefined if it asks for a claim, or cannot be understood. */
 export function setOf({ wish }: PodVolume): string | undefined {
   return "wants" in wish && "set" in wish.wants ? wish.wants.set : undefined;

@@ -10,6 +10,8 @@ export interface NodePods {
   readonly entries: readonly PodEntry[];
   /** Labels of a Namespace; undefined if there is none. */
   readonly labelsOf: (namespace: string) => { readonly [key: string]: string } | undefined;
+  /** Whether there is such a claim; undefined while that is not known. */
+  readonly hasClaim: (namespace: string, name: string) => boolean | undefined;
   /** Whether only one pod may use a volume: it is ReadWriteOncePod. */
   readonly isForOnePod: (source: VolumeSource) => boolean;
 }

@@ -59,7 +59,12 @@ export function targetOf(
     const { namespace = "" } = pod.metadata;
     const source = { persistentVolumeClaim: { namespace, claimName: wants.persistentVolumeClaim } };
     const place = ofSource(context, { source });
-    return at !== undefined && sameSource(at.spec.source, place.source) ? stay(at) : join(context, wanted, place);
+    if (at !== undefined && sameSource(at.spec.source, place.source)) return stay(at);
+    // Else a pod's owner makes as many intents as there are names.
+    const isThere = context.input.pods.hasClaim(namespace, wants.persistentVolumeClaim);
+    if (isThere === undefined) return undefined;
+    if (isThere) return join(context, wanted, place);
+    return { reason: "ClaimNotFound", message: `there is no claim ${namespace}/${wants.persistentVolumeClaim}` };
   }
   const entry = context.sets.get(wants.set);
   // Nobody has said that a set which was removed without its finalizer, or is not understood, wants nothing any more.

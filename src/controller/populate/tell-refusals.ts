@@ -1,6 +1,7 @@
 import { resource } from "../../api/names.ts";
 import type { EventRecorder } from "../../kube/event-recorder.ts";
 import type { PodEntry } from "./pod-entry.ts";
+import { claimOf } from "./pod-volume.ts";
 import type { Refusal } from "./served.ts";
 
 /** Tells whoever owns a pod why it gets no volume: they cannot read intents. Once for each transition. */
@@ -9,6 +10,8 @@ export interface RefusalTeller {
   tell(node: string, refusals: readonly Refusal[] | undefined): void;
   /** What was last told of a pod. */
   of(pod: PodEntry): readonly Refusal[];
+  /** The nodes with a pod that was told that this claim is not there. */
+  nodesWithout(namespace: string, claim: string): string[];
 }
 
 /** @param onChange told of each pod of which something else is told than before */
@@ -34,5 +37,15 @@ export function createRefusalTeller(recorder: EventRecorder, onChange: (pod: Pod
     of({ nodeName, metadata: { uid } }) {
       return [...(told.get(nodeName)?.values() ?? [])].filter(({ pod }) => pod.metadata.uid === uid);
     },
+    nodesWithout(namespace, claim) {
+      const lacks = (refusal: Refusal) =>
+        missingClaim(refusal) === claim && refusal.pod.metadata.namespace === namespace;
+      return [...told].flatMap(([node, refusals]) => ([...refusals.values()].some(lacks) ? [node] : []));
+    },
   };
+}
+
+function missingClaim({ pod, volume, reason }: Refusal): string | undefined {
+  const found = reason === "ClaimNotFound" ? pod.volumes.find(({ name }) => name === volume) : undefined;
+  return found && claimOf(found);
 }

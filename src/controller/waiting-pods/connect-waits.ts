@@ -6,6 +6,7 @@ import type { Cancel } from "../../ports.ts";
 import type { Storage } from "../attach/storage.ts";
 import { sameDemand } from "../gather.ts";
 import type { PodEntry } from "../populate/pod-entry.ts";
+import { namesClaim } from "../populate/pod-volume.ts";
 import type { Intent, NodeInfo, SetEntry } from "../projections.ts";
 import { keyOfPod } from "./reconcile-pod.ts";
 
@@ -110,8 +111,4 @@ export function connectWaits(
 /** On some node: what its status says besides changes with each of its nodes. */
 function isReady({ status }: SetEntry): boolean {
   return (status.ready ?? 0) > 0;
-}
-
-function namesClaim({ volumes }: PodEntry): boolean {
-  return volumes.some(({ wish }) => "wants" in wish && "persistentVolumeClaim" in wish.wants);
 }

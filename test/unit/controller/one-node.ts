@@ -21,6 +21,8 @@ export interface OneNode {
   /** Labels by namespace. */
   namespaces: { [name: string]: { [key: string]: string } };
   onePod: boolean;
+  /** Whether claims are there; undefined: not known. */
+  claims: boolean | undefined;
   /** By intent. */
   refusals: Map<string, string>;
   readonly name: string;
@@ -84,6 +86,7 @@ export function oneNode(sets: SetEntry[], name = "n1"): OneNode {
     pods: [],
     namespaces: {},
     onePod: false,
+    claims: true,
     refusals: new Map(),
     name,
     intents: () => structuredClone(all()),
@@ -102,6 +105,7 @@ export function oneNode(sets: SetEntry[], name = "n1"): OneNode {
       pods: world.pods && {
         entries: world.pods,
         labelsOf: (namespace) => world.namespaces[namespace],
+        hasClaim: () => world.claims,
         isForOnePod: () => world.onePod,
       },
       refusals: world.refusals,

@@ -208,7 +208,7 @@ describe("the controller and pods", () => {
     fleet.start();
     put(fleet, "apps/p", { volumes: claim });
     await fleet.live(2_000);
-    expect(fleet.word("n0")).to.equal("ClaimNotFound data");
+    expect([fleet.intents(), told(fleet)]).to.deep.equal([[], ["apps apps/p ClaimNotFound 1"]]);
     fleet.claim("data", "vol-1");
     await fleet.live(8_000);
     put(fleet, "apps/q", { volumes: claim, node: "n1" });

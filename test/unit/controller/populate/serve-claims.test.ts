@@ -29,6 +29,21 @@ describe("pods of a claim", () => {
     expect(world.settle()).to.deep.equal(["delete data"]);
   });
 
+  it("one that is not there makes no intent, and what is there stays when it goes", () => {
+    const world = oneNode([]);
+    world.claims = undefined;
+    world.pods = [pod("team/p", { volumes: claim })];
+    expect([world.settle(), refused(world)], "while claims are not known").to.deep.equal([[], []]);
+    world.claims = false;
+    expect([world.settle(), refused(world)]).to.deep.equal([[], ["p ClaimNotFound"]]);
+    world.claims = true;
+    expect([world.settle(), refused(world)]).to.deep.equal([["create data"], []]);
+    for (const gone of [false, undefined]) {
+      world.claims = gone;
+      expect([world.settle(), podsIn(world, "data")]).to.deep.equal([[], ["p v"]]);
+    }
+  });
+
   it("claims of the same name in two namespaces are two volumes", () => {
     const world = oneNode([]);
     world.pods = [pod("team/p", { volumes: claim }), pod("other/q", { volumes: claim })];
