@@ -22,8 +22,14 @@ export class LinuxTraces implements Traces {
 
   async pods(): Promise<ReadonlySet<string> | undefined> {
     const uids = new Set<string>();
-    await this.#podsIn(this.#cgroups, deepest, false, uids);
+    for (const hierarchy of await this.#hierarchies()) await this.#podsIn(hierarchy, deepest, false, uids);
     return uids.size === 0 ? undefined : uids;
+  }
+
+  /** One of version 2; of version 1 one for each controller, as `memory`: a pod that is left in any of them counts. */
+  async #hierarchies(): Promise<readonly string[]> {
+    const entries = await listed(this.#cgroups);
+    return entries.includes("cgroup.controllers") ? [this.#cgroups] : entries.map((name) => `${this.#cgroups}/${name}`);
   }
 
   /** Beneath kubepods alone: an agent's machine may have thousands of other cgroups. */

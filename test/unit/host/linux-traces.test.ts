@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
@@ -11,8 +11,13 @@ describe("LinuxTraces", () => {
   });
   afterEach(() => rmSync(root, { recursive: true }));
   const cgroup = (path: string) => mkdirSync(join(root, "sys/fs/cgroup", path), { recursive: true });
+  const versionTwo = () => {
+    cgroup("");
+    writeFileSync(join(root, "sys/fs/cgroup/cgroup.controllers"), "cpu memory\n");
+  };
 
   it("finds pods as kubelet names their cgroups, with systemd and without", async () => {
+    versionTwo();
     cgroup(
       "kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod9b1c0ad4_1111_4222_8333_444455556666.slice/cri-1.scope",
     );
@@ -32,8 +37,25 @@ describe("LinuxTraces", () => {
     ]);
   });
 
+  it("finds them in each hierarchy of cgroup v1, also those that are left in one of them alone", async () => {
+    const [both, one] = ["podaaaa0ad4-1111-4222-8333-444455556666", "podbbbb0ad4-1111-4222-8333-444455556666"];
+    cgroup(`cpu,cpuacct/kubepods/${both}`);
+    symlinkSync("cpu,cpuacct", join(root, "sys/fs/cgroup/cpu"));
+    cgroup(`memory/kubepods/besteffort/${one}`);
+    cgroup("systemd/kubepods.slice/kubepods-podcccc0ad4_1111_4222_8333_444455556666.slice");
+    cgroup("unified/kubepods/podx"); // the hybrid layout of systemd
+    cgroup("memory/system.slice/kubepods");
+    expect([...((await new LinuxTraces(root).pods()) ?? [])].sort()).to.deep.equal([
+      both.slice(3),
+      one.slice(3),
+      "cccc0ad4-1111-4222-8333-444455556666",
+      "x",
+    ]);
+  });
+
   it("knows nothing of pods where none has a cgroup", async () => {
     expect(await new LinuxTraces(root).pods()).to.equal(undefined);
+    versionTwo();
     cgroup("system.slice/x.service");
     expect(await new LinuxTraces(root).pods()).to.equal(undefined);
   });
