@@ -2,8 +2,8 @@ import { resource } from "../api/names.ts";
 import type { SecretReference } from "../api/types.gen.ts";
 import type { Secrets } from "../csi/ports.ts";
 import { messageOf, VolumeError } from "../errors.ts";
-import { ApiError } from "../kube/api-error.ts";
 import type { KubeClient } from "../kube/client.ts";
+import { asAgentOrNode, isForbidden } from "./as-node.ts";
 
 export interface SecretsDeps {
   readonly client: Pick<KubeClient, "get">;
@@ -16,11 +16,14 @@ export interface SecretsDeps {
  * read the Secrets that a pod on it refers to, and no others (KEP-5284, on by default since Kubernetes 1.36).
  * @throws VolumeError SecretNotFound, SecretAccessDenied, ContentUnknown
  */
-export async function readSecret(deps: SecretsDeps, { namespace, name }: SecretReference): Promise<Secrets> {
+export async function readSecret(
+  { client, nodeName }: SecretsDeps,
+  { namespace, name }: SecretReference,
+): Promise<Secrets> {
   const on = { kind: "Secret", namespace, name };
   let found: unknown;
   try {
-    found = await readAsAgentOrNode(deps, { namespace, name });
+    found = await asAgentOrNode(nodeName, (options) => client.get(resource.secrets, { namespace, name }, options));
   } catch (error) {
     if (isForbidden(error)) {
       const message =
@@ -37,17 +40,4 @@ export async function readSecret(deps: SecretsDeps, { namespace, name }: SecretR
   }
   const { data = {} } = found as { readonly data?: { readonly [key: string]: string } }; // of a typed, built-in resource
   return new Map(Object.entries(data).map(([key, value]) => [key, Buffer.from(value, "base64").toString("utf8")]));
-}
-
-async function readAsAgentOrNode({ client, nodeName }: SecretsDeps, ref: SecretReference): Promise<unknown> {
-  try {
-    return await client.get(resource.secrets, ref);
-  } catch (error) {
-    if (!isForbidden(error)) throw error;
-    return client.get(resource.secrets, ref, { asUser: `system:node:${nodeName}` });
-  }
-}
-
-function isForbidden(error: unknown): boolean {
-  return error instanceof ApiError && error.status === 403;
 }

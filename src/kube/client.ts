@@ -16,7 +16,7 @@ export interface ObjectRef {
   readonly resourceVersion?: string | undefined;
 }
 
-export interface ListOptions {
+export interface ListOptions extends ReadOptions {
   readonly namespace?: string | undefined;
   readonly labelSelector?: string | undefined;
   readonly fieldSelector?: string | undefined;
@@ -132,7 +132,7 @@ export function createKubeClient(deps: KubeClientDeps): KubeClient {
       ...(options.fieldSelector !== undefined && { fieldSelector: options.fieldSelector }),
     };
     for (let page: object = {}; ; ) {
-      const body = await read({ method: "GET", path, query: { ...selection, ...page } });
+      const body = await read({ method: "GET", path, query: { ...selection, ...page }, ...asUserOf(options) });
       items.push(...(arrayIn(body, "items") as T[]));
       const metadata = recordIn(body, "metadata");
       const token = stringIn(metadata, "continue") ?? "";
@@ -142,10 +142,10 @@ export function createKubeClient(deps: KubeClientDeps): KubeClient {
   }
 
   return {
-    async get<T extends KubeObject>(resource: Resource, ref: ObjectRef, { asUser }: ReadOptions = {}) {
+    async get<T extends KubeObject>(resource: Resource, ref: ObjectRef, options: ReadOptions = {}) {
       try {
         const path = resourcePath(resource, locationOf(ref));
-        return (await read({ method: "GET", path, ...(asUser !== undefined && { asUser }) })) as T;
+        return (await read({ method: "GET", path, ...asUserOf(options) })) as T;
       } catch (error) {
         if (isNotFound(error)) return undefined;
         throw error;
@@ -183,6 +183,10 @@ export function createKubeClient(deps: KubeClientDeps): KubeClient {
       }
     },
   };
+}
+
+function asUserOf({ asUser }: ReadOptions): { readonly asUser?: string } {
+  return asUser === undefined ? {} : { asUser };
 }
 
 function locationOf(ref: ObjectRef) {
