@@ -55,6 +55,8 @@ export interface AgentConfig extends CommonConfig {
   readonly kubeletDir: string;
   /** Whether pods of this node may use its volumes: by the driver csi.nodevolume.dev, which the agent then serves. */
   readonly pods: boolean;
+  /** Milliseconds for which something that kubelet has left is shown as an orphan before it is removed; 0: nothing is removed. */
+  readonly reapOrphansGracePeriodMs: number;
 }
 
 /** A flag or variable is missing or wrong; the message names it and what it should be. */
@@ -66,6 +68,8 @@ type Env = { readonly [name: string]: string | undefined };
 
 const serviceAccount = "/var/run/secrets/kubernetes.io/serviceaccount";
 const kubelet = "/var/lib/kubelet";
+/** Some five times the two minutes after which kubelet tries again at the latest what has failed. */
+const shortestGraceMs = 10 * 60_000;
 const defaultPrefixes = "/mnt/nodevolume,/var/lib/nodevolume/mounts";
 
 const flags = {
@@ -86,6 +90,7 @@ const flags = {
   "csi-registration-dir": { type: "string" },
   "kubelet-dir": { type: "string" },
   pods: { type: "string" },
+  "reap-orphans-grace-period": { type: "string" },
 } as const;
 
 /** @throws ConfigError */
@@ -120,6 +125,10 @@ export function parseConfig(argv: readonly string[], env: Env): Config {
     role,
     kubeletDir,
     pods: truth(values.pods ?? env["NODEVOLUME_PODS"] ?? "true", "--pods"),
+    reapOrphansGracePeriodMs: gracePeriod(
+      values["reap-orphans-grace-period"] ?? env["NODEVOLUME_REAP_ORPHANS_GRACE_PERIOD"] ?? "0",
+      "--reap-orphans-grace-period",
+    ),
     nodeName: required(values["node-name"] ?? env["NODE_NAME"], "--node-name", "NODE_NAME"),
     stateDir: absolute(values["state-dir"] ?? env["NODEVOLUME_STATE_DIR"] ?? "/var/lib/nodevolume", "--state-dir"),
     hostRoot: absolute(values["host-root"] ?? env["NODEVOLUME_HOST_ROOT"] ?? "/", "--host-root"),
@@ -196,6 +205,15 @@ function address(text: string): CommonConfig["metricsAddress"] {
 function truth(text: string, flag: string): boolean {
   if (text === "true" || text === "false") return text === "true";
   throw new ConfigError(`${flag}: ${JSON.stringify(text)} is not one of true, false`);
+}
+
+/** As Go and kubelet write a duration, of whole seconds. Shorter than 10 minutes is a time in which kubelet may still be at it. */
+function gracePeriod(text: string, flag: string): number {
+  const [, hours = 0, minutes = 0, seconds = 0] =
+    /^(?=.)(?:(\d{1,4})h)?(?:(\d{1,4})m)?(?:(\d{1,6})s)?$/.exec(text) ?? [];
+  const ms = ((Number(hours) * 60 + Number(minutes)) * 60 + Number(seconds)) * 1000;
+  if (ms >= shortestGraceMs || text === "0" || text === "0s") return ms;
+  throw new ConfigError(`${flag}: ${JSON.stringify(text)} is neither 0, for never, nor 10m0s or longer, as 1h30m`);
 }
 
 function observed(text: string): ControllerConfig["observePods"] {

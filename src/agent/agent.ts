@@ -16,6 +16,8 @@ export interface AgentDeps {
   readonly nodeName: string;
   readonly version: string;
   readonly settings: PlanSettings;
+  /** Milliseconds for which an orphan of kubelet is shown before it is removed; 0, or absent: none is. */
+  readonly reapGraceMs?: number;
   readonly registry: Registry;
   /** Told how the agent itself is. */
   readonly vitals?: Vitals;

@@ -1,3 +1,4 @@
+import type { ReapRecord } from "./reap/reap-record.ts";
 import type { VolumeRecord } from "./record.ts";
 
 /**
@@ -7,6 +8,8 @@ import type { VolumeRecord } from "./record.ts";
  *   {"journal":1,"bootID":"…","epoch":7,"lostIn":"…"}
  *   {"put":{"name":"worker-1.datasets-4f1c",…}}
  *   {"forget":"worker-1.datasets-4f1c"}
+ *   {"reap":{"path":"/var/lib/kubelet/pods/…",…}}
+ *   {"reaped":"/var/lib/kubelet/pods/…"}
  */
 export interface JournalState {
   readonly bootID: string;
@@ -15,6 +18,8 @@ export interface JournalState {
   /** The boot in which records were lost, if any were: what they spoke of may be mounted until the next one. */
   readonly lostIn?: string | undefined;
   readonly records: ReadonlyMap<string, VolumeRecord>;
+  /** What kubelet has left and is being removed, by path. */
+  readonly reaps?: ReadonlyMap<string, ReapRecord>;
 }
 
 export interface ParsedJournal {
@@ -23,14 +28,17 @@ export interface ParsedJournal {
   readonly epoch: number;
   readonly lostIn: string | undefined;
   readonly records: ReadonlyMap<string, VolumeRecord>;
+  readonly reaps: ReadonlyMap<string, ReapRecord>;
   /** Whole lines that could not be understood: damage, which a crash alone does not cause. */
   readonly damaged: number;
 }
 
 type Entry =
-  | ({ readonly journal: number } & Omit<JournalState, "records">)
+  | ({ readonly journal: number } & Omit<JournalState, "records" | "reaps">)
   | { readonly put: VolumeRecord }
-  | { readonly forget: string };
+  | { readonly forget: string }
+  | { readonly reap: ReapRecord }
+  | { readonly reaped: string };
 
 const formatVersion = 1;
 
@@ -45,9 +53,10 @@ export class JournalFormatError extends Error {
 
 /** The whole state as text. */
 export function formatJournal(state: JournalState): string {
-  const { records, ...header } = state;
+  const { records, reaps, ...header } = state;
   const lines = [...records.values()].map((record) => line({ put: record }));
-  return [line({ journal: formatVersion, ...header }), ...lines].join("");
+  const reaping = [...(reaps?.values() ?? [])].map((reap) => line({ reap }));
+  return [line({ journal: formatVersion, ...header }), ...lines, ...reaping].join("");
 }
 
 export function formatPut(record: VolumeRecord): string {
@@ -58,6 +67,10 @@ export function formatForget(name: string): string {
   return line({ forget: name });
 }
 
+export function formatReap(path: string, reap: ReapRecord | undefined): string {
+  return line(reap === undefined ? { reaped: path } : { reap });
+}
+
 /**
  * The state that a text stands for. A last line without its end was being written when the agent or the machine died:
  * its effect had not begun, so it is passed over.
@@ -65,6 +78,7 @@ export function formatForget(name: string): string {
  */
 export function parseJournal(text: string): ParsedJournal {
   const records = new Map<string, VolumeRecord>();
+  const reaps = new Map<string, ReapRecord>();
   let header: Pick<ParsedJournal, "bootID" | "epoch" | "lostIn"> = { bootID: undefined, epoch: 0, lostIn: undefined };
   let damaged = 0;
   const lines = text.split("\n");
@@ -74,11 +88,13 @@ export function parseJournal(text: string): ParsedJournal {
     if (entry === undefined) damaged++;
     else if ("put" in entry) records.set(entry.put.name, entry.put);
     else if ("forget" in entry) records.delete(entry.forget);
+    else if ("reap" in entry) reaps.set(entry.reap.path, entry.reap);
+    else if ("reaped" in entry) reaps.delete(entry.reaped);
     else if (entry.journal !== formatVersion) {
       throw new JournalFormatError(entry.journal);
     } else header = { bootID: entry.bootID, epoch: entry.epoch, lostIn: entry.lostIn };
   }
-  return { ...header, records, damaged };
+  return { ...header, records, reaps, damaged };
 }
 
 function line(entry: Entry): string {

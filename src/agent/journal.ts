@@ -5,11 +5,13 @@ import {
   formatForget,
   formatJournal,
   formatPut,
+  formatReap,
   JournalFormatError,
   type JournalState,
   type ParsedJournal,
   parseJournal,
 } from "./journal-format.ts";
+import type { ReapRecord } from "./reap/reap-record.ts";
 import { afterReboot, type VolumeRecord } from "./record.ts";
 import { Touched } from "./touched.ts";
 
@@ -24,8 +26,9 @@ export interface JournalDamage {
 
 /** A change of one record that is on its way to the disk; without a record it is forgotten. */
 interface Write {
-  readonly name: string;
-  readonly record: VolumeRecord | undefined;
+  readonly change:
+    | { readonly name: string; readonly record: VolumeRecord | undefined }
+    | { readonly path: string; readonly reap: ReapRecord | undefined };
   readonly text: string;
   readonly done: (error?: Error) => void;
 }
@@ -47,6 +50,7 @@ export class Journal {
   readonly mayHaveLost: boolean;
   readonly #file: JournalFile;
   readonly #records: Map<string, VolumeRecord>;
+  readonly #reaps: Map<string, ReapRecord>;
   readonly #children = new Map<string, ChildProcessID>();
   /** Volumes whose record has changed. */
   readonly touched = new Touched();
@@ -65,7 +69,8 @@ export class Journal {
     this.mayHaveLost = state.lostIn !== undefined;
     this.#file = file;
     this.#records = new Map();
-    for (const [name, record] of state.records) this.#remember(name, record);
+    for (const [name, record] of state.records) this.#remember({ name, record });
+    this.#reaps = new Map(state.reaps);
     this.#lines = state.records.size;
   }
 
@@ -84,9 +89,10 @@ export class Journal {
     const lostIn = !rebooted && (lost || before.lostIn === bootID) ? bootID : undefined;
     const records = new Map<string, VolumeRecord>();
     for (const [name, record] of before.records) records.set(name, rebooted ? afterReboot(record) : record);
+    const reaps: ReadonlyMap<string, ReapRecord> = rebooted ? new Map() : before.reaps; // no mount survives a reboot
     try {
       const damage = await keepDamaged(file, before, log);
-      const journal = new Journal(file, { bootID, epoch: before.epoch + 1, lostIn, records }, damage);
+      const journal = new Journal(file, { bootID, epoch: before.epoch + 1, lostIn, records, reaps }, damage);
       await file.replace(formatJournal(journal.#state()));
       if (text === "") log.error("the journal is gone: mounts that it spoke of look foreign now");
       return journal;
@@ -99,6 +105,11 @@ export class Journal {
     return this.#records;
   }
 
+  /** What kubelet has left and is being removed, by path. */
+  get reaps(): ReadonlyMap<string, ReapRecord> {
+    return this.#reaps;
+  }
+
   /** Children that are on record, by volume. */
   get children(): ReadonlyMap<string, ChildProcessID> {
     return this.#children;
@@ -106,12 +117,17 @@ export class Journal {
 
   /** @throws VolumeError JournalFailed: the effect that it announces must not begin, and the record is what it was */
   async put(record: VolumeRecord): Promise<void> {
-    await this.#append({ name: record.name, record, text: formatPut(record) });
+    await this.#append({ change: { name: record.name, record }, text: formatPut(record) });
   }
 
   /** @throws VolumeError JournalFailed: the record is there still */
   async forget(name: string): Promise<void> {
-    await this.#append({ name, record: undefined, text: formatForget(name) });
+    await this.#append({ change: { name, record: undefined }, text: formatForget(name) });
+  }
+
+  /** Writes down what is to be removed, or that it is over. @throws VolumeError JournalFailed */
+  async putReap(path: string, reap: ReapRecord | undefined): Promise<void> {
+    await this.#append({ change: { path, reap }, text: formatReap(path, reap) });
   }
 
   /** Lets go of the file. */
@@ -137,7 +153,7 @@ export class Journal {
       const batch = this.#pending;
       this.#pending = [];
       const error = await this.#writeBatch(batch);
-      if (error === undefined) for (const { name, record } of batch) this.#remember(name, record);
+      if (error === undefined) for (const { change } of batch) this.#remember(change);
       for (const entry of batch) entry.done(error);
     }
     this.#writing = false;
@@ -146,12 +162,18 @@ export class Journal {
   async #writeBatch(batch: readonly Write[]): Promise<Error | undefined> {
     try {
       this.#lines += batch.length;
-      const compact = this.#lines >= compactAfter && this.#lines >= 4 * this.#records.size;
+      // An agent of before reaping takes none of its lines: none is left behind.
+      const reaped = batch.some(({ change }) => "reap" in change && change.reap === undefined);
+      const compact = reaped || (this.#lines >= compactAfter && this.#lines >= 4 * this.#records.size);
       if (!compact && !this.#torn) await this.#file.append(batch.map(({ text }) => text).join(""));
       else {
         const records = new Map(this.#records);
-        for (const { name, record } of batch) setOrDelete(records, name, record);
-        await this.#file.replace(formatJournal({ ...this.#state(), records }));
+        const reaps = new Map(this.#reaps);
+        for (const { change } of batch) {
+          if ("reap" in change) setOrDelete(reaps, change.path, change.reap);
+          else setOrDelete(records, change.name, change.record);
+        }
+        await this.#file.replace(formatJournal({ ...this.#state(), records, reaps }));
         this.#lines = records.size;
         this.#torn = false;
       }
@@ -163,7 +185,12 @@ export class Journal {
     }
   }
 
-  #remember(name: string, record: VolumeRecord | undefined): void {
+  #remember(change: Write["change"]): void {
+    if ("reap" in change) {
+      setOrDelete(this.#reaps, change.path, change.reap);
+      return;
+    }
+    const { name, record } = change;
     this.touched.add(name);
     setOrDelete(this.#records, name, record);
     setOrDelete(this.#children, name, record?.child);
@@ -171,7 +198,7 @@ export class Journal {
 
   #state(): JournalState {
     const lostIn = this.mayHaveLost ? this.bootID : undefined;
-    return { bootID: this.bootID, epoch: this.epoch, lostIn, records: this.#records };
+    return { bootID: this.bootID, epoch: this.epoch, lostIn, records: this.#records, reaps: this.#reaps };
   }
 }
 

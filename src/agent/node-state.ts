@@ -10,8 +10,8 @@ import { createReflector, type Reflector } from "../kube/reflector.ts";
 import type { Transport } from "../kube/transport.ts";
 import type { System } from "../ports.ts";
 import { type NodeStateInput, nodeStateOf } from "./node-state-of.ts";
-import type { LeftoverWatch } from "./observe/leftover-watch.ts";
 import type { Plan } from "./plan.ts";
+import type { OrphansOfKubelet } from "./reap/start-reaper.ts";
 import type { Vitals } from "./vitals.ts";
 
 export interface NodeStateReporterDeps {
@@ -26,7 +26,7 @@ export interface NodeStateReporterDeps {
   readonly damage?: NodeStateInput["damage"];
   synced(): boolean;
   /** What kubelet has left on the node. */
-  leftovers?(plan: Plan): ReturnType<LeftoverWatch["look"]>;
+  leftovers?: OrphansOfKubelet["leftovers"];
   /** Of each plan, for that. */
   note?(plan: Plan): void;
 }

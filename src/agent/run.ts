@@ -79,6 +79,7 @@ export async function runAgent(config: AgentConfig, log: Logger, signal: AbortSi
       nodeName,
       version,
       settings,
+      reapGraceMs: config.reapOrphansGracePeriodMs,
       registry,
       vitals,
       signal,

@@ -18,7 +18,6 @@ import { Loop } from "./loop.ts";
 import { AgentMetrics } from "./metrics.ts";
 import { registerMountTableMetrics } from "./mount-table-metrics.ts";
 import { NodeStateReporter } from "./node-state.ts";
-import { LeftoverWatch } from "./observe/leftover-watch.ts";
 import { openJournal } from "./open-journal.ts";
 import type { Operation } from "./operations.ts";
 import type { Plan } from "./plan.ts";
@@ -26,6 +25,7 @@ import { type Observation, observationOf } from "./plan-input.ts";
 import { Planner } from "./planner.ts";
 import { OpenPods } from "./pods/open-pods.ts";
 import { noPods, podsOf } from "./pods/start-pods.ts";
+import { orphansOfKubelet } from "./reap/start-reaper.ts";
 import { Reporter } from "./report.ts";
 import { readSecret } from "./secrets.ts";
 import { TableWatches } from "./table-watches.ts";
@@ -98,10 +98,13 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
   const agent = { ...identity, version: deps.version };
   const { stateDir, csiDir, kubeletDir } = settings;
   const place = { system, transport, client, nodeName, stateDir, csiDir, agent };
-  const left = new LeftoverWatch({ clock: system.clock, host, kubeletDir: settings.kubeletDir });
-  const leftovers = (plan: Plan) => left.look(plan);
-  const note = (plan: Plan) => left.note(plan);
-  const state = new NodeStateReporter({ ...place, synced, vitals, damage: journal.damage, leftovers, note });
+  const kubelets = orphansOfKubelet({
+    ...{ system, host, client, journal, nodeName, settings, drivers: deps.drivers, registry: deps.registry },
+    graceMs: deps.reapGraceMs ?? 0,
+    event: (event) => events.event({ object: nodeState(), ...event }),
+  });
+  const state = new NodeStateReporter({ ...place, synced, vitals, damage: journal.damage, ...kubelets });
+  const nodeState = () => ({ apiVersion, kind: resource.states.kind, name: nodeName, uid: state.uid });
 
   const executor = new Executor({
     system,
@@ -194,8 +197,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
       if (drift !== undefined) metrics.drift(drift.class);
       // Of an intent that is gone, the node's own object tells.
       const intent = { apiVersion, kind: resource.intents.kind, name: volume.name, uid: volume.desired?.uid };
-      const node = { apiVersion, kind: resource.states.kind, name: nodeName, uid: state.uid };
-      events.event({ object: volume.desired === undefined ? node : intent, type, reason, message });
+      events.event({ object: volume.desired === undefined ? nodeState() : intent, type, reason, message });
     }
     knew = plan.synced;
     vitals.looked();
@@ -236,6 +238,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
       pods.stop();
       wakes.stop();
       stats.stop();
+      await kubelets.stop();
       intents.stop();
       contents.stop();
       events.stop();

@@ -163,6 +163,7 @@ export const reasons = {
   OperationAbandoned: { kind: "waiting", endedBy: "the kernel lets go of the process that hangs" },
   ProcessLimitReached: { kind: "waiting", endedBy: "a process of the agent ends" },
   LeftByKubelet: { kind: "blocked", endedBy: "somebody removes what is left, or kubelet does" },
+  OrphanReaped: { kind: "normal", endedBy: "" },
   UnexplainedRemoval: { kind: "blocked", endedBy: "the intent is created again, or the mount is unmounted by hand" },
 
   // Pods

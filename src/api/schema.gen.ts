@@ -2153,6 +2153,13 @@ export const schema = {
     "remedy": {
      "type": "string",
      "maxLength": 512
+    },
+    "reapAt": {
+     "type": "string"
+    },
+    "keptBecause": {
+     "type": "string",
+     "maxLength": 256
     }
    },
    "additionalProperties": false

@@ -1042,4 +1042,12 @@ export interface Orphan {
    * What removes it.
    */
   remedy?: string;
+  /**
+   * When the agent removes it itself, if it is then proved that nobody has it; docs/observe.md says what proves that.
+   */
+  reapAt?: string;
+  /**
+   * Why the agent does not remove it, or has not when it looked last.
+   */
+  keptBecause?: string;
 }

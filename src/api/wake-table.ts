@@ -165,6 +165,7 @@ export const wokenBy = {
   NotAnswering: ["state"],
   ProcessLimitReached: ["room"],
   LeftByKubelet: ["state"],
+  OrphanReaped: [],
   UnexplainedRemoval: ["state"],
 
   // Pods

@@ -1,6 +1,6 @@
 import { resource } from "../api/names.ts";
 import type { NodeVolumeState, Orphan } from "../api/types.gen.ts";
-import { age } from "./age.ts";
+import { age, duration } from "./age.ts";
 import type { Command } from "./command.ts";
 import { CommandError, exitCode } from "./exit-code.ts";
 import { missingNode } from "./nodes.ts";
@@ -20,10 +20,19 @@ export function orphanColumns(now: number): Column<Row>[] {
     { name: "FOR", of: ({ volume }) => volume },
     { name: "REASON", of: ({ reason }) => reason },
     { name: "AGE", of: ({ since }) => age(since, now) },
+    { name: "REAPED", of: (row) => reaped(row, now) },
     { name: "SOURCE", of: ({ source }) => source, wide: true },
     { name: "EVIDENCE", of: ({ message }) => message, wide: true },
     { name: "REMEDY", of: ({ remedy }) => remedy, wide: true },
+    { name: "KEPT BECAUSE", of: ({ keptBecause }) => keptBecause, wide: true },
   ];
+}
+
+/** When the agent removes it itself. */
+function reaped({ reapAt }: Row, now: number): string {
+  const at = Date.parse(reapAt ?? "");
+  if (Number.isNaN(at)) return "no";
+  return at > now ? `in ${duration(at - now)}` : "now";
 }
 
 export const orphansCommand: Command = {
@@ -31,8 +40,9 @@ export const orphansCommand: Command = {
   args: ["[NODE]"],
   summary: "Mounts that nobody asks for any more",
   details: [
-    "What the nodes' agents found, since when, and what tells them so; -o wide has the evidence and what removes it.",
-    "Nothing is removed by itself. Each agent names its first 50; a note says where there are more.",
+    "What the nodes' agents found, since when, and what tells them so; -o wide has the evidence, what removes it, and why no agent does.",
+    "Agents remove only what kubelet has left, if they are told to (--reap-orphans-grace-period).",
+    "Each agent names its first 50; a note says where there are more.",
   ].join("\n"),
   flags: ["no-headers"],
   formats: ["wide", "json", "yaml"],

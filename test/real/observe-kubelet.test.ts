@@ -126,7 +126,7 @@ describe("a volume that kubelet manages, on the real kernel", () => {
     node.want();
     let now = 0;
     let live: string[] = [uid];
-    const traces = { pods: () => Promise.resolve(new Set(live)), staleLoops: () => Promise.resolve([]) };
+    const traces = Object.assign(new LinuxTraces("/"), { pods: () => Promise.resolve(new Set(live)) });
     const host = { mountTable: node.host.mountTable, traces, evidence: node.host.evidence };
     const clock = { now: () => now, monotonic: () => now };
     const watch = new LeftoverWatch({ clock, host, kubeletDir: kubelet.root });

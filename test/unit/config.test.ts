@@ -55,6 +55,16 @@ describe("parseConfig", () => {
       expect(() => parse(["--kubelet-dir", "data"])).to.throw(ConfigError, "--kubelet-dir");
     });
 
+    it("removes nothing that kubelet has left unless it is told after which time, and that is long", () => {
+      const ms = (...flags: string[]) => parse(flags).reapOrphansGracePeriodMs;
+      const flag = (text: string) => `--reap-orphans-grace-period=${text}`;
+      expect([ms(), ms(flag("0")), ms(flag("0s"))]).to.deep.equal([0, 0, 0]);
+      expect([ms(flag("10m")), ms(flag("600s")), ms(flag("1h30m0s"))]).to.deep.equal([600_000, 600_000, 5_400_000]);
+      expect(parse([], { NODEVOLUME_REAP_ORPHANS_GRACE_PERIOD: "1h" }).reapOrphansGracePeriodMs).to.equal(3_600_000);
+      for (const text of ["", "9m59s", "1", "-1h", "10", "1d", "true", "1.5h", "0h"])
+        expect(() => ms(flag(text)), text).to.throw(ConfigError, "--reap-orphans-grace-period");
+    });
+
     it("serves pods unless it is told otherwise", () => {
       expect(parse().pods).to.equal(true);
       expect(parse(["--pods=false"]).pods).to.equal(false);

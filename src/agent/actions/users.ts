@@ -8,7 +8,7 @@ import type { ActionContext } from "./context.ts";
 const fewest = 5;
 
 /** Adds to a busy unmount who uses the mount: processes, what is mounted beneath it, the kernel itself. */
-export async function withUsers(error: unknown, context: ActionContext, path: string): Promise<unknown> {
+export async function withUsers(error: unknown, context: Pick<ActionContext, "host">, path: string): Promise<unknown> {
   if (!(error instanceof VolumeError) || error.reason !== "TargetBusy") return error;
   const { evidence, mountTable } = context.host;
   const users = await evidence.users(path);

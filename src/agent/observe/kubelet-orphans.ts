@@ -7,7 +7,10 @@ import type { StaleLoop } from "../../host/traces.ts";
 import type { VolumePlan } from "../plan.ts";
 
 /** What kubelet, or a driver that it has called, has left on the node; without since when. */
-export type Leftover = Omit<Orphan, "since">;
+export interface Leftover extends Omit<Orphan, "since"> {
+  /** Of its mount, where the kernel has such ids: `mountID` is used again. */
+  readonly uniqueID?: number | undefined;
+}
 
 export interface LeftoversInput {
   readonly table: MountTable;
@@ -112,13 +115,20 @@ function ofLoop({ path, backing, deviceNumber }: StaleLoop, table: MountTable): 
 /** PURE. What is mounted there, for people. */
 export function shown({
   id,
+  uniqueID,
   point,
   fsType,
   source,
   root,
-}: MountEntry): Pick<Leftover, "path" | "reason" | "mountID" | "source"> {
+}: MountEntry): Pick<Leftover, "path" | "reason" | "mountID" | "uniqueID" | "source"> {
   const what = `${fsType} (${source})${root === "/" ? "" : `, ${root} of it`}`;
-  return { path: cut(point, longestPath), reason, mountID: id, source: cut(what, longest) };
+  const ids = { mountID: id, ...(uniqueID !== undefined && { uniqueID }) };
+  return { path: cut(point, longestPath), reason, ...ids, source: cut(what, longest) };
+}
+
+/** PURE. By it one is told from the next: another mount on the same path is another. */
+export function leftoverKey({ kind, path, mountID, uniqueID, source }: Leftover): string {
+  return [kind, path, mountID, uniqueID, source].join(" ");
 }
 
 function unmounting(path: string): string {

@@ -1,10 +1,9 @@
 import { timestamp } from "../../api/conditions.ts";
-import type { Orphan } from "../../api/types.gen.ts";
 import type { Evidence, HostPorts } from "../../host/ports.ts";
 import type { Clock } from "../../ports.ts";
 import type { Plan } from "../plan.ts";
 import { BusyMounts } from "./busy-mounts.ts";
-import { leftovers } from "./kubelet-orphans.ts";
+import { type Leftover, leftoverKey, leftovers } from "./kubelet-orphans.ts";
 
 export interface LeftoverWatchDeps {
   readonly clock: Clock;
@@ -12,6 +11,13 @@ export interface LeftoverWatchDeps {
     readonly evidence: Pick<Evidence, "users">;
   };
   readonly kubeletDir: string | undefined;
+}
+
+interface Look {
+  /** Each with since when. */
+  readonly orphans: readonly (Leftover & { readonly since: string })[];
+  /** Milliseconds after which something more may be to be told. */
+  readonly againInMs?: number;
 }
 
 /**
@@ -37,8 +43,8 @@ export class LeftoverWatch {
     this.#busy.note(plan);
   }
 
-  /** @returns what is to be told, and milliseconds after which something more may be; nothing while it cannot be known */
-  async look(plan: Plan): Promise<{ readonly orphans: readonly Orphan[]; readonly againInMs?: number }> {
+  /** @returns what is to be told; nothing while it cannot be known */
+  async look(plan: Plan): Promise<Look> {
     const { clock, host, kubeletDir } = this.#deps;
     if (kubeletDir === undefined || host.traces === undefined || !plan.synced) return { orphans: [] };
     const table = await (host.nodeTable ?? host.mountTable).read();
@@ -46,7 +52,7 @@ export class LeftoverWatch {
     const found = leftovers({ table, kubeletDir, volumes: plan.volumes.values(), pods, loops });
     const now = clock.now();
     const aged = found.map((one) => {
-      const key = [one.kind, one.path, one.mountID, one.source].join(" ");
+      const key = leftoverKey(one);
       return { one, key, since: this.#since.get(key) ?? now };
     });
     this.#since = new Map(aged.map(({ key, since }) => [key, since]));

@@ -55,7 +55,7 @@ export function linuxHost(options: LinuxHostOptions): LinuxHost {
     ...(nodeTable && { nodeTable }),
     directories: new LinuxDirectories({ libc, trash: `${stateDir}/trash`, runner }),
     evidence: new LinuxEvidence(nodeProcess ?? "self", usersByChild(runner)),
-    traces: new LinuxTraces(nodeProcess === undefined ? "/" : `/proc/${nodeProcess}/root`),
+    traces: new LinuxTraces(nodeProcess === undefined ? "/" : `/proc/${nodeProcess}/root`, nodeProcess),
     journal: new LinuxJournalFile(`${stateDir}/journal`, ranBefore),
     wakes: linuxWakes({ libc, system, mountTable, onChildEnded: (ended) => runner.onEnded(ended) }),
     close() {

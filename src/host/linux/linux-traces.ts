@@ -1,28 +1,44 @@
+import { readFileSync, readlinkSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
-import { joinPath } from "../mount-table.ts";
-import type { StaleLoop, Traces } from "../traces.ts";
+import type { Holder } from "../holder.ts";
+import { isBeneath, joinPath, type MountIdentity, sameFilesystem } from "../mount-table.ts";
+import type { MountEntry } from "../mountinfo.ts";
+import type { StagedVolume, StaleLoop, Traces } from "../traces.ts";
 import { errnoOf } from "./errno.ts";
+import { ifThere } from "./if-there.ts";
+import { eachMountNamespace, scanTable } from "./mount-namespaces.ts";
+import { containerOfProcess } from "./mount-users.ts";
 
 /** `pod<uid>`, or with systemd `kubepods-burstable-pod<uid with _>.slice` (kubelet: pkg/kubelet/cm/pod_container_manager_linux.go). */
 const podCgroup = /(?:^|-)pod([0-9A-Za-z][0-9A-Za-z_-]{0,63}?)(?:\.slice)?$/;
+/** What kubelet's cgroups begin with; beneath a --cgroup-root of one part they are named as they are without, or by it with systemd. */
+const topCgroup = /^(kubepods|kubelet)/;
+const rootedCgroup = /(?:^|-)kubepods(?:\.slice)?$/;
 /** kubepods.slice/kubepods-burstable.slice/…pod….slice; one more where kubelet has a --cgroup-root. */
 const deepest = 4;
 const removed = " (deleted)";
 
-/** Of cgroupfs and sysfs, which ask nobody: neither can hang. */
+/** Of cgroupfs, sysfs and proc, which ask nobody: none can hang. What kubelet has written is on kubelet's own file system. */
 export class LinuxTraces implements Traces {
+  readonly #hostRoot: string;
+  readonly #nodeProcess: number | "self";
   readonly #cgroups: string;
   readonly #blocks: string;
 
-  /** @param hostRoot where the node's root is seen */
-  constructor(hostRoot: string) {
+  /**
+   * @param hostRoot where the node's root is seen
+   * @param nodeProcess a process in the node's mount namespace
+   */
+  constructor(hostRoot: string, nodeProcess: number | "self" = "self") {
+    this.#hostRoot = hostRoot;
+    this.#nodeProcess = nodeProcess;
     this.#cgroups = joinPath(hostRoot, "sys/fs/cgroup");
     this.#blocks = joinPath(hostRoot, "sys/block");
   }
 
   async pods(): Promise<ReadonlySet<string> | undefined> {
     const uids = new Set<string>();
-    for (const hierarchy of await this.#hierarchies()) await this.#podsIn(hierarchy, deepest, false, uids);
+    for (const hierarchy of await this.#hierarchies()) await this.#podsOf(hierarchy, uids);
     return uids.size === 0 ? undefined : uids;
   }
 
@@ -33,13 +49,21 @@ export class LinuxTraces implements Traces {
   }
 
   /** Beneath kubepods alone: an agent's machine may have thousands of other cgroups. */
-  async #podsIn(directory: string, depth: number, within: boolean, uids: Set<string>): Promise<void> {
+  async #podsOf(hierarchy: string, uids: Set<string>): Promise<void> {
+    for (const entry of await listed(hierarchy)) {
+      const directory = `${hierarchy}/${entry}`;
+      if (topCgroup.test(entry)) await this.#podsIn(directory, deepest - 1, uids);
+      else
+        for (const rooted of (await listed(directory)).filter((name) => rootedCgroup.test(name)))
+          await this.#podsIn(`${directory}/${rooted}`, deepest - 2, uids);
+    }
+  }
+
+  async #podsIn(directory: string, depth: number, uids: Set<string>): Promise<void> {
     for (const entry of await listed(directory)) {
-      const pod = within ? podCgroup.exec(entry)?.[1] : undefined;
+      const pod = podCgroup.exec(entry)?.[1];
       if (pod !== undefined) uids.add(pod.replaceAll("_", "-"));
-      else if (depth > 1 && (within || entry.startsWith("kubepods") || entry.startsWith("kubelet"))) {
-        await this.#podsIn(`${directory}/${entry}`, depth - 1, true, uids);
-      }
+      else if (depth > 1) await this.#podsIn(`${directory}/${entry}`, depth - 1, uids);
     }
   }
 
@@ -53,6 +77,48 @@ export class LinuxTraces implements Traces {
       stale.push({ path: `/dev/${name}`, deviceNumber, backing: backing.slice(0, -removed.length) });
     }
     return stale;
+  }
+
+  async stagedVolume(directory: string): Promise<StagedVolume | undefined> {
+    const text = await textOf(joinPath(this.#hostRoot, `${directory.slice(1)}/vol_data.json`));
+    return text === "" ? undefined : stagedVolume(text);
+  }
+
+  async shownApart(identity: MountIdentity, tail: string): Promise<readonly Holder[]> {
+    const node = readlinkSync(`/proc/${this.#nodeProcess}/ns/mnt`);
+    const holders: Holder[] = [];
+    const isApart = (mount: MountEntry) => {
+      if (!sameFilesystem(mount, identity) || !isBeneath(mount.root, identity.root)) return false;
+      return !mount.point.endsWith(tail) || (mount.shared === undefined && mount.master === undefined);
+    };
+    await eachMountNamespace(async ({ pid, namespace, table }) => {
+      if (namespace === node) return true;
+      let apart: MountEntry | undefined;
+      const read = await scanTable(
+        table,
+        (_parent, device) => device === identity.device,
+        (mount) => {
+          if (isApart(mount)) apart = mount;
+          return apart !== undefined;
+        },
+      );
+      if (apart === undefined) return read;
+      const command = ifThere(() => readFileSync(`/proc/${pid}/comm`, "utf8").trim()) ?? "?";
+      holders.push({ pid, command, mountPoint: apart.point, ...containerOfProcess(pid) });
+      return true;
+    });
+    return holders;
+  }
+}
+
+/** kubelet does not write it atomically (behaviour 103): half of it is none. */
+function stagedVolume(text: string): StagedVolume | undefined {
+  try {
+    const { driverName, volumeHandle } = JSON.parse(text) as { driverName?: unknown; volumeHandle?: unknown };
+    if (typeof driverName !== "string" || typeof volumeHandle !== "string") return undefined;
+    return { driver: driverName, volumeHandle };
+  } catch {
+    return undefined;
   }
 }
 

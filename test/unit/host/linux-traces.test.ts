@@ -53,11 +53,38 @@ describe("LinuxTraces", () => {
     ]);
   });
 
+  it("finds them beneath a --cgroup-root of kubelet, with systemd and without", async () => {
+    versionTwo();
+    cgroup("root-1/kubepods/burstable/podaaaa0ad4-1111-4222-8333-444455556666/c");
+    cgroup("root-2/kubepods/podbbbb0ad4-1111-4222-8333-444455556666");
+    cgroup("own.slice/own-kubepods.slice/own-kubepods-besteffort.slice/own-kubepods-besteffort-podc_1.slice");
+    cgroup("system.slice/podman-podx.scope/kubepods/pody");
+    expect([...((await new LinuxTraces(root).pods()) ?? [])].sort()).to.deep.equal([
+      "aaaa0ad4-1111-4222-8333-444455556666",
+      "bbbb0ad4-1111-4222-8333-444455556666",
+      "c-1",
+    ]);
+  });
+
   it("knows nothing of pods where none has a cgroup", async () => {
     expect(await new LinuxTraces(root).pods()).to.equal(undefined);
     versionTwo();
     cgroup("system.slice/x.service");
     expect(await new LinuxTraces(root).pods()).to.equal(undefined);
+  });
+
+  it("reads what kubelet has written beside a staged volume, and takes half of it for nothing", async () => {
+    const directory = "/var/lib/kubelet/plugins/kubernetes.io/csi/d.example/abc";
+    const written = () => new LinuxTraces(root).stagedVolume(directory);
+    expect(await written()).to.equal(undefined);
+    mkdirSync(join(root, directory), { recursive: true });
+    const text = JSON.stringify({ driverName: "d.example", volumeHandle: "v", seLinuxMountContext: "" });
+    for (const half of ["", text.slice(0, 20), "{}", JSON.stringify({ driverName: "d", volumeHandle: 1 }), "null"]) {
+      writeFileSync(join(root, directory, "vol_data.json"), half);
+      expect(await written(), half).to.equal(undefined);
+    }
+    writeFileSync(join(root, directory, "vol_data.json"), text);
+    expect(await written()).to.deep.equal({ driver: "d.example", volumeHandle: "v" });
   });
 
   it("finds loop devices whose file was removed", async () => {

@@ -109,6 +109,8 @@ describe("LeftoverWatch", () => {
     const traces: Traces = {
       pods: () => Promise.resolve(state.pods ?? new Set([live])),
       staleLoops: () => Promise.resolve([]),
+      stagedVolume: async () => undefined,
+      shownApart: async () => [],
     };
     const host = {
       get mountTable() {

@@ -1,0 +1,85 @@
+import { hash } from "node:crypto";
+import type { CSIDrivers } from "../../csi/ports.ts";
+import { identityOf } from "../../host/mount-table.ts";
+import type { MountEntry } from "../../host/mountinfo.ts";
+import type { HostPorts } from "../../host/ports.ts";
+import type { Traces } from "../../host/traces.ts";
+import type { KubeClient } from "../../kube/client.ts";
+import { type Leftover, leftovers } from "../observe/kubelet-orphans.ts";
+import type { Plan } from "../plan.ts";
+import type { KubeletLife } from "./kubelet-life.ts";
+import { podsOnNode } from "./node-pods.ts";
+import type { ReapWorld, StagedEvidence } from "./proof.ts";
+import { type ReapPlace, reapPlace } from "./reap-place.ts";
+
+export interface GatherDeps {
+  readonly client: Pick<KubeClient, "get" | "list">;
+  readonly host: Pick<HostPorts, "mountTable" | "nodeTable"> & { readonly traces: Traces };
+  readonly drivers: Pick<CSIDrivers, "driver">;
+  readonly nodeName: string;
+  readonly kubeletDir: string;
+  readonly graceMs: number;
+  readonly life: Pick<KubeletLife, "alive">;
+  /** The newest; undefined: the intents were not read completely. */
+  plan(): Plan | undefined;
+}
+
+export interface GatheredReap {
+  readonly world: ReapWorld;
+  /** What kubelet has left by all of it. */
+  readonly found: readonly Leftover[];
+}
+
+/**
+ * What there is to know before the mount at a path is removed, all of it read now. The API server is asked first: what the node itself
+ * says is never older than that. Rejects if any of it cannot be read.
+ */
+export async function gatherReap(deps: GatherDeps, path: string): Promise<GatheredReap> {
+  const { client, host, nodeName, kubeletDir, graceMs, life } = deps;
+  const pods = await podsOnNode(client, nodeName);
+  const cgroups = await host.traces.pods();
+  const staged = await stagedEvidence(deps, path);
+  const own = await host.mountTable.read();
+  const table = host.nodeTable === undefined ? own : await host.nodeTable.read();
+  const plan = deps.plan();
+  if (plan === undefined) throw new Error("the intents were not read completely");
+  const volumes = [...plan.volumes.values()];
+  const world = {
+    kubeletDir,
+    alive: life.alive,
+    graceMs,
+    pods,
+    cgroups,
+    table,
+    own,
+    volumes,
+    ...(staged && { staged }),
+  };
+  return { world, found: leftovers({ table, kubeletDir, volumes, pods: cgroups, loops: [] }) };
+}
+
+async function stagedEvidence(deps: GatherDeps, path: string): Promise<StagedEvidence | undefined> {
+  const { host, drivers, kubeletDir } = deps;
+  const place = reapPlace(path, kubeletDir);
+  const mount = (await (host.nodeTable ?? host.mountTable).read()).at(path);
+  if (place?.kind !== "Staging" || mount === undefined) return undefined;
+  const isKnown = (await handleOf(host.traces, place)) !== undefined;
+  const driver = drivers.driver(place.driver);
+  const unstages = driver !== undefined && (await driver.node.capabilities()).stageUnstage;
+  const apart = await shownApart(host.traces, mount, place);
+  return { isKnown, isRegistered: driver !== undefined, unstages, apart };
+}
+
+function shownApart(traces: Traces, mount: MountEntry, { driver, key }: ReapPlace & { kind: "Staging" }) {
+  return traces.shownApart(identityOf(mount), `/${driver}/${key}/globalmount`);
+}
+
+/** The volume's handle, if what kubelet has written down is of the driver and the handle that the path is made of. */
+export async function handleOf(
+  traces: Traces,
+  { directory, driver, key }: ReapPlace & { kind: "Staging" },
+): Promise<string | undefined> {
+  const written = await traces.stagedVolume(directory);
+  const matches = written?.driver === driver && hash("sha256", written.volumeHandle, "hex") === key;
+  return matches ? written.volumeHandle : undefined;
+}

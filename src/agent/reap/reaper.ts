@@ -1,0 +1,201 @@
+import { cut, timestamp } from "../../api/conditions.ts";
+import type { Orphan } from "../../api/types.gen.ts";
+import { messageOf, VolumeError } from "../../errors.ts";
+import type { ChildProcessID, Evidence } from "../../host/ports.ts";
+import type { System } from "../../ports.ts";
+import type { Journal } from "../journal.ts";
+import { type Leftover, leftoverKey } from "../observe/kubelet-orphans.ts";
+import type { GatherDeps, GatheredReap } from "./gather-world.ts";
+import type { KubeletLife } from "./kubelet-life.ts";
+import { leftToKubelet, neverReaped, type Proof, proofOf } from "./proof.ts";
+import type { ReapRecord } from "./reap-record.ts";
+
+export interface ReaperDeps {
+  readonly system: System;
+  readonly journal: Pick<Journal, "reaps" | "putReap">;
+  readonly kubeletDir: string;
+  /** Milliseconds for which something is shown as an orphan before it is removed; 0: nothing is removed. */
+  readonly graceMs: GatherDeps["graceMs"];
+  readonly life: Pick<KubeletLife, "look" | "alive">;
+  readonly evidence: Pick<Evidence, "alive">;
+  gather(path: string): Promise<GatheredReap>;
+  /** Removes what is proved. @throws VolumeError */
+  remove(proved: Extract<Proof, { readonly proof: string }>, onChild: ReapTold["onChild"]): Promise<void>;
+  /** Told of what was removed, and of what could not be: once, until it is another error. */
+  told(outcome: ReapOutcome): void;
+}
+
+interface ReapTold {
+  onChild(child: ChildProcessID): Promise<void>;
+}
+
+export interface ReapOutcome {
+  readonly record: ReapRecord;
+  /** Undefined: it was removed. */
+  readonly error?: VolumeError;
+}
+
+/** Milliseconds until an orphan that was kept, or could not be removed, is looked at again. */
+const againMs = 120_000;
+/** How often kubelet's Lease is looked at while there is anything that may be removed: more often than kubelet may pause. */
+const lookMs = 20_000;
+const longest = 256;
+
+interface Candidate {
+  /** Milliseconds of the monotonic clock. */
+  readonly since: number;
+  readonly tryAt: number;
+  readonly kept?: string;
+}
+
+/**
+ * Removes what kubelet has left, if the administrator has said after which time, one after the other:
+ *
+ *   shown as an orphan ──grace──► proved ─► written down ─► proved again ─► removed ─► told
+ *                                    └────────── kept, and why ◄──┴────────────┘
+ */
+export class Reaper {
+  readonly #deps: ReaperDeps;
+  /** By kind, path and mount: another mount on the path waits anew, and so does one that was no orphan meanwhile. */
+  #candidates = new Map<string, Candidate>();
+  #running: Promise<void> | undefined;
+  #lookedAt = Number.NEGATIVE_INFINITY;
+  #stopped = false;
+
+  constructor(deps: ReaperDeps) {
+    this.#deps = deps;
+  }
+
+  /** The orphans with what is to become of each, and after how many milliseconds to ask again. Begins what is due. */
+  judge(orphans: readonly Leftover[]): { readonly orphans: readonly Orphan[]; readonly againInMs?: number } {
+    const { graceMs, kubeletDir, journal, system } = this.#deps;
+    const now = system.clock.monotonic();
+    const before = this.#candidates;
+    const may = graceMs === 0 ? [] : orphans.filter((orphan) => neverReaped(orphan, kubeletDir) === undefined);
+    this.#candidates = new Map(
+      may.map((orphan) => {
+        const key = leftoverKey(orphan);
+        return [key, before.get(key) ?? { since: now, tryAt: now + graceMs }];
+      }),
+    );
+    const due = may.filter((orphan) => (this.#candidates.get(leftoverKey(orphan))?.tryAt ?? now) <= now);
+    if (!this.#stopped && (may.length > 0 || journal.reaps.size > 0)) {
+      this.#running ??= this.#round(due).finally(() => {
+        this.#running = undefined;
+      });
+    }
+    const told = orphans.map(({ uniqueID, ...orphan }) => ({
+      ...orphan,
+      ...this.#wordOf({ ...orphan, uniqueID }, now),
+    }));
+    return { orphans: told, ...(may.length > 0 && { againInMs: lookMs }) };
+  }
+
+  /** Begins nothing more, and waits for what runs. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    await this.#running;
+  }
+
+  #wordOf(orphan: Leftover, now: number): Pick<Orphan, "reapAt" | "keptBecause"> {
+    const { graceMs, kubeletDir, system } = this.#deps;
+    const never = neverReaped(orphan, kubeletDir);
+    if (never !== undefined) return { keptBecause: cut(never, longest) };
+    if (graceMs === 0) return { keptBecause: "reaping is off (--reap-orphans-grace-period of the agent)" };
+    const found = this.#candidates.get(leftoverKey(orphan));
+    if (found === undefined) return {};
+    if (found.kept !== undefined) return { keptBecause: cut(found.kept, longest) };
+    return { reapAt: timestamp(system.clock.now() + found.since + graceMs - now) };
+  }
+
+  /** Never rejects. */
+  async #round(due: readonly Leftover[]): Promise<void> {
+    const { graceMs, life, system } = this.#deps;
+    await this.#settle();
+    if (this.#candidates.size > 0 && system.clock.monotonic() - this.#lookedAt >= lookMs / 2) {
+      this.#lookedAt = system.clock.monotonic();
+      await life.look();
+    }
+    for (const orphan of due) {
+      if (this.#stopped) return;
+      const kubelets = leftToKubelet(life.alive, graceMs);
+      const kept = kubelets ?? (await this.#try(orphan));
+      const key = leftoverKey(orphan);
+      const { since } = this.#candidates.get(key) ?? {};
+      const tryAt = system.clock.monotonic() + (kubelets === undefined ? againMs : 0);
+      if (since !== undefined) this.#candidates.set(key, { since, tryAt, ...(kept !== undefined && { kept }) });
+    }
+  }
+
+  /** @returns why it is kept; undefined: it is gone */
+  async #try(orphan: Leftover): Promise<string | undefined> {
+    const { journal, remove, system, told } = this.#deps;
+    if (journal.reaps.has(orphan.path)) return "a process of the agent that was to unmount it has not ended";
+    let record: ReapRecord | undefined;
+    try {
+      const first = await this.#prove(orphan);
+      if ("kept" in first) return first.kept;
+      record = recordOf(orphan, first);
+      await journal.putReap(orphan.path, record);
+      const proved = await this.#prove(orphan); // whatever came while that was written
+      if ("kept" in proved) {
+        await journal.putReap(orphan.path, undefined);
+        return proved.kept;
+      }
+      const announced = record;
+      await remove(proved, (child) => journal.putReap(orphan.path, { ...announced, child }));
+      await journal.putReap(orphan.path, undefined);
+      told({ record });
+      return undefined;
+    } catch (thrown) {
+      const error = asVolumeError(thrown);
+      const message = cut(error.message, longest);
+      system.log.warn("an orphan was not removed", { path: orphan.path, reason: error.reason, error: message });
+      if (record === undefined) return message;
+      const isAbandoned = error.reason === "OperationAbandoned" && error.errorClass === "uncertain";
+      if (!isAbandoned) await this.#drop(orphan.path);
+      if (this.#candidates.get(leftoverKey(orphan))?.kept !== message) told({ record, error });
+      return message;
+    }
+  }
+
+  /** PURE but for the reads: what was found is an orphan by all that is read now, and the same mount. */
+  async #prove(orphan: Leftover): Promise<Proof> {
+    const { world, found } = await this.#deps.gather(orphan.path);
+    const still = found.some((one) => leftoverKey(one) === leftoverKey(orphan));
+    return still ? proofOf(orphan, world) : { kept: "it is no orphan any more" };
+  }
+
+  /** What an agent before, or a child of this one, was at when it was last heard of. */
+  async #settle(): Promise<void> {
+    const { journal, evidence, system } = this.#deps;
+    for (const [path, { child, proof }] of journal.reaps) {
+      try {
+        if (child !== undefined && (await evidence.alive(child))) continue;
+        system.log.info("an orphan was being removed when this was cut off: it is looked at anew", { path, proof });
+        await journal.putReap(path, undefined);
+      } catch (error) {
+        system.log.error("what was being removed is not known to have ended", { path, error: messageOf(error) });
+      }
+    }
+  }
+
+  async #drop(path: string): Promise<void> {
+    try {
+      await this.#deps.journal.putReap(path, undefined);
+    } catch (error) {
+      this.#deps.system.log.error("the journal was not written", { path, error: messageOf(error) });
+    }
+  }
+}
+
+function recordOf(orphan: Leftover, { mount, place, proof }: Extract<Proof, { readonly proof: string }>): ReapRecord {
+  const { id: mountID, uniqueID } = mount;
+  const source = orphan.source ?? "";
+  return { path: orphan.path, kind: place.kind, mountID, ...(uniqueID !== undefined && { uniqueID }), source, proof };
+}
+
+function asVolumeError(thrown: unknown): VolumeError {
+  if (thrown instanceof VolumeError) return thrown;
+  return new VolumeError("TearDownFailed", "transient", messageOf(thrown), { cause: thrown });
+}

@@ -1,0 +1,81 @@
+import type { Registry } from "prom-client";
+import type { Orphan } from "../../api/types.gen.ts";
+import type { CSIDrivers } from "../../csi/ports.ts";
+import type { HostPorts } from "../../host/ports.ts";
+import type { KubeClient } from "../../kube/client.ts";
+import type { System } from "../../ports.ts";
+import type { Journal } from "../journal.ts";
+import { LeftoverWatch } from "../observe/leftover-watch.ts";
+import type { Plan } from "../plan.ts";
+import type { PlanSettings } from "../plan-input.ts";
+import { gatherReap } from "./gather-world.ts";
+import { KubeletLife } from "./kubelet-life.ts";
+import { reap } from "./reap-action.ts";
+import { type ReapEvent, reapTeller } from "./reap-told.ts";
+import { Reaper } from "./reaper.ts";
+
+export interface ReaperParts {
+  readonly system: System;
+  readonly host: HostPorts;
+  readonly client: Pick<KubeClient, "get" | "list">;
+  readonly drivers: Pick<CSIDrivers, "driver">;
+  readonly journal: Journal;
+  readonly nodeName: string;
+  readonly settings: PlanSettings;
+  /** Milliseconds; 0: nothing is removed. */
+  readonly graceMs: number;
+  readonly registry: Registry;
+  /** Of the node's NodeVolumeState. */
+  event(event: ReapEvent): void;
+}
+
+/** What kubelet has left, with what is to become of it; nothing where it cannot be seen. */
+export interface OrphansOfKubelet {
+  /** Takes in each plan, at once. */
+  note(plan: Plan): void;
+  leftovers(plan: Plan): Promise<{ readonly orphans: readonly Orphan[]; readonly againInMs?: number }>;
+  stop(): Promise<void>;
+}
+
+/** The watch of what kubelet has left, and behind it the reaper. */
+export function orphansOfKubelet(parts: ReaperParts): OrphansOfKubelet {
+  const { system, host, client, drivers, journal, nodeName, settings, graceMs, registry, event } = parts;
+  const { kubeletDir, hostRoot } = settings;
+  const { traces } = host;
+  const left = new LeftoverWatch({ clock: system.clock, host, kubeletDir });
+  if (kubeletDir === undefined || traces === undefined) {
+    return { note() {}, leftovers: async () => ({ orphans: [] }), stop: async () => {} };
+  }
+  const { clock } = system;
+  const life = new KubeletLife({ clock, client, nodeName });
+  let latest: Plan | undefined;
+  const known = { client, drivers, nodeName, kubeletDir, graceMs, life, plan: () => latest };
+  const reaper = new Reaper({
+    system,
+    journal,
+    kubeletDir,
+    graceMs,
+    life,
+    evidence: host.evidence,
+    gather: (path) => gatherReap({ ...known, host: { ...tablesOf(host), traces } }, path),
+    remove: (proved, onChild) => reap({ host, traces, drivers, hostRoot, onChild }, proved),
+    told: reapTeller({ registry, log: system.log, event }),
+  });
+  return {
+    note(plan) {
+      latest = plan.synced ? plan : undefined;
+      left.note(plan);
+    },
+    async leftovers(plan) {
+      const { orphans, againInMs } = await left.look(plan);
+      const judged = reaper.judge(orphans);
+      const waits = [againInMs, judged.againInMs].filter((ms) => ms !== undefined);
+      return { orphans: judged.orphans, ...(waits.length > 0 && { againInMs: Math.min(...waits) }) };
+    },
+    stop: () => reaper.stop(),
+  };
+}
+
+function tablesOf({ mountTable, nodeTable }: HostPorts): Pick<HostPorts, "mountTable" | "nodeTable"> {
+  return { mountTable, ...(nodeTable && { nodeTable }) };
+}
