@@ -1,8 +1,10 @@
 // Runs the tests of one lane and writes one JSON line for each to a file:
 //   node hack/lib/lanes/mocha-main.ts LANE RESULTS_FILE FILE…
 import { appendFileSync } from "node:fs";
+import { config } from "chai";
 import Mocha from "mocha";
 import { StepError } from "../process.ts";
+import { failureReason } from "./failure-reason.ts";
 import { grepVariable, lanes } from "./lanes.ts";
 import type { TestResult } from "./results.ts";
 import { skipReason } from "./skip-reason.ts";
@@ -12,6 +14,8 @@ const lane = lanes.find((l) => l.name === laneName);
 if (lane?.work.kind !== "tests") throw new Error(`${laneName} is not a lane of tests`);
 const { verbose, timeoutMs = 10_000 } = lane.work;
 
+// What is compared is shown: "[ [ 'pod-28', …(1) ], …(4) ]" tells nobody why it failed.
+config.truncateThreshold = 1_000;
 const mocha = new Mocha({ reporter: Mocha.reporters.Base, timeout: timeoutMs, forbidOnly: true, parallel: false });
 for (const file of files) mocha.addFile(file);
 const grep = process.env[grepVariable];
@@ -27,7 +31,7 @@ runner.on("pass", (test) => {
   if (verbose) console.log(`  ✓ ${test.fullTitle()} (${test.duration ?? 0} ms)`);
 });
 runner.on("fail", (test, error: Error) => {
-  record({ outcome: "failed", title: test.fullTitle(), ms: test.duration ?? 0, reason: error.message });
+  record({ outcome: "failed", title: test.fullTitle(), ms: test.duration ?? 0, reason: failureReason(error) });
   const details = error instanceof StepError ? `\n${error.details.join("\n")}` : "";
   console.log(`  ✗ ${test.fullTitle()}\n${indent(`${error.stack ?? error.message}${details}`)}`);
 });
