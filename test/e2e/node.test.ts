@@ -1,7 +1,7 @@
 // A real node: kubelet runs pods there, and our agent has its volumes beside kubelet's.
 import { expect } from "chai";
 import { layout } from "../../hack/lib/pretend-node/node.ts";
-import { hostPathName, type KubeletWorld, kubeletWorld } from "../lib/kubelet-world.ts";
+import { endSuite, type KubeletWorld, kubeletWorld } from "../lib/kubelet-world.ts";
 import { ofKubelet } from "../lib/pods.ts";
 
 describe("a node with a kubelet", () => {
@@ -9,6 +9,9 @@ describe("a node with a kubelet", () => {
 
   before(async function () {
     world = await kubeletWorld(this);
+  });
+  after(async function () {
+    await endSuite(this, world);
   });
 
   it("runs pods", async () => {
@@ -22,9 +25,8 @@ describe("a node with a kubelet", () => {
 
   it("has a set's volume, made from a claim, beside a pod with a claim of kubelet's own", async function () {
     this.timeout(180_000);
-    const { pods, node, world: csi, objects } = world;
-    for (const claim of ["ours", "theirs"]) await csi.objects.claim(claim, { storageClass: hostPathName, size: "1Mi" });
-    for (const claim of ["ours", "theirs"]) await csi.objects.bound(claim);
+    const { pods, node, objects } = world;
+    await Promise.all(["ours", "theirs"].map((claim) => world.claim(claim)));
     await pods.create("beside", [ofKubelet("data", "theirs")]);
     const path = "/mnt/nodevolume/ours";
     const source = { persistentVolumeClaim: { namespace: "default", claimName: "ours" } };
@@ -50,7 +52,6 @@ describe("a node with a kubelet", () => {
     await pods.gone(60_000, "beside");
     expect(await node.mountsAt(path)).to.deep.equal([]);
     expect([...pods.failures]).to.deep.equal([]);
-    for (const claim of ["ours", "theirs"])
-      await csi.objects.remove(`/api/v1/namespaces/default/persistentvolumeclaims/${claim}`);
+    await world.unclaim("ours", "theirs");
   });
 });

@@ -1,7 +1,7 @@
 // Volumes that kubelet manages, as the node's own table and the API show them.
 import { expect } from "chai";
 import { layout } from "../../hack/lib/pretend-node/node.ts";
-import { hostPathName, type KubeletWorld, kubeletWorld } from "../lib/kubelet-world.ts";
+import { endSuite, type KubeletWorld, kubeletWorld } from "../lib/kubelet-world.ts";
 import { ofKubelet } from "../lib/pods.ts";
 
 describe("a claim of kubelet's own", () => {
@@ -10,11 +10,14 @@ describe("a claim of kubelet's own", () => {
   before(async function () {
     world = await kubeletWorld(this);
   });
+  after(async function () {
+    await endSuite(this, world);
+  });
 
   it("is shown as kubelet has it mounted, drifts when somebody unmounts it, and goes with its pod", async function () {
     this.timeout(240_000);
-    const { pods, node, world: csi, objects } = world;
-    await csi.objects.claim("seen", { storageClass: hostPathName, size: "1Mi" });
+    const { pods, node, objects } = world;
+    await world.claim("seen");
     const observed = () =>
       [...objects.intents.values()].find(({ spec }) => {
         return spec.observed !== undefined && spec.source.persistentVolumeClaim?.claimName === "seen";
@@ -44,6 +47,6 @@ describe("a claim of kubelet's own", () => {
     await pods.delete("watched");
     await pods.gone(90_000, "watched");
     await objects.until("its intent to be gone", 30_000, () => observed() === undefined);
-    await csi.objects.remove("/api/v1/namespaces/default/persistentvolumeclaims/seen");
+    await world.unclaim("seen");
   });
 });

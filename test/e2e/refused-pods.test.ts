@@ -2,10 +2,12 @@
 import { expect } from "chai";
 import { layout } from "../../hack/lib/pretend-node/node.ts";
 import { until } from "../../hack/lib/until.ts";
-import { hostPathName, type KubeletWorld, kubeletWorld } from "../lib/kubelet-world.ts";
+import { endSuite, type KubeletWorld, kubeletWorld } from "../lib/kubelet-world.ts";
 import { ofClaim, ofSet, Pods } from "../lib/pods.ts";
 
 const set = "for-default-only";
+/** Milliseconds. */
+const patience = 60_000;
 
 describe("a pod of a namespace that is not allowed", () => {
   let world: KubeletWorld;
@@ -19,18 +21,16 @@ describe("a pod of a namespace that is not allowed", () => {
       return (await admin.call("GET", "/api/v1/namespaces/others/serviceaccounts/default")).status === 200;
     });
     others = new Pods(admin, "others");
+    world.world.onEnd(() => others[Symbol.dispose]());
     await world.apply(set, {
       volume: { source: { emptyDir: { medium: "Memory" } } },
       allowedNamespaces: { names: ["default"] },
     });
   });
   after(async function () {
-    if (others === undefined) return;
-    this.timeout(180_000);
-    await others.delete(...others.names);
-    await others.gone(60_000, ...others.names);
-    others[Symbol.dispose]();
-    await world.remove(set);
+    this.timeout(2 * patience);
+    await others?.clear(patience);
+    await endSuite(this, world);
   });
 
   async function mountsOf(name: string): Promise<string[]> {
@@ -44,27 +44,27 @@ describe("a pod of a namespace that is not allowed", () => {
     await world.pods.create("allowed", [ofSet("data", set)]);
     // It passes by the scheduler, and its gate: kubelet asks at once.
     await others.create("not-allowed", [ofSet("data", set)], { nodeName: world.node.name });
-    await world.pods.ready(60_000, "allowed");
+    await world.pods.ready(patience, "allowed");
     await toldOf("not-allowed", /NamespaceNotAllowed/);
     // kubelet has asked, and has its answer.
     await toldOf("not-allowed", /FailedMount.*PodNotListed/);
     expect(others.isReady("not-allowed")).to.equal(false);
     expect(await mountsOf("not-allowed")).to.deep.equal([]);
     await world.pods.delete("allowed");
-    await world.pods.gone(60_000, "allowed");
+    await world.pods.gone(patience, "allowed");
   });
 
   it("gets nothing of a claim of another namespace", async () => {
-    await world.world.objects.claim("of-default", { storageClass: hostPathName, size: "1Mi" });
+    await world.claim("of-default");
     await others.create("no-claim", [ofClaim("data", "of-default")]);
     await toldOf("no-claim", /of-default/);
     expect(await mountsOf("no-claim")).to.deep.equal([]);
-    await world.world.objects.remove("/api/v1/namespaces/default/persistentvolumeclaims/of-default");
+    await world.unclaim("of-default");
   });
 
   async function toldOf(name: string, what: RegExp): Promise<void> {
     let told: string[] = [];
-    await until(`${name} to be told ${what}`, 60_000, async () => {
+    await until(`${name} to be told ${what}`, patience, async () => {
       told = await others.told(name);
       return told.some((one) => what.test(one));
     }).catch((error: Error) => {

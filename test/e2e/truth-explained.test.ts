@@ -6,6 +6,7 @@ import { loopXfsName } from "../../hack/lib/csi/driver.ts";
 import { FakeKubelet } from "../../hack/lib/csi/fake-kubelet.ts";
 import { createNodeObject } from "../../hack/lib/pretend-node/object.ts";
 import { orderFaults } from "../drivers/lib/faults.ts";
+import { endSuite } from "../lib/kubelet-world.ts";
 import { need } from "../lib/requirements.ts";
 import { claimsPath, patience, type TruthWorld, truthWorld } from "../lib/truth-world.ts";
 
@@ -17,7 +18,10 @@ describe("kubectl nvi explain of volumes that kubelet manages", () => {
   });
   after(async function () {
     this.timeout(6 * patience);
+    // No kubelet says of it that it has ended.
+    await world?.forget("holder");
     await world?.left();
+    await endSuite(this, world);
   });
 
   it("names a claim that is not bound", async () => {

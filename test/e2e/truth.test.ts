@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
 import { loopXfsName } from "../../hack/lib/csi/driver.ts";
-import { hostPathName } from "../lib/kubelet-world.ts";
+import { endSuite, hostPathName } from "../lib/kubelet-world.ts";
 import { Randomly } from "../lib/randomly.ts";
 import { full } from "../lib/requirements.ts";
 import { whatIsSaid, whatIsSo } from "../lib/truth-table.ts";
@@ -18,6 +18,11 @@ describe("kubectl nvi of volumes that kubelet manages", () => {
 
   before(async function () {
     world = await truthWorld(this);
+  });
+  after(async function () {
+    this.timeout(6 * patience);
+    await world?.left();
+    await endSuite(this, world);
   });
 
   it("is what mount table and API show, at random moments", async function () {

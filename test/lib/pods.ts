@@ -4,6 +4,7 @@ import { follow } from "../../hack/lib/follow.ts";
 import { podImage } from "../../hack/lib/kubelet-node/image.ts";
 import { until } from "../../hack/lib/until.ts";
 import { podDriver } from "../../src/api/names.ts";
+import { described, failureOf, type Pod } from "./pod-state.ts";
 
 export interface PodVolume {
   readonly name: string;
@@ -11,21 +12,6 @@ export interface PodVolume {
   readonly source: JsonObject;
   /** The pod finds out that it cannot write. */
   readonly readOnly?: boolean;
-}
-
-export interface Pod {
-  readonly metadata: { readonly name: string; readonly uid: string; readonly deletionTimestamp?: string };
-  readonly spec: { readonly nodeName?: string };
-  readonly status?: {
-    readonly phase?: string;
-    readonly conditions?: readonly { readonly type: string; readonly status: string }[];
-    readonly containerStatuses?: readonly ContainerStatus[];
-  };
-}
-
-interface ContainerStatus {
-  readonly restartCount: number;
-  readonly state?: { readonly terminated?: { readonly exitCode: number; readonly message?: string } };
 }
 
 /** An inline volume of our driver. */
@@ -43,13 +29,14 @@ export function ofKubelet(name: string, claimName: string): PodVolume {
   return { name, source: { persistentVolumeClaim: { claimName } } };
 }
 
-/** The pods of one namespace. */
+/** Those that one suite makes in a namespace; what others have left there is theirs. */
 export class Pods implements Disposable {
   readonly namespace: string;
   readonly #admin: ApiClient;
   readonly #end = new AbortController();
   /** What went wrong in containers that have ended, by pod. */
   readonly failures = new Map<string, string>();
+  readonly #made = new Set<string>();
   #pods: ReadonlyMap<string, Pod> = new Map();
 
   constructor(admin: ApiClient, namespace = "default") {
@@ -59,8 +46,12 @@ export class Pods implements Disposable {
       admin,
       this.#path(),
       ({ objects }) => {
-        this.#pods = objects as unknown as ReadonlyMap<string, Pod>;
-        for (const pod of this.#pods.values()) this.#look(pod);
+        const pods = [...(objects as unknown as ReadonlyMap<string, Pod>)];
+        this.#pods = new Map(pods.filter(([name]) => this.#made.has(name)));
+        for (const pod of this.#pods.values()) {
+          const failure = failureOf(pod);
+          if (failure !== undefined) this.failures.set(pod.metadata.name, failure);
+        }
       },
       this.#end.signal,
     );
@@ -95,8 +86,15 @@ export class Pods implements Disposable {
       ...more,
     };
     const body = { apiVersion: "v1", kind: "Pod", metadata: { name, namespace: this.namespace }, spec };
+    this.#made.add(name);
     const { status, body: answer } = await this.#admin.call("POST", this.#path(), { body });
     if (status !== 201) throw new Error(`the pod ${name}: ${status} ${String(answer["message"])}`);
+  }
+
+  /** Has all of them deleted, and waits until they are gone. */
+  async clear(ms: number): Promise<void> {
+    await this.delete(...this.#made);
+    await this.gone(ms, ...this.#made);
   }
 
   async delete(...names: string[]): Promise<void> {
@@ -109,7 +107,9 @@ export class Pods implements Disposable {
 
   /** Waits until they run. @throws Error with what their events say */
   async ready(ms: number, ...names: string[]): Promise<void> {
-    await this.#until("to be Ready", ms, names, (name) => this.isReady(name));
+    // Failed for good: a pod whose containers are started again stays Running.
+    const hopeless = (name: string) => this.get(name)?.status?.phase === "Failed";
+    await this.#until("to be Ready", ms, names, (name) => this.isReady(name), hopeless);
   }
 
   async gone(ms: number, ...names: string[]): Promise<void> {
@@ -137,24 +137,24 @@ export class Pods implements Disposable {
     return `/api/v1/namespaces/${this.namespace}/pods`;
   }
 
-  #look({ metadata, status }: Pod): void {
-    for (const { state } of status?.containerStatuses ?? []) {
-      const { exitCode = 0, message } = state?.terminated ?? {};
-      // Killed, as when its time to end is over; or ended before it listened, which a first process answers with 2 where it is written in Go.
-      const ended = exitCode === 137 || (exitCode === 2 && metadata.deletionTimestamp !== undefined);
-      if (exitCode !== 0 && !ended) this.failures.set(metadata.name, message ?? `exited with ${exitCode}`);
-    }
-  }
-
-  async #until(what: string, ms: number, names: readonly string[], check: (name: string) => boolean): Promise<void> {
+  async #until(
+    what: string,
+    ms: number,
+    names: readonly string[],
+    check: (name: string) => boolean,
+    hopeless: (name: string) => boolean = () => false,
+  ): Promise<void> {
     const late = () => names.filter((name) => !check(name));
+    let why = `not all of ${names.length} pods are ${what}`;
     try {
-      await until(`${names.length} pods ${what}`, ms, () => late().length === 0);
+      await until(`${names.length} pods ${what}`, ms, () => late().length === 0 || late().some(hopeless));
     } catch (error) {
-      const [first = ""] = late();
-      const told = await this.told(first);
-      const phases = late().map((name) => `${name} ${this.get(name)?.status?.phase ?? "is gone"}`);
-      throw new Error(`${(error as Error).message}: ${phases.join(", ")}\n${first}: ${told.join("\n  ")}`);
+      why = (error as Error).message;
     }
+    const [first, ...others] = late();
+    if (first === undefined) return;
+    // One line for all of them, as a summary shows only the beginning.
+    const all = [first, ...others].map((name) => described(name, this.get(name)));
+    throw new Error(`${why}: ${all.join("; ")}\n${first}: ${(await this.told(first)).join("\n  ")}`);
   }
 }

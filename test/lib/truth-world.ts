@@ -1,6 +1,7 @@
 // The lane's real node with a second driver, whose volumes are staged and whose failures can be ordered, and kubectl nvi as a reader has it.
 import { join } from "node:path";
 import type { JsonObject } from "../../hack/lib/api-client.ts";
+import type { KubeObject } from "../../hack/lib/csi/accounts.ts";
 import { loopXfs, loopXfsName, type RunningDriver } from "../../hack/lib/csi/driver.ts";
 import { layout } from "../../hack/lib/pretend-node/node.ts";
 import type { Xfsprogs } from "../../hack/lib/tools/xfsprogs.ts";
@@ -9,7 +10,7 @@ import { type KubeletWorld, kubeletWorld } from "./kubelet-world.ts";
 import { type Nvi, nviOf } from "./nvi.ts";
 import { ofKubelet } from "./pods.ts";
 
-export interface TruthWorld extends KubeletWorld {
+export interface TruthWorld extends Omit<KubeletWorld, "claim"> {
   readonly nvi: Nvi;
   /** Of loopXfsName, which is its StorageClass's name, too. */
   readonly staging: RunningDriver;
@@ -69,12 +70,7 @@ async function start(kubelet: KubeletWorld, xfsprogs: Xfsprogs): Promise<TruthWo
     ...kubelet,
     nvi,
     staging,
-    async claim(name, storageClass) {
-      await world.objects.claim(name, { storageClass, size });
-      const volume = await world.objects.bound(name);
-      const { csi } = volume["spec"] as { csi: { volumeHandle: string } };
-      return { name, volume: volume.metadata.name, handle: csi.volumeHandle };
-    },
+    claim: async (name, storageClass) => claimOf(name, await kubelet.claim(name, { storageClass, size })),
     start: (pod, claim, more) => pods.create(pod, [ofKubelet("data", claim)], more),
     mountOf(pod, { volume }) {
       const uid = pods.get(pod)?.metadata.uid;
@@ -109,10 +105,17 @@ async function start(kubelet: KubeletWorld, xfsprogs: Xfsprogs): Promise<TruthWo
   return { ...truth, lost: await loseStaged(truth) };
 }
 
+function claimOf(name: string, volume: KubeObject): ClaimOfTruth {
+  const { csi } = volume["spec"] as { csi: { volumeHandle: string } };
+  return { name, volume: volume.metadata.name, handle: csi.volumeHandle };
+}
+
 /** Has a volume staged of which kubelet knows nothing: it dies between unpublish and unstage, and its pod's directory is gone. */
 async function loseStaged(world: Omit<TruthWorld, "lost">): Promise<ClaimOfTruth> {
   const { node, pods } = world;
-  const lost = await world.claim("lost", loopXfsName);
+  // Past the suite, at whose end it stays: it is for a test of another one.
+  await world.world.objects.claim("lost", { storageClass: loopXfsName, size });
+  const lost = claimOf("lost", await world.world.objects.bound("lost"));
   await world.start("loser", "lost");
   await pods.ready(patience, "loser");
   const path = world.mountOf("loser", lost);

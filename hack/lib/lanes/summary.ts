@@ -8,8 +8,8 @@ interface SummaryInput {
 
 /** Lines of one failure's message: what is waited for, who is late and why, or the end of a program's output. */
 const longestReason = 12;
-/** Characters of one line; a line of a log or of the state of many pods. */
-const longestLine = 400;
+/** Characters of one line: what many pods wait for stands on one. */
+const longestLine = 600;
 /** Characters for the messages of all failures together: with the lanes below them the last 4,000 that CI keeps of its output. */
 const room = 2_600;
 /** Characters that a failure has at least, however many there are. */
