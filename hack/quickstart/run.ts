@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import type { Sandbox } from "../lib/sandbox/inside.ts";
 import { locateTools } from "../lib/tools/locate.ts";
+import { awaitMounts } from "./await-mounts.ts";
 import { awaitReady, awaitSummaries, stayUp } from "./await-ready.ts";
 import { quickstartCSI } from "./csi/run.ts";
 import { type Demo, prefix, sampleFolder } from "./demo.ts";
@@ -62,6 +63,7 @@ async function show(demo: Demo, screen: Screen, signal: AbortSignal): Promise<vo
   screen.block(await demo.kubectl.run(["apply", "--server-side", "-f", "-"], demo.sample));
   screen.step("waiting until every node has what the sets say");
   await awaitReady(demo, sets, screen, signal);
+  await awaitMounts(demo, sets, screen, signal);
   await awaitSummaries(demo, signal);
   await showTables(demo, screen);
   await showMounts(demo, screen);

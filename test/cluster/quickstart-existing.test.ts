@@ -1,4 +1,3 @@
-import { spawn } from "node:child_process";
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -6,11 +5,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
 import { writeKubeconfig } from "../../hack/lib/control-plane/credentials.ts";
 import { type ControlPlane, startControlPlane } from "../../hack/lib/control-plane/start.ts";
-import { leftoversOf, lookForTraces } from "../../hack/lib/lanes/leftovers.ts";
+import { leftoversOf } from "../../hack/lib/lanes/leftovers.ts";
 import { createNodeObject } from "../../hack/lib/pretend-node/object.ts";
-import { root } from "../../hack/lib/root.ts";
-import { newRunId, runVariable } from "../../hack/lib/sandbox/outside.ts";
 import { locateTools } from "../../hack/lib/tools/locate.ts";
+import { startQuickstart } from "../lib/quickstart-run.ts";
 import { need } from "../lib/requirements.ts";
 
 /** Where what quickstart may make would show. */
@@ -72,9 +70,9 @@ describe("npm run quickstart -- --kubeconfig", () => {
       ["/nowhere", "this-machine", /there is no file \/nowhere/],
     ];
     for (const [file, node, message] of attempts) {
-      const { code, output } = await run(file, node).ended;
-      expect(code, output).to.equal(1);
-      expect(output).to.match(message);
+      const refused = run(file, node);
+      await refused.exits(1);
+      refused.said(message);
     }
     expect(await inventory()).to.deep.equal(before);
   });
@@ -90,33 +88,35 @@ describe("npm run quickstart -- --kubeconfig", () => {
     };
     await plane.admin.call("POST", "/apis/rbac.authorization.k8s.io/v1/clusterroles", { body: mine });
     const before = await inventory();
-    const { id, traces, ended } = run(kubeconfig, "this-machine");
-    const { code, output } = await finalizing(ended);
-    expect(code, output).to.equal(0);
-    expect(output)
-      .to.match(/nodevolumeset\.nodevolume\.dev\/scratch +1 +1 /)
-      .and.match(/it was gone for/);
+    const shown = run(kubeconfig, "this-machine");
+    await finalizing(shown.exits(0));
+    shown.said(/nodevolumeset\.nodevolume\.dev\/scratch +1 +1 /);
+    shown.said(/it was gone for/);
     expect(await inventory()).to.deep.equal(before);
-    expect(await leftoversOf(id, traces)).to.deep.equal([]);
+    expect(await leftoversOf(shown.id, shown.before)).to.deep.equal([]);
   });
 
-  it("cleans up after a run that was killed", async function () {
-    this.timeout(240_000);
-    const before = await inventory();
-    const killed = run(kubeconfig, "this-machine");
-    await killed.says("waiting until every node has what the sets say");
-    await sleep(Math.random() * 1_000);
-    process.kill(-killed.pid, "SIGKILL");
-    expect(await leftoversOf(killed.id, killed.traces)).to.deep.equal([]);
-    expect((await inventory()).length).to.be.greaterThan(before.length);
-    const { code, output } = await finalizing(run(kubeconfig, "this-machine").ended);
-    expect(code, output).to.equal(0);
-    expect(await inventory()).to.deep.equal(before);
-  });
+  for (const [when, said, longest] of [
+    ["while it waits", "waiting until every node has what the sets say", 1_000],
+    // What it leaves says that everything is Ready and mounted.
+    ["when all is Ready", "==> kubectl get nodevolumesets", 0],
+  ] as const)
+    it(`cleans up after a run that was killed ${when}`, async function () {
+      this.timeout(480_000);
+      const before = await inventory();
+      const killed = run(kubeconfig, "this-machine");
+      await killed.says(said);
+      await sleep(Math.random() * longest);
+      process.kill(-(killed.npm.pid ?? 0), "SIGKILL");
+      expect(await leftoversOf(killed.id, killed.before)).to.deep.equal([]);
+      expect((await inventory()).length).to.be.greaterThan(before.length);
+      await finalizing(run(kubeconfig, "this-machine").exits(0));
+      expect(await inventory()).to.deep.equal(before);
+    });
 
   /** Stands in for the namespace controller, which this control plane does not have: lets deleted namespaces go. */
-  async function finalizing<T>(ended: Promise<T>): Promise<T> {
-    const result = await ended;
+  async function finalizing(ended: Promise<void>): Promise<void> {
+    await ended;
     const list = (await plane.admin.call("GET", "/api/v1/namespaces")).body["items"] as {
       metadata: { name: string; deletionTimestamp?: string };
     }[];
@@ -126,35 +126,9 @@ describe("npm run quickstart -- --kubeconfig", () => {
       const body = { apiVersion: "v1", kind: "Namespace", metadata: { name: metadata.name }, spec: { finalizers: [] } };
       await plane.admin.call("PUT", `/api/v1/namespaces/${metadata.name}/finalize`, { body });
     }
-    return result;
   }
 });
 
 function run(kubeconfig: string, node: string) {
-  const id = newRunId();
-  const traces = lookForTraces();
-  const args = ["run", "quickstart", "--", "--once", "--kubeconfig", kubeconfig, "--node", node];
-  const npm = spawn("npm", args, {
-    cwd: root,
-    env: { ...process.env, [runVariable]: id },
-    stdio: ["ignore", "pipe", "pipe"],
-    detached: true,
-  });
-  let output = "";
-  const looks = new Set<() => void>();
-  for (const stream of [npm.stdout, npm.stderr]) {
-    stream.setEncoding("utf8").on("data", (text: string) => {
-      output += text;
-      for (const look of looks) look();
-    });
-  }
-  const ended = new Promise<{ code: number | null; output: string }>((resolve) =>
-    npm.on("exit", (code) => resolve({ code, output })),
-  );
-  const says = (text: string) =>
-    new Promise<void>((resolve, reject) => {
-      looks.add(() => output.includes(text) && resolve());
-      void ended.then(() => reject(new Error(`ended before it said ${text}:\n${output}`)));
-    });
-  return { id, traces, pid: npm.pid ?? 0, ended, says };
+  return startQuickstart(["--once", "--kubeconfig", kubeconfig, "--node", node]);
 }

@@ -21,8 +21,7 @@ describe("npm run quickstart", () => {
 
   it("-- --once shows tables, mounts and a repair, exits 0 and leaves nothing", async () => {
     const run = startQuickstart(["--once"]);
-    const code = await run.ended;
-    expect(code, run.output()).to.equal(0);
+    await run.exits(0);
     for (const text of [
       /nodevolumeset\.nodevolume\.dev\/scratch +1 +1 +0 +0/,
       /nodevolumeintent\.nodevolume\.dev\/node-1\.scratch-\S+ +node-1 +scratch +emptyDir +Mounted +True +1\/1 +true/,
@@ -31,7 +30,7 @@ describe("npm run quickstart", () => {
       /it was gone for .* ms, by the kernel's mount table/,
       /the kernel agrees: nothing is mounted/,
     ]) {
-      expect(run.output()).to.match(text);
+      run.said(text);
     }
     expect(await leftoversOf(run.id, run.before)).to.deep.equal([]);
   });

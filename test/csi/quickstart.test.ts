@@ -14,13 +14,12 @@ describe("npm run quickstart -- --csi", () => {
 
   it("--once shows the claim's whole life in its order, exits 0 and leaves nothing", async () => {
     const run = startQuickstart(["--csi", "--once"]);
-    const code = await run.ended;
-    expect(code, run.output()).to.equal(0);
+    await run.exits(0);
     let rest = run.output();
     for (const text of inOrder) {
       const found = text.exec(rest);
-      expect(found, `${text} in what is left of the output:\n${rest}`).not.to.equal(null);
-      rest = rest.slice((found?.index ?? 0) + (found?.[0].length ?? 0));
+      if (found === null) throw new Error(`${text} is not in what is left of the output:\n${rest}`);
+      rest = rest.slice(found.index + found[0].length);
     }
     expect(await leftOf(run)).to.deep.equal([]);
   });

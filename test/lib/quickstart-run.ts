@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { lookForTraces } from "../../hack/lib/lanes/leftovers.ts";
 import { root } from "../../hack/lib/root.ts";
 import { newRunId, runVariable } from "../../hack/lib/sandbox/outside.ts";
+import { expectCode, lastLines } from "./last-lines.ts";
 
 export type QuickstartRun = ReturnType<typeof startQuickstart>;
 
@@ -25,18 +26,28 @@ export function startQuickstart(args: readonly string[]) {
     });
   }
   const ended = new Promise<number | null>((resolve) => npm.on("exit", (code) => resolve(code)));
+  // Its last words may come after its end.
+  const closed = new Promise<number | null>((resolve) => npm.on("close", (code) => resolve(code)));
   return {
     id,
     before,
     npm,
     ended,
     output: () => output,
+    /** Waits for its end and all that it said. @throws Error with the end of the output if it is another code */
+    exits: async (code: number) => expectCode(await closed, code, output),
+    /** @throws Error with the end of the output if nothing of it is like this */
+    said: (text: RegExp) => {
+      if (!text.test(output)) throw new Error(`it never said ${text}, and last\n${lastLines(output)}`);
+    },
     step: () => [...output.matchAll(/==> (.*)/g)].at(-1)?.[1]?.slice(0, 40) ?? "npm",
     says: (text: string) =>
       new Promise<void>((resolve, reject) => {
         const look = () => output.includes(text) && resolve();
         waiting.add(look);
-        void ended.then((code) => reject(new Error(`ended with ${code} before it said ${text}:\n${output}`)));
+        void closed.then((code) =>
+          reject(new Error(`ended with ${code} before it said ${text}:\n${lastLines(output)}`)),
+        );
         look();
       }),
   };

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { dynamicImports } from "../../../hack/lib/bundle.ts";
 import { StepError } from "../../../hack/lib/process.ts";
+import { notMounted } from "../../../hack/quickstart/await-mounts.ts";
 import { farewell } from "../../../hack/quickstart/farewell.ts";
 import { viewOf } from "../../../hack/quickstart/live-view.ts";
 import { parseOptions, UsageError } from "../../../hack/quickstart/options.ts";
@@ -46,6 +47,20 @@ describe("quickstart", () => {
     expect(viewOf(["scratch"], sets(set("True", 1)), new Map()).ready).to.equal(false);
     expect(viewOf(["scratch"], sets(set("True", 2, 0)), new Map()).ready).to.equal(false);
     expect(viewOf(["scratch", "other"], sets(set("True")), new Map()).ready).to.equal(false);
+  });
+
+  it("notMounted has the paths of the sets' mounts on one node that its kernel has not", () => {
+    const intent = (name: string, nodeName: string, set: string, ...paths: string[]) => ({
+      metadata: { name, labels: { [`set.nodevolume.dev/${set}`]: "" } },
+      spec: { nodeName, mounts: paths.map((path) => ({ path })) },
+    });
+    const intents = [
+      intent("a", "n", "scratch", "/mnt/a", "/mnt/b"),
+      intent("b", "other", "scratch", "/mnt/c"),
+      intent("c", "n", "somebodys", "/mnt/d"),
+    ];
+    const table = ["36 25 0:32 / /mnt/a rw shared:1 - tmpfs tmpfs rw", "37 25 0:33 / /mnt/bb rw - tmpfs tmpfs rw"];
+    expect(notMounted("n", ["scratch"], intents, table)).to.deep.equal(["/mnt/b"]);
   });
 
   it("viewOf says of each intent that is not ready what it waits for", () => {
