@@ -5,15 +5,22 @@ import { FuseServer } from "../../hack/lib/agent-on-kernel/fuse/fuse-server.ts";
 import { loopXfsName } from "../../hack/lib/csi/driver.ts";
 import { FakeKubelet } from "../../hack/lib/csi/fake-kubelet.ts";
 import { createNodeObject } from "../../hack/lib/pretend-node/object.ts";
+import { until } from "../../hack/lib/until.ts";
 import { orderFaults } from "../drivers/lib/faults.ts";
+import { attachments } from "../lib/csi-claims.ts";
 import { endSuite } from "../lib/kubelet-world.ts";
 import { need } from "../lib/requirements.ts";
 import { claimsPath, patience, type TruthWorld, truthWorld } from "../lib/truth-world.ts";
+
+interface Attachment {
+  readonly spec: { readonly source: { readonly persistentVolumeName?: string } };
+}
 
 describe("kubectl nvi explain of volumes that kubelet manages", () => {
   let world: TruthWorld;
 
   before(async function () {
+    this.timeout(4 * patience);
     world = await truthWorld(this);
   });
   after(async function () {
@@ -28,8 +35,8 @@ describe("kubectl nvi explain of volumes that kubelet manages", () => {
     await world.world.objects.claim("unbound", { storageClass: "no-such-class" });
     await world.start("unbound", "unbound");
     const words = [/claim default\/unbound is not bound: there is no StorageClass no-such-class/, /for \d+m?s/];
-    await world.explained("pod/unbound", 10_000, ...words, /ClaimNotBound/, /no node was found/);
-    await world.explained("pvc/unbound", 10_000, ...words);
+    await world.explained("pod/unbound", patience, ...words, /ClaimNotBound/, /no node was found/);
+    await world.explained("pvc/unbound", patience, ...words);
     await world.leave(["unbound"], `${claimsPath}/unbound`);
   });
 
@@ -42,7 +49,7 @@ describe("kubectl nvi explain of volumes that kubelet manages", () => {
     await world.start("absent", "absent");
     const said = await world.explained(
       "pod/absent",
-      20_000,
+      patience,
       /CSI driver absent\.example is not registered on 127\.0\.0\.1: there are .*hostpath/,
       /DriverNotRegistered/,
       /node-driver-registrar/,
@@ -52,7 +59,7 @@ describe("kubectl nvi explain of volumes that kubelet manages", () => {
   });
 
   it("names an attachment that the driver refuses", async function () {
-    this.timeout(2 * patience);
+    this.timeout(4 * patience);
     const claim = await world.claim("refused", loopXfsName);
     const { control } = world.world.storage;
     const message = "the array has no port left";
@@ -60,15 +67,15 @@ describe("kubectl nvi explain of volumes that kubelet manages", () => {
     orderFaults(control, [{ id: "refuse", rpc: "ControllerPublishVolume", volume: claim.handle, fault }]);
     await world.start("refused", "refused");
     const refuses = new RegExp(`driver ${loopXfsName} refuses to attach it to 127.0.0.1 \\(VolumeAttachment csi-`);
-    await world.explained("pod/refused", 20_000, refuses, /AttachFailed, for \d+m?s/, new RegExp(message));
+    await world.explained("pod/refused", patience, refuses, /AttachFailed, for \d+m?s/, new RegExp(message));
     orderFaults(control, []);
     await world.pods.ready(patience, "refused");
-    await world.explained("pod/refused", 10_000, /nothing of its volumes is in its way/);
+    await world.explained("pod/refused", patience, /nothing of its volumes is in its way/);
     await world.leave(["refused"], `${claimsPath}/refused`);
   });
 
   it("names a volume that another node has, and which pod there", async function () {
-    this.timeout(2 * patience);
+    this.timeout(4 * patience);
     const { admin } = world.world.cluster;
     const claim = await world.claim("taken", loopXfsName);
     const other = await createNodeObject(admin, "other");
@@ -77,29 +84,44 @@ describe("kubectl nvi explain of volumes that kubelet manages", () => {
     const managed = { "volumes.kubernetes.io/controller-managed-attach-detach": "true" };
     await world.world.objects.patch("/api/v1/nodes/other", { metadata: { annotations: managed } });
     await world.start("holder", "taken", { nodeName: "other" });
-    await world.explained("pvc/taken", 20_000, /attached to other \(VolumeAttachment/);
+    await attachedFor("holder", claim.volume);
+    await world.explained("pvc/taken", patience, /attached to other \(VolumeAttachment/);
     await world.start("taken", "taken");
     await world.explained(
       "pod/taken",
-      20_000,
+      patience,
       /Multi-Attach error for volume ".*" Volume is already used by pod\(s\) holder/,
       /attached to other \(VolumeAttachment csi-\w+\), and cannot be attached to 127\.0\.0\.1 as well \(MultiAttach, for \d+/,
       /pod default\/holder on other uses it \(UsedByPods, for \d+/,
     );
-    expect(claim.volume).to.match(/^pvc-/);
     await world.forget("holder");
     await world.leave(["taken"], `${claimsPath}/taken`, "/api/v1/nodes/other");
   });
 
+  /**
+   * kube-controller-manager may hear of a pod before it hears of the annotation of its node, and then looks at neither again for minutes: a
+   * pod that changes is looked at anew.
+   */
+  async function attachedFor(pod: string, volume: string): Promise<void> {
+    let looks = 0;
+    await until(`${volume} to be attached for ${pod}`, patience, async () => {
+      const all = (await world.world.objects.get(attachments))?.["items"] as readonly Attachment[];
+      if (all.some(({ spec }) => spec.source.persistentVolumeName === volume)) return true;
+      looks += 1;
+      await world.pods.annotate(pod, { annotations: { looks: String(looks) } });
+      return false;
+    });
+  }
+
   it("names a mount that somebody has unmounted", async function () {
-    this.timeout(2 * patience);
+    this.timeout(4 * patience);
     const claim = await world.claim("unmounted", loopXfsName);
     await world.start("unmounted", "unmounted");
     await world.pods.ready(patience, "unmounted");
     await world.node.host.run("umount", world.mountOf("unmounted", claim));
     await world.explained(
       "pod/unmounted",
-      20_000,
+      patience,
       /Drifted/,
       /nothing mounted on it any more \(.*\/mount\): somebody unmounted it/,
       /delete the pod/,
@@ -109,7 +131,7 @@ describe("kubectl nvi explain of volumes that kubelet manages", () => {
   });
 
   it("names a mount that a process keeps busy after its pod has ended", async function () {
-    this.timeout(3 * patience);
+    this.timeout(4 * patience);
     const { node, pods, explained } = world;
     const claim = await world.claim("busy", loopXfsName);
     await world.start("busy", "busy");
@@ -133,7 +155,7 @@ describe("kubectl nvi explain of volumes that kubelet manages", () => {
   });
 
   it("names a FUSE mount whose server has died", async function () {
-    this.timeout(2 * patience);
+    this.timeout(4 * patience);
     need(this, "fuse");
     const { node, world: csi } = world;
     const point = "/mnt/fuse";
@@ -158,7 +180,7 @@ describe("kubectl nvi explain of volumes that kubelet manages", () => {
       await world.start("fuse", "fuse");
       await world.explained(
         "pod/fuse",
-        30_000,
+        patience,
         /NotAnswering/,
         /transport endpoint is not connected/,
         /dead FUSE mount/i,

@@ -17,6 +17,7 @@ describe("kubectl nvi of volumes that kubelet manages", () => {
   let mounted = 0;
 
   before(async function () {
+    this.timeout(4 * patience);
     world = await truthWorld(this);
   });
   after(async function () {

@@ -65,10 +65,10 @@ describe("lanes", () => {
   it("the summary has room for each failure's first line, and leaves what CI keeps of its output", () => {
     const reason = Array.from({ length: 30 }, () => "x".repeat(1_000)).join("\n");
     const one = (title: string) => result("e2e", title, "failed", reason);
-    expect(failuresIn([one("a")]).join("\n")).to.have.lengthOf.within(2_000, 3_000);
+    expect(failuresIn([one("a")]).join("\n")).to.have.lengthOf.within(1_500, 3_000);
     const three = failuresIn([one("a"), one("b"), one("c")]);
     expect(three.filter((line) => line.startsWith("FAILED"))).to.have.lengthOf(3);
-    expect(three.join("\n")).to.have.lengthOf.within(2_000, 3_000);
+    expect(three.join("\n")).to.have.lengthOf.within(1_500, 3_000);
   });
 
   it("failureReason is the message, where a test met it, and the end of a program's log", () => {
