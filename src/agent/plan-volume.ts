@@ -39,7 +39,12 @@ export function planVolume(name: string, input: PlanInput, owners: PathOwners): 
   const { phase, steps } = decide(desired, context);
   const problems = withTable(steps.problems, phase, input);
   const health = input.health?.get(name);
-  const known = { ...(desired && { desired }), ...(record && { record }), ...(health && { health }) };
+  const known = {
+    ...(desired && { desired }),
+    ...(record && { record }),
+    ...(health && { health }),
+    ...(steps.behind && { behind: steps.behind }),
+  };
   const base = { name, phase, view, problems, ...known };
   // To call a driver again changes nothing of where the volume stands.
   const pending = steps.actions.filter(({ kind }) => kind !== "observe" && kind !== "republish").map(describe);

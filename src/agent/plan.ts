@@ -38,6 +38,8 @@ export interface VolumePlan {
   readonly running?: OperationKind;
   /** What stands in the way, of the volume as a whole ("") or of a target, by path. */
   readonly problems: ReadonlyMap<string, Problem>;
+  /** Why it goes on as it was mounted, and not as the spec says by now. */
+  readonly behind?: Problem;
   /** What its child waits for that does not end. */
   readonly hanging?: Problem;
   /** The last failure of a step that is still to be done. */

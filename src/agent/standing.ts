@@ -82,7 +82,7 @@ function whyOf(volume: VolumePlan): Pick<Obstacle, "reason" | "message"> | undef
 }
 
 function settingUp(volume: VolumePlan, obstacle: ReturnType<typeof whyOf>): Standing {
-  const { view, pending, desired } = volume;
+  const { view, pending, desired, behind } = volume;
   const wanted = view.targets.filter((target) => target.desired !== undefined);
   // What one pod asks for is no fault of what the others and the host have: a tenant could hold up nodes with it. status.pods says it.
   const late = wanted.filter((target) => target.desired?.pod === undefined && !isAsWanted(target));
@@ -92,6 +92,11 @@ function settingUp(volume: VolumePlan, obstacle: ReturnType<typeof whyOf>): Stan
     return { state: "Waiting", ready: "True", reason: "NoConsumers", message: "no mount is asked for" };
   }
   if (late.length === 0 && !flipped && view.stage.truth === "mounted") {
+    // One pod must not make the volume of all others not ready, with whom nothing is wrong.
+    if (behind !== undefined) {
+      const { reason, message } = behind;
+      return { state: "Updating", ready: "True", reason, message };
+    }
     const state = pending.length === 0 ? "Mounted" : "Updating";
     return { state, ready: "True", reason: "Mounted", message: obstacle?.message ?? "" };
   }

@@ -9,6 +9,8 @@ export interface Steps {
   readonly actions: readonly Action[];
   /** Of the volume as a whole ("") or of one target, by path. */
   readonly problems: ReadonlyMap<string, Problem>;
+  /** Why the volume goes on as it was mounted, and not as the spec says by now. */
+  readonly behind?: Problem;
   /** Milliseconds of the monotonic clock at which a further step is due. */
   readonly dueAt?: number;
 }

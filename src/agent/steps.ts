@@ -8,7 +8,7 @@ import type { DesiredVolume } from "./desired-volume.ts";
 import { type Failure, slotOf } from "./failures.ts";
 import type { Action } from "./operations.ts";
 import type { ContentState, PlanSettings } from "./plan-input.ts";
-import { consumerStillRunning, isGivenBack, isHeldByPod } from "./pods/pod-steps.ts";
+import { consumerStillRunning, isGivenBack, isHeldByPod, optionsWait } from "./pods/pod-steps.ts";
 import type { StageRecord, VolumeRecord } from "./record.ts";
 import type { StepContext, Steps } from "./step-context.ts";
 import { adoptOwn, targetActions } from "./target-steps.ts";
@@ -42,6 +42,7 @@ export function setUpSteps(desired: DesiredVolume, context: StepContext): Steps 
   if (mustReplace && (held.length === 0 || !isSameForDriver(desired, record?.stage)))
     return tearDownSteps(context, desired);
   if (mustReplace) for (const target of held) problems.set(target.path, consumerStillRunning(target));
+  const [holder] = mustReplace ? held : [];
 
   const actions: Action[] = unpublishAll(gone, context, desired, problems);
   if (record !== undefined && mustClaim(record, desired)) actions.push({ kind: "claim" });
@@ -52,7 +53,7 @@ export function setUpSteps(desired: DesiredVolume, context: StepContext): Steps 
     actions.push(...expandActions(desired, context));
   }
   const { actions: again, ...due } = republishSteps(desired, context);
-  return { actions: [...actions, ...again], problems, ...due };
+  return { actions: [...actions, ...again], problems, ...due, ...(holder && { behind: optionsWait(holder) }) };
 }
 
 /** PURE. Steps that take everything of a volume down that the record covers: targets first, then the stage (law L3). */

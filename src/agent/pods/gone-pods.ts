@@ -84,7 +84,10 @@ export class GonePods {
   }
 }
 
-/** Targets that wait for nothing but their pod, with its UID. */
+/**
+ * Targets that wait for nothing but their pod, with its UID. No other reason needs it: whatever else is wrong with a target that is to go,
+ * this is what is said of it while its pod holds it, and one that is to stay is mounted again as long as the intent names its pod.
+ */
 function heldIn(volume: VolumePlan | undefined): Map<string, string> {
   const held = (volume?.view.targets ?? []).flatMap(({ path, record }) => {
     const waits = volume?.problems.get(path)?.reason === "ConsumerStillRunning";

@@ -27,6 +27,12 @@ export function givenBackOf(record: VolumeRecord | undefined, input: Closing): s
   return given.length === 0 ? undefined : given.map(({ path }) => path).join("\n");
 }
 
+/** Why a volume goes on with the options that it is mounted with. */
+export function optionsWait(holder: TargetRecord): Problem {
+  const { message, ...problem } = consumerStillRunning(holder);
+  return { ...problem, message: `it is mounted with the options of before, the new ones need a new mount: ${message}` };
+}
+
 export function consumerStillRunning({ pod, path }: Pick<TargetRecord, "pod" | "path">): Problem {
   const { namespace = "", name = "" } = pod ?? {};
   return {

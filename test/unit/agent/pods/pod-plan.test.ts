@@ -59,6 +59,15 @@ describe("the plan of a volume with pods", () => {
     const plan = planned({ ...input(withPodsOf(["a"]), ["a"]), records, mounts: [staged, bound("a")] });
     expect(plan.operation?.kind).to.not.equal("unpublish");
     expect(plan.problems.get(pathOf("a"))?.reason).to.equal("ConsumerStillRunning");
+    const { message, ...standing } = standingOf(plan);
+    expect(standing).to.deep.equal({ state: "Updating", ready: "True", reason: "ConsumerStillRunning" });
+    expect(message).to.contain("mounted with the options of before").and.contain("pod-a");
+    const left = planned({
+      ...input(withPodsOf(["b"]), []),
+      records: [withTargets("a")],
+      mounts: [staged, bound("a")],
+    });
+    expect(standingOf(left), "a pod that has left alone").to.include({ state: "Mounted", reason: "Mounted" });
   });
 
   it("keeps the host's mounts as well until the pods are gone, when other options need a new mount", () => {
