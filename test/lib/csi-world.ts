@@ -2,7 +2,6 @@
 import { mkdirSync, mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { buildBundles } from "../../hack/lib/bundle.ts";
 import { agentIdentity, controllerIdentity } from "../../hack/lib/control-plane/identities.ts";
 import { startControllerManager } from "../../hack/lib/csi/controller-manager.ts";
 import { type DriverProgram, type RunningDriver, startDriver } from "../../hack/lib/csi/driver.ts";
@@ -18,6 +17,7 @@ import type { RunningProcess } from "../../hack/lib/process.ts";
 import { startAgent, startController } from "../../hack/lib/roles.ts";
 import type { CSITool } from "../../hack/lib/tools/catalog.ts";
 import { locateTool, type NodeToolPaths } from "../../hack/lib/tools/locate.ts";
+import { bundles } from "./bundles.ts";
 import { startCluster, type TestCluster } from "./cluster.ts";
 import { CSIObjects } from "./csi-objects.ts";
 
@@ -122,7 +122,7 @@ export class CSIWorld implements AsyncDisposable {
   }
 
   async startController(name = "controller-0", flags: readonly string[] = []): Promise<RunningProcess> {
-    await buildBundles();
+    await bundles();
     const { controlPlane } = this.cluster;
     const identity = await controllerIdentity(controlPlane, {}, join(this.directory, name));
     const logFile = join(this.logs, `${name}.log`);
@@ -156,7 +156,7 @@ export class CSIWorld implements AsyncDisposable {
   }
 
   async #startAgent(host: PretendHost, node: NodeRef, flags: readonly string[]): Promise<RunningProcess> {
-    await buildBundles();
+    await bundles();
     const { controlPlane } = this.cluster;
     const identity = await agentIdentity(controlPlane, node, join(this.directory, "agents", node.name));
     const logFile = join(this.logs, `agent-${node.name}.log`);

@@ -1,12 +1,12 @@
 // Three nodes with an agent each, and a controller, on a control plane of their own: started once, shared by all stories.
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { buildBundles } from "../../hack/lib/bundle.ts";
 import { agentIdentity, controllerIdentity } from "../../hack/lib/control-plane/identities.ts";
 import { type PretendHost, startPretendHost } from "../../hack/lib/pretend-node/node.ts";
 import { createNodeObject, type NodeRef } from "../../hack/lib/pretend-node/object.ts";
 import { type RunningProcess, tailOf } from "../../hack/lib/process.ts";
 import { startAgent, startController } from "../../hack/lib/roles.ts";
+import { bundles } from "./bundles.ts";
 import { prepare, startCluster, type TestCluster } from "./cluster.ts";
 import { type Objects, observe } from "./objects.ts";
 
@@ -43,7 +43,7 @@ export async function testWorld(context: Mocha.Context): Promise<World> {
 }
 
 async function start(cluster: TestCluster): Promise<World> {
-  await buildBundles();
+  await bundles();
   const logs = join(cluster.directory, "logs");
   mkdirSync(logs, { recursive: true });
   const { controlPlane, admin } = cluster;
