@@ -22,9 +22,6 @@ describe("acceptance: volumes that grow", () => {
     on = new ClaimStories(stories);
     [one, two] = stories.nodes as unknown as [StoryNode, StoryNode];
   });
-  after(async () => {
-    await stories?.world[Symbol.asyncDispose]();
-  });
   afterEach(() => {
     if (stories !== undefined) orderFaults(stories.world.storage.control, []);
   });

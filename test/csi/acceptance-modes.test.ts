@@ -14,9 +14,6 @@ describe("acceptance: devices, access modes, limits", () => {
     on = new ClaimStories(stories);
     [node] = stories.nodes as [StoryNode];
   });
-  after(async () => {
-    await stories?.world[Symbol.asyncDispose]();
-  });
   afterEach(() => {
     if (stories !== undefined) orderFaults(stories.world.storage.control, []);
   });

@@ -17,9 +17,6 @@ describe("acceptance: volumes between nodes", () => {
     on = new ClaimStories(stories);
     [one, two, dying, leaving] = stories.nodes as unknown as FourNodes;
   });
-  after(async () => {
-    await stories?.world[Symbol.asyncDispose]();
-  });
   afterEach(() => {
     if (stories !== undefined) orderFaults(stories.world.storage.control, []);
   });

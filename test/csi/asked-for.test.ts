@@ -1,13 +1,13 @@
 // What the CSIDriver of a real driver asks for, how full its volumes are, and a file system that goes read-only by itself.
-import { mkdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
-import { hostPath, type RunningDriver } from "../../hack/lib/csi/driver.ts";
+import type { RunningDriver } from "../../hack/lib/csi/driver.ts";
 import { csiDir } from "../../hack/lib/csi/paths.ts";
-import { locateTool } from "../../hack/lib/tools/locate.ts";
 import { csiCalls, mountable } from "../lib/csi-calls.ts";
 import { ClaimStories, idsOf, pathOf } from "../lib/csi-claims.ts";
 import { type Stories, type StoryNode, startStories } from "../lib/csi-stories.ts";
+import { endDriver, startHostPath } from "../lib/host-path.ts";
 
 /** The first question comes within 10 s, each further one within 75. */
 const statsMs = 30_000;
@@ -24,18 +24,12 @@ describe("what a driver asks for", () => {
     stories = await startStories(this, { nodes: ["node-1"] });
     on = new ClaimStories(stories);
     [node] = stories.nodes as [StoryNode];
-    const { world } = stories;
-    const report = (line: string) => console.log(`  ${line}`);
-    const program = await locateTool("hostpathplugin", { env: process.env, report });
-    const state = join(world.directory, "hostpath");
-    mkdirSync(state);
-    other = await node.startDriver(hostPath("node-1", program, state, false));
-    const asks = { attachRequired: false, podInfoOnMount: true, requiresRepublish: true };
+    const asks = { podInfoOnMount: true, requiresRepublish: true };
     const volumeLifecycleModes = ["Persistent", "Ephemeral"];
-    await world.objects.csiDriver(other.name, { ...asks, volumeLifecycleModes });
+    other = await startHostPath(stories, node, { ...asks, volumeLifecycleModes });
   });
   after(async () => {
-    await stories?.world[Symbol.asyncDispose]();
+    if (other !== undefined) await endDriver(stories, node, other);
   });
 
   const setOf = (name: string, driver: string, volumeHandle: string) =>
@@ -113,6 +107,7 @@ describe("what a driver asks for", () => {
     expect(await on.waits("pods-alone", node.name, "LifecycleModeUnsupported")).to.include(name);
     expect(on.intent("pods-alone", node.name)?.spec.grant).to.equal(undefined);
     await stories.remove("pods-alone");
+    await stories.world.objects.remove(`/apis/storage.k8s.io/v1/csidrivers/${name}`);
   });
 
   it("tells how full a claim is, in kubelet's metrics, as long as it is there (behaviour 118)", async () => {

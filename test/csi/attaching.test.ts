@@ -4,7 +4,7 @@ import { loopXfs, loopXfsName, type RunningDriver } from "../../hack/lib/csi/dri
 import type { RunningProcess } from "../../hack/lib/process.ts";
 import { until } from "../../hack/lib/until.ts";
 import { orderFaults } from "../drivers/lib/faults.ts";
-import { prepare } from "../lib/cluster.ts";
+import { testCluster } from "../lib/cluster.ts";
 import { csiCalls, mountable } from "../lib/csi-calls.ts";
 import { needXfsprogs } from "../lib/csi-needs.ts";
 import { type CSITestNode, CSIWorld } from "../lib/csi-world.ts";
@@ -19,10 +19,9 @@ describe("loop-xfs with its attacher alone, on two nodes", () => {
   let attacher: RunningProcess;
 
   before(async function () {
-    prepare(this);
     const xfsprogs = await needXfsprogs(this);
-    world = await CSIWorld.start();
-    nodes = [await world.addNode("node-1"), await world.addNode("node-2")];
+    world = await CSIWorld.start(await testCluster(this));
+    nodes = [await world.addNode("attaching-1"), await world.addNode("attaching-2")];
     const drivers = [];
     for (const { name, startDriver } of nodes) {
       drivers.push(await startDriver(loopXfs(`id-of-${name}`, { storage: world.storage, xfsprogs })));
@@ -39,18 +38,18 @@ describe("loop-xfs with its attacher alone, on two nodes", () => {
   afterEach(() => orderFaults(world.storage.control, []));
 
   it("a VolumeAttachment by hand is attached, with the driver's publish context", async () => {
-    await world.objects.attach("by-hand", loopXfsName, "static", "node-1");
+    await world.objects.attach("by-hand", loopXfsName, "static", "attaching-1");
     const status = await world.objects.attached("by-hand");
     expect(status["attachmentMetadata"]).to.have.property("nodevolume.test/attachment");
   });
 
   it("a second one, of another node, is refused by the driver, and attached when the first is gone", async () => {
-    await world.objects.attach("second", loopXfsName, "static", "node-2");
+    await world.objects.attach("second", loopXfsName, "static", "attaching-2");
     await until("the driver's refusal in its status", 30_000, async () => {
       const found = (await world.objects.get(`${attachments}/second`)) as {
         status?: { attachError?: { message: string } };
       };
-      return found.status?.attachError?.message.includes("is published to id-of-node-1") === true;
+      return found.status?.attachError?.message.includes("is published to id-of-attaching-1") === true;
     });
     await world.objects.remove(`${attachments}/by-hand`);
     await world.objects.attached("second");
@@ -61,7 +60,7 @@ describe("loop-xfs with its attacher alone, on two nodes", () => {
     driver.process.kill("SIGKILL");
     await driver.restart();
     await world.objects.volume("another", loopXfsName, await makeVolume(driver, "another"));
-    await world.objects.attach("another", loopXfsName, "another", "node-1");
+    await world.objects.attach("another", loopXfsName, "another", "attaching-1");
     await world.objects.attached("another");
     expect(attacher.pid).not.to.equal(before);
     await world.objects.remove(`${attachments}/another`);

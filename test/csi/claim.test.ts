@@ -15,9 +15,6 @@ describe("a claim on a node", () => {
     stories = await startStories(this, { nodes: ["node-1"] });
     [node] = stories.nodes as [StoryNode];
   });
-  after(async () => {
-    await stories?.world[Symbol.asyncDispose]();
-  });
 
   const intent = () => stories.objects.intentOn("data", "node-1");
   const claim = async () => (await stories.world.objects.get(`${claims}/data`)) as Claim | undefined;
@@ -31,6 +28,7 @@ describe("a claim on a node", () => {
     await stories.world.objects.claim("data", { storageClass, size: "320Mi" });
     handle = handleOf(await stories.world.objects.bound("data"));
     await stories.apply("data", {
+      nodeSelector: { "kubernetes.io/hostname": "node-1" },
       volume: { source: { persistentVolumeClaim: { namespace: "default", claimName: "data" } } },
       mounts: [
         { name: "data", path: data },

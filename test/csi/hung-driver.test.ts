@@ -1,13 +1,11 @@
 // One volume of a driver that does not answer, and fifty of another one: none of them waits for it.
-import { mkdirSync } from "node:fs";
-import { join } from "node:path";
 import { expect } from "chai";
-import { hostPath, type RunningDriver } from "../../hack/lib/csi/driver.ts";
-import { locateTool } from "../../hack/lib/tools/locate.ts";
+import type { RunningDriver } from "../../hack/lib/csi/driver.ts";
 import { orderFaults } from "../drivers/lib/faults.ts";
 import { csiCalls, mountable } from "../lib/csi-calls.ts";
 import { ClaimStories, type MadeClaim } from "../lib/csi-claims.ts";
 import { type Stories, type StoryNode, startStories } from "../lib/csi-stories.ts";
+import { endDriver, startHostPath } from "../lib/host-path.ts";
 
 /** So many volumes of the driver that answers. */
 const many = 50;
@@ -24,17 +22,11 @@ describe("a driver that hangs", () => {
     stories = await startStories(this, { nodes: ["node-1"] });
     on = new ClaimStories(stories);
     [node] = stories.nodes as [StoryNode];
-    const { world } = stories;
-    const report = (line: string) => console.log(`  ${line}`);
-    const program = await locateTool("hostpathplugin", { env: process.env, report });
-    const state = join(world.directory, "hostpath");
-    mkdirSync(state);
-    other = await node.startDriver(hostPath("node-1", program, state, false));
-    await world.objects.csiDriver(other.name, { attachRequired: false });
+    other = await startHostPath(stories, node, {});
     claim = await on.claim("hung");
   });
   after(async () => {
-    await stories?.world[Symbol.asyncDispose]();
+    if (other !== undefined) await endDriver(stories, node, other);
   });
   afterEach(() => {
     if (stories !== undefined) orderFaults(stories.world.storage.control, []);
@@ -55,9 +47,8 @@ describe("a driver that hangs", () => {
     await saysSo("NodeStageVolume");
 
     const handles = await makeVolumes(other, users);
-    const sets = users.map((name, index) => setOf(name, other.name, handles[index] as string));
-    const list = { apiVersion: "v1", kind: "List", items: sets };
-    await stories.kubectl.run(["apply", "--server-side", "-f", "-"], JSON.stringify(list));
+    const sets = users.map((name, index) => [name, specOf(name, other.name, handles[index] as string)]);
+    await stories.applyAll(Object.fromEntries(sets));
     for (const user of users) await stories.objects.ready(user, 1, 60_000);
     for (const user of users) expect(await node.mountsAt(`/mnt/nodevolume/${user}`)).to.have.lengthOf(1);
     await stories.remove(...users);
@@ -78,8 +69,7 @@ describe("a driver that hangs", () => {
     await on.called(claim, "NodeUnstageVolume");
     await saysSo("NodeUnstageVolume");
     const [handle] = await makeVolumes(other, ["beside-the-end"]);
-    const set = setOf("beside-the-end", other.name, handle as string);
-    await stories.kubectl.run(["apply", "--server-side", "-f", "-"], JSON.stringify(set));
+    await stories.apply("beside-the-end", specOf("beside-the-end", other.name, handle as string));
     await stories.objects.ready("beside-the-end", 1, 60_000);
     await stories.remove("beside-the-end");
     expect(await on.attachedTo(claim)).to.deep.equal(["node-1"]);
@@ -100,15 +90,10 @@ async function makeVolumes(driver: RunningDriver, names: readonly string[]): Pro
   return handles;
 }
 
-function setOf(name: string, driver: string, volumeHandle: string): object {
+function specOf(name: string, driver: string, volumeHandle: string): object {
   return {
-    apiVersion: "nodevolume.dev/v1alpha1",
-    kind: "NodeVolumeSet",
-    metadata: { name },
-    spec: {
-      nodeSelector: { "kubernetes.io/hostname": "node-1" },
-      volume: { source: { csi: { driver, volumeHandle } } },
-      mounts: [{ name: "data", path: `/mnt/nodevolume/${name}` }],
-    },
+    nodeSelector: { "kubernetes.io/hostname": "node-1" },
+    volume: { source: { csi: { driver, volumeHandle } } },
+    mounts: [{ name: "data", path: `/mnt/nodevolume/${name}` }],
   };
 }

@@ -1,72 +1,75 @@
-// One volume of one node at a time, moved between two again and again while everything around it fails.
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
+// Volumes of one node at a time, moved between two again and again while everything around them fails.
 import { expect } from "chai";
 import { until } from "../../hack/lib/until.ts";
 import { readRecord } from "../drivers/lib/record.ts";
-import { startCluster } from "../lib/cluster.ts";
-import { handleOf, type Stories, type StoryNode, startStories, storageClass } from "../lib/csi-stories.ts";
+import { attachments, ClaimStories, type MadeClaim, pathOf } from "../lib/csi-claims.ts";
+import { type Stories, type StoryNode, startStories } from "../lib/csi-stories.ts";
 import { full } from "../lib/requirements.ts";
 import { SeededRandom } from "../sim/random.ts";
-import { attachmentSpans, auditPolicy } from "./history/audit.ts";
+import { attachmentSpans } from "./history/audit.ts";
 import { driverSpans, machineClock } from "./history/driver-spans.ts";
 import { breachesOf } from "./history/spans.ts";
 
-const claims = "/api/v1/namespaces/default/persistentvolumeclaims";
-const attachments = "/apis/storage.k8s.io/v1/volumeattachments";
-const target = "/mnt/nodevolume/moved";
+const names = ["moved-1", "moved-2", "moved-3", "moved-4"];
 
-/** What fails is chosen by it. NODEVOLUME_MOVE_SEED takes one that was printed. */
+/** What fails when is chosen by it. NODEVOLUME_MOVE_SEED takes one that was printed. */
 const seed = Number(process.env["NODEVOLUME_MOVE_SEED"] || Math.floor(Math.random() * 0x1_0000_0000));
 
-describe("a volume that goes from node to node", () => {
+describe("volumes that go from node to node", () => {
   let stories: Stories;
+  let on: ClaimStories;
+
   before(async function () {
-    stories = await startStories(this, {
-      nodes: ["node-1", "node-2"],
-      cluster: () => startCluster({ audit: auditPolicy }),
-    });
-  });
-  after(async () => {
-    await stories?.world[Symbol.asyncDispose]();
+    stories = await startStories(this, { nodes: ["node-1", "node-2"] });
+    on = new ClaimStories(stories);
   });
 
-  it("is never used on one while it is attached to another, whatever fails", async function () {
-    const moves = full() ? 100 : 20;
-    this.timeout(moves * 30_000 + 2 * patience);
+  it("are never used on one while they are attached to another, whatever fails", async function () {
+    const rounds = (full() ? 10 : 1) * kinds.length;
+    this.timeout(rounds * 60_000 + 2 * patience);
     const { world, nodes } = stories;
-    await world.objects.claim("moved", { storageClass, size: "320Mi" });
-    const handle = handleOf(await world.objects.bound("moved"));
+    const volumes: MadeClaim[] = [];
+    for (const name of names) volumes.push(await on.claim(name));
     const random = new SeededRandom(seed, "moves");
-    const faults = new Map<string, number>();
+    const faults: FaultKind[] = [];
     let longestMs = 0;
-    for (let move = 0; move < moves; move += 1) {
-      const node = nodes[move % nodes.length] as StoryNode;
+    for (let round = 0; round < rounds; round += 1) {
+      const node = nodes[round % nodes.length] as StoryNode;
+      // Every kind once, and then every kind again.
+      if (round % kinds.length === 0) faults.push(...shuffled(kinds, random));
       const began = performance.now();
-      await stories.apply("moved", setOn(node.name));
-      const fault = kinds[Math.floor(random.next() * kinds.length)] as FaultKind;
-      faults.set(fault, (faults.get(fault) ?? 0) + 1);
-      await inflict(fault, stories, random);
-      await arrives(stories, node);
+      await stories.applyAll(Object.fromEntries(names.map((name) => [name, setOn(node.name, name)])));
+      await inflict(faults[round] as FaultKind, stories, random);
+      for (const name of names) await arrives(stories, node, name);
       longestMs = Math.max(longestMs, performance.now() - began);
-      await work(node, move);
+      for (const name of names) await work(node, name, round);
     }
-    const counts = [...faults].map(([kind, count]) => `${kind} ${count}`).join(", ");
-    console.log(`    ${moves} moves (seed ${seed}): ${counts}; the longest took ${(longestMs / 1000).toFixed(1)} s`);
+    const moves = rounds * names.length;
+    console.log(
+      `    ${moves} moves (seed ${seed}): ${faults.join(", ")}; the longest took ${(longestMs / 1000).toFixed(1)} s`,
+    );
 
-    const last = nodes[(moves - 1) % nodes.length] as StoryNode;
-    const lines = (await last.host.run("cat", `${target}/log/lines`)).trim().split("\n");
-    expect(lines, "what each node wrote").to.deep.equal(Array.from({ length: moves }, (_, move) => `move ${move}`));
-    await stories.remove("moved");
+    const last = nodes[(rounds - 1) % nodes.length] as StoryNode;
+    for (const name of names) {
+      const lines = (await last.host.run("cat", `${pathOf(name)}/log/lines`)).trim().split("\n");
+      const written = Array.from({ length: rounds }, (_, round) => `round ${round}`);
+      expect(lines, `what each node wrote to ${name}`).to.deep.equal(written);
+    }
+    await stories.remove(...names);
     await leavesNothing(stories);
 
-    const audit = readFileSync(join(world.cluster.controlPlane.directory, "audit.log"), "utf8");
-    const attached = attachmentSpans(audit, (name) => (name.startsWith("nvi-") ? handle : undefined));
-    const used = driverSpans(readRecord(world.storage.record), machineClock(), (id) => id.replace("id-of-", ""));
-    expect(attached.length, "attachments in the audit log").to.be.at.least(moves);
-    expect(used.filter(({ what }) => what === "staged").length, "stages in the driver's record").to.be.at.least(moves);
-    expect(breachesOf([...attached, ...used]).map(({ message }) => message)).to.deep.equal([]);
-    await world.objects.remove(`${claims}/moved`);
+    const handles = new Map(volumes.map(({ volume, handle }) => [volume, handle]));
+    const attached = attachmentSpans(stories.audit(), (volume) => handles.get(volume));
+    const record = readRecord(world.storage.record);
+    const used = driverSpans(record, machineClock(), (id) => id.replace("id-of-", ""));
+    const spans = [...attached, ...used.filter(({ volume }) => [...handles.values()].includes(volume))];
+    for (const { handle } of volumes) {
+      const count = (what: string) => spans.filter((span) => span.volume === handle && span.what === what).length;
+      expect(count("attachment"), "attachments in the audit log").to.be.at.least(rounds);
+      expect(count("staged"), "stages in the driver's record").to.be.at.least(rounds);
+    }
+    expect(breachesOf(spans).map(({ message }) => message)).to.deep.equal([]);
+    await on.end([], ...volumes);
   });
 });
 
@@ -99,20 +102,20 @@ async function inflict(kind: FaultKind, stories: Stories, random: SeededRandom):
       }
       return;
     case "attacher paused": {
-      stories.attacher.kill("SIGSTOP");
+      stories.lane.attacher.kill("SIGSTOP");
       const paused = performance.now();
       await until("the end of the pause", 10_000, () => performance.now() - paused >= 1_000);
-      stories.attacher.kill("SIGCONT");
+      stories.lane.attacher.kill("SIGCONT");
       return;
     }
   }
 }
 
-function setOn(node: string): object {
+function setOn(node: string, name: string): object {
   return {
     nodeSelector: { "kubernetes.io/hostname": node },
-    volume: { source: { persistentVolumeClaim: { namespace: "default", claimName: "moved" } } },
-    mounts: [{ name: "data", path: target }],
+    volume: { source: { persistentVolumeClaim: { namespace: "default", claimName: name } } },
+    mounts: [{ name: "data", path: pathOf(name) }],
   };
 }
 
@@ -122,19 +125,19 @@ function setOn(node: string): object {
  */
 const patience = 240_000;
 
-async function arrives(stories: Stories, node: StoryNode): Promise<void> {
-  await stories.objects.until(`the volume to be mounted on ${node.name}`, patience, async () => {
-    const intent = stories.objects.intentOn("moved", node.name);
+async function arrives(stories: Stories, node: StoryNode, name: string): Promise<void> {
+  await stories.objects.until(`${name} to be mounted on ${node.name}`, patience, async () => {
+    const intent = stories.objects.intentOn(name, node.name);
     const isReady = intent?.status?.conditions?.some(({ type, status }) => type === "Ready" && status === "True");
-    return isReady === true && (await node.mountsAt(target)).length === 1;
+    return isReady === true && (await node.mountsAt(pathOf(name))).length === 1;
   });
 }
 
 /** Appends a line where only the volume has a folder, and leaves a program that writes beside it until it no longer can. */
-async function work(node: StoryNode, move: number): Promise<void> {
-  const folder = `${target}/log`;
-  const load = `(while echo load > ${folder}/load-${move}; do sleep 0.005; done) >/dev/null 2>&1 &`;
-  await node.host.run("sh", "-c", `mkdir -p ${folder} && echo "move ${move}" >> ${folder}/lines && ${load}`);
+async function work(node: StoryNode, name: string, round: number): Promise<void> {
+  const folder = `${pathOf(name)}/log`;
+  const load = `(while echo load > ${folder}/load-${round}; do sleep 0.02; done) >/dev/null 2>&1 &`;
+  await node.host.run("sh", "-c", `mkdir -p ${folder} && echo "round ${round}" >> ${folder}/lines && ${load}`);
 }
 
 async function leavesNothing({ world, nodes }: Stories): Promise<void> {
@@ -143,8 +146,13 @@ async function leavesNothing({ world, nodes }: Stories): Promise<void> {
   expect(world.storage.loops(), "loop devices").to.deep.equal([]);
   for (const { host } of nodes) {
     const left = (await host.mounts()).filter(
-      (line) => line.includes(target) || line.includes("plugins/nodevolume.dev"),
+      (line) => line.includes("/mnt/nodevolume/moved-") || line.includes("plugins/nodevolume.dev"),
     );
     expect(left, `mounts on ${host.name}`).to.deep.equal([]);
   }
+}
+
+function shuffled<T>(items: readonly T[], random: SeededRandom): T[] {
+  const keyed = items.map((item) => ({ item, key: random.next() }));
+  return keyed.sort((a, b) => a.key - b.key).map(({ item }) => item);
 }

@@ -1,15 +1,11 @@
 // kube-controller-manager beside us, started again and again: its attach/detach controller takes away what its pods don't need, but nothing of ours.
 import { createHash } from "node:crypto";
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { expect } from "chai";
 import { loopXfsName } from "../../hack/lib/csi/driver.ts";
-import { startCluster } from "../lib/cluster.ts";
 import { csiCalls, mountable } from "../lib/csi-calls.ts";
-import { attachments, ClaimStories, type MadeClaim } from "../lib/csi-claims.ts";
+import { attachments, ClaimStories, claims, type MadeClaim } from "../lib/csi-claims.ts";
 import { type Stories, type StoryNode, startStories } from "../lib/csi-stories.ts";
 import { full } from "../lib/requirements.ts";
-import { auditPolicy } from "./history/audit.ts";
 
 const pods = "/api/v1/namespaces/default/pods";
 
@@ -19,22 +15,24 @@ describe("kube-controller-manager beside us", () => {
   let node: StoryNode;
 
   before(async function () {
-    const cluster = () => startCluster({ audit: auditPolicy });
-    stories = await startStories(this, { nodes: ["node-1"], cluster });
+    stories = await startStories(this, { nodes: ["node-1"] });
     on = new ClaimStories(stories);
     [node] = stories.nodes as [StoryNode];
     // What a kubelet says of itself: without it the controller attaches nothing there.
-    const annotations = { "volumes.kubernetes.io/controller-managed-attach-detach": "true" };
-    await stories.world.objects.patch(`/api/v1/nodes/${node.name}`, { metadata: { annotations } });
+    await annotate("true");
   });
   after(async () => {
-    await stories?.world[Symbol.asyncDispose]();
+    if (node !== undefined) await annotate(null);
   });
+  const annotate = (value: string | null) => {
+    const annotations = { "volumes.kubernetes.io/controller-managed-attach-detach": value };
+    return stories.world.objects.patch(`/api/v1/nodes/${node.name}`, { metadata: { annotations } });
+  };
 
   it("deletes no attachment of ours however often it starts, and keeps that of its own pod", async function () {
     const restarts = full() ? 50 : 10;
     this.timeout(restarts * 30_000 + 120_000);
-    const { world } = stories;
+    const { world, lane } = stories;
     const ours: MadeClaim[] = [];
     for (const name of ["ours-1", "ours-2", "ours-3"]) {
       const claim = await on.claim(name);
@@ -51,14 +49,13 @@ describe("kube-controller-manager beside us", () => {
     expect(before).to.have.lengthOf(4);
 
     const stray = await strayVolume(stories);
-    let manager = stories.controllerManager;
     for (let start = 1; start <= restarts; start += 1) {
-      await manager.stop();
+      await lane.controllerManager.stop();
       // One by its name that no pod of its needs: that it deletes this shows that it has looked at all of them.
       const name = attachmentNameOf(stray, node.name);
       await world.objects.attach(name, loopXfsName, "stray", node.name);
       await world.objects.attached(name);
-      manager = await world.startControllerManager();
+      lane.controllerManager = await world.startControllerManager();
       let heartbeat = 0;
       await stories.objects.until(`start ${start} to delete what nobody needs`, 30_000, async () => {
         heartbeat += 1;
@@ -68,7 +65,7 @@ describe("kube-controller-manager beside us", () => {
     }
 
     expect(await uidsOf(stories, [...ours, theirs])).to.deep.equal(before);
-    const deletions = deletionsIn(join(world.cluster.controlPlane.directory, "audit.log"));
+    const deletions = deletionsIn(stories.audit());
     const names = (code: number) => [...new Set(deletions.filter((one) => one.code === code).map(({ name }) => name))];
     expect(names(200), "deleted").to.deep.equal([attachmentNameOf(stray, node.name)]);
     // It did mean ours, too: by the names that it would have given them, and that we don't.
@@ -95,6 +92,7 @@ describe("kube-controller-manager beside us", () => {
     await stories.remove(...names);
     expect((await world.objects.get(attachments))?.["items"]).to.deep.equal([]);
     expect(world.storage.loops()).to.deep.equal([]);
+    for (const name of [...names, "theirs"]) await world.objects.remove(`${claims}/${name}`);
   });
 });
 
@@ -130,7 +128,7 @@ async function strayVolume({ world, nodes }: Stories): Promise<string> {
 
 /** Requests to delete VolumeAttachments, and how the API server answered. */
 function deletionsIn(log: string): { readonly name: string; readonly code: number }[] {
-  const lines = readFileSync(log, "utf8").split("\n");
+  const lines = log.split("\n");
   lines.pop(); // empty, or not written whole yet
   const requests = lines.map((line) => JSON.parse(line) as AuditLine);
   return requests

@@ -5,6 +5,7 @@ import { csiCalls, mountable } from "../lib/csi-calls.ts";
 import { ClaimStories, idsOf } from "../lib/csi-claims.ts";
 import { needXfsprogs } from "../lib/csi-needs.ts";
 import { type Stories, type StoryNode, startStories } from "../lib/csi-stories.ts";
+import { endDriver } from "../lib/host-path.ts";
 
 const managed = "volumes.kubernetes.io/controller-managed-attach-detach";
 const free = "loop-xfs-free.csi.nodevolume.test";
@@ -26,7 +27,7 @@ describe("nodes that nothing is attached to", () => {
     await stories.world.objects.csiDriver(free, { attachRequired: false });
   });
   after(async () => {
-    await stories?.world[Symbol.asyncDispose]();
+    if (freeDriver !== undefined) await endDriver(stories, node, freeDriver);
   });
 
   const annotate = (value: string | null) =>
@@ -46,6 +47,7 @@ describe("nodes that nothing is attached to", () => {
     const { volume } = await csi.call<{ volume: { volumeId: string } }>("createVolume", request);
     const path = `/mnt/nodevolume/${name}`;
     await stories.apply(name, {
+      nodeSelector: { "kubernetes.io/hostname": node.name },
       volume: { source: { csi: { driver: free, volumeHandle: volume.volumeId, fsType: "xfs" } } },
       mounts: [{ name: "m", path }],
     });

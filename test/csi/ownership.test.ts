@@ -1,13 +1,12 @@
 // Row 22 of the acceptance table: whom the files of a volume belong to, by the agent or by the driver.
-import { mkdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
-import { hostPath } from "../../hack/lib/csi/driver.ts";
-import { locateTool } from "../../hack/lib/tools/locate.ts";
 import { until } from "../../hack/lib/until.ts";
 import { csiCalls, mountable } from "../lib/csi-calls.ts";
 import { ClaimStories, pathOf } from "../lib/csi-claims.ts";
 import { type Stories, type StoryNode, startStories } from "../lib/csi-stories.ts";
+import { endDriver, startHostPath } from "../lib/host-path.ts";
 
 describe("acceptance: whom the files of a volume belong to", () => {
   let stories: Stories;
@@ -21,9 +20,6 @@ describe("acceptance: whom the files of a volume belong to", () => {
     stories = await startStories(this, { nodes: ["walks", "gives"], flags: { walks: ["--no-mount-group"] } });
     on = new ClaimStories(stories);
     [walks, gives] = stories.nodes as [StoryNode, StoryNode];
-  });
-  after(async () => {
-    await stories?.world[Symbol.asyncDispose]();
   });
 
   const groups = async (node: StoryNode, path: string) =>
@@ -103,11 +99,7 @@ describe("acceptance: whom the files of a volume belong to", () => {
 
   it("of a driver that mounts nothing when it stages, as its CSIDriver says", async () => {
     const { world } = stories;
-    const report = (line: string) => console.log(`  ${line}`);
-    const program = await locateTool("hostpathplugin", { env: process.env, report });
-    const state = join(world.directory, "hostpath");
-    mkdirSync(state);
-    const driver = await walks.startDriver(hostPath("id-of-walks", program, state, false));
+    const driver = await startHostPath(stories, walks);
     using csi = csiCalls(driver.outside);
     const use = async (user: string, name: string, fsGroupPolicy: string, mount: object) => {
       await world.objects.csiDriver(driver.name, { attachRequired: false, fsGroupPolicy });
@@ -134,6 +126,7 @@ describe("acceptance: whom the files of a volume belong to", () => {
     const byDefault = await use("host-path-default", "three", "ReadWriteOnceWithFSType", { fsGroup: 2000 });
     expect(await walks.host.run("stat", "-c", "%g", byDefault)).to.equal("0\n");
     await stories.remove("host-path", "host-path-same", "host-path-always", "host-path-none", "host-path-default");
+    await endDriver(stories, walks, driver);
   });
 
   it("a driver with VOLUME_MOUNT_GROUP gives the files to the group itself", async () => {

@@ -8,7 +8,7 @@ import { root } from "../../hack/lib/root.ts";
 import { locateTool } from "../../hack/lib/tools/locate.ts";
 import { until } from "../../hack/lib/until.ts";
 import { driverSocket } from "../../src/csi/server/socket-paths.ts";
-import { prepare } from "../lib/cluster.ts";
+import { testCluster } from "../lib/cluster.ts";
 import { sanityRun } from "../lib/csi-sanity.ts";
 import { type CSITestNode, CSIWorld } from "../lib/csi-world.ts";
 import { intentForPod, podContext, podUID } from "../lib/pod-of-test.ts";
@@ -23,12 +23,14 @@ describe("csi-sanity on the driver for pods", () => {
   let sanity: string;
 
   before(async function () {
-    prepare(this);
+    const cluster = await testCluster(this);
     sanity = await locateTool("csi-sanity", { env: process.env, report: (line) => console.log(`  ${line}`) });
-    world = await CSIWorld.start();
-    node = await world.addNode("node-1");
+    world = await CSIWorld.start(cluster);
+    node = await world.addNode("pods-sanity");
     await node.host.run("mkdir", "-p", registrationDir, volumes, source);
-    await world.cluster.adminKubectl.run(["apply", "-f", join(root, "config/agent/csi-driver.yaml")]);
+    await cluster.adminKubectl.run(["apply", "-f", join(root, "config/agent/csi-driver.yaml")]);
+    // The cluster is the lane's, and there are tests in which it has none.
+    world.onEnd(() => world.objects.remove("/apis/storage.k8s.io/v1/csidrivers/csi.nodevolume.dev"));
     const intents = "/apis/nodevolume.dev/v1alpha1/nodevolumeintents";
     const { status } = await world.cluster.admin.call("POST", intents, { body: intentForPod(node, source) });
     expect(status).to.equal(201);

@@ -11,7 +11,7 @@ import { grpcDialer } from "../../src/csi/grpc-connection.ts";
 import { RegistrationClient } from "../../src/csi/registration-client.ts";
 import { driverSocket, registrationSocket } from "../../src/csi/server/socket-paths.ts";
 import { systemClock } from "../../src/system.ts";
-import { prepare } from "../lib/cluster.ts";
+import { testCluster } from "../lib/cluster.ts";
 import { csiCalls, mountable } from "../lib/csi-calls.ts";
 import { type CSITestNode, CSIWorld } from "../lib/csi-world.ts";
 import { intentForPod, podContext, podUID } from "../lib/pod-of-test.ts";
@@ -27,9 +27,8 @@ describe("the agent as the driver for pods", () => {
   let agent: RunningProcess;
 
   before(async function () {
-    prepare(this);
-    world = await CSIWorld.start();
-    node = await world.addNode("node-1");
+    world = await CSIWorld.start(await testCluster(this));
+    node = await world.addNode("pods");
     // What kubelet makes, and what the volume is.
     await node.host.run("mkdir", "-p", registrationDir, volumeDir, source);
     await node.host.run("sh", "-c", `echo content > ${source}/file`);
@@ -75,7 +74,7 @@ describe("the agent as the driver for pods", () => {
       supportedVersions: ["1.0.0"],
     });
     using csi = csiCalls(socket());
-    expect(await csi.call("nodeGetInfo")).to.include({ nodeId: "node-1" });
+    expect(await csi.call("nodeGetInfo")).to.include({ nodeId: "pods" });
   });
 
   it("publishes nothing before the cluster has the CSIDriver object of config", async () => {

@@ -3,7 +3,7 @@ import { expect } from "chai";
 import { loopXfs, loopXfsName, type RunningDriver } from "../../hack/lib/csi/driver.ts";
 import { until } from "../../hack/lib/until.ts";
 import { readRecord } from "../drivers/lib/record.ts";
-import { prepare } from "../lib/cluster.ts";
+import { testCluster } from "../lib/cluster.ts";
 import { needXfsprogs } from "../lib/csi-needs.ts";
 import { type CSITestNode, CSIWorld } from "../lib/csi-world.ts";
 
@@ -17,11 +17,10 @@ describe("loop-xfs with sidecars and kube-controller-manager, without us", () =>
   let driver: RunningDriver;
 
   before(async function () {
-    prepare(this);
     const xfsprogs = await needXfsprogs(this);
-    world = await CSIWorld.start();
-    node = await world.addNode("node-1");
-    driver = await node.startDriver(loopXfs("id-of-node-1", { storage: world.storage, xfsprogs }));
+    world = await CSIWorld.start(await testCluster(this));
+    node = await world.addNode("provisioning");
+    driver = await node.startDriver(loopXfs("id-of-provisioning", { storage: world.storage, xfsprogs }));
     for (const sidecar of ["csi-provisioner", "csi-attacher", "csi-resizer"] as const) {
       await world.startSidecar(sidecar, driver);
     }
@@ -37,11 +36,13 @@ describe("loop-xfs with sidecars and kube-controller-manager, without us", () =>
     (volume["spec"] as { csi: { volumeHandle: string } }).csi.volumeHandle;
 
   it("a kubelet's part is done: CSINode and the Node's annotation name the driver's node id", async () => {
-    const csiNode = await world.objects.get("/apis/storage.k8s.io/v1/csinodes/node-1");
+    const csiNode = await world.objects.get("/apis/storage.k8s.io/v1/csinodes/provisioning");
     expect(csiNode).to.have.nested.property("spec.drivers[0].name", loopXfsName);
-    expect(csiNode).to.have.nested.property("spec.drivers[0].nodeID", "id-of-node-1");
-    const { metadata } = (await world.objects.get("/api/v1/nodes/node-1")) as { metadata: { annotations: object } };
-    const ids = JSON.stringify({ [loopXfsName]: "id-of-node-1" });
+    expect(csiNode).to.have.nested.property("spec.drivers[0].nodeID", "id-of-provisioning");
+    const { metadata } = (await world.objects.get("/api/v1/nodes/provisioning")) as {
+      metadata: { annotations: object };
+    };
+    const ids = JSON.stringify({ [loopXfsName]: "id-of-provisioning" });
     expect(metadata.annotations).to.include({ "csi.volume.kubernetes.io/nodeid": ids });
   });
 
@@ -52,7 +53,7 @@ describe("loop-xfs with sidecars and kube-controller-manager, without us", () =>
       const volume = await world.objects.bound(name);
       const handle = handleOf(volume);
 
-      await world.objects.attach(`by-hand-${name}`, loopXfsName, volume.metadata.name, "node-1");
+      await world.objects.attach(`by-hand-${name}`, loopXfsName, volume.metadata.name, "provisioning");
       const status = await world.objects.attached(`by-hand-${name}`);
       expect(status["attachmentMetadata"]).to.have.property("nodevolume.test/attachment");
 
@@ -71,7 +72,7 @@ describe("loop-xfs with sidecars and kube-controller-manager, without us", () =>
       });
       const effects = readRecord(world.storage.record).filter((line) => line.kind === "end" && line.volume === handle);
       expect(effects.map(({ what }) => what)).to.deep.equal(["created", "attached", "enlarged", "detached", "deleted"]);
-      expect(effects.at(3)?.detail).to.include({ node: "id-of-node-1", inUse: false });
+      expect(effects.at(3)?.detail).to.include({ node: "id-of-provisioning", inUse: false });
     });
   }
 });

@@ -1,82 +1,60 @@
-// What stories about volumes of CSI drivers begin with: nodes with a driver and our agent, our controller, and the sidecars.
-import { loopXfs, loopXfsName, type RunningDriver } from "../../hack/lib/csi/driver.ts";
-import type { RunningProcess } from "../../hack/lib/process.ts";
-import type { Xfsprogs } from "../../hack/lib/tools/xfsprogs.ts";
+// What a file of stories about volumes of CSI drivers begins with: its nodes in the lane's cluster, and what it sees of it.
+import { existsSync, readFileSync, statSync } from "node:fs";
 import { readRecord } from "../drivers/lib/record.ts";
 import { prepare, type TestCluster } from "./cluster.ts";
+import { type CSILane, csiLane, type StoryNode } from "./csi-lane.ts";
 import { needXfsprogs } from "./csi-needs.ts";
-import { type CSITestNode, CSIWorld } from "./csi-world.ts";
-import { type Objects, observe } from "./objects.ts";
 
-export interface StoryNode extends CSITestNode {
-  readonly driver: RunningDriver;
-  agent: RunningProcess;
-  /** Kills the agent, and starts another. */
-  restartAgent(): Promise<void>;
-}
+export { type StoryNode, storageClass } from "./csi-lane.ts";
 
 export interface Stories {
-  readonly world: CSIWorld;
+  /** Shared by the lane: whatever a file makes in it, it takes away again. */
+  readonly lane: CSILane;
+  readonly world: CSILane["world"];
   readonly nodes: readonly StoryNode[];
-  /** Of our own kinds, as a watch shows them. */
-  readonly objects: Objects;
+  readonly objects: CSILane["objects"];
   readonly kubectl: TestCluster["kubectl"];
-  readonly attacher: RunningProcess;
-  /** kube-controller-manager, as it was started with the rest. */
-  readonly controllerManager: RunningProcess;
   /** Makes or changes a set as a platform administrator. */
   apply(name: string, spec: object): Promise<void>;
+  /** The same with several, at once. */
+  applyAll(specs: { readonly [name: string]: object }): Promise<void>;
   remove(...names: string[]): Promise<void>;
   /** The effects that drivers have ended, of one volume, in their order. */
   effects(volumeHandle: string): string[];
+  /** The API server's audit log since these stories began. */
+  audit(): string;
 }
-
-export const storageClass = "loop-xfs";
 
 export interface StoriesOptions {
   readonly nodes: readonly string[];
-  readonly cluster?: () => Promise<TestCluster>;
-  /** Further flags of a node's driver, by the node's name. */
+  /** Further flags of a node's driver, by the node's name, which no other file has then. */
   readonly flags?: { readonly [node: string]: readonly string[] };
 }
 
-/** For a before hook; skips by name what the machine cannot do. The caller disposes of the world. */
+const setKind = { apiVersion: "nodevolume.dev/v1alpha1", kind: "NodeVolumeSet" };
+
+/** For a before hook; skips by name what the machine cannot do. */
 export async function startStories(context: Mocha.Context, options: StoriesOptions): Promise<Stories> {
   prepare(context);
-  const xfsprogs: Xfsprogs = await needXfsprogs(context);
-  const world = await CSIWorld.start(await options.cluster?.());
-  const { kubectl, people, adminKubectl } = world.cluster;
-  // Without it no pod is taken, not even on trial; its controller is not among those that run here.
-  await adminKubectl.run(["create", "serviceaccount", "default"]);
-  await world.objects.csiDriver(loopXfsName);
-  await world.objects.storageClass(storageClass, loopXfsName);
+  const lane = await csiLane(await needXfsprogs(context));
+  const { world, objects, auditFile } = lane;
+  const { kubectl } = world.cluster;
   const nodes: StoryNode[] = [];
-  for (const name of options.nodes) {
-    const node = await world.addNode(name);
-    const driver = await node.startDriver(
-      loopXfs(`id-of-${name}`, { storage: world.storage, xfsprogs, flags: options.flags?.[name] ?? [] }),
-    );
-    nodes.push(await withAgent(node, driver));
-  }
-  const [first] = nodes;
-  if (first === undefined) throw new Error("a story needs a node");
-  await world.startSidecar("csi-provisioner", first.driver);
-  const attacher = await world.startSidecar("csi-attacher", first.driver);
-  await world.startSidecar("csi-resizer", first.driver);
-  const controllerManager = await world.startControllerManager();
-  await world.startController();
-  const objects = observe(people);
+  for (const name of options.nodes) nodes.push(await lane.node(name, options.flags?.[name]));
+  const applyAll = async (specs: { readonly [name: string]: object }) => {
+    const items = Object.entries(specs).map(([name, spec]) => ({ ...setKind, metadata: { name }, spec }));
+    const list = { apiVersion: "v1", kind: "List", items };
+    await kubectl.run(["apply", "--server-side", "-f", "-"], JSON.stringify(list));
+  };
+  const auditedBefore = existsSync(auditFile) ? statSync(auditFile).size : 0;
   return {
+    lane,
     world,
     nodes,
     objects,
     kubectl,
-    attacher,
-    controllerManager,
-    async apply(name, spec) {
-      const set = { apiVersion: "nodevolume.dev/v1alpha1", kind: "NodeVolumeSet", metadata: { name }, spec };
-      await kubectl.run(["apply", "--server-side", "-f", "-"], JSON.stringify(set));
-    },
+    apply: (name, spec) => applyAll({ [name]: spec }),
+    applyAll,
     async remove(...names) {
       await kubectl.run(["delete", "nodevolumesets", "--wait=false", "--ignore-not-found", ...names]);
       await objects.until(`${names.join(", ")} to be gone`, 240_000, () =>
@@ -87,21 +65,8 @@ export async function startStories(context: Mocha.Context, options: StoriesOptio
       const lines = readRecord(world.storage.record);
       return lines.filter(({ kind, volume }) => kind === "end" && volume === volumeHandle).map(({ what }) => what);
     },
+    audit: () => readFileSync(auditFile).subarray(auditedBefore).toString(),
   };
-}
-
-async function withAgent(node: CSITestNode, driver: RunningDriver): Promise<StoryNode> {
-  const story: StoryNode = {
-    ...node,
-    driver,
-    agent: await node.startAgent(),
-    async restartAgent() {
-      story.agent.kill("SIGKILL");
-      await story.agent.ended;
-      story.agent = await node.startAgent();
-    },
-  };
-  return story;
 }
 
 /** The driver's name of a PersistentVolume. */

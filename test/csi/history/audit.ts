@@ -19,7 +19,7 @@ interface AttachmentObject {
     readonly deletionTimestamp?: string;
     readonly finalizers?: readonly string[];
   };
-  readonly spec?: { readonly nodeName?: string };
+  readonly spec?: { readonly nodeName?: string; readonly source?: { readonly persistentVolumeName?: string } };
 }
 
 /** What tells the API server to write down each write of a VolumeAttachment, with what it answered. */
@@ -40,20 +40,19 @@ export const auditPolicy = {
 /**
  * When VolumeAttachments existed: from when the request that made one was received, to when the one that let it go was
  * answered. So a span is longer than the truth, never shorter.
- * @param volumeOf the volume that an attachment is of, by its name; others are left out
+ * @param volumeOf the driver's name of a PersistentVolume; attachments of others are left out
  */
-export function attachmentSpans(log: string, volumeOf: (name: string) => string | undefined): Span[] {
+export function attachmentSpans(log: string, volumeOf: (persistentVolume: string) => string | undefined): Span[] {
   const open = new Map<string, Span>();
   const closed: Span[] = [];
   for (const line of log.split("\n").filter((text) => text !== "")) {
     const { objectRef, responseObject, responseStatus, ...times } = JSON.parse(line) as AuditLine;
-    const name = responseObject?.metadata?.name ?? objectRef?.name ?? "";
-    const volume = volumeOf(name);
-    if (objectRef?.resource !== "volumeattachments" || volume === undefined || !(Number(responseStatus?.code) < 300))
-      continue;
-    const node = responseObject?.spec?.nodeName;
+    if (objectRef?.resource !== "volumeattachments" || !(Number(responseStatus?.code) < 300)) continue;
+    const name = responseObject?.metadata?.name ?? objectRef.name ?? "";
+    const { nodeName: node, source } = responseObject?.spec ?? {};
+    const volume = volumeOf(source?.persistentVolumeName ?? "");
     // Its name is a function of volume and node: there is one at a time.
-    if (!open.has(name) && node !== undefined) {
+    if (!open.has(name) && node !== undefined && volume !== undefined) {
       open.set(name, { volume, node, what: "attachment", from: micros(times.requestReceivedTimestamp), to: undefined });
     }
     const span = open.get(name);
