@@ -2,6 +2,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
 import { loopXfsName } from "../../hack/lib/csi/driver.ts";
+import { until } from "../../hack/lib/until.ts";
+import type { Orphan } from "../../src/api/types.gen.ts";
 import { endSuite, hostPathName } from "../lib/kubelet-world.ts";
 import { Randomly } from "../lib/randomly.ts";
 import { full } from "../lib/requirements.ts";
@@ -84,7 +86,7 @@ describe("kubectl nvi of volumes that kubelet manages", () => {
     this.timeout(4 * patience);
     const { node, nvi } = world;
     const deadline = performance.now() + 3 * patience;
-    let rows: readonly { path: string; kind: string; since: string; message: string; remedy: string }[] = [];
+    let rows: readonly (Orphan & { readonly node: string })[] = [];
     while (rows.length === 0 && performance.now() < deadline) {
       rows = (JSON.parse(await nvi("orphans", node.name, "-o", "json")) as { orphans: typeof rows }).orphans;
       await sleep(500);
@@ -95,12 +97,34 @@ describe("kubectl nvi of volumes that kubelet manages", () => {
     expect(row?.path).to.match(/\/globalmount$/);
     expect(row?.message).to.include("no pod of the node has it");
     expect(Date.now() - Date.parse(row?.since ?? "")).to.be.within(150_000, 600_000);
-    expect(await nvi("orphans", node.name)).to.match(/Staging +\S+globalmount +<none> +LeftByKubelet +\d+/);
+    expect(row?.keptBecause, "nothing keeps it").to.equal(undefined);
+    expect(Date.parse(row?.reapAt ?? "") - Date.now()).to.be.within(3_600_000, 7_200_000);
+    const words = /Staging +\S+globalmount +<none> +LeftByKubelet +\S+ +in \S+/;
+    expect(await nvi("orphans", node.name)).to.match(words);
     await world.explained(`pvc/${world.lost.name}`, 10_000, /orphan .*globalmount/, /kubelet never finds it/, /umount/);
-    await node.host.run("umount", row?.path ?? "");
-    await world.objects.until("the orphan to be forgotten", patience, () => {
-      return (world.objects.states.get(node.name)?.status?.orphans ?? []).length === 0;
-    });
-    await world.world.objects.remove(`${claimsPath}/${world.lost.name}`);
+  });
+
+  it("is rid of what kubelet has lost: by the driver, once its grace period is over, and else by hand", async function () {
+    // A short run does not wait ten minutes for it.
+    const graceMs = full() ? 600_000 : 0;
+    this.timeout(graceMs + 10 * patience);
+    const { node, objects, lost } = world;
+    const orphans = () => objects.states.get(node.name)?.status?.orphans ?? [];
+    const path = orphans()[0]?.path ?? "";
+    if (graceMs === 0) await node.host.run("umount", path);
+    else {
+      await world.restartAgent([`--reap-orphans-grace-period=${graceMs / 1_000}s`]);
+      await objects.until("the new agent to know nothing of it", patience, () => orphans().length === 0);
+      await objects.until("it to be found again", 4 * patience, () => orphans()[0]?.reapAt !== undefined);
+      const events = "/api/v1/namespaces/default/events?fieldSelector=reason=OrphanReaped";
+      const reaped = async () => JSON.stringify((await world.world.cluster.admin.call("GET", events)).body);
+      await objects.until("it to be gone", graceMs + 4 * patience, () => orphans().length === 0);
+      expect(await node.mountsAt(path)).to.deep.equal([]);
+      await until("the Event", 30_000, async () => (await reaped()).includes(`had its driver unstage ${path}`));
+      await node.host.run("test", "!", "-e", path);
+      await world.restartAgent();
+    }
+    await objects.until("the orphan to be forgotten", patience, () => orphans().length === 0);
+    await world.world.objects.remove(`${claimsPath}/${lost.name}`);
   });
 });

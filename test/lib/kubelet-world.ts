@@ -24,8 +24,8 @@ export interface KubeletWorld {
   readonly pods: Pods;
   agent(): RunningProcess;
   controller(): RunningProcess;
-  /** Kills the agent, and starts another. */
-  restartAgent(): Promise<void>;
+  /** Kills the agent, and starts another. @param flags instead of those that it has here */
+  restartAgent(flags?: readonly string[]): Promise<void>;
   restartController(): Promise<void>;
   /** Makes or changes a set as a platform administrator. */
   apply(name: string, spec: object): Promise<void>;
@@ -46,6 +46,8 @@ export const hostPathName = "hostpath.csi.k8s.io";
 
 /** Milliseconds for pods to be gone: kubelet's next attempt at a volume that was busy may be two minutes away. */
 const goingPatience = 180_000;
+/** What kubelet has left is removed; after so long that other tests can look at it. */
+const agentFlags = ["--reap-orphans-grace-period=2h"];
 
 let shared: Promise<SharedWorld> | undefined;
 
@@ -89,7 +91,8 @@ async function start(tools: Parameters<CSIWorld["addKubeletNode"]>[0]): Promise<
 async function startIn(world: CSIWorld, tools: Parameters<CSIWorld["addKubeletNode"]>[0]): Promise<SharedWorld> {
   const { cluster } = world;
   const ours = join(root, "config/agent/csi-driver.yaml");
-  await cluster.adminKubectl.run(["apply", "--server-side", "-f", ours]);
+  const reaping = join(root, "config/components/reap-orphans/role.yaml");
+  await cluster.adminKubectl.run(["apply", "--server-side", "-f", ours, "-f", reaping]);
   await world.objects.csiDriver(hostPathName, { podInfoOnMount: true });
   await world.objects.storageClass(hostPathName, hostPathName);
   const node = await world.addKubeletNode(tools);
@@ -98,7 +101,7 @@ async function startIn(world: CSIWorld, tools: Parameters<CSIWorld["addKubeletNo
   await world.startSidecar("csi-provisioner", driver);
   await world.startSidecar("csi-attacher", driver);
   let controller = await world.startController();
-  let agent = await node.startAgent();
+  let agent = await node.startAgent(agentFlags);
   const objects = observe(cluster.people);
   objects.describe = () =>
     [agent, controller, node.kubelet()]
@@ -112,10 +115,10 @@ async function startIn(world: CSIWorld, tools: Parameters<CSIWorld["addKubeletNo
     kubectl: cluster.kubectl,
     agent: () => agent,
     controller: () => controller,
-    async restartAgent() {
+    async restartAgent(flags = agentFlags) {
       agent.kill("SIGKILL");
       await agent.ended;
-      agent = await node.startAgent();
+      agent = await node.startAgent(flags);
     },
     async restartController() {
       controller.kill("SIGKILL");
