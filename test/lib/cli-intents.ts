@@ -1,4 +1,6 @@
 import type { ApiClient } from "../../hack/lib/api-client.ts";
+import type { PodMountStatus } from "../../src/api/types.gen.ts";
+import { listedPod, podState } from "./cli-objects.ts";
 import { ago, condition, type Fields, posting } from "./cli-post.ts";
 import { expectStatus, patch, paths } from "./policy-world.ts";
 
@@ -45,8 +47,8 @@ export async function fillIntents(
   const target = (volume: string, state: string, more: Fields = {}) => [
     { name: "host", path: `/mnt/nodevolume/${volume}`, state, ...more },
   ];
-  const entry = (name: string) => [{ uid: pods.get(name), namespace: "shop", name, volume: "data", readOnly: false }];
-  const bound = (name: string, state: string) => [{ uid: pods.get(name), volume: "data", state }];
+  const entry = (name: string) => [listedPod(name, pods.get(name))];
+  const bound = (name: string, state: PodMountStatus["state"]) => [podState(name, state, pods.get(name))];
   const isReady = [condition("Ready", "True", "Mounted")];
   const life = [
     { time: ago(3600), state: "Staging" },

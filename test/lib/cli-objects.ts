@@ -1,5 +1,11 @@
 import type { KubeObject } from "../../src/api/meta.ts";
-import type { NodeVolumeIntent, NodeVolumeSet, NodeVolumeState } from "../../src/api/types.gen.ts";
+import type {
+  IntentPod,
+  NodeVolumeIntent,
+  NodeVolumeSet,
+  NodeVolumeState,
+  PodMountStatus,
+} from "../../src/api/types.gen.ts";
 import type { Facts, Raw } from "../../src/cli/explain/facts.ts";
 
 /** Objects as an API server gives them, with as little as an explanation needs. Times are so many seconds before `now`. */
@@ -172,4 +178,14 @@ export function facts(given: Partial<Facts>): Facts {
     sha256: (text) => `sha256-of-${text}`,
     ...given,
   };
+}
+
+/** A pod of the namespace shop, as an intent lists it. */
+export function listedPod(name: string, uid = `uid-${name}`): IntentPod {
+  return { uid, namespace: "shop", name, volume: "data", readOnly: false };
+}
+
+/** The same, as the intent's status answers for it. */
+export function podState(name: string, state: PodMountStatus["state"], uid = `uid-${name}`): PodMountStatus {
+  return { uid, volume: "data", state };
 }

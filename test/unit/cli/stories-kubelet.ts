@@ -9,8 +9,10 @@ import {
   event,
   facts,
   intent,
+  listedPod,
   node,
   pod,
+  podState,
   ready,
   state,
   volume,
@@ -30,7 +32,7 @@ const ofKubelet = (status: Parameters<typeof intent>[2]) =>
     {
       mode: "Observe",
       source: { persistentVolumeClaim: { namespace: "shop", claimName: "pg" } },
-      pods: [{ uid: "uid-web", namespace: "shop", name: "web", volume: "data", readOnly: false }],
+      pods: [listedPod("web")],
       observed: { plugin: "kubernetes.io/csi", volumeName: "pv-1" },
     },
     status,
@@ -224,7 +226,7 @@ export const ofKubeletsVolumes: Stories = {
   "attached, and kubelet has not mounted it yet": () => {
     const message = "staged, and not in the directory of pod shop/web yet";
     const waiting = { reason: "WaitingForKubelet", message, since: ago(20) };
-    const pods = [{ uid: "uid-web", volume: "data", state: "Pending" as const }];
+    const pods = [podState("web", "Pending")];
     return explainPod(
       facts({ ...bound, ...attached, intents: [ofKubelet({ state: "Waiting", inUse: true, waiting, pods })] }),
       here,

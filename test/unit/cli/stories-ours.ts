@@ -1,17 +1,24 @@
 import { explainPod } from "../../../src/cli/explain/explain-pod.ts";
-import { ago, csiNode, facts, intent, lease, ourVolume, pod, ready, set } from "../../lib/cli-objects.ts";
+import {
+  ago,
+  csiNode,
+  facts,
+  intent,
+  lease,
+  listedPod,
+  ourVolume,
+  pod,
+  podState,
+  ready,
+  set,
+} from "../../lib/cli-objects.ts";
 import type { Stories } from "./stories.ts";
 
 const ours = pod("web", ourVolume({ set: "datasets" }), { node: "worker-1" });
 const ourNode = { csiNodes: [csiNode("worker-1", "csi.nodevolume.dev")] };
 const allowed = { sets: [set("datasets", { allowedNamespaces: { names: ["shop"] } })] };
 const ourIntent = (status: Parameters<typeof intent>[2]) =>
-  intent(
-    "worker-1.datasets",
-    { pods: [{ uid: "uid-web", namespace: "shop", name: "web", volume: "data", readOnly: false }] },
-    status,
-    { labels: { "set.nodevolume.dev/datasets": "" } },
-  );
+  intent("worker-1.datasets", { pods: [listedPod("web")] }, status, { labels: { "set.nodevolume.dev/datasets": "" } });
 
 /** What can be in the way of a volume that pods use through our driver. */
 export const ofOurVolumes: Stories = {
@@ -80,7 +87,7 @@ export const ofOurVolumes: Stories = {
             state: "Waiting",
             inUse: false,
             waiting,
-            pods: [{ uid: "uid-web", volume: "data", state: "Pending" }],
+            pods: [podState("web", "Pending")],
           }),
         ],
       }),
@@ -91,7 +98,7 @@ export const ofOurVolumes: Stories = {
     const well = ourIntent({
       state: "Mounted",
       inUse: true,
-      pods: [{ uid: "uid-web", volume: "data", state: "Mounted" }],
+      pods: [podState("web", "Mounted")],
       conditions: ready("True", "Mounted"),
     });
     return explainPod(
