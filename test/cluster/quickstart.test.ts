@@ -56,7 +56,7 @@ describe("npm run quickstart", () => {
   });
 
   it("leaves nothing when any of its processes is killed at any moment", async function () {
-    const kills = full() ? 60 : 8;
+    const kills = full() ? 60 : 4;
     this.timeout(kills * 30_000);
     const killed = new Map<string, number>();
     for (let kill = 0; kill < kills; kill += 1) {
