@@ -1,15 +1,16 @@
-// A control plane with a controller of its own, two nodes with a CSI driver, and fakes of who is missing: no agent, no driver,
-// no external-attacher runs. The fakes say what the real ones are known to say, as their own users or as an administrator.
+// A cluster with a controller, which all files share that use it, two nodes a file with a CSI driver, and fakes of who is missing: no
+// agent, no driver, no external-attacher runs. The fakes say what the real ones are known to say, as their own users or as an
+// administrator. What a file makes stays: its names are its own, but for those of Nodes, labels and attachments, which this sees to.
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { ApiAnswer, ApiClient, JsonObject } from "../../hack/lib/api-client.ts";
-import { buildBundles } from "../../hack/lib/bundle.ts";
 import { controllerIdentity } from "../../hack/lib/control-plane/identities.ts";
 import { createNodeObject, type NodeRef } from "../../hack/lib/pretend-node/object.ts";
 import { tailOf } from "../../hack/lib/process.ts";
 import { startController } from "../../hack/lib/roles.ts";
 import { until } from "../../hack/lib/until.ts";
 import type { NodeVolumeIntent } from "../../src/api/types.gen.ts";
+import { bundles } from "../lib/bundles.ts";
 import { startCluster, type TestCluster } from "../lib/cluster.ts";
 import { patch, paths } from "../lib/policy-world.ts";
 
@@ -21,11 +22,14 @@ export interface AttachWorld {
   readonly cluster: TestCluster;
   readonly admin: ApiClient;
   readonly nodes: readonly [NodeRef, NodeRef];
-  /** Makes a set with a volume on the nodes that have the label `role=<role>`. */
-  set(name: string, source: object, role?: string): Promise<void>;
+  /** Makes a set with a volume on the node of a role, or on both. */
+  set(name: string, source: object, role?: "a" | "b"): Promise<void>;
+  /** The label of one of the two nodes, `a` or `b`. */
+  role(name: string): string;
   intents(set: string): Promise<NodeVolumeIntent[]>;
   /** Waits for the grant of a set's only intent. */
   granted(set: string): Promise<NodeVolumeIntent>;
+  /** Of its nodes. */
   attachments(): Promise<FakeAttachment[]>;
   /** As the external-attacher does: attached, or an error. */
   attach(name: string, status?: object): Promise<void>;
@@ -35,7 +39,6 @@ export interface AttachWorld {
   acknowledge(intent: NodeVolumeIntent, more?: object): Promise<ApiAnswer>;
   create(path: string, body: object): Promise<JsonObject>;
   get(path: string): Promise<JsonObject | undefined>;
-  stop(): Promise<void>;
 }
 
 export interface FakeAttachment extends JsonObject {
@@ -43,32 +46,50 @@ export interface FakeAttachment extends JsonObject {
   spec: { nodeName: string; attacher: string; source: JsonObject };
 }
 
-export async function startAttachWorld(prefix: string): Promise<AttachWorld> {
-  await buildBundles();
+interface WithController {
+  readonly cluster: TestCluster;
+  readonly logFile: string;
+}
+
+let shared: Promise<WithController> | undefined;
+
+async function start(): Promise<WithController> {
+  await bundles();
   const cluster = await startCluster();
-  const { admin, controlPlane } = cluster;
+  const { controlPlane, admin } = cluster;
   const logs = join(cluster.directory, "logs");
   mkdirSync(logs, { recursive: true });
   const identity = await controllerIdentity(controlPlane, {}, join(cluster.directory, "controller"));
   const logFile = join(logs, "controller.log");
-  const controller = startController("c0", { server: controlPlane.server, identity, logFile, env: process.env });
+  startController("c0", { server: controlPlane.server, identity, logFile, env: process.env });
+  // Who would make it is not there.
+  const account = core("ServiceAccount", { metadata: { name: "default" } });
+  await made(admin, "/api/v1/namespaces/default/serviceaccounts", account);
+  return { cluster, logFile };
+}
 
-  async function create(path: string, body: object): Promise<JsonObject> {
-    const answer = await admin.call("POST", path, { body });
-    if (answer.status >= 300) throw new Error(`${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
-    return answer.body;
-  }
+async function made(admin: ApiClient, path: string, body: object): Promise<JsonObject> {
+  const answer = await admin.call("POST", path, { body });
+  if (answer.status >= 300) throw new Error(`${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
+  return answer.body;
+}
+
+/** @param prefix of the names of its nodes, which no other file has */
+export async function startAttachWorld(prefix: string): Promise<AttachWorld> {
+  shared ??= start();
+  const { cluster, logFile } = await shared;
+  const { admin } = cluster;
+  const create = (path: string, body: object) => made(admin, path, body);
+  const role = (name: string) => `${prefix}-${name}`;
 
   async function node(name: string): Promise<NodeRef> {
-    const made = await createNodeObject(admin, `${prefix}-${name}`, { role: name });
+    const made = await createNodeObject(admin, role(name), { role: role(name), world: prefix });
     const drivers = [{ name: driver, nodeID: `id-${name}`, topologyKeys: [], allocatable: { count: 2 } }];
     const metadata = { name: made.name };
     await create("/apis/storage.k8s.io/v1/csinodes", storage("CSINode", { metadata, spec: { drivers } }));
     return made;
   }
   const nodes = [await node("a"), await node("b")] as const;
-  // Who would make it is not there.
-  await create("/api/v1/namespaces/default/serviceaccounts", core("ServiceAccount", { metadata: { name: "default" } }));
   const agents = new Map<string, ApiClient>();
   for (const one of nodes) {
     agents.set(one.name, cluster.as(await cluster.token("nodevolume-agent", { kind: "Node", ...one })));
@@ -79,13 +100,15 @@ export async function startAttachWorld(prefix: string): Promise<AttachWorld> {
     admin,
     nodes,
     create,
+    role,
     async get(path) {
       const { status, body } = await admin.call("GET", path);
       return status === 404 ? undefined : body;
     },
-    async set(name, source, role) {
+    async set(name, source, on) {
       const mounts = [{ name: "host", path: `/mnt/nodevolume/${name}` }];
-      const spec = { volume: { source }, mounts, ...(role !== undefined && { nodeSelector: { role } }) };
+      const nodeSelector = on === undefined ? { world: prefix } : { role: role(on) };
+      const spec = { volume: { source }, mounts, nodeSelector };
       const body = { apiVersion: "nodevolume.dev/v1alpha1", kind: "NodeVolumeSet", metadata: { name }, spec };
       await create(setsPath, body);
     },
@@ -101,7 +124,11 @@ export async function startAttachWorld(prefix: string): Promise<AttachWorld> {
       });
       return found as NodeVolumeIntent;
     },
-    attachments: async () => (await admin.call("GET", attachmentsPath)).body["items"] as FakeAttachment[],
+    async attachments() {
+      const { body } = await admin.call("GET", attachmentsPath);
+      const own = nodes.map(({ name }) => name);
+      return (body["items"] as FakeAttachment[]).filter(({ spec }) => own.includes(spec.nodeName));
+    },
     async attach(name, status = { attached: true }) {
       const finalizers = [`external-attacher/${driver}`];
       await patch(admin, `${attachmentsPath}/${name}`, { metadata: { finalizers } });
@@ -122,10 +149,6 @@ export async function startAttachWorld(prefix: string): Promise<AttachWorld> {
       };
       const agent = agents.get(spec.nodeName) as ApiClient;
       return patch(agent, `${paths.intents}/${metadata.name}/status`, { status });
-    },
-    async stop() {
-      await controller.stop();
-      await controlPlane.stop();
     },
   };
 

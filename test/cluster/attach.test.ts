@@ -13,7 +13,6 @@ describe("attach and detach on a real API server", () => {
     prepare(this);
     world = await startAttachWorld("attach");
   });
-  after(() => world?.stop());
 
   const only = async (volumeHandle: string) => {
     const all = await world.attachments();

@@ -7,7 +7,7 @@ import { core, startAttachWorld } from "./attach-world.ts";
 import { boundClaim } from "./bound-claim.ts";
 
 // Not where the Events of cluster-scoped objects are: whoever owns a claim has a namespace of theirs.
-const namespace = "team";
+const namespace = "claims";
 const inNamespace = `/api/v1/namespaces/${namespace}`;
 const claimsPath = `${inNamespace}/persistentvolumeclaims`;
 const podsPath = `${inNamespace}/pods`;
@@ -38,11 +38,10 @@ describe("claims on a real API server", () => {
     await world.create(`${inNamespace}/serviceaccounts`, core("ServiceAccount", { metadata: { name: "default" } }));
     for (const name of ["data", "other"]) await boundClaim(world, namespace, name);
   });
-  after(() => world?.stop());
 
   const claim = async (name: string) => (await world.get(`${claimsPath}/${name}`)) as unknown as Marked | undefined;
   const volume = async (name: string) =>
-    (await world.get(`/api/v1/persistentvolumes/pv-${name}`)) as unknown as Marked | undefined;
+    (await world.get(`/api/v1/persistentvolumes/claims-${name}`)) as unknown as Marked | undefined;
   /** What is told of a claim, as "reason count". */
   const told = async (name: string) => {
     const { items } = (await world.get(`${inNamespace}/events`)) as unknown as { items: Told[] };
@@ -58,12 +57,12 @@ describe("claims on a real API server", () => {
     await world.set("held", { persistentVolumeClaim: { namespace, claimName: "data" } }, "a");
     await until("the attachment", 20_000, async () => (await world.attachments()).length === 1);
     const [attachment] = await world.attachments();
-    expect(attachment?.spec.source).to.deep.equal({ persistentVolumeName: "pv-data" });
+    expect(attachment?.spec.source).to.deep.equal({ persistentVolumeName: "claims-data" });
     expect((await claim("data"))?.metadata.finalizers).to.include(inUse);
     expect((await volume("data"))?.metadata.finalizers).to.include(inUse);
     await world.attach(attachment?.metadata.name ?? "");
     const { spec } = await world.granted("held");
-    expect(spec.grant?.csi).to.include({ volumeHandle: "handle-data", fsType: "xfs", accessMode: "ReadWriteOnce" });
+    expect(spec.grant?.csi).to.include({ volumeHandle: "claims-data", fsType: "xfs", accessMode: "ReadWriteOnce" });
     expect(spec.capacityBytes).to.equal(String(2 ** 30));
   });
 
@@ -92,7 +91,7 @@ describe("claims on a real API server", () => {
   it("growth: the node is told, and the claim says so when the node has reached it", async () => {
     const conditions = [{ type: "FileSystemResizePending", status: "True", lastTransitionTime: null }];
     const capacity = { storage: "2Gi" };
-    expectStatus(200, await patch(world.admin, "/api/v1/persistentvolumes/pv-data", { spec: { capacity } }));
+    expectStatus(200, await patch(world.admin, "/api/v1/persistentvolumes/claims-data", { spec: { capacity } }));
     const status = { conditions, allocatedResourceStatuses: { storage: "NodeResizePending" } };
     expectStatus(200, await patch(world.admin, `${claimsPath}/data/status`, { status }));
     const size = String(2 * 2 ** 30);

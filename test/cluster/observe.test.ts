@@ -6,7 +6,7 @@ import { expectStatus, patch, paths } from "../lib/policy-world.ts";
 import type { AttachWorld } from "./attach-world.ts";
 import { attachmentsPath, core, driver, startAttachWorld, storage } from "./attach-world.ts";
 
-const namespace = "team";
+const namespace = "observe";
 const inNamespace = `/api/v1/namespaces/${namespace}`;
 const claimsPath = `${inNamespace}/persistentvolumeclaims`;
 const podsPath = `${inNamespace}/pods`;
@@ -21,13 +21,12 @@ describe("claims that kubelet manages, on a real API server", () => {
     await world.create(`${inNamespace}/serviceaccounts`, core("ServiceAccount", { metadata: { name: "default" } }));
     const accessModes = ["ReadWriteOnce"];
     const resources = { requests: { storage: "1Gi" } };
-    const spec = { accessModes, resources, storageClassName: "slow" };
+    const spec = { accessModes, resources, storageClassName: "observe-slow" };
     await world.create(claimsPath, core("PersistentVolumeClaim", { metadata: { name: "data" }, spec }));
     const binding = { provisioner: driver, volumeBindingMode: "WaitForFirstConsumer" };
     const classes = "/apis/storage.k8s.io/v1/storageclasses";
-    await world.create(classes, storage("StorageClass", { metadata: { name: "slow" }, ...binding }));
+    await world.create(classes, storage("StorageClass", { metadata: { name: "observe-slow" }, ...binding }));
   });
-  after(() => world?.stop());
 
   async function pod(name: string, node: 0 | 1): Promise<void> {
     const volumes = [{ name: "v", persistentVolumeClaim: { claimName: "data" } }];
@@ -45,24 +44,24 @@ describe("claims that kubelet manages, on a real API server", () => {
       name: "data",
       uid: claim.metadata.uid,
     };
-    const csi = { driver, volumeHandle: "vol-1" };
+    const csi = { driver, volumeHandle: "observe-1" };
     const volume = {
       capacity: { storage: "1Gi" },
       accessModes: ["ReadWriteOnce"],
       csi,
       claimRef,
-      storageClassName: "slow",
+      storageClassName: "observe-slow",
     };
     await world.create(
       "/api/v1/persistentvolumes",
-      core("PersistentVolume", { metadata: { name: "pv-data" }, spec: volume }),
+      core("PersistentVolume", { metadata: { name: "observe-data" }, spec: volume }),
     );
-    expectStatus(200, await patch(world.admin, `${claimsPath}/data`, { spec: { volumeName: "pv-data" } }));
+    expectStatus(200, await patch(world.admin, `${claimsPath}/data`, { spec: { volumeName: "observe-data" } }));
     expectStatus(200, await patch(world.admin, `${claimsPath}/data/status`, { status: { phase: "Bound" } }));
   }
 
   async function attachment(name: string, node: 0 | 1): Promise<void> {
-    const source = { persistentVolumeName: "pv-data" };
+    const source = { persistentVolumeName: "observe-data" };
     const spec = { attacher: driver, nodeName: world.nodes[node].name, source };
     await world.create(attachmentsPath, storage("VolumeAttachment", { metadata: { name }, spec }));
   }
@@ -92,7 +91,7 @@ describe("claims that kubelet manages, on a real API server", () => {
     await bind();
     await says("WaitingForAttach");
     const { spec } = (await observed(0)) as NodeVolumeIntent;
-    const names = { volumeName: "pv-data", driver, volumeHandle: "vol-1", attachRequired: true };
+    const names = { volumeName: "observe-data", driver, volumeHandle: "observe-1", attachRequired: true };
     expect(spec.observed).to.deep.equal({ plugin: "kubernetes.io/csi", ...names });
     expect(await world.attachments()).to.deep.equal([]);
     const claim = (await world.get(`${claimsPath}/data`)) as { metadata: { labels?: object; finalizers: string[] } };

@@ -31,11 +31,10 @@ describe("pods on a real API server", () => {
       await world.create(pathOf(name, "serviceaccounts"), core("ServiceAccount", { metadata: { name: "default" } }));
     }
     const allowedNamespaces = { names: ["team"], selector: { matchLabels: { team: "a" } } };
-    const spec = { volume: { source: { emptyDir: {} } }, allowedNamespaces, nodeSelector: { role: "a" } };
+    const spec = { volume: { source: { emptyDir: {} } }, allowedNamespaces, nodeSelector: { role: world.role("a") } };
     const set = { apiVersion: "nodevolume.dev/v1alpha1", kind: "NodeVolumeSet", metadata: { name: "datasets" }, spec };
     await world.create(setsPath, set);
   });
-  after(() => world?.stop());
 
   function pod(name: string, attributes: object, more: object = {}) {
     const csi = { driver: "csi.nodevolume.dev", volumeAttributes: attributes };
@@ -51,7 +50,8 @@ describe("pods on a real API server", () => {
   const end = (namespace: string, name: string) =>
     world.admin.call("DELETE", `${pathOf(namespace)}/${name}?gracePeriodSeconds=0`);
   async function intents(): Promise<NodeVolumeIntent[]> {
-    return (await world.get(paths.intents))?.["items"] as NodeVolumeIntent[];
+    const all = (await world.get(paths.intents))?.["items"] as NodeVolumeIntent[];
+    return all.filter(({ spec }) => world.nodes.some(({ name }) => name === spec.nodeName));
   }
   const listed = async () => (await intents()).flatMap(({ spec }) => (spec.pods ?? []).map(({ name }) => name)).sort();
   const has = (...names: string[]) =>
@@ -138,7 +138,7 @@ describe("pods on a real API server", () => {
       (await intents()).find(({ spec }) => spec.source.persistentVolumeClaim?.namespace === "team");
     await until("the grant", 20_000, async () => (await ofTeam())?.spec.grant !== undefined);
     const { spec, metadata } = (await ofTeam()) as NodeVolumeIntent;
-    expect(spec.grant?.csi).to.include({ driver, volumeHandle: "handle-data" });
+    expect(spec.grant?.csi).to.include({ driver, volumeHandle: "team-data" });
     expect(spec.pods?.[0]).to.include({ name: "db", fsGroup: 2000, fsGroupChangePolicy: "OnRootMismatch" });
     expect(Object.keys(metadata.labels ?? {}).sort()).to.deep.equal(["nodevolume.dev/node", "nodevolume.dev/type"]);
     // The other's is a claim of its own namespace, which is not there.
@@ -154,7 +154,7 @@ describe("pods on a real API server", () => {
     await start("team", "db-2", { persistentVolumeClaim: "data" });
     await has("db", "db-2");
     const [{ spec } = {} as NodeVolumeIntent] = await intents();
-    expect(spec.grant?.csi).to.include({ volumeHandle: "handle-data" });
+    expect(spec.grant?.csi).to.include({ volumeHandle: "team-data" });
     await end("team", "db");
     await has("db-2");
     expect((await intents())[0]?.spec.grant).to.deep.equal(spec.grant);

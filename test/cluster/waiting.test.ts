@@ -38,7 +38,6 @@ describe("what waits for volumes, on a real API server", () => {
     // Who would make it is not there.
     await world.create(`${inNamespace}/serviceaccounts`, core("ServiceAccount", { metadata: { name: "default" } }));
   });
-  after(() => world?.stop());
 
   async function set(name: string, more: object): Promise<void> {
     const spec = { volume: { source: { emptyDir: {} } }, mounts: [{ name: "host", path: `/mnt/nodevolume/${name}` }] };
@@ -88,7 +87,7 @@ describe("what waits for volumes, on a real API server", () => {
       const taints = [{ key: "example.com/gpu", effect: "NoSchedule" }];
       expectStatus(200, await patch(world.admin, `/api/v1/nodes/${world.nodes[0].name}`, { spec: { taints } }));
       const tolerations = [{ key: "example.com/gpu", operator: "Exists" }];
-      await set("cache", { nodeSelector: { role: "a" }, tolerations, nodeReadiness: "Taint" });
+      await set("cache", { nodeSelector: { role: world.role("a") }, tolerations, nodeReadiness: "Taint" });
       await until("the taint", 20_000, () => shows("False/NotObserved", true));
       await mounted("cache");
       await until("the end of the taint", 20_000, () => shows("True/AllReady", false));
@@ -105,18 +104,18 @@ describe("what waits for volumes, on a real API server", () => {
 
   describe("a pod", () => {
     it("waits until a set is there that allows its namespace, and goes on with the nodes of the set", async () => {
-      await pod("reader", { set: "datasets" }, { nodeSelector: { disk: "ssd" } });
+      await pod("reader", { set: "reports" }, { nodeSelector: { disk: "ssd" } });
       expect(await gatesOf("reader")).to.deep.equal([gate]);
       const reason = async () =>
         conditionOf((await read<Pod>(`${podsPath}/reader`)).status.conditions, "nodevolume.dev/VolumesReady");
       await until("the first reason", 20_000, async () => (await reason()) === "False/SetNotFound");
-      await set("datasets", { nodeSelector: { role: "b" } });
+      await set("reports", { nodeSelector: { role: world.role("b") } });
       await until("the second reason", 20_000, async () => (await reason()) === "False/NamespaceNotAllowed");
       const allowed = { spec: { allowedNamespaces: { names: [namespace] } } };
-      expectStatus(200, await patch(world.admin, `${setsPath}/datasets`, allowed));
+      expectStatus(200, await patch(world.admin, `${setsPath}/reports`, allowed));
       await untilGates("reader");
       const { spec } = await read<Pod>(`${podsPath}/reader`);
-      expect(spec.nodeSelector).to.deep.equal({ disk: "ssd", role: "b" });
+      expect(spec.nodeSelector).to.deep.equal({ disk: "ssd", role: world.role("b") });
       const { body } = await world.admin.call("GET", `${inNamespace}/events?fieldSelector=involvedObject.name=reader`);
       const events = (body["items"] as { reason: string; type: string }[]).map((one) => `${one.type} ${one.reason}`);
       expect(events.sort()).to.deep.equal(["Warning NamespaceNotAllowed", "Warning SetNotFound"]);
@@ -125,9 +124,9 @@ describe("what waits for volumes, on a real API server", () => {
     it("shows that its volume is there once the agent of its node says so, and nothing before", async () => {
       const binding = { metadata: { name: "reader" }, target: { kind: "Node", name: world.nodes[1].name } };
       await world.create(`${podsPath}/reader/binding`, { apiVersion: "v1", kind: "Binding", ...binding });
-      let listed = await world.granted("datasets");
+      let listed = await world.granted("reports");
       await until("the pod in the intent", 20_000, async () => {
-        listed = await world.granted("datasets");
+        listed = await world.granted("reports");
         return listed.spec.pods?.length === 1;
       });
       const pods = listed.spec.pods?.map(({ uid, volume }) => ({ uid, volume, state: "Mounted" }));
