@@ -18,6 +18,14 @@ export interface Timers {
   after(ms: number, action: () => void): Cancel;
 }
 
+/** For whoever has much to do: it is done in pieces, and after each of them the others may have their turn. */
+export interface Turns {
+  /** Whether this turn of the event loop has lasted so long that sockets, timers and everybody else should have theirs. */
+  over(): boolean;
+  /** Resolves in a later turn, after all who asked before. Who was let in does at least one piece before it asks again. */
+  next(): Promise<void>;
+}
+
 export interface Random {
   /** Uniform in [0, 1). */
   next(): number;
@@ -44,6 +52,7 @@ export interface Logger {
 export interface System {
   readonly clock: Clock;
   readonly timers: Timers;
+  readonly turns: Turns;
   readonly random: Random;
   readonly log: Logger;
 }

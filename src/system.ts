@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { Clock, Logger, Random, System, Timers } from "./ports.ts";
+import type { Clock, Logger, Random, System, Timers, Turns } from "./ports.ts";
 
 /** The real clock. */
 export const systemClock: Clock = {
@@ -18,6 +18,33 @@ export const systemTimers: Timers = {
   },
 };
 
+/**
+ * Milliseconds of one turn, of all who ask together. A request that is answered needs some turns more; the leader's must be
+ * renewed within ten seconds, and what is asked meanwhile should not wait longer than the answer takes.
+ */
+const longestTurnMs = 10;
+
+/** Turns of Node's event loop. */
+export function createTurns(monotonic: () => number = () => performance.now()): Turns {
+  /** When this turn was first asked about. */
+  let began: number | undefined;
+  return {
+    over() {
+      if (began !== undefined) return monotonic() - began >= longestTurnMs;
+      began = monotonic();
+      // After the sockets of this turn.
+      setImmediate(() => {
+        began = undefined;
+      });
+      return false;
+    },
+    next: () => new Promise((resolve) => setImmediate(resolve)),
+  };
+}
+
+/** Of this process: it has one event loop. */
+export const systemTurns: Turns = createTurns();
+
 /** Randomness that is good enough for jitter, and unique identifiers. */
 export const systemRandom: Random = {
   next: () => Math.random(),
@@ -31,5 +58,5 @@ export function aborted(signal: AbortSignal): Promise<void> {
 }
 
 export function realSystem(log: Logger): System {
-  return { clock: systemClock, timers: systemTimers, random: systemRandom, log };
+  return { clock: systemClock, timers: systemTimers, turns: systemTurns, random: systemRandom, log };
 }

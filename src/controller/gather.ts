@@ -1,3 +1,5 @@
+import { setLabelPrefix } from "../api/names.ts";
+import { inTurns } from "../kube/in-turns.ts";
 import type { ObjectStore } from "../kube/object-store.ts";
 import type { Cancel, System } from "../ports.ts";
 import { setLabel } from "./identity.ts";
@@ -23,7 +25,7 @@ export interface Gatherer {
   /** Names of all Nodes, and of nodes that have intents without one. */
   nodeNames(): Set<string>;
   input(node: string): NodeInput;
-  /** Works out what has changed for every node, in slices, so that what follows is quick. */
+  /** Works out what has changed for every node, in turns, so that what follows is quick. */
   prepare(): Promise<void>;
   stakes(node: string): ReadonlyMap<string, Stake>;
   /** The nodes where a set wants or has something. */
@@ -39,39 +41,61 @@ export interface Gatherer {
   stop(): void;
 }
 
-/** Milliseconds of work after which sockets and timers get their turn. */
-const sliceMs = 10;
+/** Intents by name, in groups. */
+type Groups = Map<string, Map<string, Intent>>;
+
+function put(groups: Groups, key: string, intent: Intent): void {
+  groups.set(key, (groups.get(key) ?? new Map<string, Intent>()).set(intent.metadata.name, intent));
+}
+
+function take(groups: Groups, key: string, { metadata }: Intent): void {
+  const group = groups.get(key);
+  group?.delete(metadata.name);
+  if (group?.size === 0) groups.delete(key);
+}
+
+function setLabelsOf({ metadata }: Intent): string[] {
+  return Object.keys(metadata.labels ?? {}).filter((key) => key.startsWith(setLabelPrefix));
+}
 
 export function createGatherer(
   stores: Stores,
   allowedPrefixes: readonly string[],
   podsOf: (node: string) => NodePods | undefined,
-  { clock, timers }: Pick<System, "clock" | "timers">,
+  { turns }: Pick<System, "turns">,
 ): Gatherer {
-  const byNode = new Map<string, Map<string, Intent>>();
+  const byNode: Groups = new Map();
+  /** By the label of a set. */
+  const bySet: Groups = new Map();
   const resolved = new Map<string, ReadonlyMap<string, Stake>>();
   /** By node and intent. */
   const refusals = new Map<string, ReadonlyMap<string, string>>();
 
   function index(intent: Intent): void {
     const { nodeName } = intent.spec;
-    const known = byNode.get(nodeName) ?? new Map<string, Intent>();
-    byNode.set(nodeName, known.set(intent.metadata.name, intent));
+    put(byNode, nodeName, intent);
+    for (const key of setLabelsOf(intent)) put(bySet, key, intent);
     resolved.delete(nodeName);
   }
 
   function unindex(intent: Intent): void {
     const { nodeName } = intent.spec;
-    const known = byNode.get(nodeName);
-    known?.delete(intent.metadata.name);
-    if (known?.size === 0) byNode.delete(nodeName);
+    // Its last state may have other labels than what was known of it.
+    const known = byNode.get(nodeName)?.get(intent.metadata.name) ?? intent;
+    for (const key of setLabelsOf(known)) take(bySet, key, intent);
+    take(byNode, nodeName, intent);
     resolved.delete(nodeName);
+  }
+
+  function reindex(before: Intent, after: Intent): void {
+    for (const key of setLabelsOf(before)) take(bySet, key, before);
+    index(after);
   }
 
   const forget = (node: NodeInfo) => void resolved.delete(node.metadata.name);
   const forgetAll = () => resolved.clear();
   const cancels: Cancel[] = [
-    stores.intents.subscribe({ onAdd: index, onUpdate: (_, after) => index(after), onDelete: unindex }),
+    stores.intents.subscribe({ onAdd: index, onUpdate: reindex, onDelete: unindex }),
     stores.nodes.subscribe({ onAdd: forget, onUpdate: (_, after) => forget(after), onDelete: forget }),
     stores.sets.subscribe({
       onAdd: forgetAll,
@@ -127,13 +151,13 @@ export function createGatherer(
     input,
     stakes,
     async prepare() {
-      let sliceBegan = clock.monotonic();
-      for (const name of nodeNames()) {
-        stakes(name);
-        if (clock.monotonic() - sliceBegan < sliceMs) continue;
-        await new Promise<void>((resolve) => timers.after(0, resolve));
-        sliceBegan = clock.monotonic();
+      function* each(): Generator<void> {
+        for (const name of nodeNames()) {
+          stakes(name);
+          yield;
+        }
       }
+      await inTurns(turns, each());
     },
     nodesOf(set) {
       return [...nodeNames()].flatMap((node) => {
@@ -142,10 +166,7 @@ export function createGatherer(
       });
     },
     intentsOf,
-    intentsOfSet(set) {
-      const key = setLabel(set);
-      return [...stores.intents.list()].filter(({ metadata }) => Object.hasOwn(metadata.labels ?? {}, key));
-    },
+    intentsOfSet: (set) => [...(bySet.get(setLabel(set))?.values() ?? [])],
     refused(node, intent, message) {
       const others = [...(refusals.get(node) ?? [])].filter(([name]) => name !== intent);
       setRefusals(node, message === undefined ? others : [...others, [intent, message]]);

@@ -142,8 +142,8 @@ export function startController(deps: ControllerDeps): Controller {
     observePods: config.observePods ?? "None",
   });
   const { queues } = work;
-  const triggers = connectTriggers({ stores, gatherer, queues, allVolumes: work.allVolumes });
-  const podTriggers = connectPods(pods, storage, work.nodesWithout, queues.nodes);
+  const triggers = connectTriggers({ stores, gatherer, queues, turns: system.turns, allVolumes: work.allVolumes });
+  const podTriggers = connectPods(pods, storage, work.nodesWithout, queues.nodes, system.turns);
   const needed = needStorage(storage, stores);
   const shell = (deps.createShell ?? createPlainShell)(work.shellDeps);
 

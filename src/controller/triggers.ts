@@ -1,10 +1,11 @@
 import type { KubeObject } from "../api/meta.ts";
 import { leaderLease } from "../api/names.ts";
+import { createSweep } from "../kube/in-turns.ts";
 import type { KeyedQueue } from "../kube/keyed-queue.ts";
 import type { Lease } from "../kube/lease.ts";
 import type { ObjectStore } from "../kube/object-store.ts";
 import { sameJson } from "../kube/same-json.ts";
-import type { Cancel } from "../ports.ts";
+import type { Cancel, Turns } from "../ports.ts";
 import type { Gatherer, Stores } from "./gather.ts";
 import { sameDemand } from "./gather.ts";
 import { requestersOf } from "./identity.ts";
@@ -42,6 +43,7 @@ export interface TriggerDeps {
   readonly stores: Stores & { readonly leases: ObjectStore<Lease>; readonly states: ObjectStore<KubeObject> };
   readonly gatherer: Gatherer;
   readonly queues: Queues;
+  readonly turns: Turns;
   /** Every volume of a CSI driver is looked at again. */
   readonly allVolumes: () => void;
 }
@@ -55,10 +57,10 @@ export interface Triggers {
 }
 
 /** Which change of which object makes which key due. A key too many costs a comparison; one too few is a bug. */
-export function connectTriggers({ stores, gatherer, queues, allVolumes }: TriggerDeps): Triggers {
-  const allSets = () => {
-    for (const { metadata } of stores.sets.list()) queues.sets.add(metadata.name);
-  };
+export function connectTriggers({ stores, gatherer, queues, turns, allVolumes }: TriggerDeps): Triggers {
+  const sets = createSweep(turns, function* () {
+    for (const { metadata } of stores.sets.list()) yield queues.sets.add(metadata.name);
+  });
   const node = (name: string) => {
     queues.nodes.add(name);
     queues.states.add(name);
@@ -70,27 +72,37 @@ export function connectTriggers({ stores, gatherer, queues, allVolumes }: Trigge
     if (awaitsRelease(intent)) queues.releases.add(intent.metadata.name);
   };
 
+  const everything = createSweep(turns, function* () {
+    for (const name of gatherer.nodeNames()) yield node(name);
+    for (const { metadata } of stores.states.list()) yield queues.states.add(metadata.name);
+    for (const lease of stores.leases.list()) yield onLease(lease);
+  });
+  const nodes = createSweep(turns, function* () {
+    for (const name of gatherer.nodeNames()) yield queues.nodes.add(name);
+  });
+  /** What a change of a set concerns: a conflict, and its end, concern the other sets of a node, too. */
+  const demanded = createSweep(turns, function* () {
+    for (const name of gatherer.nodeNames()) {
+      queues.nodes.add(name);
+      yield queues.readiness.add(name);
+    }
+  });
+
   const all = () => {
-    for (const name of gatherer.nodeNames()) node(name);
-    for (const { metadata } of stores.states.list()) queues.states.add(metadata.name);
-    for (const lease of stores.leases.list()) onLease(lease);
-    allSets();
+    everything.begin();
+    sets.begin();
     allVolumes();
   };
 
   const allNodes = () => {
-    for (const name of gatherer.nodeNames()) queues.nodes.add(name);
-    allSets();
+    nodes.begin();
+    sets.begin();
   };
 
   const onSet = (set: SetEntry) => {
     queues.sets.add(set.metadata.name);
-    for (const name of gatherer.nodeNames()) {
-      queues.nodes.add(name);
-      queues.readiness.add(name);
-    }
-    // A conflict, and its end, concern the others too.
-    allSets();
+    demanded.begin();
+    sets.begin();
   };
 
   /** What somebody has just written does not wait for what may come together with it; what follows from it does. */
@@ -101,7 +113,7 @@ export function connectTriggers({ stores, gatherer, queues, allVolumes }: Trigge
 
   const onNode = ({ metadata }: NodeInfo) => {
     node(metadata.name);
-    allSets();
+    sets.begin();
   };
 
   const onIntent = (intent: Intent) => {
@@ -174,6 +186,7 @@ export function connectTriggers({ stores, gatherer, queues, allVolumes }: Trigge
     all,
     allNodes,
     stop() {
+      for (const sweep of [everything, nodes, demanded, sets]) sweep.stop();
       for (const cancel of cancels) cancel();
     },
   };

@@ -44,11 +44,9 @@ export interface KeyedQueue {
 }
 
 const defaultBackoff = { baseMs: 250, maxMs: 60_000 };
-/** Runs that await nothing follow each other without a break; sockets and timers must get their turn between them. */
-const longestTurnMs = 10;
 
 export function createKeyedQueue(deps: KeyedQueueDeps): KeyedQueue {
-  const { clock, timers, random } = deps.system;
+  const { clock, timers, turns, random } = deps.system;
   const log = deps.system.log.child({ queue: deps.name });
   const due = new Set<string>();
   const running = new Set<string>();
@@ -56,28 +54,23 @@ export function createKeyedQueue(deps: KeyedQueueDeps): KeyedQueue {
   const failures = new Map<string, number>();
   let state: "open" | "paused" | "stopped" = "open";
   let pumping = false;
-  let turnBegan = clock.monotonic();
   /** Those who wait for the runs that are under way, and for what is due besides. */
   let waiters: (() => void)[] = [];
   let settlers: (() => void)[] = [];
 
   function makeDue(key: string): void {
-    if (due.size + running.size === 0) turnBegan = clock.monotonic();
     due.add(key);
     schedulePump();
   }
 
-  /** Not at once: add is called from store notifications, which a run must not interrupt. */
+  /**
+   * Not at once: add is called from store notifications, which a run must not interrupt. And runs that await nothing follow each
+   * other without a break: sockets and timers must get their turn between them.
+   */
   function schedulePump(): void {
     if (pumping) return;
     pumping = true;
-    if (clock.monotonic() - turnBegan < longestTurnMs) void Promise.resolve().then(pump);
-    else {
-      timers.after(0, () => {
-        turnBegan = clock.monotonic();
-        pump();
-      });
-    }
+    void (turns.over() ? turns.next() : Promise.resolve()).then(pump);
   }
 
   function pump(): void {
@@ -88,6 +81,10 @@ export function createKeyedQueue(deps: KeyedQueueDeps): KeyedQueue {
       due.delete(key);
       running.add(key);
       void runOnce(key);
+      if (due.size > 0 && turns.over()) {
+        schedulePump();
+        return;
+      }
     }
   }
 

@@ -43,8 +43,10 @@ export interface MutableStore<T extends KubeObject> extends ObjectStore<T> {
    * A complete list of the state `resourceVersion`, asked for after all that came by the watch. What it lacks is deleted,
    * unless it is newer than the list. A list that is older than what was seen can only be of another history, as after
    * etcd was restored from a backup: then everything is taken from it, and older versions with it.
+   * In steps, of one object each: until the last one the store is neither what it was nor what is listed. Meanwhile nothing may be
+   * written to it but by upsertIfNewer.
    */
-  replaceAll(objects: Iterable<T>, resourceVersion: string): void;
+  replaceAll(objects: readonly T[], resourceVersion: string): Generator<void, void>;
   /**
    * The object as the store has it, if nothing of it is another, else the one that is given: a large collection that is listed
    * again then takes no room for a second one. In another history the same version may be of another content.
@@ -100,14 +102,15 @@ export function createObjectStore<T extends KubeObject>(deps: { clock: Clock; lo
   }
 
   /** Versions of one history only grow: nothing that the list is not older than can be newer than what it shows. */
-  function isOtherHistory(listed: readonly T[], resourceVersion: string): boolean {
+  function* isOtherHistory(listed: readonly T[], resourceVersion: string): Generator<void, boolean> {
     if (compareResourceVersions(resourceVersion, seen) < 0) return true;
-    return listed.some((object) => {
+    for (const object of listed) {
       const before = objects.get(storeKey(object));
-      if (before === undefined) return false;
-      const older = compareResourceVersions(versionOf(object), versionOf(before)) < 0;
-      return older && compareResourceVersions(versionOf(before), resourceVersion) <= 0;
-    });
+      const older = before !== undefined && compareResourceVersions(versionOf(object), versionOf(before)) < 0;
+      if (older && compareResourceVersions(versionOf(before), resourceVersion) <= 0) return true;
+      yield;
+    }
+    return false;
   }
 
   function remove(object: T, lastKnown: boolean): void {
@@ -138,9 +141,8 @@ export function createObjectStore<T extends KubeObject>(deps: { clock: Clock; lo
       return () => subscribers.delete(handlers);
     },
 
-    replaceAll(listed, resourceVersion) {
-      const list = [...listed];
-      const otherHistory = isOtherHistory(list, resourceVersion);
+    *replaceAll(listed, resourceVersion) {
+      const otherHistory = yield* isOtherHistory(listed, resourceVersion);
       if (otherHistory) {
         deps.log.error("the API server has gone back to an older state: everything is taken from it", {
           resourceVersion,
@@ -148,14 +150,18 @@ export function createObjectStore<T extends KubeObject>(deps: { clock: Clock; lo
         });
         seen = "";
       }
-      for (const object of list) {
-        if (otherHistory) set(object, objects.get(storeKey(object)));
+      const wanted = new Set<string>();
+      for (const object of listed) {
+        const key = storeKey(object);
+        wanted.add(key);
+        if (otherHistory) set(object, objects.get(key));
         else put(object);
+        yield;
       }
-      const wanted = new Set(list.map(storeKey));
-      for (const [key, object] of [...objects]) {
+      for (const [key, object] of objects) {
         const newer = !otherHistory && compareResourceVersions(versionOf(object), resourceVersion) > 0;
         if (!wanted.has(key) && !newer) remove(object, true);
+        yield;
       }
       advance(resourceVersion);
       setState({ synced: true, connected: state.connected });

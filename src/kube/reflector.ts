@@ -5,13 +5,15 @@ import { fullJitter } from "./backoff.ts";
 import type { KubeClient } from "./client.ts";
 import { createKubeClient } from "./client.ts";
 import { decideRestart, idleMs, longestWaitMs } from "./decide-restart.ts";
+import { createIntake } from "./intake.ts";
 import type { MutableStore, ObjectStore } from "./object-store.ts";
-import { createObjectStore, storeKey } from "./object-store.ts";
+import { createObjectStore } from "./object-store.ts";
 import { resourcePath } from "./resource-path.ts";
 import { compareResourceVersions } from "./resource-version.ts";
 import type { Transport } from "./transport.ts";
+import { createWaiters } from "./waiters.ts";
 import { type Selection, watchQuery } from "./watch-query.ts";
-import type { WatchEnd } from "./watch-stream.ts";
+import type { WatchChange, WatchEnd } from "./watch-stream.ts";
 import { endOfList, openWatch } from "./watch-stream.ts";
 import { createWatchTrouble } from "./watch-trouble.ts";
 
@@ -41,6 +43,8 @@ export interface ReflectorDeps<T extends KubeObject> extends Selection {
  * ```
  * listing is one stream that begins with all objects (WatchList), or pages and then a watch if the server refuses it.
  * It asks for no resourceVersion, which makes it a consistent read: never older than the moment it was asked for.
+ * A large list is taken in over several turns of the event loop. Until that is done the store counts as not connected, so that
+ * nobody decides by what is half the one and half the other; what the watch shows meanwhile comes after it.
  */
 export interface Reflector<T extends KubeObject> {
   readonly store: ObjectStore<T>;
@@ -66,11 +70,14 @@ export interface Reflector<T extends KubeObject> {
 const backoff = { baseMs: 800, maxMs: longestWaitMs };
 
 export function createReflector<T extends KubeObject>(deps: ReflectorDeps<T>): Reflector<T> {
-  const { clock, timers, random } = deps.system;
+  const { clock, timers, turns, random } = deps.system;
   const log = deps.system.log.child({ resource: deps.resource.plural });
   const store: MutableStore<T> = createObjectStore<T>({ clock, log });
+  const intake = createIntake<T>({ store, turns, project: deps.project });
   const client: KubeClient = createKubeClient({ transport: deps.transport, fieldManager: "" });
   const trouble = createWatchTrouble({ clock, log });
+  /** Who waits for the next complete list. */
+  const listed = createWaiters();
   const silenceMs = deps.idleMs ?? idleMs;
 
   let running = false;
@@ -82,63 +89,54 @@ export function createReflector<T extends KubeObject>(deps: ReflectorDeps<T>): R
   let watchListRefused = false;
   let cancelCurrent: Cancel = () => {};
   let backingOff = false;
-  let waiters: { resolve: () => void; reject: (error: Error) => void }[] = [];
 
   /** Opens the stream; with `listing` it begins with all objects and a bookmark that says where they end. */
   function listen(listing: boolean, onEnd: (end: WatchEnd) => void): void {
     let initial: Map<string, T> | undefined = listing ? new Map() : undefined;
+    let cancelled = false;
     const request = {
       method: "GET",
       path: resourcePath(deps.resource, { namespace: deps.namespace }),
       query: watchQuery(deps, resourceVersion, random),
       idleMs: silenceMs,
     } as const;
-
-    cancelCurrent = openWatch(deps.transport, request, {
+    const cancelStream = openWatch(deps.transport, turns, request, {
       onOpen() {
-        store.setConnected(true);
+        intake.connected();
         if (!listing) trouble.over();
       },
       onEnd,
       onEvent(event) {
         heard();
-        if (initial !== undefined) {
-          if (event.type === "BOOKMARK") {
-            if (!event.initialEventsEnd) return;
-            complete([...initial.values()], event.resourceVersion);
-            initial = undefined;
-          } else {
-            // Changes that happen meanwhile arrive among the initial events.
-            const object = deps.project(event.object);
-            if (object !== undefined && event.type !== "DELETED") initial.set(storeKey(object), store.kept(object));
-            else initial.delete(storeKey(event.object as KubeObject));
-          }
-          return;
-        }
-        if (compareResourceVersions(event.resourceVersion, resourceVersion) < 0) {
-          cancelCurrent();
-          const message = `version ${event.resourceVersion} after ${resourceVersion}: the API server has gone back`;
-          return onEnd({ kind: "expired", message });
-        }
-        resourceVersion = event.resourceVersion;
-        if (event.type === "BOOKMARK") return store.advance(resourceVersion);
-        const object = deps.project(event.object);
-        if (object === undefined) store.leaveOut(event.object as KubeObject);
-        else if (event.type === "DELETED") store.delete(object);
-        else store.upsert(object);
-        store.advance(resourceVersion);
+        if (initial === undefined) return follow(event, onEnd);
+        if (event.type !== "BOOKMARK") return intake.initial(initial, event);
+        if (!event.initialEventsEnd) return undefined;
+        const objects = [...initial.values()];
+        initial = undefined;
+        return takeList(objects, event.resourceVersion, () => cancelled);
       },
     });
+    cancelCurrent = () => {
+      cancelled = true;
+      cancelStream();
+    };
+  }
+
+  function follow(event: WatchChange, onEnd: (end: WatchEnd) => void): undefined {
+    if (compareResourceVersions(event.resourceVersion, resourceVersion) < 0) {
+      cancelCurrent();
+      const message = `version ${event.resourceVersion} after ${resourceVersion}: the API server has gone back`;
+      onEnd({ kind: "expired", message });
+      return;
+    }
+    resourceVersion = event.resourceVersion;
+    intake.change(event);
   }
 
   function heard(): void {
-    store.setConnected(true);
+    intake.connected();
     trouble.over();
     heardAt = clock.monotonic();
-  }
-
-  function projected(raw: unknown): readonly T[] {
-    return [deps.project(raw)].filter((object) => object !== undefined);
   }
 
   function open(): void {
@@ -158,24 +156,31 @@ export function createReflector<T extends KubeObject>(deps: ReflectorDeps<T>): R
     cancelCurrent = () => {
       cancelled = true;
     };
-    client.list(deps.resource, deps).then(
-      (list) => {
+    client
+      .list(deps.resource, deps)
+      .then((list) => {
         if (cancelled) return;
         heard();
-        complete(list.items.flatMap(projected).map(store.kept), list.resourceVersion);
-        listen(false, onEnd);
-      },
-      (error: unknown) => {
+        const rest = takeList(intake.objectsOf(list.items), list.resourceVersion, () => cancelled);
+        if (rest === undefined) listen(false, onEnd);
+        return rest?.then(() => (cancelled ? undefined : listen(false, onEnd)));
+      })
+      .catch((error: unknown) => {
         if (!cancelled) onEnd(endOfList(error));
-      },
-    );
+      });
   }
 
-  function complete(objects: T[], at: string): void {
-    resourceVersion = at;
-    store.replaceAll(objects, at);
-    failures = 0;
-    settleWaiters((waiter) => waiter.resolve());
+  /** @returns undefined if that was done at once */
+  function takeList(objects: readonly T[], at: string, cancelled: () => boolean): Promise<void> | undefined {
+    const complete = () => {
+      if (cancelled()) return;
+      resourceVersion = at;
+      failures = 0;
+      listed.resolve();
+    };
+    const rest = intake.list(objects, at, cancelled);
+    if (rest === undefined) complete();
+    return rest?.then(complete);
   }
 
   function restart(end: WatchEnd, wasListing: boolean, lastedMs: number): void {
@@ -199,16 +204,6 @@ export function createReflector<T extends KubeObject>(deps: ReflectorDeps<T>): R
     else cancelCurrent = timers.after(Math.max(end.retryAfterMs ?? 0, fullJitter(failures, backoff, random)), open);
   }
 
-  function settleWaiters(settle: (waiter: (typeof waiters)[number]) => void): void {
-    const all = waiters;
-    waiters = [];
-    all.forEach(settle);
-  }
-
-  function nextList(): Promise<void> {
-    return new Promise((resolve, reject) => waiters.push({ resolve, reject }));
-  }
-
   return {
     store,
     start() {
@@ -219,10 +214,10 @@ export function createReflector<T extends KubeObject>(deps: ReflectorDeps<T>): R
     stop() {
       running = false;
       cancelCurrent();
-      settleWaiters((waiter) => waiter.reject(new Error(`the watch of ${deps.resource.plural} was stopped`)));
+      listed.reject(new Error(`the watch of ${deps.resource.plural} was stopped`));
     },
     synced() {
-      return store.state().synced ? Promise.resolve() : nextList();
+      return store.state().synced ? Promise.resolve() : listed.wait();
     },
     notSynced() {
       if (store.state().synced) return undefined;
@@ -232,9 +227,9 @@ export function createReflector<T extends KubeObject>(deps: ReflectorDeps<T>): R
       if (!running) return Promise.reject(new Error(`the watch of ${deps.resource.plural} is not running`));
       cancelCurrent();
       resourceVersion = "";
-      const listed = nextList();
+      const next = listed.wait();
       open();
-      return listed;
+      return next;
     },
     nudge() {
       if (!backingOff) return;

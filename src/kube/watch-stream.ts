@@ -1,7 +1,8 @@
 import { messageOf } from "../errors.ts";
-import type { Cancel } from "../ports.ts";
+import type { Cancel, Turns } from "../ports.ts";
 import { ApiError, apiErrorOf, isExpired } from "./api-error.ts";
-import type { ApiRequest, Transport } from "./transport.ts";
+import { createInOrder } from "./in-order.ts";
+import type { ApiRequest, StreamHandlers, Transport } from "./transport.ts";
 import type { WatchEvent } from "./watch-event.ts";
 import { parseWatchEvent } from "./watch-event.ts";
 
@@ -17,15 +18,20 @@ export interface WatchEnd {
   readonly retryAfterMs?: number;
 }
 
+/** What a watch shows. */
+export type WatchChange = Exclude<WatchEvent, { type: "ERROR" }>;
+
 export interface WatchHandlers {
   onOpen(): void;
-  onEvent(event: Exclude<WatchEvent, { type: "ERROR" }>): void;
+  /** @returns when it is taken in, if that takes more than this turn: what comes meanwhile waits for it */
+  onEvent(event: WatchChange): Promise<void> | undefined;
   /** Called once, after which nothing is called. */
   onEnd(end: WatchEnd): void;
 }
 
 /** Opens a watch as typed events. After cancel nothing is called. */
-export function openWatch(transport: Transport, request: ApiRequest, handlers: WatchHandlers): Cancel {
+export function openWatch(transport: Transport, turns: Turns, request: ApiRequest, handlers: WatchHandlers): Cancel {
+  const inOrder = createInOrder(turns);
   let done = false;
   let cancelStream: Cancel = () => {};
 
@@ -36,22 +42,30 @@ export function openWatch(transport: Transport, request: ApiRequest, handlers: W
     handlers.onEnd(end);
   };
 
+  function receive(raw: unknown): void {
+    if (done) return;
+    const event = parseWatchEvent(raw);
+    if (event === undefined) finish({ kind: "failed", message: "a line is not a watch event" });
+    else if (event.type === "ERROR") finish(endOf(event.status, event));
+    else {
+      const failed = (error: unknown) => finish({ kind: "failed", message: messageOf(error) });
+      const taken = handlers.onEvent(event);
+      if (taken !== undefined) inOrder.after(taken).catch(failed);
+    }
+  }
+
+  function end({ response, error }: Parameters<StreamHandlers["onEnd"]>[0]): void {
+    if (response !== undefined) finish(endOf(response.status, apiErrorOf(response, "watch")));
+    else if (error !== undefined) finish({ kind: "failed", message: messageOf(error) });
+    else finish({ kind: "closed", message: "closed by the server" });
+  }
+
   cancelStream = transport.stream(request, {
     onOpen() {
       if (!done) handlers.onOpen();
     },
-    onObject(raw) {
-      if (done) return;
-      const event = parseWatchEvent(raw);
-      if (event === undefined) finish({ kind: "failed", message: "a line is not a watch event" });
-      else if (event.type === "ERROR") finish(endOf(event.status, event));
-      else handlers.onEvent(event);
-    },
-    onEnd({ response, error }) {
-      if (response !== undefined) finish(endOf(response.status, apiErrorOf(response, "watch")));
-      else if (error !== undefined) finish({ kind: "failed", message: messageOf(error) });
-      else finish({ kind: "closed", message: "closed by the server" });
-    },
+    onObject: (raw) => inOrder.do(() => receive(raw)),
+    onEnd: (how) => inOrder.do(() => end(how)),
   });
   if (done) cancelStream();
 

@@ -50,7 +50,9 @@ export class Incarnation {
     const { scheduler, random } = deps;
     const { clock } = scheduler;
     const own = { now: () => clock.now() + (deps.skewMs?.() ?? 0), monotonic: () => clock.monotonic() };
-    this.system = { clock: own, timers: this.#timers(), random, log: this.#logger({}) };
+    const timers = this.#timers();
+    const turns = { over: () => false, next: () => new Promise<void>((resolve) => timers.after(0, resolve)) };
+    this.system = { clock: own, timers, turns, random, log: this.#logger({}) };
   }
 
   get alive(): boolean {

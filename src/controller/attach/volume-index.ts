@@ -1,7 +1,8 @@
 import type { KubeObject } from "../../api/meta.ts";
 import { annotation } from "../../api/names.ts";
+import { createSweep } from "../../kube/in-turns.ts";
 import type { ObjectStore } from "../../kube/object-store.ts";
-import type { Cancel } from "../../ports.ts";
+import type { Cancel, Turns } from "../../ports.ts";
 import type { ClaimObjects } from "../claims/resolve-claim.ts";
 import type { Intent, NodeInfo } from "../projections.ts";
 import { isOurs } from "./attachment-name.ts";
@@ -41,6 +42,7 @@ export interface VolumeIndexDeps {
   readonly intentsOfNode: (node: string) => readonly Intent[];
   /** Whether two versions of a Node are the same to whoever decides. */
   readonly sameNode: (a: NodeInfo, b: NodeInfo) => boolean;
+  readonly turns: Turns;
   /** Told of each volume of which something may have changed. */
   readonly onDue: (key: string) => void;
 }
@@ -137,11 +139,11 @@ export function createVolumeIndex(deps: VolumeIndexDeps): VolumeIndex {
     }
   }
 
-  function all(): void {
-    for (const intent of intents.list()) seeIntent(intent);
-    for (const volume of persistentVolumes.store.list()) seeVolume(volume);
-    for (const attachment of attachments.store.list()) seeAttachment(attachment);
-  }
+  const sweep = createSweep(deps.turns, function* () {
+    for (const intent of intents.list()) yield seeIntent(intent);
+    for (const volume of persistentVolumes.store.list()) yield seeVolume(volume);
+    for (const attachment of attachments.store.list()) yield seeAttachment(attachment);
+  });
 
   function intentsOfClaim(namespace: string, name: string): Intent[] {
     return byClaim.of(claimKey(namespace, name)).flatMap((intent) => intents.get(intent) ?? []);
@@ -149,7 +151,7 @@ export function createVolumeIndex(deps: VolumeIndexDeps): VolumeIndex {
 
   /** These are few and seldom change. While they are read for the first time, all is looked at afterwards. */
   function anyMayDiffer(): void {
-    if (deps.storage.complete()) all();
+    if (deps.storage.complete()) sweep.begin();
   }
 
   const onNode = ({ metadata }: KubeObject) => dueOn(metadata.name);
@@ -201,8 +203,9 @@ export function createVolumeIndex(deps: VolumeIndexDeps): VolumeIndex {
     attachedOn: (driver, node) => new Set(attachmentsByPlace.of(placeKey(driver, node))),
     keyOf,
     keyOfAttachment,
-    all,
+    all: sweep.begin,
     stop() {
+      sweep.stop();
       for (const cancel of cancels) cancel();
     },
   };

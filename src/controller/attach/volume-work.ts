@@ -62,6 +62,7 @@ export function createVolumeWork(deps: VolumeWorkDeps): VolumeWork {
     storage,
     intentsOfNode: gatherer.intentsOf,
     sameNode: deps.sameNode,
+    turns: system.turns,
     onDue: deps.onDue,
   });
   const pending = createPending();

@@ -1,4 +1,5 @@
 import type { KubeClient } from "../../kube/client.ts";
+import { createSweep } from "../../kube/in-turns.ts";
 import type { KeyedQueue } from "../../kube/keyed-queue.ts";
 import type { ObjectStore } from "../../kube/object-store.ts";
 import { sameJson } from "../../kube/same-json.ts";
@@ -16,7 +17,7 @@ import { observeNode } from "./observe-node.ts";
 import { isKubelets, observedIntents, volumeOfClaim } from "./observed-intents.ts";
 
 export interface ObserveDeps {
-  readonly system: Pick<System, "clock" | "log">;
+  readonly system: Pick<System, "clock" | "turns" | "log">;
   readonly client: KubeClient;
   /** None: nothing is observed, and what was before is removed. */
   readonly observePods: "None" | "PersistentVolumes";
@@ -111,8 +112,13 @@ export function createObserve(deps: ObserveDeps): Observe {
   }
   /** These seldom change, and then for all. */
   function onDriver(): void {
-    if (storage.complete()) all();
+    if (storage.complete()) sweep.begin();
   }
+
+  const sweep = createSweep(deps.system.turns, function* () {
+    for (const { metadata } of deps.nodes.list()) yield due(metadata.name);
+    for (const intent of intents.list()) yield onIntent(intent);
+  });
 
   const cancels: Cancel[] = [
     pods.pods.store.subscribe({
@@ -159,15 +165,11 @@ export function createObserve(deps: ObserveDeps): Observe {
     storageClasses.store.subscribe(each(onDriver)),
   ];
 
-  function all(): void {
-    for (const { metadata } of deps.nodes.list()) due(metadata.name);
-    for (const intent of intents.list()) onIntent(intent);
-  }
-
   return {
     reconcile: (node) => observeNode(nodeDeps, node),
-    all,
+    all: sweep.begin,
     stop() {
+      sweep.stop();
       for (const cancel of cancels) cancel();
     },
   };

@@ -1,6 +1,8 @@
 import type { KubeObject } from "../../api/meta.ts";
+import { createSweep } from "../../kube/in-turns.ts";
 import type { KeyedQueue } from "../../kube/keyed-queue.ts";
 import { sameJson } from "../../kube/same-json.ts";
+import type { Turns } from "../../ports.ts";
 import type { Storage } from "../attach/storage.ts";
 import type { PodEntry } from "./pod-entry.ts";
 import { namesClaim } from "./pod-volume.ts";
@@ -22,6 +24,7 @@ export function connectPods(
   storage: Pick<Storage, "claims" | "need">,
   nodesWithout: RefusalTeller["nodesWithout"],
   nodes: Pick<KeyedQueue, "addAfter">,
+  turns: Turns,
 ): PodTriggers {
   const due = (pod: PodEntry) => {
     if (pod.nodeName === "" || pod.volumes.length === 0) return;
@@ -31,7 +34,7 @@ export function connectPods(
   /** Few and seldom. What is read for the first time is looked at when all of it is known. */
   const onNamespace = ({ metadata: { name } }: KubeObject) => {
     if (!pods.complete()) return;
-    for (const pod of pods.pods.store.list()) if (pod.metadata.namespace === name) due(pod);
+    for (const pod of pods.ofNamespace(name)) due(pod);
   };
   const cancels = [
     pods.pods.store.subscribe({
@@ -57,11 +60,13 @@ export function connectPods(
       },
     }),
   ];
+  const ofClaims = createSweep(turns, function* () {
+    for (const pod of pods.pods.store.list()) yield namesClaim(pod) && due(pod);
+  });
   return {
-    claimsKnown() {
-      for (const pod of pods.pods.store.list()) if (namesClaim(pod)) due(pod);
-    },
+    claimsKnown: ofClaims.begin,
     stop() {
+      ofClaims.stop();
       for (const cancel of cancels) cancel();
     },
   };

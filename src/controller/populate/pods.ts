@@ -22,6 +22,8 @@ export interface Pods extends WatchGroup {
   ofNode(node: string): Iterable<PodEntry>;
   /** Those that ask for the volume of a set, wherever they are. */
   ofSet(set: string): Iterable<PodEntry>;
+  /** Those of a namespace that ask for a volume of ours. */
+  ofNamespace(namespace: string): Iterable<PodEntry>;
 }
 
 export interface PodsDeps {
@@ -48,12 +50,15 @@ export function createPods({ system, transport, onRestart }: PodsDeps): Pods {
   });
   const byNode: Groups = new Map();
   const bySet: Groups = new Map();
+  const byNamespace: Groups = new Map();
 
   function add(pod: PodEntry): void {
+    if (pod.volumes.length > 0) put(byNamespace, pod.metadata.namespace ?? "", pod);
     if (pod.nodeName !== "") put(byNode, pod.nodeName, pod);
     for (const set of setsOf(pod)) put(bySet, set, pod);
   }
   function remove(pod: PodEntry): void {
+    take(byNamespace, pod.metadata.namespace ?? "", pod);
     take(byNode, pod.nodeName, pod);
     for (const set of setsOf(pod)) take(bySet, set, pod);
   }
@@ -74,6 +79,7 @@ export function createPods({ system, transport, onRestart }: PodsDeps): Pods {
     namespaces,
     ofNode: (node) => byNode.get(node)?.values() ?? [],
     ofSet: (set) => bySet.get(set)?.values() ?? [],
+    ofNamespace: (namespace) => byNamespace.get(namespace)?.values() ?? [],
     stop() {
       cancel();
       group.stop();

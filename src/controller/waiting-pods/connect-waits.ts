@@ -1,8 +1,9 @@
 import type { KubeObject } from "../../api/meta.ts";
+import { createSweep } from "../../kube/in-turns.ts";
 import type { KeyedQueue } from "../../kube/keyed-queue.ts";
 import type { ObjectStore } from "../../kube/object-store.ts";
 import { sameJson } from "../../kube/same-json.ts";
-import type { Cancel } from "../../ports.ts";
+import type { Cancel, System } from "../../ports.ts";
 import type { Storage } from "../attach/storage.ts";
 import { sameDemand } from "../gather.ts";
 import type { PodEntry } from "../populate/pod-entry.ts";
@@ -34,16 +35,30 @@ export interface PodWaits {
 
 /** Which change makes which pod due. Pods at gates are few, and are all looked at when anything changes that they may wait for. */
 export function connectWaits(
+  { timers, turns }: Pick<System, "timers" | "turns">,
   stores: WaitStores,
   storage: Pick<Storage, "claims" | "persistentVolumes" | "storageClasses" | "need">,
   queue: Pick<KeyedQueue, "add" | "addAfter">,
   forget: (uid: string) => void,
 ): PodWaits {
   const gated = new Set<string>();
+  const lookAtGated = createSweep(turns, function* () {
+    for (const key of gated) yield queue.add(key);
+  });
+  let cancelLook: Cancel | undefined;
+  /** Once for all that changes meanwhile. */
   const allGated = () => {
-    const delayMs = Math.max(gatesDelayMs, gated.size);
-    for (const key of gated) queue.addAfter(key, delayMs);
+    if (gated.size === 0) return;
+    cancelLook ??= timers.after(Math.max(gatesDelayMs, gated.size), () => {
+      cancelLook = undefined;
+      lookAtGated.begin();
+    });
   };
+  const everyPod = createSweep(turns, function* () {
+    for (const pod of stores.pods.list()) {
+      if (pod.gates !== undefined || pod.volumes.length > 0) yield queue.add(keyOfPod(pod));
+    }
+  });
   const onPod = (pod: PodEntry) => {
     const key = keyOfPod(pod);
     if (pod.gates === undefined) gated.delete(key);
@@ -97,12 +112,11 @@ export function connectWaits(
     }),
   ];
   return {
-    all() {
-      for (const pod of stores.pods.list()) {
-        if (pod.gates !== undefined || pod.volumes.length > 0) queue.add(keyOfPod(pod));
-      }
-    },
+    all: everyPod.begin,
     stop() {
+      cancelLook?.();
+      lookAtGated.stop();
+      everyPod.stop();
       for (const cancel of cancels) cancel();
     },
   };

@@ -60,7 +60,7 @@ export function createPodWaits(deps: PodWaitDeps): PodWaitWork {
     connect(queue) {
       const stores = { sets: sets.store, nodes: nodes.store, intents: intents.store };
       const ofPods = { pods: pods.pods.store, namespaces: pods.namespaces.store };
-      return connectWaits({ ...stores, ...ofPods }, storage, queue, (uid) => said.delete(uid));
+      return connectWaits(system, { ...stores, ...ofPods }, storage, queue, (uid) => said.delete(uid));
     },
   };
 }

@@ -37,8 +37,9 @@ export interface Fleet {
   writesOf(plural: string, verb?: string): number;
 }
 
-export function createFleet(createShell?: CreateShell): Fleet {
-  const system = virtualSystem();
+/** @param over whether a turn of the event loop is over, each time that somebody asks */
+export function createFleet(createShell?: CreateShell, over: () => boolean = () => false): Fleet {
+  const system = virtualSystem({ over });
   const api = createFakeApiServer(system.timers);
   const registry = new Registry();
   const agents = new Set<string>();

@@ -5,7 +5,7 @@ import { DriverRegistry } from "../../../src/csi/driver-registry.ts";
 import type { PluginInfo } from "../../../src/csi/gen/pluginregistration.gen.ts";
 import { grpcDialer } from "../../../src/csi/grpc-connection.ts";
 import { linuxSockets } from "../../../src/host/linux/linux-sockets.ts";
-import { systemClock, systemRandom, systemTimers } from "../../../src/system.ts";
+import { systemClock, systemRandom, systemTimers, systemTurns } from "../../../src/system.ts";
 import { FakeDriver } from "./fake-driver.ts";
 import { FakeRegistrar } from "./fake-registrar.ts";
 import { RememberingLog } from "./remembering-log.ts";
@@ -32,7 +32,7 @@ export class RegistryWorld {
 
   start(refusals: "told" | "logged" = "told", hostRoot = "/"): void {
     const { log, plugins: directory } = this;
-    const system = { clock: systemClock, timers: systemTimers, random: systemRandom, log };
+    const system = { clock: systemClock, timers: systemTimers, turns: systemTurns, random: systemRandom, log };
     const sockets = linuxSockets(systemTimers);
     const dialer = grpcDialer(systemClock);
     this.#registry = new DriverRegistry({ system, sockets, dialer, directory, hostRoot, refusals }).start();

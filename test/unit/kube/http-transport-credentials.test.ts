@@ -2,7 +2,7 @@ import * as http from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect } from "chai";
 import { createHttpTransport } from "../../../src/kube/http-transport.ts";
-import { systemTimers } from "../../../src/system.ts";
+import { systemTimers, systemTurns } from "../../../src/system.ts";
 import { virtualSystem } from "./virtual-system.ts";
 
 describe("createHttpTransport, as a kubeconfig has it", () => {
@@ -17,7 +17,7 @@ describe("createHttpTransport, as a kubeconfig has it", () => {
     });
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const transport = createHttpTransport({
-      system: { timers: systemTimers, log: virtualSystem().log },
+      system: { timers: systemTimers, turns: systemTurns, log: virtualSystem().log },
       server: `http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`,
       token: { current: async () => "the-token", refused() {} },
       ...(credentials !== undefined && { credentials }),

@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { expect } from "chai";
 import { selfSigned } from "../../../hack/lib/self-signed.ts";
 import { createHttpTransport } from "../../../src/kube/http-transport.ts";
-import { systemTimers } from "../../../src/system.ts";
+import { systemTimers, systemTurns } from "../../../src/system.ts";
 import { virtualSystem } from "./virtual-system.ts";
 
 describe("createHttpTransport, against a real HTTPS server", () => {
@@ -22,7 +22,7 @@ describe("createHttpTransport, against a real HTTPS server", () => {
     const { port } = server.address() as AddressInfo;
     let reads = 0;
     const transport = createHttpTransport({
-      system: { timers: systemTimers, log: virtualSystem().log },
+      system: { timers: systemTimers, turns: systemTurns, log: virtualSystem().log },
       server: `https://127.0.0.1:${port}`,
       ca: before.cert,
       readCA() {

@@ -6,7 +6,7 @@ import { createHttpTransport } from "../../../src/kube/http-transport.ts";
 import type { ApiResponse } from "../../../src/kube/transport.ts";
 import { TransportError } from "../../../src/kube/transport.ts";
 import type { Timers } from "../../../src/ports.ts";
-import { systemTimers } from "../../../src/system.ts";
+import { systemTimers, systemTurns } from "../../../src/system.ts";
 import { virtualSystem } from "./virtual-system.ts";
 
 type Handler = (request: http.IncomingMessage, response: http.ServerResponse, body: string) => void;
@@ -38,7 +38,7 @@ describe("createHttpTransport, against a real HTTP server", () => {
   function transportOn(timers: Timers): HttpTransport {
     const { port } = server.address() as AddressInfo;
     return createHttpTransport({
-      system: { timers, log: virtualSystem().log },
+      system: { timers, turns: systemTurns, log: virtualSystem().log },
       server: `http://127.0.0.1:${port}`,
       token: {
         current: () => Promise.resolve(tokens[0] ?? ""),

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { KubeObject } from "../../../src/api/meta.ts";
 import { createObjectStore } from "../../../src/kube/object-store.ts";
-import { virtualSystem } from "./virtual-system.ts";
+import { replaceAll, virtualSystem } from "./virtual-system.ts";
 
 describe("createObjectStore", () => {
   const object = (name: string, resourceVersion: string, uid = `uid-${name}`): KubeObject => ({
@@ -65,7 +65,7 @@ describe("createObjectStore", () => {
     const { store, take } = story();
     store.upsert(object("a", "1"));
     store.upsert(object("b", "2"));
-    store.replaceAll([object("b", "4"), object("c", "3")], "5");
+    replaceAll(store, [object("b", "4"), object("c", "3")], "5");
     expect(take()).to.deep.equal([
       "add a@1",
       "add b@2",
@@ -80,7 +80,7 @@ describe("createObjectStore", () => {
     const { store } = story();
     store.upsertIfNewer(object("mine", "9"));
     store.upsertIfNewer(object("b", "8"));
-    store.replaceAll([object("b", "4")], "5");
+    replaceAll(store, [object("b", "4")], "5");
     expect([store.get("mine")?.metadata.resourceVersion, store.get("b")?.metadata.resourceVersion]).to.deep.equal([
       "9",
       "8",
@@ -89,10 +89,10 @@ describe("createObjectStore", () => {
 
   it("replaceAll: a list older than what was seen is of another history, and everything is taken from it", () => {
     const { system, store, take } = story();
-    store.replaceAll([object("a", "10"), object("b", "20"), object("c", "30", "u1")], "30");
+    replaceAll(store, [object("a", "10"), object("b", "20"), object("c", "30", "u1")], "30");
     store.upsertIfNewer(object("mine", "31"));
     take();
-    store.replaceAll([object("a", "10"), object("b", "15"), object("c", "16", "u2")], "25");
+    replaceAll(store, [object("a", "10"), object("b", "15"), object("c", "16", "u2")], "25");
     expect(take()).to.deep.equal([
       "update a@10→10",
       "update b@20→15",
@@ -108,14 +108,14 @@ describe("createObjectStore", () => {
 
   it("replaceAll: an object older than before in a list that is not gives another history away, too", () => {
     const { store } = story();
-    store.replaceAll([object("a", "10"), object("b", "20")], "20");
-    store.replaceAll([object("b", "15")], "40");
+    replaceAll(store, [object("a", "10"), object("b", "20")], "20");
+    replaceAll(store, [object("b", "15")], "40");
     expect([...store.list()].map(({ metadata }) => metadata.resourceVersion)).to.deep.equal(["15"]);
   });
 
   it("upsertIfNewer takes the answer to a write in before the watch shows it", () => {
     const { store, take } = story();
-    store.replaceAll([object("a", "1")], "1");
+    replaceAll(store, [object("a", "1")], "1");
     take();
     expect(store.upsertIfNewer(object("a", "2"))).to.equal(true);
     store.upsert(object("a", "2"));
@@ -148,7 +148,7 @@ describe("createObjectStore", () => {
 
   it("says since when it is connected or not, and keeps its objects", async () => {
     const { system, store, take } = story();
-    store.replaceAll([object("a", "1")], "1");
+    replaceAll(store, [object("a", "1")], "1");
     store.setConnected(true);
     await system.advance(1000);
     store.setConnected(false);

@@ -6,7 +6,7 @@ import { resource } from "../../../src/api/names.ts";
 import { createHttpTransport } from "../../../src/kube/http-transport.ts";
 import type { Reflector } from "../../../src/kube/reflector.ts";
 import { createReflector } from "../../../src/kube/reflector.ts";
-import { systemClock, systemTimers } from "../../../src/system.ts";
+import { systemClock, systemTimers, systemTurns } from "../../../src/system.ts";
 import { virtualSystem } from "./virtual-system.ts";
 
 describe("createReflector, over real HTTP", () => {
@@ -26,7 +26,13 @@ describe("createReflector, over real HTTP", () => {
     const { port } = server.address() as AddressInfo;
     const { log } = virtualSystem();
     // No delay before a retry: the delays are tested under a virtual clock.
-    const system = { clock: systemClock, timers: systemTimers, random: { next: () => 0, uuid: () => "" }, log };
+    const system = {
+      clock: systemClock,
+      timers: systemTimers,
+      turns: systemTurns,
+      random: { next: () => 0, uuid: () => "" },
+      log,
+    };
     const transport = createHttpTransport({
       system,
       server: `http://127.0.0.1:${port}`,

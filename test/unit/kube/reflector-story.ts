@@ -4,11 +4,11 @@ import type { ReflectorDeps } from "../../../src/kube/reflector.ts";
 import { createReflector } from "../../../src/kube/reflector.ts";
 import type { ApiRequest } from "../../../src/kube/transport.ts";
 import { createFakeApiServer } from "../fake-api-server.ts";
-import { virtualSystem } from "./virtual-system.ts";
+import { type VirtualSystem, virtualSystem } from "./virtual-system.ts";
 
 /** A reflector of sets on a fake API server under a virtual clock, with what it asked for and what it told. */
-export function reflectorStory(options: Partial<ReflectorDeps<KubeObject>> = {}) {
-  const system = virtualSystem();
+export function reflectorStory(options: Partial<ReflectorDeps<KubeObject>> & { system?: VirtualSystem } = {}) {
+  const { system = virtualSystem() } = options;
   const api = createFakeApiServer(system.timers);
   const requests: ApiRequest[] = [];
   api.fault = (request) => {
@@ -17,12 +17,12 @@ export function reflectorStory(options: Partial<ReflectorDeps<KubeObject>> = {})
   };
   const restarts: string[] = [];
   const reflector = createReflector<KubeObject>({
-    system,
     transport: api,
     resource: resource.sets,
     project: (raw) => raw as KubeObject,
     onRestart: (why) => restarts.push(why),
     ...options,
+    system,
   });
   const told: string[] = [];
   reflector.store.subscribe({

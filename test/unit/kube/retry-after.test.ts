@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { expect } from "chai";
 import { apiErrorOf } from "../../../src/kube/api-error.ts";
 import { createHttpTransport } from "../../../src/kube/http-transport.ts";
-import { systemTimers } from "../../../src/system.ts";
+import { systemTimers, systemTurns } from "../../../src/system.ts";
 import { virtualSystem } from "./virtual-system.ts";
 
 describe("how long flow control asks to be left alone", () => {
@@ -14,7 +14,7 @@ describe("how long flow control asks to be left alone", () => {
     }).listen(0, "127.0.0.1");
     await once(server, "listening");
     const transport = createHttpTransport({
-      system: { timers: systemTimers, log: virtualSystem().log },
+      system: { timers: systemTimers, turns: systemTurns, log: virtualSystem().log },
       server: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
       token: { current: () => Promise.resolve("token"), refused: () => {} },
       userAgent: "test",

@@ -1,6 +1,11 @@
+import type { KubeObject } from "../../../src/api/meta.ts";
+import type { MutableStore } from "../../../src/kube/object-store.ts";
 import type { Logger, LogMeta, System } from "../../../src/ports.ts";
 
-/** A System whose time only moves when told to. Random is 0.5 unless given, uuids count up. */
+/**
+ * A System whose time only moves when told to. Random is 0.5 unless given, uuids count up. No turn lasts too long, unless `over`
+ * says so: what comes in pieces then goes on a millisecond later.
+ */
 export interface VirtualSystem extends System {
   readonly lines: { level: string; message: string; meta: LogMeta | undefined }[];
   /** Runs every timer that falls due within `ms`, each at its own time, with all promises settled in between. */
@@ -8,7 +13,7 @@ export interface VirtualSystem extends System {
   readonly pendingTimers: number;
 }
 
-export function virtualSystem(options: { random?: () => number } = {}): VirtualSystem {
+export function virtualSystem(options: { random?: () => number; over?: () => boolean } = {}): VirtualSystem {
   let now = 0;
   let serial = 0;
   let uuids = 0;
@@ -22,15 +27,18 @@ export function virtualSystem(options: { random?: () => number } = {}): VirtualS
     error: write("error"),
     child: () => log,
   };
+  const after = (ms: number, action: () => void) => {
+    serial += 1;
+    const id = serial;
+    timers.set(id, { at: now + ms, action });
+    return () => timers.delete(id);
+  };
   return {
     clock: { now: () => 1_700_000_000_000 + now, monotonic: () => now },
-    timers: {
-      after(ms, action) {
-        serial += 1;
-        const id = serial;
-        timers.set(id, { at: now + ms, action });
-        return () => timers.delete(id);
-      },
+    timers: { after },
+    turns: {
+      over: options.over ?? (() => false),
+      next: () => new Promise((resolve) => after(1, resolve)),
     },
     random: {
       next: options.random ?? (() => 0.5),
@@ -63,4 +71,11 @@ export function virtualSystem(options: { random?: () => number } = {}): VirtualS
 /** Lets every promise chain that needs no timer and no I/O run to its end. */
 export async function settle(): Promise<void> {
   for (let i = 0; i < 200; i += 1) await Promise.resolve();
+}
+
+/** Replaces all that a store has, at once. */
+export function replaceAll<T extends KubeObject>(store: MutableStore<T>, objects: readonly T[], version: string): void {
+  for (const _ of store.replaceAll(objects, version)) {
+    // Each step is one object.
+  }
 }

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { projectClaim } from "../../../../src/controller/attach/objects.ts";
 import { followReserved } from "../../../../src/controller/claims/reserved-claims.ts";
 import { createObjectStore } from "../../../../src/kube/object-store.ts";
-import { virtualSystem } from "../../kube/virtual-system.ts";
+import { replaceAll, virtualSystem } from "../../kube/virtual-system.ts";
 
 function claim(resourceVersion: string, reserved = true, uid = "u") {
   const labels = reserved ? { "nodevolume.dev/reserved": "true" } : {};
@@ -23,7 +23,7 @@ describe("claims that their owners reserve", () => {
     const seenAt = now();
     store.upsert(claim("1"));
     await advance(7_000);
-    store.replaceAll([claim("1")], "9");
+    replaceAll(store, [claim("1")], "9");
     expect(reserved.since(claim("1")), "read again, and the same").to.equal(seenAt);
     expect(reserved.since(claim("2")), "another version").to.equal(undefined);
     expect(now()).to.equal(seenAt + 7_000);
@@ -33,7 +33,7 @@ describe("claims that their owners reserve", () => {
     const { store, reserved, now, advance } = world();
     store.upsert(claim("1"));
     await advance(7_000);
-    store.replaceAll([claim("5")], "9");
+    replaceAll(store, [claim("5")], "9");
     expect(reserved.since(claim("5"))).to.equal(now());
   });
 

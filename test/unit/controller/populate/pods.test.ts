@@ -16,12 +16,13 @@ function story() {
   };
   const on = (node: string) => [...pods.ofNode(node)].map(({ metadata }) => metadata.name).sort();
   const of = (set: string) => [...pods.ofSet(set)].map(({ metadata }) => metadata.name).sort();
-  return { system, api, pods, put, on, of };
+  const inside = (namespace: string) => [...pods.ofNamespace(namespace)].map(({ metadata }) => metadata.name).sort();
+  return { system, api, pods, put, on, of, inside };
 }
 
 describe("createPods, under a virtual clock", () => {
   it("knows the pods of a node and of a set, and forgets those that end, go, or were never theirs", async () => {
-    const { system, api, pods, put, on, of } = story();
+    const { system, api, pods, put, on, of, inside } = story();
     put("team/a");
     put("team/b", { volumes: [ours({ set: "b" })] });
     put("team/none", { volumes: [] });
@@ -29,6 +30,7 @@ describe("createPods, under a virtual clock", () => {
     pods.start();
     await system.advance(10);
     expect([on("n1"), of("a"), of("b")]).to.deep.equal([["a", "b"], ["a", "unscheduled"], ["b"]]);
+    expect([inside("team"), inside("other")]).to.deep.equal([["a", "b", "unscheduled"], []]);
     expect(pods.pods.store.size).to.equal(3);
     put("team/unscheduled", { node: "n2" });
     put("team/a", { phase: "Succeeded" });
@@ -38,6 +40,7 @@ describe("createPods, under a virtual clock", () => {
     api.remove("pods", "team/a");
     await system.advance(10);
     expect([on("n1"), of("b"), pods.pods.store.size]).to.deep.equal([[], [], 1]);
+    expect(inside("team")).to.deep.equal(["unscheduled"]);
   });
 
   it("a pod of the same name with another UID is another pod", async () => {

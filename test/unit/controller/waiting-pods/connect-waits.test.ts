@@ -6,25 +6,33 @@ import { setEntry } from "../objects.ts";
 import { pod } from "../populate/pod-objects.ts";
 
 describe("connectWaits", () => {
-  it("looks at gated pods again with what they may wait for: a few soon, many at most one a millisecond", () => {
-    const { clock, log } = virtualSystem();
+  it("looks at gated pods again with what they may wait for: a few soon, many at most one a millisecond", async () => {
+    const system = virtualSystem();
+    const { clock, log } = system;
     const store = () => createObjectStore<never>({ clock, log });
     const [sets, pods] = [store(), store()];
     const stores = { sets, pods, nodes: store(), intents: store(), namespaces: store() };
     const watch = () => ({ store: store() }) as never;
     const storage = { claims: watch(), persistentVolumes: watch(), storageClasses: watch(), need() {} };
-    const delays: number[] = [];
-    const queue = { add() {}, addAfter: (_: string, ms: number) => void delays.push(ms) };
-    const waits = connectWaits(stores, storage, queue, () => {});
+    const looks: number[] = [];
+    const queue = { add: () => void looks.push(clock.monotonic()), addAfter() {} };
+    const waits = connectWaits(system, stores, storage, queue, () => {});
     const gated = (name: string) =>
       pod(`team/${name}`, { node: "", more: { schedulingGates: [{ name: "nodevolume.dev/volumes" }] } }) as never;
     pods.upsert(gated("p"));
-    sets.upsert(setEntry("a") as never);
-    expect(delays.splice(0)).to.deep.equal([100]);
+    expect(looks.splice(0), "as it is new").to.deep.equal([0]);
+    for (const name of ["a", "b", "c"]) sets.upsert(setEntry(name) as never);
+    expect(system.pendingTimers, "once for all changes").to.equal(1);
+    await system.advance(1_000);
+    expect(looks.splice(0)).to.deep.equal([100]);
     for (let i = 1; i < 5_000; i += 1) pods.upsert(gated(`p${i}`));
-    sets.upsert(setEntry("b") as never);
-    expect(delays.length).to.equal(5_000);
-    expect(Math.min(...delays)).to.equal(5_000);
+    looks.length = 0;
+    for (const name of ["d", "e"]) sets.upsert(setEntry(name) as never);
+    await system.advance(10_000);
+    expect(looks.length).to.equal(5_000);
+    expect(new Set(looks)).to.deep.equal(new Set([6_000]));
+    sets.upsert(setEntry("f") as never);
     waits.stop();
+    expect(system.pendingTimers).to.equal(0);
   });
 });

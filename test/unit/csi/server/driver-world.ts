@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PodDriver } from "../../../../src/csi/server/pod-driver.ts";
 import { driverSocket, registrationSocket } from "../../../../src/csi/server/socket-paths.ts";
-import { systemClock, systemRandom, systemTimers } from "../../../../src/system.ts";
+import { systemClock, systemRandom, systemTimers, systemTurns } from "../../../../src/system.ts";
 import { RememberingLog } from "../remembering-log.ts";
 import { FakeKubelet } from "./fake-kubelet.ts";
 import { FakePodVolumes } from "./fake-pod-volumes.ts";
@@ -36,7 +36,13 @@ export class DriverWorld {
   /** Starts another one, as an agent that is started again does. Resolves once kubelet can find it. */
   async start(): Promise<PodDriver> {
     this.volumes = new FakePodVolumes();
-    const system = { clock: systemClock, timers: systemTimers, random: systemRandom, log: this.log };
+    const system = {
+      clock: systemClock,
+      timers: systemTimers,
+      turns: systemTurns,
+      random: systemRandom,
+      log: this.log,
+    };
     const driver = new PodDriver({
       system,
       volumes: this.volumes,

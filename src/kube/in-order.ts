@@ -1,0 +1,34 @@
+import type { Turns } from "../ports.ts";
+import { inTurns } from "./in-turns.ts";
+
+/** Lets things happen at once, and while something is awaited, afterwards, in the order in which they came. */
+export interface InOrder {
+  do(act: () => void): void;
+  /** Resolves when `awaited` has, and all that came meanwhile is done; rejects if either fails. */
+  after(awaited: Promise<void>): Promise<void>;
+}
+
+export function createInOrder(turns: Turns): InOrder {
+  let held: (() => void)[] | undefined;
+
+  function* heldBack(): Generator<void> {
+    // What comes meanwhile is put at its end.
+    for (const act of held ?? []) {
+      act();
+      yield;
+    }
+    held = undefined;
+  }
+
+  return {
+    do(act) {
+      if (held === undefined) act();
+      else held.push(act);
+    },
+    async after(awaited) {
+      held = [];
+      await awaited;
+      await inTurns(turns, heldBack());
+    },
+  };
+}
