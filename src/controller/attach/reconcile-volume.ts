@@ -71,7 +71,13 @@ export async function reconcileVolume(deps: ReconcileVolumeDeps, id: VolumeID): 
       errors.push(error);
     }
   };
-  if (facts.members.length === 0 && !mayBeUsed) await attempt(() => deps.hold.letGo(objects));
+  if (facts.members.length === 0 && !mayBeUsed) {
+    await attempt(() => deps.hold.letGo(objects));
+    await deps.hold.prepare(objects).catch((error: unknown) => {
+      // Whoever wants it asks again, and is told.
+      deps.log.debug("no pod was tried at a reserved claim", { volume: key, error: messageOf(error) });
+    });
+  }
   let unprotected: Word | undefined;
   if (facts.members.some(uses)) {
     await attempt(() =>

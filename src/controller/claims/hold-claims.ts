@@ -51,6 +51,8 @@ export interface Hold {
   ): Promise<Waiting | undefined>;
   /** All marks off: nobody of ours uses the volume any more. */
   letGo(objects: VolumeObjects): Promise<void>;
+  /** Does ahead what the next one who wants a claim of its owner's would wait for. Nobody wants these now. */
+  prepare(objects: VolumeObjects): Promise<void>;
   /** The claim is gone, and with it what is remembered of it. */
   gone(claim: Claim): void;
   /** Another has led meanwhile, and may have let pods have what was taken here. */
@@ -161,6 +163,10 @@ export function createHold(deps: HoldDeps): Hold {
     async letGo(objects) {
       for (const claim of objects.claims) forgetOne(claim);
       await markAll(objects, letGoPatch);
+    },
+    async prepare({ claims }) {
+      const reserved = claims.find((claim) => deps.reservedSince(claim) !== undefined);
+      if (reserved !== undefined) await takeReserved.prepare(reserved);
     },
     gone: forgetOne,
     forget() {

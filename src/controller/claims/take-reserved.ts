@@ -21,6 +21,11 @@ export interface TakeReserved {
    * @returns undefined when the claim is ours
    */
   take(claim: Claim, shutAt: number, attachedByOthers: () => Promise<Word | undefined>): Promise<Waiting | undefined>;
+  /**
+   * Looks, once a term, whether a pod that names this claim is refused, before anybody wants one: who comes then need not wait for
+   * it. It is asked once more then.
+   */
+  prepare(claim: Claim): Promise<void>;
   /** Another has led meanwhile: the policies may have been away. */
   forget(): void;
 }
@@ -29,6 +34,14 @@ export function createTakeReserved(deps: TakeReservedDeps): TakeReserved {
   const { client, clock, mark } = deps;
   /** The policies that were seen to refuse a pod, and since when they are the same: one that was installed just now has let others in. */
   let refusing: { readonly policies: string; readonly since: number } | undefined;
+  /** When it was last looked whether they do, and nobody wanted a claim. */
+  let preparedAt = Number.NEGATIVE_INFINITY;
+
+  function saw(policies: string, now: number): { readonly since: number } {
+    if (refusing?.policies !== policies) refusing = { policies, since: now };
+    return refusing;
+  }
+
   return {
     async take(claim, shutAt, attachedByOthers) {
       const asked = [probePolicy(deps, claim, "reserved"), usedByPods(client, claim), attachedByOthers()] as const;
@@ -37,15 +50,22 @@ export function createTakeReserved(deps: TakeReservedDeps): TakeReserved {
       const used = pods ?? others;
       if (used !== undefined) return { word: used, againInMs: podsAgainMs };
       if (why !== undefined) return notRefused(claim, { shutAt }, why, now);
-      if (refusing?.policies !== policies) refusing = { policies, since: now };
-      const left = leftMs(shutAt, refusing.since, now);
+      const left = leftMs(shutAt, saw(policies, now).since, now);
       if (left > 0) return beingTaken(claim, left);
       // Refused if the claim is another version by now: its owner may have let pods in meanwhile.
       await mark(claim);
       return undefined;
     },
+    async prepare(claim) {
+      // Where the first one is refused by nobody, another one may be: it may be in a namespace that the policy leaves out.
+      if (refusing !== undefined || clock.monotonic() - preparedAt < podsAgainMs) return;
+      preparedAt = clock.monotonic();
+      const { why, policies } = await probePolicy(deps, claim, "reserved");
+      if (why === undefined) saw(policies, clock.monotonic());
+    },
     forget() {
       refusing = undefined;
+      preparedAt = Number.NEGATIVE_INFINITY;
     },
   };
 }

@@ -60,6 +60,23 @@ describe("the controller and claims", () => {
     }
   });
 
+  it("takes the first reserved claim that anybody wants at once, if the controller has known it for a while", async () => {
+    const fleet = createCSIFleet();
+    fleet.driverNode("n0");
+    fleet.claim("data", "vol-1");
+    fleet.api.patch("persistentvolumeclaims", "apps/data", {
+      metadata: { labels: { "nodevolume.dev/reserved": "true" } },
+    });
+    fleet.csiSet("first", { csi: { driver, volumeHandle: "vol-9" } }); // the controller watches claims from now on
+    fleet.start();
+    await fleet.live(10_000);
+    expect(isHeld(fleet)).to.equal(false);
+    fleet.csiSet("a", source);
+    await fleet.live(2_000);
+    expect(isHeld(fleet)).to.equal(true);
+    expect(fleet.granted()).to.deep.equal(["n0", "n0"]);
+  });
+
   it("gives the claim back with the last intent, and with it the label and the finalizers", async () => {
     const fleet = ready();
     fleet.claim("data", "vol-1");

@@ -20,11 +20,15 @@ function world() {
   let policies = { uid: "p", generation: 1 };
   let attached: Word | undefined;
   const pods: object[] = [];
+  let trials = 0;
   const patches: unknown[] = [];
   const client = {
     get: () => Promise.resolve({ metadata: policies }),
     list: () => Promise.resolve({ items: pods, resourceVersion: "1" }),
-    create: () => Promise.reject(new ApiError(403, "Forbidden", refusal)),
+    create() {
+      trials += 1;
+      return Promise.reject(new ApiError(403, "Forbidden", refusal));
+    },
     mergePatch(_: unknown, __: unknown, patch: unknown) {
       patches.push(patch);
       return Promise.resolve({});
@@ -50,7 +54,7 @@ function world() {
   const installAnew = () => {
     policies = { uid: "p", generation: policies.generation + 1 };
   };
-  return { hold, take, reserve, say, attachElsewhere, installAnew, pods, patches, pod, advance };
+  return { hold, take, reserve, say, attachElsewhere, installAnew, pods, patches, pod, advance, trials: () => trials };
 }
 
 describe("taking a claim", () => {
@@ -208,6 +212,34 @@ describe("taking a claim that its owner has reserved", () => {
     expect((await take(false))?.word.reason).to.equal("PolicyMissing");
     say("nodevolume.dev/reserved");
     expect(await take(false), "what keeps one pod away says nothing of the policies").to.equal(undefined);
+  });
+
+  it("does not wait where it was looked before anybody wanted it, once a term, and asks all the same", async () => {
+    const { hold, take, reserve, advance, trials, say, installAnew, patches } = world();
+    reserve();
+    say("exceeded quota");
+    await hold.prepare(claim(false));
+    await advance(9_000);
+    say("nodevolume.dev/reserved");
+    await hold.prepare(claim(false));
+    expect(trials(), "no pod is tried again so soon").to.equal(1);
+    await advance(1_000);
+    for (let looks = 0; looks < 3; looks += 1) await hold.prepare(claim(false));
+    expect(trials()).to.equal(2);
+    await advance(4_000);
+    expect((await take(false))?.againInMs, "five seconds, as of any").to.equal(1_000);
+    await advance(1_000);
+    say("exceeded quota");
+    expect((await take(false))?.word.reason, "by now").to.equal("PolicyMissing");
+    expect(patches).to.deep.equal([]);
+    say("nodevolume.dev/reserved");
+    expect(await take(false)).to.equal(undefined);
+    installAnew();
+    expect((await take(false))?.againInMs, "under other policies").to.equal(5_000);
+    hold.forget();
+    await hold.prepare(claim(false));
+    await advance(4_000);
+    expect((await take(false))?.againInMs, "in another term").to.equal(1_000);
   });
 
   it("is told from one that is refused by the label of another binding", async () => {
