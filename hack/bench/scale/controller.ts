@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { RunningProcess } from "../../lib/process.ts";
 import { startController } from "../../lib/roles.ts";
+import { type LoopSecond, readLoop } from "./loop.ts";
 
 export interface ControllerOptions {
   /** For its log and what it is given. */
@@ -21,6 +22,8 @@ export interface MeasuredController {
   readonly begunAt: number;
   /** Milliseconds from the start of the process to the first line of its log that has this message; undefined if there is none. */
   said(message: string): number | undefined;
+  /** What its event loop did, second by second. */
+  loop(): LoopSecond[];
   /** How often its log says this. */
   times(message: string): number;
   /** The last lines that are warnings or errors. */
@@ -34,7 +37,9 @@ export function startMeasured(options: ControllerOptions): MeasuredController {
   writeFileSync(caFile ?? "", options.ca);
   writeFileSync(tokenFile ?? "", options.token, { mode: 0o600 });
   const identity = { caFile: caFile ?? "", tokenFile: tokenFile ?? "" };
+  const loopFile = join(directory, `${name}.loop`);
   const flags = [
+    `--import=${join(import.meta.dirname, "watch-loop.ts")}`,
     ...(profile === undefined ? [] : ["--cpu-prof", `--cpu-prof-dir=${profile}`]),
     ...(heap === undefined ? [] : [`--max-old-space-size=${heap}`]),
   ];
@@ -43,7 +48,7 @@ export function startMeasured(options: ControllerOptions): MeasuredController {
     server: options.server,
     identity,
     logFile: logFile ?? "",
-    env: { ...process.env, ...(flags.length > 0 && { NODE_OPTIONS: flags.join(" ") }) },
+    env: { ...process.env, NODE_OPTIONS: flags.join(" "), NODEVOLUME_BENCH_LOOP: loopFile },
   });
   const lines = () => (existsSync(process_.logFile) ? readFileSync(process_.logFile, "utf8").split("\n") : []);
   return {
@@ -54,6 +59,7 @@ export function startMeasured(options: ControllerOptions): MeasuredController {
       const { timestamp } = (line === undefined ? {} : JSON.parse(line)) as { timestamp?: string };
       return timestamp === undefined ? undefined : Date.parse(timestamp) - begunAt;
     },
+    loop: () => readLoop(loopFile),
     times: (message) => lines().filter((one) => one.includes(`"${message}"`)).length,
     troubles: () =>
       lines()

@@ -12,6 +12,8 @@ export interface ScaleFigures {
   readonly leadingMs: number;
   /** How often it came to lead until it was killed: more than once says that it could not renew its Lease in time. */
   readonly terms: number;
+  /** Of the event loop, until it was killed. */
+  readonly longestTurnMs: number;
   readonly intentsWrittenMs: number;
   readonly mountedMs: number;
   readonly filling: Taken;
@@ -36,6 +38,8 @@ export interface RestartFigures {
   readonly leadingMs: number;
   /** Until what had come and gone meanwhile was written. */
   readonly caughtUpMs: number;
+  readonly terms: number;
+  readonly longestTurnMs: number;
   readonly peakMiB: number;
   readonly cpuSeconds: number;
 }
@@ -92,6 +96,7 @@ export function rowsOf(f: ScaleFigures): readonly (readonly [string, string])[] 
     ["memory (RSS), at rest", mib(f.atRest.rssMiB)],
     ["processor time at rest", `${((f.atRest.cpuSeconds / f.atRest.seconds) * 60).toFixed(1)} s/min`],
     ["times that it came to lead", count(f.terms)],
+    ["longest turn of its event loop", ms(f.longestTurnMs)],
     ["writes at rest, but the leader's Lease", count(writesIn(f.atRest.requests))],
     ["pod scheduled → intent, Observe: p50 / p99", `${ms(f.life?.observed.p50)} / ${ms(f.life?.observed.p99)}`],
     ["pod scheduled → intent, our driver: p50 / p99", `${ms(f.life?.managed.p50)} / ${ms(f.life?.managed.p99)}`],
@@ -99,6 +104,10 @@ export function rowsOf(f: ScaleFigures): readonly (readonly [string, string])[] 
     ["processor time a pod's life", f.life === undefined ? "–" : ms(f.life.cpuMsAPod)],
     ["killed, started again → caches filled", seconds(f.restart?.cachesFilledMs)],
     ["→ caught up", seconds(f.restart?.caughtUpMs)],
+    [
+      "longest turn, and times that it came to lead",
+      f.restart ? `${ms(f.restart.longestTurnMs)}, ${f.restart.terms}` : "–",
+    ],
     ["memory (RSS), the most after it", mib(f.restart?.peakMiB)],
   ];
 }

@@ -14,6 +14,7 @@ import {
 } from "./figures.ts";
 import type { Counts } from "./generator/process.ts";
 import type { Backend } from "./generator.ts";
+import { longestTurnOf, mostlyIdle } from "./loop.ts";
 import { restarted, type ScaleOptions } from "./options.ts";
 import { takenBy } from "./resources-of.ts";
 
@@ -92,6 +93,7 @@ async function measureAll(world: World): Promise<ScaleFigures> {
     cachesFilledMs: controller.said("caches filled") ?? Number.NaN,
     leadingMs: controller.said("became the leader") ?? Number.NaN,
     terms,
+    longestTurnMs: longestTurnOf(controller.loop()),
     intentsWrittenMs,
     mountedMs,
     filling,
@@ -102,15 +104,21 @@ async function measureAll(world: World): Promise<ScaleFigures> {
   };
 }
 
-/** Of an established cluster: it leads, and neither reads nor writes anything but Leases for a while. */
-async function looked({ generator, controller }: World): Promise<boolean> {
+/**
+ * Of an established cluster: it leads, is sent no list any more, and has had nothing to do for a while but to renew its Lease. What it
+ * still works off shows in its event loop, whatever share of the processors it gets.
+ */
+async function looked({ generator, controller, signal }: World): Promise<boolean> {
   if (controller.said("became the leader") === undefined) return false;
-  const asked = async () => (await generator.call("counts", undefined)).requests;
-  const before = await asked();
-  const { cpuSeconds } = takenBy(controller.process.pid);
-  await sleep(5_000);
-  const since = Object.keys(requestsBetween(before, await asked())).filter((what) => !what.endsWith(" leases"));
-  return since.length === 0 && takenBy(controller.process.pid).cpuSeconds - cpuSeconds < 2.5;
+  const before = await generator.call("counts", undefined);
+  const from = Date.now();
+  await sleep(quietSeconds * 1000, undefined, { signal });
+  const after = await generator.call("counts", undefined);
+  const asked = Object.keys(requestsBetween(before.requests, after.requests)).filter(
+    (what) => !what.endsWith(" leases"),
+  );
+  if (before.listing + after.listing + asked.length > 0) return false;
+  return mostlyIdle(controller.loop(), from, quietSeconds - 1);
 }
 
 async function rest(
@@ -176,8 +184,7 @@ async function killAndStart(world: World, intents: number): Promise<RestartFigur
   const controller = world.start();
   world.controller = controller;
   const added = Math.ceil(restarted / shape.oneInUses) * (shape.ordinary + shape.ours);
-  const leading = async () => controller.said("became the leader") !== undefined;
-  await until(world, "the next leader", leading);
+  await until(world, "the next leader", () => controller.said("became the leader") !== undefined);
   const last = await until(world, "what came meanwhile", (counts) => counts.intents >= intents + added);
   await sleep(5_000);
   const end = added === 0 ? Date.now() : last.lastWriteAt;
@@ -189,11 +196,15 @@ async function killAndStart(world: World, intents: number): Promise<RestartFigur
     cachesFilledMs: controller.said("caches filled") ?? Number.NaN,
     leadingMs: controller.said("became the leader") ?? Number.NaN,
     caughtUpMs: end - controller.begunAt,
+    terms: controller.times("became the leader"),
+    longestTurnMs: longestTurnOf(controller.loop()),
     peakMiB,
     cpuSeconds,
   };
 }
 
+/** More than there is between a list that has ended and what follows from it. */
+const quietSeconds = 5;
 /** Milliseconds between two looks, and between two lines about what is waited for. */
 const lookMs = 250;
 const tellMs = 15_000;

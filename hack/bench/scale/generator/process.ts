@@ -36,6 +36,8 @@ export interface PodOrder {
 
 export interface Counts {
   readonly requests: { readonly [what: string]: number };
+  /** Watches that are still sending what they begin with. */
+  readonly listing: number;
   readonly intents: number;
   readonly states: number;
   /** Statuses that the stand-in for the agents has written, by state. */
@@ -108,6 +110,7 @@ const handlers: Handlers = {
     const { server, intents, cluster, agents, lastWriteAt } = started();
     return {
       requests: Object.fromEntries(server.requests),
+      listing: server.listing(),
       intents: intents.size,
       states: cluster.of(resource.states).size,
       said: Object.fromEntries(agents.said),

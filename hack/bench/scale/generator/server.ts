@@ -16,6 +16,8 @@ export interface PretendedServer {
   readonly writes: Writes;
   /** Requests by verb and resource: "create nodevolumeintents", "patch nodevolumeintents/status". */
   readonly requests: Map<string, number>;
+  /** Watches that are still sending what they begin with. */
+  listing(): number;
   /** Told of each request that was taken, before its answer. */
   onRequest: (what: string, sent: Stored | undefined) => void;
   close(): void;
@@ -32,6 +34,7 @@ export async function startPretendedServer(cluster: Cluster): Promise<PretendedS
   const writes = createWrites(cluster);
   const lists = createLists();
   const requests = new Map<string, number>();
+  let listing = 0;
   const certificate = selfSigned("generator");
   const count = (what: string, asked: Asked, sent?: Stored) => {
     const text = `${what} ${asked.served.resource.plural}${asked.status ? "/status" : ""}`;
@@ -54,7 +57,12 @@ export async function startPretendedServer(cluster: Cluster): Promise<PretendedS
           const initial = query.get("sendInitialEvents") === "true";
           const from = initial ? undefined : Number(version);
           const timeoutSeconds = Number(query.get("timeoutSeconds") ?? "300");
-          return serveWatch(cluster, { served, namespace, selector, from, timeoutSeconds }, response);
+          const watch = { served, namespace, selector, from, timeoutSeconds };
+          if (!initial) return serveWatch(cluster, watch, response);
+          listing += 1;
+          return serveWatch(cluster, watch, response).finally(() => {
+            listing -= 1;
+          });
         }
         count(name === undefined ? "list" : "get", asked);
         if (name !== undefined) return send(response, 200, found(target));
@@ -107,6 +115,7 @@ export async function startPretendedServer(cluster: Cluster): Promise<PretendedS
     ca: certificate.cert,
     writes,
     requests,
+    listing: () => listing,
     onRequest() {},
     close() {
       server.closeAllConnections();
