@@ -68,11 +68,17 @@ export async function serveWatch(cluster: Cluster, request: WatchRequest, respon
   held = undefined;
 
   const bookmarks = setInterval(() => response.write(bookmark(served, cluster.version(), false)), bookmarkMs);
-  const end = setTimeout(() => response.end(), request.timeoutSeconds * 1000);
-  response.on("close", () => {
+  const silent = () => {
+    stop();
     clearInterval(bookmarks);
     clearTimeout(end);
-  });
+  };
+  // What is ended is not closed before the other side has read it, and it may be slow.
+  const end = setTimeout(() => {
+    silent();
+    response.end();
+  }, request.timeoutSeconds * 1000);
+  response.on("close", silent);
 }
 
 function bookmark({ resource }: Served, resourceVersion: number, initial: boolean): string {
