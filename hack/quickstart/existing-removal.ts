@@ -39,6 +39,12 @@ export async function removeMade({ kubectl, client, node, made, sample, screen }
   }
   await allowRemoval(client, removable);
   await remove(kubectl, removable, ["--wait=false"]);
+  // Kinds take seconds to go, and who looks, or installs them again, would find them as they go. A namespace may take longer.
+  await remove(
+    kubectl,
+    removable.filter(({ kind }) => kind === "CustomResourceDefinition"),
+    ["--timeout=60s"],
+  );
   screen.note(`removed ${sample.length} objects of the sample and ${removable.length} that were installed`);
   for (const object of removable) screen.note(`  ${keyOf(object).trim()}`);
 }

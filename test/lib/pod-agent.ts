@@ -50,5 +50,10 @@ export function withPodAgent(use: (agent: KernelAgent) => void) {
   const states = ({ pods = [] }: NodeVolumeIntentStatus) => pods.map(({ uid, state }) => `${uid} ${state}`);
   const inStates = (...expected: string[]) =>
     agent.status(name, expected.join(), (status) => states(status).join() === expected.join());
-  return { directoryOf, volumeOf, targetOf, call, want, shows, layers, states, inStates };
+  /** Mounted by what was wanted last, and not by what an agent before has said. */
+  const mountedAnew = () =>
+    agent.status(name, "Mounted as it is wanted now", ({ state, observedGeneration }) => {
+      return state === "Mounted" && observedGeneration === generation;
+    });
+  return { directoryOf, volumeOf, targetOf, call, want, shows, layers, states, inStates, mountedAnew };
 }

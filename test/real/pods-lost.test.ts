@@ -6,7 +6,7 @@ import { name, withPodAgent } from "../lib/pod-agent.ts";
 
 describe("volumes for pods of which the journal is lost, on the real kernel", () => {
   let agent: KernelAgent;
-  const { targetOf, call, want, layers, inStates } = withPodAgent((given) => {
+  const { targetOf, call, want, layers, inStates, mountedAnew } = withPodAgent((given) => {
     agent = given;
   });
 
@@ -45,7 +45,7 @@ describe("volumes for pods of which the journal is lost, on the real kernel", ()
       rmSync(`${agent.path}/state/journal`);
       want(["b"], source && { source });
       await agent.start();
-      await agent.inState(name, "Mounted");
+      await mountedAnew();
       mkdirSync(targetOf("c").path, { recursive: true });
       execFileSync("mount", ["-t", "tmpfs", "foreign", targetOf("c").path]);
       expect(await agent.unpublish(targetOf("c"))).to.include({ kind: "waiting", reason: "ForeignMount" });
