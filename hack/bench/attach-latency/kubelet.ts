@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { type ApiClient, createApiClient } from "../../lib/api-client.ts";
 import { startProcess } from "../../lib/process.ts";
 import { until } from "../../lib/until.ts";
+import { call } from "../lib/call.ts";
 import type { Sample } from "../report/row.ts";
 import { Attachments, attachmentsPath, type Event, seen, type Watching, watchAll } from "./sightings.ts";
 import { driverName, makeClaims, makeStorageClass, namespace, removeClaims } from "./storage.ts";
@@ -102,7 +103,7 @@ export class Kubelet {
     this.#pods += 1;
     const name = `nodevolume-bench-${process.pid}-${this.#pods}`;
     const writtenAt = performance.now();
-    await this.#call("POST", podsPath, this.#podOf(name, claims));
+    await call(this.#client, "POST", podsPath, { body: this.#podOf(name, claims) });
     await seen(`the pod ${name} to be Ready`, patience, this.#watching, () => this.#ready.has(name));
     const made = claims.length === 0 ? [] : this.#attachments.since(writtenAt);
     if (made.length !== claims.length)
@@ -110,7 +111,7 @@ export class Kubelet {
         `${made.length} VolumeAttachments were seen, of ${claims.length} claims: who else is at work there?`,
       );
     const deletedAt = performance.now();
-    await this.#call("DELETE", `${podsPath}/${name}`);
+    await call(this.#client, "DELETE", `${podsPath}/${name}`);
     const detached = () => made.every((one) => one.detached !== undefined);
     const ended = () => this.#gone.has(name) && detached();
     await seen(`the pod ${name} and its attachments to be gone`, patience, this.#watching, ended);
@@ -145,11 +146,6 @@ export class Kubelet {
       volumes,
     };
     return { apiVersion: "v1", kind: "Pod", metadata: { name, namespace }, spec };
-  }
-
-  async #call(method: string, path: string, body?: object): Promise<void> {
-    const { status, body: answer } = await this.#client.call(method, path, { body });
-    if (status >= 300) throw new Error(`${method} ${path}: ${status} ${String(answer["message"])}`);
   }
 }
 

@@ -2,6 +2,7 @@ import type { NodeVolumeIntent } from "../../../src/api/types.gen.ts";
 import { type ApiClient, applyPatch } from "../../lib/api-client.ts";
 import { kubeletNode } from "../../lib/kubelet-node/kubelet.ts";
 import { layout } from "../../lib/pretend-node/node.ts";
+import { call } from "../lib/call.ts";
 import { Attachments, attachmentsPath, Intents, seen, type Watching, watchAll } from "./sightings.ts";
 import { namespace } from "./storage.ts";
 import type { Timeline } from "./timeline.ts";
@@ -46,7 +47,10 @@ export class Ours {
     await Promise.all(
       sources.map(async ({ name, source }) => {
         written.set(name, performance.now());
-        await this.#call("PATCH", `${setsPath}/${name}?fieldManager=bench`, setOf(name, source));
+        await call(this.#admin, "PATCH", `${setsPath}/${name}?fieldManager=bench`, {
+          body: setOf(name, source),
+          contentType: applyPatch,
+        });
       }),
     );
     const every = (step: "ready" | "gone") => () => sources.every(({ name }) => this.#intents.of(name)[step]);
@@ -55,7 +59,7 @@ export class Ours {
     await Promise.all(
       sources.map(async ({ name }) => {
         deleted.set(name, performance.now());
-        await this.#call("DELETE", `${setsPath}/${name}`);
+        await call(this.#admin, "DELETE", `${setsPath}/${name}`);
       }),
     );
     await seen(`${sources.length} volumes to be gone`, patience, this.#watching, every("gone"));
@@ -65,11 +69,6 @@ export class Ours {
       written: written.get(name) ?? Number.NaN,
       deleted: deleted.get(name) ?? Number.NaN,
     }));
-  }
-
-  async #call(method: string, path: string, body?: object): Promise<void> {
-    const { status, body: answer } = await this.#admin.call(method, path, { body, contentType: applyPatch });
-    if (status >= 300) throw new Error(`${method} ${path}: ${status} ${String(answer["message"])}`);
   }
 }
 

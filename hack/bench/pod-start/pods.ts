@@ -13,6 +13,7 @@ import {
 } from "../attach-latency/sightings.ts";
 import { namespace } from "../attach-latency/storage.ts";
 import { type Coming, comingSteps, stepsOf } from "../attach-latency/timeline.ts";
+import { call } from "../lib/call.ts";
 import type { Sample } from "../report/row.ts";
 
 /** Which way a pod has its claim. */
@@ -44,7 +45,7 @@ export class BenchPods {
   }
 
   async watch(signal: AbortSignal): Promise<void> {
-    const { admin } = { admin: this.#admin };
+    const admin = this.#admin;
     this.#watching.push(
       await watchAll<Pod>(admin, podsPath, (event) => this.#sawPod(event), signal),
       await watchAll<NodeVolumeIntent>(admin, intentsPath, (event) => this.#sawIntent(event), signal),
@@ -58,13 +59,13 @@ export class BenchPods {
     const name = `bench-${this.#born}`;
     this.#intent = {};
     const writtenAt = performance.now();
-    await this.#call("POST", podsPath, podOf(name, way, claim));
+    await call(this.#admin, "POST", podsPath, { body: podOf(name, way, claim) });
     await this.#seen(`the pod ${name} to be Ready`, () => this.#ready.has(name));
     const readyAt = this.#ready.get(name) ?? Number.NaN;
     const [attachment] = this.#attachments.since(writtenAt);
     const steps = { ...attachment, ...this.#intent, written: writtenAt, ready: readyAt };
     const deletedAt = performance.now();
-    await this.#call("DELETE", `${podsPath}/${name}`);
+    await call(this.#admin, "DELETE", `${podsPath}/${name}`);
     await this.#seen(`the pod ${name} to be gone with what it had`, () => {
       const made = this.#attachments.since(writtenAt);
       return this.#gone.has(name) && this.#intents === 0 && made.every(({ detached }) => detached !== undefined);
@@ -93,11 +94,6 @@ export class BenchPods {
 
   async #seen(what: string, holds: () => boolean): Promise<void> {
     await seen(what, patience, this.#watching, holds);
-  }
-
-  async #call(method: string, path: string, body?: object): Promise<void> {
-    const { status, body: answer } = await this.#admin.call(method, path, { body });
-    if (status >= 300) throw new Error(`${method} ${path}: ${status} ${String(answer["message"])}`);
   }
 }
 

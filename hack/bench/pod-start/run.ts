@@ -17,10 +17,7 @@ import { BenchPods, type Way } from "./pods.ts";
 const wanted = 10;
 /** In turns, so that what else the machine does falls on all. */
 const each: readonly Way[] = ["no claim", "ours", "kubelet"];
-/**
- * Rounds that are not counted: caches are those of programs that have run a while, and the first times that a controller meets a reserved
- * claim it waits for five seconds as for any other (decision 0028).
- */
+/** Rounds that are not counted: caches are those of programs that have run a while. */
 const warming = 2;
 /** Milliseconds: a claim that was used is taken at once again when nobody could name it for five seconds (decision 0028). */
 const rest = 6_000;
