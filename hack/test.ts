@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { parseExpectedSkips, unexpectedSkips } from "./lib/lanes/expected-skips.ts";
 import { fullVariable, grepVariable, lanes } from "./lib/lanes/lanes.ts";
-import { closingLine, type TestResult, total } from "./lib/lanes/results.ts";
-import { runLane } from "./lib/lanes/run-lane.ts";
+import { total } from "./lib/lanes/results.ts";
+import { runLanes } from "./lib/lanes/run-lanes.ts";
 import { summaryOf } from "./lib/lanes/summary.ts";
 import { root } from "./lib/root.ts";
 
@@ -25,16 +25,8 @@ if (values.help || unknown.length > 0) {
 
 const inCI = !["", "0", "false", undefined].includes(process.env["CI"]);
 const env = { ...process.env, [fullVariable]: values.full ? "1" : "", [grepVariable]: values.grep ?? "" };
-const results: TestResult[] = [];
-const seconds = new Map<string, number>();
-for (const lane of lanes.filter((l) => positionals.length === 0 || positionals.includes(l.name))) {
-  console.log(`\n== ${lane.name}: ${lane.what}`);
-  const started = performance.now();
-  const found = await runLane(lane, env);
-  seconds.set(lane.name, (performance.now() - started) / 1000);
-  results.push(...found);
-  console.log(`== ${lane.name}: ${closingLine(total(found))} (${seconds.get(lane.name)?.toFixed(1)} s)`);
-}
+const chosen = lanes.filter((lane) => positionals.length === 0 || positionals.includes(lane.name));
+const { results, seconds } = await runLanes(chosen, env);
 
 const skipsFile = join(root, "test/expected-skips.txt");
 const expected = parseExpectedSkips(existsSync(skipsFile) ? readFileSync(skipsFile, "utf8") : "");

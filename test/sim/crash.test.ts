@@ -40,7 +40,7 @@ const mustBeSeen = [
 ];
 
 describe("a process that ends at any of its effects", function () {
-  this.timeout(15 * 60_000);
+  this.timeout(45 * 60_000);
   const tally = new Tally();
   const outcomes = new Map<string, Promise<Outcome>>();
   const ledgers = new Map<string, readonly LedgerEntry[]>();

@@ -4,7 +4,7 @@ import { type RunInput, runScenario } from "./run-scenario.ts";
 import { scenarios } from "./scenarios/all.ts";
 
 describe("a simulated world", function () {
-  this.timeout(120_000);
+  this.timeout(600_000);
   const admission = new Admission();
 
   for (const scenario of scenarios) {

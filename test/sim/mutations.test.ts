@@ -7,7 +7,7 @@ import { type Probed, runProbe } from "./mutations/run-probe.ts";
 const share = mutations.filter(({ noticedBy }) => noticedBy !== undefined);
 
 describe("the simulator, with the product broken on purpose", function () {
-  this.timeout(300_000);
+  this.timeout(30 * 60_000);
   const outcomes = new Map<string, Promise<Probed>>();
 
   before(() => {

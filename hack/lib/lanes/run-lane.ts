@@ -1,36 +1,45 @@
 import { spawn } from "node:child_process";
-import { existsSync, globSync, mkdirSync, readFileSync, rmSync } from "node:fs";
+import { closeSync, existsSync, globSync, mkdirSync, openSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { cgroupOf, removeCgroup } from "../kubelet-node/cgroups.ts";
 import { root } from "../root.ts";
 import { newRunId, runInSandbox, runVariable } from "../sandbox/outside.ts";
 import { fullVariable, type Lane, minutesOf, type TestWork } from "./lanes.ts";
-import { leftoversOf, lookForTraces } from "./leftovers.ts";
+import { leftoversOf, lookForTraces, processesOf } from "./leftovers.ts";
 import type { TestResult } from "./results.ts";
 
 const sandboxScript = join(root, "hack/lib/sandbox/run.ts");
 
+interface How {
+  readonly env: NodeJS.ProcessEnv;
+  /** File for what it prints, while it runs in the background; absent: it has the terminal and the machine. */
+  readonly outputFile?: string;
+}
+
 /** Runs one lane, as root in a sandbox, and gives back what each test came to; a lane itself can fail as a test too. */
-export async function runLane(lane: Lane, env: NodeJS.ProcessEnv): Promise<TestResult[]> {
+export async function runLane(lane: Lane, how: How): Promise<TestResult[]> {
   const started = performance.now();
   const failure = (title: string, reason: string): TestResult => {
     return { lane: lane.name, title, outcome: "failed", ms: performance.now() - started, reason };
   };
   const before = lookForTraces();
   const id = newRunId();
+  const ours: How = { ...how, env: { ...how.env, [runVariable]: id } };
   const results: TestResult[] = [];
   if (lane.work.kind === "command") {
-    const code = await execute(lane, lane.work.command, { ...env, [runVariable]: id });
+    const code = await execute(lane, lane.work.command, ours);
     if (code !== 0) results.push(failure(lane.work.command.join(" "), `exited with ${code}`));
     else results.push({ lane: lane.name, title: lane.what, outcome: "passed", ms: performance.now() - started });
   } else {
-    const { code, found } = await runTests(lane, lane.work, { ...env, [runVariable]: id });
+    const { code, found } = await runTests(lane, lane.work, ours);
     results.push(...found);
     const accounted = found.some((r) => r.outcome === "failed");
     if (code !== 0 && !accounted) results.push(failure("the lane", `ended with ${code} before its last test`));
     if (found.length === 0 && code === 0) results.push(failure("the lane", "ran no test"));
   }
-  for (const left of await leftoversOf(id, before)) results.push(failure("nothing is left behind", left));
+  // Beside other lanes, what else is new on the machine is theirs, and each of them is asked for its own.
+  const left = how.outputFile === undefined ? await leftoversOf(id, before) : processesOf(id);
+  for (const trace of left) results.push(failure("nothing is left behind", trace));
   // No sandbox ends a cgroup: that of a lane that was killed would stay for good.
   await removeCgroup(cgroupOf(id)).catch((error: unknown) =>
     results.push(failure("nothing is left behind", String(error))),
@@ -38,32 +47,48 @@ export async function runLane(lane: Lane, env: NodeJS.ProcessEnv): Promise<TestR
   return results;
 }
 
-async function runTests(lane: Lane, work: TestWork, env: NodeJS.ProcessEnv) {
+async function runTests(lane: Lane, work: TestWork, how: How) {
   const resultsFile = join(root, "dist", `results-${lane.name}.jsonl`);
   mkdirSync(dirname(resultsFile), { recursive: true });
   rmSync(resultsFile, { force: true });
   const files = globSync(work.files, { cwd: root }).sort();
   if (files.length === 0) return { code: 0, found: [] };
   const script = join(root, "hack/lib/lanes/mocha-main.ts");
-  const code = await execute(lane, ["node", script, lane.name, resultsFile, ...files], env);
+  const code = await execute(lane, ["node", script, lane.name, resultsFile, ...files], how);
   const lines = existsSync(resultsFile) ? readFileSync(resultsFile, "utf8").trimEnd().split("\n") : [];
   return { code, found: lines.filter((line) => line !== "").map((line) => JSON.parse(line) as TestResult) };
 }
 
 /** Programs of the project come from node_modules/.bin, Node among them. */
-async function execute(lane: Lane, command: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
+async function execute(lane: Lane, command: readonly string[], { env, outputFile }: How): Promise<number> {
   const path = `${join(root, "node_modules/.bin")}:${env["PATH"] ?? ""}`;
   const [program = "", ...args] = command[0] === "node" ? [process.execPath, ...command.slice(1)] : command;
   const limit = `${minutesOf(lane, Boolean(env[fullVariable]))}m`;
   const limited = ["timeout", "--foreground", "--kill-after=10", limit, program, ...args];
-  if (process.getuid?.() === 0) {
-    const id = env[runVariable] ?? newRunId();
-    return runInSandbox({ script: sandboxScript, args: limited, env: { ...env, PATH: path }, id });
+  const output = outputFile === undefined ? undefined : openSync(outputFile, "w");
+  try {
+    if (process.getuid?.() === 0) {
+      const id = env[runVariable] ?? newRunId();
+      const background = output === undefined ? {} : { background: { output } };
+      return await runInSandbox({
+        script: sandboxScript,
+        args: limited,
+        env: { ...env, PATH: path },
+        id,
+        ...background,
+      });
+    }
+    const child = spawn(
+      "setpriv",
+      ["--pdeathsig", "KILL", ...(output === undefined ? [] : ["nice", "-n", "19"]), ...limited],
+      {
+        stdio: ["inherit", output ?? "inherit", output ?? "inherit"],
+        cwd: root,
+        env: { ...env, PATH: path },
+      },
+    );
+    return await new Promise((resolve, reject) => child.on("error", reject).on("exit", (code) => resolve(code ?? 1)));
+  } finally {
+    if (output !== undefined) closeSync(output);
   }
-  const child = spawn("setpriv", ["--pdeathsig", "KILL", ...limited], {
-    stdio: "inherit",
-    cwd: root,
-    env: { ...env, PATH: path },
-  });
-  return new Promise((resolve, reject) => child.on("error", reject).on("exit", (code) => resolve(code ?? 1)));
 }

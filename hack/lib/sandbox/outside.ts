@@ -17,6 +17,8 @@ export interface SandboxRun {
   readonly env?: NodeJS.ProcessEnv;
   /** Identifies the run, see newRunId. */
   readonly id: string;
+  /** Gets the processors only while nobody else wants them, and writes to this file: it is not what people watch. */
+  readonly background?: { readonly output: number };
 }
 
 export function newRunId(): string {
@@ -34,13 +36,20 @@ export async function runInSandbox(run: SandboxRun): Promise<number> {
   tieOnce();
   const unshare = ["unshare", "--mount", "--pid", "--fork", "--kill-child=KILL", "--mount-proc"];
   // The first process is a shell, because somebody has to reap the orphans: Node reaps only its own children.
-  const first = ["sh", "-c", '"$@"; exit $?', "sandbox", process.execPath, run.script, ...run.args];
+  const { background } = run;
+  const script = background === undefined ? '"$@"; exit $?' : `${giveWay}; "$@"; exit $?`;
+  const first = ["sh", "-c", script, "sandbox", process.execPath, run.script, ...run.args];
+  const output = background?.output ?? "inherit";
   const child = spawn("setpriv", ["--pdeathsig", "KILL", ...unshare, ...first], {
-    stdio: ["inherit", "inherit", "inherit", "pipe"],
+    stdio: ["inherit", output, output, "pipe"],
+    detached: background !== undefined, // in a session of its own: giveWay is for that one
     env: { ...process.env, ...run.env, [entryVariable]: run.id, [runVariable]: run.id },
   });
   return supervise(child);
 }
+
+/** By nice(1), and where the kernel weighs sessions against each other (sched(7), autogroup) for the session too. */
+const giveWay = "renice -n 19 -p $$ >/dev/null; { echo 19 >/proc/self/autogroup; } 2>/dev/null";
 
 let tied = false;
 function tieOnce(): void {
