@@ -74,7 +74,8 @@ function decideRelease(desired: Desired, context: StepContext): { phase: Phase; 
 
 /** A record without an intent is dropped only when nothing is left of what it speaks of. */
 function forgetSteps({ view, record }: StepContext): Steps {
-  const left = view.targets.some((target) => target.truth !== "absent") || record?.child !== undefined;
+  const undone = record?.child === undefined && record?.stage?.undo === undefined;
+  const left = view.targets.some((target) => target.truth !== "absent") || !undone;
   const kind = view.stage.record?.kind;
   const staged = view.stage.truth !== "absent" && kind !== "path" && kind !== "device";
   return left || staged ? nothing : { ...nothing, actions: [{ kind: "forget" }] };

@@ -1,7 +1,7 @@
 import type { Reason } from "../api/reasons.ts";
 import type { MountIdentity } from "../host/mount-table.ts";
 import type { ChildProcessID, DirectoryID, MountAttributes } from "../host/ports.ts";
-import type { FoundSource, SourceType, StageKind } from "../plugins/plugin.ts";
+import type { FoundSource, SourceType, StageKind, Undo } from "../plugins/plugin.ts";
 import type { Calls, Moment } from "./csi/calls.ts";
 
 /**
@@ -50,6 +50,10 @@ export interface StageRecord {
   readonly contentVersion?: string;
   /** Of a volume of a CSI driver. */
   readonly csi?: CSIRecord;
+  /** What the plugin has to undo beside the mount on the staging path. */
+  readonly undo?: Undo;
+  /** Nobody on the node held it any more, and its plugin has begun to undo the rest: its device may be another's by now. */
+  readonly detaching?: boolean;
 }
 
 /** What a CSI driver was asked for: enough to undo it, whatever has become of intent, grant and claim. */
@@ -178,9 +182,10 @@ export function afterReboot(record: VolumeRecord): VolumeRecord {
     const { identity: _identity, deviceNumber: _number, ...kept } = stage;
     return { ...rest, stage: { ...kept, ready: false, csi: { ...stage.csi, shown: [], calls: {} } }, targets };
   }
-  if (stage?.kind !== "directory" && stage?.kind !== "filesystem") return withoutStage({ ...rest, targets });
-  const { identity: _identity, directory, deviceNumber: _number, found: _found, ...kept } = stage;
-  return { ...rest, stage: { ...kept, ready: false, ...(directory && { inode: directory.inode }) }, targets };
+  const kept = stage?.kind === "directory" || stage?.kind === "filesystem" || stage?.undo !== undefined;
+  if (stage === undefined || !kept) return withoutStage({ ...rest, targets });
+  const { identity: _identity, directory, deviceNumber: _number, found: _found, ...known } = stage;
+  return { ...rest, stage: { ...known, ready: false, ...(directory && { inode: directory.inode }) }, targets };
 }
 
 /** Of a target only the mount point: no mount has this identity, and no pod of before runs. */

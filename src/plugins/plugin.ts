@@ -9,6 +9,7 @@ import type {
   MountAttributes,
   PayloadFile,
   TargetPath,
+  UnmountRung,
 } from "../host/ports.ts";
 
 /** The members of VolumeSource: one plugin each. */
@@ -145,16 +146,37 @@ export interface StageContext extends Effects {
   /** What the source was found to be when the volume was staged last, if that is on record. */
   readonly found: FoundSource | undefined;
   readonly content: ObjectContent | undefined;
+  /** What an attempt before wrote down to be undone. */
+  readonly undo: Undo | undefined;
   /** Identity of the device on which a file system was begun for this volume, and not seen to be finished. */
   readonly formatting: string | undefined;
   /** Writes down on which device a file system is begun, durably, before it is; undefined once it is finished. */
   recordFormatting(device: string | undefined): Promise<void>;
+  /** The values of a Secret as they are now, to be kept nowhere. @throws VolumeError */
+  secret(ref: SecretReference): Promise<ReadonlyMap<string, string>>;
   /** Tells people how a long step goes on. */
   progress(message: string): void;
   /**
    * Writes down what is about to be made, durably, before it is made, so that a crash in between leaves a record of it.
+   * @param what `undo` stays as it is if it is not given
    */
-  record(what: Pick<Staged, "kind" | "path" | "directory" | "deviceNumber" | "found">): Promise<void>;
+  record(what: Pick<Staged, "kind" | "path" | "directory" | "deviceNumber" | "found"> & { undo?: Undo }): Promise<void>;
+}
+
+/**
+ * What a plugin needs to undo what it did beside a mount on the staging path, in the journal: by then there may be neither spec nor
+ * API. No secrets.
+ */
+export type Undo = { readonly [name: string]: string };
+
+export interface UndoContext extends Effects {
+  readonly stagingTarget: TargetPath;
+  readonly hostRoot: string;
+  /** How far an unmount may go now. */
+  readonly rung: UnmountRung;
+  /** The mounts that the agent sees, now. */
+  table(): Promise<MountTable>;
+  progress(message: string): void;
 }
 
 /**
@@ -180,6 +202,24 @@ export interface StagingPlugin extends VolumePlugin {
 export interface ContentPlugin extends StagingPlugin {
   /** Pure. The files that the volume shows. @throws VolumeError KeyNotFound */
   payload(spec: VolumeSpec, content: ObjectContent): readonly PayloadFile[];
+}
+
+/** A plugin that has more to undo than a mount on the staging path: a device to detach, a session to log out of. */
+export interface UndoingPlugin extends StagingPlugin {
+  /**
+   * Unmounts the staging path by means of the plugin's own. Idempotent, also where nothing is mounted. What is left there, the
+   * agent unmounts.
+   */
+  unmountStaged?(undo: Undo, context: UndoContext): Promise<void>;
+  /**
+   * Undoes the rest, when no mount namespace of the node shows what was staged, and nobody has the device open. Idempotent: called
+   * again after a crash. While it rejects, the volume is in use.
+   */
+  detach(undo: Undo, context: UndoContext): Promise<void>;
+}
+
+export function undoes(plugin: VolumePlugin): plugin is UndoingPlugin {
+  return "detach" in plugin;
 }
 
 export function stagesItself(plugin: VolumePlugin): plugin is StagingPlugin {

@@ -6,6 +6,7 @@ import { type StageRecord, withoutStage } from "../record.ts";
 import { type ActionContext, allowedTarget, recordOf, stagingTarget } from "./context.ts";
 import { refuseWhileHeld } from "./held.ts";
 import { unmount } from "./targets.ts";
+import { detachByPlugin, unmountByPlugin } from "./undo.ts";
 import { names, pids, processOf } from "./users.ts";
 
 /**
@@ -14,7 +15,8 @@ import { names, pids, processOf } from "./users.ts";
  *   1. unmount the staged file system
  *   2. wait until no mount namespace of the node shows it, nobody has the device open (safety rule 6); of a path of the
  *      host that cannot be told, for others may show it in their own right
- *   3. remove the directories that were made for it; data goes by way of the trash
+ *   3. have the plugin undo what it did beside the mount, if it did anything
+ *   4. remove the directories that were made for it; data goes by way of the trash
  *
  * Cut off anywhere, it begins again from the start. The record of it goes last: until then the volume is in use.
  */
@@ -27,9 +29,12 @@ export async function unstage(
   if (record.stage?.csi !== undefined) return unstageByDriver(context, volume);
   const target = stagingTarget(context, record.key);
   const stage: StageRecord = record.stage ?? { kind: "filesystem", path: target.path, ready: false, options: [] };
-  const shown = await unmountStage(context, volume, stage, action);
-  if (shown !== undefined) await refuseWhileHeld(context, volume, shown, record.type === "nfs");
-  if (stage.deviceNumber !== undefined) await refuseWhileOpen(context, stage, stage.deviceNumber);
+  if (stage.detaching !== true) {
+    const shown = await unmountStage(context, volume, stage, action);
+    if (shown !== undefined) await refuseWhileHeld(context, volume, shown, record.type === "nfs");
+    if (stage.deviceNumber !== undefined) await refuseWhileOpen(context, stage, stage.deviceNumber);
+  }
+  await detachByPlugin(context, volume, action.rung);
   if (stage.kind === "filesystem") await context.effects.mounter.removeTarget(target, "directory");
   if (stage.kind === "directory") await removeData(context, stage);
   await context.journal.put(withoutStage(recordOf(context, volume)));
@@ -63,7 +68,8 @@ async function unmountStage(
     ...recordOf(context, volume),
     stage: { ...stage, ready: false, ...(identity && { identity }) },
   });
-  if (stage.kind === "filesystem" && mountID !== undefined) await unmount(context, target, mountID, rung);
+  const unmounted = await unmountByPlugin(context, volume, rung);
+  if (stage.kind === "filesystem" && mountID !== undefined && !unmounted) await unmount(context, target, mountID, rung);
   return identity;
 }
 

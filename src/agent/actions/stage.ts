@@ -21,6 +21,7 @@ export async function stage(context: ActionContext): Promise<void> {
     ...staged,
     ready: true,
     options: desired.layout.options,
+    ...undoOf(context, desired),
     ...(content && { contentVersion: content.version }),
   };
   await journal.put({ ...recordOf(context, desired.name), stage: record });
@@ -37,6 +38,12 @@ export async function refresh(context: ActionContext): Promise<void> {
   }
   await context.host.directories.writePayload(record.stage.path, plugin.payload(desired.spec, content));
   await context.journal.put({ ...record, stage: { ...record.stage, contentVersion: content.version } });
+}
+
+/** What is to be undone stays on record while the volume is staged again. */
+function undoOf(context: ActionContext, { name }: DesiredVolume): Pick<StageRecord, "undo"> {
+  const undo = recordOf(context, name).stage?.undo;
+  return undo === undefined ? {} : { undo };
 }
 
 export async function reconfigure(context: ActionContext, mountID: number): Promise<void> {
@@ -74,16 +81,18 @@ async function stageAnew(context: ActionContext, desired: DesiredVolume): Promis
     hostRoot: context.settings.hostRoot,
     found: context.journal.records.get(desired.name)?.stage?.found,
     content: desired.layout.content && context.content(desired.layout.content),
+    undo: undoOf(context, desired).undo,
+    secret: context.csi.secret,
     formatting: context.journal.records.get(desired.name)?.formatting,
     recordFormatting: (device) => context.journal.put(withFormatting(recordOf(context, desired.name), device)),
     progress: context.progress,
-    async record({ kind, path, directory, deviceNumber, found }) {
+    async record({ kind, path, directory, deviceNumber, found, undo = undoOf(context, desired).undo }) {
       const before = recordOf(context, desired.name);
       const { options } = desired.layout;
       const inode = before.stage?.directory?.inode ?? before.stage?.inode;
       const known = directory === undefined ? inode !== undefined && { inode } : { directory };
       const device = { ...(deviceNumber !== undefined && { deviceNumber }), ...(found && { found }) };
-      const stage = { kind, path, options, ready: false, ...known, ...device };
+      const stage = { kind, path, options, ready: false, ...known, ...device, ...(undo && { undo }) };
       await context.journal.put({ ...before, stage });
     },
   };

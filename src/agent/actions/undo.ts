@@ -1,0 +1,48 @@
+import type { UnmountRung } from "../../host/ports.ts";
+import { type UndoContext, type UndoingPlugin, undoes } from "../../plugins/plugin.ts";
+import { plugins } from "../../plugins/registry.ts";
+import type { VolumeRecord } from "../record.ts";
+import { type ActionContext, recordOf, stagingTarget } from "./context.ts";
+
+/**
+ * Has a plugin that mounts by means of its own unmount by them.
+ * @returns whether nothing is left of it, by the mount table; else it is unmounted as any other staged file system
+ */
+export async function unmountByPlugin(context: ActionContext, volume: string, rung: UnmountRung): Promise<boolean> {
+  const record = recordOf(context, volume);
+  const { undo } = record.stage ?? {};
+  if (undo === undefined) return false;
+  const by = undoContext(context, record, rung);
+  await undoing(record).unmountStaged?.(undo, by);
+  return (await by.table()).layers(by.stagingTarget.path).length === 0;
+}
+
+/**
+ * Has a plugin undo what it did beside the mount, once nobody on the node holds it. From then on nothing is looked for any more: the
+ * device, and its number, may be another's as soon as it is detached.
+ */
+export async function detachByPlugin(context: ActionContext, volume: string, rung: UnmountRung): Promise<void> {
+  const record = recordOf(context, volume);
+  const { stage } = record;
+  if (stage?.undo === undefined) return;
+  await context.journal.put({ ...record, stage: { ...stage, ready: false, detaching: true } });
+  await undoing(record).detach(stage.undo, undoContext(context, record, rung));
+}
+
+function undoing({ name, type }: VolumeRecord): UndoingPlugin {
+  const plugin = plugins[type];
+  if (undoes(plugin)) return plugin;
+  throw new Error(`${name} has something to be undone on record, and ${type} undoes nothing: use the newer agent`);
+}
+
+function undoContext(context: ActionContext, { key }: VolumeRecord, rung: UnmountRung): UndoContext {
+  const { effects, host, settings, progress } = context;
+  return {
+    ...effects,
+    stagingTarget: stagingTarget(context, key),
+    hostRoot: settings.hostRoot,
+    rung,
+    table: () => host.mountTable.read(),
+    progress,
+  };
+}
