@@ -9,7 +9,7 @@ import { registration, wayToNode } from "./kubelet-chain.ts";
 import { failureEvent, isSymptom } from "./kubelet-events.ts";
 import { nodeFindings } from "./node-finding.ts";
 import { ourVolume, podEntry } from "./our-chain.ts";
-import { hasEnded, hasStarted, nodeOf, type PodVolume, phaseOf, volumesOf } from "./pod-facts.ts";
+import { hasEnded, hasStarted, nodeOf, ownerTrouble, type PodVolume, phaseOf, volumesOf } from "./pod-facts.ts";
 
 /** PURE. Why a pod does not have its volumes, volume by volume. */
 export function explainPod(facts: Facts, pod: Raw): Explanation {
@@ -99,7 +99,7 @@ function volumeChain(facts: Facts, pod: Raw, volume: PodVolume, node: string | u
   switch (volume.kind) {
     case "claim": {
       const title = `volume ${volume.name} (claim ${volume.claim})`;
-      return { title, findings: inOrder(ofClaim(facts, pod, volume.name, volume.claim, node), node) };
+      return { title, findings: inOrder(ofClaim(facts, pod, volume, node), node) };
     }
     case "ours": {
       const from = volume.set === undefined ? `claim ${volume.claim ?? "?"}` : `set ${volume.set}`;
@@ -125,8 +125,16 @@ function volumeChain(facts: Facts, pod: Raw, volume: PodVolume, node: string | u
   }
 }
 
-function ofClaim(facts: Facts, pod: Raw, name: string, claim: string, node: string | undefined): Finding[] {
+function ofClaim(
+  facts: Facts,
+  pod: Raw,
+  asked: Extract<PodVolume, { kind: "claim" }>,
+  node: string | undefined,
+): Finding[] {
   const { namespace = "" } = pod.metadata;
+  const { name, claim } = asked;
+  const stranger = ownerTrouble(facts, pod, asked);
+  if (stranger.length > 0) return [...symptom(facts, pod, [name]), ...stranger];
   const { findings, volume } = claimFindings(facts, { namespace, name: claim }, node !== undefined);
   const object = named(facts.claims, claim, namespace);
   const kept = object === undefined || hasStarted(pod) ? [] : keptFromPods(facts, object);

@@ -1,12 +1,15 @@
+import { controllerOf } from "../../kube/controller-of.ts";
 import { arrayIn, isRecord, type JsonObject, recordIn, stringIn } from "../../kube/json.ts";
-import type { Facts, Raw } from "./facts.ts";
+import { type Facts, named, type Raw } from "./facts.ts";
+import type { Finding } from "./finding.ts";
+import { reasonFinding } from "./intent-chain.ts";
 
 /** Driver by which pods use node volumes. */
 export const ourDriver = "csi.nodevolume.dev";
 
 /** A volume of a pod, as far as anything can keep it from being mounted. */
 export type PodVolume =
-  | { readonly kind: "claim"; readonly name: string; readonly claim: string }
+  | { readonly kind: "claim"; readonly name: string; readonly claim: string; readonly ephemeral: boolean }
   | { readonly kind: "ours"; readonly name: string; readonly set?: string; readonly claim?: string }
   | { readonly kind: "inline"; readonly name: string; readonly driver: string }
   | { readonly kind: "other"; readonly name: string; readonly type: string };
@@ -29,9 +32,10 @@ export function volumesOf(pod: Raw): PodVolume[] {
 function podVolume(pod: Raw, volume: JsonObject): PodVolume {
   const name = stringIn(volume, "name") ?? "";
   const claim = stringIn(recordIn(volume, "persistentVolumeClaim"), "claimName");
-  if (claim !== undefined) return { kind: "claim", name, claim };
+  if (claim !== undefined) return { kind: "claim", name, claim, ephemeral: false };
   // A generic ephemeral volume is a claim named after pod and volume.
-  if (volume["ephemeral"] !== undefined) return { kind: "claim", name, claim: `${pod.metadata.name}-${name}` };
+  if (volume["ephemeral"] !== undefined)
+    return { kind: "claim", name, claim: `${pod.metadata.name}-${name}`, ephemeral: true };
   const csi = recordIn(volume, "csi");
   if (csi === undefined) return { kind: "other", name, type: Object.keys(volume).find((key) => key !== "name") ?? "" };
   const driver = stringIn(csi, "driver") ?? "";
@@ -73,6 +77,27 @@ export function podsOf(facts: Facts, namespace: string, claim: string, node?: st
   return facts.pods.filter((pod) => {
     if (pod.metadata.namespace !== namespace || hasEnded(pod)) return false;
     if (node !== undefined && nodeOf(pod) !== node) return false;
-    return volumesOf(pod).some((volume) => volume.kind === "claim" && volume.claim === claim);
+    return volumesOf(pod).some(
+      (volume) => volume.kind === "claim" && volume.claim === claim && ownerTrouble(facts, pod, volume).length === 0,
+    );
   });
+}
+
+/** PURE. A generic ephemeral volume has the claim of its name only if that is the pod's own (behaviour 26). */
+export function ownerTrouble(
+  facts: Facts,
+  pod: Raw,
+  { claim, ephemeral }: { readonly claim: string; readonly ephemeral: boolean },
+): Finding[] {
+  const { namespace = "", uid } = pod.metadata;
+  const found = ephemeral ? named(facts.claims, claim, namespace) : undefined;
+  if (found === undefined || controllerOf(found) === uid) return [];
+  const owners = arrayIn(recordIn(found, "metadata"), "ownerReferences");
+  const owner = owners.find((one) => stringIn(one, "uid") === controllerOf(found));
+  const whose =
+    owner === undefined
+      ? "nothing controls it"
+      : `${stringIn(owner, "kind")} ${stringIn(owner, "name")} (UID ${stringIn(owner, "uid")}) does`;
+  const text = `claim ${namespace}/${claim} is not the pod's: by its ownerReferences the pod (UID ${uid}) must control it, and ${whose}`;
+  return [reasonFinding(facts, "ClaimOfOther", text)];
 }

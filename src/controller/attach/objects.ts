@@ -1,5 +1,6 @@
 import type { KubeObject, ObjectMeta } from "../../api/meta.ts";
 import type { GrantedCSIVolume, SecretReference } from "../../api/types.gen.ts";
+import { controllerOf } from "../../kube/controller-of.ts";
 import type { JsonObject } from "../../kube/json.ts";
 import { arrayIn, recordIn, stringIn } from "../../kube/json.ts";
 import { nodeTerms } from "../claims/node-terms.ts";
@@ -13,6 +14,8 @@ export type AccessMode = GrantedCSIVolume["accessMode"];
 export type FSGroupPolicy = "None" | "File" | "ReadWriteOnceWithFSType";
 
 export interface Claim extends KubeObject {
+  /** UID of what controls it, as a pod does the claim of its generic ephemeral volume. */
+  readonly controllerUID: string | undefined;
   /** "" until it is bound. */
   readonly volumeName: string;
   readonly storageClassName: string;
@@ -87,6 +90,7 @@ export function projectClaim(raw: unknown): Claim | undefined {
   return (
     metadata && {
       metadata,
+      controllerUID: controllerOf(raw),
       volumeName: stringIn(spec, "volumeName") ?? "",
       storageClassName: stringIn(spec, "storageClassName") ?? "",
       phase: stringIn(status, "phase") ?? "",

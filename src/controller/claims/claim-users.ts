@@ -23,7 +23,10 @@ export async function usedByPods(client: KubeClient, { metadata }: Claim): Promi
   return { reason: "UsedByPods", message, on };
 }
 
-/** Whether a pod names the claim: itself, or by a generic ephemeral volume, whose claim has the pod's name and its own. */
+/**
+ * Whether a pod names the claim: itself, or by a generic ephemeral volume, whose claim has the pod's name and
+ * its own. Whose the claim is by its ownerReferences does not count here: who sets them could make it the pod's the moment after.
+ */
 export function names(pod: KubeObject, claim: string): boolean {
   const phase = stringIn(recordIn(pod, "status"), "phase");
   if (phase === "Succeeded" || phase === "Failed") return false;

@@ -1,3 +1,4 @@
+import type { KubeObject } from "../../api/meta.ts";
 import type { KubeClient } from "../../kube/client.ts";
 import { createSweep } from "../../kube/in-turns.ts";
 import type { KeyedQueue } from "../../kube/keyed-queue.ts";
@@ -14,7 +15,7 @@ import type { PodEntry } from "../populate/pod-entry.ts";
 import type { Pods } from "../populate/pods.ts";
 import type { Intent, NodeInfo } from "../projections.ts";
 import { observeNode } from "./observe-node.ts";
-import { isKubelets, observedIntents, volumeOfClaim } from "./observed-intents.ts";
+import { isKubelets, isOfOther, observedIntents, volumeOfClaim } from "./observed-intents.ts";
 
 export interface ObserveDeps {
   readonly system: Pick<System, "clock" | "turns" | "log">;
@@ -47,6 +48,8 @@ export function createObserve(deps: ObserveDeps): Observe {
   /** Intents by claim, whoever manages it: who else has the volume may be one of ours. */
   const byClaim = createGroups();
   const byVolume = createGroups();
+  /** By node, claims of other owners that its pods ask for: without an intent nothing else leads from the claim to the node. */
+  const ofOthers = new Map<string, ReadonlySet<string>>();
   // kube-controller-manager writes Events of these volumes itself.
   const teller = { ofVolume: () => {} };
   const speaker = createSpeaker({ ...deps.system, client: deps.client, upsertIntent: deps.upsertIntent, teller });
@@ -59,8 +62,12 @@ export function createObserve(deps: ObserveDeps): Observe {
     complete: () => pods.complete() && gatherer.complete() && (!on || storage.complete()),
     node: (name: string) => deps.nodes.get(name),
     intentsOf: gatherer.intentsOf,
-    wanted: (node: NodeInfo, existing: ReadonlyMap<string, Intent>) =>
-      on ? observedIntents(node, pods.ofNode(node.metadata.name), objects, existing) : [],
+    wanted(node: NodeInfo, existing: ReadonlyMap<string, Intent>) {
+      if (!on) return [];
+      const there = [...pods.ofNode(node.metadata.name)];
+      rememberOthers(node.metadata.name, there);
+      return observedIntents(node, there, objects, existing);
+    },
     facts(intent: Intent) {
       const { namespace = "", claimName = "" } = intent.spec.source.persistentVolumeClaim ?? {};
       const volume = volumeOfClaim(objects, namespace, claimName)?.metadata.name ?? "";
@@ -75,6 +82,12 @@ export function createObserve(deps: ObserveDeps): Observe {
     forget: speaker.forget,
   };
 
+  function rememberOthers(node: string, there: readonly PodEntry[]): void {
+    const uses = there.flatMap((pod) => pod.claims.map((claim) => ({ pod, claim })));
+    const others = uses.filter((use) => isOfOther(objects, use));
+    if (others.length === 0) ofOthers.delete(node);
+    else ofOthers.set(node, new Set(others.map(({ pod, claim }) => keyOf(pod, claim.claimName))));
+  }
   function onPod({ nodeName, claims: named }: PodEntry): void {
     if (nodeName === "" || named.length === 0) return;
     if (on) storage.need();
@@ -98,7 +111,11 @@ export function createObserve(deps: ObserveDeps): Observe {
   function dueOfClaim(namespace: string, name: string): void {
     for (const intent of intentsOfClaim(namespace, name)) if (isKubelets(intent)) due(intent.spec.nodeName);
   }
-  const onClaim = ({ metadata: { namespace = "", name } }: Claim) => dueOfClaim(namespace, name);
+  function onClaim(claim: Claim): void {
+    const { namespace = "", name } = claim.metadata;
+    dueOfClaim(namespace, name);
+    for (const [node, claims] of ofOthers) if (claims.has(keyOf(claim, name))) due(node);
+  }
   function onVolume({ claimRef }: PersistentVolume): void {
     if (claimRef !== undefined) dueOfClaim(claimRef.namespace, claimRef.name);
   }
@@ -148,7 +165,10 @@ export function createObserve(deps: ObserveDeps): Observe {
       onUpdate(before, after) {
         if (before.metadata.uid !== after.metadata.uid) due(after.metadata.name);
       },
-      onDelete: ({ metadata }) => due(metadata.name),
+      onDelete({ metadata }) {
+        ofOthers.delete(metadata.name);
+        due(metadata.name);
+      },
     }),
     claims.store.subscribe(each(onClaim)),
     persistentVolumes.store.subscribe(each(onVolume)),
@@ -177,6 +197,11 @@ export function createObserve(deps: ObserveDeps): Observe {
 
 function each<T>(see: (object: T) => void) {
   return { onAdd: see, onUpdate: (_: T, after: T) => see(after), onDelete: see };
+}
+
+/** Of a claim in the namespace of an object. */
+function keyOf({ metadata: { namespace = "" } }: KubeObject, claim: string): string {
+  return claimKey(namespace, claim);
 }
 
 function claimKey(namespace: string, name: string): string {

@@ -36,7 +36,8 @@ const csiPlugin = "kubernetes.io/csi";
 
 /**
  * The intents of the claims that a node's pods name themselves, one for each claim. Pure. A claim that is not bound yet has one, too:
- * what it waits for stands in its status. What is known of the volume stays while the claim's objects are gone.
+ * what it waits for stands in its status. What is known of the volume stays while the claim's objects are gone. Whom a claim is not
+ * for, kubelet gives nothing of it: `kubectl nvi explain` says so.
  * @param pods of this node
  * @param existing by name
  */
@@ -46,7 +47,8 @@ export function observedIntents(
   objects: ClaimObjects,
   existing: ReadonlyMap<string, Intent>,
 ): ObservedIntent[] {
-  const uses = eachOnce(pods).flatMap((pod) => pod.claims.map((claim) => ({ pod, claim })));
+  const all = eachOnce(pods).flatMap((pod) => pod.claims.map((claim) => ({ pod, claim })));
+  const uses = all.filter((use) => !isOfOther(objects, use));
   const byClaim = Map.groupBy(uses, ({ pod, claim }) => `${pod.metadata.namespace}/${claim.claimName}`);
   const nodeName = node.metadata.name;
   const intents = [...byClaim.values()].slice(0, mostClaims).flatMap((users): ObservedIntent[] => {
@@ -78,6 +80,16 @@ export function observedIntents(
 interface User {
   readonly pod: PodEntry;
   readonly claim: PodEntry["claims"][number];
+}
+
+/**
+ * Whether a generic ephemeral volume's claim is there, and is not the pod's: somebody else made it, or it was an earlier pod's of the
+ * name (behaviour 26, kubelet's ephemeral.VolumeIsForPod). Pure.
+ */
+export function isOfOther(objects: Pick<ClaimObjects, "claim">, { pod, claim }: User): boolean {
+  if (!claim.ephemeral) return false;
+  const found = objects.claim(pod.metadata.namespace ?? "", claim.claimName);
+  return found !== undefined && found.controllerUID !== pod.metadata.uid;
 }
 
 function entryOf({ metadata, uid }: PodEntry, { volume, readOnly }: User["claim"]): IntentPod {

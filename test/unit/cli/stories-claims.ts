@@ -24,6 +24,13 @@ const bound = {
 };
 const attached = { volumeAttachments: [attachment("csi-1", "pv-1", "worker-1", { attached: true })] };
 const here = pod("web", claimVolume("pg"), { node: "worker-1" });
+const ephemeral = pod("web", { ephemeral: {} }, { node: "worker-1" });
+
+const controlledBy = (uid: string | undefined) => {
+  const ownerReferences = [{ apiVersion: "v1", kind: "Pod", name: "web", uid, controller: true }];
+  return claim("web-data", "pv-1", {}, { ownerReferences });
+};
+
 /** What can be in the way of a claim, or of a pod that uses one. */
 export const ofClaims: Stories = {
   "claim not bound: no such class": () => explainPod(facts({ claims: [claim("pg", undefined)] }), here),
@@ -62,6 +69,16 @@ export const ofClaims: Stories = {
     );
   },
   "claim missing": () => explainPod(facts({}), here),
+  "claim of a generic ephemeral volume, made by somebody else": () =>
+    explainPod(facts({ ...bound, claims: [claim("web-data", "pv-1")] }), ephemeral),
+  "claim of a generic ephemeral volume, of an earlier pod": () => {
+    const words =
+      "Unable to attach or mount volumes: unmounted volumes=[data], unattached volumes=[], failed to process volumes=[data]: PVC shop/web-data was not created for pod shop/web (pod is not owner)";
+    const events = [event(ephemeral, "FailedMount", words)];
+    return explainPod(facts({ ...bound, claims: [controlledBy("uid-before")], events }), ephemeral);
+  },
+  "claim of a generic ephemeral volume, of its own": () =>
+    explainPod(facts({ ...bound, claims: [controlledBy(ephemeral.metadata.uid)] }), ephemeral),
   "orphan after a crash between unpublish and unstage: the claim": () => {
     const left = {
       path: "/var/lib/kubelet/plugins/kubernetes.io/csi/disk.example/sha256-of-h-pv-1/globalmount",

@@ -169,6 +169,23 @@ describe("claims that kubelet manages for pods", () => {
     expect(on(fleet, "n0")[0]?.status.attach).to.equal(undefined);
   });
 
+  it("counts a generic ephemeral volume once the claim of its name is the pod's own", async () => {
+    const fleet = ready();
+    fleet.claim("web-0-v", "vol-1");
+    pod(fleet, "web-0", "n0", "", { volumes: [{ name: "v", ephemeral: {} }] });
+    fleet.start("c1", "PersistentVolumes");
+    await fleet.live(8_000);
+    expect(on(fleet, "n0"), "somebody else's").to.deep.equal([]);
+    const uid = fleet.api.object("pods", "apps/web-0")?.metadata.uid;
+    const ownerReferences = [{ apiVersion: "v1", kind: "Pod", name: "web-0", uid, controller: true }];
+    fleet.api.patch("persistentvolumeclaims", "apps/web-0-v", { metadata: { ownerReferences } });
+    await fleet.live(1_000);
+    expect(on(fleet, "n0").map(users)).to.deep.equal([["web-0/v"]]);
+    fleet.api.patch("persistentvolumeclaims", "apps/web-0-v", { metadata: { ownerReferences: null } });
+    await fleet.live(1_000);
+    expect(on(fleet, "n0")).to.deep.equal([]);
+  });
+
   it("keeps what it knows of a volume while its claim is deleted beneath pods that have it", async () => {
     const fleet = ready();
     fleet.claim("data", "vol-1");

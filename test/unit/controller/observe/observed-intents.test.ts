@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { projectClaim } from "../../../../src/controller/attach/objects.ts";
 import { observedIntents } from "../../../../src/controller/observe/observed-intents.ts";
 import { node } from "../objects.ts";
 import { pod } from "../populate/pod-objects.ts";
@@ -17,6 +18,21 @@ describe("observedIntents", () => {
     ];
     const [intent] = observedIntents(node("n1"), pods, objects, new Map());
     expect(intent?.spec.pods.map(({ name, uid }) => `${name} ${uid}`)).to.deep.equal(["q uid-q", "p uid-p"]);
+  });
+
+  it("counts a generic ephemeral volume only with a claim that its pod controls: one name may be of two pods", () => {
+    const own = { name: "b-c", ephemeral: {} };
+    const pods = [pod("team/a", { volumes: [own] }), pod("team/a-b", { volumes: [{ ...own, name: "c" }] })];
+    const users = (owner: object | undefined) => {
+      const ownerReferences = owner && [{ kind: "Pod", uid: "uid-other" }, owner];
+      const claim = () => projectClaim({ metadata: { name: "a-b-c", namespace: "team", ownerReferences } });
+      const intents = observedIntents(node("n1"), pods, { ...objects, claim }, new Map());
+      return intents.flatMap(({ spec }) => spec.pods.map(({ name }) => name));
+    };
+    expect(users({ kind: "Pod", uid: "uid-a-b", controller: true })).to.deep.equal(["a-b"]);
+    expect(users({ kind: "Pod", uid: "uid-a-b", controller: false }), "owned, not controlled").to.deep.equal([]);
+    expect(users({ kind: "Pod", uid: "uid-of-earlier", controller: true }), "an earlier pod's").to.deep.equal([]);
+    expect(users(undefined), "made by hand").to.deep.equal([]);
   });
 
   it("is of 1024 claims of a node, those of its oldest pods", () => {
