@@ -46,6 +46,8 @@ export const annotation = {
   /** On a VolumeAttachment of ours: the intent that it was made for, and what the driver calls the volume. */
   intent: "nodevolume.dev/intent",
   volumeHandle: "nodevolume.dev/volume-handle",
+  /** On a PersistentVolume: the group that a pod needs for its files. kubelet gives it to pods whose volume it mounts itself (behaviour 28). */
+  gid: "pv.beta.kubernetes.io/gid",
   /** On a claim: the node that a provisioner shall make the volume for. */
   selectedNode: "volume.kubernetes.io/selected-node",
 } as const;

@@ -111,6 +111,7 @@ export const wokenBy = {
   ClaimNotBound: ["state"],
   ClaimLost: ["state"],
   ClaimDeleting: ["state"],
+  PodLacksGroup: ["state"],
   ClaimOfOther: ["state"],
   ClaimMismatch: ["state"],
   PersistentVolumeNotFound: ["state"],

@@ -28,6 +28,8 @@ export interface NodePlan {
   readonly remove: readonly Removal[];
   /** Volumes of pods that are in none; undefined while the pods are not known. */
   readonly refusals: Served["refusals"] | undefined;
+  /** What is wrong with those that are. */
+  readonly notices: Served["notices"] | undefined;
 }
 
 export interface Removal {
@@ -87,6 +89,7 @@ export function compileNode(
     desired: desired.sort((a, b) => compareText(a.name, b.name)),
     remove: remove.sort((a, b) => compareText(a.intent.metadata.name, b.intent.metadata.name)),
     refusals: served?.refusals,
+    notices: served?.notices,
   };
 }
 

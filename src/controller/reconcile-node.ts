@@ -16,6 +16,7 @@ export interface ReconcileNodeDeps extends WriteIntentsDeps {
   /** Whether the rollout of a set has admitted the node. */
   readonly mayUpdate: (set: string, node: string) => boolean;
   readonly refusals: RefusalTeller;
+  readonly notices: RefusalTeller;
 }
 
 /**
@@ -32,6 +33,7 @@ export async function reconcileNode(deps: ReconcileNodeDeps, node: string): Prom
   const plan = compileNode(input, gatherer.stakes(node), (set) => deps.mayUpdate(set, node), facts);
   const writes = diffIntents(plan, input.intents);
   deps.refusals.tell(node, input.node === undefined ? [] : plan.refusals);
+  deps.notices.tell(node, input.node === undefined ? [] : plan.notices);
   const looks = input.intents.flatMap((intent) => proofInMs(intent, facts) ?? []);
   const againInMs = looks.length === 0 ? undefined : Math.min(...looks);
   gatherer.forgetRefusals(node, new Set(writes.map(nameOf)));

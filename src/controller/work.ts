@@ -73,8 +73,9 @@ export function createWork(deps: WorkDeps): Work {
   const mayUpdate = (set: string, node: string) => admitted.get(set)?.has(node) === true;
 
   const refusals = createRefusalTeller(recorder, (pod) => queues.pods.add(keyOfPod(pod)));
+  const notices = createRefusalTeller(recorder, () => {});
   const podCount = createPodCount({ clock, pods: deps.pods, intentsOf: gatherer.intentsOf });
-  const nodeDeps = { refusals, client, random, log, gatherer, leases, writing, upsert, mayUpdate };
+  const nodeDeps = { refusals, notices, client, random, log, gatherer, leases, writing, upsert, mayUpdate };
   const state = (node: string) => states.store.get(node);
   const upsertState = (raw: unknown) => states.upsertIfNewer(raw);
   const saidLost = new Set<string>();

@@ -1,5 +1,7 @@
 import { setLabelPrefix, systemNamespace } from "../../api/names.ts";
 import type { AllowedNamespaces, IntentPod, NodeVolumeIntent } from "../../api/types.gen.ts";
+import { recordIn } from "../../kube/json.ts";
+import { gidOf, lacksGroup, podGroups } from "../../kube/pod-groups.ts";
 import { claimFindings } from "./claim-chain.ts";
 import { type Facts, named, type Raw } from "./facts.ts";
 import type { Finding } from "./finding.ts";
@@ -48,7 +50,16 @@ export function ourVolume(
       ...(near === undefined ? ofSet(facts, volume.set, node) : intentFindings(facts, near)),
     ];
   }
-  return [...podEntry(facts, intent, uid, volume.name), ...intentFindings(facts, intent), ...early];
+  const group = groupTrouble(facts, pod, volume);
+  return [...podEntry(facts, intent, uid, volume.name), ...intentFindings(facts, intent), ...early, ...group];
+}
+
+/** Of a claim whose files the pod may not use, though it has the volume. */
+function groupTrouble(facts: Facts, pod: Raw, { claim = "" }: { readonly claim?: string }): Finding[] {
+  const { volume } = claimFindings(facts, { namespace: pod.metadata.namespace ?? "", name: claim }, true);
+  const gid = volume && gidOf(volume);
+  if (volume === undefined || gid === undefined || podGroups(recordIn(pod, "spec")).includes(gid)) return [];
+  return [{ ...reasonFinding(facts, "PodLacksGroup", lacksGroup(volume.metadata.name, gid)), also: true }];
 }
 
 function isOf(entry: IntentPod, uid: string | undefined, volume: string): boolean {

@@ -1,3 +1,4 @@
+import { gidOf } from "../../kube/pod-groups.ts";
 import type { Storage } from "../attach/storage.ts";
 import { claimObjectsOf } from "../attach/storage.ts";
 import { resolveClaim } from "../claims/resolve-claim.ts";
@@ -20,6 +21,14 @@ export function nodePodsOf(
     },
     hasClaim(namespace, name) {
       return storage.complete() ? objects.claim(namespace, name) !== undefined : undefined;
+    },
+    groupOf({ persistentVolumeClaim }) {
+      if (persistentVolumeClaim === undefined) return undefined;
+      const bound = resolveClaim(persistentVolumeClaim, objects);
+      const gid = "claim" in bound ? gidOf(bound.persistentVolume) : undefined;
+      return "claim" in bound && gid !== undefined
+        ? { persistentVolume: bound.persistentVolume.metadata.name, gid }
+        : undefined;
     },
     isForOnePod({ csi, persistentVolumeClaim }) {
       if (csi !== undefined) return csi.accessMode === "ReadWriteOncePod";

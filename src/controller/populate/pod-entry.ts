@@ -2,6 +2,8 @@ import type { KubeObject } from "../../api/meta.ts";
 import { gate, readiness } from "../../api/names.ts";
 import type { IntentPod } from "../../api/types.gen.ts";
 import { arrayIn, isRecord, recordIn, stringIn } from "../../kube/json.ts";
+import { podGroups } from "../../kube/pod-groups.ts";
+
 import type { PodVolume } from "./pod-volume.ts";
 import { podVolume } from "./pod-volume.ts";
 
@@ -19,6 +21,8 @@ export interface PodEntry extends KubeObject {
   readonly deleting: boolean;
   /** The pod's group for its volumes, and how their files are brought to it. */
   readonly group: Pick<IntentPod, "fsGroup" | "fsGroupChangePolicy"> | undefined;
+  /** The groups that all its processes are in; of a pod with volumes of ours, if it has any. */
+  readonly groups?: readonly number[];
   /** Volumes of the driver csi.nodevolume.dev that a container mounts. */
   readonly volumes: readonly PodVolume[];
   /** Claims that a container uses through kubelet. */
@@ -90,6 +94,7 @@ export function projectPod(raw: unknown): PodEntry | undefined {
     group: groupIn(spec),
     volumes: ours,
     claims,
+    ...(ours.length > 0 && groupsIn(spec)),
     ...(gates.length > 0 && { gates }),
     ...(ours.length > 0 && conditionIn(raw)),
   };
@@ -145,6 +150,11 @@ function groupIn(spec: unknown): PodEntry["group"] {
   if (typeof fsGroup !== "number" || !Number.isInteger(fsGroup) || fsGroup < 0 || fsGroup > 0x7fffffff)
     return undefined;
   return { fsGroup, ...(policy === "OnRootMismatch" && { fsGroupChangePolicy: policy }) };
+}
+
+function groupsIn(spec: unknown): Pick<PodEntry, "groups"> {
+  const groups = podGroups(spec);
+  return groups.length > 0 ? { groups } : {};
 }
 
 /** A Namespace: its labels. */

@@ -1,4 +1,5 @@
 import type { IntentPod } from "../../api/types.gen.ts";
+import { lacksGroup } from "../../kube/pod-groups.ts";
 import { compareText } from "../canonical-json.ts";
 import type { Part } from "../part.ts";
 import type { Intent } from "../projections.ts";
@@ -51,10 +52,12 @@ export function servePods(
       found: at !== undefined,
     });
   }
+  const notices: Refusal[] = [];
   const volumes = new Map<string, ServedVolume>();
   for (const [name, all] of Map.groupBy(candidates, ({ target }) => target.intentName)) {
     const { taken, refused } = fitting(all, { intent: live.get(name), isForOnePod: input.pods.isForOnePod });
     refusals.push(...refused.map(({ candidate: { pod, volume }, ...why }) => refusal(pod, volume, why)));
+    notices.push(...taken.flatMap((candidate) => groupNotice(candidate, input.pods) ?? []));
     const [first] = taken;
     if (first === undefined) continue;
     volumes.set(name, {
@@ -64,7 +67,14 @@ export function servePods(
       pods: taken.map(withGroup).sort(byKey),
     });
   }
-  return { volumes, refusals };
+  return { volumes, refusals, notices };
+}
+
+/** kubelet gives such a group to pods whose volume it mounts itself (behaviour 28); a driver cannot. */
+function groupNotice({ pod, volume, target }: Candidate, { groupOf }: NodePods): Refusal | undefined {
+  const asked = groupOf(target.source);
+  if (asked === undefined || pod.groups?.includes(asked.gid) === true) return undefined;
+  return refusal(pod, volume, { reason: "PodLacksGroup", message: lacksGroup(asked.persistentVolume, asked.gid) });
 }
 
 /** By pod and volume, the intent that has it. */

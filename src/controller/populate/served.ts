@@ -14,6 +14,8 @@ export interface NodePods {
   readonly hasClaim: (namespace: string, name: string) => boolean | undefined;
   /** Whether only one pod may use a volume: it is ReadWriteOncePod. */
   readonly isForOnePod: (source: VolumeSource) => boolean;
+  /** The group that a claim's PersistentVolume asks for, if it does and is known. */
+  readonly groupOf: (source: VolumeSource) => { readonly persistentVolume: string; readonly gid: number } | undefined;
 }
 
 /** What one intent has pods for. */
@@ -27,7 +29,7 @@ export interface ServedVolume {
   readonly pods: readonly IntentPod[];
 }
 
-/** Why a volume of a pod is not in any intent. */
+/** Why a volume of a pod is not in any intent, or of no use to it. */
 export interface Refusal {
   readonly pod: PodEntry;
   /** Name of the volume in the pod. */
@@ -40,6 +42,8 @@ export interface Served {
   /** By name of the intent. */
   readonly volumes: ReadonlyMap<string, ServedVolume>;
   readonly refusals: readonly Refusal[];
+  /** What is wrong with volumes that pods get all the same. */
+  readonly notices: readonly Refusal[];
 }
 
 /** The intent that a volume of a pod belongs to. */

@@ -1,6 +1,7 @@
 import { explainPod } from "../../../src/cli/explain/explain-pod.ts";
 import {
   ago,
+  claim,
   csiNode,
   facts,
   intent,
@@ -11,6 +12,7 @@ import {
   podState,
   ready,
   set,
+  volume,
 } from "../../lib/cli-objects.ts";
 import type { Stories } from "./stories.ts";
 
@@ -92,6 +94,28 @@ export const ofOurVolumes: Stories = {
         ],
       }),
       ours,
+    );
+  },
+  "through our driver: its PersistentVolume asks for a group": () => {
+    const pg = volume("pv-1", "pg");
+    const annotations = { "pv.beta.kubernetes.io/gid": "1234" };
+    const source = { persistentVolumeClaim: { namespace: "shop", claimName: "pg" } };
+    const status = {
+      state: "Mounted" as const,
+      inUse: true,
+      pods: [podState("web", "Mounted")],
+      conditions: ready("True", "Mounted"),
+    };
+    const world = facts({
+      ...ourNode,
+      claims: [claim("pg", "pv-1")],
+      persistentVolumes: [{ ...pg, metadata: { ...pg.metadata, annotations } }],
+      intents: [intent("worker-1.pg", { pods: [listedPod("web")], source }, status)],
+      leases: [lease("worker-1", 20)],
+    });
+    return explainPod(
+      world,
+      pod("web", ourVolume({ persistentVolumeClaim: "pg" }), { node: "worker-1", started: true }),
     );
   },
   "through our driver: all is well": () => {

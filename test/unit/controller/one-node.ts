@@ -21,6 +21,8 @@ export interface OneNode {
   /** Labels by namespace. */
   namespaces: { [name: string]: { [key: string]: string } };
   onePod: boolean;
+  /** The group that claims ask for. */
+  group: { persistentVolume: string; gid: number } | undefined;
   /** Whether claims are there; undefined: not known. */
   claims: boolean | undefined;
   /** By intent. */
@@ -86,6 +88,7 @@ export function oneNode(sets: SetEntry[], name = "n1"): OneNode {
     pods: [],
     namespaces: {},
     onePod: false,
+    group: undefined,
     claims: true,
     refusals: new Map(),
     name,
@@ -107,6 +110,7 @@ export function oneNode(sets: SetEntry[], name = "n1"): OneNode {
         labelsOf: (namespace) => world.namespaces[namespace],
         hasClaim: () => world.claims,
         isForOnePod: () => world.onePod,
+        groupOf: () => world.group,
       },
       refusals: world.refusals,
     }),

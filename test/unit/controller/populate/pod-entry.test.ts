@@ -16,6 +16,7 @@ describe("projectPod", () => {
       created: 1_700_000_005,
       deleting: false,
       group: { fsGroup: 2000, fsGroupChangePolicy: "OnRootMismatch" },
+      groups: [2000],
       volumes: [{ name: "v", wish: { wants: { set: "datasets" }, subPath: "a/b", readOnly: true } }],
       claims: [{ volume: "c", claimName: "data", readOnly: false, ephemeral: false, device: false }],
     });

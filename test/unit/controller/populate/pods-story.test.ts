@@ -147,6 +147,32 @@ describe("the controller and pods", () => {
     }
   });
 
+  it("tells a pod once that it lacks the group of a PersistentVolume, also of one that is bound later", async () => {
+    const fleet = createCSIFleet();
+    fleet.driverNode("n0");
+    fleet.api.apply("namespaces", { metadata: { name: "apps" } });
+    fleet.start();
+    const metadata = { name: "data", namespace: "apps" };
+    fleet.api.apply("persistentvolumeclaims", { metadata, spec: {}, status: { phase: "Pending" } });
+    put(fleet, "apps/p", { volumes: claim });
+    put(fleet, "apps/q", { volumes: claim, securityContext: { supplementalGroups: [1234] } });
+    await fleet.live(8_000);
+    fleet.claim("data", "vol-1");
+    const annotations = { "pv.beta.kubernetes.io/gid": "1234" };
+    fleet.api.patch("persistentvolumes", "pv-vol-1", { metadata: { annotations } });
+    await fleet.live(30_000);
+    const lacking = () => told(fleet).filter((one) => one.includes("PodLacksGroup"));
+    expect(lacking()).to.deep.equal(["apps apps/p PodLacksGroup 1"]);
+    expect(fleet.granted(), "it has the volume").to.deep.equal(["n0"]);
+    put(fleet, "apps/q", {
+      volumes: claim,
+      annotations: { touched: "yes" },
+      securityContext: { supplementalGroups: [1234] },
+    });
+    await fleet.live(30_000);
+    expect(lacking()).to.deep.equal(["apps apps/p PodLacksGroup 1"]);
+  });
+
   it("a set that is deleted waits until its last pod has let the volume go", async () => {
     const fleet = story();
     fleet.start();

@@ -44,6 +44,29 @@ describe("pods of a claim", () => {
     }
   });
 
+  it("whose volume asks for a group that its pod lacks are said to be of no use, and served all the same", () => {
+    const world = oneNode([]);
+    world.group = { persistentVolume: "pv-1", gid: 1234 };
+    const told = (securityContext: object, containers?: object[]) => {
+      const of = containers === undefined ? {} : { containers };
+      world.pods = [pod("team/p", { volumes: claim, securityContext, ...of })];
+      return world.plan().notices?.map(({ reason, message }) => `${reason} ${message}`);
+    };
+    const [said] = told({ supplementalGroups: [7], fsGroup: 8, runAsGroup: 9 }) ?? [];
+    expect(said).to.match(
+      /^PodLacksGroup PersistentVolume pv-1 asks for group 1234 .*supplementalGroups of the pod must have 1234$/,
+    );
+    expect([world.settle(), refused(world)]).to.deep.equal([["create data"], []]);
+    for (const has of [{ supplementalGroups: [7, 1234] }, { fsGroup: 1234 }, { runAsGroup: 1234 }]) {
+      expect(told(has), JSON.stringify(has)).to.deep.equal([]);
+    }
+    const use = { name: "c", volumeMounts: [{ name: "v", mountPath: "/x" }] };
+    const other = { ...use, name: "d", securityContext: { runAsGroup: 5 } };
+    expect(told({ runAsGroup: 1234 }, [use, other]), "one container is of another").to.have.length(1);
+    world.group = undefined;
+    expect(told({})).to.deep.equal([]);
+  });
+
   it("claims of the same name in two namespaces are two volumes", () => {
     const world = oneNode([]);
     world.pods = [pod("team/p", { volumes: claim }), pod("other/q", { volumes: claim })];
