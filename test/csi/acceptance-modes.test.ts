@@ -79,7 +79,7 @@ describe("acceptance: devices, access modes, limits", () => {
       { id: "25", rpc: "ControllerPublishVolume", volume: claim.handle, fault },
     ]);
     await on.use("row-25", claim, node.name);
-    expect(await on.waits("row-25", node.name, "AttachFailed")).to.include("no slot is free");
+    expect(await on.waits("row-25", node.name, "AttachLimitReached")).to.include("no slot is free");
     expect(on.calls(claim).filter((rpc) => rpc.startsWith("Node"))).to.deep.equal([]);
     const intent = on.intent("row-25", node.name)?.metadata.name ?? "";
     await on.called(claim, "ControllerPublishVolume", 3);

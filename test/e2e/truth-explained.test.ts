@@ -63,7 +63,7 @@ describe("kubectl nvi explain of volumes that kubelet manages", () => {
     const claim = await world.claim("refused", loopXfsName);
     const { control } = world.world.storage;
     const message = "the array has no port left";
-    const fault = { kind: "code", when: "before", code: "RESOURCE_EXHAUSTED", message } as const;
+    const fault = { kind: "code", when: "before", code: "INTERNAL", message } as const;
     orderFaults(control, [{ id: "refuse", rpc: "ControllerPublishVolume", volume: claim.handle, fault }]);
     await world.start("refused", "refused");
     const refuses = new RegExp(`driver ${loopXfsName} refuses to attach it to 127.0.0.1 \\(VolumeAttachment csi-`);

@@ -1,4 +1,5 @@
-import { recordIn, stringIn } from "../../kube/json.ts";
+import { attachErrorCode, isForWantOfRoom, roomOn } from "../../kube/attach-error.ts";
+import { arrayIn, recordIn, stringIn } from "../../kube/json.ts";
 import { type Facts, named, type Raw } from "./facts.ts";
 import type { Finding } from "./finding.ts";
 
@@ -33,7 +34,7 @@ export function attachmentNamed(facts: Facts, name: string): AttachmentFacts | u
 
 /** PURE. How an attachment stands, with the driver's own words where it refused. */
 export function attachmentFindings(
-  _facts: Facts,
+  facts: Facts,
   { name, node, attacher, attached, deleting, raw }: AttachmentFacts,
 ): Finding[] {
   const status = recordIn(raw, "status");
@@ -65,6 +66,18 @@ export function attachmentFindings(
   if (attached)
     return [{ state: "done", code: "Attached", text: `it is attached to ${node} (VolumeAttachment ${name})`, on }];
   const failed = failure("attachError");
+  if (failed !== undefined && isForWantOfRoom(attachErrorCode(raw))) {
+    const there = facts.volumeAttachments
+      .map(attachmentFacts)
+      .filter((one) => one.node === node && one.attacher === attacher);
+    const drivers = arrayIn(recordIn(named(facts.csiNodes, node), "spec"), "drivers");
+    const driver = drivers.find((one) => stringIn(one, "name") === attacher);
+    const limit = recordIn(recordIn({ driver }, "driver"), "allocatable")?.["count"];
+    const room = roomOn(node, there.length, typeof limit === "number" ? limit : undefined, true);
+    const text = `the driver ${attacher} has no room for it (VolumeAttachment ${name}): ${room}`;
+    const todo = facts.advice("AttachLimitReached") ?? "";
+    return [{ state: "waiting", code: "AttachLimitReached", text, ...failed, on, todo }];
+  }
   if (failed !== undefined)
     return [
       {

@@ -1,3 +1,4 @@
+import { isForWantOfRoom, roomComes, roomOn } from "../../kube/attach-error.ts";
 import type { Decision } from "./decide-volume.ts";
 import type { Member, Place, Survey } from "./facts.ts";
 import { nodeNameOf } from "./facts.ts";
@@ -31,7 +32,7 @@ export function decideAttachment(facts: Survey, member: Member): Decision {
 /** What keeps one more volume of a driver from a node that has as many as it takes. */
 export function limitWord(driver: string, node: string, { limit, attached }: Place): Word | undefined {
   if (limit === undefined || attached < limit) return undefined;
-  const message = `${attached} volumes of driver ${driver} are attached to node ${node}, which takes ${limit}`;
+  const message = `driver ${driver} may have no more volumes here: ${roomOn(node, attached, limit)}; ${roomComes}`;
   return { reason: "AttachLimitReached", message, on: { kind: "CSINode", name: node } };
 }
 
@@ -78,6 +79,12 @@ function troubleOf(member: Member, attachment: Attachment): Word | undefined {
   const { nodeName } = attachment;
   const on = onAttachment(name, nodeName);
   if (!attachment.attached) {
+    if (isForWantOfRoom(attachment.attachErrorCode)) {
+      const { attached, limit } = member.place;
+      const room = `${roomOn(nodeName, attached, limit, true)}; ${roomComes}`;
+      const message = `driver ${attachment.attacher} has no room for the volume: ${room}. It says: ${attachment.attachError}`;
+      return { reason: "AttachLimitReached", message, on };
+    }
     if (attachment.attachError !== "") return { reason: "AttachFailed", message: attachment.attachError, on };
     const message = `driver ${attachment.attacher} has not attached the volume to node ${nodeName} yet`;
     return { reason: "WaitingForAttach", message, on };

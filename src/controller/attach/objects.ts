@@ -1,5 +1,6 @@
 import type { KubeObject, ObjectMeta } from "../../api/meta.ts";
 import type { GrantedCSIVolume, SecretReference } from "../../api/types.gen.ts";
+import { attachErrorCode } from "../../kube/attach-error.ts";
 import { controllerOf } from "../../kube/controller-of.ts";
 import type { JsonObject } from "../../kube/json.ts";
 import { arrayIn, recordIn, stringIn } from "../../kube/json.ts";
@@ -59,6 +60,8 @@ export interface Attachment extends KubeObject {
   readonly metadataOfDriver: { readonly [key: string]: string };
   /** "" if the last attempt went well, or there was none. */
   readonly attachError: string;
+  /** The gRPC code of that; undefined if the attacher does not say it. */
+  readonly attachErrorCode: number | undefined;
   readonly detachError: string;
 }
 
@@ -159,6 +162,7 @@ export function projectAttachment(raw: unknown): Attachment | undefined {
     attached: status?.["attached"] === true,
     metadataOfDriver: (recordIn(status, "attachmentMetadata") ?? {}) as { [key: string]: string },
     attachError: stringIn(recordIn(status, "attachError"), "message") ?? "",
+    attachErrorCode: attachErrorCode(raw),
     detachError: stringIn(recordIn(status, "detachError"), "message") ?? "",
   };
 }

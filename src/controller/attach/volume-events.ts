@@ -40,9 +40,14 @@ export function attachEvent(
   before: AttachStatus | undefined,
   word: Word | undefined,
 ): VolumeEvent | undefined {
-  if (word?.reason !== "AttachFailed" || before?.reason === word.reason) return undefined;
+  if (!isFailure(word?.reason) || word === undefined || isFailure(before?.reason)) return undefined;
   const message = bounded(`the volume cannot be attached to node ${node}: ${word.message}`);
   return { type: "Warning", reason: "FailedAttachVolume", message };
+}
+
+/** A driver that has no room now, and fails otherwise next time, is no news. */
+function isFailure(reason: string | undefined): boolean {
+  return reason === "AttachFailed" || reason === "AttachLimitReached";
 }
 
 type Growth = Pick<NodeVolumeIntentStatus, "capacityBytes" | "expansion">;

@@ -1,4 +1,5 @@
 import { annotation } from "../../api/names.ts";
+import { isForWantOfRoom, roomComes } from "../../kube/attach-error.ts";
 import { accessModeOf, isSingleNode } from "../attach/access.ts";
 import type { Attachment, CSINode, PersistentVolume } from "../attach/objects.ts";
 import { onAttachment } from "../attach/obstacles.ts";
@@ -46,7 +47,9 @@ export function attachWord({ spec }: Intent, facts: AttachFacts): AttachWord {
     return { word: { reason: "DriverNotOnNode", message, on: { kind: "CSINode", name: nodeName } }, volumeAttachment };
   }
   if (!attachRequired || ours?.attached === true) return { word: undefined, volumeAttachment };
-  return { word: heldWord(persistentVolume, nodeName, facts) ?? notAttached(ours, nodeName), volumeAttachment };
+  const limit = csiNode.drivers.find(({ name }) => name === csi.driver)?.limit;
+  const word = heldWord(persistentVolume, nodeName, facts) ?? notAttached(ours, nodeName, limit);
+  return { word, volumeAttachment };
 }
 
 /** In the claim's own words, and who is to bind it. */
@@ -97,13 +100,18 @@ function heldWord({ accessModes }: PersistentVolume, nodeName: string, facts: At
   return { reason: "VolumeHeldElsewhere", message, on };
 }
 
-function notAttached(ours: Attachment | undefined, nodeName: string): Word {
+function notAttached(ours: Attachment | undefined, nodeName: string, limit: number | undefined): Word {
   if (ours === undefined) {
     const message = `there is no VolumeAttachment of it for node ${nodeName} yet: kube-controller-manager makes it`;
     return { reason: "WaitingForAttach", message, on: { kind: "Node", name: nodeName } };
   }
-  const { metadata, attacher, attachError } = ours;
+  const { metadata, attacher, attachError, attachErrorCode } = ours;
   const on = onAttachment(metadata.name, nodeName);
+  if (isForWantOfRoom(attachErrorCode)) {
+    const most = limit === undefined ? "whose CSINode names no limit" : `whose CSINode allows ${limit} volumes of it`;
+    const message = `driver ${attacher} has no room for the volume on node ${nodeName}, ${most}; ${roomComes}. It says: ${attachError}`;
+    return { reason: "AttachLimitReached", message, on };
+  }
   if (attachError !== "") return { reason: "AttachFailed", message: attachError, on };
   const message = `driver ${attacher} has not attached the volume to node ${nodeName} yet`;
   return { reason: "WaitingForAttach", message, on };

@@ -79,6 +79,20 @@ export const ofClaims: Stories = {
   },
   "claim of a generic ephemeral volume, of its own": () =>
     explainPod(facts({ ...bound, claims: [controlledBy(ephemeral.metadata.uid)] }), ephemeral),
+  "attach refused for want of room": () => {
+    const status = {
+      attached: false,
+      attachError: { time: ago(30), message: "too many disks on i-0abc", errorCode: 8 },
+    };
+    const other = attachment("csi-0", "pv-0", "worker-1", { attached: true });
+    const csiNodes = [
+      raw("worker-1", undefined, { spec: { drivers: [{ name: "disk.example", allocatable: { count: 1 } }] } }),
+    ];
+    return explainPod(
+      facts({ ...bound, csiNodes, volumeAttachments: [other, attachment("csi-1", "pv-1", "worker-1", status)] }),
+      here,
+    );
+  },
   "orphan after a crash between unpublish and unstage: the claim": () => {
     const left = {
       path: "/var/lib/kubelet/plugins/kubernetes.io/csi/disk.example/sha256-of-h-pv-1/globalmount",

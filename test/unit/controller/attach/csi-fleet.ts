@@ -19,7 +19,7 @@ export interface CSIFleet extends Fleet {
   /** Nodes whose agents keep what they have. */
   readonly stubborn: Set<string>;
   /** What the attacher leaves alone: "attach", "detach" or both. */
-  readonly attacher: { paused: Set<string>; error: string; metadata: object };
+  readonly attacher: { paused: Set<string>; error: string; errorCode?: number; metadata: object };
   readonly policy: { installed: boolean };
   attachments(): FakeObject[];
   csiSet(name: string, source: object, more?: object): void;
@@ -40,7 +40,7 @@ export function createCSIFleet(): CSIFleet {
   const fleet = createFleet();
   const { api } = fleet;
   const stubborn = new Set<string>();
-  const attacher = { paused: new Set<string>(), error: "", metadata: {} };
+  const attacher: CSIFleet["attacher"] = { paused: new Set(), error: "", metadata: {} };
   const policy = { installed: true };
   const { request } = api;
   api.request = (sent) => (sent.query?.["dryRun"] === undefined ? request(sent) : Promise.resolve(dryRun(sent)));
@@ -86,7 +86,8 @@ export function createCSIFleet(): CSIFleet {
     if (metadata.finalizers === undefined) {
       api.patch(plural, metadata.name, { metadata: { finalizers: [`external-attacher/${driver}`] } });
     }
-    const said = attacher.error === "" ? {} : { attachError: { message: attacher.error } };
+    const said =
+      attacher.error === "" ? {} : { attachError: { message: attacher.error, errorCode: attacher.errorCode } };
     const answer = { attached: attacher.error === "", attachmentMetadata: attacher.metadata, ...said };
     api.patch(plural, metadata.name, { status: answer }, "status");
   }

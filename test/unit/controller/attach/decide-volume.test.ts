@@ -12,6 +12,16 @@ const cases: { readonly [what: string]: readonly Case[] } = {
     ["attaches first", [[member("n0")]], ["n0: attach WaitingForAttach"]],
     ["waits for the attacher", [[member("n0")], [attachment("n0", waiting)]], ["n0: WaitingForAttach"]],
     ["says its error", [[member("n0")], [attachment("n0", { ...waiting, attachError: "e" })]], ["n0: AttachFailed"]],
+    [
+      "says that the driver has no room",
+      [[member("n0")], [attachment("n0", { ...waiting, attachError: "e", attachErrorCode: 8 })]],
+      ["n0: AttachLimitReached"],
+    ],
+    [
+      "no other code is want of room",
+      [[member("n0")], [attachment("n0", { ...waiting, attachError: "e", attachErrorCode: 13 })]],
+      ["n0: AttachFailed"],
+    ],
     ["grants what is attached", [[member("n0")], [attachment("n0")]], ["n0: grant"]],
     ["grants at once without attach", [[member("n0")], [], { attachRequired: false }], ["n0: grant"]],
     [

@@ -89,6 +89,7 @@ export function attachment(
     attached: true,
     metadataOfDriver: {},
     attachError: "",
+    attachErrorCode: undefined,
     detachError: "",
     ...rest,
   };

@@ -77,40 +77,6 @@ describe("one volume, several nodes", () => {
     expect(fleet.intent("n0").status.attach).to.equal(undefined);
   });
 
-  it("attaches no more volumes of a driver to a node than it takes, also of many that come at once", async () => {
-    const fleet = createCSIFleet();
-    fleet.driverNode("n0", 3);
-    for (let i = 0; i < 6; i += 1) {
-      fleet.csiSet(`s${i}`, volume(`vol-${i}`), { mounts: [{ name: "host", path: `/mnt/nodevolume/s${i}` }] });
-    }
-    fleet.start();
-    await fleet.live(3_000);
-    expect(fleet.attachments()).to.have.length(3);
-    expect(fleet.granted()).to.have.length(3);
-    fleet.api.remove("nodevolumesets", "s0");
-    fleet.api.remove("nodevolumesets", "s1");
-    fleet.api.remove("nodevolumesets", "s2");
-    await fleet.live(3_000);
-    expect(fleet.granted()).to.have.length(3);
-  });
-
-  it("also of many that find room at the same moment", async () => {
-    const fleet = createCSIFleet();
-    fleet.node("n0");
-    fleet.mute.add("n0");
-    for (let i = 0; i < 6; i += 1) {
-      fleet.csiSet(`s${i}`, volume(`vol-${i}`), { mounts: [{ name: "host", path: `/mnt/nodevolume/s${i}` }] });
-    }
-    fleet.start();
-    await fleet.live(3_000);
-    fleet.driverNode("n0", 3);
-    await fleet.live(3_000);
-    expect(
-      fleet.api.writes.filter(({ verb, plural }) => verb === "create" && plural === "volumeattachments"),
-    ).to.have.length(3);
-    expect(fleet.granted()).to.have.length(3);
-  });
-
   it("shows the driver's error verbatim but bounded, and goes on when it is over", async () => {
     const fleet = createCSIFleet();
     fleet.driverNode("n0");

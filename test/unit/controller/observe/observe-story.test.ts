@@ -126,7 +126,11 @@ describe("claims that kubelet manages for pods", () => {
     fleet.attacher.paused.delete("attach");
     await fleet.live(2_000);
     expect(attach()).to.deep.include({ reason: "AttachFailed", message: "disk is on fire" });
-    fleet.attacher.error = "";
+    Object.assign(fleet.attacher, { error: "no slot", errorCode: 8 });
+    await fleet.live(2_000);
+    expect(attach()?.reason).to.equal("AttachLimitReached");
+    expect(attach()?.message).to.match(/no room .* on node n0, whose CSINode names no limit; .* It says: no slot$/);
+    Object.assign(fleet.attacher, { error: "", errorCode: undefined });
     await fleet.live(2_000);
     expect(attach()).to.deep.equal({ volumeAttachment: "csi-n0" });
   });
