@@ -9,7 +9,7 @@ export interface DriftFound {
 }
 
 /** What is different from what was mounted, if anything; the worst first. Only of a volume that is wanted. */
-export function driftOf({ view, phase }: VolumePlan): DriftFound | undefined {
+export function driftOf({ view, phase, silent }: VolumePlan): DriftFound | undefined {
   if (view.kubelet !== undefined) return kubeletDrift(view.kubelet);
   if (phase !== "setUp" && phase !== "unexplained") return undefined;
   const { stage } = view;
@@ -19,7 +19,7 @@ export function driftOf({ view, phase }: VolumePlan): DriftFound | undefined {
     const first = found.find((drift) => drift.class === wanted);
     if (first !== undefined) return { class: wanted, message: messageFor(first.target, wanted) };
   }
-  if (stage.drift === undefined) return undefined;
+  if (stage.drift === undefined) return silent && { class: "Stale", message: silent.message };
   return { class: stage.drift, message: stageMessage(stage.drift, stage.record?.path ?? "") };
 }
 

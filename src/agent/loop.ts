@@ -54,6 +54,8 @@ export interface LoopDeps {
   readonly contents: PlanInput["contents"];
   /** What drivers say of the state of their volumes, if that is asked for. */
   health?(): NonNullable<PlanInput["health"]>;
+  /** Whose servers do not answer, if they are asked. */
+  silent?(): NonNullable<PlanInput["silent"]>;
   readonly registered?: NonNullable<PlanInput["registered"]>;
   /** By volume; dropped with it. */
   readonly observed: Map<string, Observation>;
@@ -168,6 +170,7 @@ export class Loop {
       contents,
       observed,
       ...(this.#deps.health && { health: this.#deps.health() }),
+      ...(this.#deps.silent && { silent: this.#deps.silent() }),
       ...(this.#deps.registered && { registered: this.#deps.registered }),
       ...(closingPods && { closingPods }),
       settings,

@@ -32,6 +32,8 @@ export interface PlanInput {
   readonly observed: ReadonlyMap<string, Observation>;
   /** What CSI drivers say of the state of their volumes; of most nothing. */
   readonly health?: ReadonlyMap<string, VolumeHealth>;
+  /** Volumes that are mounted, and whose server does not answer. */
+  readonly silent?: ReadonlyMap<string, Problem>;
   /** Whether a CSI driver is registered on the node; undefined if that is not known. */
   readonly registered?: (driver: string) => boolean;
   /** Targets of pods that kubelet has given back, by path; changed in place. What changes is of a volume that is touched. */

@@ -35,6 +35,7 @@ export function planVolume(name: string, input: PlanInput, owners: PathOwners): 
   });
   const running = input.inFlight.get(name);
   const view = running === "republish" ? whileRepublishing(seen) : seen;
+  const silent = seen.stage.truth === "mounted" ? input.silent?.get(name) : undefined;
   const context: StepContext = { input, owners, view, record };
   const { phase, steps } = decide(desired, context);
   const problems = withTable(steps.problems, phase, input);
@@ -43,6 +44,7 @@ export function planVolume(name: string, input: PlanInput, owners: PathOwners): 
     ...(desired && { desired }),
     ...(record && { record }),
     ...(health && { health }),
+    ...(silent && phase === "setUp" && { silent }),
     ...(steps.behind && { behind: steps.behind }),
   };
   const base = { name, phase, view, problems, ...known };

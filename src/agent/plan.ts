@@ -46,6 +46,8 @@ export interface VolumePlan {
   readonly failure?: Failure;
   /** Milliseconds of the monotonic clock at which a step that failed may be tried again, or another is due. */
   readonly retryAt?: number;
+  /** Its server does not answer, although it is mounted. */
+  readonly silent?: Problem;
   /** What its CSI driver says of its state. */
   readonly health?: VolumeHealth;
   /** Steps that are left, as text. */

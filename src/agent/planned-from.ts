@@ -9,6 +9,7 @@ export interface Known extends Pick<VolumePlan, "desired" | "record"> {
   readonly observed: ReturnType<PlanInput["observed"]["get"]>;
   readonly content: ContentState | undefined;
   readonly health: VolumePlan["health"] | undefined;
+  readonly silent: VolumePlan["silent"] | undefined;
   /** Whether the driver is registered of a volume that kubelet manages. */
   readonly registered: boolean | undefined;
   /** Targets of pods that kubelet has given back. */
@@ -26,6 +27,7 @@ export function besides(
     observed: input.observed.get(name),
     content: contentOf(desired, input),
     health: input.health?.get(name),
+    silent: input.silent?.get(name),
     registered: registeredOf(desired, input),
     givenBack: givenBackOf(input.records.get(name), input),
   };
@@ -39,6 +41,7 @@ export function isAsKnown(name: string, known: Known, input: PlanInput): boolean
     input.inFlight.get(name) === known.running &&
     input.observed.get(name) === known.observed &&
     input.health?.get(name) === known.health &&
+    input.silent?.get(name) === known.silent &&
     registeredOf(known.desired, input) === known.registered &&
     givenBackOf(known.record, input) === known.givenBack &&
     isSameContent(known.content, contentOf(known.desired, input))

@@ -131,7 +131,12 @@ export class Planner {
   #compareInputs(input: PlanInput, stale: Set<string>): void {
     const { touched, inFlight, observed } = input;
     const all = this.#input === undefined || touched === undefined;
-    const seen = [...inFlight.keys(), ...observed.keys(), ...(input.health?.keys() ?? [])];
+    const seen = [
+      ...inFlight.keys(),
+      ...observed.keys(),
+      ...(input.health?.keys() ?? []),
+      ...(input.silent?.keys() ?? []),
+    ];
     const names = all ? this.#all(input) : [...touched, ...seen, ...this.#compared];
     for (const name of new Set(names)) this.#compare(name, input, stale);
   }

@@ -65,12 +65,13 @@ export interface Obstacle {
 }
 
 /**
- * The one thing to tell: something of the table or the spec, then what hangs now, then a failure that is tried again.
+ * The one thing to tell: something of the table or the spec, then what hangs now, a server that does not answer, then a failure that is
+ * tried again.
  */
 export function obstacleOf(volume: VolumePlan): Obstacle | undefined {
-  const { problems, hanging, failure, phase } = volume;
+  const { problems, hanging, silent, failure, phase } = volume;
   const [first] = problems.has("") ? [problems.get("")] : problems.values();
-  const problem = first ?? hanging;
+  const problem = first ?? hanging ?? silent;
   const { reason, message, on } = problem ?? failure ?? (phase === "ungranted" ? notGrantedTo(volume) : nothing);
   if (reason === undefined) return undefined;
   return { reason, message, ...(on && { on }), ...(problem === undefined && failure && { failure }) };
@@ -91,7 +92,7 @@ function settingUp(volume: VolumePlan, obstacle: ReturnType<typeof whyOf>): Stan
   if (!asked && view.stage.truth === "absent" && obstacle === undefined) {
     return { state: "Waiting", ready: "True", reason: "NoConsumers", message: "no mount is asked for" };
   }
-  if (late.length === 0 && !flipped && view.stage.truth === "mounted") {
+  if (late.length === 0 && !flipped && volume.silent === undefined && view.stage.truth === "mounted") {
     // One pod must not make the volume of all others not ready, with whom nothing is wrong.
     if (behind !== undefined) {
       const { reason, message } = behind;

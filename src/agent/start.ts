@@ -28,6 +28,7 @@ import { noPods, podsOf } from "./pods/start-pods.ts";
 import { orphansOfKubelet } from "./reap/start-reaper.ts";
 import { Reporter } from "./report.ts";
 import { readSecret } from "./secrets.ts";
+import { ServerWatch } from "./servers.ts";
 import { TableWatches } from "./table-watches.ts";
 import { transitions } from "./transitions.ts";
 import { Trash } from "./trash.ts";
@@ -144,6 +145,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
   });
   const trigger = () => loop.trigger();
   const stats = new VolumeStatsPoller({ system, drivers: deps.drivers, onHealth: trigger });
+  const servers = host.servers && new ServerWatch({ system, servers: host.servers, onChange: trigger });
   registerVolumeStatsMetrics(deps.registry, () => stats.polled());
   const open = new OpenPods();
   const world = new DesiredWorld({
@@ -154,17 +156,8 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
   });
   const { store } = intents;
   const { busyPaths } = executor;
-  const pods = podsOf({
-    system,
-    host,
-    journal,
-    settings,
-    open,
-    world,
-    store,
-    busyPaths,
-    running: () => loop.running,
-  });
+  const running = () => loop.running;
+  const pods = podsOf({ system, host, journal, settings, open, world, store, busyPaths, running });
 
   const loop: Loop = new Loop({
     system,
@@ -183,6 +176,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
     contents: (ref) => contents.state(ref),
     observed,
     health: () => stats.health,
+    ...(servers && { silent: () => servers.silent }),
     registered: (driver) => deps.drivers.driver(driver) !== undefined,
     onPlan: tell,
     onOperation: ended,
@@ -202,6 +196,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
     knew = plan.synced;
     vitals.looked();
     stats.follow(plan);
+    servers?.follow(plan);
     pods.told(plan);
     reporter.update(plan);
     state.update(plan, table);
@@ -238,6 +233,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
       pods.stop();
       wakes.stop();
       stats.stop();
+      servers?.stop();
       await kubelets.stop();
       intents.stop();
       contents.stop();

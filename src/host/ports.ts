@@ -3,6 +3,7 @@ import type { JournalFile } from "./journal-file.ts";
 import type { MountIdentity } from "./mount-table.ts";
 import type { MountTableSource } from "./mount-table-source.ts";
 import type { SlowChild } from "./remote-mount.ts";
+import type { Servers } from "./servers.ts";
 import type { Traces } from "./traces.ts";
 
 export type { Holder } from "./holder.ts";
@@ -26,6 +27,8 @@ export interface HostPorts {
   readonly evidence: Evidence;
   /** What else of pods and their volumes is left on the node; absent: nothing is known of it. */
   readonly traces?: Traces;
+  /** Whether servers of what is mounted answer; absent: nobody asks. */
+  readonly servers?: Servers;
   readonly journal: JournalFile;
   readonly wakes: Wakes;
   /** The effects of one operation on one volume. */

@@ -13,6 +13,7 @@ import { LinuxEvidence } from "./linux-evidence.ts";
 import { LinuxJournalFile } from "./linux-journal-file.ts";
 import { allTiers, LinuxMountTable } from "./linux-mount-table.ts";
 import { LinuxOwnership } from "./linux-ownership.ts";
+import { LinuxServers } from "./linux-servers.ts";
 import { LinuxTraces } from "./linux-traces.ts";
 import { loadMountCalls } from "./mount-calls.ts";
 import { mountOfByID } from "./mount-of.ts";
@@ -56,6 +57,7 @@ export function linuxHost(options: LinuxHostOptions): LinuxHost {
     directories: new LinuxDirectories({ libc, trash: `${stateDir}/trash`, runner }),
     evidence: new LinuxEvidence(nodeProcess ?? "self", usersByChild(runner)),
     traces: new LinuxTraces(nodeProcess === undefined ? "/" : `/proc/${nodeProcess}/root`, nodeProcess),
+    servers: new LinuxServers(timers),
     journal: new LinuxJournalFile(`${stateDir}/journal`, ranBefore),
     wakes: linuxWakes({ libc, system, mountTable, onChildEnded: (ended) => runner.onEnded(ended) }),
     close() {

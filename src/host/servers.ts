@@ -1,0 +1,15 @@
+import type { RemoteMount } from "./remote-mount.ts";
+
+/** Asks file systems that come from a server whether it still answers; nothing else on the node tells that. */
+export interface Servers {
+  /**
+   * Asks for the size of the file system (statfs), in a process of its own: at most one a mount. Never rejects, and answers after
+   * `deadlineMs` at the latest. One that is asked for again while the kernel still holds the last one does not answer.
+   */
+  ask(mount: RemoteMount, deadlineMs: number): Promise<ServerAnswer>;
+  /** Ends the process that asks, so that it does not keep the mount busy. */
+  giveUp(point: string): void;
+}
+
+/** `said`: the error, of a server that answers with one or that the kernel has given up. */
+export type ServerAnswer = { readonly answers: true } | { readonly answers: false; readonly said?: string };

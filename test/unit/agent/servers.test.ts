@@ -1,0 +1,120 @@
+import { expect } from "chai";
+import { driftOf } from "../../../src/agent/drift.ts";
+import type { VolumePlan } from "../../../src/agent/plan.ts";
+import { ServerWatch } from "../../../src/agent/servers.ts";
+import { obstacleOf, standingOf } from "../../../src/agent/standing.ts";
+import type { RemoteMount } from "../../../src/host/remote-mount.ts";
+import type { ServerAnswer } from "../../../src/host/servers.ts";
+import { settle, virtualSystem } from "../kube/virtual-system.ts";
+
+/** A plan of a volume whose file system is staged. */
+function planned(name: string, more: { fsType?: string; source?: string; phase?: string; truth?: string } = {}) {
+  const { fsType = "nfs4", source = "nas:/a", phase = "setUp", truth = "mounted" } = more;
+  const mount = { fsType, source, point: `/staging/${name}` };
+  return {
+    name,
+    phase,
+    problems: new Map(),
+    pending: [],
+    view: { stage: { truth, mount, record: { kind: "filesystem", path: mount.point } }, targets: [] },
+  } as unknown as VolumePlan;
+}
+
+describe("ServerWatch", () => {
+  let system: ReturnType<typeof virtualSystem>;
+  let asked: string[];
+  let givenUp: string[];
+  let answer: (mount: RemoteMount) => Promise<ServerAnswer>;
+  let changes: number;
+  let watch: ServerWatch;
+  const volumes = new Map<string, VolumePlan>();
+
+  beforeEach(() => {
+    system = virtualSystem();
+    [asked, givenUp, changes] = [[], [], 0];
+    volumes.clear();
+    answer = async () => ({ answers: true });
+    const servers = {
+      ask(mount: RemoteMount) {
+        asked.push(mount.point);
+        return answer(mount);
+      },
+      giveUp: (point: string) => void givenUp.push(point),
+    };
+    watch = new ServerWatch({ system, servers, onChange: () => (changes += 1) });
+  });
+  afterEach(() => watch.stop());
+
+  function show(...plans: readonly VolumePlan[]): void {
+    const changed = new Map([...volumes.keys(), ...plans.map(({ name }) => name)].map((name) => [name, undefined]));
+    volumes.clear();
+    for (const plan of plans) volumes.set(plan.name, plan);
+    watch.follow({ changed, volumes });
+  }
+
+  it("asks about four times a minute, of what is mounted from a server only", async () => {
+    show(planned("nfs"), planned("disk", { fsType: "ext4" }), planned("lost", { truth: "uncertain" }));
+    await system.advance(600_000);
+    expect(new Set(asked)).to.deep.equal(new Set(["/staging/nfs"]));
+    expect(asked.length).to.be.within(32, 54);
+    expect(changes).to.equal(0);
+  });
+
+  it("tells of one that does not answer, once, and when it does again", async () => {
+    answer = async () => ({ answers: false });
+    show(planned("v"));
+    await system.advance(60_000);
+    const problem = watch.silent.get("v");
+    expect(problem?.reason).to.equal("ServerUnreachable");
+    expect(problem?.message).to.match(/^the server of nfs4 \(nas:\/a\) at \/staging\/v has not answered within 10 s/);
+    await system.advance(60_000);
+    expect(watch.silent.get("v"), "the same object").to.equal(problem);
+    expect(changes).to.equal(1);
+    answer = async () => ({ answers: true });
+    await system.advance(10_000);
+    expect([...watch.silent.keys(), changes]).to.deep.equal([2]);
+  });
+
+  it("says what the kernel says of one that is gone", async () => {
+    answer = async () => ({ answers: false, said: "Stale file handle" });
+    show(planned("v"));
+    await system.advance(60_000);
+    expect(watch.silent.get("v")?.message).to.contain("is not to be had: Stale file handle.");
+  });
+
+  it("one that waits for an answer holds up no other", async () => {
+    answer = ({ point }) => (point === "/staging/hung" ? new Promise(() => {}) : Promise.resolve({ answers: true }));
+    show(planned("hung"), planned("v", { source: "other:/a" }));
+    await system.advance(600_000);
+    expect(asked.filter((point) => point === "/staging/hung")).to.have.length(1);
+    expect(asked.filter((point) => point === "/staging/v").length).to.be.above(30);
+  });
+
+  it("gives up what it asked when the volume is to go, so that this keeps no mount busy, and forgets what it knew", async () => {
+    answer = async () => ({ answers: false });
+    show(planned("v"));
+    await system.advance(20_000);
+    let late: (answer: ServerAnswer) => void = () => {};
+    answer = () => new Promise((resolve) => (late = resolve));
+    await system.advance(20_000);
+    show(planned("v", { phase: "tearDown" }));
+    expect(givenUp).to.deep.equal(["/staging/v"]);
+    expect([...watch.silent.keys()]).to.deep.equal([]);
+    late({ answers: false });
+    await settle();
+    const before = asked.length;
+    await system.advance(600_000);
+    expect([...watch.silent.keys(), asked.length - before]).to.deep.equal([0]);
+  });
+
+  it("such a volume is not ready, Degraded where it is mounted, and Stale, while it is what the spec says", () => {
+    const plan = planned("v");
+    expect([standingOf(plan).ready, driftOf(plan)]).to.deep.equal(["True", undefined]);
+    const problem = { reason: "ServerUnreachable", message: "why" } as const;
+    const target = { path: "/t", desired: { pod: undefined }, truth: "mounted" };
+    const silent = { ...plan, silent: problem, view: { ...plan.view, targets: [target] } } as unknown as VolumePlan;
+    expect(standingOf(silent)).to.deep.equal({ state: "Degraded", ready: "False", ...problem });
+    expect(driftOf(silent)).to.deep.equal({ class: "Stale", message: "why" });
+    expect(obstacleOf(silent)?.reason).to.equal("ServerUnreachable");
+  });
+});
