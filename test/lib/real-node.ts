@@ -70,7 +70,8 @@ export class RealNode implements AsyncDisposable {
   }
 
   #hostOf(ranBefore: boolean): LinuxHost {
-    const child = fileURLToPath(new URL("../../hack/lib/agent-on-kernel/child-entry.ts", import.meta.url));
+    const source = new URL("../../hack/lib/agent-on-kernel/child-entry.ts", import.meta.url);
+    const child = process.env["NODEVOLUME_CHILD"] ?? fileURLToPath(source); // of a bundle: another bundle
     return linuxHost({
       stateDir: this.stateDir,
       ranBefore,

@@ -38,7 +38,9 @@ export async function buildPrograms<More extends string = never>(
     platform: "node",
     target: "node24",
     format: "esm",
-    banner: { js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);' },
+    banner: {
+      js: 'import { createRequire as requireOf } from "node:module"; const require = requireOf(import.meta.url);',
+    },
     external: ["koffi"],
     logLevel: "warning",
   });

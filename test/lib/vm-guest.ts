@@ -1,0 +1,20 @@
+// The program that runs in the VM (test/vm): mocha, with the tests that need its kernel and servers in one bundle, because Node
+// takes half a minute under emulation to read them as they are. One line of JSON a test goes to stdout.
+import Mocha from "mocha";
+
+const mocha = new Mocha({ reporter: Mocha.reporters.Base, timeout: 240_000, forbidOnly: true });
+mocha.suite.emit("pre-require", globalThis, "", mocha);
+await import("../contract/plugin-contract.test.ts");
+await import("../vm/guest/nfs-stopped.ts");
+mocha.grep(new RegExp(process.env["NODEVOLUME_GUEST_TESTS"] ?? "."));
+
+const runner = mocha.run((failures) => process.exit(failures > 0 ? 1 : 0));
+runner.on("pass", (test) => tell({ title: test.fullTitle(), outcome: "passed", ms: test.duration ?? 0 }));
+runner.on("pending", (test) => tell({ title: test.fullTitle(), outcome: "skipped", ms: 0 }));
+runner.on("fail", (test, error: Error) => {
+  tell({ title: test.fullTitle(), outcome: "failed", ms: test.duration ?? 0, reason: error.stack ?? error.message });
+});
+
+function tell(result: object): void {
+  process.stdout.write(`${JSON.stringify(result)}\n`);
+}

@@ -1,0 +1,56 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { buildPrograms } from "../../hack/lib/agent-on-kernel/programs.ts";
+import { root } from "../../hack/lib/root.ts";
+import { expectCode } from "./last-lines.ts";
+
+/** What became of one test in the VM. */
+export interface GuestResult {
+  readonly title: string;
+  readonly outcome: "passed" | "skipped" | "failed";
+  readonly ms: number;
+  readonly reason?: string;
+}
+
+/**
+ * QEMU emulates several processors in as many threads, and then 8 of 108 children that Node runs from source end by SIGSEGV,
+ * or by a failed check of V8: in the code that it makes of the WebAssembly by which it takes the types out, whole pages are
+ * empty. With one thread none of 160 does, without QEMU none of 300, and bundled, as in the image, none of 180.
+ */
+const oneProcessor = ["--cpus", "1"] as const;
+
+/** Where vm.sh is: `VM=`, else the project's own. */
+export const vmFolder = process.env["VM"] || `${root}/hack/vm`;
+
+/**
+ * Boots the VM once, with every server that tests need, and runs the guest's tests there (vm-guest.ts).
+ * @param only a regular expression of titles
+ * @param minutes after which it is given up
+ */
+export async function testInVM(only: string, minutes: number): Promise<{ results: GuestResult[]; output: string }> {
+  const { agent, child, guest } = await buildPrograms({ guest: "test/lib/vm-guest.ts" });
+  const env = { NODEVOLUME_GUEST_TESTS: only, NODEVOLUME_AGENT: agent, NODEVOLUME_CHILD: child };
+  const args = [
+    ...["run", "--timeout", `${minutes * 60}`, ...oneProcessor, "--disk", "256M"],
+    ...["--no-udev", "--modules", "nfsd"],
+    ...Object.entries(env).flatMap(([name, value]) => ["--env", `${name}=${value}`]),
+    ...["--", "sh", "test/vm/guest.sh", process.execPath, guest],
+  ];
+  const vm = spawn(`${vmFolder}/vm.sh`, args, { cwd: root, stdio: ["ignore", "pipe", "pipe"] });
+  let output = "";
+  for (const stream of [vm.stdout, vm.stderr]) {
+    stream.setEncoding("utf8").on("data", (text: string) => {
+      output += text;
+    });
+  }
+  const [code] = await once(vm, "close");
+  const results = output.split("\n").flatMap((line) => (line.startsWith('{"title":') ? [resultOf(line)] : []));
+  const explained = code === 0 || results.some(({ outcome }) => outcome === "failed");
+  if (!explained) expectCode(code, 0, output);
+  if (results.length === 0) throw new Error(`no test ran in the VM:\n${output}`);
+  return { results, output };
+}
+
+function resultOf(line: string): GuestResult {
+  return JSON.parse(line) as GuestResult;
+}

@@ -1,0 +1,33 @@
+import { expect } from "chai";
+import { lastLines } from "../lib/last-lines.ts";
+import { need } from "../lib/requirements.ts";
+import { type GuestResult, testInVM } from "../lib/vm.ts";
+
+/** Minutes for the boot and all tests; they take about three on a quiet machine, twice that beside others. */
+const minutes = 10;
+
+/** Suites that run in the VM, and how many tests each has at least. */
+const suites = [
+  { title: "plugin contract: nfs", atLeast: 7 },
+  { title: "an NFS server that stops", atLeast: 2 },
+] as const;
+
+describe("in a VM whose kernel has network file systems", () => {
+  let ran: { results: readonly GuestResult[]; output: string };
+
+  before(async function () {
+    need(this, "vm");
+    this.timeout((minutes + 1) * 60_000);
+    ran = await testInVM(`^(${suites.map(({ title }) => title).join("|")})`, minutes);
+  });
+
+  for (const { title, atLeast } of suites) {
+    it(title, () => {
+      const results = ran.results.filter((result) => result.title.startsWith(title));
+      const wrong = results.filter(({ outcome }) => outcome !== "passed");
+      const text = wrong.map(({ title: of, outcome, reason = "" }) => `${of}: ${outcome} ${reason}`).join("\n");
+      if (wrong.length > 0) throw new Error(`${text}\nthe VM said last\n${lastLines(ran.output)}`);
+      expect(results.length).to.be.at.least(atLeast);
+    });
+  }
+});
