@@ -28,7 +28,7 @@ const unwokenMs = 60_000;
 const recheckMs = 300_000;
 /** How long stop waits for what runs, and for an mkfs, in milliseconds: the DaemonSet's grace period is longer. */
 const stopMs = 20_000;
-const stopFormatMs = 100_000;
+export const stopFormatMs = 100_000;
 /** When to try again after the mount table could not be read, or the plan could not be made, in milliseconds. */
 const unreadableMs = 1_000;
 

@@ -89,7 +89,7 @@ export async function runAgent(config: AgentConfig, log: Logger, signal: AbortSi
     const pods = podDriverOf(config, { ...deps, agent, libc });
     await aborted(signal);
     quiet.stop();
-    pods?.stop();
+    await pods?.end();
     drivers.stop();
     await agent.stop(); // what runs may go on: the lock goes with the process
     host.close();

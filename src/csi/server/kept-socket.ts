@@ -27,6 +27,14 @@ export class KeptSocket {
     this.#server = server;
   }
 
+  /** Takes no more calls. Resolves when all that were taken have their answers. The file stays. */
+  answered(): Promise<void> {
+    return new Promise((resolve) => {
+      if (this.#server === undefined) resolve();
+      else this.#server.tryShutdown(() => resolve());
+    });
+  }
+
   /** At once: calls are cut off. The file stays. */
   stop(): void {
     this.#server?.forceShutdown();

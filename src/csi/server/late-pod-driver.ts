@@ -9,13 +9,19 @@ export interface LatePodDriverDeps {
   /** kubelet's plugins_registry. */
   readonly directory: string;
   /** Brings the server and the gRPC library, which take memory, and starts it. Called once. */
-  load(): Promise<{ stop(): void }>;
+  load(): Promise<LoadedPodDriver>;
+}
+
+/** What is needed of a PodDriver here. */
+export interface LoadedPodDriver {
+  stop(): void;
+  end(): Promise<void>;
 }
 
 /** The driver for pods on a node that may have no kubelet: it is loaded once there is a directory to register in. */
 export class LatePodDriver {
   readonly #deps: LatePodDriverDeps;
-  #driver: { stop(): void } | undefined;
+  #driver: LoadedPodDriver | undefined;
   #again: Cancel = () => {};
   #stopped = false;
 
@@ -24,10 +30,11 @@ export class LatePodDriver {
     this.#look();
   }
 
-  stop(): void {
+  /** Resolves when it answers no more. */
+  async end(): Promise<void> {
     this.#stopped = true;
     this.#again();
-    this.#driver?.stop();
+    await this.#driver?.end();
   }
 
   #look(): void {

@@ -36,7 +36,10 @@ export class PodCalls {
   readonly #turns = new Turns();
   /** Ends those that wait to publish, by target. */
   readonly #publishing = new Map<string, Set<AbortController>>();
+  /** Nothing is published any more; and no call goes on. */
+  readonly #ending = new AbortController();
   readonly #ended = new AbortController();
+  #onIdle: () => void = () => {};
   readonly #underWay = { publish: 0, unpublish: 0 };
   /** Calls that wait to publish, by namespace. */
   readonly #ofNamespace = new Map<string, number>();
@@ -83,9 +86,25 @@ export class PodCalls {
     await this.#run("unpublish", target, limits, never, (signal) => this.#deps.volumes.unpublish(target, signal));
   }
 
-  /** Ends all waits. What is mounted stays. */
+  /**
+   * Ends all that publish, and lets what is being given back be given back: kubelet may have nobody to ask again, as when the node is
+   * shut down. What is mounted stays.
+   * @param longestMs milliseconds after which that ends, too
+   */
+  async end(longestMs: number): Promise<void> {
+    this.#ending.abort(new RefusedCall("UNAVAILABLE", "the agent ends"));
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#onIdle = () => this.#underWay.unpublish === 0 && resolve();
+    this.#onIdle();
+    const forget = this.#deps.system.timers.after(longestMs, resolve);
+    await promise;
+    forget();
+    this.stop();
+  }
+
+  /** Ends all calls. What is mounted stays. */
   stop(): void {
-    this.#ended.abort(new RefusedCall("UNAVAILABLE", "the agent ends"));
+    for (const one of [this.#ending, this.#ended]) one.abort(new RefusedCall("UNAVAILABLE", "the agent ends"));
   }
 
   async #run(
@@ -101,13 +120,15 @@ export class PodCalls {
     const waitMs = Math.max(0, Math.min(longestWaitMs, deadline - clock.now() - answerMs));
     const over = () => late.abort(new RefusedCall("ABORTED", `not within ${Math.round(waitMs / 1000)} s`));
     const forget = timers.after(waitMs, over);
-    const signal = AbortSignal.any([cancelled, back, late.signal, this.#ended.signal]);
+    const agentEnds = kind === "publish" ? this.#ending : this.#ended;
+    const signal = AbortSignal.any([cancelled, back, late.signal, agentEnds.signal]);
     this.#underWay[kind] += 1;
     try {
       await this.#turns.take(target.path, signal, () => action(signal));
     } finally {
       this.#underWay[kind] -= 1;
       forget();
+      this.#onIdle();
     }
   }
 }

@@ -14,6 +14,10 @@ import { csiServer, registrationServer } from "./services.ts";
 import { driverSocket, registrationSocket } from "./socket-paths.ts";
 import type { OnCall } from "./unary.ts";
 
+/** Milliseconds that an agent which ends waits for volumes that kubelet is giving back: together with its operations less than its pod is given. */
+export const longestEndMs = 10_000;
+/** And for the last answers to be sent. */
+const longestAnswerMs = 1_000;
 /** Milliseconds between looks whether the sockets are still there; half as many again at most. */
 const lookMs = 20_000;
 
@@ -78,6 +82,17 @@ export class PodDriver {
   /** Calls under way. */
   get underWay(): { readonly publish: number; readonly unpublish: number } {
     return this.#calls.underWay;
+  }
+
+  /** As `stop`, once what kubelet is giving back is given back. */
+  async end(): Promise<void> {
+    await this.#calls.end(longestEndMs);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const forget = this.#deps.system.timers.after(longestAnswerMs, resolve);
+    void this.#csi.answered().then(resolve);
+    await promise;
+    forget();
+    this.stop();
   }
 
   /** Ends all waits, and answers no more. Mounts and the files of the sockets stay. */

@@ -12,7 +12,7 @@ describe("the driver for pods where there may be no kubelet", () => {
   const begin = (system = virtualSystem()) => {
     const load = async () => {
       events.push("loaded");
-      return { stop: () => void events.push("stopped") };
+      return { stop: () => void events.push("stopped"), end: async () => void events.push("ended") };
     };
     return { system, late: new LatePodDriver({ system, directory, load }) };
   };
@@ -28,8 +28,8 @@ describe("the driver for pods where there may be no kubelet", () => {
     const { system, late } = begin();
     await settle();
     expect([events, system.pendingTimers]).to.deep.equal([["loaded"], 0]);
-    late.stop();
-    expect(events).to.deep.equal(["loaded", "stopped"]);
+    await late.end();
+    expect(events).to.deep.equal(["loaded", "ended"]);
   });
 
   it("is loaded once the directory comes", async () => {
@@ -39,17 +39,17 @@ describe("the driver for pods where there may be no kubelet", () => {
     mkdirSync(directory);
     await system.advance(31_000);
     expect(events).to.deep.equal(["loaded"]);
-    late.stop();
+    await late.end();
   });
 
   it("is stopped if the agent has ended while it was loaded", async () => {
     mkdirSync(directory);
-    begin().late.stop();
+    void begin().late.end();
     await settle();
     expect(events).to.deep.equal(["loaded", "stopped"]);
     rmSync(directory, { recursive: true });
     const { system, late } = begin();
-    late.stop();
+    await late.end();
     expect(system.pendingTimers).to.equal(0);
   });
 });

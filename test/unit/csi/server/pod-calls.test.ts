@@ -98,6 +98,43 @@ describe("the calls of kubelet for pods", () => {
     expect(await second).to.equal("UNAVAILABLE the agent ends");
   });
 
+  it("are let end when the agent does, if kubelet gives something back; nothing is published meanwhile", async () => {
+    const { system, volumes, calls, limits, ended } = world();
+    const waits = ended(
+      calls.publish(publishRequest({ targetPath: targetPath.replace("/data/", "/logs/") }), limits()),
+    );
+    const { signal: waiting, fail } = await volumes.call(0);
+    const back = ended(calls.unpublish(unpublishRequest, limits()));
+    const { signal, done } = await volumes.call(1);
+    let isOver = false;
+    const over = calls.end(10_000).then(() => {
+      isOver = true;
+    });
+    fail(waiting.reason);
+    expect(await waits).to.equal("UNAVAILABLE the agent ends");
+    expect(await ended(calls.publish(publishRequest(), limits()))).to.equal("UNAVAILABLE the agent ends");
+    await system.advance(5_000);
+    expect([signal.aborted, isOver]).to.deep.equal([false, false]);
+    done();
+    expect(await back).to.equal("OK");
+    await over;
+    expect(await ended(calls.unpublish(unpublishRequest, limits()))).to.equal("UNAVAILABLE the agent ends");
+    expect(system.pendingTimers).to.equal(0);
+  });
+
+  it("are cut off all the same when that takes too long", async () => {
+    const { system, volumes, calls, limits, ended } = world();
+    const back = ended(calls.unpublish(unpublishRequest, limits()));
+    const { signal, fail } = await volumes.call(0);
+    const over = calls.end(10_000);
+    await system.advance(9_999);
+    expect(signal.aborted).to.equal(false);
+    await system.advance(1);
+    await over;
+    fail(signal.reason);
+    expect(await back).to.equal("UNAVAILABLE the agent ends");
+  });
+
   it("follow each other on one target, and not on another", async () => {
     const { volumes, calls, limits, ended } = world();
     const path = targetPath.replace("/data/", "/logs/");

@@ -132,6 +132,18 @@ describe("the driver csi.nodevolume.dev on its sockets", () => {
     expect(await published).to.deep.equal(["OK", ""]);
   });
 
+  it("answers kubelet what it gives back while it ends, and takes no more calls then", async () => {
+    const driver = await world.start();
+    const back = world.kubelet.unpublish(world.endpoint, targetPath);
+    const { done } = await world.volumes.call(0);
+    const over = driver.end();
+    done();
+    expect(await back).to.deep.equal(["OK", ""]);
+    await over;
+    expect((await world.kubelet.unpublish(world.endpoint, targetPath))[0]).to.equal("UNAVAILABLE");
+    expect(lstatSync(world.endpoint).isSocket()).to.equal(true);
+  });
+
   it("goes altogether when pods shall not be served any more", async () => {
     const driver = await world.start();
     driver.stop();
