@@ -1,6 +1,6 @@
 import { remoteMountOn } from "../host/may-hang.ts";
 import { joinPath, type MountTable } from "../host/mount-table.ts";
-import { describeRemote, type RemoteMount } from "../host/remote-mount.ts";
+import { describeRemote, type RemoteMount, waitedFor } from "../host/remote-mount.ts";
 import { type Desired, isInvalid } from "./desired-volume.ts";
 import type { OwnershipChange } from "./ownership-changes.ts";
 import type { PlanInput } from "./plan-input.ts";
@@ -60,7 +60,7 @@ export function hangingProblem(
     return { reason: "OperationAbandoned", message, on: { kind: "Process", name: `${child.pid}` } };
   }
   const message = `process ${child.pid} waits for ${whom}`;
-  const on = remote === undefined ? { kind: "Process", name: `${child.pid}` } : { kind: "Mount", name: remote.point };
+  const on = remote === undefined ? { kind: "Process", name: `${child.pid}` } : waitedFor(remote);
   return { reason: "NotAnswering", message, on };
 }
 

@@ -38,7 +38,8 @@ const quietMs = 10_000;
 export async function runAgent(config: AgentConfig, log: Logger, signal: AbortSignal): Promise<void> {
   process.umask(0o022);
   preparePrefixes(config.allowedPrefixes, log);
-  const { nodeName, allowedPrefixes, hostRoot, stateDir, csiDir, kubeletDir, controllerAttachDetach } = config;
+  const { nodeName, allowedPrefixes, hostRoot, stateDir, csiDir, kubeletDir, flexVolumeDir } = config;
+  const { controllerAttachDetach } = config;
   const system = realSystem(log);
   const vitals = new Vitals(system.clock);
   const registry = new Registry();
@@ -60,13 +61,13 @@ export async function runAgent(config: AgentConfig, log: Logger, signal: AbortSi
   if (locked) {
     const nodeProcess = processOfNode(config.hostPid, log);
     const place = { stateDir, ranBefore: ranBefore !== false, ...nodeProcess };
-    const host = linuxHost({ ...place, childCommand: childCommand(), system, libc });
+    const host = linuxHost({ ...place, hostRoot, childCommand: childCommand(), system, libc });
     const transport = await createRealTransport({
       system,
       access: config.api,
       userAgent: `nodevolume-agent/${version}`,
     });
-    const paths = { allowedPrefixes, stateDir, hostRoot, csiDir, kubeletDir };
+    const paths = { allowedPrefixes, stateDir, hostRoot, csiDir, kubeletDir, flexVolumeDir };
     const settings = { ...paths, seLinux: seLinuxEnabled(), controllerAttachDetach };
     const quiet = new AfterQuiet(system, quietMs, memoryReturner());
     const onPlan = ({ changed }: Plan) => changed.size > 0 && quiet.note();

@@ -11,6 +11,7 @@ export type { JournalFile } from "./journal-file.ts";
 export type { MountTableSource } from "./mount-table-source.ts";
 
 import type { Ownership } from "./ownership.ts";
+import type { Programs } from "./programs.ts";
 import type { Wakes } from "./wakes.ts";
 
 /**
@@ -39,6 +40,7 @@ export interface Effects {
   readonly mounter: Mounter;
   readonly devices: Devices;
   readonly ownership: Ownership;
+  readonly programs: Programs;
 }
 
 /** What an operation needs beside its arguments, because a part of it may run in a disposable child. */

@@ -1,10 +1,12 @@
 import type { ChildProcessID } from "./ports.ts";
 
-/** A mount of a file system that may wait for somebody: a server, a FUSE process. */
+/** A mount of a file system that may wait for somebody: a server, a FUSE process. Or a program of the node's that runs. */
 export interface RemoteMount {
   readonly fsType: string;
   readonly source: string;
   readonly point: string;
+  /** It is no mount: `source` is what the program at `point` was told to do. */
+  readonly program?: boolean;
 }
 
 /** A child that has taken longer than what only asks a file system that answers. */
@@ -15,8 +17,14 @@ export interface SlowChild {
 }
 
 /** For people. */
-export function describeRemote({ fsType, source, point }: RemoteMount): string {
+export function describeRemote({ fsType, source, point, program }: RemoteMount): string {
+  if (program === true) return `${point} ${source}`;
   return `${fsType} (${source}) at ${point}`;
+}
+
+/** The same as what is waited for. */
+export function waitedFor({ point, program }: RemoteMount): { readonly kind: string; readonly name: string } {
+  return { kind: program === true ? "Program" : "Mount", name: point };
 }
 
 /** Whose answer a mount waits for: all exports of an NFS server hang together, each other mount by itself. */

@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { text } from "node:stream/consumers";
 import { expect } from "chai";
 import { errnoOf } from "../../src/host/linux/errno.ts";
+import { ifThere } from "../../src/host/linux/if-there.ts";
 import { SpawnedProcess } from "../../src/host/linux/spawned-process.ts";
 
 describe("SpawnedProcess", () => {
@@ -35,6 +36,17 @@ describe("SpawnedProcess", () => {
     expect(existsSync(`/proc/${child.pid}`), "no zombie").to.equal(false);
     child.kill("SIGKILL"); // whoever has its pid now is not meant
     expect(descriptors()).to.equal(before);
+  });
+
+  it("takes what it has started along when it is ended, and waits for no daemon that keeps its output", async () => {
+    const child = shell("sleep 1000 & echo $!; setsid sleep 3 & wait");
+    const [line] = (await once(child.stdout, "data")) as [Buffer];
+    child.kill("SIGKILL");
+    const started = performance.now();
+    expect(await child.ended).to.deep.equal({ code: null, signal: "SIGKILL" });
+    expect(performance.now() - started).to.be.lessThan(2_000);
+    const stat = ifThere(() => readFileSync(`/proc/${line.toString().trim()}/stat`, "utf8"));
+    expect(stat === undefined || / [ZX] /.test(stat), stat).to.equal(true);
   });
 
   it("several that end at once are all told of", async () => {

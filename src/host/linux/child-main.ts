@@ -32,7 +32,7 @@ export async function runChild(): Promise<void> {
   if (request === undefined) return; // the parent died before it said what to do
   if (request.kind === "exec") {
     process.execve?.(request.file, [request.file, ...request.args], {
-      PATH: "/usr/sbin:/usr/bin:/sbin:/bin",
+      PATH: request.path ?? "/usr/sbin:/usr/bin:/sbin:/bin",
       LC_ALL: "C",
     });
     throw new Error("process.execve is missing: Node 24 is needed");

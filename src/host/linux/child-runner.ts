@@ -4,7 +4,7 @@ import { messageOf, VolumeError } from "../../errors.ts";
 import type { Cancel, Timers } from "../../ports.ts";
 import type { OwnershipRequest } from "../ownership.ts";
 import type { ChildProcessID, Mounter, OperationContext } from "../ports.ts";
-import { describeRemote, type RemoteMount, serverOf } from "../remote-mount.ts";
+import { describeRemote, type RemoteMount, serverOf, waitedFor } from "../remote-mount.ts";
 import { type ChildSlot, ChildSlots } from "./child-slots.ts";
 import { ChildStarter } from "./child-starter.ts";
 import { errnoOf } from "./errno.ts";
@@ -19,7 +19,7 @@ export type ChildRequest =
   | { readonly kind: "probe"; readonly path: string }
   | { readonly kind: "giveToGroup"; readonly request: OwnershipRequest; readonly agent: number }
   | { readonly kind: "mounter"; readonly method: keyof Mounter; readonly args: readonly unknown[] }
-  | { readonly kind: "exec"; readonly file: string; readonly args: readonly string[] };
+  | { readonly kind: "exec"; readonly file: string; readonly args: readonly string[]; readonly path?: string };
 
 export interface ChildResult {
   /** Exit code; 128 + signal number is not used: a child that a signal ended rejects. */
@@ -157,7 +157,7 @@ export class ChildRunner {
     const killed = await this.#atMost(killGraceMs, ended);
     if (killed !== undefined) {
       const from = waitsFor === undefined ? "" : ` from ${describeRemote(waitsFor)}`;
-      const options = waitsFor === undefined ? {} : { on: { kind: "Mount", name: waitsFor.point } };
+      const options = waitsFor === undefined ? {} : { on: waitedFor(waitsFor) };
       throw new VolumeError("TimedOut", "uncertain", `no answer within ${seconds} s${from}`, options);
     }
     const whom = waitsFor === undefined ? "a device or server" : describeRemote(waitsFor);

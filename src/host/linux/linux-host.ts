@@ -13,6 +13,7 @@ import { LinuxEvidence } from "./linux-evidence.ts";
 import { LinuxJournalFile } from "./linux-journal-file.ts";
 import { allTiers, LinuxMountTable } from "./linux-mount-table.ts";
 import { LinuxOwnership } from "./linux-ownership.ts";
+import { LinuxPrograms } from "./linux-programs.ts";
 import { LinuxServers } from "./linux-servers.ts";
 import { LinuxTraces } from "./linux-traces.ts";
 import { loadMountCalls } from "./mount-calls.ts";
@@ -28,6 +29,8 @@ export interface LinuxHostOptions {
   readonly childCommand: readonly [string, ...string[]];
   readonly system: System;
   readonly libc: Libc;
+  /** The node's root as the agent sees it; / if not given. */
+  readonly hostRoot?: string;
   /** A process in the node's mount namespace, if this one is not in it. */
   readonly nodeProcess?: number;
 }
@@ -40,7 +43,7 @@ export interface LinuxHost extends HostPorts {
 
 /** The real node. */
 export function linuxHost(options: LinuxHostOptions): LinuxHost {
-  const { stateDir, ranBefore, childCommand, system, libc, nodeProcess } = options;
+  const { stateDir, ranBefore, childCommand, system, libc, hostRoot = "/", nodeProcess } = options;
   const { timers } = system;
   // Options of a file system change in both namespaces, and the kernel tells that of one.
   const mountTable: LinuxMountTable = new LinuxMountTable("self", system, allTiers, () => nodeTable?.compareNext());
@@ -68,7 +71,10 @@ export function linuxHost(options: LinuxHostOptions): LinuxHost {
       const child = (waitsFor?: RemoteMount) => new ChildMounter(runner, operation, waitsFor);
       const mounter = new RoutedMounter(mountTable, here, child);
       const devices = new LinuxDevices(mounter, runner, operation);
-      return { mounter, devices, ownership: new LinuxOwnership(mountTable, runner, operation) };
+      const ownership = new LinuxOwnership(mountTable, runner, operation);
+      const node = { hostRoot, nodeProcess };
+      const programs = new LinuxPrograms({ table: mountTable, mounter, runner, operation, node });
+      return { mounter, devices, ownership, programs };
     },
   };
 }

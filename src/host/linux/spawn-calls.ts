@@ -9,6 +9,7 @@ const AF_UNIX = 1;
 const SOCK_STREAM = 1;
 const SOCK_CLOEXEC = 0o2000000;
 const WNOHANG = 1;
+const POSIX_SPAWN_SETPGROUP = 0x02;
 const POSIX_SPAWN_SETSIGDEF = 0x04;
 const POSIX_SPAWN_SETSIGMASK = 0x08;
 /** Room for what the C library keeps in each (336 and 80 bytes of glibc and musl), and bytes of a sigset_t. */
@@ -40,7 +41,9 @@ export function loadSpawnCalls() {
   // Node ignores SIGPIPE, and exec(2) would leave that to the program; of the mask it may have blocked some for a moment.
   const attributes = Buffer.alloc(attributesRoom);
   checked("posix_spawnattr_init", initAttributes(attributes));
-  checked("posix_spawnattr_setflags", setFlags(attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK));
+  // Without a number, each leads a group of its own: what it has started can be ended with it.
+  const flags = POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK;
+  checked("posix_spawnattr_setflags", setFlags(attributes, flags));
   checked("posix_spawnattr_setsigdefault", setDefaults(attributes, Buffer.alloc(signalSetBytes, 0xff)));
   checked("posix_spawnattr_setsigmask", setMask(attributes, Buffer.alloc(signalSetBytes)));
 

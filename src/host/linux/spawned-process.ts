@@ -42,6 +42,7 @@ export class SpawnedProcess {
   readonly stderr: Socket;
   /** Resolves once it has ended and what it wrote was read. */
   readonly ended: Promise<Ending>;
+  #killed = false;
 
   /** @throws Errno if it could not be started */
   constructor({ file, args, env }: Program) {
@@ -75,9 +76,19 @@ export class SpawnedProcess {
     return running.has(this.pid);
   }
 
-  /** Nothing happens if it has ended: its pid may be another's. */
+  /**
+   * Ends it and what it has started, but for what has left its group. Of one that has ended already nobody is: its pid may be another's.
+   * Then nothing is waited for any more that it has left behind with its output.
+   */
   kill(signal: "SIGKILL"): void {
-    if (this.isRunning) process.kill(this.pid, signal); // until it was reaped the pid is its own
+    this.#killed = true;
+    if (this.isRunning)
+      process.kill(-this.pid, signal); // until it was reaped the pid is its own, and its group's
+    else this.#close();
+  }
+
+  #close(): void {
+    for (const stream of [this.stdin, this.stdout, this.stderr]) stream.destroy();
   }
 
   /** @param held whether this process stays for what it may still write */
@@ -95,6 +106,7 @@ export class SpawnedProcess {
     );
     const ending = await exited;
     this.stdin.destroy();
+    if (this.#killed) this.#close();
     for (const stream of [this.stdout, this.stderr]) if (!stream.readableFlowing) stream.resume();
     await Promise.all(closed);
     return ending;

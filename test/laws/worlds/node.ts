@@ -212,7 +212,7 @@ export class LawNode {
       ...host,
       mountTable: { read, watch: (onChange) => mountTable.watch(onChange) },
       effects: (operation) => {
-        const { mounter, devices, ownership } = host.effects(operation);
+        const { mounter, devices, ownership, programs } = host.effects(operation);
         const format: Devices["format"] = (source, ...how) => {
           const disk = this.machine.disks.get(source.path);
           if (disk !== undefined) this.rules.formatted(disk);
@@ -221,6 +221,7 @@ export class LawNode {
         return {
           mounter,
           ownership,
+          programs,
           devices: {
             probe: (source) => devices.probe(source),
             claim: (path, n) => devices.claim(path, n),

@@ -1,4 +1,5 @@
 import type { HostPorts } from "../../../src/host/ports.ts";
+import { noPrograms } from "../../lib/no-programs.ts";
 import type { HostDeps } from "./host-deps.ts";
 import { SimDevices } from "./sim-devices.ts";
 import { SimDirectories } from "./sim-directories.ts";
@@ -22,7 +23,7 @@ export function simHost(deps: HostDeps): HostPorts {
     effects(operation) {
       const mounter = new SimMounter(deps, operation, operations++);
       const devices = new SimDevices(deps, mounter, operation);
-      return { mounter, devices, ownership: new SimOwnership(deps, operation) };
+      return { mounter, devices, ownership: new SimOwnership(deps, operation), programs: noPrograms };
     },
   };
 }

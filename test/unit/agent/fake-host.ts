@@ -3,6 +3,7 @@ import type { MountEntry } from "../../../src/host/mountinfo.ts";
 import type { ChildProcessID, Effects, Holder, HostPorts, JournalFile, Mounter } from "../../../src/host/ports.ts";
 import { noWakes } from "../../../src/host/wakes.ts";
 import { entry } from "../../lib/mount-entries.ts";
+import { noPrograms } from "../../lib/no-programs.ts";
 
 /**
  * A host in memory: it mounts what it is told to and keeps a log of the calls. It is not the kernel: one namespace, no
@@ -73,7 +74,7 @@ export class FakeHost implements HostPorts {
       },
     };
     const ownership = { give: async () => ({ entries: 1, failed: 0, examples: [] }) };
-    return { mounter: this.#mounter, devices, ownership };
+    return { mounter: this.#mounter, devices, ownership, programs: noPrograms };
   }
 
   unmountAt(path: string): void {

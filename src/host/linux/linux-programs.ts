@@ -1,0 +1,69 @@
+import { constants, type Stats, statSync } from "node:fs";
+import { VolumeError } from "../../errors.ts";
+import { mayHang } from "../may-hang.ts";
+import type { Mounter, MountTableSource, OperationContext } from "../ports.ts";
+import type { ProgramResult, Programs } from "../programs.ts";
+import type { ChildRunner } from "./child-runner.ts";
+import { findProgram } from "./find-program.ts";
+import { ifThere } from "./if-there.ts";
+
+export interface NodePlace {
+  /** The node's root as the agent sees it. */
+  readonly hostRoot: string;
+  /** A process in the node's mount namespace, if the agent is not in it. */
+  readonly nodeProcess: number | undefined;
+}
+
+export interface ProgramsDeps {
+  readonly table: MountTableSource;
+  readonly mounter: Mounter;
+  readonly runner: ChildRunner;
+  readonly operation: OperationContext;
+  readonly node: NodePlace;
+}
+
+/** Where drivers look for what they use, as kubelet's unit usually has it: they are the node's, and so are these. */
+const path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
+/** The node's programs, entered into its mount namespace by nsenter(1) where the agent is in another. */
+export class LinuxPrograms implements Programs {
+  readonly #deps: ProgramsDeps;
+
+  constructor(deps: ProgramsDeps) {
+    this.#deps = deps;
+  }
+
+  async identify(program: string): Promise<string | undefined> {
+    const { table, mounter, node } = this.#deps;
+    const info = await mounter.inspect({ root: node.hostRoot, path: program });
+    if (info?.kind !== "file") return undefined;
+    // What it is there cannot be asked without waiting for somebody, perhaps: by its path then.
+    if (mayHang(await table.read(), info.canonicalPath)) return info.canonicalPath;
+    const stats = ifThere(() => statSync(info.canonicalPath));
+    return stats === undefined || !isExecutable(stats) ? undefined : identityOf(info.canonicalPath, stats);
+  }
+
+  async run(program: string, args: readonly string[]): Promise<ProgramResult> {
+    const { runner, operation } = this.#deps;
+    const [file = program, ...rest] = [...this.#entering(program), program, ...args];
+    const waitsFor = { fsType: "program", source: args[0] ?? "", point: program, program: true };
+    return runner.run({ kind: "exec", file, args: rest, path }, operation, { waitsFor });
+  }
+
+  #entering(program: string): string[] {
+    const { hostRoot, nodeProcess } = this.#deps.node;
+    if (nodeProcess !== undefined) return [findProgram("nsenter"), `--mount=/proc/${nodeProcess}/ns/mnt`, "--"];
+    if (hostRoot === "/") return [];
+    const message = `${program} is a program of the node, and the agent sees no process of it to enter its mount namespace by: run the agent with hostPID, and --host-pid 1`;
+    throw new VolumeError("ToolMissing", "final", message);
+  }
+}
+
+function isExecutable({ mode }: Stats): boolean {
+  return (mode & (constants.S_IXUSR | constants.S_IXGRP | constants.S_IXOTH)) !== 0;
+}
+
+/** A file that is replaced has another inode; one that is written over has another time of change. */
+function identityOf(canonicalPath: string, { dev, ino, ctimeMs, size }: Stats): string {
+  return `${canonicalPath} ${dev} ${ino} ${ctimeMs} ${size}`;
+}
