@@ -1,4 +1,5 @@
 import { parseArgs } from "node:util";
+import { flexVolumeDir } from "./api/names.ts";
 
 /**
  * Flags and environment → a frozen configuration of one role. The only reader of process.env and process.argv.
@@ -51,6 +52,8 @@ export interface AgentConfig extends CommonConfig {
   readonly csiDir: string;
   /** Where CSI drivers register: kubelet's plugin registration directory. */
   readonly csiRegistrationDir: string;
+  /** Where vendors' flexvolume drivers are on the node: kubelet's --volume-plugin-dir. */
+  readonly flexVolumeDir: string;
   /** kubelet's root directory (its --root-dir), as kubelet names it: the agent binds into pods beneath it (Bidirectional). */
   readonly kubeletDir: string;
   /** Whether pods of this node may use its volumes: by the driver csi.nodevolume.dev, which the agent then serves. */
@@ -88,6 +91,7 @@ const flags = {
   "host-pid": { type: "string" },
   "csi-dir": { type: "string" },
   "csi-registration-dir": { type: "string" },
+  "flex-volume-dir": { type: "string" },
   "kubelet-dir": { type: "string" },
   pods: { type: "string" },
   "reap-orphans-grace-period": { type: "string" },
@@ -133,6 +137,10 @@ export function parseConfig(argv: readonly string[], env: Env): Config {
     stateDir: absolute(values["state-dir"] ?? env["NODEVOLUME_STATE_DIR"] ?? "/var/lib/nodevolume", "--state-dir"),
     hostRoot: absolute(values["host-root"] ?? env["NODEVOLUME_HOST_ROOT"] ?? "/", "--host-root"),
     hostPid: processNumber(values["host-pid"] ?? env["NODEVOLUME_HOST_PID"] ?? "1"),
+    flexVolumeDir: absolute(
+      values["flex-volume-dir"] ?? env["NODEVOLUME_FLEX_VOLUME_DIR"] ?? flexVolumeDir,
+      "--flex-volume-dir",
+    ),
     csiDir: absolute(
       values["csi-dir"] ?? env["NODEVOLUME_CSI_DIR"] ?? `${kubeletDir}/plugins/nodevolume.dev`,
       "--csi-dir",

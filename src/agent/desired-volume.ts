@@ -77,6 +77,7 @@ export function desiredVolume(intent: NodeVolumeIntent, key: string): DesiredVol
   const { metadata, spec } = intent;
   const volume: VolumeSpec = {
     key,
+    nodeName: spec.nodeName,
     source: spec.source,
     volumeMode: spec.volumeMode,
     mountOptions: canonicalOptions(spec.mountOptions ?? []),

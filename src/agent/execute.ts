@@ -1,3 +1,4 @@
+import { flexVolumeDir } from "../api/names.ts";
 import type { SecretReference } from "../api/types.gen.ts";
 import type { CSIDrivers, Secrets } from "../csi/ports.ts";
 import { messageOf, unreachable, VolumeError } from "../errors.ts";
@@ -55,6 +56,7 @@ export class Executor {
   readonly #slowCalls = new Map<string, SlowCall>();
   readonly #busy = new Map<string, string>();
   readonly #paths = new Set<string>();
+  readonly #vendors = new Map<string, unknown>();
   readonly #changes: OwnershipChanges;
 
   constructor(deps: ExecutorDeps) {
@@ -161,6 +163,7 @@ export class Executor {
         busy: this.#busy,
         deadlineMs,
       },
+      vendors: { directory: settings.flexVolumeDir ?? flexVolumeDir, known: this.#vendors },
     };
     return context;
   }

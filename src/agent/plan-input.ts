@@ -56,6 +56,8 @@ export interface PlanSettings {
   readonly kubeletDir?: string;
   /** False: this node uses only volumes of drivers that attach nothing; true if not given. */
   readonly controllerAttachDetach?: boolean;
+  /** Where vendors' flexvolume drivers are, as the node sees it; kubelet's default if not given. */
+  readonly flexVolumeDir?: string;
   /** Whether the node labels files by SELinux. */
   readonly seLinux?: boolean;
 }

@@ -29,6 +29,7 @@ export function wakesOf(waiter: Waiter, settings: PlanSettings): readonly WakeSo
   const by = wakersOf(waiter.failure.reason);
   return [
     ...(by.has("source") || by.has("written") ? sourcesOf(waiter.volume, by, settings) : []),
+    ...(by.has("program") ? programOf(waiter, settings) : []),
     ...(by.has("target") ? targetsOf(waiter) : []),
     ...(by.has("process") ? processesOf(waiter) : []),
     ...(by.has("device") ? [{ kind: "devices" } as const] : []),
@@ -73,6 +74,12 @@ function sourcesOf({ desired }: VolumePlan, by: ReadonlySet<WokenBy>, { hostRoot
   if (desired === undefined || isInvalid(desired) || desired.layout.hostPath === undefined) return [];
   const place = { root: hostRoot, path: desired.layout.hostPath, links: "follow" } as const;
   return [{ kind: "path", place: by.has("written") ? { ...place, written: true } : place }];
+}
+
+/** By what has failed: a release needs the program too, when no spec names it any more. */
+function programOf({ failure: { on } }: Waiter, { hostRoot }: PlanSettings): WakeSource[] {
+  if (on?.kind !== "Program") return [];
+  return [{ kind: "path", place: { root: hostRoot, path: on.name, links: "follow", written: true } }];
 }
 
 function targetsOf({ slot }: Waiter): WakeSource[] {

@@ -113,3 +113,6 @@ export interface Resource {
   readonly plural: string;
   readonly kind: string;
 }
+
+/** Where flexvolume drivers are on a node, if nobody says otherwise: kubelet's --volume-plugin-dir. */
+export const flexVolumeDir = "/usr/libexec/kubernetes/kubelet-plugins/volume/exec";

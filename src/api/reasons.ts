@@ -136,6 +136,7 @@ export const reasons = {
   DriverUnavailable: { kind: "waiting", endedBy: "the driver answers" },
   DriverBusy: { kind: "waiting", endedBy: "the driver has ended what it does for the volume" },
   DriverReplyInvalid: { kind: "waiting", endedBy: "the driver answers what the CSI specification asks for" },
+  DriverMissing: { kind: "blocked", endedBy: "the driver's program is installed on the node" },
   DriverReplyFalse: { kind: "waiting", endedBy: "the mount table shows what the driver says" },
   DriverMayStillAct: {
     kind: "waiting",

@@ -426,6 +426,67 @@ export const schema = {
    },
    "additionalProperties": false
   },
+  "FlexVolumeSource": {
+   "type": "object",
+   "required": [
+    "driver"
+   ],
+   "properties": {
+    "driver": {
+     "type": "string",
+     "maxLength": 127,
+     "rules": [
+      {
+       "message": "must be the name of a flexvolume driver, such as vendor/driver: letters, digits, '-', '_' or '.' with a letter or digit at the start, at most 63 of each",
+       "matches": "^([A-Za-z0-9][-A-Za-z0-9._]{0,62}/)?[A-Za-z0-9][-A-Za-z0-9._]{0,62}$"
+      }
+     ]
+    },
+    "fsType": {
+     "type": "string",
+     "maxLength": 32,
+     "rules": [
+      {
+       "message": "must be the name of a file system in lower case, such as ext4 or xfs",
+       "matches": "^[a-z0-9][a-z0-9_-]*$"
+      }
+     ]
+    },
+    "readOnly": {
+     "type": "boolean"
+    },
+    "options": {
+     "type": "object",
+     "maxProperties": 24,
+     "additionalProperties": {
+      "type": "string",
+      "maxLength": 512
+     },
+     "rules": [
+      {
+       "message": "each key may have at most 128 characters"
+      }
+     ]
+    },
+    "secretRef": {
+     "$ref": "#/definitions/SecretReference"
+    },
+    "secretInArguments": {
+     "type": "string",
+     "enum": [
+      "",
+      "Allow"
+     ]
+    }
+   },
+   "rules": [
+    {
+     "message": "the driver takes the Secret in the arguments of its program, which everybody on the node can read while it runs: set secretInArguments: Allow if that may be, or leave secretRef out",
+     "field": ".secretRef"
+    }
+   ],
+   "additionalProperties": false
+  },
   "Grant": {
    "type": "object",
    "required": [
@@ -1518,7 +1579,7 @@ export const schema = {
      "field": ".deletionPolicy"
     },
     {
-     "message": "deletionPolicy: Retain would leave a volume attached and mounted with nobody in charge: use Unmount for csi and persistentVolumeClaim",
+     "message": "deletionPolicy: Retain would leave a volume attached and mounted with nobody in charge: use Unmount for csi, flexVolume and persistentVolumeClaim",
      "field": ".deletionPolicy"
     },
     {
@@ -1905,7 +1966,7 @@ export const schema = {
      "field": ".deletionPolicy"
     },
     {
-     "message": "deletionPolicy: Retain would leave a volume attached and mounted with nobody in charge: use Unmount for csi and persistentVolumeClaim",
+     "message": "deletionPolicy: Retain would leave a volume attached and mounted with nobody in charge: use Unmount for csi, flexVolume and persistentVolumeClaim",
      "field": ".deletionPolicy"
     },
     {
@@ -2685,13 +2746,16 @@ export const schema = {
     "csi": {
      "$ref": "#/definitions/CSIVolumeSource"
     },
+    "flexVolume": {
+     "$ref": "#/definitions/FlexVolumeSource"
+    },
     "persistentVolumeClaim": {
      "$ref": "#/definitions/PersistentVolumeClaimVolumeSource"
     }
    },
    "rules": [
     {
-     "message": "exactly one source is needed: emptyDir, hostPath, local, configMap, secret, nfs, csi or persistentVolumeClaim (one without settings is written emptyDir: {})"
+     "message": "exactly one source is needed: emptyDir, hostPath, local, configMap, secret, nfs, csi, flexVolume or persistentVolumeClaim (one without settings is written emptyDir: {})"
     }
    ],
    "required": [],

@@ -53,8 +53,9 @@ const payloadIsNotRetained: Check<Spec> = (spec) => {
 };
 
 const attachedIsNotRetained: Check<Spec> = (spec) => {
-  const { csi, persistentVolumeClaim } = volumeOf(spec).source;
-  return (csi === undefined && persistentVolumeClaim === undefined) || spec.deletionPolicy === "Unmount";
+  const { csi, flexVolume, persistentVolumeClaim } = volumeOf(spec).source;
+  const attached = [csi, flexVolume, persistentVolumeClaim].some((source) => source !== undefined);
+  return !attached || spec.deletionPolicy === "Unmount";
 };
 
 const adoptable: Check<Spec> = (spec) => {

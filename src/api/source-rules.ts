@@ -1,6 +1,6 @@
 import { quantityBytes } from "./quantity.ts";
 import { byteLength, type Check, type Checks, isBeneath, unique } from "./rule.ts";
-import type { EmptyDirVolumeSource, KeyToPath, VolumeSource } from "./types.gen.ts";
+import type { EmptyDirVolumeSource, FlexVolumeSource, KeyToPath, VolumeSource } from "./types.gen.ts";
 
 const exactlyOne: Check<VolumeSource> = (source) => Object.keys(source).length === 1;
 
@@ -22,6 +22,9 @@ const shortName: Check<string> = (path) => byteLength(path) <= 255;
 
 const shortKeys: Check<{ readonly [key: string]: string }> = (attributes) =>
   Object.keys(attributes).every((key) => [...key].length <= 128);
+
+const secretAllowed: Check<FlexVolumeSource> = ({ secretRef, secretInArguments }) =>
+  secretRef === undefined || secretInArguments === "Allow";
 
 const distinctPaths: Check<readonly KeyToPath[]> = (items) => unique(items.map(({ path }) => path));
 
@@ -58,6 +61,7 @@ export const sourceRules: Checks = [
   ["must have at most 2048 bytes", pathLength],
   ["must have at most 255 bytes", shortName],
   ["each key may have at most 128 characters", shortKeys],
+  ["the driver takes the Secret in the arguments of its program", secretAllowed],
   ["each path in items may be named once", distinctPaths],
   ["no path in items may lie beneath another", noFileAsDirectory],
   ["must be a host name, an IPv4 address, or", server],

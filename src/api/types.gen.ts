@@ -86,6 +86,7 @@ export interface VolumeSource {
   secret?: SecretVolumeSource;
   nfs?: NFSVolumeSource;
   csi?: CSIVolumeSource;
+  flexVolume?: FlexVolumeSource;
   persistentVolumeClaim?: PersistentVolumeClaimVolumeSource;
 }
 /**
@@ -219,6 +220,34 @@ export interface CSIVolumeSource {
 export interface SecretReference {
   namespace: string;
   name: string;
+}
+/**
+ * A volume that a vendor's flexvolume driver sets up, a program on the node, for those that have no CSI driver. The driver must be installed on each node, and decides what it makes of the options.
+ */
+export interface FlexVolumeSource {
+  /**
+   * Its vendor and name, as in vendor/driver, or its name alone where no vendor is in its directory.
+   */
+  driver: string;
+  /**
+   * File system that the driver is asked for; the driver's own choice without it.
+   */
+  fsType?: string;
+  /**
+   * True mounts the volume read-only.
+   */
+  readOnly?: boolean;
+  /**
+   * Handed to the driver as they are, over those of kubelet (kubernetes.io/…). Everybody on the node can read them.
+   */
+  options?: {
+    [k: string]: string;
+  };
+  secretRef?: SecretReference;
+  /**
+   * Allow lets the values of the Secret be seen by whoever can list processes on the node.
+   */
+  secretInArguments?: "" | "Allow";
 }
 /**
  * The volume that is bound to a claim. The claim is held while an intent uses it; no pod may name it meanwhile.

@@ -92,9 +92,10 @@ function normalSource(source: VolumeSource): VolumeSource {
 }
 
 function sourceSlug(source: VolumeSource): string {
-  const { hostPath, local, configMap, secret, nfs, csi, persistentVolumeClaim } = source;
+  const { hostPath, local, configMap, secret, nfs, csi, flexVolume, persistentVolumeClaim } = source;
   const named = configMap?.name ?? secret?.secretName ?? persistentVolumeClaim?.claimName ?? csi?.volumeHandle;
-  const text = named ?? (hostPath?.path ?? local?.path ?? nfs?.path ?? "").split("/").at(-1) ?? "";
+  const text =
+    named ?? (hostPath?.path ?? local?.path ?? nfs?.path ?? flexVolume?.driver ?? "").split("/").at(-1) ?? "";
   return slug(text, sourceType(source));
 }
 

@@ -49,9 +49,15 @@ export const local: StagingPlugin = {
 };
 
 /** A device as it was found: from here on by the path of its node, on which no link can lead elsewhere any more. */
-type FoundDevice = FoundSource & { readonly deviceNumber: string };
+export type FoundDevice = FoundSource & { readonly deviceNumber: string };
 
-async function stageDevice(spec: VolumeSpec, found: FoundDevice, context: StageContext): Promise<Staged> {
+/** Mounts a device with the file system that is on it, or that it gets if it is empty and fsType names one. */
+export async function stageDevice(
+  spec: VolumeSpec,
+  found: FoundDevice,
+  context: StageContext,
+  readOnly = false,
+): Promise<Staged> {
   const options = spec.mountOptions;
   const { path, deviceNumber } = found;
   const { stagingMount } = context;
@@ -77,7 +83,7 @@ async function stageDevice(spec: VolumeSpec, found: FoundDevice, context: StageC
     const message = `${path} has ${fsType}, which is neither mounted nor formatted: only ${mountable.join(", ")} are mounted`;
     throw new VolumeError("FilesystemUnsupported", "final", message);
   }
-  return stageFilesystem(context, { fsType, source: device.path, options }, false, { found, deviceNumber });
+  return stageFilesystem(context, { fsType, source: device.path, options }, readOnly, { found, deviceNumber });
 }
 
 /** @returns the file system that is on the device now */

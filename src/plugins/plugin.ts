@@ -9,8 +9,10 @@ import type {
   MountAttributes,
   PayloadFile,
   TargetPath,
-  UnmountRung,
 } from "../host/ports.ts";
+import type { Undo, Vendors } from "./undo.ts";
+
+export { type Undo, type UndoContext, type UndoingPlugin, undoes, type Vendors } from "./undo.ts";
 
 /** The members of VolumeSource: one plugin each. */
 export type SourceType = keyof VolumeSource;
@@ -19,6 +21,7 @@ export type SourceType = keyof VolumeSource;
 export interface VolumeSpec {
   /** Hash of the volume's name: its own directories beneath the state directory are named by it. */
   readonly key: string;
+  readonly nodeName: string;
   readonly source: VolumeSource;
   readonly volumeMode: "Filesystem" | "Block";
   readonly fsType?: string;
@@ -141,8 +144,11 @@ export interface StageContext extends Effects {
   readonly table: MountTable;
   /** What is mounted on the staging target already: a file system of ours, from an attempt before. */
   readonly stagingMount: MountEntry | undefined;
+  /** The mounts now. */
+  tableNow(): Promise<MountTable>;
   /** The node's root as the agent sees it. */
   readonly hostRoot: string;
+  readonly vendors: Vendors;
   /** What the source was found to be when the volume was staged last, if that is on record. */
   readonly found: FoundSource | undefined;
   readonly content: ObjectContent | undefined;
@@ -161,22 +167,6 @@ export interface StageContext extends Effects {
    * @param what `undo` stays as it is if it is not given
    */
   record(what: Pick<Staged, "kind" | "path" | "directory" | "deviceNumber" | "found"> & { undo?: Undo }): Promise<void>;
-}
-
-/**
- * What a plugin needs to undo what it did beside a mount on the staging path, in the journal: by then there may be neither spec nor
- * API. No secrets.
- */
-export type Undo = { readonly [name: string]: string };
-
-export interface UndoContext extends Effects {
-  readonly stagingTarget: TargetPath;
-  readonly hostRoot: string;
-  /** How far an unmount may go now. */
-  readonly rung: UnmountRung;
-  /** The mounts that the agent sees, now. */
-  table(): Promise<MountTable>;
-  progress(message: string): void;
 }
 
 /**
@@ -202,24 +192,6 @@ export interface StagingPlugin extends VolumePlugin {
 export interface ContentPlugin extends StagingPlugin {
   /** Pure. The files that the volume shows. @throws VolumeError KeyNotFound */
   payload(spec: VolumeSpec, content: ObjectContent): readonly PayloadFile[];
-}
-
-/** A plugin that has more to undo than a mount on the staging path: a device to detach, a session to log out of. */
-export interface UndoingPlugin extends StagingPlugin {
-  /**
-   * Unmounts the staging path by means of the plugin's own. Idempotent, also where nothing is mounted. What is left there, the
-   * agent unmounts.
-   */
-  unmountStaged?(undo: Undo, context: UndoContext): Promise<void>;
-  /**
-   * Undoes the rest, when no mount namespace of the node shows what was staged, and nobody has the device open. Idempotent: called
-   * again after a crash. While it rejects, the volume is in use.
-   */
-  detach(undo: Undo, context: UndoContext): Promise<void>;
-}
-
-export function undoes(plugin: VolumePlugin): plugin is UndoingPlugin {
-  return "detach" in plugin;
 }
 
 export function stagesItself(plugin: VolumePlugin): plugin is StagingPlugin {

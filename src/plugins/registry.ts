@@ -1,6 +1,7 @@
 import type { VolumeSource } from "../api/types.gen.ts";
 import { csi, persistentVolumeClaim } from "./csi.ts";
 import { emptyDir } from "./empty-dir.ts";
+import { flexVolume } from "./flex-volume/flex-volume.ts";
 import { hostPath } from "./host-path.ts";
 import { local } from "./local.ts";
 import { nfs } from "./nfs.ts";
@@ -15,6 +16,7 @@ export const plugins: { readonly [T in SourceType]: VolumePlugin } = {
   configMap,
   secret,
   nfs,
+  flexVolume,
   csi,
   persistentVolumeClaim,
 };

@@ -6,21 +6,9 @@ import type { VolumeSource } from "../../src/api/types.gen.ts";
 import { sourceType } from "../../src/plugins/registry.ts";
 import { loopDevice } from "../lib/loop-device.ts";
 import { RealNode } from "../lib/real-node.ts";
-import { need, type Requirement } from "../lib/requirements.ts";
-
-/** One volume of a plugin, and how to tell that its targets show it. */
-interface Case {
-  readonly title: string;
-  readonly needs?: readonly Requirement[];
-  /** Prepares the node. */
-  source(node: RealNode): VolumeSource;
-  readonly spec?: { readonly fsType?: "ext4" | "xfs"; readonly mountOptions?: string[] };
-  /** Fails unless `path` shows the volume. */
-  shows(path: string): void;
-  /** Whether data that is written to a target outlives the volume. */
-  readonly keepsData: boolean;
-  readonly readOnly?: boolean;
-}
+import { need } from "../lib/requirements.ts";
+import { type Case, isEmptyOrToken } from "./case.ts";
+import { flexVolumeCases } from "./flex-volume-cases.ts";
 
 const token = "what was written";
 
@@ -106,6 +94,7 @@ const cases: readonly Case[] = [
     keepsData: false,
     readOnly: true,
   },
+  ...flexVolumeCases,
 ];
 
 for (const { title, needs = [], source, spec = {}, shows, keepsData, readOnly = false } of cases) {
@@ -214,10 +203,6 @@ for (const { title, needs = [], source, spec = {}, shows, keepsData, readOnly = 
       expect(Object.keys(wanted)).to.deep.equal([sourceType(wanted)]);
     });
   });
-}
-
-function isEmptyOrToken(path: string): void {
-  expect(readdirSync(path).filter((name) => name !== "token")).to.deep.equal([]);
 }
 
 function emptyDevice(node: RealNode, megabytes = 32): string {

@@ -240,6 +240,7 @@ export class RealNode implements AsyncDisposable {
       allowedPrefixes: [`${this.path}/mnt`],
       ...{ stateDir: this.stateDir, hostRoot: "/", csiDir: `${this.path}/csi`, seLinux: this.seLinux },
       kubeletDir: this.pods.kubeletDir,
+      flexVolumeDir: `${this.path}/vendors`,
     };
   }
 }

@@ -3,7 +3,7 @@ import type { CSIDrivers, Secrets } from "../../csi/ports.ts";
 import { VolumeError } from "../../errors.ts";
 import { isBeneath } from "../../host/mount-table.ts";
 import type { Effects, HostPorts, TargetPath } from "../../host/ports.ts";
-import type { ObjectContent, ObjectRef } from "../../plugins/plugin.ts";
+import type { ObjectContent, ObjectRef, Vendors } from "../../plugins/plugin.ts";
 import type { Cancel } from "../../ports.ts";
 import type { Moment } from "../csi/calls.ts";
 import type { Desired, DesiredVolume } from "../desired-volume.ts";
@@ -30,6 +30,7 @@ export interface ActionContext {
   /** Files begin to be given to a group; people are told of it if that takes long. */
   changesOwnership(what: Omit<OwnershipChange, "entries">): RunningChange;
   readonly csi: CSIAccess;
+  readonly vendors: Vendors;
 }
 
 /** What is needed of CSI drivers. */

@@ -2,7 +2,7 @@ import { VolumeError } from "../../errors.ts";
 import { identityOf, type MountIdentity } from "../../host/mount-table.ts";
 import type { UnmountRung } from "../../host/ports.ts";
 import { unstageByDriver } from "../csi/release.ts";
-import { type StageRecord, withoutStage } from "../record.ts";
+import { type StageRecord, type VolumeRecord, withoutStage } from "../record.ts";
 import { type ActionContext, allowedTarget, recordOf, stagingTarget } from "./context.ts";
 import { refuseWhileHeld } from "./held.ts";
 import { unmount } from "./targets.ts";
@@ -31,13 +31,18 @@ export async function unstage(
   const stage: StageRecord = record.stage ?? { kind: "filesystem", path: target.path, ready: false, options: [] };
   if (stage.detaching !== true) {
     const shown = await unmountStage(context, volume, stage, action);
-    if (shown !== undefined) await refuseWhileHeld(context, volume, shown, record.type === "nfs");
+    if (shown !== undefined) await refuseWhileHeld(context, volume, shown, isServed(record, shown));
     if (stage.deviceNumber !== undefined) await refuseWhileOpen(context, stage, stage.deviceNumber);
   }
   await detachByPlugin(context, volume, action.rung);
   if (stage.kind === "filesystem") await context.effects.mounter.removeTarget(target, "directory");
   if (stage.kind === "directory") await removeData(context, stage);
   await context.journal.put(withoutStage(recordOf(context, volume)));
+}
+
+/** Whether it is of a server, of which others may mount the same in their own right. */
+function isServed({ type }: VolumeRecord, { source }: MountIdentity): boolean {
+  return type === "nfs" || (type === "flexVolume" && source !== undefined && /^\/\/|:/.test(source));
 }
 
 /** Drops the record of a volume of which nothing is mounted any more, and the mount points that we made for it. */

@@ -1,4 +1,5 @@
-import { VolumeError } from "../../errors.ts";
+import { redact } from "../../csi/redact.ts";
+import { messageOf, VolumeError } from "../../errors.ts";
 import { isBeneath, joinPath, sameIdentity } from "../../host/mount-table.ts";
 import { type StageContext, type Staged, showsContent, stagesItself, stagingAttributes } from "../../plugins/plugin.ts";
 import { plugins } from "../../plugins/registry.ts";
@@ -71,6 +72,7 @@ export async function observe(context: ActionContext): Promise<void> {
 async function stageAnew(context: ActionContext, desired: DesiredVolume): Promise<Staged> {
   const target = stagingTarget(context, desired.spec.key);
   const table = await context.host.mountTable.read();
+  const given: string[] = [];
   const stageContext: StageContext = {
     ...context.effects,
     directories: context.host.directories,
@@ -78,14 +80,20 @@ async function stageAnew(context: ActionContext, desired: DesiredVolume): Promis
     stagingTarget: target,
     table,
     stagingMount: table.at(target.path),
+    tableNow: () => context.host.mountTable.read(),
     hostRoot: context.settings.hostRoot,
+    vendors: context.vendors,
     found: context.journal.records.get(desired.name)?.stage?.found,
     content: desired.layout.content && context.content(desired.layout.content),
     undo: undoOf(context, desired).undo,
-    secret: context.csi.secret,
+    async secret(ref) {
+      const secrets = await context.csi.secret(ref);
+      given.push(...secrets.values());
+      return secrets;
+    },
     formatting: context.journal.records.get(desired.name)?.formatting,
     recordFormatting: (device) => context.journal.put(withFormatting(recordOf(context, desired.name), device)),
-    progress: context.progress,
+    progress: (message) => context.progress(redact(message, given)),
     async record({ kind, path, directory, deviceNumber, found, undo = undoOf(context, desired).undo }) {
       const before = recordOf(context, desired.name);
       const { options } = desired.layout;
@@ -98,7 +106,9 @@ async function stageAnew(context: ActionContext, desired: DesiredVolume): Promis
   };
   const plugin = plugins[desired.type];
   if (!stagesItself(plugin)) throw new Error(`${desired.type} is staged by its driver`);
-  const staged = await plugin.stage(desired.spec, stageContext);
+  const staged = await plugin.stage(desired.spec, stageContext).catch((error) => {
+    throw withoutSecrets(error, given);
+  });
   if (staged.kind === "path") refuseOwnState(context, staged.path);
   return staged;
 }
@@ -124,6 +134,15 @@ async function fromSurvivor(context: ActionContext, desired: DesiredVolume): Pro
   const { path, deviceNumber, found } = before;
   const device = { ...(deviceNumber !== undefined && { deviceNumber }), ...(found && { found }) };
   return { kind: "filesystem", path, fileKind: "directory", identity, ...device };
+}
+
+/** What a program or server says of a failure may repeat what it was given. */
+function withoutSecrets(error: unknown, secrets: readonly string[]): unknown {
+  if (secrets.length === 0) return error;
+  const message = redact(messageOf(error), secrets);
+  if (!(error instanceof VolumeError)) return new VolumeError("SetUpFailed", "transient", message);
+  const { reason, errorClass, on, heldBy } = error;
+  return new VolumeError(reason, errorClass, message, { ...(on && { on }), heldBy });
 }
 
 /** A source that leads into the state directory by a link would show the payloads of others. */

@@ -3,6 +3,7 @@ import { type UndoContext, type UndoingPlugin, undoes } from "../../plugins/plug
 import { plugins } from "../../plugins/registry.ts";
 import type { VolumeRecord } from "../record.ts";
 import { type ActionContext, recordOf, stagingTarget } from "./context.ts";
+import { unmount } from "./targets.ts";
 
 /**
  * Has a plugin that mounts by means of its own unmount by them.
@@ -14,7 +15,7 @@ export async function unmountByPlugin(context: ActionContext, volume: string, ru
   if (undo === undefined) return false;
   const by = undoContext(context, record, rung);
   await undoing(record).unmountStaged?.(undo, by);
-  return (await by.table()).layers(by.stagingTarget.path).length === 0;
+  return (await by.tableNow()).layers(by.stagingTarget.path).length === 0;
 }
 
 /**
@@ -41,8 +42,13 @@ function undoContext(context: ActionContext, { key }: VolumeRecord, rung: Unmoun
     ...effects,
     stagingTarget: stagingTarget(context, key),
     hostRoot: settings.hostRoot,
+    vendors: context.vendors,
     rung,
-    table: () => host.mountTable.read(),
+    tableNow: () => host.mountTable.read(),
+    async unmount(target) {
+      const mount = (await host.mountTable.read()).at(target.path);
+      if (mount !== undefined) await unmount({ ...context, uniqueID: mount.uniqueID }, target, mount.id, rung);
+    },
     progress,
   };
 }

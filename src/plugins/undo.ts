@@ -1,0 +1,48 @@
+import type { MountTable } from "../host/mount-table.ts";
+import type { Effects, TargetPath, UnmountRung } from "../host/ports.ts";
+import type { StagingPlugin, VolumePlugin } from "./plugin.ts";
+
+/**
+ * What a plugin needs to undo what it did beside a mount on the staging path, in the journal: by then there may be neither spec nor
+ * API. No secrets.
+ */
+export type Undo = { readonly [name: string]: string };
+
+/** Programs of vendors on the node (flexvolume). */
+export interface Vendors {
+  /** Where they are, as the node sees it. */
+  readonly directory: string;
+  /** What is known of each, by its path, for as long as the agent runs. Changed in place. */
+  readonly known: Map<string, unknown>;
+}
+
+export interface UndoContext extends Effects {
+  readonly stagingTarget: TargetPath;
+  readonly hostRoot: string;
+  readonly vendors: Vendors;
+  /** How far an unmount may go now. */
+  readonly rung: UnmountRung;
+  /** The mounts that the agent sees, now. */
+  tableNow(): Promise<MountTable>;
+  /** Unmounts what is on a path of ours, as far as may be now. @throws VolumeError TargetBusy, with what keeps it busy */
+  unmount(target: TargetPath): Promise<void>;
+  progress(message: string): void;
+}
+
+/** A plugin that has more to undo than a mount on the staging path: a device to detach, a session to log out of. */
+export interface UndoingPlugin extends StagingPlugin {
+  /**
+   * Unmounts the staging path by means of the plugin's own. Idempotent, also where nothing is mounted. What is left there, the
+   * agent unmounts.
+   */
+  unmountStaged?(undo: Undo, context: UndoContext): Promise<void>;
+  /**
+   * Undoes the rest, when no mount namespace of the node shows what was staged, and nobody has the device open. Idempotent: called
+   * again after a crash. While it rejects, the volume is in use.
+   */
+  detach(undo: Undo, context: UndoContext): Promise<void>;
+}
+
+export function undoes(plugin: VolumePlugin): plugin is UndoingPlugin {
+  return "detach" in plugin;
+}

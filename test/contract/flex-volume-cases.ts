@@ -1,0 +1,49 @@
+import { execFileSync } from "node:child_process";
+import { readdirSync, writeFileSync } from "node:fs";
+import { expect } from "chai";
+import { flexDriver } from "../lib/flex-driver.ts";
+import { type Case, isEmptyOrToken } from "./case.ts";
+
+/** Drivers as people have them: test/drivers/flex. */
+export const flexVolumeCases: readonly Case[] = [
+  {
+    title: "flexVolume of a driver that attaches and mounts",
+    needs: ["loop-devices", "mkfs.ext4", "ext4"],
+    source(node) {
+      const { image } = flexDriver(node, "test/loop");
+      return { flexVolume: { driver: "test/loop", options: { image, sizeMegabytes: "32" } } };
+    },
+    shows: (path) => expect(readdirSync(path)).to.include("lost+found"),
+    keepsData: true,
+  },
+  {
+    title: "flexVolume of a driver that only attaches",
+    needs: ["loop-devices", "mkfs.ext4", "ext4"],
+    source(node) {
+      const { image } = flexDriver(node, "test/disk");
+      execFileSync("truncate", ["-s", "32M", image]);
+      return { flexVolume: { driver: "test/disk", fsType: "ext4", options: { image } } };
+    },
+    shows: (path) => expect(readdirSync(path)).to.include("lost+found"),
+    keepsData: true,
+  },
+  {
+    title: "flexVolume of a driver without attach",
+    source(node) {
+      flexDriver(node, "test/memory");
+      return { flexVolume: { driver: "test/memory" } };
+    },
+    shows: isEmptyOrToken,
+    keepsData: false,
+  },
+  {
+    title: "flexVolume of Kubernetes' example",
+    source(node) {
+      flexDriver(node, "dummy");
+      writeFileSync(`${node.path}/src/here`, "");
+      return { flexVolume: { driver: "dummy", options: { server: node.path, share: "src" } } };
+    },
+    shows: (path) => expect(readdirSync(path)).to.include("here"),
+    keepsData: true,
+  },
+];
