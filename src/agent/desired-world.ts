@@ -1,6 +1,7 @@
 import type { ObjectStore } from "../kube/object-store.ts";
-import type { ObjectRef } from "../plugins/plugin.ts";
+import type { ContentRef } from "../plugins/content.ts";
 import type { Cancel } from "../ports.ts";
+import { refsOf } from "./content/content-of.ts";
 import { type Desired, isInvalid } from "./desired-volume.ts";
 import type { IntentEntry } from "./intents.ts";
 import { podPath, withPods } from "./pods/pod-mounts.ts";
@@ -9,7 +10,7 @@ import { Touched } from "./touched.ts";
 export interface DesiredWorldDeps {
   readonly store: ObjectStore<IntentEntry>;
   /** Told when other objects are shown than before: all that are. */
-  follow(refs: readonly ObjectRef[]): void;
+  follow(refs: readonly ContentRef[]): void;
   /** Something has changed. */
   onChange(): void;
   /** kubelet's directory, and whether it has asked for a target there. Undefined: there are no pods. */
@@ -20,7 +21,7 @@ export interface DesiredWorldDeps {
 export class DesiredWorld {
   readonly #deps: DesiredWorldDeps;
   readonly #volumes = new Map<string, Desired>();
-  readonly #refs = new Map<string, ObjectRef>();
+  readonly #refs = new Map<string, readonly ContentRef[]>();
   /** Names of the intents that name a pod, by the path of its target. */
   readonly #ofPods = new Map<string, Set<string>>();
   /** Volumes whose intent has changed. */
@@ -56,7 +57,7 @@ export class DesiredWorld {
   follow(): void {
     if (this.#followed) return;
     this.#followed = true;
-    this.#deps.follow([...this.#refs.values()]);
+    this.#deps.follow([...this.#refs.values()].flat());
   }
 
   /** Intents that name the pod whose target has this path. */
@@ -83,7 +84,7 @@ export class DesiredWorld {
     this.touched.add(desired.name);
     this.#indexPods(desired.name, desired);
     this.#volumes.set(desired.name, this.#understood(desired));
-    this.#refer(desired.name, isInvalid(desired) ? undefined : desired.layout.content);
+    this.#refer(desired.name, refsOf(desired));
     this.#deps.onChange();
   }
 
@@ -120,11 +121,11 @@ export class DesiredWorld {
     return (desired.pods ?? []).map((pod) => podPath(kubeletDir, pod));
   }
 
-  #refer(name: string, ref: ObjectRef | undefined): void {
-    if (this.#refs.get(name) === ref) return;
+  #refer(name: string, refs: readonly ContentRef[] | undefined): void {
+    if (this.#refs.get(name) === refs) return;
     this.#followed = false;
-    if (ref === undefined) this.#refs.delete(name);
-    else this.#refs.set(name, ref);
+    if (refs === undefined) this.#refs.delete(name);
+    else this.#refs.set(name, refs);
   }
 }
 

@@ -4,7 +4,7 @@ import type { CSIDrivers, Secrets } from "../csi/ports.ts";
 import { messageOf, unreachable, VolumeError } from "../errors.ts";
 import type { ChildProcessID, HostPorts } from "../host/ports.ts";
 import type { SlowChild } from "../host/remote-mount.ts";
-import type { ObjectContent, ObjectRef } from "../plugins/plugin.ts";
+import type { ContentRef, ObjectContent } from "../plugins/content.ts";
 import type { System } from "../ports.ts";
 import { type ActionContext, recordOf, wanted } from "./actions/context.ts";
 import * as release from "./actions/release.ts";
@@ -39,7 +39,7 @@ export interface ExecutorDeps {
   readonly drivers: CSIDrivers;
   /** A Secret that a driver needs, as it is now. @throws VolumeError */
   secret(ref: SecretReference): Promise<Secrets>;
-  content(ref: ObjectRef): ObjectContent | undefined;
+  content(ref: ContentRef): ObjectContent | undefined;
   observed({ name, uid, generation }: DesiredVolume, seen: Observed): void;
   progress(volume: string, message: string): void;
   /** Told when `slow` has changed: what a volume waits for is to be said. */

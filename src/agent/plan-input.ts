@@ -1,5 +1,5 @@
 import { joinPath, type MountIdentity, type MountTable } from "../host/mount-table.ts";
-import type { ObjectRef } from "../plugins/plugin.ts";
+import type { ContentRef } from "../plugins/content.ts";
 import type { VolumeHealth } from "./csi/volume-stats.ts";
 import type { Desired } from "./desired-volume.ts";
 import type { Failure, Slot } from "./failures.ts";
@@ -27,7 +27,7 @@ export interface PlanInput {
   /** Of these, the children and drivers that do not answer, and what takes long without anything being wrong. */
   readonly hanging?: ReadonlyMap<string, Hanging | SlowCall | OwnershipChange>;
   readonly failures: ReadonlyMap<Slot, Failure>;
-  readonly contents: (ref: ObjectRef) => ContentState;
+  readonly contents: (ref: ContentRef) => ContentState;
   /** What sources showed: of volumes that are only observed, and of those whose record was lost. */
   readonly observed: ReadonlyMap<string, Observation>;
   /** What CSI drivers say of the state of their volumes; of most nothing. */
@@ -62,7 +62,7 @@ export interface PlanSettings {
   readonly seLinux?: boolean;
 }
 
-/** What is known of an object whose content is shown. */
+/** What is known of something whose content is shown, or of all that a volume shows. */
 export type ContentState =
   /** As it was last seen; with a problem, if changes of it are not seen any more. */
   | { readonly known: true; readonly version: string; readonly problem?: Problem }

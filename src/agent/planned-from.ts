@@ -1,3 +1,4 @@
+import { contentStateOf, refsOf } from "./content/content-of.ts";
 import { isInvalid } from "./desired-volume.ts";
 import type { VolumePlan } from "./plan.ts";
 import type { ContentState, PlanInput } from "./plan-input.ts";
@@ -49,8 +50,7 @@ export function isAsKnown(name: string, known: Known, input: PlanInput): boolean
 }
 
 function contentOf(desired: VolumePlan["desired"], { contents }: PlanInput): ContentState | undefined {
-  if (desired === undefined || isInvalid(desired) || desired.layout.content === undefined) return undefined;
-  return contents(desired.layout.content);
+  return contentStateOf(refsOf(desired), contents);
 }
 
 function registeredOf(desired: VolumePlan["desired"], { registered }: PlanInput): boolean | undefined {

@@ -3,9 +3,9 @@ import type { MountTable } from "../host/mount-table.ts";
 import { createKubeClient } from "../kube/client.ts";
 import { createEventRecorder } from "../kube/event-recorder.ts";
 import { createLeaseRenewer } from "../kube/lease-renewer.ts";
-import type { ObjectRef } from "../plugins/plugin.ts";
+import type { ContentRef } from "../plugins/content.ts";
 import type { Agent, AgentDeps } from "./agent.ts";
-import { Contents } from "./contents.ts";
+import { Contents } from "./content/contents.ts";
 import { VolumeStatsPoller } from "./csi/volume-stats.ts";
 import { registerVolumeStatsMetrics } from "./csi/volume-stats-metrics.ts";
 import { DesiredWorld } from "./desired-world.ts";
@@ -134,7 +134,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
     running: () => loop.running,
     trigger: () => loop.trigger(),
   });
-  function contentChanged(ref: ObjectRef): void {
+  function contentChanged(ref: ContentRef): void {
     wakes.contentChanged(ref);
     loop.trigger();
   }

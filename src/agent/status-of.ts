@@ -2,6 +2,7 @@ import { type ConditionInput, cut, mergeConditions, settlingOf, timestamp } from
 import type { Reason } from "../api/reasons.ts";
 import type { MountStatus, NodeVolumeIntent, NodeVolumeIntentStatus, Transition } from "../api/types.gen.ts";
 import { attachWait, withAttach } from "./attach-wait.ts";
+import { shownVersion } from "./content/shown-version.ts";
 import { refusedGroup } from "./csi/refused-group.ts";
 import { wantsMore } from "./csi/steps.ts";
 import { isInvalid } from "./desired-volume.ts";
@@ -54,7 +55,7 @@ export function statusOf(intent: NodeVolumeIntent, volume: VolumePlan, context: 
     mountsReady: `${wanted.filter(isAsWanted).length}/${wanted.length}`,
     ...((record?.kind === "filesystem" || record?.csi !== undefined) && mount && { stagingPath: record.path }),
     ...(record?.deviceNumber !== undefined && mount && { devicePath: mount.source }),
-    ...(record?.contentVersion !== undefined && { contentVersion: record.contentVersion }),
+    ...(record?.contentVersion !== undefined && { contentVersion: shownVersion(record.contentVersion) }),
     ...capacityOf(volume),
     ...kubeletStatus(volume.view.kubelet),
     mounts: shownTargets(volume).map((target) => mountStatus(target, volume)),

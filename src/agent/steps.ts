@@ -1,6 +1,7 @@
 import { canonicalOptions, optionName } from "../api/mount-options.ts";
 import { isBeneath } from "../host/mount-table.ts";
 import type { UnmountRung } from "../host/ports.ts";
+import { contentStateOf } from "./content/content-of.ts";
 import { mustStageForOwnership } from "./csi/ownership.ts";
 import { republishSteps } from "./csi/republish-steps.ts";
 import { expandActions, mustRecover } from "./csi/steps.ts";
@@ -97,7 +98,7 @@ function stageActions(
   problems: Map<string, Problem>,
 ): Action[] {
   const { stage } = view;
-  const content = desired.layout.content === undefined ? undefined : input.contents(desired.layout.content);
+  const content = contentStateOf(desired.layout.content, input.contents);
   if (content?.problem !== undefined) problems.set("", content.problem);
   if (stage.problem !== undefined) problems.set("", stage.problem);
   const forbidden = sourceProblem(desired, input.settings);

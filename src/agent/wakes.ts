@@ -2,9 +2,9 @@ import { wakersOf } from "../api/wake-table.ts";
 import type { MountTable } from "../host/mount-table.ts";
 import type { ChildProcessID } from "../host/ports.ts";
 import type { Deafness, Wakes as WakePorts } from "../host/wakes.ts";
-import type { ObjectRef } from "../plugins/plugin.ts";
+import { type ContentRef, contentKey } from "../plugins/content.ts";
 import type { Cancel, System } from "../ports.ts";
-import { isInvalid } from "./desired-volume.ts";
+import { refsOf } from "./content/content-of.ts";
 import { type Failures, type Slot, volumeOf } from "./failures.ts";
 import type { Plan } from "./plan.ts";
 import type { PlanSettings } from "./plan-input.ts";
@@ -76,12 +76,12 @@ export class Wakes {
     }
   }
 
-  /** The content of an object has changed, or may be read now. */
-  contentChanged({ kind, namespace, name }: ObjectRef): void {
+  /** The content of something has changed, or may be read now. */
+  contentChanged(ref: ContentRef): void {
+    const key = contentKey(ref);
     for (const { slot, volume } of this.#waiters.values()) {
-      const { desired } = volume;
-      const shown = desired === undefined || isInvalid(desired) ? undefined : desired.layout.content;
-      if (shown?.kind === kind && shown.namespace === namespace && shown.name === name) this.#wake(slot, "content");
+      const shown = refsOf(volume.desired) ?? [];
+      if (shown.some((each) => contentKey(each) === key)) this.#wake(slot, "content");
     }
   }
 

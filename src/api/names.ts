@@ -83,6 +83,13 @@ export const resource = {
   nodes: { group: "", version: "v1", plural: "nodes", kind: "Node" },
   configMaps: { group: "", version: "v1", plural: "configmaps", kind: "ConfigMap" },
   secrets: { group: "", version: "v1", plural: "secrets", kind: "Secret" },
+  serviceAccounts: { group: "", version: "v1", plural: "serviceaccounts", kind: "ServiceAccount" },
+  clusterTrustBundles: {
+    group: "certificates.k8s.io",
+    version: "v1beta1",
+    plural: "clustertrustbundles",
+    kind: "ClusterTrustBundle",
+  },
   leases: { group: "coordination.k8s.io", version: "v1", plural: "leases", kind: "Lease" },
   events: { group: "", version: "v1", plural: "events", kind: "Event" },
   namespaces: { group: "", version: "v1", plural: "namespaces", kind: "Namespace" },

@@ -75,6 +75,13 @@ export const reasons = {
   KeyNotFound: { kind: "blocked", endedBy: "the object has the key" },
   ConfigMapAccessDenied: { kind: "blocked", endedBy: "a Role lets the agent read the ConfigMap" },
   SecretAccessDenied: { kind: "blocked", endedBy: "a Role lets the agent read the Secret" },
+  FileConflict: { kind: "blocked", endedBy: "no source of the volume has a file where another has a directory" },
+  NodeNotFound: { kind: "waiting", endedBy: "the Node object is there" },
+  NodeAccessDenied: { kind: "blocked", endedBy: "a ClusterRole lets the agent read Nodes" },
+  ServiceAccountNotFound: { kind: "blocked", endedBy: "the ServiceAccount is created" },
+  TokenAccessDenied: { kind: "blocked", endedBy: "a Role lets the agent create tokens of the ServiceAccount" },
+  TrustBundleNotFound: { kind: "blocked", endedBy: "the ClusterTrustBundle is created, and served" },
+  TrustBundleAccessDenied: { kind: "blocked", endedBy: "a ClusterRole lets the agent read ClusterTrustBundles" },
   ContentUnknown: { kind: "waiting", endedBy: "the API server answers with the object" },
 
   // Volumes that are attached, and claims

@@ -137,6 +137,63 @@ export const schema = {
    "required": [],
    "additionalProperties": false
   },
+  "ClusterTrustBundleProjection": {
+   "type": "object",
+   "required": [
+    "path"
+   ],
+   "properties": {
+    "name": {
+     "type": "string",
+     "maxLength": 253,
+     "rules": [
+      {
+       "message": "must be the name of a ClusterTrustBundle: lower-case letters, digits, '-', '.' or ':'",
+       "matches": "^[a-z0-9]([-a-z0-9.:]*[a-z0-9])?$"
+      }
+     ]
+    },
+    "signerName": {
+     "type": "string",
+     "maxLength": 571,
+     "rules": [
+      {
+       "message": "must be the name of a signer, such as example.com/ca",
+       "matches": "^[a-z0-9][-a-z0-9.]*/[A-Za-z0-9][-A-Za-z0-9._]*$"
+      }
+     ]
+    },
+    "labelSelector": {
+     "$ref": "#/definitions/TrustBundleSelector"
+    },
+    "optional": {
+     "type": "boolean"
+    },
+    "path": {
+     "type": "string",
+     "maxLength": 255,
+     "rules": [
+      {
+       "message": "must be a relative path without '.', '..', '//', control characters, a trailing '/', or a segment that starts with '..'",
+       "matches": "^([^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*)(/([^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*))*$"
+      },
+      {
+       "message": "must have at most 255 bytes"
+      }
+     ]
+    }
+   },
+   "rules": [
+    {
+     "message": "exactly one of name and signerName is needed"
+    },
+    {
+     "message": "labelSelector selects among the bundles of signerName: name that, or remove it",
+     "field": ".labelSelector"
+    }
+   ],
+   "additionalProperties": false
+  },
   "Condition": {
    "type": "object",
    "required": [
@@ -175,6 +232,51 @@ export const schema = {
     "message": {
      "type": "string",
      "maxLength": 1024
+    }
+   },
+   "additionalProperties": false
+  },
+  "ConfigMapProjection": {
+   "type": "object",
+   "required": [
+    "name",
+    "namespace"
+   ],
+   "properties": {
+    "namespace": {
+     "type": "string",
+     "maxLength": 253,
+     "rules": [
+      {
+       "message": "must be the name of a namespace: at most 63 lower-case letters, digits or '-', a letter or digit at both ends",
+       "matches": "^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"
+      }
+     ]
+    },
+    "name": {
+     "type": "string",
+     "maxLength": 253,
+     "rules": [
+      {
+       "message": "must be the name of an object: lower-case letters, digits, '-' or '.', a letter or digit at both ends and beside each '.'",
+       "matches": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
+      }
+     ]
+    },
+    "items": {
+     "type": "array",
+     "maxItems": 16,
+     "items": {
+      "$ref": "#/definitions/KeyToPath"
+     },
+     "rules": [
+      {
+       "message": "each path may be named once, and none may lie beneath another: what is a file cannot be a directory too"
+      }
+     ]
+    },
+    "optional": {
+     "type": "boolean"
     }
    },
    "additionalProperties": false
@@ -310,6 +412,107 @@ export const schema = {
     },
     "nodeExpandSecretRef": {
      "$ref": "#/definitions/SecretReference"
+    }
+   },
+   "additionalProperties": false
+  },
+  "DownwardAPIProjection": {
+   "type": "object",
+   "required": [
+    "items"
+   ],
+   "properties": {
+    "items": {
+     "type": "array",
+     "maxItems": 16,
+     "items": {
+      "$ref": "#/definitions/DownwardAPIVolumeFile"
+     },
+     "rules": [
+      {
+       "message": "at least one field is needed: without any, nothing is shown"
+      },
+      {
+       "message": "each path may be named once, and none may lie beneath another: what is a file cannot be a directory too"
+      }
+     ]
+    }
+   },
+   "additionalProperties": false
+  },
+  "DownwardAPIVolumeFile": {
+   "type": "object",
+   "required": [
+    "path"
+   ],
+   "properties": {
+    "path": {
+     "type": "string",
+     "maxLength": 255,
+     "rules": [
+      {
+       "message": "must be a relative path without '.', '..', '//', control characters, a trailing '/', or a segment that starts with '..'",
+       "matches": "^([^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*)(/([^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*))*$"
+      },
+      {
+       "message": "must have at most 255 bytes"
+      }
+     ]
+    },
+    "fieldRef": {
+     "$ref": "#/definitions/NodeFieldSelector"
+    },
+    "resourceFieldRef": {
+     "$ref": "#/definitions/NodeResourceSelector"
+    },
+    "mode": {
+     "type": "integer",
+     "rules": [
+      {
+       "message": "must be permission bits from 0 to 0777: write 0644 in YAML for kubectl, 420 in JSON",
+       "from": 0,
+       "to": 511
+      }
+     ]
+    }
+   },
+   "rules": [
+    {
+     "message": "exactly one of fieldRef and resourceFieldRef is needed"
+    }
+   ],
+   "additionalProperties": false
+  },
+  "DownwardAPIVolumeSource": {
+   "type": "object",
+   "required": [
+    "items"
+   ],
+   "properties": {
+    "items": {
+     "type": "array",
+     "maxItems": 16,
+     "items": {
+      "$ref": "#/definitions/DownwardAPIVolumeFile"
+     },
+     "rules": [
+      {
+       "message": "at least one field is needed: without any, nothing is shown"
+      },
+      {
+       "message": "each path may be named once, and none may lie beneath another: what is a file cannot be a directory too"
+      }
+     ]
+    },
+    "defaultMode": {
+     "type": "integer",
+     "rules": [
+      {
+       "message": "must be permission bits from 0 to 0777: write 0644 in YAML for kubectl, 420 in JSON",
+       "from": 0,
+       "to": 511
+      }
+     ]
     }
    },
    "additionalProperties": false
@@ -1209,6 +1412,27 @@ export const schema = {
    },
    "additionalProperties": false
   },
+  "NodeFieldSelector": {
+   "type": "object",
+   "required": [
+    "fieldPath"
+   ],
+   "properties": {
+    "fieldPath": {
+     "type": "string",
+     "maxLength": 345,
+     "rules": [
+      {
+       "message": "must be a field of the Node: metadata.name, .uid, .labels, .annotations, .labels['KEY'], .annotations['KEY'], spec.nodeName, .podCIDR, .podCIDRs, .providerID, status.hostIP, .hostIPs or .nodeInfo.FIELD",
+       "patterns": [
+        "^(metadata\\.(name|uid|labels|annotations|(labels|annotations)\\[.([-a-z0-9.]{1,253}/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?.\\])|spec\\.(nodeName|podCIDR|podCIDRs|providerID)|status\\.(hostIP|hostIPs|nodeInfo\\.(architecture|bootID|containerRuntimeVersion|kernelVersion|kubeletVersion|machineID|operatingSystem|osImage|systemUUID)))$"
+       ]
+      }
+     ]
+    }
+   },
+   "additionalProperties": false
+  },
   "NodeLossPolicy": {
    "type": "object",
    "properties": {
@@ -1239,6 +1463,50 @@ export const schema = {
    ],
    "required": [
     "type"
+   ],
+   "additionalProperties": false
+  },
+  "NodeResourceSelector": {
+   "type": "object",
+   "required": [
+    "resource"
+   ],
+   "properties": {
+    "resource": {
+     "type": "string",
+     "maxLength": 330,
+     "rules": [
+      {
+       "message": "must be allocatable. or capacity. and the name of a resource, such as allocatable.memory",
+       "matches": "^(allocatable|capacity)[.]([-a-z0-9.]{1,253}/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$"
+      }
+     ]
+    },
+    "divisor": {
+     "type": "string",
+     "enum": [
+      "1",
+      "1m",
+      "1k",
+      "1M",
+      "1G",
+      "1T",
+      "1P",
+      "1E",
+      "1Ki",
+      "1Mi",
+      "1Gi",
+      "1Ti",
+      "1Pi",
+      "1Ei"
+     ]
+    }
+   },
+   "rules": [
+    {
+     "message": "divisor 1m is for cpu only",
+     "field": ".divisor"
+    }
    ],
    "additionalProperties": false
   },
@@ -1575,7 +1843,7 @@ export const schema = {
      "field": ".deletionPolicy"
     },
     {
-     "message": "deletionPolicy: Retain would leave a payload that nobody updates: use Unmount for configMap and secret",
+     "message": "deletionPolicy: Retain would leave a payload that nobody updates: use Unmount for configMap, secret, downwardAPI and projected",
      "field": ".deletionPolicy"
     },
     {
@@ -1583,7 +1851,7 @@ export const schema = {
      "field": ".deletionPolicy"
     },
     {
-     "message": "adopt: IfSame is for hostPath, local and nfs: no mount of another can show the data of an emptyDir, configMap or secret of this project",
+     "message": "adopt: IfSame is for hostPath, local and nfs: no mount of another can show the data of an emptyDir, configMap, secret, downwardAPI or projected volume of this project",
      "field": ".adopt"
     },
     {
@@ -1962,7 +2230,7 @@ export const schema = {
      "field": ".deletionPolicy"
     },
     {
-     "message": "deletionPolicy: Retain would leave a payload that nobody updates: use Unmount for configMap and secret",
+     "message": "deletionPolicy: Retain would leave a payload that nobody updates: use Unmount for configMap, secret, downwardAPI and projected",
      "field": ".deletionPolicy"
     },
     {
@@ -1974,7 +2242,7 @@ export const schema = {
      "field": ".releaseOnDrain"
     },
     {
-     "message": "adopt: IfSame is for hostPath, local and nfs: no mount of another can show the data of an emptyDir, configMap or secret of this project",
+     "message": "adopt: IfSame is for hostPath, local and nfs: no mount of another can show the data of an emptyDir, configMap, secret, downwardAPI or projected volume of this project",
      "field": ".adopt"
     },
     {
@@ -2313,6 +2581,52 @@ export const schema = {
    },
    "additionalProperties": false
   },
+  "ProjectedVolumeSource": {
+   "type": "object",
+   "required": [
+    "sources"
+   ],
+   "properties": {
+    "sources": {
+     "type": "array",
+     "maxItems": 8,
+     "items": {
+      "$ref": "#/definitions/VolumeProjection"
+     },
+     "rules": [
+      {
+       "message": "at least one source is needed: without any, nothing is shown"
+      },
+      {
+       "message": "a path of a configMap may neither be a path of another source nor lie above one: they would be one file"
+      },
+      {
+       "message": "a path of a secret may neither be a path of another source nor lie above one: they would be one file"
+      },
+      {
+       "message": "a path of a downwardAPI may neither be a path of another source nor lie above one: they would be one file"
+      },
+      {
+       "message": "a path of a serviceAccountToken may neither be a path of another source nor lie above one: they would be one file"
+      },
+      {
+       "message": "a path of a clusterTrustBundle may neither be a path of another source nor lie above one: they would be one file"
+      }
+     ]
+    },
+    "defaultMode": {
+     "type": "integer",
+     "rules": [
+      {
+       "message": "must be permission bits from 0 to 0777: write 0644 in YAML for kubectl, 420 in JSON",
+       "from": 0,
+       "to": 511
+      }
+     ]
+    }
+   },
+   "additionalProperties": false
+  },
   "Requester": {
    "type": "object",
    "required": [
@@ -2377,6 +2691,51 @@ export const schema = {
     "maxUnavailable",
     "pauseOnFailure"
    ],
+   "additionalProperties": false
+  },
+  "SecretProjection": {
+   "type": "object",
+   "required": [
+    "name",
+    "namespace"
+   ],
+   "properties": {
+    "namespace": {
+     "type": "string",
+     "maxLength": 253,
+     "rules": [
+      {
+       "message": "must be the name of a namespace: at most 63 lower-case letters, digits or '-', a letter or digit at both ends",
+       "matches": "^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"
+      }
+     ]
+    },
+    "name": {
+     "type": "string",
+     "maxLength": 253,
+     "rules": [
+      {
+       "message": "must be the name of an object: lower-case letters, digits, '-' or '.', a letter or digit at both ends and beside each '.'",
+       "matches": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
+      }
+     ]
+    },
+    "items": {
+     "type": "array",
+     "maxItems": 16,
+     "items": {
+      "$ref": "#/definitions/KeyToPath"
+     },
+     "rules": [
+      {
+       "message": "each path may be named once, and none may lie beneath another: what is a file cannot be a directory too"
+      }
+     ]
+    },
+    "optional": {
+     "type": "boolean"
+    }
+   },
    "additionalProperties": false
   },
   "SecretReference": {
@@ -2510,6 +2869,69 @@ export const schema = {
       {
        "message": "must be an SELinux level such as s0 or s0:c123,c456",
        "matches": "^s[0-9]{1,4}(-s[0-9]{1,4})?(:c[0-9]{1,4}([.,]c[0-9]{1,4})*)?$"
+      }
+     ]
+    }
+   },
+   "additionalProperties": false
+  },
+  "ServiceAccountTokenProjection": {
+   "type": "object",
+   "required": [
+    "namespace",
+    "path",
+    "serviceAccountName"
+   ],
+   "properties": {
+    "namespace": {
+     "type": "string",
+     "maxLength": 253,
+     "rules": [
+      {
+       "message": "must be the name of a namespace: at most 63 lower-case letters, digits or '-', a letter or digit at both ends",
+       "matches": "^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"
+      }
+     ]
+    },
+    "serviceAccountName": {
+     "type": "string",
+     "maxLength": 253,
+     "rules": [
+      {
+       "message": "must be the name of an object: lower-case letters, digits, '-' or '.', a letter or digit at both ends and beside each '.'",
+       "matches": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
+      }
+     ]
+    },
+    "audience": {
+     "type": "string",
+     "maxLength": 512,
+     "rules": [
+      {
+       "message": "must not be empty: leave it out for a token of the API server"
+      }
+     ]
+    },
+    "expirationSeconds": {
+     "type": "integer",
+     "rules": [
+      {
+       "message": "must be from 600 (ten minutes) to 4294967296 seconds",
+       "from": 600,
+       "to": 4294967296
+      }
+     ]
+    },
+    "path": {
+     "type": "string",
+     "maxLength": 255,
+     "rules": [
+      {
+       "message": "must be a relative path without '.', '..', '//', control characters, a trailing '/', or a segment that starts with '..'",
+       "matches": "^([^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*)(/([^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*))*$"
+      },
+      {
+       "message": "must have at most 255 bytes"
       }
      ]
     }
@@ -2692,6 +3114,91 @@ export const schema = {
    },
    "additionalProperties": false
   },
+  "TrustBundleRequirement": {
+   "type": "object",
+   "required": [
+    "key",
+    "operator"
+   ],
+   "properties": {
+    "key": {
+     "type": "string",
+     "maxLength": 317,
+     "rules": [
+      {
+       "message": "must be a name such as disktype or example.com/disktype: at most 63 letters, digits, '-', '_' or '.', a letter or digit at both ends",
+       "matches": "^([a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$"
+      }
+     ]
+    },
+    "operator": {
+     "type": "string",
+     "enum": [
+      "In",
+      "NotIn",
+      "Exists",
+      "DoesNotExist"
+     ]
+    },
+    "values": {
+     "type": "array",
+     "maxItems": 16,
+     "items": {
+      "type": "string",
+      "maxLength": 63,
+      "rules": [
+       {
+        "message": "must be a label value: at most 63 letters, digits, '-', '_' or '.', a letter or digit at both ends",
+        "matches": "^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$"
+       }
+      ]
+     }
+    }
+   },
+   "rules": [
+    {
+     "message": "In and NotIn need values, Exists and DoesNotExist take none",
+     "field": ".values"
+    }
+   ],
+   "additionalProperties": false
+  },
+  "TrustBundleSelector": {
+   "type": "object",
+   "properties": {
+    "matchLabels": {
+     "type": "object",
+     "maxProperties": 16,
+     "additionalProperties": {
+      "type": "string",
+      "maxLength": 63,
+      "rules": [
+       {
+        "message": "must be a label value: at most 63 letters, digits, '-', '_' or '.', a letter or digit at both ends",
+        "matches": "^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$"
+       }
+      ]
+     },
+     "rules": [
+      {
+       "message": "each label must have a name such as disktype or example.com/disktype: at most 63 letters, digits, '-', '_' or '.', a letter or digit at both ends",
+       "patterns": [
+        "^([a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$"
+       ]
+      }
+     ]
+    },
+    "matchExpressions": {
+     "type": "array",
+     "maxItems": 8,
+     "items": {
+      "$ref": "#/definitions/TrustBundleRequirement"
+     }
+    }
+   },
+   "required": [],
+   "additionalProperties": false
+  },
   "UnmountPolicy": {
    "type": "object",
    "properties": {
@@ -2722,6 +3229,33 @@ export const schema = {
    ],
    "additionalProperties": false
   },
+  "VolumeProjection": {
+   "type": "object",
+   "properties": {
+    "configMap": {
+     "$ref": "#/definitions/ConfigMapProjection"
+    },
+    "secret": {
+     "$ref": "#/definitions/SecretProjection"
+    },
+    "downwardAPI": {
+     "$ref": "#/definitions/DownwardAPIProjection"
+    },
+    "serviceAccountToken": {
+     "$ref": "#/definitions/ServiceAccountTokenProjection"
+    },
+    "clusterTrustBundle": {
+     "$ref": "#/definitions/ClusterTrustBundleProjection"
+    }
+   },
+   "rules": [
+    {
+     "message": "exactly one of configMap, secret, downwardAPI, serviceAccountToken and clusterTrustBundle is needed"
+    }
+   ],
+   "required": [],
+   "additionalProperties": false
+  },
   "VolumeSource": {
    "type": "object",
    "properties": {
@@ -2740,6 +3274,12 @@ export const schema = {
     "secret": {
      "$ref": "#/definitions/SecretVolumeSource"
     },
+    "downwardAPI": {
+     "$ref": "#/definitions/DownwardAPIVolumeSource"
+    },
+    "projected": {
+     "$ref": "#/definitions/ProjectedVolumeSource"
+    },
     "nfs": {
      "$ref": "#/definitions/NFSVolumeSource"
     },
@@ -2755,7 +3295,7 @@ export const schema = {
    },
    "rules": [
     {
-     "message": "exactly one source is needed: emptyDir, hostPath, local, configMap, secret, nfs, csi, flexVolume or persistentVolumeClaim (one without settings is written emptyDir: {})"
+     "message": "exactly one source is needed: emptyDir, hostPath, local, configMap, secret, downwardAPI, projected, nfs, csi, flexVolume or persistentVolumeClaim (one without settings is written emptyDir: {})"
     }
    ],
    "required": [],

@@ -48,8 +48,9 @@ const sourceIsNotCovered: Check<Spec> = (spec) => {
 const retainNeedsManage: Check<Spec> = (spec) => spec.mode === "Manage" || spec.deletionPolicy === "Unmount";
 
 const payloadIsNotRetained: Check<Spec> = (spec) => {
-  const { configMap, secret } = volumeOf(spec).source;
-  return (configMap === undefined && secret === undefined) || spec.deletionPolicy === "Unmount";
+  const { configMap, secret, downwardAPI, projected } = volumeOf(spec).source;
+  const shown = [configMap, secret, downwardAPI, projected].some((source) => source !== undefined);
+  return !shown || spec.deletionPolicy === "Unmount";
 };
 
 const attachedIsNotRetained: Check<Spec> = (spec) => {

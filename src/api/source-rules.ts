@@ -1,3 +1,4 @@
+import { contentRules } from "./content-rules.ts";
 import { quantityBytes } from "./quantity.ts";
 import { byteLength, type Check, type Checks, isBeneath, unique } from "./rule.ts";
 import type { EmptyDirVolumeSource, FlexVolumeSource, KeyToPath, VolumeSource } from "./types.gen.ts";
@@ -65,4 +66,5 @@ export const sourceRules: Checks = [
   ["each path in items may be named once", distinctPaths],
   ["no path in items may lie beneath another", noFileAsDirectory],
   ["must be a host name, an IPv4 address, or", server],
+  ...contentRules,
 ];

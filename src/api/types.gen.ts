@@ -84,6 +84,8 @@ export interface VolumeSource {
   local?: LocalVolumeSource;
   configMap?: ConfigMapVolumeSource;
   secret?: SecretVolumeSource;
+  downwardAPI?: DownwardAPIVolumeSource;
+  projected?: ProjectedVolumeSource;
   nfs?: NFSVolumeSource;
   csi?: CSIVolumeSource;
   flexVolume?: FlexVolumeSource;
@@ -167,6 +169,160 @@ export interface SecretVolumeSource {
    * True shows an empty directory while the object, or a key of items, is not there.
    */
   optional?: boolean;
+}
+/**
+ * Fields of the Node as files in memory, updated as one when they change. The agent must be allowed to read Nodes (components/node-fields).
+ */
+export interface DownwardAPIVolumeSource {
+  /**
+   * Fields to show and the relative path of each.
+   *
+   * @maxItems 16
+   */
+  items: DownwardAPIVolumeFile[];
+  /**
+   * Permission bits of the files. 0644 (420) if not given.
+   */
+  defaultMode?: number;
+}
+export interface DownwardAPIVolumeFile {
+  path: string;
+  fieldRef?: NodeFieldSelector;
+  resourceFieldRef?: NodeResourceSelector;
+  /**
+   * Permission bits of the file; defaultMode if not given. JSON takes decimal only (0644 is 420).
+   */
+  mode?: number;
+}
+/**
+ * A field of the Node, as a pod would name its own.
+ */
+export interface NodeFieldSelector {
+  fieldPath: string;
+}
+/**
+ * An amount of the Node, 0 if it has none of it, divided by divisor and rounded up.
+ */
+export interface NodeResourceSelector {
+  resource: string;
+  /**
+   * Unit of the amount; 1 if not given.
+   */
+  divisor?: "1" | "1m" | "1k" | "1M" | "1G" | "1T" | "1P" | "1E" | "1Ki" | "1Mi" | "1Gi" | "1Ti" | "1Pi" | "1Ei";
+}
+/**
+ * Several sources in one directory, in memory, updated as one when any of them changes.
+ */
+export interface ProjectedVolumeSource {
+  /**
+   * @maxItems 8
+   */
+  sources: VolumeProjection[];
+  /**
+   * Permission bits of the files. 0644 (420) if not given.
+   */
+  defaultMode?: number;
+}
+export interface VolumeProjection {
+  configMap?: ConfigMapProjection;
+  secret?: SecretProjection;
+  downwardAPI?: DownwardAPIProjection;
+  serviceAccountToken?: ServiceAccountTokenProjection;
+  clusterTrustBundle?: ClusterTrustBundleProjection;
+}
+/**
+ * Keys of a ConfigMap. The agent must be allowed to read it (components/object-access).
+ */
+export interface ConfigMapProjection {
+  namespace: string;
+  name: string;
+  /**
+   * Keys to show and the relative path of each; all keys under their own names if there are none. Of two sources with one key the later is shown.
+   *
+   * @maxItems 16
+   */
+  items?: KeyToPath[];
+  /**
+   * True shows an empty directory while the object, or a key of items, is not there.
+   */
+  optional?: boolean;
+}
+/**
+ * Keys of a Secret. The agent must be allowed to read it (components/object-access).
+ */
+export interface SecretProjection {
+  namespace: string;
+  name: string;
+  /**
+   * Keys to show and the relative path of each; all keys under their own names if there are none. Of two sources with one key the later is shown.
+   *
+   * @maxItems 16
+   */
+  items?: KeyToPath[];
+  /**
+   * True shows an empty directory while the object, or a key of items, is not there.
+   */
+  optional?: boolean;
+}
+/**
+ * Fields of the Node. The agent must be allowed to read Nodes (components/node-fields).
+ */
+export interface DownwardAPIProjection {
+  /**
+   * Fields to show and the relative path of each.
+   *
+   * @maxItems 16
+   */
+  items: DownwardAPIVolumeFile[];
+}
+/**
+ * A token of a ServiceAccount, bound to the Node, exchanged at 80 % of its life or after a day. The agent must be allowed to create tokens of it (components/token-access).
+ */
+export interface ServiceAccountTokenProjection {
+  namespace: string;
+  serviceAccountName: string;
+  /**
+   * Whom the token is for; the API server if not given.
+   */
+  audience?: string;
+  /**
+   * Life that is asked for; the API server may give another. 3600 if not given.
+   */
+  expirationSeconds?: number;
+  path: string;
+}
+/**
+ * Certificates of one ClusterTrustBundle, or of all of a signer that the labels select, each once.
+ */
+export interface ClusterTrustBundleProjection {
+  name?: string;
+  signerName?: string;
+  labelSelector?: TrustBundleSelector;
+  /**
+   * True shows an empty file while there is no such bundle.
+   */
+  optional?: boolean;
+  path: string;
+}
+/**
+ * Without it none is selected, an empty one selects all of the signer.
+ */
+export interface TrustBundleSelector {
+  matchLabels?: {
+    [k: string]: string;
+  };
+  /**
+   * @maxItems 8
+   */
+  matchExpressions?: TrustBundleRequirement[];
+}
+export interface TrustBundleRequirement {
+  key: string;
+  operator: "In" | "NotIn" | "Exists" | "DoesNotExist";
+  /**
+   * @maxItems 16
+   */
+  values?: string[];
 }
 /**
  * An NFS export. Its file system is mounted once on a node and bound to the targets.
@@ -524,7 +680,7 @@ export interface NodeVolumeIntentStatus {
   capacityBytes?: string;
   expansion?: ExpansionStatus;
   /**
-   * UID and resourceVersion of the ConfigMap or Secret whose payload is shown.
+   * UID and resourceVersion of the object whose payload is shown; a digest where these are several.
    */
   contentVersion?: string;
   /**

@@ -92,6 +92,13 @@ export const wokenBy = {
   KeyNotFound: ["content"],
   ConfigMapAccessDenied: ["content"],
   SecretAccessDenied: ["content"],
+  FileConflict: ["content"],
+  NodeNotFound: ["content"],
+  NodeAccessDenied: ["content"],
+  ServiceAccountNotFound: ["content"],
+  TokenAccessDenied: ["content"],
+  TrustBundleNotFound: ["content"],
+  TrustBundleAccessDenied: ["content"],
   ContentUnknown: ["content"],
 
   // Volumes that are attached, and claims

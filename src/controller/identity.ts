@@ -81,6 +81,13 @@ export function requestersOf({ metadata, spec }: NodeVolumeIntent): Set<string> 
 
 /** Members that say what holds without them are left out, so that they do not make another volume. */
 function normalSource(source: VolumeSource): VolumeSource {
+  const { projected, ...other } = source;
+  const normal = normalMembers(other);
+  if (projected === undefined) return normal;
+  return { ...normal, projected: { ...projected, sources: projected.sources.map(normalMembers) } };
+}
+
+function normalMembers<T extends object>(source: T): T {
   const entries = Object.entries(source).map(([type, members]) => {
     const kept = Object.entries(members as object).filter(
       ([, value]) =>
@@ -88,14 +95,16 @@ function normalSource(source: VolumeSource): VolumeSource {
     );
     return [type, Object.fromEntries(kept)];
   });
-  return Object.fromEntries(entries) as VolumeSource;
+  return Object.fromEntries(entries) as T;
 }
 
 function sourceSlug(source: VolumeSource): string {
-  const { hostPath, local, configMap, secret, nfs, csi, flexVolume, persistentVolumeClaim } = source;
+  const { hostPath, local, configMap, secret, projected, nfs, csi, flexVolume, persistentVolumeClaim } = source;
   const named = configMap?.name ?? secret?.secretName ?? persistentVolumeClaim?.claimName ?? csi?.volumeHandle;
+  const [first] = projected?.sources ?? [];
+  const part = first?.configMap?.name ?? first?.secret?.name ?? first?.serviceAccountToken?.serviceAccountName;
   const text =
-    named ?? (hostPath?.path ?? local?.path ?? nfs?.path ?? flexVolume?.driver ?? "").split("/").at(-1) ?? "";
+    named ?? part ?? (hostPath?.path ?? local?.path ?? nfs?.path ?? flexVolume?.driver ?? "").split("/").at(-1) ?? "";
   return slug(text, sourceType(source));
 }
 

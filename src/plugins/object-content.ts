@@ -1,10 +1,7 @@
-import type { ConfigMapVolumeSource, KeyToPath, SecretVolumeSource } from "../api/types.gen.ts";
-import { VolumeError } from "../errors.ts";
-import type { PayloadFile } from "../host/ports.ts";
-import type { ContentPlugin, ObjectContent, StageContext, Staged, VolumeSpec } from "./plugin.ts";
-import { memoryFilesystem, memorySource, stageDirectory, stageFilesystem } from "./staging.ts";
-
-const defaultMode = 0o644; // core/v1: ConfigMapVolumeSourceDefaultMode, SecretVolumeSourceDefaultMode
+import type { ConfigMapVolumeSource, SecretVolumeSource } from "../api/types.gen.ts";
+import { defaultMode, keyFiles } from "./payload.ts";
+import type { ContentPlugin, VolumeSpec } from "./plugin.ts";
+import { memoryLayout, stageDirectory, stageInMemory, withPayload } from "./staging.ts";
 
 /**
  * The keys of a ConfigMap as files, on disk, written by the atomic writer and shown read-only.
@@ -15,12 +12,16 @@ export const configMap: ContentPlugin = {
 
   layout(spec) {
     const { namespace, name, optional = false } = configMapOf(spec);
-    return { options: [], readOnly: true, devices: false, content: { kind: "ConfigMap", namespace, name, optional } };
+    return { options: [], readOnly: true, devices: false, content: [{ kind: "ConfigMap", namespace, name, optional }] };
   },
 
-  stage: async (spec, context) => staged(configMap, spec, context, await stageDirectory(context, 0o755)),
+  stage: (spec, context) => withPayload(configMap, spec, context, () => stageDirectory(context, 0o755)),
 
-  payload: (spec, content) => payload(configMapOf(spec), content, `ConfigMap ${configMapOf(spec).name}`),
+  payload(spec, [content]) {
+    const source = configMapOf(spec);
+    const { name, defaultMode: mode = defaultMode } = source;
+    return content === undefined ? [] : keyFiles(source, content, { mode, what: `ConfigMap ${name}` });
+  },
 };
 
 /** The keys of a Secret as files, in memory that is not swapped where the kernel knows how. (kubelet: pkg/volume/secret) */
@@ -29,55 +30,17 @@ export const secret: ContentPlugin = {
 
   layout(spec) {
     const { namespace, secretName: name, optional = false } = secretOf(spec);
-    const content = { kind: "Secret", namespace, name, optional } as const;
-    const filesystem = memoryFilesystem(spec);
-    return { options: ["mode=0755"], readOnly: true, devices: false, content, filesystem };
+    return { ...memoryLayout(spec), content: [{ kind: "Secret", namespace, name, optional }] };
   },
 
-  async stage(spec, context) {
-    const mount = { fsType: "tmpfs", source: memorySource(spec) };
-    return staged(secret, spec, context, await stageUnswapped(context, mount, ["mode=0755"]));
-  },
+  stage: (spec, context) => withPayload(secret, spec, context, () => stageInMemory(spec, context)),
 
-  payload: (spec, content) => payload(secretOf(spec), content, `Secret ${secretOf(spec).secretName}`),
+  payload(spec, [content]) {
+    const source = secretOf(spec);
+    const { secretName, defaultMode: mode = defaultMode } = source;
+    return content === undefined ? [] : keyFiles(source, content, { mode, what: `Secret ${secretName}` });
+  },
 };
-
-/** tmpfs has noswap since Linux 6.4. */
-async function stageUnswapped(
-  context: StageContext,
-  mount: { fsType: string; source: string },
-  options: readonly string[],
-): Promise<Staged> {
-  try {
-    return await stageFilesystem(context, { ...mount, options: [...options, "noswap"] });
-  } catch (error) {
-    if (!(error instanceof VolumeError) || error.reason !== "OptionsRefused") throw error;
-    return stageFilesystem(context, { ...mount, options });
-  }
-}
-
-async function staged(plugin: ContentPlugin, spec: VolumeSpec, context: StageContext, place: Staged): Promise<Staged> {
-  if (context.content === undefined) throw new Error("a content volume is not staged before its content is known");
-  await context.directories.writePayload(place.path, plugin.payload(spec, context.content));
-  return place;
-}
-
-function payload(
-  source: { items?: readonly KeyToPath[]; defaultMode?: number; optional?: boolean },
-  content: ObjectContent,
-  what: string,
-): PayloadFile[] {
-  const mode = source.defaultMode ?? defaultMode;
-  if (source.items === undefined || source.items.length === 0) {
-    return [...content.data].map(([key, value]) => ({ path: key, content: value, mode }));
-  }
-  return source.items.flatMap((item) => {
-    const value = content.data.get(item.key);
-    if (value !== undefined) return [{ path: item.path, content: value, mode: item.mode ?? mode }];
-    if (source.optional === true) return [];
-    throw new VolumeError("KeyNotFound", "final", `${what} has no key ${item.key}, which items names`);
-  });
-}
 
 function configMapOf(spec: VolumeSpec): ConfigMapVolumeSource {
   if (spec.source.configMap === undefined) throw new Error("not a configMap volume");

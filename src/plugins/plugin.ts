@@ -10,6 +10,7 @@ import type {
   PayloadFile,
   TargetPath,
 } from "../host/ports.ts";
+import type { ContentRef, ObjectContent } from "./content.ts";
 import type { Undo, Vendors } from "./undo.ts";
 
 export { type Undo, type UndoContext, type UndoingPlugin, undoes, type Vendors } from "./undo.ts";
@@ -59,15 +60,6 @@ export interface CSIVolume {
   };
 }
 
-/** An object whose content is shown. */
-export interface ObjectRef {
-  readonly kind: "ConfigMap" | "Secret";
-  readonly namespace: string;
-  readonly name: string;
-  /** Whether a volume is shown empty while the object is not there. */
-  readonly optional: boolean;
-}
-
 /** What follows from the spec alone, without a look at the node. */
 export interface Layout {
   /** Options asked of the staged file system; a change of them is a reconfiguration. */
@@ -76,8 +68,8 @@ export interface Layout {
   readonly readOnly: boolean;
   /** Whether device nodes on the targets must work unless nodev is named. */
   readonly devices: boolean;
-  /** The object whose content is shown. */
-  readonly content?: ObjectRef;
+  /** What is shown: the content of each of these. */
+  readonly content?: readonly ContentRef[];
   /** Host path that the volume comes from. */
   readonly hostPath?: string;
   /** The volume of a CSI driver that is staged and published by that. */
@@ -124,16 +116,6 @@ export interface FoundSource {
   readonly deviceNumber?: string;
 }
 
-/** Content of a ConfigMap or Secret, in memory only. */
-export interface ObjectContent {
-  /**
-   * UID and resourceVersion that the object had when it got this content; equal versions have equal content. `none` for
-   * an optional object that is not there.
-   */
-  readonly version: string;
-  readonly data: ReadonlyMap<string, Uint8Array>;
-}
-
 export interface StageContext extends Effects {
   readonly directories: Directories;
   /** Directory of ours for a volume: `<state directory>/data/<key>`. */
@@ -151,9 +133,10 @@ export interface StageContext extends Effects {
   readonly vendors: Vendors;
   /** What the source was found to be when the volume was staged last, if that is on record. */
   readonly found: FoundSource | undefined;
-  readonly content: ObjectContent | undefined;
   /** What an attempt before wrote down to be undone. */
   readonly undo: Undo | undefined;
+  /** Of each that layout.content names, in its order. */
+  readonly content: readonly ObjectContent[] | undefined;
   /** Identity of the device on which a file system was begun for this volume, and not seen to be finished. */
   readonly formatting: string | undefined;
   /** Writes down on which device a file system is begun, durably, before it is; undefined once it is finished. */
@@ -188,10 +171,10 @@ export interface StagingPlugin extends VolumePlugin {
   stage(spec: VolumeSpec, context: StageContext): Promise<Staged>;
 }
 
-/** A plugin whose volumes show an object's content and follow its changes (kubelet: RequiresRemount). */
+/** A plugin whose volumes show the content of objects and follow their changes (kubelet: RequiresRemount). */
 export interface ContentPlugin extends StagingPlugin {
-  /** Pure. The files that the volume shows. @throws VolumeError KeyNotFound */
-  payload(spec: VolumeSpec, content: ObjectContent): readonly PayloadFile[];
+  /** Pure. The files that the volume shows, from the content of each that its layout names. @throws VolumeError KeyNotFound, FileConflict */
+  payload(spec: VolumeSpec, contents: readonly ObjectContent[]): readonly PayloadFile[];
 }
 
 export function stagesItself(plugin: VolumePlugin): plugin is StagingPlugin {

@@ -1,5 +1,6 @@
 import type { VolumeSource } from "../api/types.gen.ts";
 import { csi, persistentVolumeClaim } from "./csi.ts";
+import { downwardAPI } from "./downward-api.ts";
 import { emptyDir } from "./empty-dir.ts";
 import { flexVolume } from "./flex-volume/flex-volume.ts";
 import { hostPath } from "./host-path.ts";
@@ -7,6 +8,7 @@ import { local } from "./local.ts";
 import { nfs } from "./nfs.ts";
 import { configMap, secret } from "./object-content.ts";
 import type { SourceType, VolumePlugin } from "./plugin.ts";
+import { projected } from "./projected.ts";
 
 /** Every kind of volume. */
 export const plugins: { readonly [T in SourceType]: VolumePlugin } = {
@@ -15,6 +17,8 @@ export const plugins: { readonly [T in SourceType]: VolumePlugin } = {
   local,
   configMap,
   secret,
+  downwardAPI,
+  projected,
   nfs,
   flexVolume,
   csi,

@@ -1,6 +1,13 @@
 import { VolumeError } from "../errors.ts";
 import type { FilesystemMount } from "../host/ports.ts";
-import { type Layout, type StageContext, type Staged, stagingAttributes, type VolumeSpec } from "./plugin.ts";
+import {
+  type ContentPlugin,
+  type Layout,
+  type StageContext,
+  type Staged,
+  stagingAttributes,
+  type VolumeSpec,
+} from "./plugin.ts";
 
 /** Mounts a file system on the staging path, unless one of an attempt before is there already. */
 export async function stageFilesystem(
@@ -31,6 +38,38 @@ export function memorySource({ key }: VolumeSpec): string {
 /** How the mount table shows it. */
 export function memoryFilesystem(spec: VolumeSpec): NonNullable<Layout["filesystem"]> {
   return { types: ["tmpfs"], source: memorySource(spec), own: true };
+}
+
+const memoryMode = "mode=0755";
+
+/** Of a volume that shows content from memory. */
+export function memoryLayout(spec: VolumeSpec): Layout {
+  return { options: [memoryMode], readOnly: true, devices: false, filesystem: memoryFilesystem(spec) };
+}
+
+/** A tmpfs for content, which is not swapped where the kernel knows how: noswap is there since Linux 6.4. */
+export async function stageInMemory(spec: VolumeSpec, context: StageContext): Promise<Staged> {
+  const mount = { fsType: "tmpfs", source: memorySource(spec) };
+  try {
+    return await stageFilesystem(context, { ...mount, options: [memoryMode, "noswap"] });
+  } catch (error) {
+    if (!(error instanceof VolumeError) || error.reason !== "OptionsRefused") throw error;
+    return stageFilesystem(context, { ...mount, options: [memoryMode] });
+  }
+}
+
+/** Stages a place for the content and writes it there; nothing is touched if it cannot be shown. */
+export async function withPayload(
+  plugin: ContentPlugin,
+  spec: VolumeSpec,
+  context: StageContext,
+  stage: () => Promise<Staged>,
+): Promise<Staged> {
+  if (context.content === undefined) throw new Error("a content volume is not staged before its content is known");
+  const files = plugin.payload(spec, context.content);
+  const place = await stage();
+  await context.directories.writePayload(place.path, files);
+  return place;
 }
 
 /** The kernel names a mount of type nfs by the version that was negotiated. */

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { expect } from "chai";
 import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
 import type { VolumeSource } from "../../src/api/types.gen.ts";
@@ -8,6 +8,7 @@ import { loopDevice } from "../lib/loop-device.ts";
 import { RealNode } from "../lib/real-node.ts";
 import { need } from "../lib/requirements.ts";
 import { type Case, isEmptyOrToken } from "./case.ts";
+import { contentCases } from "./content-cases.ts";
 import { flexVolumeCases } from "./flex-volume-cases.ts";
 
 const token = "what was written";
@@ -71,29 +72,7 @@ const cases: readonly Case[] = [
     shows: (path) => expect(readdirSync(path)).to.include("lost+found"),
     keepsData: true,
   },
-  {
-    title: "configMap",
-    source(node) {
-      node.contents.set("cm", { version: "u/1", data: new Map([["key", Buffer.from("value")]]) });
-      return { configMap: { namespace: "default", name: "cm" } };
-    },
-    shows: (path) => expect(readFileSync(`${path}/key`, "utf8")).to.equal("value"),
-    keepsData: false,
-    readOnly: true,
-  },
-  {
-    title: "secret",
-    source(node) {
-      node.contents.set("s", { version: "u/1", data: new Map([["key", Buffer.from("value")]]) });
-      return { secret: { namespace: "default", secretName: "s", defaultMode: 0o400 } };
-    },
-    shows(path) {
-      expect(readFileSync(`${path}/key`, "utf8")).to.equal("value");
-      expect(statSync(`${path}/key`).mode & 0o777).to.equal(0o400);
-    },
-    keepsData: false,
-    readOnly: true,
-  },
+  ...contentCases,
   ...flexVolumeCases,
 ];
 

@@ -23,7 +23,7 @@ import { isBeneath } from "../../src/host/mount-table.ts";
 import type { MountEntry } from "../../src/host/mountinfo.ts";
 import { parseMountinfo } from "../../src/host/mountinfo.ts";
 import type { HostPorts } from "../../src/host/ports.ts";
-import type { ObjectContent } from "../../src/plugins/plugin.ts";
+import type { ObjectContent } from "../../src/plugins/content.ts";
 import type { System } from "../../src/ports.ts";
 import { realSystem } from "../../src/system.ts";
 import { NodePods, notUnderstood } from "./node-pods.ts";

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { expect } from "chai";
 import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
 import { RealNode } from "../lib/real-node.ts";
@@ -80,5 +80,48 @@ describe("content that changes, on the real kernel", () => {
     const lost = await node.volume(name);
     expect(lost.problems.get("")?.reason).to.equal("ConfigMapNotFound");
     expect(shown("b")).to.deep.equal({ file: "old" });
+  });
+
+  it("of several sources is written as one when any of them changes, and not at all while one is missing", async () => {
+    const token = (text: string) =>
+      node.contents.set("sa", { version: `until-${text}`, data: new Map([["token", Buffer.from(text)]]) });
+    const serviceAccountToken = { namespace: "default", serviceAccountName: "sa", path: "token" };
+    const sources = [{ configMap: { namespace: "default", name: "cm" } }, { serviceAccountToken }];
+    put("u/1", { key: "old" });
+    node.want(intent({ source: { projected: { sources } }, mounts: [{ path: node.target("a") }] }));
+    await node.converge();
+    expect(existsSync(node.target("a"))).to.equal(false);
+    token("one");
+    await node.converge();
+    expect(shown("a")).to.deep.equal({ key: "old", token: "one" });
+    const before = node.mounts();
+    node.done.length = 0;
+    token("two");
+    await node.converge();
+    expect(shown("a")).to.deep.equal({ key: "old", token: "two" });
+    put("u/2", { key: "new" });
+    await node.converge();
+    expect(shown("a")).to.deep.equal({ key: "new", token: "two" });
+    expect(node.done).to.deep.equal(["refresh", "refresh"]);
+    expect(node.mounts()).to.deep.equal(before);
+    expect((await node.journal()).records.get(name)?.stage?.contentVersion).to.equal("u/2 until-two");
+    node.contents.delete("sa");
+    const lost = await node.volume(name);
+    expect(lost.problems.get("")?.message).to.equal("no sa");
+    expect(shown("a")).to.deep.equal({ key: "new", token: "two" });
+  });
+
+  it("that would be a file and a directory is not written, and nothing is touched", async () => {
+    put("u/1", { a: "file" });
+    node.contents.set("sa", { version: "t", data: new Map([["token", Buffer.from("t")]]) });
+    const serviceAccountToken = { namespace: "default", serviceAccountName: "sa", path: "a/token" };
+    const sources = [{ configMap: { namespace: "default", name: "cm" } }, { serviceAccountToken }];
+    node.want(intent({ source: { projected: { sources } }, mounts: [{ path: node.target("a") }] }));
+    expect((await node.volume(name)).failure?.reason).to.equal("FileConflict");
+    expect(node.mounts()).to.deep.equal([]);
+    put("u/2", { b: "file" });
+    node.forgetFailures();
+    await node.converge();
+    expect(readFileSync(`${node.target("a")}/a/token`, "utf8")).to.equal("t");
   });
 });

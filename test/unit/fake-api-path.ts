@@ -4,6 +4,8 @@ const groups: { [plural: string]: string } = {
   nodevolumestates: "/apis/nodevolume.dev/v1alpha1",
   leases: "/apis/coordination.k8s.io/v1",
   nodes: "/api/v1",
+  configmaps: "/api/v1",
+  clustertrustbundles: "/apis/certificates.k8s.io/v1beta1",
   events: "/api/v1",
   secrets: "/api/v1",
   namespaces: "/api/v1",

@@ -3,7 +3,8 @@ import type { CSIDrivers, Secrets } from "../../csi/ports.ts";
 import { VolumeError } from "../../errors.ts";
 import { isBeneath } from "../../host/mount-table.ts";
 import type { Effects, HostPorts, TargetPath } from "../../host/ports.ts";
-import type { ObjectContent, ObjectRef, Vendors } from "../../plugins/plugin.ts";
+import type { ContentRef, ObjectContent } from "../../plugins/content.ts";
+import type { Vendors } from "../../plugins/plugin.ts";
 import type { Cancel } from "../../ports.ts";
 import type { Moment } from "../csi/calls.ts";
 import type { Desired, DesiredVolume } from "../desired-volume.ts";
@@ -24,7 +25,7 @@ export interface ActionContext {
   /** Of the mount that the operation names by its id. */
   readonly uniqueID: number | undefined;
   /** Content as it is now; undefined if it is not known. */
-  content(ref: ObjectRef): ObjectContent | undefined;
+  content(ref: ContentRef): ObjectContent | undefined;
   observed(seen: Observed): void;
   progress(message: string): void;
   /** Files begin to be given to a group; people are told of it if that takes long. */

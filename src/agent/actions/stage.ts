@@ -3,6 +3,7 @@ import { messageOf, VolumeError } from "../../errors.ts";
 import { isBeneath, joinPath, sameIdentity } from "../../host/mount-table.ts";
 import { type StageContext, type Staged, showsContent, stagesItself, stagingAttributes } from "../../plugins/plugin.ts";
 import { plugins } from "../../plugins/registry.ts";
+import { contentOf } from "../content/content-of.ts";
 import { stageByDriver } from "../csi/stage.ts";
 import type { DesiredVolume } from "../desired-volume.ts";
 import { lookForMountPoints } from "../observe/look-for-mount-points.ts";
@@ -16,7 +17,7 @@ export async function stage(context: ActionContext): Promise<void> {
   const { journal } = context;
   const { csi } = desired.layout;
   if (csi !== undefined) return stageByDriver(context, desired, csi);
-  const content = desired.layout.content === undefined ? undefined : context.content(desired.layout.content);
+  const content = contentOf(desired.layout.content, context.content);
   const staged = (await fromSurvivor(context, desired)) ?? (await stageAnew(context, desired));
   const record: StageRecord = {
     ...staged,
@@ -33,11 +34,11 @@ export async function refresh(context: ActionContext): Promise<void> {
   const desired = wanted(context);
   const record = recordOf(context, desired.name);
   const plugin = plugins[desired.type];
-  const content = desired.layout.content === undefined ? undefined : context.content(desired.layout.content);
+  const content = contentOf(desired.layout.content, context.content);
   if (!showsContent(plugin) || content === undefined || record.stage === undefined) {
     throw new VolumeError("ContentUnknown", "transient", "the content is not known any more");
   }
-  await context.host.directories.writePayload(record.stage.path, plugin.payload(desired.spec, content));
+  await context.host.directories.writePayload(record.stage.path, plugin.payload(desired.spec, content.contents));
   await context.journal.put({ ...record, stage: { ...record.stage, contentVersion: content.version } });
 }
 
@@ -84,13 +85,13 @@ async function stageAnew(context: ActionContext, desired: DesiredVolume): Promis
     hostRoot: context.settings.hostRoot,
     vendors: context.vendors,
     found: context.journal.records.get(desired.name)?.stage?.found,
-    content: desired.layout.content && context.content(desired.layout.content),
     undo: undoOf(context, desired).undo,
     async secret(ref) {
       const secrets = await context.csi.secret(ref);
       given.push(...secrets.values());
       return secrets;
     },
+    content: contentOf(desired.layout.content, context.content)?.contents,
     formatting: context.journal.records.get(desired.name)?.formatting,
     recordFormatting: (device) => context.journal.put(withFormatting(recordOf(context, desired.name), device)),
     progress: (message) => context.progress(redact(message, given)),

@@ -2,11 +2,11 @@
 // @ts-nocheck: it is JavaScript
 import { codePoints } from "../code-points.ts";
 export const validate = validate10;
-const schema12 = {"type":"object","required":["adopt","deletionPolicy","mode","mounts","nodeLossPolicy","nodeReadiness","rollout","suspend","unmountPolicy","volume"],"properties":{"nodeSelector":{"type":"object","maxProperties":32,"additionalProperties":{"type":"string","maxLength":253,"rules":[{"message":"must be a label value: at most 63 letters, digits, '-', '_' or '.', a letter or digit at both ends","matches":"^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$"}]},"rules":[{"message":"each label must have a name such as disktype or example.com/disktype: at most 63 letters, digits, '-', '_' or '.', a letter or digit at both ends","patterns":["^([a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$"]}]},"affinity":{"$ref":"#/definitions/Affinity"},"tolerations":{"type":"array","maxItems":32,"items":{"$ref":"#/definitions/Toleration"}},"mode":{"type":"string","enum":["Manage","Observe"],"default":"Manage"},"suspend":{"type":"boolean","default":false},"volume":{"$ref":"#/definitions/VolumeTemplate"},"mounts":{"type":"array","maxItems":16,"default":[],"items":{"$ref":"#/definitions/SetMount"},"rules":[{"message":"the paths of two mounts may not be the same, nor one beneath the other"}],"mapKeys":["name"]},"allowedNamespaces":{"$ref":"#/definitions/AllowedNamespaces"},"nodeReadiness":{"type":"string","enum":["Ignored","Condition","Taint"],"default":"Ignored"},"unmountPolicy":{"$ref":"#/definitions/UnmountPolicy","default":{}},"rollout":{"$ref":"#/definitions/RolloutPolicy","default":{}},"deletionPolicy":{"type":"string","enum":["Unmount","Retain"],"default":"Unmount"},"adopt":{"type":"string","enum":["Never","IfSame"],"default":"Never"},"releaseOnDrain":{"type":"boolean"},"nodeLossPolicy":{"$ref":"#/definitions/NodeLossPolicy","default":{"type":"Never"}}},"rules":[{"message":"deletionPolicy: Retain needs mode: Manage, because an observing set mounts nothing that could be retained","field":".deletionPolicy"},{"message":"deletionPolicy: Retain would leave a payload that nobody updates: use Unmount for configMap and secret","field":".deletionPolicy"},{"message":"deletionPolicy: Retain would leave a volume attached and mounted with nobody in charge: use Unmount for csi, flexVolume and persistentVolumeClaim","field":".deletionPolicy"},{"message":"releaseOnDrain: true gives the volume back, which deletionPolicy: Retain would not do: use one of them","field":".releaseOnDrain"},{"message":"adopt: IfSame is for hostPath, local and nfs: no mount of another can show the data of an emptyDir, configMap or secret of this project","field":".adopt"},{"message":"mountOptions of a mount need volumeMode: Filesystem: a raw block device takes none","field":".mounts"},{"message":"readOnly needs volumeMode: Filesystem: it does not stop writes to a raw block device","field":".mounts"},{"message":"fsGroup and seLinuxOptions are for source.csi and source.persistentVolumeClaim with volumeMode: Filesystem: remove them","field":".mounts"},{"message":"mounts of a hostPath of type CharDevice or BlockDevice take neither nodev, which keeps a device from being opened, nor readOnly, which does not stop writes to it: remove them","field":".mounts"},{"message":"no mount may be at the path of the source or above it: the mount would cover its own source","field":".mounts"},{"message":"no mount may be at the path of the source or above it: the mount would cover its own source","field":".mounts"}],"additionalProperties":false};
+const schema12 = {"type":"object","required":["adopt","deletionPolicy","mode","mounts","nodeLossPolicy","nodeReadiness","rollout","suspend","unmountPolicy","volume"],"properties":{"nodeSelector":{"type":"object","maxProperties":32,"additionalProperties":{"type":"string","maxLength":253,"rules":[{"message":"must be a label value: at most 63 letters, digits, '-', '_' or '.', a letter or digit at both ends","matches":"^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$"}]},"rules":[{"message":"each label must have a name such as disktype or example.com/disktype: at most 63 letters, digits, '-', '_' or '.', a letter or digit at both ends","patterns":["^([a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$"]}]},"affinity":{"$ref":"#/definitions/Affinity"},"tolerations":{"type":"array","maxItems":32,"items":{"$ref":"#/definitions/Toleration"}},"mode":{"type":"string","enum":["Manage","Observe"],"default":"Manage"},"suspend":{"type":"boolean","default":false},"volume":{"$ref":"#/definitions/VolumeTemplate"},"mounts":{"type":"array","maxItems":16,"default":[],"items":{"$ref":"#/definitions/SetMount"},"rules":[{"message":"the paths of two mounts may not be the same, nor one beneath the other"}],"mapKeys":["name"]},"allowedNamespaces":{"$ref":"#/definitions/AllowedNamespaces"},"nodeReadiness":{"type":"string","enum":["Ignored","Condition","Taint"],"default":"Ignored"},"unmountPolicy":{"$ref":"#/definitions/UnmountPolicy","default":{}},"rollout":{"$ref":"#/definitions/RolloutPolicy","default":{}},"deletionPolicy":{"type":"string","enum":["Unmount","Retain"],"default":"Unmount"},"adopt":{"type":"string","enum":["Never","IfSame"],"default":"Never"},"releaseOnDrain":{"type":"boolean"},"nodeLossPolicy":{"$ref":"#/definitions/NodeLossPolicy","default":{"type":"Never"}}},"rules":[{"message":"deletionPolicy: Retain needs mode: Manage, because an observing set mounts nothing that could be retained","field":".deletionPolicy"},{"message":"deletionPolicy: Retain would leave a payload that nobody updates: use Unmount for configMap, secret, downwardAPI and projected","field":".deletionPolicy"},{"message":"deletionPolicy: Retain would leave a volume attached and mounted with nobody in charge: use Unmount for csi, flexVolume and persistentVolumeClaim","field":".deletionPolicy"},{"message":"releaseOnDrain: true gives the volume back, which deletionPolicy: Retain would not do: use one of them","field":".releaseOnDrain"},{"message":"adopt: IfSame is for hostPath, local and nfs: no mount of another can show the data of an emptyDir, configMap, secret, downwardAPI or projected volume of this project","field":".adopt"},{"message":"mountOptions of a mount need volumeMode: Filesystem: a raw block device takes none","field":".mounts"},{"message":"readOnly needs volumeMode: Filesystem: it does not stop writes to a raw block device","field":".mounts"},{"message":"fsGroup and seLinuxOptions are for source.csi and source.persistentVolumeClaim with volumeMode: Filesystem: remove them","field":".mounts"},{"message":"mounts of a hostPath of type CharDevice or BlockDevice take neither nodev, which keeps a device from being opened, nor readOnly, which does not stop writes to it: remove them","field":".mounts"},{"message":"no mount may be at the path of the source or above it: the mount would cover its own source","field":".mounts"},{"message":"no mount may be at the path of the source or above it: the mount would cover its own source","field":".mounts"}],"additionalProperties":false};
 const schema19 = {"type":"object","properties":{"key":{"type":"string","maxLength":317,"rules":[{"message":"must be the key of a taint, such as dedicated or example.com/dedicated: at most 63 letters, digits, '-', '_' or '.', a letter or digit at both ends; leave it out, with operator: Exists, to tolerate every taint","matches":"^([a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$"}]},"operator":{"type":"string","enum":["Equal","Exists"]},"value":{"type":"string","maxLength":253,"rules":[{"message":"must be a label value: at most 63 letters, digits, '-', '_' or '.', a letter or digit at both ends","matches":"^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$"}]},"effect":{"type":"string","enum":["NoSchedule","NoExecute","PreferNoSchedule"]}},"rules":[{"message":"key is needed unless operator is Exists: add the key of the taint, or operator: Exists to tolerate every taint"},{"message":"value must be empty for operator Exists","field":".value"}],"required":[],"additionalProperties":false};
-const schema43 = {"type":"object","properties":{"max":{"type":"string","enum":["Normal","Force","Lazy"],"default":"Normal"},"timeoutSeconds":{"type":"integer","default":90,"rules":[{"message":"must be from 1 to 3600 seconds","from":1,"to":3600}]}},"required":["max","timeoutSeconds"],"additionalProperties":false};
-const schema44 = {"type":"object","properties":{"maxUnavailable":{"maxLength":32,"default":1,"rules":[{"message":"must be a number of at least 1, without quotes, or a percentage from 1% to 100%","patterns":["^([1-9][0-9]?|100)%$"]}],"type":["integer","string"]},"pauseOnFailure":{"type":"boolean","default":true}},"required":["maxUnavailable","pauseOnFailure"],"additionalProperties":false};
-const schema45 = {"type":"object","properties":{"type":{"type":"string","enum":["Never","AfterTimeout"],"default":"Never"},"minutes":{"type":"integer","rules":[{"message":"must be from 1 to 10080 minutes, a week","from":1,"to":10080}]}},"rules":[{"message":"minutes belongs to type: AfterTimeout: give both or neither","field":".minutes"}],"required":["type"],"additionalProperties":false};
+const schema58 = {"type":"object","properties":{"max":{"type":"string","enum":["Normal","Force","Lazy"],"default":"Normal"},"timeoutSeconds":{"type":"integer","default":90,"rules":[{"message":"must be from 1 to 3600 seconds","from":1,"to":3600}]}},"required":["max","timeoutSeconds"],"additionalProperties":false};
+const schema59 = {"type":"object","properties":{"maxUnavailable":{"maxLength":32,"default":1,"rules":[{"message":"must be a number of at least 1, without quotes, or a percentage from 1% to 100%","patterns":["^([1-9][0-9]?|100)%$"]}],"type":["integer","string"]},"pauseOnFailure":{"type":"boolean","default":true}},"required":["maxUnavailable","pauseOnFailure"],"additionalProperties":false};
+const schema60 = {"type":"object","properties":{"type":{"type":"string","enum":["Never","AfterTimeout"],"default":"Never"},"minutes":{"type":"integer","rules":[{"message":"must be from 1 to 10080 minutes, a week","from":1,"to":10080}]}},"rules":[{"message":"minutes belongs to type: AfterTimeout: give both or neither","field":".minutes"}],"required":["type"],"additionalProperties":false};
 const func2 = Object.prototype.hasOwnProperty;
 const func3 = codePoints;
 const schema17 = {"type":"object","required":["key","operator"],"properties":{"key":{"type":"string","maxLength":317,"rules":[{"message":"must be a name such as disktype or example.com/disktype: at most 63 letters, digits, '-', '_' or '.', a letter or digit at both ends","matches":"^([a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$"}]},"operator":{"type":"string","enum":["In","NotIn","Exists","DoesNotExist","Gt","Lt"]},"values":{"type":"array","maxItems":64,"items":{"type":"string","maxLength":63}}},"rules":[{"message":"values must name at least one value for operator In or NotIn","field":".values"},{"message":"values must be empty for operator Exists or DoesNotExist","field":".values"},{"message":"values must be label values: at most 63 letters, digits, '-', '_' or '.', a letter or digit at both ends","field":".values","patterns":["^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$"]},{"message":"values must be exactly one integer for operator Gt or Lt","field":".values","patterns":["^-?[0-9]{1,18}$"]}],"additionalProperties":false};
@@ -253,7 +253,7 @@ else {vErrors.push(err1);}errors++;}
 validate12.errors = vErrors;
 return errors === 0;}
 const schema20 = {"type":"object","required":["source","volumeMode"],"properties":{"source":{"$ref":"#/definitions/VolumeSource"},"volumeMode":{"type":"string","enum":["Filesystem","Block"],"default":"Filesystem"},"fsType":{"type":"string","enum":["ext4","ext3","ext2","xfs","btrfs"]},"mountOptions":{"type":"array","maxItems":16,"items":{"type":"string","maxLength":64,"rules":[{"message":"must be one option: split the entry at its commas into several"}]},"rules":[{"message":"each option may be named once, with one value"},{"message":"options that contradict each other cannot both be named"}]}},"rules":[{"message":"volumeMode: Block needs source.local with the path of a block device, source.csi or source.persistentVolumeClaim","field":".volumeMode"},{"message":"fsType is only for source.local with volumeMode: Filesystem: remove it","field":".fsType"},{"message":"mountOptions of a volume are file system options, for source.nfs and for a source.local or source.csi with a file system, and a claim's are its PersistentVolume's: use mounts[].mountOptions for nosuid, noexec and the like","field":".mountOptions"},{"message":"mountOptions of source.local need fsType, because each file system has options of its own: add the one that the device has, or is to be formatted with","field":".mountOptions"},{"message":"each of mountOptions of source.csi must be one option as the file system takes it: letters, digits and _ - . : = @ % + /","field":".mountOptions","patterns":["^[A-Za-z0-9_][-A-Za-z0-9_.:=@%+/]*$"]},{"message":"each of mountOptions must be one option that is allowed for NFS: vers= or nfsvers= (3, 4, 4.0, 4.1, 4.2), hard, soft, softerr, proto= (tcp, tcp6, udp, udp6, rdma), port=, mountport=, timeo=, retrans=, rsize= or wsize= (a power of two from 1024 to 1048576), nconnect= (1 to 16), sec= (sys, krb5, krb5i, krb5p), ac, noac, acregmin=, acregmax=, acdirmin=, acdirmax=, actimeo=, lookupcache= (all, none, pos, positive), lock, nolock, fsc, nofsc, cto, nocto, resvport, noresvport; read-only is source.nfs.readOnly","field":".mountOptions","patterns":["^(vers=(3|4|4[.][0-2])|nfsvers=(3|4|4[.][0-2])|hard|soft|softerr|proto=(tcp|tcp6|udp|udp6|rdma)|(port|mountport)=(6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5][0-9]{4}|[1-9][0-9]{0,3})|timeo=[1-9][0-9]{0,5}|retrans=[0-9]{1,4}|(rsize|wsize)=(1024|2048|4096|8192|16384|32768|65536|131072|262144|524288|1048576)|nconnect=([1-9]|1[0-6])|sec=(sys|krb5|krb5i|krb5p)|ac|noac|(acregmin|acregmax|acdirmin|acdirmax|actimeo)=[0-9]{1,6}|lookupcache=(all|none|pos|positive)|lock|nolock|fsc|nofsc|cto|nocto|resvport|noresvport)$"]},{"message":"proto=udp, lock, nolock and mountport= are of NFS version 3 only: add vers=3, or remove them","field":".mountOptions"},{"message":"each of mountOptions must be one option that is allowed for ext2: errors= (remount-ro, continue, panic), usrquota, grpquota, noquota, lazytime, nolazytime, user_xattr, acl; read-only is mounts[].readOnly","field":".mountOptions","patterns":["^(errors=(remount-ro|continue|panic)|usrquota|grpquota|noquota|lazytime|nolazytime|user_xattr|acl)$"]},{"message":"each of mountOptions must be one option that is allowed for ext3 and ext4: errors= (remount-ro, continue, panic), usrquota, grpquota, noquota, lazytime, nolazytime, user_xattr, acl, discard, nodiscard, barrier, nobarrier, barrier=0, barrier=1, commit=, data= (ordered, writeback, journal), and for ext4 journal_checksum; read-only is mounts[].readOnly","field":".mountOptions","patterns":["^(errors=(remount-ro|continue|panic)|usrquota|grpquota|noquota|lazytime|nolazytime|user_xattr|acl|discard|nodiscard|barrier|nobarrier|barrier=[01]|commit=[0-9]{1,5}|data=(ordered|writeback|journal))$"]},{"message":"each of mountOptions must be one option that is allowed for xfs: discard, nodiscard, inode64, largeio, nolargeio, swalloc, logbsize= (16k to 256k), logbufs= (2 to 8), allocsize= (a power of two from 4k to 1g), usrquota, grpquota, prjquota, uquota, gquota, pquota, noquota, lazytime, nolazytime; read-only is mounts[].readOnly","field":".mountOptions","patterns":["^(discard|nodiscard|inode64|largeio|nolargeio|swalloc|logbsize=(16|32|64|128|256)k|logbufs=[2-8]|allocsize=(4|8|16|32|64|128|256|512)k|allocsize=(1|2|4|8|16|32|64|128|256|512)m|allocsize=1g|usrquota|grpquota|prjquota|uquota|gquota|pquota|noquota|lazytime|nolazytime)$"]},{"message":"each of mountOptions must be one option that is allowed for btrfs: discard, discard= (sync, async), nodiscard, barrier, nobarrier, commit=, acl, noacl, compress= (no, lzo, zlib, zlib:1 to zlib:9, zstd, zstd:1 to zstd:15), autodefrag, noautodefrag, ssd, nossd, lazytime, nolazytime; read-only is mounts[].readOnly","field":".mountOptions","patterns":["^(discard|discard=(sync|async)|nodiscard|barrier|nobarrier|commit=[0-9]{1,5}|acl|noacl|compress=(no|lzo|zlib(:[1-9])?|zstd(:([1-9]|1[0-5]))?)|autodefrag|noautodefrag|ssd|nossd|lazytime|nolazytime)$"]}],"additionalProperties":false};
-const schema21 = {"type":"object","properties":{"emptyDir":{"$ref":"#/definitions/EmptyDirVolumeSource"},"hostPath":{"$ref":"#/definitions/HostPathVolumeSource"},"local":{"$ref":"#/definitions/LocalVolumeSource"},"configMap":{"$ref":"#/definitions/ConfigMapVolumeSource"},"secret":{"$ref":"#/definitions/SecretVolumeSource"},"nfs":{"$ref":"#/definitions/NFSVolumeSource"},"csi":{"$ref":"#/definitions/CSIVolumeSource"},"flexVolume":{"$ref":"#/definitions/FlexVolumeSource"},"persistentVolumeClaim":{"$ref":"#/definitions/PersistentVolumeClaimVolumeSource"}},"rules":[{"message":"exactly one source is needed: emptyDir, hostPath, local, configMap, secret, nfs, csi, flexVolume or persistentVolumeClaim (one without settings is written emptyDir: {})"}],"required":[],"additionalProperties":false};
+const schema21 = {"type":"object","properties":{"emptyDir":{"$ref":"#/definitions/EmptyDirVolumeSource"},"hostPath":{"$ref":"#/definitions/HostPathVolumeSource"},"local":{"$ref":"#/definitions/LocalVolumeSource"},"configMap":{"$ref":"#/definitions/ConfigMapVolumeSource"},"secret":{"$ref":"#/definitions/SecretVolumeSource"},"downwardAPI":{"$ref":"#/definitions/DownwardAPIVolumeSource"},"projected":{"$ref":"#/definitions/ProjectedVolumeSource"},"nfs":{"$ref":"#/definitions/NFSVolumeSource"},"csi":{"$ref":"#/definitions/CSIVolumeSource"},"flexVolume":{"$ref":"#/definitions/FlexVolumeSource"},"persistentVolumeClaim":{"$ref":"#/definitions/PersistentVolumeClaimVolumeSource"}},"rules":[{"message":"exactly one source is needed: emptyDir, hostPath, local, configMap, secret, downwardAPI, projected, nfs, csi, flexVolume or persistentVolumeClaim (one without settings is written emptyDir: {})"}],"required":[],"additionalProperties":false};
 const schema22 = {"type":"object","properties":{"medium":{"type":"string","enum":["","Memory"]},"sizeLimit":{"maxLength":32,"rules":[{"message":"must be a size from 64Ki to 1Pi, such as 64Mi or 1.5Gi","patterns":["^[0-9]{1,16}([.][0-9]{1,9})?(Ki|Mi|Gi|Ti|Pi|k|M|G|T|P)?$"]}],"type":["integer","string"]}},"rules":[{"message":"sizeLimit can only be kept with medium: Memory: add it, or use source.local with a disk of the wanted size","field":".sizeLimit"}],"required":[],"additionalProperties":false};
 const schema23 = {"type":"object","required":["path"],"properties":{"path":{"type":"string","maxLength":1024,"rules":[{"message":"must be an absolute path below / without '.', '..', '//', control characters or a trailing '/'","matches":"^(/([^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*|[.][.][^/\\p{Cc}\\p{Zl}\\p{Zp}]+))+$"},{"message":"must have at most 2048 bytes, and each name in it at most 255 characters, or 63 if some are not ASCII: Linux takes no longer names","patterns":["^(([\\x00-.0-\\x7f]{0,255}|[^/]{0,63})/)*([\\x00-.0-\\x7f]{0,255}|[^/]{0,63})$"]}]},"type":{"type":"string","enum":["","DirectoryOrCreate","Directory","FileOrCreate","File","Socket","CharDevice","BlockDevice"]}},"additionalProperties":false};
 function validate22(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
@@ -488,8 +488,710 @@ if(vErrors === null){vErrors = [err20];}
 else {vErrors.push(err20);}errors++;}
 validate24.errors = vErrors;
 return errors === 0;}
-const schema30 = {"type":"object","required":["driver","volumeHandle"],"properties":{"driver":{"type":"string","maxLength":63,"rules":[{"message":"must be the name of a CSI driver: at most 63 letters, digits, '-' or '.', a letter or digit at both ends","matches":"^[A-Za-z0-9]([-A-Za-z0-9.]{0,61}[A-Za-z0-9])?$"}]},"volumeHandle":{"type":"string","maxLength":512,"rules":[{"message":"must be the driver's name of the volume, without control characters","matches":"^[^\\p{Cc}]+$"}]},"readOnly":{"type":"boolean"},"fsType":{"type":"string","maxLength":32,"rules":[{"message":"must be the name of a file system in lower case, such as ext4 or xfs","matches":"^[a-z0-9][a-z0-9_-]*$"}]},"accessMode":{"type":"string","enum":["ReadWriteOnce","ReadOnlyMany","ReadWriteMany","ReadWriteOncePod"]},"volumeAttributes":{"type":"object","maxProperties":24,"additionalProperties":{"type":"string","maxLength":512},"rules":[{"message":"each key may have at most 128 characters"}]},"controllerPublishSecretRef":{"$ref":"#/definitions/SecretReference"},"nodeStageSecretRef":{"$ref":"#/definitions/SecretReference"},"nodePublishSecretRef":{"$ref":"#/definitions/SecretReference"},"nodeExpandSecretRef":{"$ref":"#/definitions/SecretReference"}},"additionalProperties":false};
+const schema32 = {"type":"object","required":["resource"],"properties":{"resource":{"type":"string","maxLength":330,"rules":[{"message":"must be allocatable. or capacity. and the name of a resource, such as allocatable.memory","matches":"^(allocatable|capacity)[.]([-a-z0-9.]{1,253}/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$"}]},"divisor":{"type":"string","enum":["1","1m","1k","1M","1G","1T","1P","1E","1Ki","1Mi","1Gi","1Ti","1Pi","1Ei"]}},"rules":[{"message":"divisor 1m is for cpu only","field":".divisor"}],"additionalProperties":false};
+function validate27(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.path === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "path"},message:"must have required property '"+"path"+"'"};
+if(vErrors === null){vErrors = [err0];}
+else {vErrors.push(err0);}errors++;}
+for(const key0 in data){
+if(!((((key0 === "path") || (key0 === "fieldRef")) || (key0 === "resourceFieldRef")) || (key0 === "mode"))){
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+if(vErrors === null){vErrors = [err1];}
+else {vErrors.push(err1);}errors++;}}
+if(data.path !== undefined){
+let data0 = data.path;
+if(typeof data0 === "string"){
+if(func3(data0) > 255){
+const err2 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"};
+if(vErrors === null){vErrors = [err2];}
+else {vErrors.push(err2);}errors++;}}
+else {
+const err3 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err3];}
+else {vErrors.push(err3);}errors++;}}
+if(data.fieldRef !== undefined){
+let data1 = data.fieldRef;
+if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
+if(data1.fieldPath === undefined){
+const err4 = {instancePath:instancePath+"/fieldRef",schemaPath:"#/definitions/NodeFieldSelector/required",keyword:"required",params:{missingProperty: "fieldPath"},message:"must have required property '"+"fieldPath"+"'"};
+if(vErrors === null){vErrors = [err4];}
+else {vErrors.push(err4);}errors++;}
+for(const key1 in data1){
+if(!(key1 === "fieldPath")){
+const err5 = {instancePath:instancePath+"/fieldRef",schemaPath:"#/definitions/NodeFieldSelector/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
+if(vErrors === null){vErrors = [err5];}
+else {vErrors.push(err5);}errors++;}}
+if(data1.fieldPath !== undefined){
+let data2 = data1.fieldPath;
+if(typeof data2 === "string"){
+if(func3(data2) > 345){
+const err6 = {instancePath:instancePath+"/fieldRef/fieldPath",schemaPath:"#/definitions/NodeFieldSelector/properties/fieldPath/maxLength",keyword:"maxLength",params:{limit: 345},message:"must NOT have more than 345 characters"};
+if(vErrors === null){vErrors = [err6];}
+else {vErrors.push(err6);}errors++;}}
+else {
+const err7 = {instancePath:instancePath+"/fieldRef/fieldPath",schemaPath:"#/definitions/NodeFieldSelector/properties/fieldPath/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err7];}
+else {vErrors.push(err7);}errors++;}}}
+else {
+const err8 = {instancePath:instancePath+"/fieldRef",schemaPath:"#/definitions/NodeFieldSelector/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err8];}
+else {vErrors.push(err8);}errors++;}}
+if(data.resourceFieldRef !== undefined){
+let data3 = data.resourceFieldRef;
+if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
+if(data3.resource === undefined){
+const err9 = {instancePath:instancePath+"/resourceFieldRef",schemaPath:"#/definitions/NodeResourceSelector/required",keyword:"required",params:{missingProperty: "resource"},message:"must have required property '"+"resource"+"'"};
+if(vErrors === null){vErrors = [err9];}
+else {vErrors.push(err9);}errors++;}
+for(const key2 in data3){
+if(!((key2 === "resource") || (key2 === "divisor"))){
+const err10 = {instancePath:instancePath+"/resourceFieldRef",schemaPath:"#/definitions/NodeResourceSelector/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties"};
+if(vErrors === null){vErrors = [err10];}
+else {vErrors.push(err10);}errors++;}}
+if(data3.resource !== undefined){
+let data4 = data3.resource;
+if(typeof data4 === "string"){
+if(func3(data4) > 330){
+const err11 = {instancePath:instancePath+"/resourceFieldRef/resource",schemaPath:"#/definitions/NodeResourceSelector/properties/resource/maxLength",keyword:"maxLength",params:{limit: 330},message:"must NOT have more than 330 characters"};
+if(vErrors === null){vErrors = [err11];}
+else {vErrors.push(err11);}errors++;}}
+else {
+const err12 = {instancePath:instancePath+"/resourceFieldRef/resource",schemaPath:"#/definitions/NodeResourceSelector/properties/resource/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err12];}
+else {vErrors.push(err12);}errors++;}}
+if(data3.divisor !== undefined){
+let data5 = data3.divisor;
+if(typeof data5 !== "string"){
+const err13 = {instancePath:instancePath+"/resourceFieldRef/divisor",schemaPath:"#/definitions/NodeResourceSelector/properties/divisor/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err13];}
+else {vErrors.push(err13);}errors++;}
+if(!((((((((((((((data5 === "1") || (data5 === "1m")) || (data5 === "1k")) || (data5 === "1M")) || (data5 === "1G")) || (data5 === "1T")) || (data5 === "1P")) || (data5 === "1E")) || (data5 === "1Ki")) || (data5 === "1Mi")) || (data5 === "1Gi")) || (data5 === "1Ti")) || (data5 === "1Pi")) || (data5 === "1Ei"))){
+const err14 = {instancePath:instancePath+"/resourceFieldRef/divisor",schemaPath:"#/definitions/NodeResourceSelector/properties/divisor/enum",keyword:"enum",params:{allowedValues: schema32.properties.divisor.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){vErrors = [err14];}
+else {vErrors.push(err14);}errors++;}}}
+else {
+const err15 = {instancePath:instancePath+"/resourceFieldRef",schemaPath:"#/definitions/NodeResourceSelector/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err15];}
+else {vErrors.push(err15);}errors++;}}
+if(data.mode !== undefined){
+let data6 = data.mode;
+if(!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))){
+const err16 = {instancePath:instancePath+"/mode",schemaPath:"#/properties/mode/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){vErrors = [err16];}
+else {vErrors.push(err16);}errors++;}}}
+else {
+const err17 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err17];}
+else {vErrors.push(err17);}errors++;}
+validate27.errors = vErrors;
+return errors === 0;}
 function validate26(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.items === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "items"},message:"must have required property '"+"items"+"'"};
+if(vErrors === null){vErrors = [err0];}
+else {vErrors.push(err0);}errors++;}
+for(const key0 in data){
+if(!((key0 === "items") || (key0 === "defaultMode"))){
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+if(vErrors === null){vErrors = [err1];}
+else {vErrors.push(err1);}errors++;}}
+if(data.items !== undefined){
+let data0 = data.items;
+if(Array.isArray(data0)){
+if(data0.length > 16){
+const err2 = {instancePath:instancePath+"/items",schemaPath:"#/properties/items/maxItems",keyword:"maxItems",params:{limit: 16},message:"must NOT have more than 16 items"};
+if(vErrors === null){vErrors = [err2];}
+else {vErrors.push(err2);}errors++;}
+const len0 = data0.length;
+for(let i0=0; i0<len0; i0++){
+if(!(validate27(data0[i0], {instancePath:instancePath+"/items/" + i0,parentData:data0,parentDataProperty:i0,rootData}))){vErrors = vErrors === null ? validate27.errors : vErrors.concat(validate27.errors);errors = vErrors.length;}}}
+else {
+const err3 = {instancePath:instancePath+"/items",schemaPath:"#/properties/items/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){vErrors = [err3];}
+else {vErrors.push(err3);}errors++;}}
+if(data.defaultMode !== undefined){
+let data2 = data.defaultMode;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+const err4 = {instancePath:instancePath+"/defaultMode",schemaPath:"#/properties/defaultMode/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){vErrors = [err4];}
+else {vErrors.push(err4);}errors++;}}}
+else {
+const err5 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err5];}
+else {vErrors.push(err5);}errors++;}
+validate26.errors = vErrors;
+return errors === 0;}
+function validate32(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.name === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+if(vErrors === null){vErrors = [err0];}
+else {vErrors.push(err0);}errors++;}
+if(data.namespace === undefined){
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "namespace"},message:"must have required property '"+"namespace"+"'"};
+if(vErrors === null){vErrors = [err1];}
+else {vErrors.push(err1);}errors++;}
+for(const key0 in data){
+if(!((((key0 === "namespace") || (key0 === "name")) || (key0 === "items")) || (key0 === "optional"))){
+const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+if(vErrors === null){vErrors = [err2];}
+else {vErrors.push(err2);}errors++;}}
+if(data.namespace !== undefined){
+let data0 = data.namespace;
+if(typeof data0 === "string"){
+if(func3(data0) > 253){
+const err3 = {instancePath:instancePath+"/namespace",schemaPath:"#/properties/namespace/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
+if(vErrors === null){vErrors = [err3];}
+else {vErrors.push(err3);}errors++;}}
+else {
+const err4 = {instancePath:instancePath+"/namespace",schemaPath:"#/properties/namespace/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err4];}
+else {vErrors.push(err4);}errors++;}}
+if(data.name !== undefined){
+let data1 = data.name;
+if(typeof data1 === "string"){
+if(func3(data1) > 253){
+const err5 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
+if(vErrors === null){vErrors = [err5];}
+else {vErrors.push(err5);}errors++;}}
+else {
+const err6 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err6];}
+else {vErrors.push(err6);}errors++;}}
+if(data.items !== undefined){
+let data2 = data.items;
+if(Array.isArray(data2)){
+if(data2.length > 16){
+const err7 = {instancePath:instancePath+"/items",schemaPath:"#/properties/items/maxItems",keyword:"maxItems",params:{limit: 16},message:"must NOT have more than 16 items"};
+if(vErrors === null){vErrors = [err7];}
+else {vErrors.push(err7);}errors++;}
+const len0 = data2.length;
+for(let i0=0; i0<len0; i0++){
+let data3 = data2[i0];
+if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
+if(data3.key === undefined){
+const err8 = {instancePath:instancePath+"/items/" + i0,schemaPath:"#/definitions/KeyToPath/required",keyword:"required",params:{missingProperty: "key"},message:"must have required property '"+"key"+"'"};
+if(vErrors === null){vErrors = [err8];}
+else {vErrors.push(err8);}errors++;}
+if(data3.path === undefined){
+const err9 = {instancePath:instancePath+"/items/" + i0,schemaPath:"#/definitions/KeyToPath/required",keyword:"required",params:{missingProperty: "path"},message:"must have required property '"+"path"+"'"};
+if(vErrors === null){vErrors = [err9];}
+else {vErrors.push(err9);}errors++;}
+for(const key1 in data3){
+if(!(((key1 === "key") || (key1 === "path")) || (key1 === "mode"))){
+const err10 = {instancePath:instancePath+"/items/" + i0,schemaPath:"#/definitions/KeyToPath/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
+if(vErrors === null){vErrors = [err10];}
+else {vErrors.push(err10);}errors++;}}
+if(data3.key !== undefined){
+let data4 = data3.key;
+if(typeof data4 === "string"){
+if(func3(data4) > 253){
+const err11 = {instancePath:instancePath+"/items/" + i0+"/key",schemaPath:"#/definitions/KeyToPath/properties/key/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
+if(vErrors === null){vErrors = [err11];}
+else {vErrors.push(err11);}errors++;}}
+else {
+const err12 = {instancePath:instancePath+"/items/" + i0+"/key",schemaPath:"#/definitions/KeyToPath/properties/key/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err12];}
+else {vErrors.push(err12);}errors++;}}
+if(data3.path !== undefined){
+let data5 = data3.path;
+if(typeof data5 === "string"){
+if(func3(data5) > 255){
+const err13 = {instancePath:instancePath+"/items/" + i0+"/path",schemaPath:"#/definitions/KeyToPath/properties/path/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"};
+if(vErrors === null){vErrors = [err13];}
+else {vErrors.push(err13);}errors++;}}
+else {
+const err14 = {instancePath:instancePath+"/items/" + i0+"/path",schemaPath:"#/definitions/KeyToPath/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err14];}
+else {vErrors.push(err14);}errors++;}}
+if(data3.mode !== undefined){
+let data6 = data3.mode;
+if(!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))){
+const err15 = {instancePath:instancePath+"/items/" + i0+"/mode",schemaPath:"#/definitions/KeyToPath/properties/mode/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){vErrors = [err15];}
+else {vErrors.push(err15);}errors++;}}}
+else {
+const err16 = {instancePath:instancePath+"/items/" + i0,schemaPath:"#/definitions/KeyToPath/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err16];}
+else {vErrors.push(err16);}errors++;}}}
+else {
+const err17 = {instancePath:instancePath+"/items",schemaPath:"#/properties/items/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){vErrors = [err17];}
+else {vErrors.push(err17);}errors++;}}
+if(data.optional !== undefined){
+if(typeof data.optional !== "boolean"){
+const err18 = {instancePath:instancePath+"/optional",schemaPath:"#/properties/optional/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){vErrors = [err18];}
+else {vErrors.push(err18);}errors++;}}}
+else {
+const err19 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err19];}
+else {vErrors.push(err19);}errors++;}
+validate32.errors = vErrors;
+return errors === 0;}
+function validate34(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.name === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+if(vErrors === null){vErrors = [err0];}
+else {vErrors.push(err0);}errors++;}
+if(data.namespace === undefined){
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "namespace"},message:"must have required property '"+"namespace"+"'"};
+if(vErrors === null){vErrors = [err1];}
+else {vErrors.push(err1);}errors++;}
+for(const key0 in data){
+if(!((((key0 === "namespace") || (key0 === "name")) || (key0 === "items")) || (key0 === "optional"))){
+const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+if(vErrors === null){vErrors = [err2];}
+else {vErrors.push(err2);}errors++;}}
+if(data.namespace !== undefined){
+let data0 = data.namespace;
+if(typeof data0 === "string"){
+if(func3(data0) > 253){
+const err3 = {instancePath:instancePath+"/namespace",schemaPath:"#/properties/namespace/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
+if(vErrors === null){vErrors = [err3];}
+else {vErrors.push(err3);}errors++;}}
+else {
+const err4 = {instancePath:instancePath+"/namespace",schemaPath:"#/properties/namespace/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err4];}
+else {vErrors.push(err4);}errors++;}}
+if(data.name !== undefined){
+let data1 = data.name;
+if(typeof data1 === "string"){
+if(func3(data1) > 253){
+const err5 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
+if(vErrors === null){vErrors = [err5];}
+else {vErrors.push(err5);}errors++;}}
+else {
+const err6 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err6];}
+else {vErrors.push(err6);}errors++;}}
+if(data.items !== undefined){
+let data2 = data.items;
+if(Array.isArray(data2)){
+if(data2.length > 16){
+const err7 = {instancePath:instancePath+"/items",schemaPath:"#/properties/items/maxItems",keyword:"maxItems",params:{limit: 16},message:"must NOT have more than 16 items"};
+if(vErrors === null){vErrors = [err7];}
+else {vErrors.push(err7);}errors++;}
+const len0 = data2.length;
+for(let i0=0; i0<len0; i0++){
+let data3 = data2[i0];
+if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
+if(data3.key === undefined){
+const err8 = {instancePath:instancePath+"/items/" + i0,schemaPath:"#/definitions/KeyToPath/required",keyword:"required",params:{missingProperty: "key"},message:"must have required property '"+"key"+"'"};
+if(vErrors === null){vErrors = [err8];}
+else {vErrors.push(err8);}errors++;}
+if(data3.path === undefined){
+const err9 = {instancePath:instancePath+"/items/" + i0,schemaPath:"#/definitions/KeyToPath/required",keyword:"required",params:{missingProperty: "path"},message:"must have required property '"+"path"+"'"};
+if(vErrors === null){vErrors = [err9];}
+else {vErrors.push(err9);}errors++;}
+for(const key1 in data3){
+if(!(((key1 === "key") || (key1 === "path")) || (key1 === "mode"))){
+const err10 = {instancePath:instancePath+"/items/" + i0,schemaPath:"#/definitions/KeyToPath/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
+if(vErrors === null){vErrors = [err10];}
+else {vErrors.push(err10);}errors++;}}
+if(data3.key !== undefined){
+let data4 = data3.key;
+if(typeof data4 === "string"){
+if(func3(data4) > 253){
+const err11 = {instancePath:instancePath+"/items/" + i0+"/key",schemaPath:"#/definitions/KeyToPath/properties/key/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
+if(vErrors === null){vErrors = [err11];}
+else {vErrors.push(err11);}errors++;}}
+else {
+const err12 = {instancePath:instancePath+"/items/" + i0+"/key",schemaPath:"#/definitions/KeyToPath/properties/key/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err12];}
+else {vErrors.push(err12);}errors++;}}
+if(data3.path !== undefined){
+let data5 = data3.path;
+if(typeof data5 === "string"){
+if(func3(data5) > 255){
+const err13 = {instancePath:instancePath+"/items/" + i0+"/path",schemaPath:"#/definitions/KeyToPath/properties/path/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"};
+if(vErrors === null){vErrors = [err13];}
+else {vErrors.push(err13);}errors++;}}
+else {
+const err14 = {instancePath:instancePath+"/items/" + i0+"/path",schemaPath:"#/definitions/KeyToPath/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err14];}
+else {vErrors.push(err14);}errors++;}}
+if(data3.mode !== undefined){
+let data6 = data3.mode;
+if(!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))){
+const err15 = {instancePath:instancePath+"/items/" + i0+"/mode",schemaPath:"#/definitions/KeyToPath/properties/mode/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){vErrors = [err15];}
+else {vErrors.push(err15);}errors++;}}}
+else {
+const err16 = {instancePath:instancePath+"/items/" + i0,schemaPath:"#/definitions/KeyToPath/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err16];}
+else {vErrors.push(err16);}errors++;}}}
+else {
+const err17 = {instancePath:instancePath+"/items",schemaPath:"#/properties/items/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){vErrors = [err17];}
+else {vErrors.push(err17);}errors++;}}
+if(data.optional !== undefined){
+if(typeof data.optional !== "boolean"){
+const err18 = {instancePath:instancePath+"/optional",schemaPath:"#/properties/optional/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){vErrors = [err18];}
+else {vErrors.push(err18);}errors++;}}}
+else {
+const err19 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err19];}
+else {vErrors.push(err19);}errors++;}
+validate34.errors = vErrors;
+return errors === 0;}
+function validate36(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.items === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "items"},message:"must have required property '"+"items"+"'"};
+if(vErrors === null){vErrors = [err0];}
+else {vErrors.push(err0);}errors++;}
+for(const key0 in data){
+if(!(key0 === "items")){
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+if(vErrors === null){vErrors = [err1];}
+else {vErrors.push(err1);}errors++;}}
+if(data.items !== undefined){
+let data0 = data.items;
+if(Array.isArray(data0)){
+if(data0.length > 16){
+const err2 = {instancePath:instancePath+"/items",schemaPath:"#/properties/items/maxItems",keyword:"maxItems",params:{limit: 16},message:"must NOT have more than 16 items"};
+if(vErrors === null){vErrors = [err2];}
+else {vErrors.push(err2);}errors++;}
+const len0 = data0.length;
+for(let i0=0; i0<len0; i0++){
+if(!(validate27(data0[i0], {instancePath:instancePath+"/items/" + i0,parentData:data0,parentDataProperty:i0,rootData}))){vErrors = vErrors === null ? validate27.errors : vErrors.concat(validate27.errors);errors = vErrors.length;}}}
+else {
+const err3 = {instancePath:instancePath+"/items",schemaPath:"#/properties/items/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){vErrors = [err3];}
+else {vErrors.push(err3);}errors++;}}}
+else {
+const err4 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err4];}
+else {vErrors.push(err4);}errors++;}
+validate36.errors = vErrors;
+return errors === 0;}
+const schema43 = {"type":"object","required":["key","operator"],"properties":{"key":{"type":"string","maxLength":317,"rules":[{"message":"must be a name such as disktype or example.com/disktype: at most 63 letters, digits, '-', '_' or '.', a letter or digit at both ends","matches":"^([a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$"}]},"operator":{"type":"string","enum":["In","NotIn","Exists","DoesNotExist"]},"values":{"type":"array","maxItems":16,"items":{"type":"string","maxLength":63,"rules":[{"message":"must be a label value: at most 63 letters, digits, '-', '_' or '.', a letter or digit at both ends","matches":"^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$"}]}}},"rules":[{"message":"In and NotIn need values, Exists and DoesNotExist take none","field":".values"}],"additionalProperties":false};
+function validate40(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+for(const key0 in data){
+if(!((key0 === "matchLabels") || (key0 === "matchExpressions"))){
+const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+if(vErrors === null){vErrors = [err0];}
+else {vErrors.push(err0);}errors++;}}
+if(data.matchLabels !== undefined){
+let data0 = data.matchLabels;
+if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
+if(Object.keys(data0).length > 16){
+const err1 = {instancePath:instancePath+"/matchLabels",schemaPath:"#/properties/matchLabels/maxProperties",keyword:"maxProperties",params:{limit: 16},message:"must NOT have more than 16 properties"};
+if(vErrors === null){vErrors = [err1];}
+else {vErrors.push(err1);}errors++;}
+for(const key1 in data0){
+let data1 = data0[key1];
+if(typeof data1 === "string"){
+if(func3(data1) > 63){
+const err2 = {instancePath:instancePath+"/matchLabels/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/matchLabels/additionalProperties/maxLength",keyword:"maxLength",params:{limit: 63},message:"must NOT have more than 63 characters"};
+if(vErrors === null){vErrors = [err2];}
+else {vErrors.push(err2);}errors++;}}
+else {
+const err3 = {instancePath:instancePath+"/matchLabels/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/matchLabels/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err3];}
+else {vErrors.push(err3);}errors++;}}}
+else {
+const err4 = {instancePath:instancePath+"/matchLabels",schemaPath:"#/properties/matchLabels/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err4];}
+else {vErrors.push(err4);}errors++;}}
+if(data.matchExpressions !== undefined){
+let data2 = data.matchExpressions;
+if(Array.isArray(data2)){
+if(data2.length > 8){
+const err5 = {instancePath:instancePath+"/matchExpressions",schemaPath:"#/properties/matchExpressions/maxItems",keyword:"maxItems",params:{limit: 8},message:"must NOT have more than 8 items"};
+if(vErrors === null){vErrors = [err5];}
+else {vErrors.push(err5);}errors++;}
+const len0 = data2.length;
+for(let i0=0; i0<len0; i0++){
+let data3 = data2[i0];
+if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
+if(data3.key === undefined){
+const err6 = {instancePath:instancePath+"/matchExpressions/" + i0,schemaPath:"#/definitions/TrustBundleRequirement/required",keyword:"required",params:{missingProperty: "key"},message:"must have required property '"+"key"+"'"};
+if(vErrors === null){vErrors = [err6];}
+else {vErrors.push(err6);}errors++;}
+if(data3.operator === undefined){
+const err7 = {instancePath:instancePath+"/matchExpressions/" + i0,schemaPath:"#/definitions/TrustBundleRequirement/required",keyword:"required",params:{missingProperty: "operator"},message:"must have required property '"+"operator"+"'"};
+if(vErrors === null){vErrors = [err7];}
+else {vErrors.push(err7);}errors++;}
+for(const key2 in data3){
+if(!(((key2 === "key") || (key2 === "operator")) || (key2 === "values"))){
+const err8 = {instancePath:instancePath+"/matchExpressions/" + i0,schemaPath:"#/definitions/TrustBundleRequirement/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties"};
+if(vErrors === null){vErrors = [err8];}
+else {vErrors.push(err8);}errors++;}}
+if(data3.key !== undefined){
+let data4 = data3.key;
+if(typeof data4 === "string"){
+if(func3(data4) > 317){
+const err9 = {instancePath:instancePath+"/matchExpressions/" + i0+"/key",schemaPath:"#/definitions/TrustBundleRequirement/properties/key/maxLength",keyword:"maxLength",params:{limit: 317},message:"must NOT have more than 317 characters"};
+if(vErrors === null){vErrors = [err9];}
+else {vErrors.push(err9);}errors++;}}
+else {
+const err10 = {instancePath:instancePath+"/matchExpressions/" + i0+"/key",schemaPath:"#/definitions/TrustBundleRequirement/properties/key/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err10];}
+else {vErrors.push(err10);}errors++;}}
+if(data3.operator !== undefined){
+let data5 = data3.operator;
+if(typeof data5 !== "string"){
+const err11 = {instancePath:instancePath+"/matchExpressions/" + i0+"/operator",schemaPath:"#/definitions/TrustBundleRequirement/properties/operator/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err11];}
+else {vErrors.push(err11);}errors++;}
+if(!((((data5 === "In") || (data5 === "NotIn")) || (data5 === "Exists")) || (data5 === "DoesNotExist"))){
+const err12 = {instancePath:instancePath+"/matchExpressions/" + i0+"/operator",schemaPath:"#/definitions/TrustBundleRequirement/properties/operator/enum",keyword:"enum",params:{allowedValues: schema43.properties.operator.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){vErrors = [err12];}
+else {vErrors.push(err12);}errors++;}}
+if(data3.values !== undefined){
+let data6 = data3.values;
+if(Array.isArray(data6)){
+if(data6.length > 16){
+const err13 = {instancePath:instancePath+"/matchExpressions/" + i0+"/values",schemaPath:"#/definitions/TrustBundleRequirement/properties/values/maxItems",keyword:"maxItems",params:{limit: 16},message:"must NOT have more than 16 items"};
+if(vErrors === null){vErrors = [err13];}
+else {vErrors.push(err13);}errors++;}
+const len1 = data6.length;
+for(let i1=0; i1<len1; i1++){
+let data7 = data6[i1];
+if(typeof data7 === "string"){
+if(func3(data7) > 63){
+const err14 = {instancePath:instancePath+"/matchExpressions/" + i0+"/values/" + i1,schemaPath:"#/definitions/TrustBundleRequirement/properties/values/items/maxLength",keyword:"maxLength",params:{limit: 63},message:"must NOT have more than 63 characters"};
+if(vErrors === null){vErrors = [err14];}
+else {vErrors.push(err14);}errors++;}}
+else {
+const err15 = {instancePath:instancePath+"/matchExpressions/" + i0+"/values/" + i1,schemaPath:"#/definitions/TrustBundleRequirement/properties/values/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err15];}
+else {vErrors.push(err15);}errors++;}}}
+else {
+const err16 = {instancePath:instancePath+"/matchExpressions/" + i0+"/values",schemaPath:"#/definitions/TrustBundleRequirement/properties/values/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){vErrors = [err16];}
+else {vErrors.push(err16);}errors++;}}}
+else {
+const err17 = {instancePath:instancePath+"/matchExpressions/" + i0,schemaPath:"#/definitions/TrustBundleRequirement/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err17];}
+else {vErrors.push(err17);}errors++;}}}
+else {
+const err18 = {instancePath:instancePath+"/matchExpressions",schemaPath:"#/properties/matchExpressions/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){vErrors = [err18];}
+else {vErrors.push(err18);}errors++;}}}
+else {
+const err19 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err19];}
+else {vErrors.push(err19);}errors++;}
+validate40.errors = vErrors;
+return errors === 0;}
+function validate39(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.path === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "path"},message:"must have required property '"+"path"+"'"};
+if(vErrors === null){vErrors = [err0];}
+else {vErrors.push(err0);}errors++;}
+for(const key0 in data){
+if(!(((((key0 === "name") || (key0 === "signerName")) || (key0 === "labelSelector")) || (key0 === "optional")) || (key0 === "path"))){
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+if(vErrors === null){vErrors = [err1];}
+else {vErrors.push(err1);}errors++;}}
+if(data.name !== undefined){
+let data0 = data.name;
+if(typeof data0 === "string"){
+if(func3(data0) > 253){
+const err2 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
+if(vErrors === null){vErrors = [err2];}
+else {vErrors.push(err2);}errors++;}}
+else {
+const err3 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err3];}
+else {vErrors.push(err3);}errors++;}}
+if(data.signerName !== undefined){
+let data1 = data.signerName;
+if(typeof data1 === "string"){
+if(func3(data1) > 571){
+const err4 = {instancePath:instancePath+"/signerName",schemaPath:"#/properties/signerName/maxLength",keyword:"maxLength",params:{limit: 571},message:"must NOT have more than 571 characters"};
+if(vErrors === null){vErrors = [err4];}
+else {vErrors.push(err4);}errors++;}}
+else {
+const err5 = {instancePath:instancePath+"/signerName",schemaPath:"#/properties/signerName/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err5];}
+else {vErrors.push(err5);}errors++;}}
+if(data.labelSelector !== undefined){
+if(!(validate40(data.labelSelector, {instancePath:instancePath+"/labelSelector",parentData:data,parentDataProperty:"labelSelector",rootData}))){vErrors = vErrors === null ? validate40.errors : vErrors.concat(validate40.errors);errors = vErrors.length;}}
+if(data.optional !== undefined){
+if(typeof data.optional !== "boolean"){
+const err6 = {instancePath:instancePath+"/optional",schemaPath:"#/properties/optional/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){vErrors = [err6];}
+else {vErrors.push(err6);}errors++;}}
+if(data.path !== undefined){
+let data4 = data.path;
+if(typeof data4 === "string"){
+if(func3(data4) > 255){
+const err7 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"};
+if(vErrors === null){vErrors = [err7];}
+else {vErrors.push(err7);}errors++;}}
+else {
+const err8 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err8];}
+else {vErrors.push(err8);}errors++;}}}
+else {
+const err9 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err9];}
+else {vErrors.push(err9);}errors++;}
+validate39.errors = vErrors;
+return errors === 0;}
+function validate31(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+for(const key0 in data){
+if(!(((((key0 === "configMap") || (key0 === "secret")) || (key0 === "downwardAPI")) || (key0 === "serviceAccountToken")) || (key0 === "clusterTrustBundle"))){
+const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+if(vErrors === null){vErrors = [err0];}
+else {vErrors.push(err0);}errors++;}}
+if(data.configMap !== undefined){
+if(!(validate32(data.configMap, {instancePath:instancePath+"/configMap",parentData:data,parentDataProperty:"configMap",rootData}))){vErrors = vErrors === null ? validate32.errors : vErrors.concat(validate32.errors);errors = vErrors.length;}}
+if(data.secret !== undefined){
+if(!(validate34(data.secret, {instancePath:instancePath+"/secret",parentData:data,parentDataProperty:"secret",rootData}))){vErrors = vErrors === null ? validate34.errors : vErrors.concat(validate34.errors);errors = vErrors.length;}}
+if(data.downwardAPI !== undefined){
+if(!(validate36(data.downwardAPI, {instancePath:instancePath+"/downwardAPI",parentData:data,parentDataProperty:"downwardAPI",rootData}))){vErrors = vErrors === null ? validate36.errors : vErrors.concat(validate36.errors);errors = vErrors.length;}}
+if(data.serviceAccountToken !== undefined){
+let data3 = data.serviceAccountToken;
+if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
+if(data3.namespace === undefined){
+const err1 = {instancePath:instancePath+"/serviceAccountToken",schemaPath:"#/definitions/ServiceAccountTokenProjection/required",keyword:"required",params:{missingProperty: "namespace"},message:"must have required property '"+"namespace"+"'"};
+if(vErrors === null){vErrors = [err1];}
+else {vErrors.push(err1);}errors++;}
+if(data3.path === undefined){
+const err2 = {instancePath:instancePath+"/serviceAccountToken",schemaPath:"#/definitions/ServiceAccountTokenProjection/required",keyword:"required",params:{missingProperty: "path"},message:"must have required property '"+"path"+"'"};
+if(vErrors === null){vErrors = [err2];}
+else {vErrors.push(err2);}errors++;}
+if(data3.serviceAccountName === undefined){
+const err3 = {instancePath:instancePath+"/serviceAccountToken",schemaPath:"#/definitions/ServiceAccountTokenProjection/required",keyword:"required",params:{missingProperty: "serviceAccountName"},message:"must have required property '"+"serviceAccountName"+"'"};
+if(vErrors === null){vErrors = [err3];}
+else {vErrors.push(err3);}errors++;}
+for(const key1 in data3){
+if(!(((((key1 === "namespace") || (key1 === "serviceAccountName")) || (key1 === "audience")) || (key1 === "expirationSeconds")) || (key1 === "path"))){
+const err4 = {instancePath:instancePath+"/serviceAccountToken",schemaPath:"#/definitions/ServiceAccountTokenProjection/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
+if(vErrors === null){vErrors = [err4];}
+else {vErrors.push(err4);}errors++;}}
+if(data3.namespace !== undefined){
+let data4 = data3.namespace;
+if(typeof data4 === "string"){
+if(func3(data4) > 253){
+const err5 = {instancePath:instancePath+"/serviceAccountToken/namespace",schemaPath:"#/definitions/ServiceAccountTokenProjection/properties/namespace/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
+if(vErrors === null){vErrors = [err5];}
+else {vErrors.push(err5);}errors++;}}
+else {
+const err6 = {instancePath:instancePath+"/serviceAccountToken/namespace",schemaPath:"#/definitions/ServiceAccountTokenProjection/properties/namespace/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err6];}
+else {vErrors.push(err6);}errors++;}}
+if(data3.serviceAccountName !== undefined){
+let data5 = data3.serviceAccountName;
+if(typeof data5 === "string"){
+if(func3(data5) > 253){
+const err7 = {instancePath:instancePath+"/serviceAccountToken/serviceAccountName",schemaPath:"#/definitions/ServiceAccountTokenProjection/properties/serviceAccountName/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
+if(vErrors === null){vErrors = [err7];}
+else {vErrors.push(err7);}errors++;}}
+else {
+const err8 = {instancePath:instancePath+"/serviceAccountToken/serviceAccountName",schemaPath:"#/definitions/ServiceAccountTokenProjection/properties/serviceAccountName/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err8];}
+else {vErrors.push(err8);}errors++;}}
+if(data3.audience !== undefined){
+let data6 = data3.audience;
+if(typeof data6 === "string"){
+if(func3(data6) > 512){
+const err9 = {instancePath:instancePath+"/serviceAccountToken/audience",schemaPath:"#/definitions/ServiceAccountTokenProjection/properties/audience/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"};
+if(vErrors === null){vErrors = [err9];}
+else {vErrors.push(err9);}errors++;}}
+else {
+const err10 = {instancePath:instancePath+"/serviceAccountToken/audience",schemaPath:"#/definitions/ServiceAccountTokenProjection/properties/audience/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err10];}
+else {vErrors.push(err10);}errors++;}}
+if(data3.expirationSeconds !== undefined){
+let data7 = data3.expirationSeconds;
+if(!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))){
+const err11 = {instancePath:instancePath+"/serviceAccountToken/expirationSeconds",schemaPath:"#/definitions/ServiceAccountTokenProjection/properties/expirationSeconds/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){vErrors = [err11];}
+else {vErrors.push(err11);}errors++;}}
+if(data3.path !== undefined){
+let data8 = data3.path;
+if(typeof data8 === "string"){
+if(func3(data8) > 255){
+const err12 = {instancePath:instancePath+"/serviceAccountToken/path",schemaPath:"#/definitions/ServiceAccountTokenProjection/properties/path/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"};
+if(vErrors === null){vErrors = [err12];}
+else {vErrors.push(err12);}errors++;}}
+else {
+const err13 = {instancePath:instancePath+"/serviceAccountToken/path",schemaPath:"#/definitions/ServiceAccountTokenProjection/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err13];}
+else {vErrors.push(err13);}errors++;}}}
+else {
+const err14 = {instancePath:instancePath+"/serviceAccountToken",schemaPath:"#/definitions/ServiceAccountTokenProjection/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err14];}
+else {vErrors.push(err14);}errors++;}}
+if(data.clusterTrustBundle !== undefined){
+if(!(validate39(data.clusterTrustBundle, {instancePath:instancePath+"/clusterTrustBundle",parentData:data,parentDataProperty:"clusterTrustBundle",rootData}))){vErrors = vErrors === null ? validate39.errors : vErrors.concat(validate39.errors);errors = vErrors.length;}}}
+else {
+const err15 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err15];}
+else {vErrors.push(err15);}errors++;}
+validate31.errors = vErrors;
+return errors === 0;}
+function validate30(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.sources === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "sources"},message:"must have required property '"+"sources"+"'"};
+if(vErrors === null){vErrors = [err0];}
+else {vErrors.push(err0);}errors++;}
+for(const key0 in data){
+if(!((key0 === "sources") || (key0 === "defaultMode"))){
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+if(vErrors === null){vErrors = [err1];}
+else {vErrors.push(err1);}errors++;}}
+if(data.sources !== undefined){
+let data0 = data.sources;
+if(Array.isArray(data0)){
+if(data0.length > 8){
+const err2 = {instancePath:instancePath+"/sources",schemaPath:"#/properties/sources/maxItems",keyword:"maxItems",params:{limit: 8},message:"must NOT have more than 8 items"};
+if(vErrors === null){vErrors = [err2];}
+else {vErrors.push(err2);}errors++;}
+const len0 = data0.length;
+for(let i0=0; i0<len0; i0++){
+if(!(validate31(data0[i0], {instancePath:instancePath+"/sources/" + i0,parentData:data0,parentDataProperty:i0,rootData}))){vErrors = vErrors === null ? validate31.errors : vErrors.concat(validate31.errors);errors = vErrors.length;}}}
+else {
+const err3 = {instancePath:instancePath+"/sources",schemaPath:"#/properties/sources/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){vErrors = [err3];}
+else {vErrors.push(err3);}errors++;}}
+if(data.defaultMode !== undefined){
+let data2 = data.defaultMode;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+const err4 = {instancePath:instancePath+"/defaultMode",schemaPath:"#/properties/defaultMode/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){vErrors = [err4];}
+else {vErrors.push(err4);}errors++;}}}
+else {
+const err5 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err5];}
+else {vErrors.push(err5);}errors++;}
+validate30.errors = vErrors;
+return errors === 0;}
+const schema45 = {"type":"object","required":["driver","volumeHandle"],"properties":{"driver":{"type":"string","maxLength":63,"rules":[{"message":"must be the name of a CSI driver: at most 63 letters, digits, '-' or '.', a letter or digit at both ends","matches":"^[A-Za-z0-9]([-A-Za-z0-9.]{0,61}[A-Za-z0-9])?$"}]},"volumeHandle":{"type":"string","maxLength":512,"rules":[{"message":"must be the driver's name of the volume, without control characters","matches":"^[^\\p{Cc}]+$"}]},"readOnly":{"type":"boolean"},"fsType":{"type":"string","maxLength":32,"rules":[{"message":"must be the name of a file system in lower case, such as ext4 or xfs","matches":"^[a-z0-9][a-z0-9_-]*$"}]},"accessMode":{"type":"string","enum":["ReadWriteOnce","ReadOnlyMany","ReadWriteMany","ReadWriteOncePod"]},"volumeAttributes":{"type":"object","maxProperties":24,"additionalProperties":{"type":"string","maxLength":512},"rules":[{"message":"each key may have at most 128 characters"}]},"controllerPublishSecretRef":{"$ref":"#/definitions/SecretReference"},"nodeStageSecretRef":{"$ref":"#/definitions/SecretReference"},"nodePublishSecretRef":{"$ref":"#/definitions/SecretReference"},"nodeExpandSecretRef":{"$ref":"#/definitions/SecretReference"}},"additionalProperties":false};
+function validate45(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -502,7 +1204,7 @@ const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{mi
 if(vErrors === null){vErrors = [err1];}
 else {vErrors.push(err1);}errors++;}
 for(const key0 in data){
-if(!(func2.call(schema30.properties, key0))){
+if(!(func2.call(schema45.properties, key0))){
 const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){vErrors = [err2];}
 else {vErrors.push(err2);}errors++;}}
@@ -551,7 +1253,7 @@ const err10 = {instancePath:instancePath+"/accessMode",schemaPath:"#/properties/
 if(vErrors === null){vErrors = [err10];}
 else {vErrors.push(err10);}errors++;}
 if(!((((data4 === "ReadWriteOnce") || (data4 === "ReadOnlyMany")) || (data4 === "ReadWriteMany")) || (data4 === "ReadWriteOncePod"))){
-const err11 = {instancePath:instancePath+"/accessMode",schemaPath:"#/properties/accessMode/enum",keyword:"enum",params:{allowedValues: schema30.properties.accessMode.enum},message:"must be equal to one of the allowed values"};
+const err11 = {instancePath:instancePath+"/accessMode",schemaPath:"#/properties/accessMode/enum",keyword:"enum",params:{allowedValues: schema45.properties.accessMode.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){vErrors = [err11];}
 else {vErrors.push(err11);}errors++;}}
 if(data.volumeAttributes !== undefined){
@@ -748,10 +1450,10 @@ else {
 const err48 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){vErrors = [err48];}
 else {vErrors.push(err48);}errors++;}
-validate26.errors = vErrors;
+validate45.errors = vErrors;
 return errors === 0;}
-const schema35 = {"type":"object","required":["driver"],"properties":{"driver":{"type":"string","maxLength":127,"rules":[{"message":"must be the name of a flexvolume driver, such as vendor/driver: letters, digits, '-', '_' or '.' with a letter or digit at the start, at most 63 of each","matches":"^([A-Za-z0-9][-A-Za-z0-9._]{0,62}/)?[A-Za-z0-9][-A-Za-z0-9._]{0,62}$"}]},"fsType":{"type":"string","maxLength":32,"rules":[{"message":"must be the name of a file system in lower case, such as ext4 or xfs","matches":"^[a-z0-9][a-z0-9_-]*$"}]},"readOnly":{"type":"boolean"},"options":{"type":"object","maxProperties":24,"additionalProperties":{"type":"string","maxLength":512},"rules":[{"message":"each key may have at most 128 characters"}]},"secretRef":{"$ref":"#/definitions/SecretReference"},"secretInArguments":{"type":"string","enum":["","Allow"]}},"rules":[{"message":"the driver takes the Secret in the arguments of its program, which everybody on the node can read while it runs: set secretInArguments: Allow if that may be, or leave secretRef out","field":".secretRef"}],"additionalProperties":false};
-function validate28(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+const schema50 = {"type":"object","required":["driver"],"properties":{"driver":{"type":"string","maxLength":127,"rules":[{"message":"must be the name of a flexvolume driver, such as vendor/driver: letters, digits, '-', '_' or '.' with a letter or digit at the start, at most 63 of each","matches":"^([A-Za-z0-9][-A-Za-z0-9._]{0,62}/)?[A-Za-z0-9][-A-Za-z0-9._]{0,62}$"}]},"fsType":{"type":"string","maxLength":32,"rules":[{"message":"must be the name of a file system in lower case, such as ext4 or xfs","matches":"^[a-z0-9][a-z0-9_-]*$"}]},"readOnly":{"type":"boolean"},"options":{"type":"object","maxProperties":24,"additionalProperties":{"type":"string","maxLength":512},"rules":[{"message":"each key may have at most 128 characters"}]},"secretRef":{"$ref":"#/definitions/SecretReference"},"secretInArguments":{"type":"string","enum":["","Allow"]}},"rules":[{"message":"the driver takes the Secret in the arguments of its program, which everybody on the node can read while it runs: set secretInArguments: Allow if that may be, or leave secretRef out","field":".secretRef"}],"additionalProperties":false};
+function validate47(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -862,14 +1564,14 @@ const err19 = {instancePath:instancePath+"/secretInArguments",schemaPath:"#/prop
 if(vErrors === null){vErrors = [err19];}
 else {vErrors.push(err19);}errors++;}
 if(!((data8 === "") || (data8 === "Allow"))){
-const err20 = {instancePath:instancePath+"/secretInArguments",schemaPath:"#/properties/secretInArguments/enum",keyword:"enum",params:{allowedValues: schema35.properties.secretInArguments.enum},message:"must be equal to one of the allowed values"};
+const err20 = {instancePath:instancePath+"/secretInArguments",schemaPath:"#/properties/secretInArguments/enum",keyword:"enum",params:{allowedValues: schema50.properties.secretInArguments.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){vErrors = [err20];}
 else {vErrors.push(err20);}errors++;}}}
 else {
 const err21 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){vErrors = [err21];}
 else {vErrors.push(err21);}errors++;}
-validate28.errors = vErrors;
+validate47.errors = vErrors;
 return errors === 0;}
 function validate21(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -981,26 +1683,30 @@ if(data.configMap !== undefined){
 if(!(validate22(data.configMap, {instancePath:instancePath+"/configMap",parentData:data,parentDataProperty:"configMap",rootData}))){vErrors = vErrors === null ? validate22.errors : vErrors.concat(validate22.errors);errors = vErrors.length;}}
 if(data.secret !== undefined){
 if(!(validate24(data.secret, {instancePath:instancePath+"/secret",parentData:data,parentDataProperty:"secret",rootData}))){vErrors = vErrors === null ? validate24.errors : vErrors.concat(validate24.errors);errors = vErrors.length;}}
+if(data.downwardAPI !== undefined){
+if(!(validate26(data.downwardAPI, {instancePath:instancePath+"/downwardAPI",parentData:data,parentDataProperty:"downwardAPI",rootData}))){vErrors = vErrors === null ? validate26.errors : vErrors.concat(validate26.errors);errors = vErrors.length;}}
+if(data.projected !== undefined){
+if(!(validate30(data.projected, {instancePath:instancePath+"/projected",parentData:data,parentDataProperty:"projected",rootData}))){vErrors = vErrors === null ? validate30.errors : vErrors.concat(validate30.errors);errors = vErrors.length;}}
 if(data.nfs !== undefined){
-let data10 = data.nfs;
-if(data10 && typeof data10 == "object" && !Array.isArray(data10)){
-if(data10.path === undefined){
+let data12 = data.nfs;
+if(data12 && typeof data12 == "object" && !Array.isArray(data12)){
+if(data12.path === undefined){
 const err19 = {instancePath:instancePath+"/nfs",schemaPath:"#/definitions/NFSVolumeSource/required",keyword:"required",params:{missingProperty: "path"},message:"must have required property '"+"path"+"'"};
 if(vErrors === null){vErrors = [err19];}
 else {vErrors.push(err19);}errors++;}
-if(data10.server === undefined){
+if(data12.server === undefined){
 const err20 = {instancePath:instancePath+"/nfs",schemaPath:"#/definitions/NFSVolumeSource/required",keyword:"required",params:{missingProperty: "server"},message:"must have required property '"+"server"+"'"};
 if(vErrors === null){vErrors = [err20];}
 else {vErrors.push(err20);}errors++;}
-for(const key4 in data10){
+for(const key4 in data12){
 if(!(((key4 === "server") || (key4 === "path")) || (key4 === "readOnly"))){
 const err21 = {instancePath:instancePath+"/nfs",schemaPath:"#/definitions/NFSVolumeSource/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key4},message:"must NOT have additional properties"};
 if(vErrors === null){vErrors = [err21];}
 else {vErrors.push(err21);}errors++;}}
-if(data10.server !== undefined){
-let data11 = data10.server;
-if(typeof data11 === "string"){
-if(func3(data11) > 253){
+if(data12.server !== undefined){
+let data13 = data12.server;
+if(typeof data13 === "string"){
+if(func3(data13) > 253){
 const err22 = {instancePath:instancePath+"/nfs/server",schemaPath:"#/definitions/NFSVolumeSource/properties/server/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
 if(vErrors === null){vErrors = [err22];}
 else {vErrors.push(err22);}errors++;}}
@@ -1008,10 +1714,10 @@ else {
 const err23 = {instancePath:instancePath+"/nfs/server",schemaPath:"#/definitions/NFSVolumeSource/properties/server/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err23];}
 else {vErrors.push(err23);}errors++;}}
-if(data10.path !== undefined){
-let data12 = data10.path;
-if(typeof data12 === "string"){
-if(func3(data12) > 1024){
+if(data12.path !== undefined){
+let data14 = data12.path;
+if(typeof data14 === "string"){
+if(func3(data14) > 1024){
 const err24 = {instancePath:instancePath+"/nfs/path",schemaPath:"#/definitions/NFSVolumeSource/properties/path/maxLength",keyword:"maxLength",params:{limit: 1024},message:"must NOT have more than 1024 characters"};
 if(vErrors === null){vErrors = [err24];}
 else {vErrors.push(err24);}errors++;}}
@@ -1019,8 +1725,8 @@ else {
 const err25 = {instancePath:instancePath+"/nfs/path",schemaPath:"#/definitions/NFSVolumeSource/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err25];}
 else {vErrors.push(err25);}errors++;}}
-if(data10.readOnly !== undefined){
-if(typeof data10.readOnly !== "boolean"){
+if(data12.readOnly !== undefined){
+if(typeof data12.readOnly !== "boolean"){
 const err26 = {instancePath:instancePath+"/nfs/readOnly",schemaPath:"#/definitions/NFSVolumeSource/properties/readOnly/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){vErrors = [err26];}
 else {vErrors.push(err26);}errors++;}}}
@@ -1029,29 +1735,29 @@ const err27 = {instancePath:instancePath+"/nfs",schemaPath:"#/definitions/NFSVol
 if(vErrors === null){vErrors = [err27];}
 else {vErrors.push(err27);}errors++;}}
 if(data.csi !== undefined){
-if(!(validate26(data.csi, {instancePath:instancePath+"/csi",parentData:data,parentDataProperty:"csi",rootData}))){vErrors = vErrors === null ? validate26.errors : vErrors.concat(validate26.errors);errors = vErrors.length;}}
+if(!(validate45(data.csi, {instancePath:instancePath+"/csi",parentData:data,parentDataProperty:"csi",rootData}))){vErrors = vErrors === null ? validate45.errors : vErrors.concat(validate45.errors);errors = vErrors.length;}}
 if(data.flexVolume !== undefined){
-if(!(validate28(data.flexVolume, {instancePath:instancePath+"/flexVolume",parentData:data,parentDataProperty:"flexVolume",rootData}))){vErrors = vErrors === null ? validate28.errors : vErrors.concat(validate28.errors);errors = vErrors.length;}}
+if(!(validate47(data.flexVolume, {instancePath:instancePath+"/flexVolume",parentData:data,parentDataProperty:"flexVolume",rootData}))){vErrors = vErrors === null ? validate47.errors : vErrors.concat(validate47.errors);errors = vErrors.length;}}
 if(data.persistentVolumeClaim !== undefined){
-let data16 = data.persistentVolumeClaim;
-if(data16 && typeof data16 == "object" && !Array.isArray(data16)){
-if(data16.claimName === undefined){
+let data18 = data.persistentVolumeClaim;
+if(data18 && typeof data18 == "object" && !Array.isArray(data18)){
+if(data18.claimName === undefined){
 const err28 = {instancePath:instancePath+"/persistentVolumeClaim",schemaPath:"#/definitions/PersistentVolumeClaimVolumeSource/required",keyword:"required",params:{missingProperty: "claimName"},message:"must have required property '"+"claimName"+"'"};
 if(vErrors === null){vErrors = [err28];}
 else {vErrors.push(err28);}errors++;}
-if(data16.namespace === undefined){
+if(data18.namespace === undefined){
 const err29 = {instancePath:instancePath+"/persistentVolumeClaim",schemaPath:"#/definitions/PersistentVolumeClaimVolumeSource/required",keyword:"required",params:{missingProperty: "namespace"},message:"must have required property '"+"namespace"+"'"};
 if(vErrors === null){vErrors = [err29];}
 else {vErrors.push(err29);}errors++;}
-for(const key5 in data16){
+for(const key5 in data18){
 if(!(((key5 === "namespace") || (key5 === "claimName")) || (key5 === "readOnly"))){
 const err30 = {instancePath:instancePath+"/persistentVolumeClaim",schemaPath:"#/definitions/PersistentVolumeClaimVolumeSource/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key5},message:"must NOT have additional properties"};
 if(vErrors === null){vErrors = [err30];}
 else {vErrors.push(err30);}errors++;}}
-if(data16.namespace !== undefined){
-let data17 = data16.namespace;
-if(typeof data17 === "string"){
-if(func3(data17) > 253){
+if(data18.namespace !== undefined){
+let data19 = data18.namespace;
+if(typeof data19 === "string"){
+if(func3(data19) > 253){
 const err31 = {instancePath:instancePath+"/persistentVolumeClaim/namespace",schemaPath:"#/definitions/PersistentVolumeClaimVolumeSource/properties/namespace/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
 if(vErrors === null){vErrors = [err31];}
 else {vErrors.push(err31);}errors++;}}
@@ -1059,10 +1765,10 @@ else {
 const err32 = {instancePath:instancePath+"/persistentVolumeClaim/namespace",schemaPath:"#/definitions/PersistentVolumeClaimVolumeSource/properties/namespace/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err32];}
 else {vErrors.push(err32);}errors++;}}
-if(data16.claimName !== undefined){
-let data18 = data16.claimName;
-if(typeof data18 === "string"){
-if(func3(data18) > 253){
+if(data18.claimName !== undefined){
+let data20 = data18.claimName;
+if(typeof data20 === "string"){
+if(func3(data20) > 253){
 const err33 = {instancePath:instancePath+"/persistentVolumeClaim/claimName",schemaPath:"#/definitions/PersistentVolumeClaimVolumeSource/properties/claimName/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
 if(vErrors === null){vErrors = [err33];}
 else {vErrors.push(err33);}errors++;}}
@@ -1070,8 +1776,8 @@ else {
 const err34 = {instancePath:instancePath+"/persistentVolumeClaim/claimName",schemaPath:"#/definitions/PersistentVolumeClaimVolumeSource/properties/claimName/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err34];}
 else {vErrors.push(err34);}errors++;}}
-if(data16.readOnly !== undefined){
-if(typeof data16.readOnly !== "boolean"){
+if(data18.readOnly !== undefined){
+if(typeof data18.readOnly !== "boolean"){
 const err35 = {instancePath:instancePath+"/persistentVolumeClaim/readOnly",schemaPath:"#/definitions/PersistentVolumeClaimVolumeSource/properties/readOnly/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){vErrors = [err35];}
 else {vErrors.push(err35);}errors++;}}}
@@ -1153,8 +1859,8 @@ if(vErrors === null){vErrors = [err11];}
 else {vErrors.push(err11);}errors++;}
 validate20.errors = vErrors;
 return errors === 0;}
-const schema38 = {"type":"object","required":["name","path","readOnly"],"properties":{"name":{"type":"string","maxLength":253,"rules":[{"message":"must be at most 63 lower-case letters, digits or '-', a letter or digit at both ends","matches":"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"}]},"path":{"type":"string","maxLength":512,"rules":[{"message":"must be an absolute path below / without '.', '..', '//', control characters or a trailing '/'","matches":"^(/([^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*|[.][.][^/\\p{Cc}\\p{Zl}\\p{Zp}]+))+$"},{"message":"must have at most 2048 bytes, and each name in it at most 255 characters, or 63 if some are not ASCII: Linux takes no longer names","patterns":["^(([\\x00-.0-\\x7f]{0,255}|[^/]{0,63})/)*([\\x00-.0-\\x7f]{0,255}|[^/]{0,63})$"]}]},"readOnly":{"type":"boolean","default":false},"mountOptions":{"type":"array","maxItems":8,"items":{"type":"string","maxLength":64,"rules":[{"message":"must be one of nosuid, suid, nodev, dev, noexec, exec, noatime, relatime, strictatime, nodiratime and nosymfollow, one an entry; read-only is readOnly: true","oneOf":["nosuid","suid","nodev","dev","noexec","exec","noatime","relatime","strictatime","nodiratime","nosymfollow"]}]},"rules":[{"message":"an option may be named only once"},{"message":"an option and its opposite cannot both be named"},{"message":"only one of noatime, relatime and strictatime can be named"}]},"fsGroup":{"type":"integer","rules":[{"message":"must be a group id from 0 to 2147483647","from":0,"to":2147483647}]},"fsGroupChangePolicy":{"type":"string","enum":["Always","OnRootMismatch"]},"seLinuxOptions":{"$ref":"#/definitions/SELinuxOptions"}},"rules":[{"message":"fsGroupChangePolicy says how fsGroup is brought about: add fsGroup, or remove it","field":".fsGroupChangePolicy"}],"additionalProperties":false};
-function validate32(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+const schema53 = {"type":"object","required":["name","path","readOnly"],"properties":{"name":{"type":"string","maxLength":253,"rules":[{"message":"must be at most 63 lower-case letters, digits or '-', a letter or digit at both ends","matches":"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"}]},"path":{"type":"string","maxLength":512,"rules":[{"message":"must be an absolute path below / without '.', '..', '//', control characters or a trailing '/'","matches":"^(/([^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*|[.][.][^/\\p{Cc}\\p{Zl}\\p{Zp}]+))+$"},{"message":"must have at most 2048 bytes, and each name in it at most 255 characters, or 63 if some are not ASCII: Linux takes no longer names","patterns":["^(([\\x00-.0-\\x7f]{0,255}|[^/]{0,63})/)*([\\x00-.0-\\x7f]{0,255}|[^/]{0,63})$"]}]},"readOnly":{"type":"boolean","default":false},"mountOptions":{"type":"array","maxItems":8,"items":{"type":"string","maxLength":64,"rules":[{"message":"must be one of nosuid, suid, nodev, dev, noexec, exec, noatime, relatime, strictatime, nodiratime and nosymfollow, one an entry; read-only is readOnly: true","oneOf":["nosuid","suid","nodev","dev","noexec","exec","noatime","relatime","strictatime","nodiratime","nosymfollow"]}]},"rules":[{"message":"an option may be named only once"},{"message":"an option and its opposite cannot both be named"},{"message":"only one of noatime, relatime and strictatime can be named"}]},"fsGroup":{"type":"integer","rules":[{"message":"must be a group id from 0 to 2147483647","from":0,"to":2147483647}]},"fsGroupChangePolicy":{"type":"string","enum":["Always","OnRootMismatch"]},"seLinuxOptions":{"$ref":"#/definitions/SELinuxOptions"}},"rules":[{"message":"fsGroupChangePolicy says how fsGroup is brought about: add fsGroup, or remove it","field":".fsGroupChangePolicy"}],"additionalProperties":false};
+function validate51(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -1238,7 +1944,7 @@ const err14 = {instancePath:instancePath+"/fsGroupChangePolicy",schemaPath:"#/pr
 if(vErrors === null){vErrors = [err14];}
 else {vErrors.push(err14);}errors++;}
 if(!((data6 === "Always") || (data6 === "OnRootMismatch"))){
-const err15 = {instancePath:instancePath+"/fsGroupChangePolicy",schemaPath:"#/properties/fsGroupChangePolicy/enum",keyword:"enum",params:{allowedValues: schema38.properties.fsGroupChangePolicy.enum},message:"must be equal to one of the allowed values"};
+const err15 = {instancePath:instancePath+"/fsGroupChangePolicy",schemaPath:"#/properties/fsGroupChangePolicy/enum",keyword:"enum",params:{allowedValues: schema53.properties.fsGroupChangePolicy.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){vErrors = [err15];}
 else {vErrors.push(err15);}errors++;}}
 if(data.seLinuxOptions !== undefined){
@@ -1305,10 +2011,10 @@ else {
 const err27 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){vErrors = [err27];}
 else {vErrors.push(err27);}errors++;}
-validate32.errors = vErrors;
+validate51.errors = vErrors;
 return errors === 0;}
-const schema42 = {"type":"object","required":["key","operator"],"properties":{"key":{"type":"string","maxLength":317},"operator":{"type":"string","enum":["In","NotIn","Exists","DoesNotExist"]},"values":{"type":"array","maxItems":32,"items":{"type":"string","maxLength":63}}},"rules":[{"message":"In and NotIn need values, Exists and DoesNotExist take none","field":".values"}],"additionalProperties":false};
-function validate35(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+const schema57 = {"type":"object","required":["key","operator"],"properties":{"key":{"type":"string","maxLength":317},"operator":{"type":"string","enum":["In","NotIn","Exists","DoesNotExist"]},"values":{"type":"array","maxItems":32,"items":{"type":"string","maxLength":63}}},"rules":[{"message":"In and NotIn need values, Exists and DoesNotExist take none","field":".values"}],"additionalProperties":false};
+function validate54(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -1381,7 +2087,7 @@ const err11 = {instancePath:instancePath+"/matchExpressions/" + i0+"/operator",s
 if(vErrors === null){vErrors = [err11];}
 else {vErrors.push(err11);}errors++;}
 if(!((((data5 === "In") || (data5 === "NotIn")) || (data5 === "Exists")) || (data5 === "DoesNotExist"))){
-const err12 = {instancePath:instancePath+"/matchExpressions/" + i0+"/operator",schemaPath:"#/definitions/NamespaceRequirement/properties/operator/enum",keyword:"enum",params:{allowedValues: schema42.properties.operator.enum},message:"must be equal to one of the allowed values"};
+const err12 = {instancePath:instancePath+"/matchExpressions/" + i0+"/operator",schemaPath:"#/definitions/NamespaceRequirement/properties/operator/enum",keyword:"enum",params:{allowedValues: schema57.properties.operator.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){vErrors = [err12];}
 else {vErrors.push(err12);}errors++;}}
 if(data3.values !== undefined){
@@ -1419,9 +2125,9 @@ else {
 const err19 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){vErrors = [err19];}
 else {vErrors.push(err19);}errors++;}
-validate35.errors = vErrors;
+validate54.errors = vErrors;
 return errors === 0;}
-function validate34(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate53(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -1454,12 +2160,12 @@ const err4 = {instancePath:instancePath+"/names",schemaPath:"#/properties/names/
 if(vErrors === null){vErrors = [err4];}
 else {vErrors.push(err4);}errors++;}}
 if(data.selector !== undefined){
-if(!(validate35(data.selector, {instancePath:instancePath+"/selector",parentData:data,parentDataProperty:"selector",rootData}))){vErrors = vErrors === null ? validate35.errors : vErrors.concat(validate35.errors);errors = vErrors.length;}}}
+if(!(validate54(data.selector, {instancePath:instancePath+"/selector",parentData:data,parentDataProperty:"selector",rootData}))){vErrors = vErrors === null ? validate54.errors : vErrors.concat(validate54.errors);errors = vErrors.length;}}}
 else {
 const err5 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){vErrors = [err5];}
 else {vErrors.push(err5);}errors++;}
-validate34.errors = vErrors;
+validate53.errors = vErrors;
 return errors === 0;}
 function validate11(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -1632,13 +2338,13 @@ if(vErrors === null){vErrors = [err30];}
 else {vErrors.push(err30);}errors++;}
 const len1 = data12.length;
 for(let i1=0; i1<len1; i1++){
-if(!(validate32(data12[i1], {instancePath:instancePath+"/mounts/" + i1,parentData:data12,parentDataProperty:i1,rootData}))){vErrors = vErrors === null ? validate32.errors : vErrors.concat(validate32.errors);errors = vErrors.length;}}}
+if(!(validate51(data12[i1], {instancePath:instancePath+"/mounts/" + i1,parentData:data12,parentDataProperty:i1,rootData}))){vErrors = vErrors === null ? validate51.errors : vErrors.concat(validate51.errors);errors = vErrors.length;}}}
 else {
 const err31 = {instancePath:instancePath+"/mounts",schemaPath:"#/properties/mounts/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){vErrors = [err31];}
 else {vErrors.push(err31);}errors++;}
 if(data.allowedNamespaces !== undefined){
-if(!(validate34(data.allowedNamespaces, {instancePath:instancePath+"/allowedNamespaces",parentData:data,parentDataProperty:"allowedNamespaces",rootData}))){vErrors = vErrors === null ? validate34.errors : vErrors.concat(validate34.errors);errors = vErrors.length;}}
+if(!(validate53(data.allowedNamespaces, {instancePath:instancePath+"/allowedNamespaces",parentData:data,parentDataProperty:"allowedNamespaces",rootData}))){vErrors = vErrors === null ? validate53.errors : vErrors.concat(validate53.errors);errors = vErrors.length;}}
 let data15 = data.nodeReadiness;
 if(typeof data15 !== "string"){
 const err32 = {instancePath:instancePath+"/nodeReadiness",schemaPath:"#/properties/nodeReadiness/type",keyword:"type",params:{type: "string"},message:"must be string"};
@@ -1671,7 +2377,7 @@ const err37 = {instancePath:instancePath+"/unmountPolicy/max",schemaPath:"#/defi
 if(vErrors === null){vErrors = [err37];}
 else {vErrors.push(err37);}errors++;}
 if(!(((data17 === "Normal") || (data17 === "Force")) || (data17 === "Lazy"))){
-const err38 = {instancePath:instancePath+"/unmountPolicy/max",schemaPath:"#/definitions/UnmountPolicy/properties/max/enum",keyword:"enum",params:{allowedValues: schema43.properties.max.enum},message:"must be equal to one of the allowed values"};
+const err38 = {instancePath:instancePath+"/unmountPolicy/max",schemaPath:"#/definitions/UnmountPolicy/properties/max/enum",keyword:"enum",params:{allowedValues: schema58.properties.max.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){vErrors = [err38];}
 else {vErrors.push(err38);}errors++;}
 let data18 = data16.timeoutSeconds;
@@ -1702,7 +2408,7 @@ if(vErrors === null){vErrors = [err43];}
 else {vErrors.push(err43);}errors++;}}
 let data20 = data19.maxUnavailable;
 if((!(((typeof data20 == "number") && (!(data20 % 1) && !isNaN(data20))) && (isFinite(data20)))) && (typeof data20 !== "string")){
-const err44 = {instancePath:instancePath+"/rollout/maxUnavailable",schemaPath:"#/definitions/RolloutPolicy/properties/maxUnavailable/type",keyword:"type",params:{type: schema44.properties.maxUnavailable.type},message:"must be integer,string"};
+const err44 = {instancePath:instancePath+"/rollout/maxUnavailable",schemaPath:"#/definitions/RolloutPolicy/properties/maxUnavailable/type",keyword:"type",params:{type: schema59.properties.maxUnavailable.type},message:"must be integer,string"};
 if(vErrors === null){vErrors = [err44];}
 else {vErrors.push(err44);}errors++;}
 if(typeof data20 === "string"){
@@ -1759,7 +2465,7 @@ const err55 = {instancePath:instancePath+"/nodeLossPolicy/type",schemaPath:"#/de
 if(vErrors === null){vErrors = [err55];}
 else {vErrors.push(err55);}errors++;}
 if(!((data26 === "Never") || (data26 === "AfterTimeout"))){
-const err56 = {instancePath:instancePath+"/nodeLossPolicy/type",schemaPath:"#/definitions/NodeLossPolicy/properties/type/enum",keyword:"enum",params:{allowedValues: schema45.properties.type.enum},message:"must be equal to one of the allowed values"};
+const err56 = {instancePath:instancePath+"/nodeLossPolicy/type",schemaPath:"#/definitions/NodeLossPolicy/properties/type/enum",keyword:"enum",params:{allowedValues: schema60.properties.type.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){vErrors = [err56];}
 else {vErrors.push(err56);}errors++;}
 if(data25.minutes !== undefined){

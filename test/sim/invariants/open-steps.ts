@@ -1,7 +1,7 @@
 import type { ContentState } from "../../../src/agent/plan-input.ts";
 import { resource } from "../../../src/api/names.ts";
 import type { NodeVolumeIntent } from "../../../src/api/types.gen.ts";
-import type { ObjectRef } from "../../../src/plugins/plugin.ts";
+import type { ContentRef } from "../../../src/plugins/content.ts";
 import { plan } from "../../lib/plan-whole.ts";
 import { layout } from "../machine.ts";
 import type { SimNode } from "../sim-node.ts";
@@ -48,7 +48,9 @@ export function openSteps(
     .map((operation) => `${machine.name}: the plan still has ${operation.kind} of ${operation.volume}`);
 }
 
-function contentOf(world: World, { kind, namespace, name, optional }: ObjectRef): ContentState {
+function contentOf(world: World, ref: ContentRef): ContentState {
+  if (ref.kind !== "ConfigMap" && ref.kind !== "Secret") throw new Error(`no scenario has a ${ref.kind}`);
+  const { kind, namespace, name, optional } = ref;
   const of = kind === "ConfigMap" ? resource.configMaps : resource.secrets;
   const object = world.server.get(of, name, namespace);
   if (object !== undefined) {

@@ -158,9 +158,9 @@ export const mutations: readonly Mutation[] = [
   {
     law: "secrets",
     name: "tell the log what is in a Secret",
-    file: "src/plugins/object-content.ts",
+    file: "src/plugins/staging.ts",
     from: "  await context.directories.writePayload(",
-    to: "  context.progress([...context.content.data.values()].map((v) => new TextDecoder().decode(v)).join());\n  await context.directories.writePayload(",
+    to: "  context.progress(files.map(({ content }) => new TextDecoder().decode(content)).join());\n  await context.directories.writePayload(",
   },
   {
     law: "L1",

@@ -1,0 +1,45 @@
+import type { ContentRef, ObjectContent } from "../../plugins/content.ts";
+import type { Desired } from "../desired-volume.ts";
+import { isInvalid } from "../desired-volume.ts";
+import type { ContentState } from "../plan-input.ts";
+
+/** Content of a volume: of each thing that it shows, in the order of its spec. */
+export interface VolumeContent {
+  /** One version each; equal ones have equal content. */
+  readonly version: string;
+  readonly contents: readonly ObjectContent[];
+}
+
+/** PURE. What a volume shows, if it shows content. */
+export function refsOf(desired: Desired | undefined): readonly ContentRef[] | undefined {
+  return desired === undefined || isInvalid(desired) ? undefined : desired.layout.content;
+}
+
+/** PURE. What is known of all that a volume shows: its versions if each is known, and the first problem. */
+export function contentStateOf(
+  refs: readonly ContentRef[] | undefined,
+  stateOf: (ref: ContentRef) => ContentState,
+): ContentState | undefined {
+  if (refs === undefined) return undefined;
+  const states = refs.map(stateOf);
+  const unknown = states.find((state) => !state.known);
+  if (unknown !== undefined) return unknown;
+  const problem = states.find((state) => state.problem !== undefined)?.problem;
+  const version = joined(states.map((state) => (state.known ? state.version : "")));
+  return { known: true, version, ...(problem && { problem }) };
+}
+
+/** PURE. The content of all that a volume shows; undefined if it shows none, or not each is known. */
+export function contentOf(
+  refs: readonly ContentRef[] | undefined,
+  get: (ref: ContentRef) => ObjectContent | undefined,
+): VolumeContent | undefined {
+  if (refs === undefined) return undefined;
+  const contents = refs.flatMap((ref) => get(ref) ?? []);
+  if (contents.length < refs.length) return undefined;
+  return { version: joined(contents.map(({ version }) => version)), contents };
+}
+
+function joined(versions: readonly string[]): string {
+  return versions.join(" ");
+}

@@ -1,0 +1,110 @@
+import type { KubeObject } from "../../api/meta.ts";
+import { messageOf } from "../../errors.ts";
+import { createKubeClient, type KubeClient } from "../../kube/client.ts";
+import { createReflector, type Reflector } from "../../kube/reflector.ts";
+import type { ContentRef, ObjectContent, TokenRef } from "../../plugins/content.ts";
+import { isForbidden } from "../as-node.ts";
+import type { ContentState } from "../plan-input.ts";
+import type { Problem } from "../view.ts";
+import { asNodeOrAgent, type EitherTransport } from "./as-node-transport.ts";
+import type { ContentsDeps, FollowedContent } from "./contents.ts";
+import { problemsOf } from "./problems.ts";
+import { type ReadContent, readingOf } from "./reading-of.ts";
+
+type WatchedRef = Exclude<ContentRef, TokenRef>;
+
+/** Content that a watch of its own follows. */
+export class WatchedContent implements FollowedContent {
+  readonly #ref: WatchedRef;
+  readonly #deps: ContentsDeps;
+  readonly #reading: ReadContent;
+  readonly #either: EitherTransport | undefined;
+  readonly #client: KubeClient;
+  readonly #reflector: Reflector<KubeObject>;
+  /** Why it cannot be read, be it from the start or since. */
+  #denied: Problem | undefined;
+  /** What was told of it last. */
+  #last: ObjectContent | undefined;
+
+  constructor(ref: WatchedRef, deps: ContentsDeps) {
+    this.#ref = ref;
+    this.#deps = deps;
+    this.#reading = readingOf(ref);
+    const { system, onChange } = deps;
+    this.#either = ref.kind === "Node" ? asNodeOrAgent(deps.transport, ref.name) : undefined;
+    const transport = this.#either ?? deps.transport;
+    this.#client = createKubeClient({ transport, fieldManager: "" });
+    this.#reflector = createReflector<KubeObject>({
+      system,
+      transport,
+      ...this.#reading.selection,
+      project: (raw) => this.#reading.project(raw),
+      onRestart: (why) => {
+        if (why === "failed") void this.#askWhy();
+      },
+    });
+    const changed = () => {
+      this.#denied = undefined;
+      onChange(ref);
+    };
+    this.#reflector.store.subscribe({ onAdd: changed, onUpdate: changed, onDelete: changed, onState: changed });
+    this.#reflector.start();
+  }
+
+  state(optional: boolean): ContentState {
+    const content = this.get(optional);
+    if (content !== undefined) {
+      return { known: true, version: content.version, ...(this.#denied && { problem: this.#denied }) };
+    }
+    const { missing, unknown } = problemsOf(this.#ref);
+    const { synced } = this.#reflector.store.state();
+    return { known: false, problem: this.#denied ?? (synced ? missing : unknown) };
+  }
+
+  get(optional: boolean): ObjectContent | undefined {
+    const { store } = this.#reflector;
+    const { synced, connected } = store.state();
+    if (!connected && this.#last !== undefined) return this.#last; // a list may be half taken in
+    const content = synced ? this.#reading.content([...store.list()]) : undefined;
+    if (content !== undefined) return this.#latest(content);
+    return optional && synced ? { version: "none", data: new Map() } : undefined;
+  }
+
+  stop(): void {
+    this.#reflector.stop();
+  }
+
+  /** The content, under the version that it had first: a label or annotation that is touched writes nothing. */
+  #latest(content: ObjectContent): ObjectContent {
+    if (this.#last === undefined || !sameData(this.#last.data, content.data)) this.#last = content;
+    return this.#last;
+  }
+
+  /** A watch that fails says little; a plain read says whether it is forbidden, be it from the start or since. */
+  async #askWhy(): Promise<void> {
+    const { system, onChange } = this.#deps;
+    try {
+      await this.#reading.ask(this.#client);
+    } catch (error) {
+      if (isForbidden(error)) this.#either?.change(); // the watch that is tried again tries the other
+      const refused = problemsOf(this.#ref).refused(error);
+      if (refused === undefined) {
+        const { kind, name } = this.#ref;
+        system.log.debug("content cannot be read", { kind, name, error: messageOf(error) });
+        return;
+      }
+      if (this.#denied !== undefined) return;
+      this.#denied = refused;
+      onChange(this.#ref);
+    }
+  }
+}
+
+function sameData(a: ObjectContent["data"], b: ObjectContent["data"]): boolean {
+  if (a === b) return true;
+  return a.size === b.size && [...a].every(([key, bytes]) => isEqual(bytes, b.get(key)));
+}
+
+function isEqual(a: Uint8Array, b: Uint8Array | undefined): boolean {
+  return b !== undefined && Buffer.compare(a, b) === 0;
+}

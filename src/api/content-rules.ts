@@ -1,0 +1,76 @@
+import { type Check, type Checks, isBeneath } from "./rule.ts";
+import type {
+  ClusterTrustBundleProjection,
+  DownwardAPIVolumeFile,
+  NodeResourceSelector,
+  VolumeProjection,
+} from "./types.gen.ts";
+
+type Paths = readonly { readonly path: string }[];
+
+const collide = (path: string, other: string) => other === path || isBeneath(other, path);
+
+const notEmpty: Check<readonly unknown[]> = (list) => list.length > 0;
+
+const distinctFiles: Check<Paths> = (items) =>
+  items.every((a) => items.filter((b) => collide(a.path, b.path)).length === 1);
+
+/** Paths of sources of one kind are compared with those of all others. */
+const distinctSources =
+  (kind: keyof VolumeProjection): Check<readonly VolumeProjection[]> =>
+  (sources) =>
+    sources.every(
+      (a) =>
+        a[kind] === undefined ||
+        pathsOf(a).every(
+          (path) => sources.filter((b) => pathsOf(b).some((other) => collide(path, other))).length === 1,
+        ),
+    );
+
+const oneProjection: Check<VolumeProjection> = (source) => Object.keys(source).length === 1;
+
+const oneField: Check<DownwardAPIVolumeFile> = ({ fieldRef, resourceFieldRef }) =>
+  (fieldRef === undefined) !== (resourceFieldRef === undefined);
+
+const nodeField: Check<string> = (path, [pattern]) =>
+  pattern?.test(path) === true && (!path.endsWith("]") || (path.includes("['") && path.endsWith("']")));
+
+const milliIsCpu: Check<NodeResourceSelector> = ({ divisor, resource }) =>
+  divisor !== "1m" || resource.endsWith(".cpu");
+
+const nameOrSigner: Check<ClusterTrustBundleProjection> = ({ name, signerName }) =>
+  (name === undefined) !== (signerName === undefined);
+
+const selectsOfSigner: Check<ClusterTrustBundleProjection> = ({ labelSelector, signerName }) =>
+  labelSelector === undefined || signerName !== undefined;
+
+/** The paths that a source names; keys that are shown under their own names are not known here. */
+function pathsOf({
+  configMap,
+  secret,
+  downwardAPI,
+  serviceAccountToken,
+  clusterTrustBundle,
+}: VolumeProjection): string[] {
+  const items: Paths = configMap?.items ?? secret?.items ?? downwardAPI?.items ?? [];
+  const [single] = [serviceAccountToken, clusterTrustBundle].flatMap((source) => source ?? []);
+  return single === undefined ? items.map(({ path }) => path) : [single.path];
+}
+
+/** Rules of volumes that show content of several sources, or of the Node. */
+export const contentRules: Checks = [
+  ["at least one field is needed", notEmpty],
+  ["at least one source is needed", notEmpty],
+  ["each path may be named once, and none may lie beneath", distinctFiles],
+  ["a path of a configMap may neither", distinctSources("configMap")],
+  ["a path of a secret may neither", distinctSources("secret")],
+  ["a path of a downwardAPI may neither", distinctSources("downwardAPI")],
+  ["a path of a serviceAccountToken may neither", distinctSources("serviceAccountToken")],
+  ["a path of a clusterTrustBundle may neither", distinctSources("clusterTrustBundle")],
+  ["exactly one of configMap, secret, downwardAPI,", oneProjection],
+  ["exactly one of fieldRef and resourceFieldRef", oneField],
+  ["must be a field of the Node", nodeField],
+  ["divisor 1m is for cpu only", milliIsCpu],
+  ["exactly one of name and signerName", nameOrSigner],
+  ["labelSelector selects among the bundles", selectsOfSigner],
+];

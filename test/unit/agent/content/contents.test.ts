@@ -1,0 +1,159 @@
+import { expect } from "chai";
+import { Contents } from "../../../../src/agent/content/contents.ts";
+import type { ContentRef, TrustBundleRef } from "../../../../src/plugins/content.ts";
+import { createFakeApiServer } from "../../fake-api-server.ts";
+import { virtualSystem } from "../../kube/virtual-system.ts";
+
+const ref = { kind: "Secret", namespace: "team", name: "key", optional: false } as const;
+
+/** One Secret that is followed, on a fake API server under a virtual clock. */
+async function story() {
+  const system = virtualSystem();
+  const api = createFakeApiServer(system.timers);
+  const put = (data: object, annotations: { [key: string]: string } = {}) =>
+    api.apply("secrets", { metadata: { namespace: "team", name: "key", annotations }, data } as never);
+  put({ password: "b25l" });
+  let changes = 0;
+  const contents = new Contents({ system, transport: api, onChange: () => changes++ });
+  contents.follow([ref]);
+  const settle = (ms = 1_000) => system.advance(ms);
+  await settle();
+  return { api, contents, put, settle, changes: () => changes };
+}
+
+describe("Contents", () => {
+  it("what changes beside the data is no new version", async () => {
+    const { contents, put, settle } = await story();
+    const first = contents.state(ref);
+    expect(first.known).to.equal(true);
+    put({ password: "b25l" }, { touched: "1" });
+    await settle();
+    expect(contents.state(ref)).to.deep.equal(first);
+    put({ password: "dHdv" });
+    await settle();
+    expect(contents.state(ref)).not.to.deep.equal(first);
+    put({ password: "dHdv", more: "" });
+    await settle();
+    expect(contents.get(ref)?.data.size).to.equal(2);
+  });
+
+  it("a Role that is taken away later: what was read stays known, and the reason is told, until it is given back", async () => {
+    const { api, contents, settle } = await story();
+    api.fault = ({ path }) => (path.includes("secrets") ? { status: 403 } : undefined);
+    api.breakWatches("close");
+    await settle(15_000);
+    const denied = contents.state(ref);
+    expect(denied.known).to.equal(true);
+    expect(denied.problem?.reason).to.equal("SecretAccessDenied");
+    expect(denied.problem?.on).to.deep.equal({ kind: "Secret", namespace: "team", name: "key" });
+    api.fault = () => undefined;
+    await settle(15_000);
+    expect(contents.state(ref).problem).to.equal(undefined);
+  });
+
+  it("an object that never could be read is not known, and the reason is told", async () => {
+    const system = virtualSystem();
+    const api = createFakeApiServer(system.timers);
+    api.fault = () => ({ status: 403 });
+    const contents = new Contents({ system, transport: api, onChange: () => {} });
+    contents.follow([ref]);
+    await system.advance(5_000);
+    expect(contents.state(ref)).to.deep.include({ known: false });
+    expect(contents.state(ref).problem?.reason).to.equal("SecretAccessDenied");
+    contents.stop();
+  });
+
+  /** Something else that is followed, with objects of one resource on a fake API server. */
+  async function other(ref: ContentRef, plural: string, objects: readonly object[]) {
+    const system = virtualSystem();
+    const api = createFakeApiServer(system.timers);
+    for (const object of objects) api.apply(plural, object as never);
+    const contents = new Contents({ system, transport: api, onChange: () => {} });
+    contents.follow([ref]);
+    const settle = () => system.advance(15_000);
+    await settle();
+    const shown = () => Object.fromEntries([...(contents.get(ref)?.data ?? [])].map(([k, v]) => [k, String(v)]));
+    return { api, contents, settle, shown };
+  }
+
+  const nodeRef = { kind: "Node", name: "n1", fields: ["metadata.labels['zone']", "metadata.name"] } as const;
+  const node = (labels: object) => ({ metadata: { name: "n1", labels } });
+
+  it("of a Node there is what is shown of it: another label is no new version", async () => {
+    const { api, contents, settle, shown } = await other(nodeRef, "nodes", [node({ zone: "a" })]);
+    expect(shown()).to.deep.equal({ "metadata.labels['zone']": "a", "metadata.name": "n1" });
+    const before = contents.state(nodeRef);
+    api.patch("nodes", "n1", { metadata: { labels: { beside: "1" } } });
+    await settle();
+    expect(contents.state(nodeRef)).to.deep.equal(before);
+    api.patch("nodes", "n1", { metadata: { labels: { zone: "b" } } });
+    await settle();
+    expect(shown()["metadata.labels['zone']"]).to.equal("b");
+    expect(contents.state(nodeRef)).not.to.deep.equal(before);
+  });
+
+  it("a Node is read as the node; where that is refused, as the agent; and who may neither says so", async () => {
+    const system = virtualSystem();
+    const api = createFakeApiServer(system.timers);
+    api.apply("nodes", node({ zone: "a" }) as never);
+    const refused = new Set(["system:node:n1", ""]);
+    api.fault = ({ asUser = "" }) => (refused.has(asUser) ? { status: 403 } : undefined);
+    const contents = new Contents({ system, transport: api, onChange: () => {} });
+    contents.follow([nodeRef]);
+    await system.advance(30_000);
+    expect(contents.state(nodeRef).problem?.reason).to.equal("NodeAccessDenied");
+    refused.delete("");
+    await system.advance(60_000);
+    expect(contents.state(nodeRef)).to.deep.include({ known: true });
+    contents.stop();
+  });
+
+  const pem = (text: string) => `-----BEGIN CERTIFICATE-----\n${text}\n-----END CERTIFICATE-----\n`;
+  const bundle = (name: string, signerName: string, trustBundle: string) => ({
+    metadata: { name },
+    spec: { signerName, trustBundle },
+  });
+  const bundles = [
+    bundle("a.b:c:1", "a.b/c", pem("BBBB") + pem("AAAA")),
+    bundle("a.b:c:2", "a.b/c", pem("AAAA")),
+    bundle("x", "", pem("XXXX")),
+  ];
+  const trust = (name: string, selector: TrustBundleRef["selector"], optional = false): TrustBundleRef => ({
+    ...{ kind: "ClusterTrustBundle", name, selector, optional },
+  });
+
+  it("of a signer's bundles each certificate is there once, and of one bundle its own", async () => {
+    const all = trust("a.b/c", {});
+    const { api, contents, settle, shown } = await other(all, "clustertrustbundles", bundles);
+    expect(shown()).to.deep.equal({ bundle: pem("AAAA") + pem("BBBB") });
+    const before = contents.state(all);
+    api.remove("clustertrustbundles", "a.b:c:1");
+    await settle();
+    expect(shown()).to.deep.equal({ bundle: pem("AAAA") });
+    expect(contents.state(all)).not.to.deep.equal(before);
+    expect((await other(trust("x", undefined), "clustertrustbundles", bundles)).shown()).to.deep.equal({
+      bundle: pem("XXXX"),
+    });
+  });
+
+  it("a signer without a selector selects none, and no bundle is enough only where it is optional", async () => {
+    const none = trust("a.b/c", "none");
+    const { contents } = await other(none, "clustertrustbundles", bundles);
+    expect(contents.state(none).problem?.reason).to.equal("TrustBundleNotFound");
+    const optional = trust("not-there", undefined, true);
+    const without = await other(optional, "clustertrustbundles", bundles);
+    expect(without.contents.state(optional)).to.deep.equal({ known: true, version: "none" });
+  });
+
+  it("bundles that the API server does not serve are not there", async () => {
+    const ref = trust("x", undefined);
+    const system = virtualSystem();
+    const api = createFakeApiServer(system.timers);
+    api.fault = () => ({ status: 404 });
+    const contents = new Contents({ system, transport: api, onChange: () => {} });
+    contents.follow([ref]);
+    await system.advance(5_000);
+    expect(contents.state(ref).problem?.reason).to.equal("TrustBundleNotFound");
+    contents.stop();
+  });
+});
