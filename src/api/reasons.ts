@@ -109,6 +109,7 @@ export const reasons = {
   ClaimNotBound: { kind: "waiting", endedBy: "the claim is bound to a PersistentVolume" },
   ClaimLost: { kind: "blocked", endedBy: "the claim's PersistentVolume is back, or the claim is made anew" },
   ClaimDeleting: { kind: "blocked", endedBy: "the claim is gone, and another one is made" },
+  SELinuxConflict: { kind: "blocked", endedBy: "the pods that share the volume have one SELinux level" },
   PodLacksGroup: { kind: "blocked", endedBy: "the pod is made anew with the group in supplementalGroups" },
   ClaimOfOther: { kind: "blocked", endedBy: "the claim is gone, so that the pod gets one of its own" },
   ClaimMismatch: { kind: "blocked", endedBy: "claim and PersistentVolume name each other" },

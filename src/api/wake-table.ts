@@ -120,6 +120,7 @@ export const wokenBy = {
   ClaimNotBound: ["state"],
   ClaimLost: ["state"],
   ClaimDeleting: ["state"],
+  SELinuxConflict: ["state"],
   PodLacksGroup: ["state"],
   ClaimOfOther: ["state"],
   ClaimMismatch: ["state"],

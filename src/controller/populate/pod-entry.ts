@@ -3,9 +3,9 @@ import { gate, readiness } from "../../api/names.ts";
 import type { IntentPod } from "../../api/types.gen.ts";
 import { arrayIn, isRecord, recordIn, stringIn } from "../../kube/json.ts";
 import { podGroups } from "../../kube/pod-groups.ts";
-
 import type { PodVolume } from "./pod-volume.ts";
 import { podVolume } from "./pod-volume.ts";
+import { type FileLabel, labelOf } from "./se-linux.ts";
 
 /** What the controller keeps of Pods and Namespaces: what it decides by, and nothing else. Pure. */
 
@@ -23,6 +23,8 @@ export interface PodEntry extends KubeObject {
   readonly group: Pick<IntentPod, "fsGroup" | "fsGroupChangePolicy"> | undefined;
   /** The groups that all its processes are in; of a pod with volumes of ours, if it has any. */
   readonly groups?: readonly number[];
+  /** SELinux labels of its files by name of the volume, where its containers say any; null: they differ in it. */
+  readonly labels?: { readonly [volume: string]: FileLabel | null };
   /** Volumes of the driver csi.nodevolume.dev that a container mounts. */
   readonly volumes: readonly PodVolume[];
   /** Claims that a container uses through kubelet. */
@@ -94,7 +96,7 @@ export function projectPod(raw: unknown): PodEntry | undefined {
     group: groupIn(spec),
     volumes: ours,
     claims,
-    ...(ours.length > 0 && groupsIn(spec)),
+    ...(ours.length > 0 && { ...groupsIn(spec), ...labelsIn(ours, used) }),
     ...(gates.length > 0 && { gates }),
     ...(ours.length > 0 && conditionIn(raw)),
   };
@@ -113,23 +115,35 @@ function conditionIn(raw: unknown): Pick<PodEntry, "volumesReady"> {
   return { volumesReady: { status: text("status"), reason: text("reason"), message: text("message") } };
 }
 
-type Use = { device: boolean };
+type Use = { device: boolean; labels: Set<FileLabel> };
 
 /** Names of the volumes that any container uses, and how. */
 function usedIn(spec: unknown): Map<string, Use> {
   const used = new Map<string, Use>();
   for (const kind of ["initContainers", "containers", "ephemeralContainers"]) {
     for (const container of arrayIn(spec, kind)) {
-      for (const mount of arrayIn(container, "volumeMounts")) {
-        const name = stringIn(mount, "name") ?? "";
-        if (!used.has(name)) used.set(name, { device: false });
-      }
-      for (const device of arrayIn(container, "volumeDevices")) {
-        used.set(stringIn(device, "name") ?? "", { device: true });
+      const label = labelOf(spec, container);
+      for (const [list, device] of [
+        ["volumeMounts", false],
+        ["volumeDevices", true],
+      ] as const) {
+        for (const one of arrayIn(container, list)) {
+          const name = stringIn(one, "name") ?? "";
+          const use = used.get(name) ?? { device: false, labels: new Set() };
+          used.set(name, { device: use.device || device, labels: use.labels.add(label) });
+        }
       }
     }
   }
   return used;
+}
+
+function labelsIn(volumes: readonly PodVolume[], used: ReadonlyMap<string, Use>): Pick<PodEntry, "labels"> {
+  const said = volumes.flatMap(({ name }) => {
+    const [label = "", ...others] = used.get(name)?.labels ?? [];
+    return others.length > 0 ? [[name, null]] : label === "" ? [] : [[name, label]];
+  });
+  return said.length > 0 ? { labels: Object.fromEntries(said) } : {};
 }
 
 function claimIn(volume: unknown, podName: string, { device }: Use): PodClaim | undefined {

@@ -8,6 +8,7 @@ import { eachOnce } from "./each-once.ts";
 import { fitting } from "./fitting.ts";
 import type { PodEntry } from "./pod-entry.ts";
 import { setOf } from "./pod-volume.ts";
+import { labelConflicts } from "./se-linux.ts";
 import type { Candidate, NodePods, Refusal, Refused, Served, ServedVolume, Target } from "./served.ts";
 import { isRefused, targetOf } from "./target-of.ts";
 
@@ -49,6 +50,7 @@ export function servePods(
       set: setOf(volume),
       entry: entryOf(pod, volume.name, volume.wish),
       target,
+      label: labelIn(pod, volume.name),
       found: at !== undefined,
     });
   }
@@ -58,6 +60,7 @@ export function servePods(
     const { taken, refused } = fitting(all, { intent: live.get(name), isForOnePod: input.pods.isForOnePod });
     refusals.push(...refused.map(({ candidate: { pod, volume }, ...why }) => refusal(pod, volume, why)));
     notices.push(...taken.flatMap((candidate) => groupNotice(candidate, input.pods) ?? []));
+    notices.push(...labelConflicts(taken).map(({ candidate, why }) => refusal(candidate.pod, candidate.volume, why)));
     const [first] = taken;
     if (first === undefined) continue;
     volumes.set(name, {
@@ -101,6 +104,11 @@ function entryOf(pod: PodEntry, volume: string, wish: PodEntry["volumes"][number
 function withGroup({ pod, entry, target }: Candidate): IntentPod {
   const isOwn = target.source.persistentVolumeClaim?.namespace === pod.metadata.namespace;
   return isOwn ? { ...entry, ...pod.group } : entry;
+}
+
+function labelIn({ labels = {} }: PodEntry, volume: string): Candidate["label"] {
+  const label = labels[volume];
+  return label === undefined ? "" : label;
 }
 
 function byKey(a: IntentPod, b: IntentPod): number {

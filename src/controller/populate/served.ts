@@ -3,6 +3,7 @@ import type { IntentPod, VolumeSource } from "../../api/types.gen.ts";
 import type { VolumeIdentity } from "../identity.ts";
 import type { Settings } from "../part.ts";
 import type { PodEntry } from "./pod-entry.ts";
+import type { FileLabel } from "./se-linux.ts";
 
 /** What is known of the pods of a node. */
 export interface NodePods {
@@ -66,6 +67,8 @@ export interface Candidate {
   readonly set: string | undefined;
   readonly entry: Omit<IntentPod, "fsGroup" | "fsGroupChangePolicy">;
   readonly target: Target;
+  /** Of the files that the pod would use; null: its containers differ. */
+  readonly label: FileLabel | null;
   /** The intent has it already. */
   readonly found: boolean;
 }

@@ -22,13 +22,13 @@ export function createRefusalTeller(recorder: EventRecorder, onChange: (pod: Pod
     tell(node, refusals) {
       if (refusals === undefined) return;
       const before = told.get(node);
-      const now = new Map(refusals.map((one) => [`${one.pod.metadata.uid}/${one.volume}`, one]));
+      const now = new Map(refusals.map((one) => [keyOf(one), one]));
       if (now.size === 0) told.delete(node);
       else told.set(node, now);
       for (const [key, { pod }] of before ?? []) if (!now.has(key)) onChange(pod);
-      for (const { pod, volume, reason, message } of refusals) {
+      for (const [key, { pod, volume, reason, message }] of now) {
         const { namespace, name, uid } = pod.metadata;
-        if (before?.get(`${uid}/${volume}`)?.reason === reason) continue;
+        if (before?.has(key) === true) continue;
         onChange(pod);
         const object = { apiVersion: "v1", kind: resource.pods.kind, namespace, name, uid };
         recorder.event({ object, type: "Warning", reason, message: `volume ${volume}: ${message}` });
@@ -43,6 +43,10 @@ export function createRefusalTeller(recorder: EventRecorder, onChange: (pod: Pod
       return [...told].flatMap(([node, refusals]) => ([...refusals.values()].some(lacks) ? [node] : []));
     },
   };
+}
+
+function keyOf({ pod, volume, reason }: Refusal): string {
+  return `${pod.metadata.uid}/${volume}/${reason}`;
 }
 
 function missingClaim({ pod, volume, reason }: Refusal): string | undefined {

@@ -22,6 +22,31 @@ describe("projectPod", () => {
     });
   });
 
+  it("keeps the SELinux labels of what its containers mount: their own, else the pod's; null where they differ", () => {
+    const use = (name: string, volume: string, seLinuxOptions?: object) => ({
+      name,
+      volumeMounts: [{ name: volume }],
+      ...(seLinuxOptions && { securityContext: { seLinuxOptions } }),
+    });
+    const labelsOf = (securityContext: object | undefined, containers: object[]) => {
+      const volumes = ["v", "w"].map((name) => ours({ set: "a" }, name));
+      return pod("team/p", { volumes, containers, ...(securityContext && { securityContext }) }).labels;
+    };
+    const level = { level: "s0:c1,c2" };
+    expect(labelsOf(undefined, [use("a", "v"), use("b", "w")])).to.equal(undefined);
+    expect(
+      labelsOf({ seLinuxOptions: { type: "spc_t" } }, [use("a", "v")]),
+      "files have no type of the pod's",
+    ).to.equal(undefined);
+    expect(
+      labelsOf({ seLinuxOptions: level }, [use("a", "v"), use("b", "w", { level: "s0:c3", user: "u" })]),
+    ).to.deep.equal({
+      v: ":s0:c1,c2",
+      w: "u:s0:c3",
+    });
+    expect(labelsOf(undefined, [use("a", "v", level), use("b", "v")])).to.deep.equal({ v: null });
+  });
+
   it("does not keep a pod that uses neither a volume of ours nor a claim, or has ended", () => {
     expect(projectPod(rawPod("team/p", { volumes: [{ name: "v", emptyDir: {} }] }))).to.equal(undefined);
     expect(projectPod(rawPod("team/p", { volumes: [] }))).to.equal(undefined);
