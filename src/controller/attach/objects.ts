@@ -6,6 +6,7 @@ import type { JsonObject } from "../../kube/json.ts";
 import { arrayIn, recordIn, stringIn } from "../../kube/json.ts";
 import { nodeTerms } from "../claims/node-terms.ts";
 import { translateInTree } from "../claims/translate-in-tree.ts";
+import { memberWithoutDriver } from "../claims/without-driver.ts";
 
 /** What the controller keeps of the storage objects that it watches: what it decides by, and nothing else. Pure. */
 
@@ -28,6 +29,8 @@ export interface Claim extends KubeObject {
 export interface PersistentVolume extends KubeObject {
   /** Also of a volume whose plugin a driver has replaced. undefined: of no CSI driver. */
   readonly csi: PersistentVolumeCSI | undefined;
+  /** Of no CSI driver: the member of `spec` that says of what else. */
+  readonly member?: string;
   readonly accessModes: readonly AccessMode[];
   readonly volumeMode: string;
   readonly mountOptions: readonly string[];
@@ -108,9 +111,12 @@ export function projectPersistentVolume(raw: unknown): PersistentVolume | undefi
   if (metadata === undefined) return undefined;
   const claim = recordIn(spec, "claimRef");
   const translated = translateInTree(raw);
+  const csi = translated?.csi ?? csiIn(recordIn(spec, "csi"));
+  const member = csi === undefined ? memberWithoutDriver(raw) : undefined;
   return {
     metadata,
-    csi: translated?.csi ?? csiIn(recordIn(spec, "csi")),
+    csi,
+    ...(member !== undefined && { member }),
     accessModes: translated?.accessModes ?? (arrayIn(spec, "accessModes") as AccessMode[]),
     volumeMode: stringIn(spec, "volumeMode") ?? "Filesystem",
     mountOptions: arrayIn(spec, "mountOptions") as string[],

@@ -1,0 +1,36 @@
+import { recordIn } from "../../kube/json.ts";
+
+/**
+ * PersistentVolumes of plugins that Kubernetes has neither kept nor translated to a CSI driver (k8s.io/csi-translation-lib has none of
+ * them), by the member of `spec`, and what to do instead: only the volume's owner knows its handle to another driver. Pure.
+ */
+const remedies: { readonly [member: string]: string } = {
+  nfs: "name it in the set: source.nfs",
+  hostPath: "name it in the set: source.hostPath",
+  local: "name it in the set: source.local",
+  flexVolume: "name it in the set: source.flexVolume, with the same options",
+  iscsi: "name what it is of in the set, if there is such a source, or make one of a CSI driver for iSCSI",
+  fc: "name what it is of in the set, if there is such a source, or make one of its array's CSI driver",
+  cephfs: "make one of the driver cephfs.csi.ceph.com for the same subvolume or rootPath",
+  rbd: 'make one of the driver rbd.csi.ceph.com for the same image (staticVolume: "true")',
+  glusterfs:
+    "name what it is of in the set, if there is such a source, or copy the data: Kubernetes has no successor for it",
+  scaleIO: "make one of the driver csi-vxflexos.dellemc.com for the same volume of PowerFlex",
+  quobyte: "make one of the driver csi.quobyte.com for the same volume",
+  storageos: "copy the data to another volume: neither StorageOS nor its successor Ondat exist any more",
+  flocker: "copy the data to another volume: Flocker does not exist any more",
+  photonPersistentDisk: "copy the data to another volume: Photon Controller does not exist any more",
+};
+
+/** The member of its `spec` that says where the data is, if it is one of these. */
+export function memberWithoutDriver(raw: unknown): string | undefined {
+  const spec = recordIn(raw, "spec");
+  return Object.keys(remedies).find((member) => recordIn(spec, member) !== undefined);
+}
+
+/** What a volume is of, and what to do about it. */
+export function withoutDriver(member: string | undefined): string {
+  const remedy = member === undefined ? undefined : remedies[member];
+  if (remedy === undefined) return "is not of a CSI driver: use a volume of one";
+  return `is of ${member}, which no CSI driver has replaced by itself: ${remedy}`;
+}
