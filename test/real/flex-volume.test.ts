@@ -201,24 +201,6 @@ describe("flexvolume drivers on the real kernel", () => {
     expect(told).not.to.include(value);
     expect(told).not.to.include(base64.replace(/=+$/, ""));
   });
-
-  it("that fail to detach keep the volume in use, also when the agent died meanwhile", async function () {
-    need(this, "loop-devices", "mkfs.ext4", "ext4");
-    const { image, path, commands } = flexDriver(node, "test/loop");
-    const source = { driver: "test/loop", options: { image, sizeMegabytes: "16" } };
-    node.want(volume(source));
-    await node.converge();
-    const works = readFileSync(path, "utf8");
-    writeFileSync(path, works.replace("detach)", 'detach) fail "the backend is away" ;;\nnever)'));
-    const found = await released(source);
-    expect(found.failure?.message).to.equal("test/loop detach: the backend is away");
-    expect(found.view.inUse).to.equal(true);
-    writeFileSync(path, works);
-    await node.restart();
-    expect((await node.volume(name)).phase).to.equal("released");
-    expect(execFileSync("losetup", ["-j", image], { encoding: "utf8" })).to.equal("");
-    expect(commands().filter((command) => command === "detach")).to.have.length(2);
-  });
 });
 
 function isAlive(pid: string): boolean {

@@ -1,9 +1,11 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
-import { closeSync, mkdirSync, openSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { closeSync, cpSync, mkdirSync, openSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect } from "chai";
 import { type IntentInput, intent } from "../../hack/lib/agent-on-kernel/intent.ts";
 import { KernelAgent } from "../../hack/lib/agent-on-kernel/kernel-agent.ts";
 import { buildPrograms, type Programs } from "../../hack/lib/agent-on-kernel/programs.ts";
+import { root } from "../../hack/lib/root.ts";
 import { until } from "../../hack/lib/until.ts";
 import type { NodeVolumeIntentStatus } from "../../src/api/types.gen.ts";
 import { loopDevice } from "../lib/loop-device.ts";
@@ -109,6 +111,18 @@ describe("an agent whose volumes wait, when the cause goes", () => {
     for (const name of ["link", "file"]) {
       expect(await took(name, () => rmSync(agent.target(name))), name).to.be.below(soonMs);
     }
+  });
+
+  it("a volume whose driver's program is missing is mounted when it is installed", async () => {
+    want("late", { source: { flexVolume: { driver: "test/memory" } } });
+    await waits("late", "DriverMissing");
+    await agent.failed("late", grown);
+    const directory = `${agent.path}/state/vendors/test~memory`;
+    mkdirSync(directory, { recursive: true });
+    const install = () => cpSync(join(root, "test/drivers/flex/memory"), `${directory}/memory`);
+    expect(await took("late", install)).to.be.below(soonByChildMs);
+    agent.revoke("late");
+    await agent.status("late", "released", ({ state }) => state === "Released");
   });
 
   it("a mount that a process uses goes when that process ends", async () => {

@@ -47,7 +47,10 @@ const { podVolumes } = await startAgent({
   drivers: noDrivers,
   nodeName: "node",
   version: "test",
-  settings: { allowedPrefixes: prefixes, stateDir, hostRoot: "/", csiDir: `${stateDir}/csi`, kubeletDir },
+  settings: {
+    ...{ allowedPrefixes: prefixes, stateDir, hostRoot: "/", csiDir: `${stateDir}/csi`, kubeletDir },
+    flexVolumeDir: `${stateDir}/vendors`,
+  },
   registry: new Registry(),
   deadlineMs,
 });

@@ -59,6 +59,15 @@ describe("wakesOf", () => {
     expect(wakesOf(waiter(stage, "OperationAbandoned", { child: true }), settings)[0]).to.deep.equal(child);
   });
 
+  for (const operation of [stage, unstage]) {
+    it(`${operation.kind} that lacks a driver's program waits for its path, which no spec has to name`, () => {
+      const on = { kind: "Program", name: "/exec/v~d/d" };
+      const place = { root: "/host", path: "/exec/v~d/d", links: "follow", written: true };
+      expect(wakesOf(waiter(operation, "DriverMissing", { on }), settings)).to.deep.equal([{ kind: "path", place }]);
+      expect(wakesOf(waiter(operation, "DriverMissing"), settings)).to.deep.equal([]);
+    });
+  }
+
   it("names the path of the node, and never what stands before it for the agent", () => {
     const [path] = wakesOf(waiter(stage, "SourceNotFound"), settings);
     expect(path).to.deep.equal(source);
