@@ -1,6 +1,7 @@
 import type { KubeObject } from "../../api/meta.ts";
 import { annotation } from "../../api/names.ts";
 import { createSweep } from "../../kube/in-turns.ts";
+import { looking, onEach } from "../../kube/looking.ts";
 import type { ObjectStore } from "../../kube/object-store.ts";
 import type { Cancel, Turns } from "../../ports.ts";
 import type { ClaimObjects } from "../claims/resolve-claim.ts";
@@ -157,7 +158,7 @@ export function createVolumeIndex(deps: VolumeIndexDeps): VolumeIndex {
   const onNode = ({ metadata }: KubeObject) => dueOn(metadata.name);
   const cancels: Cancel[] = [
     intents.subscribe({ onAdd: seeIntent, onUpdate: (_, after) => seeIntent(after), onDelete: loseIntent }),
-    claims.store.subscribe(each(seeClaim)),
+    claims.store.subscribe(onEach(seeClaim)),
     persistentVolumes.store.subscribe({
       onAdd: seeVolume,
       onUpdate: (_, after) => seeVolume(after),
@@ -171,7 +172,7 @@ export function createVolumeIndex(deps: VolumeIndexDeps): VolumeIndex {
       onUpdate: (_, after) => seeAttachment(after),
       onDelete: loseAttachment,
     }),
-    csiNodes.store.subscribe(each(onNode)),
+    csiNodes.store.subscribe(onEach(onNode)),
     deps.nodes.subscribe({
       onAdd: onNode,
       onUpdate: (before, after) => {
@@ -179,8 +180,8 @@ export function createVolumeIndex(deps: VolumeIndexDeps): VolumeIndex {
       },
       onDelete: onNode,
     }),
-    csiDrivers.store.subscribe(each(anyMayDiffer)),
-    storageClasses.store.subscribe(each(anyMayDiffer)),
+    csiDrivers.store.subscribe(onEach(anyMayDiffer)),
+    storageClasses.store.subscribe(onEach(anyMayDiffer)),
   ];
 
   function seeVolumeGone({ csi, claimRef }: PersistentVolume): void {
@@ -203,16 +204,8 @@ export function createVolumeIndex(deps: VolumeIndexDeps): VolumeIndex {
     attachedOn: (driver, node) => new Set(attachmentsByPlace.of(placeKey(driver, node))),
     keyOf,
     keyOfAttachment,
-    all: sweep.begin,
-    stop() {
-      sweep.stop();
-      for (const cancel of cancels) cancel();
-    },
+    ...looking(sweep, cancels),
   };
-}
-
-function each<T>(see: (object: T) => void) {
-  return { onAdd: see, onUpdate: (_: T, after: T) => see(after), onDelete: see };
 }
 
 function claimKey(namespace: string, name: string): string {

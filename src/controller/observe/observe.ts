@@ -2,6 +2,7 @@ import type { KubeObject } from "../../api/meta.ts";
 import type { KubeClient } from "../../kube/client.ts";
 import { createSweep } from "../../kube/in-turns.ts";
 import type { KeyedQueue } from "../../kube/keyed-queue.ts";
+import { looking, onEach } from "../../kube/looking.ts";
 import type { ObjectStore } from "../../kube/object-store.ts";
 import { sameJson } from "../../kube/same-json.ts";
 import type { Cancel, System } from "../../ports.ts";
@@ -170,8 +171,8 @@ export function createObserve(deps: ObserveDeps): Observe {
         due(metadata.name);
       },
     }),
-    claims.store.subscribe(each(onClaim)),
-    persistentVolumes.store.subscribe(each(onVolume)),
+    claims.store.subscribe(onEach(onClaim)),
+    persistentVolumes.store.subscribe(onEach(onVolume)),
     attachments.store.subscribe({
       onAdd: onAttachment,
       onUpdate: (_, after) => onAttachment(after),
@@ -180,23 +181,15 @@ export function createObserve(deps: ObserveDeps): Observe {
         ofVolumeNamed(persistentVolumeName);
       },
     }),
-    csiNodes.store.subscribe(each(({ metadata }) => due(metadata.name))),
-    csiDrivers.store.subscribe(each(onDriver)),
-    storageClasses.store.subscribe(each(onDriver)),
+    csiNodes.store.subscribe(onEach(({ metadata }) => due(metadata.name))),
+    csiDrivers.store.subscribe(onEach(onDriver)),
+    storageClasses.store.subscribe(onEach(onDriver)),
   ];
 
   return {
     reconcile: (node) => observeNode(nodeDeps, node),
-    all: sweep.begin,
-    stop() {
-      sweep.stop();
-      for (const cancel of cancels) cancel();
-    },
+    ...looking(sweep, cancels),
   };
-}
-
-function each<T>(see: (object: T) => void) {
-  return { onAdd: see, onUpdate: (_: T, after: T) => see(after), onDelete: see };
 }
 
 /** Of a claim in the namespace of an object. */

@@ -1,6 +1,7 @@
 import type { KubeObject } from "../../api/meta.ts";
 import { createSweep } from "../../kube/in-turns.ts";
 import type { KeyedQueue } from "../../kube/keyed-queue.ts";
+import { looking } from "../../kube/looking.ts";
 import { sameJson } from "../../kube/same-json.ts";
 import type { Turns } from "../../ports.ts";
 import type { Storage } from "../attach/storage.ts";
@@ -63,11 +64,9 @@ export function connectPods(
   const ofClaims = createSweep(turns, function* () {
     for (const pod of pods.pods.store.list()) yield namesClaim(pod) && due(pod);
   });
+  const { all, stop } = looking(ofClaims, cancels);
   return {
-    claimsKnown: ofClaims.begin,
-    stop() {
-      ofClaims.stop();
-      for (const cancel of cancels) cancel();
-    },
+    claimsKnown: all,
+    stop,
   };
 }

@@ -1,0 +1,18 @@
+import type { Cancel } from "../ports.ts";
+import type { Sweep } from "./in-turns.ts";
+
+/** What is told of every change of a store's objects in the same way. */
+export function onEach<T>(see: (object: T) => void) {
+  return { onAdd: see, onUpdate: (_: T, after: T) => see(after), onDelete: see };
+}
+
+/** How to begin and end what looks at all there is in turns, and is told of changes. */
+export function looking(sweep: Sweep, cancels: readonly Cancel[]): { all(): void; stop(): void } {
+  return {
+    all: sweep.begin,
+    stop() {
+      sweep.stop();
+      for (const cancel of cancels) cancel();
+    },
+  };
+}
