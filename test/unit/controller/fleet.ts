@@ -56,7 +56,6 @@ export function createFleet(createShell?: CreateShell, over: () => boolean = () 
       if (JSON.stringify(patch) === JSON.stringify(intent.status)) continue;
       api.patch("nodevolumeintents", intent.metadata.name, { status: { ...nulls(intent.status), ...patch } }, "status");
     }
-    for (const name of agents) renew(name);
   }
 
   function renew(name: string): void {
@@ -111,9 +110,13 @@ export function createFleet(createShell?: CreateShell, over: () => boolean = () 
       return (status?.conditions ?? []).map((c) => `${c.type}=${c.status}/${c.reason}`);
     },
     async run(ms) {
+      // What a test changes between two runs is seen at the first step; from then on agents have something to do only after a write.
+      let seen = -1;
       for (let gone = 0; gone < ms; gone += 50) {
         await system.advance(Math.min(50, ms - gone));
-        agentSteps();
+        if (api.writes.length !== seen) agentSteps();
+        seen = api.writes.length;
+        for (const name of agents) renew(name);
       }
       await system.advance(0);
     },
