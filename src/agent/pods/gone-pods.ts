@@ -68,7 +68,7 @@ export class GonePods {
     this.#followed.delete(path);
   }
 
-  /** Gone is a pod of which nothing is mounted any more, and no directory, while kubelet's others can be seen. */
+  /** Gone is a pod whose directory is not there, while the one of all pods can be seen, and of which nothing is mounted on the target. */
   async #check(path: string, directory: string): Promise<void> {
     const { host, system, kubeletDir, onGone } = this.#deps;
     const { mounter } = host.effects({ deadlineMs, formatDeadlineMs: deadlineMs, onChild: async () => {} });
