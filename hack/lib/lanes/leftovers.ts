@@ -1,5 +1,6 @@
 // What a lane may have left behind, seen from outside its sandbox.
-import { existsSync, globSync, readdirSync, readFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { existsSync, globSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { cgroupOf, cgroupsThere } from "../kubelet-node/cgroups.ts";
 import { runVariable } from "../sandbox/outside.ts";
@@ -39,17 +40,51 @@ export function lookForTraces(): Traces {
 
 /** Processes that carry the run's id in their environment. */
 export function processesOf(runId: string): string[] {
-  const mark = `${runVariable}=${runId}`;
   return readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
     .flatMap((pid) => {
       try {
-        if (!readFileSync(`/proc/${pid}/environ`, "latin1").split("\0").includes(mark)) return [];
+        if (!marked(pid, runId)) return [];
         return [`process ${pid}: ${readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0").join(" ").slice(0, 120)}`];
       } catch {
         return []; // ended while we looked
       }
     });
+}
+
+/**
+ * Whether a loop device is of another run that goes on: its file lies on a file system that a process of another run has mounted, and
+ * we do not. Where that cannot be told it counts as ours.
+ */
+function isOfAnother(entry: string, runId: string): boolean {
+  const device = fileSystemOf(entry.replace("loop device ", "/dev/"));
+  if (device === undefined || has("self", device)) return false;
+  const seen = new Set<string>();
+  return readdirSync("/proc").some((pid) => {
+    if (!/^\d+$/.test(pid)) return false;
+    try {
+      const namespace = readlinkSync(`/proc/${pid}/ns/mnt`);
+      if (seen.has(namespace) || marked(pid, runId)) return false;
+      seen.add(namespace);
+      return has(pid, device);
+    } catch {
+      return false; // ended while we looked
+    }
+  });
+}
+
+/** `major:minor` of what the file of a loop device lies on; undefined if the device has none any more. */
+function fileSystemOf(loop: string): string | undefined {
+  const { stdout } = spawnSync("losetup", ["--noheadings", "-O", "BACK-MAJ:MIN", loop], { encoding: "utf8" });
+  return /\d+:\d+/.exec(stdout ?? "")?.[0];
+}
+
+function has(pid: string, device: string): boolean {
+  return readFileSync(`/proc/${pid}/mountinfo`, "utf8").includes(` ${device} `);
+}
+
+function marked(pid: string, runId: string): boolean {
+  return readFileSync(`/proc/${pid}/environ`, "latin1").split("\0").includes(`${runVariable}=${runId}`);
 }
 
 /**
@@ -61,7 +96,8 @@ export async function leftoversOf(runId: string, before: Traces, patienceMs = 5_
   for (;;) {
     const now = lookForTraces();
     // Cgroups are the machine's: those of another run are somebody else's who tests beside us.
-    const ours = { ...now, cgroups: now.cgroups.filter((entry) => entry.endsWith(cgroupOf(runId))) };
+    const loops = now.loops.filter((entry) => before.loops.includes(entry) || !isOfAnother(entry, runId));
+    const ours = { ...now, loops, cgroups: now.cgroups.filter((entry) => entry.endsWith(cgroupOf(runId))) };
     const fresh = kinds.flatMap((kind) => ours[kind].filter((entry) => !before[kind].includes(entry)));
     const left = [...processesOf(runId), ...fresh];
     if (left.length === 0 || performance.now() > deadline) return left;
