@@ -1,4 +1,4 @@
-import { type MountIdentity, type MountTable, sameFilesystem, sameIdentity } from "../host/mount-table.ts";
+import { joinPath, type MountIdentity, type MountTable, sameFilesystem, sameIdentity } from "../host/mount-table.ts";
 import type { MountEntry } from "../host/mountinfo.ts";
 import type { DesiredVolume } from "./desired-volume.ts";
 import { dataPath, hostSource, type Observation, type PlanSettings } from "./plan-input.ts";
@@ -29,7 +29,9 @@ export function likenessOf(mount: MountEntry, desired: DesiredVolume, context: L
     return own ? "own" : "same";
   }
   if (layout.hostPath === undefined) {
-    const data = table.identityOf(dataPath(settings, spec.key));
+    const directory = dataPath(settings, spec.key);
+    const { shownData } = layout;
+    const data = table.identityOf(shownData === undefined ? directory : joinPath(directory, shownData));
     return data !== undefined && sameIdentity(mount, data) ? "own" : "other";
   }
   const source = observed?.source;

@@ -31,7 +31,7 @@ import { readSecret } from "./secrets.ts";
 import { ServerWatch } from "./servers.ts";
 import { TableWatches } from "./table-watches.ts";
 import { transitions } from "./transitions.ts";
-import { Trash } from "./trash.ts";
+import { Trash, throwsAway } from "./trash.ts";
 import { VitalMetrics } from "./vital-metrics.ts";
 import { Vitals } from "./vitals.ts";
 import { WakeMetrics } from "./wake-metrics.ts";
@@ -208,7 +208,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
   function ended(operation: Operation, result: OperationResult): void {
     metrics.operation(operation, result.failure?.errorClass ?? "success", result.durationMs);
     logOperation(log, operation, result);
-    if (operation.kind === "unstage" && result.failure === undefined) trash.empty();
+    if (throwsAway(operation, result.failure, journal?.records)) trash.empty();
   }
 
   const trash = new Trash(system, host.directories);

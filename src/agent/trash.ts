@@ -1,9 +1,25 @@
 import { messageOf } from "../errors.ts";
 import type { Directories } from "../host/ports.ts";
+import { stagesItself } from "../plugins/plugin.ts";
+import { plugins } from "../plugins/registry.ts";
 import type { Cancel, System } from "../ports.ts";
+import type { Operation } from "./operations.ts";
+import type { VolumeRecord } from "./record.ts";
 
 /** When what could not be removed is tried again, in milliseconds: it may be gigabytes. */
 const againMs = 60_000;
+
+/** Whether an operation that ended may have thrown something away. */
+export function throwsAway(
+  { kind, volume }: Operation,
+  failure: unknown,
+  records: ReadonlyMap<string, VolumeRecord> | undefined,
+): boolean {
+  if (kind === "unstage") return failure === undefined;
+  const type = records?.get(volume)?.type;
+  const plugin = type && plugins[type];
+  return kind === "stage" && plugin !== undefined && stagesItself(plugin) && plugin.discards === true;
+}
 
 /** Has the trash emptied, again and again until it is. */
 export class Trash {

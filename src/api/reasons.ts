@@ -69,6 +69,12 @@ export const reasons = {
   OptionsRefused: { kind: "blocked", endedBy: "the mount options are ones that the kernel takes" },
   ServerUnreachable: { kind: "waiting", endedBy: "the server answers" },
 
+  // Content that is fetched
+  RepositoryRefused: { kind: "blocked", endedBy: "the address named is a repository that anybody may read" },
+  RevisionNotFound: { kind: "blocked", endedBy: "the repository gives out the commit that is named" },
+  ContentRefused: { kind: "blocked", endedBy: "a commit is named that has nothing in it that could do harm" },
+  ContentTooLarge: { kind: "blocked", endedBy: "sizeLimit is raised, or something smaller is named" },
+
   // Objects whose content is mounted
   ConfigMapNotFound: { kind: "blocked", endedBy: "the ConfigMap is created" },
   SecretNotFound: { kind: "blocked", endedBy: "the Secret is created" },

@@ -690,6 +690,64 @@ export const schema = {
    ],
    "additionalProperties": false
   },
+  "GitVolumeSource": {
+   "type": "object",
+   "required": [
+    "repository",
+    "revision"
+   ],
+   "properties": {
+    "repository": {
+     "type": "string",
+     "maxLength": 1024,
+     "rules": [
+      {
+       "message": "must be an http:// or https:// address of a repository, as https://git.example/team/app.git, without user, password, query and fragment: what asks for credentials cannot be shown",
+       "matches": "^https?://([A-Za-z0-9]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?([.][A-Za-z0-9]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?)*|\\[[0-9A-Fa-f:]{2,39}\\])(:[1-9][0-9]{0,4})?(/[-A-Za-z0-9._~%+@:=,]+)+/?$"
+      }
+     ]
+    },
+    "revision": {
+     "type": "string",
+     "maxLength": 64,
+     "rules": [
+      {
+       "message": "must be the full id of a commit, 40 or 64 of 0-9 and a-f, as git rev-parse prints it: a branch or tag would be another commit tomorrow",
+       "matches": "^([0-9a-f]{40}|[0-9a-f]{64})$"
+      }
+     ]
+    },
+    "directory": {
+     "type": "string",
+     "maxLength": 255,
+     "rules": [
+      {
+       "message": "must be a relative path without '.', '..', '//', control characters, a trailing '/', or a segment that starts with '..'",
+       "matches": "^([^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*)(/([^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*))*$"
+      },
+      {
+       "message": "must have at most 255 bytes"
+      }
+     ]
+    },
+    "sizeLimit": {
+     "maxLength": 32,
+     "rules": [
+      {
+       "message": "must be a size from 64Ki to 1Pi, such as 64Mi or 1.5Gi",
+       "patterns": [
+        "^[0-9]{1,16}([.][0-9]{1,9})?(Ki|Mi|Gi|Ti|Pi|k|M|G|T|P)?$"
+       ]
+      }
+     ],
+     "type": [
+      "integer",
+      "string"
+     ]
+    }
+   },
+   "additionalProperties": false
+  },
   "Grant": {
    "type": "object",
    "required": [
@@ -3280,6 +3338,9 @@ export const schema = {
     "projected": {
      "$ref": "#/definitions/ProjectedVolumeSource"
     },
+    "git": {
+     "$ref": "#/definitions/GitVolumeSource"
+    },
     "nfs": {
      "$ref": "#/definitions/NFSVolumeSource"
     },
@@ -3295,7 +3356,7 @@ export const schema = {
    },
    "rules": [
     {
-     "message": "exactly one source is needed: emptyDir, hostPath, local, configMap, secret, downwardAPI, projected, nfs, csi, flexVolume or persistentVolumeClaim (one without settings is written emptyDir: {})"
+     "message": "exactly one source is needed: emptyDir, hostPath, local, configMap, secret, downwardAPI, projected, git, nfs, csi, flexVolume or persistentVolumeClaim (one without settings is written emptyDir: {})"
     }
    ],
    "required": [],

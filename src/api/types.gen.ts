@@ -86,6 +86,7 @@ export interface VolumeSource {
   secret?: SecretVolumeSource;
   downwardAPI?: DownwardAPIVolumeSource;
   projected?: ProjectedVolumeSource;
+  git?: GitVolumeSource;
   nfs?: NFSVolumeSource;
   csi?: CSIVolumeSource;
   flexVolume?: FlexVolumeSource;
@@ -323,6 +324,27 @@ export interface TrustBundleRequirement {
    * @maxItems 16
    */
   values?: string[];
+}
+/**
+ * The files of one commit of a git repository, read-only, as they are in it: no hook, filter or submodule, and symbolic links as links. They are fetched once a node, over HTTP and without credentials.
+ */
+export interface GitVolumeSource {
+  /**
+   * Address of the repository, as https://git.example/team/app.git. The commit's id says what comes, whoever sends it.
+   */
+  repository: string;
+  /**
+   * Full id of the commit. Another commit is another volume; change it in the set, and each node follows.
+   */
+  revision: string;
+  /**
+   * Directory of the commit that is shown; all of it if not given.
+   */
+  directory?: string;
+  /**
+   * Most that is fetched, and most that the files that are shown may have, in bytes or as a quantity. 1Gi if not given.
+   */
+  sizeLimit?: number | string;
 }
 /**
  * An NFS export. Its file system is mounted once on a node and bound to the targets.

@@ -86,6 +86,12 @@ export const wokenBy = {
   OptionsRefused: ["backoff"],
   ServerUnreachable: ["backoff"],
 
+  // Content that is fetched
+  RepositoryRefused: ["backoff"],
+  RevisionNotFound: ["backoff"],
+  ContentRefused: ["backoff"],
+  ContentTooLarge: ["backoff"],
+
   // Objects whose content is mounted
   ConfigMapNotFound: ["content"],
   SecretNotFound: ["content"],

@@ -1,3 +1,4 @@
+import type { Directories } from "./directories.ts";
 import type { Blocker, Holder } from "./holder.ts";
 import type { JournalFile } from "./journal-file.ts";
 import type { MountIdentity } from "./mount-table.ts";
@@ -6,12 +7,14 @@ import type { SlowChild } from "./remote-mount.ts";
 import type { Servers } from "./servers.ts";
 import type { Traces } from "./traces.ts";
 
+export type { Directories, DirectoryID, PayloadFile } from "./directories.ts";
 export type { Holder } from "./holder.ts";
 export type { JournalFile } from "./journal-file.ts";
 export type { MountTableSource } from "./mount-table-source.ts";
 
 import type { Ownership } from "./ownership.ts";
 import type { Programs } from "./programs.ts";
+import type { Repositories } from "./repositories.ts";
 import type { Wakes } from "./wakes.ts";
 
 /**
@@ -41,6 +44,7 @@ export interface Effects {
   readonly devices: Devices;
   readonly ownership: Ownership;
   readonly programs: Programs;
+  readonly repositories: Repositories;
 }
 
 /** What an operation needs beside its arguments, because a part of it may run in a disposable child. */
@@ -142,42 +146,6 @@ export interface Mounter {
   sizeOf(source: SourcePath): Promise<number>;
   /** Unmounts the mount with this id, if it is still the topmost one on the target. */
   unmount(target: TargetPath, mountID: number, rung: UnmountRung, uniqueID?: number): Promise<void>;
-}
-
-/** Proof of which directory a record speaks of: a path may come to mean another. */
-export interface DirectoryID {
-  readonly device: number;
-  readonly inode: number;
-}
-
-/** A file of an atomic payload. */
-export interface PayloadFile {
-  /** Relative path, clean, without segments that start with `..`. */
-  readonly path: string;
-  readonly content: Uint8Array;
-  readonly mode: number;
-}
-
-/** Directories of our own beneath the state directory. Paths are absolute. */
-export interface Directories {
-  /** Makes a directory, and its parents (0700), with this mode whatever the umask. What is there already stays. */
-  make(path: string, mode: number): Promise<DirectoryID>;
-  /** The directory at a path, not following a link there; undefined if there is none. */
-  identify(path: string): Promise<DirectoryID | undefined>;
-  /**
-   * Makes `directory` show exactly `files`, all at once for a reader: the atomic writer (kubelet behaviour 121).
-   * Equal content is not written again. @returns whether anything was written
-   */
-  writePayload(directory: string, files: readonly PayloadFile[]): Promise<boolean>;
-  /** Removes the directory if it is empty; what is not there is no error. */
-  remove(path: string): Promise<void>;
-  /** Moves the directory, if it is still the one that `id` says, into the trash. Gone or another one: nothing is done. */
-  discard(path: string, id: DirectoryID): Promise<void>;
-  /**
-   * Empties the trash, staying beneath it, following no link and crossing into no other file system. What cannot be
-   * removed does not keep the rest; rejects at the end, naming some of it.
-   */
-  emptyTrash(): Promise<void>;
 }
 
 export interface DeviceInfo {

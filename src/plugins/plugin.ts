@@ -72,6 +72,8 @@ export interface Layout {
   readonly content?: readonly ContentRef[];
   /** Host path that the volume comes from. */
   readonly hostPath?: string;
+  /** Name of the directory in the volume's data directory that targets show, where not that itself. */
+  readonly shownData?: string;
   /** The volume of a CSI driver that is staged and published by that. */
   readonly csi?: CSIVolume;
   /** The file system that is staged, where the spec alone says how the mount table will name it. */
@@ -164,6 +166,8 @@ export interface VolumePlugin {
 
 /** A plugin that sets its volumes up itself, where a CSI driver does not. */
 export interface StagingPlugin extends VolumePlugin {
+  /** Whether something is thrown away while it is staged: the trash is emptied afterwards. */
+  readonly discards?: boolean;
   /**
    * Brings the volume to where targets can be bound from it. Idempotent: called again after a crash, a timeout, or when
    * what it made has gone. Rejects with VolumeError; nothing that it made is removed then.

@@ -3,6 +3,7 @@ import { csi, persistentVolumeClaim } from "./csi.ts";
 import { downwardAPI } from "./downward-api.ts";
 import { emptyDir } from "./empty-dir.ts";
 import { flexVolume } from "./flex-volume/flex-volume.ts";
+import { git } from "./git.ts";
 import { hostPath } from "./host-path.ts";
 import { local } from "./local.ts";
 import { nfs } from "./nfs.ts";
@@ -19,6 +20,7 @@ export const plugins: { readonly [T in SourceType]: VolumePlugin } = {
   secret,
   downwardAPI,
   projected,
+  git,
   nfs,
   flexVolume,
   csi,

@@ -9,7 +9,7 @@ export interface Case {
   readonly title: string;
   readonly needs?: readonly Requirement[];
   /** Prepares the node. */
-  source(node: RealNode): VolumeSource;
+  source(node: RealNode): VolumeSource | Promise<VolumeSource>;
   readonly spec?: { readonly fsType?: "ext4" | "xfs"; readonly mountOptions?: string[] };
   /** Fails unless `path` shows the volume. */
   shows(path: string): void;

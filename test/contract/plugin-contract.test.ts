@@ -10,6 +10,7 @@ import { need } from "../lib/requirements.ts";
 import { type Case, isEmptyOrToken } from "./case.ts";
 import { contentCases } from "./content-cases.ts";
 import { flexVolumeCases } from "./flex-volume-cases.ts";
+import { gitCase } from "./git-case.ts";
 
 const token = "what was written";
 
@@ -74,6 +75,7 @@ const cases: readonly Case[] = [
   },
   ...contentCases,
   ...flexVolumeCases,
+  gitCase,
 ];
 
 for (const { title, needs = [], source, spec = {}, shows, keepsData, readOnly = false } of cases) {
@@ -84,9 +86,9 @@ for (const { title, needs = [], source, spec = {}, shows, keepsData, readOnly = 
     before(function () {
       need(this, "root", ...needs);
     });
-    beforeEach(() => {
+    beforeEach(async () => {
       node = new RealNode();
-      wanted = source(node);
+      wanted = await source(node);
     });
     afterEach(async () => {
       await node[Symbol.asyncDispose]();

@@ -65,6 +65,14 @@ const members = {
   local: fc.record({ path }),
   configMap: fc.record({ namespace, name: objectName, items }, { requiredKeys: ["namespace", "name"] }),
   secret: fc.record({ namespace, secretName: objectName, items }, { requiredKeys: ["namespace", "secretName"] }),
+  git: fc.record(
+    {
+      repository: mostly(["https://git.example/app.git", "http://10.0.0.1:80/a/b"], ["ssh://git.example/app.git", ""]),
+      revision: mostly(["0123456789".repeat(4), "abcdef01".repeat(8)], ["main", "0123456789"]),
+      directory: mostly(["site", "a/.b"], ["..", "/a"]),
+    },
+    { requiredKeys: ["repository", "revision"] },
+  ),
   nfs: fc.record({ server, path, readOnly: fc.boolean() }, { requiredKeys: ["server", "path"] }),
 };
 

@@ -23,6 +23,7 @@ const checks = {
   "mkfs.xfs": () => program("mkfs.xfs"),
   "mkfs.btrfs": () => program("mkfs.btrfs"),
   python3: () => program("python3"),
+  git: () => program("git"),
   vm: () => missingForVM(),
   "nfs-export": () =>
     process.env["NODEVOLUME_NFS_EXPORT"] ? undefined : "needs NODEVOLUME_NFS_EXPORT=server:/path; test/vm makes one",

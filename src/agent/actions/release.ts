@@ -2,6 +2,7 @@ import { VolumeError } from "../../errors.ts";
 import { identityOf, type MountIdentity } from "../../host/mount-table.ts";
 import type { UnmountRung } from "../../host/ports.ts";
 import { unstageByDriver } from "../csi/release.ts";
+import { dataPath } from "../plan-input.ts";
 import { type StageRecord, type VolumeRecord, withoutStage } from "../record.ts";
 import { type ActionContext, allowedTarget, recordOf, stagingTarget } from "./context.ts";
 import { refuseWhileHeld } from "./held.ts";
@@ -36,7 +37,7 @@ export async function unstage(
   }
   await detachByPlugin(context, volume, action.rung);
   if (stage.kind === "filesystem") await context.effects.mounter.removeTarget(target, "directory");
-  if (stage.kind === "directory") await removeData(context, stage);
+  if (stage.kind === "directory") await removeData(context, dataPath(context.settings, record.key), stage);
   await context.journal.put(withoutStage(recordOf(context, volume)));
 }
 
@@ -106,7 +107,7 @@ async function refuseWhileOpen(context: ActionContext, stage: StageRecord, devic
 }
 
 /** A directory that was never seen after it was made, or is another one by now, goes only if it is empty. */
-async function removeData({ host }: ActionContext, { path, directory, inode }: StageRecord): Promise<void> {
+async function removeData({ host }: ActionContext, path: string, { directory, inode }: StageRecord): Promise<void> {
   const there = directory ?? (await host.directories.identify(path));
   if (directory === undefined && (there === undefined || there.inode !== inode)) await host.directories.remove(path);
   else if (there !== undefined) await host.directories.discard(path, there);

@@ -1,14 +1,16 @@
 import { createInterface } from "node:readline";
+import { printable } from "../../api/printable.ts";
 import { messageOf, VolumeError } from "../../errors.ts";
 import type { Mounter } from "../ports.ts";
 import { isClaimed, probeBlockDevice } from "./block-probe.ts";
 import type { ChildRequest } from "./child-runner.ts";
 import { emptyTrash } from "./empty-trash.ts";
 import { errnoOf } from "./errno.ts";
+import { checkOut } from "./git/check-out.ts";
 import { giveToGroup } from "./give-to-group.ts";
-import type { Tell } from "./group-walk.ts";
 import { InProcessMounter } from "./in-process-mounter.ts";
 import { loadLibc } from "./libc.ts";
+import { progressMark } from "./linux-repositories.ts";
 import { usersOf } from "./mount-users.ts";
 import { openersOf } from "./open-devices.ts";
 import { remoteMounts } from "./remote-mounts.ts";
@@ -61,9 +63,18 @@ export async function runChild(): Promise<void> {
   if (request.kind === "giveToGroup") {
     const tell = whileItLives(
       request.agent,
-      tellEachSecond((entries) => process.stdout.write(`${entries}\n`)),
+      tellEachSecond((entries: number) => process.stdout.write(`${entries}\n`)),
     );
     const reply = await replyOf(() => giveToGroup(loadLibc(), request.request, tell));
+    process.stdout.write(JSON.stringify(reply));
+    return;
+  }
+  if (request.kind === "checkOut") {
+    const tell = whileItLives(
+      request.agent,
+      tellEachSecond((line: string) => process.stdout.write(`${progressMark}${printable(line)}\n`)),
+    );
+    const reply = await replyOf(() => checkOut(loadLibc(), request.request, tell));
     process.stdout.write(JSON.stringify(reply));
     return;
   }
@@ -77,23 +88,23 @@ function perform(mounter: Mounter, request: { method: keyof Mounter; args: reado
 }
 
 /** At most once a second: who reads it is the agent, whose sign it also is that the work goes on. */
-function tellEachSecond(tell: Tell): Tell {
+function tellEachSecond<T>(tell: (what: T) => void): (what: T) => void {
   let last = performance.now();
-  return (entries) => {
+  return (what) => {
     if (performance.now() - last < 1_000) return;
     last = performance.now();
-    tell(entries);
+    tell(what);
   };
 }
 
 /**
  * An agent that was killed takes no child with it, and the next one does nothing for the volume as long as this one is at work, hours
- * perhaps: the walk ends at its next entry, and is begun again.
+ * perhaps: the work ends at its next sign of life, and is begun again.
  */
-function whileItLives(agent: number, tell: Tell): Tell {
-  return (entries) => {
+function whileItLives<T>(agent: number, tell: (what: T) => void): (what: T) => void {
+  return (what) => {
     if (process.ppid !== agent) throw new Error("the agent that asked for it is gone");
-    tell(entries);
+    tell(what);
   };
 }
 

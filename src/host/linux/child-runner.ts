@@ -5,6 +5,7 @@ import type { Cancel, Timers } from "../../ports.ts";
 import type { OwnershipRequest } from "../ownership.ts";
 import type { ChildProcessID, Mounter, OperationContext } from "../ports.ts";
 import { describeRemote, type RemoteMount, serverOf, waitedFor } from "../remote-mount.ts";
+import type { CheckOutRequest } from "../repositories.ts";
 import { type ChildSlot, ChildSlots } from "./child-slots.ts";
 import { ChildStarter } from "./child-starter.ts";
 import { errnoOf } from "./errno.ts";
@@ -18,6 +19,7 @@ export type ChildRequest =
   | { readonly kind: "claimed"; readonly path: string }
   | { readonly kind: "probe"; readonly path: string }
   | { readonly kind: "giveToGroup"; readonly request: OwnershipRequest; readonly agent: number }
+  | { readonly kind: "checkOut"; readonly request: CheckOutRequest; readonly agent: number }
   | { readonly kind: "mounter"; readonly method: keyof Mounter; readonly args: readonly unknown[] }
   | { readonly kind: "exec"; readonly file: string; readonly args: readonly string[]; readonly path?: string };
 
@@ -181,7 +183,7 @@ export class ChildRunner {
 
 /** As what it takes minutes without anything being wrong. */
 function takesLong(request: ChildRequest): "format" | "walk" | undefined {
-  if (request.kind === "giveToGroup") return "walk";
+  if (request.kind === "giveToGroup" || request.kind === "checkOut") return "walk";
   return request.kind === "exec" && basename(request.file).startsWith("mkfs.") ? "format" : undefined;
 }
 

@@ -25,6 +25,7 @@ export const AT_SYMLINK_NOFOLLOW = 0x100;
 export const AT_REMOVEDIR = 0x200;
 export const AT_EMPTY_PATH = 0x1000;
 export const AT_STATX_DONT_SYNC = 0x4000;
+export const AT_RECURSIVE = 0x8000;
 
 export const O = {
   RDONLY: 0,
@@ -67,6 +68,9 @@ export const MOUNT_ATTR = {
 } as const;
 
 export const MS_PRIVATE = 1 << 18;
+
+/** unshare(2): a mount namespace of its own. */
+export const CLONE_NEWNS = 0x20000;
 
 export const UMOUNT = { FORCE: 1, DETACH: 2, EXPIRE: 4, NOFOLLOW: 8 } as const;
 

@@ -85,13 +85,13 @@ export function loadLibc() {
     fspick(fd: number, flags: number): number {
       return checked("fspick", fspick(SYS.fspick, fd, "", flags));
     },
-    /** mount_setattr(2) on the mount that the descriptor is in. */
-    mountSetattr(fd: number, set: number, clear: number, propagation: number): void {
+    /** mount_setattr(2) on the mount that the descriptor is in; with AT_RECURSIVE also on what is mounted in it. */
+    mountSetattr(fd: number, set: number, clear: number, propagation: number, flags = 0): void {
       const attr = Buffer.alloc(32);
       attr.writeBigUInt64LE(BigInt(set), 0);
       attr.writeBigUInt64LE(BigInt(clear), 8);
       attr.writeBigUInt64LE(BigInt(propagation), 16);
-      checked("mount_setattr", mountSetattr(SYS.mount_setattr, fd, "", AT_EMPTY_PATH, attr, attr.length));
+      checked("mount_setattr", mountSetattr(SYS.mount_setattr, fd, "", AT_EMPTY_PATH | flags, attr, attr.length));
     },
     statx(dir: number, path: string, flags: number): Statx {
       checked("statx", statx(dir, path, flags, STATX.BASIC | STATX.MNT_ID, out), path);

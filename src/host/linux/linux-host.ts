@@ -14,6 +14,7 @@ import { LinuxJournalFile } from "./linux-journal-file.ts";
 import { allTiers, LinuxMountTable } from "./linux-mount-table.ts";
 import { LinuxOwnership } from "./linux-ownership.ts";
 import { LinuxPrograms } from "./linux-programs.ts";
+import { LinuxRepositories } from "./linux-repositories.ts";
 import { LinuxServers } from "./linux-servers.ts";
 import { LinuxTraces } from "./linux-traces.ts";
 import { loadMountCalls } from "./mount-calls.ts";
@@ -74,7 +75,8 @@ export function linuxHost(options: LinuxHostOptions): LinuxHost {
       const ownership = new LinuxOwnership(mountTable, runner, operation);
       const node = { hostRoot, nodeProcess };
       const programs = new LinuxPrograms({ table: mountTable, mounter, runner, operation, node });
-      return { mounter, devices, ownership, programs };
+      const repositories = new LinuxRepositories(runner, operation);
+      return { mounter, devices, ownership, programs, repositories };
     },
   };
 }

@@ -8,6 +8,7 @@ import { SimJournalFile } from "./sim-journal-file.ts";
 import { SimMountTable } from "./sim-mount-table.ts";
 import { SimMounter } from "./sim-mounter.ts";
 import { SimOwnership } from "./sim-ownership.ts";
+import { SimRepositories } from "./sim-repositories.ts";
 import { SimWakes } from "./sim-wakes.ts";
 
 /** The ports of one agent process to its simulated machine. */
@@ -23,7 +24,9 @@ export function simHost(deps: HostDeps): HostPorts {
     effects(operation) {
       const mounter = new SimMounter(deps, operation, operations++);
       const devices = new SimDevices(deps, mounter, operation);
-      return { mounter, devices, ownership: new SimOwnership(deps, operation), programs: noPrograms };
+      const ownership = new SimOwnership(deps, operation);
+      const repositories = new SimRepositories(deps, operation);
+      return { mounter, devices, ownership, programs: noPrograms, repositories };
     },
   };
 }

@@ -123,7 +123,7 @@ function unmetSource(
     const filesystem = drivers.get(granted.driver)?.side.filesystem(granted.volumeHandle);
     return filesystem?.root === shown ? undefined : `shows ${shown.superblock.device}, not ${granted.volumeHandle}`;
   }
-  const { hostPath, local, emptyDir, configMap, secret } = spec.source;
+  const { hostPath, local, emptyDir, git, configMap, secret } = spec.source;
   const path = hostPath?.path ?? local?.path;
   if (path !== undefined) {
     const there = walk(rootOf(machine.kernel.host), path, "follow")?.dentry;
@@ -135,6 +135,10 @@ function unmetSource(
     const inMemory = shown.superblock.fsType === "tmpfs" && shown.parent === undefined;
     if (emptyDir.medium === "Memory") return inMemory ? undefined : "is not in memory";
     return shown.path.startsWith(`${layout.stateDir}/data/`) ? undefined : `shows ${shown.path}`;
+  }
+  if (git !== undefined) {
+    const revision = shown.children.get("revision")?.content;
+    return revision === git.revision ? undefined : `shows the commit ${revision}, not ${git.revision}`;
   }
   const files = Object.fromEntries([...shown.children].map(([name, file]) => [name, file.content]));
   const wanted = world.cluster.content(
@@ -150,7 +154,8 @@ function attributesWanted(
   { spec }: NodeVolumeIntent,
   { readOnly, mountOptions = [] }: IntentMount,
 ): Partial<MountAttributes> {
-  const shown = spec.source.configMap !== undefined || spec.source.secret !== undefined;
+  const { configMap, secret, git } = spec.source;
+  const shown = configMap !== undefined || secret !== undefined || git !== undefined;
   return {
     readOnly: readOnly || shown,
     nosuid: !mountOptions.includes("suid"),

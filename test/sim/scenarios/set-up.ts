@@ -27,6 +27,21 @@ export const setUp: readonly Scenario[] = [
     },
   },
   {
+    name: "git",
+    async run(world) {
+      const { people } = world.node;
+      const revision = "0123456789012345678901234567890123456789";
+      const volume = world.cluster.createIntent("app", {
+        source: { git: { repository: "https://git.example/app.git", revision } },
+        mounts: [target("app")],
+      });
+      await world.settle();
+      await world.until("the commit to be shown", () => people.read(`${target("app")}/revision`) === revision, 0);
+      world.cluster.deleteIntent(volume);
+      await world.settle();
+    },
+  },
+  {
     name: "hostPath",
     async run(world) {
       const { people } = world.node;

@@ -74,7 +74,8 @@ export class FakeHost implements HostPorts {
       },
     };
     const ownership = { give: async () => ({ entries: 1, failed: 0, examples: [] }) };
-    return { mounter: this.#mounter, devices, ownership, programs: noPrograms };
+    const repositories = { checkOut: async () => {} };
+    return { mounter: this.#mounter, devices, ownership, programs: noPrograms, repositories };
   }
 
   unmountAt(path: string): void {

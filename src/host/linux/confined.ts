@@ -1,0 +1,36 @@
+/**
+ * The user and group that programs run as which speak with strangers: high above what anybody gives out (and not 65534, which is
+ * nobody in particular and therefore many), so that no process of the node is of the same user.
+ */
+export const stranger = 2_147_480_000;
+
+/** What a confined program may take at most: above that it fails, and the agent beside it does not. */
+export interface ConfinedLimits {
+  readonly memoryBytes: number;
+  /** Of each file that it writes. */
+  readonly fileBytes: number;
+}
+
+/** What it takes to confine a program, all of util-linux. */
+export const confiners = ["setpriv", "unshare", "prlimit"] as const;
+
+/**
+ * PURE. A command with all that keeps it: it ends with whoever started it, has its own processes, no rights, and
+ * cannot get any.
+ * @param path of each of `confiners`
+ */
+export function confined(
+  path: (program: (typeof confiners)[number]) => string,
+  { memoryBytes, fileBytes }: ConfinedLimits,
+  command: readonly string[],
+): string[] {
+  const id = `${stranger}`;
+  return [
+    ...[path("setpriv"), "--pdeathsig", "KILL"],
+    ...[path("prlimit"), `--fsize=${fileBytes}`, `--data=${memoryBytes}`, "--core=0", "--nofile=256"],
+    ...[path("unshare"), "--pid", "--fork", "--kill-child", "--ipc", "--uts"],
+    ...[path("setpriv"), "--reuid", id, "--regid", id, "--clear-groups", "--no-new-privs"],
+    // Again, as the kernel forgets it with the change of user: with its pid 1 go all of its processes.
+    ...["--inh-caps=-all", "--bounding-set=-all", "--pdeathsig", "KILL", ...command],
+  ];
+}

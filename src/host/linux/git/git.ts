@@ -1,0 +1,78 @@
+import { type ChildProcessByStdio, spawn } from "node:child_process";
+import type { Readable, Writable } from "node:stream";
+import type { CheckOutRequest } from "../../repositories.ts";
+import { confined, confiners } from "../confined.ts";
+import { findProgram } from "../find-program.ts";
+import { work } from "../sandbox.ts";
+import { environment, fetchLimitMs, gitArguments } from "./commands.ts";
+import { explain } from "./trouble.ts";
+
+/** Of what git writes to its standard error, as much is kept. */
+const textLimit = 16 * 1024;
+/** A fetch of a hundred thousand files takes 60 MB; the agent's pod has 512. */
+const memoryBytes = 256 * 1024 * 1024;
+
+/** A git command that runs. */
+export interface RunningGit {
+  readonly stdin: Writable;
+  readonly stdout: Readable;
+  /** Resolves once it has ended well. @throws VolumeError what went wrong */
+  readonly ended: Promise<void>;
+}
+
+/** Runs git in the sandbox that this process is in, confined (commands.ts), one command after another. */
+export class Git {
+  readonly #request: CheckOutRequest;
+  readonly #programs: ReadonlyMap<string, string>;
+
+  /** To be made outside of the sandbox. @throws VolumeError ToolMissing, final */
+  constructor(request: CheckOutRequest) {
+    this.#request = request;
+    this.#programs = new Map(["git", ...confiners].map((name) => [name, findProgram(name)]));
+  }
+
+  /** Runs a command to its end. @param onLine told of each line of its progress */
+  async run(args: readonly string[], onLine: (line: string) => void = () => {}): Promise<void> {
+    const git = this.start(args, onLine);
+    git.stdin.end();
+    git.stdout.resume();
+    await git.ended;
+  }
+
+  start(args: readonly string[], onLine: (line: string) => void = () => {}): RunningGit {
+    const limits = { memoryBytes, fileBytes: this.#request.sizeLimit };
+    const path = (program: string) => this.#programs.get(program) ?? program;
+    const [file = "", ...rest] = confined(path, limits, [path("git"), ...gitArguments(args)]);
+    const child = spawn(file, rest, {
+      cwd: work,
+      env: environment,
+      stdio: ["pipe", "pipe", "pipe"],
+      timeout: fetchLimitMs,
+      killSignal: "SIGKILL",
+    });
+    child.stdin.on("error", () => {}); // it has ended before it was told all: `ended` says why
+    const ended = this.#endOf(child, onLine);
+    ended.catch(() => {}); // whoever reads its output may fail first
+    return { stdin: child.stdin, stdout: child.stdout, ended };
+  }
+
+  #endOf(child: ChildProcessByStdio<Writable, Readable, Readable>, onLine: (line: string) => void): Promise<void> {
+    let text = "";
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    child.stderr.setEncoding("utf8").on("data", (chunk: string) => {
+      text = (text + chunk).slice(-textLimit);
+      try {
+        for (const line of chunk.split(/[\r\n]+/)) if (line.trim() !== "") onLine(line.trim());
+      } catch (error) {
+        child.kill("SIGKILL");
+        reject(error);
+      }
+    });
+    child.on("error", reject);
+    child.on("close", (code, signal) => {
+      if (code === 0) resolve();
+      else reject(explain(this.#request, { code, signal, text }));
+    });
+    return promise;
+  }
+}

@@ -1,0 +1,32 @@
+import koffi from "koffi";
+import { Errno } from "./errno.ts";
+
+/** What it takes to leave the node's file tree, and to write one of our own, beside what libc.ts has. All throw Errno. */
+export type SandboxCalls = ReturnType<typeof loadSandboxCalls>;
+
+export function loadSandboxCalls() {
+  const lib = koffi.load(null);
+  const unshare = lib.func("unshare", "int", ["int"]);
+  const pivotRoot = lib.func("pivot_root", "int", ["str", "str"]);
+  const symlinkat = lib.func("symlinkat", "int", ["str", "int", "str"]);
+  const syncfs = lib.func("syncfs", "int", ["int"]);
+  const checked = (call: string, result: number, detail?: string): void => {
+    if (result < 0) throw new Errno(call, koffi.errno(), detail);
+  };
+  return {
+    /** unshare(2), of the calling thread and what it starts. */
+    unshare(flags: number): void {
+      checked("unshare", unshare(flags));
+    },
+    pivotRoot(newRoot: string, putOld: string): void {
+      checked("pivot_root", pivotRoot(newRoot, putOld));
+    },
+    symlinkat(target: string, dir: number, name: string): void {
+      checked("symlinkat", symlinkat(target, dir, name), name);
+    },
+    /** syncfs(2): all that was written to the file system of a descriptor is on its disk. */
+    syncfs(fd: number): void {
+      checked("syncfs", syncfs(fd));
+    },
+  };
+}

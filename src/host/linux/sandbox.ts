@@ -1,0 +1,110 @@
+import { lstatSync, mkdirSync, readlinkSync, symlinkSync, writeFileSync } from "node:fs";
+import * as C from "./constants.ts";
+import { Descriptor } from "./descriptor.ts";
+import { errnoOf } from "./errno.ts";
+import { createFilesystemMount } from "./filesystem.ts";
+import type { Libc } from "./libc.ts";
+import type { SandboxCalls } from "./sandbox-calls.ts";
+
+/** Where programs and their libraries are. */
+const programs = ["usr", "bin", "sbin", "lib", "lib32", "lib64"];
+
+/** What programs need to find a server and to check its certificate. Nothing else of the node's settings is there. */
+const settings = [
+  ...["resolv.conf", "hosts", "nsswitch.conf", "host.conf", "gai.conf", "ld.so.cache"],
+  ...["ssl", "pki", "ca-certificates"],
+];
+
+const devices = ["null", "urandom"];
+
+/** The directory of the sandbox that is written to. */
+export const work = "/work";
+
+/**
+ * Leaves the node's file tree for good: from here on this thread, and what it starts, sees the programs and settings above,
+ * read-only, and `path` as /work. There is no other mount in its namespace, so that it holds no volume. Threads of Node's pool stay
+ * where they are: only synchronous calls of node:fs are of use afterwards. What was opened before stays open.
+ *
+ * @param path our own directory, which becomes /work; also where the new root is mounted, as it needs a place
+ */
+export function enterSandbox(libc: Libc, calls: SandboxCalls, path: string): void {
+  process.umask(0o022);
+  writeFileSync("/proc/self/oom_score_adj", "1000"); // when memory runs out, it goes before the agent
+  calls.unshare(C.CLONE_NEWNS);
+  using place = open(libc, path);
+  using old = open(libc, "/");
+  libc.mountSetattr(old.fd, 0, 0, C.MS_PRIVATE, C.AT_RECURSIVE);
+  using written = clone(libc, path, C.MOUNT_ATTR.NOSUID | C.MOUNT_ATTR.NODEV | C.MOUNT_ATTR.NOEXEC);
+  using root = createFilesystemMount(libc, {
+    fsType: "tmpfs",
+    source: "sandbox",
+    options: ["mode=0755", "size=1M"],
+    attributes: { ...nothingAllowed, readOnly: false },
+    target: { prefix: path, path },
+  });
+  libc.moveMount(root.fd, place.fd, C.MOVE_MOUNT_F_EMPTY_PATH | C.MOVE_MOUNT_T_EMPTY_PATH);
+  for (const name of programs) show(libc, `/${name}`, `${path}/${name}`, C.MOUNT_ATTR.NODEV);
+  mkdirSync(`${path}/etc`, 0o755);
+  for (const name of settings) show(libc, `/etc/${name}`, `${path}/etc/${name}`, C.MOUNT_ATTR.NODEV);
+  mkdirSync(`${path}/dev`, 0o755);
+  for (const name of devices) show(libc, `/dev/${name}`, `${path}/dev/${name}`, 0);
+  mkdirSync(`${path}${work}`, 0o755);
+  attach(libc, written, `${path}${work}`);
+  libc.mountSetattr(root.fd, C.MOUNT_ATTR.RDONLY, 0, 0);
+  process.chdir(path);
+  calls.pivotRoot(".", ".");
+  libc.umount2(".", C.UMOUNT.DETACH); // the old root, which now lies over the new one
+  process.chdir("/");
+}
+
+const nothingAllowed = {
+  nosuid: true,
+  nodev: true,
+  noexec: true,
+  nosymfollow: false,
+  nodiratime: false,
+  atime: "relatime",
+} as const;
+
+/** Shows a file or directory of the node, read-only; a link as a link where it leads to what is shown, and else what it leads to. */
+function show(libc: Libc, from: string, to: string, attributes: number): void {
+  const stat = lstatSync(from, { throwIfNoEntry: false });
+  if (stat === undefined) return;
+  const link = stat.isSymbolicLink() ? readlinkSync(from) : undefined;
+  if (link !== undefined && /^\/?usr\//.test(link)) {
+    symlinkSync(link, to);
+    return;
+  }
+  const source = cloneIfThere(libc, from, C.MOUNT_ATTR.RDONLY | C.MOUNT_ATTR.NOSUID | attributes);
+  if (source === undefined) return; // a link to nothing
+  using mount = source;
+  if ((libc.statx(mount.fd, "", C.AT_EMPTY_PATH).mode & C.S_IFMT) === 0o040000) mkdirSync(to, 0o755);
+  else writeFileSync(to, "");
+  attach(libc, mount, to);
+}
+
+function cloneIfThere(libc: Libc, path: string, attributes: number): Descriptor | undefined {
+  try {
+    return clone(libc, path, attributes);
+  } catch (error) {
+    if (errnoOf(error) === "ENOENT") return undefined;
+    throw error;
+  }
+}
+
+/** What is at a path with all that is mounted in it, as a mount of its own that is nowhere yet. */
+function clone(libc: Libc, path: string, attributes: number): Descriptor {
+  const flags = C.OPEN_TREE_CLONE | C.OPEN_TREE_CLOEXEC | C.AT_RECURSIVE;
+  const mount = new Descriptor(libc.openTree(C.AT_FDCWD, path, flags));
+  libc.mountSetattr(mount.fd, attributes, 0, C.MS_PRIVATE, C.AT_RECURSIVE);
+  return mount;
+}
+
+function attach(libc: Libc, mount: Descriptor, path: string): void {
+  using at = open(libc, path);
+  libc.moveMount(mount.fd, at.fd, C.MOVE_MOUNT_F_EMPTY_PATH | C.MOVE_MOUNT_T_EMPTY_PATH);
+}
+
+function open(libc: Libc, path: string): Descriptor {
+  return new Descriptor(libc.openat2(C.AT_FDCWD, path, C.O.PATH | C.O.NOFOLLOW | C.O.CLOEXEC, 0, 0));
+}

@@ -1,0 +1,156 @@
+import { execFileSync } from "node:child_process";
+import {
+  constants,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { fileURLToPath } from "node:url";
+import { expect } from "chai";
+import { stranger } from "../../src/host/linux/confined.ts";
+import { Descriptor } from "../../src/host/linux/descriptor.ts";
+import type { TreeEntry } from "../../src/host/linux/git/tree-entries.ts";
+import { writeTree } from "../../src/host/linux/git/write-tree.ts";
+import { loadLibc } from "../../src/host/linux/libc.ts";
+import { loadSandboxCalls } from "../../src/host/linux/sandbox-calls.ts";
+import { GitWorld } from "../lib/git-world.ts";
+import { need } from "../lib/requirements.ts";
+
+const nowhere = "0123456789".repeat(4);
+
+describe("what hostile people put into a git repository, on the real kernel", function () {
+  this.timeout(60_000); // six processes a fetch, on machines that have others at work
+  let world: GitWorld;
+
+  before(function () {
+    need(this, "root", "git");
+  });
+  beforeEach(async () => {
+    world = await GitWorld.make();
+  });
+  afterEach(async () => {
+    await world[Symbol.asyncDispose]();
+  });
+
+  /** Everything on the node that a write elsewhere would change. */
+  const elsewhere = () =>
+    ["", "src", "mnt", "csi", "kubelet"].map((at) => [at, readdirSync(`${world.node.path}/${at}`).sort()]);
+
+  it("hooks, filters, submodules and links are files, or nothing: none is run or followed", async () => {
+    const canary = `${world.node.path}/canary`;
+    const payload = `#!/bin/sh\ntouch ${canary}\n`;
+    const attributes = "* filter=evil diff=evil merge=evil ident export-subst text eol=crlf\nhidden export-ignore\n";
+    const config = `[core]\n\tfsmonitor = ${canary}\n\thooksPath = hooks\n[filter "evil"]\n\tsmudge = touch ${canary}\n`;
+    const revision = world.commit(
+      world.file(".gitattributes", attributes),
+      world.file(".gitconfig", config),
+      world.file(".gitmodules", `[submodule "sub"]\n\tpath = sub\n\turl = ${world.server.address("app.git")}\n`),
+      world.file("HEAD", "ref: refs/heads/main\n"),
+      world.file("absolute", "/etc/passwd", "120000"),
+      world.file("config", config),
+      world.file("hidden", "$Id$ $Format:%H$\n"),
+      world.directory("hooks", ...["post-checkout", "post-merge"].map((name) => world.file(name, payload, "100755"))),
+      world.file("outside", `../../../../../..${canary}`, "120000"),
+      { mode: "60000", name: "sda", object: world.repository.blob("x") },
+      { mode: "160000", name: "sub", object: nowhere },
+    );
+    const path = await world.shown(revision);
+    expect(existsSync(canary)).to.equal(false);
+    expect(readFileSync(`${path}/hidden`, "utf8")).to.equal("$Id$ $Format:%H$\n");
+    expect(readFileSync(`${path}/hooks/post-checkout`, "utf8")).to.equal(payload);
+    expect(readlinkSync(`${path}/absolute`)).to.equal("/etc/passwd");
+    expect(readlinkSync(`${path}/outside`)).to.equal(`../../../../../..${canary}`);
+    expect(readdirSync(`${path}/sub`)).to.deep.equal([]);
+    expect(readdirSync(`${path}/sda`), "a device node, which git takes for a submodule").to.deep.equal([]);
+    const asked = world.server.requests.filter((request) => request.includes("info/refs"));
+    expect(asked.length, "submodules are not asked for").to.equal(1);
+  });
+
+  /** A name as it is in bytes. */
+  function rawName(name: Buffer): string {
+    const object = Buffer.from(world.repository.blob("x"), "hex");
+    const tree = Buffer.concat([Buffer.from("100644 "), name, Buffer.from([0]), object]);
+    return world.repository.git(["hash-object", "-w", "-t", "tree", "--literally", "--stdin"], tree);
+  }
+
+  const canary = () => world.file("canary", "x");
+  const hostile: readonly { readonly title: string; readonly commit: () => string }[] = [
+    { title: "a directory .. with a file in it", commit: () => world.commit(world.directory("..", canary())) },
+    { title: "a name with a path in it", commit: () => world.commit(world.file("../../../canary", "x")) },
+    { title: "a directory .git", commit: () => world.commit(world.directory(".git", world.file("config", "x"))) },
+    { title: "a .GIT with a space of no width", commit: () => world.commit(world.directory(".g\u200cIt", canary())) },
+    {
+      title: "a link, and a file beneath it",
+      commit: () => world.commit(world.file("a", world.node.path, "120000"), world.directory("a", canary())),
+    },
+    {
+      title: "a submodule whose address is an option",
+      commit: () =>
+        world.commit(world.file(".gitmodules", '[submodule "a"]\n\tpath = a\n\turl = --upload-pack=touch /canary\n'), {
+          mode: "160000",
+          name: "a",
+          object: nowhere,
+        }),
+    },
+    { title: "a name that is not UTF-8", commit: () => world.repository.commit(rawName(Buffer.from([0x61, 0xff]))) },
+  ];
+
+  for (const { title, commit } of hostile) {
+    it(`${title} is refused, and nothing is written anywhere else`, async () => {
+      const revision = commit();
+      const before = elsewhere();
+      const found = await world.failure(revision);
+      expect(`${found?.reason}: ${found?.message}`).to.match(/^ContentRefused: .*in the repository/);
+      expect(elsewhere()).to.deep.equal(before);
+      expect(existsSync("/canary")).to.equal(false);
+    });
+  }
+
+  it("writes nothing elsewhere even if git itself says that there is something", async () => {
+    const place = `${world.node.path}/src/new`;
+    mkdirSync(place);
+    using root = new Descriptor(openSync(place, constants.O_RDONLY | constants.O_DIRECTORY));
+    const entry = (path: string, kind: TreeEntry["kind"] = "file") => ({ kind, object: path, size: 1, path });
+    // Each link leads to the directory above.
+    const read = async (_: string, __: number, take: (bytes: Buffer) => void) => take(Buffer.from(".."));
+    const write = (...entries: readonly TreeEntry[]) =>
+      writeTree(loadLibc(), loadSandboxCalls(), root, entries, read, () => {}).then(
+        () => "written",
+        (error: { reason?: string }) => error.reason ?? error,
+      );
+    expect(await write(entry("../canary"))).to.equal("ContentRefused");
+    expect(await write(entry("link", "link"), entry("link/canary"))).to.equal("ContentRefused");
+    expect(await write(entry("dir/link", "link"), entry("dir/link/x/canary"))).to.equal("ContentRefused");
+    expect(await write(entry("twice", "link"), entry("twice"))).to.equal("ContentRefused");
+    expect(readdirSync(`${world.node.path}/src`).sort()).to.deep.equal(["app.git", "new"]);
+    expect(readdirSync(place).sort()).to.deep.equal(["dir", "link", "twice"]);
+  });
+
+  it("runs git where it can neither write nor look, as a user of its own without rights", () => {
+    const { path } = world.node;
+    const work = `${path}/src/work`;
+    mkdirSync(work);
+    writeFileSync(`${path}/secret`, "everybody may read it", { mode: 0o644 });
+    const script = [
+      `for d in / /usr /etc /dev /work ${path} /tmp /var/tmp; do touch $d/canary 2>/dev/null && echo wrote $d; done`,
+      `cat ${path}/secret 2>/dev/null; ls /; echo user $(id -u) $(id -G); echo pid $$`,
+      "mount -t tmpfs x /work 2>/dev/null && echo mounted; chroot /work 2>/dev/null && echo chroot",
+      "head -c 200000 /dev/urandom > /work/big; setpriv --dump | grep -i 'capabilit\\|no_new'",
+    ].join("\n");
+    const main = fileURLToPath(new URL("../lib/sandbox-main.ts", import.meta.url));
+    const said = execFileSync(process.execPath, [main, work, script], { encoding: "utf8", stdio: "pipe" }).split("\n");
+    expect(said.filter((line) => line.startsWith("wrote "))).to.deep.equal(["wrote /work"]);
+    expect(said).to.include.members([`user ${stranger} ${stranger}`, "pid 1", "usr", "work", "no_new_privs: 1"]);
+    for (const never of ["everybody may read it", "mounted", "chroot", "home", "proc", "tmp", "var"]) {
+      expect(said, never).to.not.include(never);
+    }
+    const capabilities = said.filter((line) => line.includes("apabilit")).map((line) => line.split(": ")[1]);
+    expect([...new Set(capabilities)]).to.deep.equal(["[none]"]);
+    expect(statSync(`${work}/big`).size, "of 100,000 bytes that are allowed").to.equal(100_000);
+  });
+});
