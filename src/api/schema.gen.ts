@@ -555,7 +555,10 @@ export const schema = {
      "type": "string",
      "enum": [
       "",
-      "Memory"
+      "Memory",
+      "HugePages",
+      "HugePages-2Mi",
+      "HugePages-1Gi"
      ]
     },
     "sizeLimit": {
@@ -576,7 +579,7 @@ export const schema = {
    },
    "rules": [
     {
-     "message": "sizeLimit can only be kept with medium: Memory: add it, or use source.local with a disk of the wanted size",
+     "message": "sizeLimit can only be kept with medium: Memory or HugePages: add it, or use source.local with a disk of the wanted size",
      "field": ".sizeLimit"
     }
    ],

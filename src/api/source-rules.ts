@@ -5,8 +5,8 @@ import type { EmptyDirVolumeSource, FlexVolumeSource, KeyToPath, VolumeSource } 
 
 const exactlyOne: Check<VolumeSource> = (source) => Object.keys(source).length === 1;
 
-const limitNeedsMemory: Check<EmptyDirVolumeSource> = ({ sizeLimit, medium }) =>
-  sizeLimit === undefined || medium === "Memory";
+const limitNeedsMemory: Check<EmptyDirVolumeSource> = ({ sizeLimit, medium = "" }) =>
+  sizeLimit === undefined || medium !== "";
 
 const size: Check<number | string> = (value, [pattern]) => {
   if (typeof value === "string" && pattern?.test(value) !== true) return false;

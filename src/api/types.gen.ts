@@ -97,11 +97,11 @@ export interface VolumeSource {
  */
 export interface EmptyDirVolumeSource {
   /**
-   * Memory is a tmpfs; "" is the disk that holds the state directory.
+   * Memory is a tmpfs; HugePages a hugetlbfs of the default size of huge pages or that size; "" is the disk that holds the state directory.
    */
-  medium?: "" | "Memory";
+  medium?: "" | "Memory" | "HugePages" | "HugePages-2Mi" | "HugePages-1Gi";
   /**
-   * Size of the tmpfs, in bytes or as a quantity; the kernel rounds it up to whole pages. Without it the kernel's default holds, half of the memory.
+   * Size of the file system in memory, in bytes or as a quantity, in whole pages: rounded up, but down of huge pages of the default size. Without it the kernel's default holds, half of the memory.
    */
   sizeLimit?: number | string;
 }

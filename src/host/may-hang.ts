@@ -15,6 +15,7 @@ const local = new Set([
   "tmpfs",
   "ramfs",
   "devtmpfs",
+  "hugetlbfs",
   "overlay",
   "squashfs",
   "erofs",
@@ -24,7 +25,7 @@ const local = new Set([
 ]);
 
 /** File systems in memory: an unmount of them writes nothing. */
-const inMemory = new Set(["tmpfs", "ramfs", "devtmpfs"]);
+const inMemory = new Set(["tmpfs", "ramfs", "devtmpfs", "hugetlbfs"]);
 
 /** Whether a call on `path` could wait for a server, a FUSE process or the like (design.md section 6). */
 export function mayHang(table: MountTable, path: string): boolean {

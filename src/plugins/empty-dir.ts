@@ -1,33 +1,65 @@
 import { quantityBytes } from "../api/quantity.ts";
+import type { EmptyDirVolumeSource } from "../api/types.gen.ts";
 import type { StageContext, Staged, StagingPlugin, VolumeSpec } from "./plugin.ts";
 import { memoryFilesystem, memorySource, stageDirectory, stageFilesystem } from "./staging.ts";
 
+type Medium = NonNullable<EmptyDirVolumeSource["medium"]>;
+
+/** Bytes of a huge page, where the medium names them, and how mount options name that size. */
+const hugePages: { readonly [M in Medium]?: { readonly bytes: bigint; readonly pageSize: string } } = {
+  "HugePages-2Mi": { bytes: 1n << 21n, pageSize: "2M" },
+  "HugePages-1Gi": { bytes: 1n << 30n, pageSize: "1G" },
+};
+
 /**
- * A directory of the node's own, empty at first. On disk it is a directory (0777) beneath the state directory, in
- * memory a tmpfs. Both are gone with the volume. (kubelet: pkg/volume/emptydir)
+ * A directory of the node's own, empty at first. On disk it is a directory (0777) beneath the state directory, in memory a tmpfs, in
+ * huge pages a hugetlbfs. All are gone with the volume. (kubelet: pkg/volume/emptydir, which gives a hugetlbfs no size)
  */
 export const emptyDir: StagingPlugin = {
   type: "emptyDir",
 
-  layout: (spec) => ({
-    options: options(spec),
-    readOnly: false,
-    devices: false,
-    ...(inMemory(spec) && { filesystem: memoryFilesystem(spec) }),
-  }),
+  layout(spec) {
+    const fsType = fsTypeOf(spec);
+    return {
+      options: options(spec),
+      readOnly: false,
+      devices: false,
+      ...(fsType !== undefined && { filesystem: memoryFilesystem(spec, fsType) }),
+    };
+  },
 
   async stage(spec: VolumeSpec, context: StageContext): Promise<Staged> {
-    if (!inMemory(spec)) return stageDirectory(context, 0o777);
-    return stageFilesystem(context, { fsType: "tmpfs", source: memorySource(spec), options: options(spec) });
+    const fsType = fsTypeOf(spec);
+    if (fsType === undefined) return stageDirectory(context, 0o777);
+    return stageFilesystem(context, { fsType, source: memorySource(spec), options: options(spec) });
   },
 };
 
-function inMemory(spec: VolumeSpec): boolean {
-  return spec.source.emptyDir?.medium === "Memory";
+function sourceOf(spec: VolumeSpec): EmptyDirVolumeSource {
+  if (spec.source.emptyDir === undefined) throw new Error("not an emptyDir volume");
+  return spec.source.emptyDir;
+}
+
+/** The file system that it is in memory; undefined on disk. */
+function fsTypeOf(spec: VolumeSpec): "tmpfs" | "hugetlbfs" | undefined {
+  const { medium = "" } = sourceOf(spec);
+  if (medium === "") return undefined;
+  return medium === "Memory" ? "tmpfs" : "hugetlbfs";
 }
 
 function options(spec: VolumeSpec): string[] {
-  const { sizeLimit } = spec.source.emptyDir ?? {};
-  if (!inMemory(spec)) return [];
-  return ["mode=0777", ...(sizeLimit === undefined ? [] : [`size=${quantityBytes(sizeLimit)}`])];
+  const { medium = "", sizeLimit } = sourceOf(spec);
+  if (medium === "") return [];
+  const pages = hugePages[medium];
+  const size = sizeLimit === undefined ? undefined : rounded(quantityBytes(sizeLimit), pages?.bytes ?? 1n);
+  return [
+    "mode=0777",
+    ...(pages === undefined ? [] : [`pagesize=${pages.pageSize}`]),
+    ...(size === undefined ? [] : [`size=${size}`]),
+  ];
+}
+
+/** To whole pages: the kernel would take off what is more than them. */
+function rounded(bytes: bigint, page: bigint): bigint {
+  return ((bytes + page - 1n) / page) * page;
 }

@@ -36,8 +36,11 @@ export function memorySource({ key }: VolumeSpec): string {
 }
 
 /** How the mount table shows it. */
-export function memoryFilesystem(spec: VolumeSpec): NonNullable<Layout["filesystem"]> {
-  return { types: ["tmpfs"], source: memorySource(spec), own: true };
+export function memoryFilesystem(
+  spec: VolumeSpec,
+  fsType: "tmpfs" | "hugetlbfs" = "tmpfs",
+): NonNullable<Layout["filesystem"]> {
+  return { types: [fsType], source: memorySource(spec), own: true };
 }
 
 const memoryMode = "mode=0755";

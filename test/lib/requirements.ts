@@ -17,6 +17,7 @@ const checks = {
   selinux: () => (seLinuxEnabled() ? undefined : "the kernel has no SELinux"),
   "nfs-client": () => fileSystem("nfs4"),
   xfs: () => fileSystem("xfs"),
+  hugetlbfs: () => fileSystem("hugetlbfs"),
   btrfs: () => fileSystem("btrfs"),
   ext4: () => fileSystem("ext4"),
   "mkfs.ext4": () => program("mkfs.ext4"),

@@ -43,7 +43,7 @@ export class RoutedMounter implements Mounter {
       this.#byPath([target.path], (m) => m.setAttributes(target, id, attributes, ...known(uniqueID))),
     );
   mountFilesystem: Mounter["mountFilesystem"] = async (request) => {
-    if (request.fsType !== "tmpfs") return this.#child().mountFilesystem(request);
+    if (request.fsType !== "tmpfs" && request.fsType !== "hugetlbfs") return this.#child().mountFilesystem(request);
     return this.#hereFirst(await this.#table.read(), ["EXDEV"], (m) => m.mountFilesystem(request));
   };
 
