@@ -50,6 +50,8 @@ export interface StageRecord {
   readonly contentVersion?: string;
   /** Of a volume of a CSI driver. */
   readonly csi?: CSIRecord;
+  /** Size that a volume which its plugin grows was brought to here, in bytes. */
+  readonly capacityBytes?: string;
   /** What the plugin has to undo beside the mount on the staging path. */
   readonly undo?: Undo;
   /** Nobody on the node held it any more, and its plugin has begun to undo the rest: its device may be another's by now. */

@@ -122,9 +122,9 @@ function shownTargets({ view, problems }: VolumePlan): readonly TargetView[] {
 
 const onlyRead = { reason: "NoWritableMount", message: "no mount of the volume here may be written to" };
 
-/** Of a volume of a CSI driver: the size that it has here, and why it has not grown further. */
+/** Of a volume of a CSI or flexvolume driver: the size that it has here, and why it has not grown further. */
 function capacityOf({ record, desired, failure }: VolumePlan): Pick<AgentStatus, "capacityBytes" | "expansion"> {
-  const reached = record?.stage?.csi?.capacityBytes;
+  const reached = record?.stage?.csi?.capacityBytes ?? record?.stage?.capacityBytes;
   const shown = reached === undefined ? {} : { capacityBytes: reached };
   if (desired === undefined || isInvalid(desired) || record?.stage === undefined) return shown;
   const { capacityBytes } = desired;

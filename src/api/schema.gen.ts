@@ -2275,6 +2275,16 @@ export const schema = {
      ],
      "default": "Never"
     },
+    "capacity": {
+     "type": "string",
+     "maxLength": 32,
+     "rules": [
+      {
+       "message": "must be a size with its unit, such as 10Gi",
+       "matches": "^[1-9][0-9]{0,8}(Ki|Mi|Gi|Ti|Pi|k|M|G|T|P)$"
+      }
+     ]
+    },
     "releaseOnDrain": {
      "type": "boolean"
     },
@@ -2297,6 +2307,10 @@ export const schema = {
     {
      "message": "deletionPolicy: Retain would leave a volume attached and mounted with nobody in charge: use Unmount for csi, flexVolume and persistentVolumeClaim",
      "field": ".deletionPolicy"
+    },
+    {
+     "message": "capacity is for source.flexVolume, whose driver grows the volume to it: remove it. A claim has its own, and an emptyDir its sizeLimit",
+     "field": ".capacity"
     },
     {
      "message": "releaseOnDrain: true gives the volume back, which deletionPolicy: Retain would not do: use one of them",

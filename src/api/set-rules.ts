@@ -59,6 +59,9 @@ const attachedIsNotRetained: Check<Spec> = (spec) => {
   return !attached || spec.deletionPolicy === "Unmount";
 };
 
+const capacityHasDriver: Check<NodeVolumeSetSpec> = ({ capacity, volume }) =>
+  capacity === undefined || volume.source.flexVolume !== undefined;
+
 const adoptable: Check<Spec> = (spec) => {
   const { hostPath, local, nfs } = volumeOf(spec).source;
   return spec.adopt === "Never" || [hostPath, local, nfs].some((source) => source !== undefined);
@@ -98,6 +101,7 @@ export const setRules: Checks = [
   ["deletionPolicy: Retain needs mode: Manage", retainNeedsManage],
   ["deletionPolicy: Retain would leave a payload", payloadIsNotRetained],
   ["deletionPolicy: Retain would leave a volume attached", attachedIsNotRetained],
+  ["capacity is for source.flexVolume", capacityHasDriver],
   ["adopt: IfSame is for hostPath, local and nfs", adoptable],
   ["releaseOnDrain: true gives the volume back", releaseUnmounts],
   ["grant belongs to mode: Manage", observerHasNoGrant],

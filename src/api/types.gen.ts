@@ -48,7 +48,7 @@ export interface NodeVolumeIntentSpec {
   mountOptions?: string[];
   grant?: Grant;
   /**
-   * Size that the volume has at its backend. When it grows, the agent grows what is on the node (NodeExpandVolume).
+   * Size that the volume has at its backend. When it grows, the agent grows what is on the node (NodeExpandVolume; expandvolume and expandfs of a flexvolume).
    */
   capacityBytes?: string;
   /**
@@ -933,6 +933,10 @@ export interface NodeVolumeSetSpec {
    * IfSame takes charge of a mount found on a target if it shows the same source; Never reports it as foreign.
    */
   adopt: "Never" | "IfSame";
+  /**
+   * Size that the driver of source.flexVolume grows the volume to, while it is mounted, each time that this is raised. What it is when the volume is set up, the volume counts as having. It never shrinks.
+   */
+  capacity?: string;
   /**
    * True gives the volume back when its Node is cordoned, false keeps it, as a DaemonSet keeps its pods. If not given: true for csi and persistentVolumeClaim, false for all else.
    */

@@ -130,6 +130,7 @@ function updated(intent: Intent, parts: readonly SetPart[], scene: Scene): Desir
     ...(pods !== undefined && pods.length > 0 && { pods: [...pods] }),
   };
   if (settings.mountOptions === undefined) delete spec.mountOptions;
+  if (spec.source.flexVolume !== undefined && settings.capacityBytes === undefined) delete spec.capacityBytes;
   const labels = labelsOf(input.name, before.source, sets, lingering);
   return { name: intent.metadata.name, labels, spec };
 }

@@ -1,4 +1,5 @@
 import { canonicalOptions } from "../api/mount-options.ts";
+import { quantityBytes } from "../api/quantity.ts";
 import type { IntentMount, NodeVolumeIntentSpec, NodeVolumeSetSpec, SetMount } from "../api/types.gen.ts";
 import { sameJson } from "../kube/same-json.ts";
 import { compareText } from "./canonical-json.ts";
@@ -15,20 +16,23 @@ export interface Part {
 
 export type Settings = Pick<
   NodeVolumeIntentSpec,
-  "mode" | "mountOptions" | "unmountPolicy" | "deletionPolicy" | "adopt" | "nodeLossPolicy"
+  "mode" | "mountOptions" | "capacityBytes" | "unmountPolicy" | "deletionPolicy" | "adopt" | "nodeLossPolicy"
 >;
 
 /** Settings that change nothing on the node while the volume is there. */
 export type Policies = Pick<Settings, "unmountPolicy" | "deletionPolicy" | "nodeLossPolicy">;
 
 export function settingsOf(spec: NodeVolumeSetSpec): Settings {
-  const { mode, unmountPolicy, deletionPolicy, adopt, nodeLossPolicy, volume } = spec;
-  return { mode, ...optionsOf(volume), unmountPolicy, deletionPolicy, adopt, nodeLossPolicy };
+  const { mode, unmountPolicy, deletionPolicy, adopt, nodeLossPolicy, volume, capacity } = spec;
+  const size = capacity === undefined ? {} : { capacityBytes: String(quantityBytes(capacity)) };
+  return { mode, ...optionsOf(volume), ...size, unmountPolicy, deletionPolicy, adopt, nodeLossPolicy };
 }
 
 export function settingsOfIntent(spec: NodeVolumeIntentSpec): Settings {
-  const { mode, unmountPolicy, deletionPolicy, adopt, nodeLossPolicy } = spec;
-  return { mode, ...optionsOf(spec), unmountPolicy, deletionPolicy, adopt, nodeLossPolicy };
+  const { mode, unmountPolicy, deletionPolicy, adopt, nodeLossPolicy, source, capacityBytes } = spec;
+  // That of a CSI volume is its claim's.
+  const size = source.flexVolume === undefined || capacityBytes === undefined ? {} : { capacityBytes };
+  return { mode, ...optionsOf(spec), ...size, unmountPolicy, deletionPolicy, adopt, nodeLossPolicy };
 }
 
 export function policiesOf({ unmountPolicy, deletionPolicy, nodeLossPolicy }: Settings): Policies {

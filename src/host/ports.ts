@@ -181,6 +181,8 @@ export interface Devices {
    *   nor anybody's claim is on it, what else is on it is the rest of that (law L11, decision 0013)
    */
   format(source: SourcePath, fsType: string, onProgress: (line: string) => void, begun?: string): Promise<void>;
+  /** Brings a file system that is mounted at `point` to the size of its device. Nothing happens if it has that. */
+  grow(path: string, fsType: string, point: string): Promise<void>;
 }
 
 export interface Evidence {

@@ -13,7 +13,7 @@ import type {
 import type { ContentRef, ObjectContent } from "./content.ts";
 import type { Undo, Vendors } from "./undo.ts";
 
-export { type Undo, type UndoContext, type UndoingPlugin, undoes, type Vendors } from "./undo.ts";
+export { expands, type Undo, type UndoContext, type UndoingPlugin, undoes, type Vendors } from "./undo.ts";
 
 /** The members of VolumeSource: one plugin each. */
 export type SourceType = keyof VolumeSource;
@@ -70,6 +70,8 @@ export interface Layout {
   readonly devices: boolean;
   /** What is shown: the content of each of these. */
   readonly content?: readonly ContentRef[];
+  /** Whether its plugin grows it while it is mounted. */
+  readonly grows?: boolean;
   /** Host path that the volume comes from. */
   readonly hostPath?: string;
   /** Name of the directory in the volume's data directory that targets show, where not that itself. */

@@ -1,6 +1,6 @@
 import type { MountTable } from "../host/mount-table.ts";
 import type { Effects, TargetPath, UnmountRung } from "../host/ports.ts";
-import type { StagingPlugin, VolumePlugin } from "./plugin.ts";
+import type { StagingPlugin, VolumePlugin, VolumeSpec } from "./plugin.ts";
 
 /**
  * What a plugin needs to undo what it did beside a mount on the staging path, in the journal: by then there may be neither spec nor
@@ -45,4 +45,19 @@ export interface UndoingPlugin extends StagingPlugin {
 
 export function undoes(plugin: VolumePlugin): plugin is UndoingPlugin {
   return "detach" in plugin;
+}
+
+/** A plugin that grows its volumes while they are mounted. Their layout says so, too (`grows`). */
+export interface ExpandingPlugin extends UndoingPlugin {
+  /** @param size in bytes, as text: what it has by all that is known, and what it is to have */
+  expand(
+    spec: VolumeSpec,
+    size: { readonly from: string; readonly to: string },
+    undo: Undo,
+    context: UndoContext,
+  ): Promise<void>;
+}
+
+export function expands(plugin: VolumePlugin): plugin is ExpandingPlugin {
+  return "expand" in plugin;
 }

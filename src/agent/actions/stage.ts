@@ -23,7 +23,7 @@ export async function stage(context: ActionContext): Promise<void> {
     ...staged,
     ready: true,
     options: desired.layout.options,
-    ...undoOf(context, desired),
+    ...keptOf(context, desired),
     ...(content && { contentVersion: content.version }),
   };
   await journal.put({ ...recordOf(context, desired.name), stage: record });
@@ -42,10 +42,19 @@ export async function refresh(context: ActionContext): Promise<void> {
   await context.journal.put({ ...record, stage: { ...record.stage, contentVersion: content.version } });
 }
 
-/** What is to be undone stays on record while the volume is staged again. */
-function undoOf(context: ActionContext, { name }: DesiredVolume): Pick<StageRecord, "undo"> {
-  const undo = recordOf(context, name).stage?.undo;
-  return undo === undefined ? {} : { undo };
+/**
+ * What is to be undone stays on record while the volume is staged again, and so does its size. What is wanted when it is staged for
+ * the first time, it counts as having.
+ */
+function keptOf(context: ActionContext, { name, ...desired }: DesiredVolume): Kept {
+  const { undo, capacityBytes = wantedSize(desired) } = recordOf(context, name).stage ?? {};
+  return { ...(undo && { undo }), ...(capacityBytes !== undefined && { capacityBytes }) };
+}
+
+type Kept = Pick<StageRecord, "undo" | "capacityBytes">;
+
+function wantedSize({ layout, capacityBytes }: Pick<DesiredVolume, "layout" | "capacityBytes">): string | undefined {
+  return layout.grows === true ? capacityBytes : undefined;
 }
 
 export async function reconfigure(context: ActionContext, mountID: number): Promise<void> {
@@ -85,7 +94,7 @@ async function stageAnew(context: ActionContext, desired: DesiredVolume): Promis
     hostRoot: context.settings.hostRoot,
     vendors: context.vendors,
     found: context.journal.records.get(desired.name)?.stage?.found,
-    undo: undoOf(context, desired).undo,
+    undo: keptOf(context, desired).undo,
     async secret(ref) {
       const secrets = await context.csi.secret(ref);
       given.push(...secrets.values());
@@ -95,13 +104,22 @@ async function stageAnew(context: ActionContext, desired: DesiredVolume): Promis
     formatting: context.journal.records.get(desired.name)?.formatting,
     recordFormatting: (device) => context.journal.put(withFormatting(recordOf(context, desired.name), device)),
     progress: (message) => context.progress(redact(message, given)),
-    async record({ kind, path, directory, deviceNumber, found, undo = undoOf(context, desired).undo }) {
+    async record({ kind, path, directory, deviceNumber, found, undo }) {
       const before = recordOf(context, desired.name);
       const { options } = desired.layout;
       const inode = before.stage?.directory?.inode ?? before.stage?.inode;
       const known = directory === undefined ? inode !== undefined && { inode } : { directory };
       const device = { ...(deviceNumber !== undefined && { deviceNumber }), ...(found && { found }) };
-      const stage = { kind, path, options, ready: false, ...known, ...device, ...(undo && { undo }) };
+      const stage = {
+        kind,
+        path,
+        options,
+        ready: false,
+        ...known,
+        ...device,
+        ...keptOf(context, desired),
+        ...(undo && { undo }),
+      };
       await context.journal.put({ ...before, stage });
     },
   };

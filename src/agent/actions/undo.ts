@@ -36,7 +36,7 @@ function undoing({ name, type }: VolumeRecord): UndoingPlugin {
   throw new Error(`${name} has something to be undone on record, and ${type} undoes nothing: use the newer agent`);
 }
 
-function undoContext(context: ActionContext, { key }: VolumeRecord, rung: UnmountRung): UndoContext {
+export function undoContext(context: ActionContext, { key }: VolumeRecord, rung: UnmountRung): UndoContext {
   const { effects, host, settings, progress } = context;
   return {
     ...effects,

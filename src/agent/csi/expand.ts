@@ -11,7 +11,7 @@ import { falseReply } from "./reply.ts";
  * Has the driver grow what is on the node, by a target that may be written to. Called once also for a volume that has its size from the
  * start: only the driver knows. A driver without EXPAND_VOLUME has nothing to do on the node.
  */
-export async function expand(context: ActionContext): Promise<void> {
+export async function expandByDriver(context: ActionContext): Promise<void> {
   const desired = wanted(context);
   const { capacityBytes, layout } = desired;
   if (layout.csi === undefined || capacityBytes === undefined) throw new Error("there is no size to grow to");

@@ -4,6 +4,10 @@ import type { StepContext } from "../step-context.ts";
 
 /** PURE. Brings what is on the node to the size that the volume has at its backend. Nothing that is there goes for it. */
 export function expandActions(desired: DesiredVolume, { view, record }: StepContext): Action[] {
+  if (desired.layout.csi === undefined) {
+    const grows = wantsMore(desired, record?.stage?.capacityBytes) && view.stage.truth === "mounted";
+    return grows ? [{ kind: "expand" }] : [];
+  }
   if (!wantsMore(desired, record?.stage?.csi?.capacityBytes) || view.stage.truth !== "mounted") return [];
   const targets = view.targets.filter((target) => target.desired !== undefined && target.published === "there");
   if (!targets.some((target) => target.record?.published?.readOnly === false)) return [];
@@ -13,7 +17,8 @@ export function expandActions(desired: DesiredVolume, { view, record }: StepCont
 
 /** PURE. Whether the volume has grown at its backend, and here not yet. */
 export function wantsMore({ capacityBytes, layout }: DesiredVolume, reached: string | undefined): boolean {
-  if (capacityBytes === undefined || layout.csi === undefined || layout.readOnly) return false;
+  if (capacityBytes === undefined || layout.readOnly || (layout.csi === undefined && layout.grows !== true))
+    return false;
   return reached === undefined || BigInt(capacityBytes) > BigInt(reached);
 }
 

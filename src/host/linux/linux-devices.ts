@@ -95,6 +95,16 @@ export class LinuxDevices implements Devices {
     throw new VolumeError("FormatFailed", "final", `mkfs.${fsType} ${device.path} ended with ${result.code}: ${text}`);
   }
 
+  async grow(path: string, fsType: string, point: string): Promise<void> {
+    const [program, ...args] = growing(path, fsType, point);
+    const operation = { ...this.#operation, deadlineMs: this.#operation.formatDeadlineMs };
+    const result = await this.#runner.run({ kind: "exec", file: findProgram(program), args }, operation);
+    if (result.code === 0) return;
+    const text = (result.stderr || result.stdout).trim().slice(-512);
+    const message = `${program} of ${path} ended with ${result.code}: ${text}`;
+    throw new VolumeError("FileSystemResizeFailed", "transient", message, { on: { kind: "Device", name: path } });
+  }
+
   async #askDevice(path: string): Promise<BlockProbe> {
     const result = await this.#runner.run({ kind: "probe", path }, this.#operation);
     if (result.code === 0) return JSON.parse(result.stdout) as BlockProbe;
@@ -113,6 +123,13 @@ export class LinuxDevices implements Devices {
   #run(program: string, args: readonly string[]): Promise<ChildResult> {
     return this.#runner.run({ kind: "exec", file: findProgram(program), args }, this.#operation);
   }
+}
+
+function growing(path: string, fsType: string, point: string): readonly [program: string, ...args: string[]] {
+  if (/^ext[234]$/.test(fsType)) return ["resize2fs", path];
+  if (fsType === "xfs") return ["xfs_growfs", point];
+  if (fsType === "btrfs") return ["btrfs", "filesystem", "resize", "max", point];
+  throw new VolumeError("FilesystemUnsupported", "final", `no way is known to grow ${fsType}`);
 }
 
 /** Whether what is on the device can only be the rest of a file system that was begun there and not finished. */

@@ -14,7 +14,9 @@ export type FlexCommand =
   | "mountdevice"
   | "unmountdevice"
   | "mount"
-  | "unmount";
+  | "unmount"
+  | "expandvolume"
+  | "expandfs";
 
 /** What is known of a driver as long as it is the same program. */
 interface Known {

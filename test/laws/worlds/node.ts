@@ -228,6 +228,7 @@ export class LawNode {
             claim: (path, n) => devices.claim(path, n),
             openers: (n) => devices.openers(n),
             format,
+            grow: (path, fsType, point) => devices.grow(path, fsType, point),
           },
         };
       },

@@ -77,6 +77,9 @@ export class SimDevices implements Devices {
     await inChild(this.#deps, this.#operation, { what, changes: true, latency: latency.mkfs, disk, apply, cutOff });
   }
 
+  /** No disk of the simulated machine becomes larger. */
+  async grow(): Promise<void> {}
+
   #disk(path: string): Disk | undefined {
     return fileAt(this.#deps.namespace, path).disk;
   }

@@ -72,6 +72,9 @@ export class FakeHost implements HostPorts {
       format: async () => {
         throw new Error("the fake host has no devices");
       },
+      grow: async () => {
+        throw new Error("the fake host has no devices");
+      },
     };
     const ownership = { give: async () => ({ entries: 1, failed: 0, examples: [] }) };
     const repositories = { checkOut: async () => {} };

@@ -129,3 +129,31 @@ describe("compileNode: removal", () => {
     expect(world.settle()).to.deep.equal(["delete share"]);
   });
 });
+
+describe("compileNode: the size of a volume that its driver grows", () => {
+  const source = { flexVolume: { driver: "vendor/disk" } };
+  const sized = (name: string, capacity?: string, created = 2) =>
+    setEntry(name, { created, spec: { volume: { source }, ...(capacity !== undefined && { capacity }) } });
+
+  it("is in the intent in bytes, follows the set, and goes with it", () => {
+    const world = oneNode([sized("a", "10Gi")]);
+    world.settle();
+    expect(world.intent("disk").spec.capacityBytes).to.equal("10737418240");
+    world.agent();
+    world.sets = [sized("a", "20Gi")];
+    expect(world.settle()).to.deep.equal(["patch disk"]);
+    expect(world.intent("disk").spec.capacityBytes).to.equal("21474836480");
+    world.sets = [sized("a")];
+    expect(world.settle()).to.deep.equal(["patch disk"]);
+    expect(world.intent("disk").spec).not.to.have.property("capacityBytes");
+  });
+
+  it("is a setting that the sets of a volume must agree on", () => {
+    const world = oneNode([sized("a", "10Gi")]);
+    world.settle();
+    world.sets = [sized("a", "10Gi"), sized("b", "20Gi", 5)];
+    expect(world.settle()).to.deep.equal([]);
+    expect(world.intent("disk").spec.capacityBytes).to.equal("10737418240");
+    expect(mountsOf(world)).to.deep.equal(["a.host /mnt/nodevolume/a"]);
+  });
+});

@@ -1,0 +1,21 @@
+import { expands } from "../../plugins/plugin.ts";
+import { plugins } from "../../plugins/registry.ts";
+import { expandByDriver } from "../csi/expand.ts";
+import { type ActionContext, recordOf, stagingTarget, wanted } from "./context.ts";
+import { undoContext } from "./undo.ts";
+
+/** Brings what is on the node to the size that the volume is to have. */
+export async function expand(context: ActionContext): Promise<void> {
+  const desired = wanted(context);
+  const { capacityBytes: to, layout, name, spec, type } = desired;
+  if (layout.csi !== undefined) return expandByDriver(context);
+  const record = recordOf(context, name);
+  const plugin = plugins[type];
+  const undo = record.stage?.undo;
+  if (!expands(plugin) || to === undefined || undo === undefined) throw new Error("there is no size to grow to");
+  const staged = { root: "/", path: stagingTarget(context, record.key).path };
+  const from = record.stage?.capacityBytes ?? String(await context.effects.mounter.sizeOf(staged));
+  await plugin.expand(spec, { from, to }, undo, undoContext(context, record, "Normal"));
+  const after = recordOf(context, name);
+  if (after.stage !== undefined) await context.journal.put({ ...after, stage: { ...after.stage, capacityBytes: to } });
+}
