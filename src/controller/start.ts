@@ -8,6 +8,7 @@ import type { Transport } from "../kube/transport.ts";
 import type { System } from "../ports.ts";
 import { createAgentLeases } from "./agent-leases.ts";
 import { createStorage, needStorage } from "./attach/storage.ts";
+import { countAll, countBy } from "./count-by.ts";
 import { createGatherer } from "./gather.ts";
 import type { Metrics } from "./metrics.ts";
 import { createMetrics } from "./metrics.ts";
@@ -98,7 +99,7 @@ export function startController(deps: ControllerDeps): Controller {
     name: leaderLease,
     // Unique to this run: what its predecessor of the same name may still have under way is not ours.
     identity: `${config.identity}_${random.uuid()}`,
-    onStarted: () => void lead(),
+    onStarted: (unbroken) => void lead(unbroken),
     onStopped() {
       acting = false;
       storage.follow();
@@ -152,24 +153,30 @@ export function startController(deps: ControllerDeps): Controller {
   let term = 0;
   /** Not from the loss of the lease until all was read again: what was begun in an earlier term must not write in this. */
   let acting = false;
+  /** Everything was read since another led last. */
+  let known = false;
 
   /**
    * Acts only on what was read after the lease was won: the leader before may have written until then. The lease may be
    * lost and won again meanwhile; then that term's own call goes on, when nothing of the earlier one is under way.
+   * @param unbroken nobody else was the leader before: all that was written since is what the watches show, or our own (decision 0046)
    */
-  async function lead(): Promise<void> {
+  async function lead(unbroken: boolean): Promise<void> {
     term += 1;
     const mine = term;
+    const goesOn = unbroken && known;
+    known = goesOn;
     try {
-      await Promise.all(allOf(watches).map((watch) => watch.resync()));
+      if (!goesOn) await Promise.all(allOf(watches).map((watch) => watch.resync()));
       await work.pause();
     } catch (error) {
       log.debug("leading ended before it began", { error: messageOf(error) });
       return;
     }
     if (stopped || mine !== term || !election.isLeader()) return;
+    known = true;
     acting = true;
-    work.resume();
+    work.resume(goesOn);
     triggers.all();
     // Nobody else waits for these: a cluster where they cannot be read has all its other volumes.
     storage.lead(() => {
@@ -177,12 +184,12 @@ export function startController(deps: ControllerDeps): Controller {
       work.allVolumes();
       work.allObserved();
       work.allPods();
-    });
+    }, goesOn);
     pods.lead(() => {
       triggers.allNodes();
       work.allObserved();
       work.allPods();
-    });
+    }, goesOn);
   }
 
   async function begin(): Promise<void> {
@@ -233,16 +240,4 @@ export function startController(deps: ControllerDeps): Controller {
       gatherer.stop();
     },
   };
-}
-
-function countBy<T>(items: Iterable<T>, keyOf: (item: T) => string): Map<string, number> {
-  return countAll(items, (item) => [keyOf(item)]);
-}
-
-function countAll<T>(items: Iterable<T>, keysOf: (item: T) => string[]): Map<string, number> {
-  const counts = new Map<string, number>();
-  for (const item of items) {
-    for (const key of keysOf(item)) counts.set(key, (counts.get(key) ?? 0) + 1);
-  }
-  return counts;
 }

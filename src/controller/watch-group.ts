@@ -6,8 +6,11 @@ import type { Logger } from "../ports.ts";
 export interface WatchGroup {
   /** Once: later calls do nothing. */
   start(): void;
-  /** Reads all again, as what a former leader went by may not be seen yet; `onComplete` when that is done, and after each gap. */
-  lead(onComplete: () => void): void;
+  /**
+   * Reads all again, as what a former leader went by may not be seen yet; `onComplete` when that is done, and after each gap.
+   * @param unbroken nobody else has led since this process did: what it had read then is read
+   */
+  lead(onComplete: () => void, unbroken?: boolean): void;
   /** Not ours to decide any more. */
   follow(): void;
   /** Whether all was read since this process leads, and changes arrive. Without that nothing is decided (law L8). */
@@ -20,6 +23,8 @@ export function createWatchGroup(log: Logger, what: string, all: readonly Reflec
   let started = false;
   /** Whether everything was read since this process leads. */
   let fresh = false;
+  /** The same of the last term of this process, if that is over. */
+  let wasFresh = false;
   let term: { readonly onComplete: () => void } | undefined;
 
   async function readAgain(mine: NonNullable<typeof term>): Promise<void> {
@@ -56,12 +61,15 @@ export function createWatchGroup(log: Logger, what: string, all: readonly Reflec
       for (const one of all) one.start();
       if (term !== undefined) void readAgain(term);
     },
-    lead(onComplete) {
-      fresh = false;
+    lead(onComplete, unbroken = false) {
+      fresh = unbroken && wasFresh;
       term = { onComplete };
-      if (started) void readAgain(term);
+      if (!started) return;
+      if (!fresh) void readAgain(term);
+      else if (complete()) onComplete();
     },
     follow() {
+      wasFresh = fresh;
       fresh = false;
       term = undefined;
     },

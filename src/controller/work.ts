@@ -56,7 +56,8 @@ export interface Work {
   stop(): void;
   /** Starts nothing more. What is under way goes on; resolves when it has ended. */
   pause(): Promise<void>;
-  resume(): void;
+  /** @param unbroken nobody else has led since the pause: what is remembered of the time before is so */
+  resume(unbroken: boolean): void;
 }
 
 export function createWork(deps: WorkDeps): Work {
@@ -228,8 +229,8 @@ export function createWork(deps: WorkDeps): Work {
       admitted.clear();
       await Promise.all(Object.values(queues).map((queue) => queue.pause()));
     },
-    resume() {
-      volumes.begin();
+    resume(unbroken) {
+      if (!unbroken) volumes.begin();
       for (const queue of Object.values(queues)) queue.resume();
       // What was being written when the work was paused may have been applied since.
       for (const node of writing.nodes()) queues.nodes.add(node);

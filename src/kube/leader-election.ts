@@ -16,7 +16,8 @@ export interface LeaderElectionDeps {
   readonly name: string;
   /** Unique to this run of the process: a restarted one must not take the lease of its predecessor for its own. */
   readonly identity: string;
-  readonly onStarted: () => void;
+  /** @param unbroken this candidate led before, and nobody else has since: its Lease was late, and is the same as then */
+  readonly onStarted: (unbroken: boolean) => void;
   readonly onStopped: () => void;
 }
 
@@ -46,6 +47,8 @@ export function createLeaderElection(deps: LeaderElectionDeps): LeaderElection {
   /** When the last successful renewal was sent. Not when it was answered: the lease may count from the sending. */
   let renewedAt = Number.NEGATIVE_INFINITY;
   let leading = false;
+  /** The Lease by which this candidate led last: who else takes it counts a transition, or makes another. */
+  let heldLast: string | undefined;
   let failing = false;
   let stopped = false;
   let cancelTick: Cancel = () => {};
@@ -73,7 +76,7 @@ export function createLeaderElection(deps: LeaderElectionDeps): LeaderElection {
         ? await client.create(resource.leases, lease, { timeoutMs: requestTimeoutMs })
         : await client.replace(resource.leases, lease, { timeoutMs: requestTimeoutMs });
     see(written);
-    win(sentAt);
+    win(sentAt, written);
   }
 
   function wanted(action: "create" | "renew" | "take"): Lease {
@@ -91,8 +94,11 @@ export function createLeaderElection(deps: LeaderElectionDeps): LeaderElection {
     };
   }
 
-  function win(sentAt: number): void {
+  function win(sentAt: number, { metadata, spec }: Lease): void {
     if (stopped) return;
+    const held = `${metadata.uid}/${spec.leaseTransitions}`;
+    const unbroken = held === heldLast;
+    heldLast = held;
     renewedAt = sentAt;
     cancelDeadline();
     cancelDeadline = timers.after(Math.max(0, sentAt + renewDeadlineMs - clock.monotonic()), () => {
@@ -100,8 +106,8 @@ export function createLeaderElection(deps: LeaderElectionDeps): LeaderElection {
     });
     if (leading) return;
     leading = true;
-    log.info("became the leader", { identity });
-    deps.onStarted();
+    log.info("became the leader", { identity, unbroken });
+    deps.onStarted(unbroken);
   }
 
   function lose(why: string): void {

@@ -131,6 +131,46 @@ describe("startController: two candidates, and an API server that is away", () =
     expect(fleet.conditions("a")[0]).to.equal("Ready=True/AllReady");
   });
 
+  it("a leader whose Lease was late, and that nobody followed, goes on with what it knows", async () => {
+    const fleet = await settledFleet(1);
+    const { stream } = fleet.api;
+    const lists: string[] = [];
+    fleet.api.stream = (r, handlers) => {
+      if (r.query?.["sendInitialEvents"] !== undefined) lists.push(r.path.replace(/.*\//, ""));
+      return stream(r, handlers);
+    };
+    const late = async (ms: number, meanwhile: () => void) => {
+      fleet.api.fault = ({ path: at, method }) =>
+        method === "PUT" && at.endsWith("leases/nodevolume-controller") ? { when: "before" } : undefined;
+      await fleet.run(11_000);
+      meanwhile();
+      const writes = fleet.writesOf("nodevolumeintents");
+      await fleet.run(ms);
+      expect(fleet.writesOf("nodevolumeintents"), "nothing is written without the Lease").to.equal(writes);
+      fleet.api.fault = () => undefined;
+      await fleet.run(10_000);
+    };
+    const another = {
+      volume: { source: { hostPath: { path: "/data/b" } } },
+      mounts: [{ name: "m", path: "/mnt/nodevolume/b" }],
+    };
+    await late(3_000, () => fleet.set("b", another));
+    expect(lists).to.deep.equal([]);
+    expect(fleet.conditions("b")[0], "what came meanwhile").to.equal("Ready=True/AllReady");
+    await late(3_000, () => {
+      // Somebody takes it, and gives it back.
+      fleet.api.patch("leases", "nodevolume-system/nodevolume-controller", {
+        spec: { holderIdentity: "", leaseTransitions: 1 },
+      });
+    });
+    expect([...new Set(lists)], "another had it").to.include.members([
+      "nodes",
+      "nodevolumeintents",
+      "nodevolumesets",
+      "pods",
+    ]);
+  });
+
   it("a new leader reads everything again before it acts", async () => {
     const fleet = createFleet();
     const lists: string[] = [];

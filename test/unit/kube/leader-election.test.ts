@@ -60,7 +60,7 @@ describe("createLeaderElection", () => {
         namespace: "n",
         name: "l",
         identity: name,
-        onStarted: () => events.push(`${name} starts`),
+        onStarted: (unbroken) => events.push(unbroken ? `${name} goes on` : `${name} starts`),
         onStopped: () => events.push(`${name} stops`),
       });
       return candidate;
@@ -104,6 +104,33 @@ describe("createLeaderElection", () => {
     a.fault = () => undefined;
     await watch(s.system, s.leaders, 30_000);
     expect(s.leaders()).to.deep.equal(["b"]);
+  });
+
+  it("a leader whose Lease was late goes on if nobody else has led, and begins anew otherwise", async () => {
+    const s = story("a", "b");
+    const [a, b] = s.candidates as [Candidate, Candidate];
+    const away = { when: "before" } as const;
+    a.election.start();
+    await s.system.advance(1_000);
+    a.fault = () => away;
+    await s.system.advance(60_000);
+    a.fault = () => undefined;
+    await s.system.advance(10_000);
+    expect(s.take(), "nobody there").to.deep.equal(["a starts", "a stops", "a goes on"]);
+    a.fault = () => away;
+    b.election.start();
+    await watch(s.system, s.leaders, 40_000);
+    a.fault = () => undefined;
+    const stopping = b.election.stop();
+    await watch(s.system, s.leaders, 20_000);
+    await stopping;
+    expect(s.take(), "b had it").to.deep.equal(["a stops", "b starts", "b stops", "a starts"]);
+    a.fault = () => away;
+    await s.system.advance(20_000);
+    s.api.remove("leases", "n/l");
+    a.fault = () => undefined;
+    await s.system.advance(10_000);
+    expect(s.take(), "another Lease").to.deep.equal(["a stops", "a starts"]);
   });
 
   it("isLeader is false at the deadline even if no timer ran", async () => {
@@ -184,6 +211,6 @@ describe("createLeaderElection", () => {
     await s.system.advance(11_000);
     a.fault = () => undefined;
     await s.system.advance(8_000);
-    expect(s.take()).to.deep.equal(["a stops", "a starts"]);
+    expect(s.take()).to.deep.equal(["a stops", "a goes on"]);
   });
 });
