@@ -5,6 +5,7 @@ import { expect } from "chai";
 import { loadAll } from "js-yaml";
 import type { JsonObject } from "../../hack/lib/api-client.ts";
 import { root } from "../../hack/lib/root.ts";
+import { driverObjectProblem, tokensStandInContext } from "../../src/csi/server/driver-object.ts";
 import { type TestCluster, testCluster } from "../lib/cluster.ts";
 
 const render = ["kustomize"];
@@ -69,6 +70,34 @@ describe("manifests", () => {
       const all = await kinds(join(root, "config/default"));
       expect(all).to.include.members(gates);
       expect(await kinds(directory)).to.deep.equal(all.filter((kind) => !gates.includes(kind)));
+    } finally {
+      rmSync(directory, { recursive: true });
+    }
+  });
+
+  it("config/components/pod-tokens has kubelet hand over tokens for the audiences that a patch names", async () => {
+    const directory = mkdtempSync(join(tmpdir(), "nodevolume-tokens-"));
+    try {
+      const at = (path: string) => relative(directory, join(root, "config", path));
+      const lists = `resources: [${at("default")}]\ncomponents: [${at("components/pod-tokens")}]\n`;
+      const own = readFileSync(join(root, "config/components/pod-tokens/audiences.example.yaml"));
+      writeFileSync(join(directory, "audiences.yaml"), own);
+      const create = async (more: string) => {
+        writeFileSync(join(directory, "kustomization.yaml"), `kind: Kustomization\n${lists}${more}`);
+        const all = loadAll(await cluster.kubectl.run([...render, directory])) as JsonObject[];
+        const [driver] = all.filter(({ kind }) => kind === "CSIDriver");
+        const args = ["create", "--dry-run=server", "--validate=strict", "-o", "json", "-f", "-"];
+        const dryRun = { ...driver, metadata: { name: "pod-tokens.example" } }; // ours may be there
+        return cluster.adminKubectl.try(args, JSON.stringify(dryRun));
+      };
+      const { stdout, stderr } = await create("patches: [{path: audiences.yaml}]\n");
+      expect(stderr).to.equal("");
+      const object = JSON.parse(stdout) as { spec: { tokenRequests: object } };
+      expect([driverObjectProblem(object), tokensStandInContext(object)]).to.deep.equal([undefined, false]);
+      expect(object.spec.tokenRequests).to.deep.equal([
+        { audience: "https://vault.example.com", expirationSeconds: 3600 },
+      ]);
+      expect((await create("")).stderr, "without audiences").to.include("serviceAccountTokenInSecrets");
     } finally {
       rmSync(directory, { recursive: true });
     }

@@ -35,7 +35,7 @@ export function checkPublish(request: NodePublishVolumeRequest, kubeletDir: stri
       `target_path is of the pod ${target.podUID}, volume_context[${info.uid}] is ${quoted(cut(podUID, 64))}`,
     );
   }
-  // Secrets are not looked at: that the pod names one lets the agent read it as its node, for the volume's own driver (decision 0035).
+  // Secrets of the pod are not looked at: that it names one lets the agent read it as its node, for the volume's own driver (decision 0035).
   const wish = podWishOf(context, request.readonly);
   if (isBadAttribute(wish)) throw invalid(`${wish.field} ${wish.message}`);
   return { ...target, namespace: infoOf(context, info.namespace), podName: infoOf(context, info.name), ...wish };

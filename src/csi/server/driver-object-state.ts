@@ -1,6 +1,6 @@
 import { messageOf } from "../../errors.ts";
 import type { Cancel, System } from "../../ports.ts";
-import { driverObjectProblem } from "./driver-object.ts";
+import { driverObjectProblem, tokensStandInContext } from "./driver-object.ts";
 import { RefusedCall } from "./refused-call.ts";
 
 /** Milliseconds between reads of the object; half as many again at most. */
@@ -16,7 +16,7 @@ export interface DriverObjectStateDeps {
 export class DriverObjectState {
   readonly #deps: DriverObjectStateDeps;
   /** Undefined before the first answer. */
-  #answer: { readonly problem: string | undefined } | undefined;
+  #answer: { readonly problem: string | undefined; readonly tokensInContext: boolean } | undefined;
   #unread = "it was not read yet";
   #reading: Promise<void> | undefined;
   #again: Cancel = () => {};
@@ -47,6 +47,12 @@ export class DriverObjectState {
     if (problem !== undefined) throw new RefusedCall("FAILED_PRECONDITION", `CSIDriverWrong: ${problem}`);
   }
 
+  /** Whether tokens in a volume context are kubelet's; where the object does not say so, after another look. */
+  async tokensInContext(): Promise<boolean> {
+    if (this.#answer?.tokensInContext !== true) await this.#read();
+    return this.#answer?.tokensInContext === true;
+  }
+
   /** One read at a time, for all who ask. */
   #read(): Promise<void> {
     this.#reading ??= this.#readOnce().finally(() => {
@@ -59,10 +65,11 @@ export class DriverObjectState {
     const { timers, random, log } = this.#deps.system;
     this.#again();
     try {
-      const problem = driverObjectProblem(await this.#deps.read());
+      const object = await this.#deps.read();
+      const problem = driverObjectProblem(object);
       if (problem !== undefined && problem !== this.#answer?.problem) log.warn(problem, { reason: "CSIDriverWrong" });
       if (problem === undefined && this.#answer?.problem !== undefined) log.info("the CSIDriver is as it must be");
-      this.#answer = { problem };
+      this.#answer = { problem, tokensInContext: tokensStandInContext(object) };
     } catch (error) {
       this.#unread = messageOf(error);
     }

@@ -9,13 +9,15 @@ interface CSIDriverSpec {
   readonly requiresRepublish?: boolean;
   readonly seLinuxMount?: boolean;
   readonly tokenRequests?: readonly unknown[];
+  readonly serviceAccountTokenInSecrets?: boolean;
 }
 
 const remedy = "apply config/default again; fields that cannot be changed need the object deleted before";
 
 /**
  * PURE. What is wrong with our own CSIDriver object; undefined if kubelet calls us as it must (safety rule 18): with a pod's identity,
- * for inline volumes alone, and without giving a shared volume's files to the group of one pod.
+ * for inline volumes alone, and without giving a shared volume's files to the group of one pod. tokenRequests are the administrator's: they bring the tokens of
+ * pods that drivers behind ours ask for, and need calls again, as tokens run out (config/components/pod-tokens, decision 0041).
  * @param object as the API server has it; undefined if there is none
  */
 export function driverObjectProblem(object: { readonly spec?: object } | undefined): string | undefined {
@@ -26,9 +28,19 @@ export function driverObjectProblem(object: { readonly spec?: object } | undefin
     spec.podInfoOnMount !== true && "podInfoOnMount must be true",
     spec.fsGroupPolicy !== "None" && "fsGroupPolicy must be None",
     spec.volumeLifecycleModes?.join() !== "Ephemeral" && "volumeLifecycleModes must be [Ephemeral]",
-    spec.requiresRepublish === true && "requiresRepublish must be false",
+    spec.requiresRepublish === true && !hasTokens(spec) && "requiresRepublish must be false without tokenRequests",
+    spec.requiresRepublish !== true && hasTokens(spec) && "requiresRepublish must be true with tokenRequests",
     spec.seLinuxMount === true && "seLinuxMount must be false",
-    (spec.tokenRequests ?? []).length > 0 && "tokenRequests must be empty",
   ].filter((problem) => problem !== false);
   return wrong.length === 0 ? undefined : `the CSIDriver ${podDriver} is changed: ${wrong.join(", ")}; ${remedy}`;
+}
+
+/** PURE. Whether kubelet writes the tokens of pods into the volume context, over whatever a pod has written there (behaviour 109). */
+export function tokensStandInContext(object: { readonly spec?: object } | undefined): boolean {
+  const spec = (object?.spec ?? {}) as CSIDriverSpec;
+  return hasTokens(spec) && spec.serviceAccountTokenInSecrets !== true;
+}
+
+function hasTokens({ tokenRequests = [] }: CSIDriverSpec): boolean {
+  return tokenRequests.length > 0;
 }

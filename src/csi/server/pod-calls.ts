@@ -1,7 +1,8 @@
 import type { Logger, System } from "../../ports.ts";
 import type { NodePublishVolumeRequest, NodeUnpublishVolumeRequest } from "../gen/csi.gen.ts";
 import { checkPublish, checkUnpublish } from "./check-publish.ts";
-import type { PodTarget, PodVolumes } from "./ports.ts";
+import { hasTokensInContext, identityOf } from "./pod-identity.ts";
+import type { PodPublish, PodTarget, PodVolumes } from "./ports.ts";
 import { RefusedCall } from "./refused-call.ts";
 import { Turns } from "./turns.ts";
 
@@ -12,6 +13,8 @@ export interface PodCallsDeps {
   readonly kubeletDir: string;
   /** @throws RefusedCall while nothing may be published, because the CSIDriver object is not as it must be */
   mayPublish(): Promise<void>;
+  /** Whether tokens in a volume context are kubelet's, and no text of the pod's. */
+  tokensInContext(): Promise<boolean>;
 }
 
 /** One call of kubelet's. */
@@ -66,7 +69,8 @@ export class PodCalls {
     this.#publishing.set(wanted.path, all.add(back));
     try {
       await this.#deps.mayPublish();
-      await this.#run("publish", wanted, limits, back.signal, (signal) => this.#deps.volumes.publish(wanted, signal));
+      const whole = await this.#withIdentity(wanted, request);
+      await this.#run("publish", wanted, limits, back.signal, (signal) => this.#deps.volumes.publish(whole, signal));
     } finally {
       all.delete(back);
       if (all.size === 0) this.#publishing.delete(wanted.path);
@@ -105,6 +109,12 @@ export class PodCalls {
   /** Ends all calls. What is mounted stays. */
   stop(): void {
     for (const one of [this.#ending, this.#ended]) one.abort(new RefusedCall("UNAVAILABLE", "the agent ends"));
+  }
+
+  async #withIdentity(wanted: PodPublish, request: NodePublishVolumeRequest): Promise<PodPublish> {
+    const inContext = hasTokensInContext(request) && (await this.#deps.tokensInContext());
+    const identity = identityOf(request, wanted, inContext);
+    return identity === undefined ? wanted : { ...wanted, identity };
   }
 
   async #run(

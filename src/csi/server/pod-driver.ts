@@ -60,7 +60,11 @@ export class PodDriver {
     const { system, volumes, kubeletDir, nodeName, version, ready, onCall } = deps;
     const { clock, log } = system;
     this.#object = new DriverObjectState(deps);
-    this.#calls = new PodCalls({ system, volumes, kubeletDir, mayPublish: () => this.#object.mayPublish() });
+    this.#calls = new PodCalls({
+      ...{ system, volumes, kubeletDir },
+      mayPublish: () => this.#object.mayPublish(),
+      tokensInContext: () => this.#object.tokensInContext(),
+    });
     const server = { clock, log, onCall };
     const endpoint = driverSocket(deps.csiDir);
     this.#csi = new KeptSocket(endpoint, () => csiServer({ ...server, calls: this.#calls, nodeName, version, ready }));

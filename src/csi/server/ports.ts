@@ -1,4 +1,5 @@
 import type { Reason } from "../../api/reasons.ts";
+import type { PodIdentity } from "../pod-tokens.ts";
 
 /** One volume of one pod, as kubelet's target path names it. */
 export interface PodTarget {
@@ -18,6 +19,8 @@ export interface PodPublish extends PodTarget {
   readonly readOnly: boolean;
   /** Relative path beneath the volume. */
   readonly subPath?: string;
+  /** Who the pod is, where kubelet hands over tokens of it. To be kept in memory alone, and for this target. */
+  readonly identity?: PodIdentity;
 }
 
 /** Binds volumes of the node into pods. What the driver for pods rests on; the agent implements it. */

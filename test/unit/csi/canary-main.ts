@@ -3,9 +3,14 @@
 import { inspect } from "node:util";
 import type { StageRequest } from "../../../src/csi/ports.ts";
 import { tokensKey } from "../../../src/csi/secrets-of.ts";
+import type { LogMeta } from "../../../src/ports.ts";
+import { tokensFor } from "../../lib/pod-tokens.ts";
 import { canaries } from "./canaries.ts";
 import { calling, connected, errorOf, publishRequest, stageRequest } from "./clients.ts";
 import { FakeDriver, type HeldCall } from "./fake-driver.ts";
+import { RememberingLog } from "./remembering-log.ts";
+import { DriverWorld } from "./server/driver-world.ts";
+import { podUID } from "./server/requests.ts";
 
 const driver = await new FakeDriver().start();
 const code = Number(process.argv[2]);
@@ -46,3 +51,33 @@ console.log("called", driver.calls.join(" "));
 await calling(node, client).NodeGetInfo();
 close();
 driver.end();
+await kubeletHandsOver();
+
+/** The other way: kubelet hands tokens of a pod over to our own driver, in each place and form, and it fails with them. */
+async function kubeletHandsOver(): Promise<void> {
+  const world = new DriverWorld();
+  world.log = new (class extends RememberingLog {
+    override debug(message: string, meta?: LogMeta): void {
+      console.log("logged", message, inspect(meta, { depth: null, showHidden: true }));
+    }
+  })();
+  const tokenRequests = [{ audience: "audience" }];
+  world.object = { spec: { ...world.object?.spec, tokenRequests, requiresRepublish: true } };
+  await world.start();
+  const own = tokensFor(podUID, { audience: canaries.token });
+  const others = tokensFor("another", { audience: canaries.token });
+  const inContext = (json: string) => ({ attributes: { set: "datasets", [tokensKey]: json } });
+  const inSecrets = (json: string) => ({ secrets: new Map([...secrets, [tokensKey, json]]) });
+  for (const change of [inContext(own), inSecrets(own)]) {
+    const answer = world.kubelet.publish(world.endpoint, change);
+    const { target, fail } = await world.volumes.call(world.volumes.calls.length);
+    fail(new Error(`${inspect(target, { depth: null, showHidden: true })} ${JSON.stringify(target)}`));
+    console.log("handed over", Object.keys(target).includes("identity"), await answer);
+  }
+  for (const json of [others, canaries.token, JSON.stringify([canaries.token])]) {
+    for (const change of [inContext(json), inSecrets(json)])
+      console.log("refused", await world.kubelet.publish(world.endpoint, change));
+  }
+  console.log("ended", world.ended.join(" "));
+  world.end();
+}

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { driverObjectProblem } from "../../../../src/csi/server/driver-object.ts";
+import { driverObjectProblem, tokensStandInContext } from "../../../../src/csi/server/driver-object.ts";
 import { DriverObjectState } from "../../../../src/csi/server/driver-object-state.ts";
 import { settle, virtualSystem } from "../../kube/virtual-system.ts";
 
@@ -26,14 +26,28 @@ describe("our own CSIDriver object", () => {
     [{ fsGroupPolicy: undefined }, "fsGroupPolicy must be None"],
     [{ volumeLifecycleModes: ["Persistent"] }, "volumeLifecycleModes must be [Ephemeral]"],
     [{ volumeLifecycleModes: ["Ephemeral", "Persistent"] }, "volumeLifecycleModes must be [Ephemeral]"],
-    [{ requiresRepublish: true }, "requiresRepublish must be false"],
+    [{ requiresRepublish: true }, "requiresRepublish must be false without tokenRequests"],
     [{ seLinuxMount: true }, "seLinuxMount must be false"],
-    [{ tokenRequests: [{ audience: "a" }] }, "tokenRequests must be empty"],
+    [{ tokenRequests: [{ audience: "a" }] }, "requiresRepublish must be true with tokenRequests"],
   ] as const) {
     it(`is wrong with ${Object.keys(change)} ${Object.values(change)}: ${words}`, () => {
       expect(driverObjectProblem({ spec: { ...spec, ...change } })).to.include(words);
     });
   }
+
+  const asks = { ...spec, tokenRequests: [{ audience: "a" }], requiresRepublish: true };
+  const inSecrets = { ...asks, serviceAccountTokenInSecrets: true };
+
+  it("may bring tokens of pods, where it is called again", () => {
+    for (const object of [{ spec: asks }, { spec: inSecrets }]) expect(driverObjectProblem(object)).to.equal(undefined);
+    const changed = { spec: { ...inSecrets, fsGroupPolicy: "File" } };
+    expect(driverObjectProblem(changed)).to.include("fsGroupPolicy must be None");
+  });
+
+  it("says whether kubelet writes them over what a pod has written", () => {
+    const inContext = [spec, asks, inSecrets].map((one) => tokensStandInContext({ spec: one }));
+    expect([tokensStandInContext(undefined), ...inContext]).to.deep.equal([false, false, true, false]);
+  });
 
   it("is wrong if it is not there", () => {
     expect(driverObjectProblem(undefined)).to.include("there is no CSIDriver csi.nodevolume.dev");
@@ -87,6 +101,15 @@ describe("our own CSIDriver object", () => {
       await system.advance(60 * 60_000);
       expect(reads).to.be.greaterThan(5);
       expect(await refusal(state)).to.equal(undefined);
+      state.stop();
+    });
+
+    it("is asked for again where a call has tokens that it knows nothing of", async () => {
+      object = () => ({ spec });
+      const { state } = await begin();
+      expect(await state.tokensInContext()).to.equal(false);
+      object = () => ({ spec: asks });
+      expect([await state.tokensInContext(), await state.tokensInContext(), reads]).to.deep.equal([true, true, 3]);
       state.stop();
     });
 

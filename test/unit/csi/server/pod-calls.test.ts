@@ -15,8 +15,12 @@ describe("the calls of kubelet for pods", () => {
   function world() {
     const system = virtualSystem();
     const volumes = new FakePodVolumes();
-    const may = { publish: async () => {} };
-    const calls = new PodCalls({ system, volumes, kubeletDir, mayPublish: () => may.publish() });
+    const may = { publish: async () => {}, tokens: false };
+    const calls = new PodCalls({
+      ...{ system, volumes, kubeletDir },
+      mayPublish: () => may.publish(),
+      tokensInContext: async () => may.tokens,
+    });
     const limits = (ms = Number.POSITIVE_INFINITY, cancelled = new AbortController().signal) => ({
       deadline: system.clock.now() + ms,
       cancelled,

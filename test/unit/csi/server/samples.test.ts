@@ -1,11 +1,11 @@
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
-import { loadAll } from "js-yaml";
+import { load, loadAll } from "js-yaml";
 import { root } from "../../../../hack/lib/root.ts";
 import { podDriver } from "../../../../src/api/names.ts";
 import { podAttributes, podWishOf } from "../../../../src/api/pod-attributes.ts";
-import { driverObjectProblem } from "../../../../src/csi/server/driver-object.ts";
+import { driverObjectProblem, tokensStandInContext } from "../../../../src/csi/server/driver-object.ts";
 
 interface AnyObject {
   readonly kind: string;
@@ -52,5 +52,15 @@ describe("what people are shown of pods", () => {
     const [object] = loadAll(read("config/agent/csi-driver.yaml")) as AnyObject[];
     expect([object?.kind, object?.metadata.name]).to.deep.equal(["CSIDriver", podDriver]);
     expect(driverObjectProblem(object)).to.equal(undefined);
+  });
+
+  it("is called so as well with tokens of pods, by config/components/pod-tokens and its example", () => {
+    const files = ["agent/csi-driver", "components/pod-tokens/csi-driver", "components/pod-tokens/audiences.example"];
+    const specs = files.map((file) => (load(read(`config/${file}.yaml`)) as AnyObject).spec);
+    const spec = Object.assign({}, ...specs) as { readonly tokenRequests: readonly unknown[] };
+    expect(spec.tokenRequests).to.have.length(1);
+    expect([driverObjectProblem({ spec }), tokensStandInContext({ spec })]).to.deep.equal([undefined, false]);
+    const { tokenRequests: _none, ...without } = spec;
+    expect(driverObjectProblem({ spec: without })).to.include("requiresRepublish");
   });
 });
