@@ -19,6 +19,7 @@ import type { Journal } from "./journal.ts";
 import { isRemoval, type Operation } from "./operations.ts";
 import { type OwnershipChange, OwnershipChanges } from "./ownership-changes.ts";
 import type { Observed, PlanSettings } from "./plan-input.ts";
+import { type IdentitySource, noIdentities } from "./pods/kept-tokens.ts";
 import { withoutChild } from "./record.ts";
 
 /** Milliseconds after which a child is given up (kubelet's csiTimeout). */
@@ -39,6 +40,8 @@ export interface ExecutorDeps {
   readonly drivers: CSIDrivers;
   /** A Secret that a driver needs, as it is now. @throws VolumeError */
   secret(ref: SecretReference): Promise<Secrets>;
+  /** What kubelet has handed over for pods; none if not given. */
+  readonly identities?: IdentitySource;
   content(ref: ContentRef): ObjectContent | undefined;
   observed({ name, uid, generation }: DesiredVolume, seen: Observed): void;
   progress(volume: string, message: string): void;
@@ -145,19 +148,16 @@ export class Executor {
         this.#deps.onSlow?.();
       });
     const context: ActionContext = {
-      desired,
-      journal,
-      host,
+      ...{ desired, journal, host, settings, content },
       effects: host.effects({ volume, deadlineMs, formatDeadlineMs, onChild, onSlow }),
-      settings,
       uniqueID: operation.uniqueID,
-      content,
       observed: (seen) => observed(wanted(context), seen),
       progress: (message) => progress(volume, message),
       changesOwnership: (what) => this.#changes.begin(volume, what),
       csi: {
         drivers,
         secret,
+        identities: this.#deps.identities ?? noIdentities,
         now: () => ({ epoch: journal.epoch, ms: system.clock.monotonic() }),
         waitsFor,
         busy: this.#busy,

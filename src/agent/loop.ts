@@ -38,6 +38,7 @@ export interface GatheredWorld {
   /** Volumes whose intent may be another one than when this was asked last. */
   readonly touched: ReadonlySet<string>;
   readonly closingPods?: PlanInput["closingPods"];
+  readonly tokens?: PlanInput["tokens"];
 }
 
 export interface LoopDeps {
@@ -153,7 +154,7 @@ export class Loop {
     const { nodeTable: node } = this.#deps.host;
     const nodeTable = node === undefined || table === undefined ? undefined : await this.#readTable(node);
     const readable = table !== undefined && (node === undefined || nodeTable !== undefined);
-    const { volumes, synced, touched, closingPods } = this.#deps.gather(readable ? table : undefined);
+    const { volumes, synced, touched, closingPods, tokens } = this.#deps.gather(readable ? table : undefined);
     if (synced) this.#deps.executor.endUnwanted(volumes);
     const now = system.clock.monotonic();
     this.#recheckIfDue(now);
@@ -173,6 +174,7 @@ export class Loop {
       ...(this.#deps.silent && { silent: this.#deps.silent() }),
       ...(this.#deps.registered && { registered: this.#deps.registered }),
       ...(closingPods && { closingPods }),
+      ...(tokens && { tokens }),
       settings,
       now,
       epoch: journal.epoch,

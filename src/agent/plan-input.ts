@@ -6,6 +6,7 @@ import type { Failure, Slot } from "./failures.ts";
 import type { Hanging, SlowCall } from "./hanging.ts";
 import type { OperationKind } from "./operations.ts";
 import type { OwnershipChange } from "./ownership-changes.ts";
+import type { TokenState } from "./pods/kept-tokens.ts";
 import type { VolumeRecord } from "./record.ts";
 import type { Problem } from "./view.ts";
 
@@ -38,6 +39,8 @@ export interface PlanInput {
   readonly registered?: (driver: string) => boolean;
   /** Targets of pods that kubelet has given back, by path; changed in place. What changes is of a volume that is touched. */
   readonly closingPods?: ReadonlySet<string>;
+  /** Of which targets of pods kubelet has handed over tokens, by path; changed in place. What changes is of a volume that is touched. */
+  readonly tokens?: ReadonlyMap<string, TokenState>;
   readonly settings: PlanSettings;
   /** Milliseconds of the monotonic clock, and which run of the agent it is that counts them. */
   readonly now: number;

@@ -1,4 +1,5 @@
 import { contentStateOf, refsOf } from "./content/content-of.ts";
+import { tokensOf } from "./csi/identity.ts";
 import { isInvalid } from "./desired-volume.ts";
 import type { VolumePlan } from "./plan.ts";
 import type { ContentState, PlanInput } from "./plan-input.ts";
@@ -15,6 +16,8 @@ export interface Known extends Pick<VolumePlan, "desired" | "record"> {
   readonly registered: boolean | undefined;
   /** Targets of pods that kubelet has given back. */
   readonly givenBack: string | undefined;
+  /** Tokens of pods that there are for its targets. */
+  readonly tokens: string | undefined;
 }
 
 /** PURE. What there is of a volume beside intent and record. */
@@ -31,6 +34,7 @@ export function besides(
     silent: input.silent?.get(name),
     registered: registeredOf(desired, input),
     givenBack: givenBackOf(input.records.get(name), input),
+    tokens: tokensIn(desired, input),
   };
 }
 
@@ -45,12 +49,17 @@ export function isAsKnown(name: string, known: Known, input: PlanInput): boolean
     input.silent?.get(name) === known.silent &&
     registeredOf(known.desired, input) === known.registered &&
     givenBackOf(known.record, input) === known.givenBack &&
+    tokensIn(known.desired, input) === known.tokens &&
     isSameContent(known.content, contentOf(known.desired, input))
   );
 }
 
 function contentOf(desired: VolumePlan["desired"], { contents }: PlanInput): ContentState | undefined {
   return contentStateOf(refsOf(desired), contents);
+}
+
+function tokensIn(desired: VolumePlan["desired"], input: PlanInput): string | undefined {
+  return desired === undefined || isInvalid(desired) ? undefined : tokensOf(desired, input);
 }
 
 function registeredOf(desired: VolumePlan["desired"], { registered }: PlanInput): boolean | undefined {

@@ -23,6 +23,7 @@ import type { Operation } from "./operations.ts";
 import type { Plan } from "./plan.ts";
 import { type Observation, observationOf } from "./plan-input.ts";
 import { Planner } from "./planner.ts";
+import { KeptTokens } from "./pods/kept-tokens.ts";
 import { OpenPods } from "./pods/open-pods.ts";
 import { noPods, podsOf } from "./pods/start-pods.ts";
 import { orphansOfKubelet } from "./reap/start-reaper.ts";
@@ -107,6 +108,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
   const state = new NodeStateReporter({ ...place, synced, vitals, damage: journal.damage, ...kubelets });
   const nodeState = () => ({ apiVersion, kind: resource.states.kind, name: nodeName, uid: state.uid });
 
+  const tokens = new KeptTokens(system.clock);
   const executor = new Executor({
     system,
     host,
@@ -114,6 +116,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
     settings,
     drivers: deps.drivers,
     secret: (ref) => readSecret({ client, nodeName }, ref),
+    identities: tokens,
     content: (ref) => contents.get(ref),
     observed(desired, seen) {
       const last = { at: system.clock.monotonic(), previous: observed.get(desired.name) };
@@ -157,7 +160,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
   const { store } = intents;
   const { busyPaths } = executor;
   const running = () => loop.running;
-  const pods = podsOf({ system, host, journal, settings, open, world, store, busyPaths, running });
+  const pods = podsOf({ system, host, journal, settings, open, tokens, world, store, busyPaths, running });
 
   const loop: Loop = new Loop({
     system,
@@ -171,7 +174,8 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
       pods.looked(table);
       world.follow();
       const { closing: closingPods } = open;
-      return { volumes: world.volumes, synced: world.synced, touched: world.touched.take(), closingPods };
+      const touched = world.touched.take();
+      return { volumes: world.volumes, synced: world.synced, touched, closingPods, tokens: tokens.states };
     },
     contents: (ref) => contents.state(ref),
     observed,

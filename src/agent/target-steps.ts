@@ -1,6 +1,7 @@
 import { hasDots } from "../api/path.ts";
 import { identityOf, isBeneath, type MountIdentity, sameIdentity } from "../host/mount-table.ts";
 import { attributeDifference } from "./attributes.ts";
+import { identityProblem } from "./csi/identity-problem.ts";
 import { groupDue } from "./csi/ownership.ts";
 import { ownershipProblem } from "./csi/ownership-problem.ts";
 import { soleTargetProblem } from "./csi/sole-target.ts";
@@ -25,7 +26,10 @@ export function targetActions(
   const settled = target.truth === "mounted" && !anew;
   const barred =
     pathProblem(mount, input.settings) ??
-    (settled ? undefined : (owners.conflict(desired.name, mount.path) ?? soleTargetProblem(mount.path, desired, view)));
+    (settled
+      ? undefined
+      : (owners.conflict(desired.name, mount.path) ?? soleTargetProblem(mount.path, desired, view))) ??
+    (settled && target.differsOnNode !== true ? undefined : identityProblem(mount, desired, target.record, input));
   if (barred !== undefined) {
     problems.set(mount.path, barred);
     return [];

@@ -128,7 +128,10 @@ export const reasons = {
   ProvisioningRefusedForNode: { kind: "waiting", endedBy: "the provisioner takes the node" },
   PolicyMissing: { kind: "blocked", endedBy: "config/policy is applied" },
   LifecycleModeUnsupported: { kind: "blocked", endedBy: "the set names a volume of a driver that lists Persistent" },
-  PerPodIdentity: { kind: "blocked", endedBy: "the driver asks for no pod's identity" },
+  PerPodIdentity: {
+    kind: "blocked",
+    endedBy: "pods alone use the volume, and kubelet hands over what its driver needs of them",
+  },
 
   // The driver for pods
   CSIDriverWrong: { kind: "blocked", endedBy: "the CSIDriver csi.nodevolume.dev is as config/ has it" },
@@ -186,6 +189,7 @@ export const reasons = {
   // Pods
   ConsumerStillRunning: { kind: "waiting", endedBy: "kubelet gives the target of the pod back" },
   PodNotListed: { kind: "waiting", endedBy: "the controller names the pod in an intent of this node" },
+  WaitingForToken: { kind: "waiting", endedBy: "kubelet hands over the pod's tokens, at its next call" },
   PodMismatch: { kind: "blocked", endedBy: "the pod asks for what the intent says of it" },
   BlockForPods: { kind: "blocked", endedBy: "the volume has volumeMode: Filesystem, or the pod names another" },
   SubPathMissing: { kind: "blocked", endedBy: "the directory or file appears in the volume" },

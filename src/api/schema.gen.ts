@@ -872,6 +872,17 @@ export const schema = {
     "podInfoOnMount": {
      "type": "boolean"
     },
+    "tokenAudiences": {
+     "type": "array",
+     "maxItems": 16,
+     "items": {
+      "type": "string",
+      "maxLength": 512
+     }
+    },
+    "serviceAccountTokenInSecrets": {
+     "type": "boolean"
+    },
     "supportsFSGroup": {
      "type": "boolean"
     },

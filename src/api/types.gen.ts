@@ -505,9 +505,19 @@ export interface GrantedCSIVolume {
    */
   requiresRepublish?: boolean;
   /**
-   * As of the driver's CSIDriver when the grant was written: the driver is told for whom it publishes. A mount of a node has no pod, so it is told only that the volume is not an ephemeral one.
+   * As of the driver's CSIDriver when the grant was written: the driver is told for whom it publishes. A mount of a node has no pod, so it is told only that the volume is not an ephemeral one. With tokenAudiences it is told the pod.
    */
   podInfoOnMount?: boolean;
+  /**
+   * As of the driver's CSIDriver (tokenRequests) when the grant was written: the driver acts as the pod that it publishes for. Each publish for a pod has the tokens of that pod that kubelet has handed over for these audiences, and no mount of a node has any.
+   *
+   * @maxItems 16
+   */
+  tokenAudiences?: string[];
+  /**
+   * As of the driver's CSIDriver when the grant was written: the tokens are among the secrets of a publish, and not in its volume context.
+   */
+  serviceAccountTokenInSecrets?: boolean;
   /**
    * Whether the agent may give the volume's files to mounts[].fsGroup: what follows from CSIDriver.spec.fsGroupPolicy, access modes, file system and readOnly. Absent in a grant of before there was that.
    */

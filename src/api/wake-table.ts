@@ -190,6 +190,7 @@ export const wokenBy = {
   // Pods
   ConsumerStillRunning: ["state"],
   PodNotListed: ["state"],
+  WaitingForToken: ["state"],
   PodMismatch: ["state"],
   BlockForPods: ["state"],
   SubPathMissing: ["backoff"],

@@ -29,12 +29,19 @@ export function needsGrantedVolume({ source }: Pick<NodeVolumeIntentSpec, "sourc
   return source.csi !== undefined || source.persistentVolumeClaim !== undefined;
 }
 
+/** PURE. Audiences of the tokens that the driver needs to act as the pod; undefined if it acts as nobody. */
+export function tokenAudiencesOf(grant: NodeVolumeIntentSpec["grant"]): readonly string[] | undefined {
+  const audiences = grant?.csi?.tokenAudiences ?? [];
+  return audiences.length === 0 ? undefined : audiences;
+}
+
 function volumeOf({ grant, source, volumeMode, mountOptions }: VolumeSpec): CSIVolume | undefined {
   if (grant?.csi === undefined) return undefined;
   const { driver, volumeHandle, readOnly, fsType, accessMode, mountOptions: granted, volumeAttributes } = grant.csi;
   const { nodeStageSecretRef, nodePublishSecretRef, nodeExpandSecretRef } = grant.csi;
   const { requiresRepublish = false, podInfoOnMount = false } = grant.csi;
-  const { supportsFSGroup, seLinuxMount } = grant.csi;
+  const { supportsFSGroup, seLinuxMount, serviceAccountTokenInSecrets } = grant.csi;
+  const tokenAudiences = tokenAudiencesOf(grant);
   const asked = source.csi?.readOnly === true || source.persistentVolumeClaim?.readOnly === true;
   return {
     driver,
@@ -49,6 +56,8 @@ function volumeOf({ grant, source, volumeMode, mountOptions }: VolumeSpec): CSIV
     publishContext: new Map(Object.entries(grant.publishContext ?? {})),
     requiresRepublish,
     podInfoOnMount,
+    ...(tokenAudiences !== undefined && { tokenAudiences }),
+    tokensInSecrets: serviceAccountTokenInSecrets === true,
     ...(supportsFSGroup !== undefined && { supportsFSGroup }),
     seLinuxMount: seLinuxMount === true,
     secrets: {

@@ -48,6 +48,9 @@ export interface CSIVolume {
   /** Of the driver: what is published is published again from time to time; it is told for whom. */
   readonly requiresRepublish: boolean;
   readonly podInfoOnMount: boolean;
+  /** It acts as the pod that it publishes for, by tokens of that for these audiences, among the secrets or in the volume context. */
+  readonly tokenAudiences?: readonly string[];
+  readonly tokensInSecrets: boolean;
   /** Whether the agent may change whom its files belong to. Absent: the grant does not say, as it was written before there was that. */
   readonly supportsFSGroup?: boolean;
   /** Whether it may be mounted with an SELinux label. */

@@ -1,8 +1,14 @@
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Desired } from "../../src/agent/desired-volume.ts";
+import { type IdentitySource, KeptTokens } from "../../src/agent/pods/kept-tokens.ts";
 import { withPods } from "../../src/agent/pods/pod-mounts.ts";
 import { podTargetPath } from "../../src/agent/pods/pod-path.ts";
+import { PodTokens } from "../../src/csi/pod-tokens.ts";
+import type { Clock } from "../../src/ports.ts";
+import { tokensFor } from "./pod-tokens.ts";
+
+type SkipFirst<T extends readonly unknown[]> = T extends readonly [unknown, ...infer Rest] ? Rest : never;
 
 /** What kubelet has asked for and given back on a node without one. */
 export class NodePods {
@@ -10,9 +16,31 @@ export class NodePods {
   readonly #open = new Set<string>();
   /** Paths that were given back. */
   readonly closing = new Set<string>();
+  readonly #clock: Clock;
+  /** What kubelet has handed over, in the memory of the agent that runs. */
+  tokens: KeptTokens;
 
-  constructor(kubeletDir: string) {
+  constructor(kubeletDir: string, clock: Clock) {
     this.kubeletDir = kubeletDir;
+    this.#clock = clock;
+    this.tokens = new KeptTokens(clock);
+  }
+
+  /** kubelet hands over tokens of a pod, which runs as the account `of-<uid>`. */
+  hand(uid: string, audiences: readonly string[], ...more: SkipFirst<Parameters<typeof tokensFor>>): void {
+    const tokens = PodTokens.read(tokensFor(uid, ...more), uid);
+    this.tokens.keep(this.target(uid), { serviceAccount: `of-${uid}`, tokens }, audiences);
+  }
+
+  /** As whoever calls drivers sees it. */
+  readonly identities: IdentitySource = {
+    of: (...asked) => this.tokens.of(...asked),
+    given: (...told) => this.tokens.given(...told),
+  };
+
+  /** As an agent that is started anew. */
+  forgetTokens(): void {
+    this.tokens = new KeptTokens(this.#clock);
   }
 
   /** Where kubelet wants the volume `data` of a pod, in a directory that it has made. */
@@ -30,6 +58,7 @@ export class NodePods {
     for (const uid of uids) {
       this.#open.delete(this.target(uid));
       this.closing.add(this.target(uid));
+      this.tokens.drop(this.target(uid));
     }
   }
 

@@ -59,7 +59,7 @@ export class RealNode implements AsyncDisposable {
 
   constructor() {
     this.path = mkdtempSync(join(tmpdir(), "nvo-node-"));
-    this.pods = new NodePods(`${this.path}/kubelet`);
+    this.pods = new NodePods(`${this.path}/kubelet`, this.#system.clock);
     execFileSync("mount", ["-t", "tmpfs", "-o", "mode=0755", "node", this.path]);
     execFileSync("mount", ["--make-shared", this.path]);
     for (const directory of ["mnt", "state", "src", "csi", "kubelet/pods"]) {
@@ -127,6 +127,7 @@ export class RealNode implements AsyncDisposable {
     await this.#journal?.close();
     this.#journal = undefined;
     this.#failures.clear();
+    this.pods.forgetTokens();
     this.#linux.close();
     this.#linux = this.#hostOf(true);
     this.host = this.#linux;
@@ -143,6 +144,7 @@ export class RealNode implements AsyncDisposable {
     return plan({
       desired: this.pods.desired(this.#intents),
       closingPods: this.pods.closing,
+      tokens: this.pods.tokens.states,
       synced: true,
       records: journal.records,
       mayHaveLost: journal.mayHaveLost,
@@ -207,17 +209,14 @@ export class RealNode implements AsyncDisposable {
 
   /** One for all operations, until its parts are others. */
   async #executorNow(): Promise<Executor> {
-    const { host, deadlineMs } = this;
+    const { host, deadlineMs, pods } = this;
     const journal = await this.journal();
     const known = this.#executor;
     if (known?.host === host && known.journal === journal && known.deadlineMs === deadlineMs) return known.executor;
     const executor = new Executor({
-      system: this.#system,
-      host,
-      journal,
-      settings: this.#settings,
-      drivers: this.drivers,
+      ...{ system: this.#system, host, journal, settings: this.#settings, drivers: this.drivers },
       secret: async ({ name }) => this.secrets.get(name) ?? new Map(),
+      identities: pods.identities,
       content: (ref) => this.contents.get(ref.name),
       observed: (desired, seen) => {
         const last = { at: this.#system.clock.monotonic(), previous: this.#observed.get(desired.name) };

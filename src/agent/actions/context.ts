@@ -12,6 +12,7 @@ import { isInvalid } from "../desired-volume.ts";
 import type { Journal } from "../journal.ts";
 import type { OwnershipChange, RunningChange } from "../ownership-changes.ts";
 import type { Observed, PlanSettings } from "../plan-input.ts";
+import type { IdentitySource } from "../pods/kept-tokens.ts";
 import { podOfPath } from "../pods/pod-path.ts";
 import type { VolumeRecord } from "../record.ts";
 
@@ -39,6 +40,8 @@ export interface CSIAccess {
   readonly drivers: CSIDrivers;
   /** As it is now. @throws VolumeError */
   secret(ref: SecretReference): Promise<Secrets>;
+  /** Pods that drivers act as. */
+  readonly identities: IdentitySource;
   now(): Moment;
   /** Says what is waited for, if the answer to a call takes long. @returns to be called when the call has ended */
   waitsFor(driver: string, method: string): Cancel;

@@ -1,20 +1,44 @@
+import type { PodIdentity } from "../../csi/pod-tokens.ts";
+import { tokensKey } from "../../csi/secrets-of.ts";
 import type { CSIVolume } from "../../plugins/plugin.ts";
+import type { PodOfTarget } from "../record.ts";
 
 const prefix = "csi.storage.k8s.io/";
-const tokens = `${prefix}serviceAccount.tokens`;
+
+/** The pod that a driver is called as. */
+export interface ActingPod {
+  readonly pod: PodOfTarget;
+  readonly identity: PodIdentity;
+}
 
 /**
  * PURE. The volume context of a publish: as of a stage, and for whom it is, if the driver asks for that (behaviour 105; kubelet:
  * pkg/volume/csi/csi_util.go, getPodInfoAttrs). A mount of a node has no pod, and none is made up: there is only to say that the volume
  * is Persistent (decision 0027). Nor do the volume's attributes make one up, which whoever writes a set chooses: what kubelet puts its
  * own in the place of is left out, and a token always, for a driver takes it for kubelet's.
+ * @param acting where the driver acts as the pod: it is told which, and gets its tokens here or among the secrets
  */
-export function volumeContextFor({
-  volumeContext,
-  podInfoOnMount,
-}: Pick<CSIVolume, "volumeContext" | "podInfoOnMount">): ReadonlyMap<string, string> {
-  const own = [...volumeContext].filter(([key]) => key !== tokens && !(podInfoOnMount && namesAPod(key)));
-  return new Map(podInfoOnMount ? [...own, [`${prefix}ephemeral`, "false"] as const] : own);
+export function volumeContextFor(
+  {
+    volumeContext,
+    podInfoOnMount,
+    tokensInSecrets,
+  }: Pick<CSIVolume, "volumeContext" | "podInfoOnMount" | "tokensInSecrets">,
+  acting?: ActingPod,
+): ReadonlyMap<string, string> {
+  const own = [...volumeContext].filter(([key]) => key !== tokensKey && !(podInfoOnMount && namesAPod(key)));
+  const info = podInfoOnMount ? [[`${prefix}ephemeral`, "false"] as const, ...(acting ? infoOf(acting) : [])] : [];
+  const tokens = acting && !tokensInSecrets ? [[tokensKey, acting.identity.tokens.reveal()] as const] : [];
+  return new Map([...own, ...info, ...tokens]);
+}
+
+function infoOf({ pod, identity }: ActingPod) {
+  return [
+    [`${prefix}pod.name`, pod.name],
+    [`${prefix}pod.namespace`, pod.namespace],
+    [`${prefix}pod.uid`, pod.uid],
+    [`${prefix}serviceAccount.name`, identity.serviceAccount],
+  ] as const;
 }
 
 function namesAPod(key: string): boolean {

@@ -1,29 +1,52 @@
+import type { PodIdentity } from "../../csi/pod-tokens.ts";
 import type { NodeCapabilities, PublishRequest } from "../../csi/ports.ts";
+import { tokensKey } from "../../csi/secrets-of.ts";
 import type { CSIVolume } from "../../plugins/plugin.ts";
 import { type ActionContext, recordOf } from "../actions/context.ts";
-import type { Published } from "../record.ts";
+import type { Published, TargetRecord } from "../record.ts";
 import { capabilityOf } from "./capability.ts";
 import { csiStageOf } from "./driver-call.ts";
-import { volumeContextFor } from "./pod-info.ts";
+import { identityFor } from "./identity.ts";
+import { type ActingPod, volumeContextFor } from "./pod-info.ts";
 
-/** What NodePublishVolume is called with: by the grant and the record, and the Secret as it is now. @throws VolumeError of the Secret */
-export async function publishRequest(
+/** A call of NodePublishVolume. */
+export interface PublishCall {
+  readonly request: PublishRequest;
+  /** Who it is made as. */
+  readonly identity?: PodIdentity;
+}
+
+/**
+ * What NodePublishVolume is called with for a target: by the grant and the record, the Secret as it is now, and, where the driver acts as the
+ * pod, what kubelet has handed over for this very target.
+ * @throws VolumeError of the Secret, or without the pod's tokens
+ */
+export async function publishCall(
   context: ActionContext,
   volume: CSIVolume,
-  of: { readonly name: string; readonly capabilities: NodeCapabilities; readonly published: Published },
-): Promise<PublishRequest> {
-  const { capabilities, published } = of;
+  of: {
+    readonly name: string;
+    readonly capabilities: NodeCapabilities;
+    readonly target: Pick<TargetRecord, "path" | "pod">;
+    readonly published: Published;
+  },
+): Promise<PublishCall> {
+  const { capabilities, target, published } = of;
   const { publish: secret } = volume.secrets;
-  const secrets = secret === undefined ? new Map() : await context.csi.secret(secret);
+  const secrets = secret === undefined ? new Map<string, string>() : await context.csi.secret(secret);
   const { path: stagingPath, csi } = csiStageOf(recordOf(context, of.name));
-  return {
+  const identity = identityFor(context, volume, target);
+  const acting: ActingPod | undefined = identity && target.pod && { identity, pod: target.pod };
+  const request: PublishRequest = {
     volumeID: volume.volumeHandle,
     publishContext: volume.publishContext,
     targetPath: published.path,
     ...(capabilities.stageUnstage && { stagingPath }),
     capability: capabilityOf(volume, capabilities, csi),
     readOnly: published.readOnly,
-    secrets,
-    volumeContext: volumeContextFor(volume),
+    secrets:
+      identity && volume.tokensInSecrets ? new Map([...secrets, [tokensKey, identity.tokens.reveal()]]) : secrets,
+    volumeContext: volumeContextFor(volume, acting),
   };
+  return { request, ...(identity && { identity }) };
 }

@@ -7,7 +7,7 @@ import type { DesiredVolume } from "../desired-volume.ts";
 import { type Published, type TargetRecord, type VolumeRecord, withTarget } from "../record.ts";
 import { callDriver, csiStageOf, driverNamed, withAnswer, withCSI } from "./driver-call.ts";
 import { publishPathIn } from "./paths.ts";
-import { publishRequest } from "./publish-request.ts";
+import { publishCall } from "./publish-request.ts";
 import { falseReply } from "./reply.ts";
 import { withShown } from "./shown.ts";
 
@@ -44,7 +44,9 @@ export async function publishByDriver(
   const { directory } = csiStageOf(recordOf(context, desired.name)).csi;
   const { readOnly } = target.attributes;
   const published: Published = { path: publishPathIn(directory, target.path), readOnly };
-  const request = await publishRequest(context, volume, { name: desired.name, capabilities, published });
+  const { request, identity: as } = await publishCall(context, volume, {
+    ...{ name: desired.name, capabilities, target, published },
+  });
   const record = recordOf(context, desired.name);
   try {
     await callDriver(context, withTarget(record, { ...target, published }), "NodePublishVolume", (service) =>
@@ -54,6 +56,7 @@ export async function publishByDriver(
     if (capabilities.stageUnstage) await doubtStage(context, desired.name, error);
     throw error;
   }
+  if (as !== undefined) context.csi.identities.given(target.path, as);
   const table = await host.mountTable.read();
   const mount = table.at(published.path);
   const answer = withAnswer(context, await withShown(context, recordOf(context, desired.name), mount));

@@ -3,13 +3,15 @@ import type { Action } from "../operations.ts";
 import type { Published } from "../record.ts";
 import type { StepContext } from "../step-context.ts";
 import type { TargetView, VolumeView } from "../view.ts";
+import { hasTokens } from "./identity.ts";
 
 /** Milliseconds from one publish of a target to the next: kubelet looks at a pod about each minute (behaviour 19). */
 const intervalMs = { least: 45_000, spread: 30_000 } as const;
 
 /**
  * PURE. Targets for which the driver has to be called again, because it asks to be (requiresRepublish), and when the next one is
- * due. Only what is there as it should be: anything else is set up first, which calls the driver as well.
+ * due. Only what is there as it should be: anything else is set up first, which calls the driver as well. Where it acts as the pod, tokens that
+ * it has not had yet are due at once, and without any it is not called.
  */
 export function republishSteps(
   { layout }: DesiredVolume,
@@ -19,9 +21,13 @@ export function republishSteps(
   const all = view.targets.flatMap((target) => {
     const published = publishedThere(target);
     if (published === undefined) return [];
+    const { path } = target;
     // What was not looked at when the driver had answered, or was mounted after its time: it is not to stay until the next call.
-    const at = target.published === "covered" ? Number.NEGATIVE_INFINITY : dueAt(published, input.epoch);
-    return [{ path: target.path, at }];
+    if (target.published === "covered") return [{ path, at: Number.NEGATIVE_INFINITY }];
+    if (layout.csi?.tokenAudiences !== undefined && !hasTokens(path, input)) return [];
+    const { fresh = false, until = Number.POSITIVE_INFINITY } = input.tokens?.get(path) ?? {};
+    // When they run out it is not called any more: looked at then.
+    return [{ path, at: fresh ? Number.NEGATIVE_INFINITY : Math.min(dueAt(published, input.epoch), until) }];
   });
   const later = all.filter(({ at }) => at > input.now).map(({ at }) => at);
   return {

@@ -4,7 +4,7 @@ import { type Published, type TargetRecord, withTarget } from "../record.ts";
 import { callDriver, driverNamed, withAnswer } from "./driver-call.ts";
 import { giveToGroup } from "./give.ts";
 import { coveredMount, stillPublished } from "./publish.ts";
-import { publishRequest } from "./publish-request.ts";
+import { publishCall } from "./publish-request.ts";
 import { falseReply } from "./reply.ts";
 import { withShown } from "./shown.ts";
 
@@ -26,12 +26,15 @@ export async function republish(context: ActionContext, path: string): Promise<v
   const table = await host.mountTable.read();
   const before = table.at(published.path);
   if (before === undefined || stillPublished(published, table) === undefined) return;
+  if (volume.tokenAudiences !== undefined && context.csi.identities.of(path, volume.tokenAudiences) === undefined)
+    return;
   const { node } = driverNamed(context, volume.driver);
   const capabilities = await node.capabilities();
-  const request = await publishRequest(context, volume, { name, capabilities, published });
+  const { request, identity: as } = await publishCall(context, volume, { name, capabilities, target, published });
   let covered = false;
   try {
     await callDriver(context, recordOf(context, name), "NodePublishVolume", (service) => service.publish(request));
+    if (as !== undefined) context.csi.identities.given(path, as);
   } finally {
     covered = await uncover(context, name, { path: published.path, below: before.id });
   }

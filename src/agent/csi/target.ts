@@ -8,6 +8,7 @@ import { partOf } from "../pods/sub-path.ts";
 import { nothingShown, type Published, type TargetRecord, withTarget } from "../record.ts";
 import { csiStageOf } from "./driver-call.ts";
 import { giveToGroup } from "./give.ts";
+import { identityFor } from "./identity.ts";
 import { publishByDriver, stillPublished } from "./publish.ts";
 import { takeBack } from "./release.ts";
 
@@ -35,6 +36,8 @@ export async function publishTarget(
   const intended: TargetRecord = { ...known, path, name, uid: desired.uid, made, ...first, attributes, ...whose };
   const table = await host.mountTable.read();
   const here = known?.published?.readOnly === attributes.readOnly ? stillPublished(known.published, table) : undefined;
+
+  if (here === undefined) identityFor(context, volume, intended); // else what is there would go, and nothing come
 
   let bound = replaces;
   const inTheWay = known?.published !== undefined && mustGoFirst(known.published, attributes.readOnly, table);

@@ -1,18 +1,23 @@
+import type { NodeVolumeIntent } from "../../api/types.gen.ts";
 import { type PodPublish, type PodTarget, PodVolumeError, type PodVolumes } from "../../csi/server/ports.ts";
 import type { MountTable } from "../../host/mount-table.ts";
+import { tokenAudiencesOf } from "../../plugins/csi.ts";
 import type { DesiredWorld } from "../desired-world.ts";
 import type { IntentEntry } from "../intents.ts";
 import type { Journal } from "../journal.ts";
 import type { Plan } from "../plan.ts";
 import type { Problem } from "../view.ts";
+import type { KeptTokens } from "./kept-tokens.ts";
 import type { OpenPods } from "./open-pods.ts";
 import { podTargetPath } from "./pod-path.ts";
 import { foreign, givenBack, hasLeft, notTornDown, problemOf, unmounting, waiting } from "./pod-problems.ts";
 import { begun, notListed, progressOf } from "./publish-progress.ts";
+import { tokensLacking } from "./token-problems.ts";
 
 export interface PodVolumesDeps {
   readonly kubeletDir: string;
   readonly open: OpenPods;
+  readonly tokens: Pick<KeptTokens, "keep" | "of" | "drop">;
   readonly world: Pick<DesiredWorld, "ofPod" | "podPaths" | "podChanged">;
   readonly journal: Pick<Journal, "records" | "touched">;
   intent(name: string): IntentEntry | undefined;
@@ -122,11 +127,23 @@ export class AgentPodVolumes implements PodVolumes {
       named = name;
       const progress = progressOf(request, entry.raw, this.#plan?.volumes.get(name));
       if (progress.kind === "refused") throw new PodVolumeError("refused", progress.why.reason, progress.why.message);
-      if (opened || progress.kind === "unlisted") return progress.kind === "done" ? undefined : progress.why;
+      if (progress.kind === "unlisted") return progress.why;
+      const lacking = this.#take(request, entry.raw);
+      if (lacking !== undefined && progress.kind !== "done") throw waiting(lacking);
+      if (opened) return progress.kind === "done" ? undefined : progress.why;
       opened = true;
       this.#set(path, "open");
       return begun; // by a plan that knows of it
     };
+  }
+
+  /** Keeps of the pod's tokens what the grant names. @returns what the driver lacks to be called for the pod */
+  #take({ path, identity }: PodPublish, { spec }: NodeVolumeIntent): Problem | undefined {
+    const { tokens, world } = this.#deps;
+    const audiences = tokenAudiencesOf(spec.grant);
+    if (tokens.keep(path, identity, audiences)) world.podChanged(path);
+    if (audiences === undefined || tokens.of(path, audiences) !== undefined) return undefined;
+    return tokensLacking(spec.grant?.csi?.driver ?? "", identity?.tokens.lacking(audiences) ?? audiences);
   }
 
   /** What stands in the way of an unmount. */
@@ -168,7 +185,10 @@ export class AgentPodVolumes implements PodVolumes {
 
   #set(path: string, how: "open" | "close"): void {
     const { open, journal, world } = this.#deps;
-    if (how === "close") this.#established.delete(path);
+    if (how === "close") {
+      this.#established.delete(path);
+      this.#deps.tokens.drop(path);
+    }
     open[how](path);
     const name = this.#volumeOf(path);
     if (name !== undefined) journal.touched.add(name);

@@ -10,6 +10,7 @@ import type { OperationKind } from "../operations.ts";
 import type { Plan } from "../plan.ts";
 import type { PlanSettings } from "../plan-input.ts";
 import { GonePods } from "./gone-pods.ts";
+import type { KeptTokens } from "./kept-tokens.ts";
 import { listedInTime } from "./listed-in-time.ts";
 import { lostMount } from "./lost-mount.ts";
 import type { OpenPods } from "./open-pods.ts";
@@ -24,6 +25,7 @@ export interface PodsDeps {
   readonly journal: Journal;
   readonly settings: PlanSettings;
   readonly open: OpenPods;
+  readonly tokens: KeptTokens;
   readonly world: DesiredWorld;
   readonly store: ObjectStore<IntentEntry>;
   /** Paths of targets that operations work on, and what runs for each volume. */
@@ -41,13 +43,14 @@ export interface Pods {
 
 /** What the agent does for pods: the parts, put together. */
 export function podsOf(deps: PodsDeps): Pods {
-  const { system, host, journal, settings, open, world, store, busyPaths, running } = deps;
+  const { system, host, journal, settings, open, tokens, world, store, busyPaths, running } = deps;
   const { kubeletDir } = settings;
   if (kubeletDir === undefined) return noPods;
   const mounter = () => host.effects({ deadlineMs, formatDeadlineMs: deadlineMs, onChild: async () => {} }).mounter;
   const volumes = new AgentPodVolumes({
     kubeletDir,
     open,
+    tokens,
     world,
     journal,
     intent: (name) => store.get(name),

@@ -1611,7 +1611,7 @@ if(vErrors === null){vErrors = [err49];}
 else {vErrors.push(err49);}errors++;}
 validate12.errors = vErrors;
 return errors === 0;}
-const schema49 = {"type":"object","required":["accessMode","driver","volumeHandle"],"properties":{"driver":{"type":"string","maxLength":63,"rules":[{"message":"must be the name of a CSI driver: at most 63 letters, digits, '-' or '.', a letter or digit at both ends","matches":"^[A-Za-z0-9]([-A-Za-z0-9.]{0,61}[A-Za-z0-9])?$"}]},"volumeHandle":{"type":"string","maxLength":512,"rules":[{"message":"must be the driver's name of the volume, without control characters","matches":"^[^\\p{Cc}]+$"}]},"readOnly":{"type":"boolean"},"fsType":{"type":"string","maxLength":32,"rules":[{"message":"must be the name of a file system in lower case, such as ext4 or xfs","matches":"^[a-z0-9][a-z0-9_-]*$"}]},"accessMode":{"type":"string","enum":["ReadWriteOnce","ReadOnlyMany","ReadWriteMany","ReadWriteOncePod"]},"mountOptions":{"type":"array","maxItems":32,"items":{"type":"string","maxLength":256}},"volumeAttributes":{"type":"object","maxProperties":24,"additionalProperties":{"type":"string","maxLength":512},"rules":[{"message":"each key may have at most 128 characters"}]},"nodeStageSecretRef":{"$ref":"#/definitions/SecretReference"},"nodePublishSecretRef":{"$ref":"#/definitions/SecretReference"},"nodeExpandSecretRef":{"$ref":"#/definitions/SecretReference"},"requiresRepublish":{"type":"boolean"},"podInfoOnMount":{"type":"boolean"},"supportsFSGroup":{"type":"boolean"},"seLinuxMount":{"type":"boolean"}},"additionalProperties":false};
+const schema49 = {"type":"object","required":["accessMode","driver","volumeHandle"],"properties":{"driver":{"type":"string","maxLength":63,"rules":[{"message":"must be the name of a CSI driver: at most 63 letters, digits, '-' or '.', a letter or digit at both ends","matches":"^[A-Za-z0-9]([-A-Za-z0-9.]{0,61}[A-Za-z0-9])?$"}]},"volumeHandle":{"type":"string","maxLength":512,"rules":[{"message":"must be the driver's name of the volume, without control characters","matches":"^[^\\p{Cc}]+$"}]},"readOnly":{"type":"boolean"},"fsType":{"type":"string","maxLength":32,"rules":[{"message":"must be the name of a file system in lower case, such as ext4 or xfs","matches":"^[a-z0-9][a-z0-9_-]*$"}]},"accessMode":{"type":"string","enum":["ReadWriteOnce","ReadOnlyMany","ReadWriteMany","ReadWriteOncePod"]},"mountOptions":{"type":"array","maxItems":32,"items":{"type":"string","maxLength":256}},"volumeAttributes":{"type":"object","maxProperties":24,"additionalProperties":{"type":"string","maxLength":512},"rules":[{"message":"each key may have at most 128 characters"}]},"nodeStageSecretRef":{"$ref":"#/definitions/SecretReference"},"nodePublishSecretRef":{"$ref":"#/definitions/SecretReference"},"nodeExpandSecretRef":{"$ref":"#/definitions/SecretReference"},"requiresRepublish":{"type":"boolean"},"podInfoOnMount":{"type":"boolean"},"tokenAudiences":{"type":"array","maxItems":16,"items":{"type":"string","maxLength":512}},"serviceAccountTokenInSecrets":{"type":"boolean"},"supportsFSGroup":{"type":"boolean"},"seLinuxMount":{"type":"boolean"}},"additionalProperties":false};
 function validate42(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
@@ -1862,20 +1862,48 @@ if(typeof data.podInfoOnMount !== "boolean"){
 const err46 = {instancePath:instancePath+"/podInfoOnMount",schemaPath:"#/properties/podInfoOnMount/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){vErrors = [err46];}
 else {vErrors.push(err46);}errors++;}}
+if(data.tokenAudiences !== undefined){
+let data20 = data.tokenAudiences;
+if(Array.isArray(data20)){
+if(data20.length > 16){
+const err47 = {instancePath:instancePath+"/tokenAudiences",schemaPath:"#/properties/tokenAudiences/maxItems",keyword:"maxItems",params:{limit: 16},message:"must NOT have more than 16 items"};
+if(vErrors === null){vErrors = [err47];}
+else {vErrors.push(err47);}errors++;}
+const len1 = data20.length;
+for(let i1=0; i1<len1; i1++){
+let data21 = data20[i1];
+if(typeof data21 === "string"){
+if(func3(data21) > 512){
+const err48 = {instancePath:instancePath+"/tokenAudiences/" + i1,schemaPath:"#/properties/tokenAudiences/items/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"};
+if(vErrors === null){vErrors = [err48];}
+else {vErrors.push(err48);}errors++;}}
+else {
+const err49 = {instancePath:instancePath+"/tokenAudiences/" + i1,schemaPath:"#/properties/tokenAudiences/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err49];}
+else {vErrors.push(err49);}errors++;}}}
+else {
+const err50 = {instancePath:instancePath+"/tokenAudiences",schemaPath:"#/properties/tokenAudiences/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){vErrors = [err50];}
+else {vErrors.push(err50);}errors++;}}
+if(data.serviceAccountTokenInSecrets !== undefined){
+if(typeof data.serviceAccountTokenInSecrets !== "boolean"){
+const err51 = {instancePath:instancePath+"/serviceAccountTokenInSecrets",schemaPath:"#/properties/serviceAccountTokenInSecrets/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){vErrors = [err51];}
+else {vErrors.push(err51);}errors++;}}
 if(data.supportsFSGroup !== undefined){
 if(typeof data.supportsFSGroup !== "boolean"){
-const err47 = {instancePath:instancePath+"/supportsFSGroup",schemaPath:"#/properties/supportsFSGroup/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
-if(vErrors === null){vErrors = [err47];}
-else {vErrors.push(err47);}errors++;}}
+const err52 = {instancePath:instancePath+"/supportsFSGroup",schemaPath:"#/properties/supportsFSGroup/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){vErrors = [err52];}
+else {vErrors.push(err52);}errors++;}}
 if(data.seLinuxMount !== undefined){
 if(typeof data.seLinuxMount !== "boolean"){
-const err48 = {instancePath:instancePath+"/seLinuxMount",schemaPath:"#/properties/seLinuxMount/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
-if(vErrors === null){vErrors = [err48];}
-else {vErrors.push(err48);}errors++;}}}
+const err53 = {instancePath:instancePath+"/seLinuxMount",schemaPath:"#/properties/seLinuxMount/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){vErrors = [err53];}
+else {vErrors.push(err53);}errors++;}}}
 else {
-const err49 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){vErrors = [err49];}
-else {vErrors.push(err49);}errors++;}
+const err54 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err54];}
+else {vErrors.push(err54);}errors++;}
 validate42.errors = vErrors;
 return errors === 0;}
 function validate41(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){

@@ -1,13 +1,17 @@
 import { setImmediate } from "node:timers/promises";
 import { expect } from "chai";
 import { type IntentEntry, understand } from "../../../../src/agent/intents.ts";
+import { KeptTokens } from "../../../../src/agent/pods/kept-tokens.ts";
 import { OpenPods } from "../../../../src/agent/pods/open-pods.ts";
 import { AgentPodVolumes } from "../../../../src/agent/pods/pod-volumes.ts";
 import { Touched } from "../../../../src/agent/touched.ts";
 import type { IntentPod } from "../../../../src/api/types.gen.ts";
+import { PodTokens } from "../../../../src/csi/pod-tokens.ts";
 import type { PodPublish, PodVolumeError } from "../../../../src/csi/server/ports.ts";
 import { MountTable } from "../../../../src/host/mount-table.ts";
 import { volume } from "../../../lib/plan-world.ts";
+import { tokensFor } from "../../../lib/pod-tokens.ts";
+import { virtualSystem } from "../../kube/virtual-system.ts";
 import { kubeletDir, pathOf, pod, withPodsOf } from "./pod-world.ts";
 
 const path = pathOf("a");
@@ -18,13 +22,16 @@ describe("what kubelet asks the agent for", () => {
   /** Each time that the planner is told of the target. */
   let changes: string[];
   let volumes: AgentPodVolumes;
+  let tokens: KeptTokens;
   beforeEach(() => {
     intent = undefined;
     changes = [];
     const open = new OpenPods();
+    tokens = new KeptTokens(virtualSystem().clock);
     volumes = new AgentPodVolumes({
       kubeletDir,
       open,
+      tokens,
       world: {
         ofPod: () => new Set(intent?.raw.spec.pods?.some(({ uid }) => uid === "a") ? [volume] : []),
         podPaths: [],
@@ -44,9 +51,9 @@ describe("what kubelet asks the agent for", () => {
     if (intent === undefined) throw new Error("no intent");
     intent.raw.metadata.labels = { "nodevolume.dev/set": "set" };
   };
-  const publish = (signal = new AbortController().signal) => {
+  const publish = (signal = new AbortController().signal, more: Partial<PodPublish> = {}) => {
     const of = { namespace: "team", podName: "pod-a", wants: { set: "set" }, readOnly: false };
-    const request: PodPublish = { ...target, ...of };
+    const request: PodPublish = { ...target, ...of, ...more };
     return volumes.publish(request, signal).then(
       () => "published",
       ({ kind, reason }: PodVolumeError) => `${kind} ${reason}`,
@@ -87,5 +94,64 @@ describe("what kubelet asks the agent for", () => {
     const given = volumes.unpublish(target, new AbortController().signal);
     expect(await answer).to.equal("waiting Unmounting");
     await given;
+  });
+
+  describe("for a driver that acts as the pod (decision 0041)", () => {
+    const granted = (tokenAudiences?: string[]) => {
+      const csi = { driver: "d.example", volumeHandle: "v", accessMode: "ReadWriteMany" as const };
+      const grant = { id: "g", csi: { ...csi, ...(tokenAudiences && { tokenAudiences }) } };
+      const source = { csi: { driver: "d.example", volumeHandle: "v" } };
+      intent = understand(withPodsOf([], { pods: [pod("a")], source, grant }));
+      if (intent === undefined) throw new Error("no intent");
+      intent.raw.metadata.labels = { "nodevolume.dev/set": "set" };
+    };
+    const handed = (signatures: { [audience: string]: string }): Partial<PodPublish> => {
+      return { identity: { serviceAccount: "s", tokens: PodTokens.read(tokensFor("a", signatures), "a") } };
+    };
+    const kept = (audiences = ["vault"]) => tokens.of(path, audiences)?.tokens.reveal();
+
+    it("keeps of its tokens what the grant names, before the target is opened, until it is given back", async () => {
+      granted(["vault"]);
+      const answer = publish(undefined, handed({ vault: "1", other: "2" }));
+      await setImmediate();
+      expect(kept()).to.equal(tokensFor("a", { vault: "1" }));
+      expect([changes.at(-1), kept(["vault", "other"])]).to.deep.equal(["open", undefined]);
+      const given = volumes.unpublish(target, new AbortController().signal);
+      expect(await answer).to.equal("waiting Unmounting");
+      await given;
+      expect([kept(), tokens.states.size]).to.deep.equal([undefined, 0]);
+    });
+
+    it("keeps none for a driver that acts as nobody, nor of a call that is undone", async () => {
+      granted();
+      const caller = new AbortController();
+      const answer = publish(caller.signal, handed({ vault: "1" }));
+      await setImmediate();
+      expect([changes, tokens.states.size]).to.deep.equal([["open"], 0]);
+      granted(["vault"]);
+      planned();
+      expect(kept()).to.equal(tokensFor("a", { vault: "1" }));
+      caller.abort();
+      await answer;
+      expect(tokens.states.size).to.equal(0);
+    });
+
+    it("says at once that kubelet has handed over none, or not for each audience, and begins nothing", async () => {
+      granted(["vault", "aws"]);
+      expect(await publish()).to.equal("waiting WaitingForToken");
+      expect(await publish(undefined, handed({ vault: "1" }))).to.equal("waiting WaitingForToken");
+      expect([changes, tokens.states.size]).to.deep.equal([[], 0]);
+    });
+
+    it("tells the planner of another token, and not of the same", async () => {
+      granted(["vault"]);
+      void publish(undefined, handed({ vault: "1" }));
+      await setImmediate();
+      const before = changes.length;
+      for (const signature of ["1", "2"]) void publish(undefined, handed({ vault: signature }));
+      await setImmediate();
+      expect(changes.slice(before)).to.deep.equal(["open"]);
+      expect(kept()).to.equal(tokensFor("a", { vault: "2" }));
+    });
   });
 });

@@ -1,0 +1,40 @@
+import type { PodIdentity } from "../../csi/pod-tokens.ts";
+import { VolumeError } from "../../errors.ts";
+import type { CSIVolume } from "../../plugins/plugin.ts";
+import type { ActionContext } from "../actions/context.ts";
+import type { DesiredVolume } from "../desired-volume.ts";
+import type { PlanInput } from "../plan-input.ts";
+import { identityOfNoPod, waitingForToken } from "../pods/token-problems.ts";
+import type { TargetRecord } from "../record.ts";
+
+/** PURE. Whether the driver may be called for a target as its pod. */
+export function hasTokens(path: string, { tokens, now }: Pick<PlanInput, "tokens" | "now">): boolean {
+  const state = tokens?.get(path);
+  return state !== undefined && now < state.until;
+}
+
+/** PURE. Which tokens there are for the targets of a volume, in one text that can be compared; undefined if none are asked for. */
+export function tokensOf(
+  desired: Pick<DesiredVolume, "layout" | "mounts"> | undefined,
+  { tokens }: Pick<PlanInput, "tokens">,
+): string | undefined {
+  if (tokens === undefined || desired?.layout.csi?.tokenAudiences === undefined) return undefined;
+  const states = desired.mounts.map(({ path }) => tokens.get(path));
+  return states.map((state) => (state === undefined ? "" : `${state.until} ${state.fresh}`)).join("\n");
+}
+
+/**
+ * Who a call for a target is made as; undefined where the driver does not ask. @throws VolumeError without tokens: the caller has done
+ * nothing yet
+ */
+export function identityFor(
+  { csi }: ActionContext,
+  volume: CSIVolume,
+  { path, pod }: Pick<TargetRecord, "path" | "pod">,
+): PodIdentity | undefined {
+  if (volume.tokenAudiences === undefined) return undefined;
+  const identity = pod && csi.identities.of(path, volume.tokenAudiences);
+  if (identity !== undefined) return identity;
+  const { reason, message, on } = pod === undefined ? identityOfNoPod(volume) : waitingForToken(volume, path);
+  throw new VolumeError(reason, "transient", message, on && { on });
+}

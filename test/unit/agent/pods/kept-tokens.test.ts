@@ -1,0 +1,80 @@
+import { expect } from "chai";
+import { KeptTokens } from "../../../../src/agent/pods/kept-tokens.ts";
+import { PodTokens } from "../../../../src/csi/pod-tokens.ts";
+import { tokensFor } from "../../../lib/pod-tokens.ts";
+import { virtualSystem } from "../../kube/virtual-system.ts";
+
+const audiences = ["vault"];
+const identity = (uid: string, signature: string, more: { until?: string; also?: string } = {}) => {
+  const signatures = { vault: signature, ...(more.also !== undefined && { [more.also]: "other" }) };
+  return { serviceAccount: `of-${uid}`, tokens: PodTokens.read(tokensFor(uid, signatures, more.until), uid) };
+};
+
+describe("what kubelet has handed over for targets of pods", () => {
+  let kept: KeptTokens;
+  let system: ReturnType<typeof virtualSystem>;
+  beforeEach(() => {
+    system = virtualSystem();
+    kept = new KeptTokens(system.clock);
+  });
+  const has = (path: string, of = audiences) => kept.of(path, of)?.tokens.reveal();
+
+  it("is for its own target, and of it what the grant names", () => {
+    expect(kept.keep("/a", identity("a", "1", { also: "aws" }), audiences)).to.equal(true);
+    expect(kept.keep("/b", identity("b", "2"), audiences)).to.equal(true);
+    expect([has("/a"), has("/b"), has("/c")]).to.deep.equal([
+      tokensFor("a", { vault: "1" }),
+      tokensFor("b", { vault: "2" }),
+      undefined,
+    ]);
+    expect(has("/a", ["vault", "aws"]), "as it was dropped").to.equal(undefined);
+    expect(kept.of("/a", audiences)?.serviceAccount).to.equal("of-a");
+  });
+
+  it("is nothing for a driver that acts as nobody, or where an audience is missing", () => {
+    expect(kept.keep("/a", identity("a", "1"), undefined)).to.equal(false);
+    expect(kept.keep("/a", identity("a", "1"), ["vault", "aws"])).to.equal(false);
+    expect(kept.keep("/a", undefined, audiences)).to.equal(false);
+    expect(kept.states.size).to.equal(0);
+  });
+
+  it("is there until it is dropped, or the grant asks for nothing", () => {
+    kept.keep("/a", identity("a", "1"), audiences);
+    expect(kept.keep("/a", undefined, audiences)).to.equal(false);
+    expect(has("/a")).to.not.equal(undefined);
+    expect([kept.drop("/a"), kept.drop("/a")]).to.deep.equal([true, false]);
+    expect([has("/a"), kept.states.size]).to.deep.equal([undefined, 0]);
+    kept.keep("/a", identity("a", "1"), audiences);
+    expect(kept.keep("/a", identity("a", "1"), undefined)).to.equal(true);
+    expect(has("/a")).to.equal(undefined);
+  });
+
+  it("is fresh until the driver has had it, and again when kubelet brings another", () => {
+    const fresh = () => kept.states.get("/a")?.fresh;
+    const given = () => {
+      const found = kept.of("/a", audiences);
+      if (found !== undefined) kept.given("/a", found);
+    };
+    kept.keep("/a", identity("a", "1"), audiences);
+    const before = kept.of("/a", audiences);
+    given();
+    expect(fresh()).to.equal(false);
+    expect(kept.keep("/a", identity("a", "1"), audiences), "the same").to.equal(false);
+    expect(fresh()).to.equal(false);
+    expect(kept.keep("/a", identity("a", "2"), audiences)).to.equal(true);
+    if (before !== undefined) kept.given("/a", before); // of a call that began before
+    expect(fresh()).to.equal(true);
+    given();
+    expect(fresh()).to.equal(false);
+  });
+
+  it("is not used once it has run out", async () => {
+    const until = new Date(system.clock.now() + 600_000).toISOString();
+    kept.keep("/a", identity("a", "1", { until }), audiences);
+    expect(kept.states.get("/a")?.until).to.equal(system.clock.monotonic() + 600_000);
+    await system.advance(599_999);
+    expect(has("/a")).to.not.equal(undefined);
+    await system.advance(1);
+    expect(has("/a")).to.equal(undefined);
+  });
+});
