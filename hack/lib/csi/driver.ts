@@ -58,11 +58,17 @@ export function loopXfs(nodeID: string, options: LoopXfsOptions): DriverProgram 
 }
 
 /** The host-path driver. @param attach CSIDriver.attachRequired must agree with it */
-export function hostPath(nodeID: string, program: string, stateDir: string, attach = true): DriverProgram {
-  const flags = ["--drivername=hostpath.csi.k8s.io", `--nodeid=${nodeID}`, `--statedir=${stateDir}`];
+export function hostPath(
+  nodeID: string,
+  program: string,
+  stateDir: string,
+  attach = true,
+  name = "hostpath.csi.k8s.io",
+): DriverProgram {
+  const flags = [`--drivername=${name}`, `--nodeid=${nodeID}`, `--statedir=${stateDir}`];
   const modes = ["--enable-topology=false", ...(attach ? ["--enable-attach"] : []), "--v=5", "--logtostderr"];
   const command = (socket: string) => [program, `--endpoint=unix://${socket}`, ...flags, ...modes];
-  return { name: "hostpath.csi.k8s.io", nodeID, command };
+  return { name, nodeID, command };
 }
 
 /** The mock driver of csi-test. @param hooks file with JavaScript hooks, by which it fails as a test wants */

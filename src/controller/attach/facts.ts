@@ -12,8 +12,10 @@ export interface VolumeFacts {
   readonly id: VolumeID;
   /** Of the driver's CSIDriver object; true if there is none. */
   readonly attachRequired: boolean;
-  /** The driver acts as the pod that uses the volume. */
-  readonly wantsTokens: boolean;
+  /** Audiences for which the driver is given tokens of the pod that uses the volume, and acts as that; of most drivers none. */
+  readonly tokenAudiences: readonly string[];
+  /** Those for which kubelet hands them over to our agents. */
+  readonly audiencesOfPods: readonly string[];
   /** Of the CSIDriver: volumeLifecycleModes; Persistent if nothing is said. */
   readonly lifecycleModes: readonly string[];
   /** Intents of mode Manage that use the volume or ask for it. */

@@ -1,3 +1,4 @@
+import { podDriver } from "../../api/names.ts";
 import type { Intent, NodeInfo } from "../projections.ts";
 import type { Member, Place, VolumeFacts } from "./facts.ts";
 import type { Pending } from "./pending.ts";
@@ -25,7 +26,8 @@ export function gatherVolume(deps: GatherVolumeDeps, id: VolumeID): VolumeFacts 
   return {
     id,
     attachRequired: driver?.attachRequired ?? true,
-    wantsTokens: driver?.wantsTokens ?? false,
+    tokenAudiences: driver?.tokenAudiences ?? [],
+    audiencesOfPods: storage.csiDrivers.store.get(podDriver)?.tokenAudiences ?? [],
     lifecycleModes: driver?.lifecycleModes ?? ["Persistent"],
     members: intents.map((intent) => memberOf(deps, id, intent)),
     attachments: index.attachments(key),

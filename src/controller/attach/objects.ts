@@ -74,8 +74,9 @@ export interface CSINode extends KubeObject {
 
 export interface CSIDriver extends KubeObject {
   readonly attachRequired: boolean;
-  /** It is given tokens of the pod that a volume is published for, and acts as that. */
-  readonly wantsTokens: boolean;
+  /** It is given tokens of the pod that a volume is published for, for these audiences, and acts as that (tokenRequests). */
+  readonly tokenAudiences: readonly string[];
+  readonly tokensInSecrets: boolean;
   /** volumeLifecycleModes: what its volumes may be, those of PersistentVolumes, or those that live as long as a pod. */
   readonly lifecycleModes: readonly string[];
   readonly requiresRepublish: boolean;
@@ -196,7 +197,8 @@ export function projectCSIDriver(raw: unknown): CSIDriver | undefined {
     metadata && {
       metadata,
       attachRequired: spec?.["attachRequired"] !== false,
-      wantsTokens: arrayIn(spec, "tokenRequests").length > 0,
+      tokenAudiences: arrayIn(spec, "tokenRequests").map((request) => stringIn(request, "audience") ?? ""),
+      tokensInSecrets: spec?.["serviceAccountTokenInSecrets"] === true,
       lifecycleModes: modes.length === 0 ? ["Persistent"] : modes,
       requiresRepublish: spec?.["requiresRepublish"] === true,
       podInfoOnMount: spec?.["podInfoOnMount"] === true,

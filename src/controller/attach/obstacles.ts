@@ -2,6 +2,7 @@ import { annotation } from "../../api/names.ts";
 import { matchesSelector } from "../match-node.ts";
 import type { Member, Survey, VolumeFacts } from "./facts.ts";
 import { nodeNameOf, usesAlone } from "./facts.ts";
+import { identityObstacle } from "./identity-obstacle.ts";
 import type { Attachment } from "./objects.ts";
 import { isResolved } from "./resolve-volume.ts";
 import type { Word } from "./word.ts";
@@ -10,7 +11,7 @@ import type { Word } from "./word.ts";
 
 /** What lies with the intent, its node and its volume; who waits for this holds up nobody. */
 export function ownObstacle(facts: VolumeFacts, member: Member): Word | undefined {
-  const { attachRequired, wantsTokens, lifecycleModes, id } = facts;
+  const { attachRequired, lifecycleModes, id } = facts;
   const { intent, node, resolution, place } = member;
   const { name } = intent.metadata;
   if (!isResolved(resolution)) return resolution.waiting;
@@ -19,11 +20,8 @@ export function ownObstacle(facts: VolumeFacts, member: Member): Word | undefine
   if (node === undefined) {
     return { reason: "NodeLost", message: `there is no Node ${nodeName}`, on: { kind: "Node", name: nodeName } };
   }
-  if (wantsTokens) {
-    // Mounted once for many, a volume would be used by all with the rights of one (safety rule 17).
-    const message = `driver ${id.driver} acts as the pod that uses a volume (tokenRequests), and a mount of a node is no pod's`;
-    return { reason: "PerPodIdentity", message, on: { kind: "CSIDriver", name: id.driver } };
-  }
+  const ofOnePod = identityObstacle(facts, intent, csi);
+  if (ofOnePod !== undefined) return ofOnePod;
   if (!lifecycleModes.includes("Persistent")) {
     const modes = lifecycleModes.join(", ");
     const message = `driver ${id.driver} has only volumes that are made for a pod and go with it (volumeLifecycleModes: ${modes}): use a driver that lists Persistent`;

@@ -7,9 +7,12 @@ import type { CSIDriver } from "./objects.ts";
  */
 export function grantedOfDriver(
   driver: CSIDriver | undefined,
-): Pick<GrantedCSIVolume, "requiresRepublish" | "podInfoOnMount"> {
+): Pick<GrantedCSIVolume, "requiresRepublish" | "podInfoOnMount" | "tokenAudiences" | "serviceAccountTokenInSecrets"> {
+  const tokenAudiences = driver?.tokenAudiences ?? [];
   return {
     ...(driver?.requiresRepublish && { requiresRepublish: true }),
     ...(driver?.podInfoOnMount && { podInfoOnMount: true }),
+    ...(tokenAudiences.length > 0 && { tokenAudiences: [...tokenAudiences] }),
+    ...(driver?.tokensInSecrets && { serviceAccountTokenInSecrets: true }),
   };
 }

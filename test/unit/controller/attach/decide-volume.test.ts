@@ -57,7 +57,11 @@ const cases: { readonly [what: string]: readonly Case[] } = {
       [[member("n0", { unmanaged: "w", granted: "attached", deleted: true })], [attachment("n0")]],
       ["n0: release"],
     ],
-    ["has no pod whose token it could give", [[member("n0")], [], { wantsTokens: true }], ["n0: PerPodIdentity"]],
+    [
+      "has no pod whose token it could give",
+      [[member("n0")], [], { tokenAudiences: ["vault"], audiencesOfPods: ["vault"] }],
+      ["n0: PerPodIdentity"],
+    ],
     [
       "has no pod whose volume it could be",
       [[member("n0")], [], { lifecycleModes: ["Ephemeral"] }],

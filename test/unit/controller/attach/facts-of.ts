@@ -99,7 +99,8 @@ export function facts(members: Member[], attachments: Attachment[] = [], more: P
   return {
     id,
     attachRequired: true,
-    wantsTokens: false,
+    tokenAudiences: [],
+    audiencesOfPods: [],
     lifecycleModes: ["Persistent"],
     members,
     attachments,

@@ -1,5 +1,7 @@
 import { expect } from "chai";
 import { attachmentName } from "../../../../src/controller/attach/attachment-name.ts";
+import type { FakeObject } from "../../fake-api-objects.ts";
+import { ours as inline, rawPod } from "../populate/pod-objects.ts";
 import { createCSIFleet, driver } from "./csi-fleet.ts";
 
 const source = { csi: { driver, volumeHandle: "vol-1" } };
@@ -37,6 +39,34 @@ describe("the controller and volumes of CSI drivers", () => {
     fleet.api.apply("csidrivers", { metadata: { name: driver }, spec: both });
     await fleet.live(2_000);
     expect(fleet.intent("n0").spec.grant?.csi).to.include(asks);
+  });
+
+  it("says in the grant which tokens of pods the driver needs, once kubelet hands them over, to pods alone", async () => {
+    const fleet = createCSIFleet();
+    fleet.driverNode("n0");
+    const tokenRequests = [{ audience: "vault" }, { audience: "aws", expirationSeconds: 600 }];
+    const spec = { attachRequired: false, tokenRequests, serviceAccountTokenInSecrets: true };
+    fleet.api.apply("csidrivers", { metadata: { name: driver }, spec });
+    const ours = (audiences: readonly string[]) => {
+      const asks = audiences.map((audience) => ({ audience }));
+      fleet.api.apply("csidrivers", { metadata: { name: "csi.nodevolume.dev" }, spec: { tokenRequests: asks } });
+    };
+    ours(["vault"]);
+    fleet.api.apply("namespaces", { metadata: { name: "team" } });
+    fleet.csiSet("a", source, { mounts: [], allowedNamespaces: { names: ["team"] } });
+    const { metadata, ...rest } = rawPod("team/p", { node: "n0", volumes: [inline({ set: "a" })] });
+    fleet.api.apply("pods", { ...rest, metadata: { name: metadata.name, namespace: "team" } } as FakeObject);
+    fleet.start();
+    await fleet.live(2_000);
+    expect(fleet.word("n0")).to.equal("PerPodIdentity csi.nodevolume.dev");
+    expect(fleet.intent("n0").spec.grant).to.equal(undefined);
+    ours(["aws", "vault"]);
+    await fleet.live(2_000);
+    const asks = { tokenAudiences: ["vault", "aws"], serviceAccountTokenInSecrets: true };
+    expect(fleet.intent("n0").spec.grant?.csi).to.deep.include(asks);
+    ours([]); // a grant never changes
+    await fleet.live(2_000);
+    expect(fleet.intent("n0").spec.grant?.csi).to.deep.include(asks);
   });
 
   it("attaches, then grants with what the driver said; releases, then detaches, then lets the intent go", async () => {
