@@ -55,6 +55,8 @@ function stageMessage(drift: DriftClass, path: string): string {
   switch (drift) {
     case "Missing":
       return `the staged file system on ${path} was unmounted by somebody else`;
+    case "Stale":
+      return `the process that served ${path} has ended: who uses it gets "not connected"; it is mounted anew`;
     case "ReadOnlyFlip":
       return `the kernel made the file system read-only, after an error: see dmesg, check the device`;
     default:

@@ -1,16 +1,19 @@
 import { type MountIdentity, type MountTable, sameFilesystem, sameIdentity } from "../host/mount-table.ts";
 import { type MountEntry, type MountRef, sameMount } from "../host/mountinfo.ts";
+import type { ChildProcessID } from "../host/ports.ts";
 import { attributeDifference, attributesOf } from "./attributes.ts";
+import { isSameProcess } from "./clients.ts";
 import { lookAtPublished, lookAtStageOfDriver } from "./csi/look.ts";
 import { ownershipDiffers } from "./csi/ownership.ts";
 import type { DesiredMount, DesiredVolume } from "./desired-volume.ts";
 import type { Likeness } from "./likeness.ts";
 import { lookFromNode } from "./look-from-node.ts";
+import { beneath, covered, differentMount, foreignMount, stacked } from "./mount-problems.ts";
 import { movedMount, targetMoved } from "./moved-target.ts";
 import type { PlanSettings } from "./plan-input.ts";
 import { identityBeneath } from "./pods/sub-path.ts";
 import type { StageRecord, TargetRecord, VolumeRecord } from "./record.ts";
-import type { Problem, StageView, TargetView, VolumeView } from "./view.ts";
+import type { StageView, TargetView, VolumeView } from "./view.ts";
 
 /** What one volume is compared with. */
 export interface LookInput {
@@ -26,6 +29,8 @@ export interface LookInput {
   readonly settings: PlanSettings;
   /** Where a file system of the volume would be staged. */
   readonly stagingPath: string;
+  /** The client of the volume that has ended, if it is mounted by FUSE. */
+  readonly ended?: ChildProcessID | undefined;
   /** How like the volume a mount is that no record covers; undefined if that is not known. */
   likeness(mount: MountEntry): Likeness | undefined;
 }
@@ -43,7 +48,7 @@ export function look(input: LookInput): VolumeView {
   return { stage, targets, inUse };
 }
 
-function lookAtStage({ record, table, stagingPath, desired }: LookInput): StageView {
+function lookAtStage({ record, table, stagingPath, desired, ended }: LookInput): StageView {
   const stage = record?.stage;
   if (stage === undefined) {
     // A mount on our own staging path is a record of itself (safety rule 24): staging again takes it over.
@@ -63,6 +68,10 @@ function lookAtStage({ record, table, stagingPath, desired }: LookInput): StageV
   }
   if (stage.identity !== undefined && !sameFilesystem(stage.identity, mount)) {
     return { truth: "uncertain", record: stage, problem: foreignMount(stage.path, mount), drift: "SourceDiffers" };
+  }
+  // Staged again where it is wanted: whoever uses it gets errors, and will for ever.
+  if (stage.client !== undefined && isSameProcess(stage.client, ended)) {
+    return { truth: "uncertain", record: stage, mount, drift: "Stale" };
   }
   const flipped = isReadOnlyFlip(stage, mount, desired);
   return {
@@ -202,48 +211,4 @@ export function refOf({ mountID, uniqueID }: TargetRecord): MountRef {
 /** Whether it was not learned before a crash which mount is ours, and the source may have been renamed since. */
 function mayBeOurs(entry: MountEntry, { identity, mountID, peerGroup }: TargetRecord): boolean {
   return mountID === undefined && peerGroup === undefined && sameFilesystem(entry, identity);
-}
-
-function foreignMount(path: string, mount: MountEntry | undefined): Problem {
-  return {
-    reason: "ForeignMount",
-    message: `${path} has ${nameOf(mount)} mounted that is not ours: unmount it, or set adopt: IfSame if it is the same volume`,
-    on: { kind: "Mount", name: path },
-  };
-}
-
-function differentMount(path: string, mount: MountEntry | undefined): Problem {
-  return {
-    reason: "ForeignMount",
-    message: `${path} has ${nameOf(mount)} mounted, which is not what the spec says: mode Manage would leave it there and wait`,
-    on: { kind: "Mount", name: path },
-  };
-}
-
-function nameOf(mount: MountEntry | undefined): string {
-  return mount === undefined ? "something" : `${mount.fsType} (${mount.source}, root ${mount.root})`;
-}
-
-function covered(path: string): Problem {
-  return {
-    reason: "TargetCovered",
-    message: `what is mounted on ${path} is hidden by a mount on a directory above it, or over it: unmount that`,
-    on: { kind: "Mount", name: path },
-  };
-}
-
-function stacked(path: string): Problem {
-  return {
-    reason: "ForeignMountOnTarget",
-    message: `${path} has another mount over ours: unmount that; ours is not touched while it is there`,
-    on: { kind: "Mount", name: path },
-  };
-}
-
-function beneath(path: string): Problem {
-  return {
-    reason: "ForeignMountBeneath",
-    message: `${path} has another mount beneath ours, which is not touched while it is there: unmount both, ours is made anew`,
-    on: { kind: "Mount", name: path },
-  };
 }

@@ -57,6 +57,8 @@ export interface LoopDeps {
   health?(): NonNullable<PlanInput["health"]>;
   /** Whose servers do not answer, if they are asked. */
   silent?(): NonNullable<PlanInput["silent"]>;
+  /** Whose clients have ended, of those that are mounted by FUSE. */
+  ended?(): NonNullable<PlanInput["ended"]>;
   readonly registered?: NonNullable<PlanInput["registered"]>;
   /** By volume; dropped with it. */
   readonly observed: Map<string, Observation>;
@@ -172,6 +174,7 @@ export class Loop {
       observed,
       ...(this.#deps.health && { health: this.#deps.health() }),
       ...(this.#deps.silent && { silent: this.#deps.silent() }),
+      ...(this.#deps.ended && { ended: this.#deps.ended() }),
       ...(this.#deps.registered && { registered: this.#deps.registered }),
       ...(closingPods && { closingPods }),
       ...(tokens && { tokens }),

@@ -1,4 +1,5 @@
 import { joinPath, type MountIdentity, type MountTable } from "../host/mount-table.ts";
+import type { ChildProcessID } from "../host/ports.ts";
 import type { ContentRef } from "../plugins/content.ts";
 import type { VolumeHealth } from "./csi/volume-stats.ts";
 import type { Desired } from "./desired-volume.ts";
@@ -35,6 +36,8 @@ export interface PlanInput {
   readonly health?: ReadonlyMap<string, VolumeHealth>;
   /** Volumes that are mounted, and whose server does not answer. */
   readonly silent?: ReadonlyMap<string, Problem>;
+  /** Volumes that are mounted by FUSE, and whose client has ended: which one. */
+  readonly ended?: ReadonlyMap<string, ChildProcessID>;
   /** Whether a CSI driver is registered on the node; undefined if that is not known. */
   readonly registered?: (driver: string) => boolean;
   /** Targets of pods that kubelet has given back, by path; changed in place. What changes is of a volume that is touched. */

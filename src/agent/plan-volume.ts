@@ -32,6 +32,7 @@ export function planVolume(name: string, input: PlanInput, owners: PathOwners): 
     settings: input.settings,
     stagingPath: stagingPath(input.settings, key),
     likeness: likenessIn(input, desired),
+    ended: input.ended?.get(name),
   });
   const running = input.inFlight.get(name);
   const view = running === "republish" ? whileRepublishing(seen) : seen;

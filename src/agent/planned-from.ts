@@ -1,3 +1,4 @@
+import type { ChildProcessID } from "../host/ports.ts";
 import { contentStateOf, refsOf } from "./content/content-of.ts";
 import { tokensOf } from "./csi/identity.ts";
 import { isInvalid } from "./desired-volume.ts";
@@ -12,6 +13,7 @@ export interface Known extends Pick<VolumePlan, "desired" | "record"> {
   readonly content: ContentState | undefined;
   readonly health: VolumePlan["health"] | undefined;
   readonly silent: VolumePlan["silent"] | undefined;
+  readonly ended: ChildProcessID | undefined;
   /** Whether the driver is registered of a volume that kubelet manages. */
   readonly registered: boolean | undefined;
   /** Targets of pods that kubelet has given back. */
@@ -32,6 +34,7 @@ export function besides(
     content: contentOf(desired, input),
     health: input.health?.get(name),
     silent: input.silent?.get(name),
+    ended: input.ended?.get(name),
     registered: registeredOf(desired, input),
     givenBack: givenBackOf(input.records.get(name), input),
     tokens: tokensIn(desired, input),
@@ -47,6 +50,7 @@ export function isAsKnown(name: string, known: Known, input: PlanInput): boolean
     input.observed.get(name) === known.observed &&
     input.health?.get(name) === known.health &&
     input.silent?.get(name) === known.silent &&
+    input.ended?.get(name) === known.ended &&
     registeredOf(known.desired, input) === known.registered &&
     givenBackOf(known.record, input) === known.givenBack &&
     tokensIn(known.desired, input) === known.tokens &&

@@ -136,6 +136,7 @@ export class Planner {
       ...observed.keys(),
       ...(input.health?.keys() ?? []),
       ...(input.silent?.keys() ?? []),
+      ...(input.ended?.keys() ?? []),
     ];
     const names = all ? this.#all(input) : [...touched, ...seen, ...this.#compared];
     for (const name of new Set(names)) this.#compare(name, input, stale);

@@ -52,6 +52,8 @@ export interface StageRecord {
   readonly csi?: CSIRecord;
   /** Size that a volume which its plugin grows was brought to here, in bytes. */
   readonly capacityBytes?: string;
+  /** The process that serves it, of FUSE: what it serves is of no use once it has ended. */
+  readonly client?: ChildProcessID;
   /** What the plugin has to undo beside the mount on the staging path. */
   readonly undo?: Undo;
   /** Nobody on the node held it any more, and its plugin has begun to undo the rest: its device may be another's by now. */
@@ -186,7 +188,7 @@ export function afterReboot(record: VolumeRecord): VolumeRecord {
   }
   const kept = stage?.kind === "directory" || stage?.kind === "filesystem" || stage?.undo !== undefined;
   if (stage === undefined || !kept) return withoutStage({ ...rest, targets });
-  const { identity: _identity, directory, deviceNumber: _number, found: _found, ...known } = stage;
+  const { identity: _identity, directory, deviceNumber: _number, found: _found, client: _client, ...known } = stage;
   return { ...rest, stage: { ...known, ready: false, ...(directory && { inode: directory.inode }) }, targets };
 }
 

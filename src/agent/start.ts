@@ -5,6 +5,7 @@ import { createEventRecorder } from "../kube/event-recorder.ts";
 import { createLeaseRenewer } from "../kube/lease-renewer.ts";
 import type { ContentRef } from "../plugins/content.ts";
 import type { Agent, AgentDeps } from "./agent.ts";
+import { ClientWatch } from "./clients.ts";
 import { Contents } from "./content/contents.ts";
 import { VolumeStatsPoller } from "./csi/volume-stats.ts";
 import { registerVolumeStatsMetrics } from "./csi/volume-stats-metrics.ts";
@@ -148,6 +149,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
   });
   const trigger = () => loop.trigger();
   const stats = new VolumeStatsPoller({ system, drivers: deps.drivers, onHealth: trigger });
+  const clients = new ClientWatch({ wakes: host.wakes, onChange: trigger });
   const servers = host.servers && new ServerWatch({ system, servers: host.servers, onChange: trigger });
   registerVolumeStatsMetrics(deps.registry, () => stats.polled());
   const open = new OpenPods();
@@ -181,6 +183,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
     observed,
     health: () => stats.health,
     ...(servers && { silent: () => servers.silent }),
+    ended: () => clients.ended,
     registered: (driver) => deps.drivers.driver(driver) !== undefined,
     onPlan: tell,
     onOperation: ended,
@@ -201,6 +204,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
     vitals.looked();
     stats.follow(plan);
     servers?.follow(plan);
+    clients.follow(plan);
     pods.told(plan);
     reporter.update(plan);
     state.update(plan, table);
@@ -234,10 +238,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
       unsubscribe();
       forgetDrivers();
       await loop.stop();
-      pods.stop();
-      wakes.stop();
-      stats.stop();
-      servers?.stop();
+      for (const part of [pods, wakes, stats, servers, clients]) part?.stop();
       await kubelets.stop();
       intents.stop();
       contents.stop();

@@ -12,6 +12,7 @@ export type { Holder } from "./holder.ts";
 export type { JournalFile } from "./journal-file.ts";
 export type { MountTableSource } from "./mount-table-source.ts";
 
+import type { Clients } from "./clients.ts";
 import type { Ownership } from "./ownership.ts";
 import type { Programs } from "./programs.ts";
 import type { Repositories } from "./repositories.ts";
@@ -45,6 +46,7 @@ export interface Effects {
   readonly ownership: Ownership;
   readonly programs: Programs;
   readonly repositories: Repositories;
+  readonly clients: Clients;
 }
 
 /** What an operation needs beside its arguments, because a part of it may run in a disposable child. */

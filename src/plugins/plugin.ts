@@ -2,6 +2,7 @@ import type { GrantedCSIVolume, NodeVolumeIntentSpec, SecretReference, VolumeSou
 import type { MountIdentity, MountTable } from "../host/mount-table.ts";
 import type { MountEntry } from "../host/mountinfo.ts";
 import type {
+  ChildProcessID,
   Directories,
   DirectoryID,
   Effects,
@@ -112,6 +113,8 @@ export interface Staged {
   readonly directory?: DirectoryID;
   /** Of a device, and of a file system on one: `major:minor`. */
   readonly deviceNumber?: string;
+  /** The process that serves it, of FUSE. */
+  readonly client?: ChildProcessID;
 }
 
 /** What stood at a path of the host when a volume was made of it. */

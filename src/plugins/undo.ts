@@ -1,5 +1,5 @@
 import type { MountTable } from "../host/mount-table.ts";
-import type { Effects, TargetPath, UnmountRung } from "../host/ports.ts";
+import type { Directories, Effects, TargetPath, UnmountRung } from "../host/ports.ts";
 import type { StagingPlugin, VolumePlugin, VolumeSpec } from "./plugin.ts";
 
 /**
@@ -17,6 +17,7 @@ export interface Vendors {
 }
 
 export interface UndoContext extends Effects {
+  readonly directories: Directories;
   readonly stagingTarget: TargetPath;
   readonly hostRoot: string;
   readonly vendors: Vendors;

@@ -12,7 +12,7 @@ import { nextFailure, slotOf } from "../../src/agent/failures.ts";
 import { Journal } from "../../src/agent/journal.ts";
 import type { Operation } from "../../src/agent/operations.ts";
 import type { Plan, VolumePlan } from "../../src/agent/plan.ts";
-import { type ContentState, type Observation, observationOf } from "../../src/agent/plan-input.ts";
+import { type ContentState, type Observation, observationOf, type PlanInput } from "../../src/agent/plan-input.ts";
 import { volumeKey } from "../../src/agent/volume-key.ts";
 import type { ObjectMeta } from "../../src/api/meta.ts";
 import type { NodeVolumeIntent } from "../../src/api/types.gen.ts";
@@ -43,13 +43,12 @@ export class RealNode implements AsyncDisposable {
   readonly secrets = new Map<string, Secrets>();
   /** Milliseconds after which a call of a driver, or a child, is given up; undefined: as in the agent. */
   deadlineMs: number | undefined;
-  /** Milliseconds that have passed beyond those that really have. */
-  ahead = 0;
+  ahead = 0; // milliseconds that have passed beyond those that really have
   readonly pods: NodePods;
+  ended: PlanInput["ended"]; // clients of FUSE that were heard to end
   seLinux = false; // what the agent takes the kernel for
   readonly log: string[] = [];
-  /** Operations that were carried out, in order. */
-  readonly done: string[] = [];
+  readonly done: string[] = []; // operations that were carried out, in order
   #journal: Journal | undefined;
   #executor: { executor: Executor; host: HostPorts; journal: Journal; deadlineMs: number | undefined } | undefined;
   readonly #failures = new Map<string, Failure>();
@@ -151,6 +150,7 @@ export class RealNode implements AsyncDisposable {
       table: await this.host.mountTable.read(),
       inFlight: new Map(),
       failures: this.#failures,
+      ...(this.ended && { ended: this.ended }),
       contents,
       observed: this.#observed,
       settings: this.#settings,

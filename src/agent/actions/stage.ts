@@ -147,12 +147,13 @@ async function fromSurvivor(context: ActionContext, desired: DesiredVolume): Pro
     return mount !== undefined && sameIdentity(mount, identity);
   });
   if (survivor === undefined) return undefined;
+  if (before.client !== undefined && !(await context.host.evidence.alive(before.client))) return undefined; // it serves nobody
   const { mounter } = context.effects;
   await mounter.makeTarget(target, "directory");
   await mounter.bind({ root: "/", path: survivor.path }, identity, target, stagingAttributes);
-  const { path, deviceNumber, found } = before;
+  const { path, deviceNumber, found, client } = before;
   const device = { ...(deviceNumber !== undefined && { deviceNumber }), ...(found && { found }) };
-  return { kind: "filesystem", path, fileKind: "directory", identity, ...device };
+  return { kind: "filesystem", path, fileKind: "directory", identity, ...device, ...(client && { client }) };
 }
 
 /** What a program or server says of a failure may repeat what it was given. */

@@ -40,6 +40,7 @@ export function undoContext(context: ActionContext, { key }: VolumeRecord, rung:
   const { effects, host, settings, progress } = context;
   return {
     ...effects,
+    directories: host.directories,
     stagingTarget: stagingTarget(context, key),
     hostRoot: settings.hostRoot,
     vendors: context.vendors,

@@ -7,6 +7,7 @@ import { ChildRunner } from "./child-runner.ts";
 import { usersByChild } from "./child-users.ts";
 import { InProcessMounter } from "./in-process-mounter.ts";
 import type { Libc } from "./libc.ts";
+import { LinuxClients } from "./linux-clients.ts";
 import { LinuxDevices } from "./linux-devices.ts";
 import { LinuxDirectories } from "./linux-directories.ts";
 import { LinuxEvidence } from "./linux-evidence.ts";
@@ -55,6 +56,7 @@ export function linuxHost(options: LinuxHostOptions): LinuxHost {
   const mountOf = mountOfByID(libc, loadMountCalls());
   const here = (known: MountTable) => new InProcessMounter(libc, known, mountOf);
   const runner = new ChildRunner({ timers, command: childCommand });
+  const wakes = linuxWakes({ libc, system, mountTable, onChildEnded: (ended) => runner.onEnded(ended) });
   return {
     mountTable,
     ...(nodeTable && { nodeTable }),
@@ -63,7 +65,7 @@ export function linuxHost(options: LinuxHostOptions): LinuxHost {
     traces: new LinuxTraces(nodeProcess === undefined ? "/" : `/proc/${nodeProcess}/root`, nodeProcess),
     servers: new LinuxServers(timers),
     journal: new LinuxJournalFile(`${stateDir}/journal`, ranBefore),
-    wakes: linuxWakes({ libc, system, mountTable, onChildEnded: (ended) => runner.onEnded(ended) }),
+    wakes,
     close() {
       mountTable.close();
       nodeTable?.close();
@@ -76,7 +78,8 @@ export function linuxHost(options: LinuxHostOptions): LinuxHost {
       const node = { hostRoot, nodeProcess };
       const programs = new LinuxPrograms({ table: mountTable, mounter, runner, operation, node });
       const repositories = new LinuxRepositories(runner, operation);
-      return { mounter, devices, ownership, programs, repositories };
+      const clients = new LinuxClients({ runner, operation, wakes, timers });
+      return { mounter, devices, ownership, programs, repositories, clients };
     },
   };
 }

@@ -212,7 +212,7 @@ export class LawNode {
       ...host,
       mountTable: { read, watch: (onChange) => mountTable.watch(onChange) },
       effects: (operation) => {
-        const { mounter, devices, ownership, programs, repositories } = host.effects(operation);
+        const { mounter, devices, ownership, programs, repositories, clients } = host.effects(operation);
         const format: Devices["format"] = (source, ...how) => {
           const disk = this.machine.disks.get(source.path);
           if (disk !== undefined) this.rules.formatted(disk);
@@ -223,6 +223,7 @@ export class LawNode {
           ownership,
           programs,
           repositories,
+          clients,
           devices: {
             probe: (source) => devices.probe(source),
             claim: (path, n) => devices.claim(path, n),

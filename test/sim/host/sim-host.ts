@@ -1,4 +1,5 @@
 import type { HostPorts } from "../../../src/host/ports.ts";
+import { noClients } from "../../lib/no-clients.ts";
 import { noPrograms } from "../../lib/no-programs.ts";
 import type { HostDeps } from "./host-deps.ts";
 import { SimDevices } from "./sim-devices.ts";
@@ -26,7 +27,7 @@ export function simHost(deps: HostDeps): HostPorts {
       const devices = new SimDevices(deps, mounter, operation);
       const ownership = new SimOwnership(deps, operation);
       const repositories = new SimRepositories(deps, operation);
-      return { mounter, devices, ownership, programs: noPrograms, repositories };
+      return { mounter, devices, ownership, programs: noPrograms, repositories, clients: noClients };
     },
   };
 }

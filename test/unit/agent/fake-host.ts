@@ -3,6 +3,7 @@ import type { MountEntry } from "../../../src/host/mountinfo.ts";
 import type { ChildProcessID, Effects, Holder, HostPorts, JournalFile, Mounter } from "../../../src/host/ports.ts";
 import { noWakes } from "../../../src/host/wakes.ts";
 import { entry } from "../../lib/mount-entries.ts";
+import { noClients } from "../../lib/no-clients.ts";
 import { noPrograms } from "../../lib/no-programs.ts";
 
 /**
@@ -78,7 +79,7 @@ export class FakeHost implements HostPorts {
     };
     const ownership = { give: async () => ({ entries: 1, failed: 0, examples: [] }) };
     const repositories = { checkOut: async () => {} };
-    return { mounter: this.#mounter, devices, ownership, programs: noPrograms, repositories };
+    return { mounter: this.#mounter, devices, ownership, programs: noPrograms, repositories, clients: noClients };
   }
 
   unmountAt(path: string): void {

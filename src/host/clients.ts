@@ -1,0 +1,35 @@
+import type { ChildProcessID } from "./ports.ts";
+import type { RemoteMount } from "./remote-mount.ts";
+
+/** A program that serves one file system to the kernel from user space (FUSE), and what is said to it. */
+export interface ClientStart {
+  /** Its name: it is looked for where programs are, never in a PATH. */
+  readonly program: string;
+  readonly args: readonly string[];
+  /** Where it is told to write down its pid: one of `args` ends with this. */
+  readonly pidFile: string;
+  /** Where it is told to say what goes wrong. */
+  readonly log: string;
+  readonly mount: RemoteMount;
+}
+
+/**
+ * Clients of what is mounted by FUSE. Each serves one mount, goes on in a session of its own when the agent ends, is found again by its
+ * pid file, and ends when nothing shows its file system any more.
+ */
+export interface Clients {
+  /**
+   * Starts one, without a shell. When this resolves it has gone on by itself; whether it has mounted, the mount table says. If it
+   * rejects, nothing of it goes on.
+   * @throws VolumeError ToolMissing, ServerUnreachable; TimedOut and OperationAbandoned: uncertain
+   */
+  start(request: ClientStart): Promise<ChildProcessID>;
+  /** The one that has this pid file, if it runs. */
+  running(pidFile: string): Promise<ChildProcessID | undefined>;
+  /** Waits for its end. @returns whether it has ended */
+  ended(client: ChildProcessID, withinMs: number): Promise<boolean>;
+  /** Kills it: what it serves is of no use any more. @throws VolumeError OperationAbandoned, if it does not end */
+  kill(client: ChildProcessID): Promise<void>;
+  /** What it said last of what goes wrong, for people. */
+  lastWords(log: string): Promise<string>;
+}

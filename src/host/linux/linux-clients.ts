@@ -1,0 +1,102 @@
+import { closeSync, fstatSync, openSync, readFileSync, readSync } from "node:fs";
+import { VolumeError } from "../../errors.ts";
+import type { Timers } from "../../ports.ts";
+import type { ClientStart, Clients } from "../clients.ts";
+import type { ChildProcessID, OperationContext } from "../ports.ts";
+import type { Wakes } from "../wakes.ts";
+import { type ChildRunner, startTimeOf } from "./child-runner.ts";
+import { findProgram } from "./find-program.ts";
+import { ifThere } from "./if-there.ts";
+
+/** Milliseconds that a client which was killed has to end: it writes nothing then, but gives back its memory. */
+const killedMs = 5_000;
+/** Bytes of a log that are looked at for the last words. */
+const logTail = 8 * 1024;
+
+export interface ClientsDeps {
+  readonly runner: ChildRunner;
+  readonly operation: OperationContext;
+  readonly wakes: Pick<Wakes, "process">;
+  readonly timers: Timers;
+}
+
+/** Clients that make daemons of themselves: who has started one waits until it says that it has mounted, or has not. */
+export class LinuxClients implements Clients {
+  readonly #deps: ClientsDeps;
+
+  constructor(deps: ClientsDeps) {
+    this.#deps = deps;
+  }
+
+  async start({ program, args, pidFile, log, mount }: ClientStart): Promise<ChildProcessID> {
+    const { runner, operation } = this.#deps;
+    const file = findProgram(program);
+    try {
+      const { code, stderr } = await runner.run({ kind: "exec", file, args }, operation, { waitsFor: mount });
+      const client = code === 0 ? await this.running(pidFile) : undefined;
+      if (client !== undefined) return client;
+      const words = (await this.lastWords(log)) || stderr.trim().slice(-512) || `${program} ended with ${code}`;
+      const on = { kind: "Server", name: mount.source };
+      throw new VolumeError("ServerUnreachable", "transient", `mounting ${mount.source}: ${words}`, { on });
+    } catch (error) {
+      // What was killed at its deadline may have left a daemon, which would mount behind the next attempt.
+      const left = await this.running(pidFile);
+      if (left !== undefined) await this.kill(left);
+      throw error;
+    }
+  }
+
+  /** A pid that is another's by now has other arguments; one that has ended, none. */
+  async running(pidFile: string): Promise<ChildProcessID | undefined> {
+    return ifThere(() => {
+      const pid = Number(readFileSync(pidFile, "latin1").trim());
+      if (!Number.isSafeInteger(pid) || pid <= 1) return undefined;
+      const startTime = startTimeOf(pid);
+      const args = readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
+      return args.some((arg) => arg.endsWith(pidFile)) ? { pid, startTime } : undefined;
+    });
+  }
+
+  ended(client: ChildProcessID, withinMs: number): Promise<boolean> {
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    const deaf = this.#deps.wakes.process(client, { woken: () => resolve(true), deaf: () => {} });
+    const cancel = this.#deps.timers.after(withinMs, () => resolve(!isAlive(client)));
+    return promise.finally(() => {
+      deaf();
+      cancel();
+    });
+  }
+
+  async kill(client: ChildProcessID): Promise<void> {
+    if (isAlive(client)) ifThere(() => process.kill(client.pid, "SIGKILL"));
+    if (await this.ended(client, killedMs)) return;
+    const message = `process ${client.pid} does not end, even killed: the kernel waits for its server`;
+    throw new VolumeError("OperationAbandoned", "uncertain", message, {
+      on: { kind: "Process", name: `${client.pid}` },
+    });
+  }
+
+  async lastWords(log: string): Promise<string> {
+    const lines = (ifThere(() => endOf(log)) ?? "").split("\n").filter((line) => / [EC] \[/.test(line));
+    return lines
+      .slice(-2)
+      .map((line) => line.replace(/^\[[^\]]*\] [EC] (\[MSGID: \d+\] )?\[[^\]]*\] /, "").trim())
+      .join("; ")
+      .slice(-512);
+  }
+}
+
+function isAlive({ pid, startTime }: ChildProcessID): boolean {
+  return ifThere(() => startTimeOf(pid) === startTime && readFileSync(`/proc/${pid}/cmdline`).length > 0) ?? false;
+}
+
+function endOf(path: string): string {
+  const fd = openSync(path, "r");
+  try {
+    const { size } = fstatSync(fd);
+    const tail = Buffer.alloc(Math.min(size, logTail));
+    return tail.toString("utf8", 0, readSync(fd, tail, 0, tail.length, size - tail.length));
+  } finally {
+    closeSync(fd);
+  }
+}

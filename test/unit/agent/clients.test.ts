@@ -1,0 +1,57 @@
+import { expect } from "chai";
+import { ClientWatch } from "../../../src/agent/clients.ts";
+import type { Plan } from "../../../src/agent/plan.ts";
+import type { ChildProcessID } from "../../../src/host/ports.ts";
+import type { WakeListener, WatchedProcess } from "../../../src/host/wakes.ts";
+
+describe("ClientWatch", () => {
+  const listeners = new Map<string, WakeListener>();
+  let changes: number;
+  let watch: ClientWatch;
+  const keyOf = ({ pid, startTime }: WatchedProcess) => `${pid}@${startTime}`;
+  const process = (of: WatchedProcess, listener: WakeListener) => {
+    listeners.set(keyOf(of), listener);
+    return () => void listeners.delete(keyOf(of));
+  };
+
+  beforeEach(() => {
+    listeners.clear();
+    changes = 0;
+    watch = new ClientWatch({ wakes: { process }, onChange: () => changes++ });
+  });
+
+  function follow(client?: ChildProcessID): void {
+    const record = { stage: { ...(client && { client }) } };
+    const volumes = new Map([["v", { record }]]) as unknown as Plan["volumes"];
+    watch.follow({ changed: new Map([["v", undefined]]), volumes });
+  }
+
+  const first = { pid: 7, startTime: 1 };
+
+  it("listens to the process on record once, and says which one has ended", () => {
+    follow(first);
+    follow({ ...first });
+    expect([...listeners.keys()]).to.deep.equal(["7@1"]);
+    expect([...watch.ended]).to.deep.equal([]);
+    listeners.get("7@1")?.woken();
+    expect([...watch.ended]).to.deep.equal([["v", first]]);
+    expect(changes).to.equal(1);
+  });
+
+  it("a process of the same pid that was started later is another one", () => {
+    follow(first);
+    listeners.get("7@1")?.woken();
+    follow({ pid: 7, startTime: 2 });
+    expect([...watch.ended]).to.deep.equal([]);
+    expect([...listeners.keys()]).to.deep.equal(["7@2"]);
+  });
+
+  it("lets go of what is on record no more, and of everything in the end", () => {
+    follow(first);
+    follow();
+    expect([...listeners.keys()]).to.deep.equal([]);
+    follow(first);
+    watch.stop();
+    expect([...listeners.keys()]).to.deep.equal([]);
+  });
+});
