@@ -751,6 +751,59 @@ export const schema = {
    },
    "additionalProperties": false
   },
+  "GlusterfsVolumeSource": {
+   "type": "object",
+   "required": [
+    "path",
+    "servers"
+   ],
+   "properties": {
+    "servers": {
+     "type": "array",
+     "minItems": 1,
+     "maxItems": 8,
+     "items": {
+      "type": "string",
+      "maxLength": 253,
+      "rules": [
+       {
+        "message": "must be a host name, an IPv4 address, or an IPv6 address in brackets",
+        "patterns": [
+         "^\\[[0-9A-Fa-f:]+\\]$",
+         "^[0-9.]+$",
+         "^[A-Za-z0-9]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?([.][A-Za-z0-9]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?)*$"
+        ]
+       }
+      ]
+     },
+     "rules": [
+      {
+       "message": "each server may be named once"
+      }
+     ]
+    },
+    "path": {
+     "type": "string",
+     "maxLength": 1024,
+     "rules": [
+      {
+       "message": "must be the name of a volume, or volume/directory, without a '/' at either end: letters, digits, '-' and '_' in the volume's name, and no '.', '..', '//' or control characters after it",
+       "matches": "^[A-Za-z0-9_][-A-Za-z0-9_]{0,254}(/([^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*|[.][.][^/\\p{Cc}\\p{Zl}\\p{Zp}]+))*$"
+      },
+      {
+       "message": "must have at most 2048 bytes, and each name in it at most 255 characters, or 63 if some are not ASCII: Linux takes no longer names",
+       "patterns": [
+        "^(([\\x00-.0-\\x7f]{0,255}|[^/]{0,63})/)*([\\x00-.0-\\x7f]{0,255}|[^/]{0,63})$"
+       ]
+      }
+     ]
+    },
+    "readOnly": {
+     "type": "boolean"
+    }
+   },
+   "additionalProperties": false
+  },
   "Grant": {
    "type": "object",
    "required": [
@@ -1959,7 +2012,7 @@ export const schema = {
      "field": ".fsType"
     },
     {
-     "message": "mountOptions of a volume are file system options, for source.nfs and for a source.local or source.csi with a file system, and a claim's are its PersistentVolume's: use mounts[].mountOptions for nosuid, noexec and the like",
+     "message": "mountOptions of a volume are file system options, for source.nfs, source.glusterfs and for a source.local or source.csi with a file system, and a claim's are its PersistentVolume's: use mounts[].mountOptions for nosuid, noexec and the like",
      "field": ".mountOptions"
     },
     {
@@ -1983,6 +2036,13 @@ export const schema = {
     {
      "message": "proto=udp, lock, nolock and mountport= are of NFS version 3 only: add vers=3, or remove them",
      "field": ".mountOptions"
+    },
+    {
+     "message": "each of mountOptions must be one option that is allowed for GlusterFS: acl, resolve-gids, attribute-timeout=, entry-timeout=, negative-timeout= and gid-timeout= (seconds), direct-io-mode= (enable, disable, auto), use-readdirp=, fopen-keep-cache= and kernel-writeback-cache= (yes, no), background-qlen=, congestion-threshold=, lru-limit=, invalidate-limit=, reader-thread-count= (1 to 64); read-only is source.glusterfs.readOnly",
+     "field": ".mountOptions",
+     "patterns": [
+      "^(acl|resolve-gids|(attribute-timeout|entry-timeout|negative-timeout|gid-timeout)=[0-9]{1,5}([.][0-9]{1,3})?|direct-io-mode=(enable|disable|auto)|use-readdirp=(yes|no)|fopen-keep-cache=(yes|no)|kernel-writeback-cache=(yes|no)|(background-qlen|congestion-threshold|lru-limit|invalidate-limit)=[0-9]{1,6}|reader-thread-count=([1-9]|[1-5][0-9]|6[0-4]))$"
+     ]
     },
     {
      "message": "each of mountOptions must be one option that is allowed for ext2: errors= (remount-ro, continue, panic), usrquota, grpquota, noquota, lazytime, nolazytime, user_xattr, acl; read-only is mounts[].readOnly",
@@ -3372,6 +3432,9 @@ export const schema = {
     "nfs": {
      "$ref": "#/definitions/NFSVolumeSource"
     },
+    "glusterfs": {
+     "$ref": "#/definitions/GlusterfsVolumeSource"
+    },
     "csi": {
      "$ref": "#/definitions/CSIVolumeSource"
     },
@@ -3384,7 +3447,7 @@ export const schema = {
    },
    "rules": [
     {
-     "message": "exactly one source is needed: emptyDir, hostPath, local, configMap, secret, downwardAPI, projected, git, nfs, csi, flexVolume or persistentVolumeClaim (one without settings is written emptyDir: {})"
+     "message": "exactly one source is needed: emptyDir, hostPath, local, configMap, secret, downwardAPI, projected, git, nfs, glusterfs, csi, flexVolume or persistentVolumeClaim (one without settings is written emptyDir: {})"
     }
    ],
    "required": [],
@@ -3450,7 +3513,7 @@ export const schema = {
      "field": ".fsType"
     },
     {
-     "message": "mountOptions of a volume are file system options, for source.nfs and for a source.local or source.csi with a file system, and a claim's are its PersistentVolume's: use mounts[].mountOptions for nosuid, noexec and the like",
+     "message": "mountOptions of a volume are file system options, for source.nfs, source.glusterfs and for a source.local or source.csi with a file system, and a claim's are its PersistentVolume's: use mounts[].mountOptions for nosuid, noexec and the like",
      "field": ".mountOptions"
     },
     {
@@ -3474,6 +3537,13 @@ export const schema = {
     {
      "message": "proto=udp, lock, nolock and mountport= are of NFS version 3 only: add vers=3, or remove them",
      "field": ".mountOptions"
+    },
+    {
+     "message": "each of mountOptions must be one option that is allowed for GlusterFS: acl, resolve-gids, attribute-timeout=, entry-timeout=, negative-timeout= and gid-timeout= (seconds), direct-io-mode= (enable, disable, auto), use-readdirp=, fopen-keep-cache= and kernel-writeback-cache= (yes, no), background-qlen=, congestion-threshold=, lru-limit=, invalidate-limit=, reader-thread-count= (1 to 64); read-only is source.glusterfs.readOnly",
+     "field": ".mountOptions",
+     "patterns": [
+      "^(acl|resolve-gids|(attribute-timeout|entry-timeout|negative-timeout|gid-timeout)=[0-9]{1,5}([.][0-9]{1,3})?|direct-io-mode=(enable|disable|auto)|use-readdirp=(yes|no)|fopen-keep-cache=(yes|no)|kernel-writeback-cache=(yes|no)|(background-qlen|congestion-threshold|lru-limit|invalidate-limit)=[0-9]{1,6}|reader-thread-count=([1-9]|[1-5][0-9]|6[0-4]))$"
+     ]
     },
     {
      "message": "each of mountOptions must be one option that is allowed for ext2: errors= (remount-ro, continue, panic), usrquota, grpquota, noquota, lazytime, nolazytime, user_xattr, acl; read-only is mounts[].readOnly",

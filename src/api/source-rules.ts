@@ -66,5 +66,6 @@ export const sourceRules: Checks = [
   ["each path in items may be named once", distinctPaths],
   ["no path in items may lie beneath another", noFileAsDirectory],
   ["must be a host name, an IPv4 address, or", server],
+  ["each server may be named once", unique],
   ...contentRules,
 ];

@@ -88,6 +88,7 @@ export interface VolumeSource {
   projected?: ProjectedVolumeSource;
   git?: GitVolumeSource;
   nfs?: NFSVolumeSource;
+  glusterfs?: GlusterfsVolumeSource;
   csi?: CSIVolumeSource;
   flexVolume?: FlexVolumeSource;
   persistentVolumeClaim?: PersistentVolumeClaimVolumeSource;
@@ -357,6 +358,26 @@ export interface NFSVolumeSource {
   path: string;
   /**
    * True mounts the export read-only on the node.
+   */
+  readOnly?: boolean;
+}
+/**
+ * A GlusterFS volume, or a directory in it. A client of its own serves it on the node, and is bound to the targets.
+ */
+export interface GlusterfsVolumeSource {
+  /**
+   * Servers that are asked, in this order, what the volume consists of. The client then talks to all servers of the volume, by the names that these have there.
+   *
+   * @minItems 1
+   * @maxItems 8
+   */
+  servers: string[];
+  /**
+   * Name of the volume, or volume/directory/... for a directory in it.
+   */
+  path: string;
+  /**
+   * True mounts the volume read-only on the node.
    */
   readOnly?: boolean;
 }

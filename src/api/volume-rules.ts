@@ -17,6 +17,7 @@ const fsTypeIsLocal: Check<VolumeTemplate> = (volume) => volume.fsType === undef
 const optionsHaveFilesystem: Check<VolumeTemplate> = (volume) =>
   optionsOf(volume).length === 0 ||
   volume.source.nfs !== undefined ||
+  volume.source.glusterfs !== undefined ||
   isLocalFilesystem(volume) ||
   (volume.source.csi !== undefined && volume.volumeMode === "Filesystem");
 
@@ -32,6 +33,9 @@ const allowedFor =
       (option) => (type === "ext4" && option === "journal_checksum") || pattern?.test(option) === true,
     );
   };
+
+const glusterfsOptions: Check<VolumeTemplate> = (volume, [pattern]) =>
+  volume.source.glusterfs === undefined || optionsOf(volume).every((option) => pattern?.test(option) === true);
 
 const csiOptions: Check<VolumeTemplate> = (volume, [pattern]) =>
   volume.source.csi === undefined || optionsOf(volume).every((option) => pattern?.test(option) === true);
@@ -64,6 +68,7 @@ export const volumeRules: Checks = [
   ["mountOptions of a volume are file system options", optionsHaveFilesystem],
   ["mountOptions of source.local need fsType", optionsHaveFsType],
   ["each of mountOptions must be one option that is allowed for NFS", allowedFor("nfs")],
+  ["each of mountOptions must be one option that is allowed for GlusterFS", glusterfsOptions],
   ["each of mountOptions must be one option that is allowed for ext2", allowedFor("ext2")],
   ["each of mountOptions must be one option that is allowed for ext3 and ext4", allowedFor("ext3", "ext4")],
   ["each of mountOptions must be one option that is allowed for xfs", allowedFor("xfs")],

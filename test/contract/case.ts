@@ -8,6 +8,8 @@ import type { Requirement } from "../lib/requirements.ts";
 export interface Case {
   readonly title: string;
   readonly needs?: readonly Requirement[];
+  /** Starts what all tests of the case share, or skips them. */
+  open?(context: Mocha.Context): Promise<AsyncDisposable>;
   /** Prepares the node. */
   source(node: RealNode): VolumeSource | Promise<VolumeSource>;
   readonly spec?: { readonly fsType?: "ext4" | "xfs"; readonly mountOptions?: string[] };

@@ -11,6 +11,7 @@ import { type Case, isEmptyOrToken } from "./case.ts";
 import { contentCases } from "./content-cases.ts";
 import { flexVolumeCases } from "./flex-volume-cases.ts";
 import { gitCase } from "./git-case.ts";
+import { glusterfsCases } from "./glusterfs-cases.ts";
 
 const token = "what was written";
 
@@ -76,15 +77,24 @@ const cases: readonly Case[] = [
   ...contentCases,
   ...flexVolumeCases,
   gitCase,
+  ...glusterfsCases,
 ];
 
-for (const { title, needs = [], source, spec = {}, shows, keepsData, readOnly = false } of cases) {
-  describe(`plugin contract: ${title}`, () => {
+for (const { title, needs = [], open, source, spec = {}, shows, keepsData, readOnly = false } of cases) {
+  describe(`plugin contract: ${title}`, function () {
+    if (open !== undefined) this.timeout(60_000); // of a server that is shared with a busy machine
     let node: RealNode;
     let wanted: VolumeSource;
 
-    before(function () {
+    let shared: AsyncDisposable | undefined;
+
+    before(async function () {
       need(this, "root", ...needs);
+      this.timeout(180_000);
+      shared = await open?.(this);
+    });
+    after(async () => {
+      await shared?.[Symbol.asyncDispose]();
     });
     beforeEach(async () => {
       node = new RealNode();
