@@ -67,6 +67,7 @@ export const reasons = {
   ToolMissing: { kind: "blocked", endedBy: "the program named is installed where the agent runs" },
   FormatFailed: { kind: "blocked", endedBy: "the next attempt works" },
   OptionsRefused: { kind: "blocked", endedBy: "the mount options are ones that the kernel takes" },
+  QuotaUnsupported: { kind: "blocked", endedBy: "the state directory is on a file system that keeps project quotas" },
   ServerUnreachable: { kind: "waiting", endedBy: "the server answers" },
 
   // Content that is fetched

@@ -577,12 +577,6 @@ export const schema = {
      ]
     }
    },
-   "rules": [
-    {
-     "message": "sizeLimit can only be kept with medium: Memory or HugePages: add it, or use source.local with a disk of the wanted size",
-     "field": ".sizeLimit"
-    }
-   ],
    "required": [],
    "additionalProperties": false
   },

@@ -1,12 +1,9 @@
 import { contentRules } from "./content-rules.ts";
 import { quantityBytes } from "./quantity.ts";
 import { byteLength, type Check, type Checks, isBeneath, unique } from "./rule.ts";
-import type { EmptyDirVolumeSource, FlexVolumeSource, KeyToPath, VolumeSource } from "./types.gen.ts";
+import type { FlexVolumeSource, KeyToPath, VolumeSource } from "./types.gen.ts";
 
 const exactlyOne: Check<VolumeSource> = (source) => Object.keys(source).length === 1;
-
-const limitNeedsMemory: Check<EmptyDirVolumeSource> = ({ sizeLimit, medium = "" }) =>
-  sizeLimit === undefined || medium !== "";
 
 const size: Check<number | string> = (value, [pattern]) => {
   if (typeof value === "string" && pattern?.test(value) !== true) return false;
@@ -57,7 +54,6 @@ function isIPv6(text: string): boolean {
 /** Rules of VolumeSource and beneath, and of paths. */
 export const sourceRules: Checks = [
   ["exactly one source is needed", exactlyOne],
-  ["sizeLimit can only be kept", limitNeedsMemory],
   ["must be a size from 64Ki to 1Pi", size],
   ["must have at most 2048 bytes", pathLength],
   ["must have at most 255 bytes", shortName],

@@ -102,7 +102,7 @@ export interface EmptyDirVolumeSource {
    */
   medium?: "" | "Memory" | "HugePages" | "HugePages-2Mi" | "HugePages-1Gi";
   /**
-   * Size of the file system in memory, in bytes or as a quantity, in whole pages: rounded up, but down of huge pages of the default size. Without it the kernel's default holds, half of the memory.
+   * What it may hold, in bytes or as a quantity. On disk a project quota keeps it, which the file system of the state directory must have; in memory it is in whole pages, rounded up, but down of huge pages of the default size. Without it on disk there is no limit, of a tmpfs the kernel's default holds, half of the memory.
    */
   sizeLimit?: number | string;
 }

@@ -84,6 +84,7 @@ export const wokenBy = {
   ToolMissing: ["backoff"],
   FormatFailed: ["backoff"],
   OptionsRefused: ["backoff"],
+  QuotaUnsupported: ["backoff"],
   ServerUnreachable: ["backoff"],
 
   // Content that is fetched

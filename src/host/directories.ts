@@ -16,6 +16,11 @@ export interface PayloadFile {
 export interface Directories {
   /** Makes a directory, and its parents (0700), with this mode whatever the umask. What is there already stays. */
   make(path: string, mode: number): Promise<DirectoryID>;
+  /**
+   * Keeps all that is in a directory, which is empty or limited already, below so many bytes, until it is discarded. Again with the same
+   * is no error. @throws VolumeError QuotaUnsupported
+   */
+  limit(path: string, bytes: bigint): Promise<void>;
   /** The directory at a path, not following a link there; undefined if there is none. */
   identify(path: string): Promise<DirectoryID | undefined>;
   /**

@@ -12,7 +12,7 @@ const hugePages: { readonly [M in Medium]?: { readonly bytes: bigint; readonly p
 };
 
 /**
- * A directory of the node's own, empty at first. On disk it is a directory (0777) beneath the state directory, in memory a tmpfs, in
+ * A directory of the node's own, empty at first. On disk it is a directory (0777) beneath the state directory, limited by a project quota, in memory a tmpfs, in
  * huge pages a hugetlbfs. All are gone with the volume. (kubelet: pkg/volume/emptydir, which gives a hugetlbfs no size)
  */
 export const emptyDir: StagingPlugin = {
@@ -30,10 +30,18 @@ export const emptyDir: StagingPlugin = {
 
   async stage(spec: VolumeSpec, context: StageContext): Promise<Staged> {
     const fsType = fsTypeOf(spec);
-    if (fsType === undefined) return stageDirectory(context, 0o777);
+    if (fsType === undefined) return stageOnDisk(spec, context);
     return stageFilesystem(context, { fsType, source: memorySource(spec), options: options(spec) });
   },
 };
+
+/** The limit is there before anybody can write. */
+async function stageOnDisk(spec: VolumeSpec, context: StageContext): Promise<Staged> {
+  const staged = await stageDirectory(context, 0o777);
+  const { sizeLimit } = sourceOf(spec);
+  if (sizeLimit !== undefined) await context.directories.limit(staged.path, quantityBytes(sizeLimit));
+  return staged;
+}
 
 function sourceOf(spec: VolumeSpec): EmptyDirVolumeSource {
   if (spec.source.emptyDir === undefined) throw new Error("not an emptyDir volume");

@@ -6,6 +6,7 @@ const mocha = new Mocha({ reporter: Mocha.reporters.Base, timeout: 240_000, forb
 mocha.suite.emit("pre-require", globalThis, "", mocha);
 await import("../contract/plugin-contract.test.ts");
 await import("../vm/guest/nfs-stopped.ts");
+await import("../vm/guest/project-quota.ts");
 mocha.grep(new RegExp(process.env["NODEVOLUME_GUEST_TESTS"] ?? "."));
 
 const runner = mocha.run((failures) => process.exit(failures > 0 ? 1 : 0));

@@ -10,6 +10,7 @@ const minutes = 10;
 const suites = [
   { title: "plugin contract: nfs", atLeast: 7 },
   { title: "an NFS server that stops", atLeast: 2 },
+  { title: "an emptyDir with a limit on", atLeast: 6 },
 ] as const;
 
 describe("in a VM whose kernel has network file systems", () => {

@@ -9,6 +9,7 @@ export const SYS = {
   fspick: 433,
   openat2: 437,
   mount_setattr: 442,
+  quotactl_fd: 443,
   statmount: 457,
   listmount: 458,
 } as const;

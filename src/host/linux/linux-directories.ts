@@ -12,6 +12,7 @@ import type { TrashLeft } from "./empty-trash.ts";
 import { errnoOf } from "./errno.ts";
 import { makeDirectoriesAt, openDirectoryAt } from "./held-tree.ts";
 import type { Libc } from "./libc.ts";
+import { ProjectQuota } from "./project-quota.ts";
 import { targetError } from "./walk.ts";
 
 /**
@@ -36,6 +37,7 @@ export class LinuxDirectories implements Directories {
   readonly #trash: string;
   readonly #state: string;
   readonly #runner: ChildRunner;
+  readonly #quota = new ProjectQuota();
   #emptying: Promise<void> | undefined;
   #emptiedNext: Promise<void> | undefined;
 
@@ -51,6 +53,12 @@ export class LinuxDirectories implements Directories {
     using made = this.#try(path, () => makeDirectoriesAt(this.#libc, state, this.#relative(path), 0o700));
     fchmodSync(made.fd, mode);
     return idOf(made);
+  }
+
+  async limit(path: string, bytes: bigint): Promise<void> {
+    using state = this.#openState();
+    using directory = this.#try(path, () => openDirectoryAt(this.#libc, state, this.#relative(path)));
+    this.#quota.limit(directory.fd, path, { bytes, seed: fstatSync(directory.fd).ino });
   }
 
   async identify(path: string): Promise<DirectoryID | undefined> {
@@ -89,8 +97,17 @@ export class LinuxDirectories implements Directories {
     const name = `${id.inode}.${randomUUID()}`; // an agent in a container has the same pid, and such an inode, once more
     this.#libc.renameat(from.fd, basename(path), to.fd, name);
     using moved = this.#openItself(to, name);
-    if (isSame(idOf(moved), id)) return;
+    if (isSame(idOf(moved), id)) return this.#forgetLimit(to, name);
     this.#putBack({ to, name }, { from, name: basename(path) });
+  }
+
+  #forgetLimit(trash: Descriptor, name: string): void {
+    try {
+      using directory = openDirectoryAt(this.#libc, trash, name, "refuse");
+      this.#quota.forget(directory.fd);
+    } catch (error) {
+      if (errnoOf(error) !== "EXDEV") throw error; // something is mounted on it: its limit stays, as it does
+    }
   }
 
   /** Another took its place after the look. It goes back, or beside it if the name is taken again: the trash is emptied. */

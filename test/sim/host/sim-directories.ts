@@ -32,6 +32,13 @@ export class SimDirectories implements Directories {
     });
   }
 
+  /** The simulated disk has no quotas, as most have not. */
+  limit(path: string): Promise<void> {
+    return this.#deps.incarnation.look(latency.call, () => {
+      throw new VolumeError("QuotaUnsupported", "final", `the file system of ${path} keeps no project quota`);
+    });
+  }
+
   identify(path: string): Promise<DirectoryID | undefined> {
     return this.#deps.incarnation.look(latency.call, () => {
       const found = this.#try(path, () => this.#find(path));

@@ -46,6 +46,7 @@ export class FakeHost implements HostPorts {
 
   readonly directories: HostPorts["directories"] = {
     make: async () => ({ device: 1, inode: 1 }),
+    limit: async () => {},
     identify: async () => undefined,
     writePayload: async () => true,
     remove: async () => {},
