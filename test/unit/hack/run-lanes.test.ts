@@ -20,11 +20,11 @@ describe("runLanes", () => {
   };
 
   it("runs one that needs only processors beside those after it, on what they leave", async function () {
-    this.timeout(60_000);
+    this.timeout(120_000);
     execFileSync("mkfifo", [`${folder}/fifo`]);
     const behind = lane("behind", `nice >${folder}/nice; exec cat ${folder}/fifo`, { beside: true });
     const { results, seconds } = await runLanes([behind, lane("ahead", `echo go >${folder}/fifo`)], process.env);
-    expect(results.map(({ lane: name, outcome }) => `${name} ${outcome}`)).to.deep.equal([
+    expect(results.map(({ lane: name, outcome, reason = "" }) => `${name} ${outcome} ${reason}`.trim())).to.deep.equal([
       "behind passed",
       "ahead passed",
     ]);
@@ -35,7 +35,7 @@ describe("runLanes", () => {
   });
 
   it("gives the last one the terminal, and says which one failed", async function () {
-    this.timeout(60_000);
+    this.timeout(120_000);
     const { results } = await runLanes([lane("fails", "exit 3", { beside: true })], process.env);
     expect(results.map(({ outcome, reason }) => [outcome, reason])).to.deep.equal([["failed", "exited with 3"]]);
   });
