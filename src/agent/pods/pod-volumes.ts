@@ -42,7 +42,7 @@ export class AgentPodVolumes implements PodVolumes {
   readonly #publishing = new Map<string, number>();
   readonly #unpublishing = new Map<string, number>();
   /** Targets that were there before this process, or that a publish has brought about: a later one that gives up leaves them. */
-  readonly #established = new Set<string>();
+  readonly established = new Set<string>();
   #plan: Plan | undefined;
 
   constructor(deps: PodVolumesDeps) {
@@ -50,7 +50,7 @@ export class AgentPodVolumes implements PodVolumes {
     const targets = [...deps.journal.records.values()].flatMap((record) => record.targets);
     for (const { path } of targets.filter(({ pod }) => pod !== undefined)) {
       deps.open.open(path);
-      this.#established.add(path);
+      this.established.add(path);
     }
   }
 
@@ -61,10 +61,10 @@ export class AgentPodVolumes implements PodVolumes {
     count(this.#publishing, path, 1);
     try {
       await this.#until(signal, this.#lookAt(request));
-      this.#established.add(path);
+      this.established.add(path);
     } finally {
       count(this.#publishing, path, -1);
-      const undo = !this.#publishing.has(path) && !this.#established.has(path) && this.#deps.open.isOpen(path);
+      const undo = !this.#publishing.has(path) && !this.established.has(path) && this.#deps.open.isOpen(path);
       if (undo) this.#set(path, "close"); // else a late bind would stay, of which kubelet knows nothing (safety rule 19)
     }
   }
@@ -179,14 +179,14 @@ export class AgentPodVolumes implements PodVolumes {
   }
 
   #establish(path: string): void {
-    this.#established.add(path);
+    this.established.add(path);
     this.#set(path, "open");
   }
 
   #set(path: string, how: "open" | "close"): void {
     const { open, journal, world } = this.#deps;
     if (how === "close") {
-      this.#established.delete(path);
+      this.established.delete(path);
       this.#deps.tokens.drop(path);
     }
     open[how](path);

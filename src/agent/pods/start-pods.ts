@@ -77,7 +77,11 @@ export function podsOf(deps: PodsDeps): Pods {
     return intent !== undefined && intent.metadata.deletionTimestamp === undefined;
   };
   return {
-    volumes: listedInTime(volumes, { timers: system.timers, isListed: (path) => [...world.ofPod(path)].some(isNamed) }),
+    volumes: listedInTime(volumes, {
+      timers: system.timers,
+      isListed: (path) => [...world.ofPod(path)].some(isNamed),
+      isHad: (path) => volumes.established.has(path),
+    }),
     looked(table) {
       if (journal.mayHaveLost && table !== undefined) volumes.found(table);
     },

@@ -31,12 +31,28 @@ describe("the wait for an intent to name a pod", () => {
       new Promise((_, reject) => signal.addEventListener("abort", () => reject(new Error("ended")))),
     unpublish: async () => {},
   };
-  const inTime = listedInTime(volumes, { timers, isListed: (path) => listed.has(path) });
-  beforeEach(() => listed.clear());
+  const had = new Set<string>();
+  const inTime = listedInTime(volumes, {
+    timers,
+    isListed: (path) => listed.has(path),
+    isHad: (path) => had.has(path),
+  });
+  beforeEach(() => {
+    listed.clear();
+    had.clear();
+  });
 
   it("ends after twenty seconds", async () => {
     const answer = inTime.publish(request, new AbortController().signal);
     expect(waits).to.equal(20_000);
+    due?.();
+    expect(await answer.catch((error: Error) => error.message)).to.equal("ended");
+  });
+
+  it("ends as early for a volume that the pod has already, and that is mended without a call", async () => {
+    listed.add(request.path);
+    had.add(request.path);
+    const answer = inTime.publish(request, new AbortController().signal);
     due?.();
     expect(await answer.catch((error: Error) => error.message)).to.equal("ended");
   });
