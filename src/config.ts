@@ -1,5 +1,6 @@
 import { parseArgs } from "node:util";
 import { flexVolumeDir } from "./api/names.ts";
+import { defaultFlocker, type FlockerPlace } from "./host/flocker.ts";
 
 /**
  * Flags and environment → a frozen configuration of one role. The only reader of process.env and process.argv.
@@ -54,6 +55,8 @@ export interface AgentConfig extends CommonConfig {
   readonly csiRegistrationDir: string;
   /** Where vendors' flexvolume drivers are on the node: kubelet's --volume-plugin-dir. */
   readonly flexVolumeDir: string;
+  /** Where the control service of Flocker is. */
+  readonly flocker: FlockerPlace;
   /** kubelet's root directory (its --root-dir), as kubelet names it: the agent binds into pods beneath it (Bidirectional). */
   readonly kubeletDir: string;
   /** Whether pods of this node may use its volumes: by the driver csi.nodevolume.dev, which the agent then serves. */
@@ -92,6 +95,7 @@ const flags = {
   "csi-dir": { type: "string" },
   "csi-registration-dir": { type: "string" },
   "flex-volume-dir": { type: "string" },
+  "flocker-control-service": { type: "string" },
   "kubelet-dir": { type: "string" },
   pods: { type: "string" },
   "reap-orphans-grace-period": { type: "string" },
@@ -141,6 +145,7 @@ export function parseConfig(argv: readonly string[], env: Env): Config {
       values["flex-volume-dir"] ?? env["NODEVOLUME_FLEX_VOLUME_DIR"] ?? flexVolumeDir,
       "--flex-volume-dir",
     ),
+    flocker: flockerPlace(values["flocker-control-service"], env),
     csiDir: absolute(
       values["csi-dir"] ?? env["NODEVOLUME_CSI_DIR"] ?? `${kubeletDir}/plugins/nodevolume.dev`,
       "--csi-dir",
@@ -208,6 +213,16 @@ function address(text: string): CommonConfig["metricsAddress"] {
   if (match === null || port > 65535)
     throw new ConfigError(`--metrics-address: ${JSON.stringify(text)} is not HOST:PORT`);
   return { host: match[1] === "" ? undefined : match[1]?.replace(/^\[|\]$/g, ""), port };
+}
+
+/** As kubelet had it from its environment; a flag goes before. */
+function flockerPlace(flag: string | undefined, env: Env): FlockerPlace {
+  const { host, port } = defaultFlocker;
+  const [ofHost, ofPort] = [env["FLOCKER_CONTROL_SERVICE_HOST"] ?? host, env["FLOCKER_CONTROL_SERVICE_PORT"] ?? port];
+  const text = flag ?? `${ofHost}:${ofPort}`;
+  const [, found = "", number = ""] = /^(.+):(\d{1,5})$/.exec(text) ?? [];
+  if (found !== "" && Number(number) <= 65535) return { host: found.replace(/^\[|\]$/g, ""), port: Number(number) };
+  throw new ConfigError(`--flocker-control-service: ${JSON.stringify(text)} is not HOST:PORT`);
 }
 
 function truth(text: string, flag: string): boolean {

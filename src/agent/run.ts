@@ -61,7 +61,7 @@ export async function runAgent(config: AgentConfig, log: Logger, signal: AbortSi
   if (locked) {
     const nodeProcess = processOfNode(config.hostPid, log);
     const place = { stateDir, ranBefore: ranBefore !== false, ...nodeProcess };
-    const host = linuxHost({ ...place, hostRoot, childCommand: childCommand(), system, libc });
+    const host = linuxHost({ ...place, hostRoot, flocker: config.flocker, childCommand: childCommand(), system, libc });
     const transport = await createRealTransport({
       system,
       access: config.api,

@@ -687,6 +687,41 @@ export const schema = {
    ],
    "additionalProperties": false
   },
+  "FlockerVolumeSource": {
+   "type": "object",
+   "properties": {
+    "datasetName": {
+     "type": "string",
+     "maxLength": 253,
+     "rules": [
+      {
+       "message": "must be the name of a dataset, without '/' and control characters",
+       "matches": "^[^/\\p{Cc}]+$"
+      }
+     ]
+    },
+    "datasetUUID": {
+     "type": "string",
+     "maxLength": 64,
+     "rules": [
+      {
+       "message": "must be a UUID, such as 7eb29674-1f6d-47da-9c5b-3cfd0fc4b2c9",
+       "matches": "^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$"
+      }
+     ]
+    },
+    "readOnly": {
+     "type": "boolean"
+    }
+   },
+   "rules": [
+    {
+     "message": "exactly one of datasetName and datasetUUID is needed"
+    }
+   ],
+   "required": [],
+   "additionalProperties": false
+  },
   "GitVolumeSource": {
    "type": "object",
    "required": [
@@ -3435,13 +3470,16 @@ export const schema = {
     "flexVolume": {
      "$ref": "#/definitions/FlexVolumeSource"
     },
+    "flocker": {
+     "$ref": "#/definitions/FlockerVolumeSource"
+    },
     "persistentVolumeClaim": {
      "$ref": "#/definitions/PersistentVolumeClaimVolumeSource"
     }
    },
    "rules": [
     {
-     "message": "exactly one source is needed: emptyDir, hostPath, local, configMap, secret, downwardAPI, projected, git, nfs, glusterfs, csi, flexVolume or persistentVolumeClaim (one without settings is written emptyDir: {})"
+     "message": "exactly one source is needed: emptyDir, hostPath, local, configMap, secret, downwardAPI, projected, git, nfs, glusterfs, csi, flexVolume, flocker or persistentVolumeClaim (one without settings is written emptyDir: {})"
     }
    ],
    "required": [],

@@ -1,7 +1,7 @@
 import { contentRules } from "./content-rules.ts";
 import { quantityBytes } from "./quantity.ts";
 import { byteLength, type Check, type Checks, isBeneath, unique } from "./rule.ts";
-import type { FlexVolumeSource, KeyToPath, VolumeSource } from "./types.gen.ts";
+import type { FlexVolumeSource, FlockerVolumeSource, KeyToPath, VolumeSource } from "./types.gen.ts";
 
 const exactlyOne: Check<VolumeSource> = (source) => Object.keys(source).length === 1;
 
@@ -23,6 +23,9 @@ const shortKeys: Check<{ readonly [key: string]: string }> = (attributes) =>
 
 const secretAllowed: Check<FlexVolumeSource> = ({ secretRef, secretInArguments }) =>
   secretRef === undefined || secretInArguments === "Allow";
+
+const oneDataset: Check<FlockerVolumeSource> = ({ datasetName, datasetUUID }) =>
+  (datasetName === undefined) !== (datasetUUID === undefined);
 
 const distinctPaths: Check<readonly KeyToPath[]> = (items) => unique(items.map(({ path }) => path));
 
@@ -59,6 +62,7 @@ export const sourceRules: Checks = [
   ["must have at most 255 bytes", shortName],
   ["each key may have at most 128 characters", shortKeys],
   ["the driver takes the Secret in the arguments of its program", secretAllowed],
+  ["exactly one of datasetName and datasetUUID", oneDataset],
   ["each path in items may be named once", distinctPaths],
   ["no path in items may lie beneath another", noFileAsDirectory],
   ["must be a host name, an IPv4 address, or", server],

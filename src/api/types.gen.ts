@@ -91,6 +91,7 @@ export interface VolumeSource {
   glusterfs?: GlusterfsVolumeSource;
   csi?: CSIVolumeSource;
   flexVolume?: FlexVolumeSource;
+  flocker?: FlockerVolumeSource;
   persistentVolumeClaim?: PersistentVolumeClaimVolumeSource;
 }
 /**
@@ -447,6 +448,20 @@ export interface FlexVolumeSource {
    * Allow lets the values of the Secret be seen by whoever can list processes on the node.
    */
   secretInArguments?: "" | "Allow";
+}
+/**
+ * A dataset of Flocker, whose control service (--flocker-control-service) brings it to the node. The product does not exist any more: for who runs it still. Select one node: the next that asks takes it away from the one that has it.
+ */
+export interface FlockerVolumeSource {
+  /**
+   * Name in the metadata of the dataset.
+   */
+  datasetName?: string;
+  datasetUUID?: string;
+  /**
+   * True shows the dataset read-only.
+   */
+  readOnly?: boolean;
 }
 /**
  * The volume that is bound to a claim. The claim is held while an intent uses it; no pod may name it meanwhile.

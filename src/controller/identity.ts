@@ -99,13 +99,27 @@ function normalMembers<T extends object>(source: T): T {
 }
 
 function sourceSlug(source: VolumeSource): string {
-  const { hostPath, local, configMap, secret, projected, git, nfs, glusterfs, csi, flexVolume, persistentVolumeClaim } =
-    source;
+  const {
+    hostPath,
+    local,
+    configMap,
+    secret,
+    projected,
+    git,
+    nfs,
+    glusterfs,
+    csi,
+    flexVolume,
+    flocker,
+    persistentVolumeClaim,
+  } = source;
   const named = configMap?.name ?? secret?.secretName ?? persistentVolumeClaim?.claimName ?? csi?.volumeHandle;
   const [first] = projected?.sources ?? [];
   const part = first?.configMap?.name ?? first?.secret?.name ?? first?.serviceAccountToken?.serviceAccountName;
   const repository = git?.repository.replace(/(\.git)?\/?$/, "");
-  const path = hostPath?.path ?? local?.path ?? repository ?? nfs?.path ?? glusterfs?.path ?? flexVolume?.driver ?? "";
+  const dataset = flocker?.datasetName ?? flocker?.datasetUUID;
+  const path =
+    hostPath?.path ?? local?.path ?? repository ?? nfs?.path ?? glusterfs?.path ?? flexVolume?.driver ?? dataset ?? "";
   const text = named ?? part ?? path.split("/").at(-1) ?? "";
   return slug(text, sourceType(source));
 }

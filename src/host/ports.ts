@@ -1,4 +1,5 @@
 import type { Directories } from "./directories.ts";
+import type { FlockerService } from "./flocker.ts";
 import type { Blocker, Holder } from "./holder.ts";
 import type { JournalFile } from "./journal-file.ts";
 import type { MountIdentity } from "./mount-table.ts";
@@ -45,6 +46,7 @@ export interface Effects {
   readonly devices: Devices;
   readonly ownership: Ownership;
   readonly programs: Programs;
+  readonly flocker: FlockerService;
   readonly repositories: Repositories;
   readonly clients: Clients;
 }

@@ -3,6 +3,7 @@ import { csi, persistentVolumeClaim } from "./csi.ts";
 import { downwardAPI } from "./downward-api.ts";
 import { emptyDir } from "./empty-dir.ts";
 import { flexVolume } from "./flex-volume/flex-volume.ts";
+import { flocker } from "./flocker.ts";
 import { glusterfs } from "./fuse/glusterfs.ts";
 import { git } from "./git.ts";
 import { hostPath } from "./host-path.ts";
@@ -25,6 +26,7 @@ export const plugins: { readonly [T in SourceType]: VolumePlugin } = {
   nfs,
   glusterfs,
   flexVolume,
+  flocker,
   csi,
   persistentVolumeClaim,
 };

@@ -1,3 +1,4 @@
+import type { FlockerService } from "../../src/host/flocker.ts";
 import type { Programs } from "../../src/host/programs.ts";
 
 /** A node on which no vendor has put a program. */
@@ -6,4 +7,12 @@ export const noPrograms: Programs = {
   run: async (path) => {
     throw new Error(`there is no ${path} to run`);
   },
+};
+
+/** A node without Flocker. */
+export const noFlocker: FlockerService = {
+  name: "localhost:4523",
+  get: async () => Promise.reject(new Error("there is no Flocker")),
+  post: async () => Promise.reject(new Error("there is no Flocker")),
+  addresses: () => [],
 };

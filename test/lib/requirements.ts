@@ -24,6 +24,7 @@ const checks = {
   "mkfs.xfs": () => program("mkfs.xfs"),
   "mkfs.btrfs": () => program("mkfs.btrfs"),
   python3: () => program("python3"),
+  openssl: () => program("openssl"),
   git: () => program("git"),
   vm: () => missingForVM(),
   "nfs-export": () =>

@@ -55,6 +55,18 @@ describe("parseConfig", () => {
       expect(() => parse(["--kubelet-dir", "data"])).to.throw(ConfigError, "--kubelet-dir");
     });
 
+    it("finds vendors' drivers and Flocker where kubelet did", () => {
+      const places = { flexVolumeDir: "/usr/libexec/kubernetes/kubelet-plugins/volume/exec" };
+      expect(parse()).to.deep.include({ ...places, flocker: { host: "localhost", port: 4523 } });
+      expect(parse(["--flex-volume-dir=/opt/exec"]).flexVolumeDir).to.equal("/opt/exec");
+      const env = { FLOCKER_CONTROL_SERVICE_HOST: "fd00::1", FLOCKER_CONTROL_SERVICE_PORT: "4524" };
+      expect(parse([], env).flocker).to.deep.equal({ host: "fd00::1", port: 4524 });
+      const flag = ["--flocker-control-service=[fd00::2]:1"];
+      expect(parse(flag, env).flocker).to.deep.equal({ host: "fd00::2", port: 1 });
+      for (const text of ["", "host", "host:", "host:65536", ":1"])
+        expect(() => parse([`--flocker-control-service=${text}`]), text).to.throw(ConfigError, "is not HOST:PORT");
+    });
+
     it("removes nothing that kubelet has left unless it is told after which time, and that is long", () => {
       const ms = (...flags: string[]) => parse(flags).reapOrphansGracePeriodMs;
       const flag = (text: string) => `--reap-orphans-grace-period=${text}`;

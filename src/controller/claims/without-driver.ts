@@ -18,7 +18,7 @@ const remedies: { readonly [member: string]: string } = {
   scaleIO: "make one of the driver csi-vxflexos.dellemc.com for the same volume of PowerFlex",
   quobyte: "make one of the driver csi.quobyte.com for the same volume",
   storageos: "copy the data to another volume: neither StorageOS nor its successor Ondat exist any more",
-  flocker: "copy the data to another volume: Flocker does not exist any more",
+  flocker: "name it in the set: source.flocker, where the product still runs",
   photonPersistentDisk: "copy the data to another volume: Photon Controller does not exist any more",
 };
 

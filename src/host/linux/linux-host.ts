@@ -1,4 +1,5 @@
 import type { System } from "../../ports.ts";
+import { defaultFlocker, type FlockerPlace } from "../flocker.ts";
 import type { MountTable } from "../mount-table.ts";
 import type { Effects, HostPorts, OperationContext } from "../ports.ts";
 import type { RemoteMount } from "../remote-mount.ts";
@@ -11,6 +12,7 @@ import { LinuxClients } from "./linux-clients.ts";
 import { LinuxDevices } from "./linux-devices.ts";
 import { LinuxDirectories } from "./linux-directories.ts";
 import { LinuxEvidence } from "./linux-evidence.ts";
+import { LinuxFlocker } from "./linux-flocker.ts";
 import { LinuxJournalFile } from "./linux-journal-file.ts";
 import { allTiers, LinuxMountTable } from "./linux-mount-table.ts";
 import { LinuxOwnership } from "./linux-ownership.ts";
@@ -33,6 +35,7 @@ export interface LinuxHostOptions {
   readonly libc: Libc;
   /** The node's root as the agent sees it; / if not given. */
   readonly hostRoot?: string;
+  readonly flocker?: FlockerPlace;
   /** A process in the node's mount namespace, if this one is not in it. */
   readonly nodeProcess?: number;
 }
@@ -46,6 +49,7 @@ export interface LinuxHost extends HostPorts {
 /** The real node. */
 export function linuxHost(options: LinuxHostOptions): LinuxHost {
   const { stateDir, ranBefore, childCommand, system, libc, hostRoot = "/", nodeProcess } = options;
+  const flocker = new LinuxFlocker(options.flocker ?? defaultFlocker, hostRoot);
   const { timers } = system;
   // Options of a file system change in both namespaces, and the kernel tells that of one.
   const mountTable: LinuxMountTable = new LinuxMountTable("self", system, allTiers, () => nodeTable?.compareNext());
@@ -79,7 +83,7 @@ export function linuxHost(options: LinuxHostOptions): LinuxHost {
       const programs = new LinuxPrograms({ table: mountTable, mounter, runner, operation, node });
       const repositories = new LinuxRepositories(runner, operation);
       const clients = new LinuxClients({ runner, operation, wakes, timers });
-      return { mounter, devices, ownership, programs, repositories, clients };
+      return { mounter, devices, ownership, programs, flocker, repositories, clients };
     },
   };
 }

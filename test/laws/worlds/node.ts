@@ -212,7 +212,7 @@ export class LawNode {
       ...host,
       mountTable: { read, watch: (onChange) => mountTable.watch(onChange) },
       effects: (operation) => {
-        const { mounter, devices, ownership, programs, repositories, clients } = host.effects(operation);
+        const { mounter, devices, ownership, programs, flocker, repositories, clients } = host.effects(operation);
         const format: Devices["format"] = (source, ...how) => {
           const disk = this.machine.disks.get(source.path);
           if (disk !== undefined) this.rules.formatted(disk);
@@ -222,6 +222,7 @@ export class LawNode {
           mounter,
           ownership,
           programs,
+          flocker,
           repositories,
           clients,
           devices: {

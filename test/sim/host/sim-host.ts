@@ -1,6 +1,6 @@
 import type { HostPorts } from "../../../src/host/ports.ts";
 import { noClients } from "../../lib/no-clients.ts";
-import { noPrograms } from "../../lib/no-programs.ts";
+import { noFlocker, noPrograms } from "../../lib/no-programs.ts";
 import type { HostDeps } from "./host-deps.ts";
 import { SimDevices } from "./sim-devices.ts";
 import { SimDirectories } from "./sim-directories.ts";
@@ -27,7 +27,15 @@ export function simHost(deps: HostDeps): HostPorts {
       const devices = new SimDevices(deps, mounter, operation);
       const ownership = new SimOwnership(deps, operation);
       const repositories = new SimRepositories(deps, operation);
-      return { mounter, devices, ownership, programs: noPrograms, repositories, clients: noClients };
+      return {
+        mounter,
+        devices,
+        ownership,
+        programs: noPrograms,
+        flocker: noFlocker,
+        repositories,
+        clients: noClients,
+      };
     },
   };
 }

@@ -4,7 +4,7 @@ import type { ChildProcessID, Effects, Holder, HostPorts, JournalFile, Mounter }
 import { noWakes } from "../../../src/host/wakes.ts";
 import { entry } from "../../lib/mount-entries.ts";
 import { noClients } from "../../lib/no-clients.ts";
-import { noPrograms } from "../../lib/no-programs.ts";
+import { noFlocker, noPrograms } from "../../lib/no-programs.ts";
 
 /**
  * A host in memory: it mounts what it is told to and keeps a log of the calls. It is not the kernel: one namespace, no
@@ -80,7 +80,15 @@ export class FakeHost implements HostPorts {
     };
     const ownership = { give: async () => ({ entries: 1, failed: 0, examples: [] }) };
     const repositories = { checkOut: async () => {} };
-    return { mounter: this.#mounter, devices, ownership, programs: noPrograms, repositories, clients: noClients };
+    return {
+      mounter: this.#mounter,
+      devices,
+      ownership,
+      programs: noPrograms,
+      flocker: noFlocker,
+      repositories,
+      clients: noClients,
+    };
   }
 
   unmountAt(path: string): void {

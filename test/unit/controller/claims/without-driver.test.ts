@@ -10,7 +10,7 @@ describe("a PersistentVolume of a plugin without a CSI driver", () => {
       ["scaleIO", "csi-vxflexos.dellemc.com"],
       ["quobyte", "csi.quobyte.com"],
       ["storageos", "copy the data"],
-      ["flocker", "copy the data"],
+      ["flocker", "source.flocker"],
       ["flexVolume", "source.flexVolume"],
       ["rbd", "rbd.csi.ceph.com"],
     ] as const) {
