@@ -1,5 +1,6 @@
 // Random specs of intents, near the border between what is accepted and what is not.
 import fc from "fast-check";
+import { contentMembers } from "./corpus-random-content.ts";
 
 /** An entry of the second list once in a while, of the first one mostly. */
 function mostly<T>(good: readonly T[], bad: readonly T[]): fc.Arbitrary<T> {
@@ -73,6 +74,7 @@ const members = {
     },
     { requiredKeys: ["repository", "revision"] },
   ),
+  ...contentMembers(mostly, { namespace, objectName, items }),
   nfs: fc.record({ server, path, readOnly: fc.boolean() }, { requiredKeys: ["server", "path"] }),
 };
 
