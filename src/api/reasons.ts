@@ -72,8 +72,8 @@ export const reasons = {
 
   // Content that is fetched
   RepositoryRefused: { kind: "blocked", endedBy: "the address named is a repository that anybody may read" },
-  RevisionNotFound: { kind: "blocked", endedBy: "the repository gives out the commit that is named" },
-  ContentRefused: { kind: "blocked", endedBy: "a commit is named that has nothing in it that could do harm" },
+  RevisionNotFound: { kind: "blocked", endedBy: "the server gives out the commit or image that is named" },
+  ContentRefused: { kind: "blocked", endedBy: "a commit or image is named that has nothing in it that could do harm" },
   ContentTooLarge: { kind: "blocked", endedBy: "sizeLimit is raised, or something smaller is named" },
 
   // Objects whose content is mounted

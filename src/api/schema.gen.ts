@@ -1068,6 +1068,40 @@ export const schema = {
    },
    "additionalProperties": false
   },
+  "ImageVolumeSource": {
+   "type": "object",
+   "required": [
+    "reference"
+   ],
+   "properties": {
+    "reference": {
+     "type": "string",
+     "maxLength": 512,
+     "rules": [
+      {
+       "message": "must be an image with registry and digest, as registry.example/team/model:v1@sha256:… (docker.io/library/busybox@sha256:… for busybox): a tag alone would be another image tomorrow",
+       "matches": "^(localhost(:[1-9][0-9]{0,4})?|[a-zA-Z0-9]([-a-zA-Z0-9]{0,61}[a-zA-Z0-9])?([.][a-zA-Z0-9]([-a-zA-Z0-9]{0,61}[a-zA-Z0-9])?)+(:[1-9][0-9]{0,4})?|[a-zA-Z0-9]([-a-zA-Z0-9]{0,61}[a-zA-Z0-9])?:[1-9][0-9]{0,4}|\\[[0-9a-fA-F:]{2,39}\\](:[1-9][0-9]{0,4})?)(/[a-z0-9]+(([._]|__|-+)[a-z0-9]+)*)+(:[A-Za-z0-9_][-A-Za-z0-9_.]{0,127})?@sha256:[0-9a-f]{64}$"
+      }
+     ]
+    },
+    "sizeLimit": {
+     "maxLength": 32,
+     "rules": [
+      {
+       "message": "must be a size from 64Ki to 1Pi, such as 64Mi or 1.5Gi",
+       "patterns": [
+        "^[0-9]{1,16}([.][0-9]{1,9})?(Ki|Mi|Gi|Ti|Pi|k|M|G|T|P)?$"
+       ]
+      }
+     ],
+     "type": [
+      "integer",
+      "string"
+     ]
+    }
+   },
+   "additionalProperties": false
+  },
   "IntentMount": {
    "type": "object",
    "required": [
@@ -3458,6 +3492,9 @@ export const schema = {
     "git": {
      "$ref": "#/definitions/GitVolumeSource"
     },
+    "image": {
+     "$ref": "#/definitions/ImageVolumeSource"
+    },
     "nfs": {
      "$ref": "#/definitions/NFSVolumeSource"
     },
@@ -3479,7 +3516,7 @@ export const schema = {
    },
    "rules": [
     {
-     "message": "exactly one source is needed: emptyDir, hostPath, local, configMap, secret, downwardAPI, projected, git, nfs, glusterfs, csi, flexVolume, flocker or persistentVolumeClaim (one without settings is written emptyDir: {})"
+     "message": "exactly one source is needed: emptyDir, hostPath, local, configMap, secret, downwardAPI, projected, git, image, nfs, glusterfs, csi, flexVolume, flocker or persistentVolumeClaim (one without settings is written emptyDir: {})"
     }
    ],
    "required": [],

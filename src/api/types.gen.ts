@@ -87,6 +87,7 @@ export interface VolumeSource {
   downwardAPI?: DownwardAPIVolumeSource;
   projected?: ProjectedVolumeSource;
   git?: GitVolumeSource;
+  image?: ImageVolumeSource;
   nfs?: NFSVolumeSource;
   glusterfs?: GlusterfsVolumeSource;
   csi?: CSIVolumeSource;
@@ -345,6 +346,19 @@ export interface GitVolumeSource {
   directory?: string;
   /**
    * Most that is fetched, and most that the files that are shown may have, in bytes or as a quantity. 1Gi if not given.
+   */
+  sizeLimit?: number | string;
+}
+/**
+ * The files of a container image, read-only, with its owners and modes; device nodes and extended attributes are left out. They are fetched once a node, without credentials.
+ */
+export interface ImageVolumeSource {
+  /**
+   * The image by its digest, as registry.example/team/model:v1@sha256:…; a tag before the digest is for people. Another digest is another volume; change it in the set, and each node follows.
+   */
+  reference: string;
+  /**
+   * Most that all layers may have, unpacked, in bytes or as a quantity. 1Gi if not given.
    */
   sizeLimit?: number | string;
 }

@@ -106,6 +106,7 @@ function sourceSlug(source: VolumeSource): string {
     secret,
     projected,
     git,
+    image,
     nfs,
     glusterfs,
     csi,
@@ -116,7 +117,7 @@ function sourceSlug(source: VolumeSource): string {
   const named = configMap?.name ?? secret?.secretName ?? persistentVolumeClaim?.claimName ?? csi?.volumeHandle;
   const [first] = projected?.sources ?? [];
   const part = first?.configMap?.name ?? first?.secret?.name ?? first?.serviceAccountToken?.serviceAccountName;
-  const repository = git?.repository.replace(/(\.git)?\/?$/, "");
+  const repository = git?.repository.replace(/(\.git)?\/?$/, "") ?? image?.reference.replace(/(:[^:@/]*)?@.*$/, "");
   const dataset = flocker?.datasetName ?? flocker?.datasetUUID;
   const path =
     hostPath?.path ?? local?.path ?? repository ?? nfs?.path ?? glusterfs?.path ?? flexVolume?.driver ?? dataset ?? "";

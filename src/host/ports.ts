@@ -1,6 +1,7 @@
 import type { Directories } from "./directories.ts";
 import type { FlockerService } from "./flocker.ts";
 import type { Blocker, Holder } from "./holder.ts";
+import type { Images } from "./images.ts";
 import type { JournalFile } from "./journal-file.ts";
 import type { MountIdentity } from "./mount-table.ts";
 import type { MountTableSource } from "./mount-table-source.ts";
@@ -49,6 +50,7 @@ export interface Effects {
   readonly flocker: FlockerService;
   readonly repositories: Repositories;
   readonly clients: Clients;
+  readonly images: Images;
 }
 
 /** What an operation needs beside its arguments, because a part of it may run in a disposable child. */

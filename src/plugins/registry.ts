@@ -7,6 +7,7 @@ import { flocker } from "./flocker.ts";
 import { glusterfs } from "./fuse/glusterfs.ts";
 import { git } from "./git.ts";
 import { hostPath } from "./host-path.ts";
+import { image } from "./image.ts";
 import { local } from "./local.ts";
 import { nfs } from "./nfs.ts";
 import { configMap, secret } from "./object-content.ts";
@@ -23,6 +24,7 @@ export const plugins: { readonly [T in SourceType]: VolumePlugin } = {
   downwardAPI,
   projected,
   git,
+  image,
   nfs,
   glusterfs,
   flexVolume,

@@ -12,6 +12,7 @@ import { contentCases } from "./content-cases.ts";
 import { flexVolumeCases } from "./flex-volume-cases.ts";
 import { gitCase } from "./git-case.ts";
 import { glusterfsCases } from "./glusterfs-cases.ts";
+import { imageCase } from "./image-case.ts";
 
 const token = "what was written";
 
@@ -77,6 +78,7 @@ const cases: readonly Case[] = [
   ...contentCases,
   ...flexVolumeCases,
   gitCase,
+  imageCase,
   ...glusterfsCases,
 ];
 

@@ -75,6 +75,12 @@ const members = {
     { requiredKeys: ["repository", "revision"] },
   ),
   ...contentMembers(mostly, { namespace, objectName, items }),
+  image: fc.record({
+    reference: mostly(
+      [`registry.example/a/b:v1@sha256:${"0123456789abcdef".repeat(4)}`, `localhost:5000/a@sha256:${"0".repeat(64)}`],
+      ["registry.example/a:v1", `busybox@sha256:${"0".repeat(64)}`],
+    ),
+  }),
   nfs: fc.record({ server, path, readOnly: fc.boolean() }, { requiredKeys: ["server", "path"] }),
 };
 

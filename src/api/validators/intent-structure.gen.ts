@@ -3,15 +3,16 @@
 import { codePoints } from "../code-points.ts";
 export const validate = validate10;
 const schema12 = {"type":"object","required":["adopt","deletionPolicy","mode","mounts","nodeLossPolicy","nodeName","nodeUID","source","suspend","unmountPolicy","volumeMode","volumeName"],"properties":{"nodeName":{"type":"string","maxLength":253,"rules":[{"message":"must be the name of an object: lower-case letters, digits, '-' or '.', a letter or digit at both ends and beside each '.'","matches":"^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"}]},"nodeUID":{"type":"string","maxLength":64,"rules":[{"message":"must not be empty"}]},"volumeName":{"type":"string","maxLength":253,"rules":[{"message":"must be the name of an object: lower-case letters, digits, '-' or '.', a letter or digit at both ends and beside each '.'","matches":"^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"}]},"mode":{"type":"string","enum":["Manage","Observe"]},"suspend":{"type":"boolean","default":false},"source":{"$ref":"#/definitions/VolumeSource"},"volumeMode":{"type":"string","enum":["Filesystem","Block"]},"fsType":{"type":"string","enum":["ext4","ext3","ext2","xfs","btrfs"]},"mountOptions":{"type":"array","maxItems":16,"items":{"type":"string","maxLength":64,"rules":[{"message":"must be one option: split the entry at its commas into several"}]},"rules":[{"message":"each option may be named once, with one value"},{"message":"options that contradict each other cannot both be named"}]},"grant":{"$ref":"#/definitions/Grant"},"capacityBytes":{"type":"string","maxLength":19,"rules":[{"message":"must be a number of bytes as a string","matches":"^[1-9][0-9]{0,18}$"}]},"mounts":{"type":"array","maxItems":64,"items":{"$ref":"#/definitions/IntentMount"},"rules":[{"message":"the paths of two mounts may not be the same, nor one beneath the other"}],"mapKeys":["name"]},"pods":{"type":"array","maxItems":256,"items":{"$ref":"#/definitions/IntentPod"},"mapKeys":["uid","volume"]},"observed":{"$ref":"#/definitions/ObservedVolume"},"unmountPolicy":{"$ref":"#/definitions/UnmountPolicy","default":{}},"deletionPolicy":{"type":"string","enum":["Unmount","Retain"],"default":"Unmount"},"adopt":{"type":"string","enum":["Never","IfSame"],"default":"Never"},"nodeLossPolicy":{"$ref":"#/definitions/NodeLossPolicy","default":{"type":"Never"}}},"rules":[{"message":"grant belongs to mode: Manage, an observing intent has none: delete the intent to stop managing the volume","field":".grant"},{"message":"the grant of a CSI volume must say which volume it is: grant.csi","field":".grant"},{"message":"observed belongs to mode: Observe: what kubelet manages is not managed by an agent","field":".observed"},{"message":"deletionPolicy: Retain needs mode: Manage, because an observing intent mounts nothing that could be retained","field":".deletionPolicy"},{"message":"deletionPolicy: Retain would leave a payload that nobody updates: use Unmount for configMap, secret, downwardAPI and projected","field":".deletionPolicy"},{"message":"deletionPolicy: Retain would leave a volume attached and mounted with nobody in charge: use Unmount for csi, flexVolume and persistentVolumeClaim","field":".deletionPolicy"},{"message":"adopt: IfSame is for hostPath, local and nfs: no mount of another can show the data of an emptyDir, configMap, secret, downwardAPI or projected volume of this project","field":".adopt"},{"message":"mountOptions of a mount need volumeMode: Filesystem: a raw block device takes none","field":".mounts"},{"message":"readOnly needs volumeMode: Filesystem: it does not stop writes to a raw block device","field":".mounts"},{"message":"fsGroup and seLinuxOptions are for source.csi and source.persistentVolumeClaim with volumeMode: Filesystem: remove them","field":".mounts"},{"message":"mounts of a hostPath of type CharDevice or BlockDevice take neither nodev, which keeps a device from being opened, nor readOnly, which does not stop writes to it: remove them","field":".mounts"},{"message":"no mount may be at the path of the source or above it: the mount would cover its own source","field":".mounts"},{"message":"no mount may be at the path of the source or above it: the mount would cover its own source","field":".mounts"},{"message":"volumeMode: Block needs source.local with the path of a block device, source.csi or source.persistentVolumeClaim","field":".volumeMode"},{"message":"fsType is only for source.local with volumeMode: Filesystem: remove it","field":".fsType"},{"message":"mountOptions of a volume are file system options, for source.nfs, source.glusterfs and for a source.local or source.csi with a file system, and a claim's are its PersistentVolume's: use mounts[].mountOptions for nosuid, noexec and the like","field":".mountOptions"},{"message":"mountOptions of source.local need fsType, because each file system has options of its own: add the one that the device has, or is to be formatted with","field":".mountOptions"},{"message":"each of mountOptions of source.csi must be one option as the file system takes it: letters, digits and _ - . : = @ % + /","field":".mountOptions","patterns":["^[A-Za-z0-9_][-A-Za-z0-9_.:=@%+/]*$"]},{"message":"each of mountOptions must be one option that is allowed for NFS: vers= or nfsvers= (3, 4, 4.0, 4.1, 4.2), hard, soft, softerr, proto= (tcp, tcp6, udp, udp6, rdma), port=, mountport=, timeo=, retrans=, rsize= or wsize= (a power of two from 1024 to 1048576), nconnect= (1 to 16), sec= (sys, krb5, krb5i, krb5p), ac, noac, acregmin=, acregmax=, acdirmin=, acdirmax=, actimeo=, lookupcache= (all, none, pos, positive), lock, nolock, fsc, nofsc, cto, nocto, resvport, noresvport; read-only is source.nfs.readOnly","field":".mountOptions","patterns":["^(vers=(3|4|4[.][0-2])|nfsvers=(3|4|4[.][0-2])|hard|soft|softerr|proto=(tcp|tcp6|udp|udp6|rdma)|(port|mountport)=(6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5][0-9]{4}|[1-9][0-9]{0,3})|timeo=[1-9][0-9]{0,5}|retrans=[0-9]{1,4}|(rsize|wsize)=(1024|2048|4096|8192|16384|32768|65536|131072|262144|524288|1048576)|nconnect=([1-9]|1[0-6])|sec=(sys|krb5|krb5i|krb5p)|ac|noac|(acregmin|acregmax|acdirmin|acdirmax|actimeo)=[0-9]{1,6}|lookupcache=(all|none|pos|positive)|lock|nolock|fsc|nofsc|cto|nocto|resvport|noresvport)$"]},{"message":"proto=udp, lock, nolock and mountport= are of NFS version 3 only: add vers=3, or remove them","field":".mountOptions"},{"message":"each of mountOptions must be one option that is allowed for GlusterFS: acl, resolve-gids, attribute-timeout=, entry-timeout=, negative-timeout= and gid-timeout= (seconds), direct-io-mode= (enable, disable, auto), use-readdirp=, fopen-keep-cache= and kernel-writeback-cache= (yes, no), background-qlen=, congestion-threshold=, lru-limit=, invalidate-limit=, reader-thread-count= (1 to 64); read-only is source.glusterfs.readOnly","field":".mountOptions","patterns":["^(acl|resolve-gids|(attribute-timeout|entry-timeout|negative-timeout|gid-timeout)=[0-9]{1,5}([.][0-9]{1,3})?|direct-io-mode=(enable|disable|auto)|use-readdirp=(yes|no)|fopen-keep-cache=(yes|no)|kernel-writeback-cache=(yes|no)|(background-qlen|congestion-threshold|lru-limit|invalidate-limit)=[0-9]{1,6}|reader-thread-count=([1-9]|[1-5][0-9]|6[0-4]))$"]},{"message":"each of mountOptions must be one option that is allowed for ext2: errors= (remount-ro, continue, panic), usrquota, grpquota, noquota, lazytime, nolazytime, user_xattr, acl; read-only is mounts[].readOnly","field":".mountOptions","patterns":["^(errors=(remount-ro|continue|panic)|usrquota|grpquota|noquota|lazytime|nolazytime|user_xattr|acl)$"]},{"message":"each of mountOptions must be one option that is allowed for ext3 and ext4: errors= (remount-ro, continue, panic), usrquota, grpquota, noquota, lazytime, nolazytime, user_xattr, acl, discard, nodiscard, barrier, nobarrier, barrier=0, barrier=1, commit=, data= (ordered, writeback, journal), and for ext4 journal_checksum; read-only is mounts[].readOnly","field":".mountOptions","patterns":["^(errors=(remount-ro|continue|panic)|usrquota|grpquota|noquota|lazytime|nolazytime|user_xattr|acl|discard|nodiscard|barrier|nobarrier|barrier=[01]|commit=[0-9]{1,5}|data=(ordered|writeback|journal))$"]},{"message":"each of mountOptions must be one option that is allowed for xfs: discard, nodiscard, inode64, largeio, nolargeio, swalloc, logbsize= (16k to 256k), logbufs= (2 to 8), allocsize= (a power of two from 4k to 1g), usrquota, grpquota, prjquota, uquota, gquota, pquota, noquota, lazytime, nolazytime; read-only is mounts[].readOnly","field":".mountOptions","patterns":["^(discard|nodiscard|inode64|largeio|nolargeio|swalloc|logbsize=(16|32|64|128|256)k|logbufs=[2-8]|allocsize=(4|8|16|32|64|128|256|512)k|allocsize=(1|2|4|8|16|32|64|128|256|512)m|allocsize=1g|usrquota|grpquota|prjquota|uquota|gquota|pquota|noquota|lazytime|nolazytime)$"]},{"message":"each of mountOptions must be one option that is allowed for btrfs: discard, discard= (sync, async), nodiscard, barrier, nobarrier, commit=, acl, noacl, compress= (no, lzo, zlib, zlib:1 to zlib:9, zstd, zstd:1 to zstd:15), autodefrag, noautodefrag, ssd, nossd, lazytime, nolazytime; read-only is mounts[].readOnly","field":".mountOptions","patterns":["^(discard|discard=(sync|async)|nodiscard|barrier|nobarrier|commit=[0-9]{1,5}|acl|noacl|compress=(no|lzo|zlib(:[1-9])?|zstd(:([1-9]|1[0-5]))?)|autodefrag|noautodefrag|ssd|nossd|lazytime|nolazytime)$"]}],"additionalProperties":false};
-const schema58 = {"type":"object","required":["name","namespace","readOnly","uid","volume"],"properties":{"uid":{"type":"string","maxLength":64,"rules":[{"message":"must be a pod's UID: letters, digits and '-'","matches":"^[A-Za-z0-9]([-A-Za-z0-9]*[A-Za-z0-9])?$"}]},"namespace":{"type":"string","maxLength":253,"rules":[{"message":"must be the name of a namespace: at most 63 lower-case letters, digits or '-', a letter or digit at both ends","matches":"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"}]},"name":{"type":"string","maxLength":253,"rules":[{"message":"must be the name of an object: lower-case letters, digits, '-' or '.', a letter or digit at both ends and beside each '.'","matches":"^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"}]},"volume":{"type":"string","maxLength":63,"rules":[{"message":"must be the name of a volume: at most 63 lower-case letters, digits or '-', a letter or digit at both ends","matches":"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"}]},"readOnly":{"type":"boolean","default":false},"subPath":{"type":"string","maxLength":512,"rules":[{"message":"must be a relative path without '.', '..', '//', control characters or a trailing '/'","matches":"^([^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*|[.][.][^/\\p{Cc}\\p{Zl}\\p{Zp}]+)(/([^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*|[.][.][^/\\p{Cc}\\p{Zl}\\p{Zp}]+))*$"}]},"fsGroup":{"type":"integer","rules":[{"message":"must be a group id from 0 to 2147483647","from":0,"to":2147483647}]},"fsGroupChangePolicy":{"type":"string","enum":["Always","OnRootMismatch"]}},"additionalProperties":false};
-const schema60 = {"type":"object","properties":{"max":{"type":"string","enum":["Normal","Force","Lazy"],"default":"Normal"},"timeoutSeconds":{"type":"integer","default":90,"rules":[{"message":"must be from 1 to 3600 seconds","from":1,"to":3600}]}},"required":["max","timeoutSeconds"],"additionalProperties":false};
-const schema61 = {"type":"object","properties":{"type":{"type":"string","enum":["Never","AfterTimeout"],"default":"Never"},"minutes":{"type":"integer","rules":[{"message":"must be from 1 to 10080 minutes, a week","from":1,"to":10080}]}},"rules":[{"message":"minutes belongs to type: AfterTimeout: give both or neither","field":".minutes"}],"required":["type"],"additionalProperties":false};
+const schema59 = {"type":"object","required":["name","namespace","readOnly","uid","volume"],"properties":{"uid":{"type":"string","maxLength":64,"rules":[{"message":"must be a pod's UID: letters, digits and '-'","matches":"^[A-Za-z0-9]([-A-Za-z0-9]*[A-Za-z0-9])?$"}]},"namespace":{"type":"string","maxLength":253,"rules":[{"message":"must be the name of a namespace: at most 63 lower-case letters, digits or '-', a letter or digit at both ends","matches":"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"}]},"name":{"type":"string","maxLength":253,"rules":[{"message":"must be the name of an object: lower-case letters, digits, '-' or '.', a letter or digit at both ends and beside each '.'","matches":"^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"}]},"volume":{"type":"string","maxLength":63,"rules":[{"message":"must be the name of a volume: at most 63 lower-case letters, digits or '-', a letter or digit at both ends","matches":"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"}]},"readOnly":{"type":"boolean","default":false},"subPath":{"type":"string","maxLength":512,"rules":[{"message":"must be a relative path without '.', '..', '//', control characters or a trailing '/'","matches":"^([^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*|[.][.][^/\\p{Cc}\\p{Zl}\\p{Zp}]+)(/([^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*|[.][.][^/\\p{Cc}\\p{Zl}\\p{Zp}]+))*$"}]},"fsGroup":{"type":"integer","rules":[{"message":"must be a group id from 0 to 2147483647","from":0,"to":2147483647}]},"fsGroupChangePolicy":{"type":"string","enum":["Always","OnRootMismatch"]}},"additionalProperties":false};
+const schema61 = {"type":"object","properties":{"max":{"type":"string","enum":["Normal","Force","Lazy"],"default":"Normal"},"timeoutSeconds":{"type":"integer","default":90,"rules":[{"message":"must be from 1 to 3600 seconds","from":1,"to":3600}]}},"required":["max","timeoutSeconds"],"additionalProperties":false};
+const schema62 = {"type":"object","properties":{"type":{"type":"string","enum":["Never","AfterTimeout"],"default":"Never"},"minutes":{"type":"integer","rules":[{"message":"must be from 1 to 10080 minutes, a week","from":1,"to":10080}]}},"rules":[{"message":"minutes belongs to type: AfterTimeout: give both or neither","field":".minutes"}],"required":["type"],"additionalProperties":false};
 const func2 = Object.prototype.hasOwnProperty;
 const func3 = codePoints;
-const schema13 = {"type":"object","properties":{"emptyDir":{"$ref":"#/definitions/EmptyDirVolumeSource"},"hostPath":{"$ref":"#/definitions/HostPathVolumeSource"},"local":{"$ref":"#/definitions/LocalVolumeSource"},"configMap":{"$ref":"#/definitions/ConfigMapVolumeSource"},"secret":{"$ref":"#/definitions/SecretVolumeSource"},"downwardAPI":{"$ref":"#/definitions/DownwardAPIVolumeSource"},"projected":{"$ref":"#/definitions/ProjectedVolumeSource"},"git":{"$ref":"#/definitions/GitVolumeSource"},"nfs":{"$ref":"#/definitions/NFSVolumeSource"},"glusterfs":{"$ref":"#/definitions/GlusterfsVolumeSource"},"csi":{"$ref":"#/definitions/CSIVolumeSource"},"flexVolume":{"$ref":"#/definitions/FlexVolumeSource"},"flocker":{"$ref":"#/definitions/FlockerVolumeSource"},"persistentVolumeClaim":{"$ref":"#/definitions/PersistentVolumeClaimVolumeSource"}},"rules":[{"message":"exactly one source is needed: emptyDir, hostPath, local, configMap, secret, downwardAPI, projected, git, nfs, glusterfs, csi, flexVolume, flocker or persistentVolumeClaim (one without settings is written emptyDir: {})"}],"required":[],"additionalProperties":false};
+const schema13 = {"type":"object","properties":{"emptyDir":{"$ref":"#/definitions/EmptyDirVolumeSource"},"hostPath":{"$ref":"#/definitions/HostPathVolumeSource"},"local":{"$ref":"#/definitions/LocalVolumeSource"},"configMap":{"$ref":"#/definitions/ConfigMapVolumeSource"},"secret":{"$ref":"#/definitions/SecretVolumeSource"},"downwardAPI":{"$ref":"#/definitions/DownwardAPIVolumeSource"},"projected":{"$ref":"#/definitions/ProjectedVolumeSource"},"git":{"$ref":"#/definitions/GitVolumeSource"},"image":{"$ref":"#/definitions/ImageVolumeSource"},"nfs":{"$ref":"#/definitions/NFSVolumeSource"},"glusterfs":{"$ref":"#/definitions/GlusterfsVolumeSource"},"csi":{"$ref":"#/definitions/CSIVolumeSource"},"flexVolume":{"$ref":"#/definitions/FlexVolumeSource"},"flocker":{"$ref":"#/definitions/FlockerVolumeSource"},"persistentVolumeClaim":{"$ref":"#/definitions/PersistentVolumeClaimVolumeSource"}},"rules":[{"message":"exactly one source is needed: emptyDir, hostPath, local, configMap, secret, downwardAPI, projected, git, image, nfs, glusterfs, csi, flexVolume, flocker or persistentVolumeClaim (one without settings is written emptyDir: {})"}],"required":[],"additionalProperties":false};
 const schema14 = {"type":"object","properties":{"medium":{"type":"string","enum":["","Memory","HugePages","HugePages-2Mi","HugePages-1Gi"]},"sizeLimit":{"maxLength":32,"rules":[{"message":"must be a size from 64Ki to 1Pi, such as 64Mi or 1.5Gi","patterns":["^[0-9]{1,16}([.][0-9]{1,9})?(Ki|Mi|Gi|Ti|Pi|k|M|G|T|P)?$"]}],"type":["integer","string"]}},"required":[],"additionalProperties":false};
 const schema15 = {"type":"object","required":["path"],"properties":{"path":{"type":"string","maxLength":1024,"rules":[{"message":"must be an absolute path below / without '.', '..', '//', control characters or a trailing '/'","matches":"^(/([^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*|[.][.][^/\\p{Cc}\\p{Zl}\\p{Zp}]+))+$"},{"message":"must have at most 2048 bytes, and each name in it at most 255 characters, or 63 if some are not ASCII: Linux takes no longer names","patterns":["^(([\\x00-.0-\\x7f]{0,255}|[^/]{0,63})/)*([\\x00-.0-\\x7f]{0,255}|[^/]{0,63})$"]}]},"type":{"type":"string","enum":["","DirectoryOrCreate","Directory","FileOrCreate","File","Socket","CharDevice","BlockDevice"]}},"additionalProperties":false};
 const schema36 = {"type":"object","required":["repository","revision"],"properties":{"repository":{"type":"string","maxLength":1024,"rules":[{"message":"must be an http:// or https:// address of a repository, as https://git.example/team/app.git, without user, password, query and fragment: what asks for credentials cannot be shown","matches":"^https?://([A-Za-z0-9]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?([.][A-Za-z0-9]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?)*|\\[[0-9A-Fa-f:]{2,39}\\])(:[1-9][0-9]{0,4})?(/[-A-Za-z0-9._~%+@:=,]+)+/?$"}]},"revision":{"type":"string","maxLength":64,"rules":[{"message":"must be the full id of a commit, 40 or 64 of 0-9 and a-f, as git rev-parse prints it: a branch or tag would be another commit tomorrow","matches":"^([0-9a-f]{40}|[0-9a-f]{64})$"}]},"directory":{"type":"string","maxLength":255,"rules":[{"message":"must be a relative path without '.', '..', '//', control characters, a trailing '/', or a segment that starts with '..'","matches":"^([^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*)(/([^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*))*$"},{"message":"must have at most 255 bytes"}]},"sizeLimit":{"maxLength":32,"rules":[{"message":"must be a size from 64Ki to 1Pi, such as 64Mi or 1.5Gi","patterns":["^[0-9]{1,16}([.][0-9]{1,9})?(Ki|Mi|Gi|Ti|Pi|k|M|G|T|P)?$"]}],"type":["integer","string"]}},"additionalProperties":false};
+const schema37 = {"type":"object","required":["reference"],"properties":{"reference":{"type":"string","maxLength":512,"rules":[{"message":"must be an image with registry and digest, as registry.example/team/model:v1@sha256:… (docker.io/library/busybox@sha256:… for busybox): a tag alone would be another image tomorrow","matches":"^(localhost(:[1-9][0-9]{0,4})?|[a-zA-Z0-9]([-a-zA-Z0-9]{0,61}[a-zA-Z0-9])?([.][a-zA-Z0-9]([-a-zA-Z0-9]{0,61}[a-zA-Z0-9])?)+(:[1-9][0-9]{0,4})?|[a-zA-Z0-9]([-a-zA-Z0-9]{0,61}[a-zA-Z0-9])?:[1-9][0-9]{0,4}|\\[[0-9a-fA-F:]{2,39}\\](:[1-9][0-9]{0,4})?)(/[a-z0-9]+(([._]|__|-+)[a-z0-9]+)*)+(:[A-Za-z0-9_][-A-Za-z0-9_.]{0,127})?@sha256:[0-9a-f]{64}$"}]},"sizeLimit":{"maxLength":32,"rules":[{"message":"must be a size from 64Ki to 1Pi, such as 64Mi or 1.5Gi","patterns":["^[0-9]{1,16}([.][0-9]{1,9})?(Ki|Mi|Gi|Ti|Pi|k|M|G|T|P)?$"]}],"type":["integer","string"]}},"additionalProperties":false};
 function validate13(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
@@ -946,7 +947,7 @@ if(vErrors === null){vErrors = [err5];}
 else {vErrors.push(err5);}errors++;}
 validate21.errors = vErrors;
 return errors === 0;}
-const schema39 = {"type":"object","required":["driver","volumeHandle"],"properties":{"driver":{"type":"string","maxLength":63,"rules":[{"message":"must be the name of a CSI driver: at most 63 letters, digits, '-' or '.', a letter or digit at both ends","matches":"^[A-Za-z0-9]([-A-Za-z0-9.]{0,61}[A-Za-z0-9])?$"}]},"volumeHandle":{"type":"string","maxLength":512,"rules":[{"message":"must be the driver's name of the volume, without control characters","matches":"^[^\\p{Cc}]+$"}]},"readOnly":{"type":"boolean"},"fsType":{"type":"string","maxLength":32,"rules":[{"message":"must be the name of a file system in lower case, such as ext4 or xfs","matches":"^[a-z0-9][a-z0-9_-]*$"}]},"accessMode":{"type":"string","enum":["ReadWriteOnce","ReadOnlyMany","ReadWriteMany","ReadWriteOncePod"]},"volumeAttributes":{"type":"object","maxProperties":24,"additionalProperties":{"type":"string","maxLength":512},"rules":[{"message":"each key may have at most 128 characters"}]},"controllerPublishSecretRef":{"$ref":"#/definitions/SecretReference"},"nodeStageSecretRef":{"$ref":"#/definitions/SecretReference"},"nodePublishSecretRef":{"$ref":"#/definitions/SecretReference"},"nodeExpandSecretRef":{"$ref":"#/definitions/SecretReference"}},"additionalProperties":false};
+const schema40 = {"type":"object","required":["driver","volumeHandle"],"properties":{"driver":{"type":"string","maxLength":63,"rules":[{"message":"must be the name of a CSI driver: at most 63 letters, digits, '-' or '.', a letter or digit at both ends","matches":"^[A-Za-z0-9]([-A-Za-z0-9.]{0,61}[A-Za-z0-9])?$"}]},"volumeHandle":{"type":"string","maxLength":512,"rules":[{"message":"must be the driver's name of the volume, without control characters","matches":"^[^\\p{Cc}]+$"}]},"readOnly":{"type":"boolean"},"fsType":{"type":"string","maxLength":32,"rules":[{"message":"must be the name of a file system in lower case, such as ext4 or xfs","matches":"^[a-z0-9][a-z0-9_-]*$"}]},"accessMode":{"type":"string","enum":["ReadWriteOnce","ReadOnlyMany","ReadWriteMany","ReadWriteOncePod"]},"volumeAttributes":{"type":"object","maxProperties":24,"additionalProperties":{"type":"string","maxLength":512},"rules":[{"message":"each key may have at most 128 characters"}]},"controllerPublishSecretRef":{"$ref":"#/definitions/SecretReference"},"nodeStageSecretRef":{"$ref":"#/definitions/SecretReference"},"nodePublishSecretRef":{"$ref":"#/definitions/SecretReference"},"nodeExpandSecretRef":{"$ref":"#/definitions/SecretReference"}},"additionalProperties":false};
 function validate36(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
@@ -960,7 +961,7 @@ const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{mi
 if(vErrors === null){vErrors = [err1];}
 else {vErrors.push(err1);}errors++;}
 for(const key0 in data){
-if(!(func2.call(schema39.properties, key0))){
+if(!(func2.call(schema40.properties, key0))){
 const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){vErrors = [err2];}
 else {vErrors.push(err2);}errors++;}}
@@ -1009,7 +1010,7 @@ const err10 = {instancePath:instancePath+"/accessMode",schemaPath:"#/properties/
 if(vErrors === null){vErrors = [err10];}
 else {vErrors.push(err10);}errors++;}
 if(!((((data4 === "ReadWriteOnce") || (data4 === "ReadOnlyMany")) || (data4 === "ReadWriteMany")) || (data4 === "ReadWriteOncePod"))){
-const err11 = {instancePath:instancePath+"/accessMode",schemaPath:"#/properties/accessMode/enum",keyword:"enum",params:{allowedValues: schema39.properties.accessMode.enum},message:"must be equal to one of the allowed values"};
+const err11 = {instancePath:instancePath+"/accessMode",schemaPath:"#/properties/accessMode/enum",keyword:"enum",params:{allowedValues: schema40.properties.accessMode.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){vErrors = [err11];}
 else {vErrors.push(err11);}errors++;}}
 if(data.volumeAttributes !== undefined){
@@ -1208,7 +1209,7 @@ if(vErrors === null){vErrors = [err48];}
 else {vErrors.push(err48);}errors++;}
 validate36.errors = vErrors;
 return errors === 0;}
-const schema44 = {"type":"object","required":["driver"],"properties":{"driver":{"type":"string","maxLength":127,"rules":[{"message":"must be the name of a flexvolume driver, such as vendor/driver: letters, digits, '-', '_' or '.' with a letter or digit at the start, at most 63 of each","matches":"^([A-Za-z0-9][-A-Za-z0-9._]{0,62}/)?[A-Za-z0-9][-A-Za-z0-9._]{0,62}$"}]},"fsType":{"type":"string","maxLength":32,"rules":[{"message":"must be the name of a file system in lower case, such as ext4 or xfs","matches":"^[a-z0-9][a-z0-9_-]*$"}]},"readOnly":{"type":"boolean"},"options":{"type":"object","maxProperties":24,"additionalProperties":{"type":"string","maxLength":512},"rules":[{"message":"each key may have at most 128 characters"}]},"secretRef":{"$ref":"#/definitions/SecretReference"},"secretInArguments":{"type":"string","enum":["","Allow"]}},"rules":[{"message":"the driver takes the Secret in the arguments of its program, which everybody on the node can read while it runs: set secretInArguments: Allow if that may be, or leave secretRef out","field":".secretRef"}],"additionalProperties":false};
+const schema45 = {"type":"object","required":["driver"],"properties":{"driver":{"type":"string","maxLength":127,"rules":[{"message":"must be the name of a flexvolume driver, such as vendor/driver: letters, digits, '-', '_' or '.' with a letter or digit at the start, at most 63 of each","matches":"^([A-Za-z0-9][-A-Za-z0-9._]{0,62}/)?[A-Za-z0-9][-A-Za-z0-9._]{0,62}$"}]},"fsType":{"type":"string","maxLength":32,"rules":[{"message":"must be the name of a file system in lower case, such as ext4 or xfs","matches":"^[a-z0-9][a-z0-9_-]*$"}]},"readOnly":{"type":"boolean"},"options":{"type":"object","maxProperties":24,"additionalProperties":{"type":"string","maxLength":512},"rules":[{"message":"each key may have at most 128 characters"}]},"secretRef":{"$ref":"#/definitions/SecretReference"},"secretInArguments":{"type":"string","enum":["","Allow"]}},"rules":[{"message":"the driver takes the Secret in the arguments of its program, which everybody on the node can read while it runs: set secretInArguments: Allow if that may be, or leave secretRef out","field":".secretRef"}],"additionalProperties":false};
 function validate38(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
@@ -1320,7 +1321,7 @@ const err19 = {instancePath:instancePath+"/secretInArguments",schemaPath:"#/prop
 if(vErrors === null){vErrors = [err19];}
 else {vErrors.push(err19);}errors++;}
 if(!((data8 === "") || (data8 === "Allow"))){
-const err20 = {instancePath:instancePath+"/secretInArguments",schemaPath:"#/properties/secretInArguments/enum",keyword:"enum",params:{allowedValues: schema44.properties.secretInArguments.enum},message:"must be equal to one of the allowed values"};
+const err20 = {instancePath:instancePath+"/secretInArguments",schemaPath:"#/properties/secretInArguments/enum",keyword:"enum",params:{allowedValues: schema45.properties.secretInArguments.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){vErrors = [err20];}
 else {vErrors.push(err20);}errors++;}}}
 else {
@@ -1507,213 +1508,251 @@ else {
 const err30 = {instancePath:instancePath+"/git",schemaPath:"#/definitions/GitVolumeSource/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){vErrors = [err30];}
 else {vErrors.push(err30);}errors++;}}
-if(data.nfs !== undefined){
-let data17 = data.nfs;
+if(data.image !== undefined){
+let data17 = data.image;
 if(data17 && typeof data17 == "object" && !Array.isArray(data17)){
-if(data17.path === undefined){
-const err31 = {instancePath:instancePath+"/nfs",schemaPath:"#/definitions/NFSVolumeSource/required",keyword:"required",params:{missingProperty: "path"},message:"must have required property '"+"path"+"'"};
+if(data17.reference === undefined){
+const err31 = {instancePath:instancePath+"/image",schemaPath:"#/definitions/ImageVolumeSource/required",keyword:"required",params:{missingProperty: "reference"},message:"must have required property '"+"reference"+"'"};
 if(vErrors === null){vErrors = [err31];}
 else {vErrors.push(err31);}errors++;}
-if(data17.server === undefined){
-const err32 = {instancePath:instancePath+"/nfs",schemaPath:"#/definitions/NFSVolumeSource/required",keyword:"required",params:{missingProperty: "server"},message:"must have required property '"+"server"+"'"};
-if(vErrors === null){vErrors = [err32];}
-else {vErrors.push(err32);}errors++;}
 for(const key5 in data17){
-if(!(((key5 === "server") || (key5 === "path")) || (key5 === "readOnly"))){
-const err33 = {instancePath:instancePath+"/nfs",schemaPath:"#/definitions/NFSVolumeSource/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key5},message:"must NOT have additional properties"};
+if(!((key5 === "reference") || (key5 === "sizeLimit"))){
+const err32 = {instancePath:instancePath+"/image",schemaPath:"#/definitions/ImageVolumeSource/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key5},message:"must NOT have additional properties"};
+if(vErrors === null){vErrors = [err32];}
+else {vErrors.push(err32);}errors++;}}
+if(data17.reference !== undefined){
+let data18 = data17.reference;
+if(typeof data18 === "string"){
+if(func3(data18) > 512){
+const err33 = {instancePath:instancePath+"/image/reference",schemaPath:"#/definitions/ImageVolumeSource/properties/reference/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"};
 if(vErrors === null){vErrors = [err33];}
 else {vErrors.push(err33);}errors++;}}
-if(data17.server !== undefined){
-let data18 = data17.server;
-if(typeof data18 === "string"){
-if(func3(data18) > 253){
-const err34 = {instancePath:instancePath+"/nfs/server",schemaPath:"#/definitions/NFSVolumeSource/properties/server/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
+else {
+const err34 = {instancePath:instancePath+"/image/reference",schemaPath:"#/definitions/ImageVolumeSource/properties/reference/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err34];}
 else {vErrors.push(err34);}errors++;}}
-else {
-const err35 = {instancePath:instancePath+"/nfs/server",schemaPath:"#/definitions/NFSVolumeSource/properties/server/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data17.sizeLimit !== undefined){
+let data19 = data17.sizeLimit;
+if((!(((typeof data19 == "number") && (!(data19 % 1) && !isNaN(data19))) && (isFinite(data19)))) && (typeof data19 !== "string")){
+const err35 = {instancePath:instancePath+"/image/sizeLimit",schemaPath:"#/definitions/ImageVolumeSource/properties/sizeLimit/type",keyword:"type",params:{type: schema37.properties.sizeLimit.type},message:"must be integer,string"};
 if(vErrors === null){vErrors = [err35];}
-else {vErrors.push(err35);}errors++;}}
-if(data17.path !== undefined){
-let data19 = data17.path;
+else {vErrors.push(err35);}errors++;}
 if(typeof data19 === "string"){
-if(func3(data19) > 1024){
-const err36 = {instancePath:instancePath+"/nfs/path",schemaPath:"#/definitions/NFSVolumeSource/properties/path/maxLength",keyword:"maxLength",params:{limit: 1024},message:"must NOT have more than 1024 characters"};
+if(func3(data19) > 32){
+const err36 = {instancePath:instancePath+"/image/sizeLimit",schemaPath:"#/definitions/ImageVolumeSource/properties/sizeLimit/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"};
 if(vErrors === null){vErrors = [err36];}
-else {vErrors.push(err36);}errors++;}}
+else {vErrors.push(err36);}errors++;}}}}
 else {
-const err37 = {instancePath:instancePath+"/nfs/path",schemaPath:"#/definitions/NFSVolumeSource/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err37 = {instancePath:instancePath+"/image",schemaPath:"#/definitions/ImageVolumeSource/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){vErrors = [err37];}
 else {vErrors.push(err37);}errors++;}}
-if(data17.readOnly !== undefined){
-if(typeof data17.readOnly !== "boolean"){
-const err38 = {instancePath:instancePath+"/nfs/readOnly",schemaPath:"#/definitions/NFSVolumeSource/properties/readOnly/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data.nfs !== undefined){
+let data20 = data.nfs;
+if(data20 && typeof data20 == "object" && !Array.isArray(data20)){
+if(data20.path === undefined){
+const err38 = {instancePath:instancePath+"/nfs",schemaPath:"#/definitions/NFSVolumeSource/required",keyword:"required",params:{missingProperty: "path"},message:"must have required property '"+"path"+"'"};
 if(vErrors === null){vErrors = [err38];}
-else {vErrors.push(err38);}errors++;}}}
-else {
-const err39 = {instancePath:instancePath+"/nfs",schemaPath:"#/definitions/NFSVolumeSource/type",keyword:"type",params:{type: "object"},message:"must be object"};
+else {vErrors.push(err38);}errors++;}
+if(data20.server === undefined){
+const err39 = {instancePath:instancePath+"/nfs",schemaPath:"#/definitions/NFSVolumeSource/required",keyword:"required",params:{missingProperty: "server"},message:"must have required property '"+"server"+"'"};
 if(vErrors === null){vErrors = [err39];}
-else {vErrors.push(err39);}errors++;}}
-if(data.glusterfs !== undefined){
-let data21 = data.glusterfs;
-if(data21 && typeof data21 == "object" && !Array.isArray(data21)){
-if(data21.path === undefined){
-const err40 = {instancePath:instancePath+"/glusterfs",schemaPath:"#/definitions/GlusterfsVolumeSource/required",keyword:"required",params:{missingProperty: "path"},message:"must have required property '"+"path"+"'"};
+else {vErrors.push(err39);}errors++;}
+for(const key6 in data20){
+if(!(((key6 === "server") || (key6 === "path")) || (key6 === "readOnly"))){
+const err40 = {instancePath:instancePath+"/nfs",schemaPath:"#/definitions/NFSVolumeSource/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key6},message:"must NOT have additional properties"};
 if(vErrors === null){vErrors = [err40];}
-else {vErrors.push(err40);}errors++;}
-if(data21.servers === undefined){
-const err41 = {instancePath:instancePath+"/glusterfs",schemaPath:"#/definitions/GlusterfsVolumeSource/required",keyword:"required",params:{missingProperty: "servers"},message:"must have required property '"+"servers"+"'"};
+else {vErrors.push(err40);}errors++;}}
+if(data20.server !== undefined){
+let data21 = data20.server;
+if(typeof data21 === "string"){
+if(func3(data21) > 253){
+const err41 = {instancePath:instancePath+"/nfs/server",schemaPath:"#/definitions/NFSVolumeSource/properties/server/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
 if(vErrors === null){vErrors = [err41];}
-else {vErrors.push(err41);}errors++;}
-for(const key6 in data21){
-if(!(((key6 === "servers") || (key6 === "path")) || (key6 === "readOnly"))){
-const err42 = {instancePath:instancePath+"/glusterfs",schemaPath:"#/definitions/GlusterfsVolumeSource/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key6},message:"must NOT have additional properties"};
+else {vErrors.push(err41);}errors++;}}
+else {
+const err42 = {instancePath:instancePath+"/nfs/server",schemaPath:"#/definitions/NFSVolumeSource/properties/server/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err42];}
 else {vErrors.push(err42);}errors++;}}
-if(data21.servers !== undefined){
-let data22 = data21.servers;
-if(Array.isArray(data22)){
-if(data22.length > 8){
-const err43 = {instancePath:instancePath+"/glusterfs/servers",schemaPath:"#/definitions/GlusterfsVolumeSource/properties/servers/maxItems",keyword:"maxItems",params:{limit: 8},message:"must NOT have more than 8 items"};
+if(data20.path !== undefined){
+let data22 = data20.path;
+if(typeof data22 === "string"){
+if(func3(data22) > 1024){
+const err43 = {instancePath:instancePath+"/nfs/path",schemaPath:"#/definitions/NFSVolumeSource/properties/path/maxLength",keyword:"maxLength",params:{limit: 1024},message:"must NOT have more than 1024 characters"};
 if(vErrors === null){vErrors = [err43];}
-else {vErrors.push(err43);}errors++;}
-if(data22.length < 1){
-const err44 = {instancePath:instancePath+"/glusterfs/servers",schemaPath:"#/definitions/GlusterfsVolumeSource/properties/servers/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
+else {vErrors.push(err43);}errors++;}}
+else {
+const err44 = {instancePath:instancePath+"/nfs/path",schemaPath:"#/definitions/NFSVolumeSource/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err44];}
-else {vErrors.push(err44);}errors++;}
-const len0 = data22.length;
-for(let i0=0; i0<len0; i0++){
-let data23 = data22[i0];
-if(typeof data23 === "string"){
-if(func3(data23) > 253){
-const err45 = {instancePath:instancePath+"/glusterfs/servers/" + i0,schemaPath:"#/definitions/GlusterfsVolumeSource/properties/servers/items/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
+else {vErrors.push(err44);}errors++;}}
+if(data20.readOnly !== undefined){
+if(typeof data20.readOnly !== "boolean"){
+const err45 = {instancePath:instancePath+"/nfs/readOnly",schemaPath:"#/definitions/NFSVolumeSource/properties/readOnly/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){vErrors = [err45];}
-else {vErrors.push(err45);}errors++;}}
+else {vErrors.push(err45);}errors++;}}}
 else {
-const err46 = {instancePath:instancePath+"/glusterfs/servers/" + i0,schemaPath:"#/definitions/GlusterfsVolumeSource/properties/servers/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err46 = {instancePath:instancePath+"/nfs",schemaPath:"#/definitions/NFSVolumeSource/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){vErrors = [err46];}
-else {vErrors.push(err46);}errors++;}}}
-else {
-const err47 = {instancePath:instancePath+"/glusterfs/servers",schemaPath:"#/definitions/GlusterfsVolumeSource/properties/servers/type",keyword:"type",params:{type: "array"},message:"must be array"};
+else {vErrors.push(err46);}errors++;}}
+if(data.glusterfs !== undefined){
+let data24 = data.glusterfs;
+if(data24 && typeof data24 == "object" && !Array.isArray(data24)){
+if(data24.path === undefined){
+const err47 = {instancePath:instancePath+"/glusterfs",schemaPath:"#/definitions/GlusterfsVolumeSource/required",keyword:"required",params:{missingProperty: "path"},message:"must have required property '"+"path"+"'"};
 if(vErrors === null){vErrors = [err47];}
-else {vErrors.push(err47);}errors++;}}
-if(data21.path !== undefined){
-let data24 = data21.path;
-if(typeof data24 === "string"){
-if(func3(data24) > 1024){
-const err48 = {instancePath:instancePath+"/glusterfs/path",schemaPath:"#/definitions/GlusterfsVolumeSource/properties/path/maxLength",keyword:"maxLength",params:{limit: 1024},message:"must NOT have more than 1024 characters"};
+else {vErrors.push(err47);}errors++;}
+if(data24.servers === undefined){
+const err48 = {instancePath:instancePath+"/glusterfs",schemaPath:"#/definitions/GlusterfsVolumeSource/required",keyword:"required",params:{missingProperty: "servers"},message:"must have required property '"+"servers"+"'"};
 if(vErrors === null){vErrors = [err48];}
-else {vErrors.push(err48);}errors++;}}
-else {
-const err49 = {instancePath:instancePath+"/glusterfs/path",schemaPath:"#/definitions/GlusterfsVolumeSource/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {vErrors.push(err48);}errors++;}
+for(const key7 in data24){
+if(!(((key7 === "servers") || (key7 === "path")) || (key7 === "readOnly"))){
+const err49 = {instancePath:instancePath+"/glusterfs",schemaPath:"#/definitions/GlusterfsVolumeSource/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key7},message:"must NOT have additional properties"};
 if(vErrors === null){vErrors = [err49];}
 else {vErrors.push(err49);}errors++;}}
-if(data21.readOnly !== undefined){
-if(typeof data21.readOnly !== "boolean"){
-const err50 = {instancePath:instancePath+"/glusterfs/readOnly",schemaPath:"#/definitions/GlusterfsVolumeSource/properties/readOnly/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data24.servers !== undefined){
+let data25 = data24.servers;
+if(Array.isArray(data25)){
+if(data25.length > 8){
+const err50 = {instancePath:instancePath+"/glusterfs/servers",schemaPath:"#/definitions/GlusterfsVolumeSource/properties/servers/maxItems",keyword:"maxItems",params:{limit: 8},message:"must NOT have more than 8 items"};
 if(vErrors === null){vErrors = [err50];}
-else {vErrors.push(err50);}errors++;}}}
-else {
-const err51 = {instancePath:instancePath+"/glusterfs",schemaPath:"#/definitions/GlusterfsVolumeSource/type",keyword:"type",params:{type: "object"},message:"must be object"};
+else {vErrors.push(err50);}errors++;}
+if(data25.length < 1){
+const err51 = {instancePath:instancePath+"/glusterfs/servers",schemaPath:"#/definitions/GlusterfsVolumeSource/properties/servers/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
 if(vErrors === null){vErrors = [err51];}
-else {vErrors.push(err51);}errors++;}}
+else {vErrors.push(err51);}errors++;}
+const len0 = data25.length;
+for(let i0=0; i0<len0; i0++){
+let data26 = data25[i0];
+if(typeof data26 === "string"){
+if(func3(data26) > 253){
+const err52 = {instancePath:instancePath+"/glusterfs/servers/" + i0,schemaPath:"#/definitions/GlusterfsVolumeSource/properties/servers/items/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
+if(vErrors === null){vErrors = [err52];}
+else {vErrors.push(err52);}errors++;}}
+else {
+const err53 = {instancePath:instancePath+"/glusterfs/servers/" + i0,schemaPath:"#/definitions/GlusterfsVolumeSource/properties/servers/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err53];}
+else {vErrors.push(err53);}errors++;}}}
+else {
+const err54 = {instancePath:instancePath+"/glusterfs/servers",schemaPath:"#/definitions/GlusterfsVolumeSource/properties/servers/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){vErrors = [err54];}
+else {vErrors.push(err54);}errors++;}}
+if(data24.path !== undefined){
+let data27 = data24.path;
+if(typeof data27 === "string"){
+if(func3(data27) > 1024){
+const err55 = {instancePath:instancePath+"/glusterfs/path",schemaPath:"#/definitions/GlusterfsVolumeSource/properties/path/maxLength",keyword:"maxLength",params:{limit: 1024},message:"must NOT have more than 1024 characters"};
+if(vErrors === null){vErrors = [err55];}
+else {vErrors.push(err55);}errors++;}}
+else {
+const err56 = {instancePath:instancePath+"/glusterfs/path",schemaPath:"#/definitions/GlusterfsVolumeSource/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err56];}
+else {vErrors.push(err56);}errors++;}}
+if(data24.readOnly !== undefined){
+if(typeof data24.readOnly !== "boolean"){
+const err57 = {instancePath:instancePath+"/glusterfs/readOnly",schemaPath:"#/definitions/GlusterfsVolumeSource/properties/readOnly/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){vErrors = [err57];}
+else {vErrors.push(err57);}errors++;}}}
+else {
+const err58 = {instancePath:instancePath+"/glusterfs",schemaPath:"#/definitions/GlusterfsVolumeSource/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err58];}
+else {vErrors.push(err58);}errors++;}}
 if(data.csi !== undefined){
 if(!(validate36(data.csi, {instancePath:instancePath+"/csi",parentData:data,parentDataProperty:"csi",rootData}))){vErrors = vErrors === null ? validate36.errors : vErrors.concat(validate36.errors);errors = vErrors.length;}}
 if(data.flexVolume !== undefined){
 if(!(validate38(data.flexVolume, {instancePath:instancePath+"/flexVolume",parentData:data,parentDataProperty:"flexVolume",rootData}))){vErrors = vErrors === null ? validate38.errors : vErrors.concat(validate38.errors);errors = vErrors.length;}}
 if(data.flocker !== undefined){
-let data28 = data.flocker;
-if(data28 && typeof data28 == "object" && !Array.isArray(data28)){
-for(const key7 in data28){
-if(!(((key7 === "datasetName") || (key7 === "datasetUUID")) || (key7 === "readOnly"))){
-const err52 = {instancePath:instancePath+"/flocker",schemaPath:"#/definitions/FlockerVolumeSource/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key7},message:"must NOT have additional properties"};
-if(vErrors === null){vErrors = [err52];}
-else {vErrors.push(err52);}errors++;}}
-if(data28.datasetName !== undefined){
-let data29 = data28.datasetName;
-if(typeof data29 === "string"){
-if(func3(data29) > 253){
-const err53 = {instancePath:instancePath+"/flocker/datasetName",schemaPath:"#/definitions/FlockerVolumeSource/properties/datasetName/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
-if(vErrors === null){vErrors = [err53];}
-else {vErrors.push(err53);}errors++;}}
-else {
-const err54 = {instancePath:instancePath+"/flocker/datasetName",schemaPath:"#/definitions/FlockerVolumeSource/properties/datasetName/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err54];}
-else {vErrors.push(err54);}errors++;}}
-if(data28.datasetUUID !== undefined){
-let data30 = data28.datasetUUID;
-if(typeof data30 === "string"){
-if(func3(data30) > 64){
-const err55 = {instancePath:instancePath+"/flocker/datasetUUID",schemaPath:"#/definitions/FlockerVolumeSource/properties/datasetUUID/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
-if(vErrors === null){vErrors = [err55];}
-else {vErrors.push(err55);}errors++;}}
-else {
-const err56 = {instancePath:instancePath+"/flocker/datasetUUID",schemaPath:"#/definitions/FlockerVolumeSource/properties/datasetUUID/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err56];}
-else {vErrors.push(err56);}errors++;}}
-if(data28.readOnly !== undefined){
-if(typeof data28.readOnly !== "boolean"){
-const err57 = {instancePath:instancePath+"/flocker/readOnly",schemaPath:"#/definitions/FlockerVolumeSource/properties/readOnly/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
-if(vErrors === null){vErrors = [err57];}
-else {vErrors.push(err57);}errors++;}}}
-else {
-const err58 = {instancePath:instancePath+"/flocker",schemaPath:"#/definitions/FlockerVolumeSource/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){vErrors = [err58];}
-else {vErrors.push(err58);}errors++;}}
-if(data.persistentVolumeClaim !== undefined){
-let data32 = data.persistentVolumeClaim;
-if(data32 && typeof data32 == "object" && !Array.isArray(data32)){
-if(data32.claimName === undefined){
-const err59 = {instancePath:instancePath+"/persistentVolumeClaim",schemaPath:"#/definitions/PersistentVolumeClaimVolumeSource/required",keyword:"required",params:{missingProperty: "claimName"},message:"must have required property '"+"claimName"+"'"};
+let data31 = data.flocker;
+if(data31 && typeof data31 == "object" && !Array.isArray(data31)){
+for(const key8 in data31){
+if(!(((key8 === "datasetName") || (key8 === "datasetUUID")) || (key8 === "readOnly"))){
+const err59 = {instancePath:instancePath+"/flocker",schemaPath:"#/definitions/FlockerVolumeSource/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key8},message:"must NOT have additional properties"};
 if(vErrors === null){vErrors = [err59];}
-else {vErrors.push(err59);}errors++;}
-if(data32.namespace === undefined){
-const err60 = {instancePath:instancePath+"/persistentVolumeClaim",schemaPath:"#/definitions/PersistentVolumeClaimVolumeSource/required",keyword:"required",params:{missingProperty: "namespace"},message:"must have required property '"+"namespace"+"'"};
+else {vErrors.push(err59);}errors++;}}
+if(data31.datasetName !== undefined){
+let data32 = data31.datasetName;
+if(typeof data32 === "string"){
+if(func3(data32) > 253){
+const err60 = {instancePath:instancePath+"/flocker/datasetName",schemaPath:"#/definitions/FlockerVolumeSource/properties/datasetName/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
 if(vErrors === null){vErrors = [err60];}
-else {vErrors.push(err60);}errors++;}
-for(const key8 in data32){
-if(!(((key8 === "namespace") || (key8 === "claimName")) || (key8 === "readOnly"))){
-const err61 = {instancePath:instancePath+"/persistentVolumeClaim",schemaPath:"#/definitions/PersistentVolumeClaimVolumeSource/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key8},message:"must NOT have additional properties"};
+else {vErrors.push(err60);}errors++;}}
+else {
+const err61 = {instancePath:instancePath+"/flocker/datasetName",schemaPath:"#/definitions/FlockerVolumeSource/properties/datasetName/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err61];}
 else {vErrors.push(err61);}errors++;}}
-if(data32.namespace !== undefined){
-let data33 = data32.namespace;
+if(data31.datasetUUID !== undefined){
+let data33 = data31.datasetUUID;
 if(typeof data33 === "string"){
-if(func3(data33) > 253){
-const err62 = {instancePath:instancePath+"/persistentVolumeClaim/namespace",schemaPath:"#/definitions/PersistentVolumeClaimVolumeSource/properties/namespace/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
+if(func3(data33) > 64){
+const err62 = {instancePath:instancePath+"/flocker/datasetUUID",schemaPath:"#/definitions/FlockerVolumeSource/properties/datasetUUID/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){vErrors = [err62];}
 else {vErrors.push(err62);}errors++;}}
 else {
-const err63 = {instancePath:instancePath+"/persistentVolumeClaim/namespace",schemaPath:"#/definitions/PersistentVolumeClaimVolumeSource/properties/namespace/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err63 = {instancePath:instancePath+"/flocker/datasetUUID",schemaPath:"#/definitions/FlockerVolumeSource/properties/datasetUUID/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err63];}
 else {vErrors.push(err63);}errors++;}}
-if(data32.claimName !== undefined){
-let data34 = data32.claimName;
-if(typeof data34 === "string"){
-if(func3(data34) > 253){
-const err64 = {instancePath:instancePath+"/persistentVolumeClaim/claimName",schemaPath:"#/definitions/PersistentVolumeClaimVolumeSource/properties/claimName/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
+if(data31.readOnly !== undefined){
+if(typeof data31.readOnly !== "boolean"){
+const err64 = {instancePath:instancePath+"/flocker/readOnly",schemaPath:"#/definitions/FlockerVolumeSource/properties/readOnly/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){vErrors = [err64];}
-else {vErrors.push(err64);}errors++;}}
+else {vErrors.push(err64);}errors++;}}}
 else {
-const err65 = {instancePath:instancePath+"/persistentVolumeClaim/claimName",schemaPath:"#/definitions/PersistentVolumeClaimVolumeSource/properties/claimName/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err65 = {instancePath:instancePath+"/flocker",schemaPath:"#/definitions/FlockerVolumeSource/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){vErrors = [err65];}
 else {vErrors.push(err65);}errors++;}}
-if(data32.readOnly !== undefined){
-if(typeof data32.readOnly !== "boolean"){
-const err66 = {instancePath:instancePath+"/persistentVolumeClaim/readOnly",schemaPath:"#/definitions/PersistentVolumeClaimVolumeSource/properties/readOnly/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data.persistentVolumeClaim !== undefined){
+let data35 = data.persistentVolumeClaim;
+if(data35 && typeof data35 == "object" && !Array.isArray(data35)){
+if(data35.claimName === undefined){
+const err66 = {instancePath:instancePath+"/persistentVolumeClaim",schemaPath:"#/definitions/PersistentVolumeClaimVolumeSource/required",keyword:"required",params:{missingProperty: "claimName"},message:"must have required property '"+"claimName"+"'"};
 if(vErrors === null){vErrors = [err66];}
-else {vErrors.push(err66);}errors++;}}}
-else {
-const err67 = {instancePath:instancePath+"/persistentVolumeClaim",schemaPath:"#/definitions/PersistentVolumeClaimVolumeSource/type",keyword:"type",params:{type: "object"},message:"must be object"};
+else {vErrors.push(err66);}errors++;}
+if(data35.namespace === undefined){
+const err67 = {instancePath:instancePath+"/persistentVolumeClaim",schemaPath:"#/definitions/PersistentVolumeClaimVolumeSource/required",keyword:"required",params:{missingProperty: "namespace"},message:"must have required property '"+"namespace"+"'"};
 if(vErrors === null){vErrors = [err67];}
-else {vErrors.push(err67);}errors++;}}}
-else {
-const err68 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+else {vErrors.push(err67);}errors++;}
+for(const key9 in data35){
+if(!(((key9 === "namespace") || (key9 === "claimName")) || (key9 === "readOnly"))){
+const err68 = {instancePath:instancePath+"/persistentVolumeClaim",schemaPath:"#/definitions/PersistentVolumeClaimVolumeSource/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key9},message:"must NOT have additional properties"};
 if(vErrors === null){vErrors = [err68];}
-else {vErrors.push(err68);}errors++;}
+else {vErrors.push(err68);}errors++;}}
+if(data35.namespace !== undefined){
+let data36 = data35.namespace;
+if(typeof data36 === "string"){
+if(func3(data36) > 253){
+const err69 = {instancePath:instancePath+"/persistentVolumeClaim/namespace",schemaPath:"#/definitions/PersistentVolumeClaimVolumeSource/properties/namespace/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
+if(vErrors === null){vErrors = [err69];}
+else {vErrors.push(err69);}errors++;}}
+else {
+const err70 = {instancePath:instancePath+"/persistentVolumeClaim/namespace",schemaPath:"#/definitions/PersistentVolumeClaimVolumeSource/properties/namespace/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err70];}
+else {vErrors.push(err70);}errors++;}}
+if(data35.claimName !== undefined){
+let data37 = data35.claimName;
+if(typeof data37 === "string"){
+if(func3(data37) > 253){
+const err71 = {instancePath:instancePath+"/persistentVolumeClaim/claimName",schemaPath:"#/definitions/PersistentVolumeClaimVolumeSource/properties/claimName/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
+if(vErrors === null){vErrors = [err71];}
+else {vErrors.push(err71);}errors++;}}
+else {
+const err72 = {instancePath:instancePath+"/persistentVolumeClaim/claimName",schemaPath:"#/definitions/PersistentVolumeClaimVolumeSource/properties/claimName/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err72];}
+else {vErrors.push(err72);}errors++;}}
+if(data35.readOnly !== undefined){
+if(typeof data35.readOnly !== "boolean"){
+const err73 = {instancePath:instancePath+"/persistentVolumeClaim/readOnly",schemaPath:"#/definitions/PersistentVolumeClaimVolumeSource/properties/readOnly/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){vErrors = [err73];}
+else {vErrors.push(err73);}errors++;}}}
+else {
+const err74 = {instancePath:instancePath+"/persistentVolumeClaim",schemaPath:"#/definitions/PersistentVolumeClaimVolumeSource/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err74];}
+else {vErrors.push(err74);}errors++;}}}
+else {
+const err75 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err75];}
+else {vErrors.push(err75);}errors++;}
 validate12.errors = vErrors;
 return errors === 0;}
-const schema51 = {"type":"object","required":["accessMode","driver","volumeHandle"],"properties":{"driver":{"type":"string","maxLength":63,"rules":[{"message":"must be the name of a CSI driver: at most 63 letters, digits, '-' or '.', a letter or digit at both ends","matches":"^[A-Za-z0-9]([-A-Za-z0-9.]{0,61}[A-Za-z0-9])?$"}]},"volumeHandle":{"type":"string","maxLength":512,"rules":[{"message":"must be the driver's name of the volume, without control characters","matches":"^[^\\p{Cc}]+$"}]},"readOnly":{"type":"boolean"},"fsType":{"type":"string","maxLength":32,"rules":[{"message":"must be the name of a file system in lower case, such as ext4 or xfs","matches":"^[a-z0-9][a-z0-9_-]*$"}]},"accessMode":{"type":"string","enum":["ReadWriteOnce","ReadOnlyMany","ReadWriteMany","ReadWriteOncePod"]},"mountOptions":{"type":"array","maxItems":32,"items":{"type":"string","maxLength":256}},"volumeAttributes":{"type":"object","maxProperties":24,"additionalProperties":{"type":"string","maxLength":512},"rules":[{"message":"each key may have at most 128 characters"}]},"nodeStageSecretRef":{"$ref":"#/definitions/SecretReference"},"nodePublishSecretRef":{"$ref":"#/definitions/SecretReference"},"nodeExpandSecretRef":{"$ref":"#/definitions/SecretReference"},"requiresRepublish":{"type":"boolean"},"podInfoOnMount":{"type":"boolean"},"tokenAudiences":{"type":"array","maxItems":16,"items":{"type":"string","maxLength":512}},"serviceAccountTokenInSecrets":{"type":"boolean"},"supportsFSGroup":{"type":"boolean"},"seLinuxMount":{"type":"boolean"}},"additionalProperties":false};
+const schema52 = {"type":"object","required":["accessMode","driver","volumeHandle"],"properties":{"driver":{"type":"string","maxLength":63,"rules":[{"message":"must be the name of a CSI driver: at most 63 letters, digits, '-' or '.', a letter or digit at both ends","matches":"^[A-Za-z0-9]([-A-Za-z0-9.]{0,61}[A-Za-z0-9])?$"}]},"volumeHandle":{"type":"string","maxLength":512,"rules":[{"message":"must be the driver's name of the volume, without control characters","matches":"^[^\\p{Cc}]+$"}]},"readOnly":{"type":"boolean"},"fsType":{"type":"string","maxLength":32,"rules":[{"message":"must be the name of a file system in lower case, such as ext4 or xfs","matches":"^[a-z0-9][a-z0-9_-]*$"}]},"accessMode":{"type":"string","enum":["ReadWriteOnce","ReadOnlyMany","ReadWriteMany","ReadWriteOncePod"]},"mountOptions":{"type":"array","maxItems":32,"items":{"type":"string","maxLength":256}},"volumeAttributes":{"type":"object","maxProperties":24,"additionalProperties":{"type":"string","maxLength":512},"rules":[{"message":"each key may have at most 128 characters"}]},"nodeStageSecretRef":{"$ref":"#/definitions/SecretReference"},"nodePublishSecretRef":{"$ref":"#/definitions/SecretReference"},"nodeExpandSecretRef":{"$ref":"#/definitions/SecretReference"},"requiresRepublish":{"type":"boolean"},"podInfoOnMount":{"type":"boolean"},"tokenAudiences":{"type":"array","maxItems":16,"items":{"type":"string","maxLength":512}},"serviceAccountTokenInSecrets":{"type":"boolean"},"supportsFSGroup":{"type":"boolean"},"seLinuxMount":{"type":"boolean"}},"additionalProperties":false};
 function validate42(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
@@ -1731,7 +1770,7 @@ const err2 = {instancePath,schemaPath:"#/required",keyword:"required",params:{mi
 if(vErrors === null){vErrors = [err2];}
 else {vErrors.push(err2);}errors++;}
 for(const key0 in data){
-if(!(func2.call(schema51.properties, key0))){
+if(!(func2.call(schema52.properties, key0))){
 const err3 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){vErrors = [err3];}
 else {vErrors.push(err3);}errors++;}}
@@ -1780,7 +1819,7 @@ const err11 = {instancePath:instancePath+"/accessMode",schemaPath:"#/properties/
 if(vErrors === null){vErrors = [err11];}
 else {vErrors.push(err11);}errors++;}
 if(!((((data4 === "ReadWriteOnce") || (data4 === "ReadOnlyMany")) || (data4 === "ReadWriteMany")) || (data4 === "ReadWriteOncePod"))){
-const err12 = {instancePath:instancePath+"/accessMode",schemaPath:"#/properties/accessMode/enum",keyword:"enum",params:{allowedValues: schema51.properties.accessMode.enum},message:"must be equal to one of the allowed values"};
+const err12 = {instancePath:instancePath+"/accessMode",schemaPath:"#/properties/accessMode/enum",keyword:"enum",params:{allowedValues: schema52.properties.accessMode.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){vErrors = [err12];}
 else {vErrors.push(err12);}errors++;}}
 if(data.mountOptions !== undefined){
@@ -2146,8 +2185,8 @@ if(vErrors === null){vErrors = [err24];}
 else {vErrors.push(err24);}errors++;}
 validate41.errors = vErrors;
 return errors === 0;}
-const schema55 = {"type":"object","required":["name","path","readOnly","requester"],"properties":{"name":{"type":"string","maxLength":128,"rules":[{"message":"must be lower-case letters, digits, '-', '.' or '~', a letter or digit at both ends","matches":"^[a-z0-9]([-a-z0-9.~]*[a-z0-9])?$"}]},"requester":{"$ref":"#/definitions/Requester"},"path":{"type":"string","maxLength":512,"rules":[{"message":"must be an absolute path below / without '.', '..', '//', control characters or a trailing '/'","matches":"^(/([^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*|[.][.][^/\\p{Cc}\\p{Zl}\\p{Zp}]+))+$"},{"message":"must have at most 2048 bytes, and each name in it at most 255 characters, or 63 if some are not ASCII: Linux takes no longer names","patterns":["^(([\\x00-.0-\\x7f]{0,255}|[^/]{0,63})/)*([\\x00-.0-\\x7f]{0,255}|[^/]{0,63})$"]}]},"readOnly":{"type":"boolean","default":false},"mountOptions":{"type":"array","maxItems":8,"items":{"type":"string","maxLength":64,"rules":[{"message":"must be one of nosuid, suid, nodev, dev, noexec, exec, noatime, relatime, strictatime, nodiratime and nosymfollow, one an entry; read-only is readOnly: true","oneOf":["nosuid","suid","nodev","dev","noexec","exec","noatime","relatime","strictatime","nodiratime","nosymfollow"]}]},"rules":[{"message":"an option may be named only once"},{"message":"an option and its opposite cannot both be named"},{"message":"only one of noatime, relatime and strictatime can be named"}]},"fsGroup":{"type":"integer","rules":[{"message":"must be a group id from 0 to 2147483647","from":0,"to":2147483647}]},"fsGroupChangePolicy":{"type":"string","enum":["Always","OnRootMismatch"]},"seLinuxOptions":{"$ref":"#/definitions/SELinuxOptions"}},"rules":[{"message":"fsGroupChangePolicy says how fsGroup is brought about: add fsGroup, or remove it","field":".fsGroupChangePolicy"}],"additionalProperties":false};
-const schema56 = {"type":"object","required":["kind","name","uid"],"properties":{"kind":{"type":"string","enum":["NodeVolumeSet"]},"name":{"type":"string","maxLength":253,"rules":[{"message":"must be the name of an object: lower-case letters, digits, '-' or '.', a letter or digit at both ends and beside each '.'","matches":"^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"}]},"uid":{"type":"string","maxLength":64,"rules":[{"message":"must not be empty"}]}},"additionalProperties":false};
+const schema56 = {"type":"object","required":["name","path","readOnly","requester"],"properties":{"name":{"type":"string","maxLength":128,"rules":[{"message":"must be lower-case letters, digits, '-', '.' or '~', a letter or digit at both ends","matches":"^[a-z0-9]([-a-z0-9.~]*[a-z0-9])?$"}]},"requester":{"$ref":"#/definitions/Requester"},"path":{"type":"string","maxLength":512,"rules":[{"message":"must be an absolute path below / without '.', '..', '//', control characters or a trailing '/'","matches":"^(/([^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*|[.][.][^/\\p{Cc}\\p{Zl}\\p{Zp}]+))+$"},{"message":"must have at most 2048 bytes, and each name in it at most 255 characters, or 63 if some are not ASCII: Linux takes no longer names","patterns":["^(([\\x00-.0-\\x7f]{0,255}|[^/]{0,63})/)*([\\x00-.0-\\x7f]{0,255}|[^/]{0,63})$"]}]},"readOnly":{"type":"boolean","default":false},"mountOptions":{"type":"array","maxItems":8,"items":{"type":"string","maxLength":64,"rules":[{"message":"must be one of nosuid, suid, nodev, dev, noexec, exec, noatime, relatime, strictatime, nodiratime and nosymfollow, one an entry; read-only is readOnly: true","oneOf":["nosuid","suid","nodev","dev","noexec","exec","noatime","relatime","strictatime","nodiratime","nosymfollow"]}]},"rules":[{"message":"an option may be named only once"},{"message":"an option and its opposite cannot both be named"},{"message":"only one of noatime, relatime and strictatime can be named"}]},"fsGroup":{"type":"integer","rules":[{"message":"must be a group id from 0 to 2147483647","from":0,"to":2147483647}]},"fsGroupChangePolicy":{"type":"string","enum":["Always","OnRootMismatch"]},"seLinuxOptions":{"$ref":"#/definitions/SELinuxOptions"}},"rules":[{"message":"fsGroupChangePolicy says how fsGroup is brought about: add fsGroup, or remove it","field":".fsGroupChangePolicy"}],"additionalProperties":false};
+const schema57 = {"type":"object","required":["kind","name","uid"],"properties":{"kind":{"type":"string","enum":["NodeVolumeSet"]},"name":{"type":"string","maxLength":253,"rules":[{"message":"must be the name of an object: lower-case letters, digits, '-' or '.', a letter or digit at both ends and beside each '.'","matches":"^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"}]},"uid":{"type":"string","maxLength":64,"rules":[{"message":"must not be empty"}]}},"additionalProperties":false};
 function validate45(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
@@ -2212,7 +2251,7 @@ const err11 = {instancePath:instancePath+"/requester/kind",schemaPath:"#/definit
 if(vErrors === null){vErrors = [err11];}
 else {vErrors.push(err11);}errors++;}
 if(!(data2 === "NodeVolumeSet")){
-const err12 = {instancePath:instancePath+"/requester/kind",schemaPath:"#/definitions/Requester/properties/kind/enum",keyword:"enum",params:{allowedValues: schema56.properties.kind.enum},message:"must be equal to one of the allowed values"};
+const err12 = {instancePath:instancePath+"/requester/kind",schemaPath:"#/definitions/Requester/properties/kind/enum",keyword:"enum",params:{allowedValues: schema57.properties.kind.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){vErrors = [err12];}
 else {vErrors.push(err12);}errors++;}}
 if(data1.name !== undefined){
@@ -2292,7 +2331,7 @@ const err26 = {instancePath:instancePath+"/fsGroupChangePolicy",schemaPath:"#/pr
 if(vErrors === null){vErrors = [err26];}
 else {vErrors.push(err26);}errors++;}
 if(!((data10 === "Always") || (data10 === "OnRootMismatch"))){
-const err27 = {instancePath:instancePath+"/fsGroupChangePolicy",schemaPath:"#/properties/fsGroupChangePolicy/enum",keyword:"enum",params:{allowedValues: schema55.properties.fsGroupChangePolicy.enum},message:"must be equal to one of the allowed values"};
+const err27 = {instancePath:instancePath+"/fsGroupChangePolicy",schemaPath:"#/properties/fsGroupChangePolicy/enum",keyword:"enum",params:{allowedValues: schema56.properties.fsGroupChangePolicy.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){vErrors = [err27];}
 else {vErrors.push(err27);}errors++;}}
 if(data.seLinuxOptions !== undefined){
@@ -2651,7 +2690,7 @@ const err53 = {instancePath:instancePath+"/pods/" + i2+"/fsGroupChangePolicy",sc
 if(vErrors === null){vErrors = [err53];}
 else {vErrors.push(err53);}errors++;}
 if(!((data23 === "Always") || (data23 === "OnRootMismatch"))){
-const err54 = {instancePath:instancePath+"/pods/" + i2+"/fsGroupChangePolicy",schemaPath:"#/definitions/IntentPod/properties/fsGroupChangePolicy/enum",keyword:"enum",params:{allowedValues: schema58.properties.fsGroupChangePolicy.enum},message:"must be equal to one of the allowed values"};
+const err54 = {instancePath:instancePath+"/pods/" + i2+"/fsGroupChangePolicy",schemaPath:"#/definitions/IntentPod/properties/fsGroupChangePolicy/enum",keyword:"enum",params:{allowedValues: schema59.properties.fsGroupChangePolicy.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){vErrors = [err54];}
 else {vErrors.push(err54);}errors++;}}}
 else {
@@ -2754,7 +2793,7 @@ const err73 = {instancePath:instancePath+"/unmountPolicy/max",schemaPath:"#/defi
 if(vErrors === null){vErrors = [err73];}
 else {vErrors.push(err73);}errors++;}
 if(!(((data31 === "Normal") || (data31 === "Force")) || (data31 === "Lazy"))){
-const err74 = {instancePath:instancePath+"/unmountPolicy/max",schemaPath:"#/definitions/UnmountPolicy/properties/max/enum",keyword:"enum",params:{allowedValues: schema60.properties.max.enum},message:"must be equal to one of the allowed values"};
+const err74 = {instancePath:instancePath+"/unmountPolicy/max",schemaPath:"#/definitions/UnmountPolicy/properties/max/enum",keyword:"enum",params:{allowedValues: schema61.properties.max.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){vErrors = [err74];}
 else {vErrors.push(err74);}errors++;}
 let data32 = data30.timeoutSeconds;
@@ -2802,7 +2841,7 @@ const err83 = {instancePath:instancePath+"/nodeLossPolicy/type",schemaPath:"#/de
 if(vErrors === null){vErrors = [err83];}
 else {vErrors.push(err83);}errors++;}
 if(!((data36 === "Never") || (data36 === "AfterTimeout"))){
-const err84 = {instancePath:instancePath+"/nodeLossPolicy/type",schemaPath:"#/definitions/NodeLossPolicy/properties/type/enum",keyword:"enum",params:{allowedValues: schema61.properties.type.enum},message:"must be equal to one of the allowed values"};
+const err84 = {instancePath:instancePath+"/nodeLossPolicy/type",schemaPath:"#/definitions/NodeLossPolicy/properties/type/enum",keyword:"enum",params:{allowedValues: schema62.properties.type.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){vErrors = [err84];}
 else {vErrors.push(err84);}errors++;}
 if(data35.minutes !== undefined){

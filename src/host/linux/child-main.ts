@@ -6,11 +6,12 @@ import { isClaimed, probeBlockDevice } from "./block-probe.ts";
 import type { ChildRequest } from "./child-runner.ts";
 import { emptyTrash } from "./empty-trash.ts";
 import { errnoOf } from "./errno.ts";
+import { progressMark } from "./fetching-child.ts";
 import { checkOut } from "./git/check-out.ts";
 import { giveToGroup } from "./give-to-group.ts";
+import { unpackImage } from "./image/unpack-image.ts";
 import { InProcessMounter } from "./in-process-mounter.ts";
 import { loadLibc } from "./libc.ts";
-import { progressMark } from "./linux-repositories.ts";
 import { usersOf } from "./mount-users.ts";
 import { openersOf } from "./open-devices.ts";
 import { remoteMounts } from "./remote-mounts.ts";
@@ -69,12 +70,16 @@ export async function runChild(): Promise<void> {
     process.stdout.write(JSON.stringify(reply));
     return;
   }
-  if (request.kind === "checkOut") {
+  if (request.kind === "checkOut" || request.kind === "unpack") {
     const tell = whileItLives(
       request.agent,
       tellEachSecond((line: string) => process.stdout.write(`${progressMark}${printable(line)}\n`)),
     );
-    const reply = await replyOf(() => checkOut(loadLibc(), request.request, tell));
+    const reply = await replyOf(() =>
+      request.kind === "checkOut"
+        ? checkOut(loadLibc(), request.request, tell)
+        : unpackImage(loadLibc(), request.request, tell),
+    );
     process.stdout.write(JSON.stringify(reply));
     return;
   }

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { basename } from "node:path";
 import { messageOf, VolumeError } from "../../errors.ts";
 import type { Cancel, Timers } from "../../ports.ts";
+import type { UnpackRequest } from "../images.ts";
 import type { OwnershipRequest } from "../ownership.ts";
 import type { ChildProcessID, Mounter, OperationContext } from "../ports.ts";
 import { describeRemote, type RemoteMount, serverOf, waitedFor } from "../remote-mount.ts";
@@ -20,6 +21,7 @@ export type ChildRequest =
   | { readonly kind: "probe"; readonly path: string }
   | { readonly kind: "giveToGroup"; readonly request: OwnershipRequest; readonly agent: number }
   | { readonly kind: "checkOut"; readonly request: CheckOutRequest; readonly agent: number }
+  | { readonly kind: "unpack"; readonly request: UnpackRequest; readonly agent: number }
   | { readonly kind: "mounter"; readonly method: keyof Mounter; readonly args: readonly unknown[] }
   | { readonly kind: "exec"; readonly file: string; readonly args: readonly string[]; readonly path?: string };
 
@@ -183,7 +185,7 @@ export class ChildRunner {
 
 /** As what it takes minutes without anything being wrong. */
 function takesLong(request: ChildRequest): "format" | "walk" | undefined {
-  if (request.kind === "giveToGroup" || request.kind === "checkOut") return "walk";
+  if (["giveToGroup", "checkOut", "unpack"].includes(request.kind)) return "walk";
   return request.kind === "exec" && basename(request.file).startsWith("mkfs.") ? "format" : undefined;
 }
 

@@ -47,7 +47,7 @@ export function makeDirectoriesAt(libc: Libc, above: Descriptor, path: string, m
  * error.
  * @throws Errno EXDEV, EBUSY: something is mounted there, and stays
  */
-export function removeTreeAt(libc: Libc, above: Descriptor, entry: Dirent): void {
+export function removeTreeAt(libc: Libc, above: Descriptor, entry: Pick<Dirent, "name" | "isDirectory">): void {
   const path = `${above.path}/${entry.name}`;
   try {
     if (!entry.isDirectory()) {
@@ -60,4 +60,9 @@ export function removeTreeAt(libc: Libc, above: Descriptor, entry: Dirent): void
   } catch (error) {
     if (errnoOf(error) !== "ENOENT") throw error;
   }
+}
+
+/** The names in a directory, in no order. */
+export function namesIn(directory: Descriptor): string[] {
+  return readdirSync(directory.path);
 }

@@ -13,6 +13,7 @@ import { LinuxDevices } from "./linux-devices.ts";
 import { LinuxDirectories } from "./linux-directories.ts";
 import { LinuxEvidence } from "./linux-evidence.ts";
 import { LinuxFlocker } from "./linux-flocker.ts";
+import { LinuxImages } from "./linux-images.ts";
 import { LinuxJournalFile } from "./linux-journal-file.ts";
 import { allTiers, LinuxMountTable } from "./linux-mount-table.ts";
 import { LinuxOwnership } from "./linux-ownership.ts";
@@ -82,8 +83,9 @@ export function linuxHost(options: LinuxHostOptions): LinuxHost {
       const node = { hostRoot, nodeProcess };
       const programs = new LinuxPrograms({ table: mountTable, mounter, runner, operation, node });
       const repositories = new LinuxRepositories(runner, operation);
+      const images = new LinuxImages(runner, operation);
       const clients = new LinuxClients({ runner, operation, wakes, timers });
-      return { mounter, devices, ownership, programs, flocker, repositories, clients };
+      return { mounter, devices, ownership, programs, flocker, repositories, images, clients };
     },
   };
 }

@@ -9,6 +9,7 @@ export function loadSandboxCalls() {
   const unshare = lib.func("unshare", "int", ["int"]);
   const pivotRoot = lib.func("pivot_root", "int", ["str", "str"]);
   const symlinkat = lib.func("symlinkat", "int", ["str", "int", "str"]);
+  const linkat = lib.func("linkat", "int", ["int", "str", "int", "str", "int"]);
   const syncfs = lib.func("syncfs", "int", ["int"]);
   const checked = (call: string, result: number, detail?: string): void => {
     if (result < 0) throw new Errno(call, koffi.errno(), detail);
@@ -23,6 +24,10 @@ export function loadSandboxCalls() {
     },
     symlinkat(target: string, dir: number, name: string): void {
       checked("symlinkat", symlinkat(target, dir, name), name);
+    },
+    /** linkat(2) of a file itself: no link is followed. */
+    linkat(fromDir: number, from: string, toDir: number, to: string): void {
+      checked("linkat", linkat(fromDir, from, toDir, to, 0), to);
     },
     /** syncfs(2): all that was written to the file system of a descriptor is on its disk. */
     syncfs(fd: number): void {

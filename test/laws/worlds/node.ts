@@ -212,7 +212,8 @@ export class LawNode {
       ...host,
       mountTable: { read, watch: (onChange) => mountTable.watch(onChange) },
       effects: (operation) => {
-        const { mounter, devices, ownership, programs, flocker, repositories, clients } = host.effects(operation);
+        const { mounter, devices, ownership, programs, flocker, repositories, images, clients } =
+          host.effects(operation);
         const format: Devices["format"] = (source, ...how) => {
           const disk = this.machine.disks.get(source.path);
           if (disk !== undefined) this.rules.formatted(disk);
@@ -224,6 +225,7 @@ export class LawNode {
           programs,
           flocker,
           repositories,
+          images,
           clients,
           devices: {
             probe: (source) => devices.probe(source),

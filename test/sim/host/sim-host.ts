@@ -5,11 +5,11 @@ import type { HostDeps } from "./host-deps.ts";
 import { SimDevices } from "./sim-devices.ts";
 import { SimDirectories } from "./sim-directories.ts";
 import { SimEvidence } from "./sim-evidence.ts";
+import { SimFetched } from "./sim-fetched.ts";
 import { SimJournalFile } from "./sim-journal-file.ts";
 import { SimMountTable } from "./sim-mount-table.ts";
 import { SimMounter } from "./sim-mounter.ts";
 import { SimOwnership } from "./sim-ownership.ts";
-import { SimRepositories } from "./sim-repositories.ts";
 import { SimWakes } from "./sim-wakes.ts";
 
 /** The ports of one agent process to its simulated machine. */
@@ -26,14 +26,15 @@ export function simHost(deps: HostDeps): HostPorts {
       const mounter = new SimMounter(deps, operation, operations++);
       const devices = new SimDevices(deps, mounter, operation);
       const ownership = new SimOwnership(deps, operation);
-      const repositories = new SimRepositories(deps, operation);
+      const fetched = new SimFetched(deps, operation);
       return {
         mounter,
         devices,
         ownership,
         programs: noPrograms,
         flocker: noFlocker,
-        repositories,
+        repositories: fetched,
+        images: fetched,
         clients: noClients,
       };
     },

@@ -123,7 +123,7 @@ function unmetSource(
     const filesystem = drivers.get(granted.driver)?.side.filesystem(granted.volumeHandle);
     return filesystem?.root === shown ? undefined : `shows ${shown.superblock.device}, not ${granted.volumeHandle}`;
   }
-  const { hostPath, local, emptyDir, git, configMap, secret } = spec.source;
+  const { hostPath, local, emptyDir, git, image, configMap, secret } = spec.source;
   const path = hostPath?.path ?? local?.path;
   if (path !== undefined) {
     const there = walk(rootOf(machine.kernel.host), path, "follow")?.dentry;
@@ -136,9 +136,10 @@ function unmetSource(
     if (emptyDir.medium === "Memory") return inMemory ? undefined : "is not in memory";
     return shown.path.startsWith(`${layout.stateDir}/data/`) ? undefined : `shows ${shown.path}`;
   }
-  if (git !== undefined) {
-    const revision = shown.children.get("revision")?.content;
-    return revision === git.revision ? undefined : `shows the commit ${revision}, not ${git.revision}`;
+  const fetched = git?.revision ?? image?.reference;
+  if (fetched !== undefined) {
+    const version = shown.children.get("version")?.content;
+    return version === fetched ? undefined : `shows ${version}, not ${fetched}`;
   }
   const files = Object.fromEntries([...shown.children].map(([name, file]) => [name, file.content]));
   const wanted = world.cluster.content(
@@ -154,8 +155,8 @@ function attributesWanted(
   { spec }: NodeVolumeIntent,
   { readOnly, mountOptions = [] }: IntentMount,
 ): Partial<MountAttributes> {
-  const { configMap, secret, git } = spec.source;
-  const shown = configMap !== undefined || secret !== undefined || git !== undefined;
+  const { configMap, secret, git, image } = spec.source;
+  const shown = configMap !== undefined || secret !== undefined || (git ?? image) !== undefined;
   return {
     readOnly: readOnly || shown,
     nosuid: !mountOptions.includes("suid"),

@@ -27,17 +27,23 @@ export const setUp: readonly Scenario[] = [
     },
   },
   {
-    name: "git",
+    name: "git and image",
     async run(world) {
       const { people } = world.node;
-      const revision = "0123456789012345678901234567890123456789";
-      const volume = world.cluster.createIntent("app", {
-        source: { git: { repository: "https://git.example/app.git", revision } },
-        mounts: [target("app")],
-      });
+      const revision = "0123456789".repeat(4);
+      const reference = `registry.example/model@sha256:${"0123456789abcdef".repeat(4)}`;
+      const volumes = [
+        world.cluster.createIntent("app", {
+          source: { git: { repository: "https://git.example/app.git", revision } },
+          mounts: [target("app")],
+        }),
+        world.cluster.createIntent("model", { source: { image: { reference } }, mounts: [target("model")] }),
+      ];
       await world.settle();
-      await world.until("the commit to be shown", () => people.read(`${target("app")}/revision`) === revision, 0);
-      world.cluster.deleteIntent(volume);
+      const shown = (name: string) => people.read(`${target(name)}/version`);
+      const both = () => shown("app") === revision && shown("model") === reference;
+      await world.until("the commit and the image to be shown", both, 0);
+      for (const volume of volumes) world.cluster.deleteIntent(volume);
       await world.settle();
     },
   },

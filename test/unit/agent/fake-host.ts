@@ -80,6 +80,7 @@ export class FakeHost implements HostPorts {
     };
     const ownership = { give: async () => ({ entries: 1, failed: 0, examples: [] }) };
     const repositories = { checkOut: async () => {} };
+    const images = { unpack: async () => {} };
     return {
       mounter: this.#mounter,
       devices,
@@ -87,6 +88,7 @@ export class FakeHost implements HostPorts {
       programs: noPrograms,
       flocker: noFlocker,
       repositories,
+      images,
       clients: noClients,
     };
   }

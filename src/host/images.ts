@@ -1,0 +1,20 @@
+/** A container image, and where its files go. */
+export interface UnpackRequest {
+  /** Data directory of ours, which is there: the files go to `tree` in it. */
+  readonly directory: string;
+  /** `registry/repository@sha256:…`: the digest says what comes, whoever sends it. */
+  readonly reference: string;
+  /** Most bytes that all layers have, unpacked. */
+  readonly sizeLimit: number;
+}
+
+/** Images of registries that speak the distribution specification of OCI, without credentials. */
+export interface Images {
+  /**
+   * Makes `tree` in the directory show the image of this machine's platform, layer over layer, all at once and durably. Always in a
+   * child of its own. `new` is left beside it where it failed, for the caller to throw away: neither may be there before.
+   * Fails with ServerUnreachable, RepositoryRefused, RevisionNotFound, ContentRefused, ContentTooLarge.
+   * @param onProgress told how far it is
+   */
+  unpack(request: UnpackRequest, onProgress: (message: string) => void): Promise<void>;
+}

@@ -1,0 +1,48 @@
+/** Something ends before all of it was read. */
+export class EndsEarly extends Error {
+  override readonly name = "EndsEarly";
+  constructor() {
+    super("what is read ends before it should");
+  }
+}
+
+/** Bytes that come piece by piece, taken in pieces of other sizes. */
+export class ByteStream {
+  readonly #chunks: AsyncIterator<Buffer>;
+  #rest: Buffer = Buffer.alloc(0);
+
+  constructor(source: AsyncIterable<Buffer>) {
+    this.#chunks = source[Symbol.asyncIterator]();
+  }
+
+  /** Some bytes, at most so many; none at the end. */
+  async atMost(bytes: number): Promise<Buffer> {
+    while (this.#rest.length === 0) {
+      const { value, done } = await this.#chunks.next();
+      if (done === true) return this.#rest;
+      this.#rest = value;
+    }
+    const piece = this.#rest.subarray(0, bytes);
+    this.#rest = this.#rest.subarray(piece.length);
+    return piece;
+  }
+
+  /** So many bytes, told of piece by piece. @throws EndsEarly */
+  async each(bytes: number, take: (piece: Buffer) => void): Promise<void> {
+    for (let missing = bytes; missing > 0; ) {
+      const piece = await this.atMost(missing);
+      if (piece.length === 0) throw new EndsEarly();
+      missing -= piece.length;
+      take(piece);
+    }
+  }
+
+  /** So many bytes at once; undefined if there is none left. @throws EndsEarly if they end in the middle */
+  async block(bytes: number): Promise<Buffer | undefined> {
+    const first = await this.atMost(bytes);
+    if (first.length === 0) return undefined;
+    const pieces = [Buffer.from(first)];
+    await this.each(bytes - first.length, (piece) => pieces.push(Buffer.from(piece)));
+    return Buffer.concat(pieces);
+  }
+}

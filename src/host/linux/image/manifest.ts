@@ -1,0 +1,90 @@
+import { VolumeError } from "../../../errors.ts";
+import type { ImageReference } from "./reference.ts";
+
+/** A layer, as a manifest names it. */
+export interface Layer {
+  readonly digest: string;
+  readonly size: number;
+  readonly compression: "none" | "gzip" | "zstd";
+}
+
+/** The manifest of one platform, or where that is. */
+export type Manifest = { readonly layers: readonly Layer[] } | { readonly manifest: string };
+
+const compressions: ReadonlyMap<string, Layer["compression"]> = new Map([
+  ["application/vnd.oci.image.layer.v1.tar", "none"],
+  ["application/vnd.oci.image.layer.v1.tar+gzip", "gzip"],
+  ["application/vnd.oci.image.layer.v1.tar+zstd", "zstd"],
+  ["application/vnd.docker.image.rootfs.diff.tar", "none"],
+  ["application/vnd.docker.image.rootfs.diff.tar.gzip", "gzip"],
+  ["application/vnd.docker.image.rootfs.diff.tar.zstd", "zstd"],
+]);
+
+/** What a manifest or an index may be, of OCI and of Docker. */
+export const manifestTypes = [
+  "application/vnd.oci.image.manifest.v1+json",
+  "application/vnd.oci.image.index.v1+json",
+  "application/vnd.docker.distribution.manifest.v2+json",
+  "application/vnd.docker.distribution.manifest.list.v2+json",
+];
+
+const mostLayers = 512;
+
+/** Names of processors, as images have them, by process.arch. */
+const architectures: ReadonlyMap<string, string> = new Map([
+  ["x64", "amd64"],
+  ["arm64", "arm64"],
+]);
+
+/**
+ * PURE. What a manifest says, or, of an index, which manifest is for this machine.
+ * @param arch process.arch
+ * @throws VolumeError RevisionNotFound, ContentRefused
+ */
+export function readManifest(bytes: Buffer, arch: string, { repository, digest }: ImageReference): Manifest {
+  const what = `${repository}@${digest}`;
+  const refuse = (why: string) => new VolumeError("ContentRefused", "final", `${what} ${why}: name another image`);
+  const manifest = objectOf(parsed(bytes));
+  const { manifests, layers } = manifest;
+  if (Array.isArray(manifests)) {
+    const architecture = architectures.get(arch) ?? arch;
+    const platforms = manifests.map((entry) => ({ entry: objectOf(entry), of: objectOf(objectOf(entry)["platform"]) }));
+    const [ours] = platforms.filter(({ of }) => of["os"] === "linux" && of["architecture"] === architecture);
+    if (ours !== undefined) return { manifest: digestOf(ours.entry) ?? digest };
+    const others = platforms.map(({ of }) => `${of["os"]}/${of["architecture"]}`).join(", ");
+    const message = `${what} has nothing for linux/${architecture}, but for ${others.slice(0, 256)}: name an image that has, or other nodes`;
+    throw new VolumeError("RevisionNotFound", "final", message);
+  }
+  if (!Array.isArray(layers)) throw refuse("is neither an image nor an index of images");
+  if (layers.length > mostLayers) throw refuse(`has more than ${mostLayers} layers`);
+  return {
+    layers: layers.map((value) => {
+      const layer = objectOf(value);
+      const { mediaType, size } = layer;
+      const compression = compressions.get(String(mediaType));
+      const name = digestOf(layer);
+      if (compression === undefined)
+        throw refuse(`has a layer of the type ${String(mediaType).slice(0, 128)}, which is no file system`);
+      if (name === undefined || typeof size !== "number" || !Number.isSafeInteger(size) || size < 0) {
+        throw refuse("has a layer without size or sha256 digest");
+      }
+      return { digest: name, size, compression };
+    }),
+  };
+}
+
+function parsed(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(bytes.toString("utf8"));
+  } catch {
+    return undefined; // no object, so neither an image nor an index
+  }
+}
+
+function objectOf(value: unknown): { readonly [name: string]: unknown } {
+  return typeof value === "object" && value !== null ? (value as { readonly [name: string]: unknown }) : {};
+}
+
+function digestOf({ digest }: { readonly [name: string]: unknown }): string | undefined {
+  return typeof digest === "string" && /^sha256:[0-9a-f]{64}$/.test(digest) ? digest : undefined;
+}

@@ -1,0 +1,25 @@
+/** An image by the digest of its manifest or index. */
+export interface ImageReference {
+  /** As people write it. */
+  readonly registry: string;
+  /** Where its API is, without a slash at the end. */
+  readonly address: string;
+  readonly repository: string;
+  readonly digest: string;
+}
+
+/** PURE. The parts of `registry/repository[:tag]@sha256:…`. The digest alone counts: a tag before it is for people. */
+export function parseReference(reference: string): ImageReference {
+  const [, registry = "", path = "", digest = ""] =
+    /^([^/]+)\/([^:@]+)(?::[^@]+)?@(sha256:[0-9a-f]{64})$/.exec(reference) ?? [];
+  if (digest === "") throw new Error(`${reference} names no image by its digest`);
+  const isDocker = registry === "docker.io";
+  const repository = isDocker && !path.includes("/") ? `library/${path}` : path;
+  const host = isDocker ? "registry-1.docker.io" : registry;
+  return { registry, address: `${isLoopback(host) ? "http" : "https"}://${host}`, repository, digest };
+}
+
+/** A registry on the node itself, as mirrors are, has no certificate; container runtimes speak HTTP with it too. */
+export function isLoopback(host: string): boolean {
+  return /^(localhost|127\.[0-9.]+|\[::1\])(:[0-9]+)?$/.test(host);
+}

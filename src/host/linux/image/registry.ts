@@ -1,0 +1,172 @@
+import { createHash } from "node:crypto";
+import { printable } from "../../../api/printable.ts";
+import { messageOf, VolumeError } from "../../../errors.ts";
+import { type ImageReference, isLoopback } from "./reference.ts";
+
+const largestManifest = 4 * 1024 * 1024;
+const mostRedirections = 5;
+
+/** What is fetched, as it comes; `whole` is true once all of it has come and is what its digest says. */
+export interface Blob extends AsyncIterable<Buffer> {
+  readonly whole: boolean;
+}
+
+/**
+ * A registry (distribution-spec of OCI), read without credentials: a token that it gives to anybody is asked for. Nothing that
+ * comes is believed but by its digest.
+ */
+export class Registry {
+  readonly #image: ImageReference;
+  #authorization: string | undefined;
+
+  constructor(image: ImageReference) {
+    this.#image = image;
+  }
+
+  async manifest(digest: string, types: readonly string[]): Promise<Buffer> {
+    const response = await this.#get(`manifests/${digest}`, types.join(", "));
+    const pieces: Buffer[] = [];
+    for await (const piece of verified(response, digest, largestManifest)) pieces.push(piece);
+    return Buffer.concat(pieces);
+  }
+
+  /** @param size that the manifest says it has */
+  async blob(digest: string, size: number): Promise<Blob> {
+    return new VerifiedBlob(await this.#get(`blobs/${digest}`, "*/*"), digest, size);
+  }
+
+  async #get(what: string, accept: string): Promise<Response> {
+    const { address, repository } = this.#image;
+    const url = `${address}/v2/${repository}/${what}`;
+    let response = await this.#follow(url, accept);
+    if (response.status === 401 && this.#authorization === undefined) {
+      await response.body?.cancel();
+      this.#authorization = await this.#token(response.headers.get("www-authenticate") ?? "");
+      response = await this.#follow(url, accept);
+    }
+    if (response.status === 200) return response;
+    await response.body?.cancel();
+    throw this.#meant(response.status, what);
+  }
+
+  /** Blobs are often elsewhere, where the token is not for. */
+  async #follow(url: string, accept: string): Promise<Response> {
+    let at = new URL(url);
+    for (let followed = 0; followed <= mostRedirections; followed++) {
+      const own = at.host === new URL(url).host;
+      const authorization = own && this.#authorization !== undefined && { authorization: this.#authorization };
+      const response = await this.#ask(at, { accept, "accept-encoding": "identity", ...authorization });
+      const location = response.headers.get("location");
+      if (response.status < 300 || response.status > 399 || location === null) return response;
+      await response.body?.cancel();
+      at = new URL(location, at);
+      if (at.protocol !== "https:" && !isLoopback(at.host)) break;
+    }
+    const message = `${this.#image.registry} sends elsewhere, again and again or without TLS: nothing is fetched from there`;
+    throw new VolumeError("RepositoryRefused", "final", message);
+  }
+
+  /** What the registry says of where tokens are, and a token from there. */
+  async #token(challenge: string): Promise<string> {
+    const { registry } = this.#image;
+    const parameter = (name: string) => new RegExp(`\\b${name}="([^"]*)"`).exec(challenge)?.[1];
+    const realm = URL.parse(parameter("realm") ?? "");
+    if (!/^bearer /i.test(challenge) || realm === null || (realm.protocol !== "https:" && !isLoopback(realm.host))) {
+      throw this.#meant(401, "manifests");
+    }
+    for (const name of ["service", "scope"]) {
+      const value = parameter(name);
+      if (value !== undefined) realm.searchParams.set(name, value);
+    }
+    const response = await this.#ask(realm, { accept: "application/json" });
+    const answer =
+      response.status === 200 ? ((await response.json()) as { token?: unknown; access_token?: unknown }) : {};
+    const token = answer.token ?? answer.access_token;
+    if (typeof token === "string" && /^[\x21-\x7e]+$/.test(token)) return `Bearer ${token}`;
+    throw new VolumeError(
+      "RepositoryRefused",
+      "final",
+      `${registry} gives no token without credentials: ${needsMirror}`,
+    );
+  }
+
+  async #ask(url: URL, headers: { readonly [name: string]: string }): Promise<Response> {
+    try {
+      return await fetch(url, { headers, redirect: "manual" });
+    } catch (error) {
+      throw unreachable(url.host, error);
+    }
+  }
+
+  #meant(status: number, what: string): VolumeError {
+    const { registry, repository, digest } = this.#image;
+    const said = `${registry} answers ${status} for ${repository}`;
+    if (status === 404) {
+      const message = `${said}: it has no ${what.startsWith("blobs") ? "such layer" : digest} that it gives out. Push it there, or name another`;
+      return new VolumeError("RevisionNotFound", "final", message);
+    }
+    if (status === 429 || status >= 500) return new VolumeError("ServerUnreachable", "transient", said);
+    return new VolumeError("RepositoryRefused", "final", `${said}: ${needsMirror}`);
+  }
+}
+
+const needsMirror = "an image volume has no credentials. Name a mirror that anybody may read";
+
+/** The bytes of an answer, at most so many, that have this digest. @throws VolumeError ContentRefused at the end if not */
+async function* verified(response: Response, digest: string, most: number): AsyncGenerator<Buffer> {
+  const hash = createHash("sha256");
+  const slow = tooSlow(new URL(response.url).host);
+  let bytes = 0;
+  try {
+    for await (const chunk of response.body ?? []) {
+      bytes += chunk.length;
+      if (bytes > most)
+        throw new VolumeError("ContentRefused", "final", `${digest} is more than the ${most} bytes that it may have`);
+      slow(chunk.length);
+      hash.update(chunk);
+      yield Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+    }
+  } catch (error) {
+    throw error instanceof VolumeError ? error : unreachable(new URL(response.url).host, error);
+  }
+  if (`sha256:${hash.digest("hex")}` === digest) return;
+  throw new VolumeError(
+    "ContentRefused",
+    "final",
+    `what came for ${digest} is something else: look at the registry, or name a mirror`,
+  );
+}
+
+/** As git's: a server that sends less than 1,000 bytes a second for a minute would keep others from being fetched for days. */
+function tooSlow(host: string): (bytes: number) => void {
+  let since = performance.now();
+  let bytes = 0;
+  return (more) => {
+    bytes += more;
+    const ms = performance.now() - since;
+    if (ms < 60_000) return;
+    if (bytes < ms) throw new VolumeError("ServerUnreachable", "transient", `${host} sends ${bytes} bytes in a minute`);
+    since = performance.now();
+    bytes = 0;
+  };
+}
+
+class VerifiedBlob implements Blob {
+  readonly #source: AsyncGenerator<Buffer>;
+  whole = false;
+
+  constructor(response: Response, digest: string, size: number) {
+    this.#source = verified(response, digest, size);
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Buffer> {
+    yield* this.#source;
+    this.whole = true;
+  }
+}
+
+function unreachable(host: string, error: unknown): VolumeError {
+  const cause = error instanceof Error && error.cause !== undefined ? `: ${messageOf(error.cause)}` : "";
+  const message = printable(`${host} does not answer: ${messageOf(error)}${cause}`).slice(0, 512);
+  return new VolumeError("ServerUnreachable", "transient", message);
+}

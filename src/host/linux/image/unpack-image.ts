@@ -1,0 +1,114 @@
+import { fchmodSync, fsyncSync } from "node:fs";
+import { PassThrough, Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { createGunzip, createZstdDecompress } from "node:zlib";
+import { VolumeError } from "../../../errors.ts";
+import type { UnpackRequest } from "../../images.ts";
+import { ByteStream, EndsEarly } from "../byte-stream.ts";
+import { AT_FDCWD, O, RESOLVE } from "../constants.ts";
+import { Descriptor } from "../descriptor.ts";
+import { openDirectoryAt } from "../held-tree.ts";
+import type { Libc } from "../libc.ts";
+import { loadSandboxCalls } from "../sandbox-calls.ts";
+import { LayerWriter } from "./layer-writer.ts";
+import { type Layer, manifestTypes, readManifest } from "./manifest.ts";
+import { type ImageReference, parseReference } from "./reference.ts";
+import { Registry } from "./registry.ts";
+import { readTar } from "./tar.ts";
+
+/**
+ * Shows an image as files (Images.unpack), in a disposable child:
+ *
+ *   directory/       ours (0700)
+ *     new/           the layers, one over the other, as they come: no blob is kept
+ *     tree/          new/, renamed once it is complete, was what its digests say, and is on the disk
+ */
+export async function unpackImage(libc: Libc, request: UnpackRequest, tell: (line: string) => void): Promise<void> {
+  const calls = loadSandboxCalls();
+  const image = parseReference(request.reference);
+  const registry = new Registry(image);
+  process.umask(0o022);
+  using directory = new Descriptor(
+    libc.openat2(AT_FDCWD, request.directory, O.RDONLY | O.DIRECTORY | O.CLOEXEC, 0, RESOLVE.NO_SYMLINKS),
+  );
+  libc.mkdirat(directory.fd, "new", 0o700);
+  using fresh = openDirectoryAt(libc, directory, "new");
+  const layers = await layersOf(registry, image);
+  const writer = new LayerWriter(libc, calls, fresh);
+  const room = counting(request.sizeLimit);
+  for (const [index, layer] of layers.entries()) {
+    writer.beginLayer();
+    const progress = (bytes: number) => tell(`layer ${index + 1} of ${layers.length}, ${bytes} bytes`);
+    await writeLayer(registry, layer, writer, room, progress);
+  }
+  fchmodSync(fresh.fd, 0o755);
+  calls.syncfs(fresh.fd);
+  libc.renameFree(directory.fd, "new", directory.fd, "tree");
+  fsyncSync(directory.fd);
+}
+
+async function layersOf(registry: Registry, image: ImageReference): Promise<readonly Layer[]> {
+  const top = readManifest(await registry.manifest(image.digest, manifestTypes), process.arch, image);
+  if ("layers" in top) return top.layers;
+  const digest = top.manifest;
+  const manifest = readManifest(await registry.manifest(digest, manifestTypes), process.arch, { ...image, digest });
+  if ("layers" in manifest) return manifest.layers;
+  throw new VolumeError(
+    "ContentRefused",
+    "final",
+    `${image.repository}@${digest} is an index in an index: name an image`,
+  );
+}
+
+async function writeLayer(
+  registry: Registry,
+  { digest, size, compression }: Layer,
+  writer: LayerWriter,
+  room: (bytes: number) => number,
+  progress: (bytes: number) => void,
+): Promise<void> {
+  const blob = await registry.blob(digest, size);
+  const unpacked = { none: () => new PassThrough(), gzip: createGunzip, zstd: createZstdDecompress }[compression]();
+  try {
+    await pipeline(Readable.from(blob), unpacked, async (source: AsyncIterable<Buffer>) => {
+      await readTar(new ByteStream(counted(source, room, progress)), (entry, read) => writer.write(entry, read));
+    });
+  } catch (error) {
+    throw isDamage(error) ? notWhole(digest) : error;
+  }
+  if (!blob.whole) throw notWhole(digest);
+}
+
+async function* counted(
+  source: AsyncIterable<Buffer>,
+  room: (bytes: number) => number,
+  progress: (bytes: number) => void,
+): AsyncGenerator<Buffer> {
+  for await (const chunk of source) {
+    progress(room(chunk.length));
+    yield chunk;
+  }
+}
+
+/** All bytes that layers have, unpacked, with what is never written. @throws VolumeError ContentTooLarge */
+function counting(sizeLimit: number): (bytes: number) => number {
+  let all = 0;
+  return (bytes) => {
+    all += bytes;
+    if (all <= sizeLimit) return all;
+    const message = `the image has more than ${sizeLimit} bytes, unpacked: raise sizeLimit of the source, or name a smaller one`;
+    throw new VolumeError("ContentTooLarge", "final", message);
+  };
+}
+
+/** What is said of something that is not what it should be, by zlib for one. */
+function isDamage(error: unknown): boolean {
+  if (error instanceof EndsEarly) return true;
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  return code.startsWith("Z_") || code.startsWith("ZSTD_");
+}
+
+function notWhole(digest: string): VolumeError {
+  const message = `the layer ${digest} of the image is damaged, or has something after its end: name another image`;
+  return new VolumeError("ContentRefused", "final", message);
+}

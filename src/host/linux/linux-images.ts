@@ -1,0 +1,22 @@
+import type { Images, UnpackRequest } from "../images.ts";
+import type { OperationContext } from "../ports.ts";
+import type { ChildRunner } from "./child-runner.ts";
+import { inFetchingChild } from "./fetching-child.ts";
+import { parseReference } from "./image/reference.ts";
+
+/** Images, fetched and unpacked in a disposable child. */
+export class LinuxImages implements Images {
+  readonly #runner: Pick<ChildRunner, "run">;
+  readonly #operation: OperationContext;
+
+  constructor(runner: Pick<ChildRunner, "run">, operation: OperationContext) {
+    this.#runner = runner;
+    this.#operation = operation;
+  }
+
+  unpack(request: UnpackRequest, onProgress: (message: string) => void): Promise<void> {
+    const work = { kind: "unpack", request, agent: process.pid } as const;
+    const { registry } = parseReference(request.reference);
+    return inFetchingChild(this.#runner, this.#operation, work, registry, onProgress);
+  }
+}

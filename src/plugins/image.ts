@@ -1,0 +1,28 @@
+import { quantityBytes } from "../api/quantity.ts";
+import type { ImageVolumeSource } from "../api/types.gen.ts";
+import { defaultSizeLimit, shownData, stageFetched } from "./fetched.ts";
+import type { StageContext, Staged, StagingPlugin, VolumeSpec } from "./plugin.ts";
+
+/**
+ * The files of a container image, in a directory of our own, shown read-only. (kubelet: pkg/volume/image, of which the container
+ * runtime does all)
+ */
+export const image: StagingPlugin = {
+  type: "image",
+  discards: true,
+
+  layout: () => ({ options: [], readOnly: true, devices: false, shownData }),
+
+  stage(spec: VolumeSpec, context: StageContext): Promise<Staged> {
+    const { reference, sizeLimit } = sourceOf(spec);
+    const limit = sizeLimit === undefined ? defaultSizeLimit : Number(quantityBytes(sizeLimit));
+    const request = { directory: context.dataPath, reference, sizeLimit: limit };
+    const progress = (message: string) => context.progress(`image: ${message}`);
+    return stageFetched(context, ["new"], () => context.images.unpack(request, progress));
+  },
+};
+
+function sourceOf(spec: VolumeSpec): ImageVolumeSource {
+  if (spec.source.image === undefined) throw new Error("not an image volume");
+  return spec.source.image;
+}
