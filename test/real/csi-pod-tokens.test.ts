@@ -83,6 +83,17 @@ describe("a CSI driver that acts as the pod, on the real kernel (behaviour 109, 
     expect(first?.["volumeContext"]).to.deep.equal(new Map());
   });
 
+  for (const serviceAccountTokenInSecrets of [false, true]) {
+    it(`gets no more than its grant names of what was kept for another, in secrets: ${serviceAccountTokenInSecrets}`, async () => {
+      want(["a"], { serviceAccountTokenInSecrets });
+      there.node.pods.hand("a", ["vault", "aws"], { vault: "1", aws: "2" });
+      there.node.pods.ask("a");
+      await there.node.converge();
+      const [[, inContext, inSecrets] = []] = await given();
+      expect(inContext ?? inSecrets).to.equal(tokensFor("a", { vault: "1" }));
+    });
+  }
+
   it("is called again for the pod whose token is another, at once, and about each minute", async () => {
     want(["a", "b"]);
     await ask("a", "1");

@@ -36,7 +36,11 @@ export async function publishCall(
   const secrets = secret === undefined ? new Map<string, string>() : await context.csi.secret(secret);
   const { path: stagingPath, csi } = csiStageOf(recordOf(context, of.name));
   const identity = identityFor(context, volume, target);
-  const acting: ActingPod | undefined = identity && target.pod && { identity, pod: target.pod };
+  // Of what was kept for a grant of before, no more than this one names.
+  const tokens = identity?.tokens.only(volume.tokenAudiences ?? []);
+  const acting: ActingPod | undefined = identity &&
+    tokens &&
+    target.pod && { identity: { ...identity, tokens }, pod: target.pod };
   const request: PublishRequest = {
     volumeID: volume.volumeHandle,
     publishContext: volume.publishContext,
@@ -44,8 +48,7 @@ export async function publishCall(
     ...(capabilities.stageUnstage && { stagingPath }),
     capability: capabilityOf(volume, capabilities, csi),
     readOnly: published.readOnly,
-    secrets:
-      identity && volume.tokensInSecrets ? new Map([...secrets, [tokensKey, identity.tokens.reveal()]]) : secrets,
+    secrets: tokens && volume.tokensInSecrets ? new Map([...secrets, [tokensKey, tokens.reveal()]]) : secrets,
     volumeContext: volumeContextFor(volume, acting),
   };
   return { request, ...(identity && { identity }) };
