@@ -1,14 +1,16 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect } from "chai";
+import { root } from "../../hack/lib/root.ts";
 import { silent } from "../../hack/lib/silent-log.ts";
 import { VolumeError } from "../../src/errors.ts";
 import { loadLibc } from "../../src/host/linux/libc.ts";
 import { type LinuxHost, linuxHost } from "../../src/host/linux/linux-host.ts";
+import { parseMountinfo } from "../../src/host/mountinfo.ts";
 import type { Programs } from "../../src/host/programs.ts";
 import { realSystem } from "../../src/system.ts";
 import { need } from "../lib/requirements.ts";
@@ -56,6 +58,28 @@ describe("programs of the node", () => {
     const { code, stdout, stderr } = await there.run(`${directory}/driver`, ["mount", "a  b", "$HOME"]);
     expect([code, stderr]).to.deep.equal([3, "mount a  b $HOME\n"]);
     expect(stdout.trim()).to.equal(readlinkSync(`/proc/${node.pid}/ns/mnt`));
+  });
+
+  it("mount what reaches the agent, where the mount is shared with it (Bidirectional)", async () => {
+    const shared = join(directory, "state");
+    mkdirSync(join(shared, "staging"), { recursive: true });
+    execFileSync("mount", ["-t", "tmpfs", "state", shared]);
+    execFileSync("mount", ["--make-shared", shared]);
+    const other = spawn("unshare", ["-m", "--propagation", "unchanged", "sh", "-c", "echo there && read end"]);
+    try {
+      await once(other.stdout, "data");
+      mkdirSync(join(shared, "staging"));
+      cpSync(join(root, "test/drivers/flex/memory"), join(shared, "memory"));
+      const there = programs({ nodeProcess: other.pid ?? 0 });
+      const { code, stdout } = await there.run(join(shared, "memory"), ["mount", join(shared, "staging"), "{}"]);
+      expect([code, stdout]).to.deep.equal([0, '{"status": "Success"}\n']);
+      const here = parseMountinfo(readFileSync("/proc/self/mountinfo", "utf8"));
+      expect(here.find(({ point }) => point === join(shared, "staging"))?.source).to.equal("flex-memory");
+    } finally {
+      other.stdin.end();
+      await once(other, "exit");
+      execFileSync("umount", ["-R", shared]);
+    }
   });
 
   it("are not looked for elsewhere", async () => {
