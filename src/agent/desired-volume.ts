@@ -82,6 +82,7 @@ export function desiredVolume(intent: NodeVolumeIntent, key: string): DesiredVol
     volumeMode: spec.volumeMode,
     mountOptions: canonicalOptions(spec.mountOptions ?? []),
     ...(spec.fsType === undefined ? {} : { fsType: spec.fsType }),
+    ...(spec.destroyAllDataOnDevices && { destroyAllDataOnDevices: spec.destroyAllDataOnDevices }),
     ...(spec.grant && { grant: spec.grant }),
   };
   const layout = pluginFor(spec.source).layout(volume);

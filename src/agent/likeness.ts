@@ -1,7 +1,14 @@
-import { joinPath, type MountIdentity, type MountTable, sameFilesystem, sameIdentity } from "../host/mount-table.ts";
+import {
+  identityOf,
+  joinPath,
+  type MountIdentity,
+  type MountTable,
+  sameFilesystem,
+  sameIdentity,
+} from "../host/mount-table.ts";
 import type { MountEntry } from "../host/mountinfo.ts";
 import type { DesiredVolume } from "./desired-volume.ts";
-import { dataPath, hostSource, type Observation, type PlanSettings } from "./plan-input.ts";
+import { dataPath, hostSource, type Observation, type PlanSettings, stagingPath } from "./plan-input.ts";
 
 /**
  * How like a volume a mount is of which no record says whose it is:
@@ -27,6 +34,11 @@ export function likenessOf(mount: MountEntry, desired: DesiredVolume, context: L
     const { types, source, own } = layout.filesystem;
     if (!types.includes(mount.fsType) || clean(mount.source) !== clean(source)) return "other";
     return own ? "own" : "same";
+  }
+  if (desired.type === "local" && layout.hostPath === undefined) {
+    // Which disk was chosen is known by what is mounted on the staging path, where nobody but us mounts for this volume.
+    const staged = table.at(stagingPath(settings, spec.key));
+    return staged !== undefined && sameIdentity(mount, identityOf(staged)) ? "own" : "other";
   }
   if (layout.hostPath === undefined) {
     const directory = dataPath(settings, spec.key);

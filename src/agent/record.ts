@@ -1,6 +1,7 @@
 import type { Reason } from "../api/reasons.ts";
 import type { MountIdentity } from "../host/mount-table.ts";
 import type { ChildProcessID, DirectoryID, MountAttributes } from "../host/ports.ts";
+import type { ChosenDisk } from "../plugins/disk-choice.ts";
 import type { FoundSource, SourceType, StageKind, Undo } from "../plugins/plugin.ts";
 import type { Calls, Moment } from "./csi/calls.ts";
 
@@ -24,6 +25,8 @@ export interface VolumeRecord {
   readonly child?: ChildProcessID;
   /** Identity of the device on which mkfs was begun after it was proved empty, and was not seen to end well. */
   readonly formatting?: string;
+  /** The disk that the volume has, of those that are chosen by what they are. */
+  readonly disk?: ChosenDisk;
   /** Given up on purpose (deletionPolicy Retain): kept as it is, nobody is in charge. */
   readonly retained?: boolean;
   /** The intent was seen to be deleted, and its release has begun: it goes on even when the intent is gone. */

@@ -56,7 +56,9 @@ export const reasons = {
 
   // Devices and file systems
   DeviceBusy: { kind: "blocked", endedBy: "nobody else has the device open, mounted or claimed" },
-  DeviceNotEmpty: { kind: "blocked", endedBy: "the device is emptied by hand, or another one is named" },
+  DeviceNotEmpty: { kind: "blocked", endedBy: "the device is emptied, or another one is named" },
+  DiskNotFound: { kind: "blocked", endedBy: "a disk as the selector asks for is there, and free" },
+  DiskAmbiguous: { kind: "blocked", endedBy: "only one disk is as the selector asks for" },
   FilesystemReadOnly: { kind: "blocked", endedBy: "the file system is checked and staged again" },
   FilesystemMissing: { kind: "blocked", endedBy: "fsType names the file system to make, or one is made by hand" },
   FilesystemMismatch: { kind: "blocked", endedBy: "fsType names the file system that is there" },

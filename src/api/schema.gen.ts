@@ -416,6 +416,109 @@ export const schema = {
    },
    "additionalProperties": false
   },
+  "DiskSelector": {
+   "type": "object",
+   "properties": {
+    "byID": {
+     "type": "string",
+     "maxLength": 255,
+     "rules": [
+      {
+       "message": "must be a name in /dev/disk/by-id, without the directory"
+      }
+     ]
+    },
+    "wwid": {
+     "type": "string",
+     "maxLength": 255,
+     "rules": [
+      {
+       "message": "must not be empty"
+      }
+     ]
+    },
+    "serial": {
+     "type": "string",
+     "maxLength": 255,
+     "rules": [
+      {
+       "message": "must not be empty"
+      }
+     ]
+    },
+    "model": {
+     "type": "string",
+     "maxLength": 255,
+     "rules": [
+      {
+       "message": "must not be empty"
+      }
+     ]
+    },
+    "minSize": {
+     "maxLength": 32,
+     "rules": [
+      {
+       "message": "must be a size from 64Ki to 1Pi, such as 64Mi or 1.5Gi",
+       "patterns": [
+        "^[0-9]{1,16}([.][0-9]{1,9})?(Ki|Mi|Gi|Ti|Pi|k|M|G|T|P)?$"
+       ]
+      }
+     ],
+     "type": [
+      "integer",
+      "string"
+     ]
+    },
+    "maxSize": {
+     "maxLength": 32,
+     "rules": [
+      {
+       "message": "must be a size from 64Ki to 1Pi, such as 64Mi or 1.5Gi",
+       "patterns": [
+        "^[0-9]{1,16}([.][0-9]{1,9})?(Ki|Mi|Gi|Ti|Pi|k|M|G|T|P)?$"
+       ]
+      }
+     ],
+     "type": [
+      "integer",
+      "string"
+     ]
+    },
+    "rotational": {
+     "type": "boolean"
+    },
+    "transport": {
+     "type": "string",
+     "enum": [
+      "ata",
+      "fc",
+      "iscsi",
+      "loop",
+      "mmc",
+      "nvme",
+      "other",
+      "sas",
+      "usb",
+      "virtio"
+     ]
+    },
+    "empty": {
+     "type": "boolean"
+    }
+   },
+   "rules": [
+    {
+     "message": "say at least one thing of the disk: byID, wwid, serial, model, minSize, maxSize, rotational, transport or empty"
+    },
+    {
+     "message": "minSize must not be more than maxSize: no disk would match",
+     "field": ".minSize"
+    }
+   ],
+   "required": [],
+   "additionalProperties": false
+  },
   "DownwardAPIProjection": {
    "type": "object",
    "required": [
@@ -1366,9 +1469,6 @@ export const schema = {
   },
   "LocalVolumeSource": {
    "type": "object",
-   "required": [
-    "path"
-   ],
    "properties": {
     "path": {
      "type": "string",
@@ -1385,8 +1485,17 @@ export const schema = {
        ]
       }
      ]
+    },
+    "disk": {
+     "$ref": "#/definitions/DiskSelector"
     }
    },
+   "rules": [
+    {
+     "message": "exactly one of path and disk is needed: name the directory or device, or say what the disk is"
+    }
+   ],
+   "required": [],
    "additionalProperties": false
   },
   "MountStatus": {
@@ -1923,6 +2032,20 @@ export const schema = {
       "btrfs"
      ]
     },
+    "destroyAllDataOnDevices": {
+     "type": "array",
+     "maxItems": 32,
+     "items": {
+      "type": "string",
+      "maxLength": 300,
+      "rules": [
+       {
+        "message": "must be a device and its contents as the agent's message names them, such as eui.0025385b71b0@4f1c22aa90bd0815",
+        "matches": "^[^\\s]+@[0-9a-f]{16}$"
+       }
+      ]
+     }
+    },
     "mountOptions": {
      "type": "array",
      "maxItems": 16,
@@ -2039,6 +2162,10 @@ export const schema = {
      "field": ".deletionPolicy"
     },
     {
+     "message": "adopt: IfSame needs source.local.path: which disk a selector has is known only to the agent that mounted it",
+     "field": ".adopt"
+    },
+    {
      "message": "adopt: IfSame is for hostPath, local and nfs: no mount of another can show the data of an emptyDir, configMap, secret, downwardAPI or projected volume of this project",
      "field": ".adopt"
     },
@@ -2069,6 +2196,10 @@ export const schema = {
     {
      "message": "volumeMode: Block needs source.local with the path of a block device, source.csi or source.persistentVolumeClaim",
      "field": ".volumeMode"
+    },
+    {
+     "message": "destroyAllDataOnDevices is for source.local with fsType, with which the devices are formatted: add it, or remove them",
+     "field": ".destroyAllDataOnDevices"
     },
     {
      "message": "fsType is only for source.local with volumeMode: Filesystem: remove it",
@@ -2449,6 +2580,10 @@ export const schema = {
     {
      "message": "releaseOnDrain: true gives the volume back, which deletionPolicy: Retain would not do: use one of them",
      "field": ".releaseOnDrain"
+    },
+    {
+     "message": "adopt: IfSame needs source.local.path: which disk a selector has is known only to the agent that mounted it",
+     "field": ".adopt"
     },
     {
      "message": "adopt: IfSame is for hostPath, local and nfs: no mount of another can show the data of an emptyDir, configMap, secret, downwardAPI or projected volume of this project",
@@ -3550,6 +3685,20 @@ export const schema = {
       "btrfs"
      ]
     },
+    "destroyAllDataOnDevices": {
+     "type": "array",
+     "maxItems": 32,
+     "items": {
+      "type": "string",
+      "maxLength": 300,
+      "rules": [
+       {
+        "message": "must be a device and its contents as the agent's message names them, such as eui.0025385b71b0@4f1c22aa90bd0815",
+        "matches": "^[^\\s]+@[0-9a-f]{16}$"
+       }
+      ]
+     }
+    },
     "mountOptions": {
      "type": "array",
      "maxItems": 16,
@@ -3576,6 +3725,10 @@ export const schema = {
     {
      "message": "volumeMode: Block needs source.local with the path of a block device, source.csi or source.persistentVolumeClaim",
      "field": ".volumeMode"
+    },
+    {
+     "message": "destroyAllDataOnDevices is for source.local with fsType, with which the devices are formatted: add it, or remove them",
+     "field": ".destroyAllDataOnDevices"
     },
     {
      "message": "fsType is only for source.local with volumeMode: Filesystem: remove it",

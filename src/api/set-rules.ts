@@ -41,7 +41,7 @@ const devicesAreUsable: Check<Spec> = (spec) => {
 
 const sourceIsNotCovered: Check<Spec> = (spec) => {
   const { hostPath, local } = volumeOf(spec).source;
-  const path = hostPath?.path ?? local?.path;
+  const path = hostPath?.path ?? local?.path; // of a disk that is chosen nobody knows it yet
   return path === undefined || spec.mounts.every((m) => path !== m.path && !isBeneath(path, m.path));
 };
 
@@ -66,6 +66,8 @@ const adoptable: Check<Spec> = (spec) => {
   const { hostPath, local, nfs } = volumeOf(spec).source;
   return spec.adopt === "Never" || [hostPath, local, nfs].some((source) => source !== undefined);
 };
+
+const adoptedByPath: Check<Spec> = (spec) => spec.adopt === "Never" || volumeOf(spec).source.local?.disk === undefined;
 
 const releaseUnmounts: Check<NodeVolumeSetSpec> = (spec) =>
   spec.releaseOnDrain !== true || spec.deletionPolicy === "Unmount";
@@ -103,6 +105,7 @@ export const setRules: Checks = [
   ["deletionPolicy: Retain would leave a volume attached", attachedIsNotRetained],
   ["capacity is for source.flexVolume", capacityHasDriver],
   ["adopt: IfSame is for hostPath, local and nfs", adoptable],
+  ["adopt: IfSame needs source.local.path", adoptedByPath],
   ["releaseOnDrain: true gives the volume back", releaseUnmounts],
   ["grant belongs to mode: Manage", observerHasNoGrant],
   ["the grant of a CSI volume must say", grantSaysVolume],

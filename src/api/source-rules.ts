@@ -1,9 +1,30 @@
 import { contentRules } from "./content-rules.ts";
 import { quantityBytes } from "./quantity.ts";
 import { byteLength, type Check, type Checks, isBeneath, unique } from "./rule.ts";
-import type { FlexVolumeSource, FlockerVolumeSource, KeyToPath, VolumeSource } from "./types.gen.ts";
+import type {
+  DiskSelector,
+  FlexVolumeSource,
+  FlockerVolumeSource,
+  KeyToPath,
+  LocalVolumeSource,
+  VolumeSource,
+} from "./types.gen.ts";
 
 const exactlyOne: Check<VolumeSource> = (source) => Object.keys(source).length === 1;
+
+const pathOrDisk: Check<LocalVolumeSource> = ({ path, disk }) => (path === undefined) !== (disk === undefined);
+
+const saysSomething: Check<DiskSelector> = (disk) => Object.keys(disk).length > 0;
+
+const sizesInOrder: Check<DiskSelector> = ({ minSize, maxSize }) => {
+  if (minSize === undefined || maxSize === undefined) return true;
+  const [least, most] = [minSize, maxSize].map((size) => (isQuantity(size) ? quantityBytes(size) : undefined));
+  return least === undefined || most === undefined || least <= most;
+};
+
+const isQuantity = (size: number | string) => /^\d+([.]\d+)?(Ki|Mi|Gi|Ti|Pi|k|M|G|T|P)?$/.test(`${size}`);
+
+const nameInDirectory: Check<string> = (name) => name.length > 0 && !name.includes("/");
 
 const size: Check<number | string> = (value, [pattern]) => {
   if (typeof value === "string" && pattern?.test(value) !== true) return false;
@@ -57,6 +78,10 @@ function isIPv6(text: string): boolean {
 /** Rules of VolumeSource and beneath, and of paths. */
 export const sourceRules: Checks = [
   ["exactly one source is needed", exactlyOne],
+  ["exactly one of path and disk", pathOrDisk],
+  ["say at least one thing of the disk", saysSomething],
+  ["minSize must not be more than maxSize", sizesInOrder],
+  ["must be a name in /dev/disk/by-id", nameInDirectory],
   ["must be a size from 64Ki to 1Pi", size],
   ["must have at most 2048 bytes", pathLength],
   ["must have at most 255 bytes", shortName],

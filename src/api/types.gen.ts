@@ -41,6 +41,12 @@ export interface NodeVolumeIntentSpec {
    */
   fsType?: "ext4" | "ext3" | "ext2" | "xfs" | "btrfs";
   /**
+   * DESTROYS DATA. Devices that are formatted with fsType although something is on them, each named by device and contents as the message of DeviceNotEmpty or FilesystemMismatch gives it, so that each is destroyed once and only as it was looked at. Without it nothing but an empty device is ever formatted.
+   *
+   * @maxItems 32
+   */
+  destroyAllDataOnDevices?: string[];
+  /**
    * File system options, one an entry, from an allowed list for each source.
    *
    * @maxItems 16
@@ -119,10 +125,52 @@ export interface HostPathVolumeSource {
   type?: "" | "DirectoryOrCreate" | "Directory" | "FileOrCreate" | "File" | "Socket" | "CharDevice" | "BlockDevice";
 }
 /**
- * A directory of the node, or a block device, which is formatted only if it is proved empty.
+ * A directory of the node, or a block device, by path or by what the disk is. It is formatted only if it is proved empty.
  */
 export interface LocalVolumeSource {
-  path: string;
+  path?: string;
+  disk?: DiskSelector;
+}
+/**
+ * A whole disk of the node, by what it is. All that is said must hold, and of the disks that nobody uses exactly one must match. Once it has been mounted or formatted, the volume stays with that disk, by the disk's own name, whatever its name in /dev.
+ */
+export interface DiskSelector {
+  /**
+   * Name of a link to the disk in /dev/disk/by-id of the node.
+   */
+  byID?: string;
+  /**
+   * World-wide identifier, as in /sys/block/NAME/wwid or device/wwid.
+   */
+  wwid?: string;
+  /**
+   * Serial number, as in /sys/block/NAME/serial or device/serial.
+   */
+  serial?: string;
+  /**
+   * Model, as in /sys/block/NAME/device/model.
+   */
+  model?: string;
+  /**
+   * The disk has at least this many bytes, or a quantity.
+   */
+  minSize?: number | string;
+  /**
+   * The disk has at most this many bytes, or a quantity.
+   */
+  maxSize?: number | string;
+  /**
+   * Whether the kernel says that it turns, as in /sys/block/NAME/queue/rotational.
+   */
+  rotational?: boolean;
+  /**
+   * How it is connected. A loop device matches only where loop is named.
+   */
+  transport?: "ata" | "fc" | "iscsi" | "loop" | "mmc" | "nvme" | "other" | "sas" | "usb" | "virtio";
+  /**
+   * Whether it is proved empty: no signature, and nothing but zeros at its beginning and end. It is asked until the volume has its disk; what has been formatted for the volume stays its own.
+   */
+  empty?: boolean;
 }
 /**
  * The keys of a ConfigMap as files, updated as one when it changes. The agent must be allowed to read it (components/object-access).
@@ -1074,6 +1122,12 @@ export interface VolumeTemplate {
    * File system of a local block device: what is expected there, and what an empty device is formatted with. Without it, what is found is mounted, and nothing is formatted.
    */
   fsType?: "ext4" | "ext3" | "ext2" | "xfs" | "btrfs";
+  /**
+   * DESTROYS DATA. Devices that are formatted with fsType although something is on them, each named by device and contents as the message of DeviceNotEmpty or FilesystemMismatch gives it, so that each is destroyed once and only as it was looked at. Without it nothing but an empty device is ever formatted.
+   *
+   * @maxItems 32
+   */
+  destroyAllDataOnDevices?: string[];
   /**
    * File system options, one an entry, from an allowed list for each source.
    *

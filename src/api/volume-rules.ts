@@ -14,6 +14,9 @@ const blockHasDevice: Check<VolumeTemplate> = ({ volumeMode, source }) =>
 
 const fsTypeIsLocal: Check<VolumeTemplate> = (volume) => volume.fsType === undefined || isLocalFilesystem(volume);
 
+const destroyedIsFormatted: Check<VolumeTemplate> = ({ destroyAllDataOnDevices = [], source, fsType }) =>
+  destroyAllDataOnDevices.length === 0 || (source.local !== undefined && fsType !== undefined);
+
 const optionsHaveFilesystem: Check<VolumeTemplate> = (volume) =>
   optionsOf(volume).length === 0 ||
   volume.source.nfs !== undefined ||
@@ -65,6 +68,7 @@ function isLocalFilesystem(volume: VolumeTemplate): boolean {
 export const volumeRules: Checks = [
   ["volumeMode: Block needs source.local", blockHasDevice],
   ["fsType is only for source.local", fsTypeIsLocal],
+  ["destroyAllDataOnDevices is for source.local with fsType", destroyedIsFormatted],
   ["mountOptions of a volume are file system options", optionsHaveFilesystem],
   ["mountOptions of source.local need fsType", optionsHaveFsType],
   ["each of mountOptions must be one option that is allowed for NFS", allowedFor("nfs")],

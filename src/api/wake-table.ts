@@ -77,6 +77,8 @@ export const wokenBy = {
   // Devices and file systems
   DeviceBusy: ["source", "written", "device", "process", "mounts"],
   DeviceNotEmpty: ["source", "written", "device"],
+  DiskNotFound: ["device"],
+  DiskAmbiguous: ["device"],
   FilesystemReadOnly: ["state"],
   FilesystemMissing: ["source", "written", "device"],
   FilesystemMismatch: ["source", "written", "device"],

@@ -131,6 +131,7 @@ function updated(intent: Intent, parts: readonly SetPart[], scene: Scene): Desir
   };
   if (settings.mountOptions === undefined) delete spec.mountOptions;
   if (spec.source.flexVolume !== undefined && settings.capacityBytes === undefined) delete spec.capacityBytes;
+  if (settings.destroyAllDataOnDevices === undefined) delete spec.destroyAllDataOnDevices;
   const labels = labelsOf(input.name, before.source, sets, lingering);
   return { name: intent.metadata.name, labels, spec };
 }

@@ -119,10 +119,15 @@ function sourceSlug(source: VolumeSource): string {
   const part = first?.configMap?.name ?? first?.secret?.name ?? first?.serviceAccountToken?.serviceAccountName;
   const repository = git?.repository.replace(/(\.git)?\/?$/, "") ?? image?.reference.replace(/(:[^:@/]*)?@.*$/, "");
   const dataset = flocker?.datasetName ?? flocker?.datasetUUID;
-  const path =
-    hostPath?.path ?? local?.path ?? repository ?? nfs?.path ?? glusterfs?.path ?? flexVolume?.driver ?? dataset ?? "";
+  const found = hostPath?.path ?? local?.path ?? diskText(local);
+  const path = found ?? repository ?? nfs?.path ?? glusterfs?.path ?? flexVolume?.driver ?? dataset ?? "";
   const text = named ?? part ?? path.split("/").at(-1) ?? "";
   return slug(text, sourceType(source));
+}
+
+function diskText(local: VolumeSource["local"]): string | undefined {
+  const { byID, serial, wwid, model } = local?.disk ?? {};
+  return byID ?? serial ?? wwid ?? model;
 }
 
 /** `text` as a part of a DNS name, or `otherwise` if nothing of it can stand there. */

@@ -16,7 +16,7 @@ export interface Part {
 
 export type Settings = Pick<
   NodeVolumeIntentSpec,
-  "mode" | "mountOptions" | "capacityBytes" | "unmountPolicy" | "deletionPolicy" | "adopt" | "nodeLossPolicy"
+  "mode" | "mountOptions" | "destroyAllDataOnDevices" | "capacityBytes" | "unmountPolicy" | "deletionPolicy" | "adopt" | "nodeLossPolicy"
 >;
 
 /** Settings that change nothing on the node while the volume is there. */
@@ -25,14 +25,14 @@ export type Policies = Pick<Settings, "unmountPolicy" | "deletionPolicy" | "node
 export function settingsOf(spec: NodeVolumeSetSpec): Settings {
   const { mode, unmountPolicy, deletionPolicy, adopt, nodeLossPolicy, volume, capacity } = spec;
   const size = capacity === undefined ? {} : { capacityBytes: String(quantityBytes(capacity)) };
-  return { mode, ...optionsOf(volume), ...size, unmountPolicy, deletionPolicy, adopt, nodeLossPolicy };
+  return { mode, ...optionsOf(volume), ...destroyedOf(volume), ...size, unmountPolicy, deletionPolicy, adopt, nodeLossPolicy };
 }
 
 export function settingsOfIntent(spec: NodeVolumeIntentSpec): Settings {
   const { mode, unmountPolicy, deletionPolicy, adopt, nodeLossPolicy, source, capacityBytes } = spec;
   // That of a CSI volume is its claim's.
   const size = source.flexVolume === undefined || capacityBytes === undefined ? {} : { capacityBytes };
-  return { mode, ...optionsOf(spec), ...size, unmountPolicy, deletionPolicy, adopt, nodeLossPolicy };
+  return { mode, ...optionsOf(spec), ...destroyedOf(spec), ...size, unmountPolicy, deletionPolicy, adopt, nodeLossPolicy };
 }
 
 export function policiesOf({ unmountPolicy, deletionPolicy, nodeLossPolicy }: Settings): Policies {
@@ -107,6 +107,11 @@ function ownershipOf(
 /** No options and an empty list of options are the same, and so are lists that differ in order alone. */
 function optionsOf<O extends string>({ mountOptions = [] }: { mountOptions?: O[] }): { mountOptions?: O[] } {
   return mountOptions.length === 0 ? {} : { mountOptions: canonicalOptions(mountOptions) };
+}
+
+/** The same of devices whose data may be destroyed. */
+function destroyedOf({ destroyAllDataOnDevices = [] }: Pick<Settings, "destroyAllDataOnDevices">) {
+  return destroyAllDataOnDevices.length === 0 ? {} : { destroyAllDataOnDevices: [...destroyAllDataOnDevices].sort() };
 }
 
 /** Names of the set's own mounts, as people wrote them. */

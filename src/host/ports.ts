@@ -1,4 +1,5 @@
 import type { Directories } from "./directories.ts";
+import type { Disk } from "./disk.ts";
 import type { FlockerService } from "./flocker.ts";
 import type { Blocker, Holder } from "./holder.ts";
 import type { Images } from "./images.ts";
@@ -10,6 +11,7 @@ import type { Servers } from "./servers.ts";
 import type { Traces } from "./traces.ts";
 
 export type { Directories, DirectoryID, PayloadFile } from "./directories.ts";
+export type { Disk } from "./disk.ts";
 export type { Holder } from "./holder.ts";
 export type { JournalFile } from "./journal-file.ts";
 export type { MountTableSource } from "./mount-table-source.ts";
@@ -163,6 +165,10 @@ export interface DeviceInfo {
   readonly identity?: string;
   /** Type of the file system or other signature that is there. */
   readonly signature?: string;
+  /** UUID of that, if it has one. */
+  readonly uuid?: string;
+  /** Digest of what stands at its beginning and end; undefined if that is nothing but zeros. */
+  readonly contents?: string;
   /** Whether the device is proved empty: no signature, and nothing but zeros where file systems and tables begin and end. */
   readonly empty: boolean;
   /** Who else has it: a mount, a holder such as device-mapper, partitions, or another exclusive opener. */
@@ -181,14 +187,30 @@ export interface Devices {
    * not among them.
    */
   openers(deviceNumber: string): Promise<readonly Holder[]>;
+  /** All disks of the node. Nothing is read from them. @param hostRoot the node's root, as the agent sees it */
+  disks(hostRoot: string): Promise<readonly Disk[]>;
   /**
-   * Makes a file system on a device that is proved empty once more right before. Fails with DeviceNotEmpty if it is not.
-   * @param begun identity of a device on which it was begun and not finished: if it is this one, and neither a signature
-   *   nor anybody's claim is on it, what else is on it is the rest of that (law L11, decision 0013)
+   * Makes a file system on a device that is proved empty once more right before. Fails with DeviceNotEmpty if it is not, and with
+   * SetUpFailed if it is not the device that is meant.
    */
-  format(source: SourcePath, fsType: string, onProgress: (line: string) => void, begun?: string): Promise<void>;
+  format(source: SourcePath, fsType: string, onProgress: (line: string) => void, how: FormatHow): Promise<void>;
   /** Brings a file system that is mounted at `point` to the size of its device. Nothing happens if it has that. */
   grow(path: string, fsType: string, point: string): Promise<void>;
+  /**
+   * Destroys what is on a device: zeros over its beginning and end.
+   * @param contents as they were when that was looked at: anything else stays (DeviceNotEmpty)
+   */
+  wipe(device: DeviceInfo, contents: string): Promise<void>;
+}
+
+export interface FormatHow {
+  /** Identity of the device that is meant, if anything tells it. */
+  readonly identity?: string | undefined;
+  /**
+   * Identity of a device on which it was begun and not finished: if it is this one, and neither a signature nor anybody's claim is
+   * on it, what else is on it is the rest of that (law L11, decision 0013).
+   */
+  readonly begun?: string | undefined;
 }
 
 export interface Evidence {

@@ -1,13 +1,11 @@
 import type { LocalVolumeSource } from "../api/types.gen.ts";
 import { VolumeError } from "../errors.ts";
-import type { DeviceInfo } from "../host/ports.ts";
+import type { Disk } from "../host/disk.ts";
 import { foundSource } from "./found-source.ts";
 import { stagedPath } from "./host-path.ts";
-import type { FoundSource, StageContext, Staged, StagingPlugin, VolumeSpec } from "./plugin.ts";
-import { stageFilesystem } from "./staging.ts";
-
-/** What may be mounted from a disk, whoever has written it: the kernel's drivers for others trust what they read more. */
-const mountable = ["ext2", "ext3", "ext4", "xfs", "btrfs"];
+import { type FoundDevice, stageDevice } from "./local-device.ts";
+import { diskOfVolume, nodeOf } from "./local-disk.ts";
+import type { StageContext, Staged, StagingPlugin, VolumeSpec } from "./plugin.ts";
 
 /**
  * A directory of the node, or a block device: mounted with the file system that is on it, formatted only if fsType says
@@ -17,94 +15,68 @@ const mountable = ["ext2", "ext3", "ext4", "xfs", "btrfs"];
 export const local: StagingPlugin = {
   type: "local",
 
-  layout: (spec) => ({
-    options: spec.mountOptions,
-    readOnly: false,
-    devices: spec.volumeMode === "Block",
-    hostPath: sourceOf(spec).path,
-  }),
+  layout(spec) {
+    const { path } = sourceOf(spec);
+    const options = spec.mountOptions;
+    const devices = spec.volumeMode === "Block";
+    return { options, readOnly: false, devices, ...(path !== undefined && { hostPath: path }) };
+  },
 
   async stage(spec: VolumeSpec, context: StageContext): Promise<Staged> {
-    const { path } = sourceOf(spec);
-    const source = { root: context.hostRoot, path };
-    const info = await context.mounter.inspect(source);
-    if (info === undefined) {
-      const message = `there is no ${path} on the node: a local volume is never made, only used`;
-      throw new VolumeError("SourceNotFound", "final", message, { on: { kind: "Path", name: path } });
-    }
-    const found = foundSource(path, info, context);
-    const { deviceNumber } = found;
-    if (found.kind === "blockDevice" && deviceNumber !== undefined) {
-      if (spec.volumeMode === "Filesystem") return stageDevice(spec, { ...found, deviceNumber }, context);
-      return { ...stagedPath(info, found), kind: "device", deviceNumber };
-    }
-    if (spec.volumeMode === "Block" || spec.fsType !== undefined || spec.mountOptions.length > 0) {
-      const asked =
-        spec.volumeMode === "Block" ? "volumeMode: Block" : spec.fsType === undefined ? "mountOptions" : "fsType";
-      throw new VolumeError("SourceWrongType", "final", `${path} is a ${info.kind}, but ${asked} needs a block device`);
-    }
-    if (info.kind === "directory") return stagedPath(info, found);
-    throw new VolumeError("SourceWrongType", "final", `${path} is a ${info.kind}, not a directory or block device`);
+    const mounted = await mountedDevice(spec, context);
+    if (mounted !== undefined) return stageDevice(spec, mounted, context);
+    const { path, disk: asked } = sourceOf(spec);
+    const disk = asked && (await diskOfVolume(asked, context));
+    const source = disk === undefined ? { root: context.hostRoot, path: path ?? "" } : nodeOf(disk, context);
+    return stageSource(spec, source.path, disk, context);
   },
 };
 
-/** A device as it was found: from here on by the path of its node, on which no link can lead elsewhere any more. */
-export type FoundDevice = FoundSource & { readonly deviceNumber: string };
-
-/** Mounts a device with the file system that is on it, or that it gets if it is empty and fsType names one. */
-export async function stageDevice(
-  spec: VolumeSpec,
-  found: FoundDevice,
-  context: StageContext,
-  readOnly = false,
-): Promise<Staged> {
-  const options = spec.mountOptions;
-  const { path, deviceNumber } = found;
-  const { stagingMount } = context;
-  if (stagingMount !== undefined) {
-    // It is of the disk that was found when it was mounted, which may have another name now.
-    const mounted = context.found?.deviceNumber === undefined ? found : context.found;
-    const device = { found: mounted, deviceNumber: mounted.deviceNumber ?? deviceNumber };
-    const { fsType, source } = stagingMount;
-    return stageFilesystem(context, { fsType, source, options }, false, device);
+/**
+ * The disk that a selector has found before and that is mounted still: it is not looked for, as it is neither empty nor free now.
+ */
+async function mountedDevice(spec: VolumeSpec, context: StageContext): Promise<FoundDevice | undefined> {
+  const { stagingMount, found } = context;
+  if (sourceOf(spec).disk === undefined || stagingMount === undefined) return undefined;
+  if (found?.deviceNumber !== undefined) return { ...found, deviceNumber: found.deviceNumber };
+  const info = await context.mounter.inspect({ root: "/", path: stagingMount.source });
+  if (info?.kind !== "blockDevice" || info.deviceNumber === undefined) {
+    const message = `${stagingMount.source}, which is mounted on ${stagingMount.point}, is no device that can be looked at`;
+    throw new VolumeError("SourceNotFound", "final", message);
   }
-  const device = await context.devices.probe({ root: "/", path });
-  if (device.busy !== undefined) {
-    throw new VolumeError("DeviceBusy", "transient", device.busy, { on: { kind: "Device", name: path } });
-  }
-  // A signature says that mkfs came to its end: it writes that last.
-  if (device.signature !== undefined && context.formatting !== undefined) await context.recordFormatting(undefined);
-  const fsType = device.signature ?? (await format(spec, path, device, context));
-  if (spec.fsType !== undefined && spec.fsType !== fsType) {
-    const message = `${path} has ${fsType}, but fsType ${spec.fsType} is asked for; it is not formatted again`;
-    throw new VolumeError("FilesystemMismatch", "final", message);
-  }
-  if (!mountable.includes(fsType)) {
-    const message = `${path} has ${fsType}, which is neither mounted nor formatted: only ${mountable.join(", ")} are mounted`;
-    throw new VolumeError("FilesystemUnsupported", "final", message);
-  }
-  return stageFilesystem(context, { fsType, source: device.path, options }, readOnly, { found, deviceNumber });
+  return { path: info.canonicalPath, kind: info.kind, deviceNumber: info.deviceNumber };
 }
 
-/** @returns the file system that is on the device now */
-async function format(spec: VolumeSpec, path: string, device: DeviceInfo, context: StageContext): Promise<string> {
-  const begun = device.identity !== undefined && device.identity === context.formatting ? device.identity : undefined;
-  const { fsType } = spec;
-  const on = { kind: "Device", name: path };
-  if (!device.empty && begun === undefined) {
-    const message = `${path} has no file system that is known, but data: it is not formatted. Empty it by hand`;
-    throw new VolumeError("DeviceNotEmpty", "final", message, { on });
+/** @param disk the one that a selector has found at this path */
+async function stageSource(
+  spec: VolumeSpec,
+  path: string,
+  disk: Disk | undefined,
+  context: StageContext,
+): Promise<Staged> {
+  const info = await context.mounter.inspect({ root: context.hostRoot, path });
+  if (info === undefined) {
+    const message = `there is no ${path} on the node: a local volume is never made, only used`;
+    throw new VolumeError("SourceNotFound", "final", message, { on: { kind: "Path", name: path } });
   }
-  if (fsType === undefined) {
-    const message = `${path} is empty: name the file system to make in fsType, or make one by hand`;
-    throw new VolumeError("FilesystemMissing", "final", message, { on });
+  const found = foundSource(path, info, context);
+  const { deviceNumber } = found;
+  if (disk !== undefined && deviceNumber !== disk.deviceNumber) {
+    const message = `${path} stands for ${deviceNumber ?? `a ${info.kind}`}, not for the disk ${disk.deviceNumber} of that name`;
+    throw new VolumeError("DiskNotFound", "final", message, { on: { kind: "Device", name: path } });
   }
-  await context.recordFormatting(device.identity);
-  context.progress(`formatting ${path} with ${fsType}`);
-  const onProgress = (line: string) => context.progress(`mkfs.${fsType}: ${line}`);
-  await context.devices.format({ root: "/", path }, fsType, onProgress, begun);
-  await context.recordFormatting(undefined);
-  return fsType;
+  if (found.kind === "blockDevice" && deviceNumber !== undefined) {
+    if (spec.volumeMode === "Filesystem") return stageDevice(spec, { ...found, deviceNumber }, context, { disk });
+    if (disk !== undefined) await context.recordDisk(disk, undefined);
+    return { ...stagedPath(info, found), kind: "device", deviceNumber };
+  }
+  if (spec.volumeMode === "Block" || spec.fsType !== undefined || spec.mountOptions.length > 0) {
+    const asked =
+      spec.volumeMode === "Block" ? "volumeMode: Block" : spec.fsType === undefined ? "mountOptions" : "fsType";
+    throw new VolumeError("SourceWrongType", "final", `${path} is a ${info.kind}, but ${asked} needs a block device`);
+  }
+  if (info.kind === "directory") return stagedPath(info, found);
+  throw new VolumeError("SourceWrongType", "final", `${path} is a ${info.kind}, not a directory or block device`);
 }
 
 function sourceOf(spec: VolumeSpec): LocalVolumeSource {

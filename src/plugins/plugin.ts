@@ -1,4 +1,5 @@
 import type { GrantedCSIVolume, NodeVolumeIntentSpec, SecretReference, VolumeSource } from "../api/types.gen.ts";
+import type { Disk } from "../host/disk.ts";
 import type { MountIdentity, MountTable } from "../host/mount-table.ts";
 import type { MountEntry } from "../host/mountinfo.ts";
 import type {
@@ -16,6 +17,8 @@ import type { Undo, Vendors } from "./undo.ts";
 
 export { expands, type Undo, type UndoContext, type UndoingPlugin, undoes, type Vendors } from "./undo.ts";
 
+import type { ChosenDisk } from "./disk-choice.ts";
+
 /** The members of VolumeSource: one plugin each. */
 export type SourceType = keyof VolumeSource;
 
@@ -28,6 +31,8 @@ export interface VolumeSpec {
   readonly volumeMode: "Filesystem" | "Block";
   readonly fsType?: string;
   readonly mountOptions: readonly string[];
+  /** Devices that may be formatted although something is on them, each with its contents (contentsName). */
+  readonly destroyAllDataOnDevices?: readonly string[];
   /** The leave to use the volume; of a CSI volume it says which one it is. */
   readonly grant?: NodeVolumeIntentSpec["grant"];
 }
@@ -149,6 +154,16 @@ export interface StageContext extends Effects {
   readonly content: readonly ObjectContent[] | undefined;
   /** Identity of the device on which a file system was begun for this volume, and not seen to be finished. */
   readonly formatting: string | undefined;
+  /** The disk that the volume has, if it was chosen by what it is. */
+  readonly disk: ChosenDisk | undefined;
+  /** Disks that other volumes have. */
+  otherDisks(): readonly { readonly name: string; readonly disk: ChosenDisk }[];
+  /**
+   * Writes down which disk the volume has, durably, before anything is written to it or mounted of it.
+   * @param uuid of the file system that is on it, if one is
+   * @throws VolumeError DeviceBusy if another volume has it
+   */
+  recordDisk(disk: Disk, uuid: string | undefined): Promise<void>;
   /** Writes down on which device a file system is begun, durably, before it is; undefined once it is finished. */
   recordFormatting(device: string | undefined): Promise<void>;
   /** The values of a Secret as they are now, to be kept nowhere. @throws VolumeError */

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, readSync, writeFileSync } from "node:fs";
+import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, readlinkSync, readSync, writeFileSync } from "node:fs";
 import { expect } from "chai";
 import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
 import { until } from "../../hack/lib/until.ts";
@@ -159,8 +159,8 @@ function mkfsOf(device: string): number | undefined {
   const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
   const found = pids.find((pid) => {
     try {
-      const [program, ...args] = readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
-      return program?.includes("mkfs") === true && args.includes(device);
+      const [program] = readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
+      return program?.includes("mkfs") === true && readlinkSync(`/proc/${pid}/fd/0`) === device;
     } catch {
       return false; // it ended in between
     }

@@ -10,6 +10,7 @@ import { lookForMountPoints } from "../observe/look-for-mount-points.ts";
 import { dataPath, hostSource } from "../plan-input.ts";
 import { type StageRecord, withFormatting } from "../record.ts";
 import { type ActionContext, recordOf, stagingTarget, wanted } from "./context.ts";
+import { disksOf } from "./disks.ts";
 
 /** Brings the volume to where targets can be bound from it. */
 export async function stage(context: ActionContext): Promise<void> {
@@ -103,6 +104,7 @@ async function stageAnew(context: ActionContext, desired: DesiredVolume): Promis
     content: contentOf(desired.layout.content, context.content)?.contents,
     formatting: context.journal.records.get(desired.name)?.formatting,
     recordFormatting: (device) => context.journal.put(withFormatting(recordOf(context, desired.name), device)),
+    ...disksOf(context, desired.name),
     progress: (message) => context.progress(redact(message, given)),
     async record({ kind, path, directory, deviceNumber, found, undo }) {
       const before = recordOf(context, desired.name);

@@ -2,11 +2,11 @@
 // @ts-nocheck: it is JavaScript
 import { codePoints } from "../code-points.ts";
 export const validate = validate10;
-const schema12 = {"type":"object","required":["adopt","deletionPolicy","mode","mounts","nodeLossPolicy","nodeReadiness","rollout","suspend","unmountPolicy","volume"],"properties":{"nodeSelector":{"type":"object","maxProperties":32,"additionalProperties":{"type":"string","maxLength":253,"rules":[{"message":"must be a label value: at most 63 letters, digits, '-', '_' or '.', a letter or digit at both ends","matches":"^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$"}]},"rules":[{"message":"each label must have a name such as disktype or example.com/disktype: at most 63 letters, digits, '-', '_' or '.', a letter or digit at both ends","patterns":["^([a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$"]}]},"affinity":{"$ref":"#/definitions/Affinity"},"tolerations":{"type":"array","maxItems":32,"items":{"$ref":"#/definitions/Toleration"}},"mode":{"type":"string","enum":["Manage","Observe"],"default":"Manage"},"suspend":{"type":"boolean","default":false},"volume":{"$ref":"#/definitions/VolumeTemplate"},"mounts":{"type":"array","maxItems":16,"default":[],"items":{"$ref":"#/definitions/SetMount"},"rules":[{"message":"the paths of two mounts may not be the same, nor one beneath the other"}],"mapKeys":["name"]},"allowedNamespaces":{"$ref":"#/definitions/AllowedNamespaces"},"nodeReadiness":{"type":"string","enum":["Ignored","Condition","Taint"],"default":"Ignored"},"unmountPolicy":{"$ref":"#/definitions/UnmountPolicy","default":{}},"rollout":{"$ref":"#/definitions/RolloutPolicy","default":{}},"deletionPolicy":{"type":"string","enum":["Unmount","Retain"],"default":"Unmount"},"adopt":{"type":"string","enum":["Never","IfSame"],"default":"Never"},"capacity":{"type":"string","maxLength":32,"rules":[{"message":"must be a size with its unit, such as 10Gi","matches":"^[1-9][0-9]{0,8}(Ki|Mi|Gi|Ti|Pi|k|M|G|T|P)$"}]},"releaseOnDrain":{"type":"boolean"},"nodeLossPolicy":{"$ref":"#/definitions/NodeLossPolicy","default":{"type":"Never"}}},"rules":[{"message":"deletionPolicy: Retain needs mode: Manage, because an observing set mounts nothing that could be retained","field":".deletionPolicy"},{"message":"deletionPolicy: Retain would leave a payload that nobody updates: use Unmount for configMap, secret, downwardAPI and projected","field":".deletionPolicy"},{"message":"deletionPolicy: Retain would leave a volume attached and mounted with nobody in charge: use Unmount for csi, flexVolume and persistentVolumeClaim","field":".deletionPolicy"},{"message":"capacity is for source.flexVolume, whose driver grows the volume to it: remove it. A claim has its own, and an emptyDir its sizeLimit","field":".capacity"},{"message":"releaseOnDrain: true gives the volume back, which deletionPolicy: Retain would not do: use one of them","field":".releaseOnDrain"},{"message":"adopt: IfSame is for hostPath, local and nfs: no mount of another can show the data of an emptyDir, configMap, secret, downwardAPI or projected volume of this project","field":".adopt"},{"message":"mountOptions of a mount need volumeMode: Filesystem: a raw block device takes none","field":".mounts"},{"message":"readOnly needs volumeMode: Filesystem: it does not stop writes to a raw block device","field":".mounts"},{"message":"fsGroup and seLinuxOptions are for source.csi and source.persistentVolumeClaim with volumeMode: Filesystem: remove them","field":".mounts"},{"message":"mounts of a hostPath of type CharDevice or BlockDevice take neither nodev, which keeps a device from being opened, nor readOnly, which does not stop writes to it: remove them","field":".mounts"},{"message":"no mount may be at the path of the source or above it: the mount would cover its own source","field":".mounts"},{"message":"no mount may be at the path of the source or above it: the mount would cover its own source","field":".mounts"}],"additionalProperties":false};
+const schema12 = {"type":"object","required":["adopt","deletionPolicy","mode","mounts","nodeLossPolicy","nodeReadiness","rollout","suspend","unmountPolicy","volume"],"properties":{"nodeSelector":{"type":"object","maxProperties":32,"additionalProperties":{"type":"string","maxLength":253,"rules":[{"message":"must be a label value: at most 63 letters, digits, '-', '_' or '.', a letter or digit at both ends","matches":"^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$"}]},"rules":[{"message":"each label must have a name such as disktype or example.com/disktype: at most 63 letters, digits, '-', '_' or '.', a letter or digit at both ends","patterns":["^([a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$"]}]},"affinity":{"$ref":"#/definitions/Affinity"},"tolerations":{"type":"array","maxItems":32,"items":{"$ref":"#/definitions/Toleration"}},"mode":{"type":"string","enum":["Manage","Observe"],"default":"Manage"},"suspend":{"type":"boolean","default":false},"volume":{"$ref":"#/definitions/VolumeTemplate"},"mounts":{"type":"array","maxItems":16,"default":[],"items":{"$ref":"#/definitions/SetMount"},"rules":[{"message":"the paths of two mounts may not be the same, nor one beneath the other"}],"mapKeys":["name"]},"allowedNamespaces":{"$ref":"#/definitions/AllowedNamespaces"},"nodeReadiness":{"type":"string","enum":["Ignored","Condition","Taint"],"default":"Ignored"},"unmountPolicy":{"$ref":"#/definitions/UnmountPolicy","default":{}},"rollout":{"$ref":"#/definitions/RolloutPolicy","default":{}},"deletionPolicy":{"type":"string","enum":["Unmount","Retain"],"default":"Unmount"},"adopt":{"type":"string","enum":["Never","IfSame"],"default":"Never"},"capacity":{"type":"string","maxLength":32,"rules":[{"message":"must be a size with its unit, such as 10Gi","matches":"^[1-9][0-9]{0,8}(Ki|Mi|Gi|Ti|Pi|k|M|G|T|P)$"}]},"releaseOnDrain":{"type":"boolean"},"nodeLossPolicy":{"$ref":"#/definitions/NodeLossPolicy","default":{"type":"Never"}}},"rules":[{"message":"deletionPolicy: Retain needs mode: Manage, because an observing set mounts nothing that could be retained","field":".deletionPolicy"},{"message":"deletionPolicy: Retain would leave a payload that nobody updates: use Unmount for configMap, secret, downwardAPI and projected","field":".deletionPolicy"},{"message":"deletionPolicy: Retain would leave a volume attached and mounted with nobody in charge: use Unmount for csi, flexVolume and persistentVolumeClaim","field":".deletionPolicy"},{"message":"capacity is for source.flexVolume, whose driver grows the volume to it: remove it. A claim has its own, and an emptyDir its sizeLimit","field":".capacity"},{"message":"releaseOnDrain: true gives the volume back, which deletionPolicy: Retain would not do: use one of them","field":".releaseOnDrain"},{"message":"adopt: IfSame needs source.local.path: which disk a selector has is known only to the agent that mounted it","field":".adopt"},{"message":"adopt: IfSame is for hostPath, local and nfs: no mount of another can show the data of an emptyDir, configMap, secret, downwardAPI or projected volume of this project","field":".adopt"},{"message":"mountOptions of a mount need volumeMode: Filesystem: a raw block device takes none","field":".mounts"},{"message":"readOnly needs volumeMode: Filesystem: it does not stop writes to a raw block device","field":".mounts"},{"message":"fsGroup and seLinuxOptions are for source.csi and source.persistentVolumeClaim with volumeMode: Filesystem: remove them","field":".mounts"},{"message":"mounts of a hostPath of type CharDevice or BlockDevice take neither nodev, which keeps a device from being opened, nor readOnly, which does not stop writes to it: remove them","field":".mounts"},{"message":"no mount may be at the path of the source or above it: the mount would cover its own source","field":".mounts"},{"message":"no mount may be at the path of the source or above it: the mount would cover its own source","field":".mounts"}],"additionalProperties":false};
 const schema19 = {"type":"object","properties":{"key":{"type":"string","maxLength":317,"rules":[{"message":"must be the key of a taint, such as dedicated or example.com/dedicated: at most 63 letters, digits, '-', '_' or '.', a letter or digit at both ends; leave it out, with operator: Exists, to tolerate every taint","matches":"^([a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$"}]},"operator":{"type":"string","enum":["Equal","Exists"]},"value":{"type":"string","maxLength":253,"rules":[{"message":"must be a label value: at most 63 letters, digits, '-', '_' or '.', a letter or digit at both ends","matches":"^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$"}]},"effect":{"type":"string","enum":["NoSchedule","NoExecute","PreferNoSchedule"]}},"rules":[{"message":"key is needed unless operator is Exists: add the key of the taint, or operator: Exists to tolerate every taint"},{"message":"value must be empty for operator Exists","field":".value"}],"required":[],"additionalProperties":false};
-const schema62 = {"type":"object","properties":{"max":{"type":"string","enum":["Normal","Force","Lazy"],"default":"Normal"},"timeoutSeconds":{"type":"integer","default":90,"rules":[{"message":"must be from 1 to 3600 seconds","from":1,"to":3600}]}},"required":["max","timeoutSeconds"],"additionalProperties":false};
-const schema63 = {"type":"object","properties":{"maxUnavailable":{"maxLength":32,"default":1,"rules":[{"message":"must be a number of at least 1, without quotes, or a percentage from 1% to 100%","patterns":["^([1-9][0-9]?|100)%$"]}],"type":["integer","string"]},"pauseOnFailure":{"type":"boolean","default":true}},"required":["maxUnavailable","pauseOnFailure"],"additionalProperties":false};
-const schema64 = {"type":"object","properties":{"type":{"type":"string","enum":["Never","AfterTimeout"],"default":"Never"},"minutes":{"type":"integer","rules":[{"message":"must be from 1 to 10080 minutes, a week","from":1,"to":10080}]}},"rules":[{"message":"minutes belongs to type: AfterTimeout: give both or neither","field":".minutes"}],"required":["type"],"additionalProperties":false};
+const schema63 = {"type":"object","properties":{"max":{"type":"string","enum":["Normal","Force","Lazy"],"default":"Normal"},"timeoutSeconds":{"type":"integer","default":90,"rules":[{"message":"must be from 1 to 3600 seconds","from":1,"to":3600}]}},"required":["max","timeoutSeconds"],"additionalProperties":false};
+const schema64 = {"type":"object","properties":{"maxUnavailable":{"maxLength":32,"default":1,"rules":[{"message":"must be a number of at least 1, without quotes, or a percentage from 1% to 100%","patterns":["^([1-9][0-9]?|100)%$"]}],"type":["integer","string"]},"pauseOnFailure":{"type":"boolean","default":true}},"required":["maxUnavailable","pauseOnFailure"],"additionalProperties":false};
+const schema65 = {"type":"object","properties":{"type":{"type":"string","enum":["Never","AfterTimeout"],"default":"Never"},"minutes":{"type":"integer","rules":[{"message":"must be from 1 to 10080 minutes, a week","from":1,"to":10080}]}},"rules":[{"message":"minutes belongs to type: AfterTimeout: give both or neither","field":".minutes"}],"required":["type"],"additionalProperties":false};
 const func2 = Object.prototype.hasOwnProperty;
 const func3 = codePoints;
 const schema17 = {"type":"object","required":["key","operator"],"properties":{"key":{"type":"string","maxLength":317,"rules":[{"message":"must be a name such as disktype or example.com/disktype: at most 63 letters, digits, '-', '_' or '.', a letter or digit at both ends","matches":"^([a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$"}]},"operator":{"type":"string","enum":["In","NotIn","Exists","DoesNotExist","Gt","Lt"]},"values":{"type":"array","maxItems":64,"items":{"type":"string","maxLength":63}}},"rules":[{"message":"values must name at least one value for operator In or NotIn","field":".values"},{"message":"values must be empty for operator Exists or DoesNotExist","field":".values"},{"message":"values must be label values: at most 63 letters, digits, '-', '_' or '.', a letter or digit at both ends","field":".values","patterns":["^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$"]},{"message":"values must be exactly one integer for operator Gt or Lt","field":".values","patterns":["^-?[0-9]{1,18}$"]}],"additionalProperties":false};
@@ -252,13 +252,138 @@ if(vErrors === null){vErrors = [err1];}
 else {vErrors.push(err1);}errors++;}
 validate12.errors = vErrors;
 return errors === 0;}
-const schema20 = {"type":"object","required":["source","volumeMode"],"properties":{"source":{"$ref":"#/definitions/VolumeSource"},"volumeMode":{"type":"string","enum":["Filesystem","Block"],"default":"Filesystem"},"fsType":{"type":"string","enum":["ext4","ext3","ext2","xfs","btrfs"]},"mountOptions":{"type":"array","maxItems":16,"items":{"type":"string","maxLength":64,"rules":[{"message":"must be one option: split the entry at its commas into several"}]},"rules":[{"message":"each option may be named once, with one value"},{"message":"options that contradict each other cannot both be named"}]}},"rules":[{"message":"volumeMode: Block needs source.local with the path of a block device, source.csi or source.persistentVolumeClaim","field":".volumeMode"},{"message":"fsType is only for source.local with volumeMode: Filesystem: remove it","field":".fsType"},{"message":"mountOptions of a volume are file system options, for source.nfs, source.glusterfs and for a source.local or source.csi with a file system, and a claim's are its PersistentVolume's: use mounts[].mountOptions for nosuid, noexec and the like","field":".mountOptions"},{"message":"mountOptions of source.local need fsType, because each file system has options of its own: add the one that the device has, or is to be formatted with","field":".mountOptions"},{"message":"each of mountOptions of source.csi must be one option as the file system takes it: letters, digits and _ - . : = @ % + /","field":".mountOptions","patterns":["^[A-Za-z0-9_][-A-Za-z0-9_.:=@%+/]*$"]},{"message":"each of mountOptions must be one option that is allowed for NFS: vers= or nfsvers= (3, 4, 4.0, 4.1, 4.2), hard, soft, softerr, proto= (tcp, tcp6, udp, udp6, rdma), port=, mountport=, timeo=, retrans=, rsize= or wsize= (a power of two from 1024 to 1048576), nconnect= (1 to 16), sec= (sys, krb5, krb5i, krb5p), ac, noac, acregmin=, acregmax=, acdirmin=, acdirmax=, actimeo=, lookupcache= (all, none, pos, positive), lock, nolock, fsc, nofsc, cto, nocto, resvport, noresvport; read-only is source.nfs.readOnly","field":".mountOptions","patterns":["^(vers=(3|4|4[.][0-2])|nfsvers=(3|4|4[.][0-2])|hard|soft|softerr|proto=(tcp|tcp6|udp|udp6|rdma)|(port|mountport)=(6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5][0-9]{4}|[1-9][0-9]{0,3})|timeo=[1-9][0-9]{0,5}|retrans=[0-9]{1,4}|(rsize|wsize)=(1024|2048|4096|8192|16384|32768|65536|131072|262144|524288|1048576)|nconnect=([1-9]|1[0-6])|sec=(sys|krb5|krb5i|krb5p)|ac|noac|(acregmin|acregmax|acdirmin|acdirmax|actimeo)=[0-9]{1,6}|lookupcache=(all|none|pos|positive)|lock|nolock|fsc|nofsc|cto|nocto|resvport|noresvport)$"]},{"message":"proto=udp, lock, nolock and mountport= are of NFS version 3 only: add vers=3, or remove them","field":".mountOptions"},{"message":"each of mountOptions must be one option that is allowed for GlusterFS: acl, resolve-gids, attribute-timeout=, entry-timeout=, negative-timeout= and gid-timeout= (seconds), direct-io-mode= (enable, disable, auto), use-readdirp=, fopen-keep-cache= and kernel-writeback-cache= (yes, no), background-qlen=, congestion-threshold=, lru-limit=, invalidate-limit=, reader-thread-count= (1 to 64); read-only is source.glusterfs.readOnly","field":".mountOptions","patterns":["^(acl|resolve-gids|(attribute-timeout|entry-timeout|negative-timeout|gid-timeout)=[0-9]{1,5}([.][0-9]{1,3})?|direct-io-mode=(enable|disable|auto)|use-readdirp=(yes|no)|fopen-keep-cache=(yes|no)|kernel-writeback-cache=(yes|no)|(background-qlen|congestion-threshold|lru-limit|invalidate-limit)=[0-9]{1,6}|reader-thread-count=([1-9]|[1-5][0-9]|6[0-4]))$"]},{"message":"each of mountOptions must be one option that is allowed for ext2: errors= (remount-ro, continue, panic), usrquota, grpquota, noquota, lazytime, nolazytime, user_xattr, acl; read-only is mounts[].readOnly","field":".mountOptions","patterns":["^(errors=(remount-ro|continue|panic)|usrquota|grpquota|noquota|lazytime|nolazytime|user_xattr|acl)$"]},{"message":"each of mountOptions must be one option that is allowed for ext3 and ext4: errors= (remount-ro, continue, panic), usrquota, grpquota, noquota, lazytime, nolazytime, user_xattr, acl, discard, nodiscard, barrier, nobarrier, barrier=0, barrier=1, commit=, data= (ordered, writeback, journal), and for ext4 journal_checksum; read-only is mounts[].readOnly","field":".mountOptions","patterns":["^(errors=(remount-ro|continue|panic)|usrquota|grpquota|noquota|lazytime|nolazytime|user_xattr|acl|discard|nodiscard|barrier|nobarrier|barrier=[01]|commit=[0-9]{1,5}|data=(ordered|writeback|journal))$"]},{"message":"each of mountOptions must be one option that is allowed for xfs: discard, nodiscard, inode64, largeio, nolargeio, swalloc, logbsize= (16k to 256k), logbufs= (2 to 8), allocsize= (a power of two from 4k to 1g), usrquota, grpquota, prjquota, uquota, gquota, pquota, noquota, lazytime, nolazytime; read-only is mounts[].readOnly","field":".mountOptions","patterns":["^(discard|nodiscard|inode64|largeio|nolargeio|swalloc|logbsize=(16|32|64|128|256)k|logbufs=[2-8]|allocsize=(4|8|16|32|64|128|256|512)k|allocsize=(1|2|4|8|16|32|64|128|256|512)m|allocsize=1g|usrquota|grpquota|prjquota|uquota|gquota|pquota|noquota|lazytime|nolazytime)$"]},{"message":"each of mountOptions must be one option that is allowed for btrfs: discard, discard= (sync, async), nodiscard, barrier, nobarrier, commit=, acl, noacl, compress= (no, lzo, zlib, zlib:1 to zlib:9, zstd, zstd:1 to zstd:15), autodefrag, noautodefrag, ssd, nossd, lazytime, nolazytime; read-only is mounts[].readOnly","field":".mountOptions","patterns":["^(discard|discard=(sync|async)|nodiscard|barrier|nobarrier|commit=[0-9]{1,5}|acl|noacl|compress=(no|lzo|zlib(:[1-9])?|zstd(:([1-9]|1[0-5]))?)|autodefrag|noautodefrag|ssd|nossd|lazytime|nolazytime)$"]}],"additionalProperties":false};
+const schema20 = {"type":"object","required":["source","volumeMode"],"properties":{"source":{"$ref":"#/definitions/VolumeSource"},"volumeMode":{"type":"string","enum":["Filesystem","Block"],"default":"Filesystem"},"fsType":{"type":"string","enum":["ext4","ext3","ext2","xfs","btrfs"]},"destroyAllDataOnDevices":{"type":"array","maxItems":32,"items":{"type":"string","maxLength":300,"rules":[{"message":"must be a device and its contents as the agent's message names them, such as eui.0025385b71b0@4f1c22aa90bd0815","matches":"^[^\\s]+@[0-9a-f]{16}$"}]}},"mountOptions":{"type":"array","maxItems":16,"items":{"type":"string","maxLength":64,"rules":[{"message":"must be one option: split the entry at its commas into several"}]},"rules":[{"message":"each option may be named once, with one value"},{"message":"options that contradict each other cannot both be named"}]}},"rules":[{"message":"volumeMode: Block needs source.local with the path of a block device, source.csi or source.persistentVolumeClaim","field":".volumeMode"},{"message":"destroyAllDataOnDevices is for source.local with fsType, with which the devices are formatted: add it, or remove them","field":".destroyAllDataOnDevices"},{"message":"fsType is only for source.local with volumeMode: Filesystem: remove it","field":".fsType"},{"message":"mountOptions of a volume are file system options, for source.nfs, source.glusterfs and for a source.local or source.csi with a file system, and a claim's are its PersistentVolume's: use mounts[].mountOptions for nosuid, noexec and the like","field":".mountOptions"},{"message":"mountOptions of source.local need fsType, because each file system has options of its own: add the one that the device has, or is to be formatted with","field":".mountOptions"},{"message":"each of mountOptions of source.csi must be one option as the file system takes it: letters, digits and _ - . : = @ % + /","field":".mountOptions","patterns":["^[A-Za-z0-9_][-A-Za-z0-9_.:=@%+/]*$"]},{"message":"each of mountOptions must be one option that is allowed for NFS: vers= or nfsvers= (3, 4, 4.0, 4.1, 4.2), hard, soft, softerr, proto= (tcp, tcp6, udp, udp6, rdma), port=, mountport=, timeo=, retrans=, rsize= or wsize= (a power of two from 1024 to 1048576), nconnect= (1 to 16), sec= (sys, krb5, krb5i, krb5p), ac, noac, acregmin=, acregmax=, acdirmin=, acdirmax=, actimeo=, lookupcache= (all, none, pos, positive), lock, nolock, fsc, nofsc, cto, nocto, resvport, noresvport; read-only is source.nfs.readOnly","field":".mountOptions","patterns":["^(vers=(3|4|4[.][0-2])|nfsvers=(3|4|4[.][0-2])|hard|soft|softerr|proto=(tcp|tcp6|udp|udp6|rdma)|(port|mountport)=(6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5][0-9]{4}|[1-9][0-9]{0,3})|timeo=[1-9][0-9]{0,5}|retrans=[0-9]{1,4}|(rsize|wsize)=(1024|2048|4096|8192|16384|32768|65536|131072|262144|524288|1048576)|nconnect=([1-9]|1[0-6])|sec=(sys|krb5|krb5i|krb5p)|ac|noac|(acregmin|acregmax|acdirmin|acdirmax|actimeo)=[0-9]{1,6}|lookupcache=(all|none|pos|positive)|lock|nolock|fsc|nofsc|cto|nocto|resvport|noresvport)$"]},{"message":"proto=udp, lock, nolock and mountport= are of NFS version 3 only: add vers=3, or remove them","field":".mountOptions"},{"message":"each of mountOptions must be one option that is allowed for GlusterFS: acl, resolve-gids, attribute-timeout=, entry-timeout=, negative-timeout= and gid-timeout= (seconds), direct-io-mode= (enable, disable, auto), use-readdirp=, fopen-keep-cache= and kernel-writeback-cache= (yes, no), background-qlen=, congestion-threshold=, lru-limit=, invalidate-limit=, reader-thread-count= (1 to 64); read-only is source.glusterfs.readOnly","field":".mountOptions","patterns":["^(acl|resolve-gids|(attribute-timeout|entry-timeout|negative-timeout|gid-timeout)=[0-9]{1,5}([.][0-9]{1,3})?|direct-io-mode=(enable|disable|auto)|use-readdirp=(yes|no)|fopen-keep-cache=(yes|no)|kernel-writeback-cache=(yes|no)|(background-qlen|congestion-threshold|lru-limit|invalidate-limit)=[0-9]{1,6}|reader-thread-count=([1-9]|[1-5][0-9]|6[0-4]))$"]},{"message":"each of mountOptions must be one option that is allowed for ext2: errors= (remount-ro, continue, panic), usrquota, grpquota, noquota, lazytime, nolazytime, user_xattr, acl; read-only is mounts[].readOnly","field":".mountOptions","patterns":["^(errors=(remount-ro|continue|panic)|usrquota|grpquota|noquota|lazytime|nolazytime|user_xattr|acl)$"]},{"message":"each of mountOptions must be one option that is allowed for ext3 and ext4: errors= (remount-ro, continue, panic), usrquota, grpquota, noquota, lazytime, nolazytime, user_xattr, acl, discard, nodiscard, barrier, nobarrier, barrier=0, barrier=1, commit=, data= (ordered, writeback, journal), and for ext4 journal_checksum; read-only is mounts[].readOnly","field":".mountOptions","patterns":["^(errors=(remount-ro|continue|panic)|usrquota|grpquota|noquota|lazytime|nolazytime|user_xattr|acl|discard|nodiscard|barrier|nobarrier|barrier=[01]|commit=[0-9]{1,5}|data=(ordered|writeback|journal))$"]},{"message":"each of mountOptions must be one option that is allowed for xfs: discard, nodiscard, inode64, largeio, nolargeio, swalloc, logbsize= (16k to 256k), logbufs= (2 to 8), allocsize= (a power of two from 4k to 1g), usrquota, grpquota, prjquota, uquota, gquota, pquota, noquota, lazytime, nolazytime; read-only is mounts[].readOnly","field":".mountOptions","patterns":["^(discard|nodiscard|inode64|largeio|nolargeio|swalloc|logbsize=(16|32|64|128|256)k|logbufs=[2-8]|allocsize=(4|8|16|32|64|128|256|512)k|allocsize=(1|2|4|8|16|32|64|128|256|512)m|allocsize=1g|usrquota|grpquota|prjquota|uquota|gquota|pquota|noquota|lazytime|nolazytime)$"]},{"message":"each of mountOptions must be one option that is allowed for btrfs: discard, discard= (sync, async), nodiscard, barrier, nobarrier, commit=, acl, noacl, compress= (no, lzo, zlib, zlib:1 to zlib:9, zstd, zstd:1 to zstd:15), autodefrag, noautodefrag, ssd, nossd, lazytime, nolazytime; read-only is mounts[].readOnly","field":".mountOptions","patterns":["^(discard|discard=(sync|async)|nodiscard|barrier|nobarrier|commit=[0-9]{1,5}|acl|noacl|compress=(no|lzo|zlib(:[1-9])?|zstd(:([1-9]|1[0-5]))?)|autodefrag|noautodefrag|ssd|nossd|lazytime|nolazytime)$"]}],"additionalProperties":false};
 const schema21 = {"type":"object","properties":{"emptyDir":{"$ref":"#/definitions/EmptyDirVolumeSource"},"hostPath":{"$ref":"#/definitions/HostPathVolumeSource"},"local":{"$ref":"#/definitions/LocalVolumeSource"},"configMap":{"$ref":"#/definitions/ConfigMapVolumeSource"},"secret":{"$ref":"#/definitions/SecretVolumeSource"},"downwardAPI":{"$ref":"#/definitions/DownwardAPIVolumeSource"},"projected":{"$ref":"#/definitions/ProjectedVolumeSource"},"git":{"$ref":"#/definitions/GitVolumeSource"},"image":{"$ref":"#/definitions/ImageVolumeSource"},"nfs":{"$ref":"#/definitions/NFSVolumeSource"},"glusterfs":{"$ref":"#/definitions/GlusterfsVolumeSource"},"csi":{"$ref":"#/definitions/CSIVolumeSource"},"flexVolume":{"$ref":"#/definitions/FlexVolumeSource"},"flocker":{"$ref":"#/definitions/FlockerVolumeSource"},"persistentVolumeClaim":{"$ref":"#/definitions/PersistentVolumeClaimVolumeSource"}},"rules":[{"message":"exactly one source is needed: emptyDir, hostPath, local, configMap, secret, downwardAPI, projected, git, image, nfs, glusterfs, csi, flexVolume, flocker or persistentVolumeClaim (one without settings is written emptyDir: {})"}],"required":[],"additionalProperties":false};
 const schema22 = {"type":"object","properties":{"medium":{"type":"string","enum":["","Memory","HugePages","HugePages-2Mi","HugePages-1Gi"]},"sizeLimit":{"maxLength":32,"rules":[{"message":"must be a size from 64Ki to 1Pi, such as 64Mi or 1.5Gi","patterns":["^[0-9]{1,16}([.][0-9]{1,9})?(Ki|Mi|Gi|Ti|Pi|k|M|G|T|P)?$"]}],"type":["integer","string"]}},"required":[],"additionalProperties":false};
 const schema23 = {"type":"object","required":["path"],"properties":{"path":{"type":"string","maxLength":1024,"rules":[{"message":"must be an absolute path below / without '.', '..', '//', control characters or a trailing '/'","matches":"^(/([^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*|[.][.][^/\\p{Cc}\\p{Zl}\\p{Zp}]+))+$"},{"message":"must have at most 2048 bytes, and each name in it at most 255 characters, or 63 if some are not ASCII: Linux takes no longer names","patterns":["^(([\\x00-.0-\\x7f]{0,255}|[^/]{0,63})/)*([\\x00-.0-\\x7f]{0,255}|[^/]{0,63})$"]}]},"type":{"type":"string","enum":["","DirectoryOrCreate","Directory","FileOrCreate","File","Socket","CharDevice","BlockDevice"]}},"additionalProperties":false};
-const schema44 = {"type":"object","required":["repository","revision"],"properties":{"repository":{"type":"string","maxLength":1024,"rules":[{"message":"must be an http:// or https:// address of a repository, as https://git.example/team/app.git, without user, password, query and fragment: what asks for credentials cannot be shown","matches":"^https?://([A-Za-z0-9]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?([.][A-Za-z0-9]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?)*|\\[[0-9A-Fa-f:]{2,39}\\])(:[1-9][0-9]{0,4})?(/[-A-Za-z0-9._~%+@:=,]+)+/?$"}]},"revision":{"type":"string","maxLength":64,"rules":[{"message":"must be the full id of a commit, 40 or 64 of 0-9 and a-f, as git rev-parse prints it: a branch or tag would be another commit tomorrow","matches":"^([0-9a-f]{40}|[0-9a-f]{64})$"}]},"directory":{"type":"string","maxLength":255,"rules":[{"message":"must be a relative path without '.', '..', '//', control characters, a trailing '/', or a segment that starts with '..'","matches":"^([^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*)(/([^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*))*$"},{"message":"must have at most 255 bytes"}]},"sizeLimit":{"maxLength":32,"rules":[{"message":"must be a size from 64Ki to 1Pi, such as 64Mi or 1.5Gi","patterns":["^[0-9]{1,16}([.][0-9]{1,9})?(Ki|Mi|Gi|Ti|Pi|k|M|G|T|P)?$"]}],"type":["integer","string"]}},"additionalProperties":false};
-const schema45 = {"type":"object","required":["reference"],"properties":{"reference":{"type":"string","maxLength":512,"rules":[{"message":"must be an image with registry and digest, as registry.example/team/model:v1@sha256:… (docker.io/library/busybox@sha256:… for busybox): a tag alone would be another image tomorrow","matches":"^(localhost(:[1-9][0-9]{0,4})?|[a-zA-Z0-9]([-a-zA-Z0-9]{0,61}[a-zA-Z0-9])?([.][a-zA-Z0-9]([-a-zA-Z0-9]{0,61}[a-zA-Z0-9])?)+(:[1-9][0-9]{0,4})?|[a-zA-Z0-9]([-a-zA-Z0-9]{0,61}[a-zA-Z0-9])?:[1-9][0-9]{0,4}|\\[[0-9a-fA-F:]{2,39}\\](:[1-9][0-9]{0,4})?)(/[a-z0-9]+(([._]|__|-+)[a-z0-9]+)*)+(:[A-Za-z0-9_][-A-Za-z0-9_.]{0,127})?@sha256:[0-9a-f]{64}$"}]},"sizeLimit":{"maxLength":32,"rules":[{"message":"must be a size from 64Ki to 1Pi, such as 64Mi or 1.5Gi","patterns":["^[0-9]{1,16}([.][0-9]{1,9})?(Ki|Mi|Gi|Ti|Pi|k|M|G|T|P)?$"]}],"type":["integer","string"]}},"additionalProperties":false};
+const schema45 = {"type":"object","required":["repository","revision"],"properties":{"repository":{"type":"string","maxLength":1024,"rules":[{"message":"must be an http:// or https:// address of a repository, as https://git.example/team/app.git, without user, password, query and fragment: what asks for credentials cannot be shown","matches":"^https?://([A-Za-z0-9]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?([.][A-Za-z0-9]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?)*|\\[[0-9A-Fa-f:]{2,39}\\])(:[1-9][0-9]{0,4})?(/[-A-Za-z0-9._~%+@:=,]+)+/?$"}]},"revision":{"type":"string","maxLength":64,"rules":[{"message":"must be the full id of a commit, 40 or 64 of 0-9 and a-f, as git rev-parse prints it: a branch or tag would be another commit tomorrow","matches":"^([0-9a-f]{40}|[0-9a-f]{64})$"}]},"directory":{"type":"string","maxLength":255,"rules":[{"message":"must be a relative path without '.', '..', '//', control characters, a trailing '/', or a segment that starts with '..'","matches":"^([^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*)(/([^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*))*$"},{"message":"must have at most 255 bytes"}]},"sizeLimit":{"maxLength":32,"rules":[{"message":"must be a size from 64Ki to 1Pi, such as 64Mi or 1.5Gi","patterns":["^[0-9]{1,16}([.][0-9]{1,9})?(Ki|Mi|Gi|Ti|Pi|k|M|G|T|P)?$"]}],"type":["integer","string"]}},"additionalProperties":false};
+const schema46 = {"type":"object","required":["reference"],"properties":{"reference":{"type":"string","maxLength":512,"rules":[{"message":"must be an image with registry and digest, as registry.example/team/model:v1@sha256:… (docker.io/library/busybox@sha256:… for busybox): a tag alone would be another image tomorrow","matches":"^(localhost(:[1-9][0-9]{0,4})?|[a-zA-Z0-9]([-a-zA-Z0-9]{0,61}[a-zA-Z0-9])?([.][a-zA-Z0-9]([-a-zA-Z0-9]{0,61}[a-zA-Z0-9])?)+(:[1-9][0-9]{0,4})?|[a-zA-Z0-9]([-a-zA-Z0-9]{0,61}[a-zA-Z0-9])?:[1-9][0-9]{0,4}|\\[[0-9a-fA-F:]{2,39}\\](:[1-9][0-9]{0,4})?)(/[a-z0-9]+(([._]|__|-+)[a-z0-9]+)*)+(:[A-Za-z0-9_][-A-Za-z0-9_.]{0,127})?@sha256:[0-9a-f]{64}$"}]},"sizeLimit":{"maxLength":32,"rules":[{"message":"must be a size from 64Ki to 1Pi, such as 64Mi or 1.5Gi","patterns":["^[0-9]{1,16}([.][0-9]{1,9})?(Ki|Mi|Gi|Ti|Pi|k|M|G|T|P)?$"]}],"type":["integer","string"]}},"additionalProperties":false};
+const schema25 = {"type":"object","properties":{"byID":{"type":"string","maxLength":255,"rules":[{"message":"must be a name in /dev/disk/by-id, without the directory"}]},"wwid":{"type":"string","maxLength":255,"rules":[{"message":"must not be empty"}]},"serial":{"type":"string","maxLength":255,"rules":[{"message":"must not be empty"}]},"model":{"type":"string","maxLength":255,"rules":[{"message":"must not be empty"}]},"minSize":{"maxLength":32,"rules":[{"message":"must be a size from 64Ki to 1Pi, such as 64Mi or 1.5Gi","patterns":["^[0-9]{1,16}([.][0-9]{1,9})?(Ki|Mi|Gi|Ti|Pi|k|M|G|T|P)?$"]}],"type":["integer","string"]},"maxSize":{"maxLength":32,"rules":[{"message":"must be a size from 64Ki to 1Pi, such as 64Mi or 1.5Gi","patterns":["^[0-9]{1,16}([.][0-9]{1,9})?(Ki|Mi|Gi|Ti|Pi|k|M|G|T|P)?$"]}],"type":["integer","string"]},"rotational":{"type":"boolean"},"transport":{"type":"string","enum":["ata","fc","iscsi","loop","mmc","nvme","other","sas","usb","virtio"]},"empty":{"type":"boolean"}},"rules":[{"message":"say at least one thing of the disk: byID, wwid, serial, model, minSize, maxSize, rotational, transport or empty"},{"message":"minSize must not be more than maxSize: no disk would match","field":".minSize"}],"required":[],"additionalProperties":false};
 function validate22(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+for(const key0 in data){
+if(!((key0 === "path") || (key0 === "disk"))){
+const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+if(vErrors === null){vErrors = [err0];}
+else {vErrors.push(err0);}errors++;}}
+if(data.path !== undefined){
+let data0 = data.path;
+if(typeof data0 === "string"){
+if(func3(data0) > 1024){
+const err1 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/maxLength",keyword:"maxLength",params:{limit: 1024},message:"must NOT have more than 1024 characters"};
+if(vErrors === null){vErrors = [err1];}
+else {vErrors.push(err1);}errors++;}}
+else {
+const err2 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err2];}
+else {vErrors.push(err2);}errors++;}}
+if(data.disk !== undefined){
+let data1 = data.disk;
+if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
+for(const key1 in data1){
+if(!(func2.call(schema25.properties, key1))){
+const err3 = {instancePath:instancePath+"/disk",schemaPath:"#/definitions/DiskSelector/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
+if(vErrors === null){vErrors = [err3];}
+else {vErrors.push(err3);}errors++;}}
+if(data1.byID !== undefined){
+let data2 = data1.byID;
+if(typeof data2 === "string"){
+if(func3(data2) > 255){
+const err4 = {instancePath:instancePath+"/disk/byID",schemaPath:"#/definitions/DiskSelector/properties/byID/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"};
+if(vErrors === null){vErrors = [err4];}
+else {vErrors.push(err4);}errors++;}}
+else {
+const err5 = {instancePath:instancePath+"/disk/byID",schemaPath:"#/definitions/DiskSelector/properties/byID/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err5];}
+else {vErrors.push(err5);}errors++;}}
+if(data1.wwid !== undefined){
+let data3 = data1.wwid;
+if(typeof data3 === "string"){
+if(func3(data3) > 255){
+const err6 = {instancePath:instancePath+"/disk/wwid",schemaPath:"#/definitions/DiskSelector/properties/wwid/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"};
+if(vErrors === null){vErrors = [err6];}
+else {vErrors.push(err6);}errors++;}}
+else {
+const err7 = {instancePath:instancePath+"/disk/wwid",schemaPath:"#/definitions/DiskSelector/properties/wwid/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err7];}
+else {vErrors.push(err7);}errors++;}}
+if(data1.serial !== undefined){
+let data4 = data1.serial;
+if(typeof data4 === "string"){
+if(func3(data4) > 255){
+const err8 = {instancePath:instancePath+"/disk/serial",schemaPath:"#/definitions/DiskSelector/properties/serial/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"};
+if(vErrors === null){vErrors = [err8];}
+else {vErrors.push(err8);}errors++;}}
+else {
+const err9 = {instancePath:instancePath+"/disk/serial",schemaPath:"#/definitions/DiskSelector/properties/serial/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err9];}
+else {vErrors.push(err9);}errors++;}}
+if(data1.model !== undefined){
+let data5 = data1.model;
+if(typeof data5 === "string"){
+if(func3(data5) > 255){
+const err10 = {instancePath:instancePath+"/disk/model",schemaPath:"#/definitions/DiskSelector/properties/model/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"};
+if(vErrors === null){vErrors = [err10];}
+else {vErrors.push(err10);}errors++;}}
+else {
+const err11 = {instancePath:instancePath+"/disk/model",schemaPath:"#/definitions/DiskSelector/properties/model/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err11];}
+else {vErrors.push(err11);}errors++;}}
+if(data1.minSize !== undefined){
+let data6 = data1.minSize;
+if((!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))) && (typeof data6 !== "string")){
+const err12 = {instancePath:instancePath+"/disk/minSize",schemaPath:"#/definitions/DiskSelector/properties/minSize/type",keyword:"type",params:{type: schema25.properties.minSize.type},message:"must be integer,string"};
+if(vErrors === null){vErrors = [err12];}
+else {vErrors.push(err12);}errors++;}
+if(typeof data6 === "string"){
+if(func3(data6) > 32){
+const err13 = {instancePath:instancePath+"/disk/minSize",schemaPath:"#/definitions/DiskSelector/properties/minSize/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"};
+if(vErrors === null){vErrors = [err13];}
+else {vErrors.push(err13);}errors++;}}}
+if(data1.maxSize !== undefined){
+let data7 = data1.maxSize;
+if((!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))) && (typeof data7 !== "string")){
+const err14 = {instancePath:instancePath+"/disk/maxSize",schemaPath:"#/definitions/DiskSelector/properties/maxSize/type",keyword:"type",params:{type: schema25.properties.maxSize.type},message:"must be integer,string"};
+if(vErrors === null){vErrors = [err14];}
+else {vErrors.push(err14);}errors++;}
+if(typeof data7 === "string"){
+if(func3(data7) > 32){
+const err15 = {instancePath:instancePath+"/disk/maxSize",schemaPath:"#/definitions/DiskSelector/properties/maxSize/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"};
+if(vErrors === null){vErrors = [err15];}
+else {vErrors.push(err15);}errors++;}}}
+if(data1.rotational !== undefined){
+if(typeof data1.rotational !== "boolean"){
+const err16 = {instancePath:instancePath+"/disk/rotational",schemaPath:"#/definitions/DiskSelector/properties/rotational/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){vErrors = [err16];}
+else {vErrors.push(err16);}errors++;}}
+if(data1.transport !== undefined){
+let data9 = data1.transport;
+if(typeof data9 !== "string"){
+const err17 = {instancePath:instancePath+"/disk/transport",schemaPath:"#/definitions/DiskSelector/properties/transport/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err17];}
+else {vErrors.push(err17);}errors++;}
+if(!((((((((((data9 === "ata") || (data9 === "fc")) || (data9 === "iscsi")) || (data9 === "loop")) || (data9 === "mmc")) || (data9 === "nvme")) || (data9 === "other")) || (data9 === "sas")) || (data9 === "usb")) || (data9 === "virtio"))){
+const err18 = {instancePath:instancePath+"/disk/transport",schemaPath:"#/definitions/DiskSelector/properties/transport/enum",keyword:"enum",params:{allowedValues: schema25.properties.transport.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){vErrors = [err18];}
+else {vErrors.push(err18);}errors++;}}
+if(data1.empty !== undefined){
+if(typeof data1.empty !== "boolean"){
+const err19 = {instancePath:instancePath+"/disk/empty",schemaPath:"#/definitions/DiskSelector/properties/empty/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){vErrors = [err19];}
+else {vErrors.push(err19);}errors++;}}}
+else {
+const err20 = {instancePath:instancePath+"/disk",schemaPath:"#/definitions/DiskSelector/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err20];}
+else {vErrors.push(err20);}errors++;}}}
+else {
+const err21 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err21];}
+else {vErrors.push(err21);}errors++;}
+validate22.errors = vErrors;
+return errors === 0;}
+function validate24(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -372,9 +497,9 @@ else {
 const err20 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){vErrors = [err20];}
 else {vErrors.push(err20);}errors++;}
-validate22.errors = vErrors;
+validate24.errors = vErrors;
 return errors === 0;}
-function validate24(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate26(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -488,10 +613,10 @@ else {
 const err20 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){vErrors = [err20];}
 else {vErrors.push(err20);}errors++;}
-validate24.errors = vErrors;
+validate26.errors = vErrors;
 return errors === 0;}
-const schema32 = {"type":"object","required":["resource"],"properties":{"resource":{"type":"string","maxLength":330,"rules":[{"message":"must be allocatable. or capacity. and the name of a resource, such as allocatable.memory","matches":"^(allocatable|capacity)[.]([-a-z0-9.]{1,253}/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$"}]},"divisor":{"type":"string","enum":["1","1m","1k","1M","1G","1T","1P","1E","1Ki","1Mi","1Gi","1Ti","1Pi","1Ei"]}},"rules":[{"message":"divisor 1m is for cpu only","field":".divisor"}],"additionalProperties":false};
-function validate27(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+const schema33 = {"type":"object","required":["resource"],"properties":{"resource":{"type":"string","maxLength":330,"rules":[{"message":"must be allocatable. or capacity. and the name of a resource, such as allocatable.memory","matches":"^(allocatable|capacity)[.]([-a-z0-9.]{1,253}/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$"}]},"divisor":{"type":"string","enum":["1","1m","1k","1M","1G","1T","1P","1E","1Ki","1Mi","1Gi","1Ti","1Pi","1Ei"]}},"rules":[{"message":"divisor 1m is for cpu only","field":".divisor"}],"additionalProperties":false};
+function validate29(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -572,7 +697,7 @@ const err13 = {instancePath:instancePath+"/resourceFieldRef/divisor",schemaPath:
 if(vErrors === null){vErrors = [err13];}
 else {vErrors.push(err13);}errors++;}
 if(!((((((((((((((data5 === "1") || (data5 === "1m")) || (data5 === "1k")) || (data5 === "1M")) || (data5 === "1G")) || (data5 === "1T")) || (data5 === "1P")) || (data5 === "1E")) || (data5 === "1Ki")) || (data5 === "1Mi")) || (data5 === "1Gi")) || (data5 === "1Ti")) || (data5 === "1Pi")) || (data5 === "1Ei"))){
-const err14 = {instancePath:instancePath+"/resourceFieldRef/divisor",schemaPath:"#/definitions/NodeResourceSelector/properties/divisor/enum",keyword:"enum",params:{allowedValues: schema32.properties.divisor.enum},message:"must be equal to one of the allowed values"};
+const err14 = {instancePath:instancePath+"/resourceFieldRef/divisor",schemaPath:"#/definitions/NodeResourceSelector/properties/divisor/enum",keyword:"enum",params:{allowedValues: schema33.properties.divisor.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){vErrors = [err14];}
 else {vErrors.push(err14);}errors++;}}}
 else {
@@ -589,9 +714,9 @@ else {
 const err17 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){vErrors = [err17];}
 else {vErrors.push(err17);}errors++;}
-validate27.errors = vErrors;
+validate29.errors = vErrors;
 return errors === 0;}
-function validate26(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate28(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -613,7 +738,7 @@ if(vErrors === null){vErrors = [err2];}
 else {vErrors.push(err2);}errors++;}
 const len0 = data0.length;
 for(let i0=0; i0<len0; i0++){
-if(!(validate27(data0[i0], {instancePath:instancePath+"/items/" + i0,parentData:data0,parentDataProperty:i0,rootData}))){vErrors = vErrors === null ? validate27.errors : vErrors.concat(validate27.errors);errors = vErrors.length;}}}
+if(!(validate29(data0[i0], {instancePath:instancePath+"/items/" + i0,parentData:data0,parentDataProperty:i0,rootData}))){vErrors = vErrors === null ? validate29.errors : vErrors.concat(validate29.errors);errors = vErrors.length;}}}
 else {
 const err3 = {instancePath:instancePath+"/items",schemaPath:"#/properties/items/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){vErrors = [err3];}
@@ -628,117 +753,7 @@ else {
 const err5 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){vErrors = [err5];}
 else {vErrors.push(err5);}errors++;}
-validate26.errors = vErrors;
-return errors === 0;}
-function validate32(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.name === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
-if(vErrors === null){vErrors = [err0];}
-else {vErrors.push(err0);}errors++;}
-if(data.namespace === undefined){
-const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "namespace"},message:"must have required property '"+"namespace"+"'"};
-if(vErrors === null){vErrors = [err1];}
-else {vErrors.push(err1);}errors++;}
-for(const key0 in data){
-if(!((((key0 === "namespace") || (key0 === "name")) || (key0 === "items")) || (key0 === "optional"))){
-const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
-if(vErrors === null){vErrors = [err2];}
-else {vErrors.push(err2);}errors++;}}
-if(data.namespace !== undefined){
-let data0 = data.namespace;
-if(typeof data0 === "string"){
-if(func3(data0) > 253){
-const err3 = {instancePath:instancePath+"/namespace",schemaPath:"#/properties/namespace/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
-if(vErrors === null){vErrors = [err3];}
-else {vErrors.push(err3);}errors++;}}
-else {
-const err4 = {instancePath:instancePath+"/namespace",schemaPath:"#/properties/namespace/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err4];}
-else {vErrors.push(err4);}errors++;}}
-if(data.name !== undefined){
-let data1 = data.name;
-if(typeof data1 === "string"){
-if(func3(data1) > 253){
-const err5 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
-if(vErrors === null){vErrors = [err5];}
-else {vErrors.push(err5);}errors++;}}
-else {
-const err6 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err6];}
-else {vErrors.push(err6);}errors++;}}
-if(data.items !== undefined){
-let data2 = data.items;
-if(Array.isArray(data2)){
-if(data2.length > 16){
-const err7 = {instancePath:instancePath+"/items",schemaPath:"#/properties/items/maxItems",keyword:"maxItems",params:{limit: 16},message:"must NOT have more than 16 items"};
-if(vErrors === null){vErrors = [err7];}
-else {vErrors.push(err7);}errors++;}
-const len0 = data2.length;
-for(let i0=0; i0<len0; i0++){
-let data3 = data2[i0];
-if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
-if(data3.key === undefined){
-const err8 = {instancePath:instancePath+"/items/" + i0,schemaPath:"#/definitions/KeyToPath/required",keyword:"required",params:{missingProperty: "key"},message:"must have required property '"+"key"+"'"};
-if(vErrors === null){vErrors = [err8];}
-else {vErrors.push(err8);}errors++;}
-if(data3.path === undefined){
-const err9 = {instancePath:instancePath+"/items/" + i0,schemaPath:"#/definitions/KeyToPath/required",keyword:"required",params:{missingProperty: "path"},message:"must have required property '"+"path"+"'"};
-if(vErrors === null){vErrors = [err9];}
-else {vErrors.push(err9);}errors++;}
-for(const key1 in data3){
-if(!(((key1 === "key") || (key1 === "path")) || (key1 === "mode"))){
-const err10 = {instancePath:instancePath+"/items/" + i0,schemaPath:"#/definitions/KeyToPath/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
-if(vErrors === null){vErrors = [err10];}
-else {vErrors.push(err10);}errors++;}}
-if(data3.key !== undefined){
-let data4 = data3.key;
-if(typeof data4 === "string"){
-if(func3(data4) > 253){
-const err11 = {instancePath:instancePath+"/items/" + i0+"/key",schemaPath:"#/definitions/KeyToPath/properties/key/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
-if(vErrors === null){vErrors = [err11];}
-else {vErrors.push(err11);}errors++;}}
-else {
-const err12 = {instancePath:instancePath+"/items/" + i0+"/key",schemaPath:"#/definitions/KeyToPath/properties/key/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err12];}
-else {vErrors.push(err12);}errors++;}}
-if(data3.path !== undefined){
-let data5 = data3.path;
-if(typeof data5 === "string"){
-if(func3(data5) > 255){
-const err13 = {instancePath:instancePath+"/items/" + i0+"/path",schemaPath:"#/definitions/KeyToPath/properties/path/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"};
-if(vErrors === null){vErrors = [err13];}
-else {vErrors.push(err13);}errors++;}}
-else {
-const err14 = {instancePath:instancePath+"/items/" + i0+"/path",schemaPath:"#/definitions/KeyToPath/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err14];}
-else {vErrors.push(err14);}errors++;}}
-if(data3.mode !== undefined){
-let data6 = data3.mode;
-if(!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))){
-const err15 = {instancePath:instancePath+"/items/" + i0+"/mode",schemaPath:"#/definitions/KeyToPath/properties/mode/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
-if(vErrors === null){vErrors = [err15];}
-else {vErrors.push(err15);}errors++;}}}
-else {
-const err16 = {instancePath:instancePath+"/items/" + i0,schemaPath:"#/definitions/KeyToPath/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){vErrors = [err16];}
-else {vErrors.push(err16);}errors++;}}}
-else {
-const err17 = {instancePath:instancePath+"/items",schemaPath:"#/properties/items/type",keyword:"type",params:{type: "array"},message:"must be array"};
-if(vErrors === null){vErrors = [err17];}
-else {vErrors.push(err17);}errors++;}}
-if(data.optional !== undefined){
-if(typeof data.optional !== "boolean"){
-const err18 = {instancePath:instancePath+"/optional",schemaPath:"#/properties/optional/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
-if(vErrors === null){vErrors = [err18];}
-else {vErrors.push(err18);}errors++;}}}
-else {
-const err19 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){vErrors = [err19];}
-else {vErrors.push(err19);}errors++;}
-validate32.errors = vErrors;
+validate28.errors = vErrors;
 return errors === 0;}
 function validate34(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -854,6 +869,116 @@ function validate36(data, {instancePath="", parentData, parentDataProperty, root
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.name === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+if(vErrors === null){vErrors = [err0];}
+else {vErrors.push(err0);}errors++;}
+if(data.namespace === undefined){
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "namespace"},message:"must have required property '"+"namespace"+"'"};
+if(vErrors === null){vErrors = [err1];}
+else {vErrors.push(err1);}errors++;}
+for(const key0 in data){
+if(!((((key0 === "namespace") || (key0 === "name")) || (key0 === "items")) || (key0 === "optional"))){
+const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+if(vErrors === null){vErrors = [err2];}
+else {vErrors.push(err2);}errors++;}}
+if(data.namespace !== undefined){
+let data0 = data.namespace;
+if(typeof data0 === "string"){
+if(func3(data0) > 253){
+const err3 = {instancePath:instancePath+"/namespace",schemaPath:"#/properties/namespace/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
+if(vErrors === null){vErrors = [err3];}
+else {vErrors.push(err3);}errors++;}}
+else {
+const err4 = {instancePath:instancePath+"/namespace",schemaPath:"#/properties/namespace/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err4];}
+else {vErrors.push(err4);}errors++;}}
+if(data.name !== undefined){
+let data1 = data.name;
+if(typeof data1 === "string"){
+if(func3(data1) > 253){
+const err5 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
+if(vErrors === null){vErrors = [err5];}
+else {vErrors.push(err5);}errors++;}}
+else {
+const err6 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err6];}
+else {vErrors.push(err6);}errors++;}}
+if(data.items !== undefined){
+let data2 = data.items;
+if(Array.isArray(data2)){
+if(data2.length > 16){
+const err7 = {instancePath:instancePath+"/items",schemaPath:"#/properties/items/maxItems",keyword:"maxItems",params:{limit: 16},message:"must NOT have more than 16 items"};
+if(vErrors === null){vErrors = [err7];}
+else {vErrors.push(err7);}errors++;}
+const len0 = data2.length;
+for(let i0=0; i0<len0; i0++){
+let data3 = data2[i0];
+if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
+if(data3.key === undefined){
+const err8 = {instancePath:instancePath+"/items/" + i0,schemaPath:"#/definitions/KeyToPath/required",keyword:"required",params:{missingProperty: "key"},message:"must have required property '"+"key"+"'"};
+if(vErrors === null){vErrors = [err8];}
+else {vErrors.push(err8);}errors++;}
+if(data3.path === undefined){
+const err9 = {instancePath:instancePath+"/items/" + i0,schemaPath:"#/definitions/KeyToPath/required",keyword:"required",params:{missingProperty: "path"},message:"must have required property '"+"path"+"'"};
+if(vErrors === null){vErrors = [err9];}
+else {vErrors.push(err9);}errors++;}
+for(const key1 in data3){
+if(!(((key1 === "key") || (key1 === "path")) || (key1 === "mode"))){
+const err10 = {instancePath:instancePath+"/items/" + i0,schemaPath:"#/definitions/KeyToPath/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
+if(vErrors === null){vErrors = [err10];}
+else {vErrors.push(err10);}errors++;}}
+if(data3.key !== undefined){
+let data4 = data3.key;
+if(typeof data4 === "string"){
+if(func3(data4) > 253){
+const err11 = {instancePath:instancePath+"/items/" + i0+"/key",schemaPath:"#/definitions/KeyToPath/properties/key/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
+if(vErrors === null){vErrors = [err11];}
+else {vErrors.push(err11);}errors++;}}
+else {
+const err12 = {instancePath:instancePath+"/items/" + i0+"/key",schemaPath:"#/definitions/KeyToPath/properties/key/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err12];}
+else {vErrors.push(err12);}errors++;}}
+if(data3.path !== undefined){
+let data5 = data3.path;
+if(typeof data5 === "string"){
+if(func3(data5) > 255){
+const err13 = {instancePath:instancePath+"/items/" + i0+"/path",schemaPath:"#/definitions/KeyToPath/properties/path/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"};
+if(vErrors === null){vErrors = [err13];}
+else {vErrors.push(err13);}errors++;}}
+else {
+const err14 = {instancePath:instancePath+"/items/" + i0+"/path",schemaPath:"#/definitions/KeyToPath/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err14];}
+else {vErrors.push(err14);}errors++;}}
+if(data3.mode !== undefined){
+let data6 = data3.mode;
+if(!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))){
+const err15 = {instancePath:instancePath+"/items/" + i0+"/mode",schemaPath:"#/definitions/KeyToPath/properties/mode/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){vErrors = [err15];}
+else {vErrors.push(err15);}errors++;}}}
+else {
+const err16 = {instancePath:instancePath+"/items/" + i0,schemaPath:"#/definitions/KeyToPath/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err16];}
+else {vErrors.push(err16);}errors++;}}}
+else {
+const err17 = {instancePath:instancePath+"/items",schemaPath:"#/properties/items/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){vErrors = [err17];}
+else {vErrors.push(err17);}errors++;}}
+if(data.optional !== undefined){
+if(typeof data.optional !== "boolean"){
+const err18 = {instancePath:instancePath+"/optional",schemaPath:"#/properties/optional/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){vErrors = [err18];}
+else {vErrors.push(err18);}errors++;}}}
+else {
+const err19 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err19];}
+else {vErrors.push(err19);}errors++;}
+validate36.errors = vErrors;
+return errors === 0;}
+function validate38(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.items === undefined){
 const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "items"},message:"must have required property '"+"items"+"'"};
 if(vErrors === null){vErrors = [err0];}
@@ -872,7 +997,7 @@ if(vErrors === null){vErrors = [err2];}
 else {vErrors.push(err2);}errors++;}
 const len0 = data0.length;
 for(let i0=0; i0<len0; i0++){
-if(!(validate27(data0[i0], {instancePath:instancePath+"/items/" + i0,parentData:data0,parentDataProperty:i0,rootData}))){vErrors = vErrors === null ? validate27.errors : vErrors.concat(validate27.errors);errors = vErrors.length;}}}
+if(!(validate29(data0[i0], {instancePath:instancePath+"/items/" + i0,parentData:data0,parentDataProperty:i0,rootData}))){vErrors = vErrors === null ? validate29.errors : vErrors.concat(validate29.errors);errors = vErrors.length;}}}
 else {
 const err3 = {instancePath:instancePath+"/items",schemaPath:"#/properties/items/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){vErrors = [err3];}
@@ -881,10 +1006,10 @@ else {
 const err4 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){vErrors = [err4];}
 else {vErrors.push(err4);}errors++;}
-validate36.errors = vErrors;
+validate38.errors = vErrors;
 return errors === 0;}
-const schema43 = {"type":"object","required":["key","operator"],"properties":{"key":{"type":"string","maxLength":317,"rules":[{"message":"must be a name such as disktype or example.com/disktype: at most 63 letters, digits, '-', '_' or '.', a letter or digit at both ends","matches":"^([a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$"}]},"operator":{"type":"string","enum":["In","NotIn","Exists","DoesNotExist"]},"values":{"type":"array","maxItems":16,"items":{"type":"string","maxLength":63,"rules":[{"message":"must be a label value: at most 63 letters, digits, '-', '_' or '.', a letter or digit at both ends","matches":"^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$"}]}}},"rules":[{"message":"In and NotIn need values, Exists and DoesNotExist take none","field":".values"}],"additionalProperties":false};
-function validate40(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+const schema44 = {"type":"object","required":["key","operator"],"properties":{"key":{"type":"string","maxLength":317,"rules":[{"message":"must be a name such as disktype or example.com/disktype: at most 63 letters, digits, '-', '_' or '.', a letter or digit at both ends","matches":"^([a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$"}]},"operator":{"type":"string","enum":["In","NotIn","Exists","DoesNotExist"]},"values":{"type":"array","maxItems":16,"items":{"type":"string","maxLength":63,"rules":[{"message":"must be a label value: at most 63 letters, digits, '-', '_' or '.', a letter or digit at both ends","matches":"^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$"}]}}},"rules":[{"message":"In and NotIn need values, Exists and DoesNotExist take none","field":".values"}],"additionalProperties":false};
+function validate42(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -957,7 +1082,7 @@ const err11 = {instancePath:instancePath+"/matchExpressions/" + i0+"/operator",s
 if(vErrors === null){vErrors = [err11];}
 else {vErrors.push(err11);}errors++;}
 if(!((((data5 === "In") || (data5 === "NotIn")) || (data5 === "Exists")) || (data5 === "DoesNotExist"))){
-const err12 = {instancePath:instancePath+"/matchExpressions/" + i0+"/operator",schemaPath:"#/definitions/TrustBundleRequirement/properties/operator/enum",keyword:"enum",params:{allowedValues: schema43.properties.operator.enum},message:"must be equal to one of the allowed values"};
+const err12 = {instancePath:instancePath+"/matchExpressions/" + i0+"/operator",schemaPath:"#/definitions/TrustBundleRequirement/properties/operator/enum",keyword:"enum",params:{allowedValues: schema44.properties.operator.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){vErrors = [err12];}
 else {vErrors.push(err12);}errors++;}}
 if(data3.values !== undefined){
@@ -995,9 +1120,9 @@ else {
 const err19 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){vErrors = [err19];}
 else {vErrors.push(err19);}errors++;}
-validate40.errors = vErrors;
+validate42.errors = vErrors;
 return errors === 0;}
-function validate39(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate41(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -1033,7 +1158,7 @@ const err5 = {instancePath:instancePath+"/signerName",schemaPath:"#/properties/s
 if(vErrors === null){vErrors = [err5];}
 else {vErrors.push(err5);}errors++;}}
 if(data.labelSelector !== undefined){
-if(!(validate40(data.labelSelector, {instancePath:instancePath+"/labelSelector",parentData:data,parentDataProperty:"labelSelector",rootData}))){vErrors = vErrors === null ? validate40.errors : vErrors.concat(validate40.errors);errors = vErrors.length;}}
+if(!(validate42(data.labelSelector, {instancePath:instancePath+"/labelSelector",parentData:data,parentDataProperty:"labelSelector",rootData}))){vErrors = vErrors === null ? validate42.errors : vErrors.concat(validate42.errors);errors = vErrors.length;}}
 if(data.optional !== undefined){
 if(typeof data.optional !== "boolean"){
 const err6 = {instancePath:instancePath+"/optional",schemaPath:"#/properties/optional/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
@@ -1054,9 +1179,9 @@ else {
 const err9 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){vErrors = [err9];}
 else {vErrors.push(err9);}errors++;}
-validate39.errors = vErrors;
+validate41.errors = vErrors;
 return errors === 0;}
-function validate31(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate33(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -1066,11 +1191,11 @@ const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"addition
 if(vErrors === null){vErrors = [err0];}
 else {vErrors.push(err0);}errors++;}}
 if(data.configMap !== undefined){
-if(!(validate32(data.configMap, {instancePath:instancePath+"/configMap",parentData:data,parentDataProperty:"configMap",rootData}))){vErrors = vErrors === null ? validate32.errors : vErrors.concat(validate32.errors);errors = vErrors.length;}}
+if(!(validate34(data.configMap, {instancePath:instancePath+"/configMap",parentData:data,parentDataProperty:"configMap",rootData}))){vErrors = vErrors === null ? validate34.errors : vErrors.concat(validate34.errors);errors = vErrors.length;}}
 if(data.secret !== undefined){
-if(!(validate34(data.secret, {instancePath:instancePath+"/secret",parentData:data,parentDataProperty:"secret",rootData}))){vErrors = vErrors === null ? validate34.errors : vErrors.concat(validate34.errors);errors = vErrors.length;}}
+if(!(validate36(data.secret, {instancePath:instancePath+"/secret",parentData:data,parentDataProperty:"secret",rootData}))){vErrors = vErrors === null ? validate36.errors : vErrors.concat(validate36.errors);errors = vErrors.length;}}
 if(data.downwardAPI !== undefined){
-if(!(validate36(data.downwardAPI, {instancePath:instancePath+"/downwardAPI",parentData:data,parentDataProperty:"downwardAPI",rootData}))){vErrors = vErrors === null ? validate36.errors : vErrors.concat(validate36.errors);errors = vErrors.length;}}
+if(!(validate38(data.downwardAPI, {instancePath:instancePath+"/downwardAPI",parentData:data,parentDataProperty:"downwardAPI",rootData}))){vErrors = vErrors === null ? validate38.errors : vErrors.concat(validate38.errors);errors = vErrors.length;}}
 if(data.serviceAccountToken !== undefined){
 let data3 = data.serviceAccountToken;
 if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
@@ -1146,14 +1271,14 @@ const err14 = {instancePath:instancePath+"/serviceAccountToken",schemaPath:"#/de
 if(vErrors === null){vErrors = [err14];}
 else {vErrors.push(err14);}errors++;}}
 if(data.clusterTrustBundle !== undefined){
-if(!(validate39(data.clusterTrustBundle, {instancePath:instancePath+"/clusterTrustBundle",parentData:data,parentDataProperty:"clusterTrustBundle",rootData}))){vErrors = vErrors === null ? validate39.errors : vErrors.concat(validate39.errors);errors = vErrors.length;}}}
+if(!(validate41(data.clusterTrustBundle, {instancePath:instancePath+"/clusterTrustBundle",parentData:data,parentDataProperty:"clusterTrustBundle",rootData}))){vErrors = vErrors === null ? validate41.errors : vErrors.concat(validate41.errors);errors = vErrors.length;}}}
 else {
 const err15 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){vErrors = [err15];}
 else {vErrors.push(err15);}errors++;}
-validate31.errors = vErrors;
+validate33.errors = vErrors;
 return errors === 0;}
-function validate30(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate32(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -1175,7 +1300,7 @@ if(vErrors === null){vErrors = [err2];}
 else {vErrors.push(err2);}errors++;}
 const len0 = data0.length;
 for(let i0=0; i0<len0; i0++){
-if(!(validate31(data0[i0], {instancePath:instancePath+"/sources/" + i0,parentData:data0,parentDataProperty:i0,rootData}))){vErrors = vErrors === null ? validate31.errors : vErrors.concat(validate31.errors);errors = vErrors.length;}}}
+if(!(validate33(data0[i0], {instancePath:instancePath+"/sources/" + i0,parentData:data0,parentDataProperty:i0,rootData}))){vErrors = vErrors === null ? validate33.errors : vErrors.concat(validate33.errors);errors = vErrors.length;}}}
 else {
 const err3 = {instancePath:instancePath+"/sources",schemaPath:"#/properties/sources/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){vErrors = [err3];}
@@ -1190,10 +1315,10 @@ else {
 const err5 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){vErrors = [err5];}
 else {vErrors.push(err5);}errors++;}
-validate30.errors = vErrors;
+validate32.errors = vErrors;
 return errors === 0;}
-const schema48 = {"type":"object","required":["driver","volumeHandle"],"properties":{"driver":{"type":"string","maxLength":63,"rules":[{"message":"must be the name of a CSI driver: at most 63 letters, digits, '-' or '.', a letter or digit at both ends","matches":"^[A-Za-z0-9]([-A-Za-z0-9.]{0,61}[A-Za-z0-9])?$"}]},"volumeHandle":{"type":"string","maxLength":512,"rules":[{"message":"must be the driver's name of the volume, without control characters","matches":"^[^\\p{Cc}]+$"}]},"readOnly":{"type":"boolean"},"fsType":{"type":"string","maxLength":32,"rules":[{"message":"must be the name of a file system in lower case, such as ext4 or xfs","matches":"^[a-z0-9][a-z0-9_-]*$"}]},"accessMode":{"type":"string","enum":["ReadWriteOnce","ReadOnlyMany","ReadWriteMany","ReadWriteOncePod"]},"volumeAttributes":{"type":"object","maxProperties":24,"additionalProperties":{"type":"string","maxLength":512},"rules":[{"message":"each key may have at most 128 characters"}]},"controllerPublishSecretRef":{"$ref":"#/definitions/SecretReference"},"nodeStageSecretRef":{"$ref":"#/definitions/SecretReference"},"nodePublishSecretRef":{"$ref":"#/definitions/SecretReference"},"nodeExpandSecretRef":{"$ref":"#/definitions/SecretReference"}},"additionalProperties":false};
-function validate45(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+const schema49 = {"type":"object","required":["driver","volumeHandle"],"properties":{"driver":{"type":"string","maxLength":63,"rules":[{"message":"must be the name of a CSI driver: at most 63 letters, digits, '-' or '.', a letter or digit at both ends","matches":"^[A-Za-z0-9]([-A-Za-z0-9.]{0,61}[A-Za-z0-9])?$"}]},"volumeHandle":{"type":"string","maxLength":512,"rules":[{"message":"must be the driver's name of the volume, without control characters","matches":"^[^\\p{Cc}]+$"}]},"readOnly":{"type":"boolean"},"fsType":{"type":"string","maxLength":32,"rules":[{"message":"must be the name of a file system in lower case, such as ext4 or xfs","matches":"^[a-z0-9][a-z0-9_-]*$"}]},"accessMode":{"type":"string","enum":["ReadWriteOnce","ReadOnlyMany","ReadWriteMany","ReadWriteOncePod"]},"volumeAttributes":{"type":"object","maxProperties":24,"additionalProperties":{"type":"string","maxLength":512},"rules":[{"message":"each key may have at most 128 characters"}]},"controllerPublishSecretRef":{"$ref":"#/definitions/SecretReference"},"nodeStageSecretRef":{"$ref":"#/definitions/SecretReference"},"nodePublishSecretRef":{"$ref":"#/definitions/SecretReference"},"nodeExpandSecretRef":{"$ref":"#/definitions/SecretReference"}},"additionalProperties":false};
+function validate47(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -1206,7 +1331,7 @@ const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{mi
 if(vErrors === null){vErrors = [err1];}
 else {vErrors.push(err1);}errors++;}
 for(const key0 in data){
-if(!(func2.call(schema48.properties, key0))){
+if(!(func2.call(schema49.properties, key0))){
 const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){vErrors = [err2];}
 else {vErrors.push(err2);}errors++;}}
@@ -1255,7 +1380,7 @@ const err10 = {instancePath:instancePath+"/accessMode",schemaPath:"#/properties/
 if(vErrors === null){vErrors = [err10];}
 else {vErrors.push(err10);}errors++;}
 if(!((((data4 === "ReadWriteOnce") || (data4 === "ReadOnlyMany")) || (data4 === "ReadWriteMany")) || (data4 === "ReadWriteOncePod"))){
-const err11 = {instancePath:instancePath+"/accessMode",schemaPath:"#/properties/accessMode/enum",keyword:"enum",params:{allowedValues: schema48.properties.accessMode.enum},message:"must be equal to one of the allowed values"};
+const err11 = {instancePath:instancePath+"/accessMode",schemaPath:"#/properties/accessMode/enum",keyword:"enum",params:{allowedValues: schema49.properties.accessMode.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){vErrors = [err11];}
 else {vErrors.push(err11);}errors++;}}
 if(data.volumeAttributes !== undefined){
@@ -1452,10 +1577,10 @@ else {
 const err48 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){vErrors = [err48];}
 else {vErrors.push(err48);}errors++;}
-validate45.errors = vErrors;
+validate47.errors = vErrors;
 return errors === 0;}
-const schema53 = {"type":"object","required":["driver"],"properties":{"driver":{"type":"string","maxLength":127,"rules":[{"message":"must be the name of a flexvolume driver, such as vendor/driver: letters, digits, '-', '_' or '.' with a letter or digit at the start, at most 63 of each","matches":"^([A-Za-z0-9][-A-Za-z0-9._]{0,62}/)?[A-Za-z0-9][-A-Za-z0-9._]{0,62}$"}]},"fsType":{"type":"string","maxLength":32,"rules":[{"message":"must be the name of a file system in lower case, such as ext4 or xfs","matches":"^[a-z0-9][a-z0-9_-]*$"}]},"readOnly":{"type":"boolean"},"options":{"type":"object","maxProperties":24,"additionalProperties":{"type":"string","maxLength":512},"rules":[{"message":"each key may have at most 128 characters"}]},"secretRef":{"$ref":"#/definitions/SecretReference"},"secretInArguments":{"type":"string","enum":["","Allow"]}},"rules":[{"message":"the driver takes the Secret in the arguments of its program, which everybody on the node can read while it runs: set secretInArguments: Allow if that may be, or leave secretRef out","field":".secretRef"}],"additionalProperties":false};
-function validate47(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+const schema54 = {"type":"object","required":["driver"],"properties":{"driver":{"type":"string","maxLength":127,"rules":[{"message":"must be the name of a flexvolume driver, such as vendor/driver: letters, digits, '-', '_' or '.' with a letter or digit at the start, at most 63 of each","matches":"^([A-Za-z0-9][-A-Za-z0-9._]{0,62}/)?[A-Za-z0-9][-A-Za-z0-9._]{0,62}$"}]},"fsType":{"type":"string","maxLength":32,"rules":[{"message":"must be the name of a file system in lower case, such as ext4 or xfs","matches":"^[a-z0-9][a-z0-9_-]*$"}]},"readOnly":{"type":"boolean"},"options":{"type":"object","maxProperties":24,"additionalProperties":{"type":"string","maxLength":512},"rules":[{"message":"each key may have at most 128 characters"}]},"secretRef":{"$ref":"#/definitions/SecretReference"},"secretInArguments":{"type":"string","enum":["","Allow"]}},"rules":[{"message":"the driver takes the Secret in the arguments of its program, which everybody on the node can read while it runs: set secretInArguments: Allow if that may be, or leave secretRef out","field":".secretRef"}],"additionalProperties":false};
+function validate49(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -1566,14 +1691,14 @@ const err19 = {instancePath:instancePath+"/secretInArguments",schemaPath:"#/prop
 if(vErrors === null){vErrors = [err19];}
 else {vErrors.push(err19);}errors++;}
 if(!((data8 === "") || (data8 === "Allow"))){
-const err20 = {instancePath:instancePath+"/secretInArguments",schemaPath:"#/properties/secretInArguments/enum",keyword:"enum",params:{allowedValues: schema53.properties.secretInArguments.enum},message:"must be equal to one of the allowed values"};
+const err20 = {instancePath:instancePath+"/secretInArguments",schemaPath:"#/properties/secretInArguments/enum",keyword:"enum",params:{allowedValues: schema54.properties.secretInArguments.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){vErrors = [err20];}
 else {vErrors.push(err20);}errors++;}}}
 else {
 const err21 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){vErrors = [err21];}
 else {vErrors.push(err21);}errors++;}
-validate47.errors = vErrors;
+validate49.errors = vErrors;
 return errors === 0;}
 function validate21(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -1655,346 +1780,321 @@ const err13 = {instancePath:instancePath+"/hostPath",schemaPath:"#/definitions/H
 if(vErrors === null){vErrors = [err13];}
 else {vErrors.push(err13);}errors++;}}
 if(data.local !== undefined){
-let data6 = data.local;
-if(data6 && typeof data6 == "object" && !Array.isArray(data6)){
-if(data6.path === undefined){
-const err14 = {instancePath:instancePath+"/local",schemaPath:"#/definitions/LocalVolumeSource/required",keyword:"required",params:{missingProperty: "path"},message:"must have required property '"+"path"+"'"};
+if(!(validate22(data.local, {instancePath:instancePath+"/local",parentData:data,parentDataProperty:"local",rootData}))){vErrors = vErrors === null ? validate22.errors : vErrors.concat(validate22.errors);errors = vErrors.length;}}
+if(data.configMap !== undefined){
+if(!(validate24(data.configMap, {instancePath:instancePath+"/configMap",parentData:data,parentDataProperty:"configMap",rootData}))){vErrors = vErrors === null ? validate24.errors : vErrors.concat(validate24.errors);errors = vErrors.length;}}
+if(data.secret !== undefined){
+if(!(validate26(data.secret, {instancePath:instancePath+"/secret",parentData:data,parentDataProperty:"secret",rootData}))){vErrors = vErrors === null ? validate26.errors : vErrors.concat(validate26.errors);errors = vErrors.length;}}
+if(data.downwardAPI !== undefined){
+if(!(validate28(data.downwardAPI, {instancePath:instancePath+"/downwardAPI",parentData:data,parentDataProperty:"downwardAPI",rootData}))){vErrors = vErrors === null ? validate28.errors : vErrors.concat(validate28.errors);errors = vErrors.length;}}
+if(data.projected !== undefined){
+if(!(validate32(data.projected, {instancePath:instancePath+"/projected",parentData:data,parentDataProperty:"projected",rootData}))){vErrors = vErrors === null ? validate32.errors : vErrors.concat(validate32.errors);errors = vErrors.length;}}
+if(data.git !== undefined){
+let data11 = data.git;
+if(data11 && typeof data11 == "object" && !Array.isArray(data11)){
+if(data11.repository === undefined){
+const err14 = {instancePath:instancePath+"/git",schemaPath:"#/definitions/GitVolumeSource/required",keyword:"required",params:{missingProperty: "repository"},message:"must have required property '"+"repository"+"'"};
 if(vErrors === null){vErrors = [err14];}
 else {vErrors.push(err14);}errors++;}
-for(const key3 in data6){
-if(!(key3 === "path")){
-const err15 = {instancePath:instancePath+"/local",schemaPath:"#/definitions/LocalVolumeSource/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key3},message:"must NOT have additional properties"};
+if(data11.revision === undefined){
+const err15 = {instancePath:instancePath+"/git",schemaPath:"#/definitions/GitVolumeSource/required",keyword:"required",params:{missingProperty: "revision"},message:"must have required property '"+"revision"+"'"};
 if(vErrors === null){vErrors = [err15];}
-else {vErrors.push(err15);}errors++;}}
-if(data6.path !== undefined){
-let data7 = data6.path;
-if(typeof data7 === "string"){
-if(func3(data7) > 1024){
-const err16 = {instancePath:instancePath+"/local/path",schemaPath:"#/definitions/LocalVolumeSource/properties/path/maxLength",keyword:"maxLength",params:{limit: 1024},message:"must NOT have more than 1024 characters"};
+else {vErrors.push(err15);}errors++;}
+for(const key3 in data11){
+if(!((((key3 === "repository") || (key3 === "revision")) || (key3 === "directory")) || (key3 === "sizeLimit"))){
+const err16 = {instancePath:instancePath+"/git",schemaPath:"#/definitions/GitVolumeSource/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key3},message:"must NOT have additional properties"};
 if(vErrors === null){vErrors = [err16];}
 else {vErrors.push(err16);}errors++;}}
-else {
-const err17 = {instancePath:instancePath+"/local/path",schemaPath:"#/definitions/LocalVolumeSource/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data11.repository !== undefined){
+let data12 = data11.repository;
+if(typeof data12 === "string"){
+if(func3(data12) > 1024){
+const err17 = {instancePath:instancePath+"/git/repository",schemaPath:"#/definitions/GitVolumeSource/properties/repository/maxLength",keyword:"maxLength",params:{limit: 1024},message:"must NOT have more than 1024 characters"};
 if(vErrors === null){vErrors = [err17];}
-else {vErrors.push(err17);}errors++;}}}
+else {vErrors.push(err17);}errors++;}}
 else {
-const err18 = {instancePath:instancePath+"/local",schemaPath:"#/definitions/LocalVolumeSource/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err18 = {instancePath:instancePath+"/git/repository",schemaPath:"#/definitions/GitVolumeSource/properties/repository/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err18];}
 else {vErrors.push(err18);}errors++;}}
-if(data.configMap !== undefined){
-if(!(validate22(data.configMap, {instancePath:instancePath+"/configMap",parentData:data,parentDataProperty:"configMap",rootData}))){vErrors = vErrors === null ? validate22.errors : vErrors.concat(validate22.errors);errors = vErrors.length;}}
-if(data.secret !== undefined){
-if(!(validate24(data.secret, {instancePath:instancePath+"/secret",parentData:data,parentDataProperty:"secret",rootData}))){vErrors = vErrors === null ? validate24.errors : vErrors.concat(validate24.errors);errors = vErrors.length;}}
-if(data.downwardAPI !== undefined){
-if(!(validate26(data.downwardAPI, {instancePath:instancePath+"/downwardAPI",parentData:data,parentDataProperty:"downwardAPI",rootData}))){vErrors = vErrors === null ? validate26.errors : vErrors.concat(validate26.errors);errors = vErrors.length;}}
-if(data.projected !== undefined){
-if(!(validate30(data.projected, {instancePath:instancePath+"/projected",parentData:data,parentDataProperty:"projected",rootData}))){vErrors = vErrors === null ? validate30.errors : vErrors.concat(validate30.errors);errors = vErrors.length;}}
-if(data.git !== undefined){
-let data12 = data.git;
-if(data12 && typeof data12 == "object" && !Array.isArray(data12)){
-if(data12.repository === undefined){
-const err19 = {instancePath:instancePath+"/git",schemaPath:"#/definitions/GitVolumeSource/required",keyword:"required",params:{missingProperty: "repository"},message:"must have required property '"+"repository"+"'"};
+if(data11.revision !== undefined){
+let data13 = data11.revision;
+if(typeof data13 === "string"){
+if(func3(data13) > 64){
+const err19 = {instancePath:instancePath+"/git/revision",schemaPath:"#/definitions/GitVolumeSource/properties/revision/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){vErrors = [err19];}
-else {vErrors.push(err19);}errors++;}
-if(data12.revision === undefined){
-const err20 = {instancePath:instancePath+"/git",schemaPath:"#/definitions/GitVolumeSource/required",keyword:"required",params:{missingProperty: "revision"},message:"must have required property '"+"revision"+"'"};
+else {vErrors.push(err19);}errors++;}}
+else {
+const err20 = {instancePath:instancePath+"/git/revision",schemaPath:"#/definitions/GitVolumeSource/properties/revision/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err20];}
-else {vErrors.push(err20);}errors++;}
-for(const key4 in data12){
-if(!((((key4 === "repository") || (key4 === "revision")) || (key4 === "directory")) || (key4 === "sizeLimit"))){
-const err21 = {instancePath:instancePath+"/git",schemaPath:"#/definitions/GitVolumeSource/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key4},message:"must NOT have additional properties"};
+else {vErrors.push(err20);}errors++;}}
+if(data11.directory !== undefined){
+let data14 = data11.directory;
+if(typeof data14 === "string"){
+if(func3(data14) > 255){
+const err21 = {instancePath:instancePath+"/git/directory",schemaPath:"#/definitions/GitVolumeSource/properties/directory/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"};
 if(vErrors === null){vErrors = [err21];}
 else {vErrors.push(err21);}errors++;}}
-if(data12.repository !== undefined){
-let data13 = data12.repository;
-if(typeof data13 === "string"){
-if(func3(data13) > 1024){
-const err22 = {instancePath:instancePath+"/git/repository",schemaPath:"#/definitions/GitVolumeSource/properties/repository/maxLength",keyword:"maxLength",params:{limit: 1024},message:"must NOT have more than 1024 characters"};
+else {
+const err22 = {instancePath:instancePath+"/git/directory",schemaPath:"#/definitions/GitVolumeSource/properties/directory/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err22];}
 else {vErrors.push(err22);}errors++;}}
-else {
-const err23 = {instancePath:instancePath+"/git/repository",schemaPath:"#/definitions/GitVolumeSource/properties/repository/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data11.sizeLimit !== undefined){
+let data15 = data11.sizeLimit;
+if((!(((typeof data15 == "number") && (!(data15 % 1) && !isNaN(data15))) && (isFinite(data15)))) && (typeof data15 !== "string")){
+const err23 = {instancePath:instancePath+"/git/sizeLimit",schemaPath:"#/definitions/GitVolumeSource/properties/sizeLimit/type",keyword:"type",params:{type: schema45.properties.sizeLimit.type},message:"must be integer,string"};
 if(vErrors === null){vErrors = [err23];}
-else {vErrors.push(err23);}errors++;}}
-if(data12.revision !== undefined){
-let data14 = data12.revision;
-if(typeof data14 === "string"){
-if(func3(data14) > 64){
-const err24 = {instancePath:instancePath+"/git/revision",schemaPath:"#/definitions/GitVolumeSource/properties/revision/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+else {vErrors.push(err23);}errors++;}
+if(typeof data15 === "string"){
+if(func3(data15) > 32){
+const err24 = {instancePath:instancePath+"/git/sizeLimit",schemaPath:"#/definitions/GitVolumeSource/properties/sizeLimit/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"};
 if(vErrors === null){vErrors = [err24];}
-else {vErrors.push(err24);}errors++;}}
+else {vErrors.push(err24);}errors++;}}}}
 else {
-const err25 = {instancePath:instancePath+"/git/revision",schemaPath:"#/definitions/GitVolumeSource/properties/revision/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err25 = {instancePath:instancePath+"/git",schemaPath:"#/definitions/GitVolumeSource/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){vErrors = [err25];}
 else {vErrors.push(err25);}errors++;}}
-if(data12.directory !== undefined){
-let data15 = data12.directory;
-if(typeof data15 === "string"){
-if(func3(data15) > 255){
-const err26 = {instancePath:instancePath+"/git/directory",schemaPath:"#/definitions/GitVolumeSource/properties/directory/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"};
+if(data.image !== undefined){
+let data16 = data.image;
+if(data16 && typeof data16 == "object" && !Array.isArray(data16)){
+if(data16.reference === undefined){
+const err26 = {instancePath:instancePath+"/image",schemaPath:"#/definitions/ImageVolumeSource/required",keyword:"required",params:{missingProperty: "reference"},message:"must have required property '"+"reference"+"'"};
 if(vErrors === null){vErrors = [err26];}
-else {vErrors.push(err26);}errors++;}}
-else {
-const err27 = {instancePath:instancePath+"/git/directory",schemaPath:"#/definitions/GitVolumeSource/properties/directory/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {vErrors.push(err26);}errors++;}
+for(const key4 in data16){
+if(!((key4 === "reference") || (key4 === "sizeLimit"))){
+const err27 = {instancePath:instancePath+"/image",schemaPath:"#/definitions/ImageVolumeSource/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key4},message:"must NOT have additional properties"};
 if(vErrors === null){vErrors = [err27];}
 else {vErrors.push(err27);}errors++;}}
-if(data12.sizeLimit !== undefined){
-let data16 = data12.sizeLimit;
-if((!(((typeof data16 == "number") && (!(data16 % 1) && !isNaN(data16))) && (isFinite(data16)))) && (typeof data16 !== "string")){
-const err28 = {instancePath:instancePath+"/git/sizeLimit",schemaPath:"#/definitions/GitVolumeSource/properties/sizeLimit/type",keyword:"type",params:{type: schema44.properties.sizeLimit.type},message:"must be integer,string"};
+if(data16.reference !== undefined){
+let data17 = data16.reference;
+if(typeof data17 === "string"){
+if(func3(data17) > 512){
+const err28 = {instancePath:instancePath+"/image/reference",schemaPath:"#/definitions/ImageVolumeSource/properties/reference/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"};
 if(vErrors === null){vErrors = [err28];}
-else {vErrors.push(err28);}errors++;}
-if(typeof data16 === "string"){
-if(func3(data16) > 32){
-const err29 = {instancePath:instancePath+"/git/sizeLimit",schemaPath:"#/definitions/GitVolumeSource/properties/sizeLimit/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"};
-if(vErrors === null){vErrors = [err29];}
-else {vErrors.push(err29);}errors++;}}}}
+else {vErrors.push(err28);}errors++;}}
 else {
-const err30 = {instancePath:instancePath+"/git",schemaPath:"#/definitions/GitVolumeSource/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err29 = {instancePath:instancePath+"/image/reference",schemaPath:"#/definitions/ImageVolumeSource/properties/reference/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err29];}
+else {vErrors.push(err29);}errors++;}}
+if(data16.sizeLimit !== undefined){
+let data18 = data16.sizeLimit;
+if((!(((typeof data18 == "number") && (!(data18 % 1) && !isNaN(data18))) && (isFinite(data18)))) && (typeof data18 !== "string")){
+const err30 = {instancePath:instancePath+"/image/sizeLimit",schemaPath:"#/definitions/ImageVolumeSource/properties/sizeLimit/type",keyword:"type",params:{type: schema46.properties.sizeLimit.type},message:"must be integer,string"};
 if(vErrors === null){vErrors = [err30];}
-else {vErrors.push(err30);}errors++;}}
-if(data.image !== undefined){
-let data17 = data.image;
-if(data17 && typeof data17 == "object" && !Array.isArray(data17)){
-if(data17.reference === undefined){
-const err31 = {instancePath:instancePath+"/image",schemaPath:"#/definitions/ImageVolumeSource/required",keyword:"required",params:{missingProperty: "reference"},message:"must have required property '"+"reference"+"'"};
+else {vErrors.push(err30);}errors++;}
+if(typeof data18 === "string"){
+if(func3(data18) > 32){
+const err31 = {instancePath:instancePath+"/image/sizeLimit",schemaPath:"#/definitions/ImageVolumeSource/properties/sizeLimit/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"};
 if(vErrors === null){vErrors = [err31];}
-else {vErrors.push(err31);}errors++;}
-for(const key5 in data17){
-if(!((key5 === "reference") || (key5 === "sizeLimit"))){
-const err32 = {instancePath:instancePath+"/image",schemaPath:"#/definitions/ImageVolumeSource/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key5},message:"must NOT have additional properties"};
+else {vErrors.push(err31);}errors++;}}}}
+else {
+const err32 = {instancePath:instancePath+"/image",schemaPath:"#/definitions/ImageVolumeSource/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){vErrors = [err32];}
 else {vErrors.push(err32);}errors++;}}
-if(data17.reference !== undefined){
-let data18 = data17.reference;
-if(typeof data18 === "string"){
-if(func3(data18) > 512){
-const err33 = {instancePath:instancePath+"/image/reference",schemaPath:"#/definitions/ImageVolumeSource/properties/reference/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"};
+if(data.nfs !== undefined){
+let data19 = data.nfs;
+if(data19 && typeof data19 == "object" && !Array.isArray(data19)){
+if(data19.path === undefined){
+const err33 = {instancePath:instancePath+"/nfs",schemaPath:"#/definitions/NFSVolumeSource/required",keyword:"required",params:{missingProperty: "path"},message:"must have required property '"+"path"+"'"};
 if(vErrors === null){vErrors = [err33];}
-else {vErrors.push(err33);}errors++;}}
-else {
-const err34 = {instancePath:instancePath+"/image/reference",schemaPath:"#/definitions/ImageVolumeSource/properties/reference/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {vErrors.push(err33);}errors++;}
+if(data19.server === undefined){
+const err34 = {instancePath:instancePath+"/nfs",schemaPath:"#/definitions/NFSVolumeSource/required",keyword:"required",params:{missingProperty: "server"},message:"must have required property '"+"server"+"'"};
 if(vErrors === null){vErrors = [err34];}
-else {vErrors.push(err34);}errors++;}}
-if(data17.sizeLimit !== undefined){
-let data19 = data17.sizeLimit;
-if((!(((typeof data19 == "number") && (!(data19 % 1) && !isNaN(data19))) && (isFinite(data19)))) && (typeof data19 !== "string")){
-const err35 = {instancePath:instancePath+"/image/sizeLimit",schemaPath:"#/definitions/ImageVolumeSource/properties/sizeLimit/type",keyword:"type",params:{type: schema45.properties.sizeLimit.type},message:"must be integer,string"};
+else {vErrors.push(err34);}errors++;}
+for(const key5 in data19){
+if(!(((key5 === "server") || (key5 === "path")) || (key5 === "readOnly"))){
+const err35 = {instancePath:instancePath+"/nfs",schemaPath:"#/definitions/NFSVolumeSource/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key5},message:"must NOT have additional properties"};
 if(vErrors === null){vErrors = [err35];}
-else {vErrors.push(err35);}errors++;}
-if(typeof data19 === "string"){
-if(func3(data19) > 32){
-const err36 = {instancePath:instancePath+"/image/sizeLimit",schemaPath:"#/definitions/ImageVolumeSource/properties/sizeLimit/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"};
+else {vErrors.push(err35);}errors++;}}
+if(data19.server !== undefined){
+let data20 = data19.server;
+if(typeof data20 === "string"){
+if(func3(data20) > 253){
+const err36 = {instancePath:instancePath+"/nfs/server",schemaPath:"#/definitions/NFSVolumeSource/properties/server/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
 if(vErrors === null){vErrors = [err36];}
-else {vErrors.push(err36);}errors++;}}}}
+else {vErrors.push(err36);}errors++;}}
 else {
-const err37 = {instancePath:instancePath+"/image",schemaPath:"#/definitions/ImageVolumeSource/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err37 = {instancePath:instancePath+"/nfs/server",schemaPath:"#/definitions/NFSVolumeSource/properties/server/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err37];}
 else {vErrors.push(err37);}errors++;}}
-if(data.nfs !== undefined){
-let data20 = data.nfs;
-if(data20 && typeof data20 == "object" && !Array.isArray(data20)){
-if(data20.path === undefined){
-const err38 = {instancePath:instancePath+"/nfs",schemaPath:"#/definitions/NFSVolumeSource/required",keyword:"required",params:{missingProperty: "path"},message:"must have required property '"+"path"+"'"};
-if(vErrors === null){vErrors = [err38];}
-else {vErrors.push(err38);}errors++;}
-if(data20.server === undefined){
-const err39 = {instancePath:instancePath+"/nfs",schemaPath:"#/definitions/NFSVolumeSource/required",keyword:"required",params:{missingProperty: "server"},message:"must have required property '"+"server"+"'"};
-if(vErrors === null){vErrors = [err39];}
-else {vErrors.push(err39);}errors++;}
-for(const key6 in data20){
-if(!(((key6 === "server") || (key6 === "path")) || (key6 === "readOnly"))){
-const err40 = {instancePath:instancePath+"/nfs",schemaPath:"#/definitions/NFSVolumeSource/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key6},message:"must NOT have additional properties"};
-if(vErrors === null){vErrors = [err40];}
-else {vErrors.push(err40);}errors++;}}
-if(data20.server !== undefined){
-let data21 = data20.server;
+if(data19.path !== undefined){
+let data21 = data19.path;
 if(typeof data21 === "string"){
-if(func3(data21) > 253){
-const err41 = {instancePath:instancePath+"/nfs/server",schemaPath:"#/definitions/NFSVolumeSource/properties/server/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
+if(func3(data21) > 1024){
+const err38 = {instancePath:instancePath+"/nfs/path",schemaPath:"#/definitions/NFSVolumeSource/properties/path/maxLength",keyword:"maxLength",params:{limit: 1024},message:"must NOT have more than 1024 characters"};
+if(vErrors === null){vErrors = [err38];}
+else {vErrors.push(err38);}errors++;}}
+else {
+const err39 = {instancePath:instancePath+"/nfs/path",schemaPath:"#/definitions/NFSVolumeSource/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err39];}
+else {vErrors.push(err39);}errors++;}}
+if(data19.readOnly !== undefined){
+if(typeof data19.readOnly !== "boolean"){
+const err40 = {instancePath:instancePath+"/nfs/readOnly",schemaPath:"#/definitions/NFSVolumeSource/properties/readOnly/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){vErrors = [err40];}
+else {vErrors.push(err40);}errors++;}}}
+else {
+const err41 = {instancePath:instancePath+"/nfs",schemaPath:"#/definitions/NFSVolumeSource/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){vErrors = [err41];}
 else {vErrors.push(err41);}errors++;}}
-else {
-const err42 = {instancePath:instancePath+"/nfs/server",schemaPath:"#/definitions/NFSVolumeSource/properties/server/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.glusterfs !== undefined){
+let data23 = data.glusterfs;
+if(data23 && typeof data23 == "object" && !Array.isArray(data23)){
+if(data23.path === undefined){
+const err42 = {instancePath:instancePath+"/glusterfs",schemaPath:"#/definitions/GlusterfsVolumeSource/required",keyword:"required",params:{missingProperty: "path"},message:"must have required property '"+"path"+"'"};
 if(vErrors === null){vErrors = [err42];}
-else {vErrors.push(err42);}errors++;}}
-if(data20.path !== undefined){
-let data22 = data20.path;
-if(typeof data22 === "string"){
-if(func3(data22) > 1024){
-const err43 = {instancePath:instancePath+"/nfs/path",schemaPath:"#/definitions/NFSVolumeSource/properties/path/maxLength",keyword:"maxLength",params:{limit: 1024},message:"must NOT have more than 1024 characters"};
+else {vErrors.push(err42);}errors++;}
+if(data23.servers === undefined){
+const err43 = {instancePath:instancePath+"/glusterfs",schemaPath:"#/definitions/GlusterfsVolumeSource/required",keyword:"required",params:{missingProperty: "servers"},message:"must have required property '"+"servers"+"'"};
 if(vErrors === null){vErrors = [err43];}
-else {vErrors.push(err43);}errors++;}}
-else {
-const err44 = {instancePath:instancePath+"/nfs/path",schemaPath:"#/definitions/NFSVolumeSource/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {vErrors.push(err43);}errors++;}
+for(const key6 in data23){
+if(!(((key6 === "servers") || (key6 === "path")) || (key6 === "readOnly"))){
+const err44 = {instancePath:instancePath+"/glusterfs",schemaPath:"#/definitions/GlusterfsVolumeSource/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key6},message:"must NOT have additional properties"};
 if(vErrors === null){vErrors = [err44];}
 else {vErrors.push(err44);}errors++;}}
-if(data20.readOnly !== undefined){
-if(typeof data20.readOnly !== "boolean"){
-const err45 = {instancePath:instancePath+"/nfs/readOnly",schemaPath:"#/definitions/NFSVolumeSource/properties/readOnly/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data23.servers !== undefined){
+let data24 = data23.servers;
+if(Array.isArray(data24)){
+if(data24.length > 8){
+const err45 = {instancePath:instancePath+"/glusterfs/servers",schemaPath:"#/definitions/GlusterfsVolumeSource/properties/servers/maxItems",keyword:"maxItems",params:{limit: 8},message:"must NOT have more than 8 items"};
 if(vErrors === null){vErrors = [err45];}
-else {vErrors.push(err45);}errors++;}}}
-else {
-const err46 = {instancePath:instancePath+"/nfs",schemaPath:"#/definitions/NFSVolumeSource/type",keyword:"type",params:{type: "object"},message:"must be object"};
+else {vErrors.push(err45);}errors++;}
+if(data24.length < 1){
+const err46 = {instancePath:instancePath+"/glusterfs/servers",schemaPath:"#/definitions/GlusterfsVolumeSource/properties/servers/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
 if(vErrors === null){vErrors = [err46];}
-else {vErrors.push(err46);}errors++;}}
-if(data.glusterfs !== undefined){
-let data24 = data.glusterfs;
-if(data24 && typeof data24 == "object" && !Array.isArray(data24)){
-if(data24.path === undefined){
-const err47 = {instancePath:instancePath+"/glusterfs",schemaPath:"#/definitions/GlusterfsVolumeSource/required",keyword:"required",params:{missingProperty: "path"},message:"must have required property '"+"path"+"'"};
+else {vErrors.push(err46);}errors++;}
+const len0 = data24.length;
+for(let i0=0; i0<len0; i0++){
+let data25 = data24[i0];
+if(typeof data25 === "string"){
+if(func3(data25) > 253){
+const err47 = {instancePath:instancePath+"/glusterfs/servers/" + i0,schemaPath:"#/definitions/GlusterfsVolumeSource/properties/servers/items/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
 if(vErrors === null){vErrors = [err47];}
-else {vErrors.push(err47);}errors++;}
-if(data24.servers === undefined){
-const err48 = {instancePath:instancePath+"/glusterfs",schemaPath:"#/definitions/GlusterfsVolumeSource/required",keyword:"required",params:{missingProperty: "servers"},message:"must have required property '"+"servers"+"'"};
+else {vErrors.push(err47);}errors++;}}
+else {
+const err48 = {instancePath:instancePath+"/glusterfs/servers/" + i0,schemaPath:"#/definitions/GlusterfsVolumeSource/properties/servers/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err48];}
-else {vErrors.push(err48);}errors++;}
-for(const key7 in data24){
-if(!(((key7 === "servers") || (key7 === "path")) || (key7 === "readOnly"))){
-const err49 = {instancePath:instancePath+"/glusterfs",schemaPath:"#/definitions/GlusterfsVolumeSource/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key7},message:"must NOT have additional properties"};
+else {vErrors.push(err48);}errors++;}}}
+else {
+const err49 = {instancePath:instancePath+"/glusterfs/servers",schemaPath:"#/definitions/GlusterfsVolumeSource/properties/servers/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){vErrors = [err49];}
 else {vErrors.push(err49);}errors++;}}
-if(data24.servers !== undefined){
-let data25 = data24.servers;
-if(Array.isArray(data25)){
-if(data25.length > 8){
-const err50 = {instancePath:instancePath+"/glusterfs/servers",schemaPath:"#/definitions/GlusterfsVolumeSource/properties/servers/maxItems",keyword:"maxItems",params:{limit: 8},message:"must NOT have more than 8 items"};
-if(vErrors === null){vErrors = [err50];}
-else {vErrors.push(err50);}errors++;}
-if(data25.length < 1){
-const err51 = {instancePath:instancePath+"/glusterfs/servers",schemaPath:"#/definitions/GlusterfsVolumeSource/properties/servers/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
-if(vErrors === null){vErrors = [err51];}
-else {vErrors.push(err51);}errors++;}
-const len0 = data25.length;
-for(let i0=0; i0<len0; i0++){
-let data26 = data25[i0];
+if(data23.path !== undefined){
+let data26 = data23.path;
 if(typeof data26 === "string"){
-if(func3(data26) > 253){
-const err52 = {instancePath:instancePath+"/glusterfs/servers/" + i0,schemaPath:"#/definitions/GlusterfsVolumeSource/properties/servers/items/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
+if(func3(data26) > 1024){
+const err50 = {instancePath:instancePath+"/glusterfs/path",schemaPath:"#/definitions/GlusterfsVolumeSource/properties/path/maxLength",keyword:"maxLength",params:{limit: 1024},message:"must NOT have more than 1024 characters"};
+if(vErrors === null){vErrors = [err50];}
+else {vErrors.push(err50);}errors++;}}
+else {
+const err51 = {instancePath:instancePath+"/glusterfs/path",schemaPath:"#/definitions/GlusterfsVolumeSource/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err51];}
+else {vErrors.push(err51);}errors++;}}
+if(data23.readOnly !== undefined){
+if(typeof data23.readOnly !== "boolean"){
+const err52 = {instancePath:instancePath+"/glusterfs/readOnly",schemaPath:"#/definitions/GlusterfsVolumeSource/properties/readOnly/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){vErrors = [err52];}
-else {vErrors.push(err52);}errors++;}}
+else {vErrors.push(err52);}errors++;}}}
 else {
-const err53 = {instancePath:instancePath+"/glusterfs/servers/" + i0,schemaPath:"#/definitions/GlusterfsVolumeSource/properties/servers/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err53 = {instancePath:instancePath+"/glusterfs",schemaPath:"#/definitions/GlusterfsVolumeSource/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){vErrors = [err53];}
-else {vErrors.push(err53);}errors++;}}}
-else {
-const err54 = {instancePath:instancePath+"/glusterfs/servers",schemaPath:"#/definitions/GlusterfsVolumeSource/properties/servers/type",keyword:"type",params:{type: "array"},message:"must be array"};
+else {vErrors.push(err53);}errors++;}}
+if(data.csi !== undefined){
+if(!(validate47(data.csi, {instancePath:instancePath+"/csi",parentData:data,parentDataProperty:"csi",rootData}))){vErrors = vErrors === null ? validate47.errors : vErrors.concat(validate47.errors);errors = vErrors.length;}}
+if(data.flexVolume !== undefined){
+if(!(validate49(data.flexVolume, {instancePath:instancePath+"/flexVolume",parentData:data,parentDataProperty:"flexVolume",rootData}))){vErrors = vErrors === null ? validate49.errors : vErrors.concat(validate49.errors);errors = vErrors.length;}}
+if(data.flocker !== undefined){
+let data30 = data.flocker;
+if(data30 && typeof data30 == "object" && !Array.isArray(data30)){
+for(const key7 in data30){
+if(!(((key7 === "datasetName") || (key7 === "datasetUUID")) || (key7 === "readOnly"))){
+const err54 = {instancePath:instancePath+"/flocker",schemaPath:"#/definitions/FlockerVolumeSource/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key7},message:"must NOT have additional properties"};
 if(vErrors === null){vErrors = [err54];}
 else {vErrors.push(err54);}errors++;}}
-if(data24.path !== undefined){
-let data27 = data24.path;
-if(typeof data27 === "string"){
-if(func3(data27) > 1024){
-const err55 = {instancePath:instancePath+"/glusterfs/path",schemaPath:"#/definitions/GlusterfsVolumeSource/properties/path/maxLength",keyword:"maxLength",params:{limit: 1024},message:"must NOT have more than 1024 characters"};
+if(data30.datasetName !== undefined){
+let data31 = data30.datasetName;
+if(typeof data31 === "string"){
+if(func3(data31) > 253){
+const err55 = {instancePath:instancePath+"/flocker/datasetName",schemaPath:"#/definitions/FlockerVolumeSource/properties/datasetName/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
 if(vErrors === null){vErrors = [err55];}
 else {vErrors.push(err55);}errors++;}}
 else {
-const err56 = {instancePath:instancePath+"/glusterfs/path",schemaPath:"#/definitions/GlusterfsVolumeSource/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err56 = {instancePath:instancePath+"/flocker/datasetName",schemaPath:"#/definitions/FlockerVolumeSource/properties/datasetName/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err56];}
 else {vErrors.push(err56);}errors++;}}
-if(data24.readOnly !== undefined){
-if(typeof data24.readOnly !== "boolean"){
-const err57 = {instancePath:instancePath+"/glusterfs/readOnly",schemaPath:"#/definitions/GlusterfsVolumeSource/properties/readOnly/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data30.datasetUUID !== undefined){
+let data32 = data30.datasetUUID;
+if(typeof data32 === "string"){
+if(func3(data32) > 64){
+const err57 = {instancePath:instancePath+"/flocker/datasetUUID",schemaPath:"#/definitions/FlockerVolumeSource/properties/datasetUUID/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){vErrors = [err57];}
-else {vErrors.push(err57);}errors++;}}}
+else {vErrors.push(err57);}errors++;}}
 else {
-const err58 = {instancePath:instancePath+"/glusterfs",schemaPath:"#/definitions/GlusterfsVolumeSource/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err58 = {instancePath:instancePath+"/flocker/datasetUUID",schemaPath:"#/definitions/FlockerVolumeSource/properties/datasetUUID/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err58];}
 else {vErrors.push(err58);}errors++;}}
-if(data.csi !== undefined){
-if(!(validate45(data.csi, {instancePath:instancePath+"/csi",parentData:data,parentDataProperty:"csi",rootData}))){vErrors = vErrors === null ? validate45.errors : vErrors.concat(validate45.errors);errors = vErrors.length;}}
-if(data.flexVolume !== undefined){
-if(!(validate47(data.flexVolume, {instancePath:instancePath+"/flexVolume",parentData:data,parentDataProperty:"flexVolume",rootData}))){vErrors = vErrors === null ? validate47.errors : vErrors.concat(validate47.errors);errors = vErrors.length;}}
-if(data.flocker !== undefined){
-let data31 = data.flocker;
-if(data31 && typeof data31 == "object" && !Array.isArray(data31)){
-for(const key8 in data31){
-if(!(((key8 === "datasetName") || (key8 === "datasetUUID")) || (key8 === "readOnly"))){
-const err59 = {instancePath:instancePath+"/flocker",schemaPath:"#/definitions/FlockerVolumeSource/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key8},message:"must NOT have additional properties"};
+if(data30.readOnly !== undefined){
+if(typeof data30.readOnly !== "boolean"){
+const err59 = {instancePath:instancePath+"/flocker/readOnly",schemaPath:"#/definitions/FlockerVolumeSource/properties/readOnly/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){vErrors = [err59];}
-else {vErrors.push(err59);}errors++;}}
-if(data31.datasetName !== undefined){
-let data32 = data31.datasetName;
-if(typeof data32 === "string"){
-if(func3(data32) > 253){
-const err60 = {instancePath:instancePath+"/flocker/datasetName",schemaPath:"#/definitions/FlockerVolumeSource/properties/datasetName/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
+else {vErrors.push(err59);}errors++;}}}
+else {
+const err60 = {instancePath:instancePath+"/flocker",schemaPath:"#/definitions/FlockerVolumeSource/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){vErrors = [err60];}
 else {vErrors.push(err60);}errors++;}}
-else {
-const err61 = {instancePath:instancePath+"/flocker/datasetName",schemaPath:"#/definitions/FlockerVolumeSource/properties/datasetName/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.persistentVolumeClaim !== undefined){
+let data34 = data.persistentVolumeClaim;
+if(data34 && typeof data34 == "object" && !Array.isArray(data34)){
+if(data34.claimName === undefined){
+const err61 = {instancePath:instancePath+"/persistentVolumeClaim",schemaPath:"#/definitions/PersistentVolumeClaimVolumeSource/required",keyword:"required",params:{missingProperty: "claimName"},message:"must have required property '"+"claimName"+"'"};
 if(vErrors === null){vErrors = [err61];}
-else {vErrors.push(err61);}errors++;}}
-if(data31.datasetUUID !== undefined){
-let data33 = data31.datasetUUID;
-if(typeof data33 === "string"){
-if(func3(data33) > 64){
-const err62 = {instancePath:instancePath+"/flocker/datasetUUID",schemaPath:"#/definitions/FlockerVolumeSource/properties/datasetUUID/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+else {vErrors.push(err61);}errors++;}
+if(data34.namespace === undefined){
+const err62 = {instancePath:instancePath+"/persistentVolumeClaim",schemaPath:"#/definitions/PersistentVolumeClaimVolumeSource/required",keyword:"required",params:{missingProperty: "namespace"},message:"must have required property '"+"namespace"+"'"};
 if(vErrors === null){vErrors = [err62];}
-else {vErrors.push(err62);}errors++;}}
-else {
-const err63 = {instancePath:instancePath+"/flocker/datasetUUID",schemaPath:"#/definitions/FlockerVolumeSource/properties/datasetUUID/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {vErrors.push(err62);}errors++;}
+for(const key8 in data34){
+if(!(((key8 === "namespace") || (key8 === "claimName")) || (key8 === "readOnly"))){
+const err63 = {instancePath:instancePath+"/persistentVolumeClaim",schemaPath:"#/definitions/PersistentVolumeClaimVolumeSource/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key8},message:"must NOT have additional properties"};
 if(vErrors === null){vErrors = [err63];}
 else {vErrors.push(err63);}errors++;}}
-if(data31.readOnly !== undefined){
-if(typeof data31.readOnly !== "boolean"){
-const err64 = {instancePath:instancePath+"/flocker/readOnly",schemaPath:"#/definitions/FlockerVolumeSource/properties/readOnly/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data34.namespace !== undefined){
+let data35 = data34.namespace;
+if(typeof data35 === "string"){
+if(func3(data35) > 253){
+const err64 = {instancePath:instancePath+"/persistentVolumeClaim/namespace",schemaPath:"#/definitions/PersistentVolumeClaimVolumeSource/properties/namespace/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
 if(vErrors === null){vErrors = [err64];}
-else {vErrors.push(err64);}errors++;}}}
+else {vErrors.push(err64);}errors++;}}
 else {
-const err65 = {instancePath:instancePath+"/flocker",schemaPath:"#/definitions/FlockerVolumeSource/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err65 = {instancePath:instancePath+"/persistentVolumeClaim/namespace",schemaPath:"#/definitions/PersistentVolumeClaimVolumeSource/properties/namespace/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err65];}
 else {vErrors.push(err65);}errors++;}}
-if(data.persistentVolumeClaim !== undefined){
-let data35 = data.persistentVolumeClaim;
-if(data35 && typeof data35 == "object" && !Array.isArray(data35)){
-if(data35.claimName === undefined){
-const err66 = {instancePath:instancePath+"/persistentVolumeClaim",schemaPath:"#/definitions/PersistentVolumeClaimVolumeSource/required",keyword:"required",params:{missingProperty: "claimName"},message:"must have required property '"+"claimName"+"'"};
-if(vErrors === null){vErrors = [err66];}
-else {vErrors.push(err66);}errors++;}
-if(data35.namespace === undefined){
-const err67 = {instancePath:instancePath+"/persistentVolumeClaim",schemaPath:"#/definitions/PersistentVolumeClaimVolumeSource/required",keyword:"required",params:{missingProperty: "namespace"},message:"must have required property '"+"namespace"+"'"};
-if(vErrors === null){vErrors = [err67];}
-else {vErrors.push(err67);}errors++;}
-for(const key9 in data35){
-if(!(((key9 === "namespace") || (key9 === "claimName")) || (key9 === "readOnly"))){
-const err68 = {instancePath:instancePath+"/persistentVolumeClaim",schemaPath:"#/definitions/PersistentVolumeClaimVolumeSource/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key9},message:"must NOT have additional properties"};
-if(vErrors === null){vErrors = [err68];}
-else {vErrors.push(err68);}errors++;}}
-if(data35.namespace !== undefined){
-let data36 = data35.namespace;
+if(data34.claimName !== undefined){
+let data36 = data34.claimName;
 if(typeof data36 === "string"){
 if(func3(data36) > 253){
-const err69 = {instancePath:instancePath+"/persistentVolumeClaim/namespace",schemaPath:"#/definitions/PersistentVolumeClaimVolumeSource/properties/namespace/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
+const err66 = {instancePath:instancePath+"/persistentVolumeClaim/claimName",schemaPath:"#/definitions/PersistentVolumeClaimVolumeSource/properties/claimName/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
+if(vErrors === null){vErrors = [err66];}
+else {vErrors.push(err66);}errors++;}}
+else {
+const err67 = {instancePath:instancePath+"/persistentVolumeClaim/claimName",schemaPath:"#/definitions/PersistentVolumeClaimVolumeSource/properties/claimName/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err67];}
+else {vErrors.push(err67);}errors++;}}
+if(data34.readOnly !== undefined){
+if(typeof data34.readOnly !== "boolean"){
+const err68 = {instancePath:instancePath+"/persistentVolumeClaim/readOnly",schemaPath:"#/definitions/PersistentVolumeClaimVolumeSource/properties/readOnly/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){vErrors = [err68];}
+else {vErrors.push(err68);}errors++;}}}
+else {
+const err69 = {instancePath:instancePath+"/persistentVolumeClaim",schemaPath:"#/definitions/PersistentVolumeClaimVolumeSource/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){vErrors = [err69];}
-else {vErrors.push(err69);}errors++;}}
+else {vErrors.push(err69);}errors++;}}}
 else {
-const err70 = {instancePath:instancePath+"/persistentVolumeClaim/namespace",schemaPath:"#/definitions/PersistentVolumeClaimVolumeSource/properties/namespace/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err70 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){vErrors = [err70];}
-else {vErrors.push(err70);}errors++;}}
-if(data35.claimName !== undefined){
-let data37 = data35.claimName;
-if(typeof data37 === "string"){
-if(func3(data37) > 253){
-const err71 = {instancePath:instancePath+"/persistentVolumeClaim/claimName",schemaPath:"#/definitions/PersistentVolumeClaimVolumeSource/properties/claimName/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
-if(vErrors === null){vErrors = [err71];}
-else {vErrors.push(err71);}errors++;}}
-else {
-const err72 = {instancePath:instancePath+"/persistentVolumeClaim/claimName",schemaPath:"#/definitions/PersistentVolumeClaimVolumeSource/properties/claimName/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){vErrors = [err72];}
-else {vErrors.push(err72);}errors++;}}
-if(data35.readOnly !== undefined){
-if(typeof data35.readOnly !== "boolean"){
-const err73 = {instancePath:instancePath+"/persistentVolumeClaim/readOnly",schemaPath:"#/definitions/PersistentVolumeClaimVolumeSource/properties/readOnly/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
-if(vErrors === null){vErrors = [err73];}
-else {vErrors.push(err73);}errors++;}}}
-else {
-const err74 = {instancePath:instancePath+"/persistentVolumeClaim",schemaPath:"#/definitions/PersistentVolumeClaimVolumeSource/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){vErrors = [err74];}
-else {vErrors.push(err74);}errors++;}}}
-else {
-const err75 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){vErrors = [err75];}
-else {vErrors.push(err75);}errors++;}
+else {vErrors.push(err70);}errors++;}
 validate21.errors = vErrors;
 return errors === 0;}
 function validate20(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
@@ -2011,7 +2111,7 @@ const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{mi
 if(vErrors === null){vErrors = [err1];}
 else {vErrors.push(err1);}errors++;}
 for(const key0 in data){
-if(!((((key0 === "source") || (key0 === "volumeMode")) || (key0 === "fsType")) || (key0 === "mountOptions"))){
+if(!(((((key0 === "source") || (key0 === "volumeMode")) || (key0 === "fsType")) || (key0 === "destroyAllDataOnDevices")) || (key0 === "mountOptions"))){
 const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){vErrors = [err2];}
 else {vErrors.push(err2);}errors++;}}
@@ -2036,37 +2136,60 @@ if(!(((((data2 === "ext4") || (data2 === "ext3")) || (data2 === "ext2")) || (dat
 const err6 = {instancePath:instancePath+"/fsType",schemaPath:"#/properties/fsType/enum",keyword:"enum",params:{allowedValues: schema20.properties.fsType.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){vErrors = [err6];}
 else {vErrors.push(err6);}errors++;}}
-if(data.mountOptions !== undefined){
-let data3 = data.mountOptions;
+if(data.destroyAllDataOnDevices !== undefined){
+let data3 = data.destroyAllDataOnDevices;
 if(Array.isArray(data3)){
-if(data3.length > 16){
-const err7 = {instancePath:instancePath+"/mountOptions",schemaPath:"#/properties/mountOptions/maxItems",keyword:"maxItems",params:{limit: 16},message:"must NOT have more than 16 items"};
+if(data3.length > 32){
+const err7 = {instancePath:instancePath+"/destroyAllDataOnDevices",schemaPath:"#/properties/destroyAllDataOnDevices/maxItems",keyword:"maxItems",params:{limit: 32},message:"must NOT have more than 32 items"};
 if(vErrors === null){vErrors = [err7];}
 else {vErrors.push(err7);}errors++;}
 const len0 = data3.length;
 for(let i0=0; i0<len0; i0++){
 let data4 = data3[i0];
 if(typeof data4 === "string"){
-if(func3(data4) > 64){
-const err8 = {instancePath:instancePath+"/mountOptions/" + i0,schemaPath:"#/properties/mountOptions/items/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(func3(data4) > 300){
+const err8 = {instancePath:instancePath+"/destroyAllDataOnDevices/" + i0,schemaPath:"#/properties/destroyAllDataOnDevices/items/maxLength",keyword:"maxLength",params:{limit: 300},message:"must NOT have more than 300 characters"};
 if(vErrors === null){vErrors = [err8];}
 else {vErrors.push(err8);}errors++;}}
 else {
-const err9 = {instancePath:instancePath+"/mountOptions/" + i0,schemaPath:"#/properties/mountOptions/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err9 = {instancePath:instancePath+"/destroyAllDataOnDevices/" + i0,schemaPath:"#/properties/destroyAllDataOnDevices/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err9];}
 else {vErrors.push(err9);}errors++;}}}
 else {
-const err10 = {instancePath:instancePath+"/mountOptions",schemaPath:"#/properties/mountOptions/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err10 = {instancePath:instancePath+"/destroyAllDataOnDevices",schemaPath:"#/properties/destroyAllDataOnDevices/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){vErrors = [err10];}
-else {vErrors.push(err10);}errors++;}}}
-else {
-const err11 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+else {vErrors.push(err10);}errors++;}}
+if(data.mountOptions !== undefined){
+let data5 = data.mountOptions;
+if(Array.isArray(data5)){
+if(data5.length > 16){
+const err11 = {instancePath:instancePath+"/mountOptions",schemaPath:"#/properties/mountOptions/maxItems",keyword:"maxItems",params:{limit: 16},message:"must NOT have more than 16 items"};
 if(vErrors === null){vErrors = [err11];}
 else {vErrors.push(err11);}errors++;}
+const len1 = data5.length;
+for(let i1=0; i1<len1; i1++){
+let data6 = data5[i1];
+if(typeof data6 === "string"){
+if(func3(data6) > 64){
+const err12 = {instancePath:instancePath+"/mountOptions/" + i1,schemaPath:"#/properties/mountOptions/items/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(vErrors === null){vErrors = [err12];}
+else {vErrors.push(err12);}errors++;}}
+else {
+const err13 = {instancePath:instancePath+"/mountOptions/" + i1,schemaPath:"#/properties/mountOptions/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err13];}
+else {vErrors.push(err13);}errors++;}}}
+else {
+const err14 = {instancePath:instancePath+"/mountOptions",schemaPath:"#/properties/mountOptions/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){vErrors = [err14];}
+else {vErrors.push(err14);}errors++;}}}
+else {
+const err15 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err15];}
+else {vErrors.push(err15);}errors++;}
 validate20.errors = vErrors;
 return errors === 0;}
-const schema57 = {"type":"object","required":["name","path","readOnly"],"properties":{"name":{"type":"string","maxLength":253,"rules":[{"message":"must be at most 63 lower-case letters, digits or '-', a letter or digit at both ends","matches":"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"}]},"path":{"type":"string","maxLength":512,"rules":[{"message":"must be an absolute path below / without '.', '..', '//', control characters or a trailing '/'","matches":"^(/([^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*|[.][.][^/\\p{Cc}\\p{Zl}\\p{Zp}]+))+$"},{"message":"must have at most 2048 bytes, and each name in it at most 255 characters, or 63 if some are not ASCII: Linux takes no longer names","patterns":["^(([\\x00-.0-\\x7f]{0,255}|[^/]{0,63})/)*([\\x00-.0-\\x7f]{0,255}|[^/]{0,63})$"]}]},"readOnly":{"type":"boolean","default":false},"mountOptions":{"type":"array","maxItems":8,"items":{"type":"string","maxLength":64,"rules":[{"message":"must be one of nosuid, suid, nodev, dev, noexec, exec, noatime, relatime, strictatime, nodiratime and nosymfollow, one an entry; read-only is readOnly: true","oneOf":["nosuid","suid","nodev","dev","noexec","exec","noatime","relatime","strictatime","nodiratime","nosymfollow"]}]},"rules":[{"message":"an option may be named only once"},{"message":"an option and its opposite cannot both be named"},{"message":"only one of noatime, relatime and strictatime can be named"}]},"fsGroup":{"type":"integer","rules":[{"message":"must be a group id from 0 to 2147483647","from":0,"to":2147483647}]},"fsGroupChangePolicy":{"type":"string","enum":["Always","OnRootMismatch"]},"seLinuxOptions":{"$ref":"#/definitions/SELinuxOptions"}},"rules":[{"message":"fsGroupChangePolicy says how fsGroup is brought about: add fsGroup, or remove it","field":".fsGroupChangePolicy"}],"additionalProperties":false};
-function validate51(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+const schema58 = {"type":"object","required":["name","path","readOnly"],"properties":{"name":{"type":"string","maxLength":253,"rules":[{"message":"must be at most 63 lower-case letters, digits or '-', a letter or digit at both ends","matches":"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"}]},"path":{"type":"string","maxLength":512,"rules":[{"message":"must be an absolute path below / without '.', '..', '//', control characters or a trailing '/'","matches":"^(/([^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*|[.][.][^/\\p{Cc}\\p{Zl}\\p{Zp}]+))+$"},{"message":"must have at most 2048 bytes, and each name in it at most 255 characters, or 63 if some are not ASCII: Linux takes no longer names","patterns":["^(([\\x00-.0-\\x7f]{0,255}|[^/]{0,63})/)*([\\x00-.0-\\x7f]{0,255}|[^/]{0,63})$"]}]},"readOnly":{"type":"boolean","default":false},"mountOptions":{"type":"array","maxItems":8,"items":{"type":"string","maxLength":64,"rules":[{"message":"must be one of nosuid, suid, nodev, dev, noexec, exec, noatime, relatime, strictatime, nodiratime and nosymfollow, one an entry; read-only is readOnly: true","oneOf":["nosuid","suid","nodev","dev","noexec","exec","noatime","relatime","strictatime","nodiratime","nosymfollow"]}]},"rules":[{"message":"an option may be named only once"},{"message":"an option and its opposite cannot both be named"},{"message":"only one of noatime, relatime and strictatime can be named"}]},"fsGroup":{"type":"integer","rules":[{"message":"must be a group id from 0 to 2147483647","from":0,"to":2147483647}]},"fsGroupChangePolicy":{"type":"string","enum":["Always","OnRootMismatch"]},"seLinuxOptions":{"$ref":"#/definitions/SELinuxOptions"}},"rules":[{"message":"fsGroupChangePolicy says how fsGroup is brought about: add fsGroup, or remove it","field":".fsGroupChangePolicy"}],"additionalProperties":false};
+function validate53(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -2150,7 +2273,7 @@ const err14 = {instancePath:instancePath+"/fsGroupChangePolicy",schemaPath:"#/pr
 if(vErrors === null){vErrors = [err14];}
 else {vErrors.push(err14);}errors++;}
 if(!((data6 === "Always") || (data6 === "OnRootMismatch"))){
-const err15 = {instancePath:instancePath+"/fsGroupChangePolicy",schemaPath:"#/properties/fsGroupChangePolicy/enum",keyword:"enum",params:{allowedValues: schema57.properties.fsGroupChangePolicy.enum},message:"must be equal to one of the allowed values"};
+const err15 = {instancePath:instancePath+"/fsGroupChangePolicy",schemaPath:"#/properties/fsGroupChangePolicy/enum",keyword:"enum",params:{allowedValues: schema58.properties.fsGroupChangePolicy.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){vErrors = [err15];}
 else {vErrors.push(err15);}errors++;}}
 if(data.seLinuxOptions !== undefined){
@@ -2217,10 +2340,10 @@ else {
 const err27 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){vErrors = [err27];}
 else {vErrors.push(err27);}errors++;}
-validate51.errors = vErrors;
+validate53.errors = vErrors;
 return errors === 0;}
-const schema61 = {"type":"object","required":["key","operator"],"properties":{"key":{"type":"string","maxLength":317},"operator":{"type":"string","enum":["In","NotIn","Exists","DoesNotExist"]},"values":{"type":"array","maxItems":32,"items":{"type":"string","maxLength":63}}},"rules":[{"message":"In and NotIn need values, Exists and DoesNotExist take none","field":".values"}],"additionalProperties":false};
-function validate54(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+const schema62 = {"type":"object","required":["key","operator"],"properties":{"key":{"type":"string","maxLength":317},"operator":{"type":"string","enum":["In","NotIn","Exists","DoesNotExist"]},"values":{"type":"array","maxItems":32,"items":{"type":"string","maxLength":63}}},"rules":[{"message":"In and NotIn need values, Exists and DoesNotExist take none","field":".values"}],"additionalProperties":false};
+function validate56(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -2293,7 +2416,7 @@ const err11 = {instancePath:instancePath+"/matchExpressions/" + i0+"/operator",s
 if(vErrors === null){vErrors = [err11];}
 else {vErrors.push(err11);}errors++;}
 if(!((((data5 === "In") || (data5 === "NotIn")) || (data5 === "Exists")) || (data5 === "DoesNotExist"))){
-const err12 = {instancePath:instancePath+"/matchExpressions/" + i0+"/operator",schemaPath:"#/definitions/NamespaceRequirement/properties/operator/enum",keyword:"enum",params:{allowedValues: schema61.properties.operator.enum},message:"must be equal to one of the allowed values"};
+const err12 = {instancePath:instancePath+"/matchExpressions/" + i0+"/operator",schemaPath:"#/definitions/NamespaceRequirement/properties/operator/enum",keyword:"enum",params:{allowedValues: schema62.properties.operator.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){vErrors = [err12];}
 else {vErrors.push(err12);}errors++;}}
 if(data3.values !== undefined){
@@ -2331,9 +2454,9 @@ else {
 const err19 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){vErrors = [err19];}
 else {vErrors.push(err19);}errors++;}
-validate54.errors = vErrors;
+validate56.errors = vErrors;
 return errors === 0;}
-function validate53(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate55(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -2366,12 +2489,12 @@ const err4 = {instancePath:instancePath+"/names",schemaPath:"#/properties/names/
 if(vErrors === null){vErrors = [err4];}
 else {vErrors.push(err4);}errors++;}}
 if(data.selector !== undefined){
-if(!(validate54(data.selector, {instancePath:instancePath+"/selector",parentData:data,parentDataProperty:"selector",rootData}))){vErrors = vErrors === null ? validate54.errors : vErrors.concat(validate54.errors);errors = vErrors.length;}}}
+if(!(validate56(data.selector, {instancePath:instancePath+"/selector",parentData:data,parentDataProperty:"selector",rootData}))){vErrors = vErrors === null ? validate56.errors : vErrors.concat(validate56.errors);errors = vErrors.length;}}}
 else {
 const err5 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){vErrors = [err5];}
 else {vErrors.push(err5);}errors++;}
-validate53.errors = vErrors;
+validate55.errors = vErrors;
 return errors === 0;}
 function validate11(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -2544,13 +2667,13 @@ if(vErrors === null){vErrors = [err30];}
 else {vErrors.push(err30);}errors++;}
 const len1 = data12.length;
 for(let i1=0; i1<len1; i1++){
-if(!(validate51(data12[i1], {instancePath:instancePath+"/mounts/" + i1,parentData:data12,parentDataProperty:i1,rootData}))){vErrors = vErrors === null ? validate51.errors : vErrors.concat(validate51.errors);errors = vErrors.length;}}}
+if(!(validate53(data12[i1], {instancePath:instancePath+"/mounts/" + i1,parentData:data12,parentDataProperty:i1,rootData}))){vErrors = vErrors === null ? validate53.errors : vErrors.concat(validate53.errors);errors = vErrors.length;}}}
 else {
 const err31 = {instancePath:instancePath+"/mounts",schemaPath:"#/properties/mounts/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){vErrors = [err31];}
 else {vErrors.push(err31);}errors++;}
 if(data.allowedNamespaces !== undefined){
-if(!(validate53(data.allowedNamespaces, {instancePath:instancePath+"/allowedNamespaces",parentData:data,parentDataProperty:"allowedNamespaces",rootData}))){vErrors = vErrors === null ? validate53.errors : vErrors.concat(validate53.errors);errors = vErrors.length;}}
+if(!(validate55(data.allowedNamespaces, {instancePath:instancePath+"/allowedNamespaces",parentData:data,parentDataProperty:"allowedNamespaces",rootData}))){vErrors = vErrors === null ? validate55.errors : vErrors.concat(validate55.errors);errors = vErrors.length;}}
 let data15 = data.nodeReadiness;
 if(typeof data15 !== "string"){
 const err32 = {instancePath:instancePath+"/nodeReadiness",schemaPath:"#/properties/nodeReadiness/type",keyword:"type",params:{type: "string"},message:"must be string"};
@@ -2583,7 +2706,7 @@ const err37 = {instancePath:instancePath+"/unmountPolicy/max",schemaPath:"#/defi
 if(vErrors === null){vErrors = [err37];}
 else {vErrors.push(err37);}errors++;}
 if(!(((data17 === "Normal") || (data17 === "Force")) || (data17 === "Lazy"))){
-const err38 = {instancePath:instancePath+"/unmountPolicy/max",schemaPath:"#/definitions/UnmountPolicy/properties/max/enum",keyword:"enum",params:{allowedValues: schema62.properties.max.enum},message:"must be equal to one of the allowed values"};
+const err38 = {instancePath:instancePath+"/unmountPolicy/max",schemaPath:"#/definitions/UnmountPolicy/properties/max/enum",keyword:"enum",params:{allowedValues: schema63.properties.max.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){vErrors = [err38];}
 else {vErrors.push(err38);}errors++;}
 let data18 = data16.timeoutSeconds;
@@ -2614,7 +2737,7 @@ if(vErrors === null){vErrors = [err43];}
 else {vErrors.push(err43);}errors++;}}
 let data20 = data19.maxUnavailable;
 if((!(((typeof data20 == "number") && (!(data20 % 1) && !isNaN(data20))) && (isFinite(data20)))) && (typeof data20 !== "string")){
-const err44 = {instancePath:instancePath+"/rollout/maxUnavailable",schemaPath:"#/definitions/RolloutPolicy/properties/maxUnavailable/type",keyword:"type",params:{type: schema63.properties.maxUnavailable.type},message:"must be integer,string"};
+const err44 = {instancePath:instancePath+"/rollout/maxUnavailable",schemaPath:"#/definitions/RolloutPolicy/properties/maxUnavailable/type",keyword:"type",params:{type: schema64.properties.maxUnavailable.type},message:"must be integer,string"};
 if(vErrors === null){vErrors = [err44];}
 else {vErrors.push(err44);}errors++;}
 if(typeof data20 === "string"){
@@ -2682,7 +2805,7 @@ const err57 = {instancePath:instancePath+"/nodeLossPolicy/type",schemaPath:"#/de
 if(vErrors === null){vErrors = [err57];}
 else {vErrors.push(err57);}errors++;}
 if(!((data27 === "Never") || (data27 === "AfterTimeout"))){
-const err58 = {instancePath:instancePath+"/nodeLossPolicy/type",schemaPath:"#/definitions/NodeLossPolicy/properties/type/enum",keyword:"enum",params:{allowedValues: schema64.properties.type.enum},message:"must be equal to one of the allowed values"};
+const err58 = {instancePath:instancePath+"/nodeLossPolicy/type",schemaPath:"#/definitions/NodeLossPolicy/properties/type/enum",keyword:"enum",params:{allowedValues: schema65.properties.type.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){vErrors = [err58];}
 else {vErrors.push(err58);}errors++;}
 if(data26.minutes !== undefined){

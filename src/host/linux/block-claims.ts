@@ -24,6 +24,12 @@ export function claimsOf(deviceNumber: string): BlockClaims {
   return { holders: devices.flatMap((device) => entries(`${device}/holders`)), partitions };
 }
 
+/** Partitions on a device, and devices made of it, which claim it without an open that would show; undefined if none. */
+export function claimText({ holders, partitions }: BlockClaims): string | undefined {
+  if (holders.length > 0) return `it is part of ${holders.join(", ")}`;
+  return partitions.length > 0 ? `it has partitions: ${partitions.map(({ name }) => name).join(", ")}` : undefined;
+}
+
 function isPartition(directory: string): boolean {
   return ifThere(() => accessSync(`${directory}/partition`)) !== "absent";
 }

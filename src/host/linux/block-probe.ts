@@ -1,29 +1,39 @@
+import { createHash, type Hash } from "node:crypto";
 import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 import { errnoOf } from "./errno.ts";
 
 /** What the device itself says, read in a child because a broken disk may not answer. */
 export interface BlockProbe {
   readonly sizeBytes: number;
-  /** Whether nothing but zeros stands where file systems, RAID members and partition tables begin and end. */
-  readonly zeros: boolean;
+  /**
+   * Of what stands where file systems, RAID members and partition tables begin and end: 16 hexadecimal digits. Undefined if
+   * that is nothing but zeros.
+   */
+  readonly digest?: string;
   /** Whether somebody has it open exclusively: a mount, swap, device-mapper, RAID. */
   readonly busy: boolean;
 }
 
 /** Bytes read at each end: superblocks, labels and tables of all file systems in use stand within them. */
-const ends = 4 * 1024 * 1024;
+export const ends = 4 * 1024 * 1024;
 
 /** @param path a device node */
 export function probeBlockDevice(path: string): BlockProbe {
   const fd = openExclusive(path);
   try {
-    const sizeBytes = sizeOf(fd.number);
-    const first = isZero(fd.number, 0, Math.min(ends, sizeBytes));
-    const zeros = first && isZero(fd.number, Math.max(0, sizeBytes - ends), sizeBytes);
-    return { sizeBytes, zeros, busy: !fd.exclusive };
+    return { ...readContents(fd.number), busy: !fd.exclusive };
   } finally {
     closeSync(fd.number);
   }
+}
+
+/** @param fd an open device */
+export function readContents(fd: number): Pick<BlockProbe, "sizeBytes" | "digest"> {
+  const sizeBytes = sizeOf(fd);
+  const hash = createHash("sha256").update(`${sizeBytes}`);
+  const first = digestInto(hash, fd, 0, Math.min(ends, sizeBytes));
+  const last = digestInto(hash, fd, Math.max(0, sizeBytes - ends), sizeBytes);
+  return first && last ? { sizeBytes } : { sizeBytes, digest: hash.digest("hex").slice(0, 16) };
 }
 
 /** Errors of an open that the kernel gives only after it has found nobody's claim: the device has failed, or is gone. */
@@ -52,7 +62,7 @@ function openExclusive(path: string): { number: number; exclusive: boolean } {
 }
 
 /** stat gives 0 for a device: its end is where no byte can be read any more, found by halving. */
-function sizeOf(fd: number): number {
+export function sizeOf(fd: number): number {
   const { size } = fstatSync(fd);
   if (size > 0) return size;
   const byte = Buffer.alloc(1);
@@ -72,13 +82,17 @@ function sizeOf(fd: number): number {
   return high;
 }
 
-function isZero(fd: number, from: number, to: number): boolean {
+/** @returns whether nothing but zeros stands there */
+function digestInto(hash: Hash, fd: number, from: number, to: number): boolean {
   const buffer = Buffer.alloc(1024 * 1024);
+  let zeros = true;
   for (let at = from; at < to; ) {
     const length = readSync(fd, buffer, 0, Math.min(buffer.length, to - at), at);
     if (length === 0) return false; // not all of it could be read: nothing is proved
-    if (buffer.subarray(0, length).some((byte) => byte !== 0)) return false;
+    const part = buffer.subarray(0, length);
+    hash.update(part);
+    zeros &&= part.every((byte) => byte === 0);
     at += length;
   }
-  return true;
+  return zeros;
 }

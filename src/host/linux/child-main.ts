@@ -1,9 +1,11 @@
+import { constants } from "node:fs";
 import { createInterface } from "node:readline";
 import { printable } from "../../api/printable.ts";
 import { messageOf, VolumeError } from "../../errors.ts";
 import type { Mounter } from "../ports.ts";
 import { isClaimed, probeBlockDevice } from "./block-probe.ts";
-import type { ChildRequest } from "./child-runner.ts";
+import { type ChildRequest, refusedCode } from "./child-runner.ts";
+import { isEmpty, openProved, type WrittenDevice, wipeEnds } from "./device-writes.ts";
 import { emptyTrash } from "./empty-trash.ts";
 import { errnoOf } from "./errno.ts";
 import { progressMark } from "./fetching-child.ts";
@@ -33,12 +35,15 @@ export interface ChildError {
 export async function runChild(): Promise<void> {
   const request = await readRequest();
   if (request === undefined) return; // the parent died before it said what to do
-  if (request.kind === "exec") {
-    process.execve?.(request.file, [request.file, ...request.args], {
-      PATH: request.path ?? "/usr/sbin:/usr/bin:/sbin:/bin",
-      LC_ALL: "C",
-    });
-    throw new Error("process.execve is missing: Node 24 is needed");
+  if (request.kind === "exec") become(request.file, request.args, request.path);
+  if (request.kind === "format") {
+    const { device, rest, file, args } = request;
+    if (!refused(() => formatAs(device, rest))) become(file, [...args, "/proc/self/fd/0"]);
+    return;
+  }
+  if (request.kind === "wipe") {
+    refused(() => wipeEnds(request.device, request.digest));
+    return;
   }
   if (request.kind === "probe") {
     process.stdout.write(JSON.stringify(probeBlockDevice(request.path)));
@@ -85,6 +90,34 @@ export async function runChild(): Promise<void> {
   }
   const reply = await perform(new InProcessMounter(loadLibc(), "followLinks"), request);
   process.stdout.write(JSON.stringify(reply));
+}
+
+/** Becomes another program. */
+function become(file: string, args: readonly string[], path = "/usr/sbin:/usr/bin:/sbin:/bin"): never {
+  process.execve?.(file, [file, ...args], { PATH: path, LC_ALL: "C" });
+  throw new Error("process.execve is missing: Node 24 is needed");
+}
+
+/** The device as standard input, which mkfs opens anew: while that is held, no other disk gets its number. */
+function formatAs(device: WrittenDevice, rest: boolean): void {
+  const fd = openProved(device, constants.O_RDONLY);
+  if (!rest && !isEmpty(fd)) {
+    throw new VolumeError("DeviceNotEmpty", "transient", `${device.path} is not empty any more`);
+  }
+  loadLibc().dup2(fd, 0);
+}
+
+/** Carries out what may be refused; says so by the exit code. */
+function refused(act: () => void): boolean {
+  try {
+    act();
+    return false;
+  } catch (error) {
+    if (!(error instanceof VolumeError)) throw error;
+    process.stderr.write(error.message);
+    process.exitCode = refusedCode;
+    return true;
+  }
 }
 
 function perform(mounter: Mounter, request: { method: keyof Mounter; args: readonly unknown[] }): Promise<ChildReply> {

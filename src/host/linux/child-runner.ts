@@ -1,5 +1,4 @@
 import { readFileSync } from "node:fs";
-import { basename } from "node:path";
 import { messageOf, VolumeError } from "../../errors.ts";
 import type { Cancel, Timers } from "../../ports.ts";
 import type { UnpackRequest } from "../images.ts";
@@ -9,6 +8,7 @@ import { describeRemote, type RemoteMount, serverOf, waitedFor } from "../remote
 import type { CheckOutRequest } from "../repositories.ts";
 import { type ChildSlot, ChildSlots } from "./child-slots.ts";
 import { ChildStarter } from "./child-starter.ts";
+import type { WrittenDevice } from "./device-writes.ts";
 import { errnoOf } from "./errno.ts";
 import type { SpawnedProcess } from "./spawned-process.ts";
 
@@ -19,6 +19,16 @@ export type ChildRequest =
   | { readonly kind: "users"; readonly mountPoint: string }
   | { readonly kind: "claimed"; readonly path: string }
   | { readonly kind: "probe"; readonly path: string }
+  | { readonly kind: "wipe"; readonly device: WrittenDevice; readonly digest: string }
+  | {
+      readonly kind: "format";
+      readonly device: WrittenDevice;
+      /** Whether it need not be empty: what is there is the rest of a file system that was begun. */
+      readonly rest: boolean;
+      /** mkfs and its options; the device is added. */
+      readonly file: string;
+      readonly args: readonly string[];
+    }
   | { readonly kind: "giveToGroup"; readonly request: OwnershipRequest; readonly agent: number }
   | { readonly kind: "checkOut"; readonly request: CheckOutRequest; readonly agent: number }
   | { readonly kind: "unpack"; readonly request: UnpackRequest; readonly agent: number }
@@ -37,6 +47,9 @@ export interface ChildRunnerDeps {
   /** Our own program in the role `child`. */
   readonly command: readonly [string, ...string[]];
 }
+
+/** Exit code of a child that did nothing, because the device is not what it was to be. Neither mkfs nor Node has it. */
+export const refusedCode = 75;
 
 const outputLimit = 64 * 1024;
 const killGraceMs = 1000;
@@ -186,7 +199,7 @@ export class ChildRunner {
 /** As what it takes minutes without anything being wrong. */
 function takesLong(request: ChildRequest): "format" | "walk" | undefined {
   if (["giveToGroup", "checkOut", "unpack"].includes(request.kind)) return "walk";
-  return request.kind === "exec" && basename(request.file).startsWith("mkfs.") ? "format" : undefined;
+  return request.kind === "format" ? "format" : undefined;
 }
 
 function isAbandoned(error: unknown): boolean {

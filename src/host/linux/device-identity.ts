@@ -15,12 +15,17 @@ export function deviceIdentity(deviceNumber: string, sizeBytes: number, bootID: 
   const self = realpathSync(`/sys/dev/block/${deviceNumber}`);
   const isPartition = existsSync(`${self}/partition`);
   const disk = isPartition ? dirname(self) : self;
-  const name = lastingNames.map((file) => attribute(`${disk}/${file}`)).find((text) => text !== "");
+  const name = lastingName(disk);
   const sequence = attribute(`${disk}/diskseq`);
   if (name === undefined && sequence === "") return undefined;
   const start = isPartition ? [`start ${attribute(`${self}/start`)}`] : [];
   const which = name ?? `disk ${sequence} of boot ${bootID}`;
   return [deviceNumber, `${sizeBytes} bytes`, ...start, which].join(", ");
+}
+
+/** The name that a disk keeps for life, wherever it is plugged in; undefined if it has none. @param disk its directory in sysfs */
+export function lastingName(disk: string): string | undefined {
+  return lastingNames.map((file) => attribute(`${disk}/${file}`)).find((text) => text !== "");
 }
 
 /** diskseq (Linux 5.15) of the disk that a block device is, or is a partition of; undefined if there is none. */
@@ -31,7 +36,7 @@ export function diskSequence(deviceNumber: string): string | undefined {
 }
 
 /** An attribute of sysfs; "" if it is not there, or cannot be had from this device. */
-function attribute(path: string): string {
+export function attribute(path: string): string {
   try {
     return readFileSync(path, "utf8").trim();
   } catch (error) {

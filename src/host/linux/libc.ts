@@ -45,6 +45,7 @@ export function loadLibc() {
   const renameat = lib.func("renameat", "int", ["int", "str", "int", "str"]);
   const renameat2 = lib.func("renameat2", "int", ["int", "str", "int", "str", "uint"]);
   const umount2 = lib.func("umount2", "int", ["str", "int"]);
+  const dup2 = lib.func("dup2", "int", ["int", "int"]);
   const flock = lib.func("flock", "int", ["int", "int"]);
 
   // Used again by each call: it is over when the call returns.
@@ -129,6 +130,9 @@ export function loadLibc() {
     },
     umount2(path: string, flags: number): void {
       checked("umount2", umount2(path, flags), path);
+    },
+    dup2(from: number, to: number): void {
+      checked("dup2", dup2(from, to));
     },
     flock(fd: number, operation: number): void {
       checked("flock", flock(fd, operation));

@@ -1,9 +1,12 @@
 import { VolumeError } from "../../errors.ts";
-import type { DeviceInfo, Devices, Holder, Mounter, OperationContext, SourcePath } from "../ports.ts";
-import { type BlockClaims, claimsOf } from "./block-claims.ts";
+import type { Disk } from "../disk.ts";
+import type { DeviceInfo, Devices, FormatHow, Holder, Mounter, OperationContext, SourcePath } from "../ports.ts";
+import { type BlockClaims, claimsOf, claimText } from "./block-claims.ts";
 import type { BlockProbe } from "./block-probe.ts";
-import type { ChildResult, ChildRunner } from "./child-runner.ts";
+import { type ChildResult, type ChildRunner, refusedCode } from "./child-runner.ts";
 import { deviceIdentity } from "./device-identity.ts";
+import type { WrittenDevice } from "./device-writes.ts";
+import { readDisks } from "./disks.ts";
 import { errnoOf } from "./errno.ts";
 import { findProgram } from "./find-program.ts";
 import { bootID } from "./linux-evidence.ts";
@@ -44,16 +47,18 @@ export class LinuxDevices implements Devices {
     }
     const path = info.canonicalPath;
     const probe = await this.#askDevice(path);
-    const signature = await this.#signature(path);
-    const busy = probe.busy ? claimed(path) : claims(info.deviceNumber);
+    const { signature, uuid } = await this.#signature(path);
+    const busy = probe.busy ? claimed(path) : claimText(claimsOf(info.deviceNumber));
     const identity = deviceIdentity(info.deviceNumber, probe.sizeBytes, bootID());
     return {
       path,
       deviceNumber: info.deviceNumber,
       sizeBytes: probe.sizeBytes,
       ...(identity === undefined ? {} : { identity }),
-      empty: probe.zeros && signature === undefined && busy === undefined,
+      empty: probe.digest === undefined && signature === undefined && busy === undefined,
+      ...(probe.digest === undefined ? {} : { contents: probe.digest }),
       ...(signature === undefined ? {} : { signature }),
+      ...(uuid === undefined ? {} : { uuid }),
       ...(busy === undefined ? {} : { busy }),
     };
   }
@@ -78,20 +83,28 @@ export class LinuxDevices implements Devices {
     throw new VolumeError("StillReferenced", "transient", message);
   }
 
-  async format(source: SourcePath, fsType: string, onProgress: (line: string) => void, begun?: string): Promise<void> {
+  async disks(hostRoot: string): Promise<readonly Disk[]> {
+    return readDisks(`${hostRoot === "/" ? "" : hostRoot}/dev`, bootID());
+  }
+
+  async format(source: SourcePath, fsType: string, onProgress: (line: string) => void, how: FormatHow): Promise<void> {
     const options = mkfs[fsType];
     if (options === undefined)
       throw new VolumeError("FilesystemUnsupported", "final", `no way is known to make ${fsType}`);
     const device = await this.probe(source); // once more: minutes may have passed since it was planned
-    if (!device.empty && !isUnfinished(device, begun)) {
+    const rest = isUnfinished(device, how.begun);
+    if (!device.empty && !rest) {
       const found = device.busy ?? device.signature ?? "data at its beginning or end";
       throw new VolumeError("DeviceNotEmpty", "final", `${device.path} is not empty: ${found}`);
     }
     const operation = { ...this.#operation, deadlineMs: this.#operation.formatDeadlineMs };
-    const request = { kind: "exec", file: findProgram(`mkfs.${fsType}`), args: [...options, device.path] } as const;
+    const file = findProgram(`mkfs.${fsType}`);
+    const written = writtenDevice(device, how.identity);
+    const request = { kind: "format", device: written, rest, file, args: options } as const;
     const result = await this.#runner.run(request, operation, { onLine: onProgress });
     if (result.code === 0) return;
     const text = (result.stderr || result.stdout).trim().slice(-512);
+    if (result.code === refusedCode) throw new VolumeError("DeviceNotEmpty", "transient", text);
     throw new VolumeError("FormatFailed", "final", `mkfs.${fsType} ${device.path} ended with ${result.code}: ${text}`);
   }
 
@@ -105,19 +118,31 @@ export class LinuxDevices implements Devices {
     throw new VolumeError("FileSystemResizeFailed", "transient", message, { on: { kind: "Device", name: path } });
   }
 
+  async wipe({ path, deviceNumber, identity }: DeviceInfo, contents: string): Promise<void> {
+    const device = writtenDevice({ path, deviceNumber }, identity);
+    const result = await this.#runner.run({ kind: "wipe", device, digest: contents }, this.#operation);
+    if (result.code === 0) return;
+    const text = result.stderr.trim().slice(-512);
+    if (result.code === refusedCode) throw new VolumeError("DeviceNotEmpty", "transient", text);
+    throw new VolumeError("FormatFailed", "transient", `${path} cannot be emptied: ${text}`);
+  }
+
   async #askDevice(path: string): Promise<BlockProbe> {
     const result = await this.#runner.run({ kind: "probe", path }, this.#operation);
     if (result.code === 0) return JSON.parse(result.stdout) as BlockProbe;
     throw new VolumeError("SetUpFailed", "transient", `${path} cannot be read: ${result.stderr.trim().slice(-512)}`);
   }
 
-  async #signature(path: string): Promise<string | undefined> {
+  async #signature(path: string): Promise<{ readonly signature?: string; readonly uuid?: string }> {
     const result = await this.#run("blkid", ["-p", "-u", "filesystem,raid,crypto,other", "-o", "export", path]);
-    if (result.code === blkidNothing) return undefined;
+    if (result.code === blkidNothing) return {};
     const type = /^(?:TYPE|PTTYPE)=(.+)$/m.exec(result.stdout)?.[1];
-    if (type !== undefined) return type;
+    const uuid = /^UUID=(.+)$/m.exec(result.stdout)?.[1];
+    if (type !== undefined) return { signature: type, ...(uuid === undefined ? {} : { uuid }) };
     // 8: several signatures that contradict each other. Anything else: not known, hence not empty.
-    return result.code === 8 ? "several signatures" : `something that blkid cannot name (exit ${result.code})`;
+    return {
+      signature: result.code === 8 ? "several signatures" : `something that blkid cannot name (exit ${result.code})`,
+    };
   }
 
   #run(program: string, args: readonly string[]): Promise<ChildResult> {
@@ -132,6 +157,11 @@ function growing(path: string, fsType: string, point: string): readonly [program
   throw new VolumeError("FilesystemUnsupported", "final", `no way is known to grow ${fsType}`);
 }
 
+function writtenDevice(device: Pick<DeviceInfo, "path" | "deviceNumber">, identity: string | undefined): WrittenDevice {
+  const { path, deviceNumber } = device;
+  return { path, deviceNumber, ...(identity === undefined ? {} : { identity }) };
+}
+
 /** Whether what is on the device can only be the rest of a file system that was begun there and not finished. */
 export function isUnfinished(device: DeviceInfo, begun: string | undefined): boolean {
   if (begun === undefined || device.identity !== begun) return false;
@@ -142,14 +172,7 @@ function claimed(path: string): string {
   return `${path} is open elsewhere: mounted, or part of swap, RAID or LVM`;
 }
 
-/** Partitions on a device, and devices made of it, which claim it without an open that would show. */
-function claims(deviceNumber: string): string | undefined {
-  const { holders, partitions } = claimsOf(deviceNumber);
-  if (holders.length > 0) return `it is part of ${holders.join(", ")}`;
-  return partitions.length > 0 ? `it has partitions: ${partitions.map(({ name }) => name).join(", ")}` : undefined;
-}
-
-/** The same of a device that may have been pulled meanwhile: then nothing is made of it. */
+/** What is made of a device that may have been pulled meanwhile: then nothing. */
 function claimsIfThere(deviceNumber: string): BlockClaims {
   try {
     return claimsOf(deviceNumber);

@@ -4,7 +4,7 @@ import { identityOf } from "../../host/mount-table.ts";
 import type { MountEntry } from "../../host/mountinfo.ts";
 import type { TargetPath } from "../../host/ports.ts";
 import { foundSource } from "../found-source.ts";
-import { type FoundDevice, stageDevice } from "../local.ts";
+import { type FoundDevice, stageDevice } from "../local-device.ts";
 import { type FoundSource, type StageContext, type Staged, stagingAttributes, type VolumeSpec } from "../plugin.ts";
 import { deviceTarget, doneOf, type FlexDone, falseReply, undoOf } from "./done.ts";
 import { FlexDriver } from "./driver.ts";
@@ -129,7 +129,7 @@ export class FlexStaging {
       stagingMount: undefined,
       record: () => this.#record({}),
     };
-    await stageDevice(spec, found, context, readOnly);
+    await stageDevice(spec, found, context, { readOnly });
     return this.#mountOn(target);
   }
 

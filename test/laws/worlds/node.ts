@@ -231,6 +231,8 @@ export class LawNode {
             probe: (source) => devices.probe(source),
             claim: (path, n) => devices.claim(path, n),
             openers: (n) => devices.openers(n),
+            disks: (root) => devices.disks(root),
+            wipe: (...what) => devices.wipe(...what),
             format,
             grow: (path, fsType, point) => devices.grow(path, fsType, point),
           },

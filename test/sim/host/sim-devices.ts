@@ -1,5 +1,6 @@
 import { VolumeError } from "../../../src/errors.ts";
-import type { DeviceInfo, Devices, Mounter, OperationContext, SourcePath } from "../../../src/host/ports.ts";
+import type { Disk as DiskOfNode } from "../../../src/host/disk.ts";
+import type { DeviceInfo, Devices, FormatHow, Mounter, OperationContext, SourcePath } from "../../../src/host/ports.ts";
 import type { Disk } from "../kernel/disk.ts";
 import { fileAt } from "../kernel/lookup.ts";
 import { format } from "../machine.ts";
@@ -54,8 +55,38 @@ export class SimDevices implements Devices {
     return [];
   }
 
-  async format(source: SourcePath, fsType: string, onProgress: (line: string) => void, begun?: string): Promise<void> {
+  async disks(): Promise<readonly DiskOfNode[]> {
+    return [...this.#deps.machine.disks].map(([path, disk]) => ({
+      name: path.slice("/dev/".length),
+      deviceNumber: disk.number,
+      sizeBytes: disk.sizeBytes,
+      identity: disk.serial,
+      lastingName: disk.serial,
+      serial: disk.serial,
+      rotational: false,
+      transport: "virtio",
+      ids: [],
+      ...(disk.holder !== undefined && { claim: disk.holder }),
+    }));
+  }
+
+  async wipe({ path }: DeviceInfo): Promise<void> {
+    const disk = this.#disk(path);
+    if (disk === undefined) throw new VolumeError("SourceNotFound", "final", `there is no ${path}`);
+    const apply = () => {
+      disk.filesystem = undefined;
+      disk.garbage = false;
+    };
+    const what = `wipe ${path}`;
+    await inChild(this.#deps, this.#operation, { what, changes: true, latency: latency.child, disk, apply });
+  }
+
+  async format(source: SourcePath, fsType: string, onProgress: (line: string) => void, how: FormatHow): Promise<void> {
+    const { begun, identity } = how;
     const device = await this.probe(source);
+    if (identity !== undefined && device.identity !== identity) {
+      throw new VolumeError("SetUpFailed", "transient", `${device.path} stands for another device by now`);
+    }
     const goesOn = begun !== undefined && begun === device.identity && !device.busy && !device.signature;
     if (!device.empty && !goesOn) {
       const found = device.busy ?? device.signature ?? "data at its beginning or end";

@@ -68,6 +68,10 @@ export class FakeHost implements HostPorts {
     const devices = {
       claim: async () => undefined,
       openers: async () => [],
+      disks: async () => [],
+      wipe: async () => {
+        throw new Error("the fake host has no devices");
+      },
       probe: async () => {
         throw new Error("the fake host has no devices");
       },

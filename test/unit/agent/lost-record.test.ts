@@ -49,6 +49,18 @@ describe("the release of a volume without a record", () => {
     expect(memory.operation, "nobody else makes this").to.deep.include({ kind: "adopt" });
   });
 
+  it("knows a disk that was chosen by what is mounted on the volume's own staging path", () => {
+    const source = { local: { disk: { empty: true } } };
+    const target = entry({ id: 30, point: path, device: "8:16", fsType: "ext4", source: "/dev/sdb" });
+    const staged = { ...target, id: 29, point: "/state/staging/key" };
+    const intents = [wanted({ source, fsType: "ext4", ...deleting })];
+    const input = { mayHaveLost: true };
+    const ours = planned({ intents, mounts: [staged, target], input });
+    expect(ours.operation).to.deep.include({ kind: "adopt", path });
+    const other = planned({ intents, mounts: [{ ...staged, device: "8:32" }, target], input });
+    expect(other.operation).not.to.deep.include({ kind: "adopt" });
+  });
+
   it("looks at a source of the host first, then blocks on what may be a bind of it", () => {
     const source = { hostPath: { path: "/data/x" } };
     const first = released(source, { ...onRoot, root: "/data/x" }, { generation: 1 });

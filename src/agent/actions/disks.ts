@@ -1,0 +1,43 @@
+import { VolumeError } from "../../errors.ts";
+import { type ChosenDisk, chosenOf, isSameDisk } from "../../plugins/disk-choice.ts";
+import type { StageContext } from "../../plugins/plugin.ts";
+import type { Journal } from "../journal.ts";
+import { type ActionContext, recordOf } from "./context.ts";
+
+/** Disks that are on their way into a journal: two volumes may ask for one at the same time. */
+const onTheWay = new WeakMap<Journal, Map<string, ChosenDisk>>();
+
+/** The disk that a volume has, and what others have, by the journal. */
+export function disksOf(
+  context: ActionContext,
+  volume: string,
+): Pick<StageContext, "disk" | "otherDisks" | "recordDisk"> {
+  const { journal } = context;
+  const claimed = onTheWay.get(journal) ?? new Map<string, ChosenDisk>();
+  onTheWay.set(journal, claimed);
+  const otherDisks = () => {
+    const recorded = [...journal.records.values()].flatMap(({ name, disk }) => (disk ? [{ name, disk }] : []));
+    const all = [...recorded, ...[...claimed].map(([name, disk]) => ({ name, disk }))];
+    return all.filter(({ name }) => name !== volume);
+  };
+  return {
+    disk: journal.records.get(volume)?.disk,
+    otherDisks,
+    async recordDisk(disk, uuid) {
+      const chosen = chosenOf(disk, uuid);
+      const other = otherDisks().find((one) => isSameDisk(one.disk, chosen));
+      if (other !== undefined) {
+        const message = `/dev/${disk.name} is the disk of ${other.name}: say which disk each volume shall have, or wait until that one is released`;
+        throw new VolumeError("DeviceBusy", "transient", message, {
+          on: { kind: "Device", name: `/dev/${disk.name}` },
+        });
+      }
+      claimed.set(volume, chosen);
+      try {
+        await journal.put({ ...recordOf(context, volume), disk: chosen });
+      } finally {
+        claimed.delete(volume);
+      }
+    },
+  };
+}

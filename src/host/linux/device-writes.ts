@@ -1,0 +1,87 @@
+import { closeSync, constants, fstatSync, fsyncSync, openSync, writeSync } from "node:fs";
+import { VolumeError } from "../../errors.ts";
+import { ends, readContents, sizeOf } from "./block-probe.ts";
+import { deviceIdentity } from "./device-identity.ts";
+import { errnoOf } from "./errno.ts";
+import { bootID } from "./linux-evidence.ts";
+
+/** The device that a child is to write to, as it was when it was looked at. */
+export interface WrittenDevice {
+  readonly path: string;
+  /** `major:minor` */
+  readonly deviceNumber: string;
+  readonly identity?: string;
+}
+
+/**
+ * Opens a device that nobody has claimed, and proves that it is the one that was looked at. While the descriptor is held no other
+ * disk gets its number: what is proved now holds for what is done by it.
+ * @throws VolumeError DeviceBusy, SetUpFailed
+ */
+export function openProved(device: WrittenDevice, flags: number): number {
+  const exclusive = (flags & constants.O_EXCL) !== 0;
+  const fd = exclusive ? exclusively(device.path, flags, device) : openSync(device.path, flags);
+  try {
+    if (!exclusive) closeSync(exclusively(`/proc/self/fd/${fd}`, constants.O_RDONLY | constants.O_EXCL, device));
+    prove(fd, device);
+    return fd;
+  } catch (error) {
+    closeSync(fd);
+    throw error;
+  }
+}
+
+/** Whether nothing but zeros stands at both ends of the device. */
+export function isEmpty(fd: number): boolean {
+  return readContents(fd).digest === undefined;
+}
+
+/**
+ * Writes zeros over both ends of a device, where file systems and tables begin and end, if what stands there is what was
+ * looked at. The end goes first: cut off in between, it has its signature still.
+ * @param digest of what stands there (BlockProbe)
+ * @throws VolumeError DeviceNotEmpty
+ */
+export function wipeEnds(device: WrittenDevice, digest: string): void {
+  const fd = openProved(device, constants.O_RDWR | constants.O_EXCL);
+  try {
+    const found = readContents(fd);
+    if (found.digest !== digest) {
+      const message = `what is on ${device.path} has changed since it was looked at: it is not destroyed`;
+      throw new VolumeError("DeviceNotEmpty", "final", message);
+    }
+    for (const from of [Math.max(0, found.sizeBytes - ends), 0]) {
+      zero(fd, from, Math.min(from + ends, found.sizeBytes));
+      fsyncSync(fd);
+    }
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function zero(fd: number, from: number, to: number): void {
+  const zeros = Buffer.alloc(1024 * 1024);
+  for (let at = from; at < to; ) at += writeSync(fd, zeros, 0, Math.min(zeros.length, to - at), at);
+}
+
+function exclusively(path: string, flags: number, { path: name }: WrittenDevice): number {
+  try {
+    return openSync(path, flags);
+  } catch (error) {
+    if (errnoOf(error) !== "EBUSY") throw error;
+    throw new VolumeError(
+      "DeviceBusy",
+      "transient",
+      `${name} is open elsewhere: mounted, or part of swap, RAID or LVM`,
+    );
+  }
+}
+
+function prove(fd: number, { path, deviceNumber, identity }: WrittenDevice): void {
+  const { rdev } = fstatSync(fd);
+  const number = `${(rdev >> 8) & 0xfff}:${(rdev & 0xff) | ((rdev >> 12) & 0xfff00)}`;
+  const now = number === deviceNumber ? deviceIdentity(number, sizeOf(fd), bootID()) : undefined;
+  if (number === deviceNumber && (identity === undefined || now === identity)) return;
+  const message = `${path} stands for another device than when it was looked at (${now ?? number}, not ${identity ?? deviceNumber}): nothing is written to it`;
+  throw new VolumeError("SetUpFailed", "transient", message);
+}

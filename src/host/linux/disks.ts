@@ -1,0 +1,91 @@
+import { readdirSync, readlinkSync, realpathSync } from "node:fs";
+import { basename } from "node:path";
+import type { Disk, Transport } from "../disk.ts";
+import { claimsOf, claimText } from "./block-claims.ts";
+import { attribute, deviceIdentity, lastingName } from "./device-identity.ts";
+import { errnoOf } from "./errno.ts";
+
+/** Bytes of the unit in which sysfs counts, whatever the disk's own is. */
+const sector = 512;
+
+/** What a disk's place in sysfs says of how it is connected; the first that fits, as one bus lies beneath another. */
+const places: readonly (readonly [RegExp, Transport])[] = [
+  [/\/usb\d/, "usb"],
+  [/\/nvme/, "nvme"],
+  [/\/session\d/, "iscsi"],
+  [/\/rport-/, "fc"],
+  [/\/end_device-/, "sas"],
+  [/\/ata\d/, "ata"],
+  [/\/mmc_host\//, "mmc"],
+  [/\/virtio\d/, "virtio"],
+  [/\/virtual\/block\/loop\d/, "loop"],
+];
+
+/**
+ * All disks of the node that have a medium: no partitions, no CD-ROM, nothing that is made of memory or of other devices
+ * (zram, device-mapper, RAID).
+ * @param dev the node's /dev, as the agent sees it
+ * @throws an error of node:fs
+ */
+export function readDisks(dev: string, bootID: string): Disk[] {
+  const links = linksIn(`${dev}/disk/by-id`);
+  const names = readdirSync("/sys/block").filter((name) => !/^(sr|fd|ram)\d/.test(name));
+  return names.flatMap((name) => unlessGone(() => diskOf(name, links.get(name) ?? [], bootID)) ?? []).sort(byName);
+}
+
+function diskOf(name: string, ids: readonly string[], bootID: string): Disk | undefined {
+  const place = realpathSync(`/sys/block/${name}`);
+  const transport = places.find(([pattern]) => pattern.test(place))?.[1] ?? "other";
+  const sizeBytes = Number(attribute(`${place}/size`)) * sector;
+  const made = place.includes("/virtual/") && transport === "other";
+  if (made || sizeBytes === 0 || attribute(`${place}/hidden`) === "1") return undefined;
+  const deviceNumber = attribute(`${place}/dev`);
+  const readOnly = attribute(`${place}/ro`) === "1" ? "it is write-protected" : undefined;
+  return {
+    name,
+    deviceNumber,
+    sizeBytes,
+    rotational: attribute(`${place}/queue/rotational`) === "1",
+    transport,
+    ids,
+    ...given("identity", deviceIdentity(deviceNumber, sizeBytes, bootID)),
+    ...given("lastingName", lastingName(place)),
+    ...given("wwid", first(place, "wwid", "device/wwid")),
+    ...given("serial", first(place, "serial", "device/serial")),
+    ...given("model", first(place, "device/model", "device/name")),
+    ...given("claim", claimText(claimsOf(deviceNumber)) ?? readOnly),
+  };
+}
+
+function first(place: string, ...files: readonly string[]): string | undefined {
+  return files.map((file) => attribute(`${place}/${file}`)).find((text) => text !== "");
+}
+
+function given<K extends string>(key: K, value: string | undefined): { readonly [P in K]?: string } {
+  return value === undefined ? {} : ({ [key]: value } as { readonly [P in K]: string });
+}
+
+/** By kernel name, what links to it. Without udev there are none. */
+function linksIn(directory: string): ReadonlyMap<string, readonly string[]> {
+  const links = (unlessGone(() => readdirSync(directory)) ?? []).sort();
+  const named = links.flatMap((link) => {
+    const target = unlessGone(() => readlinkSync(`${directory}/${link}`));
+    return target === undefined ? [] : [{ link, name: basename(target) }];
+  });
+  return new Map([...Map.groupBy(named, ({ name }) => name)].map(([name, of]) => [name, of.map(({ link }) => link)]));
+}
+
+/** A disk may be pulled while it is looked at. */
+function unlessGone<T>(look: () => T): T | undefined {
+  try {
+    return look();
+  } catch (error) {
+    if (["ENOENT", "ENODEV", "ENXIO", "EINVAL"].includes(errnoOf(error) ?? "")) return undefined;
+    throw error;
+  }
+}
+
+/** sdb before sdaa. */
+function byName(a: Disk, b: Disk): number {
+  return a.name.length - b.name.length || (a.name < b.name ? -1 : 1);
+}

@@ -1,0 +1,93 @@
+import { quantityBytes } from "../api/quantity.ts";
+import type { DiskSelector } from "../api/types.gen.ts";
+import type { Disk } from "../host/disk.ts";
+import type { DeviceInfo } from "../host/ports.ts";
+
+/** The disk that a volume has, as it is known again: in the journal, from before anything is written to it or mounted of it. */
+export interface ChosenDisk {
+  /** The name that it keeps for life, if it has one. */
+  readonly lastingName?: string;
+  readonly sizeBytes: number;
+  /** What tells it from others in this boot. */
+  readonly identity?: string;
+  /** Of the file system that is on it: how it is known where it has no name. */
+  readonly uuid?: string;
+}
+
+/** What a look at a disk has shown; a text says why it cannot be had. */
+export type Look = Pick<DeviceInfo, "empty" | "signature" | "uuid" | "busy"> | string;
+
+/** PURE. */
+export function chosenOf(disk: Disk, uuid: string | undefined): ChosenDisk {
+  const { lastingName, identity, sizeBytes } = disk;
+  return {
+    sizeBytes,
+    ...(lastingName !== undefined && { lastingName }),
+    ...(identity !== undefined && { identity }),
+    ...(uuid !== undefined && { uuid }),
+  };
+}
+
+/** PURE. Whether two records are of one disk, which may have grown between them. */
+export function isSameDisk(a: ChosenDisk, b: ChosenDisk): boolean {
+  if (a.identity !== undefined && a.identity === b.identity) return true;
+  if (a.lastingName !== b.lastingName) return false;
+  if (a.lastingName !== undefined) return true;
+  return a.uuid !== undefined && a.uuid === b.uuid;
+}
+
+/** PURE. Whether all that is asked of a disk holds, as far as it shows without a look at what is on it. */
+export function matches(asked: DiskSelector, disk: Disk): boolean {
+  const { byID, wwid, serial, model, minSize, maxSize, rotational, transport } = asked;
+  const size = BigInt(disk.sizeBytes);
+  return (
+    (byID === undefined || disk.ids.includes(byID)) &&
+    (wwid === undefined || disk.wwid === wwid) &&
+    (serial === undefined || disk.serial === serial) &&
+    (model === undefined || disk.model === model) &&
+    (minSize === undefined || size >= quantityBytes(minSize)) &&
+    (maxSize === undefined || size <= quantityBytes(maxSize)) &&
+    (rotational === undefined || disk.rotational === rotational) &&
+    (transport === undefined ? disk.transport !== "loop" : disk.transport === transport)
+  );
+}
+
+/** PURE. Why a disk that matches otherwise cannot be had; undefined if it can. */
+export function refusalOf(asked: DiskSelector, look: Look): string | undefined {
+  if (typeof look === "string") return look;
+  if (look.busy !== undefined) return look.busy;
+  if (asked.empty === undefined || asked.empty === look.empty) return undefined;
+  return look.empty ? "it is empty" : `it is not empty: ${look.signature ?? "data at its beginning or end"}`;
+}
+
+/** PURE. What is asked, as people wrote it. */
+export function askedText(asked: DiskSelector): string {
+  return Object.entries(asked)
+    .map(([name, value]) => `${name}: ${value}`)
+    .join(", ");
+}
+
+/** A message is for people: that many disks stand in it. */
+const most = 8;
+
+/** PURE. Disks for a message, each with why it is not taken, if that is known. */
+export function disksText(disks: readonly Disk[], why: (disk: Disk) => string | undefined): string {
+  const texts = disks.slice(0, most).map((disk) => {
+    const { name, sizeBytes, serial, wwid, transport } = disk;
+    const known = wwid ?? (serial === undefined ? undefined : `serial ${serial}`);
+    const reason = why(disk);
+    return `${name} (${sizeBytes} bytes, ${transport}${known === undefined ? "" : `, ${known}`}${reason === undefined ? "" : `; ${reason}`})`;
+  });
+  const more = disks.length > most ? [`${disks.length - most} more`] : [];
+  return [...texts, ...more].join(", ");
+}
+
+/**
+ * PURE. How a device and what is on it are named in destroyAllDataOnDevices: other contents, and so those that it has after it was
+ * formatted, have another name. Undefined where nothing but zeros was found.
+ */
+export function contentsName(disk: Disk | undefined, device: DeviceInfo): string | undefined {
+  if (device.contents === undefined) return undefined;
+  const name = (disk?.lastingName ?? device.deviceNumber).replace(/[\s@]+/g, "_");
+  return `${name}@${device.contents}`;
+}

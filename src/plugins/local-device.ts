@@ -1,0 +1,131 @@
+import { VolumeError } from "../errors.ts";
+import type { Disk } from "../host/disk.ts";
+import type { DeviceInfo } from "../host/ports.ts";
+import { contentsName } from "./disk-choice.ts";
+import type { FoundSource, StageContext, Staged, VolumeSpec } from "./plugin.ts";
+import { stageFilesystem } from "./staging.ts";
+
+/** What may be mounted from a disk, whoever has written it: the kernel's drivers for others trust what they read more. */
+const mountable = ["ext2", "ext3", "ext4", "xfs", "btrfs"];
+
+/** A device as it was found: from here on by the path of its node, on which no link can lead elsewhere any more. */
+export type FoundDevice = FoundSource & { readonly deviceNumber: string };
+
+export interface DeviceHow {
+  readonly readOnly?: boolean;
+  /** The disk that a selector has found. */
+  readonly disk?: Disk | undefined;
+}
+
+/** Mounts a device with the file system that is on it, or that it gets if it is empty and fsType names one. */
+export async function stageDevice(
+  spec: VolumeSpec,
+  found: FoundDevice,
+  context: StageContext,
+  { readOnly = false, disk }: DeviceHow = {},
+): Promise<Staged> {
+  const options = spec.mountOptions;
+  const { path, deviceNumber } = found;
+  const { stagingMount } = context;
+  if (stagingMount !== undefined) {
+    // It is of the disk that was found when it was mounted, which may have another name now.
+    const mounted = context.found?.deviceNumber === undefined ? found : context.found;
+    const device = { found: mounted, deviceNumber: mounted.deviceNumber ?? deviceNumber };
+    const { fsType, source } = stagingMount;
+    return stageFilesystem(context, { fsType, source, options }, readOnly, device);
+  }
+  const device = await emptied(spec, await probe(path, disk, context), disk, context);
+  // A signature says that mkfs came to its end: it writes that last.
+  if (device.signature !== undefined && context.formatting !== undefined) await context.recordFormatting(undefined);
+  const fsType = device.signature ?? (await format(spec, path, device, disk, context));
+  if (spec.fsType !== undefined && spec.fsType !== fsType) {
+    const message = `${path} has ${fsType}, but fsType ${spec.fsType} is asked for; it is not formatted again${howToDestroy(spec, disk, device)}`;
+    throw new VolumeError("FilesystemMismatch", "final", message);
+  }
+  if (!mountable.includes(fsType)) {
+    const message = `${path} has ${fsType}, which is neither mounted nor formatted: only ${mountable.join(", ")} are mounted`;
+    throw new VolumeError("FilesystemUnsupported", "final", message);
+  }
+  if (disk !== undefined) {
+    const uuid = device.uuid ?? (await probe(path, disk, context)).uuid;
+    await context.recordDisk(disk, uuid);
+  }
+  const staged = await stageFilesystem(context, { fsType, source: device.path, options }, false, {
+    found,
+    deviceNumber,
+  });
+  if (disk !== undefined) await refuseOther(disk, context);
+  return staged;
+}
+
+async function probe(path: string, disk: Disk | undefined, context: StageContext): Promise<DeviceInfo> {
+  const device = await context.devices.probe({ root: "/", path });
+  if (disk !== undefined && device.identity !== disk.identity) {
+    const message = `${path} stands for another disk than when it was chosen: it is chosen anew`;
+    throw new VolumeError("DiskNotFound", "transient", message, { on: { kind: "Device", name: path } });
+  }
+  if (device.busy === undefined) return device;
+  throw new VolumeError("DeviceBusy", "transient", device.busy, { on: { kind: "Device", name: path } });
+}
+
+/** While it is mounted no other disk gets its number: what is found now has been mounted. */
+async function refuseOther(disk: Disk, { devices, hostRoot, mounter, stagingTarget }: StageContext): Promise<void> {
+  const now = (await devices.disks(hostRoot)).find(({ deviceNumber }) => deviceNumber === disk.deviceNumber);
+  if (now?.identity === disk.identity) return;
+  const on = await mounter.inspectTarget(stagingTarget);
+  if (on !== undefined) await mounter.unmount(stagingTarget, on.mountID, "Normal");
+  const message = `/dev/${disk.name} was swapped for another disk right before it was mounted: that was unmounted again`;
+  throw new VolumeError("DiskNotFound", "transient", message, { on: { kind: "Device", name: disk.name } });
+}
+
+/** A device that people have named to be destroyed, with what is on it, is emptied. @returns the device as it is then */
+async function emptied(
+  spec: VolumeSpec,
+  device: DeviceInfo,
+  disk: Disk | undefined,
+  context: StageContext,
+): Promise<DeviceInfo> {
+  const name = contentsName(disk, device);
+  const { contents } = device;
+  const asked = spec.fsType !== undefined && name !== undefined && spec.destroyAllDataOnDevices?.includes(name);
+  if (asked !== true || contents === undefined) return device;
+  if (disk !== undefined) await context.recordDisk(disk, undefined);
+  context.progress(`destroying what is on ${device.path}, as destroyAllDataOnDevices names it: ${name}`);
+  await context.devices.wipe(device, contents);
+  return probe(device.path, disk, context);
+}
+
+function howToDestroy(spec: VolumeSpec, disk: Disk | undefined, device: DeviceInfo): string {
+  const name = contentsName(disk, device);
+  if (name === undefined || spec.fsType === undefined) return "";
+  return `. To DESTROY what is on it, add to destroyAllDataOnDevices: ${name}`;
+}
+
+/** @returns the file system that is on the device now */
+async function format(
+  spec: VolumeSpec,
+  path: string,
+  device: DeviceInfo,
+  disk: Disk | undefined,
+  context: StageContext,
+): Promise<string> {
+  const { identity } = device;
+  const begun = identity !== undefined && identity === context.formatting ? identity : undefined;
+  const { fsType } = spec;
+  const on = { kind: "Device", name: path };
+  if (!device.empty && begun === undefined) {
+    const message = `${path} has no file system that is known, but data: it is not formatted. Empty it by hand${howToDestroy(spec, disk, device)}`;
+    throw new VolumeError("DeviceNotEmpty", "final", message, { on });
+  }
+  if (fsType === undefined) {
+    const message = `${path} is empty: name the file system to make in fsType, or make one by hand`;
+    throw new VolumeError("FilesystemMissing", "final", message, { on });
+  }
+  if (disk !== undefined) await context.recordDisk(disk, undefined);
+  await context.recordFormatting(identity);
+  context.progress(`formatting ${path} with ${fsType}`);
+  const onProgress = (line: string) => context.progress(`mkfs.${fsType}: ${line}`);
+  await context.devices.format({ root: "/", path }, fsType, onProgress, { identity, begun });
+  await context.recordFormatting(undefined);
+  return fsType;
+}

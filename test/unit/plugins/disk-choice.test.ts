@@ -1,0 +1,108 @@
+import { expect } from "chai";
+import type { DiskSelector } from "../../../src/api/types.gen.ts";
+import type { Disk } from "../../../src/host/disk.ts";
+import {
+  askedText,
+  type ChosenDisk,
+  chosenOf,
+  contentsName,
+  disksText,
+  isSameDisk,
+  matches,
+  refusalOf,
+} from "../../../src/plugins/disk-choice.ts";
+
+const GiB = 2 ** 30;
+const ssd: Disk = {
+  name: "nvme0n1",
+  deviceNumber: "259:0",
+  sizeBytes: 512 * GiB,
+  identity: "259:0, 512 GiB, eui.1",
+  lastingName: "eui.1",
+  wwid: "eui.1",
+  serial: "S1",
+  model: "Fast 1",
+  rotational: false,
+  transport: "nvme",
+  ids: ["nvme-Fast_1_S1", "nvme-eui.1"],
+};
+const { lastingName: _none, ...nameless } = ssd;
+
+describe("which disk is meant", () => {
+  const cases: readonly [DiskSelector, boolean][] = [
+    [{ byID: "nvme-eui.1" }, true],
+    [{ byID: "nvme-eui" }, false],
+    [{ wwid: "eui.1", serial: "S1", model: "Fast 1" }, true],
+    [{ serial: "S1", model: "Fast 2" }, false],
+    [{ minSize: "512Gi", maxSize: 512 * GiB }, true],
+    [{ minSize: 512 * GiB + 1 }, false],
+    [{ maxSize: "511Gi" }, false],
+    [{ rotational: false, transport: "nvme" }, true],
+    [{ rotational: true }, false],
+    [{ transport: "ata" }, false],
+    [{ empty: true }, true], // that takes a look at what is on it
+  ];
+  for (const [asked, expected] of cases) {
+    it(`${askedText(asked)}: ${expected}`, () => expect(matches(asked, ssd)).to.equal(expected));
+  }
+
+  it("a loop device only where it is named", () => {
+    const loop: Disk = { ...nameless, name: "loop0", transport: "loop" };
+    expect(matches({ empty: true }, loop)).to.equal(false);
+    expect(matches({ empty: true, transport: "loop" }, loop)).to.equal(true);
+  });
+
+  it("a disk that somebody uses is never taken, whatever is asked", () => {
+    for (const asked of [{}, { empty: true }, { empty: false }]) {
+      expect(refusalOf(asked, { empty: false, busy: "it is mounted" })).to.equal("it is mounted");
+      expect(refusalOf(asked, "it cannot be read")).to.equal("it cannot be read");
+    }
+  });
+
+  it("empty: true takes no disk with anything on it, empty: false none without", () => {
+    expect(refusalOf({ empty: true }, { empty: true })).to.equal(undefined);
+    expect(refusalOf({ empty: true }, { empty: false, signature: "xfs" })).to.equal("it is not empty: xfs");
+    expect(refusalOf({ empty: true }, { empty: false })).to.include("data at its beginning or end");
+    expect(refusalOf({ empty: false }, { empty: true })).to.equal("it is empty");
+    expect(refusalOf({}, { empty: false, signature: "ext4" })).to.equal(undefined);
+  });
+});
+
+describe("whether a disk is the one on record", () => {
+  const recorded = chosenOf(ssd, "uuid-1");
+  const others: readonly [string, ChosenDisk, boolean][] = [
+    ["another number and boot", { ...recorded, identity: "8:16, eui.1" }, true],
+    ["another name of its own", { ...recorded, identity: "8:16, eui.2", lastingName: "eui.2" }, false],
+    ["its name with another size, as it has grown", { ...recorded, identity: "8:16, eui.1", sizeBytes: GiB }, true],
+  ];
+  for (const [what, other, expected] of others) {
+    it(`${what}: ${expected}`, () => expect(isSameDisk(recorded, other)).to.equal(expected));
+  }
+
+  it("without a name of its own by the file system, and never by nothing", () => {
+    const before = { ...chosenOf(nameless, "uuid-1"), identity: "7:0, disk 3 of boot 1" };
+    const after = { ...chosenOf(nameless, "uuid-1"), identity: "7:1, disk 9 of boot 2" };
+    expect(isSameDisk(before, after)).to.equal(true);
+    expect(isSameDisk(before, { ...after, uuid: "uuid-2" })).to.equal(false);
+    expect(isSameDisk({ sizeBytes: GiB }, { sizeBytes: GiB })).to.equal(false);
+  });
+});
+
+describe("disks in messages", () => {
+  it("are named with why each is not taken, and counted where they are many", () => {
+    const many = Array.from({ length: 10 }, (_, index) => ({ ...ssd, name: `sd${index}` }));
+    const text = disksText(many, ({ name }) => (name === "sd0" ? "it is mounted" : undefined));
+    expect(text).to.match(/^sd0 \(549755813888 bytes, nvme, eui\.1; it is mounted\), sd1 \(/);
+    expect(text).to.match(/, 2 more$/);
+  });
+
+  it("what is to be destroyed is named by disk and contents, in one word", () => {
+    const device = { path: "/dev/sda", deviceNumber: "8:0", sizeBytes: GiB, empty: false };
+    const contents = "0123456789abcdef";
+    expect(contentsName({ ...ssd, lastingName: "t10.ATA  A@B" }, { ...device, contents })).to.equal(
+      `t10.ATA_A_B@${contents}`,
+    );
+    expect(contentsName(undefined, { ...device, contents })).to.equal(`8:0@${contents}`);
+    expect(contentsName(ssd, device)).to.equal(undefined);
+  });
+});
