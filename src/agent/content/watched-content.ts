@@ -23,7 +23,7 @@ export class WatchedContent implements FollowedContent {
   readonly #reflector: Reflector<KubeObject>;
   /** Why it cannot be read, be it from the start or since. */
   #denied: Problem | undefined;
-  /** What was told of it last. */
+  /** As it was last seen; undefined: not there, or not seen yet. */
   #last: ObjectContent | undefined;
 
   constructor(ref: WatchedRef, deps: ContentsDeps) {
@@ -45,6 +45,7 @@ export class WatchedContent implements FollowedContent {
     });
     const changed = () => {
       this.#denied = undefined;
+      this.#take();
       onChange(ref);
     };
     this.#reflector.store.subscribe({ onAdd: changed, onUpdate: changed, onDelete: changed, onState: changed });
@@ -62,22 +63,26 @@ export class WatchedContent implements FollowedContent {
   }
 
   get(optional: boolean): ObjectContent | undefined {
-    const { store } = this.#reflector;
-    const { synced, connected } = store.state();
-    if (!connected && this.#last !== undefined) return this.#last; // a list may be half taken in
-    const content = synced ? this.#reading.content([...store.list()]) : undefined;
-    if (content !== undefined) return this.#latest(content);
-    return optional && synced ? { version: "none", data: new Map() } : undefined;
+    if (this.#last !== undefined) return this.#last;
+    return optional && this.#reflector.store.state().synced ? { version: "none", data: new Map() } : undefined;
   }
 
   stop(): void {
     this.#reflector.stop();
   }
 
-  /** The content, under the version that it had first: a label or annotation that is touched writes nothing. */
-  #latest(content: ObjectContent): ObjectContent {
-    if (this.#last === undefined || !sameData(this.#last.data, content.data)) this.#last = content;
-    return this.#last;
+  /**
+   * The content, under the version that it had first: a label or annotation that is touched writes nothing. While the store is not
+   * connected, a list may be half taken in: then what was known stays.
+   */
+  #take(): void {
+    const { store } = this.#reflector;
+    const { synced, connected } = store.state();
+    if (!synced || !connected) return;
+    const content = this.#reading.content([...store.list()]);
+    const known = this.#last;
+    const same = known !== undefined && content !== undefined && sameData(known.data, content.data);
+    this.#last = same ? known : content;
   }
 
   /** A watch that fails says little; a plain read says whether it is forbidden, be it from the start or since. */

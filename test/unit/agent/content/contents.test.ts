@@ -51,6 +51,20 @@ describe("Contents", () => {
     expect(contents.state(ref).problem).to.equal(undefined);
   });
 
+  it("what was deleted is not known again when the API server goes away", async () => {
+    const { api, contents, settle } = await story();
+    expect(contents.state(ref).known).to.equal(true);
+    api.remove("secrets", "team/key");
+    await settle();
+    expect(contents.state(ref).problem?.reason).to.equal("SecretNotFound");
+    api.fault = () => ({ when: "before" });
+    api.breakWatches("error");
+    await settle(15_000);
+    expect(contents.state(ref)).to.deep.include({ known: false });
+    expect(contents.get(ref)).to.equal(undefined);
+    contents.stop();
+  });
+
   it("an object that never could be read is not known, and the reason is told", async () => {
     const system = virtualSystem();
     const api = createFakeApiServer(system.timers);
