@@ -15,10 +15,10 @@ RUN node hack/build.ts \
  && cp -r node_modules/@koromix/koffi-linux-* /app/node_modules/@koromix/
 
 FROM node:24-bookworm-slim
-# mount, umount, blkid and what confines git; mkfs and fsck of the file systems that a local disk may have; mount.nfs; glusterfs; git, and
+# mount, umount, blkid and what confines git; mkfs and fsck of the file systems that a local disk may have; mount.nfs and mount.cifs; glusterfs; git, and
 # the certificates by which it knows servers.
 RUN apt-get update \
- && apt-get install -y --no-install-recommends util-linux mount e2fsprogs xfsprogs btrfs-progs nfs-common glusterfs-client git ca-certificates \
+ && apt-get install -y --no-install-recommends util-linux mount e2fsprogs xfsprogs btrfs-progs nfs-common cifs-utils glusterfs-client git ca-certificates \
  && rm -rf /var/lib/apt/lists/*
 WORKDIR /app
 COPY --from=build /app /app

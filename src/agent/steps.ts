@@ -38,7 +38,7 @@ export function setUpSteps(desired: DesiredVolume, context: StepContext): Steps 
   // Pods are to find it ready: kubelet waits for each of them.
   const unused = desired.mounts.length === 0 && desired.pods === undefined;
   if (unused && left.length === 0) return unstageSteps(context, desired, problems);
-  const mustReplace = mustReplaceForOptions(desired, context);
+  const mustReplace = mustReplaceForOptions(desired, context) || mustReplaceForCredentials(desired, context);
   const held = view.targets.flatMap(({ record: target }) => (isHeldByPod(target, context.input) ? [target] : []));
   if (mustReplace && (held.length === 0 || !isSameForDriver(desired, record?.stage)))
     return tearDownSteps(context, desired);
@@ -107,7 +107,7 @@ function stageActions(
   if (stage.problem !== undefined || forbidden !== undefined) return [];
   if (stage.truth !== "mounted") return content?.known === false ? [] : [{ kind: "stage" }];
   const actions: Action[] = [];
-  if (isContentOld(record?.stage, content)) actions.push({ kind: "refresh" });
+  if (isContentOld(record?.stage, content) && desired.layout.credentials !== true) actions.push({ kind: "refresh" });
   if (stage.mount !== undefined && optionsDiffer(desired, record?.stage)) {
     actions.push({ kind: "reconfigure", mountID: stage.mount.id });
   }
@@ -116,6 +116,15 @@ function stageActions(
 
 function isContentOld(stage: StageRecord | undefined, content: ContentState | undefined): boolean {
   return content?.known === true && stage?.contentVersion !== content.version;
+}
+
+/**
+ * The Secret is another one than it was mounted with, and the server has nothing to say to that mount any more. As long as the session
+ * that it began with goes on, nobody is disturbed; afterwards there is nothing left to disturb (decision 0051).
+ */
+function mustReplaceForCredentials({ name, layout }: DesiredVolume, { input, record }: StepContext): boolean {
+  if (layout.credentials !== true || record?.stage?.kind !== "filesystem") return false;
+  return isContentOld(record.stage, contentStateOf(layout.content, input.contents)) && input.silent?.has(name) === true;
 }
 
 function optionsDiffer(desired: DesiredVolume, stage: StageRecord | undefined): boolean {

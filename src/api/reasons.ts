@@ -70,6 +70,8 @@ export const reasons = {
   FormatFailed: { kind: "blocked", endedBy: "the next attempt works" },
   OptionsRefused: { kind: "blocked", endedBy: "the mount options are ones that the kernel takes" },
   QuotaUnsupported: { kind: "blocked", endedBy: "the state directory is on a file system that keeps project quotas" },
+  ShareNotFound: { kind: "blocked", endedBy: "the server has what the source names" },
+  CredentialsRefused: { kind: "blocked", endedBy: "the Secret has a user and a password that the server lets in" },
   ServerUnreachable: { kind: "waiting", endedBy: "the server answers" },
 
   // Content that is fetched

@@ -137,6 +137,76 @@ export const schema = {
    "required": [],
    "additionalProperties": false
   },
+  "CIFSSecretReference": {
+   "type": "object",
+   "required": [
+    "name",
+    "namespace"
+   ],
+   "properties": {
+    "namespace": {
+     "type": "string",
+     "maxLength": 253,
+     "rules": [
+      {
+       "message": "must be the name of a namespace: at most 63 lower-case letters, digits or '-', a letter or digit at both ends",
+       "matches": "^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"
+      }
+     ]
+    },
+    "name": {
+     "type": "string",
+     "maxLength": 253,
+     "rules": [
+      {
+       "message": "must be the name of an object: lower-case letters, digits, '-' or '.', a letter or digit at both ends and beside each '.'",
+       "matches": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
+      }
+     ]
+    }
+   },
+   "additionalProperties": false
+  },
+  "CIFSVolumeSource": {
+   "type": "object",
+   "required": [
+    "server",
+    "share"
+   ],
+   "properties": {
+    "server": {
+     "type": "string",
+     "maxLength": 253,
+     "rules": [
+      {
+       "message": "must be a host name, an IPv4 address, or an IPv6 address in brackets",
+       "patterns": [
+        "^\\[[0-9A-Fa-f:]+\\]$",
+        "^[0-9.]+$",
+        "^[A-Za-z0-9]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?([.][A-Za-z0-9]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?)*$"
+       ]
+      }
+     ]
+    },
+    "share": {
+     "type": "string",
+     "maxLength": 512,
+     "rules": [
+      {
+       "message": "must be a share, with directories after '/' if need be: letters, digits, '_', '.', '$', '-', and within a name spaces; no name may begin with '.'",
+       "matches": "^[A-Za-z0-9_$-]([A-Za-z0-9 _.$-]{0,78}[A-Za-z0-9_.$-])?(/[A-Za-z0-9_$-]([A-Za-z0-9 _.$-]{0,253}[A-Za-z0-9_.$-])?)*$"
+      }
+     ]
+    },
+    "secretRef": {
+     "$ref": "#/definitions/CIFSSecretReference"
+    },
+    "readOnly": {
+     "type": "boolean"
+    }
+   },
+   "additionalProperties": false
+  },
   "ClusterTrustBundleProjection": {
    "type": "object",
    "required": [
@@ -2206,7 +2276,7 @@ export const schema = {
      "field": ".fsType"
     },
     {
-     "message": "mountOptions of a volume are file system options, for source.nfs, source.glusterfs and for a source.local or source.csi with a file system, and a claim's are its PersistentVolume's: use mounts[].mountOptions for nosuid, noexec and the like",
+     "message": "mountOptions of a volume are file system options, for source.nfs, source.glusterfs, source.cifs and for a source.local or source.csi with a file system, and a claim's are its PersistentVolume's: use mounts[].mountOptions for nosuid, noexec and the like",
      "field": ".mountOptions"
     },
     {
@@ -2236,6 +2306,13 @@ export const schema = {
      "field": ".mountOptions",
      "patterns": [
       "^(acl|resolve-gids|(attribute-timeout|entry-timeout|negative-timeout|gid-timeout)=[0-9]{1,5}([.][0-9]{1,3})?|direct-io-mode=(enable|disable|auto)|use-readdirp=(yes|no)|fopen-keep-cache=(yes|no)|kernel-writeback-cache=(yes|no)|(background-qlen|congestion-threshold|lru-limit|invalidate-limit)=[0-9]{1,6}|reader-thread-count=([1-9]|[1-5][0-9]|6[0-4]))$"
+     ]
+    },
+    {
+     "message": "each of mountOptions must be one option that is allowed for CIFS: vers= (2.0, 2.1, 3, 3.0, 3.0.2, 3.1.1), sec= (ntlmssp, ntlmsspi), seal, uid=, gid=, forceuid, noforceuid, forcegid, noforcegid, file_mode= or dir_mode= (0 and three octal digits), cache= (none, strict, loose), actimeo=, acregmax=, acdirmax=, hard, soft, rsize= or wsize= (a power of two from 65536 to 4194304), echo_interval= (1 to 600), serverino, noserverino, mfsymlinks, nobrl, noperm, nosharesock, port=; who is let in says secretRef, read-only is source.cifs.readOnly or mounts[].readOnly",
+     "field": ".mountOptions",
+     "patterns": [
+      "^(vers=(2[.][01]|3|3[.]0|3[.]0[.]2|3[.]1[.]1)|sec=(ntlmssp|ntlmsspi)|seal|(uid|gid)=[0-9]{1,9}|forceuid|noforceuid|forcegid|noforcegid|(file_mode|dir_mode)=0[0-7]{3}|cache=(none|strict|loose)|actimeo=[0-9]{1,6}|acregmax=[0-9]{1,6}|acdirmax=[0-9]{1,6}|hard|soft|(rsize|wsize)=(65536|131072|262144|524288|1048576|2097152|4194304)|echo_interval=([1-9]|[1-9][0-9]|[1-5][0-9]{2}|600)|serverino|noserverino|mfsymlinks|nobrl|noperm|nosharesock|port=(6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5][0-9]{4}|[1-9][0-9]{0,3}))$"
      ]
     },
     {
@@ -3636,6 +3713,9 @@ export const schema = {
     "glusterfs": {
      "$ref": "#/definitions/GlusterfsVolumeSource"
     },
+    "cifs": {
+     "$ref": "#/definitions/CIFSVolumeSource"
+    },
     "csi": {
      "$ref": "#/definitions/CSIVolumeSource"
     },
@@ -3651,7 +3731,7 @@ export const schema = {
    },
    "rules": [
     {
-     "message": "exactly one source is needed: emptyDir, hostPath, local, configMap, secret, downwardAPI, projected, git, image, nfs, glusterfs, csi, flexVolume, flocker or persistentVolumeClaim (one without settings is written emptyDir: {})"
+     "message": "exactly one source is needed: emptyDir, hostPath, local, configMap, secret, downwardAPI, projected, git, image, nfs, glusterfs, cifs, csi, flexVolume, flocker or persistentVolumeClaim (one without settings is written emptyDir: {})"
     }
    ],
    "required": [],
@@ -3735,7 +3815,7 @@ export const schema = {
      "field": ".fsType"
     },
     {
-     "message": "mountOptions of a volume are file system options, for source.nfs, source.glusterfs and for a source.local or source.csi with a file system, and a claim's are its PersistentVolume's: use mounts[].mountOptions for nosuid, noexec and the like",
+     "message": "mountOptions of a volume are file system options, for source.nfs, source.glusterfs, source.cifs and for a source.local or source.csi with a file system, and a claim's are its PersistentVolume's: use mounts[].mountOptions for nosuid, noexec and the like",
      "field": ".mountOptions"
     },
     {
@@ -3765,6 +3845,13 @@ export const schema = {
      "field": ".mountOptions",
      "patterns": [
       "^(acl|resolve-gids|(attribute-timeout|entry-timeout|negative-timeout|gid-timeout)=[0-9]{1,5}([.][0-9]{1,3})?|direct-io-mode=(enable|disable|auto)|use-readdirp=(yes|no)|fopen-keep-cache=(yes|no)|kernel-writeback-cache=(yes|no)|(background-qlen|congestion-threshold|lru-limit|invalidate-limit)=[0-9]{1,6}|reader-thread-count=([1-9]|[1-5][0-9]|6[0-4]))$"
+     ]
+    },
+    {
+     "message": "each of mountOptions must be one option that is allowed for CIFS: vers= (2.0, 2.1, 3, 3.0, 3.0.2, 3.1.1), sec= (ntlmssp, ntlmsspi), seal, uid=, gid=, forceuid, noforceuid, forcegid, noforcegid, file_mode= or dir_mode= (0 and three octal digits), cache= (none, strict, loose), actimeo=, acregmax=, acdirmax=, hard, soft, rsize= or wsize= (a power of two from 65536 to 4194304), echo_interval= (1 to 600), serverino, noserverino, mfsymlinks, nobrl, noperm, nosharesock, port=; who is let in says secretRef, read-only is source.cifs.readOnly or mounts[].readOnly",
+     "field": ".mountOptions",
+     "patterns": [
+      "^(vers=(2[.][01]|3|3[.]0|3[.]0[.]2|3[.]1[.]1)|sec=(ntlmssp|ntlmsspi)|seal|(uid|gid)=[0-9]{1,9}|forceuid|noforceuid|forcegid|noforcegid|(file_mode|dir_mode)=0[0-7]{3}|cache=(none|strict|loose)|actimeo=[0-9]{1,6}|acregmax=[0-9]{1,6}|acdirmax=[0-9]{1,6}|hard|soft|(rsize|wsize)=(65536|131072|262144|524288|1048576|2097152|4194304)|echo_interval=([1-9]|[1-9][0-9]|[1-5][0-9]{2}|600)|serverino|noserverino|mfsymlinks|nobrl|noperm|nosharesock|port=(6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5][0-9]{4}|[1-9][0-9]{0,3}))$"
      ]
     },
     {

@@ -96,6 +96,7 @@ export interface VolumeSource {
   image?: ImageVolumeSource;
   nfs?: NFSVolumeSource;
   glusterfs?: GlusterfsVolumeSource;
+  cifs?: CIFSVolumeSource;
   csi?: CSIVolumeSource;
   flexVolume?: FlexVolumeSource;
   flocker?: FlockerVolumeSource;
@@ -443,6 +444,28 @@ export interface GlusterfsVolumeSource {
    * True mounts the volume read-only on the node.
    */
   readOnly?: boolean;
+}
+/**
+ * A share of an SMB server. Its file system is mounted once on a node and bound to the targets.
+ */
+export interface CIFSVolumeSource {
+  server: string;
+  /**
+   * Name of the share, or share/directory/... for a directory in it.
+   */
+  share: string;
+  secretRef?: CIFSSecretReference;
+  /**
+   * True mounts the share read-only on the node.
+   */
+  readOnly?: boolean;
+}
+/**
+ * Secret with the keys username and password, and domain if there is one; without it the node is a guest. The agents need to be let read it (config/components/object-access). When it changes, the share is mounted anew as soon as the server refuses the session that it was mounted with.
+ */
+export interface CIFSSecretReference {
+  namespace: string;
+  name: string;
 }
 /**
  * A volume of a CSI driver, as a PersistentVolume names it, without claim and PersistentVolume. It must exist already.

@@ -21,6 +21,7 @@ const optionsHaveFilesystem: Check<VolumeTemplate> = (volume) =>
   optionsOf(volume).length === 0 ||
   volume.source.nfs !== undefined ||
   volume.source.glusterfs !== undefined ||
+  volume.source.cifs !== undefined ||
   isLocalFilesystem(volume) ||
   (volume.source.csi !== undefined && volume.volumeMode === "Filesystem");
 
@@ -30,7 +31,8 @@ const optionsHaveFsType: Check<VolumeTemplate> = (volume) =>
 const allowedFor =
   (...types: readonly string[]): Check<VolumeTemplate> =>
   (volume, [pattern]) => {
-    const type = volume.source.nfs === undefined ? volume.fsType : "nfs";
+    const { nfs, cifs } = volume.source;
+    const type = nfs !== undefined ? "nfs" : cifs !== undefined ? "cifs" : volume.fsType;
     if (type === undefined || !types.includes(type)) return true;
     return optionsOf(volume).every(
       (option) => (type === "ext4" && option === "journal_checksum") || pattern?.test(option) === true,
@@ -73,6 +75,7 @@ export const volumeRules: Checks = [
   ["mountOptions of source.local need fsType", optionsHaveFsType],
   ["each of mountOptions must be one option that is allowed for NFS", allowedFor("nfs")],
   ["each of mountOptions must be one option that is allowed for GlusterFS", glusterfsOptions],
+  ["each of mountOptions must be one option that is allowed for CIFS", allowedFor("cifs")],
   ["each of mountOptions must be one option that is allowed for ext2", allowedFor("ext2")],
   ["each of mountOptions must be one option that is allowed for ext3 and ext4", allowedFor("ext3", "ext4")],
   ["each of mountOptions must be one option that is allowed for xfs", allowedFor("xfs")],

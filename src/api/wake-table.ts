@@ -87,6 +87,8 @@ export const wokenBy = {
   FormatFailed: ["backoff"],
   OptionsRefused: ["backoff"],
   QuotaUnsupported: ["backoff"],
+  ShareNotFound: ["backoff"],
+  CredentialsRefused: ["content"],
   ServerUnreachable: ["backoff"],
 
   // Content that is fetched

@@ -109,6 +109,7 @@ function sourceSlug(source: VolumeSource): string {
     image,
     nfs,
     glusterfs,
+    cifs,
     csi,
     flexVolume,
     flocker,
@@ -120,7 +121,8 @@ function sourceSlug(source: VolumeSource): string {
   const repository = git?.repository.replace(/(\.git)?\/?$/, "") ?? image?.reference.replace(/(:[^:@/]*)?@.*$/, "");
   const dataset = flocker?.datasetName ?? flocker?.datasetUUID;
   const found = hostPath?.path ?? local?.path ?? diskText(local);
-  const path = found ?? repository ?? nfs?.path ?? glusterfs?.path ?? flexVolume?.driver ?? dataset ?? "";
+  const path =
+    found ?? repository ?? nfs?.path ?? glusterfs?.path ?? cifs?.share ?? flexVolume?.driver ?? dataset ?? "";
   const text = named ?? part ?? path.split("/").at(-1) ?? "";
   return slug(text, sourceType(source));
 }

@@ -16,7 +16,14 @@ export interface Part {
 
 export type Settings = Pick<
   NodeVolumeIntentSpec,
-  "mode" | "mountOptions" | "destroyAllDataOnDevices" | "capacityBytes" | "unmountPolicy" | "deletionPolicy" | "adopt" | "nodeLossPolicy"
+  | "mode"
+  | "mountOptions"
+  | "destroyAllDataOnDevices"
+  | "capacityBytes"
+  | "unmountPolicy"
+  | "deletionPolicy"
+  | "adopt"
+  | "nodeLossPolicy"
 >;
 
 /** Settings that change nothing on the node while the volume is there. */
@@ -25,14 +32,32 @@ export type Policies = Pick<Settings, "unmountPolicy" | "deletionPolicy" | "node
 export function settingsOf(spec: NodeVolumeSetSpec): Settings {
   const { mode, unmountPolicy, deletionPolicy, adopt, nodeLossPolicy, volume, capacity } = spec;
   const size = capacity === undefined ? {} : { capacityBytes: String(quantityBytes(capacity)) };
-  return { mode, ...optionsOf(volume), ...destroyedOf(volume), ...size, unmountPolicy, deletionPolicy, adopt, nodeLossPolicy };
+  return {
+    mode,
+    ...optionsOf(volume),
+    ...destroyedOf(volume),
+    ...size,
+    unmountPolicy,
+    deletionPolicy,
+    adopt,
+    nodeLossPolicy,
+  };
 }
 
 export function settingsOfIntent(spec: NodeVolumeIntentSpec): Settings {
   const { mode, unmountPolicy, deletionPolicy, adopt, nodeLossPolicy, source, capacityBytes } = spec;
   // That of a CSI volume is its claim's.
   const size = source.flexVolume === undefined || capacityBytes === undefined ? {} : { capacityBytes };
-  return { mode, ...optionsOf(spec), ...destroyedOf(spec), ...size, unmountPolicy, deletionPolicy, adopt, nodeLossPolicy };
+  return {
+    mode,
+    ...optionsOf(spec),
+    ...destroyedOf(spec),
+    ...size,
+    unmountPolicy,
+    deletionPolicy,
+    adopt,
+    nodeLossPolicy,
+  };
 }
 
 export function policiesOf({ unmountPolicy, deletionPolicy, nodeLossPolicy }: Settings): Policies {

@@ -1,5 +1,6 @@
 import type { Directories } from "./directories.ts";
 import type { Disk } from "./disk.ts";
+import type { FilesystemMount } from "./filesystem-mount.ts";
 import type { FlockerService } from "./flocker.ts";
 import type { Blocker, Holder } from "./holder.ts";
 import type { Images } from "./images.ts";
@@ -12,6 +13,7 @@ import type { Traces } from "./traces.ts";
 
 export type { Directories, DirectoryID, PayloadFile } from "./directories.ts";
 export type { Disk } from "./disk.ts";
+export type { FilesystemMount, MountCredentials } from "./filesystem-mount.ts";
 export type { Holder } from "./holder.ts";
 export type { JournalFile } from "./journal-file.ts";
 export type { MountTableSource } from "./mount-table-source.ts";
@@ -112,15 +114,6 @@ export interface MountAttributes {
 }
 
 export type UnmountRung = "Normal" | "Force" | "Lazy";
-
-export interface FilesystemMount {
-  readonly fsType: string;
-  /** What stands in the source column: a device path, `server:/export`, a name for tmpfs. */
-  readonly source: string;
-  readonly options: readonly string[];
-  readonly attributes: MountAttributes;
-  readonly target: TargetPath;
-}
 
 export interface Mounter {
   /** What is at a source path, links followed within its root; undefined if nothing. */

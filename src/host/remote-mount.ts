@@ -27,8 +27,9 @@ export function waitedFor({ point, program }: RemoteMount): { readonly kind: str
   return { kind: program === true ? "Program" : "Mount", name: point };
 }
 
-/** Whose answer a mount waits for: all exports of an NFS server hang together, each other mount by itself. */
+/** Whose answer a mount waits for: all exports of an NFS server hang together, and all shares of one of SMB, each other by itself. */
 export function serverOf({ fsType, source, point }: RemoteMount): string {
+  if (/^(cifs|smb3)$/.test(fsType)) return `smb ${source.split("/")[2]}`;
   const host = /^nfs4?$/.test(fsType) ? /^(.+?):\//.exec(source)?.[1] : undefined;
   return host === undefined ? point : `nfs ${host}`;
 }

@@ -81,6 +81,8 @@ export interface Layout {
   readonly content?: readonly ContentRef[];
   /** Whether its plugin grows it while it is mounted. */
   readonly grows?: boolean;
+  /** The content is not shown, but what the volume is mounted with. */
+  readonly credentials?: boolean;
   /** Host path that the volume comes from. */
   readonly hostPath?: string;
   /** Name of the directory in the volume's data directory that targets show, where not that itself. */

@@ -1,4 +1,5 @@
 import type { VolumeSource } from "../api/types.gen.ts";
+import { cifs } from "./cifs.ts";
 import { csi, persistentVolumeClaim } from "./csi.ts";
 import { downwardAPI } from "./downward-api.ts";
 import { emptyDir } from "./empty-dir.ts";
@@ -29,6 +30,7 @@ export const plugins: { readonly [T in SourceType]: VolumePlugin } = {
   glusterfs,
   flexVolume,
   flocker,
+  cifs,
   csi,
   persistentVolumeClaim,
 };

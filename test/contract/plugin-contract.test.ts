@@ -13,6 +13,7 @@ import { flexVolumeCases } from "./flex-volume-cases.ts";
 import { gitCase } from "./git-case.ts";
 import { glusterfsCases } from "./glusterfs-cases.ts";
 import { imageCase } from "./image-case.ts";
+import { networkCases } from "./network-cases.ts";
 
 const token = "what was written";
 
@@ -64,17 +65,7 @@ const cases: readonly Case[] = [
     shows: isEmptyOrToken,
     keepsData: true,
   },
-  {
-    title: "nfs",
-    needs: ["nfs-client", "nfs-export"],
-    source() {
-      const [server = "", path = ""] = (process.env["NODEVOLUME_NFS_EXPORT"] ?? "").split(/:(?=\/)/);
-      return { nfs: { server, path } };
-    },
-    spec: { mountOptions: ["vers=4.2", "actimeo=1"] },
-    shows: (path) => expect(readdirSync(path)).to.include("lost+found"),
-    keepsData: true,
-  },
+  ...networkCases,
   ...contentCases,
   ...flexVolumeCases,
   gitCase,

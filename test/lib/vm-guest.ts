@@ -2,11 +2,12 @@
 // takes half a minute under emulation to read them as they are. One line of JSON a test goes to stdout.
 import Mocha from "mocha";
 
-const mocha = new Mocha({ reporter: Mocha.reporters.Base, timeout: 240_000, forbidOnly: true });
+const mocha = new Mocha({ reporter: Mocha.reporters.Base, timeout: 600_000, forbidOnly: true });
 mocha.suite.emit("pre-require", globalThis, "", mocha);
 await import("../contract/plugin-contract.test.ts");
 await import("../vm/guest/nfs-stopped.ts");
 await import("../vm/guest/project-quota.ts");
+await import("../vm/guest/cifs-rotated.ts");
 mocha.grep(new RegExp(process.env["NODEVOLUME_GUEST_TESTS"] ?? "."));
 
 const runner = mocha.run((failures) => process.exit(failures > 0 ? 1 : 0));

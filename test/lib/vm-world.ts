@@ -5,20 +5,21 @@ import { type IntentInput, intent } from "../../hack/lib/agent-on-kernel/intent.
 import { KernelAgent } from "../../hack/lib/agent-on-kernel/kernel-agent.ts";
 
 /** Milliseconds for what the emulated machine does at once. */
-export const soonMs = 30_000;
+export const soonMs = 180_000;
 
 /** In the VM: an agent on its kernel, beside servers that tests stop. */
 export class VMWorld implements AsyncDisposable {
   readonly agent: KernelAgent;
   readonly #processes: ChildProcess[] = [];
 
-  private constructor() {
+  private constructor(deadlineMs: number) {
     const { NODEVOLUME_AGENT: agent = "", NODEVOLUME_CHILD: child = "" } = process.env;
-    this.agent = new KernelAgent({ agent, child }, () => ({ deadlineMs: 8_000 }));
+    this.agent = new KernelAgent({ agent, child }, () => ({ deadlineMs }));
   }
 
-  static async start(): Promise<VMWorld> {
-    const world = new VMWorld();
+  /** @param deadlineMs after which a child is given up: what hangs is given up, and what is only slow is not */
+  static async start(deadlineMs = 30_000): Promise<VMWorld> {
+    const world = new VMWorld(deadlineMs);
     await world.agent.start();
     return world;
   }
@@ -33,9 +34,9 @@ export class VMWorld implements AsyncDisposable {
     const name = "node.other";
     mkdirSync(`${agent.path}/src/other`, { recursive: true });
     agent.want(this.volume(name, { source: { hostPath: { path: `${agent.path}/src/other` } } }));
-    await agent.inState(name, "Mounted", 10_000);
+    await agent.inState(name, "Mounted", 20_000);
     agent.revoke(name);
-    await agent.inState(name, "Released", 10_000);
+    await agent.inState(name, "Released", 20_000);
     agent.statuses.delete(name);
   }
 

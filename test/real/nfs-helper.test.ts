@@ -11,15 +11,17 @@ import { realSystem } from "../../src/system.ts";
 import { need } from "../lib/requirements.ts";
 import { type Scratch, scratch } from "./scratch.ts";
 
-/** A fake mount.nfs: the kernel need not have NFS for what happens to the process. */
+/** A fake helper: the kernel need not have NFS for what happens to the process. */
 const fakeHelper = (directory: string) => `#!/bin/sh
 echo "$$" > ${directory}/pid
 echo "$*" > ${directory}/args
+echo "$USER $PASSWD" > ${directory}/env
+tr '\\0' ' ' < /proc/$PPID/cmdline > ${directory}/parent
 [ "$1" = gone:/x ] && exec sleep 600
 exit 0
 `;
 
-describe("mount.nfs in a child", () => {
+describe("mount.nfs and mount.cifs in a child", () => {
   let place: Scratch;
   let children: ChildProcessID[];
 
@@ -30,7 +32,8 @@ describe("mount.nfs in a child", () => {
     place = scratch();
     children = [];
     mkdirSync(`${place.path}/sbin`);
-    writeFileSync(`${place.path}/sbin/mount.nfs`, fakeHelper(place.path), { mode: 0o755 });
+    for (const name of ["mount.nfs", "mount.cifs"])
+      writeFileSync(`${place.path}/sbin/${name}`, fakeHelper(place.path), { mode: 0o755 });
     execFileSync("mount", ["--bind", `${place.path}/sbin`, "/usr/sbin"]);
   });
   afterEach(() => {
@@ -66,6 +69,14 @@ describe("mount.nfs in a child", () => {
     expect(children.map(({ pid }) => `${pid}\n`)).to.deep.equal([readFileSync(`${place.path}/pid`, "utf8")]);
     const args = readFileSync(`${place.path}/args`, "utf8");
     expect(args).to.equal(`files:/y ${place.path}/staging -o ro,nosuid,vers=4.2,soft\n`);
+  });
+
+  it("mount.cifs gets the password by its environment, and no argument of any process has it", async () => {
+    const credentials = { username: "ann", password: "s3cret" };
+    await mounter(10_000).mountFilesystem({ ...request("//files/y"), fsType: "cifs", credentials });
+    expect(readFileSync(`${place.path}/env`, "utf8")).to.equal("ann s3cret\n");
+    expect(readFileSync(`${place.path}/args`, "utf8")).to.not.match(/ann|s3cret/);
+    expect(readFileSync(`${place.path}/parent`, "utf8")).to.not.match(/ann|s3cret/);
   });
 
   it("has ended when its deadline is told of, so that nothing mounts behind the next attempt", async () => {

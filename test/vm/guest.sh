@@ -13,4 +13,39 @@ rpc.mountd -N 3
 exportfs -o rw,no_root_squash,insecure,fsid=0 127.0.0.1:/mnt/export
 rpc.nfsd -N 3 --grace-time 10 --lease-time 10 4
 export NODEVOLUME_NFS_EXPORT=127.0.0.1:/
+
+mkdir -p /mnt/smb/private /mnt/smb/state /mnt/share-a /mnt/share-b
+chmod 0777 /mnt/share-a /mnt/share-b
+cat >/mnt/smb/smb.conf <<CONF
+[global]
+  workgroup = TEST
+  interfaces = 127.0.0.1
+  bind interfaces only = yes
+  disable netbios = yes
+  smb ports = 445
+  load printers = no
+  private dir = /mnt/smb/private
+  state directory = /mnt/smb/state
+  cache directory = /mnt/smb/state
+  lock directory = /mnt/smb/state
+  pid directory = /mnt/smb/state
+  log file = /mnt/smb/smbd.log
+[a]
+  path = /mnt/share-a
+  read only = no
+  valid users = ua
+[b share]
+  path = /mnt/share-b
+  read only = no
+  valid users = ub
+CONF
+: >/mnt/share-a/here
+: >/mnt/share-b/here
+for user in ua ub; do # in the guest's overlay only
+  useradd -M "$user"
+  printf '%s,pw\n%s,pw\n' $user $user | smbpasswd -c /mnt/smb/smb.conf -s -a $user >/dev/null
+done
+smbd -D -s /mnt/smb/smb.conf
+until bash -c '</dev/tcp/127.0.0.1/445' 2>/dev/null; do sleep 0.2; done
+export NODEVOLUME_SMB_SERVER=127.0.0.1
 exec "$@"

@@ -9,8 +9,10 @@ const minutes = 10;
 /** Suites that run in the VM, and how many tests each has at least. */
 const suites = [
   { title: "plugin contract: nfs", atLeast: 7 },
+  { title: "plugin contract: cifs", atLeast: 7 },
   { title: "an NFS server that stops", atLeast: 2 },
   { title: "an emptyDir with a limit on", atLeast: 6 },
+  { title: "CIFS shares of two users", atLeast: 3 },
 ] as const;
 
 describe("in a VM whose kernel has network file systems", () => {

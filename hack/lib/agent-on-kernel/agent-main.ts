@@ -22,6 +22,7 @@ for (const intent of intents) api.write(intent);
 process.on("message", (order: Order) => {
   if ("write" in order) api.write(order.write);
   else if ("revoke" in order) api.revoke(order.revoke);
+  else if ("secret" in order) api.writeSecret(order.secret.namespace, order.secret.name, order.secret.values);
   else callOfPod(order);
 });
 process.on("disconnect", () => process.kill(process.pid, "SIGKILL"));

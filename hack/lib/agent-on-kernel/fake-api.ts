@@ -5,6 +5,12 @@ import type { ApiRequest, ApiResponse, StreamHandlers, Transport } from "../../.
 import type { Cancel } from "../../../src/ports.ts";
 
 type Json = { [field: string]: unknown };
+type ShownSecret = {
+  readonly apiVersion: "v1";
+  readonly kind: "Secret";
+  readonly metadata: object;
+  readonly data: object;
+};
 
 /** Lines that one read of a socket may bring: 64 KiB of intents. */
 const linesARead = 32;
@@ -12,13 +18,15 @@ const linesARead = 32;
 /**
  * A fake API server in the agent's own process, for benchmarks of what the agent itself takes: it has no network, no
  * disk, no admission and no limit, and answers at once. Objects travel as text, as they do on a wire, so that the agent
- * never shares one with it. It has intents; of all else it takes each write and shows none.
+ * never shares one with it. It has intents and Secrets; of all else it takes each write and shows none.
  */
 export class FakeApi implements Transport {
   /** Told of each status write when it arrives: of which intent, and the status as it is from then on. */
   onStatus: (name: string, status: NodeVolumeIntent["status"]) => void = () => {};
   readonly #intents = new Map<string, NodeVolumeIntent>();
   readonly #watches = new Set<StreamHandlers>();
+  readonly #secrets = new Map<string, ShownSecret>();
+  readonly #secretWatches = new Map<string, Set<StreamHandlers>>();
   readonly #lines: string[] = [];
   #version = 1000;
 
@@ -31,7 +39,8 @@ export class FakeApi implements Transport {
   }
 
   stream({ path }: ApiRequest, handlers: StreamHandlers): Cancel {
-    const objects = path === intentsPath ? [...this.#intents.values()] : [];
+    const secret = this.#secrets.get(path);
+    const objects: object[] = path === intentsPath ? [...this.#intents.values()] : secret === undefined ? [] : [secret];
     const initial = objects.map((object) => line("ADDED", object));
     const end = { metadata: { resourceVersion: String(this.#version), annotations: { [endOfInitial]: "true" } } };
     let open = true;
@@ -39,16 +48,35 @@ export class FakeApi implements Transport {
       if (!open) return;
       handlers.onOpen?.();
       for (const text of [...initial, line("BOOKMARK", end)]) handlers.onObject(JSON.parse(text));
-      if (path === intentsPath) this.#watches.add(handlers);
+      this.#watchesOf(path).add(handlers);
     });
     return () => {
       open = false;
-      this.#watches.delete(handlers);
+      this.#watchesOf(path).delete(handlers);
     };
   }
 
   intents(): IterableIterator<NodeVolumeIntent> {
     return this.#intents.values();
+  }
+
+  /** The one Secret of a namespace, as an administrator writes it, or writes it anew. */
+  writeSecret(namespace: string, name: string, values: Readonly<Record<string, string>>): void {
+    this.#version += 1;
+    const entries = Object.entries(values).map(([key, value]) => [key, Buffer.from(value).toString("base64")]);
+    const metadata = { namespace, name, uid: `uid of ${name}`, resourceVersion: String(this.#version) };
+    const secret: ShownSecret = { apiVersion: "v1", kind: "Secret", metadata, data: Object.fromEntries(entries) };
+    const path = resourcePath(resource.secrets, { namespace });
+    const type = this.#secrets.has(path) ? "MODIFIED" : "ADDED";
+    this.#secrets.set(path, secret);
+    for (const watch of this.#watchesOf(path)) watch.onObject(JSON.parse(line(type, secret)));
+  }
+
+  #watchesOf(path: string): Set<StreamHandlers> {
+    if (path === intentsPath) return this.#watches;
+    const known = this.#secretWatches.get(path) ?? new Set();
+    this.#secretWatches.set(path, known);
+    return known;
   }
 
   /** As the controller: makes an intent, or changes it. The event reaches the agent with the next turn of its event loop. */

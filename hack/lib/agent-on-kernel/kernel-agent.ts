@@ -21,7 +21,16 @@ export interface AgentOptions {
   readonly intents: readonly NodeVolumeIntent[];
 }
 
-export type Order = { readonly write: NodeVolumeIntent } | { readonly revoke: string } | PodOrder;
+export type Order =
+  | { readonly write: NodeVolumeIntent }
+  | { readonly revoke: string }
+  | { readonly secret: SecretOrder }
+  | PodOrder;
+export interface SecretOrder {
+  readonly namespace: string;
+  readonly name: string;
+  readonly values: Readonly<Record<string, string>>;
+}
 /** What kubelet asks for a pod, with the number that the answer has. */
 export type PodOrder = ({ readonly publish: PodPublish } | { readonly unpublish: PodTarget }) & {
   readonly call: number;
@@ -122,6 +131,11 @@ export class KernelAgent implements AsyncDisposable {
       this.#intents.set(intent.metadata.name, intent);
       this.#tell({ write: intent });
     }
+  }
+
+  /** A Secret, the only one of its namespace: it is not there any more when the agent is started anew. */
+  writeSecret(secret: SecretOrder): void {
+    this.#tell({ secret });
   }
 
   /** The object is gone without a trace, as of a backup that was restored. */

@@ -43,7 +43,7 @@ export async function unstage(
 
 /** Whether it is of a server, of which others may mount the same in their own right. */
 function isServed({ type }: VolumeRecord, { source }: MountIdentity): boolean {
-  return type === "nfs" || (type === "flexVolume" && source !== undefined && /^\/\/|:/.test(source));
+  return type === "nfs" || type === "cifs" || (type === "flexVolume" && source !== undefined && /^\/\/|:/.test(source));
 }
 
 /** Drops the record of a volume of which nothing is mounted any more, and the mount points that we made for it. */

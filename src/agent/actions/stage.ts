@@ -19,7 +19,8 @@ export async function stage(context: ActionContext): Promise<void> {
   const { csi } = desired.layout;
   if (csi !== undefined) return stageByDriver(context, desired, csi);
   const content = contentOf(desired.layout.content, context.content);
-  const staged = (await fromSurvivor(context, desired)) ?? (await stageAnew(context, desired));
+  const survivor = await fromSurvivor(context, desired);
+  const staged = survivor ?? (await stageAnew(context, desired));
   const record: StageRecord = {
     ...staged,
     ready: true,
@@ -27,7 +28,11 @@ export async function stage(context: ActionContext): Promise<void> {
     ...keptOf(context, desired),
     ...(content && { contentVersion: content.version }),
   };
-  await journal.put({ ...recordOf(context, desired.name), stage: record });
+  // What survived is mounted with what it was mounted with.
+  const { contentVersion } = recordOf(context, desired.name).stage ?? {};
+  const asBefore = survivor !== undefined && desired.layout.credentials === true;
+  const kept = asBefore && contentVersion !== undefined && { contentVersion };
+  await journal.put({ ...recordOf(context, desired.name), stage: { ...record, ...kept } });
 }
 
 /** Writes the newest content into what is staged. */

@@ -35,7 +35,7 @@ export interface ChildError {
 export async function runChild(): Promise<void> {
   const request = await readRequest();
   if (request === undefined) return; // the parent died before it said what to do
-  if (request.kind === "exec") become(request.file, request.args, request.path);
+  if (request.kind === "exec") become(request.file, request.args, request);
   if (request.kind === "format") {
     const { device, rest, file, args } = request;
     if (!refused(() => formatAs(device, rest))) become(file, [...args, "/proc/self/fd/0"]);
@@ -93,8 +93,10 @@ export async function runChild(): Promise<void> {
 }
 
 /** Becomes another program. */
-function become(file: string, args: readonly string[], path = "/usr/sbin:/usr/bin:/sbin:/bin"): never {
-  process.execve?.(file, [file, ...args], { PATH: path, LC_ALL: "C" });
+type Beside = { readonly path?: string; readonly env?: { readonly [name: string]: string } };
+
+function become(file: string, args: readonly string[], { path, env }: Beside = {}): never {
+  process.execve?.(file, [file, ...args], { ...env, PATH: path ?? "/usr/sbin:/usr/bin:/sbin:/bin", LC_ALL: "C" });
   throw new Error("process.execve is missing: Node 24 is needed");
 }
 

@@ -4,6 +4,7 @@ import { describeRemote, type RemoteMount } from "../remote-mount.ts";
 import type { ChildReply } from "./child-main.ts";
 import type { ChildRunner } from "./child-runner.ts";
 import { findProgram } from "./find-program.ts";
+import { type MountHelper, mountHelpers } from "./mount-helpers.ts";
 
 /**
  * What a file system answers whose server is gone: FUSE (ENOTCONN; ECONNABORTED to who waited when it died), NFS (ESTALE
@@ -44,30 +45,22 @@ export class ChildMounter implements Mounter {
   unmount: Mounter["unmount"] = (...args) => this.#call("unmount", args);
 
   mountFilesystem(request: FilesystemMount): Promise<void> {
-    return request.fsType === "nfs" ? this.#mountNfs(request) : this.#call("mountFilesystem", [request]);
+    const helper = mountHelpers[request.fsType];
+    return helper === undefined ? this.#call("mountFilesystem", [request]) : this.#mountBy(helper, request);
   }
 
   /**
-   * NFS needs its helper: mount.nfs(8) resolves the name and negotiates with the server. It is started itself, as mount(8)
-   * would: that one would be killed at the deadline, and its helper go on. The target is our own staging path.
+   * The helper is started itself, as mount(8) would: that one would be killed at the deadline, and its helper go on. The target is our
+   * own staging path.
    */
-  async #mountNfs(request: FilesystemMount): Promise<void> {
+  async #mountBy(helper: MountHelper, request: FilesystemMount): Promise<void> {
     const { readOnly, nosuid, nodev } = request.attributes;
     const flags = [readOnly ? "ro" : "rw", ...(nosuid ? ["nosuid"] : []), ...(nodev ? ["nodev"] : [])];
-    const options = [...flags, ...request.options].join(",");
-    const file = findProgram("mount.nfs");
-    const args = [request.source, request.target.path, "-o", options];
-    const waitsFor = { fsType: "nfs", source: request.source, point: request.target.path };
-    const result = await this.#runner.run({ kind: "exec", file, args }, this.#operation, { waitsFor });
-    if (result.code === 0) return;
-    const text = result.stderr.trim().slice(-512);
-    if (/unknown filesystem|not supported by kernel|No such device/i.test(text)) {
-      throw new VolumeError("FilesystemUnsupported", "final", `the kernel or the image has no NFS client: ${text}`);
-    }
-    const on = { kind: "Server", name: request.source };
-    if (/incorrect mount option|invalid option|bad option/i.test(text))
-      throw new VolumeError("OptionsRefused", "final", text);
-    throw new VolumeError("ServerUnreachable", "transient", `mounting ${request.source}: ${text}`, { on });
+    const file = findProgram(helper.program);
+    const child = { kind: "exec", file, args: helper.args(request, flags), env: helper.env(request) } as const;
+    const waitsFor = { fsType: request.fsType, source: request.source, point: request.target.path };
+    const result = await this.#runner.run(child, this.#operation, { waitsFor });
+    if (result.code !== 0) throw helper.failure(request, result.stderr.trim().slice(-512));
   }
 
   async #call<T>(method: keyof Mounter, args: readonly unknown[]): Promise<T> {

@@ -33,7 +33,14 @@ export type ChildRequest =
   | { readonly kind: "checkOut"; readonly request: CheckOutRequest; readonly agent: number }
   | { readonly kind: "unpack"; readonly request: UnpackRequest; readonly agent: number }
   | { readonly kind: "mounter"; readonly method: keyof Mounter; readonly args: readonly unknown[] }
-  | { readonly kind: "exec"; readonly file: string; readonly args: readonly string[]; readonly path?: string };
+  | {
+      readonly kind: "exec";
+      readonly file: string;
+      readonly args: readonly string[];
+      readonly path?: string;
+      /** Of the program, beside PATH: here a secret may stand, which reaches the child by its input. */
+      readonly env?: { readonly [name: string]: string };
+    };
 
 export interface ChildResult {
   /** Exit code; 128 + signal number is not used: a child that a signal ended rejects. */

@@ -6,7 +6,7 @@ import { soonMs, VMWorld } from "../../lib/vm-world.ts";
 
 const name = "node.nfs";
 /** Milliseconds in which a server that stops, or is back, is noticed, and NFS has got its state back. */
-const noticedMs = 60_000;
+const noticedMs = 120_000;
 
 const stop = () => execFileSync("rpc.nfsd", ["0"]);
 const start = () => execFileSync("rpc.nfsd", ["-N", "3", "--grace-time", "10", "--lease-time", "10", "4"]);
@@ -15,7 +15,7 @@ describe("an NFS server that stops", () => {
   let world: VMWorld;
 
   beforeEach(async () => {
-    world = await VMWorld.start();
+    world = await VMWorld.start(8_000);
   });
   afterEach(async () => {
     start();
@@ -79,7 +79,7 @@ describe("an NFS server that stops", () => {
     agent.revoke(name);
     await agent.inState(name, "Unmounting");
     await world.othersGoOn();
-    await agent.inState(name, "Released", 120_000);
+    await agent.inState(name, "Released", 180_000);
     expect(world.isMounted(name)).to.equal(false);
   });
 });

@@ -1,0 +1,18 @@
+import type { MountAttributes, TargetPath } from "./ports.ts";
+
+export interface FilesystemMount {
+  readonly fsType: string;
+  /** What stands in the source column: a device path, `server:/export`, a name for tmpfs. */
+  readonly source: string;
+  readonly options: readonly string[];
+  readonly attributes: MountAttributes;
+  readonly target: TargetPath;
+  /** Whom a server is to take us for: handed to the program that mounts, shown and kept nowhere. */
+  readonly credentials?: MountCredentials;
+}
+
+export interface MountCredentials {
+  readonly username: string;
+  readonly password: string;
+  readonly domain?: string;
+}
