@@ -1,5 +1,5 @@
 import { type ChildProcess, execFileSync, spawn, spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { skipBecause } from "../../hack/lib/lanes/skip-reason.ts";
@@ -44,8 +44,11 @@ export class GlusterServer implements AsyncDisposable {
     const binds = ["lib", "log"].map((name) => `mount --bind ${this.#path}/${name} /var/${name}`);
     const etc = `mount -t overlay -o lowerdir=${this.#unpacked}/etc:/etc gluster /etc`;
     const run = `mount --bind ${this.#path}/run /run`;
-    const script = `mkdir -p /var/lib/glusterd /var/log/glusterfs; exec glusterd --no-daemon --log-level=ERROR`;
-    const whole = [...binds, run, etc, script].join(" && ");
+    const directories = "mkdir -p /var/lib/glusterd /var/log/glusterfs";
+    // The first process is a shell, because somebody has to reap bricks that are killed: glusterd takes them for alive.
+    const whole = ["set -e", ...binds, run, etc, directories, "glusterd --no-daemon --log-level=ERROR &", "wait"].join(
+      "\n",
+    );
     const own = ["--mount", "--pid", "--fork", "--kill-child=KILL", "--mount-proc", "--propagation=private"];
     const server = spawn("unshare", [...own, "sh", "-c", whole], { stdio: ["ignore", "ignore", "inherit"] });
     this.#glusterd = server;
@@ -62,9 +65,7 @@ export class GlusterServer implements AsyncDisposable {
 
   /** Stops it, or lets it go on: it accepts connections, and answers nothing. */
   signal(signal: "SIGSTOP" | "SIGCONT"): void {
-    const unshare = this.#glusterd?.pid;
-    const [glusterd = ""] = readFileSync(`/proc/${unshare}/task/${unshare}/children`, "utf8").split(" ");
-    process.kill(Number(glusterd), signal);
+    process.kill(Number(processOf((args) => args[0] === "glusterd")), signal);
   }
 
   /** Makes a volume with one brick. */
@@ -73,6 +74,17 @@ export class GlusterServer implements AsyncDisposable {
     mkdirSync(brick);
     this.#gluster("volume", "create", name, "transport", "tcp", `${glusterAddress}:${brick}`, "force");
     this.#gluster("volume", "start", name);
+  }
+
+  /** Ends what serves a volume's brick; glusterd goes on, and does not start it again. */
+  async killBrick(name: string): Promise<void> {
+    const brick = processOf((args) => args.includes(this.brick(name)));
+    process.kill(Number(brick), "SIGKILL");
+    await until(`the end of ${brick}`, 10_000, () => !argsOf(brick).includes(this.brick(name)));
+  }
+
+  startBrick(name: string): void {
+    this.#gluster("volume", "start", name, "force");
   }
 
   /** What a volume has, as the server sees it. */
@@ -101,6 +113,21 @@ export class GlusterServer implements AsyncDisposable {
     const all = ["--mode=script", socket, `--log-file=${this.#path}/cli.log`, ...args];
     const { status, stdout, stderr } = spawnSync("gluster", all, { encoding: "utf8" });
     if (status !== 0) throw new Error(`gluster ${args.join(" ")}: ${stdout}${stderr}`);
+  }
+}
+
+/** Of those that this PID namespace has. */
+function processOf(isIt: (args: readonly string[]) => boolean): string {
+  const found = readdirSync("/proc").find((pid) => /^[0-9]+$/.test(pid) && isIt(argsOf(pid)));
+  if (found === undefined) throw new Error("there is no such process");
+  return found;
+}
+
+function argsOf(pid: string): string[] {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
+  } catch {
+    return []; // it has ended
   }
 }
 

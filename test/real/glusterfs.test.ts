@@ -31,6 +31,7 @@ describe("glusterfs, with a real server and Debian's client", () => {
   });
   beforeEach(() => {
     node = new RealNode();
+    heard = () => {};
     watch = new ClientWatch({ wakes: node.host.wakes, onChange: () => heard() });
     node.ended = watch.ended;
   });
@@ -108,6 +109,24 @@ describe("glusterfs, with a real server and Debian's client", () => {
     writeFileSync(`${node.target("one")}/after`, "it");
   });
 
+  it("is mounted anew, not brought back from a target, when its client has ended and somebody has unmounted the stage", async () => {
+    node.want(volume("one"));
+    const { pid } = await mounted("one");
+    const stage = node.mounts().find(({ point }) => point.includes("/staging/"))?.point ?? "";
+    const ended = new Promise<void>((resolve) => {
+      heard = resolve;
+    });
+    process.kill(pid, "SIGKILL");
+    await ended;
+    execFileSync("umount", [stage]);
+    const before = node.done.length;
+    expect((await mounted("one")).pid).not.to.equal(pid);
+    expect(node.done.slice(before)).to.deep.equal(["stage", "publish"]);
+    expect(readdirSync(node.target("one"))).to.deep.equal(
+      readdirSync(server.brick("one")).filter((n) => n !== ".glusterfs"),
+    );
+  });
+
   it("a server that is killed under load: the volume says so, others go on, and it goes on by itself", async () => {
     const local = intent({ name: "node.local", source: { emptyDir: {} }, mounts: [{ path: node.target("local") }] });
     node.want(volume("one"), local);
@@ -132,6 +151,22 @@ describe("glusterfs, with a real server and Debian's client", () => {
     expect((await mounted("one")).pid, "nothing was mounted anew").to.equal(pid);
   });
 
+  it("a volume whose brick is down is not taken for mounted; it is when the brick is back", async () => {
+    await server.killBrick("two");
+    node.want(volume("two"));
+    const { failure } = await settled("two");
+    expect(failure).to.include({ reason: "ServerUnreachable" });
+    expect(failure?.message).to.match(/two: .*brick process|two: .*not connected/);
+    expect(node.mountAt(node.target("two"))).to.equal(undefined);
+    server.startBrick("two");
+    await until("the volume", 20_000, async () => {
+      node.forgetFailures();
+      return (await settled("two")).failure === undefined;
+    });
+    writeFileSync(`${node.target("two")}/back`, "");
+    expect(node.done.filter((done) => done === "stage").length).to.equal(1);
+  });
+
   it("is released when its client has written everything and ended", async () => {
     node.want(volume("one"));
     const { pid } = await mounted("one");
@@ -142,6 +177,20 @@ describe("glusterfs, with a real server and Debian's client", () => {
     expect(readFileSync(`${server.brick("one")}/big`).length).to.equal(16 << 20);
     expect(node.mounts()).to.deep.equal([]);
     expect(readdirSync(`${node.stateDir}/data`)).to.deep.equal([]);
+  });
+
+  it("is in use while its client has not ended, with the process named", async () => {
+    node.want(volume("one"));
+    const { pid } = await mounted("one");
+    process.kill(pid, "SIGSTOP");
+    node.want(volume("one", {}, { deleting: true }));
+    const { phase, failure, view } = await settled("one");
+    expect([phase, view.inUse]).to.deep.equal(["tearDown", true]);
+    expect(failure).to.include({ reason: "StillReferenced" });
+    expect(failure?.heldBy).to.deep.equal([pid]);
+    process.kill(pid, "SIGCONT");
+    node.forgetFailures();
+    expect((await settled("one")).phase).to.equal("released");
   });
 
   it("asks the next server when one does not answer; shows a directory of the volume, read-only if asked", async () => {

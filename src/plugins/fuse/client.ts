@@ -19,7 +19,7 @@ export interface ClientPlace {
 }
 
 /** Milliseconds that a client has to write what is left when its file system was unmounted, before people are told of it. */
-const flushMs = 10_000;
+const flushMs = 3_000;
 
 /**
  * Mounts on the staging path by a client that goes on when the agent ends. One of before that runs and has mounted is left as it is.
