@@ -1,9 +1,16 @@
 import type { ChildProcessID } from "../host/ports.ts";
 import type { Wakes } from "../host/wakes.ts";
-import type { Cancel } from "../ports.ts";
+import type { Cancel, System } from "../ports.ts";
 import type { Plan } from "./plan.ts";
 
+/** Milliseconds after which a client that has ended was no failure to start: the next one is started at once. */
+const lastedMs = 60_000;
+/** Milliseconds that the second one in a row waits, and the longest: each mounts anew, and ends as the one before, perhaps. */
+const firstWaitMs = 500;
+const longestWaitMs = 2 * 60_000;
+
 export interface ClientWatchDeps {
+  readonly system: Pick<System, "timers" | "clock">;
   readonly wakes: Pick<Wakes, "process">;
   /** A client has ended. */
   onChange(): void;
@@ -17,6 +24,8 @@ export class ClientWatch {
   readonly #deps: ClientWatchDeps;
   readonly #watched = new Map<string, { readonly client: ChildProcessID; readonly cancel: Cancel }>();
   readonly #ended = new Map<string, ChildProcessID>();
+  /** Ends in a row of clients that have not lasted, by intent. */
+  readonly #ends = new Map<string, number>();
 
   constructor(deps: ClientWatchDeps) {
     this.#deps = deps;
@@ -37,6 +46,7 @@ export class ClientWatch {
       this.#watched.delete(name);
       this.#ended.delete(name);
       if (client !== undefined) this.#watch(name, client);
+      else this.#ends.delete(name);
     }
   }
 
@@ -46,11 +56,21 @@ export class ClientWatch {
   }
 
   #watch(name: string, client: ChildProcessID): void {
-    const woken = () => {
+    const { timers, clock } = this.#deps.system;
+    const since = clock.monotonic();
+    const tell = () => {
       this.#ended.set(name, client);
       this.#deps.onChange();
     };
-    this.#watched.set(name, { client, cancel: this.#deps.wakes.process(client, { woken, deaf: () => {} }) });
+    let cancel: Cancel = () => {};
+    const woken = () => {
+      const ends = clock.monotonic() - since < lastedMs ? (this.#ends.get(name) ?? 0) : 0;
+      this.#ends.set(name, ends + 1);
+      if (ends === 0) tell();
+      else cancel = timers.after(Math.min(firstWaitMs * 2 ** (ends - 1), longestWaitMs), tell);
+    };
+    cancel = this.#deps.wakes.process(client, { woken, deaf: () => {} });
+    this.#watched.set(name, { client, cancel: () => cancel() });
   }
 }
 

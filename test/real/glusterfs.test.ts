@@ -1,5 +1,6 @@
 import { execFileSync, spawn } from "node:child_process";
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { EventEmitter, once } from "node:events";
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { expect } from "chai";
 import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
 import { silent } from "../../hack/lib/silent-log.ts";
@@ -19,7 +20,7 @@ describe("glusterfs, with a real server and Debian's client", () => {
   let server: GlusterServer;
   let node: RealNode;
   let watch: ClientWatch;
-  let heard: () => void;
+  const heard = new EventEmitter();
 
   before(async function () {
     this.timeout(180_000);
@@ -31,8 +32,7 @@ describe("glusterfs, with a real server and Debian's client", () => {
   });
   beforeEach(() => {
     node = new RealNode();
-    heard = () => {};
-    watch = new ClientWatch({ wakes: node.host.wakes, onChange: () => heard() });
+    watch = new ClientWatch({ system: realSystem(silent), wakes: node.host.wakes, onChange: () => heard.emit("end") });
     node.ended = watch.ended;
   });
   afterEach(async () => {
@@ -67,11 +67,10 @@ describe("glusterfs, with a real server and Debian's client", () => {
     const { pid } = await mounted("one");
     const other = await mounted("two");
     const before = node.mounts().filter(({ source }) => source.endsWith("/two"));
+    const log = `${server.brick("one")}/log`;
     const load = spawn("sh", ["-c", `while :; do echo x >>${node.target("one")}/log; done`], { stdio: "ignore" });
-    await until("a load", 10_000, () => existsSync(`${server.brick("one")}/log`));
-    const ended = new Promise<void>((resolve) => {
-      heard = resolve;
-    });
+    await until("a load", 10_000, () => existsSync(log) && statSync(log).size > 0);
+    const ended = once(heard, "end");
     process.kill(pid, "SIGKILL");
     await ended;
     load.kill("SIGKILL");
@@ -98,11 +97,9 @@ describe("glusterfs, with a real server and Debian's client", () => {
     await node.restart();
     process.kill(pid, "SIGKILL");
     watch.stop();
-    watch = new ClientWatch({ wakes: node.host.wakes, onChange: () => heard() });
+    watch = new ClientWatch({ system: realSystem(silent), wakes: node.host.wakes, onChange: () => heard.emit("end") });
     node.ended = watch.ended;
-    const ended = new Promise<void>((resolve) => {
-      heard = resolve;
-    });
+    const ended = once(heard, "end");
     await settled("one");
     await ended;
     expect((await mounted("one")).pid).not.to.equal(pid);
@@ -113,9 +110,7 @@ describe("glusterfs, with a real server and Debian's client", () => {
     node.want(volume("one"));
     const { pid } = await mounted("one");
     const stage = node.mounts().find(({ point }) => point.includes("/staging/"))?.point ?? "";
-    const ended = new Promise<void>((resolve) => {
-      heard = resolve;
-    });
+    const ended = once(heard, "end");
     process.kill(pid, "SIGKILL");
     await ended;
     execFileSync("umount", [stage]);
@@ -219,7 +214,6 @@ describe("glusterfs, with a real server and Debian's client", () => {
     const source = { glusterfs: { servers: [glusterAddress], path: "one" } };
     node.want(intent({ name: "node.one", source, mountOptions, mounts: [{ path: node.target("one") }] }));
     await mounted("one");
-    writeFileSync(`${node.target("one")}/with-options`, "it");
   });
 
   it("says what is wrong: no such volume, no such directory in it, no server; and leaves nothing of it", async () => {

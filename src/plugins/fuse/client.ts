@@ -45,7 +45,11 @@ export async function stageByClient(volume: FuseVolume, context: StageContext): 
     await mounter.makeTarget(target, "directory");
     const args = volume.args({ target: target.path, pidFile, log });
     const mount = { fsType, source, point: target.path };
-    client = await clients.start({ program, args, pidFile, log, mount });
+    client = await clients.start({ program, args, pidFile, log, mount }).catch(async (error: unknown) => {
+      const left = (await context.tableNow()).at(target.path); // some mount before they know whether they can
+      if (left?.fsType === fsType) await mounter.unmount(target, left.id, "Lazy", left.uniqueID);
+      throw error;
+    });
   }
   // Only an answer says that it serves the volume: one that is refused ends a moment after it has mounted.
   const answer = await answerOf(context);

@@ -3,11 +3,13 @@ import { ClientWatch } from "../../../src/agent/clients.ts";
 import type { Plan } from "../../../src/agent/plan.ts";
 import type { ChildProcessID } from "../../../src/host/ports.ts";
 import type { WakeListener, WatchedProcess } from "../../../src/host/wakes.ts";
+import { virtualSystem } from "../kube/virtual-system.ts";
 
 describe("ClientWatch", () => {
   const listeners = new Map<string, WakeListener>();
   let changes: number;
   let watch: ClientWatch;
+  let system: ReturnType<typeof virtualSystem>;
   const keyOf = ({ pid, startTime }: WatchedProcess) => `${pid}@${startTime}`;
   const process = (of: WatchedProcess, listener: WakeListener) => {
     listeners.set(keyOf(of), listener);
@@ -17,7 +19,8 @@ describe("ClientWatch", () => {
   beforeEach(() => {
     listeners.clear();
     changes = 0;
-    watch = new ClientWatch({ wakes: { process }, onChange: () => changes++ });
+    system = virtualSystem();
+    watch = new ClientWatch({ system, wakes: { process }, onChange: () => changes++ });
   });
 
   function follow(client?: ChildProcessID): void {
@@ -44,6 +47,21 @@ describe("ClientWatch", () => {
     follow({ pid: 7, startTime: 2 });
     expect([...watch.ended]).to.deep.equal([]);
     expect([...listeners.keys()]).to.deep.equal(["7@2"]);
+  });
+
+  it("tells later of each that ends soon after the one before, at once of the first and of one that has lasted", async () => {
+    const endAfter = async (startTime: number, lastedMs: number) => {
+      follow({ pid: 7, startTime });
+      await system.advance(lastedMs);
+      listeners.get(`7@${startTime}`)?.woken();
+      const began = system.clock.monotonic();
+      while (watch.ended.size === 0) await system.advance(100);
+      return system.clock.monotonic() - began;
+    };
+    const waits: number[] = [];
+    for (const [startTime, lastedMs] of [0, 10, 10, 10, 70_000, 10].entries())
+      waits.push(await endAfter(startTime, lastedMs));
+    expect(waits).to.deep.equal([0, 500, 1000, 2000, 0, 500]);
   });
 
   it("lets go of what is on record no more, and of everything in the end", () => {
