@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { text } from "node:stream/consumers";
 import { expect } from "chai";
+import { until } from "../../hack/lib/until.ts";
 import { errnoOf } from "../../src/host/linux/errno.ts";
 import { ifThere } from "../../src/host/linux/if-there.ts";
 import { SpawnedProcess } from "../../src/host/linux/spawned-process.ts";
@@ -45,8 +46,11 @@ describe("SpawnedProcess", () => {
     const started = performance.now();
     expect(await child.ended).to.deep.equal({ code: null, signal: "SIGKILL" });
     expect(performance.now() - started).to.be.lessThan(2_000);
-    const stat = ifThere(() => readFileSync(`/proc/${line.toString().trim()}/stat`, "utf8"));
-    expect(stat === undefined || / [ZX] /.test(stat), stat).to.equal(true);
+    // It was told in the same moment; it ends when it next gets a processor.
+    await until("what it has started to end", 5_000, () => {
+      const stat = ifThere(() => readFileSync(`/proc/${line.toString().trim()}/stat`, "utf8"));
+      return stat === undefined || / [ZX] /.test(stat);
+    });
   });
 
   it("several that end at once are all told of", async () => {
@@ -99,7 +103,7 @@ describe("SpawnedProcess", () => {
     const faults = process.resourceUsage().minorPageFault - before;
     child.stdin.end();
     await child.ended;
-    expect(faults).to.be.lessThan(pages / 10);
+    expect(faults).to.be.lessThan(pages / 2); // others take pages away as well; a copy costs one for each
   });
 
   it("whoever writes to one that has ended is told by an error of the stream", async () => {
