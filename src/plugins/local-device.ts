@@ -125,7 +125,18 @@ async function format(
   await context.recordFormatting(identity);
   context.progress(`formatting ${path} with ${fsType}`);
   const onProgress = (line: string) => context.progress(`mkfs.${fsType}: ${line}`);
-  await context.devices.format({ root: "/", path }, fsType, onProgress, { identity, begun });
+  try {
+    await context.devices.format({ root: "/", path }, fsType, onProgress, { identity, begun });
+  } catch (error) {
+    if (begun === undefined && !mayHaveBegun(error)) await context.recordFormatting(undefined);
+    throw error;
+  }
   await context.recordFormatting(undefined);
   return fsType;
+}
+
+/** Whether mkfs may have had the device. If it has not, what is on it is somebody else's and not the rest of ours (decision 0013). */
+function mayHaveBegun(error: unknown): boolean {
+  if (!(error instanceof VolumeError)) return true;
+  return error.reason === "FormatFailed" || error.errorClass === "uncertain";
 }

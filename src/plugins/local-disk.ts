@@ -34,7 +34,7 @@ export function nodeOf({ name }: Pick<Disk, "name">, { hostRoot }: Pick<StageCon
 
 /** The disk that is on record, wherever it is now. */
 async function findDisks(chosen: ChosenDisk, disks: readonly Disk[], context: StageContext): Promise<readonly Disk[]> {
-  const named = disks.filter((disk) => isSameDisk(chosenOf(disk, undefined), chosen));
+  const named = disks.filter((disk) => isSameDisk(chosenOf(disk, undefined), chosen) && !isSmaller(disk, chosen));
   if (named.length === 0 && chosen.uuid !== undefined) return withUUID(chosen, disks, context);
   // Cheap adapters give all their disks one name: then the rest of what is known of it tells.
   const exact = [
@@ -42,6 +42,11 @@ async function findDisks(chosen: ChosenDisk, disks: readonly Disk[], context: St
     named.filter(({ sizeBytes }) => sizeBytes === chosen.sizeBytes),
   ];
   return exact.find((found) => found.length === 1) ?? named;
+}
+
+/** A disk may grow. A smaller one is another, with the name that a cheap adapter gives to all of its disks. */
+function isSmaller(disk: Disk, chosen: ChosenDisk): boolean {
+  return disk.sizeBytes < chosen.sizeBytes;
 }
 
 function missing(chosen: ChosenDisk, disks: readonly Disk[]): VolumeError {

@@ -158,6 +158,18 @@ describe("disks chosen by what they are, on the real kernel", function () {
         expect(node.mountAt(node.target("a"))?.source).to.equal(pair.paths[1]);
       });
     }
+
+    it("written to right before format: that stays, also at the next attempt (law L11)", async () => {
+      const device = disk("only");
+      const begun = swapBefore("format", () => withData(device));
+      node.want(local());
+      for (const attempt of [1, 2]) {
+        expect((await failure())?.reason, `attempt ${attempt}`).to.equal("DeviceNotEmpty");
+        node.forgetFailures();
+      }
+      expect(begun(), "mkfs is not begun a second time").to.equal(1);
+      expect(startOf(device.path, marker.length)).to.equal(marker);
+    });
   });
 
   describe("destroyAllDataOnDevices", () => {
