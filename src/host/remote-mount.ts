@@ -33,3 +33,8 @@ export function serverOf({ fsType, source, point }: RemoteMount): string {
   const host = /^nfs4?$/.test(fsType) ? /^(.+?):\//.exec(source)?.[1] : undefined;
   return host === undefined ? point : `nfs ${host}`;
 }
+
+/** PURE. Whether what a mount shows is of a server: `//host/share`, `host:/path`, `[v6]:/path`. Names of disks have colons as well (/dev/disk/by-path). */
+export function isOfServer(source: string): boolean {
+  return /^\/\/[^/]|^[^/]+:\//.test(source);
+}

@@ -1,6 +1,7 @@
 import { VolumeError } from "../../errors.ts";
 import { identityOf, type MountIdentity } from "../../host/mount-table.ts";
 import type { UnmountRung } from "../../host/ports.ts";
+import { isOfServer } from "../../host/remote-mount.ts";
 import { unstageByDriver } from "../csi/release.ts";
 import { dataPath } from "../plan-input.ts";
 import { type StageRecord, type VolumeRecord, withoutStage } from "../record.ts";
@@ -43,7 +44,7 @@ export async function unstage(
 
 /** Whether it is of a server, of which others may mount the same in their own right. */
 function isServed({ type }: VolumeRecord, { source }: MountIdentity): boolean {
-  return type === "nfs" || type === "cifs" || (type === "flexVolume" && source !== undefined && /^\/\/|:/.test(source));
+  return type === "nfs" || type === "cifs" || (type === "flexVolume" && source !== undefined && isOfServer(source));
 }
 
 /** Drops the record of a volume of which nothing is mounted any more, and the mount points that we made for it. */

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { serverOf } from "../../../src/host/remote-mount.ts";
+import { isOfServer, serverOf } from "../../../src/host/remote-mount.ts";
 
 describe("serverOf", () => {
   for (const [fsType, source, server] of [
@@ -12,5 +12,24 @@ describe("serverOf", () => {
     it(`of ${fsType} ${source} is ${server}`, () => {
       expect(serverOf({ fsType, source, point: "/mnt/x" })).to.equal(server);
     });
+  }
+});
+
+describe("isOfServer", () => {
+  const sources: { readonly [source: string]: boolean } = {
+    "//srv/share": true,
+    "srv:/export": true,
+    "10.0.0.1:/": true,
+    "[fd00::1]:/export": true,
+    "/dev/sdx1": false,
+    "/dev/disk/by-path/pci-0000:00:1f.2-ata-1": false,
+    "/dev/disk/by-path/ip-10.0.0.1:3260-iscsi-iqn.2003-01.org:x-lun-0": false,
+    "/srv/a:/b": false,
+    tmpfs: false,
+    "": false,
+  };
+  for (const [source, expected] of Object.entries(sources)) {
+    it(`${source || "nothing"}: ${expected ? "of a server" : "local"}`, () =>
+      expect(isOfServer(source)).to.equal(expected));
   }
 });
