@@ -22,7 +22,7 @@ export async function diskOfVolume(asked: DiskSelector, context: StageContext): 
   const [only, ...more] = await findDisks(chosen, disks, context);
   if (only !== undefined && more.length === 0) return only;
   if (only !== undefined) throw copied(chosen, [only, ...more]);
-  // Nothing tells which one it was, and nothing was ever mounted of it: its file system would be on record.
+  // Nothing tells which one it was, and nobody has had it: its file system would be on record, and a raw one has a name.
   if (chosen.lastingName === undefined && chosen.uuid === undefined) return chooseDisk(asked, disks, context);
   throw missing(chosen, disks);
 }

@@ -67,7 +67,7 @@ async function stageSource(
   }
   if (found.kind === "blockDevice" && deviceNumber !== undefined) {
     if (spec.volumeMode === "Filesystem") return stageDevice(spec, { ...found, deviceNumber }, context, { disk });
-    if (disk !== undefined) await context.recordDisk(disk, undefined);
+    if (disk !== undefined) await keepRaw(disk, context);
     return { ...stagedPath(info, found), kind: "device", deviceNumber };
   }
   if (spec.volumeMode === "Block" || spec.fsType !== undefined || spec.mountOptions.length > 0) {
@@ -77,6 +77,15 @@ async function stageSource(
   }
   if (info.kind === "directory") return stagedPath(info, found);
   throw new VolumeError("SourceWrongType", "final", `${path} is a ${info.kind}, not a directory or block device`);
+}
+
+/** A raw disk has no file system by which it would be known after a reboot: without a name of its own another could be taken then. */
+async function keepRaw(disk: Disk, context: StageContext): Promise<void> {
+  if (disk.lastingName === undefined) {
+    const message = `/dev/${disk.name} has neither wwid nor serial, so nothing would tell it from others after a reboot: with volumeMode Block name it by local.path`;
+    throw new VolumeError("DiskNotFound", "final", message, { on: { kind: "Device", name: disk.name } });
+  }
+  await context.recordDisk(disk, undefined);
 }
 
 function sourceOf(spec: VolumeSpec): LocalVolumeSource {

@@ -116,6 +116,16 @@ describe("disks chosen by what they are, on the real kernel", function () {
     expect(found?.message).to.include("eui.1");
   });
 
+  it("a raw one without a name of its own is refused: after a reboot another could be taken for it", async () => {
+    disk("raw");
+    const { fsType: _none, ...spec } = local({ empty: true }).spec;
+    node.want({ ...local(), spec: { ...spec, volumeMode: "Block" } });
+    const found = await failure();
+    expect(found?.reason).to.equal("DiskNotFound");
+    expect(found?.message).to.include("local.path");
+    expect(node.mounts()).to.deep.equal([]);
+  });
+
   it("two volumes that ask for the same get two disks, or one waits", async () => {
     const only = disk("only");
     node.want(local({ empty: true }, { name }), local({ empty: true }, { name: other }));
