@@ -40,6 +40,20 @@ export class VolumeError extends Error {
   }
 }
 
+const longest = 1024;
+
+/**
+ * PURE. The same, with what a status can show of its message: both ends of it. Secrets have to be out of it before: half of one would
+ * not be known for it.
+ */
+export function bounded(error: VolumeError): VolumeError {
+  const { message, reason, errorClass, on, heldBy, cause } = error;
+  if (message.length <= longest) return error;
+  const half = longest / 2;
+  const ends = `${message.slice(0, half - 1)}…${message.slice(-half)}`.toWellFormed();
+  return new VolumeError(reason, errorClass, ends, { cause, ...(on && { on }), heldBy });
+}
+
 /** The text of anything that was thrown. */
 export function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);

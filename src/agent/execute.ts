@@ -1,7 +1,7 @@
 import { flexVolumeDir } from "../api/names.ts";
 import type { SecretReference } from "../api/types.gen.ts";
 import type { CSIDrivers, Secrets } from "../csi/ports.ts";
-import { messageOf, unreachable, VolumeError } from "../errors.ts";
+import { bounded, messageOf, unreachable, VolumeError } from "../errors.ts";
 import type { ChildProcessID, HostPorts } from "../host/ports.ts";
 import type { SlowChild } from "../host/remote-mount.ts";
 import type { ContentRef, ObjectContent } from "../plugins/content.ts";
@@ -79,7 +79,7 @@ export class Executor {
       if (record?.child !== undefined) await journal.put(withoutChild(record));
       return undefined;
     } catch (thrown) {
-      const error = asVolumeError(thrown, operation);
+      const error = bounded(asVolumeError(thrown, operation));
       if (!isAbandoned(error)) this.#observers.delete(operation.volume);
       return (await this.#settleChild(operation.volume, error)) ?? error;
     } finally {

@@ -52,6 +52,14 @@ describe("ChildRunner", () => {
     expect(result).to.deep.equal({ code: 3, stdout: "probe\n", stderr: "" });
   });
 
+  it("of one that says too much the last lines count, none of them cut", async () => {
+    const script =
+      "const w=(s)=>process.stderr.write(s);w('secret '.repeat(1e4));w('\\nlast '+'.'.repeat(6e4)+'\\nend\\n')";
+    const { stderr } = await runner(script).run(probe, operation());
+    expect(stderr.slice(0, 6), "the beginning").to.equal("last .");
+    expect(stderr.slice(-5)).to.equal("\nend\n");
+  });
+
   it("a child is told nothing before it is written down, and is given up when it cannot be", async () => {
     const directory = mkdtempSync(join(tmpdir(), "nvo-child-"));
     const told = `${directory}/told`;

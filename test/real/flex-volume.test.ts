@@ -201,6 +201,20 @@ describe("flexvolume drivers on the real kernel", () => {
     expect(told).not.to.include(value);
     expect(told).not.to.include(base64.replace(/=+$/, ""));
   });
+
+  it("a Secret is found in what they say before that is cut, however long it is", async () => {
+    const value = Array.from({ length: 400 }, (_, i) => `${i} horses`).join(",");
+    node.secrets.set("login", new Map([["password", value]]));
+    flexDriver(node, "v/secret", script(`mount) echo "got: $3" >&2; exit 1 ;;\nunmount) ${success} ;;`));
+    const secretRef = { namespace: "storage", name: "login" };
+    node.want(volume({ driver: "v/secret", secretRef, secretInArguments: "Allow" }));
+    const { failure } = await node.volume(name);
+    expect(failure?.reason).to.equal("DriverReplyInvalid");
+    expect(failure?.message).to.include('"kubernetes.io/secret/password":"[redacted]');
+    const base64 = Buffer.from(value).toString("base64");
+    const told = [readFileSync(`${node.stateDir}/journal`, "utf8"), JSON.stringify(failure), node.log.join()].join();
+    for (let from = 0; from + 16 <= base64.length; from++) expect(told).not.to.include(base64.slice(from, from + 16));
+  });
 });
 
 function isAlive(pid: string): boolean {

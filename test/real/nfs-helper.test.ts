@@ -18,6 +18,7 @@ echo "$*" > ${directory}/args
 echo "$USER $PASSWD" > ${directory}/env
 tr '\\0' ' ' < /proc/$PPID/cmdline > ${directory}/parent
 [ "$1" = gone:/x ] && exec sleep 600
+[ "$1" = //files/tells ] && echo "mount error(13): for $PASSWD" >&2 && exit 32
 exit 0
 `;
 
@@ -77,6 +78,18 @@ describe("mount.nfs and mount.cifs in a child", () => {
     expect(readFileSync(`${place.path}/env`, "utf8")).to.equal("ann s3cret\n");
     expect(readFileSync(`${place.path}/args`, "utf8")).to.not.match(/ann|s3cret/);
     expect(readFileSync(`${place.path}/parent`, "utf8")).to.not.match(/ann|s3cret/);
+  });
+
+  it("mount.cifs cannot tell the password, however long it is: it is taken out before anything is cut", async () => {
+    const credentials = { username: "ann", password: Array.from({ length: 300 }, (_, i) => `${i}s3cret`).join("") };
+    const error = await mounter(10_000)
+      .mountFilesystem({ ...request("//files/tells"), fsType: "cifs", credentials })
+      .then(
+        () => expect.fail("mounted"),
+        (thrown: VolumeError) => thrown,
+      );
+    expect(error.reason).to.equal("CredentialsRefused");
+    expect(error.message).to.not.include("s3cret");
   });
 
   it("has ended when its deadline is told of, so that nothing mounts behind the next attempt", async () => {

@@ -60,7 +60,7 @@ export class ChildMounter implements Mounter {
     const child = { kind: "exec", file, args: helper.args(request, flags), env: helper.env(request) } as const;
     const waitsFor = { fsType: request.fsType, source: request.source, point: request.target.path };
     const result = await this.#runner.run(child, this.#operation, { waitsFor });
-    if (result.code !== 0) throw helper.failure(request, result.stderr.trim().slice(-512));
+    if (result.code !== 0) throw helper.failure(request, result.stderr.trim());
   }
 
   async #call<T>(method: keyof Mounter, args: readonly unknown[]): Promise<T> {

@@ -224,11 +224,18 @@ async function collect(child: SpawnedProcess, onLine: (line: string) => void): P
   const output = { stdout: "", stderr: "" };
   for (const name of ["stdout", "stderr"] as const) {
     child[name].setEncoding("utf8").on("data", (text: string) => {
-      output[name] = (output[name] + text).slice(-outputLimit);
+      output[name] = (output[name] + text).slice(-outputLimit - 1);
       for (const line of text.split(/[\r\n\b]+/)) if (line.trim() !== "") onLine(line.trim());
     });
   }
   const { code, signal } = await child.ended;
-  if (code === null) return `a child process was ended by ${signal}: ${output.stderr.trim().slice(-512)}`;
-  return { code, ...output };
+  const stdout = wholeLines(output.stdout);
+  const stderr = wholeLines(output.stderr);
+  if (code === null) return `a child process was ended by ${signal}: ${stderr.trim()}`;
+  return { code, stdout, stderr };
+}
+
+/** What was longer begins with a whole line: half a secret would not be known for one. */
+function wholeLines(text: string): string {
+  return text.length > outputLimit ? text.replace(/^.*[\r\n]*/, "") : text;
 }

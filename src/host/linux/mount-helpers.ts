@@ -9,7 +9,7 @@ export interface MountHelper {
   args(request: FilesystemMount, flags: readonly string[]): string[];
   /** PURE. What the program gets beside PATH: only root sees it. */
   env(request: FilesystemMount): { readonly [name: string]: string };
-  /** PURE. What its words mean when it has failed. */
+  /** PURE. What its words, all of them, mean when it has failed. */
   failure(request: FilesystemMount, text: string): VolumeError;
 }
 

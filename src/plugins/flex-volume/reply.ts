@@ -36,11 +36,12 @@ const byDefault: FlexCapabilities = {
 
 /**
  * PURE. What a driver answered: one JSON object, whose members may be in any case, as Go reads it. Of a program that wrote nothing to
- * standard output its errors count, as kubelet reads both. (kubelet: pkg/volume/flexvolume/driver-call.go)
+ * standard output its errors count, as kubelet reads both. What it said is whole in the message: secrets are still to be taken out.
+ * (kubelet: pkg/volume/flexvolume/driver-call.go)
  */
 export function replyOf({ code, stdout, stderr }: ProgramResult): FlexReply {
   const members = membersOf(stdout.trim() === "" ? stderr : stdout);
-  const said = `exit ${code}: ${(stderr.trim() || stdout.trim()).slice(-512)}`;
+  const said = `exit ${code}: ${stderr.trim() || stdout.trim()}`;
   if (members === undefined) return { kind: "invalid", message: `it did not answer with a JSON object (${said})` };
   const status = textOf(members, "status");
   const message = textOf(members, "message");

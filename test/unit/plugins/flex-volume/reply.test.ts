@@ -51,6 +51,13 @@ describe("replyOf a flexvolume driver", () => {
       { kind: "invalid", message: "it did not answer with a JSON object (exit 127: not found)" },
       "not found",
     ],
+    [
+      "all that it said, for secrets to be found whole in it",
+      1,
+      "",
+      { kind: "invalid", message: `it did not answer with a JSON object (exit 1: ${"s".repeat(4000)})` },
+      "s".repeat(4000),
+    ],
     ["a list", 0, "[]", { kind: "invalid", message: "it did not answer with a JSON object (exit 0: [])" }],
     ["no status", 0, "{}", { kind: "invalid", message: "its answer has no status (exit 0: {})" }],
     [
