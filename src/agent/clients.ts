@@ -39,14 +39,15 @@ export class ClientWatch {
   /** Begins with clients that are on record now, ends with those that are not any more. */
   follow({ changed, volumes }: Pick<Plan, "changed" | "volumes">): void {
     for (const name of changed.keys()) {
-      const client = volumes.get(name)?.record?.stage?.client;
+      const stage = volumes.get(name)?.record?.stage;
+      const client = stage?.client;
+      if (stage === undefined) this.#ends.delete(name); // one that is being staged is on record before its next client
       const known = this.#watched.get(name);
       if (known === undefined ? client === undefined : isSameProcess(known.client, client)) continue;
       known?.cancel();
       this.#watched.delete(name);
       this.#ended.delete(name);
       if (client !== undefined) this.#watch(name, client);
-      else this.#ends.delete(name);
     }
   }
 

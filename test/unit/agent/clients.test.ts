@@ -24,7 +24,10 @@ describe("ClientWatch", () => {
   });
 
   function follow(client?: ChildProcessID): void {
-    const record = { stage: { ...(client && { client }) } };
+    show({ stage: { ...(client && { client }) } });
+  }
+
+  function show(record: { readonly stage?: { readonly client?: ChildProcessID } }): void {
     const volumes = new Map([["v", { record }]]) as unknown as Plan["volumes"];
     watch.follow({ changed: new Map([["v", undefined]]), volumes });
   }
@@ -59,9 +62,13 @@ describe("ClientWatch", () => {
       return system.clock.monotonic() - began;
     };
     const waits: number[] = [];
-    for (const [startTime, lastedMs] of [0, 10, 10, 10, 70_000, 10].entries())
+    for (const [startTime, lastedMs] of [0, 10, 10, 10, 70_000, 10].entries()) {
       waits.push(await endAfter(startTime, lastedMs));
+      follow(); // what it is staged as, before the next client is started
+    }
     expect(waits).to.deep.equal([0, 500, 1000, 2000, 0, 500]);
+    show({});
+    expect(await endAfter(6, 10), "staged for the first time").to.equal(0);
   });
 
   it("lets go of what is on record no more, and of everything in the end", () => {
