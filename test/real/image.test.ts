@@ -215,6 +215,10 @@ describe("images, on the real kernel, from what stands for a registry", function
         title: "an archive that ends too early",
         layer: () => tarOf({ name: "a", content: "x".repeat(5000) }).subarray(0, 2048),
       },
+      {
+        title: "a path of more than 256 names",
+        layer: () => tarOf({ name: "L", type: "L", content: `${"d/".repeat(256)}a\0` }, { name: "cut" }),
+      },
       { title: "an entry that nobody knows", layer: () => tarOf({ name: "a", type: "S" }) },
     ];
 

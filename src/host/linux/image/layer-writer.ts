@@ -8,10 +8,12 @@ import { namesIn, openDirectoryAt, openFileAt, removeTreeAt } from "../held-tree
 import type { Libc } from "../libc.ts";
 import type { SandboxCalls } from "../sandbox-calls.ts";
 import type { ReadEntry, TarEntry } from "./tar.ts";
+import { WrittenNames } from "./written-names.ts";
 
-/** Most entries of all layers together. */
+/** Most entries of all layers together, and directories that they imply. */
 export const mostEntries = 1_000_000;
 
+const mostSegments = 256;
 const directoryType = 0o040000;
 const whiteout = ".wh.";
 const opaque = ".wh..wh..opq";
@@ -27,29 +29,25 @@ export class LayerWriter {
   readonly #libc: Libc;
   readonly #calls: SandboxCalls;
   readonly #root: Descriptor;
+  readonly #most: number;
   /** What this layer has, and all that is above it: its whiteouts are for the layers beneath. */
-  #written = new Set<string>();
+  #written = new WrittenNames();
   #entries = 0;
 
-  constructor(libc: Libc, calls: SandboxCalls, root: Descriptor) {
+  constructor(libc: Libc, calls: SandboxCalls, root: Descriptor, most = mostEntries) {
     this.#libc = libc;
     this.#calls = calls;
     this.#root = root;
+    this.#most = most;
   }
 
   beginLayer(): void {
-    this.#written = new Set();
+    this.#written = new WrittenNames();
   }
 
   /** @throws VolumeError ContentRefused, ContentTooLarge */
   async write(entry: TarEntry, read: ReadEntry): Promise<void> {
-    if (++this.#entries > mostEntries) {
-      throw new VolumeError(
-        "ContentTooLarge",
-        "final",
-        `the image has more than ${mostEntries} entries: name a smaller one`,
-      );
-    }
+    this.#refuseMore(++this.#entries);
     const segments = cleaned(entry.path);
     const name = segments.pop();
     if (name === undefined || entry.kind === "leftOut") return; // the root is ours
@@ -61,8 +59,14 @@ export class LayerWriter {
     } catch (error) {
       throw meant(entry.path, error);
     }
-    for (let length = segments.length; length >= 0; length--) this.#written.add(segments.slice(0, length).join("/"));
-    this.#written.add([...segments, name].join("/"));
+    this.#written.add([...segments, name]);
+    this.#refuseMore(this.#written.size); // by links there are any number of names for one directory
+  }
+
+  #refuseMore(entries: number): void {
+    if (entries <= this.#most) return;
+    const message = `the image has more than ${this.#most} entries, with the directories that they imply: name a smaller one`;
+    throw new VolumeError("ContentTooLarge", "final", message);
   }
 
   async #make(parent: Descriptor, name: string, entry: TarEntry, read: ReadEntry): Promise<void> {
@@ -97,7 +101,7 @@ export class LayerWriter {
 
   #whiteOut(parent: Descriptor, segments: readonly string[], name: string): void {
     if (name === "" || name === "." || name === "..") throw refused(whiteout + name, "takes nothing away");
-    if (this.#written.has([...segments, name].join("/"))) return;
+    if (this.#written.has([...segments, name])) return;
     const there = this.#typeOf(parent, name);
     if (there !== undefined) this.#remove(parent, name, there);
   }
@@ -128,6 +132,7 @@ export class LayerWriter {
       const name = segments.at(-1);
       if (errnoOf(error) !== "ENOENT" || name === undefined) throw error;
       using above = this.#open(segments.slice(0, -1));
+      this.#refuseMore(++this.#entries);
       this.#libc.mkdirat(above.fd, name, 0o755);
       return this.#openThere(segments);
     }
@@ -141,8 +146,9 @@ export class LayerWriter {
 
 /** The names of a path from the root of the image. @throws VolumeError ContentRefused */
 function cleaned(path: string): string[] {
-  const segments = path.split("/").filter((name) => name !== "" && name !== ".");
   if (Buffer.byteLength(path) > 4096) throw refused(path, "has a path of more than 4096 bytes");
+  const segments = path.split("/").filter((name) => name !== "" && name !== ".");
+  if (segments.length > mostSegments) throw refused(path, `has a path of more than ${mostSegments} names`);
   for (const name of segments) {
     if (name === "..") throw refused(path, 'has the name ".." in its path');
     if (name.includes("\0")) throw refused(path, "has a NUL in its name");

@@ -73,15 +73,17 @@ export function readManifest(bytes: Buffer, arch: string, { repository, digest }
   };
 }
 
-function parsed(bytes: Buffer): unknown {
+/** PURE. JSON, or undefined if it is none. */
+export function parsed(bytes: Buffer): unknown {
   try {
     return JSON.parse(bytes.toString("utf8"));
   } catch {
-    return undefined; // no object, so neither an image nor an index
+    return undefined; // no object, so nothing that is asked for
   }
 }
 
-function objectOf(value: unknown): { readonly [name: string]: unknown } {
+/** PURE. An object as it is, of anything else an empty one. */
+export function objectOf(value: unknown): { readonly [name: string]: unknown } {
   return typeof value === "object" && value !== null ? (value as { readonly [name: string]: unknown }) : {};
 }
 

@@ -23,3 +23,13 @@ export function parseReference(reference: string): ImageReference {
 export function isLoopback(host: string): boolean {
   return /^(localhost|127\.[0-9.]+|\[::1\])(:[0-9]+)?$/.test(host);
 }
+
+/** What leads to the machine that asks, however it is written in an address. */
+const ownMachine =
+  /^(localhost|.*\.localhost|127\.[0-9.]+|0\.0\.0\.0|\[::1?\]|\[::ffff:(7f[0-9a-f]{2}|0):[0-9a-f]+\])\.?$/;
+
+/** PURE. Whether a registry may send us there. Only one on the node itself may send to the node itself, where services trust the node. */
+export function maySendTo(registry: string, { protocol, host, hostname }: URL): boolean {
+  if (isLoopback(registry)) return protocol === "https:" || (protocol === "http:" && isLoopback(host));
+  return protocol === "https:" && !ownMachine.test(hostname);
+}

@@ -1,9 +1,11 @@
 import { createHash } from "node:crypto";
 import { printable } from "../../../api/printable.ts";
 import { messageOf, VolumeError } from "../../../errors.ts";
-import { type ImageReference, isLoopback } from "./reference.ts";
+import { objectOf, parsed } from "./manifest.ts";
+import { type ImageReference, maySendTo } from "./reference.ts";
 
 const largestManifest = 4 * 1024 * 1024;
+const largestToken = 64 * 1024;
 const mostRedirections = 5;
 
 /** What is fetched, as it comes; `whole` is true once all of it has come and is what its digest says. */
@@ -60,9 +62,9 @@ export class Registry {
       if (response.status < 300 || response.status > 399 || location === null) return response;
       await response.body?.cancel();
       at = new URL(location, at);
-      if (at.protocol !== "https:" && !isLoopback(at.host)) break;
+      if (!maySendTo(this.#image.registry, at)) break;
     }
-    const message = `${this.#image.registry} sends elsewhere, again and again or without TLS: nothing is fetched from there`;
+    const message = `${this.#image.registry} sends elsewhere, again and again, without TLS or to the node itself: nothing is fetched from there`;
     throw new VolumeError("RepositoryRefused", "final", message);
   }
 
@@ -71,17 +73,22 @@ export class Registry {
     const { registry } = this.#image;
     const parameter = (name: string) => new RegExp(`\\b${name}="([^"]*)"`).exec(challenge)?.[1];
     const realm = URL.parse(parameter("realm") ?? "");
-    if (!/^bearer /i.test(challenge) || realm === null || (realm.protocol !== "https:" && !isLoopback(realm.host))) {
-      throw this.#meant(401, "manifests");
+    if (!/^bearer /i.test(challenge) || realm === null) throw this.#meant(401, "manifests");
+    if (!maySendTo(registry, realm)) {
+      const message = `${registry} sends for a token without TLS or to the node itself: nothing is asked there. Name a mirror`;
+      throw new VolumeError("RepositoryRefused", "final", message);
     }
     for (const name of ["service", "scope"]) {
       const value = parameter(name);
       if (value !== undefined) realm.searchParams.set(name, value);
     }
     const response = await this.#ask(realm, { accept: "application/json" });
-    const answer =
-      response.status === 200 ? ((await response.json()) as { token?: unknown; access_token?: unknown }) : {};
-    const token = answer.token ?? answer.access_token;
+    const answer: Buffer[] = [];
+    const pieces = bounded(response, `the token of ${registry}`, largestToken, "RepositoryRefused");
+    if (response.status === 200) for await (const piece of pieces) answer.push(piece);
+    else await response.body?.cancel();
+    const { token: named, access_token: other } = objectOf(parsed(Buffer.concat(answer)));
+    const token = named ?? other;
     if (typeof token === "string" && /^[\x21-\x7e]+$/.test(token)) return `Bearer ${token}`;
     throw new VolumeError(
       "RepositoryRefused",
@@ -112,22 +119,34 @@ export class Registry {
 
 const needsMirror = "an image volume has no credentials. Name a mirror that anybody may read";
 
-/** The bytes of an answer, at most so many, that have this digest. @throws VolumeError ContentRefused at the end if not */
-async function* verified(response: Response, digest: string, most: number): AsyncGenerator<Buffer> {
-  const hash = createHash("sha256");
+/** The bytes of an answer, at most so many. @throws VolumeError with this reason if there are more */
+async function* bounded(
+  response: Response,
+  what: string,
+  most: number,
+  reason: "ContentRefused" | "RepositoryRefused" = "ContentRefused",
+): AsyncGenerator<Buffer> {
   const slow = tooSlow(new URL(response.url).host);
   let bytes = 0;
   try {
     for await (const chunk of response.body ?? []) {
       bytes += chunk.length;
       if (bytes > most)
-        throw new VolumeError("ContentRefused", "final", `${digest} is more than the ${most} bytes that it may have`);
+        throw new VolumeError(reason, "final", `${what} is more than the ${most} bytes that it may have`);
       slow(chunk.length);
-      hash.update(chunk);
       yield Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
     }
   } catch (error) {
     throw error instanceof VolumeError ? error : unreachable(new URL(response.url).host, error);
+  }
+}
+
+/** The same, that have this digest. @throws VolumeError ContentRefused at the end if not */
+async function* verified(response: Response, digest: string, most: number): AsyncGenerator<Buffer> {
+  const hash = createHash("sha256");
+  for await (const piece of bounded(response, digest, most)) {
+    hash.update(piece);
+    yield piece;
   }
   if (`sha256:${hash.digest("hex")}` === digest) return;
   throw new VolumeError(

@@ -41,6 +41,7 @@ export async function readTar(
   each: (entry: TarEntry, read: ReadEntry) => Promise<void>,
 ): Promise<void> {
   let over: { readonly [key: string]: string } = {};
+  let extended = false;
   for (let header = await bytes.block(block); header !== undefined; header = await bytes.block(block)) {
     if (header.every((byte) => byte === 0)) continue; // the end, twice, and what fills it up
     refuseDamage(header);
@@ -51,6 +52,8 @@ export async function readTar(
       if (size > largestHeader) throw damaged("has a header that is too large");
       const text = (await bytes.block(size)) ?? Buffer.alloc(0);
       await after();
+      if (type === "x" && extended) throw damaged("has two extended headers for one entry");
+      extended ||= type === "x";
       if (type === "x") over = { ...over, ...paxRecords(text) };
       else if (type !== "g") over = { ...over, [type === "L" ? "path" : "linkpath"]: textIn(text, 0, text.length) };
       continue;
@@ -66,6 +69,7 @@ export async function readTar(
     await bytes.each(left, () => {});
     if (kind === "file" || kind === "leftOut") await after();
     over = {};
+    extended = false;
   }
 }
 
@@ -98,6 +102,9 @@ function refuseDamage(header: Buffer): void {
   if (numberIn(header, 148, 8) !== sum) throw damaged("has an entry whose checksum is wrong");
 }
 
+/** What counts here. The rest is left out unread, as extended attributes are: their values need not be text. */
+const paxKeys = ["path", "linkpath", "size", "uid", "gid", "mtime"];
+
 /** `length key=value\n`, again and again. */
 function paxRecords(text: Buffer): { readonly [key: string]: string } {
   const records: { [key: string]: string } = {};
@@ -107,7 +114,8 @@ function paxRecords(text: Buffer): { readonly [key: string]: string } {
     const record = Number.isInteger(length) && length > 0 ? text.subarray(space + 1, at + length) : Buffer.alloc(0);
     const equals = record.indexOf(0x3d);
     if (equals === -1 || at + length > text.length) throw damaged("has a header that cannot be read");
-    records[record.toString("latin1", 0, equals)] = utf8(record.subarray(equals + 1, record.length - 1));
+    const key = record.toString("latin1", 0, equals);
+    if (paxKeys.includes(key)) records[key] = utf8(record.subarray(equals + 1, record.length - 1));
     at += length;
   }
   return records;

@@ -72,6 +72,24 @@ describe("readTar", () => {
     expect(entries[3]?.target).to.equal(long);
   });
 
+  it("reads nothing of pax that it does not need, as the values of extended attributes, which are no text", async () => {
+    const rest = Buffer.concat([
+      Buffer.from(" SCHILY.xattr.security.capability="),
+      Buffer.from([1, 0xc0, 0xff]),
+      Buffer.from("\n"),
+    ]);
+    const xattr = Buffer.concat([Buffer.from(`${rest.length + 2}`), rest]);
+    const [entry] = await read(tarOf({ name: "x", type: "x", content: xattr }, { name: "a", content: "1" }));
+    expect(entry).to.include({ path: "a", content: "1" });
+  });
+
+  it("takes one extended header for an entry, and no more", async () => {
+    const header = { name: "x", type: "x", content: record("uid", "1") };
+    expect(await failure(tarOf(header, { name: "a" }, header, { name: "b" }))).to.equal("read");
+    expect(await failure(tarOf(header, header, { name: "a" }))).to.equal("ContentRefused");
+    expect(await failure(tarOf(header, { name: "g", type: "g" }, header, { name: "a" }))).to.equal("ContentRefused");
+  });
+
   it("leaves device nodes and FIFOs to who writes", async () => {
     const entries = await read(tarOf({ name: "c", type: "3" }, { name: "b", type: "4" }, { name: "p", type: "6" }));
     expect(entries.map(({ kind }) => kind)).to.deep.equal(["leftOut", "leftOut", "leftOut"]);
