@@ -99,6 +99,18 @@ function mountOfServer({ phase, view: { stage } }: VolumePlan): RemoteMount | un
 
 function silence(mount: RemoteMount, { said }: ServerAnswer & { answers: false }): Problem {
   const how = said === undefined ? `has not answered within ${deadlineMs / 1000} s` : `is not to be had: ${said}`;
-  const message = `the server of ${describeRemote(mount)} ${how}. What uses it waits or fails; it goes on by itself when the server is back`;
+  const message = `the server of ${describeRemote(mount)} ${how}. ${outlook(said)}`;
   return { reason: "ServerUnreachable", message, on: { kind: "Mount", name: mount.point } };
+}
+
+/** PURE. What comes of it. @param said as strerror(3) has it in English */
+function outlook(said: string | undefined): string {
+  switch (said) {
+    case "Stale file handle": // ESTALE
+      return "What uses it fails, also when the server is back: take the node out of the set and back in";
+    case "Transport endpoint is not connected": // ENOTCONN
+      return "What uses it fails until its client has the server again; if the client has ended, it is mounted anew by itself";
+    default:
+      return "What uses it waits or fails; it goes on by itself when the server is back";
+  }
 }

@@ -82,6 +82,25 @@ describe("ServerWatch", () => {
     expect(watch.silent.get("v")?.message).to.contain("is not to be had: Stale file handle.");
   });
 
+  it("says that it goes on by itself only where it does", async () => {
+    const messages: string[] = [];
+    for (const said of [undefined, "Stale file handle", "Transport endpoint is not connected", "Host is down"]) {
+      answer = async () => ({ answers: false, ...(said && { said }) });
+      show(planned("v"));
+      await system.advance(60_000);
+      messages.push(watch.silent.get("v")?.message ?? "");
+      show();
+    }
+    const [hung, stale, disconnected, down] = messages;
+    const alone = "What uses it waits or fails; it goes on by itself when the server is back";
+    expect(hung?.endsWith(alone), hung).to.equal(true);
+    expect(down?.endsWith(alone), down).to.equal(true);
+    expect(stale)
+      .to.match(/also when the server is back: take the node out of the set and back in$/)
+      .and.not.match(/by itself/);
+    expect(disconnected).to.match(/if the client has ended, it is mounted anew by itself$/);
+  });
+
   it("one that waits for an answer holds up no other", async () => {
     answer = ({ point }) => (point === "/staging/hung" ? new Promise(() => {}) : Promise.resolve({ answers: true }));
     show(planned("hung"), planned("v", { source: "other:/a" }));
