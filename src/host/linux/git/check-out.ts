@@ -11,7 +11,7 @@ import { loadSandboxCalls } from "../sandbox-calls.ts";
 import { contents, fetch, init, list } from "./commands.ts";
 import { Git } from "./git.ts";
 import { ObjectStream } from "./object-stream.ts";
-import { counted, entryOf, type TreeEntry } from "./tree-entries.ts";
+import { counted, entryOf, linesOf, type TreeEntry } from "./tree-entries.ts";
 import { writeTree } from "./write-tree.ts";
 
 /**
@@ -56,17 +56,10 @@ async function entriesOf(git: Git, request: CheckOutRequest): Promise<TreeEntry[
   stdin.end();
   const count = counted(request.sizeLimit);
   const entries: TreeEntry[] = [];
-  let rest = Buffer.alloc(0);
-  for await (const chunk of stdout as AsyncIterable<Buffer>) {
-    rest = Buffer.concat([rest, chunk]);
-    let start = 0;
-    for (let end = rest.indexOf(0); end !== -1; end = rest.indexOf(0, start)) {
-      const entry = entryOf(rest.subarray(start, end));
-      count(entry);
-      entries.push(entry);
-      start = end + 1;
-    }
-    rest = rest.subarray(start);
+  for await (const line of linesOf(stdout as AsyncIterable<Buffer>)) {
+    const entry = entryOf(line);
+    count(entry);
+    entries.push(entry);
   }
   await ended;
   return entries;

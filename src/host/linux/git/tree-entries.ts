@@ -14,6 +14,8 @@ export interface TreeEntry {
 export const mostEntries = 200_000;
 const longestPath = 2048;
 const longestName = 255;
+/** Of one line of git ls-tree, in bytes: what is before the path takes about a hundred. */
+const longestLine = 8 * 1024;
 /** PATH_MAX, with its end. */
 const longestLink = 4095;
 
@@ -24,6 +26,24 @@ const kinds: ReadonlyMap<string, TreeEntry["kind"]> = new Map([
   ["120000", "link"],
   ["160000", "submodule"],
 ]);
+
+/**
+ * What ends with a NUL, of what git prints. git may be anybody's: it may never print one.
+ * @throws VolumeError ContentRefused
+ */
+export async function* linesOf(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let rest: Buffer = Buffer.alloc(0);
+  for await (const chunk of chunks) {
+    rest = Buffer.concat([rest, chunk]);
+    let start = 0;
+    for (let end = rest.indexOf(0); end !== -1; end = rest.indexOf(0, start)) {
+      yield rest.subarray(start, end);
+      start = end + 1;
+    }
+    rest = rest.subarray(start);
+    if (rest.length > longestLine) throw refused(rest.toString("utf8"), `is listed in more than ${longestLine} bytes`);
+  }
+}
 
 /**
  * PURE. What one line of `git ls-tree -r -z -l` says: mode, type, object, size, tab, path.

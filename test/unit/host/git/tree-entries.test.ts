@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { counted, entryOf, mostEntries, refusePath } from "../../../../src/host/linux/git/tree-entries.ts";
+import { counted, entryOf, linesOf, mostEntries, refusePath } from "../../../../src/host/linux/git/tree-entries.ts";
 
 const object = "0123456789".repeat(4);
 const reasonOf = (call: () => unknown): string | undefined => {
@@ -10,6 +10,38 @@ const reasonOf = (call: () => unknown): string | undefined => {
     return (error as { reason?: string }).reason ?? String(error);
   }
 };
+
+describe("linesOf", () => {
+  /** What comes of it, and how much of it was read. */
+  async function read(chunks: readonly string[]): Promise<{ lines: string[]; reason?: string; taken: number }> {
+    const lines: string[] = [];
+    let taken = 0;
+    async function* printed() {
+      for (const chunk of chunks) {
+        taken++;
+        yield Buffer.from(chunk);
+      }
+    }
+    try {
+      for await (const line of linesOf(printed())) lines.push(line.toString());
+      return { lines, taken };
+    } catch (error) {
+      return { lines, reason: (error as { reason: string }).reason, taken };
+    }
+  }
+
+  it("are what ends with a NUL, wherever it was cut", async () => {
+    expect(await read(["a\0b", "", "c\0", "\0d\0"])).to.deep.equal({ lines: ["a", "bc", "", "d"], taken: 4 });
+  });
+
+  it("refuses one that does not end, before it fills the memory", async () => {
+    const chunk = "x".repeat(4096);
+    const endless = await read(["a\0", ...Array.from({ length: 1000 }, () => chunk)]);
+    expect(endless).to.deep.equal({ lines: ["a"], reason: "ContentRefused", taken: 4 });
+    const longest = await read([chunk, chunk, "\0"]);
+    expect(longest.lines.map(({ length }) => length)).to.deep.equal([8192]);
+  });
+});
 
 describe("entryOf", () => {
   it("reads what git ls-tree prints of each kind", () => {
