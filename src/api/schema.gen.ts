@@ -3337,9 +3337,9 @@ export const schema = {
      "type": "integer",
      "rules": [
       {
-       "message": "must be from 600 (ten minutes) to 4294967296 seconds",
+       "message": "must be from 600 (ten minutes) to 86400 (a day)",
        "from": 600,
-       "to": 4294967296
+       "to": 86400
       }
      ]
     },

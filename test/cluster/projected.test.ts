@@ -90,16 +90,16 @@ describe("a projected volume on a real API server", () => {
     expect(await read("token")).to.equal(token);
   });
 
-  it("an agent gets no token that is not bound to its own Node", async () => {
+  it("an agent gets no token that is not bound to its own Node, nor one for more than a day", async () => {
     const { cluster, nodes } = world;
     const [own, other] = nodes;
     const agent = cluster.as(await cluster.token("nodevolume-agent", { kind: "Node", name: own.name, uid: own.uid }));
-    const ask = (boundObjectRef?: object) =>
+    const ask = (boundObjectRef?: object, life = {}) =>
       agent.call("POST", `/api/v1/namespaces/${namespace}/serviceaccounts/reader/token`, {
         body: {
           apiVersion: "authentication.k8s.io/v1",
           kind: "TokenRequest",
-          spec: { audiences: ["vault"], ...(boundObjectRef && { boundObjectRef }) },
+          spec: { audiences: ["vault"], ...(boundObjectRef && { boundObjectRef }), ...life },
         },
       });
     const bound = { apiVersion: "v1", kind: "Node" };
@@ -107,6 +107,9 @@ describe("a projected volume on a real API server", () => {
     expectRefused(await ask(), refusal);
     expectRefused(await ask({ ...bound, name: other.name, uid: other.uid }), refusal);
     expectStatus(201, await ask({ ...bound, name: own.name }));
+    const aDay = "an agent gets only tokens that are good for a day at most";
+    expectRefused(await ask({ ...bound, name: own.name }, { expirationSeconds: 86_401 }), aDay);
+    expectStatus(201, await ask({ ...bound, name: own.name }, { expirationSeconds: 86_400 }));
   });
 
   it("an agent reads its own Node as that node, and no other", async () => {

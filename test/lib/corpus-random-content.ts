@@ -38,7 +38,7 @@ export function contentMembers(mostly: Mostly, { namespace, objectName, items }:
     {
       ...{ namespace, serviceAccountName: objectName, path },
       audience: mostly(["vault"], [""]),
-      expirationSeconds: mostly([600, 2 ** 32], [599, 2 ** 32 + 1]),
+      expirationSeconds: mostly([600, 86_400], [599, 86_401]),
     },
     { requiredKeys: ["namespace", "serviceAccountName", "path"] },
   );
