@@ -22,14 +22,14 @@ export function problemsOf(ref: ContentRef): ContentProblems {
   const on = { kind, ...(namespace !== undefined && { namespace }), name };
   const what = `${kind} ${namespace === undefined ? "" : `${namespace}/`}${name}`;
   const problem = (reason: Reason, message: string): Problem => ({ reason, message, on });
-  const { reasons, absent, denied } = wordsOf(ref);
+  const { reasons, absent, unserved = absent, denied } = wordsOf(ref);
   return {
     missing: problem(reasons.missing, absent),
     unknown: problem("ContentUnknown", `${what} was not read yet`),
     refused(error) {
       if (!(error instanceof ApiError)) return undefined;
       if (error.status === 403) return problem(reasons.denied, `${denied}${because(ref, error)}`);
-      return error.status === 404 ? problem(reasons.missing, `${absent}${because(ref, error)}`) : undefined;
+      return error.status === 404 ? problem(reasons.missing, `${unserved}${because(ref, error)}`) : undefined;
     },
     failed: (error) => problem("ContentUnknown", `${what} cannot be read: ${messageOf(error)}`),
   };
@@ -43,6 +43,8 @@ function because(ref: ContentRef, error: ApiError): string {
 interface Words {
   readonly reasons: { readonly missing: Reason; readonly denied: Reason };
   readonly absent: string;
+  /** Of what is listed: a list that is not found is of a kind that the API server does not know. */
+  readonly unserved?: string;
   readonly denied: string;
 }
 
@@ -77,7 +79,9 @@ function wordsOf(ref: ContentRef): Words {
         ref.selector === undefined ? `ClusterTrustBundle ${name}` : `ClusterTrustBundle of ${name} that is selected`;
       return {
         reasons: { missing: "TrustBundleNotFound", denied: "TrustBundleAccessDenied" },
-        absent: `there is no ${which}, or the API server does not serve certificates.k8s.io/v1beta1: create it, or set optional: true`,
+        absent: `there is no ${which}: create it, or set optional: true`,
+        unserved:
+          "the API server does not serve certificates.k8s.io/v1beta1, which has ClusterTrustBundles: switch it on (feature gate ClusterTrustBundle and --runtime-config), or take the bundle out of the volume, optional or not",
         denied: "the agent may not read ClusterTrustBundles: grant it get, list and watch (config/rbac/agent.yaml)",
       };
     }

@@ -153,21 +153,28 @@ describe("Contents", () => {
   it("a signer without a selector selects none, and no bundle is enough only where it is optional", async () => {
     const none = trust("a.b/c", "none");
     const { contents } = await other(none, "clustertrustbundles", bundles);
-    expect(contents.state(none).problem?.reason).to.equal("TrustBundleNotFound");
+    expect(contents.state(none).problem).to.include({
+      reason: "TrustBundleNotFound",
+      message: "there is no ClusterTrustBundle of a.b/c that is selected: create it, or set optional: true",
+    });
     const optional = trust("not-there", undefined, true);
     const without = await other(optional, "clustertrustbundles", bundles);
     expect(without.contents.state(optional)).to.deep.equal({ known: true, version: "none" });
   });
 
-  it("bundles that the API server does not serve are not there", async () => {
-    const ref = trust("x", undefined);
+  it("bundles that the API server does not serve are not there, also where they are optional", async () => {
+    const ref = trust("x", undefined, true);
     const system = virtualSystem();
     const api = createFakeApiServer(system.timers);
     api.fault = () => ({ status: 404 });
     const contents = new Contents({ system, transport: api, onChange: () => {} });
     contents.follow([ref]);
     await system.advance(5_000);
-    expect(contents.state(ref).problem?.reason).to.equal("TrustBundleNotFound");
+    const { known, problem } = contents.state(ref);
+    expect([known, problem?.reason]).to.deep.equal([false, "TrustBundleNotFound"]);
+    expect(problem?.message).to.match(
+      /^the API server does not serve certificates\.k8s\.io\/v1beta1.*optional or not$/,
+    );
     contents.stop();
   });
 });
