@@ -33,6 +33,13 @@ describe("docs/reasons.md", () => {
     });
   }
 
+  it("says of pods that have their volume that nothing is held up", () => {
+    for (const code of ["SELinuxConflict", "PodLacksGroup"])
+      expect((documented.get(code) ?? []).join(" "), code).to.match(
+        /^Blocked, until [^.]*\. Nothing is held up: .*volume, and runs?\./,
+      );
+  });
+
   it("has lines that fit a terminal, but for commands", () => {
     const long = [...documented.values()].flat().filter((line) => line.length > 125);
     expect(long).to.deep.equal([]);
