@@ -1,7 +1,7 @@
 import type { CIFSVolumeSource } from "../api/types.gen.ts";
 import { VolumeError } from "../errors.ts";
 import type { MountCredentials } from "../host/ports.ts";
-import type { ObjectContent } from "./content.ts";
+import type { ObjectContent, ObjectRef } from "./content.ts";
 import type { Layout, StageContext, Staged, StagingPlugin, VolumeSpec } from "./plugin.ts";
 import { stageFilesystem } from "./staging.ts";
 
@@ -14,7 +14,7 @@ export const cifs: StagingPlugin = {
 
   layout(spec): Layout {
     const { readOnly = false, secretRef } = sourceOf(spec);
-    const secret = secretRef && { kind: "Secret" as const, ...secretRef, optional: false };
+    const secret = secretRef && refOf(secretRef);
     return {
       options: spec.mountOptions,
       readOnly,
@@ -56,6 +56,11 @@ export function credentialsIn(content: ObjectContent | undefined, secret: string
     throw new VolumeError("KeyNotFound", "final", `Secret ${secret} has no key ${missing}: add it`);
   }
   return { username, password, ...(domain !== undefined && { domain }) };
+}
+
+/** Member by member, in the order of contentKey: the API server orders those of secretRef as it likes. */
+function refOf({ namespace, name }: NonNullable<CIFSVolumeSource["secretRef"]>): ObjectRef {
+  return { kind: "Secret", namespace, name, optional: false };
 }
 
 function shareOf(spec: VolumeSpec): string {

@@ -4,6 +4,7 @@ import { mountHelpers } from "../../../src/host/linux/mount-helpers.ts";
 import type { FilesystemMount } from "../../../src/host/ports.ts";
 import { serverOf } from "../../../src/host/remote-mount.ts";
 import { cifs, credentialsIn } from "../../../src/plugins/cifs.ts";
+import { contentKey } from "../../../src/plugins/content.ts";
 import { stagingAttributes, type VolumeSpec } from "../../../src/plugins/plugin.ts";
 
 const content = (values: Record<string, string>) => ({
@@ -57,6 +58,14 @@ describe("cifs", () => {
       content: [{ kind: "Secret", ...secretRef, optional: false }],
       credentials: true,
     });
+  });
+
+  it("follows its Secret once with volumes that show it, however secretRef is ordered", () => {
+    const of = (secretRef: { namespace: string; name: string }) =>
+      cifs.layout(spec({ server: "nas", share: "a", secretRef })).content?.map(contentKey);
+    const shown = contentKey({ kind: "Secret", namespace: "storage", name: "files", optional: true });
+    expect(of({ namespace: "storage", name: "files" })).to.deep.equal([shown]);
+    expect(of({ name: "files", namespace: "storage" })).to.deep.equal([shown]);
   });
 
   it("needs no Secret for a guest", () => {
