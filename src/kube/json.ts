@@ -6,6 +6,10 @@ export function isRecord(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+export function asRecord(value: unknown): JsonObject | undefined {
+  return isRecord(value) ? value : undefined;
+}
+
 export function stringIn(value: unknown, key: string): string | undefined {
   const member = isRecord(value) ? value[key] : undefined;
   return typeof member === "string" ? member : undefined;
@@ -17,8 +21,7 @@ export function numberIn(value: unknown, key: string): number | undefined {
 }
 
 export function recordIn(value: unknown, key: string): JsonObject | undefined {
-  const member = isRecord(value) ? value[key] : undefined;
-  return isRecord(member) ? member : undefined;
+  return asRecord(asRecord(value)?.[key]);
 }
 
 export function arrayIn(value: unknown, key: string): readonly unknown[] {

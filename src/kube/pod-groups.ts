@@ -8,9 +8,8 @@ import { arrayIn, recordIn } from "./json.ts";
 export function podGroups(podSpec: unknown): number[] {
   const context = recordIn(podSpec, "securityContext");
   const containers = ["initContainers", "containers"].flatMap((list) => arrayIn(podSpec, list));
-  const primary = containers.map((one) => recordIn({ one }, "one"));
   const ofAll = new Set(
-    primary.map((one) => recordIn(one, "securityContext")?.["runAsGroup"] ?? context?.["runAsGroup"]),
+    containers.map((one) => recordIn(one, "securityContext")?.["runAsGroup"] ?? context?.["runAsGroup"]),
   );
   const groups = [context?.["fsGroup"], ...arrayIn(context, "supplementalGroups"), ...(ofAll.size === 1 ? ofAll : [])];
   return groups.filter((one) => typeof one === "number");

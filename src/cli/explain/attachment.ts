@@ -72,7 +72,7 @@ export function attachmentFindings(
       .filter((one) => one.node === node && one.attacher === attacher);
     const drivers = arrayIn(recordIn(named(facts.csiNodes, node), "spec"), "drivers");
     const driver = drivers.find((one) => stringIn(one, "name") === attacher);
-    const limit = recordIn(recordIn({ driver }, "driver"), "allocatable")?.["count"];
+    const limit = recordIn(driver, "allocatable")?.["count"];
     const room = roomOn(node, there.length, typeof limit === "number" ? limit : undefined, true);
     const text = `the driver ${attacher} has no room for it (VolumeAttachment ${name}): ${room}`;
     const todo = facts.advice("AttachLimitReached") ?? "";

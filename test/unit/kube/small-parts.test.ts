@@ -2,7 +2,10 @@ import { expect } from "chai";
 import { resource } from "../../../src/api/names.ts";
 import { ApiError, apiErrorOf, classifyWriteError, isUnavailable } from "../../../src/kube/api-error.ts";
 import { equalJitter, fullJitter } from "../../../src/kube/backoff.ts";
+import { controllerOf } from "../../../src/kube/controller-of.ts";
+import { asRecord } from "../../../src/kube/json.ts";
 import { createLineSplitter } from "../../../src/kube/line-splitter.ts";
+import { podGroups } from "../../../src/kube/pod-groups.ts";
 import { resourcePath } from "../../../src/kube/resource-path.ts";
 import { compareResourceVersions } from "../../../src/kube/resource-version.ts";
 import { TransportError } from "../../../src/kube/transport.ts";
@@ -30,6 +33,24 @@ describe("resourcePath", () => {
     expect(resourcePath(resource.leases, { namespace: "n", name: "a/b" })).to.equal(
       "/apis/coordination.k8s.io/v1/namespaces/n/leases/a%2Fb",
     );
+  });
+});
+
+describe("asRecord", () => {
+  it("takes an object, and nothing else that JSON has", () => {
+    const object = { a: 1 };
+    expect(asRecord(object)).to.equal(object);
+    for (const other of [undefined, null, [], "a", 1, true]) expect(asRecord(other), String(other)).to.equal(undefined);
+  });
+});
+
+describe("controllerOf and podGroups", () => {
+  it("pass over what is no object", () => {
+    const owners = [null, "x", ["controller"], { uid: "a" }, { uid: "b", controller: true }];
+    expect(controllerOf({ metadata: { ownerReferences: owners } })).to.equal("b");
+    const containers = [{ securityContext: { runAsGroup: 5 } }];
+    expect(podGroups({ securityContext: { fsGroup: 7 }, containers })).to.deep.equal([7, 5]);
+    expect(podGroups({ containers: [...containers, null, "x"] })).to.deep.equal([]);
   });
 });
 
