@@ -20,6 +20,9 @@ FROM node:24-bookworm-slim
 RUN apt-get update \
  && apt-get install -y --no-install-recommends util-linux mount e2fsprogs xfsprogs btrfs-progs nfs-common cifs-utils glusterfs-client git ca-certificates \
  && rm -rf /var/lib/apt/lists/*
+# The client builds the graph that the server names, as root. What only servers and bricks have of it is not there: it would serve files of the node, or write them.
+RUN cd /usr/lib/*/glusterfs/*/xlator \
+ && rm storage/posix.so protocol/server.so mgmt/glusterd.so features/bit-rot.so features/bitrot-stub.so features/changelog.so features/index.so features/marker.so features/quotad.so features/snapview-server.so playground/template.so
 WORKDIR /app
 COPY --from=build /app /app
 ENV NODE_ENV=production

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { imageEnvironment, nodeOptions } from "../../../hack/lib/image.ts";
+import { imageEnvironment, nodeOptions, removedTranslators } from "../../../hack/lib/image.ts";
 
 describe("what the image starts", () => {
   it("nodeOptions are those of the Dockerfile's ENTRYPOINT", () => {
@@ -12,5 +12,13 @@ describe("what the image starts", () => {
       NODE_ENV: "production",
       MALLOC_ARENA_MAX: "1",
     });
+  });
+
+  it("removedTranslators are what would serve files of the node to itself, and nothing that a client needs", () => {
+    const removed = removedTranslators();
+    expect(removed).to.include.members(["storage/posix.so", "protocol/server.so", "mgmt/glusterd.so"]);
+    const needed =
+      /^(cluster|performance|debug|mount|system)\/|^protocol\/client|^meta|^features\/(utime|shard|snapview-client)\./;
+    expect(removed.filter((name) => needed.test(name))).to.deep.equal([]);
   });
 });
