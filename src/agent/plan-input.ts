@@ -9,7 +9,7 @@ import type { OperationKind } from "./operations.ts";
 import type { OwnershipChange } from "./ownership-changes.ts";
 import type { TokenState } from "./pods/kept-tokens.ts";
 import type { VolumeRecord } from "./record.ts";
-import type { Problem } from "./view.ts";
+import type { Problem, Silence } from "./view.ts";
 
 /** Everything that the planner decides from: desired and actual world, and now. */
 export interface PlanInput {
@@ -35,7 +35,7 @@ export interface PlanInput {
   /** What CSI drivers say of the state of their volumes; of most nothing. */
   readonly health?: ReadonlyMap<string, VolumeHealth>;
   /** Volumes that are mounted, and whose server does not answer. */
-  readonly silent?: ReadonlyMap<string, Problem>;
+  readonly silent?: ReadonlyMap<string, Silence>;
   /** Volumes that are mounted by FUSE, and whose client has ended: which one. */
   readonly ended?: ReadonlyMap<string, ChildProcessID>;
   /** Whether a CSI driver is registered on the node; undefined if that is not known. */
@@ -68,10 +68,10 @@ export interface PlanSettings {
   readonly seLinux?: boolean;
 }
 
-/** What is known of something whose content is shown, or of all that a volume shows. */
+/** What is known of something whose content is shown, or of all that a volume shows. `digest`: of what is in it (SaltedDigest). */
 export type ContentState =
   /** As it was last seen; with a problem, if changes of it are not seen any more. */
-  | { readonly known: true; readonly version: string; readonly problem?: Problem }
+  | { readonly known: true; readonly version: string; readonly problem?: Problem; digest?(salt: string): string }
   /** Not there, not allowed, or not read yet. */
   | { readonly known: false; readonly problem: Problem };
 

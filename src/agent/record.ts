@@ -3,6 +3,7 @@ import type { MountIdentity } from "../host/mount-table.ts";
 import type { ChildProcessID, DirectoryID, MountAttributes } from "../host/ports.ts";
 import type { ChosenDisk } from "../plugins/disk-choice.ts";
 import type { FoundSource, SourceType, StageKind, Undo } from "../plugins/plugin.ts";
+import type { SaltedDigest } from "./content/salted-digest.ts";
 import type { Calls, Moment } from "./csi/calls.ts";
 
 /**
@@ -51,6 +52,8 @@ export interface StageRecord {
   readonly found?: FoundSource;
   /** Version of the object whose content was written last. */
   readonly contentVersion?: string;
+  /** Of the Secret that it was mounted with, where it was mounted with one. */
+  readonly mountedWith?: SaltedDigest;
   /** Of a volume of a CSI driver. */
   readonly csi?: CSIRecord;
   /** Size that a volume which its plugin grows was brought to here, in bytes. */

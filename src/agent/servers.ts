@@ -3,8 +3,9 @@ import type { RemoteMount } from "../host/remote-mount.ts";
 import { describeRemote } from "../host/remote-mount.ts";
 import type { ServerAnswer, Servers } from "../host/servers.ts";
 import type { Cancel, System } from "../ports.ts";
+import type { OperationKind } from "./operations.ts";
 import type { Plan, VolumePlan } from "./plan.ts";
-import type { Problem } from "./view.ts";
+import type { Silence } from "./view.ts";
 
 /** Milliseconds between two questions, give or take a quarter: a question costs a process, and the server an answer. */
 const intervalMs = 15_000;
@@ -16,6 +17,8 @@ const deadlineMs = 10_000;
 export interface ServerWatchDeps {
   readonly system: Pick<System, "timers" | "random">;
   readonly servers: Servers;
+  /** Operations that run now, by volume. */
+  running(): ReadonlyMap<string, OperationKind>;
   /** Another server does not answer than before, or one does again. */
   onChange(): void;
 }
@@ -27,7 +30,7 @@ export interface ServerWatchDeps {
 export class ServerWatch {
   readonly #deps: ServerWatchDeps;
   readonly #asked = new Map<string, { readonly mount: RemoteMount; cancel: Cancel }>();
-  readonly #silent = new Map<string, Problem>();
+  readonly #silent = new Map<string, Silence>();
   #stopped = false;
 
   constructor(deps: ServerWatchDeps) {
@@ -35,7 +38,7 @@ export class ServerWatch {
   }
 
   /** By intent. A problem is the same object until it is another one. */
-  get silent(): ReadonlyMap<string, Problem> {
+  get silent(): ReadonlyMap<string, Silence> {
     return this.#silent;
   }
 
@@ -44,7 +47,9 @@ export class ServerWatch {
     if (this.#stopped) return;
     for (const name of changed.keys()) {
       const plan = volumes.get(name);
-      const mount = plan && mountOfServer(plan);
+      // Whoever asks would keep the mount busy, and what is being unmounted answers with anything.
+      const goes = this.#deps.running().get(name) === "unstage";
+      const mount = plan && !goes ? mountOfServer(plan) : undefined;
       const known = this.#asked.get(name);
       if (known?.mount.point === mount?.point && known?.mount.source === mount?.source) continue;
       this.#forget(name);
@@ -81,7 +86,7 @@ export class ServerWatch {
     this.#after(name, mount, base * (0.75 + this.#deps.system.random.next() / 2));
   }
 
-  #set(name: string, problem: Problem | undefined): void {
+  #set(name: string, problem: Silence | undefined): void {
     if (this.#silent.get(name)?.message === problem?.message) return;
     if (problem === undefined) this.#silent.delete(name);
     else this.#silent.set(name, problem);
@@ -97,10 +102,11 @@ function mountOfServer({ phase, view: { stage } }: VolumePlan): RemoteMount | un
   return isLocal(mount.fsType) ? undefined : { fsType: mount.fsType, source: mount.source, point: mount.point };
 }
 
-function silence(mount: RemoteMount, { said }: ServerAnswer & { answers: false }): Problem {
+function silence(mount: RemoteMount, { said }: ServerAnswer & { answers: false }): Silence {
   const how = said === undefined ? `has not answered within ${deadlineMs / 1000} s` : `is not to be had: ${said}`;
   const message = `the server of ${describeRemote(mount)} ${how}. ${outlook(said)}`;
-  return { reason: "ServerUnreachable", message, on: { kind: "Mount", name: mount.point } };
+  const on = { kind: "Mount", name: mount.point };
+  return { reason: "ServerUnreachable", message, on, ...(said !== undefined && { said }) };
 }
 
 /** PURE. What comes of it. @param said as strerror(3) has it in English */

@@ -150,7 +150,8 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
   const trigger = () => loop.trigger();
   const stats = new VolumeStatsPoller({ system, drivers: deps.drivers, onHealth: trigger });
   const clients = new ClientWatch({ system, wakes: host.wakes, onChange: trigger });
-  const servers = host.servers && new ServerWatch({ system, servers: host.servers, onChange: trigger });
+  const servers =
+    host.servers && new ServerWatch({ system, servers: host.servers, running: () => loop.running, onChange: trigger });
   registerVolumeStatsMetrics(deps.registry, () => stats.polled());
   const open = new OpenPods();
   const world = new DesiredWorld({

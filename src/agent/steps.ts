@@ -2,6 +2,7 @@ import { canonicalOptions, optionName } from "../api/mount-options.ts";
 import { isBeneath } from "../host/mount-table.ts";
 import type { UnmountRung } from "../host/ports.ts";
 import { contentStateOf } from "./content/content-of.ts";
+import { mustReplaceForCredentials, refusedAndHeld } from "./credential-steps.ts";
 import { mustStageForOwnership } from "./csi/ownership.ts";
 import { republishSteps } from "./csi/republish-steps.ts";
 import { expandActions, mustRecover } from "./csi/steps.ts";
@@ -9,7 +10,7 @@ import type { DesiredVolume } from "./desired-volume.ts";
 import { type Failure, slotOf } from "./failures.ts";
 import type { Action } from "./operations.ts";
 import type { ContentState, PlanSettings } from "./plan-input.ts";
-import { consumerStillRunning, isGivenBack, isHeldByPod, optionsWait } from "./pods/pod-steps.ts";
+import { consumerStillRunning, credentialsWait, isGivenBack, isHeldByPod, optionsWait } from "./pods/pod-steps.ts";
 import type { StageRecord, VolumeRecord } from "./record.ts";
 import type { StepContext, Steps } from "./step-context.ts";
 import { adoptOwn, targetActions } from "./target-steps.ts";
@@ -22,7 +23,7 @@ import type { Problem, TargetView, VolumeView } from "./view.ts";
  *   2. stage; bring content and options up to date
  *   3. mount each target, or mend what is there
  *
- * A change of options that the kernel refuses in place takes the volume down and sets it up again; while pods have it, all goes on
+ * A change that the kernel refuses in place, of options or of a Secret, takes the volume down and sets it up again; while pods have it, all goes on
  * with the mount that there is, for them, for those that come, and for the host.
  */
 export function setUpSteps(desired: DesiredVolume, context: StepContext): Steps {
@@ -38,7 +39,8 @@ export function setUpSteps(desired: DesiredVolume, context: StepContext): Steps 
   // Pods are to find it ready: kubelet waits for each of them.
   const unused = desired.mounts.length === 0 && desired.pods === undefined;
   if (unused && left.length === 0) return unstageSteps(context, desired, problems);
-  const mustReplace = mustReplaceForOptions(desired, context) || mustReplaceForCredentials(desired, context);
+  const otherSecret = mustReplaceForCredentials(desired, context);
+  const mustReplace = otherSecret || mustReplaceForOptions(desired, context);
   const held = view.targets.flatMap(({ record: target }) => (isHeldByPod(target, context.input) ? [target] : []));
   if (mustReplace && (held.length === 0 || !isSameForDriver(desired, record?.stage)))
     return tearDownSteps(context, desired);
@@ -49,12 +51,15 @@ export function setUpSteps(desired: DesiredVolume, context: StepContext): Steps 
   if (record !== undefined && mustClaim(record, desired)) actions.push({ kind: "claim" });
   const stage = stageActions(desired, context, problems);
   actions.push(...stage.filter(({ kind }) => !mustReplace || kind !== "reconfigure"));
+  const refused = otherSecret && holder && refusedAndHeld(desired, holder, context);
+  if (refused && !problems.has("")) problems.set("", refused);
   if (staged) {
     for (const mount of desired.mounts) actions.push(...targetActions(mount, desired, context, problems));
     actions.push(...expandActions(desired, context));
   }
   const { actions: again, ...due } = republishSteps(desired, context);
-  return { actions: [...actions, ...again], problems, ...due, ...(holder && { behind: optionsWait(holder) }) };
+  const behind = holder && (otherSecret ? credentialsWait(holder) : optionsWait(holder));
+  return { actions: [...actions, ...again], problems, ...due, ...(behind && { behind }) };
 }
 
 /** PURE. Steps that take everything of a volume down that the record covers: targets first, then the stage (law L3). */
@@ -116,15 +121,6 @@ function stageActions(
 
 function isContentOld(stage: StageRecord | undefined, content: ContentState | undefined): boolean {
   return content?.known === true && stage?.contentVersion !== content.version;
-}
-
-/**
- * The Secret is another one than it was mounted with, and the server has nothing to say to that mount any more. As long as the session
- * that it began with goes on, nobody is disturbed; afterwards there is nothing left to disturb (decision 0051).
- */
-function mustReplaceForCredentials({ name, layout }: DesiredVolume, { input, record }: StepContext): boolean {
-  if (layout.credentials !== true || record?.stage?.kind !== "filesystem") return false;
-  return isContentOld(record.stage, contentStateOf(layout.content, input.contents)) && input.silent?.has(name) === true;
 }
 
 function optionsDiffer(desired: DesiredVolume, stage: StageRecord | undefined): boolean {

@@ -22,6 +22,11 @@ export interface Problem {
   readonly on?: WaitingOn;
 }
 
+/** A server that does not answer; `said`: the error, if it or the kernel has answered with one. */
+export interface Silence extends Problem {
+  readonly said?: string;
+}
+
 /** The staged volume, by the table and the record. */
 export interface StageView {
   readonly truth: Truth;

@@ -31,6 +31,7 @@ export async function unstage(
   if (record.stage?.csi !== undefined) return unstageByDriver(context, volume);
   const target = stagingTarget(context, record.key);
   const stage: StageRecord = record.stage ?? { kind: "filesystem", path: target.path, ready: false, options: [] };
+  context.host.servers?.giveUp(target.path); // who asks keeps the mount busy (decision 0042)
   if (stage.detaching !== true) {
     const shown = await unmountStage(context, volume, stage, action);
     if (shown !== undefined) await refuseWhileHeld(context, volume, shown, isServed(record, shown));

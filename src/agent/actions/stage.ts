@@ -3,7 +3,8 @@ import { messageOf, VolumeError } from "../../errors.ts";
 import { isBeneath, joinPath, sameIdentity } from "../../host/mount-table.ts";
 import { type StageContext, type Staged, showsContent, stagesItself, stagingAttributes } from "../../plugins/plugin.ts";
 import { plugins } from "../../plugins/registry.ts";
-import { contentOf } from "../content/content-of.ts";
+import { contentOf, type VolumeContent } from "../content/content-of.ts";
+import { saltedDigestOf } from "../content/salted-digest.ts";
 import { stageByDriver } from "../csi/stage.ts";
 import type { DesiredVolume } from "../desired-volume.ts";
 import { lookForMountPoints } from "../observe/look-for-mount-points.ts";
@@ -20,19 +21,17 @@ export async function stage(context: ActionContext): Promise<void> {
   if (csi !== undefined) return stageByDriver(context, desired, csi);
   const content = contentOf(desired.layout.content, context.content);
   const survivor = await fromSurvivor(context, desired);
-  const staged = survivor ?? (await stageAnew(context, desired));
+  const staged = survivor ?? (await stageAnew(context, desired, content));
   const record: StageRecord = {
     ...staged,
     ready: true,
     options: desired.layout.options,
     ...keptOf(context, desired),
-    ...(content && { contentVersion: content.version }),
+    ...(desired.layout.credentials !== true && content && { contentVersion: content.version }),
   };
-  // What survived is mounted with what it was mounted with.
-  const { contentVersion } = recordOf(context, desired.name).stage ?? {};
-  const asBefore = survivor !== undefined && desired.layout.credentials === true;
-  const kept = asBefore && contentVersion !== undefined && { contentVersion };
-  await journal.put({ ...recordOf(context, desired.name), stage: { ...record, ...kept } });
+  // What survived is mounted with what it was mounted with, and anything else was written down before it was mounted.
+  const mountedWith = desired.layout.credentials === true && secretOn(recordOf(context, desired.name).stage);
+  await journal.put({ ...recordOf(context, desired.name), stage: { ...record, ...mountedWith } });
 }
 
 /** Writes the newest content into what is staged. */
@@ -63,6 +62,13 @@ function wantedSize({ layout, capacityBytes }: Pick<DesiredVolume, "layout" | "c
   return layout.grows === true ? capacityBytes : undefined;
 }
 
+/** With which Secret a volume is mounted, by its record; nothing of one that was mounted without being written down. */
+function secretOn({ contentVersion, mountedWith }: Partial<StageRecord> = {}): SecretOfMount {
+  return { ...(contentVersion !== undefined && { contentVersion }), ...(mountedWith && { mountedWith }) };
+}
+
+type SecretOfMount = Pick<StageRecord, "contentVersion" | "mountedWith">;
+
 export async function reconfigure(context: ActionContext, mountID: number): Promise<void> {
   const desired = wanted(context);
   const record = recordOf(context, desired.name);
@@ -85,17 +91,25 @@ export async function observe(context: ActionContext): Promise<void> {
   context.observed({ ...(source && { source }), ...(mount && { mountID: mount.id }) });
 }
 
-async function stageAnew(context: ActionContext, desired: DesiredVolume): Promise<Staged> {
+async function stageAnew(
+  context: ActionContext,
+  desired: DesiredVolume,
+  content: VolumeContent | undefined,
+): Promise<Staged> {
   const target = stagingTarget(context, desired.spec.key);
   const table = await context.host.mountTable.read();
   const given: string[] = [];
+  const stagingMount = table.at(target.path);
+  // A mount that is there already is taken over, with the Secret that it was mounted with.
+  const now = () => content && { contentVersion: content.version, mountedWith: saltedDigestOf(content.contents) };
+  const secretOf = (before: StageRecord | undefined) => (stagingMount === undefined ? now() : secretOn(before));
   const stageContext: StageContext = {
     ...context.effects,
     directories: context.host.directories,
     dataPath: dataPath(context.settings, desired.spec.key),
     stagingTarget: target,
     table,
-    stagingMount: table.at(target.path),
+    stagingMount,
     tableNow: () => context.host.mountTable.read(),
     hostRoot: context.settings.hostRoot,
     vendors: context.vendors,
@@ -106,7 +120,7 @@ async function stageAnew(context: ActionContext, desired: DesiredVolume): Promis
       given.push(...secrets.values());
       return secrets;
     },
-    content: contentOf(desired.layout.content, context.content)?.contents,
+    content: content?.contents,
     formatting: context.journal.records.get(desired.name)?.formatting,
     recordFormatting: (device) => context.journal.put(withFormatting(recordOf(context, desired.name), device)),
     ...disksOf(context, desired.name),
@@ -126,6 +140,7 @@ async function stageAnew(context: ActionContext, desired: DesiredVolume): Promis
         ...device,
         ...keptOf(context, desired),
         ...(undo && { undo }),
+        ...(desired.layout.credentials === true && secretOf(before.stage)),
       };
       await context.journal.put({ ...before, stage });
     },

@@ -2,6 +2,7 @@ import type { ContentRef, ObjectContent } from "../../plugins/content.ts";
 import type { Desired } from "../desired-volume.ts";
 import { isInvalid } from "../desired-volume.ts";
 import type { ContentState } from "../plan-input.ts";
+import { joinedDigest } from "./salted-digest.ts";
 
 /** Content of a volume: of each thing that it shows, in the order of its spec. */
 export interface VolumeContent {
@@ -26,7 +27,9 @@ export function contentStateOf(
   if (unknown !== undefined) return unknown;
   const problem = states.find((state) => state.problem !== undefined)?.problem;
   const version = joined(states.map((state) => (state.known ? state.version : "")));
-  return { known: true, version, ...(problem && { problem }) };
+  const digests = states.flatMap((state) => (state.known && state.digest !== undefined ? [state.digest] : []));
+  const digest = (salt: string) => joinedDigest(digests.map((of) => of(salt)));
+  return { known: true, version, ...(problem && { problem }), ...(digests.length === states.length && { digest }) };
 }
 
 /** PURE. The content of all that a volume shows; undefined if it shows none, or not each is known. */

@@ -10,6 +10,7 @@ import { asNodeOrAgent, type EitherTransport } from "./as-node-transport.ts";
 import type { ContentsDeps, FollowedContent } from "./contents.ts";
 import { problemsOf } from "./problems.ts";
 import { type ReadContent, readingOf } from "./reading-of.ts";
+import { digestOf } from "./salted-digest.ts";
 
 type WatchedRef = Exclude<ContentRef, TokenRef>;
 
@@ -55,7 +56,8 @@ export class WatchedContent implements FollowedContent {
   state(optional: boolean): ContentState {
     const content = this.get(optional);
     if (content !== undefined) {
-      return { known: true, version: content.version, ...(this.#denied && { problem: this.#denied }) };
+      const digest = this.#ref.kind === "Secret" && { digest: (salt: string) => digestOf(content.data, salt) };
+      return { known: true, version: content.version, ...digest, ...(this.#denied && { problem: this.#denied }) };
     }
     const { missing, unknown } = problemsOf(this.#ref);
     const { synced } = this.#reflector.store.state();

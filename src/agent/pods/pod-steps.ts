@@ -33,6 +33,13 @@ export function optionsWait(holder: TargetRecord): Problem {
   return { ...problem, message: `it is mounted with the options of before, the new ones need a new mount: ${message}` };
 }
 
+/** Why a volume goes on with the credentials that it is mounted with. */
+export function credentialsWait(holder: TargetRecord): Problem {
+  const { message, ...problem } = consumerStillRunning(holder);
+  const what = "it is mounted with the credentials of before, those that the Secret has now need a new mount";
+  return { ...problem, message: `${what}: ${message}` };
+}
+
 export function consumerStillRunning({ pod, path }: Pick<TargetRecord, "pod" | "path">): Problem {
   const { namespace = "", name = "" } = pod ?? {};
   return {

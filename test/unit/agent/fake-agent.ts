@@ -1,3 +1,4 @@
+import { digestOf } from "../../../src/agent/content/salted-digest.ts";
 import { noDrivers } from "../../../src/agent/csi/no-drivers.ts";
 import type { Desired } from "../../../src/agent/desired-volume.ts";
 import { desiredVolume } from "../../../src/agent/desired-volume.ts";
@@ -8,8 +9,10 @@ import { Loop } from "../../../src/agent/loop.ts";
 import type { Plan } from "../../../src/agent/plan.ts";
 import { type Observation, observationOf } from "../../../src/agent/plan-input.ts";
 import { Planner } from "../../../src/agent/planner.ts";
+import type { Silence } from "../../../src/agent/view.ts";
 import type { NodeVolumeIntent } from "../../../src/api/types.gen.ts";
 import type { CSIDrivers } from "../../../src/csi/ports.ts";
+import type { ObjectContent } from "../../../src/plugins/content.ts";
 import { differing } from "../../lib/differing.ts";
 import { wanted } from "../../lib/plan-world.ts";
 import { settle, type VirtualSystem, virtualSystem } from "../kube/virtual-system.ts";
@@ -31,6 +34,9 @@ export class FakeAgent {
   readonly memory = new Failures(this.system);
   readonly observed = new Map<string, Observation>();
   drivers: CSIDrivers = noDrivers;
+  /** All content that there is. */
+  secret: ObjectContent | undefined;
+  readonly silent = new Map<string, Silence>();
   intents: readonly NodeVolumeIntent[] = [];
   plan: Plan | undefined;
   #gathered: ReadonlyMap<string, Desired> = new Map();
@@ -51,7 +57,7 @@ export class FakeAgent {
       },
       onSlow: () => this.loop.trigger(),
       secret: async () => new Map(),
-      content: () => undefined,
+      content: () => this.secret,
       observed: (desired, seen) => {
         const last = { at: system.clock.monotonic(), previous: this.observed.get(desired.name) };
         this.observed.set(desired.name, observationOf(desired, seen, last));
@@ -72,7 +78,11 @@ export class FakeAgent {
         this.#gathered = volumes;
         return { volumes, synced: true, touched };
       },
-      contents: () => ({ known: true, version: "1" }),
+      contents: () => {
+        const { version = "1", data } = this.secret ?? {};
+        return { known: true, version, ...(data && { digest: (salt: string) => digestOf(data, salt) }) };
+      },
+      silent: () => this.silent,
       observed,
       onPlan: (plan) => {
         this.plan = plan;

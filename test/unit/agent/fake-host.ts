@@ -1,6 +1,7 @@
 import { MountTable } from "../../../src/host/mount-table.ts";
 import type { MountEntry } from "../../../src/host/mountinfo.ts";
 import type { ChildProcessID, Effects, Holder, HostPorts, JournalFile, Mounter } from "../../../src/host/ports.ts";
+import type { Servers } from "../../../src/host/servers.ts";
 import { noWakes } from "../../../src/host/wakes.ts";
 import { entry } from "../../lib/mount-entries.ts";
 import { noClients } from "../../lib/no-clients.ts";
@@ -63,6 +64,11 @@ export class FakeHost implements HostPorts {
   };
 
   wakes: HostPorts["wakes"] = noWakes;
+
+  readonly servers: Servers = {
+    ask: async () => ({ answers: true }),
+    giveUp: (point) => void this.calls.push(`giveUp ${point}`),
+  };
 
   effects(): Effects {
     const devices = {

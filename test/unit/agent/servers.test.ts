@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { driftOf } from "../../../src/agent/drift.ts";
+import type { OperationKind } from "../../../src/agent/operations.ts";
 import type { VolumePlan } from "../../../src/agent/plan.ts";
 import { ServerWatch } from "../../../src/agent/servers.ts";
 import { obstacleOf, standingOf } from "../../../src/agent/standing.ts";
@@ -26,6 +27,7 @@ describe("ServerWatch", () => {
   let givenUp: string[];
   let answer: (mount: RemoteMount) => Promise<ServerAnswer>;
   let changes: number;
+  let running: Map<string, OperationKind>;
   let watch: ServerWatch;
   const volumes = new Map<string, VolumePlan>();
 
@@ -33,6 +35,7 @@ describe("ServerWatch", () => {
     system = virtualSystem();
     [asked, givenUp, changes] = [[], [], 0];
     volumes.clear();
+    running = new Map();
     answer = async () => ({ answers: true });
     const servers = {
       ask(mount: RemoteMount) {
@@ -41,7 +44,7 @@ describe("ServerWatch", () => {
       },
       giveUp: (point: string) => void givenUp.push(point),
     };
-    watch = new ServerWatch({ system, servers, onChange: () => (changes += 1) });
+    watch = new ServerWatch({ system, servers, running: () => running, onChange: () => (changes += 1) });
   });
   afterEach(() => watch.stop());
 
@@ -80,6 +83,25 @@ describe("ServerWatch", () => {
     show(planned("v"));
     await system.advance(60_000);
     expect(watch.silent.get("v")?.message).to.contain("is not to be had: Stale file handle.");
+    expect(watch.silent.get("v")?.said).to.equal("Stale file handle");
+    answer = async () => ({ answers: false });
+    await system.advance(60_000);
+    expect(watch.silent.get("v"), "a plain time-out is no refusal").to.not.have.property("said");
+  });
+
+  it("gives up what it asked, and asks no more, while the volume is being unmounted to be mounted anew", async () => {
+    answer = () => new Promise(() => {});
+    show(planned("v"));
+    await system.advance(20_000);
+    running = new Map([["v", "unstage"]]);
+    show(planned("v"));
+    expect(givenUp).to.deep.equal(["/staging/v"]);
+    await system.advance(600_000);
+    expect(asked).to.have.length(1);
+    running = new Map();
+    show(planned("v"));
+    await system.advance(20_000);
+    expect(asked).to.have.length(2);
   });
 
   it("says that it goes on by itself only where it does", async () => {

@@ -1,0 +1,29 @@
+import { createHmac, randomBytes } from "node:crypto";
+import type { ObjectContent } from "../../plugins/content.ts";
+
+/**
+ * Tells whether a secret is the same as one of before, without saying it. A weak password can be guessed from it: it stands in the
+ * journal alone, which only root may read (0600), and in no status, log or metric.
+ */
+export interface SaltedDigest {
+  /** Random, hexadecimal: equal secrets of two volumes have different digests. */
+  readonly salt: string;
+  readonly digest: string;
+}
+
+export function saltedDigestOf(contents: readonly ObjectContent[]): SaltedDigest {
+  const salt = randomBytes(16).toString("hex");
+  return { salt, digest: joinedDigest(contents.map(({ data }) => digestOf(data, salt))) };
+}
+
+/** HMAC-SHA-256 of keys and values, in no order of theirs. */
+export function digestOf(data: ObjectContent["data"], salt: string): string {
+  const pairs = [...data].map(([key, value]) => [key, Buffer.from(value).toString("base64")] as const);
+  const sorted = pairs.sort(([a], [b]) => (a < b ? -1 : 1));
+  return createHmac("sha256", salt).update(JSON.stringify(sorted)).digest("hex");
+}
+
+/** Of several objects, in the order of the volume's spec. */
+export function joinedDigest(digests: readonly string[]): string {
+  return digests.join(" ");
+}
