@@ -15,6 +15,7 @@ import {
   type Gathering,
   gatherAttachments,
   gatherClaim,
+  gatherGranted,
   gatherHolders,
   gathering,
   gatherNamespace,
@@ -105,6 +106,7 @@ async function ofPod(from: Gathering, cluster: Cluster, name: string): Promise<E
       ? [from.list("sets", resource.sets), gatherNamespace(from, namespace)]
       : []),
   ]);
+  await gatherGranted(from, pod);
   await gatherHolders(from, node === undefined ? [] : [node]);
   return explainPod(from.facts(), pod);
 }

@@ -6,7 +6,7 @@ import type { ListOptions } from "../../kube/client.ts";
 import { recordIn, stringIn } from "../../kube/json.ts";
 import type { Lease } from "../../kube/lease.ts";
 import { type Cluster, getIfAllowed, listIfAllowed } from "../cluster.ts";
-import type { FactList, Facts, Raw } from "./facts.ts";
+import { type FactList, type Facts, named, type Raw } from "./facts.ts";
 
 /** Facts as they are read, one kind after the other; what was read is kept, what was refused is remembered. */
 export interface Gathering {
@@ -86,6 +86,15 @@ export async function gatherClaim(from: Gathering, namespace: string, name: stri
     from.list("events", resource.events, { namespace, fieldSelector: `involvedObject.name=${name}` }),
     from.list("pods", resource.pods, { namespace }),
   ]);
+}
+
+/** PersistentVolumes that a pod has by a set, of whatever namespace the set's claim is. */
+export async function gatherGranted(from: Gathering, pod: Raw): Promise<void> {
+  const { intents, persistentVolumes } = from.facts();
+  const used = intents.filter(({ spec }) => spec.pods?.some(({ uid }) => uid === pod.metadata.uid));
+  const granted = new Set(used.map(({ spec }) => spec.grant?.persistentVolume?.name ?? ""));
+  const unknown = [...granted].filter((name) => name !== "" && named(persistentVolumes, name) === undefined);
+  await Promise.all(unknown.map((name) => from.get("persistentVolumes", resource.persistentVolumes, name)));
 }
 
 /** What attaches, on the whole cluster. */

@@ -50,13 +50,23 @@ export function ourVolume(
       ...(near === undefined ? ofSet(facts, volume.set, node) : intentFindings(facts, near)),
     ];
   }
-  const group = groupTrouble(facts, pod, volume);
+  const group = groupTrouble(facts, pod, volumeOf(facts, namespace, volume, intent));
   return [...podEntry(facts, intent, uid, volume.name), ...intentFindings(facts, intent), ...early, ...group];
 }
 
+/** Of the pod's claim; or of its set's, which may be of another namespace: the grant names what it is bound to. */
+function volumeOf(
+  facts: Facts,
+  namespace: string,
+  { claim }: { readonly claim?: string },
+  { spec }: NodeVolumeIntent,
+): Raw | undefined {
+  if (claim !== undefined) return claimFindings(facts, { namespace, name: claim }, true).volume;
+  return named(facts.persistentVolumes, spec.grant?.persistentVolume?.name ?? "");
+}
+
 /** Of a claim whose files the pod may not use, though it has the volume. */
-function groupTrouble(facts: Facts, pod: Raw, { claim = "" }: { readonly claim?: string }): Finding[] {
-  const { volume } = claimFindings(facts, { namespace: pod.metadata.namespace ?? "", name: claim }, true);
+function groupTrouble(facts: Facts, pod: Raw, volume: Raw | undefined): Finding[] {
   const gid = volume && gidOf(volume);
   if (volume === undefined || gid === undefined || podGroups(recordIn(pod, "spec")).includes(gid)) return [];
   return [{ ...reasonFinding(facts, "PodLacksGroup", lacksGroup(volume.metadata.name, gid)), also: true }];

@@ -118,6 +118,28 @@ export const ofOurVolumes: Stories = {
       pod("web", ourVolume({ persistentVolumeClaim: "pg" }), { node: "worker-1", started: true }),
     );
   },
+  "through our driver: the PersistentVolume of its set asks for a group": () => {
+    const pg = volume("pv-1", "pg");
+    const annotations = { "pv.beta.kubernetes.io/gid": "1234" };
+    const spec = {
+      pods: [listedPod("web")],
+      source: { persistentVolumeClaim: { namespace: "storage", claimName: "pg" } },
+      grant: { id: "g", persistentVolume: { name: "pv-1", uid: "uid-pv-1" } },
+    };
+    const status = {
+      state: "Mounted" as const,
+      inUse: true,
+      pods: [podState("web", "Mounted")],
+      conditions: ready("True", "Mounted"),
+    };
+    const world = facts({
+      ...ourNode,
+      ...allowed,
+      persistentVolumes: [{ ...pg, metadata: { ...pg.metadata, annotations } }],
+      intents: [intent("worker-1.datasets", spec, status)],
+    });
+    return explainPod(world, pod("web", ourVolume({ set: "datasets" }), { node: "worker-1", started: true }));
+  },
   "through our driver: all is well": () => {
     const well = ourIntent({
       state: "Mounted",
