@@ -118,21 +118,27 @@ describe("a driver that acts as the pod, behind ours", () => {
 
   it("is waited with after a restart of the agent, until kubelet brings the tokens anew, and the pods keep what they have", async function () {
     this.timeout(nextCall + patience);
-    await world.restartAgent(["--log-level=debug"]);
     const { host } = world.node;
     const path = publishesOf("reader")[0]?.target_path ?? "";
     expect(path.startsWith(csiDir)).to.equal(true);
-    await world.objects.until("the new agent to look", patience, () => statusOf("reader")?.state === "Mounted");
     const [before, others] = [publishesOf("reader").length, publishesOf("writer").length];
-    await host.run("umount", path);
-    await world.objects.until(
-      "to wait for the tokens",
-      patience,
-      () => statusOf("reader")?.reason === "WaitingForToken",
-    );
     const target = `${layout.kubeletDir}/pods/${uidOf("reader")}/volumes/kubernetes.io~csi/data/mount`;
-    expect(await world.node.mountsAt(target)).to.have.lengthOf(1);
-    expect(publishesOf("reader")).to.have.lengthOf(before);
+    // kubelet may call at once: it is held until what comes before its call was seen.
+    const kubelet = world.node.kubelet();
+    kubelet.kill("SIGSTOP");
+    try {
+      await world.restartAgent(["--log-level=debug"]);
+      await host.run("umount", path);
+      await world.objects.until(
+        "to wait for the tokens",
+        patience,
+        () => statusOf("reader")?.reason === "WaitingForToken",
+      );
+      expect(await world.node.mountsAt(target)).to.have.lengthOf(1);
+      expect(publishesOf("reader")).to.have.lengthOf(before);
+    } finally {
+      kubelet.kill("SIGCONT");
+    }
     await world.objects.until("kubelet's next call", nextCall, () => publishesOf("reader").length > before);
     const mended = async () => {
       const at = await Promise.all([path, target].map((one) => world.node.mountsAt(one)));

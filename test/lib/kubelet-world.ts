@@ -24,7 +24,7 @@ export interface KubeletWorld {
   readonly pods: Pods;
   agent(): RunningProcess;
   controller(): RunningProcess;
-  /** Kills the agent, and starts another. @param flags instead of those that it has here */
+  /** Kills the agent, and starts another. @param flags beside those that it has here, or in place of them */
   restartAgent(flags?: readonly string[]): Promise<void>;
   restartController(): Promise<void>;
   /** Makes or changes a set as a platform administrator. */
@@ -115,10 +115,10 @@ async function startIn(world: CSIWorld, tools: Parameters<CSIWorld["addKubeletNo
     kubectl: cluster.kubectl,
     agent: () => agent,
     controller: () => controller,
-    async restartAgent(flags = agentFlags) {
+    async restartAgent(flags = []) {
       agent.kill("SIGKILL");
       await agent.ended;
-      agent = await node.startAgent(flags);
+      agent = await node.startAgent([...agentFlags, ...flags]);
     },
     async restartController() {
       controller.kill("SIGKILL");
