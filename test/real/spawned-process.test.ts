@@ -97,13 +97,17 @@ describe("SpawnedProcess", () => {
   it("costs no copy of this process: what is written to afterwards was not made read-only", async () => {
     const pages = 10_000;
     const memory = Buffer.alloc(pages * 4096, 1);
-    const child = new SpawnedProcess({ file: "/bin/cat", args: [], env: [] });
-    const before = process.resourceUsage().minorPageFault;
-    for (let at = 0; at < memory.length; at += 4096) memory[at] = 2;
-    const faults = process.resourceUsage().minorPageFault - before;
-    child.stdin.end();
-    await child.ended;
-    expect(faults).to.be.lessThan(pages / 2); // others take pages away as well; a copy costs one for each
+    // The kernel takes pages away for reasons of its own, now and then: a copy costs one for each, every time.
+    let least = Number.POSITIVE_INFINITY;
+    for (let attempt = 0; attempt < 3; attempt++) {
+      const child = new SpawnedProcess({ file: "/bin/cat", args: [], env: [] });
+      const before = process.resourceUsage().minorPageFault;
+      for (let at = 0; at < memory.length; at += 4096) memory[at] = 2;
+      least = Math.min(least, process.resourceUsage().minorPageFault - before);
+      child.stdin.end();
+      await child.ended;
+    }
+    expect(least).to.be.lessThan(pages / 10);
   });
 
   it("whoever writes to one that has ended is told by an error of the stream", async () => {
