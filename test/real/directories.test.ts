@@ -131,6 +131,21 @@ describe("LinuxDirectories", () => {
     expect(readdirSync(`${place.path}/trash`)).to.deep.equal([]);
   });
 
+  for (const [what, make] of [
+    ["a file", (path: string) => writeFileSync(path, "")],
+    ["a link", (path: string) => symlinkSync("/nowhere", path)],
+  ] as const)
+    it(`discard throws away ${what} as well`, async () => {
+      await directories.make(`${place.path}/data`, 0o700);
+      make(`${place.path}/data/x`);
+      const id = await directories.identify(`${place.path}/data/x`);
+      if (id === undefined) throw new Error("it is there");
+      await directories.discard(`${place.path}/data/x`, id);
+      expect(readdirSync(`${place.path}/data`)).to.deep.equal([]);
+      await directories.emptyTrash();
+      expect(readdirSync(`${place.path}/trash`)).to.deep.equal([]);
+    });
+
   it("discard leaves a directory that is not the one on record", async () => {
     const id = await directories.make(`${place.path}/data/x`, 0o777);
     await directories.discard(`${place.path}/data/x`, { ...id, inode: id.inode + 1 });

@@ -106,8 +106,8 @@ export class LinuxDirectories implements Directories {
       using directory = openDirectoryAt(this.#libc, trash, name, "refuse");
       this.#quota.forget(directory.fd);
     } catch (error) {
-      // Something is mounted on it: its limit stays, as it does. Or it is no directory, and has none.
-      if (!["EXDEV", "ENOTDIR"].includes(errnoOf(error) ?? "")) throw error;
+      // Something is mounted on it: its limit stays, as it does. Or it is a file or a link, and has none.
+      if (!["EXDEV", "ENOTDIR", "ELOOP"].includes(errnoOf(error) ?? "")) throw error;
     }
   }
 
