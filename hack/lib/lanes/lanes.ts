@@ -52,6 +52,19 @@ export const lanes: readonly Lane[] = [
     limitMinutes: 60,
     fullMinutes: 300,
   },
+  {
+    name: "vm-tools",
+    what: "QEMU, a kernel for it and storage servers, in CI, if Debian's packages can be had",
+    work: { kind: "command", command: ["sh", "hack/vm/prepare.sh"] },
+    limitMinutes: 15,
+  },
+  {
+    name: "vm",
+    what: "what this machine's kernel lacks, in a VM (VM= names another one)",
+    work: { ...tests("vm"), verbose: true },
+    beside: true,
+    limitMinutes: 30,
+  },
   { name: "unit", what: "one part at a time", work: tests("unit"), limitMinutes: 10 },
   {
     name: "laws",
@@ -113,18 +126,6 @@ export const lanes: readonly Lane[] = [
     work: { ...tests("e2e"), verbose: true, timeoutMs: 120_000 },
     limitMinutes: 20,
     fullMinutes: 120,
-  },
-  {
-    name: "vm-tools",
-    what: "QEMU, a kernel for it and storage servers, in CI, if Debian's packages can be had",
-    work: { kind: "command", command: ["sh", "hack/vm/prepare.sh"] },
-    limitMinutes: 15,
-  },
-  {
-    name: "vm",
-    what: "what this machine's kernel lacks, in a VM (VM= names another one)",
-    work: { ...tests("vm"), verbose: true },
-    limitMinutes: 15,
   },
 ];
 

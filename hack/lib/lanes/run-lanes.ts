@@ -11,20 +11,24 @@ interface Outcome {
   readonly seconds: ReadonlyMap<string, number>;
 }
 
-/** Runs lanes one after another, and those that need only processors beside the ones after them. */
+/**
+ * Runs lanes one after another, and those that need only processors beside the ones after them: these one after another
+ * too, or they would take each other's time.
+ */
 export async function runLanes(lanes: readonly Lane[], env: NodeJS.ProcessEnv): Promise<Outcome> {
   const ended = new Map<Lane, { readonly found: TestResult[]; readonly took: number }>();
-  const running: Promise<void>[] = [];
+  let beside = Promise.resolve();
   for (const lane of lanes) {
     if (lane.beside && lane !== lanes.at(-1)) {
       console.log(`\n== ${lane.name}: ${lane.what} (beside the lanes after it: what it says follows at its end)`);
-      running.push(runBeside(lane));
+      beside = beside.then(() => runBeside(lane));
+      beside.catch(() => {}); // it is waited for at the end
     } else {
       console.log(`\n== ${lane.name}: ${lane.what}`);
       await run(lane);
     }
   }
-  await Promise.all(running);
+  await beside;
   return {
     results: lanes.flatMap((lane) => ended.get(lane)?.found ?? []),
     seconds: new Map(lanes.map((lane) => [lane.name, ended.get(lane)?.took ?? 0])),

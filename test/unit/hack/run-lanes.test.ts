@@ -36,6 +36,19 @@ describe("runLanes", () => {
     rmSync(join(root, "dist/output-behind.txt"));
   });
 
+  it("runs those beside one after another", async function () {
+    this.timeout(120_000);
+    const log = `${folder}/log`;
+    const step = (name: string) => `echo ${name} begins >>${log}; sleep 0.1; echo ${name} ends >>${log}`;
+    const ahead = lane("ahead", "exit 0");
+    await runLanes(
+      [lane("a", step("a"), { beside: true }), lane("b", step("b"), { beside: true }), ahead],
+      process.env,
+    );
+    expect(readFileSync(log, "utf8").trim().split("\n")).to.deep.equal(["a begins", "a ends", "b begins", "b ends"]);
+    for (const name of ["a", "b"]) rmSync(join(root, `dist/output-${name}.txt`));
+  });
+
   it("gives the last one the terminal, and says which one failed", async function () {
     this.timeout(120_000);
     const { results } = await runLanes([lane("fails", "exit 3", { beside: true })], process.env);
