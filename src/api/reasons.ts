@@ -66,6 +66,8 @@ export const reasons = {
     kind: "blocked",
     endedBy: "the disk has a file system that is mounted, and the kernel has it",
   },
+  FilesystemDamaged: { kind: "blocked", endedBy: "the file system is repaired by hand" },
+  ReadError: { kind: "blocked", endedBy: "the device can be read" },
   ToolMissing: { kind: "blocked", endedBy: "the program named is installed where the agent runs" },
   FormatFailed: { kind: "blocked", endedBy: "the next attempt works" },
   OptionsRefused: { kind: "blocked", endedBy: "the mount options are ones that the kernel takes" },

@@ -83,6 +83,8 @@ export const wokenBy = {
   FilesystemMissing: ["source", "written", "device"],
   FilesystemMismatch: ["source", "written", "device"],
   FilesystemUnsupported: ["source", "written", "device"],
+  FilesystemDamaged: ["source", "written", "device"],
+  ReadError: ["source", "device"],
   ToolMissing: ["backoff"],
   FormatFailed: ["backoff"],
   OptionsRefused: ["backoff"],

@@ -187,6 +187,13 @@ export interface Devices {
    * SetUpFailed if it is not the device that is meant.
    */
   format(source: SourcePath, fsType: string, onProgress: (line: string) => void, how: FormatHow): Promise<void>;
+  /**
+   * Has what is wrong with a file system mended as far as that needs no question (e2fsck -p), on a device that nobody has, right before
+   * it is mounted. Nothing happens to one that was unmounted well, nor to those that are not mended so.
+   * Fails with FilesystemDamaged, ReadError, DeviceBusy, or SetUpFailed if it is not the device that is meant.
+   * @param tell told how far it is, and what was mended
+   */
+  mend(device: DeviceInfo, fsType: string, tell: (message: string) => void): Promise<void>;
   /** Brings a file system that is mounted at `point` to the size of its device. Nothing happens if it has that. */
   grow(path: string, fsType: string, point: string): Promise<void>;
   /**

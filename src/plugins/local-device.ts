@@ -46,6 +46,7 @@ export async function stageDevice(
     const message = `${path} has ${fsType}, which is neither mounted nor formatted: only ${mountable.join(", ")} are mounted`;
     throw new VolumeError("FilesystemUnsupported", "final", message);
   }
+  if (device.signature !== undefined && !readOnly) await context.devices.mend(device, fsType, context.progress);
   if (disk !== undefined) {
     const uuid = device.uuid ?? (await probe(path, disk, context)).uuid;
     await context.recordDisk(disk, uuid);

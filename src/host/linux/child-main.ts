@@ -41,12 +41,17 @@ export async function runChild(): Promise<void> {
     if (!refused(() => formatAs(device, rest))) become(file, [...args, "/proc/self/fd/0"]);
     return;
   }
+  if (request.kind === "check") {
+    const { device, file, args } = request;
+    if (!refused(() => asInput(device))) become(file, [...args, "/proc/self/fd/0"]);
+    return;
+  }
   if (request.kind === "wipe") {
     refused(() => wipeEnds(request.device, request.digest));
     return;
   }
   if (request.kind === "probe") {
-    process.stdout.write(JSON.stringify(probeBlockDevice(request.path)));
+    process.stdout.write(JSON.stringify(await replyOf(() => probeBlockDevice(request.path))));
     return;
   }
   if (request.kind === "claimed") {
@@ -100,13 +105,19 @@ function become(file: string, args: readonly string[], { path, env }: Beside = {
   throw new Error("process.execve is missing: Node 24 is needed");
 }
 
-/** The device as standard input, which mkfs opens anew: while that is held, no other disk gets its number. */
+/** The device as standard input, which mkfs and e2fsck open anew: while that is held, no other disk gets its number. */
 function formatAs(device: WrittenDevice, rest: boolean): void {
-  const fd = openProved(device, constants.O_RDONLY);
+  const fd = asInput(device);
   if (!rest && !isEmpty(fd)) {
     throw new VolumeError("DeviceNotEmpty", "transient", `${device.path} is not empty any more`);
   }
+}
+
+/** @returns a descriptor of the device, which is standard input as well */
+function asInput(device: WrittenDevice): number {
+  const fd = openProved(device, constants.O_RDONLY);
   loadLibc().dup2(fd, 0);
+  return fd;
 }
 
 /** Carries out what may be refused; says so by the exit code. */

@@ -29,6 +29,7 @@ export type ChildRequest =
       readonly file: string;
       readonly args: readonly string[];
     }
+  | { readonly kind: "check"; readonly device: WrittenDevice; readonly file: string; readonly args: readonly string[] }
   | { readonly kind: "giveToGroup"; readonly request: OwnershipRequest; readonly agent: number }
   | { readonly kind: "checkOut"; readonly request: CheckOutRequest; readonly agent: number }
   | { readonly kind: "unpack"; readonly request: UnpackRequest; readonly agent: number }
@@ -55,7 +56,7 @@ export interface ChildRunnerDeps {
   readonly command: readonly [string, ...string[]];
 }
 
-/** Exit code of a child that did nothing, because the device is not what it was to be. Neither mkfs nor Node has it. */
+/** Exit code of a child that did nothing, because the device is not what it was to be. Neither mkfs, e2fsck nor Node has it. */
 export const refusedCode = 75;
 
 const outputLimit = 64 * 1024;
@@ -206,7 +207,7 @@ export class ChildRunner {
 /** As what it takes minutes without anything being wrong. */
 function takesLong(request: ChildRequest): "format" | "walk" | undefined {
   if (["giveToGroup", "checkOut", "unpack"].includes(request.kind)) return "walk";
-  return request.kind === "format" ? "format" : undefined;
+  return request.kind === "format" || request.kind === "check" ? "format" : undefined;
 }
 
 function isAbandoned(error: unknown): boolean {

@@ -5,16 +5,21 @@ import { attributeBits } from "./attributes.ts";
 import { FSCONFIG, FSMOUNT_CLOEXEC, FSOPEN_CLOEXEC, FSPICK } from "./constants.ts";
 import { Descriptor } from "./descriptor.ts";
 import { errnoOf } from "./errno.ts";
+import { damageOf } from "./file-system-check.ts";
 import type { Libc } from "./libc.ts";
 
 /** A new mount of a file system, not attached anywhere yet (fsopen, fsconfig, fsmount). */
 export function createFilesystemMount(libc: Libc, request: FilesystemMount): Descriptor {
   using context = openContext(libc, request.fsType);
-  explained(context, () => {
-    libc.fsconfig(context.fd, FSCONFIG.SET_STRING, "source", request.source);
-    setOptions(libc, context, request.options);
-    libc.fsconfig(context.fd, FSCONFIG.CMD_CREATE, null, null);
-  });
+  explained(
+    context,
+    () => {
+      libc.fsconfig(context.fd, FSCONFIG.SET_STRING, "source", request.source);
+      setOptions(libc, context, request.options);
+      libc.fsconfig(context.fd, FSCONFIG.CMD_CREATE, null, null);
+    },
+    (code, log) => damageOf(request.source, request.fsType, code, log),
+  );
   const { set } = attributeBits(request.attributes);
   return new Descriptor(explained(context, () => libc.fsmount(context.fd, FSMOUNT_CLOEXEC, set)));
 }
@@ -47,7 +52,11 @@ function openContext(libc: Libc, fsType: string): Descriptor {
 }
 
 /** Adds what the kernel wrote into the context's log: "e tmpfs: Unknown parameter 'bogus'". */
-function explained<T>(context: Descriptor, call: () => T): T {
+function explained<T>(
+  context: Descriptor,
+  call: () => T,
+  known: (code: string | undefined, log: string) => VolumeError | undefined = () => undefined,
+): T {
   try {
     return call();
   } catch (error) {
@@ -60,6 +69,8 @@ function explained<T>(context: Descriptor, call: () => T): T {
     if (code === "EBUSY") {
       throw new VolumeError("DeviceBusy", "transient", `the device is in use: ${log || "EBUSY"}`, { cause: error });
     }
+    const damage = known(code, log);
+    if (damage !== undefined) throw damage;
     throw log === "" || !(error instanceof Error) ? error : new Error(`${error.message}: ${log}`, { cause: error });
   }
 }

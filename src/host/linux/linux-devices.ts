@@ -3,11 +3,13 @@ import type { Disk } from "../disk.ts";
 import type { DeviceInfo, Devices, FormatHow, Holder, Mounter, OperationContext, SourcePath } from "../ports.ts";
 import { type BlockClaims, claimsOf, claimText } from "./block-claims.ts";
 import type { BlockProbe } from "./block-probe.ts";
+import type { ChildReply } from "./child-main.ts";
 import { type ChildResult, type ChildRunner, refusedCode } from "./child-runner.ts";
 import { deviceIdentity } from "./device-identity.ts";
 import type { WrittenDevice } from "./device-writes.ts";
 import { readDisks } from "./disks.ts";
 import { errnoOf } from "./errno.ts";
+import { checkArgs, checkProgress, damageOf, isChecked, judgeCheck } from "./file-system-check.ts";
 import { findProgram } from "./find-program.ts";
 import { bootID } from "./linux-evidence.ts";
 
@@ -108,6 +110,22 @@ export class LinuxDevices implements Devices {
     throw new VolumeError("FormatFailed", "final", `mkfs.${fsType} ${device.path} ended with ${result.code}: ${text}`);
   }
 
+  async mend(device: DeviceInfo, fsType: string, tell: (message: string) => void): Promise<void> {
+    if (!isChecked(fsType)) return;
+    const { path, identity } = device;
+    const operation = { ...this.#operation, deadlineMs: this.#operation.formatDeadlineMs };
+    const file = checker();
+    if (file === undefined) return tell(`${path} is mounted unchecked: e2fsck is not installed where the agent runs`);
+    const request = { kind: "check", device: writtenDevice(device, identity), file, args: checkArgs } as const;
+    const options = { onLine: checkProgress(tell), writesWhileWell: true };
+    const result = await this.#runner.run(request, operation, options);
+    if (result.code === refusedCode) {
+      throw new VolumeError("DeviceBusy", "transient", result.stderr.trim(), { on: { kind: "Device", name: path } });
+    }
+    const said = judgeCheck(path, result);
+    if (said !== undefined) tell(said);
+  }
+
   async grow(path: string, fsType: string, point: string): Promise<void> {
     const [program, ...args] = growing(path, fsType, point);
     const operation = { ...this.#operation, deadlineMs: this.#operation.formatDeadlineMs };
@@ -129,8 +147,13 @@ export class LinuxDevices implements Devices {
 
   async #askDevice(path: string): Promise<BlockProbe> {
     const result = await this.#runner.run({ kind: "probe", path }, this.#operation);
-    if (result.code === 0) return JSON.parse(result.stdout) as BlockProbe;
-    throw new VolumeError("SetUpFailed", "transient", `${path} cannot be read: ${result.stderr.trim().slice(-512)}`);
+    if (result.code !== 0) {
+      throw new VolumeError("SetUpFailed", "transient", `${path} cannot be read: ${result.stderr.trim().slice(-512)}`);
+    }
+    const reply = JSON.parse(result.stdout) as ChildReply;
+    if (reply.ok) return reply.value as BlockProbe;
+    const { code, message } = reply.error;
+    throw damageOf(path, "", code, message) ?? new VolumeError("SetUpFailed", "transient", `${path}: ${message}`);
   }
 
   async #signature(path: string): Promise<{ readonly signature?: string; readonly uuid?: string }> {
@@ -147,6 +170,16 @@ export class LinuxDevices implements Devices {
 
   #run(program: string, args: readonly string[]): Promise<ChildResult> {
     return this.#runner.run({ kind: "exec", file: findProgram(program), args }, this.#operation);
+  }
+}
+
+/** A node without it has always mounted what was there: it goes on doing so. (kubelet does, too) */
+function checker(): string | undefined {
+  try {
+    return findProgram("e2fsck");
+  } catch (error) {
+    if (error instanceof VolumeError && error.reason === "ToolMissing") return undefined;
+    throw error;
   }
 }
 

@@ -233,6 +233,7 @@ export class LawNode {
             openers: (n) => devices.openers(n),
             disks: (root) => devices.disks(root),
             wipe: (...what) => devices.wipe(...what),
+            mend: (...what) => devices.mend(...what),
             format,
             grow: (path, fsType, point) => devices.grow(path, fsType, point),
           },

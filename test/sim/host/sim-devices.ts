@@ -108,6 +108,18 @@ export class SimDevices implements Devices {
     await inChild(this.#deps, this.#operation, { what, changes: true, latency: latency.mkfs, disk, apply, cutOff });
   }
 
+  /** No file system of the simulated machine is damaged: e2fsck finds nothing to mend. */
+  async mend({ path }: DeviceInfo, fsType: string): Promise<void> {
+    const disk = this.#disk(path);
+    if (disk === undefined) throw new VolumeError("SourceNotFound", "final", `there is no ${path}`);
+    if (!fsType.startsWith("ext")) return;
+    const apply = () => {
+      if (disk.mounted) throw new VolumeError("DeviceBusy", "transient", `${path} is open elsewhere: mounted`);
+    };
+    const what = `e2fsck -p ${path}`;
+    await inChild(this.#deps, this.#operation, { what, changes: true, latency: latency.child, disk, apply });
+  }
+
   /** No disk of the simulated machine becomes larger. */
   async grow(): Promise<void> {}
 

@@ -84,6 +84,9 @@ export class FakeHost implements HostPorts {
       format: async () => {
         throw new Error("the fake host has no devices");
       },
+      mend: async () => {
+        throw new Error("the fake host has no devices");
+      },
       grow: async () => {
         throw new Error("the fake host has no devices");
       },

@@ -1,0 +1,83 @@
+import { execFileSync } from "node:child_process";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { expect } from "chai";
+import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
+import { loopDevice } from "../lib/loop-device.ts";
+import { RealNode } from "../lib/real-node.ts";
+import { need } from "../lib/requirements.ts";
+
+const name = "node.volume-1";
+
+describe("a disk whose file system was damaged, on the real kernel", () => {
+  let node: RealNode;
+  let disk: string;
+
+  before(function () {
+    need(this, "root", "loop-devices", "mkfs.ext4", "ext4");
+  });
+  beforeEach(() => {
+    node = new RealNode();
+    mkdirSync(`${node.path}/disks`);
+  });
+  afterEach(async () => {
+    await node[Symbol.asyncDispose]();
+  });
+
+  /** A file system with one file. @param debugfs commands that damage it */
+  function damaged(...debugfs: readonly string[]): void {
+    disk = node.keep(loopDevice(`${node.path}/disks`, "disk", 32)).path;
+    execFileSync("mkfs.ext4", ["-q", disk]);
+    mkdirSync(`${node.path}/fill`);
+    execFileSync("mount", [disk, `${node.path}/fill`]);
+    writeFileSync(`${node.path}/fill/file`, "data");
+    execFileSync("umount", [`${node.path}/fill`]);
+    for (const command of debugfs) execFileSync("debugfs", ["-w", "-R", command, disk], { stdio: "ignore" });
+  }
+  const want = (options: { deleting?: boolean; generation?: number } = {}) =>
+    node.want(intent({ source: { local: { path: disk } }, mounts: [{ path: node.target("a") }], ...options }));
+
+  it("is mended before it is mounted, as far as that needs no question, and that is told (behaviour 119)", async () => {
+    damaged("set_super_value free_blocks_count 1", "set_super_value state 2");
+    want();
+    expect((await node.volume(name)).failure?.message).to.equal(undefined);
+    expect(readFileSync(`${node.target("a")}/file`, "utf8")).to.equal("data");
+    expect(node.log.join("\n")).to.include(`e2fsck has mended ${disk}`);
+    want({ deleting: true, generation: 2 });
+    expect((await node.volume(name)).phase).to.equal("released");
+    execFileSync("e2fsck", ["-f", "-n", disk], { stdio: "ignore" }); // throws if anything is left
+  });
+
+  it("is neither mounted nor touched if there is a question, and comes by itself once it was answered", async () => {
+    damaged("set_inode_field <2> mode 0", "set_super_value state 2");
+    want();
+    const { failure } = await node.volume(name);
+    expect(failure?.reason).to.equal("FilesystemDamaged");
+    expect(failure?.message).to.include(`e2fsck -f ${disk}`);
+    expect(node.mountAt(node.target("a"))).to.equal(undefined);
+    expect(() => execFileSync("e2fsck", ["-f", "-y", disk], { stdio: "ignore" })).to.throw(); // 1: it was mended
+    node.forgetFailures();
+    expect((await node.volume(name)).failure?.message).to.equal(undefined);
+    expect(node.mountAt(node.target("a"))?.fsType).to.equal("ext4");
+  });
+
+  it("is not looked at by e2fsck while somebody has it mounted", async () => {
+    damaged();
+    execFileSync("mount", [disk, `${node.path}/fill`]);
+    want();
+    expect((await node.volume(name)).failure?.reason).to.equal("DeviceBusy");
+    execFileSync("umount", [`${node.path}/fill`]);
+  });
+
+  it("of xfs, which the kernel refuses, names xfs_repair", async function () {
+    need(this, "mkfs.xfs", "xfs");
+    disk = node.keep(loopDevice(`${node.path}/disks`, "disk", 320)).path;
+    execFileSync("mkfs.xfs", ["-q", disk]);
+    execFileSync("xfs_db", ["-x", "-c", "sb 0", "-c", "write -c icount 12345", disk], { stdio: "ignore" });
+    want();
+    const { failure } = await node.volume(name);
+    expect([failure?.reason, failure?.message.includes(`xfs_repair ${disk}`)]).to.deep.equal([
+      "FilesystemDamaged",
+      true,
+    ]);
+  });
+});
