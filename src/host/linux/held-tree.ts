@@ -24,12 +24,16 @@ export function openDirectoryAt(
 }
 
 /** A file beneath a held directory. @throws Errno, EEXIST if it is to be made and is there */
-export function openFileAt(libc: Libc, above: Descriptor, path: string, how: "read" | "make"): Descriptor {
-  const flags = how === "read" ? O.RDONLY | O.NONBLOCK : O.WRONLY | O.CREAT | O.EXCL;
-  return new Descriptor(
-    libc.openat2(above.fd, path, flags | O.NOFOLLOW | O.CLOEXEC, how === "make" ? 0o600 : 0, beneath),
-  );
+export function openFileAt(libc: Libc, above: Descriptor, path: string, how: keyof typeof howToOpen): Descriptor {
+  const flags = howToOpen[how] | O.NOFOLLOW | O.CLOEXEC;
+  return new Descriptor(libc.openat2(above.fd, path, flags, how === "make" ? 0o600 : 0, beneath));
 }
+
+const howToOpen = {
+  read: O.RDONLY | O.NONBLOCK,
+  append: O.WRONLY | O.NONBLOCK,
+  make: O.WRONLY | O.CREAT | O.EXCL,
+};
 
 /** Makes the directories of a path that are missing. @returns the last of them */
 export function makeDirectoriesAt(libc: Libc, above: Descriptor, path: string, mode: number): Descriptor {
@@ -44,19 +48,69 @@ export function makeDirectoriesAt(libc: Libc, above: Descriptor, path: string, m
 
 /**
  * Removes what has this name, with all that is in it; no link is followed and no mount entered. What is not there is no
- * error.
+ * error. Directories may be deeper than files can be open: at most two are at a time (TreeEmptier).
  * @throws Errno EXDEV, EBUSY: something is mounted there, and stays
  */
 export function removeTreeAt(libc: Libc, above: Descriptor, entry: Pick<Dirent, "name" | "isDirectory">): void {
   const path = `${above.path}/${entry.name}`;
-  try {
+  unlessGone(() => {
+    if (!entry.isDirectory()) return unlinkSync(path);
+    using directory = openDirectoryAt(libc, above, entry.name, "refuse");
+    new TreeEmptier(libc, directory).empty();
+    rmdirSync(path);
+  });
+}
+
+/** Empties a directory. A directory in a directory of it is first moved up into it, under a free name: a mount point does not move. */
+class TreeEmptier {
+  readonly #libc: Libc;
+  readonly #directory: Descriptor;
+  #sequence = 0;
+
+  constructor(libc: Libc, directory: Descriptor) {
+    this.#libc = libc;
+    this.#directory = directory;
+  }
+
+  /** Each pass takes the uppermost level away, so that there is one for each level at most. */
+  empty(): void {
+    for (;;) {
+      const entries = readdirSync(this.#directory.path, { withFileTypes: true });
+      if (entries.length === 0) return;
+      for (const entry of entries) unlessGone(() => this.#remove(entry));
+    }
+  }
+
+  #remove(entry: Dirent): void {
+    const path = `${this.#directory.path}/${entry.name}`;
     if (!entry.isDirectory()) {
       unlinkSync(path);
       return;
     }
-    using directory = openDirectoryAt(libc, above, entry.name, "refuse");
-    for (const inner of readdirSync(directory.path, { withFileTypes: true })) removeTreeAt(libc, directory, inner);
+    using inner = openDirectoryAt(this.#libc, this.#directory, entry.name, "refuse");
+    for (const deeper of readdirSync(inner.path, { withFileTypes: true })) {
+      unlessGone(() =>
+        deeper.isDirectory() ? this.#moveUp(inner, deeper.name) : unlinkSync(`${inner.path}/${deeper.name}`),
+      );
+    }
     rmdirSync(path);
+  }
+
+  #moveUp(from: Descriptor, name: string): void {
+    for (;;) {
+      try {
+        this.#libc.renameFree(from.fd, name, this.#directory.fd, `..deep.${this.#sequence++}`);
+        return;
+      } catch (error) {
+        if (errnoOf(error) !== "EEXIST") throw error; // what is removed may have such names itself
+      }
+    }
+  }
+}
+
+function unlessGone(remove: () => void): void {
+  try {
+    remove();
   } catch (error) {
     if (errnoOf(error) !== "ENOENT") throw error;
   }

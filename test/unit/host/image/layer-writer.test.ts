@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { mkdtempSync, openSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { expect } from "chai";
@@ -56,5 +57,17 @@ describe("LayerWriter", () => {
     expect(readdirSync(`${path}/a/b`)).to.deep.equal(["c"]);
     expect(await write(100, { path: "a/b/.wh.c" })).to.equal(undefined);
     expect(readdirSync(`${path}/a/b`)).to.deep.equal([]);
+  });
+
+  it("takes away a tree that is deeper than files can be open, whatever its directories are called", async () => {
+    const make =
+      "let i=1200;const f=require('fs');while(i--){const d='..deep.'+i%2;f.mkdirSync(d);f.writeFileSync('f','');process.chdir(d)}";
+    expect(await write(9, { path: "n/m/a" })).to.equal(undefined);
+    execFileSync(process.execPath, ["-e", make], { cwd: `${path}/n/m` });
+    using before = new Descriptor(openSync("/", "r"));
+    expect(await write(10_000, { path: ".wh.n" })).to.equal(undefined);
+    expect(readdirSync(path)).to.deep.equal([]);
+    using after = new Descriptor(openSync("/", "r"));
+    expect(after.fd - before.fd, "files that were left open").to.equal(1);
   });
 });
