@@ -60,6 +60,13 @@ describe("ChildRunner", () => {
     expect(stderr.slice(-5)).to.equal("\nend\n");
   });
 
+  it("tells whole lines, however they are written", async () => {
+    const lines: string[] = [];
+    const script = "process.stdout.write('half a sec'); setTimeout(() => process.stdout.write('ret\\nrest'), 100)";
+    await runner(script).run(probe, operation(), { onLine: (line) => lines.push(line) });
+    expect(lines).to.deep.equal(["half a secret", "rest"]);
+  });
+
   it("a child is told nothing before it is written down, and is given up when it cannot be", async () => {
     const directory = mkdtempSync(join(tmpdir(), "nvo-child-"));
     const told = `${directory}/told`;

@@ -10,6 +10,7 @@ import { type ChildSlot, ChildSlots } from "./child-slots.ts";
 import { ChildStarter } from "./child-starter.ts";
 import type { WrittenDevice } from "./device-writes.ts";
 import { errnoOf } from "./errno.ts";
+import { LineReader } from "./line-reader.ts";
 import type { SpawnedProcess } from "./spawned-process.ts";
 
 /** What a disposable child is told to do: a piece of work of ours, or to become another program. */
@@ -223,13 +224,15 @@ export function startTimeOf(pid: number): number {
 /** Resolves when the child has ended: with its output, or with a sentence if a signal ended it. */
 async function collect(child: SpawnedProcess, onLine: (line: string) => void): Promise<ChildResult | string> {
   const output = { stdout: "", stderr: "" };
+  const lines = { stdout: new LineReader(onLine, outputLimit), stderr: new LineReader(onLine, outputLimit) };
   for (const name of ["stdout", "stderr"] as const) {
     child[name].setEncoding("utf8").on("data", (text: string) => {
       output[name] = (output[name] + text).slice(-outputLimit - 1);
-      for (const line of text.split(/[\r\n\b]+/)) if (line.trim() !== "") onLine(line.trim());
+      lines[name].read(text);
     });
   }
   const { code, signal } = await child.ended;
+  for (const name of ["stdout", "stderr"] as const) lines[name].end();
   const stdout = wholeLines(output.stdout);
   const stderr = wholeLines(output.stderr);
   if (code === null) return `a child process was ended by ${signal}: ${stderr.trim()}`;
