@@ -1,7 +1,7 @@
 import { cut } from "../api/conditions.ts";
+import { redact } from "../api/redact.ts";
 import { VolumeError } from "../errors.ts";
 import type { Outcome } from "./error-classes.ts";
-import { redact } from "./redact.ts";
 import type { RPC } from "./rpc.ts";
 
 /** Of a message, in characters: it stands in a status beside others. */

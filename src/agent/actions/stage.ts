@@ -1,4 +1,4 @@
-import { redact } from "../../csi/redact.ts";
+import { redact } from "../../api/redact.ts";
 import { messageOf, VolumeError } from "../../errors.ts";
 import { isBeneath, joinPath, sameIdentity } from "../../host/mount-table.ts";
 import { type StageContext, type Staged, showsContent, stagesItself, stagingAttributes } from "../../plugins/plugin.ts";

@@ -1,3 +1,4 @@
+import { redact } from "../../api/redact.ts";
 import { VolumeError } from "../../errors.ts";
 import type { FilesystemMount } from "../ports.ts";
 
@@ -35,8 +36,10 @@ export const mountHelpers: { readonly [fsType: string]: MountHelper } = {
       return credentials === undefined ? {} : { USER: credentials.username, PASSWD: credentials.password };
     },
     failure({ source, credentials }, output) {
-      const text = hidden(withoutAdvice(output), credentials?.password);
-      const errno = Number(/mount error\((\d+)\)/.exec(text)?.[1]);
+      const said = withoutAdvice(output);
+      // It does not show the password; should it ever, that goes no further.
+      const text = redact(said, credentials === undefined ? [] : [credentials.password]);
+      const errno = Number(/mount error\((\d+)\)/.exec(said)?.[1]);
       const on = { kind: "Server", name: source };
       if (errno === 2) {
         const message = `${source}: the server has no such share, or no such directory in it: correct share`;
@@ -73,9 +76,4 @@ function unreachable(source: string, text: string): VolumeError {
 
 function withoutAdvice(text: string): string {
   return text.replace(/\s*Refer to the mount\.cifs\(8\) manual page.*$/s, "");
-}
-
-/** mount.cifs does not show it; should it ever, it goes no further. */
-function hidden(text: string, secret: string | undefined): string {
-  return secret === undefined ? text : text.replaceAll(secret, "…");
 }
