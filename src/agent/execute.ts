@@ -1,7 +1,7 @@
 import { flexVolumeDir } from "../api/names.ts";
 import type { SecretReference } from "../api/types.gen.ts";
 import type { CSIDrivers, Secrets } from "../csi/ports.ts";
-import { bounded, messageOf, unreachable, VolumeError } from "../errors.ts";
+import { bounded, unreachable, type VolumeError } from "../errors.ts";
 import type { ChildProcessID, HostPorts } from "../host/ports.ts";
 import type { SlowChild } from "../host/remote-mount.ts";
 import type { ContentRef, ObjectContent } from "../plugins/content.ts";
@@ -11,6 +11,7 @@ import { expand } from "./actions/expand.ts";
 import * as release from "./actions/release.ts";
 import * as staging from "./actions/stage.ts";
 import * as targets from "./actions/targets.ts";
+import { asVolumeError } from "./as-volume-error.ts";
 import { recover } from "./csi/recover.ts";
 import { republish } from "./csi/republish.ts";
 import type { Desired, DesiredVolume } from "./desired-volume.ts";
@@ -21,6 +22,7 @@ import { type OwnershipChange, OwnershipChanges } from "./ownership-changes.ts";
 import type { Observed, PlanSettings } from "./plan-input.ts";
 import { type IdentitySource, noIdentities } from "./pods/kept-tokens.ts";
 import { withoutChild } from "./record.ts";
+import { Stagings } from "./stagings.ts";
 
 /** Milliseconds after which a child is given up (kubelet's csiTimeout). */
 const defaultDeadlineMs = 120_000;
@@ -60,6 +62,7 @@ export class Executor {
   readonly #busy = new Map<string, string>();
   readonly #paths = new Set<string>();
   readonly #vendors = new Map<string, unknown>();
+  readonly #stagings = new Stagings();
   readonly #changes: OwnershipChanges;
 
   constructor(deps: ExecutorDeps) {
@@ -86,6 +89,7 @@ export class Executor {
       for (const [directory, volume] of this.#busy) if (volume === operation.volume) this.#busy.delete(directory);
       this.#slow.delete(operation.volume);
       this.#slowCalls.delete(operation.volume);
+      this.#stagings.end(operation.volume);
       if ("path" in operation) this.#paths.delete(operation.path);
     }
   }
@@ -147,9 +151,10 @@ export class Executor {
         this.#slowCalls.set(volume, { driver, method });
         this.#deps.onSlow?.();
       });
+    const unwanted = operation.kind === "stage" ? { unwanted: this.#stagings.begin(volume) } : {};
     const context: ActionContext = {
       ...{ desired, journal, host, settings, content },
-      effects: host.effects({ volume, deadlineMs, formatDeadlineMs, onChild, onSlow }),
+      effects: host.effects({ volume, deadlineMs, formatDeadlineMs, onChild, onSlow, ...unwanted }),
       uniqueID: operation.uniqueID,
       observed: (seen) => observed(wanted(context), seen),
       progress: (message) => progress(volume, message),
@@ -208,6 +213,7 @@ export class Executor {
   /** @param intents all that there are: what runs for long, and none of them asks for any more, is ended */
   endUnwanted(intents: ReadonlyMap<string, Desired>): void {
     this.#changes.endUnwanted(intents);
+    this.#stagings.endUnwanted(intents);
   }
 
   /** The child of a look has ended. */
@@ -239,11 +245,4 @@ export class Executor {
 /** Whether a child was given up that may still be at work; not, whether another one was the reason to start none. */
 function isAbandoned({ reason, errorClass }: VolumeError): boolean {
   return reason === "OperationAbandoned" && errorClass === "uncertain";
-}
-
-/** Whatever a port threw, as a failure that users can be told of. */
-function asVolumeError(thrown: unknown, operation: Operation): VolumeError {
-  if (thrown instanceof VolumeError) return thrown;
-  const reason = isRemoval(operation) ? "TearDownFailed" : "SetUpFailed";
-  return new VolumeError(reason, "transient", messageOf(thrown), { cause: thrown });
 }

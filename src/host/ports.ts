@@ -72,6 +72,8 @@ export interface OperationContext {
   onChild(child: ChildProcessID): Promise<void>;
   /** Told once of a child that takes long; it goes on until its deadline. */
   onSlow?(slow: SlowChild): void;
+  /** Aborted when nobody wants the volume any more: a fetch ends then as if it was cut off. Nothing else does. */
+  readonly unwanted?: AbortSignal;
 }
 
 /** A path that a volume comes from: `path` looked up as if `root` were the root directory. */

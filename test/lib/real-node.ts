@@ -103,6 +103,7 @@ export class RealNode implements AsyncDisposable {
   /** Wants exactly these intents from now on. */
   want(...intents: readonly NodeVolumeIntent[]): void {
     this.#intents = new Map(intents.map((intent) => [intent.metadata.name, understood(intent)]));
+    this.#executor?.executor.endUnwanted(this.#intents); // as the loop does
   }
 
   /** Wants one intent whose spec is not understood. */

@@ -99,6 +99,23 @@ describe("git, on the real kernel", function () {
     expect([...world.data, ...readdirSync(`${world.node.stateDir}/trash`)]).to.deep.equal([]);
   });
 
+  it("is released while its server says nothing: the fetch ends, git and all", async () => {
+    const revision = world.commit(world.file("a", "x"));
+    const asked = Promise.withResolvers<void>();
+    world.server.answers = () => {
+      asked.resolve();
+      return true;
+    };
+    const failed = world.failure(revision);
+    await asked.promise;
+    world.node.want(world.intent(revision, {}, true));
+    expect((await failed)?.reason).to.equal(undefined); // the plan after it is that of the release
+    expect((await world.node.volume(world.volume)).phase).to.equal("released");
+    await strangersEnd();
+    await world.node.host.directories.emptyTrash();
+    expect([...world.data, ...readdirSync(`${world.node.stateDir}/trash`)]).to.deep.equal([]);
+  });
+
   describe("says what is wrong", () => {
     it("a commit, or a directory of it, that is not there", async () => {
       const revision = world.commit(world.file("a", "x"));
@@ -131,8 +148,7 @@ describe("git, on the real kernel", function () {
       world.server.answers = () => true;
       world.node.deadlineMs = 1_500;
       expect((await world.failure(revision))?.reason).to.equal("TimedOut");
-      const left = () => readdirSync("/proc").filter((pid) => /^[0-9]+$/.test(pid) && userOf(pid) === stranger);
-      while (left().length > 0) await setImmediate(); // the kernel ends them with the child, one after the other
+      await strangersEnd();
     });
 
     it("a commit with more than may be fetched, or shown", async () => {
@@ -146,6 +162,12 @@ describe("git, on the real kernel", function () {
     });
   });
 });
+
+/** The kernel ends them with the child, one after the other. */
+async function strangersEnd(): Promise<void> {
+  const left = () => readdirSync("/proc").filter((pid) => /^[0-9]+$/.test(pid) && userOf(pid) === stranger);
+  while (left().length > 0) await setImmediate();
+}
 
 function userOf(pid: string): number | undefined {
   try {

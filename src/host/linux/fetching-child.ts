@@ -8,6 +8,7 @@ export const progressMark = "> ";
 
 /**
  * Runs work that takes long and says how far it is in a disposable child, which is given up when it gets no further for a deadline.
+ * When nobody wants the volume any more (OperationContext.unwanted) the child is killed, and what it started with it: uncertain.
  * @param server named where it cannot be reached
  */
 export async function inFetchingChild(
@@ -20,7 +21,8 @@ export async function inFetchingChild(
   const onLine = (line: string) => {
     if (line.startsWith(progressMark)) onProgress(line.slice(progressMark.length));
   };
-  const result = await runner.run(work, operation, { onLine, writesWhileWell: true });
+  const { unwanted } = operation;
+  const result = await runner.run(work, operation, { onLine, writesWhileWell: true, ...(unwanted && { unwanted }) });
   const said = result.stdout.slice(result.stdout.lastIndexOf("\n") + 1);
   if (result.code !== 0 || said === "") {
     const message = `a child process ended with ${result.code}: ${result.stderr.trim().slice(-512)}`;
