@@ -1,6 +1,8 @@
 import type { ChildProcessID } from "../host/ports.ts";
 import type { Wakes } from "../host/wakes.ts";
+import { logOf } from "../plugins/fuse/client.ts";
 import type { Cancel, System } from "../ports.ts";
+import { boundLog, type ClientLogDeps } from "./client-log.ts";
 import type { Plan } from "./plan.ts";
 
 /** Milliseconds after which a client that has ended was no failure to start: the next one is started at once. */
@@ -9,8 +11,8 @@ const lastedMs = 60_000;
 const firstWaitMs = 500;
 const longestWaitMs = 2 * 60_000;
 
-export interface ClientWatchDeps {
-  readonly system: Pick<System, "timers" | "clock">;
+export interface ClientWatchDeps extends ClientLogDeps {
+  readonly system: Pick<System, "timers" | "clock" | "log">;
   readonly wakes: Pick<Wakes, "process">;
   /** A client has ended. */
   onChange(): void;
@@ -18,7 +20,7 @@ export interface ClientWatchDeps {
 
 /**
  * Hears at once when the client of a volume that is mounted by FUSE has ended: the mount table shows the mount as before, and everybody
- * who uses it gets ENOTCONN for ever.
+ * who uses it gets ENOTCONN for ever. Its log is kept from filling the disk as long as it runs.
  */
 export class ClientWatch {
   readonly #deps: ClientWatchDeps;
@@ -47,7 +49,7 @@ export class ClientWatch {
       known?.cancel();
       this.#watched.delete(name);
       this.#ended.delete(name);
-      if (client !== undefined) this.#watch(name, client);
+      if (client !== undefined) this.#watch(name, client, stage?.undo?.["directory"]);
     }
   }
 
@@ -56,7 +58,7 @@ export class ClientWatch {
     this.#watched.clear();
   }
 
-  #watch(name: string, client: ChildProcessID): void {
+  #watch(name: string, client: ChildProcessID, directory: string | undefined): void {
     const { timers, clock } = this.#deps.system;
     const since = clock.monotonic();
     const tell = () => {
@@ -64,14 +66,20 @@ export class ClientWatch {
       this.#deps.onChange();
     };
     let cancel: Cancel = () => {};
+    const unbound = directory === undefined ? () => {} : boundLog(logOf(directory), this.#deps);
     const woken = () => {
+      unbound();
       const ends = clock.monotonic() - since < lastedMs ? (this.#ends.get(name) ?? 0) : 0;
       this.#ends.set(name, ends + 1);
       if (ends === 0) tell();
       else cancel = timers.after(Math.min(firstWaitMs * 2 ** (ends - 1), longestWaitMs), tell);
     };
     cancel = this.#deps.wakes.process(client, { woken, deaf: () => {} });
-    this.#watched.set(name, { client, cancel: () => cancel() });
+    const forget = () => {
+      cancel();
+      unbound();
+    };
+    this.#watched.set(name, { client, cancel: forget });
   }
 }
 

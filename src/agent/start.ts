@@ -149,7 +149,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
   });
   const trigger = () => loop.trigger();
   const stats = new VolumeStatsPoller({ system, drivers: deps.drivers, onHealth: trigger });
-  const clients = new ClientWatch({ system, wakes: host.wakes, onChange: trigger });
+  const clients = new ClientWatch({ system, wakes: host.wakes, directories: host.directories, onChange: trigger });
   const servers =
     host.servers && new ServerWatch({ system, servers: host.servers, running: () => loop.running, onChange: trigger });
   registerVolumeStatsMetrics(deps.registry, () => stats.polled());

@@ -28,6 +28,8 @@ export interface Directories {
    * Equal content is not written again. @returns whether anything was written
    */
   writePayload(directory: string, files: readonly PayloadFile[]): Promise<boolean>;
+  /** Empties a file of ours that has more bytes than so many; whoever appends to it goes on. What is not there is no error. */
+  emptyIfLarger(path: string, bytes: number): Promise<void>;
   /** Removes the directory if it is empty; what is not there is no error. */
   remove(path: string): Promise<void>;
   /** Moves the directory, if it is still the one that `id` says, into the trash. Gone or another one: nothing is done. */

@@ -2,17 +2,20 @@ import { execFileSync } from "node:child_process";
 import {
   existsSync,
   mkdirSync,
+  openSync,
   readdirSync,
   readFileSync,
   readlinkSync,
   statSync,
   symlinkSync,
   writeFileSync,
+  writeSync,
 } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect } from "chai";
 import { silent } from "../../hack/lib/silent-log.ts";
 import { ChildRunner } from "../../src/host/linux/child-runner.ts";
+import { Descriptor } from "../../src/host/linux/descriptor.ts";
 import { loadLibc } from "../../src/host/linux/libc.ts";
 import { LinuxDirectories } from "../../src/host/linux/linux-directories.ts";
 import type { PayloadFile } from "../../src/host/ports.ts";
@@ -35,6 +38,27 @@ describe("LinuxDirectories", () => {
     path,
     content: Buffer.from(content),
     mode,
+  });
+
+  it("empties a file that is too large, and no other; who appends to it goes on", async () => {
+    const [log, link, elsewhere] = [`${place.path}/log`, `${place.path}/link`, `${place.path}/elsewhere`];
+    using appending = new Descriptor(openSync(log, "a"));
+    writeSync(appending.fd, "four");
+    await directories.emptyIfLarger(log, 4);
+    expect(readFileSync(log, "utf8")).to.equal("four");
+    await directories.emptyIfLarger(log, 3);
+    writeSync(appending.fd, "more");
+    expect(readFileSync(log, "utf8")).to.equal("more");
+    await directories.emptyIfLarger(`${place.path}/none`, 0);
+    await directories.emptyIfLarger(`${place.path}/none/none`, 0);
+    writeFileSync(elsewhere, "another's");
+    symlinkSync(elsewhere, link);
+    const error = await directories.emptyIfLarger(link, 0).then(
+      () => undefined,
+      (thrown: Error) => thrown,
+    );
+    expect(error).to.be.an("error");
+    expect(readFileSync(elsewhere, "utf8")).to.equal("another's");
   });
 
   describe("writePayload", () => {

@@ -5,7 +5,7 @@ import { expect } from "chai";
 import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
 import { silent } from "../../hack/lib/silent-log.ts";
 import { until } from "../../hack/lib/until.ts";
-import { ClientWatch } from "../../src/agent/clients.ts";
+import type { ClientWatch } from "../../src/agent/clients.ts";
 import { driftOf } from "../../src/agent/drift.ts";
 import type { VolumePlan } from "../../src/agent/plan.ts";
 import { standingOf } from "../../src/agent/standing.ts";
@@ -13,6 +13,7 @@ import type { GlusterfsVolumeSource } from "../../src/api/types.gen.ts";
 import { LinuxServers } from "../../src/host/linux/linux-servers.ts";
 import type { ChildProcessID } from "../../src/host/ports.ts";
 import { realSystem } from "../../src/system.ts";
+import { appendsTo, watchClients } from "../lib/fuse-clients.ts";
 import { GlusterServer, glusterAddress, nobodysAddress } from "../lib/gluster.ts";
 import { RealNode } from "../lib/real-node.ts";
 
@@ -32,8 +33,7 @@ describe("glusterfs, with a real server and Debian's client", () => {
   });
   beforeEach(() => {
     node = new RealNode();
-    watch = new ClientWatch({ system: realSystem(silent), wakes: node.host.wakes, onChange: () => heard.emit("end") });
-    node.ended = watch.ended;
+    watch = watchClients(node, heard);
   });
   afterEach(async () => {
     watch.stop();
@@ -89,6 +89,7 @@ describe("glusterfs, with a real server and Debian's client", () => {
     node.want(volume("one"));
     const { pid } = await mounted("one");
     expect(readFileSync(`/proc/${pid}/stat`, "utf8").split(" ")[5], "its session").to.equal(`${pid}`);
+    expect(appendsTo(pid, "client.log"), "its log may be emptied under it").to.equal(true);
     const before = node.mounts();
     await node.restart();
     expect((await mounted("one")).pid).to.equal(pid);
@@ -97,8 +98,7 @@ describe("glusterfs, with a real server and Debian's client", () => {
     await node.restart();
     process.kill(pid, "SIGKILL");
     watch.stop();
-    watch = new ClientWatch({ system: realSystem(silent), wakes: node.host.wakes, onChange: () => heard.emit("end") });
-    node.ended = watch.ended;
+    watch = watchClients(node, heard);
     const ended = once(heard, "end");
     await settled("one");
     await ended;

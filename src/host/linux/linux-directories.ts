@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { fchmodSync, fstatSync, opendirSync } from "node:fs";
+import { fchmodSync, fstatSync, ftruncateSync, opendirSync } from "node:fs";
 import { basename, dirname } from "node:path";
 import { VolumeError } from "../../errors.ts";
 import { isBeneath, relativePath } from "../mount-table.ts";
@@ -10,7 +10,7 @@ import { AT_FDCWD, AT_REMOVEDIR, O, RESOLVE } from "./constants.ts";
 import { Descriptor } from "./descriptor.ts";
 import type { TrashLeft } from "./empty-trash.ts";
 import { errnoOf } from "./errno.ts";
-import { makeDirectoriesAt, openDirectoryAt } from "./held-tree.ts";
+import { makeDirectoriesAt, openDirectoryAt, openFileAt } from "./held-tree.ts";
 import type { Libc } from "./libc.ts";
 import { ProjectQuota } from "./project-quota.ts";
 import { targetError } from "./walk.ts";
@@ -76,6 +76,17 @@ export class LinuxDirectories implements Directories {
     using state = this.#openState();
     using directory = this.#try(path, () => openDirectoryAt(this.#libc, state, this.#relative(path)));
     return this.#try(path, () => writeAtomically(this.#libc, directory, files));
+  }
+
+  async emptyIfLarger(path: string, bytes: number): Promise<void> {
+    try {
+      using parent = this.#openParent(path);
+      using file = openFileAt(this.#libc, parent, basename(path), "append");
+      const stat = fstatSync(file.fd);
+      if (stat.isFile() && stat.size > bytes) ftruncateSync(file.fd);
+    } catch (error) {
+      if (errnoOf(error) !== "ENOENT") throw error;
+    }
   }
 
   async remove(path: string): Promise<void> {

@@ -90,5 +90,10 @@ export async function endClient({ directory }: Undo, context: UndoContext): Prom
 }
 
 function filesIn(directory: string): Pick<ClientPlace, "pidFile" | "log"> {
-  return { pidFile: `${directory}/client.pid`, log: `${directory}/client.log` };
+  return { pidFile: `${directory}/client.pid`, log: logOf(directory) };
+}
+
+/** PURE. Where the client of a volume says what goes wrong. @param directory of its record (Undo) */
+export function logOf(directory: string): string {
+  return `${directory}/client.log`;
 }

@@ -39,6 +39,9 @@ export class SimDirectories implements Directories {
     });
   }
 
+  /** Nothing here has a log. */
+  async emptyIfLarger(): Promise<void> {}
+
   identify(path: string): Promise<DirectoryID | undefined> {
     return this.#deps.incarnation.look(latency.call, () => {
       const found = this.#try(path, () => this.#find(path));

@@ -1,12 +1,16 @@
 import { expect } from "chai";
 import { ClientWatch } from "../../../src/agent/clients.ts";
 import type { Plan } from "../../../src/agent/plan.ts";
+import type { StageRecord } from "../../../src/agent/record.ts";
+import { VolumeError } from "../../../src/errors.ts";
 import type { ChildProcessID } from "../../../src/host/ports.ts";
 import type { WakeListener, WatchedProcess } from "../../../src/host/wakes.ts";
 import { virtualSystem } from "../kube/virtual-system.ts";
 
 describe("ClientWatch", () => {
   const listeners = new Map<string, WakeListener>();
+  const looks: string[] = [];
+  let failing: boolean;
   let changes: number;
   let watch: ClientWatch;
   let system: ReturnType<typeof virtualSystem>;
@@ -20,14 +24,22 @@ describe("ClientWatch", () => {
     listeners.clear();
     changes = 0;
     system = virtualSystem();
-    watch = new ClientWatch({ system, wakes: { process }, onChange: () => changes++ });
+    looks.length = 0;
+    const directories = {
+      async emptyIfLarger(path: string, bytes: number) {
+        looks.push(`${path} ${bytes}`);
+        if (failing) throw new VolumeError("SetUpFailed", "transient", "no such file system");
+      },
+    };
+    failing = false;
+    watch = new ClientWatch({ system, wakes: { process }, directories, onChange: () => changes++ });
   });
 
   function follow(client?: ChildProcessID): void {
     show({ stage: { ...(client && { client }) } });
   }
 
-  function show(record: { readonly stage?: { readonly client?: ChildProcessID } }): void {
+  function show(record: { readonly stage?: Pick<StageRecord, "client" | "undo"> }): void {
     const volumes = new Map([["v", { record }]]) as unknown as Plan["volumes"];
     watch.follow({ changed: new Map([["v", undefined]]), volumes });
   }
@@ -78,5 +90,21 @@ describe("ClientWatch", () => {
     follow(first);
     watch.stop();
     expect([...listeners.keys()]).to.deep.equal([]);
+  });
+
+  it("keeps the log of a client from growing while that runs, and says once that it cannot", async () => {
+    show({ stage: { client: first, undo: { directory: "/state/data/k" } } });
+    await system.advance(30_000);
+    expect(looks).to.deep.equal(Array(2).fill("/state/data/k/client.log 1048576"));
+    failing = true;
+    await system.advance(60_000);
+    expect(looks.length).to.equal(6);
+    listeners.get("7@1")?.woken();
+    await system.advance(600_000);
+    expect([looks.length, system.pendingTimers], "it has ended").to.deep.equal([6, 0]);
+    show({ stage: { client: { pid: 8, startTime: 1 }, undo: { directory: "/state/data/k" } } });
+    show({});
+    await system.advance(600_000);
+    expect([looks.length, system.pendingTimers], "it is on record no more").to.deep.equal([6, 0]);
   });
 });

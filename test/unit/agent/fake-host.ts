@@ -47,6 +47,7 @@ export class FakeHost implements HostPorts {
 
   readonly directories: HostPorts["directories"] = {
     make: async () => ({ device: 1, inode: 1 }),
+    emptyIfLarger: async () => {},
     limit: async () => {},
     identify: async () => undefined,
     writePayload: async () => true,
