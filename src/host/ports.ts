@@ -22,6 +22,7 @@ import type { Clients } from "./clients.ts";
 import type { Ownership } from "./ownership.ts";
 import type { Programs } from "./programs.ts";
 import type { Repositories } from "./repositories.ts";
+import type { Scsi } from "./scsi.ts";
 import type { Wakes } from "./wakes.ts";
 
 /**
@@ -55,6 +56,7 @@ export interface Effects {
   readonly repositories: Repositories;
   readonly clients: Clients;
   readonly images: Images;
+  readonly scsi: Scsi;
 }
 
 /** What an operation needs beside its arguments, because a part of it may run in a disposable child. */

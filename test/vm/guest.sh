@@ -1,6 +1,8 @@
 #!/bin/sh
 # Inside the VM: servers on loopback, then the program that is named, which tests against them.
 set -eu
+. test/vm/fc.sh
+fc_start
 mkdir -p /mnt/export /run/rpc_pipefs /var/lib/nfs/nfsdcld
 mkfs.ext4 -q /dev/vda
 mount /dev/vda /mnt/export # the root is an overlay, which cannot be exported
@@ -48,4 +50,5 @@ done
 smbd -D -s /mnt/smb/smb.conf
 until bash -c '</dev/tcp/127.0.0.1/445' 2>/dev/null; do sleep 0.2; done
 export NODEVOLUME_SMB_SERVER=127.0.0.1
+fc_wait
 exec "$@"

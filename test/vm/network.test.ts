@@ -13,9 +13,10 @@ const suites = [
   { title: "an NFS server that stops", atLeast: 2 },
   { title: "an emptyDir with a limit on", atLeast: 6 },
   { title: "CIFS shares of two users", atLeast: 3 },
+  { title: "SCSI disks of a Fibre Channel target", atLeast: 5 },
 ] as const;
 
-describe("in a VM whose kernel has network file systems", () => {
+describe("in a VM whose kernel has network file systems and Fibre Channel", () => {
   let ran: { results: readonly GuestResult[]; output: string };
 
   before(async function () {

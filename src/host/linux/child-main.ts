@@ -1,4 +1,4 @@
-import { constants } from "node:fs";
+import { constants, writeFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { printable } from "../../api/printable.ts";
 import { messageOf, VolumeError } from "../../errors.ts";
@@ -17,6 +17,7 @@ import { loadLibc } from "./libc.ts";
 import { usersOf } from "./mount-users.ts";
 import { openersOf } from "./open-devices.ts";
 import { remoteMounts } from "./remote-mounts.ts";
+import { removeScsiDisk } from "./scsi-remove.ts";
 
 /** How a child says what became of its one call of the mounter. */
 export type ChildReply =
@@ -52,6 +53,14 @@ export async function runChild(): Promise<void> {
   }
   if (request.kind === "probe") {
     process.stdout.write(JSON.stringify(await replyOf(() => probeBlockDevice(request.path))));
+    return;
+  }
+  if (request.kind === "removeDisk") {
+    orSaid(() => refused(() => removeScsiDisk(request.disk)));
+    return;
+  }
+  if (request.kind === "sysfs") {
+    orSaid(() => writeFileSync(request.file, request.text));
     return;
   }
   if (request.kind === "claimed") {
@@ -130,6 +139,17 @@ function refused(act: () => void): boolean {
     process.stderr.write(error.message);
     process.exitCode = refusedCode;
     return true;
+  }
+}
+
+/** Carries out what fails by a system call: its text is enough for people. */
+function orSaid(act: () => void): void {
+  try {
+    act();
+  } catch (error) {
+    if (errnoOf(error) === undefined) throw error;
+    process.stderr.write(messageOf(error));
+    process.exitCode = 1;
   }
 }
 

@@ -11,6 +11,7 @@ import { ChildStarter } from "./child-starter.ts";
 import type { WrittenDevice } from "./device-writes.ts";
 import { errnoOf } from "./errno.ts";
 import { LineReader } from "./line-reader.ts";
+import type { RemovedDisk } from "./scsi-remove.ts";
 import type { SpawnedProcess } from "./spawned-process.ts";
 
 /** What a disposable child is told to do: a piece of work of ours, or to become another program. */
@@ -20,6 +21,9 @@ export type ChildRequest =
   | { readonly kind: "users"; readonly mountPoint: string }
   | { readonly kind: "claimed"; readonly path: string }
   | { readonly kind: "probe"; readonly path: string }
+  /** Writes to an attribute of sysfs by which the kernel is told to do something. */
+  | { readonly kind: "sysfs"; readonly file: string; readonly text: string }
+  | { readonly kind: "removeDisk"; readonly disk: RemovedDisk }
   | { readonly kind: "wipe"; readonly device: WrittenDevice; readonly digest: string }
   | {
       readonly kind: "format";

@@ -66,7 +66,7 @@ function given<K extends string>(key: K, value: string | undefined): { readonly 
 }
 
 /** By kernel name, what links to it. Without udev there are none. */
-function linksIn(directory: string): ReadonlyMap<string, readonly string[]> {
+export function linksIn(directory: string): ReadonlyMap<string, readonly string[]> {
   const links = (unlessGone(() => readdirSync(directory)) ?? []).sort();
   const named = links.flatMap((link) => {
     const target = unlessGone(() => readlinkSync(`${directory}/${link}`));

@@ -19,6 +19,7 @@ import { allTiers, LinuxMountTable } from "./linux-mount-table.ts";
 import { LinuxOwnership } from "./linux-ownership.ts";
 import { LinuxPrograms } from "./linux-programs.ts";
 import { LinuxRepositories } from "./linux-repositories.ts";
+import { LinuxScsi } from "./linux-scsi.ts";
 import { LinuxServers } from "./linux-servers.ts";
 import { LinuxTraces } from "./linux-traces.ts";
 import { loadMountCalls } from "./mount-calls.ts";
@@ -85,7 +86,8 @@ export function linuxHost(options: LinuxHostOptions): LinuxHost {
       const repositories = new LinuxRepositories(runner, operation);
       const images = new LinuxImages(runner, operation);
       const clients = new LinuxClients({ runner, operation, wakes, timers });
-      return { mounter, devices, ownership, programs, flocker, repositories, images, clients };
+      const scsi = new LinuxScsi(runner, programs, operation);
+      return { mounter, devices, ownership, programs, flocker, repositories, images, clients, scsi };
     },
   };
 }

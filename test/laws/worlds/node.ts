@@ -212,7 +212,7 @@ export class LawNode {
       ...host,
       mountTable: { read, watch: (onChange) => mountTable.watch(onChange) },
       effects: (operation) => {
-        const { mounter, devices, ownership, programs, flocker, repositories, images, clients } =
+        const { mounter, devices, ownership, programs, flocker, repositories, images, clients, scsi } =
           host.effects(operation);
         const format: Devices["format"] = (source, ...how) => {
           const disk = this.machine.disks.get(source.path);
@@ -227,6 +227,7 @@ export class LawNode {
           repositories,
           images,
           clients,
+          scsi,
           devices: {
             probe: (source) => devices.probe(source),
             claim: (path, n) => devices.claim(path, n),

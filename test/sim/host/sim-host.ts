@@ -1,6 +1,7 @@
 import type { HostPorts } from "../../../src/host/ports.ts";
 import { noClients } from "../../lib/no-clients.ts";
 import { noFlocker, noPrograms } from "../../lib/no-programs.ts";
+import { noScsi } from "../../lib/no-scsi.ts";
 import type { HostDeps } from "./host-deps.ts";
 import { SimDevices } from "./sim-devices.ts";
 import { SimDirectories } from "./sim-directories.ts";
@@ -36,6 +37,7 @@ export function simHost(deps: HostDeps): HostPorts {
         repositories: fetched,
         images: fetched,
         clients: noClients,
+        scsi: noScsi,
       };
     },
   };

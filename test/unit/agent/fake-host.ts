@@ -6,6 +6,7 @@ import { noWakes } from "../../../src/host/wakes.ts";
 import { entry } from "../../lib/mount-entries.ts";
 import { noClients } from "../../lib/no-clients.ts";
 import { noFlocker, noPrograms } from "../../lib/no-programs.ts";
+import { noScsi } from "../../lib/no-scsi.ts";
 
 /**
  * A host in memory: it mounts what it is told to and keeps a log of the calls. It is not the kernel: one namespace, no
@@ -104,6 +105,7 @@ export class FakeHost implements HostPorts {
       repositories,
       images,
       clients: noClients,
+      scsi: noScsi,
     };
   }
 

@@ -1,0 +1,91 @@
+import { VolumeError } from "../../errors.ts";
+import type { OperationContext } from "../ports.ts";
+import type { Programs } from "../programs.ts";
+import { type MultipathMap, type Scsi, type ScsiDisk, type ScsiTree, scsiText } from "../scsi.ts";
+import { type ChildRequest, type ChildRunner, refusedCode } from "./child-runner.ts";
+import { bootID } from "./linux-evidence.ts";
+import { readScsi } from "./scsi-tree.ts";
+
+/** Where distributions have the programs of multipath. */
+const programDirectories = ["/usr/sbin", "/sbin"];
+
+/**
+ * SCSI disks by sysfs, which is the node's in every container. What has the kernel ask a device or a target, and may take as long as that
+ * does, is done in a disposable child; maps are the matter of the node's own multipath, which knows its configuration.
+ */
+export class LinuxScsi implements Scsi {
+  readonly #runner: ChildRunner;
+  readonly #programs: Programs;
+  readonly #operation: OperationContext;
+
+  constructor(runner: ChildRunner, programs: Programs, operation: OperationContext) {
+    this.#runner = runner;
+    this.#programs = programs;
+    this.#operation = operation;
+  }
+
+  async look(hostRoot: string): Promise<ScsiTree> {
+    const dev = devOf(hostRoot);
+    return readScsi({ sys: "/sys", dev, sockets: "/proc/net/unix", bootID: bootID() });
+  }
+
+  async scan({ host, channel, target, lun }: Parameters<Scsi["scan"]>[0]): Promise<void> {
+    const text = [channel, target, lun].map((part) => part ?? "-").join(" ");
+    const file = `/sys/class/scsi_host/host${host}/scan`;
+    await this.#run({ kind: "sysfs", file, text }, `host${host} cannot be scanned`);
+  }
+
+  async rescan({ address, name }: ScsiDisk): Promise<void> {
+    const file = `/sys/class/scsi_device/${scsiText(address)}/device/rescan`;
+    await this.#run({ kind: "sysfs", file, text: "1" }, `${name} cannot be asked how large it is`);
+  }
+
+  async remove({ address, deviceNumber, name, wwid }: ScsiDisk, hostRoot: string): Promise<void> {
+    const path = `${devOf(hostRoot)}/${name}`;
+    const disk = { path, deviceNumber, address: scsiText(address), ...(wwid !== undefined && { wwid }) };
+    await this.#run({ kind: "removeDisk", disk }, `${name} cannot be taken off the node`, name);
+  }
+
+  async flushMap({ name, device }: MultipathMap): Promise<void> {
+    const said = await this.#multipath("multipath", ["-f", name]);
+    if (said === undefined) return;
+    const message = `the multipath map ${name} cannot be taken away: ${said}`;
+    throw new VolumeError("DeviceBusy", "transient", message, { on: { kind: "Device", name: `/dev/${device}` } });
+  }
+
+  async growMap({ name, device }: MultipathMap): Promise<void> {
+    const said = await this.#multipath("multipathd", ["resize", "map", name]);
+    if (said === undefined) return;
+    const message = `the multipath map ${name} does not get the size of its paths: ${said}`;
+    throw new VolumeError("FileSystemResizeFailed", "transient", message, {
+      on: { kind: "Device", name: `/dev/${device}` },
+    });
+  }
+
+  async #run(request: ChildRequest, what: string, device?: string): Promise<void> {
+    const result = await this.#runner.run(request, this.#operation);
+    if (result.code === 0) return;
+    const text = result.stderr.trim().slice(-512);
+    const on = device === undefined ? {} : { on: { kind: "Device", name: `/dev/${device}` } };
+    if (result.code === refusedCode) throw new VolumeError("DeviceBusy", "transient", text, on);
+    throw new VolumeError("SetUpFailed", "transient", `${what}: ${text}`, on);
+  }
+
+  /** @returns what it said if it failed */
+  async #multipath(program: string, args: readonly string[]): Promise<string | undefined> {
+    for (const directory of programDirectories) {
+      const path = `${directory}/${program}`;
+      if ((await this.#programs.identify(path)) === undefined) continue;
+      const { code, stdout, stderr } = await this.#programs.run(path, args);
+      const text = `${stdout}\n${stderr}`.trim();
+      // multipathd answers `fail` to its client, which ends well.
+      return code === 0 && !/^(fail|timeout)/m.test(stdout) ? undefined : `exit ${code}: ${text.slice(-512)}`;
+    }
+    const message = `${program} is not on the node, which has a multipath map: install multipath-tools there`;
+    throw new VolumeError("ToolMissing", "final", message, { on: { kind: "Program", name: `/usr/sbin/${program}` } });
+  }
+}
+
+function devOf(hostRoot: string): string {
+  return `${hostRoot === "/" ? "" : hostRoot}/dev`;
+}

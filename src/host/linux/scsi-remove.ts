@@ -1,0 +1,77 @@
+import { closeSync, constants, fstatSync, fsyncSync, openSync, realpathSync, writeFileSync } from "node:fs";
+import { VolumeError } from "../../errors.ts";
+import { attribute } from "./device-identity.ts";
+import { errnoOf } from "./errno.ts";
+
+/** A SCSI disk that a child is to take off the node, as it was when it was looked at. */
+export interface RemovedDisk {
+  /** Its node. */
+  readonly path: string;
+  /** `major:minor` */
+  readonly deviceNumber: string;
+  /** `host:channel:target:lun` */
+  readonly address: string;
+  readonly wwid?: string;
+}
+
+/** Errors of an open that come only after it has found nobody's claim: the path or the disk has failed. */
+const unclaimed = ["EIO", "ENXIO", "ENODEV", "ENOMEDIUM", "ETIMEDOUT"];
+
+/**
+ * Claims the disk, so that from here on nobody else can, proves that it is the one that was looked at, writes out what is to be written,
+ * and has the kernel forget it. What cannot be written any more, because the path is dead, is lost either way.
+ * @throws VolumeError DeviceBusy, SetUpFailed
+ */
+export function removeScsiDisk(disk: RemovedDisk): void {
+  const place = placeOf(disk.deviceNumber);
+  if (place === undefined) return;
+  const fd = claim(disk);
+  try {
+    const at = new RegExp(`/${disk.address}/block/[^/]+$`);
+    const device = `${place}/device`;
+    if (!at.test(place) || (disk.wwid !== undefined && attribute(`${device}/wwid`) !== disk.wwid)) {
+      const message = `${disk.path} stands for another disk than when it was looked at: it stays on the node`;
+      throw new VolumeError("SetUpFailed", "transient", message);
+    }
+    if (fd !== undefined) flush(fd);
+    writeFileSync(`${device}/delete`, "1");
+  } finally {
+    if (fd !== undefined) closeSync(fd);
+  }
+}
+
+/** The disk's directory in sysfs; undefined if it is gone. */
+function placeOf(deviceNumber: string): string | undefined {
+  try {
+    return realpathSync(`/sys/dev/block/${deviceNumber}`);
+  } catch (error) {
+    if (errnoOf(error) === "ENOENT") return undefined;
+    throw error;
+  }
+}
+
+/** @returns undefined if it cannot be opened because it has failed */
+function claim({ path, deviceNumber }: RemovedDisk): number | undefined {
+  try {
+    const fd = openSync(path, constants.O_RDONLY | constants.O_EXCL | constants.O_NONBLOCK);
+    const { rdev } = fstatSync(fd);
+    const number = `${(rdev >> 8) & 0xfff}:${(rdev & 0xff) | ((rdev >> 12) & 0xfff00)}`;
+    if (number === deviceNumber) return fd;
+    closeSync(fd);
+    throw new VolumeError("SetUpFailed", "transient", `${path} stands for ${number}, not for ${deviceNumber}`);
+  } catch (error) {
+    const code = errnoOf(error) ?? "";
+    if (unclaimed.includes(code)) return undefined;
+    if (code !== "EBUSY") throw error;
+    const message = `${path} is in use: mounted, or part of swap, RAID, LVM or a multipath map. It stays on the node until it is not`;
+    throw new VolumeError("DeviceBusy", "transient", message);
+  }
+}
+
+function flush(fd: number): void {
+  try {
+    fsyncSync(fd);
+  } catch (error) {
+    if (!unclaimed.includes(errnoOf(error) ?? "")) throw error;
+  }
+}

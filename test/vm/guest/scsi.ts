@@ -1,0 +1,102 @@
+import { execFileSync } from "node:child_process";
+import { closeSync, constants, openSync, writeFileSync } from "node:fs";
+import { expect } from "chai";
+import { until } from "../../../hack/lib/until.ts";
+import type { Scsi, ScsiDisk } from "../../../src/host/scsi.ts";
+import { isLun, isNamed, scanFor } from "../../../src/host/scsi.ts";
+import { RealNode } from "../../lib/real-node.ts";
+import { soonMs } from "../../lib/vm-world.ts";
+
+/** The target port of the first path, by test/vm/fc.sh. */
+const wwn = "2000020000000102";
+
+describe("SCSI disks of a Fibre Channel target", function () {
+  this.timeout(soonMs);
+  let node: RealNode;
+  let scsi: Scsi;
+
+  before(() => {
+    node = new RealNode();
+    const operation = { deadlineMs: 60_000, formatDeadlineMs: 60_000, onChild: async () => {} };
+    scsi = node.host.effects(operation).scsi;
+  });
+  after(() => node[Symbol.asyncDispose]());
+
+  const paths = async (lun: number): Promise<ScsiDisk[]> => {
+    const { disks } = await scsi.look("/");
+    return disks.filter(({ address }) => isLun(address.lun, lun));
+  };
+  const atPort = async (lun: number): Promise<ScsiDisk | undefined> => {
+    const { ports } = await scsi.look("/");
+    const port = ports.find((one) => one.kind === "fc" && one.wwn === wwn);
+    return (await paths(lun)).find(({ address }) => address.host === port?.host);
+  };
+  const appears = async (lun: number): Promise<ScsiDisk> => {
+    let disk: ScsiDisk | undefined;
+    await until(`LUN ${lun} at ${wwn}`, 30_000, async () => {
+      disk = await atPort(lun);
+      return disk !== undefined;
+    });
+    if (disk === undefined) throw new Error("not reached");
+    return disk;
+  };
+
+  it("are found on each path, by the name that the LUN gives itself", async () => {
+    const [first, second, ...more] = await paths(0);
+    expect(more).to.deep.equal([]);
+    expect(first?.wwid).to.match(/^naa\.6001405/);
+    expect(second?.wwid).to.equal(first?.wwid);
+    const [name = ""] = first?.names ?? [];
+    const { disks } = await scsi.look("/");
+    expect(disks.filter((disk) => isNamed(disk, name)).map(({ address }) => address.lun)).to.deep.equal([0, 0]);
+  });
+
+  it("are taken off the node one at a time, and come back by a scan for one LUN of one target", async () => {
+    const disk = await appears(1);
+    await scsi.remove(disk, "/");
+    expect(await atPort(1)).to.equal(undefined);
+    expect(await paths(0)).to.have.length(2);
+    await scsi.remove(disk, "/"); // once more is harmless
+    await scsi.scan(scanFor(disk.address, 1));
+    expect((await appears(1)).wwid).to.equal(disk.wwid);
+  });
+
+  it("stay while somebody has claimed them, and while another disk stands under the name", async () => {
+    const disk = await appears(1);
+    const fd = openSync(`/dev/${disk.name}`, constants.O_RDONLY | constants.O_EXCL);
+    try {
+      await refused(scsi.remove(disk, "/"), "is in use");
+    } finally {
+      closeSync(fd);
+    }
+    await refused(scsi.remove({ ...disk, wwid: "naa.0" }, "/"), "another disk");
+    expect(await atPort(1)).to.deep.include({ name: disk.name, lasting: disk.lasting });
+  });
+
+  it("show how large they are, once they are asked anew", async () => {
+    const disk = await appears(1);
+    execFileSync("truncate", ["-s", "+32M", "/run/fc/1"]);
+    const loop = execFileSync("losetup", ["-j", "/run/fc/1", "-O", "NAME", "-n"], { encoding: "utf8" }).trim();
+    execFileSync("losetup", ["-c", loop]);
+    expect((await atPort(1))?.sizeBytes).to.equal(disk.sizeBytes);
+    await scsi.rescan(disk);
+    expect((await atPort(1))?.sizeBytes).to.equal(disk.sizeBytes + 32 * 1024 * 1024);
+  });
+
+  it("that have failed are taken off too", async () => {
+    const disk = await appears(1);
+    writeFileSync(`/sys/block/${disk.name}/device/state`, "offline\n");
+    await scsi.remove(disk, "/");
+    expect(await atPort(1)).to.equal(undefined);
+    await scsi.scan(scanFor(disk.address, 1));
+    await appears(1);
+  });
+});
+
+async function refused(call: Promise<void>, message: string): Promise<void> {
+  const error = await call.then(
+    () => undefined,
+    (thrown: Error) => thrown,
+  );
+  expect(error?.message).to.contain(message);
+}
