@@ -1,8 +1,9 @@
 import type { Directories } from "./directories.ts";
 import type { Disk } from "./disk.ts";
+import type { Evidence } from "./evidence.ts";
 import type { FilesystemMount } from "./filesystem-mount.ts";
 import type { FlockerService } from "./flocker.ts";
-import type { Blocker, Holder } from "./holder.ts";
+import type { Holder } from "./holder.ts";
 import type { Images } from "./images.ts";
 import type { JournalFile } from "./journal-file.ts";
 import type { MountIdentity } from "./mount-table.ts";
@@ -13,6 +14,7 @@ import type { Traces } from "./traces.ts";
 
 export type { Directories, DirectoryID, PayloadFile } from "./directories.ts";
 export type { Disk } from "./disk.ts";
+export type { Evidence } from "./evidence.ts";
 export type { FilesystemMount, MountCredentials } from "./filesystem-mount.ts";
 export type { Holder } from "./holder.ts";
 export type { JournalFile } from "./journal-file.ts";
@@ -215,34 +217,6 @@ export interface FormatHow {
    * on it, what else is on it is the rest of that (law L11, decision 0013).
    */
   readonly begun?: string | undefined;
-}
-
-export interface Evidence {
-  /**
-   * Mounts of `identity`, or of anything beneath its root, in every mount namespace of the node (safety rule 6), the
-   * first of each. Rejects if one cannot be read: what cannot be read is in use.
-   */
-  holders(identity: MountIdentity): Promise<readonly Holder[]>;
-  /**
-   * Mounts, whatever they show, that have this directory or file for a mount point, in every mount namespace of the node.
-   * A removal of it would detach them, with what is open in them going on unseen.
-   */
-  mountedOn(place: MountIdentity): Promise<readonly Holder[]>;
-  /** Processes that keep a mount busy, for people. Best effort. */
-  users(mountPoint: string): Promise<readonly Holder[]>;
-  /** What the kernel itself has open beneath a mount point. Best effort. */
-  kernelUsers(mountPoint: string): Promise<readonly Blocker[]>;
-  /** Whether the kernel has a block device of this `major:minor`. */
-  hasBlockDevice(deviceNumber: string): Promise<boolean>;
-  /**
-   * The kernel's own count of disks for a block device: another device that gets its `major:minor` has another. Undefined if
-   * there is no such device, or the kernel does not count.
-   */
-  diskSequence(deviceNumber: string): Promise<string | undefined>;
-  /** Whether the child with this pid and start time still exists. */
-  alive(child: ChildProcessID): Promise<boolean>;
-  /** /proc/sys/kernel/random/boot_id: mounts do not survive a change of it. */
-  bootID(): Promise<string>;
 }
 
 /** A process, told from later ones with the same pid by its start time in clock ticks since boot. */

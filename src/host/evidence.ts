@@ -1,0 +1,32 @@
+import type { Blocker, Holder } from "./holder.ts";
+import type { MountIdentity } from "./mount-table.ts";
+import type { ChildProcessID } from "./ports.ts";
+
+/** What the kernel shows of who uses what; each question is asked anew. */
+export interface Evidence {
+  /**
+   * Mounts of `identity`, or of anything beneath its root, in every mount namespace of the node (safety rule 6), the
+   * first of each. Rejects if one cannot be read: what cannot be read is in use.
+   */
+  holders(identity: MountIdentity): Promise<readonly Holder[]>;
+  /**
+   * Mounts, whatever they show, that have this directory or file for a mount point, in every mount namespace of the node.
+   * A removal of it would detach them, with what is open in them going on unseen.
+   */
+  mountedOn(place: MountIdentity): Promise<readonly Holder[]>;
+  /** Processes that keep a mount busy, for people. Best effort. */
+  users(mountPoint: string): Promise<readonly Holder[]>;
+  /** What the kernel itself has open beneath a mount point. Best effort. */
+  kernelUsers(mountPoint: string): Promise<readonly Blocker[]>;
+  /** Whether the kernel has a block device of this `major:minor`. */
+  hasBlockDevice(deviceNumber: string): Promise<boolean>;
+  /**
+   * The kernel's own count of disks for a block device: another device that gets its `major:minor` has another. Undefined if
+   * there is no such device, or the kernel does not count.
+   */
+  diskSequence(deviceNumber: string): Promise<string | undefined>;
+  /** Whether the child with this pid and start time still exists. */
+  alive(child: ChildProcessID): Promise<boolean>;
+  /** /proc/sys/kernel/random/boot_id: mounts do not survive a change of it. */
+  bootID(): Promise<string>;
+}
