@@ -11,7 +11,7 @@ export interface SecretsDeps {
 }
 
 /**
- * The values of a Secret, read right before they are handed to a driver, so that one that was changed is never used old. They are
+ * The values of a Secret, read right before they are used, so that one that was changed is never used old. They are
  * kept nowhere. Read as the agent, where an administrator has granted that; else as the agent's own node, which the API server lets
  * read the Secrets that a pod on it refers to, and no others (KEP-5284, on by default since Kubernetes 1.36).
  * @throws VolumeError SecretNotFound, SecretAccessDenied, ContentUnknown
@@ -35,7 +35,7 @@ export async function readSecret(
     throw new VolumeError("ContentUnknown", "transient", message, { on, cause: error });
   }
   if (found === undefined) {
-    const message = `there is no Secret ${name} in namespace ${namespace}, which the driver needs: create it`;
+    const message = `there is no Secret ${name} in namespace ${namespace}, which the volume needs: create it`;
     throw new VolumeError("SecretNotFound", "transient", message, { on });
   }
   const { data = {} } = found as { readonly data?: { readonly [key: string]: string } }; // of a typed, built-in resource

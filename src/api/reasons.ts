@@ -77,7 +77,7 @@ export const reasons = {
   ServerUnreachable: { kind: "waiting", endedBy: "the server answers" },
 
   // Content that is fetched
-  RepositoryRefused: { kind: "blocked", endedBy: "the address named is a repository that anybody may read" },
+  RepositoryRefused: { kind: "blocked", endedBy: "the address named is a repository that the node may read" },
   RevisionNotFound: { kind: "blocked", endedBy: "the server gives out the commit or image that is named" },
   ContentRefused: { kind: "blocked", endedBy: "a commit or image is named that has nothing in it that could do harm" },
   ContentTooLarge: { kind: "blocked", endedBy: "sizeLimit is raised, or something smaller is named" },

@@ -907,8 +907,8 @@ export const schema = {
      "maxLength": 1024,
      "rules": [
       {
-       "message": "must be an http:// or https:// address of a repository, as https://git.example/team/app.git, without user, password, query and fragment: what asks for credentials cannot be shown",
-       "matches": "^https?://([A-Za-z0-9]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?([.][A-Za-z0-9]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?)*|\\[[0-9A-Fa-f:]{2,39}\\])(:[1-9][0-9]{0,4})?(/[-A-Za-z0-9._~%+@:=,]+)+/?$"
+       "message": "must be an https://, http:// or ssh:// address of a repository, as https://git.example/team/app.git or ssh://git@git.example/team/app.git, without password, query and fragment (and of http and https without user): what lets the node in is in the Secret of secretRef",
+       "matches": "^(https?://|ssh://[A-Za-z0-9_][-A-Za-z0-9._]{0,63}@)([A-Za-z0-9]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?([.][A-Za-z0-9]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?)*|\\[[0-9A-Fa-f:]{2,39}\\])(:[1-9][0-9]{0,4})?(/[-A-Za-z0-9._~%+@:=,]+)+/?$"
       }
      ]
     },
@@ -949,8 +949,21 @@ export const schema = {
       "integer",
       "string"
      ]
+    },
+    "secretRef": {
+     "$ref": "#/definitions/SecretReference"
     }
    },
+   "rules": [
+    {
+     "message": "is needed for ssh: a Secret with the keys ssh-privatekey and known_hosts",
+     "field": ".secretRef"
+    },
+    {
+     "message": "must be left out for http, where everybody on the way could read what the Secret says: write https:// or ssh:// in repository",
+     "field": ".secretRef"
+    }
+   ],
    "additionalProperties": false
   },
   "GlusterfsVolumeSource": {
@@ -1271,6 +1284,9 @@ export const schema = {
       "integer",
       "string"
      ]
+    },
+    "secretRef": {
+     "$ref": "#/definitions/SecretReference"
     }
    },
    "additionalProperties": false

@@ -5,6 +5,7 @@ import type {
   DiskSelector,
   FlexVolumeSource,
   FlockerVolumeSource,
+  GitVolumeSource,
   KeyToPath,
   LocalVolumeSource,
   VolumeSource,
@@ -44,6 +45,12 @@ const shortKeys: Check<{ readonly [key: string]: string }> = (attributes) =>
 
 const secretAllowed: Check<FlexVolumeSource> = ({ secretRef, secretInArguments }) =>
   secretRef === undefined || secretInArguments === "Allow";
+
+const secretForSSH: Check<GitVolumeSource> = ({ repository, secretRef }) =>
+  !repository.startsWith("ssh:") || secretRef !== undefined;
+
+const noSecretInTheClear: Check<GitVolumeSource> = ({ repository, secretRef }) =>
+  !repository.startsWith("http:") || secretRef === undefined;
 
 const oneDataset: Check<FlockerVolumeSource> = ({ datasetName, datasetUUID }) =>
   (datasetName === undefined) !== (datasetUUID === undefined);
@@ -87,6 +94,8 @@ export const sourceRules: Checks = [
   ["must have at most 255 bytes", shortName],
   ["each key may have at most 128 characters", shortKeys],
   ["the driver takes the Secret in the arguments of its program", secretAllowed],
+  ["is needed for ssh", secretForSSH],
+  ["must be left out for http", noSecretInTheClear],
   ["exactly one of datasetName and datasetUUID", oneDataset],
   ["each path in items may be named once", distinctPaths],
   ["no path in items may lie beneath another", noFileAsDirectory],

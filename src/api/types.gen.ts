@@ -378,11 +378,11 @@ export interface TrustBundleRequirement {
   values?: string[];
 }
 /**
- * The files of one commit of a git repository, read-only, as they are in it: no hook, filter or submodule, and symbolic links as links. They are fetched once a node, over HTTP and without credentials.
+ * The files of one commit of a git repository, read-only, as they are in it: no hook, filter or submodule, and symbolic links as links. They are fetched once a node.
  */
 export interface GitVolumeSource {
   /**
-   * Address of the repository, as https://git.example/team/app.git. The commit's id says what comes, whoever sends it.
+   * Address of the repository, as https://git.example/team/app.git or ssh://git@git.example/team/app.git. The commit's id says what comes, whoever sends it.
    */
   repository: string;
   /**
@@ -397,9 +397,17 @@ export interface GitVolumeSource {
    * Most that is fetched, and most that the files that are shown may have, in bytes or as a quantity. 1Gi if not given.
    */
   sizeLimit?: number | string;
+  secretRef?: SecretReference;
 }
 /**
- * The files of a container image, read-only, with its owners and modes; device nodes and extended attributes are left out. They are fetched once a node, without credentials.
+ * Secret for the server or driver, read when the volume is set up. The agents need to be let read it (config/components/object-access).
+ */
+export interface SecretReference {
+  namespace: string;
+  name: string;
+}
+/**
+ * The files of a container image, read-only, with its owners and modes; device nodes and extended attributes are left out. They are fetched once a node.
  */
 export interface ImageVolumeSource {
   /**
@@ -410,6 +418,7 @@ export interface ImageVolumeSource {
    * Most that all layers may have, unpacked, in bytes or as a quantity. 1Gi if not given.
    */
   sizeLimit?: number | string;
+  secretRef?: SecretReference;
 }
 /**
  * An NFS export. Its file system is mounted once on a node and bound to the targets.
@@ -498,13 +507,6 @@ export interface CSIVolumeSource {
   nodeStageSecretRef?: SecretReference;
   nodePublishSecretRef?: SecretReference;
   nodeExpandSecretRef?: SecretReference;
-}
-/**
- * Secret that is handed to the driver.
- */
-export interface SecretReference {
-  namespace: string;
-  name: string;
 }
 /**
  * A volume that a vendor's flexvolume driver sets up, a program on the node, for those that have no CSI driver. The driver must be installed on each node, and decides what it makes of the options.

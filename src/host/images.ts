@@ -1,14 +1,23 @@
+/** What lets the node in at a registry. Secret: it is handed on by memory, and is in no message. */
+export interface RegistryAccess {
+  /** Value of the HTTP header, for the registry and for where it sends for tokens. */
+  readonly authorization?: string;
+  /** Certificates by which the registry is known beside those that are known anyway, as PEM: also one on the node itself is asked by TLS. */
+  readonly authorities?: string;
+}
+
 /** A container image, and where its files go. */
 export interface UnpackRequest {
   /** Data directory of ours, which is there: the files go to `tree` in it. */
   readonly directory: string;
   /** `registry/repository@sha256:…`: the digest says what comes, whoever sends it. */
   readonly reference: string;
+  readonly access?: RegistryAccess;
   /** Most bytes that all layers have, unpacked. */
   readonly sizeLimit: number;
 }
 
-/** Images of registries that speak the distribution specification of OCI, without credentials. */
+/** Images of registries that speak the distribution specification of OCI. */
 export interface Images {
   /**
    * Makes `tree` in the directory show the image of this machine's platform, layer over layer, all at once and durably. Always in a

@@ -1,9 +1,24 @@
+/** What lets the node in at a server. Secret: it is handed on by memory, and is in no message. */
+export interface RepositoryAccess {
+  /** Value of the HTTP header. */
+  readonly authorization?: string;
+  /** Certificates by which the server is known beside those that are known anyway, as PEM. */
+  readonly authorities?: string;
+  readonly ssh?: {
+    /** As ssh-keygen(1) writes it, without a passphrase. */
+    readonly key: string;
+    /** Keys of servers, as ssh-keyscan(1) prints them. */
+    readonly knownHosts: string;
+  };
+}
+
 /** A commit of a git repository, and where its files go. */
 export interface CheckOutRequest {
   /** Data directory of ours, which is there: the files go to `tree` in it. */
   readonly directory: string;
-  /** http or https, without credentials. */
+  /** http, https or ssh, without credentials. */
   readonly repository: string;
+  readonly access?: RepositoryAccess;
   /** Full id of a commit: it says what comes, whoever sends it. */
   readonly revision: string;
   /** Of the commit's tree; "" for all of it. */

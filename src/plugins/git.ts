@@ -1,6 +1,7 @@
 import { quantityBytes } from "../api/quantity.ts";
 import type { GitVolumeSource } from "../api/types.gen.ts";
 import { defaultSizeLimit, shownData, stageFetched } from "./fetched.ts";
+import { repositoryAccess } from "./git-access.ts";
 import type { StageContext, Staged, StagingPlugin, VolumeSpec } from "./plugin.ts";
 
 /**
@@ -14,11 +15,14 @@ export const git: StagingPlugin = {
   layout: () => ({ options: [], readOnly: true, devices: false, shownData }),
 
   stage(spec: VolumeSpec, context: StageContext): Promise<Staged> {
-    const { repository, revision, directory: subdirectory = "", sizeLimit } = sourceOf(spec);
+    const { repository, revision, directory: subdirectory = "", sizeLimit, secretRef } = sourceOf(spec);
     const limit = sizeLimit === undefined ? defaultSizeLimit : Number(quantityBytes(sizeLimit));
     const request = { directory: context.dataPath, repository, revision, subdirectory, sizeLimit: limit };
     const progress = (message: string) => context.progress(`git: ${message}`);
-    return stageFetched(context, ["repository", "new"], () => context.repositories.checkOut(request, progress));
+    return stageFetched(context, ["repository", "new"], async () => {
+      const access = secretRef && repositoryAccess(repository, await context.secret(secretRef), secretRef);
+      await context.repositories.checkOut({ ...request, ...(access && { access }) }, progress);
+    });
   },
 };
 

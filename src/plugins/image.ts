@@ -1,6 +1,7 @@
 import { quantityBytes } from "../api/quantity.ts";
 import type { ImageVolumeSource } from "../api/types.gen.ts";
 import { defaultSizeLimit, shownData, stageFetched } from "./fetched.ts";
+import { registryAccess } from "./image-access.ts";
 import type { StageContext, Staged, StagingPlugin, VolumeSpec } from "./plugin.ts";
 
 /**
@@ -14,11 +15,14 @@ export const image: StagingPlugin = {
   layout: () => ({ options: [], readOnly: true, devices: false, shownData }),
 
   stage(spec: VolumeSpec, context: StageContext): Promise<Staged> {
-    const { reference, sizeLimit } = sourceOf(spec);
+    const { reference, sizeLimit, secretRef } = sourceOf(spec);
     const limit = sizeLimit === undefined ? defaultSizeLimit : Number(quantityBytes(sizeLimit));
     const request = { directory: context.dataPath, reference, sizeLimit: limit };
     const progress = (message: string) => context.progress(`image: ${message}`);
-    return stageFetched(context, ["new"], () => context.images.unpack(request, progress));
+    return stageFetched(context, ["new"], async () => {
+      const access = secretRef && registryAccess(reference, await context.secret(secretRef), secretRef);
+      await context.images.unpack({ ...request, ...(access && { access }) }, progress);
+    });
   },
 };
 

@@ -2,7 +2,9 @@ import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync } from "node:fs";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { createServer as createSecureServer } from "node:https";
 import type { AddressInfo } from "node:net";
+import type { SelfSigned } from "../../hack/lib/self-signed.ts";
 
 const environment = {
   PATH: "/usr/bin:/bin",
@@ -58,7 +60,7 @@ export class TestRepository {
   }
 }
 
-/** Serves the repositories of a directory over HTTP, by git's own server. */
+/** Serves the repositories of a directory over HTTP, or with a certificate over TLS, by git's own server. */
 export class GitServer implements Disposable {
   readonly #server: Server;
   readonly #root: string;
@@ -67,9 +69,13 @@ export class GitServer implements Disposable {
   /** Answers a request itself if it returns true. */
   answers: (request: IncomingMessage, response: ServerResponse) => boolean = () => false;
 
-  constructor(root: string) {
+  readonly #scheme: string;
+
+  constructor(root: string, certificate?: SelfSigned) {
     this.#root = root;
-    this.#server = createServer((request, response) => this.#answer(request, response));
+    this.#scheme = certificate === undefined ? "http" : "https";
+    const answer = (request: IncomingMessage, response: ServerResponse) => this.#answer(request, response);
+    this.#server = certificate === undefined ? createServer(answer) : createSecureServer(certificate, answer);
   }
 
   async listen(port = 0): Promise<void> {
@@ -82,7 +88,7 @@ export class GitServer implements Disposable {
   }
 
   address(repository: string): string {
-    return `http://127.0.0.1:${this.port}/${repository}`;
+    return `${this.#scheme}://127.0.0.1:${this.port}/${repository}`;
   }
 
   [Symbol.dispose](): void {

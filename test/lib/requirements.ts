@@ -26,6 +26,7 @@ const checks = {
   python3: () => program("python3"),
   openssl: () => program("openssl"),
   git: () => program("git"),
+  ssh: () => program("ssh"),
   vm: () => missingForVM(),
   "cifs-client": () => fileSystem("cifs"),
   "smb-server": () =>

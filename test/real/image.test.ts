@@ -103,6 +103,19 @@ describe("images, on the real kernel, from what stands for a registry", function
     expect(registry.requests).to.include("/token");
   });
 
+  it("goes before the agent when memory runs out", async () => {
+    const { registry } = world;
+    const image = small();
+    const scores: (string | undefined)[] = [];
+    registry.answers = () => {
+      const children = readFileSync(`/proc/${process.pid}/task/${process.pid}/children`, "latin1").trim().split(" ");
+      scores.push(...children.map((pid) => readFileSync(`/proc/${pid}/oom_score_adj`, "latin1").trim()));
+      return false;
+    };
+    await world.shown(image);
+    expect(scores).to.include("1000");
+  });
+
   it("does not need the registry again after a restart", async () => {
     const image = small();
     const path = await world.shown(image);
@@ -126,7 +139,7 @@ describe("images, on the real kernel, from what stands for a registry", function
       response.writeHead(401, { "WWW-Authenticate": 'Basic realm="x"' }).end();
       return true;
     };
-    expect(await world.failure(image)).to.match(/^RepositoryRefused: .* answers 401 .* no credentials/);
+    expect(await world.failure(image)).to.match(/^RepositoryRefused: .* answers 401 .* name a Secret with credentials/);
     registry.answers = () => false;
     expect(await world.failure({ ...image, digest: `sha256:${"0".repeat(64)}` })).to.match(
       /^RevisionNotFound: .* answers 404/,

@@ -6,6 +6,17 @@ import type { ChildRequest, ChildRunner } from "./child-runner.ts";
 /** Stands before what a child says of how far it is. */
 export const progressMark = "> ";
 
+/** Nobody else ends one so that is wanted: at its deadline it is said to have timed out. */
+function outOfMemory(error: unknown): unknown {
+  if (!(error instanceof VolumeError) || !error.message.includes("ended by SIGKILL")) return error;
+  const message = `what fetches it was ended by the kernel: most likely memory ran out, and it goes before the agent. ${moreMemory}`;
+  return new VolumeError("SetUpFailed", error.errorClass, message, { cause: error });
+}
+
+/** What people can do about it. */
+export const moreMemory =
+  "Raise the memory limit of the agent's container (or of the node), have fewer volumes fetched at once, or name something smaller";
+
 /**
  * Runs work that takes long and says how far it is in a disposable child, which is given up when it gets no further for a deadline.
  * When nobody wants the volume any more (OperationContext.unwanted) the child is killed, and what it started with it: uncertain.
@@ -22,7 +33,10 @@ export async function inFetchingChild(
     if (line.startsWith(progressMark)) onProgress(line.slice(progressMark.length));
   };
   const { unwanted } = operation;
-  const result = await runner.run(work, operation, { onLine, writesWhileWell: true, ...(unwanted && { unwanted }) });
+  const asked = { onLine, writesWhileWell: true, ...(unwanted && { unwanted }) };
+  const result = await runner.run(work, operation, asked).catch((error: unknown) => {
+    throw unwanted?.aborted === true ? error : outOfMemory(error);
+  });
   const said = result.stdout.slice(result.stdout.lastIndexOf("\n") + 1);
   if (result.code !== 0 || said === "") {
     const message = `a child process ended with ${result.code}: ${result.stderr.trim().slice(-512)}`;

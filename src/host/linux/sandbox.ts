@@ -1,4 +1,6 @@
-import { lstatSync, mkdirSync, readlinkSync, symlinkSync, writeFileSync } from "node:fs";
+import { chownSync, lstatSync, mkdirSync, readlinkSync, symlinkSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
+import { VolumeError } from "../../errors.ts";
 import * as C from "./constants.ts";
 import { Descriptor } from "./descriptor.ts";
 import { errnoOf } from "./errno.ts";
@@ -26,8 +28,15 @@ export const work = "/work";
  * where they are: only synchronous calls of node:fs are of use afterwards. What was opened before stays open.
  *
  * @param path our own directory, which becomes /work; also where the new root is mounted, as it needs a place
+ * @param files written into the new root, by their paths there: in memory, gone with the sandbox, for `owner` alone to read
  */
-export function enterSandbox(libc: Libc, calls: SandboxCalls, path: string): void {
+export function enterSandbox(
+  libc: Libc,
+  calls: SandboxCalls,
+  path: string,
+  files: ReadonlyMap<string, string> = new Map(),
+  owner = 0,
+): void {
   process.umask(0o022);
   writeFileSync("/proc/self/oom_score_adj", "1000"); // when memory runs out, it goes before the agent
   calls.unshare(C.CLONE_NEWNS);
@@ -35,13 +44,7 @@ export function enterSandbox(libc: Libc, calls: SandboxCalls, path: string): voi
   using old = open(libc, "/");
   libc.mountSetattr(old.fd, 0, 0, C.MS_PRIVATE, C.AT_RECURSIVE);
   using written = clone(libc, path, C.MOUNT_ATTR.NOSUID | C.MOUNT_ATTR.NODEV | C.MOUNT_ATTR.NOEXEC);
-  using root = createFilesystemMount(libc, {
-    fsType: "tmpfs",
-    source: "sandbox",
-    options: ["mode=0755", "size=1M"],
-    attributes: { ...nothingAllowed, readOnly: false },
-    target: { prefix: path, path },
-  });
+  using root = rootInMemory(libc, path);
   libc.moveMount(root.fd, place.fd, C.MOVE_MOUNT_F_EMPTY_PATH | C.MOVE_MOUNT_T_EMPTY_PATH);
   for (const name of programs) show(libc, `/${name}`, `${path}/${name}`, C.MOUNT_ATTR.NODEV);
   mkdirSync(`${path}/etc`, 0o755);
@@ -50,11 +53,34 @@ export function enterSandbox(libc: Libc, calls: SandboxCalls, path: string): voi
   for (const name of devices) show(libc, `/dev/${name}`, `${path}/dev/${name}`, 0);
   mkdirSync(`${path}${work}`, 0o755);
   attach(libc, written, `${path}${work}`);
+  for (const [name, content] of files) {
+    mkdirSync(dirname(`${path}${name}`), { recursive: true, mode: 0o755 });
+    writeFileSync(`${path}${name}`, content, { mode: 0o400, flag: "wx" });
+    chownSync(`${path}${name}`, owner, owner);
+  }
   libc.mountSetattr(root.fd, C.MOUNT_ATTR.RDONLY, 0, 0);
   process.chdir(path);
   calls.pivotRoot(".", ".");
   libc.umount2(".", C.UMOUNT.DETACH); // the old root, which now lies over the new one
   process.chdir("/");
+}
+
+/** Not swapped where the kernel knows how: there may be keys in it. */
+function rootInMemory(libc: Libc, path: string): Descriptor {
+  const make = (...more: string[]) =>
+    createFilesystemMount(libc, {
+      fsType: "tmpfs",
+      source: "sandbox",
+      options: ["mode=0755", "size=1M", ...more],
+      attributes: { ...nothingAllowed, readOnly: false },
+      target: { prefix: path, path },
+    });
+  try {
+    return make("noswap"); // Linux 6.4
+  } catch (error) {
+    if (!(error instanceof VolumeError) || error.reason !== "OptionsRefused") throw error;
+    return make();
+  }
 }
 
 const nothingAllowed = {

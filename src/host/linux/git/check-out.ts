@@ -8,6 +8,7 @@ import { openDirectoryAt } from "../held-tree.ts";
 import type { Libc } from "../libc.ts";
 import { enterSandbox } from "../sandbox.ts";
 import { loadSandboxCalls } from "../sandbox-calls.ts";
+import { fetchEnvironment, secretFiles } from "./access.ts";
 import { contents, fetch, init, list } from "./commands.ts";
 import { Git } from "./git.ts";
 import { ObjectStream } from "./object-stream.ts";
@@ -36,9 +37,9 @@ export async function checkOut(libc: Libc, request: CheckOutRequest, tell: (line
   using fresh = openDirectoryAt(libc, directory, "new");
   const repository = `${request.directory}/repository`;
   chownSync(repository, stranger, stranger);
-  enterSandbox(libc, calls, repository);
+  enterSandbox(libc, calls, repository, secretFiles(request.access), stranger);
   await git.run(init(request));
-  await git.run(fetch(request), tell);
+  await git.run(fetch(request), { onLine: tell, env: fetchEnvironment(request) });
   const entries = await entriesOf(git, request);
   await write(git, entries, (objects) =>
     writeTree(libc, calls, fresh, entries, objects.read.bind(objects), (written) =>

@@ -4,6 +4,8 @@ import type { CheckOutRequest } from "../../repositories.ts";
 import { confined, confiners } from "../confined.ts";
 import { findProgram } from "../find-program.ts";
 import { work } from "../sandbox.ts";
+import { ShownLines } from "../shown-lines.ts";
+import { secretsIn } from "./access.ts";
 import { environment, fetchLimitMs, gitArguments } from "./commands.ts";
 import { explain } from "./trouble.ts";
 
@@ -20,6 +22,12 @@ export interface RunningGit {
   readonly ended: Promise<void>;
 }
 
+export interface GitOptions {
+  /** Told of each line of its progress. */
+  readonly onLine?: (line: string) => void;
+  readonly env?: { readonly [name: string]: string };
+}
+
 /** Runs git in the sandbox that this process is in, confined (commands.ts), one command after another. */
 export class Git {
   readonly #request: CheckOutRequest;
@@ -31,21 +39,21 @@ export class Git {
     this.#programs = new Map(["git", ...confiners].map((name) => [name, findProgram(name)]));
   }
 
-  /** Runs a command to its end. @param onLine told of each line of its progress */
-  async run(args: readonly string[], onLine: (line: string) => void = () => {}): Promise<void> {
-    const git = this.start(args, onLine);
+  /** Runs a command to its end. */
+  async run(args: readonly string[], options: GitOptions = {}): Promise<void> {
+    const git = this.start(args, options);
     git.stdin.end();
     git.stdout.resume();
     await git.ended;
   }
 
-  start(args: readonly string[], onLine: (line: string) => void = () => {}): RunningGit {
+  start(args: readonly string[], { onLine = () => {}, env = environment }: GitOptions = {}): RunningGit {
     const limits = { memoryBytes, fileBytes: this.#request.sizeLimit };
     const path = (program: string) => this.#programs.get(program) ?? program;
     const [file = "", ...rest] = confined(path, limits, [path("git"), ...gitArguments(args)]);
     const child = spawn(file, rest, {
       cwd: work,
-      env: environment,
+      env,
       stdio: ["pipe", "pipe", "pipe"],
       timeout: fetchLimitMs,
       killSignal: "SIGKILL",
@@ -58,11 +66,13 @@ export class Git {
 
   #endOf(child: ChildProcessByStdio<Writable, Readable, Readable>, onLine: (line: string) => void): Promise<void> {
     let text = "";
+    const said = new ShownLines(secretsIn(this.#request.access));
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     child.stderr.setEncoding("utf8").on("data", (chunk: string) => {
-      text = (text + chunk).slice(-textLimit);
+      const lines = said.push(chunk);
+      text = [text, ...lines].join("\n").slice(-textLimit);
       try {
-        for (const line of chunk.split(/[\r\n]+/)) if (line.trim() !== "") onLine(line.trim());
+        for (const line of lines) onLine(line);
       } catch (error) {
         child.kill("SIGKILL");
         reject(error);
@@ -70,6 +80,7 @@ export class Git {
     });
     child.on("error", reject);
     child.on("close", (code, signal) => {
+      text = [text, ...said.rest()].join("\n");
       if (code === 0) resolve();
       else reject(explain(this.#request, { code, signal, text }));
     });

@@ -8,15 +8,18 @@ export interface ImageReference {
   readonly digest: string;
 }
 
-/** PURE. The parts of `registry/repository[:tag]@sha256:…`. The digest alone counts: a tag before it is for people. */
-export function parseReference(reference: string): ImageReference {
+/**
+ * PURE. The parts of `registry/repository[:tag]@sha256:…`. The digest alone counts: a tag before it is for people.
+ * @param secure whether a registry on the node itself is asked by TLS, too
+ */
+export function parseReference(reference: string, secure = false): ImageReference {
   const [, registry = "", path = "", digest = ""] =
     /^([^/]+)\/([^:@]+)(?::[^@]+)?@(sha256:[0-9a-f]{64})$/.exec(reference) ?? [];
   if (digest === "") throw new Error(`${reference} names no image by its digest`);
   const isDocker = registry === "docker.io";
   const repository = isDocker && !path.includes("/") ? `library/${path}` : path;
   const host = isDocker ? "registry-1.docker.io" : registry;
-  return { registry, address: `${isLoopback(host) ? "http" : "https"}://${host}`, repository, digest };
+  return { registry, address: `${isLoopback(host) && !secure ? "http" : "https"}://${host}`, repository, digest };
 }
 
 /** A registry on the node itself, as mirrors are, has no certificate; container runtimes speak HTTP with it too. */

@@ -14,15 +14,18 @@ export interface Blob extends AsyncIterable<Buffer> {
 }
 
 /**
- * A registry (distribution-spec of OCI), read without credentials: a token that it gives to anybody is asked for. Nothing that
- * comes is believed but by its digest.
+ * A registry (distribution-spec of OCI): it gets the credentials if it asks for them, and a token is asked for where it sends for one, with
+ * them or as anybody. Nothing that comes is believed but by its digest.
  */
 export class Registry {
   readonly #image: ImageReference;
+  /** Value of the HTTP header that says who asks. */
+  readonly #credentials: string | undefined;
   #authorization: string | undefined;
 
-  constructor(image: ImageReference) {
+  constructor(image: ImageReference, credentials?: string) {
     this.#image = image;
+    this.#credentials = credentials;
   }
 
   async manifest(digest: string, types: readonly string[]): Promise<Buffer> {
@@ -43,7 +46,7 @@ export class Registry {
     let response = await this.#follow(url, accept);
     if (response.status === 401 && this.#authorization === undefined) {
       await response.body?.cancel();
-      this.#authorization = await this.#token(response.headers.get("www-authenticate") ?? "");
+      this.#authorization = await this.#answerTo(response.headers.get("www-authenticate") ?? "");
       response = await this.#follow(url, accept);
     }
     if (response.status === 200) return response;
@@ -68,12 +71,21 @@ export class Registry {
     throw new VolumeError("RepositoryRefused", "final", message);
   }
 
+  /** What the registry wants to be told: the credentials themselves, or a token. */
+  async #answerTo(challenges: string): Promise<string> {
+    if (this.#credentials?.startsWith("Bearer ") === true) return this.#credentials;
+    const [bearer] = /\bbearer .*/i.exec(challenges) ?? [];
+    if (bearer !== undefined) return this.#token(bearer);
+    if (/^basic\b/i.test(challenges) && this.#credentials !== undefined) return this.#credentials;
+    throw this.#meant(401, "manifests");
+  }
+
   /** What the registry says of where tokens are, and a token from there. */
   async #token(challenge: string): Promise<string> {
     const { registry } = this.#image;
     const parameter = (name: string) => new RegExp(`\\b${name}="([^"]*)"`).exec(challenge)?.[1];
     const realm = URL.parse(parameter("realm") ?? "");
-    if (!/^bearer /i.test(challenge) || realm === null) throw this.#meant(401, "manifests");
+    if (realm === null) throw this.#meant(401, "manifests");
     if (!maySendTo(registry, realm)) {
       const message = `${registry} sends for a token without TLS or to the node itself: nothing is asked there. Name a mirror`;
       throw new VolumeError("RepositoryRefused", "final", message);
@@ -82,7 +94,8 @@ export class Registry {
       const value = parameter(name);
       if (value !== undefined) realm.searchParams.set(name, value);
     }
-    const response = await this.#ask(realm, { accept: "application/json" });
+    const credentials = this.#credentials !== undefined && { authorization: this.#credentials };
+    const response = await this.#ask(realm, { accept: "application/json", ...credentials });
     const answer: Buffer[] = [];
     const pieces = bounded(response, `the token of ${registry}`, largestToken, "RepositoryRefused");
     if (response.status === 200) for await (const piece of pieces) answer.push(piece);
@@ -90,11 +103,8 @@ export class Registry {
     const { token: named, access_token: other } = objectOf(parsed(Buffer.concat(answer)));
     const token = named ?? other;
     if (typeof token === "string" && /^[\x21-\x7e]+$/.test(token)) return `Bearer ${token}`;
-    throw new VolumeError(
-      "RepositoryRefused",
-      "final",
-      `${registry} gives no token without credentials: ${needsMirror}`,
-    );
+    const message = `${registry} gives no token (${realm.host} answers ${response.status}): ${this.#remedy}`;
+    throw new VolumeError("RepositoryRefused", "final", message);
   }
 
   async #ask(url: URL, headers: { readonly [name: string]: string }): Promise<Response> {
@@ -113,11 +123,15 @@ export class Registry {
       return new VolumeError("RevisionNotFound", "final", message);
     }
     if (status === 429 || status >= 500) return new VolumeError("ServerUnreachable", "transient", said);
-    return new VolumeError("RepositoryRefused", "final", `${said}: ${needsMirror}`);
+    return new VolumeError("RepositoryRefused", "final", `${said}: ${this.#remedy}`);
+  }
+
+  get #remedy(): string {
+    return this.#credentials === undefined
+      ? "name a Secret with credentials in secretRef, or a mirror that anybody may read"
+      : "correct the credentials in the Secret, or let them read this repository";
   }
 }
-
-const needsMirror = "an image volume has no credentials. Name a mirror that anybody may read";
 
 /** The bytes of an answer, at most so many. @throws VolumeError with this reason if there are more */
 async function* bounded(

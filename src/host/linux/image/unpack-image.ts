@@ -1,6 +1,7 @@
-import { fchmodSync, fsyncSync } from "node:fs";
+import { fchmodSync, fsyncSync, writeFileSync } from "node:fs";
 import { PassThrough, Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
+import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import { createGunzip, createZstdDecompress } from "node:zlib";
 import { VolumeError } from "../../../errors.ts";
 import type { UnpackRequest } from "../../images.ts";
@@ -25,8 +26,13 @@ import { readTar } from "./tar.ts";
  */
 export async function unpackImage(libc: Libc, request: UnpackRequest, tell: (line: string) => void): Promise<void> {
   const calls = loadSandboxCalls();
-  const image = parseReference(request.reference);
-  const registry = new Registry(image);
+  const { access = {} } = request;
+  writeFileSync("/proc/self/oom_score_adj", "1000"); // when memory runs out, it goes before the agent
+  if (access.authorities !== undefined) {
+    setDefaultCACertificates([...getCACertificates("default"), access.authorities]);
+  }
+  const image = parseReference(request.reference, access.authorities !== undefined);
+  const registry = new Registry(image, access.authorization);
   process.umask(0o022);
   using directory = new Descriptor(
     libc.openat2(AT_FDCWD, request.directory, O.RDONLY | O.DIRECTORY | O.CLOEXEC, 0, RESOLVE.NO_SYMLINKS),

@@ -57,6 +57,32 @@ const said: readonly (readonly [string, string, string])[] = [
     "SetUpFailed",
     "transient",
   ],
+  [
+    "ssh: connect to host git.example port 22: Connection refused\nfatal: Could not read from remote repository.",
+    "ServerUnreachable",
+    "transient",
+  ],
+  [
+    "No ED25519 host key is known for git.example and you have requested strict checking.\nHost key verification failed.\nfatal: Could not read from remote repository.",
+    "RepositoryRefused",
+    "final",
+  ],
+  [
+    "git@git.example: Permission denied (publickey).\nfatal: Could not read from remote repository.",
+    "RepositoryRefused",
+    "final",
+  ],
+  [
+    'Load key "/secrets/key": error in libcrypto\ngit@git.example: Permission denied (publickey).',
+    "KeyNotFound",
+    "final",
+  ],
+  [
+    "fatal: '/a.git' does not appear to be a git repository\nfatal: Could not read from remote repository.",
+    "RepositoryRefused",
+    "final",
+  ],
+  ["error: index-pack died of signal 9\nfatal: fetch-pack: invalid index-pack output", "SetUpFailed", "transient"],
   ["something new", "SetUpFailed", "transient"],
 ];
 
@@ -70,6 +96,11 @@ describe("explain", () => {
 
   it("a pack beyond the limit ends by a signal", () => {
     expect(explain(request, { code: null, signal: "SIGXFSZ", text: "" }).reason).to.equal("ContentTooLarge");
+  });
+
+  it("one that the kernel ends is said to have been, and what to do", () => {
+    const { reason, message } = explain(request, { code: null, signal: "SIGKILL", text: "" });
+    expect(`${reason}: ${message}`).to.match(/^SetUpFailed: .* memory ran out.* Raise the memory limit/);
   });
 
   it("what a server says is on one line, short, and cannot paint the terminal", () => {
