@@ -6,12 +6,20 @@ export interface ClientStart {
   /** Its name: it is looked for where programs are, never in a PATH. */
   readonly program: string;
   readonly args: readonly string[];
+  /** What it is to find at `secretFile`, and nobody else. */
+  readonly secret?: string;
   /** Where it is told to write down its pid: one of `args` ends with this. */
   readonly pidFile: string;
   /** Where it is told to say what goes wrong. */
   readonly log: string;
   readonly mount: RemoteMount;
 }
+
+/**
+ * Where a program finds the secret that it is given: in a file without a name, in memory, that ends with the last process that has it
+ * open. A program that makes a daemon of itself keeps it.
+ */
+export const secretFile = "/proc/self/fd/100";
 
 /**
  * Clients of what is mounted by FUSE. Each serves one mount, goes on in a session of its own when the agent ends, is found again by its

@@ -1,7 +1,9 @@
-import { constants, writeFileSync } from "node:fs";
+import { closeSync, constants, writeFileSync, writeSync } from "node:fs";
+import { basename } from "node:path";
 import { createInterface } from "node:readline";
 import { printable } from "../../api/printable.ts";
 import { messageOf, VolumeError } from "../../errors.ts";
+import { secretFile } from "../clients.ts";
 import type { Mounter } from "../ports.ts";
 import { isClaimed, probeBlockDevice } from "./block-probe.ts";
 import { type ChildRequest, refusedCode } from "./child-runner.ts";
@@ -107,11 +109,21 @@ export async function runChild(): Promise<void> {
 }
 
 /** Becomes another program. */
-type Beside = { readonly path?: string; readonly env?: { readonly [name: string]: string } };
+type Beside = { readonly path?: string; readonly env?: { readonly [name: string]: string }; readonly secret?: string };
 
-function become(file: string, args: readonly string[], { path, env }: Beside = {}): never {
+function become(file: string, args: readonly string[], { path, env, secret }: Beside = {}): never {
+  if (secret !== undefined) keepSecret(secret);
   process.execve?.(file, [file, ...args], { ...env, PATH: path ?? "/usr/sbin:/usr/bin:/sbin:/bin", LC_ALL: "C" });
   throw new Error("process.execve is missing: Node 24 is needed");
+}
+
+/** Its number is far from those that Node has and other threads of it write to. */
+function keepSecret(secret: string): void {
+  const libc = loadLibc();
+  const fd = libc.memoryFile("secret");
+  writeSync(fd, secret);
+  libc.dup2(fd, Number(basename(secretFile)));
+  closeSync(fd);
 }
 
 /** The device as standard input, which mkfs and e2fsck open anew: while that is held, no other disk gets its number. */

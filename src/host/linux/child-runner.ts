@@ -46,6 +46,7 @@ export type ChildRequest =
       readonly path?: string;
       /** Of the program, beside PATH: here a secret may stand, which reaches the child by its input. */
       readonly env?: { readonly [name: string]: string };
+      readonly secret?: string; // what the program finds at secretFile
     };
 
 export interface ChildResult {

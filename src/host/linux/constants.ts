@@ -77,6 +77,8 @@ export const UMOUNT = { FORCE: 1, DETACH: 2, EXPIRE: 4, NOFOLLOW: 8 } as const;
 
 export const RENAME_NOREPLACE = 1;
 
+export const MFD_CLOEXEC = 1;
+
 export const STATX = { BASIC: 0x7ff, MNT_ID: 0x1000, MNT_ID_UNIQUE: 0x4000, ATTR_MOUNT_ROOT: 0x2000 } as const;
 
 export const S_IFMT = 0o170000;

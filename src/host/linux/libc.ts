@@ -1,5 +1,5 @@
 import koffi from "koffi";
-import { AT_EMPTY_PATH, KCMP_FILES, kcmpNumbers, RENAME_NOREPLACE, STATX, SYS } from "./constants.ts";
+import { AT_EMPTY_PATH, KCMP_FILES, kcmpNumbers, MFD_CLOEXEC, RENAME_NOREPLACE, STATX, SYS } from "./constants.ts";
 import { Errno } from "./errno.ts";
 import { loadFileHandles } from "./file-handles.ts";
 import { loadMountLinks } from "./mount-links.ts";
@@ -46,6 +46,7 @@ export function loadLibc() {
   const renameat2 = lib.func("renameat2", "int", ["int", "str", "int", "str", "uint"]);
   const umount2 = lib.func("umount2", "int", ["str", "int"]);
   const dup2 = lib.func("dup2", "int", ["int", "int"]);
+  const memfdCreate = lib.func("memfd_create", "int", ["str", "uint"]);
   const flock = lib.func("flock", "int", ["int", "int"]);
 
   // Used again by each call: it is over when the call returns.
@@ -133,6 +134,10 @@ export function loadLibc() {
     },
     dup2(from: number, to: number): void {
       checked("dup2", dup2(from, to));
+    },
+    /** memfd_create(2), closed when a program is run @returns a descriptor that the caller closes */
+    memoryFile(name: string): number {
+      return checked("memfd_create", memfdCreate(name, MFD_CLOEXEC));
     },
     flock(fd: number, operation: number): void {
       checked("flock", flock(fd, operation));

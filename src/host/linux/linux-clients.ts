@@ -28,11 +28,17 @@ export class LinuxClients implements Clients {
     this.#deps = deps;
   }
 
-  async start({ program, args, pidFile, log, mount }: ClientStart): Promise<ChildProcessID> {
+  async start({ program, args, secret, pidFile, log, mount }: ClientStart): Promise<ChildProcessID> {
     const { runner, operation } = this.#deps;
     const file = findProgram(program);
     try {
-      const { code, stderr } = await runner.run({ kind: "exec", file, args }, operation, { waitsFor: mount });
+      const { code, stderr } = await runner.run(
+        { kind: "exec", file, args, ...(secret !== undefined && { secret }) },
+        operation,
+        {
+          waitsFor: mount,
+        },
+      );
       const client = code === 0 ? await this.running(pidFile) : undefined;
       if (client !== undefined) return client;
       const words = (await this.lastWords(log)) || stderr.trim().slice(-512) || `${program} ended with ${code}`;
