@@ -15,10 +15,10 @@ RUN node hack/build.ts \
  && cp -r node_modules/@koromix/koffi-linux-* /app/node_modules/@koromix/
 
 FROM node:24-bookworm-slim
-# mount, umount, blkid and what confines git; mkfs and fsck of the file systems that a local disk may have; mount.nfs and mount.cifs; glusterfs; git, with
+# mount, umount, blkid and what confines git; mkfs and fsck of the file systems that a local disk may have; mount.nfs and mount.cifs; glusterfs and ceph-fuse; git, with
 # ssh and the certificates by which it knows servers.
 RUN apt-get update \
- && apt-get install -y --no-install-recommends util-linux mount e2fsprogs xfsprogs btrfs-progs nfs-common cifs-utils glusterfs-client git openssh-client ca-certificates \
+ && apt-get install -y --no-install-recommends util-linux mount e2fsprogs xfsprogs btrfs-progs nfs-common cifs-utils glusterfs-client ceph-fuse git openssh-client ca-certificates \
  && rm -rf /var/lib/apt/lists/*
 # The client builds the graph that the server names, as root. What only servers and bricks have of it is not there: it would serve files of the node, or write them.
 RUN cd /usr/lib/*/glusterfs/*/xlator \

@@ -137,6 +137,96 @@ export const schema = {
    "required": [],
    "additionalProperties": false
   },
+  "CephFSVolumeSource": {
+   "type": "object",
+   "required": [
+    "monitors",
+    "secretRef"
+   ],
+   "properties": {
+    "monitors": {
+     "type": "array",
+     "minItems": 1,
+     "maxItems": 8,
+     "items": {
+      "type": "string",
+      "maxLength": 259,
+      "rules": [
+       {
+        "message": "must be a monitor: a host name, an IPv4 address, or an IPv6 address in brackets, with :port if it is another than Ceph's own",
+        "patterns": [
+         "^\\[[0-9A-Fa-f:]+\\](:(6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5][0-9]{4}|[1-9][0-9]{0,3}))?$",
+         "^[0-9.]+(:(6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5][0-9]{4}|[1-9][0-9]{0,3}))?$",
+         "^[A-Za-z0-9]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?([.][A-Za-z0-9]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?)*(:(6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5][0-9]{4}|[1-9][0-9]{0,3}))?$"
+        ]
+       }
+      ]
+     },
+     "rules": [
+      {
+       "message": "each monitor may be named once"
+      }
+     ]
+    },
+    "path": {
+     "type": "string",
+     "maxLength": 1024,
+     "rules": [
+      {
+       "message": "must be / or an absolute path without a trailing '/': letters, digits, '_', '.', '@', '+', '=', '~', '-'; no name may begin with '.'",
+       "matches": "^(/|(/[A-Za-z0-9_@+=~-][A-Za-z0-9_.@+=~-]{0,254})+)$"
+      }
+     ]
+    },
+    "user": {
+     "type": "string",
+     "maxLength": 64,
+     "rules": [
+      {
+       "message": "must be the name of a user of the cluster, without 'client.': letters, digits, '_', '-', '.'; no '-' or '.' at its beginning",
+       "matches": "^[A-Za-z0-9_][-A-Za-z0-9_.]*$"
+      }
+     ]
+    },
+    "secretRef": {
+     "$ref": "#/definitions/CephSecretReference"
+    },
+    "readOnly": {
+     "type": "boolean"
+    }
+   },
+   "additionalProperties": false
+  },
+  "CephSecretReference": {
+   "type": "object",
+   "required": [
+    "name",
+    "namespace"
+   ],
+   "properties": {
+    "namespace": {
+     "type": "string",
+     "maxLength": 253,
+     "rules": [
+      {
+       "message": "must be the name of a namespace: at most 63 lower-case letters, digits or '-', a letter or digit at both ends",
+       "matches": "^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"
+      }
+     ]
+    },
+    "name": {
+     "type": "string",
+     "maxLength": 253,
+     "rules": [
+      {
+       "message": "must be the name of an object: lower-case letters, digits, '-' or '.', a letter or digit at both ends and beside each '.'",
+       "matches": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
+      }
+     ]
+    }
+   },
+   "additionalProperties": false
+  },
   "CIFSSecretReference": {
    "type": "object",
    "required": [
@@ -3732,6 +3822,9 @@ export const schema = {
     "cifs": {
      "$ref": "#/definitions/CIFSVolumeSource"
     },
+    "cephfs": {
+     "$ref": "#/definitions/CephFSVolumeSource"
+    },
     "csi": {
      "$ref": "#/definitions/CSIVolumeSource"
     },
@@ -3747,7 +3840,7 @@ export const schema = {
    },
    "rules": [
     {
-     "message": "exactly one source is needed: emptyDir, hostPath, local, configMap, secret, downwardAPI, projected, git, image, nfs, glusterfs, cifs, csi, flexVolume, flocker or persistentVolumeClaim (one without settings is written emptyDir: {})"
+     "message": "exactly one source is needed: emptyDir, hostPath, local, configMap, secret, downwardAPI, projected, git, image, nfs, glusterfs, cifs, cephfs, csi, flexVolume, flocker or persistentVolumeClaim (one without settings is written emptyDir: {})"
     }
    ],
    "required": [],

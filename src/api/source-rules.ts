@@ -66,6 +66,12 @@ const server: Check<string> = (value, [, numeric, hostName]) => {
   return hostName?.test(value) === true;
 };
 
+const monitor: Check<string> = (value, [bracketed, numeric, named]) => {
+  if (value.startsWith("[")) return bracketed?.test(value) === true && isIPv6(value.slice(1, value.indexOf("]")));
+  if (numeric?.test(value) === true) return isIPv4(value.split(":")[0] ?? "");
+  return named?.test(value) === true;
+};
+
 function isIPv4(text: string): boolean {
   const parts = text.split(".");
   return parts.length === 4 && parts.every((part) => /^(0|[1-9]\d{0,2})$/.test(part) && Number(part) <= 255);
@@ -100,6 +106,8 @@ export const sourceRules: Checks = [
   ["each path in items may be named once", distinctPaths],
   ["no path in items may lie beneath another", noFileAsDirectory],
   ["must be a host name, an IPv4 address, or", server],
+  ["must be a monitor: a host name, an IPv4 address, or", monitor],
+  ["each monitor may be named once", unique],
   ["each server may be named once", unique],
   ...contentRules,
 ];

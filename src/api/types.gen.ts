@@ -97,6 +97,7 @@ export interface VolumeSource {
   nfs?: NFSVolumeSource;
   glusterfs?: GlusterfsVolumeSource;
   cifs?: CIFSVolumeSource;
+  cephfs?: CephFSVolumeSource;
   csi?: CSIVolumeSource;
   flexVolume?: FlexVolumeSource;
   flocker?: FlockerVolumeSource;
@@ -473,6 +474,38 @@ export interface CIFSVolumeSource {
  * Secret with the keys username and password, and domain if there is one; without it the node is a guest. The agents need to be let read it (config/components/object-access). When it changes, the share is mounted anew as soon as the server refuses the session that it was mounted with.
  */
 export interface CIFSSecretReference {
+  namespace: string;
+  name: string;
+}
+/**
+ * A directory of a CephFS. A client of its own (ceph-fuse) serves it on the node, and is bound to the targets.
+ */
+export interface CephFSVolumeSource {
+  /**
+   * Monitors of the cluster. One that answers is enough; it names the others.
+   *
+   * @minItems 1
+   * @maxItems 8
+   */
+  monitors: string[];
+  /**
+   * Directory of the file system, / if not given. It must exist already.
+   */
+  path?: string;
+  /**
+   * Name of the cluster's user, without "client."; admin if not given.
+   */
+  user?: string;
+  secretRef: CephSecretReference;
+  /**
+   * True mounts the directory read-only on the node.
+   */
+  readOnly?: boolean;
+}
+/**
+ * Secret with the key "key": what ceph auth print-key says of the user. The agents need to be let read it (config/components/object-access).
+ */
+export interface CephSecretReference {
   namespace: string;
   name: string;
 }

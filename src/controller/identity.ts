@@ -110,6 +110,7 @@ function sourceSlug(source: VolumeSource): string {
     nfs,
     glusterfs,
     cifs,
+    cephfs,
     csi,
     flexVolume,
     flocker,
@@ -122,7 +123,15 @@ function sourceSlug(source: VolumeSource): string {
   const dataset = flocker?.datasetName ?? flocker?.datasetUUID;
   const found = hostPath?.path ?? local?.path ?? diskText(local);
   const path =
-    found ?? repository ?? nfs?.path ?? glusterfs?.path ?? cifs?.share ?? flexVolume?.driver ?? dataset ?? "";
+    found ??
+    repository ??
+    nfs?.path ??
+    glusterfs?.path ??
+    cifs?.share ??
+    cephfs?.path ??
+    flexVolume?.driver ??
+    dataset ??
+    "";
   const text = named ?? part ?? path.split("/").at(-1) ?? "";
   return slug(text, sourceType(source));
 }

@@ -5,6 +5,7 @@ import { downwardAPI } from "./downward-api.ts";
 import { emptyDir } from "./empty-dir.ts";
 import { flexVolume } from "./flex-volume/flex-volume.ts";
 import { flocker } from "./flocker.ts";
+import { cephfs } from "./fuse/cephfs.ts";
 import { glusterfs } from "./fuse/glusterfs.ts";
 import { git } from "./git.ts";
 import { hostPath } from "./host-path.ts";
@@ -31,6 +32,7 @@ export const plugins: { readonly [T in SourceType]: VolumePlugin } = {
   flexVolume,
   flocker,
   cifs,
+  cephfs,
   csi,
   persistentVolumeClaim,
 };

@@ -8,6 +8,7 @@ import { loopDevice } from "../lib/loop-device.ts";
 import { RealNode } from "../lib/real-node.ts";
 import { need } from "../lib/requirements.ts";
 import { type Case, isEmptyOrToken } from "./case.ts";
+import { cephCases } from "./ceph-cases.ts";
 import { contentCases } from "./content-cases.ts";
 import { flexVolumeCases } from "./flex-volume-cases.ts";
 import { gitCase } from "./git-case.ts";
@@ -71,6 +72,7 @@ const cases: readonly Case[] = [
   gitCase,
   imageCase,
   ...glusterfsCases,
+  ...cephCases,
 ];
 
 for (const { title, needs = [], open, source, spec = {}, shows, keepsData, readOnly = false } of cases) {

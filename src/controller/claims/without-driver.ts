@@ -11,7 +11,8 @@ const remedies: { readonly [member: string]: string } = {
   flexVolume: "name it in the set: source.flexVolume, with the same options",
   iscsi: "make one of a CSI driver for iSCSI (iscsi.csi.k8s.io) for the same target and LUN",
   fc: "make one of its array's CSI driver for the same LUN",
-  cephfs: "make one of the driver cephfs.csi.ceph.com for the same subvolume or rootPath",
+  cephfs:
+    "name it in the set: source.cephfs, or make one of the driver cephfs.csi.ceph.com for the same subvolume or rootPath",
   rbd: 'make one of the driver rbd.csi.ceph.com for the same image (staticVolume: "true")',
   glusterfs: "name it in the set: source.glusterfs, with the hosts of its endpoints as servers",
   scaleIO: "make one of the driver csi-vxflexos.dellemc.com for the same volume of PowerFlex",

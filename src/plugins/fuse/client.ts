@@ -10,6 +10,10 @@ export interface FuseVolume {
   readonly program: string;
   /** What is said to the program, which is to mount on `target`, nosuid and nodev. */
   args(place: ClientPlace): readonly string[];
+  /** What the program finds at `secretFile`. */
+  readonly secret?: string;
+  /** What its words mean, where they mean more than that a server is not to be had. */
+  failure?(words: string): VolumeError | undefined;
 }
 
 export interface ClientPlace {
@@ -44,11 +48,12 @@ export async function stageByClient(volume: FuseVolume, context: StageContext): 
     await context.directories.make(directory, 0o700);
     await mounter.makeTarget(target, "directory");
     const args = volume.args({ target: target.path, pidFile, log });
+    const secret = volume.secret === undefined ? {} : { secret: volume.secret };
     const mount = { fsType, source, point: target.path };
-    client = await clients.start({ program, args, pidFile, log, mount }).catch(async (error: unknown) => {
+    client = await clients.start({ program, args, ...secret, pidFile, log, mount }).catch(async (error: unknown) => {
       const left = (await context.tableNow()).at(target.path); // some mount before they know whether they can
       if (left?.fsType === fsType) await mounter.unmount(target, left.id, "Lazy", left.uniqueID);
-      throw error;
+      throw meaningOf(volume, error);
     });
   }
   // Only an answer says that it serves the volume: one that is refused ends a moment after it has mounted.
@@ -60,6 +65,10 @@ export async function stageByClient(volume: FuseVolume, context: StageContext): 
     throw new VolumeError("ServerUnreachable", "transient", `mounting ${source}: ${words}`, { on });
   }
   return { kind: "filesystem", path: target.path, fileKind: "directory", identity: identityOf(mount), client };
+}
+
+function meaningOf({ failure }: FuseVolume, error: unknown): unknown {
+  return (error instanceof VolumeError && error.reason === "ServerUnreachable" && failure?.(error.message)) || error;
 }
 
 /** @returns what went wrong; undefined: the volume answers. @throws VolumeError TimedOut, OperationAbandoned: uncertain */

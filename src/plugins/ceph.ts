@@ -1,0 +1,67 @@
+import { VolumeError } from "../errors.ts";
+import type { ObjectContent, ObjectRef } from "./content.ts";
+
+/** What a volume of a Ceph cluster says of it: how it is reached, and as whom. */
+export interface CephPlace {
+  readonly monitors: readonly string[];
+  readonly user?: string;
+  readonly secretRef: { readonly namespace: string; readonly name: string };
+}
+
+/** As core/v1 has it. */
+export const defaultUser = "admin";
+
+/** A key of cephx: its type, time and length, and 16 bytes, in base64; longer ones of types to come. */
+const keyPattern = /^[A-Za-z0-9+/]{38}==$|^[A-Za-z0-9+/]{40,253}={0,2}$/;
+
+/** Member by member, in the order of contentKey: the API server orders those of secretRef as it likes. */
+export function keyRef({ secretRef: { namespace, name } }: CephPlace): ObjectRef {
+  return { kind: "Secret", namespace, name, optional: false };
+}
+
+/** PURE. The user's key. @throws VolumeError KeyNotFound, which never says what is in the Secret */
+export function cephKey(content: ObjectContent | undefined, { secretRef }: CephPlace): string {
+  if (content === undefined) throw new Error("a volume with credentials is not staged before they are known");
+  const secret = `${secretRef.namespace}/${secretRef.name}`;
+  const value = content.data.get("key");
+  if (value === undefined) {
+    const message = `Secret ${secret} has no key "key": add it, with what ceph auth print-key says of the user`;
+    throw new VolumeError("KeyNotFound", "final", message);
+  }
+  const text = Buffer.from(value).toString("latin1").trim(); // of a file that an editor has ended
+  if (keyPattern.test(text)) return text;
+  const message = `"key" of Secret ${secret} is no key of cephx: it must be what ceph auth print-key says of the user`;
+  throw new VolumeError("KeyNotFound", "final", message);
+}
+
+/** PURE. What programs of Ceph are told in any case: nothing of this node's /etc/ceph, nor what monitors would have them change. */
+export function cephArgs({ monitors, user = defaultUser }: CephPlace, keyFile: string): string[] {
+  return [
+    "--conf=/dev/null",
+    "--no-mon-config",
+    "--admin-socket=",
+    "--keyring=",
+    `--mon-host=${monitors.join(",")}`,
+    `--id=${user}`,
+    `--keyfile=${keyFile}`,
+  ];
+}
+
+/** PURE. Errno's number of what a program of Ceph says, `(13) Permission denied`. */
+export function cephErrno(words: string): number | undefined {
+  const found = [.../\((\d{1,3})\) [A-Z]/g[Symbol.matchAll](words)].at(-1)?.[1];
+  return found === undefined ? undefined : Number(found);
+}
+
+/** PURE. @returns why nobody is let in; undefined if it is something else */
+export function refusedUser(words: string, source: string, { user = defaultUser, secretRef }: CephPlace) {
+  const errno = cephErrno(words);
+  if (errno !== 1 && errno !== 13) return undefined;
+  const message = `${source}: the cluster does not let client.${user} in with the key of Secret ${secretRef.namespace}/${secretRef.name}, or to what is asked for (${lastLine(words)}): correct key and user, or the user's caps`;
+  return new VolumeError("CredentialsRefused", "final", message, { on: { kind: "Server", name: source } });
+}
+
+/** PURE. What was said last, without the program's name. */
+export function lastLine(words: string): string {
+  return (words.trim().split("\n").at(-1) ?? "").replace(/^.*\[\d+\]: /, "");
+}

@@ -1,0 +1,27 @@
+import { CephCluster, cephUser, monitorAddress, nobodysMonitor } from "../lib/ceph.ts";
+import { type Case, isEmptyOrToken } from "./case.ts";
+
+let directories = 0;
+let cluster: CephCluster;
+
+const open = async (context: Mocha.Context) => {
+  cluster = await CephCluster.start(context);
+  return cluster;
+};
+
+/** A monitor, an OSD and an MDS, and Debian's clients. */
+export const cephCases: readonly Case[] = [
+  {
+    title: "cephfs",
+    open,
+    source(node) {
+      const path = `/contract-${++directories}`;
+      cluster.directory(path);
+      node.contents.set("ceph", cluster.secret());
+      const secretRef = { namespace: "default", name: "ceph" };
+      return { cephfs: { monitors: [nobodysMonitor, monitorAddress], path, user: cephUser, secretRef } };
+    },
+    shows: isEmptyOrToken,
+    keepsData: true,
+  },
+];

@@ -1,0 +1,208 @@
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { appendFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { skipBecause } from "../../hack/lib/lanes/skip-reason.ts";
+import { locateCeph } from "../../hack/lib/tools/ceph.ts";
+import { until } from "../../hack/lib/until.ts";
+import type { ObjectContent } from "../../src/plugins/content.ts";
+import { ownNetwork } from "./own-network.ts";
+import { need } from "./requirements.ts";
+
+/** Of the network that servers and clients share; there is no way to the second. */
+export const monitorAddress = "127.0.0.1:6789";
+export const nobodysMonitor = "127.0.0.1:6999";
+/** May do to the pools of volumes, and to nothing else, what a client does. */
+export const cephUser = "volumes";
+
+type Daemon = "mon" | "osd" | "mds";
+const daemons: readonly Daemon[] = ["mon", "osd", "mds"];
+
+/**
+ * Debian's Ceph, whole but small: a monitor, an OSD on a file, and an MDS, with cephx, on loopback of a network of its own; the clients
+ * put where programs are; all gone in the end. No manager: it would only tell how full it is, so that statfs says nothing.
+ */
+export class CephCluster implements AsyncDisposable {
+  readonly #path: string;
+  readonly #network: Disposable;
+  readonly #running = new Map<Daemon, ChildProcess>();
+  readonly #osdID = randomUUID();
+
+  /** Skips the tests of a `before` hook, by name, where there is none to be had. Fetched once: allow minutes. */
+  static async start(context: Mocha.Context): Promise<CephCluster> {
+    need(context, "root", "fuse", "python3");
+    const unpacked = await locateCeph({ env: process.env, report: (line) => console.log(line) });
+    if (typeof unpacked !== "string") skipBecause(context, unpacked.missing);
+    const cluster = new CephCluster(unpacked);
+    try {
+      await cluster.#make();
+      return cluster;
+    } catch (error) {
+      await cluster[Symbol.asyncDispose]();
+      throw error;
+    }
+  }
+
+  private constructor(unpacked: string) {
+    this.#path = mkdtempSync(join(tmpdir(), "nvo-ceph-"));
+    for (const name of ["mon", "osd", "mds", "run"]) mkdirSync(join(this.#path, name));
+    this.#network = ownNetwork([]);
+    execFileSync("mount", ["-t", "overlay", "-o", `lowerdir=${unpacked}/usr:/usr`, "ceph", "/usr"]);
+  }
+
+  async #make(): Promise<void> {
+    const fsid = randomUUID();
+    const path = this.#path;
+    writeFileSync(join(path, "ceph.conf"), configuration(path, fsid));
+    const keyring = join(path, "keyring");
+    writeFileSync(keyring, "", { mode: 0o600 });
+    const caps = { mon: "allow *", osd: "allow *", mds: "allow *" };
+    for (const [name, has] of [
+      ["mon.", { mon: "allow *" }],
+      ["client.admin", caps],
+      ["osd.0", { mon: "allow profile osd", osd: "allow *" }],
+      ["mds.a", { mon: "allow profile mds", osd: "allow *", mds: "allow *" }],
+    ] as const) {
+      const given = Object.entries(has).flatMap(([daemon, cap]) => ["--cap", daemon, cap]);
+      this.run("ceph-authtool", keyring, "--gen-key", "-n", name, ...given);
+    }
+    const map = join(path, "monmap");
+    this.run("monmaptool", "--create", "--fsid", fsid, "--addv", "a", monitorVector, map);
+    this.run("ceph-mon", "--mkfs", "-i", "a", "--monmap", map, "--keyring", keyring);
+    this.#spawn("mon");
+    this.ceph(
+      `osd new ${this.#osdID}`,
+      "osd crush add 0 1.0 root=default",
+      ...["meta", "data", "rbd"].map((pool) => `osd pool create ${pool} 4`),
+      "osd pool application enable rbd rbd",
+      "fs new fs meta data",
+      `auth get-or-create client.${cephUser} mon 'allow r, profile rbd' mds 'allow rw' osd 'allow rw pool=data, profile rbd pool=rbd'`,
+      "auth get-or-create client.nothing mon 'allow r'",
+    );
+    this.run("ceph-osd", "-i", "0", "--mkfs", "--osd-uuid", this.#osdID);
+    await this.begin();
+  }
+
+  /** Starts what does not run, with the data that it had, and waits until files can be had. */
+  async begin(): Promise<void> {
+    for (const daemon of daemons) if (!this.#running.has(daemon)) this.#spawn(daemon);
+    await until("an MDS that is active", 60_000, () => this.#says("mds stat", /up:active/));
+  }
+
+  #says(command: string, what: RegExp): boolean {
+    try {
+      return what.test(this.ceph(command));
+    } catch {
+      return false; // the monitor does not answer yet
+    }
+  }
+
+  /** Ends all of it at once, as a power cut does. */
+  async kill(): Promise<void> {
+    const running = [...this.#running.values()];
+    this.#running.clear();
+    const ended = running.filter(({ exitCode, signalCode }) => exitCode === null && signalCode === null);
+    await Promise.all(
+      ended.map((daemon) => {
+        const end = once(daemon, "exit");
+        daemon.kill("SIGKILL");
+        return end;
+      }),
+    );
+  }
+
+  /** Stops it, or lets it go on: it accepts connections, and answers nothing. */
+  signal(signal: "SIGSTOP" | "SIGCONT"): void {
+    for (const daemon of this.#running.values()) daemon.kill(signal);
+  }
+
+  /** Makes a directory of the file system, without a mount. */
+  directory(path: string): void {
+    const script =
+      "import cephfs, sys; c = cephfs.LibCephFS(conffile=''); c.mount(); c.mkdirs(sys.argv[1], 0o755); c.shutdown()";
+    this.run("/usr/bin/python3", "-c", script, path);
+  }
+
+  /** Runs commands of ceph(8) one after the other. @returns what they say */
+  ceph(...commands: string[]): string {
+    return execFileSync("ceph", ["--connect-timeout=5"], {
+      encoding: "utf8",
+      env: this.#env,
+      input: `${commands.join("\n")}\n`,
+      stdio: ["pipe", "pipe", "pipe"],
+    });
+  }
+
+  /** Runs a program of Ceph as the administrator. */
+  run(program: string, ...args: string[]): string {
+    return execFileSync(program, args, { encoding: "utf8", env: this.#env, stdio: ["ignore", "pipe", "pipe"] });
+  }
+
+  /** Of a user, as a Secret has it. */
+  secret(user = cephUser): ObjectContent {
+    return { version: `${user}/1`, data: new Map([["key", Buffer.from(this.key(user))]]) };
+  }
+
+  key(user = cephUser): string {
+    return this.ceph(`auth print-key client.${user}`).trim();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.kill();
+    execFileSync("umount", ["-l", "/usr"]);
+    this.#network[Symbol.dispose]();
+    rmSync(this.#path, { recursive: true });
+  }
+
+  #spawn(daemon: Daemon): void {
+    const log = join(this.#path, `${daemon}.out`);
+    const started = spawn(`ceph-${daemon}`, ["-f", "-i", daemon === "osd" ? "0" : "a"], {
+      env: this.#env,
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    for (const stream of [started.stdout, started.stderr]) stream?.on("data", (text) => appendFileSync(log, text));
+    this.#running.set(daemon, started);
+  }
+
+  get #env(): NodeJS.ProcessEnv {
+    return { ...process.env, CEPH_CONF: join(this.#path, "ceph.conf") };
+  }
+}
+
+const monitorVector = `[v2:127.0.0.1:3300,v1:${monitorAddress}]`;
+
+/** One copy of everything, on one OSD; decisions at once, as there is nobody to agree with. */
+function configuration(path: string, fsid: string): string {
+  const cephx = ["cluster", "service", "client"].map((what) => `auth ${what} required = cephx`);
+  return [
+    "[global]",
+    `fsid = ${fsid}`,
+    `mon host = ${monitorVector}`,
+    ...cephx,
+    "osd pool default size = 1",
+    "osd pool default min size = 1",
+    "mon allow pool size one = true",
+    "mon max pg per osd = 1000",
+    "mon data avail crit = 1",
+    "osd crush chooseleaf type = 0",
+    "paxos propose interval = 0.05",
+    "public addr = 127.0.0.1",
+    "cluster addr = 127.0.0.1",
+    `run dir = ${path}/run`,
+    `admin socket = ${path}/run/$name.asok`,
+    "log file =",
+    `keyring = ${path}/keyring`,
+    `mon data = ${path}/mon`,
+    `osd data = ${path}/osd`,
+    `mds data = ${path}/mds`,
+    "mds reconnect timeout = 3", // of clients that were killed
+    "osd objectstore = bluestore",
+    "bluestore block size = 1073741824",
+    "bluestore cache autotune = false",
+    "bluestore cache size = 33554432",
+    "osd memory target = 939524096",
+    "",
+  ].join("\n");
+}

@@ -1,0 +1,102 @@
+import { expect } from "chai";
+import { VolumeError } from "../../../src/errors.ts";
+import { secretFile } from "../../../src/host/clients.ts";
+import { cephArgs, cephErrno, cephKey, keyRef, refusedUser } from "../../../src/plugins/ceph.ts";
+import { contentKey } from "../../../src/plugins/content.ts";
+import { cephFuseArgs, cephfs } from "../../../src/plugins/fuse/cephfs.ts";
+import type { VolumeSpec } from "../../../src/plugins/plugin.ts";
+
+const key = "AQBgZ1xnAAAAABAAb1b1b1b1b1b1b1b1b1b1bQ==";
+const source = { monitors: ["a:6789", "[fd00::1]"], path: "/data", secretRef: { namespace: "s", name: "ceph" } };
+const content = (value?: string) => ({
+  version: "u/1",
+  data: new Map(value === undefined ? [] : [["key", Buffer.from(value)] as const]),
+});
+
+describe("the key of a user of Ceph", () => {
+  it("is the key of the Secret, without the line end of a file", () => {
+    expect(cephKey(content(key), source)).to.equal(key);
+    expect(cephKey(content(`${key}\n`), source)).to.equal(key);
+  });
+
+  for (const [what, value] of [
+    ["is missing", undefined],
+    ["is empty", ""],
+    ["is a keyring", `[client.a]\n\tkey = ${key}\n`],
+    ["is of two lines", `${key}\n${key}`],
+    ["is cut off", key.slice(0, 20)],
+  ] as const) {
+    it(`that ${what} is refused, without saying what is in it`, () => {
+      const matched = expect(() => cephKey(content(value), source)).to.throw(VolumeError, /Secret s\/ceph/);
+      matched.with.property("reason", "KeyNotFound");
+      matched.with.property("message").that.does.not.contain("AQBg");
+    });
+  }
+
+  it("is followed, member by member in the order of its name", () => {
+    const other = { ...source, secretRef: { name: "ceph", namespace: "s" } };
+    expect(contentKey(keyRef(other))).to.equal(contentKey(keyRef(source)));
+  });
+});
+
+describe("cephArgs", () => {
+  it("name all monitors, admin if no user is named, and nothing of the node", () => {
+    expect(cephArgs(source, secretFile)).to.deep.equal([
+      ...["--conf=/dev/null", "--no-mon-config", "--admin-socket=", "--keyring="],
+      ...["--mon-host=a:6789,[fd00::1]", "--id=admin", "--keyfile=/proc/self/fd/100"],
+    ]);
+    expect(cephArgs({ ...source, user: "k8s" }, "f")).to.include("--id=k8s");
+  });
+});
+
+describe("a cephfs volume", () => {
+  const spec = (changes = {}): VolumeSpec => ({
+    key: "k",
+    nodeName: "n",
+    source: { cephfs: { ...source, ...changes } },
+    volumeMode: "Filesystem",
+    mountOptions: [],
+  });
+
+  it("is found in the mount table by its first monitor, whichever has answered", () => {
+    expect(cephfs.layout(spec({ readOnly: true }))).to.deep.equal({
+      options: [],
+      readOnly: true,
+      devices: false,
+      filesystem: { types: ["fuse.ceph-fuse"], source: "a:6789:/data", own: false },
+      content: [{ kind: "Secret", namespace: "s", name: "ceph", optional: false }],
+      credentials: true,
+    });
+    expect(cephfs.layout(spec({ path: undefined })).filesystem?.source).to.equal("a:6789:/");
+  });
+
+  it("is asked for as it is to be shown: nosuid, nodev, read-only if asked", () => {
+    const place = { target: "/t", pidFile: "/d/client.pid", log: "/d/client.log" };
+    expect(cephFuseArgs(source, place).slice(-8)).to.deep.equal([
+      ...["--client-mountpoint=/data", "--client-mount-timeout=30", "--client-acl-type=posix_acl"],
+      ...["--log-file=/d/client.log", "--pid-file=/d/client.pid"],
+      ...["-o", "nosuid,nodev,subtype=ceph-fuse,fsname=a:6789:/data", "/t"],
+    ]);
+    expect(cephFuseArgs({ ...source, readOnly: true }, place).at(-2)).to.match(/^nosuid,nodev,ro,/);
+  });
+});
+
+describe("what programs of Ceph say", () => {
+  const rows: [string, number | undefined][] = [
+    ["ceph-fuse[7]: starting ceph client\nceph-fuse[7]: ceph mount failed with (13) Permission denied", 13],
+    ["ceph-fuse[7]: ceph mount failed with (110) Connection timed out", 110],
+    ["client.0 authentication failed: (1) Operation not permitted", 1],
+    ["nothing of it", undefined],
+    ["process (7) went", undefined],
+  ];
+  for (const [words, errno] of rows)
+    it(`${errno}: ${words.slice(-40)}`, () => expect(cephErrno(words)).to.equal(errno));
+
+  it("is a user that is not let in by EPERM and EACCES alone", () => {
+    const refused = refusedUser(rows[0]?.[0] ?? "", "a:/", source);
+    expect(refused).to.include({ reason: "CredentialsRefused", errorClass: "final" });
+    expect(refused?.message).to.contain("client.admin in with the key of Secret s/ceph");
+    expect(refused?.message).to.contain("(ceph mount failed with (13) Permission denied)");
+    expect(refusedUser(rows[1]?.[0] ?? "", "a:/", source)).to.equal(undefined);
+  });
+});
