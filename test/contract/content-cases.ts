@@ -2,6 +2,8 @@ import { readFileSync, statSync } from "node:fs";
 import { expect } from "chai";
 import type { Case } from "./case.ts";
 
+const canary = "canary,of: a Secret";
+
 /** Volumes that show content of the API, which is handed to them here. */
 export const contentCases: readonly Case[] = [
   {
@@ -17,15 +19,17 @@ export const contentCases: readonly Case[] = [
   {
     title: "secret",
     source(node) {
-      node.contents.set("s", { version: "u/1", data: new Map([["key", Buffer.from("value")]]) });
+      node.contents.set("s", { version: "u/1", data: new Map([["key", Buffer.from(canary)]]) });
       return { secret: { namespace: "default", secretName: "s", defaultMode: 0o400 } };
     },
     shows(path) {
-      expect(readFileSync(`${path}/key`, "utf8")).to.equal("value");
+      expect(readFileSync(`${path}/key`, "utf8")).to.equal(canary);
       expect(statSync(`${path}/key`).mode & 0o777).to.equal(0o400);
     },
     keepsData: false,
     readOnly: true,
+    table: { fsType: "tmpfs", options: ["noswap"] },
+    secrets: [canary],
   },
   {
     title: "downwardAPI",
@@ -41,17 +45,19 @@ export const contentCases: readonly Case[] = [
     title: "projected",
     source(node) {
       node.contents.set("cm", { version: "u/1", data: new Map([["key", Buffer.from("value")]]) });
-      node.contents.set("sa", { version: "t/1", data: new Map([["token", Buffer.from("secret")]]) });
+      node.contents.set("sa", { version: "t/1", data: new Map([["token", Buffer.from(canary)]]) });
       const token = { namespace: "default", serviceAccountName: "sa", path: "token" };
       const sources = [{ configMap: { namespace: "default", name: "cm" } }, { serviceAccountToken: token }];
       return { projected: { defaultMode: 0o400, sources } };
     },
     shows(path) {
       expect(readFileSync(`${path}/key`, "utf8")).to.equal("value");
-      expect(readFileSync(`${path}/token`, "utf8")).to.equal("secret");
+      expect(readFileSync(`${path}/token`, "utf8")).to.equal(canary);
       expect(statSync(`${path}/token`).mode & 0o777).to.equal(0o400);
     },
     keepsData: false,
     readOnly: true,
+    table: { fsType: "tmpfs", options: ["noswap"] },
+    secrets: [canary],
   },
 ];

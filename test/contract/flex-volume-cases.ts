@@ -4,6 +4,8 @@ import { expect } from "chai";
 import { flexDriver } from "../lib/flex-driver.ts";
 import { type Case, isEmptyOrToken } from "./case.ts";
 
+const canary = "canary,of: a Secret";
+
 /** Drivers as people have them: test/drivers/flex. */
 export const flexVolumeCases: readonly Case[] = [
   {
@@ -15,6 +17,7 @@ export const flexVolumeCases: readonly Case[] = [
     },
     shows: (path) => expect(readdirSync(path)).to.include("lost+found"),
     keepsData: true,
+    table: { fsType: "ext4", source: /^\/dev\/loop/ },
   },
   {
     title: "flexVolume of a driver that only attaches",
@@ -26,15 +29,23 @@ export const flexVolumeCases: readonly Case[] = [
     },
     shows: (path) => expect(readdirSync(path)).to.include("lost+found"),
     keepsData: true,
+    cutOffs: "some",
+    table: { fsType: "ext4", source: /^\/dev\/loop/ },
   },
   {
     title: "flexVolume of a driver without attach",
     source(node) {
       flexDriver(node, "test/memory");
-      return { flexVolume: { driver: "test/memory" } };
+      node.secrets.set("memory", new Map([["key", canary]]));
+      const secretRef = { namespace: "default", name: "memory" };
+      return { flexVolume: { driver: "test/memory", secretRef, secretInArguments: "Allow" } };
     },
     shows: isEmptyOrToken,
     keepsData: false,
+    cutOffs: "some",
+    table: { fsType: "tmpfs", source: /^flex-memory$/ },
+    secrets: [canary],
+    secretsToldTo: { program: "memory", by: "arguments" },
   },
   {
     title: "flexVolume of Kubernetes' example",
@@ -45,5 +56,6 @@ export const flexVolumeCases: readonly Case[] = [
     },
     shows: (path) => expect(readdirSync(path)).to.include("here"),
     keepsData: true,
+    cutOffs: "some",
   },
 ];

@@ -22,5 +22,6 @@ export const glusterfsCases: readonly Case[] = [
     spec: { mountOptions: ["entry-timeout=0", "negative-timeout=0"] },
     shows: isEmptyOrToken,
     keepsData: true,
+    table: { fsType: "fuse.glusterfs", source: /^10\.7\.7\.7:\/contract-/ },
   },
 ];

@@ -1,5 +1,6 @@
 import { readdirSync } from "node:fs";
 import { expect } from "chai";
+import type { RealNode } from "../lib/real-node.ts";
 import type { Case } from "./case.ts";
 
 /** Volumes of servers: those that test/vm starts on loopback. */
@@ -12,21 +13,35 @@ export const networkCases: readonly Case[] = [
       return { nfs: { server, path } };
     },
     spec: { mountOptions: ["vers=4.2", "actimeo=1"] },
+    sameOptions: ["actimeo=1", "nfsvers=4.2"],
     shows: (path) => expect(readdirSync(path)).to.include("lost+found"),
     keepsData: true,
+    table: { fsType: "nfs4", options: ["vers=4.2", "acregmin=1"] },
   },
   {
     title: "cifs",
     needs: ["cifs-client", "smb-server"],
     source(node) {
-      const data = { username: "ua", password: "ua,pw", domain: "TEST" };
-      const entries = Object.entries(data).map(([key, value]) => [key, Buffer.from(value)] as const);
-      node.contents.set("files", { version: "u/1", data: new Map(entries) });
+      user(node, "ua,pw");
       const server = process.env["NODEVOLUME_SMB_SERVER"] ?? "";
       return { cifs: { server, share: "a", secretRef: { namespace: "default", name: "files" } } };
     },
     spec: { mountOptions: ["vers=3.1.1", "actimeo=1"] },
     shows: (path) => expect(readdirSync(path)).to.include("here"),
     keepsData: true,
+    table: { fsType: "cifs", options: ["vers=3.1.1", "username=ua"] },
+    secrets: ["ua,pw"],
+    refuses(node) {
+      user(node, "canary,of: another");
+      return ["canary,of: another"];
+    },
+    secretsToldTo: { program: "mount.cifs", by: "environment" },
   },
 ];
+
+/** What the Secret says whom to log in as. */
+function user(node: RealNode, password: string): void {
+  const data = Object.entries({ username: "ua", password, domain: "TEST" });
+  const version = `u/${password.length}`;
+  node.contents.set("files", { version, data: new Map(data.map(([key, value]) => [key, Buffer.from(value)])) });
+}

@@ -1,9 +1,11 @@
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
-import type { Desired } from "../../src/agent/desired-volume.ts";
+import { type Desired, desiredVolume } from "../../src/agent/desired-volume.ts";
 import { type IdentitySource, KeptTokens } from "../../src/agent/pods/kept-tokens.ts";
 import { withPods } from "../../src/agent/pods/pod-mounts.ts";
 import { podTargetPath } from "../../src/agent/pods/pod-path.ts";
+import { volumeKey } from "../../src/agent/volume-key.ts";
+import type { NodeVolumeIntent } from "../../src/api/types.gen.ts";
 import { PodTokens } from "../../src/csi/pod-tokens.ts";
 import type { Clock } from "../../src/ports.ts";
 import { tokensFor } from "./pod-tokens.ts";
@@ -83,4 +85,9 @@ export function notUnderstood({
   const unmountPolicy = { max: "Normal", timeoutSeconds: 90 } as const;
   const deleting = deletionTimestamp !== undefined;
   return { name, uid, generation, deleting, problem: "not understood", deletionPolicy: "Unmount", unmountPolicy };
+}
+
+/** One that is. */
+export function understood(object: NodeVolumeIntent): Desired {
+  return desiredVolume(object, volumeKey(object.metadata.name));
 }

@@ -1,32 +1,30 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { silent } from "../../hack/lib/silent-log.ts";
+import { readFileSync, rmSync } from "node:fs";
 import { noDrivers } from "../../src/agent/csi/no-drivers.ts";
-import { type Desired, desiredVolume } from "../../src/agent/desired-volume.ts";
+import type { Desired } from "../../src/agent/desired-volume.ts";
 import { Executor } from "../../src/agent/execute.ts";
 import type { Failure } from "../../src/agent/failures.ts";
-import { nextFailure, slotOf } from "../../src/agent/failures.ts";
+import { nextFailure, slotOf, volumeOf } from "../../src/agent/failures.ts";
 import { Journal } from "../../src/agent/journal.ts";
 import type { Operation } from "../../src/agent/operations.ts";
 import type { Plan, VolumePlan } from "../../src/agent/plan.ts";
 import { type ContentState, type Observation, observationOf, type PlanInput } from "../../src/agent/plan-input.ts";
-import { volumeKey } from "../../src/agent/volume-key.ts";
+import { type WakeSource, wakesOf } from "../../src/agent/wakes-of.ts";
 import type { ObjectMeta } from "../../src/api/meta.ts";
 import type { NodeVolumeIntent } from "../../src/api/types.gen.ts";
 import type { CSIDrivers, Secrets } from "../../src/csi/ports.ts";
 import { loadLibc } from "../../src/host/linux/libc.ts";
 import { type LinuxHost, linuxHost } from "../../src/host/linux/linux-host.ts";
 import { isBeneath } from "../../src/host/mount-table.ts";
-import type { MountEntry } from "../../src/host/mountinfo.ts";
-import { parseMountinfo } from "../../src/host/mountinfo.ts";
+import { type MountEntry, parseMountinfo } from "../../src/host/mountinfo.ts";
 import type { HostPorts } from "../../src/host/ports.ts";
 import type { ObjectContent } from "../../src/plugins/content.ts";
 import type { System } from "../../src/ports.ts";
 import { realSystem } from "../../src/system.ts";
-import { NodePods, notUnderstood } from "./node-pods.ts";
+import { childCommand } from "./child-command.ts";
+import { keepingLog } from "./keeping-log.ts";
+import { NodePods, notUnderstood, understood } from "./node-pods.ts";
+import { placeOfNode } from "./place-of-node.ts";
 import { plan } from "./plan-whole.ts";
 
 /**
@@ -48,36 +46,36 @@ export class RealNode implements AsyncDisposable {
   ended: PlanInput["ended"]; // clients of FUSE that were heard to end
   seLinux = false; // what the agent takes the kernel for
   readonly log: string[] = [];
+  readonly lines: string[] = []; // of the log, of every level
   readonly done: string[] = []; // operations that were carried out, in order
   #journal: Journal | undefined;
   #executor: { executor: Executor; host: HostPorts; journal: Journal; deadlineMs: number | undefined } | undefined;
   readonly #failures = new Map<string, Failure>();
   readonly #observed = new Map<string, Observation>();
   readonly #kept: Disposable[] = [];
+  readonly #programs: string | undefined;
+  #wraps: ((host: HostPorts) => HostPorts)[] = [];
   #intents = new Map<string, Desired>();
 
-  constructor() {
-    this.path = mkdtempSync(join(tmpdir(), "nvo-node-"));
+  /** @param recordsPrograms file that is told of each program that a child becomes (programsIn) */
+  constructor({ recordsPrograms }: { readonly recordsPrograms?: string } = {}) {
+    this.path = placeOfNode();
+    this.#programs = recordsPrograms;
     this.pods = new NodePods(`${this.path}/kubelet`, this.#system.clock);
-    execFileSync("mount", ["-t", "tmpfs", "-o", "mode=0755", "node", this.path]);
-    execFileSync("mount", ["--make-shared", this.path]);
-    for (const directory of ["mnt", "state", "src", "csi", "kubelet/pods"]) {
-      mkdirSync(join(this.path, directory), { recursive: true });
-    }
     this.#linux = this.#hostOf(false);
     this.host = this.#linux;
   }
 
   #hostOf(ranBefore: boolean): LinuxHost {
-    const source = new URL("../../hack/lib/agent-on-kernel/child-entry.ts", import.meta.url);
-    const child = process.env["NODEVOLUME_CHILD"] ?? fileURLToPath(source); // of a bundle: another bundle
-    return linuxHost({
-      stateDir: this.stateDir,
-      ranBefore,
-      childCommand: [process.execPath, child],
-      system: realSystem(silent),
-      libc: loadLibc(),
-    });
+    const system = realSystem(keepingLog(this.lines));
+    const [command, libc] = [childCommand(this.#programs), loadLibc()];
+    return linuxHost({ stateDir: this.stateDir, ranBefore, childCommand: command, system, libc });
+  }
+
+  /** Has the node use other ports from now on, also after a restart. */
+  through(wrap: (host: HostPorts) => HostPorts): void {
+    this.#wraps.push(wrap);
+    this.host = wrap(this.host);
   }
 
   get stateDir(): string {
@@ -118,7 +116,7 @@ export class RealNode implements AsyncDisposable {
   }
 
   async journal(): Promise<Journal> {
-    this.#journal ??= await Journal.open(this.host.journal, await this.host.evidence.bootID(), silent);
+    this.#journal ??= await Journal.open(this.host.journal, await this.host.evidence.bootID(), keepingLog(this.lines));
     return this.#journal;
   }
 
@@ -130,7 +128,7 @@ export class RealNode implements AsyncDisposable {
     this.pods.forgetTokens();
     this.#linux.close();
     this.#linux = this.#hostOf(true);
-    this.host = this.#linux;
+    this.host = this.#wraps.reduce((host, wrap) => wrap(host), this.#linux as HostPorts);
   }
 
   async plan(): Promise<Plan> {
@@ -162,7 +160,7 @@ export class RealNode implements AsyncDisposable {
 
   /** Real, but for the time. */
   get #system(): System {
-    const { clock, ...real } = realSystem(silent);
+    const { clock, ...real } = realSystem(keepingLog(this.lines));
     return { ...real, clock: { now: () => clock.now(), monotonic: () => clock.monotonic() + this.ahead } };
   }
 
@@ -195,21 +193,20 @@ export class RealNode implements AsyncDisposable {
   /** Carries out one operation of a plan. */
   async run(operation: Operation): Promise<void> {
     const desired = this.pods.desired(this.#intents).get(operation.volume);
-    const executor = await this.#executorNow();
+    const executor = await this.executorNow();
     const error = await executor.run(operation, desired);
     this.done.push(`${operation.kind}${error === undefined ? "" : ` ${error.reason}`}`);
     const slot = slotOf(operation);
     if (error === undefined) this.#failures.delete(slot);
     else {
-      const failed = { kind: operation.kind, generation: desired?.generation ?? 0, ...error, message: error.message };
-      const { on, ...rest } = failed;
-      const known = { ...rest, ...(on && { on }) };
+      const { on, ...rest } = { kind: operation.kind, generation: desired?.generation ?? 0, ...error };
+      const known = { ...rest, message: error.message, ...(on && { on }) };
       this.#failures.set(slot, nextFailure(this.#failures.get(slot), this.#system, known));
     }
   }
 
   /** One for all operations, until its parts are others. */
-  async #executorNow(): Promise<Executor> {
+  async executorNow(): Promise<Executor> {
     const { host, deadlineMs, pods } = this;
     const journal = await this.journal();
     const known = this.#executor;
@@ -230,6 +227,13 @@ export class RealNode implements AsyncDisposable {
     return executor;
   }
 
+  /** What the agent listens to while a volume waits. */
+  async wakesOf(name: string): Promise<WakeSource[]> {
+    const volume = await this.volume(name);
+    const failures = [...this.#failures].filter(([slot]) => volumeOf(slot) === name);
+    return failures.flatMap(([slot, failure]) => wakesOf({ slot, failure, volume }, this.#settings));
+  }
+
   /** Lets every failed operation be tried again at once. */
   forgetFailures(): void {
     this.#failures.clear();
@@ -243,8 +247,4 @@ export class RealNode implements AsyncDisposable {
       flexVolumeDir: `${this.path}/vendors`,
     };
   }
-}
-
-function understood(object: NodeVolumeIntent): Desired {
-  return desiredVolume(object, volumeKey(object.metadata.name));
 }

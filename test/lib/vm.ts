@@ -29,7 +29,12 @@ export const vmFolder = process.env["VM"] || `${root}/hack/vm`;
  */
 export async function testInVM(only: string, minutes: number): Promise<{ results: GuestResult[]; output: string }> {
   const { agent, child, guest } = await buildPrograms({ guest: "test/lib/vm-guest.ts" });
-  const env = { NODEVOLUME_GUEST_TESTS: only, NODEVOLUME_AGENT: agent, NODEVOLUME_CHILD: child };
+  const env = {
+    NODEVOLUME_GUEST_TESTS: only,
+    NODEVOLUME_AGENT: agent,
+    NODEVOLUME_CHILD: child,
+    NODEVOLUME_CUT_OFFS: "7",
+  };
   const args = [
     ...["run", "--timeout", `${minutes * 60}`, ...oneProcessor, "--disk", "256M"],
     ...["--no-udev", "--modules", "nfsd"],

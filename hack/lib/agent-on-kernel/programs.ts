@@ -41,7 +41,7 @@ export async function buildPrograms<More extends string = never>(
     banner: {
       js: 'import { createRequire as requireOf } from "node:module"; const require = requireOf(import.meta.url);',
     },
-    external: ["koffi"],
+    external: ["koffi", "esbuild"],
     logLevel: "warning",
   });
   await stop();

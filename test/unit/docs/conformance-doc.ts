@@ -54,7 +54,7 @@ function rowOf(line: string, group: string): Row {
 }
 
 function proofOf(line: string): Proof {
-  const match = /^- (\d+): ([a-z0-9]+): ([\w./-]+\.test\.ts) "(.+)"$/.exec(line);
+  const match = /^- (\d+): ([a-z0-9]+): ((?:[\w./-]+\.test|points\/[a-z-]+)\.ts) "(.+)"$/.exec(line);
   const [, number, lane, file, title] = match ?? [];
   if (!lane || !file || !title) throw new Error(`not a proof: ${line}`);
   return { number: Number(number), lane, file, title };

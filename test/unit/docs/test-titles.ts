@@ -1,11 +1,11 @@
 /**
  * Whether a test file has a test of this title, by its source: as the text of an `it`, as the text of a table's entry
  * that an `it` takes its title from, or as a template of which every part that is filled in stands in the file or is
- * `known`. The title may begin with that of the `describe` around it.
+ * `known`, or as that of a point of the plugin contract. The title may begin with that of the `describe` around it.
  */
 export function hasTitle(source: string, title: string, known: (part: string) => boolean = () => false): boolean {
   const suites = titlesOf(source, "describe").flatMap(({ text }) => text ?? []);
-  const tests = titlesOf(source, "it");
+  const tests = [...titlesOf(source, "it"), ...points(source)];
   return ["", ...suites.map((suite) => `${suite} `)].some((suite) => {
     if (!title.startsWith(suite)) return false;
     const rest = title.slice(suite.length);
@@ -21,6 +21,11 @@ export function hasTitle(source: string, title: string, known: (part: string) =>
     if (match === null) return false;
     return match.slice(1).every((part) => isWritten(source, part) || known(part));
   }
+}
+
+/** What test/contract makes a test of for each plugin. */
+function points(source: string): { readonly text?: string }[] {
+  return [...source.matchAll(/: Point = \{[^}]*?\btitle: "([^"]*)"/g)].map(([, text = ""]) => ({ text }));
 }
 
 /** What stands in calls of `it` or `describe` as the title: a text or template, or a name if `text` is missing. */
