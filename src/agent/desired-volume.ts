@@ -7,8 +7,8 @@ import type { Layout, SourceType, VolumeSpec } from "../plugins/plugin.ts";
 import { pluginFor, sourceType } from "../plugins/registry.ts";
 import type { KubeletVolume } from "./observe/kubelet-view.ts";
 import { kubeletVolumeOf } from "./observe/kubelet-volume.ts";
+import { fileLabel } from "./ownership/se-linux-label.ts";
 import type { PodOfTarget } from "./record.ts";
-import { fileLabel } from "./se-linux-label.ts";
 
 /** One intent as the planner takes it: what is wanted of one volume on this node. */
 export interface DesiredVolume {

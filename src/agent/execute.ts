@@ -18,7 +18,7 @@ import type { Desired, DesiredVolume } from "./desired-volume.ts";
 import type { SlowCall } from "./hanging.ts";
 import type { Journal } from "./journal.ts";
 import { isRemoval, type Operation } from "./operations.ts";
-import { type OwnershipChange, OwnershipChanges } from "./ownership-changes.ts";
+import { type OwnershipChange, OwnershipChanges } from "./ownership/ownership-changes.ts";
 import type { Observed, PlanSettings } from "./plan-input.ts";
 import { type IdentitySource, noIdentities } from "./pods/kept-tokens.ts";
 import { withoutChild } from "./record.ts";

@@ -2,7 +2,7 @@ import { remoteMountOn } from "../host/may-hang.ts";
 import { joinPath, type MountTable } from "../host/mount-table.ts";
 import { describeRemote, type RemoteMount, waitedFor } from "../host/remote-mount.ts";
 import { type Desired, isInvalid } from "./desired-volume.ts";
-import type { OwnershipChange } from "./ownership-changes.ts";
+import type { OwnershipChange } from "./ownership/ownership-changes.ts";
 import type { PlanInput } from "./plan-input.ts";
 import type { VolumeRecord } from "./record.ts";
 import type { Problem } from "./view.ts";

@@ -5,7 +5,7 @@ import type { Executor } from "./execute.ts";
 import type { Hanging, SlowCall } from "./hanging.ts";
 import type { Journal } from "./journal.ts";
 import type { OperationKind } from "./operations.ts";
-import type { OwnershipChange } from "./ownership-changes.ts";
+import type { OwnershipChange } from "./ownership/ownership-changes.ts";
 import { withoutChild } from "./record.ts";
 
 export interface InFlightDeps {

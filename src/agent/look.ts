@@ -4,12 +4,12 @@ import type { ChildProcessID } from "../host/ports.ts";
 import { attributeDifference, attributesOf } from "./attributes.ts";
 import { isSameProcess } from "./clients.ts";
 import { lookAtPublished, lookAtStageOfDriver } from "./csi/look.ts";
-import { ownershipDiffers } from "./csi/ownership.ts";
 import type { DesiredMount, DesiredVolume } from "./desired-volume.ts";
 import type { Likeness } from "./likeness.ts";
 import { lookFromNode } from "./look-from-node.ts";
 import { beneath, covered, differentMount, foreignMount, stacked } from "./mount-problems.ts";
 import { movedMount, targetMoved } from "./moved-target.ts";
+import { ownershipDiffers } from "./ownership/ownership.ts";
 import type { PlanSettings } from "./plan-input.ts";
 import { identityBeneath } from "./pods/sub-path.ts";
 import type { StageRecord, TargetRecord, VolumeRecord } from "./record.ts";
@@ -134,7 +134,7 @@ function lookAtTarget(path: string, input: LookInput, stage: StageView): TargetV
   const published = csi ? lookAtPublished(record, desired?.attributes.readOnly, input.table, again) : undefined;
   const drift = bound.drift ?? published?.drift;
   const outdated = bound.outdated || published?.outdated === true;
-  const owned = !csi || !desired || !input.desired || !ownershipDiffers(desired, input.desired, input);
+  const owned = !desired || !input.desired || !ownershipDiffers(desired, input.desired, input);
   const differs = owned ? {} : { ownershipDiffers: true };
   const compared = { ...bound, ...published, ...differs, outdated, ...(drift && { drift }) };
   return {

@@ -6,7 +6,7 @@ import type { Desired } from "./desired-volume.ts";
 import type { Failure, Slot } from "./failures.ts";
 import type { Hanging, SlowCall } from "./hanging.ts";
 import type { OperationKind } from "./operations.ts";
-import type { OwnershipChange } from "./ownership-changes.ts";
+import type { OwnershipChange } from "./ownership/ownership-changes.ts";
 import type { TokenState } from "./pods/kept-tokens.ts";
 import type { VolumeRecord } from "./record.ts";
 import type { Problem, Silence } from "./view.ts";

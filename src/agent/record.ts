@@ -52,6 +52,8 @@ export interface StageRecord {
   readonly found?: FoundSource;
   /** Version of the object whose content was written last. */
   readonly contentVersion?: string;
+  /** The group that its content was written for. */
+  readonly fsGroup?: number;
   /** Of the Secret that it was mounted with, where it was mounted with one. */
   readonly mountedWith?: SaltedDigest;
   /** Of a volume of a CSI driver. */
@@ -97,8 +99,16 @@ export interface ShownByDriver {
   readonly device?: { readonly number: string; readonly path: string; readonly disk?: string };
 }
 
+/** Whom the files that a mount shows were given to. */
+export interface Owned {
+  /** The group that everything there was given to by the agent, the root last; absent while that is not done. */
+  readonly fsGroup?: number;
+  /** Of that, what refused: the root, or more than half. */
+  readonly refusedGroup?: { readonly failed: number; readonly entries: number; readonly example: string };
+}
+
 /** What a CSI driver was asked to publish for one target. In use until the driver has taken it back. */
-export interface Published {
+export interface Published extends Owned {
   readonly path: string;
   readonly readOnly: boolean;
   /** What it shows; absent while that is not known. */
@@ -107,10 +117,6 @@ export interface Published {
   readonly refuted?: boolean;
   /** When the driver last said so; kept of a driver that has to be called again (requiresRepublish). */
   readonly at?: Moment;
-  /** The group that everything there was given to by the agent, the root last; absent while that is not done. */
-  readonly fsGroup?: number;
-  /** Of that, what refused: the root, or more than half. */
-  readonly refusedGroup?: { readonly failed: number; readonly entries: number; readonly example: string };
 }
 
 export interface TargetRecord {
@@ -137,6 +143,8 @@ export interface TargetRecord {
   readonly peerGroup?: number;
   /** Of a CSI volume: what the driver mounted, of which this is a bind. */
   readonly published?: Published;
+  /** Of a volume that no driver has: its files, all of them, whichever part is bound. */
+  readonly owned?: Owned;
   /** The pod that kubelet has asked for it for: kubelet alone gives it back, or a reboot. */
   readonly pod?: PodOfTarget;
   /** Directory or file of the volume that was bound instead of the whole. */
@@ -200,7 +208,15 @@ export function afterReboot(record: VolumeRecord): VolumeRecord {
 
 /** Of a target only the mount point: no mount has this identity, and no pod of before runs. */
 function unmounted(record: TargetRecord): TargetRecord {
-  const { mountID: _id, uniqueID: _unique, peerGroup: _group, pod: _ended, published, ...target } = record;
+  const {
+    mountID: _id,
+    uniqueID: _unique,
+    peerGroup: _group,
+    pod: _ended,
+    published,
+    owned: _given,
+    ...target
+  } = record;
   const { path, readOnly } = published ?? {};
   const again = path === undefined || readOnly === undefined ? {} : { published: { path, readOnly } };
   return { ...target, identity: nothingShown, ...again };

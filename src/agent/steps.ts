@@ -3,12 +3,12 @@ import { isBeneath } from "../host/mount-table.ts";
 import type { UnmountRung } from "../host/ports.ts";
 import { contentStateOf } from "./content/content-of.ts";
 import { mustReplaceForCredentials, refusedAndHeld } from "./credential-steps.ts";
-import { mustStageForOwnership } from "./csi/ownership.ts";
 import { republishSteps } from "./csi/republish-steps.ts";
 import { expandActions, mustRecover } from "./csi/steps.ts";
 import type { DesiredVolume } from "./desired-volume.ts";
 import { type Failure, slotOf } from "./failures.ts";
 import type { Action } from "./operations.ts";
+import { groupToWrite, mustStageForOwnership } from "./ownership/ownership.ts";
 import type { ContentState, PlanSettings } from "./plan-input.ts";
 import { consumerStillRunning, credentialsWait, isGivenBack, isHeldByPod, optionsWait } from "./pods/pod-steps.ts";
 import type { StageRecord, VolumeRecord } from "./record.ts";
@@ -112,7 +112,8 @@ function stageActions(
   if (stage.problem !== undefined || forbidden !== undefined) return [];
   if (stage.truth !== "mounted") return content?.known === false ? [] : [{ kind: "stage" }];
   const actions: Action[] = [];
-  if (isContentOld(record?.stage, content) && desired.layout.credentials !== true) actions.push({ kind: "refresh" });
+  const old = isContentOld(record?.stage, content) || isForOtherGroup(desired, record, content);
+  if (old && desired.layout.credentials !== true) actions.push({ kind: "refresh" });
   if (stage.mount !== undefined && optionsDiffer(desired, record?.stage)) {
     actions.push({ kind: "reconfigure", mountID: stage.mount.id });
   }
@@ -121,6 +122,10 @@ function stageActions(
 
 function isContentOld(stage: StageRecord | undefined, content: ContentState | undefined): boolean {
   return content?.known === true && stage?.contentVersion !== content.version;
+}
+
+function isForOtherGroup(desired: DesiredVolume, record: VolumeRecord | undefined, content: ContentState | undefined) {
+  return content?.known === true && groupToWrite(desired, record) !== record?.stage?.fsGroup;
 }
 
 function optionsDiffer(desired: DesiredVolume, stage: StageRecord | undefined): boolean {

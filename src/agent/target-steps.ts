@@ -2,11 +2,11 @@ import { hasDots } from "../api/path.ts";
 import { identityOf, isBeneath, type MountIdentity, sameIdentity } from "../host/mount-table.ts";
 import { attributeDifference } from "./attributes.ts";
 import { identityProblem } from "./csi/identity-problem.ts";
-import { groupDue } from "./csi/ownership.ts";
-import { ownershipProblem } from "./csi/ownership-problem.ts";
 import { soleTargetProblem } from "./csi/sole-target.ts";
 import type { DesiredMount, DesiredVolume } from "./desired-volume.ts";
 import type { Action } from "./operations.ts";
+import { awaitsGroup, groupDue } from "./ownership/ownership.ts";
+import { ownershipProblem } from "./ownership/ownership-problem.ts";
 import type { PlanSettings } from "./plan-input.ts";
 import { isOfKubelet, podOfPath } from "./pods/pod-path.ts";
 import { identityBeneath } from "./pods/sub-path.ts";
@@ -51,7 +51,8 @@ export function targetActions(
     if (mustReplaceForFlags(target, mount)) return [{ kind: "publish", path: mount.path, replaces: target.ours.id }];
     return [{ kind: "setAttributes", path: mount.path, mountID: target.ours.id }];
   }
-  return target.truth === "mounted" ? [] : [{ kind: "publish", path: mount.path }];
+  if (target.truth === "mounted" || awaitsGroup(mount, desired, record)) return [];
+  return [{ kind: "publish", path: mount.path }];
 }
 
 /** Whether the record says which mount is ours, beyond what it shows: its source may be renamed or removed. */

@@ -1,6 +1,6 @@
-import { newRefusals } from "./csi/refused-group.ts";
 import { driftOf } from "./drift.ts";
 import { orphanReason } from "./orphan.ts";
+import { newRefusals } from "./ownership/refused-group.ts";
 import type { Plan, VolumePlan } from "./plan.ts";
 import { hasPods, standingOf } from "./standing.ts";
 

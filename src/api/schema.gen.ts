@@ -2354,7 +2354,11 @@ export const schema = {
      "field": ".mounts"
     },
     {
-     "message": "fsGroup and seLinuxOptions are for source.csi and source.persistentVolumeClaim with volumeMode: Filesystem: remove them",
+     "message": "fsGroup is for csi, persistentVolumeClaim, emptyDir, local, configMap, secret, downwardAPI, projected, git and image with volumeMode: Filesystem: remove it",
+     "field": ".mounts"
+    },
+    {
+     "message": "seLinuxOptions is for source.csi and source.persistentVolumeClaim with volumeMode: Filesystem: remove it",
      "field": ".mounts"
     },
     {
@@ -2781,7 +2785,11 @@ export const schema = {
      "field": ".mounts"
     },
     {
-     "message": "fsGroup and seLinuxOptions are for source.csi and source.persistentVolumeClaim with volumeMode: Filesystem: remove them",
+     "message": "fsGroup is for csi, persistentVolumeClaim, emptyDir, local, configMap, secret, downwardAPI, projected, git and image with volumeMode: Filesystem: remove it",
+     "field": ".mounts"
+    },
+    {
+     "message": "seLinuxOptions is for source.csi and source.persistentVolumeClaim with volumeMode: Filesystem: remove it",
      "field": ".mounts"
     },
     {

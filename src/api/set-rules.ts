@@ -23,11 +23,23 @@ const blockHasNoOptions: Check<Spec> = (spec) =>
 const blockIsWritable: Check<Spec> = (spec) =>
   volumeOf(spec).volumeMode === "Filesystem" || spec.mounts.every((m) => !m.readOnly);
 
-const ownershipHasDriver: Check<Spec> = (spec) => {
+/** Sources whose files may be given to a group: those of a driver, and those whose plugin says how (Layout.group). */
+export const sourcesOfGroups = [
+  ...(["csi", "persistentVolumeClaim", "emptyDir", "local"] as const),
+  ...(["configMap", "secret", "downwardAPI", "projected", "git", "image"] as const),
+];
+
+const groupIsGiven: Check<Spec> = (spec) => {
+  const { source, volumeMode } = volumeOf(spec);
+  if (volumeMode === "Filesystem" && sourcesOfGroups.some((type) => source[type] !== undefined)) return true;
+  return spec.mounts.every((m) => m.fsGroup === undefined);
+};
+
+const labelHasDriver: Check<Spec> = (spec) => {
   const { source, volumeMode } = volumeOf(spec);
   if (volumeMode === "Filesystem" && (source.csi !== undefined || source.persistentVolumeClaim !== undefined))
     return true;
-  return spec.mounts.every((m) => m.fsGroup === undefined && m.seLinuxOptions === undefined);
+  return spec.mounts.every((m) => m.seLinuxOptions === undefined);
 };
 
 const policyHasGroup: Check<SetMount | IntentMount> = ({ fsGroup, fsGroupChangePolicy }) =>
@@ -96,7 +108,8 @@ export const setRules: Checks = [
   ["the paths of two mounts may not be the same", distinctTargets],
   ["mountOptions of a mount need volumeMode: Filesystem", blockHasNoOptions],
   ["readOnly needs volumeMode: Filesystem", blockIsWritable],
-  ["fsGroup and seLinuxOptions are for", ownershipHasDriver],
+  ["fsGroup is for", groupIsGiven],
+  ["seLinuxOptions is for", labelHasDriver],
   ["fsGroupChangePolicy says how", policyHasGroup],
   ["mounts of a hostPath of type CharDevice or BlockDevice", devicesAreUsable],
   ["no mount may be at the path of the source", sourceIsNotCovered],

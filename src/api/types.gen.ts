@@ -713,7 +713,7 @@ export interface IntentMount {
     | "nosymfollow"
   )[];
   /**
-   * Group that the volume's files belong to: its driver gives them to it, or the agent does where CSIDriver.spec.fsGroupPolicy lets it. One for all mounts of the volume on a node. A mount without it takes the volume as it is.
+   * Group that the volume's files belong to: its driver gives them to it, or the agent does, of a CSI volume where CSIDriver.spec.fsGroupPolicy lets it. One for all mounts of the volume on a node. A mount without it takes the volume as it is.
    */
   fsGroup?: number;
   /**
@@ -1222,7 +1222,7 @@ export interface SetMount {
     | "nosymfollow"
   )[];
   /**
-   * Group that the volume's files belong to: its driver gives them to it, or the agent does where CSIDriver.spec.fsGroupPolicy lets it. One for all mounts of the volume on a node. A mount without it takes the volume as it is.
+   * Group that the volume's files belong to: its driver gives them to it, or the agent does, of a CSI volume where CSIDriver.spec.fsGroupPolicy lets it. One for all mounts of the volume on a node. A mount without it takes the volume as it is.
    */
   fsGroup?: number;
   /**

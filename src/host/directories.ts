@@ -25,9 +25,10 @@ export interface Directories {
   identify(path: string): Promise<DirectoryID | undefined>;
   /**
    * Makes `directory` show exactly `files`, all at once for a reader: the atomic writer (kubelet behaviour 121).
-   * Equal content is not written again. @returns whether anything was written
+   * Equal content is not written again. With `fsGroup` everything belongs to that group, which may read it, from the first moment
+   * that it is shown (behaviour 75); the directories pass the group on. @returns whether anything was written
    */
-  writePayload(directory: string, files: readonly PayloadFile[]): Promise<boolean>;
+  writePayload(directory: string, files: readonly PayloadFile[], fsGroup?: number): Promise<boolean>;
   /** Empties a file of ours that has more bytes than so many; whoever appends to it goes on. What is not there is no error. */
   emptyIfLarger(path: string, bytes: number): Promise<void>;
   /** Removes the directory if it is empty; what is not there is no error. */

@@ -24,6 +24,7 @@ export const emptyDir: StagingPlugin = {
       options: options(spec),
       readOnly: false,
       devices: false,
+      group: "walk",
       ...(fsType !== undefined && { filesystem: memoryFilesystem(spec, fsType) }),
     };
   },

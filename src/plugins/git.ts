@@ -12,7 +12,7 @@ export const git: StagingPlugin = {
   type: "git",
   discards: true,
 
-  layout: () => ({ options: [], readOnly: true, devices: false, shownData }),
+  layout: () => ({ options: [], readOnly: true, devices: false, shownData, group: "walk" }),
 
   stage(spec: VolumeSpec, context: StageContext): Promise<Staged> {
     const { repository, revision, directory: subdirectory = "", sizeLimit, secretRef } = sourceOf(spec);

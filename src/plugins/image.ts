@@ -12,7 +12,7 @@ export const image: StagingPlugin = {
   type: "image",
   discards: true,
 
-  layout: () => ({ options: [], readOnly: true, devices: false, shownData }),
+  layout: () => ({ options: [], readOnly: true, devices: false, shownData, group: "walk" }),
 
   stage(spec: VolumeSpec, context: StageContext): Promise<Staged> {
     const { reference, sizeLimit, secretRef } = sourceOf(spec);

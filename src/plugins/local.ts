@@ -19,7 +19,8 @@ export const local: StagingPlugin = {
     const { path } = sourceOf(spec);
     const options = spec.mountOptions;
     const devices = spec.volumeMode === "Block";
-    return { options, readOnly: false, devices, ...(path !== undefined && { hostPath: path }) };
+    const group = devices ? {} : ({ group: "walk" } as const);
+    return { options, readOnly: false, devices, ...group, ...(path !== undefined && { hostPath: path }) };
   },
 
   async stage(spec: VolumeSpec, context: StageContext): Promise<Staged> {

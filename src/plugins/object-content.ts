@@ -12,7 +12,8 @@ export const configMap: ContentPlugin = {
 
   layout(spec) {
     const { namespace, name, optional = false } = configMapOf(spec);
-    return { options: [], readOnly: true, devices: false, content: [{ kind: "ConfigMap", namespace, name, optional }] };
+    const content = [{ kind: "ConfigMap", namespace, name, optional }] as const;
+    return { options: [], readOnly: true, devices: false, group: "write", content };
   },
 
   stage: (spec, context) => withPayload(configMap, spec, context, () => stageDirectory(context, 0o755)),

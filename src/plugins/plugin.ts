@@ -79,6 +79,11 @@ export interface Layout {
   readonly devices: boolean;
   /** What is shown: the content of each of these. */
   readonly content?: readonly ContentRef[];
+  /**
+   * How its files come to belong to the group that a mount asks for, where no driver decides: all of them are gone through, or the
+   * content is written for it. Undefined: they stay as they are.
+   */
+  readonly group?: "walk" | "write";
   /** Whether its plugin grows it while it is mounted. */
   readonly grows?: boolean;
   /** The content is not shown, but what the volume is mounted with. */
@@ -152,6 +157,8 @@ export interface StageContext extends Effects {
   readonly found: FoundSource | undefined;
   /** What an attempt before wrote down to be undone. */
   readonly undo: Undo | undefined;
+  /** The group that content is written for. */
+  readonly fsGroup: number | undefined;
   /** Of each that layout.content names, in its order. */
   readonly content: readonly ObjectContent[] | undefined;
   /** Identity of the device on which a file system was begun for this volume, and not seen to be finished. */
@@ -202,8 +209,12 @@ export interface StagingPlugin extends VolumePlugin {
 
 /** A plugin whose volumes show the content of objects and follow their changes (kubelet: RequiresRemount). */
 export interface ContentPlugin extends StagingPlugin {
-  /** Pure. The files that the volume shows, from the content of each that its layout names. @throws VolumeError KeyNotFound, FileConflict */
-  payload(spec: VolumeSpec, contents: readonly ObjectContent[]): readonly PayloadFile[];
+  /**
+   * Pure. The files that the volume shows, from the content of each that its layout names.
+   * @param fsGroup the group that they are written for
+   * @throws VolumeError KeyNotFound, FileConflict
+   */
+  payload(spec: VolumeSpec, contents: readonly ObjectContent[], fsGroup?: number): readonly PayloadFile[];
 }
 
 export function stagesItself(plugin: VolumePlugin): plugin is StagingPlugin {

@@ -19,12 +19,12 @@ export const projected: ContentPlugin = {
 
   stage: (spec, context) => withPayload(projected, spec, context, () => stageInMemory(spec, context)),
 
-  payload(spec, contents) {
+  payload(spec, contents, fsGroup) {
     const { sources, defaultMode: mode = defaultMode } = sourceOf(spec);
     return mergedFiles(
       sources.map((source, i) => {
         const content = contents[i];
-        return content === undefined ? [] : filesOf(source, content, mode);
+        return content === undefined ? [] : filesOf(source, content, mode, fsGroup);
       }),
     );
   },
@@ -47,16 +47,27 @@ function refOf(spec: VolumeSpec, source: VolumeProjection): ContentRef {
   throw new Error("a projection without a source");
 }
 
+/** Of a token that a group may read besides its owner, and nobody else (kubelet: projected.go). */
+const ownerOnly = 0o600;
+
 function objectOf({ namespace, name, optional = false }: { namespace: string; name: string; optional?: boolean }) {
   return { namespace, name, optional };
 }
 
-function filesOf(source: VolumeProjection, content: ObjectContent, mode: number): readonly PayloadFile[] {
+function filesOf(
+  source: VolumeProjection,
+  content: ObjectContent,
+  mode: number,
+  fsGroup: number | undefined,
+): readonly PayloadFile[] {
   const { configMap, secret, downwardAPI, serviceAccountToken: token, clusterTrustBundle: bundle } = source;
   if (configMap) return keyFiles(configMap, content, { mode, what: `ConfigMap ${configMap.name}` });
   if (secret) return keyFiles(secret, content, { mode, what: `Secret ${secret.name}` });
   if (downwardAPI) return fieldFiles(downwardAPI.items, content, mode);
-  if (token) return [{ path: token.path, content: content.data.get("token") ?? new Uint8Array(), mode }];
+  if (token) {
+    const shown = content.data.get("token") ?? new Uint8Array();
+    return [{ path: token.path, content: shown, mode: fsGroup === undefined ? mode : ownerOnly }];
+  }
   if (bundle) return [{ path: bundle.path, content: content.data.get("bundle") ?? new Uint8Array(), mode }];
   throw new Error("a projection without a source");
 }

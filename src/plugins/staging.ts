@@ -47,7 +47,7 @@ const memoryMode = "mode=0755";
 
 /** Of a volume that shows content from memory. */
 export function memoryLayout(spec: VolumeSpec): Layout {
-  return { options: [memoryMode], readOnly: true, devices: false, filesystem: memoryFilesystem(spec) };
+  return { options: [memoryMode], readOnly: true, devices: false, group: "write", filesystem: memoryFilesystem(spec) };
 }
 
 /** A tmpfs for content, which is not swapped where the kernel knows how: noswap is there since Linux 6.4. */
@@ -69,9 +69,9 @@ export async function withPayload(
   stage: () => Promise<Staged>,
 ): Promise<Staged> {
   if (context.content === undefined) throw new Error("a content volume is not staged before its content is known");
-  const files = plugin.payload(spec, context.content);
+  const files = plugin.payload(spec, context.content, context.fsGroup);
   const place = await stage();
-  await context.directories.writePayload(place.path, files);
+  await context.directories.writePayload(place.path, files, context.fsGroup);
   return place;
 }
 

@@ -6,6 +6,7 @@ import {
   lstatSync,
   mkdirSync,
   readFileSync,
+  renameSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
@@ -96,12 +97,45 @@ describe("files that are given to a group", () => {
       { path: place.path },
       { path: `${volume}/none` },
     ]) {
-      expect(() => give(wrong)).to.throw(/not the one that was seen/);
+      expect(() => give(wrong)).to.throw(/not what was seen/);
     }
     symlinkSync(volume, `${place.path}/link`);
-    expect(() => give({ path: `${place.path}/link` })).to.throw(/not the one that was seen/);
+    expect(() => give({ path: `${place.path}/link` })).to.throw(/not what was seen/);
     symlinkSync(place.path, `${place.path}/above`);
     expect(() => give({ path: `${place.path}/above/volume` })).to.throw(/ELOOP/);
+  });
+
+  it("are those in a directory that is no mount, by the name that its file system has for it, and of no other", () => {
+    mkdirSync(`${volume}/d/e`, { recursive: true });
+    mkdirSync(`${volume}/other`);
+    const inside = { path: `${volume}/d`, directory: "/d" };
+    expect(give(inside)).to.deep.include({ entries: 2, failed: 0 });
+    expect(["", "/d", "/d/e", "/other"].map((path) => of(volume + path))).to.deep.equal([
+      "0 755",
+      "2000 2775",
+      "2000 2775",
+      "0 755",
+    ]);
+    renameSync(`${volume}/d`, `${volume}/moved`);
+    mkdirSync(`${volume}/d`);
+    symlinkSync("other", `${volume}/link`);
+    for (const wrong of [
+      { directory: "/other" },
+      { path: `${volume}/moved` },
+      { path: `${volume}/link`, directory: "/link" },
+    ]) {
+      expect(() => give({ ...inside, ...wrong }), JSON.stringify(wrong)).to.throw(/not what was seen|ENOTDIR/);
+    }
+    expect([of(`${volume}/other`), of(`${volume}/d`)]).to.deep.equal(["0 755", "0 755"]);
+  });
+
+  it("that nobody writes to may be read by the group", () => {
+    mkdirSync(`${volume}/d`, { mode: 0o700 });
+    writeFileSync(`${volume}/d/f`, "", { mode: 0o500 });
+    give({ readOnly: true });
+    expect(["/d", "/d/f"].map((path) => of(volume + path))).to.deep.equal(["2000 2750", "2000 540"]);
+    expect(give({ readOnly: true, policy: "OnRootMismatch" }).entries).to.equal(0);
+    expect(give({ policy: "OnRootMismatch" }).entries, "to be written to").to.equal(3);
   });
 
   it("may have any name, be linked twice, and be more than are read at once", () => {

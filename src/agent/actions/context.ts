@@ -10,7 +10,7 @@ import type { Moment } from "../csi/calls.ts";
 import type { Desired, DesiredVolume } from "../desired-volume.ts";
 import { isInvalid } from "../desired-volume.ts";
 import type { Journal } from "../journal.ts";
-import type { OwnershipChange, RunningChange } from "../ownership-changes.ts";
+import type { OwnershipChange, RunningChange } from "../ownership/ownership-changes.ts";
 import type { Observed, PlanSettings } from "../plan-input.ts";
 import type { IdentitySource } from "../pods/kept-tokens.ts";
 import { podOfPath } from "../pods/pod-path.ts";

@@ -8,6 +8,7 @@ import { saltedDigestOf } from "../content/salted-digest.ts";
 import { stageByDriver } from "../csi/stage.ts";
 import type { DesiredVolume } from "../desired-volume.ts";
 import { lookForMountPoints } from "../observe/look-for-mount-points.ts";
+import { groupToWrite } from "../ownership/ownership.ts";
 import { dataPath, hostSource } from "../plan-input.ts";
 import { type StageRecord, withFormatting } from "../record.ts";
 import { type ActionContext, recordOf, stagingTarget, wanted } from "./context.ts";
@@ -43,20 +44,26 @@ export async function refresh(context: ActionContext): Promise<void> {
   if (!showsContent(plugin) || content === undefined || record.stage === undefined) {
     throw new VolumeError("ContentUnknown", "transient", "the content is not known any more");
   }
-  await context.host.directories.writePayload(record.stage.path, plugin.payload(desired.spec, content.contents));
-  await context.journal.put({ ...record, stage: { ...record.stage, contentVersion: content.version } });
+  const fsGroup = groupToWrite(desired, record);
+  const files = plugin.payload(desired.spec, content.contents, fsGroup);
+  await context.host.directories.writePayload(record.stage.path, files, fsGroup);
+  const written = { contentVersion: content.version, ...(fsGroup !== undefined && { fsGroup }) };
+  await context.journal.put({ ...record, stage: { ...record.stage, ...written } });
 }
 
 /**
  * What is to be undone stays on record while the volume is staged again, and so does its size. What is wanted when it is staged for
  * the first time, it counts as having.
  */
-function keptOf(context: ActionContext, { name, ...desired }: DesiredVolume): Kept {
-  const { undo, capacityBytes = wantedSize(desired) } = recordOf(context, name).stage ?? {};
-  return { ...(undo && { undo }), ...(capacityBytes !== undefined && { capacityBytes }) };
+function keptOf(context: ActionContext, desired: DesiredVolume): Kept {
+  const record = recordOf(context, desired.name);
+  const { undo, capacityBytes = wantedSize(desired) } = record.stage ?? {};
+  const fsGroup = groupToWrite(desired, record);
+  const group = fsGroup === undefined ? {} : { fsGroup };
+  return { ...(undo && { undo }), ...(capacityBytes !== undefined && { capacityBytes }), ...group };
 }
 
-type Kept = Pick<StageRecord, "undo" | "capacityBytes">;
+type Kept = Pick<StageRecord, "undo" | "capacityBytes" | "fsGroup">;
 
 function wantedSize({ layout, capacityBytes }: Pick<DesiredVolume, "layout" | "capacityBytes">): string | undefined {
   return layout.grows === true ? capacityBytes : undefined;
@@ -115,6 +122,7 @@ async function stageAnew(
     vendors: context.vendors,
     found: context.journal.records.get(desired.name)?.stage?.found,
     undo: keptOf(context, desired).undo,
+    fsGroup: keptOf(context, desired).fsGroup,
     async secret(ref) {
       const secrets = await context.csi.secret(ref);
       given.push(...secrets.values());

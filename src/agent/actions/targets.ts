@@ -5,6 +5,7 @@ import { attributesOf } from "../attributes.ts";
 import { unpublishByDriver } from "../csi/release.ts";
 import { publishTarget } from "../csi/target.ts";
 import { isInvalid } from "../desired-volume.ts";
+import { giveInPlace, giveVolume } from "../ownership/give.ts";
 import { podOfPath } from "../pods/pod-path.ts";
 import { partOf } from "../pods/sub-path.ts";
 import { type TargetRecord, type VolumeRecord, withoutTarget, withTarget } from "../record.ts";
@@ -27,6 +28,8 @@ export async function publish(context: ActionContext, path: string, replaces: nu
   const { csi } = desired.layout;
   if (csi !== undefined) return publishTarget(context, desired, csi, { mount, target, replaces });
 
+  if (replaces !== undefined && (await giveInPlace(context, desired, mount, replaces))) return;
+
   // 1. What is to be shown now; of a source that went, what is there instead.
   if (replaces !== undefined) await stage(context);
   const record = recordOf(context, desired.name);
@@ -36,15 +39,19 @@ export async function publish(context: ActionContext, path: string, replaces: nu
   const whole = { path: source.path, identity: source.identity, kind: source.fileKind ?? "directory" } as const;
   const { source: part, identity, kind } = await partOf(context, mount, whole);
 
-  // 2. Only then the old mount is given up: a pod may use it.
+  // 2. Given to the group that is to use it.
+  const shown = replaces === undefined ? undefined : (await context.host.mountTable.read()).byID(replaces);
+  const owned = await giveVolume(context, desired, mount, shown);
+
+  // 3. Only then the old mount is given up: a pod may use it.
   if (replaces !== undefined) await mounter.unmount(target, replaces, "Normal", context.uniqueID);
 
-  // 3. Bound.
+  // 4. Bound.
   const known = record.targets.find((t) => t.path === path);
   const { name, attributes, pod, subPath } = mount;
   // Of a pod, kubelet leaves the mount point to us whoever has made it (CSI: NodeUnpublishVolume deletes it).
   const made = pod !== undefined || (known?.made ?? (await mounter.inspectTarget(target)) === undefined);
-  const whose = { ...(pod && { pod }), ...(subPath !== undefined && { subPath }) };
+  const whose = { ...(pod && { pod }), ...(subPath !== undefined && { subPath }), ...(owned && { owned }) };
   const intended: TargetRecord = { path, name, uid: desired.uid, kind, made, identity, attributes, ...whose };
   await bindTarget(context, desired.name, part, { target, intended });
 }

@@ -1,8 +1,8 @@
 import type { AccessMode, NodeCapabilities, VolumeCapability } from "../../csi/ports.ts";
 import { unreachable } from "../../errors.ts";
 import type { CSIVolume } from "../../plugins/plugin.ts";
-import { contextOption } from "../se-linux-label.ts";
-import type { ToldOwnership } from "./ownership.ts";
+import type { ToldOwnership } from "../ownership/ownership.ts";
+import { contextOption } from "../ownership/se-linux-label.ts";
 
 /**
  * PURE. What the driver is asked for, the same each time as when it staged (kubelet: pkg/volume/csi/csi_client.go, behaviour 110).

@@ -1,8 +1,8 @@
 import { identityOf, type MountIdentity, sameIdentity } from "../../host/mount-table.ts";
 import { type ActionContext, recordOf, wanted } from "../actions/context.ts";
+import { giveToGroup } from "../ownership/give.ts";
 import { type Published, type TargetRecord, withTarget } from "../record.ts";
 import { callDriver, driverNamed, withAnswer } from "./driver-call.ts";
-import { giveToGroup } from "./give.ts";
 import { coveredMount, stillPublished } from "./publish.ts";
 import { publishCall } from "./publish-request.ts";
 import { falseReply } from "./reply.ts";

@@ -1,7 +1,7 @@
 import { cut } from "../../api/conditions.ts";
 import type { PodMountStatus } from "../../api/types.gen.ts";
-import { refusedGroup } from "../csi/refused-group.ts";
 import { isInvalid } from "../desired-volume.ts";
+import { refusedGroup } from "../ownership/refused-group.ts";
 import type { VolumePlan } from "../plan.ts";
 import type { PodOfTarget } from "../record.ts";
 import { stateOfTarget } from "../state-of-target.ts";

@@ -1,6 +1,8 @@
 import {
   fchmodSync,
+  fchownSync,
   fstatSync,
+  lchownSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -14,6 +16,7 @@ import { basename, dirname } from "node:path";
 import type { PayloadFile } from "../ports.ts";
 import type { Descriptor } from "./descriptor.ts";
 import { errnoOf } from "./errno.ts";
+import { inheritGroup, rightsFor } from "./group-rights.ts";
 import { makeDirectoriesAt, openDirectoryAt, openFileAt, removeTreeAt } from "./held-tree.ts";
 import type { Libc } from "./libc.ts";
 
@@ -27,18 +30,27 @@ import type { Libc } from "./libc.ts";
  *
  * Nobody else writes here: the targets are bound read-only. Still each name is looked up in a directory that is held, and
  * no link is followed. A crash leaves at most a payload that nothing points to, which the next call removes.
+ * @param fsGroup that everything belongs to, and that may read it
  * @returns whether anything was written
  */
-export function writeAtomically(libc: Libc, directory: Descriptor, files: readonly PayloadFile[]): boolean {
+export function writeAtomically(
+  libc: Libc,
+  directory: Descriptor,
+  given: readonly PayloadFile[],
+  fsGroup?: number,
+): boolean {
+  const files = fsGroup === undefined ? given : given.map((file) => ({ ...file, mode: rightsFor(file.mode, true) }));
   const at = (name: string) => `${directory.path}/${name}`;
   const current = readLink(at("..data"));
-  const same = current !== undefined && isShown(libc, directory, current, files);
+  const same = current !== undefined && isShown(libc, directory, current, files, fsGroup);
+  if (fsGroup !== undefined) passOn(directory, fsGroup);
   if (!same) {
     // 1. the new payload, complete, where no reader looks
     const fresh = basename(mkdtempSync(at("..payload-")));
     using payload = openDirectoryAt(libc, directory, fresh, "refuse");
+    if (fsGroup !== undefined) passOn(payload, fsGroup); // to all that is made in it
     for (const file of files) writeFile(libc, payload, file);
-    fchmodSync(payload.fd, 0o755);
+    fchmodSync(payload.fd, 0o755 | (fstatSync(payload.fd).mode & inheritGroup));
     // 2. one rename shows it
     unlinkIfThere(at("..data_tmp"));
     symlinkSync(fresh, at("..data_tmp"));
@@ -47,6 +59,7 @@ export function writeAtomically(libc: Libc, directory: Descriptor, files: readon
   // 3. names that readers use, new ones first
   const names = new Set(files.map((file) => file.path.split("/", 1)[0] ?? ""));
   for (const name of names) if (readLink(at(name)) === undefined) symlinkSync(`..data/${name}`, at(name));
+  if (fsGroup !== undefined) for (const name of ["..data", ...names]) lchownSync(at(name), -1, fsGroup);
   // 4. what is no longer shown
   const shown = readLink(at("..data"));
   for (const entry of readdirSync(directory.path, { withFileTypes: true })) {
@@ -63,15 +76,30 @@ function writeFile(libc: Libc, payload: Descriptor, { path, content, mode }: Pay
   fchmodSync(file.fd, mode);
 }
 
-function isShown(libc: Libc, directory: Descriptor, current: string, files: readonly PayloadFile[]): boolean {
+/** Gives a directory to a group, and what is made in it from now on. */
+function passOn(directory: Descriptor, fsGroup: number): void {
+  fchownSync(directory.fd, -1, fsGroup);
+  fchmodSync(directory.fd, rightsFor(fstatSync(directory.fd).mode, true));
+}
+
+function isShown(
+  libc: Libc,
+  directory: Descriptor,
+  current: string,
+  files: readonly PayloadFile[],
+  fsGroup: number | undefined,
+): boolean {
+  const isOfGroup = (fd: number) => fsGroup === undefined || fstatSync(fd).gid === fsGroup;
   try {
     using payload = openDirectoryAt(libc, directory, current, "refuse");
+    if (!isOfGroup(payload.fd)) return false;
     const present = listFiles(libc, payload, "");
     if (present.length !== files.length) return false;
     return files.every((file) => {
       if (!present.includes(file.path)) return false;
       using open = openFileAt(libc, payload, file.path, "read");
-      return (fstatSync(open.fd).mode & 0o777) === file.mode && readFileSync(open.fd).equals(file.content);
+      const { mode } = fstatSync(open.fd);
+      return isOfGroup(open.fd) && (mode & 0o777) === file.mode && readFileSync(open.fd).equals(file.content);
     });
   } catch (error) {
     if (["ENOENT", "ELOOP", "EXDEV", "ENOTDIR"].includes(errnoOf(error) ?? "")) return false;

@@ -1,4 +1,5 @@
 import { VolumeError } from "../../errors.ts";
+import { identityOf, relativePath } from "../mount-table.ts";
 import type { OwnershipRequest, OwnershipResult } from "../ownership.ts";
 import { AT_EMPTY_PATH, AT_FDCWD, O, RESOLVE } from "./constants.ts";
 import { Descriptor } from "./descriptor.ts";
@@ -6,9 +7,10 @@ import { errnoOf } from "./errno.ts";
 import { fits } from "./group-rights.ts";
 import { GroupWalk, type Tell } from "./group-walk.ts";
 import type { Libc } from "./libc.ts";
+import { mountOfByText } from "./mount-of.ts";
 
 /**
- * Gives all that is on a mount to a group, root last (Ownership.give). What is there belongs to somebody who may make it resist, and
+ * Gives all that is on a mount, or in a directory, to a group, root last (Ownership.give). What is there belongs to somebody who may make it resist, and
  * may swap names under our hands: each entry is opened by its one name in a directory that is held, without being followed or
  * opened itself (O_PATH), and what is looked at and changed is that descriptor. What lies on another mount is not of the volume.
  *
@@ -17,7 +19,10 @@ import type { Libc } from "./libc.ts";
 export function giveToGroup(libc: Libc, request: OwnershipRequest, tell: Tell): OwnershipResult {
   using root = openRoot(libc, request);
   const stat = libc.statx(root.fd, "", AT_EMPTY_PATH);
-  if (stat.mountID !== request.mountID || stat.device !== request.device || !stat.mountRoot) throw changed(request);
+  if (stat.mountID !== request.mountID || stat.device !== request.device) throw changed(request);
+  if (request.directory === undefined ? !stat.mountRoot : directoryOf(libc, root) !== request.directory) {
+    throw changed(request);
+  }
   if (request.policy === "OnRootMismatch" && fits(stat, request)) return { entries: 0, failed: 0, examples: [] };
   return new GroupWalk(libc, request, tell).of(root);
 }
@@ -33,6 +38,12 @@ function openRoot(libc: Libc, request: OwnershipRequest): Descriptor {
   }
 }
 
+/** As the file system calls it, whatever it is called here: with what is left of the name where it was removed. */
+function directoryOf(libc: Libc, opened: Descriptor): string | undefined {
+  const mount = mountOfByText(libc)(opened);
+  return mount && identityOf(mount, relativePath(mount.point, opened.canonicalPath())).root;
+}
+
 function changed({ path }: OwnershipRequest): VolumeError {
-  return new VolumeError("TargetChanged", "transient", `the mount on ${path} is not the one that was seen there`);
+  return new VolumeError("TargetChanged", "transient", `what is at ${path} is not what was seen there`);
 }

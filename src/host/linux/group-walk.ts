@@ -15,7 +15,7 @@ const rootPath = "";
 /** Told at each name that is come to, how many entries were done before it. */
 export type Tell = (entries: number) => void;
 
-/** One walk through all entries of a mount, the root last (giveToGroup). */
+/** One walk through all entries of a mount, or of a directory that is none, the root last (giveToGroup). */
 export class GroupWalk {
   readonly #libc: Libc;
   readonly #request: OwnershipRequest;
@@ -75,9 +75,9 @@ export class GroupWalk {
   }
 
   #give(self: Descriptor, { mode, gid }: Statx, path: string): void {
-    const { fsGroup } = this.#request;
+    const { fsGroup, readOnly } = this.#request;
     const isLink = (mode & S_IFMT) === symbolicLink;
-    const wanted = rightsFor(mode);
+    const wanted = rightsFor(mode, readOnly);
     if (gid === fsGroup && (isLink || wanted === (mode & ~S_IFMT))) return;
     const failed = this.#failed;
     this.#try(path, () => this.#libc.changeGroup(self.fd, fsGroup));

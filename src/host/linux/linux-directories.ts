@@ -10,6 +10,7 @@ import { AT_FDCWD, AT_REMOVEDIR, O, RESOLVE } from "./constants.ts";
 import { Descriptor } from "./descriptor.ts";
 import type { TrashLeft } from "./empty-trash.ts";
 import { errnoOf } from "./errno.ts";
+import { inheritGroup } from "./group-rights.ts";
 import { makeDirectoriesAt, openDirectoryAt, openFileAt } from "./held-tree.ts";
 import type { Libc } from "./libc.ts";
 import { ProjectQuota } from "./project-quota.ts";
@@ -51,7 +52,8 @@ export class LinuxDirectories implements Directories {
   async make(path: string, mode: number): Promise<DirectoryID> {
     using state = this.#openState();
     using made = this.#try(path, () => makeDirectoriesAt(this.#libc, state, this.#relative(path), 0o700));
-    fchmodSync(made.fd, mode);
+    // Whoever was given the directory with its group goes on having what is made in it.
+    fchmodSync(made.fd, mode | (fstatSync(made.fd).mode & inheritGroup));
     return idOf(made);
   }
 
@@ -72,10 +74,10 @@ export class LinuxDirectories implements Directories {
     }
   }
 
-  async writePayload(path: string, files: readonly PayloadFile[]): Promise<boolean> {
+  async writePayload(path: string, files: readonly PayloadFile[], fsGroup?: number): Promise<boolean> {
     using state = this.#openState();
     using directory = this.#try(path, () => openDirectoryAt(this.#libc, state, this.#relative(path)));
-    return this.#try(path, () => writeAtomically(this.#libc, directory, files));
+    return this.#try(path, () => writeAtomically(this.#libc, directory, files, fsGroup));
   }
 
   async emptyIfLarger(path: string, bytes: number): Promise<void> {

@@ -102,8 +102,8 @@ export const ofKnowledge: readonly Mutant[] = [
     what: "overlooks that a mount was taken away",
     test: "after any story",
     file: targetSteps,
-    from: 'return target.truth === "mounted" ? [] : [{ kind: "publish", path: mount.path }];',
-    to: 'return target.drift === "Missing" ? [] : [{ kind: "publish", path: mount.path }];',
+    from: 'if (target.truth === "mounted" || awaitsGroup(mount, desired, record)) return [];',
+    to: 'if (target.drift === "Missing" || awaitsGroup(mount, desired, record)) return [];',
     runs: 100,
   },
   {

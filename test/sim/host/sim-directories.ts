@@ -49,11 +49,11 @@ export class SimDirectories implements Directories {
     });
   }
 
-  writePayload(directory: string, files: readonly PayloadFile[]): Promise<boolean> {
+  writePayload(directory: string, files: readonly PayloadFile[], fsGroup = 0): Promise<boolean> {
     return this.#effect(`write payload ${directory}`, () => {
       const { mount, dentry: target } = this.#directory(directory);
       const { kernel } = this.#deps.machine;
-      const same = target.content === payload && isShown(target, files);
+      const same = target.content === payload && target.gid === fsGroup && isShown(target, files);
       if (!same) requireWritable(mount);
       const names = new Set(files.map(({ path }) => path.split("/", 1)[0]));
       for (const child of [...target.children.values()]) {
@@ -62,6 +62,7 @@ export class SimDirectories implements Directories {
       if (same) return false;
       target.content = payload;
       for (const file of files) makeFile(kernel, target, file);
+      for (const file of [target, ...filesIn(target)]) file.gid = fsGroup;
       return true;
     });
   }

@@ -37,10 +37,11 @@ export class SimOwnership implements Ownership {
     return { entries: result, failed: 0, examples: [] };
   }
 
-  #root({ path, mountID, device }: OwnershipRequest): Dentry {
+  #root({ path, mountID, device, directory }: OwnershipRequest): Dentry {
     const { mount, dentry } = existing(this.#deps.namespace, path);
-    if (mount.id === mountID && dentry === mount.root && mount.superblock.device === device) return dentry;
-    throw new VolumeError("TargetChanged", "transient", `the mount on ${path} is not the one that was seen there`);
+    const same = directory === undefined ? dentry === mount.root : dentry.path === directory;
+    if (mount.id === mountID && same && mount.superblock.device === device) return dentry;
+    throw new VolumeError("TargetChanged", "transient", `what is at ${path} is not what was seen there`);
   }
 
   #give(entries: readonly Dentry[], gid: number): number {

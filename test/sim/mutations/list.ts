@@ -183,8 +183,8 @@ export const mutations: readonly Mutation[] = [
     name: "overlook that a mount was taken away",
     noticedBy: { scenario: "suspended, and no longer" },
     file: "src/agent/target-steps.ts",
-    from: 'return target.truth === "mounted" ? [] : [{ kind: "publish", path: mount.path }];',
-    to: 'return target.drift === "Missing" ? [] : [{ kind: "publish", path: mount.path }];',
+    from: 'if (target.truth === "mounted" || awaitsGroup(mount, desired, record)) return [];',
+    to: 'if (target.drift === "Missing" || awaitsGroup(mount, desired, record)) return [];',
   },
   {
     law: "L7",

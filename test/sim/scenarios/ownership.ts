@@ -7,7 +7,7 @@ import { type Scenario, target } from "./scenario.ts";
 
 const walked: DriverKind = { ...local, fsGroupPolicy: "File" };
 
-/** Whom the files of CSI volumes belong to: the agent gives them to a group, or the driver does. */
+/** Whom the files of volumes belong to: the agent gives them to a group, or the driver does. */
 export const ownership: readonly Scenario[] = [
   {
     name: "the files of a CSI volume are given to a group, and to another one",
@@ -93,6 +93,41 @@ export const ownership: readonly Scenario[] = [
       world.cluster.change(volume, { mounts: [{ ...asks("two", 2000), name: "set.m1" }] });
       await world.settle();
       await rootBelongsTo(world, "two", 2000);
+      world.cluster.deleteIntent(volume);
+      await world.settle();
+    },
+  },
+  {
+    name: "the files of an emptyDir on disk are given to a group, and to another one",
+    async run(world) {
+      const emptyDir = { emptyDir: {} };
+      const volume = world.cluster.createIntent("owned", { source: emptyDir, mounts: [target("one")] });
+      await world.settle();
+      for (const name of ["a", "b", "c"]) world.node.people.write(`${target("one")}/${name}`, "data");
+      world.cluster.change(volume, { mounts: [asks("one", 2000)] });
+      await world.settle();
+      await belongsTo(world, "one", 2000);
+      world.cluster.change(volume, { mounts: [{ ...asks("two", 3000), name: "set.m1" }] });
+      await world.settle();
+      await belongsTo(world, "two", 3000);
+      world.cluster.deleteIntent(volume);
+      await world.settle();
+    },
+  },
+  {
+    name: "content is written for a group, and for another one when nobody has the first",
+    async run(world) {
+      world.cluster.secret("login", "1");
+      const secret = { secret: { namespace: "default", secretName: "login" } };
+      const volume = world.cluster.createIntent("login", { source: secret, mounts: [asks("one", 2000)] });
+      await world.settle();
+      await belongsTo(world, "one", 2000);
+      world.cluster.change(volume, { mounts: [asks("one", 2000), asks("two", 3000)] });
+      await world.until("the second to wait", () => world.cluster.reason(volume) === "FsGroupConflict");
+      world.cluster.secret("login", "2");
+      world.cluster.change(volume, { mounts: [{ ...asks("two", 3000), name: "set.m1" }] });
+      await world.settle();
+      await belongsTo(world, "two", 3000);
       world.cluster.deleteIntent(volume);
       await world.settle();
     },

@@ -1,4 +1,4 @@
-import type { SELinuxOptions } from "../api/types.gen.ts";
+import type { SELinuxOptions } from "../../api/types.gen.ts";
 
 /**
  * PURE. The label of files that a process with these options may use: of the process it has user and level, role and type are those

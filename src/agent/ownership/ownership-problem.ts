@@ -1,7 +1,7 @@
 import type { DesiredMount } from "../desired-volume.ts";
 import type { PlanSettings } from "../plan-input.ts";
 import type { Problem, VolumeView } from "../view.ts";
-import { groupOf, type Known, labelOf, othersThan, takesLabels, type Wanted } from "./ownership.ts";
+import { groupOf, type Known, labelOf, othersThan, ownedOf, takesLabels, type Wanted } from "./ownership.ts";
 
 /**
  * PURE. Why a mount waits whose group or label is not the volume's: another mount has it, or has not left yet (safety rule 18).
@@ -23,7 +23,8 @@ export function ownershipProblem(
     return conflict("SELinuxContextConflict", what, holderOf(mount, desired, record, "seLinuxLabel", label));
   }
   if (isUnknownToGrant(mount, desired, record)) return grantOutdated;
-  const changes = desired.layout.csi?.supportsFSGroup === true || record?.stage?.csi?.takesGroup === true;
+  const { csi, group: kind } = desired.layout;
+  const changes = csi?.supportsFSGroup === true || record?.stage?.csi?.takesGroup === true || kind !== undefined;
   if (fsGroup === undefined || !changes) return undefined;
   const group = groupOf(desired, record);
   if (fsGroup !== group) {
@@ -31,13 +32,13 @@ export function ownershipProblem(
     return conflict("FsGroupConflict", what, holderOf(mount, desired, record, "fsGroup", group));
   }
   // The old path of a mount goes only when its new one is there: it has the volume as that mount would have it at its old path.
-  const leaving = view.targets.find(({ desired: wanted, truth, record: of, name }) => {
-    const given = of?.published?.fsGroup;
+  for (const { desired: wanted, truth, record: of, name, path } of view.targets) {
+    const given = kind === "write" ? record?.stage?.fsGroup : of && ownedOf(of).fsGroup;
     const left = wanted === undefined && !desired.mounts.some((one) => one.name === name);
-    return left && truth !== "absent" && given !== undefined && given !== fsGroup;
-  });
-  if (leaving === undefined) return undefined;
-  return conflict("FsGroupConflict", `belongs to group ${leaving.record?.published?.fsGroup}`, leaving.path);
+    if (!left || truth === "absent" || given === undefined || given === fsGroup) continue;
+    return conflict("FsGroupConflict", `belongs to group ${given}`, path);
+  }
+  return undefined;
 }
 
 /** Whether nothing says if the group may be given: the grant is of a controller that did not write that yet. */

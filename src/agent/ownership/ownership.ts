@@ -1,8 +1,8 @@
 import type { DesiredMount, DesiredVolume } from "../desired-volume.ts";
 import type { PlanSettings } from "../plan-input.ts";
-import type { CSIRecord, TargetRecord, VolumeRecord } from "../record.ts";
+import type { CSIRecord, Owned, TargetRecord, VolumeRecord } from "../record.ts";
 
-/** Whom the files of a CSI volume belong to, and how they are labelled: one group and one label for all its mounts. Pure. */
+/** Whom the files of a volume belong to, and how they are labelled: one group and one label for all its mounts. Pure. */
 
 export type Wanted = Pick<DesiredVolume, "layout" | "mounts">;
 export type Known = Pick<VolumeRecord, "stage" | "targets"> | undefined;
@@ -17,11 +17,44 @@ export type ToldOwnership = Pick<CSIRecord, "takesGroup" | "mountGroup" | "seLin
 export function groupOf(desired: Wanted, record: Known): number | undefined {
   const asked = desired.mounts.flatMap(({ fsGroup }) => fsGroup ?? []);
   const { takesGroup, mountGroup } = record?.stage?.csi ?? {};
-  const given = takesGroup === true ? [mountGroup] : (record?.targets.map(({ published }) => published?.fsGroup) ?? []);
+  const given = givenOf(desired, record);
   const kept = asked.find((group) => given.includes(group));
   if (kept !== undefined) return kept;
   const [next] = asked;
   return takesGroup !== true || othersThan(desired, record, "fsGroup", next).length === 0 ? next : mountGroup;
+}
+
+/** Groups that its files were given to, as far as the record says. */
+function givenOf({ layout }: Wanted, record: Known): readonly (number | undefined)[] {
+  const { takesGroup, mountGroup } = record?.stage?.csi ?? {};
+  if (takesGroup === true) return [mountGroup];
+  if (layout.group === "write") return [record?.stage?.fsGroup];
+  return record?.targets.map((target) => ownedOf(target).fsGroup) ?? [];
+}
+
+/** Whom the files that a target shows were given to. */
+export function ownedOf({ published, owned }: TargetRecord): Owned {
+  return published ?? owned ?? {};
+}
+
+/**
+ * The group that content is to be written for. Nothing is taken back when nobody asks any more; and while a mount is on its way out, it keeps
+ * what it was mounted with.
+ */
+export function groupToWrite(desired: Wanted, record: Known): number | undefined {
+  if (desired.layout.group !== "write") return undefined;
+  const has = record?.stage?.fsGroup;
+  const group = groupOf(desired, record) ?? has;
+  return has === undefined || leavingOf(desired, record).length === 0 ? group : has;
+}
+
+/** Targets on record that no mount asks for any more. The old path of one that has moved goes with that. */
+export function leavingOf({ mounts }: Wanted, record: Known): readonly TargetRecord[] {
+  return (record?.targets ?? []).filter((target) => !mounts.some((mount) => isFor(mount, target)));
+}
+
+function isFor(mount: DesiredMount, { path, name }: TargetRecord): boolean {
+  return mount.path === path || mount.name === name;
 }
 
 /** The label in the same way, but that a volume which nobody wants one of any more goes without it. */
@@ -80,32 +113,54 @@ export function mustStageForOwnership(desired: Wanted, record: Known, settings: 
 }
 
 /**
- * The group that the agent has to give what is published for a mount, before it may be used; undefined if there is none to give, it
- * was done, or the driver does it. What is published read-only stays as it is (behaviour 107).
+ * The group that the agent has to give what is shown to a mount, before it may be used; undefined if there is none to give, it was
+ * done, or the driver does it. What a mount only reads stays as it is (behaviour 107), but for what every mount of it only reads.
  */
 export function groupDue(mount: DesiredMount, desired: Wanted, record: Known): number | undefined {
-  const { csi } = desired.layout;
-  if (csi?.supportsFSGroup !== true || record?.stage?.csi?.takesGroup === true) return undefined;
-  if (!groupDiffers(mount, desired, record)) return undefined;
+  return groupDiffers(mount, desired, record) ? groupToGive(mount, desired, record) : undefined;
+}
+
+/** The same, whether or not it was given before. */
+export function groupToGive(mount: DesiredMount, desired: Wanted, record: Known): number | undefined {
+  const { csi, group } = desired.layout;
+  const gives = csi?.supportsFSGroup === true ? record?.stage?.csi?.takesGroup !== true : group === "walk";
+  if (!gives || isReadOnlyBeside(mount, desired)) return undefined;
   return mount.fsGroup === groupOf(desired, record) ? mount.fsGroup : undefined;
+}
+
+/** Whether the volume is shown read-only to this mount alone, perhaps: its files may be written to by another. */
+function isReadOnlyBeside({ attributes }: DesiredMount, { layout }: Wanted): boolean {
+  return attributes.readOnly && (layout.csi !== undefined || !layout.readOnly);
+}
+
+/** Whether what is written for another group is to be written anew before a mount may show it. */
+export function awaitsGroup({ fsGroup }: DesiredMount, { layout }: Wanted, record: Known): boolean {
+  return layout.group === "write" && fsGroup !== undefined && fsGroup !== record?.stage?.fsGroup;
 }
 
 /** The group to give once more what the driver has written since (behaviour 78); any other is for a publish to give, which waits for it. */
 export function groupAgain({ fsGroup, path }: DesiredMount, desired: Wanted, record: Known): number | undefined {
-  const given = record?.targets.find((target) => target.path === path)?.published?.fsGroup;
+  const given = groupAt(path, record);
   return fsGroup === given && fsGroup === groupOf(desired, record) ? fsGroup : undefined;
 }
 
 /** The record before files are given to a group: what is on record with another has it no more, for they are the same files. */
 export function onlyGiven(record: VolumeRecord, group: number): VolumeRecord {
-  const isStale = ({ published }: TargetRecord) => published?.fsGroup !== undefined && published.fsGroup !== group;
+  const isStale = (target: TargetRecord) => ![undefined, group].includes(ownedOf(target).fsGroup);
   if (!record.targets.some(isStale)) return record;
   const targets = record.targets.map((target) => {
-    if (target.published === undefined || !isStale(target)) return target;
-    const { fsGroup: _another, ...published } = target.published;
-    return { ...target, published };
+    if (!isStale(target)) return target;
+    const { owned: _theirs, published, ...rest } = target;
+    if (published === undefined) return rest;
+    const { fsGroup: _another, ...without } = published;
+    return { ...rest, published: without };
   });
   return { ...record, targets };
+}
+
+function groupAt(path: string, record: Known): number | undefined {
+  const target = record?.targets.find((one) => one.path === path);
+  return target && ownedOf(target).fsGroup;
 }
 
 /** Whether a mount that is there has not the group or the label that it asks for; it is not as wanted, whoever stands in the way. */
@@ -120,11 +175,13 @@ export function ownershipDiffers(
   return groupDiffers(mount, desired, record);
 }
 
-function groupDiffers({ fsGroup, path, attributes }: DesiredMount, desired: Wanted, record: Known): boolean {
+function groupDiffers(mount: DesiredMount, desired: Wanted, record: Known): boolean {
+  const { fsGroup, path } = mount;
   const { takesGroup, mountGroup } = record?.stage?.csi ?? {};
   if (fsGroup === undefined) return false;
   if (takesGroup === true) return fsGroup !== mountGroup;
-  const { csi } = desired.layout;
-  if (attributes.readOnly || csi === undefined || csi.supportsFSGroup === false) return false;
-  return record?.targets.find((target) => target.path === path)?.published?.fsGroup !== fsGroup;
+  const { csi, group } = desired.layout;
+  if (group === "write") return awaitsGroup(mount, desired, record);
+  if (csi === undefined ? group === undefined : csi.supportsFSGroup === false) return false;
+  return !isReadOnlyBeside(mount, desired) && groupAt(path, record) !== fsGroup;
 }

@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { type DesiredVolume, desiredVolume } from "../../../../src/agent/desired-volume.ts";
 import {
   groupAgain,
   groupDue,
@@ -8,9 +9,8 @@ import {
   onlyGiven,
   ownershipDiffers,
   toldOwnership,
-} from "../../../../src/agent/csi/ownership.ts";
-import { ownershipProblem } from "../../../../src/agent/csi/ownership-problem.ts";
-import { type DesiredVolume, desiredVolume } from "../../../../src/agent/desired-volume.ts";
+} from "../../../../src/agent/ownership/ownership.ts";
+import { ownershipProblem } from "../../../../src/agent/ownership/ownership-problem.ts";
 import type { CSIRecord, VolumeRecord } from "../../../../src/agent/record.ts";
 import type { TargetView } from "../../../../src/agent/view.ts";
 import { prefix, record, stageRecord, targetRecord, wanted } from "../../../lib/plan-world.ts";

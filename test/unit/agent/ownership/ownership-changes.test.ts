@@ -1,8 +1,8 @@
 import { expect } from "chai";
-import { type Desired, desiredVolume } from "../../../src/agent/desired-volume.ts";
-import { OwnershipChanges } from "../../../src/agent/ownership-changes.ts";
-import { wanted } from "../../lib/plan-world.ts";
-import { virtualSystem } from "../kube/virtual-system.ts";
+import { type Desired, desiredVolume } from "../../../../src/agent/desired-volume.ts";
+import { OwnershipChanges } from "../../../../src/agent/ownership/ownership-changes.ts";
+import { wanted } from "../../../lib/plan-world.ts";
+import { virtualSystem } from "../../kube/virtual-system.ts";
 
 const name = "node.volume-1";
 
