@@ -15,10 +15,12 @@ import { checkOut } from "./git/check-out.ts";
 import { giveToGroup } from "./give-to-group.ts";
 import { unpackImage } from "./image/unpack-image.ts";
 import { InProcessMounter } from "./in-process-mounter.ts";
+import { leavePod, staysMark } from "./leave-pod.ts";
 import { loadLibc } from "./libc.ts";
 import { usersOf } from "./mount-users.ts";
 import { openersOf } from "./open-devices.ts";
 import { remoteMounts } from "./remote-mounts.ts";
+import { loadSandboxCalls } from "./sandbox-calls.ts";
 import { removeScsiDisk } from "./scsi-remove.ts";
 
 /** How a child says what became of its one call of the mounter. */
@@ -38,7 +40,10 @@ export interface ChildError {
 export async function runChild(): Promise<void> {
   const request = await readRequest();
   if (request === undefined) return; // the parent died before it said what to do
-  if (request.kind === "exec") become(request.file, request.args, request);
+  if (request.kind === "exec") {
+    if (request.outlives !== undefined) leaveIfItCan(request.outlives.hostRoot);
+    become(request.file, request.args, request);
+  }
   if (request.kind === "format") {
     const { device, rest, file, args } = request;
     if (!refused(() => formatAs(device, rest))) become(file, [...args, "/proc/self/fd/0"]);
@@ -106,6 +111,15 @@ export async function runChild(): Promise<void> {
   }
   const reply = await perform(new InProcessMounter(loadLibc(), "followLinks"), request);
   process.stdout.write(JSON.stringify(reply));
+}
+
+/** What cannot leave serves its volume all the same: for as long as the agent's container is there. */
+function leaveIfItCan(hostRoot: string): void {
+  try {
+    leavePod(loadLibc(), loadSandboxCalls(), hostRoot);
+  } catch (error) {
+    process.stderr.write(`${staysMark}${printable(messageOf(error))}\n`);
+  }
 }
 
 /** Becomes another program. */

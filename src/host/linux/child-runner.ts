@@ -44,9 +44,9 @@ export type ChildRequest =
       readonly file: string;
       readonly args: readonly string[];
       readonly path?: string;
-      /** Of the program, beside PATH: here a secret may stand, which reaches the child by its input. */
-      readonly env?: { readonly [name: string]: string };
+      readonly env?: { readonly [name: string]: string }; // beside PATH: a secret may stand here, which reaches the child by its input
       readonly secret?: string; // what the program finds at secretFile
+      readonly outlives?: { readonly hostRoot: string }; // it leaves the agent's container (leave-pod.ts)
     };
 
 export interface ChildResult {

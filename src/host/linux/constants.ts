@@ -72,6 +72,8 @@ export const MS_PRIVATE = 1 << 18;
 
 /** unshare(2): a mount namespace of its own. */
 export const CLONE_NEWNS = 0x20000;
+/** setns(2): a namespace of cgroups. */
+export const CLONE_NEWCGROUP = 0x2000000;
 
 export const UMOUNT = { FORCE: 1, DETACH: 2, EXPIRE: 4, NOFOLLOW: 8 } as const;
 

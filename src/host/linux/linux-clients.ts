@@ -1,12 +1,14 @@
 import { closeSync, fstatSync, openSync, readFileSync, readSync } from "node:fs";
 import { VolumeError } from "../../errors.ts";
-import type { Timers } from "../../ports.ts";
+import type { Logger, Timers } from "../../ports.ts";
 import type { ClientStart, Clients } from "../clients.ts";
 import type { ChildProcessID, OperationContext } from "../ports.ts";
+import type { RemoteMount } from "../remote-mount.ts";
 import type { Wakes } from "../wakes.ts";
 import { type ChildRunner, startTimeOf } from "./child-runner.ts";
 import { findProgram } from "./find-program.ts";
 import { ifThere } from "./if-there.ts";
+import { staysMark } from "./leave-pod.ts";
 
 /** Milliseconds that a client which was killed has to end: it writes nothing then, but gives back its memory. */
 const killedMs = 5_000;
@@ -18,6 +20,9 @@ export interface ClientsDeps {
   readonly operation: OperationContext;
   readonly wakes: Pick<Wakes, "process">;
   readonly timers: Timers;
+  readonly log: Pick<Logger, "warn">;
+  /** The node's root as the agent sees it. */
+  readonly hostRoot: string;
 }
 
 /** Clients that make daemons of themselves: who has started one waits until it says that it has mounted, or has not. */
@@ -29,18 +34,17 @@ export class LinuxClients implements Clients {
   }
 
   async start({ program, args, secret, pidFile, log, mount }: ClientStart): Promise<ChildProcessID> {
-    const { runner, operation } = this.#deps;
+    const { runner, operation, hostRoot } = this.#deps;
     const file = findProgram(program);
+    const given = secret !== undefined && { secret };
+    const work = { kind: "exec", file, args, ...given, outlives: { hostRoot } } as const;
     try {
-      const { code, stderr } = await runner.run(
-        { kind: "exec", file, args, ...(secret !== undefined && { secret }) },
-        operation,
-        {
-          waitsFor: mount,
-        },
-      );
+      const { code, stderr } = await runner.run(work, operation, { waitsFor: mount });
       const client = code === 0 ? await this.running(pidFile) : undefined;
-      if (client !== undefined) return client;
+      if (client !== undefined) {
+        this.#warnOf(stderr, client, mount);
+        return client;
+      }
       const words = (await this.lastWords(log)) || stderr.trim().slice(-512) || `${program} ended with ${code}`;
       const on = { kind: "Server", name: mount.source };
       throw new VolumeError("ServerUnreachable", "transient", `mounting ${mount.source}: ${words}`, { on });
@@ -50,6 +54,13 @@ export class LinuxClients implements Clients {
       if (left !== undefined) await this.kill(left);
       throw error;
     }
+  }
+
+  #warnOf(stderr: string, { pid }: ChildProcessID, { source }: RemoteMount): void {
+    const [, why] = stderr.split(staysMark);
+    if (why === undefined) return;
+    const message = `the client of ${source} ends with the agent's container, and the volume is mounted anew then: it could not leave the container's cgroup`;
+    this.#deps.log.warn(message, { pid, error: why.split("\n")[0] });
   }
 
   /** A pid that is another's by now has other arguments; one that has ended, none. */

@@ -85,7 +85,7 @@ export function linuxHost(options: LinuxHostOptions): LinuxHost {
       const programs = new LinuxPrograms({ table: mountTable, mounter, runner, operation, node });
       const repositories = new LinuxRepositories(runner, operation);
       const images = new LinuxImages(runner, operation);
-      const clients = new LinuxClients({ runner, operation, wakes, timers });
+      const clients = new LinuxClients({ runner, operation, wakes, timers, log: system.log, hostRoot });
       const scsi = new LinuxScsi(runner, programs, operation);
       return { mounter, devices, ownership, programs, flocker, repositories, images, clients, scsi };
     },

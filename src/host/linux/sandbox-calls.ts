@@ -7,6 +7,7 @@ export type SandboxCalls = ReturnType<typeof loadSandboxCalls>;
 export function loadSandboxCalls() {
   const lib = koffi.load(null);
   const unshare = lib.func("unshare", "int", ["int"]);
+  const setns = lib.func("setns", "int", ["int", "int"]);
   const pivotRoot = lib.func("pivot_root", "int", ["str", "str"]);
   const symlinkat = lib.func("symlinkat", "int", ["str", "int", "str"]);
   const linkat = lib.func("linkat", "int", ["int", "str", "int", "str", "int"]);
@@ -18,6 +19,10 @@ export function loadSandboxCalls() {
     /** unshare(2), of the calling thread and what it starts. */
     unshare(flags: number): void {
       checked("unshare", unshare(flags));
+    },
+    /** setns(2), of the calling thread and what it starts. */
+    setns(fd: number, type: number): void {
+      checked("setns", setns(fd, type));
     },
     pivotRoot(newRoot: string, putOld: string): void {
       checked("pivot_root", pivotRoot(newRoot, putOld));

@@ -1,0 +1,53 @@
+import { existsSync, mkdirSync, readFileSync, readlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { besidePods, cgroupsIn } from "../pod-cgroups.ts";
+import { AT_FDCWD, CLONE_NEWCGROUP, O } from "./constants.ts";
+import { Descriptor } from "./descriptor.ts";
+import type { Libc } from "./libc.ts";
+import type { SandboxCalls } from "./sandbox-calls.ts";
+
+/** Stands before why a program is ended with the agent's container. */
+export const staysMark = "stays in the container: ";
+
+/**
+ * Puts this process into cgroups of the node, if it is in those of a pod: a container's processes are ended by its cgroup, when it ends.
+ * Of a pod in the node's pid namespace nothing else ends them. What it becomes, and what that starts, is the node's then.
+ * @param hostRoot the node's root as this process sees it
+ * @returns whether it was in a pod's
+ * @throws Error where cgroups cannot be made, as with a /sys of the node that is read-only
+ */
+export function leavePod(libc: Libc, calls: Pick<SandboxCalls, "setns">, hostRoot: string): boolean {
+  enterNodesCgroups(libc, calls, hostRoot);
+  const mounted = join(hostRoot, "sys/fs/cgroup");
+  let left = false;
+  for (const { controllers, path } of cgroupsIn(readFileSync("/proc/self/cgroup", "utf8"))) {
+    const beside = besidePods(path);
+    const top =
+      controllers === "" && existsSync(`${mounted}/cgroup.controllers`)
+        ? mounted
+        : join(mounted, controllers || "unified");
+    if (beside === undefined) continue;
+    const folder = join(top, beside);
+    mkdirSync(folder, { recursive: true });
+    if (controllers !== "") inheritSets(folder);
+    writeFileSync(`${folder}/cgroup.procs`, "0"); // whoever writes
+    left = true;
+  }
+  return left;
+}
+
+/** From another cgroup namespace paths would be relative, and nobody may be moved out of it (nsdelegate). */
+function enterNodesCgroups(libc: Libc, { setns }: Pick<SandboxCalls, "setns">, hostRoot: string): void {
+  const nodes = join(hostRoot, "proc/1/ns/cgroup");
+  if (readlinkSync(nodes) === readlinkSync("/proc/self/ns/cgroup")) return;
+  using namespace = new Descriptor(libc.openat2(AT_FDCWD, nodes, O.RDONLY | O.CLOEXEC, 0, 0));
+  setns(namespace.fd, CLONE_NEWCGROUP);
+}
+
+/** Of version 1: without them nothing can be put into a new one. */
+function inheritSets(folder: string): void {
+  for (const file of ["cpuset.cpus", "cpuset.mems"]) {
+    const [own, above] = [join(folder, file), join(folder, "..", file)];
+    if (existsSync(own) && readFileSync(own, "utf8").trim() === "") writeFileSync(own, readFileSync(above));
+  }
+}

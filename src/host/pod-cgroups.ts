@@ -1,0 +1,26 @@
+/** Ours, beside that of kubelet's pods. No unit of systemd: it leaves alone what it has not made. */
+const name = "nodevolume";
+/** As kubelet names what all pods are in, by itself or as a unit of systemd, and beneath a root of its own (kind has kubelet-kubepods.slice). */
+const ofPods = /^(.+-)?kubepods(\.slice)?$/;
+
+/** A cgroup of a hierarchy: version 2 has one hierarchy, version 1 one for each controller. */
+export interface Cgroup {
+  /** "" in version 2. */
+  readonly controllers: string;
+  readonly path: string;
+}
+
+/** PURE. What /proc/PID/cgroup says. */
+export function cgroupsIn(text: string): Cgroup[] {
+  return text.split("\n").flatMap((line) => {
+    const [, controllers = "", path] = /^[0-9]+:([^:]*):(\/.*)$/.exec(line) ?? [];
+    return path === undefined ? [] : [{ controllers: controllers.replace(/^name=/, ""), path }];
+  });
+}
+
+/** PURE. The cgroup beside that of kubelet's pods, for who is in a pod's; undefined for who is in none. */
+export function besidePods(path: string): string | undefined {
+  const parts = path.split("/").filter((part) => part !== "");
+  const at = parts.findIndex((part) => ofPods.test(part));
+  return at < 0 ? undefined : `/${[...parts.slice(0, at), name].join("/")}`;
+}

@@ -1,0 +1,76 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { expect } from "chai";
+import { cgroupOf, removeCgroup } from "../../hack/lib/kubelet-node/cgroups.ts";
+import { skipBecause } from "../../hack/lib/lanes/skip-reason.ts";
+import { newRunId } from "../../hack/lib/sandbox/outside.ts";
+import { until } from "../../hack/lib/until.ts";
+import { need } from "../lib/requirements.ts";
+
+const child = fileURLToPath(new URL("../../hack/lib/agent-on-kernel/child-entry.ts", import.meta.url));
+/** Where a hierarchy of version 2 is, alone or beside those of version 1. */
+const tops = ["/sys/fs/cgroup", "/sys/fs/cgroup/unified"];
+
+describe("a program that is to outlive its container, with cgroups of version 2", function () {
+  this.timeout(30_000);
+  let top: string;
+  let root: string;
+  const started: ChildProcess[] = [];
+
+  before(function () {
+    need(this, "root");
+    top = tops.find((path) => existsSync(`${path}/cgroup.controllers`)) ?? skipBecause(this, "there is no cgroup2");
+  });
+  beforeEach(() => {
+    root = cgroupOf(newRunId());
+    mkdirSync(container(), { recursive: true });
+  });
+  afterEach(async () => {
+    for (const one of started.splice(0)) one.kill("SIGKILL");
+    await removeCgroup(root);
+  });
+
+  const container = () => `${top}${root}/kubepods/pod1/agent`;
+  const whereIs = (pid: number) => /^0::(.*)$/m.exec(readFileSync(`/proc/${pid}/cgroup`, "utf8"))?.[1];
+
+  /** Starts what stands in the container, in a cgroup namespace of its own as there. @returns once it is what it was told to be */
+  async function start(request: object): Promise<number> {
+    const enter = `echo 0 >${container()}/cgroup.procs && exec unshare --cgroup ${process.execPath} ${child}`;
+    const one = spawn("sh", ["-c", enter], { stdio: ["pipe", "inherit", "inherit"] });
+    started.push(one);
+    one.stdin?.end(`${JSON.stringify(request)}\n`);
+    await until("it to be sleep", 20_000, () =>
+      readFileSync(`/proc/${one.pid}/cmdline`, "utf8").startsWith("/usr/bin/sleep"),
+    );
+    return one.pid ?? 0;
+  }
+
+  it("is beside the pods, and goes on when the runtime ends all that is in the container", async () => {
+    const sleep = { kind: "exec", file: "/usr/bin/sleep", args: ["1000"] };
+    const [stays, leaves] = [await start(sleep), await start({ ...sleep, outlives: { hostRoot: "/" } })];
+    expect(whereIs(leaves)).to.equal(`${root}/nodevolume`);
+    expect(whereIs(stays)).to.equal(`${root}/kubepods/pod1/agent`);
+    const [ended] = started;
+    writeFileSync(`${container()}/cgroup.kill`, "1");
+    await until("the container to be ended", 10_000, () => ended?.signalCode === "SIGKILL");
+    expect(whereIs(leaves)).to.equal(`${root}/nodevolume`);
+    expect(started[1]?.exitCode).to.equal(null);
+    expect(started[1]?.signalCode).to.equal(null);
+  });
+
+  it("is started all the same where it cannot leave, and says why", async () => {
+    const one = spawn(process.execPath, [child], { stdio: ["pipe", "inherit", "pipe"] });
+    started.push(one);
+    let said = "";
+    one.stderr?.setEncoding("utf8").on("data", (text: string) => {
+      said += text;
+    });
+    one.stdin?.end(
+      `${JSON.stringify({ kind: "exec", file: "/usr/bin/sleep", args: ["0"], outlives: { hostRoot: "/nonexistent" } })}\n`,
+    );
+    await until("it to have ended", 20_000, () => one.exitCode !== null);
+    expect(one.exitCode).to.equal(0);
+    expect(said).to.match(/^stays in the container: .*ENOENT.*nonexistent/);
+  });
+});

@@ -1,0 +1,37 @@
+import { expect } from "chai";
+import { besidePods, cgroupsIn } from "../../../src/host/pod-cgroups.ts";
+
+describe("besidePods", () => {
+  for (const [path, beside] of [
+    ["/kubepods/besteffort/pod1-2/abc", "/nodevolume"],
+    [
+      "/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod1_2.slice/cri-containerd-abc.scope",
+      "/nodevolume",
+    ],
+    [
+      "/kubelet.slice/kubelet-kubepods.slice/kubelet-kubepods-pod1_2.slice/cri-containerd-abc.scope",
+      "/kubelet.slice/nodevolume",
+    ],
+    ["/run-7/kubepods/pod1-2/abc", "/run-7/nodevolume"],
+    ["/system.slice/nodevolume-agent.service", undefined],
+    ["/nodevolume", undefined],
+    ["/", undefined],
+  ] as const) {
+    it(`of ${path} is ${beside}`, () => {
+      expect(besidePods(path)).to.equal(beside);
+    });
+  }
+});
+
+describe("cgroupsIn", () => {
+  it("reads version 2, version 1 and both at once", () => {
+    expect(cgroupsIn("0::/kubepods.slice/a:b.scope\n")).to.deep.equal([
+      { controllers: "", path: "/kubepods.slice/a:b.scope" },
+    ]);
+    expect(cgroupsIn("9:name=systemd:/a\n4:cpu,cpuacct:/b\n0::/\n")).to.deep.equal([
+      { controllers: "systemd", path: "/a" },
+      { controllers: "cpu,cpuacct", path: "/b" },
+      { controllers: "", path: "/" },
+    ]);
+  });
+});
