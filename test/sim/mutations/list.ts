@@ -48,8 +48,8 @@ export const mutations: readonly Mutation[] = [
     law: "journal before effect",
     name: "believe a record before it is on disk",
     file: "src/agent/journal.ts",
-    from: "    await this.#append({ name: record.name, record,",
-    to: "    this.#records.set(record.name, record);\n    await this.#append({ name: record.name, record,",
+    from: "    await this.#append({ change: { name: record.name, record },",
+    to: "    this.#records.set(record.name, record);\n    await this.#append({ change: { name: record.name, record },",
   },
   {
     law: "L4",

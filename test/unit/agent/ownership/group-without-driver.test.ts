@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { type DesiredVolume, desiredVolume } from "../../../../src/agent/desired-volume.ts";
+import { type Failure, slotOf } from "../../../../src/agent/failures.ts";
 import { groupDue, groupOf, groupToWrite } from "../../../../src/agent/ownership/ownership.ts";
 import { afterReboot, type VolumeRecord } from "../../../../src/agent/record.ts";
 import { sourcesOfGroups } from "../../../../src/api/set-rules.ts";
@@ -85,16 +86,28 @@ describe("the group of a volume without a driver", () => {
   }
 
   it("comes before a mount that asks for it, and changes under one that is there", () => {
-    const world = (of: VolumeRecord, mounts: Mounts) => {
+    const world = (of: VolumeRecord, mounts: Mounts, failures: ReadonlyMap<string, Failure> = new Map()) => {
       const points = of.targets.map(({ path }, index) =>
         entry({ id: 20 + index, point: path, options: ["ro", "nosuid", "nodev", "relatime"], ...identity }),
       );
       const contents = () => ({ known: true, version: "1" }) as const;
       const intents = [wanted({ source: settings, mounts: mountsOf(mounts) })];
-      const { operation } = planned({ intents, records: [of], mounts: points, input: { contents } });
+      const { operation } = planned({ intents, records: [of], mounts: points, failures, input: { contents } });
       return operation && `${operation.kind}${"path" in operation ? ` ${operation.path}` : ""}`;
     };
     expect(world(known({}), { a: { fsGroup: 1 } })).to.equal("refresh");
+    const failure = {
+      kind: "refresh",
+      generation: 1,
+      nextAt: 1e9,
+      nextTime: 1e9,
+      firstAt: 0,
+      time: 0,
+      attempts: 1,
+    } as const;
+    const full = { ...failure, reason: "SetUpFailed", errorClass: "transient", message: "ENOSPC" } as const;
+    const failures = new Map([[slotOf({ volume: known({}).name, kind: "refresh" }), full]]);
+    expect(world(known({}), { a: { fsGroup: 1 } }, failures), "could not be written").to.equal(undefined);
     expect(world(known({}, 1), { a: { fsGroup: 1 } })).to.equal(`publish ${prefix}/a`);
     expect(world(known({ a: undefined }, 1), { a: { fsGroup: 1 }, b: { fsGroup: 2 } }), "waits").to.equal(undefined);
     expect(world(known({ a: undefined }, 1), { a: { fsGroup: 2 } })).to.equal("refresh");
