@@ -99,6 +99,16 @@ describe("volumes of a CSI driver, on the real kernel", () => {
     expect(JSON.stringify([...(await there.node.journal()).records.values()])).not.to.include("canary");
   });
 
+  it("other flags of a mount take another mount, which the driver is not asked for", async () => {
+    const mounts = (more: object) => [{ path: there.node.target("a"), ...more }];
+    there.node.want(there.volume({ mounts: mounts({}) }));
+    await there.node.converge();
+    there.node.want(there.volume({ mounts: mounts({ mountOptions: ["noexec"] }), generation: 2 }));
+    await there.node.converge();
+    expect(there.node.mountAt(there.node.target("a"))?.options).to.include("noexec");
+    expect(there.driver.kinds).to.deep.equal(["stage", "publish"]);
+  });
+
   it("no unstage while a target cannot be unpublished (law L3)", async () => {
     there.node.want(there.volume());
     await there.node.converge();

@@ -58,8 +58,9 @@ export async function publishTarget(
   const whole = { path: published.path, identity: published.identity, kind: fileKind };
   const { source, identity, kind } = await partOf(context, mount, whole);
   const shown = bound === undefined ? undefined : (await host.mountTable.read()).byID(bound);
-  if (shown !== undefined && sameIdentity(shown, identity)) {
-    // What came back is what the target shows: it needs no other mount.
+  const cameBack = here === undefined || published !== there;
+  if (cameBack && shown !== undefined && sameIdentity(shown, identity)) {
+    // What came back, or was given to a group, is what the target shows: it needs no other mount, as new flags do.
     await journal.put(
       withTarget(recordOf(context, desired.name), {
         ...intended,
