@@ -74,6 +74,10 @@ export const reasons = {
   QuotaUnsupported: { kind: "blocked", endedBy: "the state directory is on a file system that keeps project quotas" },
   ShareNotFound: { kind: "blocked", endedBy: "the server has what the source names" },
   CredentialsRefused: { kind: "blocked", endedBy: "the Secret has a user and a password that the server lets in" },
+  InitiatorNotReady: {
+    kind: "blocked",
+    endedBy: "the node has open-iscsi, its iscsid runs, and it has the interface that is named",
+  },
   ServerUnreachable: { kind: "waiting", endedBy: "the server answers" },
 
   // Content that is fetched

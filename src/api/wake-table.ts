@@ -91,6 +91,7 @@ export const wokenBy = {
   QuotaUnsupported: ["backoff"],
   ShareNotFound: ["backoff"],
   CredentialsRefused: ["content"],
+  InitiatorNotReady: ["backoff"],
   ServerUnreachable: ["backoff"],
 
   // Content that is fetched

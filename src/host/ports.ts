@@ -21,6 +21,7 @@ export type { JournalFile } from "./journal-file.ts";
 export type { MountTableSource } from "./mount-table-source.ts";
 
 import type { Clients } from "./clients.ts";
+import type { ISCSI } from "./iscsi.ts";
 import type { Ownership } from "./ownership.ts";
 import type { Programs } from "./programs.ts";
 import type { Repositories } from "./repositories.ts";
@@ -59,6 +60,7 @@ export interface Effects {
   readonly clients: Clients;
   readonly images: Images;
   readonly scsi: Scsi;
+  readonly iscsi: ISCSI;
 }
 
 /** What an operation needs beside its arguments, because a part of it may run in a disposable child. */

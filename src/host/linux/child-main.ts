@@ -6,7 +6,8 @@ import { messageOf, VolumeError } from "../../errors.ts";
 import { secretFile } from "../clients.ts";
 import type { Mounter } from "../ports.ts";
 import { isClaimed, probeBlockDevice } from "./block-probe.ts";
-import { type ChildRequest, refusedCode } from "./child-runner.ts";
+import type { ChildRequest } from "./child-request.ts";
+import { refusedCode } from "./child-runner.ts";
 import { isEmpty, openProved, type WrittenDevice, wipeEnds } from "./device-writes.ts";
 import { emptyTrash } from "./empty-trash.ts";
 import { errnoOf } from "./errno.ts";
@@ -15,6 +16,7 @@ import { checkOut } from "./git/check-out.ts";
 import { giveToGroup } from "./give-to-group.ts";
 import { unpackImage } from "./image/unpack-image.ts";
 import { InProcessMounter } from "./in-process-mounter.ts";
+import { runISCSI } from "./iscsi-child.ts";
 import { leavePod, staysMark } from "./leave-pod.ts";
 import { loadLibc } from "./libc.ts";
 import { usersOf } from "./mount-users.ts";
@@ -64,6 +66,10 @@ export async function runChild(): Promise<void> {
   }
   if (request.kind === "removeDisk") {
     orSaid(() => refused(() => removeScsiDisk(request.disk)));
+    return;
+  }
+  if (request.kind === "iscsi") {
+    process.stdout.write(JSON.stringify(runISCSI(request.request)));
     return;
   }
   if (request.kind === "sysfs") {

@@ -1,53 +1,14 @@
 import { readFileSync } from "node:fs";
 import { messageOf, VolumeError } from "../../errors.ts";
 import type { Cancel, Timers } from "../../ports.ts";
-import type { UnpackRequest } from "../images.ts";
-import type { OwnershipRequest } from "../ownership.ts";
-import type { ChildProcessID, Mounter, OperationContext } from "../ports.ts";
+import type { ChildProcessID, OperationContext } from "../ports.ts";
 import { describeRemote, type RemoteMount, serverOf, waitedFor } from "../remote-mount.ts";
-import type { CheckOutRequest } from "../repositories.ts";
+import type { ChildRequest } from "./child-request.ts";
 import { type ChildSlot, ChildSlots } from "./child-slots.ts";
 import { ChildStarter } from "./child-starter.ts";
-import type { WrittenDevice } from "./device-writes.ts";
 import { errnoOf } from "./errno.ts";
 import { LineReader } from "./line-reader.ts";
-import type { RemovedDisk } from "./scsi-remove.ts";
 import type { SpawnedProcess } from "./spawned-process.ts";
-
-/** What a disposable child is told to do: a piece of work of ours, or to become another program. */
-export type ChildRequest =
-  | { readonly kind: "emptyTrash"; readonly path: string }
-  | { readonly kind: "openers"; readonly deviceNumbers: readonly string[] }
-  | { readonly kind: "users"; readonly mountPoint: string }
-  | { readonly kind: "claimed"; readonly path: string }
-  | { readonly kind: "probe"; readonly path: string }
-  /** Writes to an attribute of sysfs by which the kernel is told to do something. */
-  | { readonly kind: "sysfs"; readonly file: string; readonly text: string }
-  | { readonly kind: "removeDisk"; readonly disk: RemovedDisk }
-  | { readonly kind: "wipe"; readonly device: WrittenDevice; readonly digest: string }
-  | {
-      readonly kind: "format";
-      readonly device: WrittenDevice;
-      /** Whether it need not be empty: what is there is the rest of a file system that was begun. */
-      readonly rest: boolean;
-      /** mkfs and its options; the device is added. */
-      readonly file: string;
-      readonly args: readonly string[];
-    }
-  | { readonly kind: "check"; readonly device: WrittenDevice; readonly file: string; readonly args: readonly string[] }
-  | { readonly kind: "giveToGroup"; readonly request: OwnershipRequest; readonly agent: number }
-  | { readonly kind: "checkOut"; readonly request: CheckOutRequest; readonly agent: number }
-  | { readonly kind: "unpack"; readonly request: UnpackRequest; readonly agent: number }
-  | { readonly kind: "mounter"; readonly method: keyof Mounter; readonly args: readonly unknown[] }
-  | {
-      readonly kind: "exec";
-      readonly file: string;
-      readonly args: readonly string[];
-      readonly path?: string;
-      readonly env?: { readonly [name: string]: string }; // beside PATH: a secret may stand here, which reaches the child by its input
-      readonly secret?: string; // what the program finds at secretFile
-      readonly outlives?: { readonly hostRoot: string }; // it leaves the agent's container (leave-pod.ts)
-    };
 
 export interface ChildResult {
   /** Exit code; 128 + signal number is not used: a child that a signal ended rejects. */

@@ -1,7 +1,8 @@
 import { VolumeError } from "../../errors.ts";
 import type { OperationContext } from "../ports.ts";
 import type { ChildReply } from "./child-main.ts";
-import type { ChildRequest, ChildRunner } from "./child-runner.ts";
+import type { ChildRequest } from "./child-request.ts";
+import type { ChildRunner } from "./child-runner.ts";
 
 /** Stands before what a child says of how far it is. */
 export const progressMark = "> ";

@@ -14,6 +14,7 @@ import { LinuxDirectories } from "./linux-directories.ts";
 import { LinuxEvidence } from "./linux-evidence.ts";
 import { LinuxFlocker } from "./linux-flocker.ts";
 import { LinuxImages } from "./linux-images.ts";
+import { LinuxISCSI, type Turns } from "./linux-iscsi.ts";
 import { LinuxJournalFile } from "./linux-journal-file.ts";
 import { allTiers, LinuxMountTable } from "./linux-mount-table.ts";
 import { LinuxOwnership } from "./linux-ownership.ts";
@@ -53,6 +54,7 @@ export function linuxHost(options: LinuxHostOptions): LinuxHost {
   const { stateDir, ranBefore, childCommand, system, libc, hostRoot = "/", nodeProcess } = options;
   const flocker = new LinuxFlocker(options.flocker ?? defaultFlocker, hostRoot);
   const { timers } = system;
+  const turns: Turns = new Map();
   // Options of a file system change in both namespaces, and the kernel tells that of one.
   const mountTable: LinuxMountTable = new LinuxMountTable("self", system, allTiers, () => nodeTable?.compareNext());
   const nodeTable =
@@ -87,7 +89,8 @@ export function linuxHost(options: LinuxHostOptions): LinuxHost {
       const images = new LinuxImages(runner, operation);
       const clients = new LinuxClients({ runner, operation, wakes, timers, log: system.log, hostRoot });
       const scsi = new LinuxScsi(runner, programs, operation);
-      return { mounter, devices, ownership, programs, flocker, repositories, images, clients, scsi };
+      const iscsi = new LinuxISCSI({ runner, operation, turns, wakes, timers, nodeProcess });
+      return { mounter, devices, ownership, programs, flocker, repositories, images, clients, scsi, iscsi };
     },
   };
 }

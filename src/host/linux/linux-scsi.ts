@@ -2,7 +2,8 @@ import { VolumeError } from "../../errors.ts";
 import type { OperationContext } from "../ports.ts";
 import type { Programs } from "../programs.ts";
 import { type MultipathMap, type Scsi, type ScsiDisk, type ScsiTree, scsiText } from "../scsi.ts";
-import { type ChildRequest, type ChildRunner, refusedCode } from "./child-runner.ts";
+import type { ChildRequest } from "./child-request.ts";
+import { type ChildRunner, refusedCode } from "./child-runner.ts";
 import { bootID } from "./linux-evidence.ts";
 import { readScsi } from "./scsi-tree.ts";
 

@@ -212,22 +212,14 @@ export class LawNode {
       ...host,
       mountTable: { read, watch: (onChange) => mountTable.watch(onChange) },
       effects: (operation) => {
-        const { mounter, devices, ownership, programs, flocker, repositories, images, clients, scsi } =
-          host.effects(operation);
+        const { devices, ...others } = host.effects(operation);
         const format: Devices["format"] = (source, ...how) => {
           const disk = this.machine.disks.get(source.path);
           if (disk !== undefined) this.rules.formatted(disk);
           return devices.format(source, ...how);
         };
         return {
-          mounter,
-          ownership,
-          programs,
-          flocker,
-          repositories,
-          images,
-          clients,
-          scsi,
+          ...others,
           devices: {
             probe: (source) => devices.probe(source),
             claim: (path, n) => devices.claim(path, n),

@@ -1,5 +1,6 @@
 import type { HostPorts } from "../../../src/host/ports.ts";
 import { noClients } from "../../lib/no-clients.ts";
+import { noISCSI } from "../../lib/no-iscsi.ts";
 import { noFlocker, noPrograms } from "../../lib/no-programs.ts";
 import { noScsi } from "../../lib/no-scsi.ts";
 import type { HostDeps } from "./host-deps.ts";
@@ -38,6 +39,7 @@ export function simHost(deps: HostDeps): HostPorts {
         images: fetched,
         clients: noClients,
         scsi: noScsi,
+        iscsi: noISCSI,
       };
     },
   };

@@ -5,6 +5,7 @@ import type { Servers } from "../../../src/host/servers.ts";
 import { noWakes } from "../../../src/host/wakes.ts";
 import { entry } from "../../lib/mount-entries.ts";
 import { noClients } from "../../lib/no-clients.ts";
+import { noISCSI } from "../../lib/no-iscsi.ts";
 import { noFlocker, noPrograms } from "../../lib/no-programs.ts";
 import { noScsi } from "../../lib/no-scsi.ts";
 
@@ -69,6 +70,7 @@ export class FakeHost implements HostPorts {
 
   readonly servers: Servers = {
     ask: async () => ({ answers: true }),
+    disk: () => ({ answers: true }),
     giveUp: (point) => void this.calls.push(`giveUp ${point}`),
   };
 
@@ -106,6 +108,7 @@ export class FakeHost implements HostPorts {
       images,
       clients: noClients,
       scsi: noScsi,
+      iscsi: noISCSI,
     };
   }
 

@@ -1,0 +1,44 @@
+import type { UnpackRequest } from "../images.ts";
+import type { OwnershipRequest } from "../ownership.ts";
+import type { Mounter } from "../ports.ts";
+import type { CheckOutRequest } from "../repositories.ts";
+import type { WrittenDevice } from "./device-writes.ts";
+import type { ISCSIRequest } from "./iscsi-child.ts";
+import type { RemovedDisk } from "./scsi-remove.ts";
+
+/** What a disposable child is told to do: a piece of work of ours, or to become another program. */
+export type ChildRequest =
+  | { readonly kind: "emptyTrash"; readonly path: string }
+  | { readonly kind: "openers"; readonly deviceNumbers: readonly string[] }
+  | { readonly kind: "users"; readonly mountPoint: string }
+  | { readonly kind: "claimed"; readonly path: string }
+  | { readonly kind: "probe"; readonly path: string }
+  /** Writes to an attribute of sysfs by which the kernel is told to do something. */
+  | { readonly kind: "sysfs"; readonly file: string; readonly text: string }
+  | { readonly kind: "iscsi"; readonly request: ISCSIRequest }
+  | { readonly kind: "removeDisk"; readonly disk: RemovedDisk }
+  | { readonly kind: "wipe"; readonly device: WrittenDevice; readonly digest: string }
+  | {
+      readonly kind: "format";
+      readonly device: WrittenDevice;
+      /** Whether it need not be empty: what is there is the rest of a file system that was begun. */
+      readonly rest: boolean;
+      /** mkfs and its options; the device is added. */
+      readonly file: string;
+      readonly args: readonly string[];
+    }
+  | { readonly kind: "check"; readonly device: WrittenDevice; readonly file: string; readonly args: readonly string[] }
+  | { readonly kind: "giveToGroup"; readonly request: OwnershipRequest; readonly agent: number }
+  | { readonly kind: "checkOut"; readonly request: CheckOutRequest; readonly agent: number }
+  | { readonly kind: "unpack"; readonly request: UnpackRequest; readonly agent: number }
+  | { readonly kind: "mounter"; readonly method: keyof Mounter; readonly args: readonly unknown[] }
+  | {
+      readonly kind: "exec";
+      readonly file: string;
+      readonly args: readonly string[];
+      readonly path?: string;
+      /** Of the program, beside PATH: here a secret may stand, which reaches the child by its input. */
+      readonly env?: { readonly [name: string]: string };
+      readonly secret?: string; // what the program finds at secretFile
+      readonly outlives?: { readonly hostRoot: string }; // it leaves the agent's container (leave-pod.ts)
+    };

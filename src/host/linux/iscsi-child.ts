@@ -1,0 +1,89 @@
+import { spawnSync } from "node:child_process";
+import { accessSync, constants } from "node:fs";
+import { type ISCSILogin, portalText } from "../iscsi.ts";
+import { ifThere } from "./if-there.ts";
+import { changeRecord, coverDatabase, enterOwnDatabase, likeInterface } from "./iscsi-database.ts";
+import { chapSettings, type Settings } from "./iscsi-records.ts";
+import { loadLibc } from "./libc.ts";
+import { loadSandboxCalls } from "./sandbox-calls.ts";
+
+/** What a child is to have iscsiadm do. Passwords reach it by its input, and iscsiadm by a file in memory: never by arguments. */
+export type ISCSIRequest = {
+  /** A process in the node's mount namespace, if the agent is not in it. */
+  readonly nodeProcess?: number;
+} & ({ readonly login: ISCSILogin } | { readonly logout: { readonly number: number; readonly interface: string } });
+
+/** How far it got: a step that failed with this exit code of iscsiadm, or what the node lacks. */
+export type ISCSIOutcome =
+  | { readonly step: "done" }
+  | { readonly step: "discover" | "login" | "logout"; readonly code: number; readonly said: string }
+  | { readonly step: "target"; readonly said: string }
+  | { readonly step: "missing"; readonly what: "iscsiadm" | "interface" };
+
+/** Where the node may have iscsiadm. */
+const directories = ["/usr/sbin", "/usr/bin", "/sbin", "/bin", "/usr/local/sbin", "/run/current-system/sw/bin"];
+
+/** Milliseconds that one call may take at most; the agent's own deadline is shorter in most cases. */
+const longestMs = 120_000;
+
+/** Carries one request out, in the node's mount namespace and with a database of its own. Synchronous: only this thread is in there. */
+export function runISCSI(request: ISCSIRequest): ISCSIOutcome {
+  const libc = loadLibc();
+  enterOwnDatabase(libc, loadSandboxCalls(), request.nodeProcess);
+  const program = directories.map((directory) => `${directory}/iscsiadm`).find(isProgram);
+  if (program === undefined) return { step: "missing", what: "iscsiadm" };
+  const admin = (...args: readonly string[]) => iscsiadm(program, args);
+  if ("logout" in request) {
+    coverDatabase(libc, request.logout.interface, ["iface.transport_name = tcp"]);
+    const { code, said } = admin("-m", "session", "-r", `${request.logout.number}`, "--logout");
+    return code === 0 ? { step: "done" } : { step: "logout", code, said };
+  }
+  const { iqn, portal, interface: by, session, discovery } = request.login;
+  const like = likeInterface(by);
+  if (like === undefined) return { step: "missing", what: "interface" };
+  coverDatabase(libc, by.name, like);
+  const at = ["-p", portalText(portal), "-I", by.name];
+  if (discovery !== undefined) {
+    const found = ["-m", "discoverydb", "-t", "st", ...at];
+    const made = admin(...found, "-o", "new");
+    if (made.code !== 0) return { step: "discover", ...made };
+    changeRecord("send_targets", chapSettings("discovery.sendtargets.auth", discovery));
+    const { code, said, stdout } = admin(...found, "-o", "nonpersistent", "--discover");
+    if (code !== 0) return { step: "discover", code, said };
+    const names = stdout.split("\n").map((line) => line.split(" ")[1]);
+    if (!names.includes(iqn)) return { step: "target", said: [...new Set(names.filter(Boolean))].join(", ") };
+  }
+  const node = ["-m", "node", "-T", iqn, ...at];
+  const made = admin(...node, "-o", "new");
+  if (made.code !== 0) return { step: "login", ...made };
+  changeRecord("nodes", [...ours, ...chapSettings("node.session.auth", session)]);
+  const { code, said } = admin(...node, "--login");
+  return code === 0 ? { step: "done" } : { step: "login", code, said };
+}
+
+/**
+ * - scan: only the LUN that is named is looked for (kubelet: kubernetes/kubernetes#90982)
+ * - initial_login_retry_max: a portal that is silent is given up after some 30 s, not after two minutes, and tried again
+ */
+const ours: Settings = [
+  ["node.startup", "manual"],
+  ["node.session.scan", "manual"],
+  ["node.session.initial_login_retry_max", "2"],
+];
+
+function iscsiadm(program: string, args: readonly string[]): { code: number; said: string; stdout: string } {
+  const env = { PATH: "/usr/sbin:/usr/bin:/sbin:/bin", LC_ALL: "C" };
+  const { status, error, stdout, stderr } = spawnSync(program, args, {
+    env,
+    cwd: "/",
+    encoding: "utf8",
+    timeout: longestMs,
+    killSignal: "SIGKILL",
+  });
+  if (error !== undefined) throw error;
+  return { code: status ?? 1, said: `${stderr.trim() || stdout.trim()}`.slice(-512), stdout };
+}
+
+function isProgram(path: string): boolean {
+  return ifThere(() => accessSync(path, constants.X_OK) ?? true) ?? false;
+}

@@ -1,0 +1,97 @@
+import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import type { ISCSIInterface } from "../iscsi.ts";
+import * as C from "./constants.ts";
+import { Descriptor } from "./descriptor.ts";
+import { createFilesystemMount } from "./filesystem.ts";
+import { ifThere } from "./if-there.ts";
+import { interfaceLines, recordText, type Settings, withSettings } from "./iscsi-records.ts";
+import type { Libc } from "./libc.ts";
+import type { SandboxCalls } from "./sandbox-calls.ts";
+
+/** Where distributions have open-iscsi's records, each with nodes, ifaces and send_targets in it. The first has its settings as well. */
+const places = ["/etc/iscsi", "/var/lib/iscsi"];
+
+/**
+ * Goes into the node's mount namespace, and there into a copy of it in which open-iscsi's database is empty and in memory. What iscsiadm
+ * writes there, passwords too, nobody else sees, it overwrites nobody's records, and it is gone with this process. iscsid does not need it: it
+ * is told everything at login, and after a restart has it from the kernel.
+ * @param nodeProcess a process in the node's mount namespace, if this one is not in it
+ */
+export function enterOwnDatabase(libc: Libc, calls: SandboxCalls, nodeProcess: number | undefined): void {
+  calls.unshare(C.CLONE_NEWNS); // also makes root and working directory this thread's own, without which it may not go elsewhere
+  if (nodeProcess !== undefined) {
+    using namespace = openPath(libc, `/proc/${nodeProcess}/ns/mnt`, C.O.RDONLY);
+    calls.setns(namespace.fd, C.CLONE_NEWNS);
+    calls.unshare(C.CLONE_NEWNS);
+  }
+  using root = openPath(libc, "/", C.O.PATH);
+  libc.mountSetattr(root.fd, 0, 0, C.MS_PRIVATE, C.AT_RECURSIVE);
+}
+
+/** Covers the node's records. @param made the only interface that there is then, and what of the node's it is like */
+export function coverDatabase(libc: Libc, made: string, like: readonly string[]): void {
+  for (const place of places.filter((path) => existsSync(path))) {
+    const settings = filesIn(place);
+    using at = openPath(libc, place, C.O.PATH);
+    using memory = createFilesystemMount(libc, {
+      fsType: "tmpfs",
+      source: "nodevolume-iscsi",
+      options: ["mode=0700", "size=4M"],
+      attributes,
+      target: { prefix: place, path: place },
+    });
+    libc.moveMount(memory.fd, at.fd, C.MOVE_MOUNT_F_EMPTY_PATH | C.MOVE_MOUNT_T_EMPTY_PATH);
+    for (const [name, bytes] of settings) writeFileSync(`${place}/${name}`, bytes, { mode: 0o600 });
+    for (const name of ["nodes", "ifaces", "send_targets"]) mkdirSync(`${place}/${name}`, { mode: 0o700 });
+    writeFileSync(`${place}/ifaces/${made}`, recordText([`iface.iscsi_ifacename = ${made}`, ...like]), { mode: 0o600 });
+  }
+}
+
+const attributes = {
+  readOnly: false,
+  nosuid: true,
+  nodev: true,
+  noexec: true,
+  nosymfollow: false,
+  nodiratime: false,
+  atime: "relatime",
+} as const;
+
+/** Interfaces that open-iscsi has without a record. */
+const builtIn: { readonly [name: string]: readonly string[] } = {
+  default: ["iface.transport_name = tcp"],
+  iser: ["iface.transport_name = iser"],
+};
+
+/** What the interface is to be like, by the node's own record of that; undefined if it has none. Before the database is covered. */
+export function likeInterface({ like, initiatorName }: Pick<ISCSIInterface, "like" | "initiatorName">) {
+  const record = places.map((place) => ifThere(() => readFileSync(`${place}/ifaces/${like}`, "utf8"))).find(Boolean);
+  const lines = record === undefined ? builtIn[like] : interfaceLines(record);
+  if (lines === undefined) return undefined;
+  if (initiatorName === undefined) return lines;
+  const others = lines.filter((line) => !line.startsWith("iface.initiatorname "));
+  return [...others, `iface.initiatorname = ${initiatorName}`];
+}
+
+/** The one record that is beneath a directory of the database, whatever it is called there. */
+export function changeRecord(kind: "nodes" | "send_targets", settings: Settings): void {
+  const files = places.flatMap((place) => filesBeneath(`${place}/${kind}`));
+  const [file] = files;
+  if (file === undefined || files.length > 1) throw new Error(`iscsiadm has made ${files.length} records, not one`);
+  writeFileSync(file, withSettings(readFileSync(file, "utf8"), settings));
+}
+
+function filesBeneath(directory: string): string[] {
+  return (ifThere(() => readdirSync(directory, { recursive: true, encoding: "utf8" })) ?? [])
+    .map((name) => `${directory}/${name}`)
+    .filter((path) => lstatSync(path).isFile());
+}
+
+function filesIn(directory: string): [string, Buffer][] {
+  const names = readdirSync(directory).filter((name) => lstatSync(`${directory}/${name}`).isFile());
+  return names.map((name) => [name, readFileSync(`${directory}/${name}`)]);
+}
+
+function openPath(libc: Libc, path: string, flags: number): Descriptor {
+  return new Descriptor(libc.openat2(C.AT_FDCWD, path, flags | C.O.CLOEXEC, 0, 0));
+}
