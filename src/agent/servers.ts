@@ -11,6 +11,12 @@ import type { Silence } from "./view.ts";
 const intervalMs = 15_000;
 /** The same of a server that does not answer: that it is back is to be seen soon. */
 const silentMs = 5_000;
+/** What is asked about: a mount of a server, or the disk that a mount is of. */
+interface Asked {
+  readonly mount: RemoteMount;
+  /** `major:minor` of a disk that comes from afar. */
+  readonly disk?: string;
+}
 /** Milliseconds after which a server that has not answered does not: NFS sends again after 60 s only if timeo= says nothing. */
 const deadlineMs = 10_000;
 
@@ -29,7 +35,7 @@ export interface ServerWatchDeps {
  */
 export class ServerWatch {
   readonly #deps: ServerWatchDeps;
-  readonly #asked = new Map<string, { readonly mount: RemoteMount; cancel: Cancel }>();
+  readonly #asked = new Map<string, { readonly what: Asked; cancel: Cancel }>();
   readonly #silent = new Map<string, Silence>();
   #stopped = false;
 
@@ -49,13 +55,13 @@ export class ServerWatch {
       const plan = volumes.get(name);
       // Whoever asks would keep the mount busy, and what is being unmounted answers with anything.
       const goes = this.#deps.running().get(name) === "unstage";
-      const mount = plan && !goes ? mountOfServer(plan) : undefined;
-      const known = this.#asked.get(name);
-      if (known?.mount.point === mount?.point && known?.mount.source === mount?.source) continue;
+      const what = plan && !goes ? askedOf(plan) : undefined;
+      const known = this.#asked.get(name)?.what;
+      if (isSame(known, what)) continue;
       this.#forget(name);
-      if (mount === undefined) continue;
-      this.#asked.set(name, { mount, cancel: () => {} });
-      this.#after(name, mount, intervalMs * this.#deps.system.random.next());
+      if (what === undefined) continue;
+      this.#asked.set(name, { what, cancel: () => {} });
+      this.#after(name, what, intervalMs * this.#deps.system.random.next());
     }
   }
 
@@ -68,22 +74,25 @@ export class ServerWatch {
     const known = this.#asked.get(name);
     if (known === undefined) return;
     known.cancel();
-    this.#deps.servers.giveUp(known.mount.point);
+    this.#deps.servers.giveUp(known.what.mount.point);
     this.#asked.delete(name);
     this.#set(name, undefined);
   }
 
-  #after(name: string, mount: RemoteMount, ms: number): void {
+  #after(name: string, what: Asked, ms: number): void {
     const known = this.#asked.get(name);
-    if (known !== undefined) known.cancel = this.#deps.system.timers.after(ms, () => void this.#ask(name, mount));
+    if (known !== undefined) known.cancel = this.#deps.system.timers.after(ms, () => void this.#ask(name, what));
   }
 
-  async #ask(name: string, mount: RemoteMount): Promise<void> {
-    const answer = await this.#deps.servers.ask(mount, deadlineMs);
-    if (this.#asked.get(name)?.mount !== mount) return; // it went meanwhile, or is another one
-    this.#set(name, answer.answers ? undefined : silence(mount, answer));
+  async #ask(name: string, what: Asked): Promise<void> {
+    const { mount, disk } = what;
+    const { servers } = this.#deps;
+    const answer = disk === undefined ? await servers.ask(mount, deadlineMs) : servers.disk(disk);
+    if (this.#asked.get(name)?.what !== what) return; // it went meanwhile, or is another one
+    const silent = disk === undefined ? silence : diskSilence;
+    this.#set(name, answer.answers ? undefined : silent(mount, answer));
     const base = answer.answers ? intervalMs : silentMs;
-    this.#after(name, mount, base * (0.75 + this.#deps.system.random.next() / 2));
+    this.#after(name, what, base * (0.75 + this.#deps.system.random.next() / 2));
   }
 
   #set(name: string, problem: Silence | undefined): void {
@@ -94,18 +103,38 @@ export class ServerWatch {
   }
 }
 
-/** PURE. What is mounted of a volume that comes from a server; undefined while it is not, and when it is to go. */
-function mountOfServer({ phase, view: { stage } }: VolumePlan): RemoteMount | undefined {
+/**
+ * PURE. What is mounted of a volume that comes from a server, or of a disk that was brought to the node; undefined while it is not, and when
+ * it is to go.
+ */
+function askedOf({ phase, view: { stage } }: VolumePlan): Asked | undefined {
   const { mount, record, truth } = stage;
   if (phase !== "setUp" || truth !== "mounted" || mount === undefined || record?.kind !== "filesystem")
     return undefined;
-  return isLocal(mount.fsType) ? undefined : { fsType: mount.fsType, source: mount.source, point: mount.point };
+  const { fsType, source, point } = mount;
+  if (!isLocal(fsType)) return { mount: { fsType, source, point } };
+  const { undo, deviceNumber } = record;
+  return undo && deviceNumber !== undefined ? { mount: { fsType, source, point }, disk: deviceNumber } : undefined;
+}
+
+function isSame(a: Asked | undefined, b: Asked | undefined): boolean {
+  return a?.mount.point === b?.mount.point && a?.mount.source === b?.mount.source && a?.disk === b?.disk;
 }
 
 function silence(mount: RemoteMount, { said }: ServerAnswer & { answers: false }): Silence {
   const how = said === undefined ? `has not answered within ${deadlineMs / 1000} s` : `is not to be had: ${said}`;
   const message = `the server of ${describeRemote(mount)} ${how}. ${outlook(said)}`;
   const on = { kind: "Mount", name: mount.point };
+  return { reason: "ServerUnreachable", message, on, ...(said !== undefined && { said }) };
+}
+
+function diskSilence(mount: RemoteMount, { said }: ServerAnswer & { answers: false }): Silence {
+  const how =
+    said === undefined
+      ? "waits for its target. What uses it waits; it goes on by itself when the target is back"
+      : `does not work: ${said}. What uses it fails; look at the target, and once it is back take the node out of the set and back in if the file system does not go on by itself`;
+  const message = `the disk of ${describeRemote(mount)} ${how}`;
+  const on = { kind: "Device", name: mount.source };
   return { reason: "ServerUnreachable", message, on, ...(said !== undefined && { said }) };
 }
 

@@ -7,6 +7,8 @@ export interface Servers {
    * `deadlineMs` at the latest. One that is asked for again while the kernel still holds the last one does not answer.
    */
   ask(mount: RemoteMount, deadlineMs: number): Promise<ServerAnswer>;
+  /** Whether a disk that comes from afar works, by what the kernel has of it: nothing is asked of the disk. @param deviceNumber `major:minor` */
+  disk(deviceNumber: string): ServerAnswer;
   /** Ends the process that asks, so that it does not keep the mount busy. */
   giveUp(point: string): void;
 }

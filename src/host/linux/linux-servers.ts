@@ -2,6 +2,7 @@ import { messageOf } from "../../errors.ts";
 import type { Timers } from "../../ports.ts";
 import type { RemoteMount } from "../remote-mount.ts";
 import type { ServerAnswer, Servers } from "../servers.ts";
+import { diskAnswer } from "./disk-answer.ts";
 import { findProgram } from "./find-program.ts";
 import { SpawnedProcess } from "./spawned-process.ts";
 
@@ -44,6 +45,10 @@ export class LinuxServers implements Servers {
     cancel();
     this.giveUp(point);
     return answer;
+  }
+
+  disk(deviceNumber: string): ServerAnswer {
+    return diskAnswer("/sys", deviceNumber);
   }
 
   giveUp(point: string): void {

@@ -9,15 +9,16 @@ import type { ServerAnswer } from "../../../src/host/servers.ts";
 import { settle, virtualSystem } from "../kube/virtual-system.ts";
 
 /** A plan of a volume whose file system is staged. */
-function planned(name: string, more: { fsType?: string; source?: string; phase?: string; truth?: string } = {}) {
-  const { fsType = "nfs4", source = "nas:/a", phase = "setUp", truth = "mounted" } = more;
+function planned(name: string, more: Partial<Record<"fsType" | "source" | "phase" | "truth" | "disk", string>> = {}) {
+  const { fsType = "nfs4", source = "nas:/a", phase = "setUp", truth = "mounted", disk } = more;
   const mount = { fsType, source, point: `/staging/${name}` };
+  const brought = disk === undefined ? {} : { deviceNumber: disk, undo: { iqn: "iqn" } };
   return {
     name,
     phase,
     problems: new Map(),
     pending: [],
-    view: { stage: { truth, mount, record: { kind: "filesystem", path: mount.point } }, targets: [] },
+    view: { stage: { truth, mount, record: { kind: "filesystem", path: mount.point, ...brought } }, targets: [] },
   } as unknown as VolumePlan;
 }
 
@@ -27,6 +28,7 @@ describe("ServerWatch", () => {
   let givenUp: string[];
   let answer: (mount: RemoteMount) => Promise<ServerAnswer>;
   let changes: number;
+  let diskAnswer: (deviceNumber: string) => ServerAnswer;
   let running: Map<string, OperationKind>;
   let watch: ServerWatch;
   const volumes = new Map<string, VolumePlan>();
@@ -37,11 +39,13 @@ describe("ServerWatch", () => {
     volumes.clear();
     running = new Map();
     answer = async () => ({ answers: true });
+    diskAnswer = () => ({ answers: true });
     const servers = {
       ask(mount: RemoteMount) {
         asked.push(mount.point);
         return answer(mount);
       },
+      disk: (deviceNumber: string) => diskAnswer(deviceNumber),
       giveUp: (point: string) => void givenUp.push(point),
     };
     watch = new ServerWatch({ system, servers, running: () => running, onChange: () => (changes += 1) });
@@ -121,6 +125,30 @@ describe("ServerWatch", () => {
       .to.match(/also when the server is back: take the node out of the set and back in$/)
       .and.not.match(/by itself/);
     expect(disconnected).to.match(/if the client has ended, it is mounted anew by itself$/);
+  });
+
+  it("tells of a disk that was brought to the node and waits for its target, or has failed, without a process that asks", async () => {
+    const looked: string[] = [];
+    const answers: ServerAnswer[] = [
+      { answers: false },
+      { answers: false, said: "transport-offline" },
+      { answers: true },
+    ];
+    diskAnswer = (deviceNumber) => {
+      looked.push(deviceNumber);
+      return answers[0] ?? { answers: true };
+    };
+    const said: (string | undefined)[] = [];
+    show(planned("v", { fsType: "ext4", source: "/dev/sda", disk: "8:0" }), planned("local", { fsType: "xfs" }));
+    for (let step = 0; step < 3; step++) {
+      await system.advance(30_000);
+      said.push(watch.silent.get("v")?.message);
+      answers.shift();
+    }
+    expect(said[0]).to.match(/^the disk of ext4 \(\/dev\/sda\) at \/staging\/v waits for its target\./);
+    expect(said[1]).to.match(/ does not work: transport-offline\. What uses it fails/);
+    expect(said[2]).to.equal(undefined);
+    expect([new Set(looked), asked]).to.deep.equal([new Set(["8:0"]), []]);
   });
 
   it("one that waits for an answer holds up no other", async () => {
