@@ -1573,6 +1573,148 @@ export const schema = {
    },
    "additionalProperties": false
   },
+  "ISCSISecretReference": {
+   "type": "object",
+   "required": [
+    "name",
+    "namespace"
+   ],
+   "properties": {
+    "namespace": {
+     "type": "string",
+     "maxLength": 253,
+     "rules": [
+      {
+       "message": "must be the name of a namespace: at most 63 lower-case letters, digits or '-', a letter or digit at both ends",
+       "matches": "^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"
+      }
+     ]
+    },
+    "name": {
+     "type": "string",
+     "maxLength": 253,
+     "rules": [
+      {
+       "message": "must be the name of an object: lower-case letters, digits, '-' or '.', a letter or digit at both ends and beside each '.'",
+       "matches": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
+      }
+     ]
+    }
+   },
+   "additionalProperties": false
+  },
+  "ISCSIVolumeSource": {
+   "type": "object",
+   "required": [
+    "iqn",
+    "lun",
+    "targetPortal"
+   ],
+   "properties": {
+    "targetPortal": {
+     "type": "string",
+     "maxLength": 259,
+     "rules": [
+      {
+       "message": "must be a portal: a host name, an IPv4 address, or an IPv6 address in brackets, with ':port' if it is not 3260",
+       "patterns": [
+        "^\\[[0-9A-Fa-f:]+\\](:[1-9][0-9]{0,4})?$",
+        "^[0-9.]+(:[0-9]*)?$",
+        "^[0-9.]+(:[1-9][0-9]{0,4})?$",
+        "^[A-Za-z0-9]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?([.][A-Za-z0-9]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?)*(:[1-9][0-9]{0,4})?$"
+       ]
+      }
+     ]
+    },
+    "portals": {
+     "type": "array",
+     "maxItems": 7,
+     "items": {
+      "type": "string",
+      "maxLength": 259,
+      "rules": [
+       {
+        "message": "must be a portal: a host name, an IPv4 address, or an IPv6 address in brackets, with ':port' if it is not 3260",
+        "patterns": [
+         "^\\[[0-9A-Fa-f:]+\\](:[1-9][0-9]{0,4})?$",
+         "^[0-9.]+(:[0-9]*)?$",
+         "^[0-9.]+(:[1-9][0-9]{0,4})?$",
+         "^[A-Za-z0-9]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?([.][A-Za-z0-9]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?)*(:[1-9][0-9]{0,4})?$"
+        ]
+       }
+      ]
+     },
+     "rules": [
+      {
+       "message": "each portal may be named once"
+      }
+     ]
+    },
+    "iqn": {
+     "type": "string",
+     "maxLength": 223,
+     "rules": [
+      {
+       "message": "must be an iSCSI name: iqn.YYYY-MM.domain:name, eui. with 16 or naa. with 16 or 32 hexadecimal digits",
+       "matches": "^(iqn[.][0-9]{4}-[0-9]{2}[.][a-z0-9]([-a-z0-9.]*[a-z0-9])?(:[-A-Za-z0-9.:_]+)?|eui[.][0-9A-Fa-f]{16}|naa[.][0-9A-Fa-f]{16}([0-9A-Fa-f]{16})?)$"
+      }
+     ]
+    },
+    "lun": {
+     "type": "integer",
+     "minimum": 0,
+     "maximum": 255
+    },
+    "iscsiInterface": {
+     "type": "string",
+     "maxLength": 64,
+     "rules": [
+      {
+       "message": "must be the name of an interface of open-iscsi: letters, digits and '-', '.', '_', ':'",
+       "matches": "^[A-Za-z0-9][-A-Za-z0-9._:]*$"
+      }
+     ]
+    },
+    "initiatorName": {
+     "type": "string",
+     "maxLength": 223,
+     "rules": [
+      {
+       "message": "must be an iSCSI name: iqn.YYYY-MM.domain:name, eui. with 16 or naa. with 16 or 32 hexadecimal digits",
+       "matches": "^(iqn[.][0-9]{4}-[0-9]{2}[.][a-z0-9]([-a-z0-9.]*[a-z0-9])?(:[-A-Za-z0-9.:_]+)?|eui[.][0-9A-Fa-f]{16}|naa[.][0-9A-Fa-f]{16}([0-9A-Fa-f]{16})?)$"
+      }
+     ]
+    },
+    "chapAuthSession": {
+     "type": "boolean"
+    },
+    "chapAuthDiscovery": {
+     "type": "boolean"
+    },
+    "secretRef": {
+     "$ref": "#/definitions/ISCSISecretReference"
+    },
+    "fsType": {
+     "type": "string",
+     "enum": [
+      "ext2",
+      "ext3",
+      "ext4",
+      "xfs",
+      "btrfs"
+     ]
+    },
+    "readOnly": {
+     "type": "boolean"
+    }
+   },
+   "rules": [
+    {
+     "message": "secretRef and chapAuthSession or chapAuthDiscovery belong together: the Secret has what CHAP goes by"
+    }
+   ],
+   "additionalProperties": false
+  },
   "KeyToPath": {
    "type": "object",
    "required": [
@@ -2334,7 +2476,7 @@ export const schema = {
      "field": ".deletionPolicy"
     },
     {
-     "message": "deletionPolicy: Retain would leave a volume attached and mounted with nobody in charge: use Unmount for csi, flexVolume and persistentVolumeClaim",
+     "message": "deletionPolicy: Retain would leave a volume attached and mounted with nobody in charge: use Unmount for iscsi, csi, flexVolume and persistentVolumeClaim",
      "field": ".deletionPolicy"
     },
     {
@@ -2374,7 +2516,7 @@ export const schema = {
      "field": ".mounts"
     },
     {
-     "message": "volumeMode: Block needs source.local with the path of a block device, source.csi or source.persistentVolumeClaim",
+     "message": "volumeMode: Block needs source.local with the path of a block device, source.iscsi, source.csi or source.persistentVolumeClaim",
      "field": ".volumeMode"
     },
     {
@@ -2386,11 +2528,11 @@ export const schema = {
      "field": ".fsType"
     },
     {
-     "message": "mountOptions of a volume are file system options, for source.nfs, source.glusterfs, source.cifs and for a source.local or source.csi with a file system, and a claim's are its PersistentVolume's: use mounts[].mountOptions for nosuid, noexec and the like",
+     "message": "mountOptions of a volume are file system options, for source.nfs, source.glusterfs, source.cifs and for a source.local, source.iscsi or source.csi with a file system, and a claim's are its PersistentVolume's: use mounts[].mountOptions for nosuid, noexec and the like",
      "field": ".mountOptions"
     },
     {
-     "message": "mountOptions of source.local need fsType, because each file system has options of its own: add the one that the device has, or is to be formatted with",
+     "message": "mountOptions of source.local and source.iscsi need fsType, because each file system has options of its own: add the one that the device has, or is to be formatted with",
      "field": ".mountOptions"
     },
     {
@@ -2757,11 +2899,11 @@ export const schema = {
      "field": ".deletionPolicy"
     },
     {
-     "message": "deletionPolicy: Retain would leave a volume attached and mounted with nobody in charge: use Unmount for csi, flexVolume and persistentVolumeClaim",
+     "message": "deletionPolicy: Retain would leave a volume attached and mounted with nobody in charge: use Unmount for iscsi, csi, flexVolume and persistentVolumeClaim",
      "field": ".deletionPolicy"
     },
     {
-     "message": "capacity is for source.flexVolume, whose driver grows the volume to it: remove it. A claim has its own, and an emptyDir its sizeLimit",
+     "message": "capacity is for source.flexVolume, whose driver grows the volume to it, and for source.iscsi with a file system, which follows its LUN: remove it. A claim has its own, and an emptyDir its sizeLimit",
      "field": ".capacity"
     },
     {
@@ -3833,6 +3975,9 @@ export const schema = {
     "cephfs": {
      "$ref": "#/definitions/CephFSVolumeSource"
     },
+    "iscsi": {
+     "$ref": "#/definitions/ISCSIVolumeSource"
+    },
     "csi": {
      "$ref": "#/definitions/CSIVolumeSource"
     },
@@ -3848,7 +3993,7 @@ export const schema = {
    },
    "rules": [
     {
-     "message": "exactly one source is needed: emptyDir, hostPath, local, configMap, secret, downwardAPI, projected, git, image, nfs, glusterfs, cifs, cephfs, csi, flexVolume, flocker or persistentVolumeClaim (one without settings is written emptyDir: {})"
+     "message": "exactly one source is needed: emptyDir, hostPath, local, configMap, secret, downwardAPI, projected, git, image, nfs, glusterfs, cifs, cephfs, iscsi, csi, flexVolume, flocker or persistentVolumeClaim (one without settings is written emptyDir: {})"
     }
    ],
    "required": [],
@@ -3920,7 +4065,7 @@ export const schema = {
    },
    "rules": [
     {
-     "message": "volumeMode: Block needs source.local with the path of a block device, source.csi or source.persistentVolumeClaim",
+     "message": "volumeMode: Block needs source.local with the path of a block device, source.iscsi, source.csi or source.persistentVolumeClaim",
      "field": ".volumeMode"
     },
     {
@@ -3932,11 +4077,11 @@ export const schema = {
      "field": ".fsType"
     },
     {
-     "message": "mountOptions of a volume are file system options, for source.nfs, source.glusterfs, source.cifs and for a source.local or source.csi with a file system, and a claim's are its PersistentVolume's: use mounts[].mountOptions for nosuid, noexec and the like",
+     "message": "mountOptions of a volume are file system options, for source.nfs, source.glusterfs, source.cifs and for a source.local, source.iscsi or source.csi with a file system, and a claim's are its PersistentVolume's: use mounts[].mountOptions for nosuid, noexec and the like",
      "field": ".mountOptions"
     },
     {
-     "message": "mountOptions of source.local need fsType, because each file system has options of its own: add the one that the device has, or is to be formatted with",
+     "message": "mountOptions of source.local and source.iscsi need fsType, because each file system has options of its own: add the one that the device has, or is to be formatted with",
      "field": ".mountOptions"
     },
     {

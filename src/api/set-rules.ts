@@ -66,13 +66,15 @@ const payloadIsNotRetained: Check<Spec> = (spec) => {
 };
 
 const attachedIsNotRetained: Check<Spec> = (spec) => {
-  const { csi, flexVolume, persistentVolumeClaim } = volumeOf(spec).source;
-  const attached = [csi, flexVolume, persistentVolumeClaim].some((source) => source !== undefined);
+  const { iscsi, csi, flexVolume, persistentVolumeClaim } = volumeOf(spec).source;
+  const attached = [iscsi, csi, flexVolume, persistentVolumeClaim].some((source) => source !== undefined);
   return !attached || spec.deletionPolicy === "Unmount";
 };
 
 const capacityHasDriver: Check<NodeVolumeSetSpec> = ({ capacity, volume }) =>
-  capacity === undefined || volume.source.flexVolume !== undefined;
+  capacity === undefined ||
+  volume.source.flexVolume !== undefined ||
+  (volume.source.iscsi !== undefined && volume.volumeMode === "Filesystem");
 
 const adoptable: Check<Spec> = (spec) => {
   const { hostPath, local, nfs } = volumeOf(spec).source;

@@ -6,6 +6,7 @@ import type {
   FlexVolumeSource,
   FlockerVolumeSource,
   GitVolumeSource,
+  ISCSIVolumeSource,
   KeyToPath,
   LocalVolumeSource,
   VolumeSource,
@@ -51,6 +52,15 @@ const secretForSSH: Check<GitVolumeSource> = ({ repository, secretRef }) =>
 
 const noSecretInTheClear: Check<GitVolumeSource> = ({ repository, secretRef }) =>
   !repository.startsWith("http:") || secretRef === undefined;
+const secretHasUse: Check<ISCSIVolumeSource> = ({ secretRef, chapAuthSession, chapAuthDiscovery }) =>
+  (secretRef !== undefined) === (chapAuthSession === true || chapAuthDiscovery === true);
+
+const portal: Check<string> = (value, [, , withPort, hostName]) => {
+  if (value.startsWith("["))
+    return /^\[[0-9A-Fa-f:]+\](:[1-9]\d{0,4})?$/.test(value) && isIPv6(value.slice(1, value.indexOf("]")));
+  if (/^[0-9.]+(:\d*)?$/.test(value)) return withPort?.test(value) === true && isIPv4(value.split(":")[0] ?? "");
+  return hostName?.test(value) === true;
+};
 
 const oneDataset: Check<FlockerVolumeSource> = ({ datasetName, datasetUUID }) =>
   (datasetName === undefined) !== (datasetUUID === undefined);
@@ -102,6 +112,9 @@ export const sourceRules: Checks = [
   ["the driver takes the Secret in the arguments of its program", secretAllowed],
   ["is needed for ssh", secretForSSH],
   ["must be left out for http", noSecretInTheClear],
+  ["secretRef and chapAuthSession or chapAuthDiscovery", secretHasUse],
+  ["must be a portal", portal],
+  ["each portal may be named once", unique],
   ["exactly one of datasetName and datasetUUID", oneDataset],
   ["each path in items may be named once", distinctPaths],
   ["no path in items may lie beneath another", noFileAsDirectory],

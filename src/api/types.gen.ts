@@ -98,6 +98,7 @@ export interface VolumeSource {
   glusterfs?: GlusterfsVolumeSource;
   cifs?: CIFSVolumeSource;
   cephfs?: CephFSVolumeSource;
+  iscsi?: ISCSIVolumeSource;
   csi?: CSIVolumeSource;
   flexVolume?: FlexVolumeSource;
   flocker?: FlockerVolumeSource;
@@ -506,6 +507,63 @@ export interface CephFSVolumeSource {
  * Secret with the key "key": what ceph auth print-key says of the user. The agents need to be let read it (config/components/object-access).
  */
 export interface CephSecretReference {
+  namespace: string;
+  name: string;
+}
+/**
+ * A LUN of an iSCSI target. The node's own open-iscsi logs in; the file system on the LUN is mounted once on a node and bound to the targets. It is formatted only if it is proved empty. Select one node in a set, unless the volume is read-only: no file system here may be mounted for writing by two nodes.
+ */
+export interface ISCSIVolumeSource {
+  /**
+   * Where the target is, host or host:port; 3260 without a port.
+   */
+  targetPortal: string;
+  /**
+   * Further portals of the same target. With several the LUN has several paths, and multipathd makes one device of them if it runs on the node.
+   *
+   * @maxItems 7
+   *
+   * Items: Where the target is, host or host:port; 3260 without a port.
+   */
+  portals?: string[];
+  /**
+   * Name of the target.
+   */
+  iqn: string;
+  /**
+   * Number of the LUN.
+   */
+  lun: number;
+  /**
+   * Interface of the node's open-iscsi (iscsiadm -m iface) to log in by, such as one of an adapter; default without it.
+   */
+  iscsiInterface?: string;
+  /**
+   * Name of the target.
+   */
+  initiatorName?: string;
+  /**
+   * True logs in by CHAP: keys node.session.auth.username and .password of the Secret, and .username_in and .password_in if the target is to prove itself as well.
+   */
+  chapAuthSession?: boolean;
+  /**
+   * True asks the portal for the target first (SendTargets), by CHAP: the same keys with discovery.sendtargets.auth.
+   */
+  chapAuthDiscovery?: boolean;
+  secretRef?: ISCSISecretReference;
+  /**
+   * File system that is expected on the LUN, and that an empty one is formatted with. Without it the one that is there is mounted, and nothing is formatted.
+   */
+  fsType?: "ext2" | "ext3" | "ext4" | "xfs" | "btrfs";
+  /**
+   * True mounts the volume read-only on the node. Nothing is formatted then.
+   */
+  readOnly?: boolean;
+}
+/**
+ * Secret with what CHAP goes by, as of the type kubernetes.io/iscsi-chap. The agents need to be let read it (config/components/object-access). When it changes, nothing is disturbed until the disk fails; then the node logs in anew.
+ */
+export interface ISCSISecretReference {
   namespace: string;
   name: string;
 }

@@ -9,10 +9,12 @@ const keyOf = (option: string): string => option.split("=")[0] ?? option;
 const blockHasDevice: Check<VolumeTemplate> = ({ volumeMode, source }) =>
   volumeMode === "Filesystem" ||
   source.local !== undefined ||
+  source.iscsi !== undefined ||
   source.csi !== undefined ||
   source.persistentVolumeClaim !== undefined;
 
-const fsTypeIsLocal: Check<VolumeTemplate> = (volume) => volume.fsType === undefined || isLocalFilesystem(volume);
+const fsTypeIsLocal: Check<VolumeTemplate> = ({ fsType, source, volumeMode }) =>
+  fsType === undefined || (source.local !== undefined && volumeMode === "Filesystem");
 
 const destroyedIsFormatted: Check<VolumeTemplate> = ({ destroyAllDataOnDevices = [], source, fsType }) =>
   destroyAllDataOnDevices.length === 0 || (source.local !== undefined && fsType !== undefined);
@@ -22,17 +24,17 @@ const optionsHaveFilesystem: Check<VolumeTemplate> = (volume) =>
   volume.source.nfs !== undefined ||
   volume.source.glusterfs !== undefined ||
   volume.source.cifs !== undefined ||
-  isLocalFilesystem(volume) ||
+  isDiskFilesystem(volume) ||
   (volume.source.csi !== undefined && volume.volumeMode === "Filesystem");
 
 const optionsHaveFsType: Check<VolumeTemplate> = (volume) =>
-  optionsOf(volume).length === 0 || !isLocalFilesystem(volume) || volume.fsType !== undefined;
+  optionsOf(volume).length === 0 || !isDiskFilesystem(volume) || fsTypeOf(volume) !== undefined;
 
 const allowedFor =
   (...types: readonly string[]): Check<VolumeTemplate> =>
   (volume, [pattern]) => {
     const { nfs, cifs } = volume.source;
-    const type = nfs !== undefined ? "nfs" : cifs !== undefined ? "cifs" : volume.fsType;
+    const type = nfs !== undefined ? "nfs" : cifs !== undefined ? "cifs" : fsTypeOf(volume);
     if (type === undefined || !types.includes(type)) return true;
     return optionsOf(volume).every(
       (option) => (type === "ext4" && option === "journal_checksum") || pattern?.test(option) === true,
@@ -62,8 +64,14 @@ const consistent: Check<readonly string[]> = (options) =>
   options.filter((option) => /^(nfs)?vers=/.test(option)).length <= 1 &&
   (!options.includes("noquota") || options.filter((option) => option.endsWith("quota")).length === 1);
 
-function isLocalFilesystem(volume: VolumeTemplate): boolean {
-  return volume.source.local !== undefined && volume.volumeMode === "Filesystem";
+/** Whether it is a disk that is mounted here, with the file system that is on it. */
+function isDiskFilesystem({ source, volumeMode }: VolumeTemplate): boolean {
+  return (source.local !== undefined || source.iscsi !== undefined) && volumeMode === "Filesystem";
+}
+
+/** Of disks that come from afar, core/v1 has it in the source. */
+function fsTypeOf({ source: { iscsi }, fsType }: VolumeTemplate): string | undefined {
+  return iscsi === undefined ? fsType : iscsi.fsType;
 }
 
 /** Rules of a volume: its mode, its file system, and the options of that. */
@@ -72,7 +80,7 @@ export const volumeRules: Checks = [
   ["fsType is only for source.local", fsTypeIsLocal],
   ["destroyAllDataOnDevices is for source.local with fsType", destroyedIsFormatted],
   ["mountOptions of a volume are file system options", optionsHaveFilesystem],
-  ["mountOptions of source.local need fsType", optionsHaveFsType],
+  ["mountOptions of source.local and source.iscsi need fsType", optionsHaveFsType],
   ["each of mountOptions must be one option that is allowed for NFS", allowedFor("nfs")],
   ["each of mountOptions must be one option that is allowed for GlusterFS", glusterfsOptions],
   ["each of mountOptions must be one option that is allowed for CIFS", allowedFor("cifs")],

@@ -111,6 +111,7 @@ function sourceSlug(source: VolumeSource): string {
     glusterfs,
     cifs,
     cephfs,
+    iscsi,
     csi,
     flexVolume,
     flocker,
@@ -129,11 +130,16 @@ function sourceSlug(source: VolumeSource): string {
     glusterfs?.path ??
     cifs?.share ??
     cephfs?.path ??
+    lunText(iscsi) ??
     flexVolume?.driver ??
     dataset ??
     "";
   const text = named ?? part ?? path.split("/").at(-1) ?? "";
   return slug(text, sourceType(source));
+}
+
+function lunText(iscsi: VolumeSource["iscsi"]): string | undefined {
+  return iscsi && `${iscsi.iqn.split(":").at(-1)} ${iscsi.lun}`;
 }
 
 function diskText(local: VolumeSource["local"]): string | undefined {

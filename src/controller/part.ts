@@ -1,6 +1,6 @@
 import { canonicalOptions } from "../api/mount-options.ts";
 import { quantityBytes } from "../api/quantity.ts";
-import type { IntentMount, NodeVolumeIntentSpec, NodeVolumeSetSpec, SetMount } from "../api/types.gen.ts";
+import type { IntentMount, NodeVolumeIntentSpec, NodeVolumeSetSpec, SetMount, VolumeSource } from "../api/types.gen.ts";
 import { sameJson } from "../kube/same-json.ts";
 import { compareText } from "./canonical-json.ts";
 import type { VolumeIdentity } from "./identity.ts";
@@ -47,7 +47,7 @@ export function settingsOf(spec: NodeVolumeSetSpec): Settings {
 export function settingsOfIntent(spec: NodeVolumeIntentSpec): Settings {
   const { mode, unmountPolicy, deletionPolicy, adopt, nodeLossPolicy, source, capacityBytes } = spec;
   // That of a CSI volume is its claim's.
-  const size = source.flexVolume === undefined || capacityBytes === undefined ? {} : { capacityBytes };
+  const size = !hasSizeOfSet(source) || capacityBytes === undefined ? {} : { capacityBytes };
   return {
     mode,
     ...optionsOf(spec),
@@ -58,6 +58,11 @@ export function settingsOfIntent(spec: NodeVolumeIntentSpec): Settings {
     adopt,
     nodeLossPolicy,
   };
+}
+
+/** Whether a set says what size its volume has. */
+export function hasSizeOfSet({ flexVolume, iscsi }: VolumeSource): boolean {
+  return flexVolume !== undefined || iscsi !== undefined;
 }
 
 export function policiesOf({ unmountPolicy, deletionPolicy, nodeLossPolicy }: Settings): Policies {

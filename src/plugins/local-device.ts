@@ -24,7 +24,7 @@ export async function stageDevice(
   context: StageContext,
   { readOnly = false, disk }: DeviceHow = {},
 ): Promise<Staged> {
-  const options = spec.mountOptions;
+  const options = readOnly ? [...spec.mountOptions, "ro"] : spec.mountOptions;
   const { path, deviceNumber } = found;
   const { stagingMount } = context;
   if (stagingMount !== undefined) {
@@ -37,7 +37,7 @@ export async function stageDevice(
   const device = await emptied(spec, await probe(path, disk, context), disk, context);
   // A signature says that mkfs came to its end: it writes that last.
   if (device.signature !== undefined && context.formatting !== undefined) await context.recordFormatting(undefined);
-  const fsType = device.signature ?? (await format(spec, path, device, disk, context));
+  const fsType = device.signature ?? (await format(spec, path, device, { disk, readOnly }, context));
   if (spec.fsType !== undefined && spec.fsType !== fsType) {
     const message = `${path} has ${fsType}, but fsType ${spec.fsType} is asked for; it is not formatted again${howToDestroy(spec, disk, device)}`;
     throw new VolumeError("FilesystemMismatch", "final", message);
@@ -98,7 +98,7 @@ async function emptied(
 
 function howToDestroy(spec: VolumeSpec, disk: Disk | undefined, device: DeviceInfo): string {
   const name = contentsName(disk, device);
-  if (name === undefined || spec.fsType === undefined) return "";
+  if (name === undefined || spec.fsType === undefined || spec.source.local === undefined) return ""; // only there it is a field
   return `. To DESTROY what is on it, add to destroyAllDataOnDevices: ${name}`;
 }
 
@@ -107,7 +107,7 @@ async function format(
   spec: VolumeSpec,
   path: string,
   device: DeviceInfo,
-  disk: Disk | undefined,
+  { disk, readOnly }: Required<DeviceHow>,
   context: StageContext,
 ): Promise<string> {
   const { identity } = device;
@@ -117,6 +117,10 @@ async function format(
   if (!device.empty && begun === undefined) {
     const message = `${path} has no file system that is known, but data: it is not formatted. Empty it by hand${howToDestroy(spec, disk, device)}`;
     throw new VolumeError("DeviceNotEmpty", "final", message, { on });
+  }
+  if (readOnly) {
+    const message = `${path} is empty, and the volume is read-only: it is not formatted. Take readOnly away, or make a file system by hand`;
+    throw new VolumeError("FilesystemMissing", "final", message, { on });
   }
   if (fsType === undefined) {
     const message = `${path} is empty: name the file system to make in fsType, or make one by hand`;

@@ -10,6 +10,7 @@ import { glusterfs } from "./fuse/glusterfs.ts";
 import { git } from "./git.ts";
 import { hostPath } from "./host-path.ts";
 import { image } from "./image.ts";
+import { iscsi } from "./iscsi/iscsi.ts";
 import { local } from "./local.ts";
 import { nfs } from "./nfs.ts";
 import { configMap, secret } from "./object-content.ts";
@@ -33,6 +34,7 @@ export const plugins: { readonly [T in SourceType]: VolumePlugin } = {
   flocker,
   cifs,
   cephfs,
+  iscsi,
   csi,
   persistentVolumeClaim,
 };

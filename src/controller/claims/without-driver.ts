@@ -9,7 +9,7 @@ const remedies: { readonly [member: string]: string } = {
   hostPath: "name it in the set: source.hostPath",
   local: "name it in the set: source.local",
   flexVolume: "name it in the set: source.flexVolume, with the same options",
-  iscsi: "make one of a CSI driver for iSCSI (iscsi.csi.k8s.io) for the same target and LUN",
+  iscsi: "name it in the set: source.iscsi, with the same target and LUN",
   fc: "make one of its array's CSI driver for the same LUN",
   cephfs:
     "name it in the set: source.cephfs, or make one of the driver cephfs.csi.ceph.com for the same subvolume or rootPath",

@@ -81,8 +81,8 @@ describe("parseIntent", () => {
     ],
     [
       "an unknown source",
-      intent({ source: { iscsi: { lun: 0 } } }),
-      { path: ".spec.source.iscsi", message: notUnderstood },
+      intent({ source: { storageos: { volumeName: "a" } } }),
+      { path: ".spec.source.storageos", message: notUnderstood },
     ],
     ["an unknown field beside the spec", intent({}, { data: {} }), { path: ".data", message: notUnderstood }],
     [
@@ -134,7 +134,7 @@ describe("parseIntent", () => {
       {
         path: ".spec.source",
         message:
-          "exactly one source is needed: emptyDir, hostPath, local, configMap, secret, downwardAPI, projected, git, image, nfs, glusterfs, cifs, cephfs, csi, flexVolume, flocker or persistentVolumeClaim (one without settings is written emptyDir: {})",
+          "exactly one source is needed: emptyDir, hostPath, local, configMap, secret, downwardAPI, projected, git, image, nfs, glusterfs, cifs, cephfs, iscsi, csi, flexVolume, flocker or persistentVolumeClaim (one without settings is written emptyDir: {})",
       },
     ],
   ];

@@ -1,0 +1,66 @@
+import { hash } from "node:crypto";
+import type { ISCSIVolumeSource } from "../../api/types.gen.ts";
+import { type ISCSIInterface, type ISCSIPortal, type ISCSISession, portalOf, samePortal } from "../../host/iscsi.ts";
+import { isLun, type ScsiDisk } from "../../host/scsi.ts";
+import type { Undo } from "../plugin.ts";
+
+/** One LUN of a target, and the interface by which sessions are ours: all that its release needs. */
+export interface Lun {
+  readonly iqn: string;
+  readonly lun: number;
+  readonly interface: string;
+}
+
+/** A disk by which the LUN is seen, and the session that it comes by. */
+export interface LunPath {
+  readonly session: ISCSISession;
+  readonly disk: ScsiDisk;
+}
+
+export function undoOf({ iqn, lun, interface: name }: Lun): Undo {
+  return { iqn, lun: `${lun}`, interface: name };
+}
+
+/** @throws Error if it was written by another plugin, or is damaged */
+export function lunOf({ iqn, lun, interface: name }: Undo): Lun {
+  if (iqn === undefined || lun === undefined || name === undefined) {
+    throw new Error("what an iSCSI volume has to undo is damaged: it names no iqn, lun or interface");
+  }
+  return { iqn, lun: Number(lun), interface: name };
+}
+
+/**
+ * The interface of all sessions that are ours, and of one configuration and Secret: whoever else logs in to the same target has a session
+ * of another name, and volumes with the same have one session.
+ */
+export function interfaceOf(source: ISCSIVolumeSource): ISCSIInterface {
+  const { iscsiInterface: like = "default", initiatorName, chapAuthSession = false, secretRef } = source;
+  const secret = chapAuthSession && secretRef ? [secretRef.namespace, secretRef.name] : [];
+  const name = hash("sha256", JSON.stringify([like, initiatorName ?? "", ...secret]), "hex").slice(0, 16);
+  return { name: `nodevolume-${name}`, like, ...(initiatorName !== undefined && { initiatorName }) };
+}
+
+/** All that the target is asked for at, each once. */
+export function portalsOf({ targetPortal, portals = [] }: ISCSIVolumeSource): ISCSIPortal[] {
+  const all = [targetPortal, ...portals].map(portalOf);
+  return all.filter((portal, at) => all.findIndex((other) => samePortal(other, portal)) === at);
+}
+
+/** How a LUN is seen on the node, by whomever. */
+export function pathsOf(
+  { iqn, lun }: Pick<Lun, "iqn" | "lun">,
+  sessions: readonly ISCSISession[],
+  disks: readonly ScsiDisk[],
+): LunPath[] {
+  return sessions
+    .filter((session) => session.iqn === iqn)
+    .flatMap((session) =>
+      disksOf(session, disks)
+        .filter(({ address }) => isLun(address.lun, lun))
+        .map((disk) => ({ session, disk })),
+    );
+}
+
+export function disksOf({ host }: ISCSISession, disks: readonly ScsiDisk[]): ScsiDisk[] {
+  return disks.filter(({ address }) => address.host === host);
+}

@@ -1,0 +1,85 @@
+import { expect } from "chai";
+import { expandLun } from "../../../../src/plugins/iscsi/expand.ts";
+import { detach } from "../../../../src/plugins/iscsi/release.ts";
+import type { UndoContext } from "../../../../src/plugins/plugin.ts";
+import { FakeISCSINode } from "./fake-iscsi-node.ts";
+
+const iqn = "iqn.2024-01.example:a";
+const undo = { iqn, lun: "1", interface: "nodevolume-a" };
+const ours = { interface: "nodevolume-a" };
+
+describe("what an iSCSI volume has done", () => {
+  let node: FakeISCSINode;
+  let grown: string[];
+  let context: UndoContext;
+
+  beforeEach(() => {
+    node = new FakeISCSINode();
+    grown = [];
+    const { iscsi, scsi } = node;
+    const stagingTarget = { prefix: "/s", path: "/s/v" };
+    const devices = { grow: async (...args: string[]) => void grown.push(args.join(" ")) };
+    const tableNow = async () => ({ at: () => ({ point: "/s/v", device: "8:0", fsType: "ext4" }) });
+    context = { iscsi, scsi, devices, hostRoot: "/", stagingTarget, tableNow } as unknown as UndoContext;
+  });
+
+  it("is undone: the disk goes, and the session when no other disk is left of it", async () => {
+    node.disk(node.session(ours), 1);
+    await detach(undo, context);
+    expect(node.log).to.deep.equal(["remove sda", "logout 1"]);
+    await detach(undo, context);
+    expect(node.log).to.have.length(2);
+  });
+
+  it("keeps a session that another LUN comes by", async () => {
+    const session = node.session(ours);
+    node.disk(session, 1);
+    node.disk(session, 2);
+    await detach(undo, context);
+    expect(node.log).to.deep.equal(["remove sda"]);
+  });
+
+  it("leaves alone what others have logged in to, also the same LUN of the same target", async () => {
+    node.disk(node.session({ interface: "default" }), 1);
+    node.disk(node.session({ iqn: "iqn.2024-01.example:b", ...ours }), 1);
+    await detach(undo, context);
+    expect(node.log).to.deep.equal([]);
+  });
+
+  it("is undone on all paths, the map over them first", async () => {
+    const paths = [node.session(ours), node.session(ours)].map((session) => node.disk(session, 1));
+    node.map("dm-0", ...paths);
+    await detach(undo, context);
+    expect(node.log).to.deep.equal(["flush mpatha", "remove sda", "remove sdb", "logout 1", "logout 2"]);
+  });
+
+  it("does not wait for a target that is gone: with the session the disk goes", async () => {
+    node.disk(node.session({ ...ours, state: "FAILED" }), 1);
+    await detach(undo, context);
+    expect(node.log).to.deep.equal(["logout 1"]);
+  });
+
+  it("takes a session back that no disk ever came by", async () => {
+    node.session(ours);
+    await detach(undo, context);
+    expect(node.log).to.deep.equal(["logout 1"]);
+  });
+
+  it("grows: the size of each path is asked for anew, then map and file system follow", async () => {
+    const disk = node.disk(node.session(ours), 1, { deviceNumber: "8:0", sizeBytes: 2000 });
+    await expandLun(undo, "2000", context);
+    expect([node.log, grown]).to.deep.equal([["rescan sda"], ["/dev/sda ext4 /s/v"]]);
+    node.map("dm-0", disk);
+    node.disks = node.disks.map((one) => ({ ...one, ...(one.map && { map: { ...one.map, sizeBytes: 1000 } }) }));
+    await expandLun(undo, "2000", context);
+    expect(node.log.slice(1)).to.deep.equal(["rescan sda", "grow mpatha"]);
+    expect(grown[1]).to.equal("/dev/dm-0 ext4 /s/v");
+  });
+
+  it("does not grow beyond what the target has", async () => {
+    node.disk(node.session(ours), 1, { sizeBytes: 1000 });
+    const error: unknown = await expandLun(undo, "2000", context).catch((thrown: unknown) => thrown);
+    expect(error).to.have.property("reason", "VolumeResizeFailed");
+    expect(grown).to.deep.equal([]);
+  });
+});
