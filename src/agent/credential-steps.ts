@@ -14,7 +14,7 @@ import type { Problem } from "./view.ts";
 export function mustReplaceForCredentials({ name, layout }: DesiredVolume, context: StepContext): boolean {
   const { input, record, view } = context;
   const stage = record?.stage;
-  if (layout.credentials !== true || stage?.kind !== "filesystem") return false;
+  if (layout.credentials !== true || layout.opens === true || stage?.kind !== "filesystem") return false;
   if (!isOtherSecret(stage, contentStateOf(layout.content, input.contents))) return false;
   if (!stage.ready) return stage.contentVersion !== undefined && view.stage.mount !== undefined;
   return input.silent?.get(name)?.said !== undefined;

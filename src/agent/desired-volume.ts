@@ -83,6 +83,7 @@ export function desiredVolume(intent: NodeVolumeIntent, key: string): DesiredVol
     mountOptions: canonicalOptions(spec.mountOptions ?? []),
     ...(spec.fsType === undefined ? {} : { fsType: spec.fsType }),
     ...(spec.destroyAllDataOnDevices && { destroyAllDataOnDevices: spec.destroyAllDataOnDevices }),
+    ...(spec.capacityBytes !== undefined && { capacityBytes: spec.capacityBytes }),
     ...(spec.grant && { grant: spec.grant }),
   };
   const layout = pluginFor(spec.source).layout(volume);

@@ -35,8 +35,8 @@ export function likenessOf(mount: MountEntry, desired: DesiredVolume, context: L
     if (!types.includes(mount.fsType) || clean(mount.source) !== clean(source)) return "other";
     return own ? "own" : "same";
   }
-  if (desired.type === "local" && layout.hostPath === undefined) {
-    // Which disk was chosen is known by what is mounted on the staging path, where nobody but us mounts for this volume.
+  if (desired.type === "local" && (layout.hostPath === undefined || layout.opens === true)) {
+    // Which disk was chosen, or what was made of it, is known by what is mounted on the staging path, where nobody but us mounts for this volume.
     const staged = table.at(stagingPath(settings, spec.key));
     return staged !== undefined && sameIdentity(mount, identityOf(staged)) ? "own" : "other";
   }

@@ -48,6 +48,8 @@ export interface StageRecord {
   /** Inode of the data directory: what is left of `directory` after a reboot, which may give its device another number. */
   readonly inode?: number;
   readonly deviceNumber?: string;
+  /** Node of that device, where it is made of what was found: by LVM or LUKS. */
+  readonly devicePath?: string;
   /** What its source was found to be: it is not followed to anything else (docs/security.md). */
   readonly found?: FoundSource;
   /** Version of the object whose content was written last. */
@@ -202,7 +204,8 @@ export function afterReboot(record: VolumeRecord): VolumeRecord {
   }
   const kept = stage?.kind === "directory" || stage?.kind === "filesystem" || stage?.undo !== undefined;
   if (stage === undefined || !kept) return withoutStage({ ...rest, targets });
-  const { identity: _identity, directory, deviceNumber: _number, found: _found, client: _client, ...known } = stage;
+  const { identity: _identity, directory, deviceNumber: _number, devicePath: _path, ...more } = stage;
+  const { found: _found, client: _client, ...known } = more;
   return { ...rest, stage: { ...known, ready: false, ...(directory && { inode: directory.inode }) }, targets };
 }
 

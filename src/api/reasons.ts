@@ -68,6 +68,8 @@ export const reasons = {
   },
   FilesystemDamaged: { kind: "blocked", endedBy: "the file system is repaired by hand" },
   ReadError: { kind: "blocked", endedBy: "the device can be read" },
+  PassphraseRefused: { kind: "blocked", endedBy: "the Secret has the passphrase that opens the disk" },
+  VolumeGroupFull: { kind: "blocked", endedBy: "the volume group has room" },
   ToolMissing: { kind: "blocked", endedBy: "the program named is installed where the agent runs" },
   FormatFailed: { kind: "blocked", endedBy: "the next attempt works" },
   OptionsRefused: { kind: "blocked", endedBy: "the mount options are ones that the kernel takes" },

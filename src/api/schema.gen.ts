@@ -576,6 +576,18 @@ export const schema = {
    },
    "additionalProperties": false
   },
+  "DiskEncryption": {
+   "type": "object",
+   "required": [
+    "secretRef"
+   ],
+   "properties": {
+    "secretRef": {
+     "$ref": "#/definitions/PassphraseReference"
+    }
+   },
+   "additionalProperties": false
+  },
   "DiskSelector": {
    "type": "object",
    "properties": {
@@ -1806,14 +1818,50 @@ export const schema = {
     },
     "disk": {
      "$ref": "#/definitions/DiskSelector"
+    },
+    "lvm": {
+     "$ref": "#/definitions/LogicalVolume"
+    },
+    "encryption": {
+     "$ref": "#/definitions/DiskEncryption"
     }
    },
    "rules": [
     {
-     "message": "exactly one of path and disk is needed: name the directory or device, or say what the disk is"
+     "message": "exactly one of path, disk and lvm is needed: name the directory or device, say what the disk is, or name the logical volume"
     }
    ],
    "required": [],
+   "additionalProperties": false
+  },
+  "LogicalVolume": {
+   "type": "object",
+   "required": [
+    "logicalVolume",
+    "volumeGroup"
+   ],
+   "properties": {
+    "volumeGroup": {
+     "type": "string",
+     "maxLength": 127,
+     "rules": [
+      {
+       "message": "must be a name of LVM, no path: letters, digits, '_', '+', and not first '.' or '-'",
+       "matches": "^[A-Za-z0-9_+][A-Za-z0-9_+.-]*$"
+      }
+     ]
+    },
+    "logicalVolume": {
+     "type": "string",
+     "maxLength": 127,
+     "rules": [
+      {
+       "message": "must be a name of LVM, no path: letters, digits, '_', '+', and not first '.' or '-'",
+       "matches": "^[A-Za-z0-9_+][A-Za-z0-9_+.-]*$"
+      }
+     ]
+    }
+   },
    "additionalProperties": false
   },
   "MountStatus": {
@@ -2480,7 +2528,7 @@ export const schema = {
      "field": ".deletionPolicy"
     },
     {
-     "message": "adopt: IfSame needs source.local.path: which disk a selector has is known only to the agent that mounted it",
+     "message": "adopt: IfSame needs source.local.path without encryption: which device is mounted is else known only to the agent that mounted it",
      "field": ".adopt"
     },
     {
@@ -2903,7 +2951,7 @@ export const schema = {
      "field": ".deletionPolicy"
     },
     {
-     "message": "capacity is for source.flexVolume, whose driver grows the volume to it, and for source.iscsi with a file system, which follows its LUN: remove it. A claim has its own, and an emptyDir its sizeLimit",
+     "message": "capacity is for source.flexVolume, whose driver grows the volume to it, for source.iscsi with a file system, which follows its LUN, and for source.local.lvm: remove it. A claim has its own, and an emptyDir its sizeLimit",
      "field": ".capacity"
     },
     {
@@ -2911,7 +2959,7 @@ export const schema = {
      "field": ".releaseOnDrain"
     },
     {
-     "message": "adopt: IfSame needs source.local.path: which disk a selector has is known only to the agent that mounted it",
+     "message": "adopt: IfSame needs source.local.path without encryption: which device is mounted is else known only to the agent that mounted it",
      "field": ".adopt"
     },
     {
@@ -3166,6 +3214,46 @@ export const schema = {
     "keptBecause": {
      "type": "string",
      "maxLength": 256
+    }
+   },
+   "additionalProperties": false
+  },
+  "PassphraseReference": {
+   "type": "object",
+   "required": [
+    "name",
+    "namespace"
+   ],
+   "properties": {
+    "namespace": {
+     "type": "string",
+     "maxLength": 253,
+     "rules": [
+      {
+       "message": "must be the name of a namespace: at most 63 lower-case letters, digits or '-', a letter or digit at both ends",
+       "matches": "^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"
+      }
+     ]
+    },
+    "name": {
+     "type": "string",
+     "maxLength": 253,
+     "rules": [
+      {
+       "message": "must be the name of an object: lower-case letters, digits, '-' or '.', a letter or digit at both ends and beside each '.'",
+       "matches": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
+      }
+     ]
+    },
+    "key": {
+     "type": "string",
+     "maxLength": 253,
+     "rules": [
+      {
+       "message": "must be a key of the Secret: letters, digits, '-', '_' or '.'",
+       "matches": "^[-._a-zA-Z0-9]+$"
+      }
+     ]
     }
    },
    "additionalProperties": false

@@ -74,6 +74,7 @@ const attachedIsNotRetained: Check<Spec> = (spec) => {
 const capacityHasDriver: Check<NodeVolumeSetSpec> = ({ capacity, volume }) =>
   capacity === undefined ||
   volume.source.flexVolume !== undefined ||
+  volume.source.local?.lvm !== undefined ||
   (volume.source.iscsi !== undefined && volume.volumeMode === "Filesystem");
 
 const adoptable: Check<Spec> = (spec) => {
@@ -81,7 +82,11 @@ const adoptable: Check<Spec> = (spec) => {
   return spec.adopt === "Never" || [hostPath, local, nfs].some((source) => source !== undefined);
 };
 
-const adoptedByPath: Check<Spec> = (spec) => spec.adopt === "Never" || volumeOf(spec).source.local?.disk === undefined;
+const adoptedByPath: Check<Spec> = (spec) => {
+  const { local } = volumeOf(spec).source;
+  if (spec.adopt === "Never" || local === undefined) return true;
+  return local.path !== undefined && local.encryption === undefined;
+};
 
 const releaseUnmounts: Check<NodeVolumeSetSpec> = (spec) =>
   spec.releaseOnDrain !== true || spec.deletionPolicy === "Unmount";

@@ -14,7 +14,8 @@ import type {
 
 const exactlyOne: Check<VolumeSource> = (source) => Object.keys(source).length === 1;
 
-const pathOrDisk: Check<LocalVolumeSource> = ({ path, disk }) => (path === undefined) !== (disk === undefined);
+const pathDiskOrVolume: Check<LocalVolumeSource> = ({ path, disk, lvm }) =>
+  [path, disk, lvm].filter((named) => named !== undefined).length === 1;
 
 const saysSomething: Check<DiskSelector> = (disk) => Object.keys(disk).length > 0;
 
@@ -101,7 +102,7 @@ function isIPv6(text: string): boolean {
 /** Rules of VolumeSource and beneath, and of paths. */
 export const sourceRules: Checks = [
   ["exactly one source is needed", exactlyOne],
-  ["exactly one of path and disk", pathOrDisk],
+  ["exactly one of path, disk and lvm", pathDiskOrVolume],
   ["say at least one thing of the disk", saysSomething],
   ["minSize must not be more than maxSize", sizesInOrder],
   ["must be a name in /dev/disk/by-id", nameInDirectory],

@@ -54,7 +54,7 @@ export interface NodeVolumeIntentSpec {
   mountOptions?: string[];
   grant?: Grant;
   /**
-   * Size that the volume has at its backend. When it grows, the agent grows what is on the node (NodeExpandVolume; expandvolume and expandfs of a flexvolume).
+   * Size that the volume has at its backend. When it grows, the agent grows what is on the node (NodeExpandVolume; expandvolume and expandfs of a flexvolume); a logical volume is made and grown to it.
    */
   capacityBytes?: string;
   /**
@@ -128,11 +128,13 @@ export interface HostPathVolumeSource {
   type?: "" | "DirectoryOrCreate" | "Directory" | "FileOrCreate" | "File" | "Socket" | "CharDevice" | "BlockDevice";
 }
 /**
- * A directory of the node, or a block device, by path or by what the disk is. It is formatted only if it is proved empty.
+ * A directory of the node, or a block device, by path, by what the disk is, or by its logical volume, encrypted if asked. It is formatted only if it is proved empty.
  */
 export interface LocalVolumeSource {
   path?: string;
   disk?: DiskSelector;
+  lvm?: LogicalVolume;
+  encryption?: DiskEncryption;
 }
 /**
  * A whole disk of the node, by what it is. All that is said must hold, and of the disks that nobody uses exactly one must match. Once it has been mounted or formatted, the volume stays with that disk, by the disk's own name, whatever its name in /dev.
@@ -174,6 +176,30 @@ export interface DiskSelector {
    * Whether it is proved empty: no signature, and nothing but zeros at its beginning and end. It is asked until the volume has its disk; what has been formatted for the volume stays its own.
    */
   empty?: boolean;
+}
+/**
+ * A logical volume of a volume group that the node has. With capacity of the set it is made if it is not there, and grown while it is mounted. It is never removed: a release leaves it, with its data.
+ */
+export interface LogicalVolume {
+  volumeGroup: string;
+  logicalVolume: string;
+}
+/**
+ * What is on the device is encrypted with LUKS. A device that is proved empty gets a LUKS2 header; one that has a header is opened.
+ */
+export interface DiskEncryption {
+  secretRef: PassphraseReference;
+}
+/**
+ * Secret with the passphrase. The agents need to be let read it (config/components/object-access). When it changes, what is open stays open; the next time, the passphrase that it has then must open the disk.
+ */
+export interface PassphraseReference {
+  namespace: string;
+  name: string;
+  /**
+   * Key of the Secret; passphrase if not given.
+   */
+  key?: string;
 }
 /**
  * The keys of a ConfigMap as files, updated as one when it changes. The agent must be allowed to read it (components/object-access).
@@ -1158,7 +1184,7 @@ export interface NodeVolumeSetSpec {
    */
   adopt: "Never" | "IfSame";
   /**
-   * Size that the driver of source.flexVolume grows the volume to, while it is mounted, each time that this is raised. What it is when the volume is set up, the volume counts as having. It never shrinks.
+   * Size that the volume is grown to, while it is mounted, each time that this is raised: by the driver of source.flexVolume, which counts as having what this is when it is set up; a logical volume of source.local.lvm is made with it, too. It never shrinks.
    */
   capacity?: string;
   /**

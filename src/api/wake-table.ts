@@ -85,6 +85,8 @@ export const wokenBy = {
   FilesystemUnsupported: ["source", "written", "device"],
   FilesystemDamaged: ["source", "written", "device"],
   ReadError: ["source", "device"],
+  PassphraseRefused: ["content"],
+  VolumeGroupFull: ["backoff"],
   ToolMissing: ["backoff"],
   FormatFailed: ["backoff"],
   OptionsRefused: ["backoff"],

@@ -144,7 +144,7 @@ function lunText(iscsi: VolumeSource["iscsi"]): string | undefined {
 
 function diskText(local: VolumeSource["local"]): string | undefined {
   const { byID, serial, wwid, model } = local?.disk ?? {};
-  return byID ?? serial ?? wwid ?? model;
+  return local?.lvm?.logicalVolume ?? byID ?? serial ?? wwid ?? model;
 }
 
 /** `text` as a part of a DNS name, or `otherwise` if nothing of it can stand there. */

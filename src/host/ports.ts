@@ -22,6 +22,7 @@ export type { MountTableSource } from "./mount-table-source.ts";
 
 import type { Clients } from "./clients.ts";
 import type { ISCSI } from "./iscsi.ts";
+import type { Layers } from "./layers.ts";
 import type { Ownership } from "./ownership.ts";
 import type { Programs } from "./programs.ts";
 import type { Repositories } from "./repositories.ts";
@@ -61,6 +62,7 @@ export interface Effects {
   readonly images: Images;
   readonly scsi: Scsi;
   readonly iscsi: ISCSI;
+  readonly layers: Layers;
 }
 
 /** What an operation needs beside its arguments, because a part of it may run in a disposable child. */

@@ -1,3 +1,5 @@
+import type { LookedAt } from "./layers.ts";
+
 /**
  * Programs that stand on the node and set volumes up by means of their own: vendors' drivers. They run as the node's own programs do:
  * in its mount namespace, whatever the agent's.
@@ -13,7 +15,19 @@ export interface Programs {
    * killed.
    * @throws VolumeError TimedOut, OperationAbandoned: uncertain; ToolMissing
    */
-  run(path: string, args: readonly string[]): Promise<ProgramResult>;
+  run(path: string, args: readonly string[], how?: ProgramHow): Promise<ProgramResult>;
+}
+
+export interface ProgramHow {
+  /** Its standard input: where a secret may stand. It is at most 4 KiB. */
+  readonly input?: Uint8Array;
+  /**
+   * A device that is held open while it runs, so that no other gets its number: one that nobody has, and that is the one that was looked
+   * at, and is empty if that is asked. Else DeviceBusy, DeviceNotEmpty or SetUpFailed.
+   */
+  readonly device?: LookedAt & { readonly empty: boolean };
+  /** It takes long without anything being wrong, and much memory: few of these run beside each other. */
+  readonly heavy?: true;
 }
 
 export interface ProgramResult {

@@ -15,6 +15,8 @@ export interface DeviceHow {
   readonly readOnly?: boolean;
   /** The disk that a selector has found. */
   readonly disk?: Disk | undefined;
+  /** The device is made of what was found, by LVM or LUKS. */
+  readonly made?: { readonly found?: FoundSource };
 }
 
 /** Mounts a device with the file system that is on it, or that it gets if it is empty and fsType names one. */
@@ -22,11 +24,16 @@ export async function stageDevice(
   spec: VolumeSpec,
   found: FoundDevice,
   context: StageContext,
-  { readOnly = false, disk }: DeviceHow = {},
+  { readOnly = false, disk, made }: DeviceHow = {},
 ): Promise<Staged> {
   const options = readOnly ? [...spec.mountOptions, "ro"] : spec.mountOptions;
   const { path, deviceNumber } = found;
   const { stagingMount } = context;
+  const layered = made && { ...made, deviceNumber, devicePath: path };
+  if (stagingMount !== undefined && layered !== undefined) {
+    const { fsType, source } = stagingMount;
+    return stageFilesystem(context, { fsType, source, options }, readOnly, layered);
+  }
   if (stagingMount !== undefined) {
     // It is of the disk that was found when it was mounted, which may have another name now.
     const mounted = context.found?.deviceNumber === undefined ? found : context.found;
@@ -43,7 +50,8 @@ export async function stageDevice(
     throw new VolumeError("FilesystemMismatch", "final", message);
   }
   if (!mountable.includes(fsType)) {
-    const message = `${path} has ${fsType}, which is neither mounted nor formatted: only ${mountable.join(", ")} are mounted`;
+    const how = fsType === "crypto_LUKS" ? "; name the Secret with its passphrase in local.encryption" : "";
+    const message = `${path} has ${fsType}, which is neither mounted nor formatted: only ${mountable.join(", ")} are mounted${how}`;
     throw new VolumeError("FilesystemUnsupported", "final", message);
   }
   if (device.signature !== undefined && !readOnly) await context.devices.mend(device, fsType, context.progress);
@@ -51,15 +59,13 @@ export async function stageDevice(
     const uuid = device.uuid ?? (await probe(path, disk, context)).uuid;
     await context.recordDisk(disk, uuid);
   }
-  const staged = await stageFilesystem(context, { fsType, source: device.path, options }, false, {
-    found,
-    deviceNumber,
-  });
+  const shown = layered ?? { found, deviceNumber };
+  const staged = await stageFilesystem(context, { fsType, source: device.path, options }, false, shown);
   if (disk !== undefined) await refuseOther(disk, context);
   return staged;
 }
 
-async function probe(path: string, disk: Disk | undefined, context: StageContext): Promise<DeviceInfo> {
+export async function probe(path: string, disk: Disk | undefined, context: StageContext): Promise<DeviceInfo> {
   const device = await context.devices.probe({ root: "/", path });
   if (disk !== undefined && device.identity !== disk.identity) {
     const message = `${path} stands for another disk than when it was chosen: it is chosen anew`;
@@ -80,7 +86,7 @@ async function refuseOther(disk: Disk, { devices, hostRoot, mounter, stagingTarg
 }
 
 /** A device that people have named to be destroyed, with what is on it, is emptied. @returns the device as it is then */
-async function emptied(
+export async function emptied(
   spec: VolumeSpec,
   device: DeviceInfo,
   disk: Disk | undefined,
@@ -96,7 +102,7 @@ async function emptied(
   return probe(device.path, disk, context);
 }
 
-function howToDestroy(spec: VolumeSpec, disk: Disk | undefined, device: DeviceInfo): string {
+export function howToDestroy(spec: VolumeSpec, disk: Disk | undefined, device: DeviceInfo): string {
   const name = contentsName(disk, device);
   if (name === undefined || spec.fsType === undefined || spec.source.local === undefined) return ""; // only there it is a field
   return `. To DESTROY what is on it, add to destroyAllDataOnDevices: ${name}`;
@@ -107,7 +113,7 @@ async function format(
   spec: VolumeSpec,
   path: string,
   device: DeviceInfo,
-  { disk, readOnly }: Required<DeviceHow>,
+  { disk, readOnly }: Required<Pick<DeviceHow, "disk" | "readOnly">>,
   context: StageContext,
 ): Promise<string> {
   const { identity } = device;

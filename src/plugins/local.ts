@@ -1,29 +1,44 @@
 import type { LocalVolumeSource } from "../api/types.gen.ts";
 import { VolumeError } from "../errors.ts";
 import type { Disk } from "../host/disk.ts";
+import type { SourceInfo } from "../host/ports.ts";
 import { foundSource } from "./found-source.ts";
 import { stagedPath } from "./host-path.ts";
 import { type FoundDevice, stageDevice } from "./local-device.ts";
 import { diskOfVolume, nodeOf } from "./local-disk.ts";
-import type { StageContext, Staged, StagingPlugin, VolumeSpec } from "./plugin.ts";
+import { expandLayers } from "./local-growth.ts";
+import { type Base, LayeredStaging } from "./local-layers.ts";
+import { takeBack } from "./local-undo.ts";
+import { passphraseRef } from "./passphrase.ts";
+import type { StageContext, Staged, VolumeSpec } from "./plugin.ts";
+import type { ExpandingPlugin } from "./undo.ts";
 
 /**
  * A directory of the node, or a block device: mounted with the file system that is on it, formatted only if fsType says
  * with what and it is proved empty (law L11), or bound as it is (volumeMode Block). (kubelet: pkg/volume/local, which
- * formats with ext4 if no fsType is named)
+ * formats with ext4 if no fsType is named) Beneath it a logical volume may be made, and LUKS (decision 0053).
  */
-export const local: StagingPlugin = {
+export const local: ExpandingPlugin = {
   type: "local",
 
   layout(spec) {
-    const { path } = sourceOf(spec);
+    const { path, lvm, encryption } = sourceOf(spec);
     const options = spec.mountOptions;
     const devices = spec.volumeMode === "Block";
     const group = devices ? {} : ({ group: "walk" } as const);
-    return { options, readOnly: false, devices, ...group, ...(path !== undefined && { hostPath: path }) };
+    const secret = encryption && { content: [passphraseRef(encryption.secretRef)], credentials: true, opens: true };
+    return {
+      ...{ options, readOnly: false, devices, ...group, ...secret },
+      ...(path !== undefined && { hostPath: path }),
+      ...(lvm && { grows: true }),
+    };
   },
 
   async stage(spec: VolumeSpec, context: StageContext): Promise<Staged> {
+    const { lvm, encryption } = sourceOf(spec);
+    if (lvm !== undefined || encryption !== undefined) {
+      return new LayeredStaging(spec, sourceOf(spec), context).stage(() => findBase(spec, context));
+    }
     const mounted = await mountedDevice(spec, context);
     if (mounted !== undefined) return stageDevice(spec, mounted, context);
     const { path, disk: asked } = sourceOf(spec);
@@ -31,7 +46,30 @@ export const local: StagingPlugin = {
     const source = disk === undefined ? { root: context.hostRoot, path: path ?? "" } : nodeOf(disk, context);
     return stageSource(spec, source.path, disk, context);
   },
+
+  detach: takeBack,
+  expand: (spec, size, undo, context) => expandLayers({ spec, source: sourceOf(spec), size, undo }, context),
 };
+
+/** The device that a layer is made on. */
+async function findBase(spec: VolumeSpec, context: StageContext): Promise<Base> {
+  const { path: named = "", disk: asked } = sourceOf(spec);
+  const disk = asked && (await diskOfVolume(asked, context));
+  const path = disk === undefined ? named : nodeOf(disk, context).path;
+  const found = foundSource(path, await lookAt(path, context), context);
+  const { deviceNumber } = found;
+  if (found.kind === "blockDevice" && deviceNumber !== undefined) return { found: { ...found, deviceNumber }, disk };
+  const message = `${path} is a ${found.kind}, but encryption needs a block device`;
+  throw new VolumeError("SourceWrongType", "final", message, { on: { kind: "Path", name: path } });
+}
+
+/** @throws VolumeError SourceNotFound */
+async function lookAt(path: string, context: StageContext): Promise<SourceInfo> {
+  const info = await context.mounter.inspect({ root: context.hostRoot, path });
+  if (info !== undefined) return info;
+  const message = `there is no ${path} on the node: a local volume is never made, only used`;
+  throw new VolumeError("SourceNotFound", "final", message, { on: { kind: "Path", name: path } });
+}
 
 /**
  * The disk that a selector has found before and that is mounted still: it is not looked for, as it is neither empty nor free now.
@@ -55,11 +93,7 @@ async function stageSource(
   disk: Disk | undefined,
   context: StageContext,
 ): Promise<Staged> {
-  const info = await context.mounter.inspect({ root: context.hostRoot, path });
-  if (info === undefined) {
-    const message = `there is no ${path} on the node: a local volume is never made, only used`;
-    throw new VolumeError("SourceNotFound", "final", message, { on: { kind: "Path", name: path } });
-  }
+  const info = await lookAt(path, context);
   const found = foundSource(path, info, context);
   const { deviceNumber } = found;
   if (disk !== undefined && deviceNumber !== disk.deviceNumber) {

@@ -33,6 +33,8 @@ export interface VolumeSpec {
   readonly mountOptions: readonly string[];
   /** Devices that may be formatted although something is on them, each with its contents (contentsName). */
   readonly destroyAllDataOnDevices?: readonly string[];
+  /** Size that it is to have, in bytes as text, where its plugin makes or grows it. */
+  readonly capacityBytes?: string;
   /** The leave to use the volume; of a CSI volume it says which one it is. */
   readonly grant?: NodeVolumeIntentSpec["grant"];
 }
@@ -88,6 +90,8 @@ export interface Layout {
   readonly grows?: boolean;
   /** The content is not shown, but what the volume is mounted with. */
   readonly credentials?: boolean;
+  /** The credentials open it, and nothing is kept of them: another Secret means nothing to what is open. */
+  readonly opens?: boolean;
   /** Host path that the volume comes from. */
   readonly hostPath?: string;
   /** Name of the directory in the volume's data directory that targets show, where not that itself. */
@@ -125,6 +129,8 @@ export interface Staged {
   readonly directory?: DirectoryID;
   /** Of a device, and of a file system on one: `major:minor`. */
   readonly deviceNumber?: string;
+  /** Node of that, as the agent sees it, where it is not what was found: it is made of that. */
+  readonly devicePath?: string;
   /** The process that serves it, of FUSE. */
   readonly client?: ChildProcessID;
 }
@@ -183,7 +189,9 @@ export interface StageContext extends Effects {
    * Writes down what is about to be made, durably, before it is made, so that a crash in between leaves a record of it.
    * @param what `undo` stays as it is if it is not given
    */
-  record(what: Pick<Staged, "kind" | "path" | "directory" | "deviceNumber" | "found"> & { undo?: Undo }): Promise<void>;
+  record(
+    what: Pick<Staged, "kind" | "path" | "directory" | "deviceNumber" | "devicePath" | "found"> & { undo?: Undo },
+  ): Promise<void>;
 }
 
 /**

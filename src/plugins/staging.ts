@@ -14,7 +14,7 @@ export async function stageFilesystem(
   context: StageContext,
   mount: Pick<FilesystemMount, "fsType" | "source" | "options" | "credentials">,
   readOnly = false,
-  device: Pick<Staged, "found" | "deviceNumber"> = {},
+  device: Pick<Staged, "found" | "deviceNumber" | "devicePath"> = {},
 ): Promise<Staged> {
   const target = context.stagingTarget;
   await context.record({ kind: "filesystem", path: target.path, ...device });

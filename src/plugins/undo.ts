@@ -1,5 +1,6 @@
 import type { MountTable } from "../host/mount-table.ts";
 import type { Directories, Effects, TargetPath, UnmountRung } from "../host/ports.ts";
+import type { ObjectContent } from "./content.ts";
 import type { StagingPlugin, VolumePlugin, VolumeSpec } from "./plugin.ts";
 
 /**
@@ -30,6 +31,11 @@ export interface UndoContext extends Effects {
   progress(message: string): void;
 }
 
+export interface ExpandContext extends UndoContext {
+  /** Of each that layout.content names, in its order; undefined if it is not known now. */
+  readonly content: readonly ObjectContent[] | undefined;
+}
+
 /** A plugin that has more to undo than a mount on the staging path: a device to detach, a session to log out of. */
 export interface UndoingPlugin extends StagingPlugin {
   /**
@@ -55,7 +61,7 @@ export interface ExpandingPlugin extends UndoingPlugin {
     spec: VolumeSpec,
     size: { readonly from: string; readonly to: string },
     undo: Undo,
-    context: UndoContext,
+    context: ExpandContext,
   ): Promise<void>;
 }
 

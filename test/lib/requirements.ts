@@ -20,6 +20,8 @@ const checks = {
   hugetlbfs: () => fileSystem("hugetlbfs"),
   btrfs: () => fileSystem("btrfs"),
   ext4: () => fileSystem("ext4"),
+  "device-mapper": () => deviceMapper() ?? program("cryptsetup") ?? program("lvm"),
+  cryptsetup: () => program("cryptsetup"),
   "mkfs.ext4": () => program("mkfs.ext4"),
   "mkfs.xfs": () => program("mkfs.xfs"),
   "mkfs.btrfs": () => program("mkfs.btrfs"),
@@ -68,14 +70,24 @@ function program(name: string): string | undefined {
   return folders.some((folder) => existsSync(join(folder, name))) ? undefined : `needs ${name}`;
 }
 
+function deviceMapper(): string | undefined {
+  const known = () => / device-mapper$/m.test(readFileSync("/proc/misc", "utf8"));
+  if (!known()) loadModule("dm_mod");
+  return known() ? undefined : "the kernel has no device-mapper";
+}
+
+function loadModule(name: string): void {
+  try {
+    execFileSync("modprobe", [name], { stdio: "ignore" });
+  } catch {
+    // No such module, or no modprobe: what the kernel lists has the last word.
+  }
+}
+
 /** A file system may be a module that is loaded only when it is first asked for. */
 function fileSystem(name: string): string | undefined {
   const known = () => new RegExp(`\\t${name}$`, "m").test(readFileSync("/proc/filesystems", "utf8"));
   if (known()) return undefined;
-  try {
-    execFileSync("modprobe", [name], { stdio: "ignore" });
-  } catch {
-    // No such module, or no modprobe: /proc/filesystems has the last word.
-  }
+  loadModule(name);
   return known() ? undefined : `the kernel has no ${name}`;
 }

@@ -1,6 +1,8 @@
 import { expands } from "../../plugins/plugin.ts";
 import { plugins } from "../../plugins/registry.ts";
+import { contentOf } from "../content/content-of.ts";
 import { expandByDriver } from "../csi/expand.ts";
+import type { VolumeRecord } from "../record.ts";
 import { type ActionContext, recordOf, stagingTarget, wanted } from "./context.ts";
 import { undoContext } from "./undo.ts";
 
@@ -13,9 +15,15 @@ export async function expand(context: ActionContext): Promise<void> {
   const plugin = plugins[type];
   const undo = record.stage?.undo;
   if (!expands(plugin) || to === undefined || undo === undefined) throw new Error("there is no size to grow to");
-  const staged = { root: "/", path: stagingTarget(context, record.key).path };
-  const from = record.stage?.capacityBytes ?? String(await context.effects.mounter.sizeOf(staged));
-  await plugin.expand(spec, { from, to }, undo, undoContext(context, record, "Normal"));
+  const from = record.stage?.capacityBytes ?? (await sizeNow(context, record));
+  const content = contentOf(layout.content, context.content)?.contents;
+  await plugin.expand(spec, { from, to }, undo, { ...undoContext(context, record, "Normal"), content });
   const after = recordOf(context, name);
   if (after.stage !== undefined) await context.journal.put({ ...after, stage: { ...after.stage, capacityBytes: to } });
+}
+
+/** By what is mounted; of a raw device nobody has asked for a size before. */
+async function sizeNow(context: ActionContext, { key, stage }: VolumeRecord): Promise<string> {
+  if (stage?.kind !== "filesystem") return "0";
+  return String(await context.effects.mounter.sizeOf({ root: "/", path: stagingTarget(context, key).path }));
 }

@@ -88,7 +88,7 @@ async function unmountStage(
  */
 async function refuseWhileOpen(context: ActionContext, stage: StageRecord, deviceNumber: string): Promise<void> {
   const { devices, mounter } = context.effects;
-  const path = stage.found?.path ?? stage.path;
+  const path = stage.devicePath ?? stage.found?.path ?? stage.path;
   const node = await mounter.inspect({ root: "/", path });
   if (node?.deviceNumber !== deviceNumber) {
     if (!(await context.host.evidence.hasBlockDevice(deviceNumber))) return;

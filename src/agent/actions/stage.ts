@@ -31,7 +31,7 @@ export async function stage(context: ActionContext): Promise<void> {
     ...(desired.layout.credentials !== true && content && { contentVersion: content.version }),
   };
   // What survived is mounted with what it was mounted with, and anything else was written down before it was mounted.
-  const mountedWith = desired.layout.credentials === true && secretOn(recordOf(context, desired.name).stage);
+  const mountedWith = remembersSecret(desired) && secretOn(recordOf(context, desired.name).stage);
   await journal.put({ ...recordOf(context, desired.name), stage: { ...record, ...mountedWith } });
 }
 
@@ -73,6 +73,25 @@ function wantedSize({ layout, capacityBytes }: Pick<DesiredVolume, "layout" | "c
 function secretOn({ contentVersion, mountedWith }: Partial<StageRecord> = {}): SecretOfMount {
   return { ...(contentVersion !== undefined && { contentVersion }), ...(mountedWith && { mountedWith }) };
 }
+
+/** Whether it is to be known later which Secret a volume was mounted with: not of one that the Secret opens, whose digest could be guessed from. */
+function remembersSecret({ layout }: DesiredVolume): boolean {
+  return layout.credentials === true && layout.opens !== true;
+}
+
+function deviceOf({
+  deviceNumber,
+  devicePath,
+  found,
+}: { [M in keyof DeviceOfStage]: DeviceOfStage[M] | undefined }): DeviceOfStage {
+  return {
+    ...(deviceNumber !== undefined && { deviceNumber }),
+    ...(devicePath !== undefined && { devicePath }),
+    ...(found && { found }),
+  };
+}
+
+type DeviceOfStage = Pick<StageRecord, "deviceNumber" | "devicePath" | "found">;
 
 type SecretOfMount = Pick<StageRecord, "contentVersion" | "mountedWith">;
 
@@ -133,12 +152,12 @@ async function stageAnew(
     recordFormatting: (device) => context.journal.put(withFormatting(recordOf(context, desired.name), device)),
     ...disksOf(context, desired.name),
     progress: (message) => context.progress(redact(message, given)),
-    async record({ kind, path, directory, deviceNumber, found, undo }) {
+    async record({ kind, path, directory, deviceNumber, devicePath, found, undo }) {
       const before = recordOf(context, desired.name);
       const { options } = desired.layout;
       const inode = before.stage?.directory?.inode ?? before.stage?.inode;
       const known = directory === undefined ? inode !== undefined && { inode } : { directory };
-      const device = { ...(deviceNumber !== undefined && { deviceNumber }), ...(found && { found }) };
+      const device = deviceOf({ deviceNumber, devicePath, found });
       const stage = {
         kind,
         path,
@@ -148,7 +167,7 @@ async function stageAnew(
         ...device,
         ...keptOf(context, desired),
         ...(undo && { undo }),
-        ...(desired.layout.credentials === true && secretOf(before.stage)),
+        ...(remembersSecret(desired) && secretOf(before.stage)),
       };
       await context.journal.put({ ...before, stage });
     },
@@ -181,8 +200,8 @@ async function fromSurvivor(context: ActionContext, desired: DesiredVolume): Pro
   const { mounter } = context.effects;
   await mounter.makeTarget(target, "directory");
   await mounter.bind({ root: "/", path: survivor.path }, identity, target, stagingAttributes);
-  const { path, deviceNumber, found, client } = before;
-  const device = { ...(deviceNumber !== undefined && { deviceNumber }), ...(found && { found }) };
+  const { path, client } = before;
+  const device = deviceOf(before);
   return { kind: "filesystem", path, fileKind: "directory", identity, ...device, ...(client && { client }) };
 }
 

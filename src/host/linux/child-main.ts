@@ -43,8 +43,10 @@ export async function runChild(): Promise<void> {
   const request = await readRequest();
   if (request === undefined) return; // the parent died before it said what to do
   if (request.kind === "exec") {
-    if (request.outlives !== undefined) leaveIfItCan(request.outlives.hostRoot);
-    become(request.file, request.args, request);
+    const { file, args, device, input, outlives } = request;
+    if (outlives !== undefined) leaveIfItCan(outlives.hostRoot);
+    if (!refused(() => prepare(device, input))) become(file, args, request);
+    return;
   }
   if (request.kind === "format") {
     const { device, rest, file, args } = request;
@@ -144,6 +146,26 @@ function keepSecret(secret: string): void {
   writeSync(fd, secret);
   libc.dup2(fd, Number(basename(secretFile)));
   closeSync(fd);
+}
+
+/** The descriptor by which the program has a device that it is to find by its path: neither Node nor a program uses it. */
+const held = 199;
+
+/** Holds the device, and puts what the program is to read into a pipe, which has room for it. */
+function prepare(device: (WrittenDevice & { readonly empty: boolean }) | undefined, input: string | undefined): void {
+  const libc = loadLibc();
+  if (device !== undefined) {
+    const fd = openProved(device, constants.O_RDONLY);
+    if (device.empty && !isEmpty(fd)) {
+      throw new VolumeError("DeviceNotEmpty", "transient", `${device.path} is not empty any more`);
+    }
+    libc.dup2(fd, held);
+  }
+  if (input === undefined) return;
+  const pipe = libc.pipe();
+  writeSync(pipe.write, Buffer.from(input, "base64"));
+  closeSync(pipe.write);
+  libc.dup2(pipe.read, 0);
 }
 
 /** The device as standard input, which mkfs and e2fsck open anew: while that is held, no other disk gets its number. */

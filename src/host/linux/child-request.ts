@@ -37,6 +37,11 @@ export type ChildRequest =
       readonly file: string;
       readonly args: readonly string[];
       readonly path?: string;
+      /** What it reads, as base64. */
+      readonly input?: string;
+      /** Held open while it runs, if it is the one that is meant, and empty if that is asked. */
+      readonly device?: WrittenDevice & { readonly empty: boolean };
+      readonly heavy?: true;
       /** Of the program, beside PATH: here a secret may stand, which reaches the child by its input. */
       readonly env?: { readonly [name: string]: string };
       readonly secret?: string; // what the program finds at secretFile

@@ -174,7 +174,8 @@ export class ChildRunner {
 /** As what it takes minutes without anything being wrong. */
 function takesLong(request: ChildRequest): "format" | "walk" | undefined {
   if (["giveToGroup", "checkOut", "unpack"].includes(request.kind)) return "walk";
-  return request.kind === "format" || request.kind === "check" ? "format" : undefined;
+  const heavy = request.kind === "exec" && request.heavy === true;
+  return heavy || request.kind === "format" || request.kind === "check" ? "format" : undefined;
 }
 
 function isAbandoned(error: unknown): boolean {

@@ -47,6 +47,7 @@ export function loadLibc() {
   const umount2 = lib.func("umount2", "int", ["str", "int"]);
   const dup2 = lib.func("dup2", "int", ["int", "int"]);
   const memfdCreate = lib.func("memfd_create", "int", ["str", "uint"]);
+  const pipe = lib.func("pipe", "int", ["void *"]);
   const flock = lib.func("flock", "int", ["int", "int"]);
 
   // Used again by each call: it is over when the call returns.
@@ -131,6 +132,12 @@ export function loadLibc() {
     },
     umount2(path: string, flags: number): void {
       checked("umount2", umount2(path, flags), path);
+    },
+    /** pipe(2) @returns descriptors that the caller closes */
+    pipe(): { readonly read: number; readonly write: number } {
+      const ends = Buffer.alloc(8);
+      checked("pipe", pipe(ends));
+      return { read: ends.readInt32LE(0), write: ends.readInt32LE(4) };
     },
     dup2(from: number, to: number): void {
       checked("dup2", dup2(from, to));

@@ -16,6 +16,7 @@ import { LinuxFlocker } from "./linux-flocker.ts";
 import { LinuxImages } from "./linux-images.ts";
 import { LinuxISCSI, type Turns } from "./linux-iscsi.ts";
 import { LinuxJournalFile } from "./linux-journal-file.ts";
+import { LinuxLayers } from "./linux-layers.ts";
 import { allTiers, LinuxMountTable } from "./linux-mount-table.ts";
 import { LinuxOwnership } from "./linux-ownership.ts";
 import { LinuxPrograms } from "./linux-programs.ts";
@@ -85,12 +86,13 @@ export function linuxHost(options: LinuxHostOptions): LinuxHost {
       const ownership = new LinuxOwnership(mountTable, runner, operation);
       const node = { hostRoot, nodeProcess };
       const programs = new LinuxPrograms({ table: mountTable, mounter, runner, operation, node });
+      const layers = new LinuxLayers({ programs, hostRoot });
       const repositories = new LinuxRepositories(runner, operation);
       const images = new LinuxImages(runner, operation);
       const clients = new LinuxClients({ runner, operation, wakes, timers, log: system.log, hostRoot });
       const scsi = new LinuxScsi(runner, programs, operation);
       const iscsi = new LinuxISCSI({ runner, operation, turns, wakes, timers, nodeProcess });
-      return { mounter, devices, ownership, programs, flocker, repositories, images, clients, scsi, iscsi };
+      return { mounter, devices, ownership, programs, flocker, repositories, images, clients, scsi, iscsi, layers };
     },
   };
 }

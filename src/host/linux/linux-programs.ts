@@ -2,8 +2,8 @@ import { constants, type Stats, statSync } from "node:fs";
 import { VolumeError } from "../../errors.ts";
 import { mayHang } from "../may-hang.ts";
 import type { Mounter, MountTableSource, OperationContext } from "../ports.ts";
-import type { ProgramResult, Programs } from "../programs.ts";
-import type { ChildRunner } from "./child-runner.ts";
+import type { ProgramHow, ProgramResult, Programs } from "../programs.ts";
+import { type ChildRunner, refusedCode } from "./child-runner.ts";
 import { findProgram } from "./find-program.ts";
 import { ifThere } from "./if-there.ts";
 
@@ -43,16 +43,29 @@ export class LinuxPrograms implements Programs {
     return stats === undefined || !isExecutable(stats) ? undefined : identityOf(info.canonicalPath, stats);
   }
 
-  async run(program: string, args: readonly string[]): Promise<ProgramResult> {
+  async run(program: string, args: readonly string[], how: ProgramHow = {}): Promise<ProgramResult> {
     const { runner, operation } = this.#deps;
+    const { input, device, heavy } = how;
     const [file = program, ...rest] = [...this.#entering(program), program, ...args];
     const waitsFor = { fsType: "program", source: args[0] ?? "", point: program, program: true };
-    return runner.run({ kind: "exec", file, args: rest, path }, operation, { waitsFor });
+    const beside = {
+      ...(input && { input: Buffer.from(input).toString("base64") }),
+      ...(device && { device }),
+      ...(heavy && { heavy }),
+    };
+    const result = await runner.run({ kind: "exec", file, args: rest, path, ...beside }, operation, { waitsFor });
+    if (device === undefined || result.code !== refusedCode) return result;
+    const reason = /not empty/.test(result.stderr) ? "DeviceNotEmpty" : "DeviceBusy";
+    throw new VolumeError(reason, "transient", result.stderr.trim(), { on: { kind: "Device", name: device.path } });
   }
 
   #entering(program: string): string[] {
     const { hostRoot, nodeProcess } = this.#deps.node;
-    if (nodeProcess !== undefined) return [findProgram("nsenter"), `--mount=/proc/${nodeProcess}/ns/mnt`, "--"];
+    if (nodeProcess !== undefined) {
+      const of = (namespace: string) => `/proc/${nodeProcess}/ns/${namespace}`;
+      // Of IPC, too: by its semaphores device-mapper hears that udev has made a device's links, and waits for ever in another.
+      return [findProgram("nsenter"), `--mount=${of("mnt")}`, `--ipc=${of("ipc")}`, "--"];
+    }
     if (hostRoot === "/") return [];
     const message = `${program} is a program of the node, and the agent sees no process of it to enter its mount namespace by: run the agent with hostPID, and --host-pid 1`;
     throw new VolumeError("ToolMissing", "final", message);

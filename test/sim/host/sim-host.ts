@@ -1,6 +1,7 @@
 import type { HostPorts } from "../../../src/host/ports.ts";
 import { noClients } from "../../lib/no-clients.ts";
 import { noISCSI } from "../../lib/no-iscsi.ts";
+import { noLayers } from "../../lib/no-layers.ts";
 import { noFlocker, noPrograms } from "../../lib/no-programs.ts";
 import { noScsi } from "../../lib/no-scsi.ts";
 import type { HostDeps } from "./host-deps.ts";
@@ -40,6 +41,7 @@ export function simHost(deps: HostDeps): HostPorts {
         clients: noClients,
         scsi: noScsi,
         iscsi: noISCSI,
+        layers: noLayers,
       };
     },
   };

@@ -6,6 +6,7 @@ import { noWakes } from "../../../src/host/wakes.ts";
 import { entry } from "../../lib/mount-entries.ts";
 import { noClients } from "../../lib/no-clients.ts";
 import { noISCSI } from "../../lib/no-iscsi.ts";
+import { noLayers } from "../../lib/no-layers.ts";
 import { noFlocker, noPrograms } from "../../lib/no-programs.ts";
 import { noScsi } from "../../lib/no-scsi.ts";
 
@@ -109,6 +110,7 @@ export class FakeHost implements HostPorts {
       clients: noClients,
       scsi: noScsi,
       iscsi: noISCSI,
+      layers: noLayers,
     };
   }
 

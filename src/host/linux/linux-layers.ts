@@ -1,0 +1,120 @@
+import { VolumeError } from "../../errors.ts";
+import type { Layers, LogicalVolumeInfo, LogicalVolumeName, LookedAt, MappedDevice } from "../layers.ts";
+import type { ProgramHow, ProgramResult, Programs } from "../programs.ts";
+import { cryptFailure, formatArgs } from "./luks-words.ts";
+import { lvmFailure, parseVolumes } from "./lvm-words.ts";
+import { findMapped } from "./mapped-devices.ts";
+
+/** Where the node's programs are looked for. */
+const folders = ["/usr/sbin", "/sbin", "/usr/bin", "/bin", "/usr/local/sbin"];
+
+export interface LayersDeps {
+  /** Those of the node. */
+  readonly programs: Programs;
+  /** The node's root as the agent sees it. */
+  readonly hostRoot: string;
+}
+
+/** LUKS by cryptsetup(8), LVM by lvm(8), both the node's. */
+export class LinuxLayers implements Layers {
+  readonly #deps: LayersDeps;
+
+  constructor(deps: LayersDeps) {
+    this.#deps = deps;
+  }
+
+  async mapped(name: string): Promise<MappedDevice | undefined> {
+    const { hostRoot } = this.#deps;
+    return findMapped(name, `${hostRoot === "/" ? "" : hostRoot}/dev`);
+  }
+
+  async formatLUKS(device: LookedAt, passphrase: Uint8Array, how: { uuid: string; rest: boolean }): Promise<void> {
+    const held = { ...known(device), empty: !how.rest };
+    await this.#cryptsetup([...formatArgs(how.uuid), this.#onNode(device.path)], device.path, {
+      input: passphrase,
+      device: held,
+      heavy: true,
+    });
+  }
+
+  async openLUKS(device: LookedAt, name: string, passphrase: Uint8Array): Promise<void> {
+    const args = ["open", "--type", "luks", "--key-file", "-", this.#onNode(device.path), name];
+    const held = { ...known(device), empty: false };
+    await this.#cryptsetup(args, device.path, { input: passphrase, device: held, heavy: true });
+  }
+
+  async resizeLUKS(name: string, passphrase: Uint8Array): Promise<void> {
+    await this.#cryptsetup(["resize", "--key-file", "-", name], name, { input: passphrase, heavy: true });
+  }
+
+  async closeLUKS(name: string): Promise<void> {
+    if ((await this.mapped(name)) !== undefined) await this.#cryptsetup(["close", name], name);
+  }
+
+  async logicalVolume({ volumeGroup, logicalVolume }: LogicalVolumeName): Promise<LogicalVolumeInfo | undefined> {
+    const columns = "lv_name,lv_size,lv_active,lv_tags";
+    const format = ["--reportformat", "json", "--units", "b", "--nosuffix", "--options", columns];
+    const { stdout } = await this.#lvm(["lvs", ...format, volumeGroup], volumeGroup);
+    return parseVolumes(stdout).get(logicalVolume);
+  }
+
+  async makeLogicalVolume(name: LogicalVolumeName, sizeBytes: bigint, tag: string): Promise<void> {
+    const { volumeGroup, logicalVolume } = name;
+    const clean = ["--yes", "--wipesignatures", "y", "--zero", "y"]; // of what was in this part of the group before
+    const args = ["--size", sectors(sizeBytes), "--addtag", tag, "--name", logicalVolume, volumeGroup];
+    await this.#lvm(["lvcreate", ...clean, ...args], textOf(name));
+  }
+
+  async growLogicalVolume(name: LogicalVolumeName, sizeBytes: bigint): Promise<void> {
+    const now = await this.logicalVolume(name);
+    if (now !== undefined && BigInt(now.sizeBytes) >= sizeBytes) return;
+    await this.#lvm(["lvextend", "--size", sectors(sizeBytes), textOf(name)], textOf(name));
+  }
+
+  async activate(name: LogicalVolumeName, active: boolean): Promise<void> {
+    const args = ["lvchange", "--activate", active ? "y" : "n", textOf(name)];
+    await this.#lvm(args, textOf(name), active ? "activate" : "deactivate");
+  }
+
+  /** @throws VolumeError for any end but a good one */
+  async #cryptsetup(args: readonly string[], what: string, how: ProgramHow = {}): Promise<ProgramResult> {
+    const result = await this.#run("cryptsetup", args, how);
+    if (result.code !== 0) throw cryptFailure(what, args[0] ?? "", result);
+    return result;
+  }
+
+  async #lvm(args: readonly string[], what: string, doing = args[0] ?? ""): Promise<ProgramResult> {
+    const result = await this.#run("lvm", args, {});
+    if (result.code !== 0) throw lvmFailure(what, doing, result);
+    return result;
+  }
+
+  async #run(program: string, args: readonly string[], how: ProgramHow): Promise<ProgramResult> {
+    const { programs } = this.#deps;
+    for (const folder of folders) {
+      const path = `${folder}/${program}`;
+      if ((await programs.identify(path)) !== undefined) return programs.run(path, args, how);
+    }
+    const message = `${program} is not on the node: install it there (Debian: ${program === "lvm" ? "lvm2" : "cryptsetup-bin"})`;
+    throw new VolumeError("ToolMissing", "final", message);
+  }
+
+  /** A path as the node's programs see it. */
+  #onNode(path: string): string {
+    const { hostRoot } = this.#deps;
+    return hostRoot !== "/" && path.startsWith(`${hostRoot}/`) ? path.slice(hostRoot.length) : path;
+  }
+}
+
+/** In the unit of which LVM takes any number; it rounds up to its extents itself. */
+function sectors(bytes: bigint): string {
+  return `${(bytes + 511n) / 512n}s`;
+}
+
+function textOf({ volumeGroup, logicalVolume }: LogicalVolumeName): string {
+  return `${volumeGroup}/${logicalVolume}`;
+}
+
+function known({ path, deviceNumber, identity }: LookedAt): LookedAt {
+  return { path, deviceNumber, ...(identity !== undefined && { identity }) };
+}

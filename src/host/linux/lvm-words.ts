@@ -1,0 +1,39 @@
+import { VolumeError } from "../../errors.ts";
+import type { LogicalVolumeInfo } from "../layers.ts";
+import type { ProgramResult } from "../programs.ts";
+
+interface Report {
+  readonly report: readonly { readonly lv?: readonly { readonly [column: string]: string }[] }[];
+}
+
+/** PURE. What lvs(8) has reported, by name. @throws Error if it is no report */
+export function parseVolumes(stdout: string): ReadonlyMap<string, LogicalVolumeInfo> {
+  const { report } = JSON.parse(stdout) as Report;
+  const volumes = report.flatMap(({ lv = [] }) => lv);
+  return new Map(
+    volumes.map(({ lv_name = "", lv_size = "", lv_active = "", lv_tags = "" }) => {
+      const tags = lv_tags.split(",").filter((tag) => tag !== "");
+      return [lv_name, { sizeBytes: Number(lv_size), active: lv_active !== "", tags }];
+    }),
+  );
+}
+
+/** PURE. What became of a call of lvm(8) that failed; its exit code says nothing. @param what group or volume that it was called for */
+export function lvmFailure(what: string, doing: string, { code, stdout, stderr }: ProgramResult): VolumeError {
+  const words = (stderr || stdout).trim().slice(-512);
+  const on = { kind: "LogicalVolume", name: what };
+  const [group = ""] = what.split("/");
+  if (/volume group "?\S*"? (not found|doesn't exist)|cannot process volume group/i.test(words)) {
+    const message = `the node has no volume group ${group}: make it (vgcreate ${group} DEVICE), or correct local.lvm.volumeGroup`;
+    return new VolumeError("SourceNotFound", "final", message, { on });
+  }
+  if (/insufficient (free space|suitable|free extents)|has insufficient|not enough free/i.test(words)) {
+    const message = `the volume group ${group} has no room for ${what} (${words}): add a disk (vgextend), or ask for less`;
+    return new VolumeError("VolumeGroupFull", "final", message, { on });
+  }
+  if (/in use|contains a filesystem in use/i.test(words)) {
+    return new VolumeError("DeviceBusy", "transient", `${what} is in use: ${words}`, { on });
+  }
+  const reason = doing === "deactivate" ? "TearDownFailed" : "SetUpFailed";
+  return new VolumeError(reason, "transient", `lvm: ${doing} of ${what} ended with ${code}: ${words}`, { on });
+}

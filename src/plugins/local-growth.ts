@@ -1,0 +1,29 @@
+import type { LocalVolumeSource } from "../api/types.gen.ts";
+import { mapperName } from "../host/layers.ts";
+import { madeOf } from "./local-undo.ts";
+import { passphraseOf } from "./passphrase.ts";
+import type { Undo, VolumeSpec } from "./plugin.ts";
+import type { ExpandContext } from "./undo.ts";
+
+export interface LayeredGrowth {
+  readonly spec: VolumeSpec;
+  readonly source: LocalVolumeSource;
+  /** Bytes. */
+  readonly size: { readonly to: string };
+  readonly undo: Undo;
+}
+
+/** Grows a logical volume, what is opened on it, and the file system on that, from below, while it is mounted. Done already is done. */
+export async function expandLayers({ spec, source, size, undo }: LayeredGrowth, context: ExpandContext): Promise<void> {
+  const { layers, devices, content } = context;
+  const { volume, mapping } = madeOf(undo);
+  if (volume === undefined) throw new Error("a volume without a logical volume is asked to grow");
+  await layers.growLogicalVolume(volume, BigInt(size.to));
+  if (mapping !== undefined && source.encryption !== undefined) {
+    await layers.resizeLUKS(mapping, passphraseOf(content?.[0], source.encryption.secretRef));
+  }
+  if (spec.volumeMode === "Block") return;
+  const top = await layers.mapped(mapping ?? mapperName(volume));
+  const mount = (await context.tableNow()).at(context.stagingTarget.path);
+  if (top !== undefined && mount !== undefined) await devices.grow(top.path, mount.fsType, mount.point);
+}

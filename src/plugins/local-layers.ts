@@ -1,0 +1,235 @@
+import type { LocalVolumeSource } from "../api/types.gen.ts";
+import { VolumeError } from "../errors.ts";
+import type { Disk } from "../host/disk.ts";
+import { type LogicalVolumeName, type MappedDevice, mapperName } from "../host/layers.ts";
+import type { DeviceInfo } from "../host/ports.ts";
+import { stagedPath } from "./host-path.ts";
+import { emptied, type FoundDevice, howToDestroy, probe, stageDevice } from "./local-device.ts";
+import { type LayersMade, madeOf, undoOf } from "./local-undo.ts";
+import { passphraseOf } from "./passphrase.ts";
+import type { FoundSource, StageContext, Staged, VolumeSpec } from "./plugin.ts";
+
+/** What the layers are made on: a device that was found, and the disk that a selector has found it by. */
+export interface Base {
+  readonly found: FoundDevice;
+  readonly disk?: Disk | undefined;
+}
+
+/**
+ * Sets up what lies beneath the file system of a local volume, from below, each written down before it is made:
+ *
+ *   logical volume made or grown, and activated ─► LUKS header made on what is empty ─► opened ─► file system
+ *
+ * What is open already is taken as it is.
+ */
+export class LayeredStaging {
+  readonly #spec: VolumeSpec;
+  readonly #source: LocalVolumeSource;
+  readonly #context: StageContext;
+  readonly #mapping: string;
+  #made: LayersMade;
+  #found: FoundSource | undefined;
+
+  constructor(spec: VolumeSpec, source: LocalVolumeSource, context: StageContext) {
+    this.#spec = spec;
+    this.#source = source;
+    this.#context = context;
+    this.#mapping = mappingOf(spec);
+    this.#made = madeOf(context.undo ?? {});
+    this.#found = context.found;
+  }
+
+  /** @param findBase looks for the device, where it is not a logical volume's */
+  async stage(findBase: () => Promise<Base>): Promise<Staged> {
+    const { mounter, devices } = this.#context;
+    const top = await this.#top(findBase);
+    const info = await mounter.inspect({ root: "/", path: top.path });
+    if (info === undefined) throw new VolumeError("SetUpFailed", "transient", `there is no ${top.path} on the node`);
+    const found: FoundDevice = { path: top.path, kind: "blockDevice", deviceNumber: top.deviceNumber };
+    const made = this.#found === undefined ? {} : { found: this.#found };
+    if (this.#spec.volumeMode === "Block") {
+      if (this.#made.fresh !== undefined) await this.#record({ ...this.#made, fresh: undefined });
+      if (this.#context.formatting !== undefined) await this.#context.recordFormatting(undefined);
+      const { deviceNumber, path: devicePath } = top;
+      const { found: _device, ...staged } = stagedPath(info, found);
+      return { ...staged, ...made, kind: "device", deviceNumber, devicePath };
+    }
+    const staged = await stageDevice(this.#spec, found, await this.#allowing(top), { made });
+    const mount = this.#isSized ? (await this.#context.tableNow()).at(staged.path) : undefined;
+    if (mount !== undefined) await devices.grow(top.path, mount.fsType, mount.point); // cut off between volume and file system
+    return staged;
+  }
+
+  async #top(findBase: () => Promise<Base>): Promise<MappedDevice> {
+    const { lvm, encryption } = this.#source;
+    const { layers } = this.#context;
+    if (encryption === undefined)
+      return this.#mapped(mapperName(lvm ?? { volumeGroup: "", logicalVolume: "" }), () => this.#volume());
+    const open = await layers.mapped(this.#mapping);
+    if (open !== undefined && open.over.length > 0) {
+      if (this.#made.mapping === undefined) await this.#record({ ...this.#made, mapping: this.#mapping });
+      if (lvm !== undefined) await this.#volume();
+      if (this.#isSized) await layers.resizeLUKS(this.#mapping, this.#passphrase());
+      return open;
+    }
+    if (open !== undefined) await layers.closeLUKS(this.#mapping); // its device is gone
+    return this.#mapped(this.#mapping, async () =>
+      this.#open(lvm === undefined ? await findBase() : await this.#onVolume()),
+    );
+  }
+
+  /** Whether it is to have a size that is said. */
+  get #isSized(): boolean {
+    return this.#source.lvm !== undefined && this.#spec.capacityBytes !== undefined;
+  }
+
+  #passphrase(): Uint8Array {
+    const { encryption } = this.#source;
+    if (encryption === undefined) throw new Error("nothing is encrypted");
+    return passphraseOf(this.#context.content?.[0], encryption.secretRef);
+  }
+
+  /** The device of a name, after it was made. */
+  async #mapped(name: string, make: () => Promise<void>): Promise<MappedDevice> {
+    await make();
+    const mapped = await this.#context.layers.mapped(name);
+    if (mapped !== undefined) return mapped;
+    throw new VolumeError("SetUpFailed", "transient", `the node's programs have made no device ${name}`);
+  }
+
+  async #onVolume(): Promise<Base> {
+    const { lvm = { volumeGroup: "", logicalVolume: "" } } = this.#source;
+    const { path, deviceNumber } = await this.#mapped(mapperName(lvm), () => this.#volume());
+    return { found: { path, kind: "blockDevice", deviceNumber } };
+  }
+
+  async #volume(): Promise<void> {
+    const { lvm } = this.#source;
+    if (lvm === undefined) throw new Error("there is no logical volume to make");
+    const { layers } = this.#context;
+    const { capacityBytes } = this.#spec;
+    const volume = nameOf(lvm);
+    const now = await layers.logicalVolume(volume);
+    if (now === undefined) {
+      if (capacityBytes === undefined) {
+        const message = `the volume group ${lvm.volumeGroup} has no logical volume ${lvm.logicalVolume}: say in capacity of the set how large to make it, or correct its name`;
+        throw new VolumeError("SourceNotFound", "final", message, {
+          on: { kind: "LogicalVolume", name: textOf(volume) },
+        });
+      }
+      await this.#record({ ...this.#made, volume, activated: true, fresh: "volume" });
+      this.#context.progress(`making the logical volume ${textOf(volume)} of ${capacityBytes} bytes`);
+      return layers.makeLogicalVolume(volume, BigInt(capacityBytes), this.#mapping);
+    }
+    // One that another has made meanwhile, under the name of one that we were about to make, has not our tag.
+    const { fresh, ...known } = this.#made;
+    const ours = fresh === "header" || now.tags.includes(this.#mapping);
+    const made = { ...known, volume, ...(fresh !== undefined && ours && { fresh }) };
+    await this.#record(now.active ? made : { ...made, activated: true });
+    if (!now.active) await layers.activate(volume, true);
+    if (capacityBytes !== undefined) await layers.growLogicalVolume(volume, BigInt(capacityBytes));
+  }
+
+  /** Opens the header on a device, and makes it first if nothing is there. */
+  async #open({ found, disk }: Base): Promise<void> {
+    const { layers, recordDisk } = this.#context;
+    const passphrase = this.#passphrase();
+    if (disk !== undefined || this.#source.path !== undefined) this.#found = found;
+    const device = await emptied(this.#spec, await probe(found.path, disk, this.#context), disk, this.#context);
+    const header = device.signature === undefined ? await this.#makeHeader(device, disk, passphrase) : device;
+    if (header.signature !== "crypto_LUKS") {
+      const message = `${found.path} has ${header.signature}, but encryption is asked for; it is not formatted again${howToDestroy(this.#spec, disk, device)}`;
+      throw new VolumeError("FilesystemMismatch", "final", message, { on: { kind: "Device", name: found.path } });
+    }
+    if (disk !== undefined) await recordDisk(disk, header.uuid);
+    const fresh = header.uuid === uuidOf(this.#spec) ? this.#made.fresh : undefined;
+    await this.#record({ ...this.#made, mapping: this.#mapping, fresh });
+    await layers
+      .openLUKS(header, this.#mapping, passphrase)
+      .catch((error) => this.#beginAgain(error, header, passphrase));
+  }
+
+  /** @returns the device with its header */
+  async #makeHeader(device: DeviceInfo, disk: Disk | undefined, passphrase: Uint8Array): Promise<DeviceInfo> {
+    const { path, identity } = device;
+    const { fsType, volumeMode } = this.#spec;
+    const on = { kind: "Device", name: path };
+    const begun = identity !== undefined && identity === this.#context.formatting;
+    const rest = begun || this.#made.fresh === "volume";
+    if (!device.empty && !rest) {
+      const message = `${path} has no LUKS header, but data: it is not formatted. Empty it by hand${howToDestroy(this.#spec, disk, device)}`;
+      throw new VolumeError("DeviceNotEmpty", "final", message, { on });
+    }
+    if (fsType === undefined && volumeMode === "Filesystem") {
+      const message = `${path} is empty: name the file system to make, encrypted, in fsType`;
+      throw new VolumeError("FilesystemMissing", "final", message, { on });
+    }
+    if (disk !== undefined) await this.#context.recordDisk(disk, undefined);
+    await this.#context.recordFormatting(identity);
+    await this.#record({ ...this.#made, fresh: "header" });
+    return this.#writeHeader(device, passphrase, rest);
+  }
+
+  async #writeHeader(device: DeviceInfo, passphrase: Uint8Array, rest: boolean): Promise<DeviceInfo> {
+    this.#context.progress(`making a LUKS header on ${device.path}`);
+    await this.#context.layers.formatLUKS(device, passphrase, { uuid: uuidOf(this.#spec), rest });
+    return this.#context.devices.probe({ root: "/", path: device.path });
+  }
+
+  /** A header of ours that was cut off before it had its key is opened by nothing, and nothing is behind it: it is made anew. */
+  async #beginAgain(error: unknown, header: DeviceInfo, passphrase: Uint8Array): Promise<void> {
+    const refused = error instanceof VolumeError && error.reason === "PassphraseRefused";
+    const begun = header.identity !== undefined && header.identity === this.#context.formatting;
+    if (!refused || !begun || this.#made.fresh !== "header") throw error;
+    const anew = await this.#writeHeader(header, passphrase, true);
+    await this.#context.layers.openLUKS(anew, this.#mapping, passphrase);
+  }
+
+  /** The context for what is done on the top: what is ours and was never finished may be formatted as it is. */
+  async #allowing(top: MappedDevice): Promise<StageContext> {
+    const context = this.#context;
+    const record: StageContext["record"] = (what) => context.record({ ...what, undo: undoOf(this.#made) });
+    const last = this.#source.encryption === undefined ? "volume" : "header";
+    if (this.#made.fresh !== last || context.stagingMount !== undefined) return { ...context, record };
+    const { identity } = await context.devices.probe({ root: "/", path: top.path });
+    const recordFormatting: StageContext["recordFormatting"] = async (device) => {
+      if (device !== undefined) return; // it is on record that it is ours
+      await this.#record({ ...this.#made, fresh: undefined });
+      await context.recordFormatting(undefined);
+    };
+    return { ...context, record, formatting: identity, recordFormatting };
+  }
+
+  async #record({ fresh, ...made }: { [M in keyof LayersMade]: LayersMade[M] | undefined }): Promise<void> {
+    const { mapping, volume, activated } = made;
+    this.#made = {
+      ...(mapping !== undefined && { mapping }),
+      ...(volume && { volume }),
+      ...(activated && { activated }),
+      ...(fresh && { fresh }),
+    };
+    const { stagingTarget } = this.#context;
+    const kind = this.#spec.volumeMode === "Block" ? "device" : "filesystem";
+    const found = this.#found && { found: this.#found };
+    await this.#context.record({ kind, path: stagingTarget.path, ...found, undo: undoOf(this.#made) });
+  }
+}
+
+/** PURE. What the opened device is called: it tells whose it is. */
+export function mappingOf({ key }: Pick<VolumeSpec, "key">): string {
+  return `nodevolume-${key}`;
+}
+
+/** PURE. UUID of a header of ours: it tells one that we made for this volume from any other. */
+export function uuidOf({ key }: Pick<VolumeSpec, "key">): string {
+  const [, ...parts] = /^(.{8})(.{4})(.{4})(.{4})(.{12})$/.exec(key.padEnd(32, "0")) ?? [];
+  return parts.join("-");
+}
+
+function nameOf({ volumeGroup, logicalVolume }: LogicalVolumeName): LogicalVolumeName {
+  return { volumeGroup, logicalVolume };
+}
+
+function textOf({ volumeGroup, logicalVolume }: LogicalVolumeName): string {
+  return `${volumeGroup}/${logicalVolume}`;
+}

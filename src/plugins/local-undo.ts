@@ -1,0 +1,46 @@
+import type { LogicalVolumeName } from "../host/layers.ts";
+import type { Undo, UndoContext } from "./undo.ts";
+
+/** What was made beneath a local volume: enough to take it back without its spec. No secrets. */
+export interface LayersMade {
+  /** Name of the device-mapper device that a LUKS header was opened as. */
+  readonly mapping?: string;
+  readonly volume?: LogicalVolumeName;
+  /** The logical volume had no device before we gave it one. */
+  readonly activated?: boolean;
+  /**
+   * The newest layer is ours, and nothing was ever finished on it: what it shows is the noise of an old volume or of a new key, and it may be
+   * formatted without being empty (law L11, decision 0053).
+   */
+  readonly fresh?: "volume" | "header";
+}
+
+/** PURE. */
+export function undoOf({ mapping, volume, activated, fresh }: LayersMade): Undo {
+  return {
+    ...(mapping !== undefined && { mapping }),
+    ...volume,
+    ...(activated === true && { activated: "true" }),
+    ...(fresh !== undefined && { fresh }),
+  };
+}
+
+/** PURE. */
+export function madeOf({ mapping, volumeGroup, logicalVolume, activated, fresh }: Undo): LayersMade {
+  const named = volumeGroup !== undefined && logicalVolume !== undefined;
+  return {
+    ...(mapping !== undefined && { mapping }),
+    ...(named && { volume: { volumeGroup, logicalVolume } }),
+    ...(activated === "true" && { activated: true }),
+    ...((fresh === "volume" || fresh === "header") && { fresh }),
+  };
+}
+
+/** Closes what was opened, and takes its device from a logical volume that had none. What is on them stays. */
+export async function takeBack(undo: Undo, { layers }: UndoContext): Promise<void> {
+  const { mapping, volume, activated } = madeOf(undo);
+  if (mapping !== undefined) await layers.closeLUKS(mapping);
+  if (volume === undefined || activated !== true) return;
+  const now = await layers.logicalVolume(volume);
+  if (now?.active === true) await layers.activate(volume, false);
+}

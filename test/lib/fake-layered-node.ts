@@ -1,0 +1,26 @@
+import { mkdirSync } from "node:fs";
+import { FakeLayers } from "./fake-layers.ts";
+import { RealNode } from "./real-node.ts";
+
+/** A node on the real kernel, on which files and loop devices stand for LVM and LUKS. */
+export class FakeLayeredNode extends RealNode {
+  readonly layers: FakeLayers;
+
+  constructor() {
+    super();
+    mkdirSync(`${this.path}/layers`);
+    this.layers = new FakeLayers(`${this.path}/layers`);
+    this.keep({ [Symbol.dispose]: () => this.layers.forget() });
+    this.#wrap();
+  }
+
+  override async restart(): Promise<void> {
+    await super.restart();
+    this.#wrap();
+  }
+
+  #wrap(): void {
+    const { host, layers } = this;
+    this.host = { ...host, effects: (operation) => ({ ...host.effects(operation), layers }) };
+  }
+}

@@ -1,0 +1,18 @@
+import type { Layers } from "../../src/host/layers.ts";
+
+const none = async () => {
+  throw new Error("there is no device-mapper here");
+};
+
+/** A node without LVM and LUKS. */
+export const noLayers: Layers = {
+  mapped: async () => undefined,
+  formatLUKS: none,
+  openLUKS: none,
+  resizeLUKS: none,
+  closeLUKS: none,
+  logicalVolume: none,
+  makeLogicalVolume: none,
+  growLogicalVolume: none,
+  activate: none,
+};
