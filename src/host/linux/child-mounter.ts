@@ -8,12 +8,14 @@ import { type MountHelper, mountHelpers } from "./mount-helpers.ts";
 
 /**
  * What a file system answers whose server is gone: FUSE (ENOTCONN; ECONNABORTED to who waited when it died), NFS (ESTALE
- * of an export that went; ETIMEDOUT of a soft mount), SMB and Ceph.
+ * of an export that went; EIO and ETIMEDOUT of a soft mount), SMB and Ceph. Not EACCES, which a FUSE file system of another user
+ * answers root with (behaviour 120).
  */
 const serverGone = new Set([
   "ENOTCONN",
   "ECONNABORTED",
   "ESTALE",
+  "EIO",
   "ETIMEDOUT",
   "EHOSTDOWN",
   "EHOSTUNREACH",

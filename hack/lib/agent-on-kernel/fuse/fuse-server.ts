@@ -13,6 +13,8 @@ export interface Command {
   readonly answer?: number | "all";
   /** Milliseconds before each answer. */
   readonly delayMs?: number;
+  /** Number of the error that it answers everything with; 0: it answers. */
+  readonly error?: number;
 }
 
 /** What the server says. */
@@ -32,6 +34,7 @@ export interface Report {
  * | stop() | waits | ends: its request was not taken |
  * | hold() | waits | stays, uninterruptible, until it is answered or the server dies |
  * | die()  | gets ENOTCONN | |
+ * | fail() | gets that error | |
  */
 export class FuseServer implements AsyncDisposable {
   readonly point: string;
@@ -95,6 +98,11 @@ export class FuseServer implements AsyncDisposable {
 
   async slow(delayMs: number): Promise<void> {
     await this.#command({ delayMs });
+  }
+
+  /** Answers everything with this error from now on. @param errno its number; 0: answers again */
+  async fail(errno: number): Promise<void> {
+    await this.#command({ error: errno });
   }
 
   /** SIGKILL: whoever asks gets ENOTCONN; the mount stays. */

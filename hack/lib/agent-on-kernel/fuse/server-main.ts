@@ -21,6 +21,8 @@ const held: FuseRequest[] = [];
 /** Requests that are still answered; then they are held. */
 let answered = Number.POSITIVE_INFINITY;
 let delayMs = 0;
+/** What everything is answered with; 0: with what was asked for. */
+let error = 0;
 
 const point = process.argv[2];
 if (point === undefined) throw new Error("usage: server-main.ts MOUNT-POINT");
@@ -53,6 +55,7 @@ function mount(at: string): Descriptor {
 
 function obey(command: Command): void {
   if (command.delayMs !== undefined) delayMs = command.delayMs;
+  if (command.error !== undefined) error = command.error;
   if (command.answer !== undefined) answered = command.answer === "all" ? Number.POSITIVE_INFINITY : command.answer;
   while (answered > 0 && held.length > 0) void handle(held.shift());
   tell({ obeyed: command.id });
@@ -84,7 +87,7 @@ async function handle(request: FuseRequest | undefined): Promise<void> {
     answered -= 1;
     if (delayMs > 0) await sleep(delayMs);
   }
-  const result = answerTo(request, tree);
+  const result = waits && request.opcode !== opcodes.INIT && error !== 0 ? error : answerTo(request, tree);
   if (result === undefined) return;
   try {
     writeSync(device.fd, answer(request.unique, result));
