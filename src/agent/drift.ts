@@ -1,7 +1,7 @@
 import { attributeDifference, attributesOf } from "./attributes.ts";
 import { kubeletDrift } from "./observe/kubelet-status.ts";
 import type { VolumePlan } from "./plan.ts";
-import type { DriftClass, TargetView } from "./view.ts";
+import type { DriftClass, Problem, TargetView } from "./view.ts";
 
 export interface DriftFound {
   readonly class: DriftClass;
@@ -19,8 +19,14 @@ export function driftOf({ view, phase, silent }: VolumePlan): DriftFound | undef
     const first = found.find((drift) => drift.class === wanted);
     if (first !== undefined) return { class: wanted, message: messageFor(first.target, wanted) };
   }
-  if (stage.drift === undefined) return silent && { class: "Stale", message: silent.message };
+  if (stage.drift === undefined)
+    return silent && !isDamage(silent) ? { class: "Stale", message: silent.message } : undefined;
   return { class: stage.drift, message: stageMessage(stage.drift, stage.record?.path ?? "") };
+}
+
+/** It is what was mounted, and it answers. */
+function isDamage({ reason }: Problem): boolean {
+  return reason === "ReadError" || reason === "FilesystemDamaged";
 }
 
 function messageFor(target: TargetView, drift: DriftClass): string {

@@ -1,7 +1,7 @@
 import { isLocal } from "../host/may-hang.ts";
 import type { RemoteMount } from "../host/remote-mount.ts";
 import { describeRemote } from "../host/remote-mount.ts";
-import type { ServerAnswer, Servers } from "../host/servers.ts";
+import type { FileSystemErrors, ServerAnswer, Servers } from "../host/servers.ts";
 import type { Cancel, System } from "../ports.ts";
 import type { OperationKind } from "./operations.ts";
 import type { Plan, VolumePlan } from "./plan.ts";
@@ -14,8 +14,10 @@ const silentMs = 5_000;
 /** What is asked about: a mount of a server, or the disk that a mount is of. */
 interface Asked {
   readonly mount: RemoteMount;
-  /** `major:minor` of a disk that comes from afar. */
+  /** `major:minor` of a disk that comes from afar, or is made of others. */
   readonly disk?: string;
+  /** `major:minor` of a disk whose file system tells of errors. */
+  readonly telling?: string;
 }
 /** Milliseconds after which a server that has not answered does not: NFS sends again after 60 s only if timeo= says nothing. */
 const deadlineMs = 10_000;
@@ -85,14 +87,22 @@ export class ServerWatch {
   }
 
   async #ask(name: string, what: Asked): Promise<void> {
-    const { mount, disk } = what;
+    const { mount, disk, telling } = what;
     const { servers } = this.#deps;
-    const answer = disk === undefined ? await servers.ask(mount, deadlineMs) : servers.disk(disk);
+    const answer = await this.#answerOf(what);
     if (this.#asked.get(name)?.what !== what) return; // it went meanwhile, or is another one
     const silent = disk === undefined ? silence : diskSilence;
-    this.#set(name, answer.answers ? undefined : silent(mount, answer));
+    const errors = telling === undefined ? undefined : servers.errors(telling);
+    const damage = errors && damageOf(mount, errors);
+    this.#set(name, answer.answers ? damage : silent(mount, answer));
     const base = answer.answers ? intervalMs : silentMs;
     this.#after(name, what, base * (0.75 + this.#deps.system.random.next() / 2));
+  }
+
+  async #answerOf({ mount, disk, telling }: Asked): Promise<ServerAnswer> {
+    const { servers } = this.#deps;
+    if (disk !== undefined) return servers.disk(disk);
+    return telling === undefined ? servers.ask(mount, deadlineMs) : { answers: true };
   }
 
   #set(name: string, problem: Silence | undefined): void {
@@ -104,8 +114,8 @@ export class ServerWatch {
 }
 
 /**
- * PURE. What is mounted of a volume that comes from a server, or of a disk that was brought to the node; undefined while it is not, and when
- * it is to go.
+ * PURE. What is mounted of a volume that comes from a server, of a disk that was brought to the node, or with a file system that tells of
+ * errors; undefined while it is not, and when it is to go.
  */
 function askedOf({ phase, view: { stage } }: VolumePlan): Asked | undefined {
   const { mount, record, truth } = stage;
@@ -114,11 +124,15 @@ function askedOf({ phase, view: { stage } }: VolumePlan): Asked | undefined {
   const { fsType, source, point } = mount;
   if (!isLocal(fsType)) return { mount: { fsType, source, point } };
   const { undo, deviceNumber } = record;
-  return undo && deviceNumber !== undefined ? { mount: { fsType, source, point }, disk: deviceNumber } : undefined;
+  if (deviceNumber === undefined) return undefined;
+  const disk = undo && { disk: deviceNumber };
+  const telling = /^ext[234]$/.test(fsType) && { telling: deviceNumber };
+  return disk || telling ? { mount: { fsType, source, point }, ...disk, ...telling } : undefined;
 }
 
 function isSame(a: Asked | undefined, b: Asked | undefined): boolean {
-  return a?.mount.point === b?.mount.point && a?.mount.source === b?.mount.source && a?.disk === b?.disk;
+  const same = a?.mount.point === b?.mount.point && a?.mount.source === b?.mount.source;
+  return same && a?.disk === b?.disk && a?.telling === b?.telling;
 }
 
 function silence(mount: RemoteMount, { said }: ServerAnswer & { answers: false }): Silence {
@@ -126,6 +140,18 @@ function silence(mount: RemoteMount, { said }: ServerAnswer & { answers: false }
   const message = `the server of ${describeRemote(mount)} ${how}. ${outlook(said)}`;
   const on = { kind: "Mount", name: mount.point };
   return { reason: "ServerUnreachable", message, on, ...(said !== undefined && { said }) };
+}
+
+/** The file system goes on, as it was mounted to, with what it has not lost. */
+function damageOf(mount: RemoteMount, { count, code, where }: FileSystemErrors): Silence {
+  const on = { kind: "Device", name: mount.source };
+  const met = `the kernel has met ${count} error${count === 1 ? "" : "s"} in the file system of ${mount.source}, the last one ${code}${where === "" ? "" : ` in ${where}`}`;
+  if (code === "EIO") {
+    const message = `${met}: the disk cannot be read. dmesg on the node has the sectors; copy what can be read, and replace it`;
+    return { reason: "ReadError", message, on };
+  }
+  const message = `${met}. Take the node out of the set and back in: it is mended before it is mounted again, as far as that needs no question`;
+  return { reason: "FilesystemDamaged", message, on };
 }
 
 function diskSilence(mount: RemoteMount, { said }: ServerAnswer & { answers: false }): Silence {

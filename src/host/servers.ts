@@ -9,8 +9,18 @@ export interface Servers {
   ask(mount: RemoteMount, deadlineMs: number): Promise<ServerAnswer>;
   /** Whether a disk that comes from afar works, by what the kernel has of it: nothing is asked of the disk. @param deviceNumber `major:minor` */
   disk(deviceNumber: string): ServerAnswer;
+  /** Errors that the kernel has met in the ext2, ext3 or ext4 that is mounted of a device; undefined if none. @param deviceNumber `major:minor` */
+  errors(deviceNumber: string): FileSystemErrors | undefined;
   /** Ends the process that asks, so that it does not keep the mount busy. */
   giveUp(point: string): void;
+}
+
+export interface FileSystemErrors {
+  readonly count: number;
+  /** Of the last one: EIO, EFSCORRUPTED … */
+  readonly code: string;
+  /** Function of the kernel that met it. */
+  readonly where: string;
 }
 
 /** `said`: the error, of a server that answers with one or that the kernel has given up. */

@@ -1,8 +1,9 @@
 import { messageOf } from "../../errors.ts";
 import type { Timers } from "../../ports.ts";
 import type { RemoteMount } from "../remote-mount.ts";
-import type { ServerAnswer, Servers } from "../servers.ts";
+import type { FileSystemErrors, ServerAnswer, Servers } from "../servers.ts";
 import { diskAnswer } from "./disk-answer.ts";
+import { ext4Errors } from "./ext4-errors.ts";
 import { findProgram } from "./find-program.ts";
 import { SpawnedProcess } from "./spawned-process.ts";
 
@@ -49,6 +50,10 @@ export class LinuxServers implements Servers {
 
   disk(deviceNumber: string): ServerAnswer {
     return diskAnswer("/sys", deviceNumber);
+  }
+
+  errors(deviceNumber: string): FileSystemErrors | undefined {
+    return ext4Errors("/sys", deviceNumber);
   }
 
   giveUp(point: string): void {

@@ -72,6 +72,7 @@ export class FakeHost implements HostPorts {
   readonly servers: Servers = {
     ask: async () => ({ answers: true }),
     disk: () => ({ answers: true }),
+    errors: () => undefined,
     giveUp: (point) => void this.calls.push(`giveUp ${point}`),
   };
 

@@ -5,7 +5,7 @@ import type { VolumePlan } from "../../../src/agent/plan.ts";
 import { ServerWatch } from "../../../src/agent/servers.ts";
 import { obstacleOf, standingOf } from "../../../src/agent/standing.ts";
 import type { RemoteMount } from "../../../src/host/remote-mount.ts";
-import type { ServerAnswer } from "../../../src/host/servers.ts";
+import type { FileSystemErrors, ServerAnswer } from "../../../src/host/servers.ts";
 import { settle, virtualSystem } from "../kube/virtual-system.ts";
 
 /** A plan of a volume whose file system is staged. */
@@ -29,6 +29,7 @@ describe("ServerWatch", () => {
   let answer: (mount: RemoteMount) => Promise<ServerAnswer>;
   let changes: number;
   let diskAnswer: (deviceNumber: string) => ServerAnswer;
+  let errors: FileSystemErrors | undefined;
   let running: Map<string, OperationKind>;
   let watch: ServerWatch;
   const volumes = new Map<string, VolumePlan>();
@@ -40,12 +41,14 @@ describe("ServerWatch", () => {
     running = new Map();
     answer = async () => ({ answers: true });
     diskAnswer = () => ({ answers: true });
+    errors = undefined;
     const servers = {
       ask(mount: RemoteMount) {
         asked.push(mount.point);
         return answer(mount);
       },
       disk: (deviceNumber: string) => diskAnswer(deviceNumber),
+      errors: () => errors,
       giveUp: (point: string) => void givenUp.push(point),
     };
     watch = new ServerWatch({ system, servers, running: () => running, onChange: () => (changes += 1) });
@@ -65,6 +68,27 @@ describe("ServerWatch", () => {
     expect(new Set(asked)).to.deep.equal(new Set(["/staging/nfs"]));
     expect(asked.length).to.be.within(32, 54);
     expect(changes).to.equal(0);
+  });
+
+  it("tells of errors that the kernel has met in an ext4, as what they are, and asks nobody", async () => {
+    const plan = planned("v", { fsType: "ext4", disk: "8:16" });
+    show(plan);
+    await system.advance(60_000);
+    expect([watch.silent.size, changes, asked.length]).to.deep.equal([0, 0, 0]);
+    errors = { count: 1, code: "EIO", where: "ext4_find_entry" };
+    await system.advance(20_000);
+    const problem = watch.silent.get("v");
+    expect(problem?.reason).to.equal("ReadError");
+    expect(problem?.message).to.match(
+      /^the kernel has met 1 error in .*, the last one EIO in ext4_find_entry: .*replace it/,
+    );
+    expect(driftOf({ ...plan, ...(problem && { silent: problem }) }), "it is what was mounted").to.equal(undefined);
+    errors = { count: 2, code: "EFSCORRUPTED", where: "ext4_iget" };
+    await system.advance(20_000);
+    expect(watch.silent.get("v")?.reason).to.equal("FilesystemDamaged");
+    errors = undefined;
+    await system.advance(20_000);
+    expect([watch.silent.size, changes]).to.deep.equal([0, 3]);
   });
 
   it("tells of one that does not answer, once, and when it does again", async () => {

@@ -1,0 +1,45 @@
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect } from "chai";
+import { ext4Errors } from "../../src/host/linux/ext4-errors.ts";
+import { loopDevice } from "../lib/loop-device.ts";
+import { need } from "../lib/requirements.ts";
+
+describe("errors that the kernel has met in an ext4, on the real kernel", () => {
+  let directory: string;
+
+  before(function () {
+    need(this, "root", "loop-devices", "mkfs.ext4", "ext4");
+  });
+  beforeEach(() => {
+    directory = mkdtempSync(join(tmpdir(), "nvo-errors-"));
+    mkdirSync(`${directory}/mnt`);
+  });
+  afterEach(() => rmSync(directory, { recursive: true }));
+
+  it("are counted in sysfs, none at first, and none after e2fsck has looked through it", () => {
+    using disk = loopDevice(directory, "disk", 32);
+    execFileSync("mkfs.ext4", ["-q", disk.path]);
+    const { rdev } = statSync(disk.path);
+    const errors = () => ext4Errors("/sys", `${(rdev >> 8) & 0xfff}:${(rdev & 0xff) | ((rdev >> 12) & 0xfff00)}`);
+    const mounted = (act: () => void) => {
+      execFileSync("mount", [disk.path, `${directory}/mnt`]);
+      try {
+        act();
+      } finally {
+        execFileSync("umount", [`${directory}/mnt`]);
+      }
+    };
+    expect(errors(), "not mounted").to.equal(undefined);
+    mounted(() => {
+      expect(errors()).to.equal(undefined);
+      writeFileSync(`/sys/fs/ext4/${disk.path.slice("/dev/".length)}/trigger_fs_error`, "tried");
+      expect(errors()).to.include({ count: 1, where: "trigger_test_error" });
+    });
+    mounted(() => expect(errors()?.count, "it is in the superblock").to.equal(1));
+    execFileSync("e2fsck", ["-p", disk.path], { stdio: "ignore" });
+    mounted(() => expect(errors()).to.equal(undefined));
+  });
+});
