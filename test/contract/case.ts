@@ -30,16 +30,16 @@ export interface Case {
   readonly table?: TableEvidence;
   /** The options of `spec` in other words, which are to mean no change; the same, the other way round, if not given. */
   readonly sameOptions?: readonly string[];
-  /** Values of Secrets that `source` has handed over. */
-  readonly secrets?: readonly string[];
+  /** Values of Secrets that `source` has handed over; a function, if they are made with what `open` starts. */
+  readonly secrets?: readonly string[] | (() => readonly string[]);
   /** Makes what the volume comes from refuse it, as with a wrong password. @returns values of Secrets that are new with it */
   refuses?(node: RealNode): readonly string[] | Promise<readonly string[]>;
   /** The program that gets Secrets where others of the node might see them, as docs/security.md says. */
   readonly secretsToldTo?: { readonly program: string; readonly by: "arguments" | "environment" };
   /** How it grows while it is mounted. */
   readonly grows?: Growth;
-  /** Client and server that it is tested with, for docs/plugin-results.md. Asked once the case is open. */
-  parts?(): Parts | Promise<Parts>;
+  /** Client and server that it is tested with, for docs/plugin-results.md, if it has any. Asked once the case is open. */
+  parts?(): Parts;
 }
 
 export interface TableEvidence {

@@ -11,6 +11,7 @@ import { gitCase } from "./git-case.ts";
 import { glusterfsCases } from "./glusterfs-cases.ts";
 import { imageCase } from "./image-case.ts";
 import { networkCases } from "./network-cases.ts";
+import { versionOf } from "./parts.ts";
 
 /** Each plugin at least once. */
 export const cases: readonly Case[] = [
@@ -63,6 +64,7 @@ export const cases: readonly Case[] = [
     spec: { fsType: "ext4" },
     shows: (path) => expect(readdirSync(path)).to.include("lost+found"),
     keepsData: true,
+    parts: () => ({ client: versionOf("mkfs.ext4", "-V") }),
     table: { fsType: "ext4", source: /^\/dev\/loop/ },
   },
   {
@@ -82,6 +84,7 @@ export const cases: readonly Case[] = [
     shows: isEmptyOrToken,
     keepsData: true,
     cutOffs: "some",
+    parts: () => ({ client: versionOf("mkfs.xfs", "-V") }),
     table: { fsType: "xfs", source: /^\/dev\/loop/ },
   },
   flockerCase,

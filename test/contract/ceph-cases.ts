@@ -1,5 +1,6 @@
 import { CephCluster, cephUser, monitorAddress, nobodysMonitor } from "../lib/ceph.ts";
 import { type Case, isEmptyOrToken } from "./case.ts";
+import { versionOf } from "./parts.ts";
 
 let directories = 0;
 let cluster: CephCluster;
@@ -23,5 +24,7 @@ export const cephCases: readonly Case[] = [
     },
     shows: isEmptyOrToken,
     keepsData: true,
+    secrets: () => [cluster.key()],
+    parts: () => ({ client: versionOf("ceph-fuse", "--version"), server: versionOf("ceph-mds", "--version") }),
   },
 ];

@@ -16,6 +16,7 @@ export const flexVolumeCases: readonly Case[] = [
       return { flexVolume: { driver: "test/loop", options: { image, sizeMegabytes: "32" } } };
     },
     shows: (path) => expect(readdirSync(path)).to.include("lost+found"),
+    parts: () => ({ client: "test/drivers/flex/loop, a shell script" }),
     keepsData: true,
     table: { fsType: "ext4", source: /^\/dev\/loop/ },
   },
@@ -28,6 +29,7 @@ export const flexVolumeCases: readonly Case[] = [
       return { flexVolume: { driver: "test/disk", fsType: "ext4", options: { image } } };
     },
     shows: (path) => expect(readdirSync(path)).to.include("lost+found"),
+    parts: () => ({ client: "test/drivers/flex/disk, a shell script" }),
     keepsData: true,
     cutOffs: "some",
     table: { fsType: "ext4", source: /^\/dev\/loop/ },
@@ -41,6 +43,7 @@ export const flexVolumeCases: readonly Case[] = [
       return { flexVolume: { driver: "test/memory", secretRef, secretInArguments: "Allow" } };
     },
     shows: isEmptyOrToken,
+    parts: () => ({ client: "test/drivers/flex/memory, a shell script" }),
     keepsData: false,
     cutOffs: "some",
     table: { fsType: "tmpfs", source: /^flex-memory$/ },
@@ -55,6 +58,7 @@ export const flexVolumeCases: readonly Case[] = [
       return { flexVolume: { driver: "dummy", options: { server: node.path, share: "src" } } };
     },
     shows: (path) => expect(readdirSync(path)).to.include("here"),
+    parts: () => ({ client: "test/drivers/flex/dummy, a shell script" }),
     keepsData: true,
     cutOffs: "some",
   },

@@ -18,5 +18,6 @@ export const flockerCase: Case = {
   },
   shows: (path) => expect(readdirSync(path)).to.include("here"),
   keepsData: true,
+  parts: () => ({ client: "the agent", server: "FlockerContractServer, which is not Flocker" }),
   table: { fsType: "tmpfs", source: /^dataset$/ },
 };

@@ -2,6 +2,7 @@ import { readFileSync, statSync } from "node:fs";
 import { expect } from "chai";
 import { GitServer, TestRepository } from "../lib/git-server.ts";
 import type { Case } from "./case.ts";
+import { versionOf } from "./parts.ts";
 
 /** By git's own server. */
 export const gitCase: Case = {
@@ -20,5 +21,6 @@ export const gitCase: Case = {
     expect(statSync(`${path}/run`).mode & 0o777).to.equal(0o755);
   },
   keepsData: false,
+  parts: () => ({ client: versionOf("git", "--version"), server: "git http-backend of the same" }),
   readOnly: true,
 };

@@ -1,5 +1,6 @@
 import { GlusterServer, glusterAddress, nobodysAddress } from "../lib/gluster.ts";
 import { type Case, isEmptyOrToken } from "./case.ts";
+import { versionOf } from "./parts.ts";
 
 let volumes = 0;
 let server: GlusterServer;
@@ -22,6 +23,7 @@ export const glusterfsCases: readonly Case[] = [
     spec: { mountOptions: ["entry-timeout=0", "negative-timeout=0"] },
     shows: isEmptyOrToken,
     keepsData: true,
+    parts: () => ({ client: versionOf("glusterfs", "--version"), server: versionOf("glusterd", "--version") }),
     table: { fsType: "fuse.glusterfs", source: /^10\.7\.7\.7:\/contract-/ },
   },
 ];

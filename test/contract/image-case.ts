@@ -18,5 +18,6 @@ export const imageCase: Case = {
     expect([mode & 0o7777, uid]).to.deep.equal([0o755, 1000]);
   },
   keepsData: false,
+  parts: () => ({ client: "the agent", server: "ContractRegistry, which is no registry" }),
   readOnly: true,
 };

@@ -2,6 +2,7 @@ import { readdirSync } from "node:fs";
 import { expect } from "chai";
 import type { RealNode } from "../lib/real-node.ts";
 import type { Case } from "./case.ts";
+import { versionOf } from "./parts.ts";
 
 /** Volumes of servers: those that test/vm starts on loopback. */
 export const networkCases: readonly Case[] = [
@@ -16,6 +17,7 @@ export const networkCases: readonly Case[] = [
     sameOptions: ["actimeo=1", "nfsvers=4.2"],
     shows: (path) => expect(readdirSync(path)).to.include("lost+found"),
     keepsData: true,
+    parts: () => ({ client: versionOf("mount.nfs", "-V"), server: "the kernel's" }),
     table: { fsType: "nfs4", options: ["vers=4.2", "acregmin=1"] },
   },
   {
@@ -29,6 +31,7 @@ export const networkCases: readonly Case[] = [
     spec: { mountOptions: ["vers=3.1.1", "actimeo=1"] },
     shows: (path) => expect(readdirSync(path)).to.include("here"),
     keepsData: true,
+    parts: () => ({ client: versionOf("mount.cifs", "-V"), server: versionOf("smbd", "-V") }),
     table: { fsType: "cifs", options: ["vers=3.1.1", "username=ua"] },
     secrets: ["ua,pw"],
     refuses(node) {

@@ -1,6 +1,12 @@
+import { release } from "node:os";
+import { noteOn } from "../../hack/lib/lanes/note.ts";
+import { sourceType } from "../../src/plugins/registry.ts";
 import { need } from "../lib/requirements.ts";
 import { Bench } from "./bench.ts";
+import type { Parts } from "./case.ts";
 import { cases } from "./cases.ts";
+import { partsOf } from "./parts.ts";
+import type { Point } from "./point.ts";
 import { points } from "./points.ts";
 
 /** Where children start from source, which takes ten times as long: from bundles. */
@@ -10,6 +16,12 @@ async function bundleChildren(): Promise<void> {
   process.env["NODEVOLUME_CHILD"] = (await buildPrograms()).child;
 }
 
+/** What docs/plugin-results.md says of it. */
+function noteOf({ of, source }: Bench, { name }: Point, parts: Parts, how?: string): object {
+  const kernel = `Linux ${release()}`;
+  return { contract: { case: of.title, type: sourceType(source), point: name, ...parts, kernel, ...(how && { how }) } };
+}
+
 for (const of of cases) {
   const { title, needs = [], open } = of;
   describe(`plugin contract: ${title}`, function () {
@@ -17,6 +29,7 @@ for (const of of cases) {
     allow(this, open === undefined ? 60_000 : 120_000); // of a server that is shared with a busy machine
     let bench: Bench | undefined;
     let shared: AsyncDisposable | undefined;
+    let parts: Parts = { client: "" };
     const leave = async () => {
       const left = bench;
       bench = undefined;
@@ -28,6 +41,7 @@ for (const of of cases) {
       allow(this, 180_000);
       await bundleChildren();
       shared = await open?.(this);
+      parts = await partsOf(of);
     });
     after(async () => {
       await leave();
@@ -42,7 +56,9 @@ for (const of of cases) {
         if (point.slow) allow(this, 600_000);
         if (point.alone) await leave();
         bench ??= await Bench.on(of);
-        await point.holds(bench);
+        noteOn(this, noteOf(bench, point, parts));
+        const how = await point.holds(bench);
+        if (how !== undefined) noteOn(this, noteOf(bench, point, parts, how));
         if (point.alone) await leave();
       });
     }

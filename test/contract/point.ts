@@ -13,6 +13,9 @@ export interface Point {
   readonly alone?: true;
   /** Whether it takes minutes where much else goes on. */
   readonly slow?: true;
-  /** @param bench on which the volume may be set up already */
-  holds(bench: Bench): Promise<void>;
+  /**
+   * @param bench on which the volume may be set up already
+   * @returns how much was tried, if that differs from case to case
+   */
+  holds(bench: Bench): Promise<string | undefined> | Promise<void>;
 }

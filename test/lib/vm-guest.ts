@@ -1,6 +1,7 @@
 // The program that runs in the VM (test/vm): mocha, with the tests that need its kernel and servers in one bundle, because Node
 // takes half a minute under emulation to read them as they are. One line of JSON a test goes to stdout.
 import Mocha from "mocha";
+import { noteOf } from "../../hack/lib/lanes/note.ts";
 
 const mocha = new Mocha({ reporter: Mocha.reporters.Base, timeout: 600_000, forbidOnly: true });
 mocha.suite.emit("pre-require", globalThis, "", mocha);
@@ -12,7 +13,9 @@ await import("../vm/guest/cifs-rotated.ts");
 mocha.grep(new RegExp(process.env["NODEVOLUME_GUEST_TESTS"] ?? "."));
 
 const runner = mocha.run((failures) => process.exit(failures > 0 ? 1 : 0));
-runner.on("pass", (test) => tell({ title: test.fullTitle(), outcome: "passed", ms: test.duration ?? 0 }));
+runner.on("pass", (test) =>
+  tell({ title: test.fullTitle(), outcome: "passed", ms: test.duration ?? 0, ...noteOf(test) }),
+);
 runner.on("pending", (test) => tell({ title: test.fullTitle(), outcome: "skipped", ms: 0 }));
 runner.on("fail", (test, error: Error) => {
   tell({ title: test.fullTitle(), outcome: "failed", ms: test.duration ?? 0, reason: error.stack ?? error.message });

@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { buildPrograms } from "../../hack/lib/agent-on-kernel/programs.ts";
 import { root } from "../../hack/lib/root.ts";
 import { expectCode } from "./last-lines.ts";
@@ -10,6 +11,7 @@ export interface GuestResult {
   readonly outcome: "passed" | "skipped" | "failed";
   readonly ms: number;
   readonly reason?: string;
+  readonly note?: object;
 }
 
 /**
@@ -50,6 +52,7 @@ export async function testInVM(only: string, minutes: number): Promise<{ results
   }
   const [code] = await once(vm, "close");
   const results = output.split("\n").flatMap((line) => (line.startsWith('{"title":') ? [resultOf(line)] : []));
+  keepResults(results);
   const explained = code === 0 || results.some(({ outcome }) => outcome === "failed");
   if (!explained) expectCode(code, 0, output);
   if (results.length === 0) throw new Error(`no test ran in the VM:\n${output}`);
@@ -58,4 +61,11 @@ export async function testInVM(only: string, minutes: number): Promise<{ results
 
 function resultOf(line: string): GuestResult {
   return JSON.parse(line) as GuestResult;
+}
+
+/** For docs/plugin-results.md (hack/plugin-results.ts). */
+function keepResults(results: readonly GuestResult[]): void {
+  const lines = results.map((result) => `${JSON.stringify({ lane: "vm", ...result })}\n`);
+  mkdirSync(`${root}/dist`, { recursive: true });
+  writeFileSync(`${root}/dist/results-vm-guest.jsonl`, lines.join(""));
 }

@@ -6,6 +6,7 @@ import Mocha from "mocha";
 import { StepError } from "../process.ts";
 import { failureReason } from "./failure-reason.ts";
 import { grepVariable, lanes } from "./lanes.ts";
+import { noteOf } from "./note.ts";
 import type { TestResult } from "./results.ts";
 import { skipReason } from "./skip-reason.ts";
 
@@ -29,11 +30,17 @@ const runner = mocha.run((failures) => {
 });
 
 runner.on("pass", (test) => {
-  record({ outcome: "passed", title: test.fullTitle(), ms: test.duration ?? 0 });
+  record({ outcome: "passed", title: test.fullTitle(), ms: test.duration ?? 0, ...noteOf(test) });
   if (verbose) console.log(`  ✓ ${test.fullTitle()} (${test.duration ?? 0} ms)`);
 });
 runner.on("fail", (test, error: Error) => {
-  record({ outcome: "failed", title: test.fullTitle(), ms: test.duration ?? 0, reason: failureReason(error) });
+  record({
+    outcome: "failed",
+    title: test.fullTitle(),
+    ms: test.duration ?? 0,
+    reason: failureReason(error),
+    ...noteOf(test),
+  });
   const details = error instanceof StepError ? `\n${error.details.join("\n")}` : "";
   console.log(`  ✗ ${test.fullTitle()}\n${indent(`${error.stack ?? error.message}${details}`)}`);
 });

@@ -7,6 +7,8 @@ export interface TestResult {
   readonly ms: number;
   /** Why it was skipped, or the message it failed with. */
   readonly reason?: string;
+  /** What the test says that it was made with. */
+  readonly note?: object;
 }
 
 export interface Totals {

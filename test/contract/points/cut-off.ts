@@ -19,13 +19,15 @@ export const cutOff: Point = {
     const { of } = bench;
     const whole = given === undefined ? await lifeOf(bench, Number.POSITIVE_INFINITY) : undefined;
     const most = whole && Math.max(whole.effects.setUp, whole.effects.release);
-    for (const last of given ?? chosen(most ?? 0, of.cutOffs)) {
+    const ends = given ?? chosen(most ?? 0, of.cutOffs);
+    for (const last of ends) {
       await using other = await Bench.on(of);
       const life = await lifeOf(other, last).catch((error: unknown) => {
         throw new Error(`ended after effect ${last}: ${messageOf(error)}`, { cause: error });
       });
       if (whole) expect(life.mounts, `mounts, when it had ended after effect ${last}`).to.deep.equal(whole.mounts);
     }
+    return most === undefined ? `${ends.length}` : `${ends.length} of ${most}`;
   },
 };
 
