@@ -1356,11 +1356,44 @@ export const schema = {
    },
    "additionalProperties": false
   },
-  "ImageVolumeSource": {
+  "ImageLayout": {
    "type": "object",
    "required": [
-    "reference"
+    "digest",
+    "path"
    ],
+   "properties": {
+    "path": {
+     "type": "string",
+     "maxLength": 1024,
+     "rules": [
+      {
+       "message": "must be an absolute path below / without '.', '..', '//', control characters or a trailing '/'",
+       "matches": "^(/([^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*|[.][.][^/\\p{Cc}\\p{Zl}\\p{Zp}]+))+$"
+      },
+      {
+       "message": "must have at most 2048 bytes, and each name in it at most 255 characters, or 63 if some are not ASCII: Linux takes no longer names",
+       "patterns": [
+        "^(([\\x00-.0-\\x7f]{0,255}|[^/]{0,63})/)*([\\x00-.0-\\x7f]{0,255}|[^/]{0,63})$"
+       ]
+      }
+     ]
+    },
+    "digest": {
+     "type": "string",
+     "maxLength": 71,
+     "rules": [
+      {
+       "message": "must be the digest of an image, as sha256: and 64 of 0-9 and a-f",
+       "matches": "^sha256:[0-9a-f]{64}$"
+      }
+     ]
+    }
+   },
+   "additionalProperties": false
+  },
+  "ImageVolumeSource": {
+   "type": "object",
    "properties": {
     "reference": {
      "type": "string",
@@ -1371,6 +1404,9 @@ export const schema = {
        "matches": "^(localhost(:[1-9][0-9]{0,4})?|[a-zA-Z0-9]([-a-zA-Z0-9]{0,61}[a-zA-Z0-9])?([.][a-zA-Z0-9]([-a-zA-Z0-9]{0,61}[a-zA-Z0-9])?)+(:[1-9][0-9]{0,4})?|[a-zA-Z0-9]([-a-zA-Z0-9]{0,61}[a-zA-Z0-9])?:[1-9][0-9]{0,4}|\\[[0-9a-fA-F:]{2,39}\\](:[1-9][0-9]{0,4})?)(/[a-z0-9]+(([._]|__|-+)[a-z0-9]+)*)+(:[A-Za-z0-9_][-A-Za-z0-9_.]{0,127})?@sha256:[0-9a-f]{64}$"
       }
      ]
+    },
+    "layout": {
+     "$ref": "#/definitions/ImageLayout"
     },
     "sizeLimit": {
      "maxLength": 32,
@@ -1391,6 +1427,16 @@ export const schema = {
      "$ref": "#/definitions/SecretReference"
     }
    },
+   "rules": [
+    {
+     "message": "exactly one of reference and layout is needed: name the image in a registry, or in a directory of the node"
+    },
+    {
+     "message": "must be left out with layout, as no registry is asked",
+     "field": ".secretRef"
+    }
+   ],
+   "required": [],
    "additionalProperties": false
   },
   "IntentMount": {

@@ -6,6 +6,7 @@ import type {
   FlexVolumeSource,
   FlockerVolumeSource,
   GitVolumeSource,
+  ImageVolumeSource,
   ISCSIVolumeSource,
   KeyToPath,
   LocalVolumeSource,
@@ -53,6 +54,7 @@ const secretForSSH: Check<GitVolumeSource> = ({ repository, secretRef }) =>
 
 const noSecretInTheClear: Check<GitVolumeSource> = ({ repository, secretRef }) =>
   !repository.startsWith("http:") || secretRef === undefined;
+
 const secretHasUse: Check<ISCSIVolumeSource> = ({ secretRef, chapAuthSession, chapAuthDiscovery }) =>
   (secretRef !== undefined) === (chapAuthSession === true || chapAuthDiscovery === true);
 
@@ -62,6 +64,12 @@ const portal: Check<string> = (value, [, , withPort, hostName]) => {
   if (/^[0-9.]+(:\d*)?$/.test(value)) return withPort?.test(value) === true && isIPv4(value.split(":")[0] ?? "");
   return hostName?.test(value) === true;
 };
+
+const referenceOrLayout: Check<ImageVolumeSource> = ({ reference, layout }) =>
+  (reference === undefined) !== (layout === undefined);
+
+const secretForRegistry: Check<ImageVolumeSource> = ({ layout, secretRef }) =>
+  layout === undefined || secretRef === undefined;
 
 const oneDataset: Check<FlockerVolumeSource> = ({ datasetName, datasetUUID }) =>
   (datasetName === undefined) !== (datasetUUID === undefined);
@@ -111,6 +119,8 @@ export const sourceRules: Checks = [
   ["must have at most 255 bytes", shortName],
   ["each key may have at most 128 characters", shortKeys],
   ["the driver takes the Secret in the arguments of its program", secretAllowed],
+  ["exactly one of reference and layout", referenceOrLayout],
+  ["must be left out with layout", secretForRegistry],
   ["is needed for ssh", secretForSSH],
   ["must be left out for http", noSecretInTheClear],
   ["secretRef and chapAuthSession or chapAuthDiscovery", secretHasUse],

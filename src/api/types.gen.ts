@@ -441,12 +441,23 @@ export interface ImageVolumeSource {
   /**
    * The image by its digest, as registry.example/team/model:v1@sha256:…; a tag before the digest is for people. Another digest is another volume; change it in the set, and each node follows.
    */
-  reference: string;
+  reference?: string;
+  layout?: ImageLayout;
   /**
    * Most that all layers may have, unpacked, in bytes or as a quantity. 1Gi if not given.
    */
   sizeLimit?: number | string;
   secretRef?: SecretReference;
+}
+/**
+ * An image in a directory of the node that is an OCI layout, as skopeo, umoci, crane and docker buildx write it.
+ */
+export interface ImageLayout {
+  path: string;
+  /**
+   * Of the image's manifest or index, as index.json of the layout has it. Another digest is another volume.
+   */
+  digest: string;
 }
 /**
  * An NFS export. Its file system is mounted once on a node and bound to the targets.

@@ -120,7 +120,10 @@ function sourceSlug(source: VolumeSource): string {
   const named = configMap?.name ?? secret?.secretName ?? persistentVolumeClaim?.claimName ?? csi?.volumeHandle;
   const [first] = projected?.sources ?? [];
   const part = first?.configMap?.name ?? first?.secret?.name ?? first?.serviceAccountToken?.serviceAccountName;
-  const repository = git?.repository.replace(/(\.git)?\/?$/, "") ?? image?.reference.replace(/(:[^:@/]*)?@.*$/, "");
+  const repository =
+    git?.repository.replace(/(\.git)?\/?$/, "") ??
+    image?.layout?.path ??
+    image?.reference?.replace(/(:[^:@/]*)?@.*$/, "");
   const dataset = flocker?.datasetName ?? flocker?.datasetUUID;
   const found = hostPath?.path ?? local?.path ?? diskText(local);
   const path =

@@ -16,7 +16,7 @@ export interface RepositoryAccess {
 export interface CheckOutRequest {
   /** Data directory of ours, which is there: the files go to `tree` in it. */
   readonly directory: string;
-  /** http, https or ssh, without credentials. */
+  /** http, https or ssh, without credentials in it. */
   readonly repository: string;
   readonly access?: RepositoryAccess;
   /** Full id of a commit: it says what comes, whoever sends it. */

@@ -1,5 +1,6 @@
 import { quantityBytes } from "../api/quantity.ts";
 import type { ImageVolumeSource } from "../api/types.gen.ts";
+import type { UnpackRequest } from "../host/images.ts";
 import { defaultSizeLimit, shownData, stageFetched } from "./fetched.ts";
 import { registryAccess } from "./image-access.ts";
 import type { StageContext, Staged, StagingPlugin, VolumeSpec } from "./plugin.ts";
@@ -15,16 +16,24 @@ export const image: StagingPlugin = {
   layout: () => ({ options: [], readOnly: true, devices: false, shownData, group: "walk" }),
 
   stage(spec: VolumeSpec, context: StageContext): Promise<Staged> {
-    const { reference, sizeLimit, secretRef } = sourceOf(spec);
+    const { sizeLimit } = sourceOf(spec);
     const limit = sizeLimit === undefined ? defaultSizeLimit : Number(quantityBytes(sizeLimit));
-    const request = { directory: context.dataPath, reference, sizeLimit: limit };
+    const request = { directory: context.dataPath, sizeLimit: limit };
     const progress = (message: string) => context.progress(`image: ${message}`);
     return stageFetched(context, ["new"], async () => {
-      const access = secretRef && registryAccess(reference, await context.secret(secretRef), secretRef);
-      await context.images.unpack({ ...request, ...(access && { access }) }, progress);
+      await context.images.unpack({ ...request, from: await whereFrom(sourceOf(spec), context) }, progress);
     });
   },
 };
+
+async function whereFrom(
+  { reference = "", layout, secretRef }: ImageVolumeSource,
+  context: StageContext,
+): Promise<UnpackRequest["from"]> {
+  if (layout !== undefined) return { layout: { root: context.hostRoot, path: layout.path }, digest: layout.digest };
+  const access = secretRef && registryAccess(reference, await context.secret(secretRef), secretRef);
+  return { reference, ...(access && { access }) };
+}
 
 function sourceOf(spec: VolumeSpec): ImageVolumeSource {
   if (spec.source.image === undefined) throw new Error("not an image volume");

@@ -3,9 +3,9 @@
 import { codePoints } from "../code-points.ts";
 export const validate = validate10;
 const schema12 = {"type":"object","required":["adopt","deletionPolicy","mode","mounts","nodeLossPolicy","nodeName","nodeUID","source","suspend","unmountPolicy","volumeMode","volumeName"],"properties":{"nodeName":{"type":"string","maxLength":253,"rules":[{"message":"must be the name of an object: lower-case letters, digits, '-' or '.', a letter or digit at both ends and beside each '.'","matches":"^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"}]},"nodeUID":{"type":"string","maxLength":64,"rules":[{"message":"must not be empty"}]},"volumeName":{"type":"string","maxLength":253,"rules":[{"message":"must be the name of an object: lower-case letters, digits, '-' or '.', a letter or digit at both ends and beside each '.'","matches":"^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"}]},"mode":{"type":"string","enum":["Manage","Observe"]},"suspend":{"type":"boolean","default":false},"source":{"$ref":"#/definitions/VolumeSource"},"volumeMode":{"type":"string","enum":["Filesystem","Block"]},"fsType":{"type":"string","enum":["ext4","ext3","ext2","xfs","btrfs"]},"destroyAllDataOnDevices":{"type":"array","maxItems":32,"items":{"type":"string","maxLength":300,"rules":[{"message":"must be a device and its contents as the agent's message names them, such as eui.0025385b71b0@4f1c22aa90bd0815","matches":"^[^\\s]+@[0-9a-f]{16}$"}]}},"mountOptions":{"type":"array","maxItems":16,"items":{"type":"string","maxLength":64,"rules":[{"message":"must be one option: split the entry at its commas into several"}]},"rules":[{"message":"each option may be named once, with one value"},{"message":"options that contradict each other cannot both be named"}]},"grant":{"$ref":"#/definitions/Grant"},"capacityBytes":{"type":"string","maxLength":19,"rules":[{"message":"must be a number of bytes as a string","matches":"^[1-9][0-9]{0,18}$"}]},"mounts":{"type":"array","maxItems":64,"items":{"$ref":"#/definitions/IntentMount"},"rules":[{"message":"the paths of two mounts may not be the same, nor one beneath the other"}],"mapKeys":["name"]},"pods":{"type":"array","maxItems":256,"items":{"$ref":"#/definitions/IntentPod"},"mapKeys":["uid","volume"]},"observed":{"$ref":"#/definitions/ObservedVolume"},"unmountPolicy":{"$ref":"#/definitions/UnmountPolicy","default":{}},"deletionPolicy":{"type":"string","enum":["Unmount","Retain"],"default":"Unmount"},"adopt":{"type":"string","enum":["Never","IfSame"],"default":"Never"},"nodeLossPolicy":{"$ref":"#/definitions/NodeLossPolicy","default":{"type":"Never"}}},"rules":[{"message":"grant belongs to mode: Manage, an observing intent has none: delete the intent to stop managing the volume","field":".grant"},{"message":"the grant of a CSI volume must say which volume it is: grant.csi","field":".grant"},{"message":"observed belongs to mode: Observe: what kubelet manages is not managed by an agent","field":".observed"},{"message":"deletionPolicy: Retain needs mode: Manage, because an observing intent mounts nothing that could be retained","field":".deletionPolicy"},{"message":"deletionPolicy: Retain would leave a payload that nobody updates: use Unmount for configMap, secret, downwardAPI and projected","field":".deletionPolicy"},{"message":"deletionPolicy: Retain would leave a volume attached and mounted with nobody in charge: use Unmount for iscsi, csi, flexVolume and persistentVolumeClaim","field":".deletionPolicy"},{"message":"adopt: IfSame needs source.local.path without encryption: which device is mounted is else known only to the agent that mounted it","field":".adopt"},{"message":"adopt: IfSame is for hostPath, local and nfs: no mount of another can show the data of an emptyDir, configMap, secret, downwardAPI or projected volume of this project","field":".adopt"},{"message":"mountOptions of a mount need volumeMode: Filesystem: a raw block device takes none","field":".mounts"},{"message":"readOnly needs volumeMode: Filesystem: it does not stop writes to a raw block device","field":".mounts"},{"message":"fsGroup is for csi, persistentVolumeClaim, emptyDir, local, configMap, secret, downwardAPI, projected, git and image with volumeMode: Filesystem: remove it","field":".mounts"},{"message":"seLinuxOptions is for source.csi and source.persistentVolumeClaim with volumeMode: Filesystem: remove it","field":".mounts"},{"message":"mounts of a hostPath of type CharDevice or BlockDevice take neither nodev, which keeps a device from being opened, nor readOnly, which does not stop writes to it: remove them","field":".mounts"},{"message":"no mount may be at the path of the source or above it: the mount would cover its own source","field":".mounts"},{"message":"no mount may be at the path of the source or above it: the mount would cover its own source","field":".mounts"},{"message":"volumeMode: Block needs source.local with the path of a block device, source.iscsi, source.csi or source.persistentVolumeClaim","field":".volumeMode"},{"message":"destroyAllDataOnDevices is for source.local with fsType, with which the devices are formatted: add it, or remove them","field":".destroyAllDataOnDevices"},{"message":"fsType is only for source.local with volumeMode: Filesystem: remove it","field":".fsType"},{"message":"mountOptions of a volume are file system options, for source.nfs, source.glusterfs, source.cifs and for a source.local, source.iscsi or source.csi with a file system, and a claim's are its PersistentVolume's: use mounts[].mountOptions for nosuid, noexec and the like","field":".mountOptions"},{"message":"mountOptions of source.local and source.iscsi need fsType, because each file system has options of its own: add the one that the device has, or is to be formatted with","field":".mountOptions"},{"message":"each of mountOptions of source.csi must be one option as the file system takes it: letters, digits and _ - . : = @ % + /","field":".mountOptions","patterns":["^[A-Za-z0-9_][-A-Za-z0-9_.:=@%+/]*$"]},{"message":"each of mountOptions must be one option that is allowed for NFS: vers= or nfsvers= (3, 4, 4.0, 4.1, 4.2), hard, soft, softerr, proto= (tcp, tcp6, udp, udp6, rdma), port=, mountport=, timeo=, retrans=, rsize= or wsize= (a power of two from 1024 to 1048576), nconnect= (1 to 16), sec= (sys, krb5, krb5i, krb5p), ac, noac, acregmin=, acregmax=, acdirmin=, acdirmax=, actimeo=, lookupcache= (all, none, pos, positive), lock, nolock, fsc, nofsc, cto, nocto, resvport, noresvport; read-only is source.nfs.readOnly","field":".mountOptions","patterns":["^(vers=(3|4|4[.][0-2])|nfsvers=(3|4|4[.][0-2])|hard|soft|softerr|proto=(tcp|tcp6|udp|udp6|rdma)|(port|mountport)=(6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5][0-9]{4}|[1-9][0-9]{0,3})|timeo=[1-9][0-9]{0,5}|retrans=[0-9]{1,4}|(rsize|wsize)=(1024|2048|4096|8192|16384|32768|65536|131072|262144|524288|1048576)|nconnect=([1-9]|1[0-6])|sec=(sys|krb5|krb5i|krb5p)|ac|noac|(acregmin|acregmax|acdirmin|acdirmax|actimeo)=[0-9]{1,6}|lookupcache=(all|none|pos|positive)|lock|nolock|fsc|nofsc|cto|nocto|resvport|noresvport)$"]},{"message":"proto=udp, lock, nolock and mountport= are of NFS version 3 only: add vers=3, or remove them","field":".mountOptions"},{"message":"each of mountOptions must be one option that is allowed for GlusterFS: acl, resolve-gids, attribute-timeout=, entry-timeout=, negative-timeout= and gid-timeout= (seconds), direct-io-mode= (enable, disable, auto), use-readdirp=, fopen-keep-cache= and kernel-writeback-cache= (yes, no), background-qlen=, congestion-threshold=, lru-limit=, invalidate-limit=, reader-thread-count= (1 to 64); read-only is source.glusterfs.readOnly","field":".mountOptions","patterns":["^(acl|resolve-gids|(attribute-timeout|entry-timeout|negative-timeout|gid-timeout)=[0-9]{1,5}([.][0-9]{1,3})?|direct-io-mode=(enable|disable|auto)|use-readdirp=(yes|no)|fopen-keep-cache=(yes|no)|kernel-writeback-cache=(yes|no)|(background-qlen|congestion-threshold|lru-limit|invalidate-limit)=[0-9]{1,6}|reader-thread-count=([1-9]|[1-5][0-9]|6[0-4]))$"]},{"message":"each of mountOptions must be one option that is allowed for CIFS: vers= (2.0, 2.1, 3, 3.0, 3.0.2, 3.1.1), sec= (ntlmssp, ntlmsspi), seal, uid=, gid=, forceuid, noforceuid, forcegid, noforcegid, file_mode= or dir_mode= (0 and three octal digits), cache= (none, strict, loose), actimeo=, acregmax=, acdirmax=, hard, soft, rsize= or wsize= (a power of two from 65536 to 4194304), echo_interval= (1 to 600), serverino, noserverino, mfsymlinks, nobrl, noperm, nosharesock, port=; who is let in says secretRef, read-only is source.cifs.readOnly or mounts[].readOnly","field":".mountOptions","patterns":["^(vers=(2[.][01]|3|3[.]0|3[.]0[.]2|3[.]1[.]1)|sec=(ntlmssp|ntlmsspi)|seal|(uid|gid)=[0-9]{1,9}|forceuid|noforceuid|forcegid|noforcegid|(file_mode|dir_mode)=0[0-7]{3}|cache=(none|strict|loose)|actimeo=[0-9]{1,6}|acregmax=[0-9]{1,6}|acdirmax=[0-9]{1,6}|hard|soft|(rsize|wsize)=(65536|131072|262144|524288|1048576|2097152|4194304)|echo_interval=([1-9]|[1-9][0-9]|[1-5][0-9]{2}|600)|serverino|noserverino|mfsymlinks|nobrl|noperm|nosharesock|port=(6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5][0-9]{4}|[1-9][0-9]{0,3}))$"]},{"message":"each of mountOptions must be one option that is allowed for ext2: errors= (remount-ro, continue, panic), usrquota, grpquota, noquota, lazytime, nolazytime, user_xattr, acl; read-only is mounts[].readOnly","field":".mountOptions","patterns":["^(errors=(remount-ro|continue|panic)|usrquota|grpquota|noquota|lazytime|nolazytime|user_xattr|acl)$"]},{"message":"each of mountOptions must be one option that is allowed for ext3 and ext4: errors= (remount-ro, continue, panic), usrquota, grpquota, noquota, lazytime, nolazytime, user_xattr, acl, discard, nodiscard, barrier, nobarrier, barrier=0, barrier=1, commit=, data= (ordered, writeback, journal), and for ext4 journal_checksum; read-only is mounts[].readOnly","field":".mountOptions","patterns":["^(errors=(remount-ro|continue|panic)|usrquota|grpquota|noquota|lazytime|nolazytime|user_xattr|acl|discard|nodiscard|barrier|nobarrier|barrier=[01]|commit=[0-9]{1,5}|data=(ordered|writeback|journal))$"]},{"message":"each of mountOptions must be one option that is allowed for xfs: discard, nodiscard, inode64, largeio, nolargeio, swalloc, logbsize= (16k to 256k), logbufs= (2 to 8), allocsize= (a power of two from 4k to 1g), usrquota, grpquota, prjquota, uquota, gquota, pquota, noquota, lazytime, nolazytime; read-only is mounts[].readOnly","field":".mountOptions","patterns":["^(discard|nodiscard|inode64|largeio|nolargeio|swalloc|logbsize=(16|32|64|128|256)k|logbufs=[2-8]|allocsize=(4|8|16|32|64|128|256|512)k|allocsize=(1|2|4|8|16|32|64|128|256|512)m|allocsize=1g|usrquota|grpquota|prjquota|uquota|gquota|pquota|noquota|lazytime|nolazytime)$"]},{"message":"each of mountOptions must be one option that is allowed for btrfs: discard, discard= (sync, async), nodiscard, barrier, nobarrier, commit=, acl, noacl, compress= (no, lzo, zlib, zlib:1 to zlib:9, zstd, zstd:1 to zstd:15), autodefrag, noautodefrag, ssd, nossd, lazytime, nolazytime; read-only is mounts[].readOnly","field":".mountOptions","patterns":["^(discard|discard=(sync|async)|nodiscard|barrier|nobarrier|commit=[0-9]{1,5}|acl|noacl|compress=(no|lzo|zlib(:[1-9])?|zstd(:([1-9]|1[0-5]))?)|autodefrag|noautodefrag|ssd|nossd|lazytime|nolazytime)$"]}],"additionalProperties":false};
-const schema71 = {"type":"object","required":["name","namespace","readOnly","uid","volume"],"properties":{"uid":{"type":"string","maxLength":64,"rules":[{"message":"must be a pod's UID: letters, digits and '-'","matches":"^[A-Za-z0-9]([-A-Za-z0-9]*[A-Za-z0-9])?$"}]},"namespace":{"type":"string","maxLength":253,"rules":[{"message":"must be the name of a namespace: at most 63 lower-case letters, digits or '-', a letter or digit at both ends","matches":"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"}]},"name":{"type":"string","maxLength":253,"rules":[{"message":"must be the name of an object: lower-case letters, digits, '-' or '.', a letter or digit at both ends and beside each '.'","matches":"^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"}]},"volume":{"type":"string","maxLength":63,"rules":[{"message":"must be the name of a volume: at most 63 lower-case letters, digits or '-', a letter or digit at both ends","matches":"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"}]},"readOnly":{"type":"boolean","default":false},"subPath":{"type":"string","maxLength":512,"rules":[{"message":"must be a relative path without '.', '..', '//', control characters or a trailing '/'","matches":"^([^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*|[.][.][^/\\p{Cc}\\p{Zl}\\p{Zp}]+)(/([^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*|[.][.][^/\\p{Cc}\\p{Zl}\\p{Zp}]+))*$"}]},"fsGroup":{"type":"integer","rules":[{"message":"must be a group id from 0 to 2147483647","from":0,"to":2147483647}]},"fsGroupChangePolicy":{"type":"string","enum":["Always","OnRootMismatch"]}},"additionalProperties":false};
-const schema73 = {"type":"object","properties":{"max":{"type":"string","enum":["Normal","Force","Lazy"],"default":"Normal"},"timeoutSeconds":{"type":"integer","default":90,"rules":[{"message":"must be from 1 to 3600 seconds","from":1,"to":3600}]}},"required":["max","timeoutSeconds"],"additionalProperties":false};
-const schema74 = {"type":"object","properties":{"type":{"type":"string","enum":["Never","AfterTimeout"],"default":"Never"},"minutes":{"type":"integer","rules":[{"message":"must be from 1 to 10080 minutes, a week","from":1,"to":10080}]}},"rules":[{"message":"minutes belongs to type: AfterTimeout: give both or neither","field":".minutes"}],"required":["type"],"additionalProperties":false};
+const schema72 = {"type":"object","required":["name","namespace","readOnly","uid","volume"],"properties":{"uid":{"type":"string","maxLength":64,"rules":[{"message":"must be a pod's UID: letters, digits and '-'","matches":"^[A-Za-z0-9]([-A-Za-z0-9]*[A-Za-z0-9])?$"}]},"namespace":{"type":"string","maxLength":253,"rules":[{"message":"must be the name of a namespace: at most 63 lower-case letters, digits or '-', a letter or digit at both ends","matches":"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"}]},"name":{"type":"string","maxLength":253,"rules":[{"message":"must be the name of an object: lower-case letters, digits, '-' or '.', a letter or digit at both ends and beside each '.'","matches":"^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"}]},"volume":{"type":"string","maxLength":63,"rules":[{"message":"must be the name of a volume: at most 63 lower-case letters, digits or '-', a letter or digit at both ends","matches":"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"}]},"readOnly":{"type":"boolean","default":false},"subPath":{"type":"string","maxLength":512,"rules":[{"message":"must be a relative path without '.', '..', '//', control characters or a trailing '/'","matches":"^([^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*|[.][.][^/\\p{Cc}\\p{Zl}\\p{Zp}]+)(/([^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*|[.][.][^/\\p{Cc}\\p{Zl}\\p{Zp}]+))*$"}]},"fsGroup":{"type":"integer","rules":[{"message":"must be a group id from 0 to 2147483647","from":0,"to":2147483647}]},"fsGroupChangePolicy":{"type":"string","enum":["Always","OnRootMismatch"]}},"additionalProperties":false};
+const schema74 = {"type":"object","properties":{"max":{"type":"string","enum":["Normal","Force","Lazy"],"default":"Normal"},"timeoutSeconds":{"type":"integer","default":90,"rules":[{"message":"must be from 1 to 3600 seconds","from":1,"to":3600}]}},"required":["max","timeoutSeconds"],"additionalProperties":false};
+const schema75 = {"type":"object","properties":{"type":{"type":"string","enum":["Never","AfterTimeout"],"default":"Never"},"minutes":{"type":"integer","rules":[{"message":"must be from 1 to 10080 minutes, a week","from":1,"to":10080}]}},"rules":[{"message":"minutes belongs to type: AfterTimeout: give both or neither","field":".minutes"}],"required":["type"],"additionalProperties":false};
 const func2 = Object.prototype.hasOwnProperty;
 const func3 = codePoints;
 const schema13 = {"type":"object","properties":{"emptyDir":{"$ref":"#/definitions/EmptyDirVolumeSource"},"hostPath":{"$ref":"#/definitions/HostPathVolumeSource"},"local":{"$ref":"#/definitions/LocalVolumeSource"},"configMap":{"$ref":"#/definitions/ConfigMapVolumeSource"},"secret":{"$ref":"#/definitions/SecretVolumeSource"},"downwardAPI":{"$ref":"#/definitions/DownwardAPIVolumeSource"},"projected":{"$ref":"#/definitions/ProjectedVolumeSource"},"git":{"$ref":"#/definitions/GitVolumeSource"},"image":{"$ref":"#/definitions/ImageVolumeSource"},"nfs":{"$ref":"#/definitions/NFSVolumeSource"},"glusterfs":{"$ref":"#/definitions/GlusterfsVolumeSource"},"cifs":{"$ref":"#/definitions/CIFSVolumeSource"},"cephfs":{"$ref":"#/definitions/CephFSVolumeSource"},"iscsi":{"$ref":"#/definitions/ISCSIVolumeSource"},"csi":{"$ref":"#/definitions/CSIVolumeSource"},"flexVolume":{"$ref":"#/definitions/FlexVolumeSource"},"flocker":{"$ref":"#/definitions/FlockerVolumeSource"},"persistentVolumeClaim":{"$ref":"#/definitions/PersistentVolumeClaimVolumeSource"}},"rules":[{"message":"exactly one source is needed: emptyDir, hostPath, local, configMap, secret, downwardAPI, projected, git, image, nfs, glusterfs, cifs, cephfs, iscsi, csi, flexVolume, flocker or persistentVolumeClaim (one without settings is written emptyDir: {})"}],"required":[],"additionalProperties":false};
@@ -1296,88 +1296,126 @@ if(vErrors === null){vErrors = [err19];}
 else {vErrors.push(err19);}errors++;}
 validate40.errors = vErrors;
 return errors === 0;}
-const schema42 = {"type":"object","required":["reference"],"properties":{"reference":{"type":"string","maxLength":512,"rules":[{"message":"must be an image with registry and digest, as registry.example/team/model:v1@sha256:… (docker.io/library/busybox@sha256:… for busybox): a tag alone would be another image tomorrow","matches":"^(localhost(:[1-9][0-9]{0,4})?|[a-zA-Z0-9]([-a-zA-Z0-9]{0,61}[a-zA-Z0-9])?([.][a-zA-Z0-9]([-a-zA-Z0-9]{0,61}[a-zA-Z0-9])?)+(:[1-9][0-9]{0,4})?|[a-zA-Z0-9]([-a-zA-Z0-9]{0,61}[a-zA-Z0-9])?:[1-9][0-9]{0,4}|\\[[0-9a-fA-F:]{2,39}\\](:[1-9][0-9]{0,4})?)(/[a-z0-9]+(([._]|__|-+)[a-z0-9]+)*)+(:[A-Za-z0-9_][-A-Za-z0-9_.]{0,127})?@sha256:[0-9a-f]{64}$"}]},"sizeLimit":{"maxLength":32,"rules":[{"message":"must be a size from 64Ki to 1Pi, such as 64Mi or 1.5Gi","patterns":["^[0-9]{1,16}([.][0-9]{1,9})?(Ki|Mi|Gi|Ti|Pi|k|M|G|T|P)?$"]}],"type":["integer","string"]},"secretRef":{"$ref":"#/definitions/SecretReference"}},"additionalProperties":false};
+const schema42 = {"type":"object","properties":{"reference":{"type":"string","maxLength":512,"rules":[{"message":"must be an image with registry and digest, as registry.example/team/model:v1@sha256:… (docker.io/library/busybox@sha256:… for busybox): a tag alone would be another image tomorrow","matches":"^(localhost(:[1-9][0-9]{0,4})?|[a-zA-Z0-9]([-a-zA-Z0-9]{0,61}[a-zA-Z0-9])?([.][a-zA-Z0-9]([-a-zA-Z0-9]{0,61}[a-zA-Z0-9])?)+(:[1-9][0-9]{0,4})?|[a-zA-Z0-9]([-a-zA-Z0-9]{0,61}[a-zA-Z0-9])?:[1-9][0-9]{0,4}|\\[[0-9a-fA-F:]{2,39}\\](:[1-9][0-9]{0,4})?)(/[a-z0-9]+(([._]|__|-+)[a-z0-9]+)*)+(:[A-Za-z0-9_][-A-Za-z0-9_.]{0,127})?@sha256:[0-9a-f]{64}$"}]},"layout":{"$ref":"#/definitions/ImageLayout"},"sizeLimit":{"maxLength":32,"rules":[{"message":"must be a size from 64Ki to 1Pi, such as 64Mi or 1.5Gi","patterns":["^[0-9]{1,16}([.][0-9]{1,9})?(Ki|Mi|Gi|Ti|Pi|k|M|G|T|P)?$"]}],"type":["integer","string"]},"secretRef":{"$ref":"#/definitions/SecretReference"}},"rules":[{"message":"exactly one of reference and layout is needed: name the image in a registry, or in a directory of the node"},{"message":"must be left out with layout, as no registry is asked","field":".secretRef"}],"required":[],"additionalProperties":false};
 function validate42(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.reference === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "reference"},message:"must have required property '"+"reference"+"'"};
-if(vErrors === null){vErrors = [err0];}
-else {vErrors.push(err0);}errors++;}
 for(const key0 in data){
-if(!(((key0 === "reference") || (key0 === "sizeLimit")) || (key0 === "secretRef"))){
-const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
-if(vErrors === null){vErrors = [err1];}
-else {vErrors.push(err1);}errors++;}}
+if(!((((key0 === "reference") || (key0 === "layout")) || (key0 === "sizeLimit")) || (key0 === "secretRef"))){
+const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+if(vErrors === null){vErrors = [err0];}
+else {vErrors.push(err0);}errors++;}}
 if(data.reference !== undefined){
 let data0 = data.reference;
 if(typeof data0 === "string"){
 if(func3(data0) > 512){
-const err2 = {instancePath:instancePath+"/reference",schemaPath:"#/properties/reference/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"};
+const err1 = {instancePath:instancePath+"/reference",schemaPath:"#/properties/reference/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"};
+if(vErrors === null){vErrors = [err1];}
+else {vErrors.push(err1);}errors++;}}
+else {
+const err2 = {instancePath:instancePath+"/reference",schemaPath:"#/properties/reference/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err2];}
 else {vErrors.push(err2);}errors++;}}
-else {
-const err3 = {instancePath:instancePath+"/reference",schemaPath:"#/properties/reference/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.layout !== undefined){
+let data1 = data.layout;
+if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
+if(data1.digest === undefined){
+const err3 = {instancePath:instancePath+"/layout",schemaPath:"#/definitions/ImageLayout/required",keyword:"required",params:{missingProperty: "digest"},message:"must have required property '"+"digest"+"'"};
 if(vErrors === null){vErrors = [err3];}
-else {vErrors.push(err3);}errors++;}}
-if(data.sizeLimit !== undefined){
-let data1 = data.sizeLimit;
-if((!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))) && (typeof data1 !== "string")){
-const err4 = {instancePath:instancePath+"/sizeLimit",schemaPath:"#/properties/sizeLimit/type",keyword:"type",params:{type: schema42.properties.sizeLimit.type},message:"must be integer,string"};
+else {vErrors.push(err3);}errors++;}
+if(data1.path === undefined){
+const err4 = {instancePath:instancePath+"/layout",schemaPath:"#/definitions/ImageLayout/required",keyword:"required",params:{missingProperty: "path"},message:"must have required property '"+"path"+"'"};
 if(vErrors === null){vErrors = [err4];}
 else {vErrors.push(err4);}errors++;}
-if(typeof data1 === "string"){
-if(func3(data1) > 32){
-const err5 = {instancePath:instancePath+"/sizeLimit",schemaPath:"#/properties/sizeLimit/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"};
+for(const key1 in data1){
+if(!((key1 === "path") || (key1 === "digest"))){
+const err5 = {instancePath:instancePath+"/layout",schemaPath:"#/definitions/ImageLayout/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
 if(vErrors === null){vErrors = [err5];}
-else {vErrors.push(err5);}errors++;}}}
-if(data.secretRef !== undefined){
-let data2 = data.secretRef;
-if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
-if(data2.name === undefined){
-const err6 = {instancePath:instancePath+"/secretRef",schemaPath:"#/definitions/SecretReference/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+else {vErrors.push(err5);}errors++;}}
+if(data1.path !== undefined){
+let data2 = data1.path;
+if(typeof data2 === "string"){
+if(func3(data2) > 1024){
+const err6 = {instancePath:instancePath+"/layout/path",schemaPath:"#/definitions/ImageLayout/properties/path/maxLength",keyword:"maxLength",params:{limit: 1024},message:"must NOT have more than 1024 characters"};
 if(vErrors === null){vErrors = [err6];}
-else {vErrors.push(err6);}errors++;}
-if(data2.namespace === undefined){
-const err7 = {instancePath:instancePath+"/secretRef",schemaPath:"#/definitions/SecretReference/required",keyword:"required",params:{missingProperty: "namespace"},message:"must have required property '"+"namespace"+"'"};
+else {vErrors.push(err6);}errors++;}}
+else {
+const err7 = {instancePath:instancePath+"/layout/path",schemaPath:"#/definitions/ImageLayout/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err7];}
-else {vErrors.push(err7);}errors++;}
-for(const key1 in data2){
-if(!((key1 === "namespace") || (key1 === "name"))){
-const err8 = {instancePath:instancePath+"/secretRef",schemaPath:"#/definitions/SecretReference/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
+else {vErrors.push(err7);}errors++;}}
+if(data1.digest !== undefined){
+let data3 = data1.digest;
+if(typeof data3 === "string"){
+if(func3(data3) > 71){
+const err8 = {instancePath:instancePath+"/layout/digest",schemaPath:"#/definitions/ImageLayout/properties/digest/maxLength",keyword:"maxLength",params:{limit: 71},message:"must NOT have more than 71 characters"};
 if(vErrors === null){vErrors = [err8];}
 else {vErrors.push(err8);}errors++;}}
-if(data2.namespace !== undefined){
-let data3 = data2.namespace;
-if(typeof data3 === "string"){
-if(func3(data3) > 253){
-const err9 = {instancePath:instancePath+"/secretRef/namespace",schemaPath:"#/definitions/SecretReference/properties/namespace/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
-if(vErrors === null){vErrors = [err9];}
-else {vErrors.push(err9);}errors++;}}
 else {
-const err10 = {instancePath:instancePath+"/secretRef/namespace",schemaPath:"#/definitions/SecretReference/properties/namespace/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err9 = {instancePath:instancePath+"/layout/digest",schemaPath:"#/definitions/ImageLayout/properties/digest/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err9];}
+else {vErrors.push(err9);}errors++;}}}
+else {
+const err10 = {instancePath:instancePath+"/layout",schemaPath:"#/definitions/ImageLayout/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){vErrors = [err10];}
 else {vErrors.push(err10);}errors++;}}
-if(data2.name !== undefined){
-let data4 = data2.name;
-if(typeof data4 === "string"){
-if(func3(data4) > 253){
-const err11 = {instancePath:instancePath+"/secretRef/name",schemaPath:"#/definitions/SecretReference/properties/name/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
+if(data.sizeLimit !== undefined){
+let data4 = data.sizeLimit;
+if((!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))) && (typeof data4 !== "string")){
+const err11 = {instancePath:instancePath+"/sizeLimit",schemaPath:"#/properties/sizeLimit/type",keyword:"type",params:{type: schema42.properties.sizeLimit.type},message:"must be integer,string"};
 if(vErrors === null){vErrors = [err11];}
-else {vErrors.push(err11);}errors++;}}
-else {
-const err12 = {instancePath:instancePath+"/secretRef/name",schemaPath:"#/definitions/SecretReference/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {vErrors.push(err11);}errors++;}
+if(typeof data4 === "string"){
+if(func3(data4) > 32){
+const err12 = {instancePath:instancePath+"/sizeLimit",schemaPath:"#/properties/sizeLimit/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"};
 if(vErrors === null){vErrors = [err12];}
 else {vErrors.push(err12);}errors++;}}}
-else {
-const err13 = {instancePath:instancePath+"/secretRef",schemaPath:"#/definitions/SecretReference/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data.secretRef !== undefined){
+let data5 = data.secretRef;
+if(data5 && typeof data5 == "object" && !Array.isArray(data5)){
+if(data5.name === undefined){
+const err13 = {instancePath:instancePath+"/secretRef",schemaPath:"#/definitions/SecretReference/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
 if(vErrors === null){vErrors = [err13];}
-else {vErrors.push(err13);}errors++;}}}
-else {
-const err14 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+else {vErrors.push(err13);}errors++;}
+if(data5.namespace === undefined){
+const err14 = {instancePath:instancePath+"/secretRef",schemaPath:"#/definitions/SecretReference/required",keyword:"required",params:{missingProperty: "namespace"},message:"must have required property '"+"namespace"+"'"};
 if(vErrors === null){vErrors = [err14];}
 else {vErrors.push(err14);}errors++;}
+for(const key2 in data5){
+if(!((key2 === "namespace") || (key2 === "name"))){
+const err15 = {instancePath:instancePath+"/secretRef",schemaPath:"#/definitions/SecretReference/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties"};
+if(vErrors === null){vErrors = [err15];}
+else {vErrors.push(err15);}errors++;}}
+if(data5.namespace !== undefined){
+let data6 = data5.namespace;
+if(typeof data6 === "string"){
+if(func3(data6) > 253){
+const err16 = {instancePath:instancePath+"/secretRef/namespace",schemaPath:"#/definitions/SecretReference/properties/namespace/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
+if(vErrors === null){vErrors = [err16];}
+else {vErrors.push(err16);}errors++;}}
+else {
+const err17 = {instancePath:instancePath+"/secretRef/namespace",schemaPath:"#/definitions/SecretReference/properties/namespace/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err17];}
+else {vErrors.push(err17);}errors++;}}
+if(data5.name !== undefined){
+let data7 = data5.name;
+if(typeof data7 === "string"){
+if(func3(data7) > 253){
+const err18 = {instancePath:instancePath+"/secretRef/name",schemaPath:"#/definitions/SecretReference/properties/name/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
+if(vErrors === null){vErrors = [err18];}
+else {vErrors.push(err18);}errors++;}}
+else {
+const err19 = {instancePath:instancePath+"/secretRef/name",schemaPath:"#/definitions/SecretReference/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err19];}
+else {vErrors.push(err19);}errors++;}}}
+else {
+const err20 = {instancePath:instancePath+"/secretRef",schemaPath:"#/definitions/SecretReference/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err20];}
+else {vErrors.push(err20);}errors++;}}}
+else {
+const err21 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err21];}
+else {vErrors.push(err21);}errors++;}
 validate42.errors = vErrors;
 return errors === 0;}
 function validate44(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
@@ -1591,7 +1629,7 @@ if(vErrors === null){vErrors = [err21];}
 else {vErrors.push(err21);}errors++;}
 validate46.errors = vErrors;
 return errors === 0;}
-const schema50 = {"type":"object","required":["iqn","lun","targetPortal"],"properties":{"targetPortal":{"type":"string","maxLength":259,"rules":[{"message":"must be a portal: a host name, an IPv4 address, or an IPv6 address in brackets, with ':port' if it is not 3260","patterns":["^\\[[0-9A-Fa-f:]+\\](:[1-9][0-9]{0,4})?$","^[0-9.]+(:[0-9]*)?$","^[0-9.]+(:[1-9][0-9]{0,4})?$","^[A-Za-z0-9]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?([.][A-Za-z0-9]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?)*(:[1-9][0-9]{0,4})?$"]}]},"portals":{"type":"array","maxItems":7,"items":{"type":"string","maxLength":259,"rules":[{"message":"must be a portal: a host name, an IPv4 address, or an IPv6 address in brackets, with ':port' if it is not 3260","patterns":["^\\[[0-9A-Fa-f:]+\\](:[1-9][0-9]{0,4})?$","^[0-9.]+(:[0-9]*)?$","^[0-9.]+(:[1-9][0-9]{0,4})?$","^[A-Za-z0-9]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?([.][A-Za-z0-9]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?)*(:[1-9][0-9]{0,4})?$"]}]},"rules":[{"message":"each portal may be named once"}]},"iqn":{"type":"string","maxLength":223,"rules":[{"message":"must be an iSCSI name: iqn.YYYY-MM.domain:name, eui. with 16 or naa. with 16 or 32 hexadecimal digits","matches":"^(iqn[.][0-9]{4}-[0-9]{2}[.][a-z0-9]([-a-z0-9.]*[a-z0-9])?(:[-A-Za-z0-9.:_]+)?|eui[.][0-9A-Fa-f]{16}|naa[.][0-9A-Fa-f]{16}([0-9A-Fa-f]{16})?)$"}]},"lun":{"type":"integer","minimum":0,"maximum":255},"iscsiInterface":{"type":"string","maxLength":64,"rules":[{"message":"must be the name of an interface of open-iscsi: letters, digits and '-', '.', '_', ':'","matches":"^[A-Za-z0-9][-A-Za-z0-9._:]*$"}]},"initiatorName":{"type":"string","maxLength":223,"rules":[{"message":"must be an iSCSI name: iqn.YYYY-MM.domain:name, eui. with 16 or naa. with 16 or 32 hexadecimal digits","matches":"^(iqn[.][0-9]{4}-[0-9]{2}[.][a-z0-9]([-a-z0-9.]*[a-z0-9])?(:[-A-Za-z0-9.:_]+)?|eui[.][0-9A-Fa-f]{16}|naa[.][0-9A-Fa-f]{16}([0-9A-Fa-f]{16})?)$"}]},"chapAuthSession":{"type":"boolean"},"chapAuthDiscovery":{"type":"boolean"},"secretRef":{"$ref":"#/definitions/ISCSISecretReference"},"fsType":{"type":"string","enum":["ext2","ext3","ext4","xfs","btrfs"]},"readOnly":{"type":"boolean"}},"rules":[{"message":"secretRef and chapAuthSession or chapAuthDiscovery belong together: the Secret has what CHAP goes by"}],"additionalProperties":false};
+const schema51 = {"type":"object","required":["iqn","lun","targetPortal"],"properties":{"targetPortal":{"type":"string","maxLength":259,"rules":[{"message":"must be a portal: a host name, an IPv4 address, or an IPv6 address in brackets, with ':port' if it is not 3260","patterns":["^\\[[0-9A-Fa-f:]+\\](:[1-9][0-9]{0,4})?$","^[0-9.]+(:[0-9]*)?$","^[0-9.]+(:[1-9][0-9]{0,4})?$","^[A-Za-z0-9]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?([.][A-Za-z0-9]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?)*(:[1-9][0-9]{0,4})?$"]}]},"portals":{"type":"array","maxItems":7,"items":{"type":"string","maxLength":259,"rules":[{"message":"must be a portal: a host name, an IPv4 address, or an IPv6 address in brackets, with ':port' if it is not 3260","patterns":["^\\[[0-9A-Fa-f:]+\\](:[1-9][0-9]{0,4})?$","^[0-9.]+(:[0-9]*)?$","^[0-9.]+(:[1-9][0-9]{0,4})?$","^[A-Za-z0-9]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?([.][A-Za-z0-9]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?)*(:[1-9][0-9]{0,4})?$"]}]},"rules":[{"message":"each portal may be named once"}]},"iqn":{"type":"string","maxLength":223,"rules":[{"message":"must be an iSCSI name: iqn.YYYY-MM.domain:name, eui. with 16 or naa. with 16 or 32 hexadecimal digits","matches":"^(iqn[.][0-9]{4}-[0-9]{2}[.][a-z0-9]([-a-z0-9.]*[a-z0-9])?(:[-A-Za-z0-9.:_]+)?|eui[.][0-9A-Fa-f]{16}|naa[.][0-9A-Fa-f]{16}([0-9A-Fa-f]{16})?)$"}]},"lun":{"type":"integer","minimum":0,"maximum":255},"iscsiInterface":{"type":"string","maxLength":64,"rules":[{"message":"must be the name of an interface of open-iscsi: letters, digits and '-', '.', '_', ':'","matches":"^[A-Za-z0-9][-A-Za-z0-9._:]*$"}]},"initiatorName":{"type":"string","maxLength":223,"rules":[{"message":"must be an iSCSI name: iqn.YYYY-MM.domain:name, eui. with 16 or naa. with 16 or 32 hexadecimal digits","matches":"^(iqn[.][0-9]{4}-[0-9]{2}[.][a-z0-9]([-a-z0-9.]*[a-z0-9])?(:[-A-Za-z0-9.:_]+)?|eui[.][0-9A-Fa-f]{16}|naa[.][0-9A-Fa-f]{16}([0-9A-Fa-f]{16})?)$"}]},"chapAuthSession":{"type":"boolean"},"chapAuthDiscovery":{"type":"boolean"},"secretRef":{"$ref":"#/definitions/ISCSISecretReference"},"fsType":{"type":"string","enum":["ext2","ext3","ext4","xfs","btrfs"]},"readOnly":{"type":"boolean"}},"rules":[{"message":"secretRef and chapAuthSession or chapAuthDiscovery belong together: the Secret has what CHAP goes by"}],"additionalProperties":false};
 function validate48(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
@@ -1609,7 +1647,7 @@ const err2 = {instancePath,schemaPath:"#/required",keyword:"required",params:{mi
 if(vErrors === null){vErrors = [err2];}
 else {vErrors.push(err2);}errors++;}
 for(const key0 in data){
-if(!(func2.call(schema50.properties, key0))){
+if(!(func2.call(schema51.properties, key0))){
 const err3 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){vErrors = [err3];}
 else {vErrors.push(err3);}errors++;}}
@@ -1754,7 +1792,7 @@ const err29 = {instancePath:instancePath+"/fsType",schemaPath:"#/properties/fsTy
 if(vErrors === null){vErrors = [err29];}
 else {vErrors.push(err29);}errors++;}
 if(!(((((data12 === "ext2") || (data12 === "ext3")) || (data12 === "ext4")) || (data12 === "xfs")) || (data12 === "btrfs"))){
-const err30 = {instancePath:instancePath+"/fsType",schemaPath:"#/properties/fsType/enum",keyword:"enum",params:{allowedValues: schema50.properties.fsType.enum},message:"must be equal to one of the allowed values"};
+const err30 = {instancePath:instancePath+"/fsType",schemaPath:"#/properties/fsType/enum",keyword:"enum",params:{allowedValues: schema51.properties.fsType.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){vErrors = [err30];}
 else {vErrors.push(err30);}errors++;}}
 if(data.readOnly !== undefined){
@@ -1768,7 +1806,7 @@ if(vErrors === null){vErrors = [err32];}
 else {vErrors.push(err32);}errors++;}
 validate48.errors = vErrors;
 return errors === 0;}
-const schema52 = {"type":"object","required":["driver","volumeHandle"],"properties":{"driver":{"type":"string","maxLength":63,"rules":[{"message":"must be the name of a CSI driver: at most 63 letters, digits, '-' or '.', a letter or digit at both ends","matches":"^[A-Za-z0-9]([-A-Za-z0-9.]{0,61}[A-Za-z0-9])?$"}]},"volumeHandle":{"type":"string","maxLength":512,"rules":[{"message":"must be the driver's name of the volume, without control characters","matches":"^[^\\p{Cc}]+$"}]},"readOnly":{"type":"boolean"},"fsType":{"type":"string","maxLength":32,"rules":[{"message":"must be the name of a file system in lower case, such as ext4 or xfs","matches":"^[a-z0-9][a-z0-9_-]*$"}]},"accessMode":{"type":"string","enum":["ReadWriteOnce","ReadOnlyMany","ReadWriteMany","ReadWriteOncePod"]},"volumeAttributes":{"type":"object","maxProperties":24,"additionalProperties":{"type":"string","maxLength":512},"rules":[{"message":"each key may have at most 128 characters"}]},"controllerPublishSecretRef":{"$ref":"#/definitions/SecretReference"},"nodeStageSecretRef":{"$ref":"#/definitions/SecretReference"},"nodePublishSecretRef":{"$ref":"#/definitions/SecretReference"},"nodeExpandSecretRef":{"$ref":"#/definitions/SecretReference"}},"additionalProperties":false};
+const schema53 = {"type":"object","required":["driver","volumeHandle"],"properties":{"driver":{"type":"string","maxLength":63,"rules":[{"message":"must be the name of a CSI driver: at most 63 letters, digits, '-' or '.', a letter or digit at both ends","matches":"^[A-Za-z0-9]([-A-Za-z0-9.]{0,61}[A-Za-z0-9])?$"}]},"volumeHandle":{"type":"string","maxLength":512,"rules":[{"message":"must be the driver's name of the volume, without control characters","matches":"^[^\\p{Cc}]+$"}]},"readOnly":{"type":"boolean"},"fsType":{"type":"string","maxLength":32,"rules":[{"message":"must be the name of a file system in lower case, such as ext4 or xfs","matches":"^[a-z0-9][a-z0-9_-]*$"}]},"accessMode":{"type":"string","enum":["ReadWriteOnce","ReadOnlyMany","ReadWriteMany","ReadWriteOncePod"]},"volumeAttributes":{"type":"object","maxProperties":24,"additionalProperties":{"type":"string","maxLength":512},"rules":[{"message":"each key may have at most 128 characters"}]},"controllerPublishSecretRef":{"$ref":"#/definitions/SecretReference"},"nodeStageSecretRef":{"$ref":"#/definitions/SecretReference"},"nodePublishSecretRef":{"$ref":"#/definitions/SecretReference"},"nodeExpandSecretRef":{"$ref":"#/definitions/SecretReference"}},"additionalProperties":false};
 function validate50(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
@@ -1782,7 +1820,7 @@ const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{mi
 if(vErrors === null){vErrors = [err1];}
 else {vErrors.push(err1);}errors++;}
 for(const key0 in data){
-if(!(func2.call(schema52.properties, key0))){
+if(!(func2.call(schema53.properties, key0))){
 const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){vErrors = [err2];}
 else {vErrors.push(err2);}errors++;}}
@@ -1831,7 +1869,7 @@ const err10 = {instancePath:instancePath+"/accessMode",schemaPath:"#/properties/
 if(vErrors === null){vErrors = [err10];}
 else {vErrors.push(err10);}errors++;}
 if(!((((data4 === "ReadWriteOnce") || (data4 === "ReadOnlyMany")) || (data4 === "ReadWriteMany")) || (data4 === "ReadWriteOncePod"))){
-const err11 = {instancePath:instancePath+"/accessMode",schemaPath:"#/properties/accessMode/enum",keyword:"enum",params:{allowedValues: schema52.properties.accessMode.enum},message:"must be equal to one of the allowed values"};
+const err11 = {instancePath:instancePath+"/accessMode",schemaPath:"#/properties/accessMode/enum",keyword:"enum",params:{allowedValues: schema53.properties.accessMode.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){vErrors = [err11];}
 else {vErrors.push(err11);}errors++;}}
 if(data.volumeAttributes !== undefined){
@@ -2030,7 +2068,7 @@ if(vErrors === null){vErrors = [err48];}
 else {vErrors.push(err48);}errors++;}
 validate50.errors = vErrors;
 return errors === 0;}
-const schema57 = {"type":"object","required":["driver"],"properties":{"driver":{"type":"string","maxLength":127,"rules":[{"message":"must be the name of a flexvolume driver, such as vendor/driver: letters, digits, '-', '_' or '.' with a letter or digit at the start, at most 63 of each","matches":"^([A-Za-z0-9][-A-Za-z0-9._]{0,62}/)?[A-Za-z0-9][-A-Za-z0-9._]{0,62}$"}]},"fsType":{"type":"string","maxLength":32,"rules":[{"message":"must be the name of a file system in lower case, such as ext4 or xfs","matches":"^[a-z0-9][a-z0-9_-]*$"}]},"readOnly":{"type":"boolean"},"options":{"type":"object","maxProperties":24,"additionalProperties":{"type":"string","maxLength":512},"rules":[{"message":"each key may have at most 128 characters"}]},"secretRef":{"$ref":"#/definitions/SecretReference"},"secretInArguments":{"type":"string","enum":["","Allow"]}},"rules":[{"message":"the driver takes the Secret in the arguments of its program, which everybody on the node can read while it runs: set secretInArguments: Allow if that may be, or leave secretRef out","field":".secretRef"}],"additionalProperties":false};
+const schema58 = {"type":"object","required":["driver"],"properties":{"driver":{"type":"string","maxLength":127,"rules":[{"message":"must be the name of a flexvolume driver, such as vendor/driver: letters, digits, '-', '_' or '.' with a letter or digit at the start, at most 63 of each","matches":"^([A-Za-z0-9][-A-Za-z0-9._]{0,62}/)?[A-Za-z0-9][-A-Za-z0-9._]{0,62}$"}]},"fsType":{"type":"string","maxLength":32,"rules":[{"message":"must be the name of a file system in lower case, such as ext4 or xfs","matches":"^[a-z0-9][a-z0-9_-]*$"}]},"readOnly":{"type":"boolean"},"options":{"type":"object","maxProperties":24,"additionalProperties":{"type":"string","maxLength":512},"rules":[{"message":"each key may have at most 128 characters"}]},"secretRef":{"$ref":"#/definitions/SecretReference"},"secretInArguments":{"type":"string","enum":["","Allow"]}},"rules":[{"message":"the driver takes the Secret in the arguments of its program, which everybody on the node can read while it runs: set secretInArguments: Allow if that may be, or leave secretRef out","field":".secretRef"}],"additionalProperties":false};
 function validate52(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
@@ -2142,7 +2180,7 @@ const err19 = {instancePath:instancePath+"/secretInArguments",schemaPath:"#/prop
 if(vErrors === null){vErrors = [err19];}
 else {vErrors.push(err19);}errors++;}
 if(!((data8 === "") || (data8 === "Allow"))){
-const err20 = {instancePath:instancePath+"/secretInArguments",schemaPath:"#/properties/secretInArguments/enum",keyword:"enum",params:{allowedValues: schema57.properties.secretInArguments.enum},message:"must be equal to one of the allowed values"};
+const err20 = {instancePath:instancePath+"/secretInArguments",schemaPath:"#/properties/secretInArguments/enum",keyword:"enum",params:{allowedValues: schema58.properties.secretInArguments.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){vErrors = [err20];}
 else {vErrors.push(err20);}errors++;}}}
 else {
@@ -2456,7 +2494,7 @@ if(vErrors === null){vErrors = [err51];}
 else {vErrors.push(err51);}errors++;}
 validate12.errors = vErrors;
 return errors === 0;}
-const schema64 = {"type":"object","required":["accessMode","driver","volumeHandle"],"properties":{"driver":{"type":"string","maxLength":63,"rules":[{"message":"must be the name of a CSI driver: at most 63 letters, digits, '-' or '.', a letter or digit at both ends","matches":"^[A-Za-z0-9]([-A-Za-z0-9.]{0,61}[A-Za-z0-9])?$"}]},"volumeHandle":{"type":"string","maxLength":512,"rules":[{"message":"must be the driver's name of the volume, without control characters","matches":"^[^\\p{Cc}]+$"}]},"readOnly":{"type":"boolean"},"fsType":{"type":"string","maxLength":32,"rules":[{"message":"must be the name of a file system in lower case, such as ext4 or xfs","matches":"^[a-z0-9][a-z0-9_-]*$"}]},"accessMode":{"type":"string","enum":["ReadWriteOnce","ReadOnlyMany","ReadWriteMany","ReadWriteOncePod"]},"mountOptions":{"type":"array","maxItems":32,"items":{"type":"string","maxLength":256}},"volumeAttributes":{"type":"object","maxProperties":24,"additionalProperties":{"type":"string","maxLength":512},"rules":[{"message":"each key may have at most 128 characters"}]},"nodeStageSecretRef":{"$ref":"#/definitions/SecretReference"},"nodePublishSecretRef":{"$ref":"#/definitions/SecretReference"},"nodeExpandSecretRef":{"$ref":"#/definitions/SecretReference"},"requiresRepublish":{"type":"boolean"},"podInfoOnMount":{"type":"boolean"},"tokenAudiences":{"type":"array","maxItems":16,"items":{"type":"string","maxLength":512}},"serviceAccountTokenInSecrets":{"type":"boolean"},"supportsFSGroup":{"type":"boolean"},"seLinuxMount":{"type":"boolean"}},"additionalProperties":false};
+const schema65 = {"type":"object","required":["accessMode","driver","volumeHandle"],"properties":{"driver":{"type":"string","maxLength":63,"rules":[{"message":"must be the name of a CSI driver: at most 63 letters, digits, '-' or '.', a letter or digit at both ends","matches":"^[A-Za-z0-9]([-A-Za-z0-9.]{0,61}[A-Za-z0-9])?$"}]},"volumeHandle":{"type":"string","maxLength":512,"rules":[{"message":"must be the driver's name of the volume, without control characters","matches":"^[^\\p{Cc}]+$"}]},"readOnly":{"type":"boolean"},"fsType":{"type":"string","maxLength":32,"rules":[{"message":"must be the name of a file system in lower case, such as ext4 or xfs","matches":"^[a-z0-9][a-z0-9_-]*$"}]},"accessMode":{"type":"string","enum":["ReadWriteOnce","ReadOnlyMany","ReadWriteMany","ReadWriteOncePod"]},"mountOptions":{"type":"array","maxItems":32,"items":{"type":"string","maxLength":256}},"volumeAttributes":{"type":"object","maxProperties":24,"additionalProperties":{"type":"string","maxLength":512},"rules":[{"message":"each key may have at most 128 characters"}]},"nodeStageSecretRef":{"$ref":"#/definitions/SecretReference"},"nodePublishSecretRef":{"$ref":"#/definitions/SecretReference"},"nodeExpandSecretRef":{"$ref":"#/definitions/SecretReference"},"requiresRepublish":{"type":"boolean"},"podInfoOnMount":{"type":"boolean"},"tokenAudiences":{"type":"array","maxItems":16,"items":{"type":"string","maxLength":512}},"serviceAccountTokenInSecrets":{"type":"boolean"},"supportsFSGroup":{"type":"boolean"},"seLinuxMount":{"type":"boolean"}},"additionalProperties":false};
 function validate56(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
@@ -2474,7 +2512,7 @@ const err2 = {instancePath,schemaPath:"#/required",keyword:"required",params:{mi
 if(vErrors === null){vErrors = [err2];}
 else {vErrors.push(err2);}errors++;}
 for(const key0 in data){
-if(!(func2.call(schema64.properties, key0))){
+if(!(func2.call(schema65.properties, key0))){
 const err3 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){vErrors = [err3];}
 else {vErrors.push(err3);}errors++;}}
@@ -2523,7 +2561,7 @@ const err11 = {instancePath:instancePath+"/accessMode",schemaPath:"#/properties/
 if(vErrors === null){vErrors = [err11];}
 else {vErrors.push(err11);}errors++;}
 if(!((((data4 === "ReadWriteOnce") || (data4 === "ReadOnlyMany")) || (data4 === "ReadWriteMany")) || (data4 === "ReadWriteOncePod"))){
-const err12 = {instancePath:instancePath+"/accessMode",schemaPath:"#/properties/accessMode/enum",keyword:"enum",params:{allowedValues: schema64.properties.accessMode.enum},message:"must be equal to one of the allowed values"};
+const err12 = {instancePath:instancePath+"/accessMode",schemaPath:"#/properties/accessMode/enum",keyword:"enum",params:{allowedValues: schema65.properties.accessMode.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){vErrors = [err12];}
 else {vErrors.push(err12);}errors++;}}
 if(data.mountOptions !== undefined){
@@ -2889,8 +2927,8 @@ if(vErrors === null){vErrors = [err24];}
 else {vErrors.push(err24);}errors++;}
 validate55.errors = vErrors;
 return errors === 0;}
-const schema68 = {"type":"object","required":["name","path","readOnly","requester"],"properties":{"name":{"type":"string","maxLength":128,"rules":[{"message":"must be lower-case letters, digits, '-', '.' or '~', a letter or digit at both ends","matches":"^[a-z0-9]([-a-z0-9.~]*[a-z0-9])?$"}]},"requester":{"$ref":"#/definitions/Requester"},"path":{"type":"string","maxLength":512,"rules":[{"message":"must be an absolute path below / without '.', '..', '//', control characters or a trailing '/'","matches":"^(/([^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*|[.][.][^/\\p{Cc}\\p{Zl}\\p{Zp}]+))+$"},{"message":"must have at most 2048 bytes, and each name in it at most 255 characters, or 63 if some are not ASCII: Linux takes no longer names","patterns":["^(([\\x00-.0-\\x7f]{0,255}|[^/]{0,63})/)*([\\x00-.0-\\x7f]{0,255}|[^/]{0,63})$"]}]},"readOnly":{"type":"boolean","default":false},"mountOptions":{"type":"array","maxItems":8,"items":{"type":"string","maxLength":64,"rules":[{"message":"must be one of nosuid, suid, nodev, dev, noexec, exec, noatime, relatime, strictatime, nodiratime and nosymfollow, one an entry; read-only is readOnly: true","oneOf":["nosuid","suid","nodev","dev","noexec","exec","noatime","relatime","strictatime","nodiratime","nosymfollow"]}]},"rules":[{"message":"an option may be named only once"},{"message":"an option and its opposite cannot both be named"},{"message":"only one of noatime, relatime and strictatime can be named"}]},"fsGroup":{"type":"integer","rules":[{"message":"must be a group id from 0 to 2147483647","from":0,"to":2147483647}]},"fsGroupChangePolicy":{"type":"string","enum":["Always","OnRootMismatch"]},"seLinuxOptions":{"$ref":"#/definitions/SELinuxOptions"}},"rules":[{"message":"fsGroupChangePolicy says how fsGroup is brought about: add fsGroup, or remove it","field":".fsGroupChangePolicy"}],"additionalProperties":false};
-const schema69 = {"type":"object","required":["kind","name","uid"],"properties":{"kind":{"type":"string","enum":["NodeVolumeSet"]},"name":{"type":"string","maxLength":253,"rules":[{"message":"must be the name of an object: lower-case letters, digits, '-' or '.', a letter or digit at both ends and beside each '.'","matches":"^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"}]},"uid":{"type":"string","maxLength":64,"rules":[{"message":"must not be empty"}]}},"additionalProperties":false};
+const schema69 = {"type":"object","required":["name","path","readOnly","requester"],"properties":{"name":{"type":"string","maxLength":128,"rules":[{"message":"must be lower-case letters, digits, '-', '.' or '~', a letter or digit at both ends","matches":"^[a-z0-9]([-a-z0-9.~]*[a-z0-9])?$"}]},"requester":{"$ref":"#/definitions/Requester"},"path":{"type":"string","maxLength":512,"rules":[{"message":"must be an absolute path below / without '.', '..', '//', control characters or a trailing '/'","matches":"^(/([^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*|[.][.][^/\\p{Cc}\\p{Zl}\\p{Zp}]+))+$"},{"message":"must have at most 2048 bytes, and each name in it at most 255 characters, or 63 if some are not ASCII: Linux takes no longer names","patterns":["^(([\\x00-.0-\\x7f]{0,255}|[^/]{0,63})/)*([\\x00-.0-\\x7f]{0,255}|[^/]{0,63})$"]}]},"readOnly":{"type":"boolean","default":false},"mountOptions":{"type":"array","maxItems":8,"items":{"type":"string","maxLength":64,"rules":[{"message":"must be one of nosuid, suid, nodev, dev, noexec, exec, noatime, relatime, strictatime, nodiratime and nosymfollow, one an entry; read-only is readOnly: true","oneOf":["nosuid","suid","nodev","dev","noexec","exec","noatime","relatime","strictatime","nodiratime","nosymfollow"]}]},"rules":[{"message":"an option may be named only once"},{"message":"an option and its opposite cannot both be named"},{"message":"only one of noatime, relatime and strictatime can be named"}]},"fsGroup":{"type":"integer","rules":[{"message":"must be a group id from 0 to 2147483647","from":0,"to":2147483647}]},"fsGroupChangePolicy":{"type":"string","enum":["Always","OnRootMismatch"]},"seLinuxOptions":{"$ref":"#/definitions/SELinuxOptions"}},"rules":[{"message":"fsGroupChangePolicy says how fsGroup is brought about: add fsGroup, or remove it","field":".fsGroupChangePolicy"}],"additionalProperties":false};
+const schema70 = {"type":"object","required":["kind","name","uid"],"properties":{"kind":{"type":"string","enum":["NodeVolumeSet"]},"name":{"type":"string","maxLength":253,"rules":[{"message":"must be the name of an object: lower-case letters, digits, '-' or '.', a letter or digit at both ends and beside each '.'","matches":"^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"}]},"uid":{"type":"string","maxLength":64,"rules":[{"message":"must not be empty"}]}},"additionalProperties":false};
 function validate59(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
@@ -2955,7 +2993,7 @@ const err11 = {instancePath:instancePath+"/requester/kind",schemaPath:"#/definit
 if(vErrors === null){vErrors = [err11];}
 else {vErrors.push(err11);}errors++;}
 if(!(data2 === "NodeVolumeSet")){
-const err12 = {instancePath:instancePath+"/requester/kind",schemaPath:"#/definitions/Requester/properties/kind/enum",keyword:"enum",params:{allowedValues: schema69.properties.kind.enum},message:"must be equal to one of the allowed values"};
+const err12 = {instancePath:instancePath+"/requester/kind",schemaPath:"#/definitions/Requester/properties/kind/enum",keyword:"enum",params:{allowedValues: schema70.properties.kind.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){vErrors = [err12];}
 else {vErrors.push(err12);}errors++;}}
 if(data1.name !== undefined){
@@ -3035,7 +3073,7 @@ const err26 = {instancePath:instancePath+"/fsGroupChangePolicy",schemaPath:"#/pr
 if(vErrors === null){vErrors = [err26];}
 else {vErrors.push(err26);}errors++;}
 if(!((data10 === "Always") || (data10 === "OnRootMismatch"))){
-const err27 = {instancePath:instancePath+"/fsGroupChangePolicy",schemaPath:"#/properties/fsGroupChangePolicy/enum",keyword:"enum",params:{allowedValues: schema68.properties.fsGroupChangePolicy.enum},message:"must be equal to one of the allowed values"};
+const err27 = {instancePath:instancePath+"/fsGroupChangePolicy",schemaPath:"#/properties/fsGroupChangePolicy/enum",keyword:"enum",params:{allowedValues: schema69.properties.fsGroupChangePolicy.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){vErrors = [err27];}
 else {vErrors.push(err27);}errors++;}}
 if(data.seLinuxOptions !== undefined){
@@ -3417,7 +3455,7 @@ const err57 = {instancePath:instancePath+"/pods/" + i3+"/fsGroupChangePolicy",sc
 if(vErrors === null){vErrors = [err57];}
 else {vErrors.push(err57);}errors++;}
 if(!((data25 === "Always") || (data25 === "OnRootMismatch"))){
-const err58 = {instancePath:instancePath+"/pods/" + i3+"/fsGroupChangePolicy",schemaPath:"#/definitions/IntentPod/properties/fsGroupChangePolicy/enum",keyword:"enum",params:{allowedValues: schema71.properties.fsGroupChangePolicy.enum},message:"must be equal to one of the allowed values"};
+const err58 = {instancePath:instancePath+"/pods/" + i3+"/fsGroupChangePolicy",schemaPath:"#/definitions/IntentPod/properties/fsGroupChangePolicy/enum",keyword:"enum",params:{allowedValues: schema72.properties.fsGroupChangePolicy.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){vErrors = [err58];}
 else {vErrors.push(err58);}errors++;}}}
 else {
@@ -3520,7 +3558,7 @@ const err77 = {instancePath:instancePath+"/unmountPolicy/max",schemaPath:"#/defi
 if(vErrors === null){vErrors = [err77];}
 else {vErrors.push(err77);}errors++;}
 if(!(((data33 === "Normal") || (data33 === "Force")) || (data33 === "Lazy"))){
-const err78 = {instancePath:instancePath+"/unmountPolicy/max",schemaPath:"#/definitions/UnmountPolicy/properties/max/enum",keyword:"enum",params:{allowedValues: schema73.properties.max.enum},message:"must be equal to one of the allowed values"};
+const err78 = {instancePath:instancePath+"/unmountPolicy/max",schemaPath:"#/definitions/UnmountPolicy/properties/max/enum",keyword:"enum",params:{allowedValues: schema74.properties.max.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){vErrors = [err78];}
 else {vErrors.push(err78);}errors++;}
 let data34 = data32.timeoutSeconds;
@@ -3568,7 +3606,7 @@ const err87 = {instancePath:instancePath+"/nodeLossPolicy/type",schemaPath:"#/de
 if(vErrors === null){vErrors = [err87];}
 else {vErrors.push(err87);}errors++;}
 if(!((data38 === "Never") || (data38 === "AfterTimeout"))){
-const err88 = {instancePath:instancePath+"/nodeLossPolicy/type",schemaPath:"#/definitions/NodeLossPolicy/properties/type/enum",keyword:"enum",params:{allowedValues: schema74.properties.type.enum},message:"must be equal to one of the allowed values"};
+const err88 = {instancePath:instancePath+"/nodeLossPolicy/type",schemaPath:"#/definitions/NodeLossPolicy/properties/type/enum",keyword:"enum",params:{allowedValues: schema75.properties.type.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){vErrors = [err88];}
 else {vErrors.push(err88);}errors++;}
 if(data37.minutes !== undefined){

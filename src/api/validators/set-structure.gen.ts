@@ -4,9 +4,9 @@ import { codePoints } from "../code-points.ts";
 export const validate = validate10;
 const schema12 = {"type":"object","required":["adopt","deletionPolicy","mode","mounts","nodeLossPolicy","nodeReadiness","rollout","suspend","unmountPolicy","volume"],"properties":{"nodeSelector":{"type":"object","maxProperties":32,"additionalProperties":{"type":"string","maxLength":253,"rules":[{"message":"must be a label value: at most 63 letters, digits, '-', '_' or '.', a letter or digit at both ends","matches":"^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$"}]},"rules":[{"message":"each label must have a name such as disktype or example.com/disktype: at most 63 letters, digits, '-', '_' or '.', a letter or digit at both ends","patterns":["^([a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$"]}]},"affinity":{"$ref":"#/definitions/Affinity"},"tolerations":{"type":"array","maxItems":32,"items":{"$ref":"#/definitions/Toleration"}},"mode":{"type":"string","enum":["Manage","Observe"],"default":"Manage"},"suspend":{"type":"boolean","default":false},"volume":{"$ref":"#/definitions/VolumeTemplate"},"mounts":{"type":"array","maxItems":16,"default":[],"items":{"$ref":"#/definitions/SetMount"},"rules":[{"message":"the paths of two mounts may not be the same, nor one beneath the other"}],"mapKeys":["name"]},"allowedNamespaces":{"$ref":"#/definitions/AllowedNamespaces"},"nodeReadiness":{"type":"string","enum":["Ignored","Condition","Taint"],"default":"Ignored"},"unmountPolicy":{"$ref":"#/definitions/UnmountPolicy","default":{}},"rollout":{"$ref":"#/definitions/RolloutPolicy","default":{}},"deletionPolicy":{"type":"string","enum":["Unmount","Retain"],"default":"Unmount"},"adopt":{"type":"string","enum":["Never","IfSame"],"default":"Never"},"capacity":{"type":"string","maxLength":32,"rules":[{"message":"must be a size with its unit, such as 10Gi","matches":"^[1-9][0-9]{0,8}(Ki|Mi|Gi|Ti|Pi|k|M|G|T|P)$"}]},"releaseOnDrain":{"type":"boolean"},"nodeLossPolicy":{"$ref":"#/definitions/NodeLossPolicy","default":{"type":"Never"}}},"rules":[{"message":"deletionPolicy: Retain needs mode: Manage, because an observing set mounts nothing that could be retained","field":".deletionPolicy"},{"message":"deletionPolicy: Retain would leave a payload that nobody updates: use Unmount for configMap, secret, downwardAPI and projected","field":".deletionPolicy"},{"message":"deletionPolicy: Retain would leave a volume attached and mounted with nobody in charge: use Unmount for iscsi, csi, flexVolume and persistentVolumeClaim","field":".deletionPolicy"},{"message":"capacity is for source.flexVolume, whose driver grows the volume to it, for source.iscsi with a file system, which follows its LUN, and for source.local.lvm: remove it. A claim has its own, and an emptyDir its sizeLimit","field":".capacity"},{"message":"releaseOnDrain: true gives the volume back, which deletionPolicy: Retain would not do: use one of them","field":".releaseOnDrain"},{"message":"adopt: IfSame needs source.local.path without encryption: which device is mounted is else known only to the agent that mounted it","field":".adopt"},{"message":"adopt: IfSame is for hostPath, local and nfs: no mount of another can show the data of an emptyDir, configMap, secret, downwardAPI or projected volume of this project","field":".adopt"},{"message":"mountOptions of a mount need volumeMode: Filesystem: a raw block device takes none","field":".mounts"},{"message":"readOnly needs volumeMode: Filesystem: it does not stop writes to a raw block device","field":".mounts"},{"message":"fsGroup is for csi, persistentVolumeClaim, emptyDir, local, configMap, secret, downwardAPI, projected, git and image with volumeMode: Filesystem: remove it","field":".mounts"},{"message":"seLinuxOptions is for source.csi and source.persistentVolumeClaim with volumeMode: Filesystem: remove it","field":".mounts"},{"message":"mounts of a hostPath of type CharDevice or BlockDevice take neither nodev, which keeps a device from being opened, nor readOnly, which does not stop writes to it: remove them","field":".mounts"},{"message":"no mount may be at the path of the source or above it: the mount would cover its own source","field":".mounts"},{"message":"no mount may be at the path of the source or above it: the mount would cover its own source","field":".mounts"}],"additionalProperties":false};
 const schema19 = {"type":"object","properties":{"key":{"type":"string","maxLength":317,"rules":[{"message":"must be the key of a taint, such as dedicated or example.com/dedicated: at most 63 letters, digits, '-', '_' or '.', a letter or digit at both ends; leave it out, with operator: Exists, to tolerate every taint","matches":"^([a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$"}]},"operator":{"type":"string","enum":["Equal","Exists"]},"value":{"type":"string","maxLength":253,"rules":[{"message":"must be a label value: at most 63 letters, digits, '-', '_' or '.', a letter or digit at both ends","matches":"^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$"}]},"effect":{"type":"string","enum":["NoSchedule","NoExecute","PreferNoSchedule"]}},"rules":[{"message":"key is needed unless operator is Exists: add the key of the taint, or operator: Exists to tolerate every taint"},{"message":"value must be empty for operator Exists","field":".value"}],"required":[],"additionalProperties":false};
-const schema74 = {"type":"object","properties":{"max":{"type":"string","enum":["Normal","Force","Lazy"],"default":"Normal"},"timeoutSeconds":{"type":"integer","default":90,"rules":[{"message":"must be from 1 to 3600 seconds","from":1,"to":3600}]}},"required":["max","timeoutSeconds"],"additionalProperties":false};
-const schema75 = {"type":"object","properties":{"maxUnavailable":{"maxLength":32,"default":1,"rules":[{"message":"must be a number of at least 1, without quotes, or a percentage from 1% to 100%","patterns":["^([1-9][0-9]?|100)%$"]}],"type":["integer","string"]},"pauseOnFailure":{"type":"boolean","default":true}},"required":["maxUnavailable","pauseOnFailure"],"additionalProperties":false};
-const schema76 = {"type":"object","properties":{"type":{"type":"string","enum":["Never","AfterTimeout"],"default":"Never"},"minutes":{"type":"integer","rules":[{"message":"must be from 1 to 10080 minutes, a week","from":1,"to":10080}]}},"rules":[{"message":"minutes belongs to type: AfterTimeout: give both or neither","field":".minutes"}],"required":["type"],"additionalProperties":false};
+const schema75 = {"type":"object","properties":{"max":{"type":"string","enum":["Normal","Force","Lazy"],"default":"Normal"},"timeoutSeconds":{"type":"integer","default":90,"rules":[{"message":"must be from 1 to 3600 seconds","from":1,"to":3600}]}},"required":["max","timeoutSeconds"],"additionalProperties":false};
+const schema76 = {"type":"object","properties":{"maxUnavailable":{"maxLength":32,"default":1,"rules":[{"message":"must be a number of at least 1, without quotes, or a percentage from 1% to 100%","patterns":["^([1-9][0-9]?|100)%$"]}],"type":["integer","string"]},"pauseOnFailure":{"type":"boolean","default":true}},"required":["maxUnavailable","pauseOnFailure"],"additionalProperties":false};
+const schema77 = {"type":"object","properties":{"type":{"type":"string","enum":["Never","AfterTimeout"],"default":"Never"},"minutes":{"type":"integer","rules":[{"message":"must be from 1 to 10080 minutes, a week","from":1,"to":10080}]}},"rules":[{"message":"minutes belongs to type: AfterTimeout: give both or neither","field":".minutes"}],"required":["type"],"additionalProperties":false};
 const func2 = Object.prototype.hasOwnProperty;
 const func3 = codePoints;
 const schema17 = {"type":"object","required":["key","operator"],"properties":{"key":{"type":"string","maxLength":317,"rules":[{"message":"must be a name such as disktype or example.com/disktype: at most 63 letters, digits, '-', '_' or '.', a letter or digit at both ends","matches":"^([a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$"}]},"operator":{"type":"string","enum":["In","NotIn","Exists","DoesNotExist","Gt","Lt"]},"values":{"type":"array","maxItems":64,"items":{"type":"string","maxLength":63}}},"rules":[{"message":"values must name at least one value for operator In or NotIn","field":".values"},{"message":"values must be empty for operator Exists or DoesNotExist","field":".values"},{"message":"values must be label values: at most 63 letters, digits, '-', '_' or '.', a letter or digit at both ends","field":".values","patterns":["^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$"]},{"message":"values must be exactly one integer for operator Gt or Lt","field":".values","patterns":["^-?[0-9]{1,18}$"]}],"additionalProperties":false};
@@ -1541,88 +1541,126 @@ if(vErrors === null){vErrors = [err19];}
 else {vErrors.push(err19);}errors++;}
 validate49.errors = vErrors;
 return errors === 0;}
-const schema50 = {"type":"object","required":["reference"],"properties":{"reference":{"type":"string","maxLength":512,"rules":[{"message":"must be an image with registry and digest, as registry.example/team/model:v1@sha256:… (docker.io/library/busybox@sha256:… for busybox): a tag alone would be another image tomorrow","matches":"^(localhost(:[1-9][0-9]{0,4})?|[a-zA-Z0-9]([-a-zA-Z0-9]{0,61}[a-zA-Z0-9])?([.][a-zA-Z0-9]([-a-zA-Z0-9]{0,61}[a-zA-Z0-9])?)+(:[1-9][0-9]{0,4})?|[a-zA-Z0-9]([-a-zA-Z0-9]{0,61}[a-zA-Z0-9])?:[1-9][0-9]{0,4}|\\[[0-9a-fA-F:]{2,39}\\](:[1-9][0-9]{0,4})?)(/[a-z0-9]+(([._]|__|-+)[a-z0-9]+)*)+(:[A-Za-z0-9_][-A-Za-z0-9_.]{0,127})?@sha256:[0-9a-f]{64}$"}]},"sizeLimit":{"maxLength":32,"rules":[{"message":"must be a size from 64Ki to 1Pi, such as 64Mi or 1.5Gi","patterns":["^[0-9]{1,16}([.][0-9]{1,9})?(Ki|Mi|Gi|Ti|Pi|k|M|G|T|P)?$"]}],"type":["integer","string"]},"secretRef":{"$ref":"#/definitions/SecretReference"}},"additionalProperties":false};
+const schema50 = {"type":"object","properties":{"reference":{"type":"string","maxLength":512,"rules":[{"message":"must be an image with registry and digest, as registry.example/team/model:v1@sha256:… (docker.io/library/busybox@sha256:… for busybox): a tag alone would be another image tomorrow","matches":"^(localhost(:[1-9][0-9]{0,4})?|[a-zA-Z0-9]([-a-zA-Z0-9]{0,61}[a-zA-Z0-9])?([.][a-zA-Z0-9]([-a-zA-Z0-9]{0,61}[a-zA-Z0-9])?)+(:[1-9][0-9]{0,4})?|[a-zA-Z0-9]([-a-zA-Z0-9]{0,61}[a-zA-Z0-9])?:[1-9][0-9]{0,4}|\\[[0-9a-fA-F:]{2,39}\\](:[1-9][0-9]{0,4})?)(/[a-z0-9]+(([._]|__|-+)[a-z0-9]+)*)+(:[A-Za-z0-9_][-A-Za-z0-9_.]{0,127})?@sha256:[0-9a-f]{64}$"}]},"layout":{"$ref":"#/definitions/ImageLayout"},"sizeLimit":{"maxLength":32,"rules":[{"message":"must be a size from 64Ki to 1Pi, such as 64Mi or 1.5Gi","patterns":["^[0-9]{1,16}([.][0-9]{1,9})?(Ki|Mi|Gi|Ti|Pi|k|M|G|T|P)?$"]}],"type":["integer","string"]},"secretRef":{"$ref":"#/definitions/SecretReference"}},"rules":[{"message":"exactly one of reference and layout is needed: name the image in a registry, or in a directory of the node"},{"message":"must be left out with layout, as no registry is asked","field":".secretRef"}],"required":[],"additionalProperties":false};
 function validate51(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.reference === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "reference"},message:"must have required property '"+"reference"+"'"};
-if(vErrors === null){vErrors = [err0];}
-else {vErrors.push(err0);}errors++;}
 for(const key0 in data){
-if(!(((key0 === "reference") || (key0 === "sizeLimit")) || (key0 === "secretRef"))){
-const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
-if(vErrors === null){vErrors = [err1];}
-else {vErrors.push(err1);}errors++;}}
+if(!((((key0 === "reference") || (key0 === "layout")) || (key0 === "sizeLimit")) || (key0 === "secretRef"))){
+const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+if(vErrors === null){vErrors = [err0];}
+else {vErrors.push(err0);}errors++;}}
 if(data.reference !== undefined){
 let data0 = data.reference;
 if(typeof data0 === "string"){
 if(func3(data0) > 512){
-const err2 = {instancePath:instancePath+"/reference",schemaPath:"#/properties/reference/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"};
+const err1 = {instancePath:instancePath+"/reference",schemaPath:"#/properties/reference/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"};
+if(vErrors === null){vErrors = [err1];}
+else {vErrors.push(err1);}errors++;}}
+else {
+const err2 = {instancePath:instancePath+"/reference",schemaPath:"#/properties/reference/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err2];}
 else {vErrors.push(err2);}errors++;}}
-else {
-const err3 = {instancePath:instancePath+"/reference",schemaPath:"#/properties/reference/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.layout !== undefined){
+let data1 = data.layout;
+if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
+if(data1.digest === undefined){
+const err3 = {instancePath:instancePath+"/layout",schemaPath:"#/definitions/ImageLayout/required",keyword:"required",params:{missingProperty: "digest"},message:"must have required property '"+"digest"+"'"};
 if(vErrors === null){vErrors = [err3];}
-else {vErrors.push(err3);}errors++;}}
-if(data.sizeLimit !== undefined){
-let data1 = data.sizeLimit;
-if((!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))) && (typeof data1 !== "string")){
-const err4 = {instancePath:instancePath+"/sizeLimit",schemaPath:"#/properties/sizeLimit/type",keyword:"type",params:{type: schema50.properties.sizeLimit.type},message:"must be integer,string"};
+else {vErrors.push(err3);}errors++;}
+if(data1.path === undefined){
+const err4 = {instancePath:instancePath+"/layout",schemaPath:"#/definitions/ImageLayout/required",keyword:"required",params:{missingProperty: "path"},message:"must have required property '"+"path"+"'"};
 if(vErrors === null){vErrors = [err4];}
 else {vErrors.push(err4);}errors++;}
-if(typeof data1 === "string"){
-if(func3(data1) > 32){
-const err5 = {instancePath:instancePath+"/sizeLimit",schemaPath:"#/properties/sizeLimit/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"};
+for(const key1 in data1){
+if(!((key1 === "path") || (key1 === "digest"))){
+const err5 = {instancePath:instancePath+"/layout",schemaPath:"#/definitions/ImageLayout/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
 if(vErrors === null){vErrors = [err5];}
-else {vErrors.push(err5);}errors++;}}}
-if(data.secretRef !== undefined){
-let data2 = data.secretRef;
-if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
-if(data2.name === undefined){
-const err6 = {instancePath:instancePath+"/secretRef",schemaPath:"#/definitions/SecretReference/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+else {vErrors.push(err5);}errors++;}}
+if(data1.path !== undefined){
+let data2 = data1.path;
+if(typeof data2 === "string"){
+if(func3(data2) > 1024){
+const err6 = {instancePath:instancePath+"/layout/path",schemaPath:"#/definitions/ImageLayout/properties/path/maxLength",keyword:"maxLength",params:{limit: 1024},message:"must NOT have more than 1024 characters"};
 if(vErrors === null){vErrors = [err6];}
-else {vErrors.push(err6);}errors++;}
-if(data2.namespace === undefined){
-const err7 = {instancePath:instancePath+"/secretRef",schemaPath:"#/definitions/SecretReference/required",keyword:"required",params:{missingProperty: "namespace"},message:"must have required property '"+"namespace"+"'"};
+else {vErrors.push(err6);}errors++;}}
+else {
+const err7 = {instancePath:instancePath+"/layout/path",schemaPath:"#/definitions/ImageLayout/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err7];}
-else {vErrors.push(err7);}errors++;}
-for(const key1 in data2){
-if(!((key1 === "namespace") || (key1 === "name"))){
-const err8 = {instancePath:instancePath+"/secretRef",schemaPath:"#/definitions/SecretReference/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
+else {vErrors.push(err7);}errors++;}}
+if(data1.digest !== undefined){
+let data3 = data1.digest;
+if(typeof data3 === "string"){
+if(func3(data3) > 71){
+const err8 = {instancePath:instancePath+"/layout/digest",schemaPath:"#/definitions/ImageLayout/properties/digest/maxLength",keyword:"maxLength",params:{limit: 71},message:"must NOT have more than 71 characters"};
 if(vErrors === null){vErrors = [err8];}
 else {vErrors.push(err8);}errors++;}}
-if(data2.namespace !== undefined){
-let data3 = data2.namespace;
-if(typeof data3 === "string"){
-if(func3(data3) > 253){
-const err9 = {instancePath:instancePath+"/secretRef/namespace",schemaPath:"#/definitions/SecretReference/properties/namespace/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
-if(vErrors === null){vErrors = [err9];}
-else {vErrors.push(err9);}errors++;}}
 else {
-const err10 = {instancePath:instancePath+"/secretRef/namespace",schemaPath:"#/definitions/SecretReference/properties/namespace/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err9 = {instancePath:instancePath+"/layout/digest",schemaPath:"#/definitions/ImageLayout/properties/digest/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err9];}
+else {vErrors.push(err9);}errors++;}}}
+else {
+const err10 = {instancePath:instancePath+"/layout",schemaPath:"#/definitions/ImageLayout/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){vErrors = [err10];}
 else {vErrors.push(err10);}errors++;}}
-if(data2.name !== undefined){
-let data4 = data2.name;
-if(typeof data4 === "string"){
-if(func3(data4) > 253){
-const err11 = {instancePath:instancePath+"/secretRef/name",schemaPath:"#/definitions/SecretReference/properties/name/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
+if(data.sizeLimit !== undefined){
+let data4 = data.sizeLimit;
+if((!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))) && (typeof data4 !== "string")){
+const err11 = {instancePath:instancePath+"/sizeLimit",schemaPath:"#/properties/sizeLimit/type",keyword:"type",params:{type: schema50.properties.sizeLimit.type},message:"must be integer,string"};
 if(vErrors === null){vErrors = [err11];}
-else {vErrors.push(err11);}errors++;}}
-else {
-const err12 = {instancePath:instancePath+"/secretRef/name",schemaPath:"#/definitions/SecretReference/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {vErrors.push(err11);}errors++;}
+if(typeof data4 === "string"){
+if(func3(data4) > 32){
+const err12 = {instancePath:instancePath+"/sizeLimit",schemaPath:"#/properties/sizeLimit/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"};
 if(vErrors === null){vErrors = [err12];}
 else {vErrors.push(err12);}errors++;}}}
-else {
-const err13 = {instancePath:instancePath+"/secretRef",schemaPath:"#/definitions/SecretReference/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data.secretRef !== undefined){
+let data5 = data.secretRef;
+if(data5 && typeof data5 == "object" && !Array.isArray(data5)){
+if(data5.name === undefined){
+const err13 = {instancePath:instancePath+"/secretRef",schemaPath:"#/definitions/SecretReference/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
 if(vErrors === null){vErrors = [err13];}
-else {vErrors.push(err13);}errors++;}}}
-else {
-const err14 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+else {vErrors.push(err13);}errors++;}
+if(data5.namespace === undefined){
+const err14 = {instancePath:instancePath+"/secretRef",schemaPath:"#/definitions/SecretReference/required",keyword:"required",params:{missingProperty: "namespace"},message:"must have required property '"+"namespace"+"'"};
 if(vErrors === null){vErrors = [err14];}
 else {vErrors.push(err14);}errors++;}
+for(const key2 in data5){
+if(!((key2 === "namespace") || (key2 === "name"))){
+const err15 = {instancePath:instancePath+"/secretRef",schemaPath:"#/definitions/SecretReference/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties"};
+if(vErrors === null){vErrors = [err15];}
+else {vErrors.push(err15);}errors++;}}
+if(data5.namespace !== undefined){
+let data6 = data5.namespace;
+if(typeof data6 === "string"){
+if(func3(data6) > 253){
+const err16 = {instancePath:instancePath+"/secretRef/namespace",schemaPath:"#/definitions/SecretReference/properties/namespace/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
+if(vErrors === null){vErrors = [err16];}
+else {vErrors.push(err16);}errors++;}}
+else {
+const err17 = {instancePath:instancePath+"/secretRef/namespace",schemaPath:"#/definitions/SecretReference/properties/namespace/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err17];}
+else {vErrors.push(err17);}errors++;}}
+if(data5.name !== undefined){
+let data7 = data5.name;
+if(typeof data7 === "string"){
+if(func3(data7) > 253){
+const err18 = {instancePath:instancePath+"/secretRef/name",schemaPath:"#/definitions/SecretReference/properties/name/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
+if(vErrors === null){vErrors = [err18];}
+else {vErrors.push(err18);}errors++;}}
+else {
+const err19 = {instancePath:instancePath+"/secretRef/name",schemaPath:"#/definitions/SecretReference/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err19];}
+else {vErrors.push(err19);}errors++;}}}
+else {
+const err20 = {instancePath:instancePath+"/secretRef",schemaPath:"#/definitions/SecretReference/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err20];}
+else {vErrors.push(err20);}errors++;}}}
+else {
+const err21 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err21];}
+else {vErrors.push(err21);}errors++;}
 validate51.errors = vErrors;
 return errors === 0;}
 function validate53(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
@@ -1836,7 +1874,7 @@ if(vErrors === null){vErrors = [err21];}
 else {vErrors.push(err21);}errors++;}
 validate55.errors = vErrors;
 return errors === 0;}
-const schema58 = {"type":"object","required":["iqn","lun","targetPortal"],"properties":{"targetPortal":{"type":"string","maxLength":259,"rules":[{"message":"must be a portal: a host name, an IPv4 address, or an IPv6 address in brackets, with ':port' if it is not 3260","patterns":["^\\[[0-9A-Fa-f:]+\\](:[1-9][0-9]{0,4})?$","^[0-9.]+(:[0-9]*)?$","^[0-9.]+(:[1-9][0-9]{0,4})?$","^[A-Za-z0-9]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?([.][A-Za-z0-9]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?)*(:[1-9][0-9]{0,4})?$"]}]},"portals":{"type":"array","maxItems":7,"items":{"type":"string","maxLength":259,"rules":[{"message":"must be a portal: a host name, an IPv4 address, or an IPv6 address in brackets, with ':port' if it is not 3260","patterns":["^\\[[0-9A-Fa-f:]+\\](:[1-9][0-9]{0,4})?$","^[0-9.]+(:[0-9]*)?$","^[0-9.]+(:[1-9][0-9]{0,4})?$","^[A-Za-z0-9]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?([.][A-Za-z0-9]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?)*(:[1-9][0-9]{0,4})?$"]}]},"rules":[{"message":"each portal may be named once"}]},"iqn":{"type":"string","maxLength":223,"rules":[{"message":"must be an iSCSI name: iqn.YYYY-MM.domain:name, eui. with 16 or naa. with 16 or 32 hexadecimal digits","matches":"^(iqn[.][0-9]{4}-[0-9]{2}[.][a-z0-9]([-a-z0-9.]*[a-z0-9])?(:[-A-Za-z0-9.:_]+)?|eui[.][0-9A-Fa-f]{16}|naa[.][0-9A-Fa-f]{16}([0-9A-Fa-f]{16})?)$"}]},"lun":{"type":"integer","minimum":0,"maximum":255},"iscsiInterface":{"type":"string","maxLength":64,"rules":[{"message":"must be the name of an interface of open-iscsi: letters, digits and '-', '.', '_', ':'","matches":"^[A-Za-z0-9][-A-Za-z0-9._:]*$"}]},"initiatorName":{"type":"string","maxLength":223,"rules":[{"message":"must be an iSCSI name: iqn.YYYY-MM.domain:name, eui. with 16 or naa. with 16 or 32 hexadecimal digits","matches":"^(iqn[.][0-9]{4}-[0-9]{2}[.][a-z0-9]([-a-z0-9.]*[a-z0-9])?(:[-A-Za-z0-9.:_]+)?|eui[.][0-9A-Fa-f]{16}|naa[.][0-9A-Fa-f]{16}([0-9A-Fa-f]{16})?)$"}]},"chapAuthSession":{"type":"boolean"},"chapAuthDiscovery":{"type":"boolean"},"secretRef":{"$ref":"#/definitions/ISCSISecretReference"},"fsType":{"type":"string","enum":["ext2","ext3","ext4","xfs","btrfs"]},"readOnly":{"type":"boolean"}},"rules":[{"message":"secretRef and chapAuthSession or chapAuthDiscovery belong together: the Secret has what CHAP goes by"}],"additionalProperties":false};
+const schema59 = {"type":"object","required":["iqn","lun","targetPortal"],"properties":{"targetPortal":{"type":"string","maxLength":259,"rules":[{"message":"must be a portal: a host name, an IPv4 address, or an IPv6 address in brackets, with ':port' if it is not 3260","patterns":["^\\[[0-9A-Fa-f:]+\\](:[1-9][0-9]{0,4})?$","^[0-9.]+(:[0-9]*)?$","^[0-9.]+(:[1-9][0-9]{0,4})?$","^[A-Za-z0-9]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?([.][A-Za-z0-9]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?)*(:[1-9][0-9]{0,4})?$"]}]},"portals":{"type":"array","maxItems":7,"items":{"type":"string","maxLength":259,"rules":[{"message":"must be a portal: a host name, an IPv4 address, or an IPv6 address in brackets, with ':port' if it is not 3260","patterns":["^\\[[0-9A-Fa-f:]+\\](:[1-9][0-9]{0,4})?$","^[0-9.]+(:[0-9]*)?$","^[0-9.]+(:[1-9][0-9]{0,4})?$","^[A-Za-z0-9]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?([.][A-Za-z0-9]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?)*(:[1-9][0-9]{0,4})?$"]}]},"rules":[{"message":"each portal may be named once"}]},"iqn":{"type":"string","maxLength":223,"rules":[{"message":"must be an iSCSI name: iqn.YYYY-MM.domain:name, eui. with 16 or naa. with 16 or 32 hexadecimal digits","matches":"^(iqn[.][0-9]{4}-[0-9]{2}[.][a-z0-9]([-a-z0-9.]*[a-z0-9])?(:[-A-Za-z0-9.:_]+)?|eui[.][0-9A-Fa-f]{16}|naa[.][0-9A-Fa-f]{16}([0-9A-Fa-f]{16})?)$"}]},"lun":{"type":"integer","minimum":0,"maximum":255},"iscsiInterface":{"type":"string","maxLength":64,"rules":[{"message":"must be the name of an interface of open-iscsi: letters, digits and '-', '.', '_', ':'","matches":"^[A-Za-z0-9][-A-Za-z0-9._:]*$"}]},"initiatorName":{"type":"string","maxLength":223,"rules":[{"message":"must be an iSCSI name: iqn.YYYY-MM.domain:name, eui. with 16 or naa. with 16 or 32 hexadecimal digits","matches":"^(iqn[.][0-9]{4}-[0-9]{2}[.][a-z0-9]([-a-z0-9.]*[a-z0-9])?(:[-A-Za-z0-9.:_]+)?|eui[.][0-9A-Fa-f]{16}|naa[.][0-9A-Fa-f]{16}([0-9A-Fa-f]{16})?)$"}]},"chapAuthSession":{"type":"boolean"},"chapAuthDiscovery":{"type":"boolean"},"secretRef":{"$ref":"#/definitions/ISCSISecretReference"},"fsType":{"type":"string","enum":["ext2","ext3","ext4","xfs","btrfs"]},"readOnly":{"type":"boolean"}},"rules":[{"message":"secretRef and chapAuthSession or chapAuthDiscovery belong together: the Secret has what CHAP goes by"}],"additionalProperties":false};
 function validate57(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
@@ -1854,7 +1892,7 @@ const err2 = {instancePath,schemaPath:"#/required",keyword:"required",params:{mi
 if(vErrors === null){vErrors = [err2];}
 else {vErrors.push(err2);}errors++;}
 for(const key0 in data){
-if(!(func2.call(schema58.properties, key0))){
+if(!(func2.call(schema59.properties, key0))){
 const err3 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){vErrors = [err3];}
 else {vErrors.push(err3);}errors++;}}
@@ -1999,7 +2037,7 @@ const err29 = {instancePath:instancePath+"/fsType",schemaPath:"#/properties/fsTy
 if(vErrors === null){vErrors = [err29];}
 else {vErrors.push(err29);}errors++;}
 if(!(((((data12 === "ext2") || (data12 === "ext3")) || (data12 === "ext4")) || (data12 === "xfs")) || (data12 === "btrfs"))){
-const err30 = {instancePath:instancePath+"/fsType",schemaPath:"#/properties/fsType/enum",keyword:"enum",params:{allowedValues: schema58.properties.fsType.enum},message:"must be equal to one of the allowed values"};
+const err30 = {instancePath:instancePath+"/fsType",schemaPath:"#/properties/fsType/enum",keyword:"enum",params:{allowedValues: schema59.properties.fsType.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){vErrors = [err30];}
 else {vErrors.push(err30);}errors++;}}
 if(data.readOnly !== undefined){
@@ -2013,7 +2051,7 @@ if(vErrors === null){vErrors = [err32];}
 else {vErrors.push(err32);}errors++;}
 validate57.errors = vErrors;
 return errors === 0;}
-const schema60 = {"type":"object","required":["driver","volumeHandle"],"properties":{"driver":{"type":"string","maxLength":63,"rules":[{"message":"must be the name of a CSI driver: at most 63 letters, digits, '-' or '.', a letter or digit at both ends","matches":"^[A-Za-z0-9]([-A-Za-z0-9.]{0,61}[A-Za-z0-9])?$"}]},"volumeHandle":{"type":"string","maxLength":512,"rules":[{"message":"must be the driver's name of the volume, without control characters","matches":"^[^\\p{Cc}]+$"}]},"readOnly":{"type":"boolean"},"fsType":{"type":"string","maxLength":32,"rules":[{"message":"must be the name of a file system in lower case, such as ext4 or xfs","matches":"^[a-z0-9][a-z0-9_-]*$"}]},"accessMode":{"type":"string","enum":["ReadWriteOnce","ReadOnlyMany","ReadWriteMany","ReadWriteOncePod"]},"volumeAttributes":{"type":"object","maxProperties":24,"additionalProperties":{"type":"string","maxLength":512},"rules":[{"message":"each key may have at most 128 characters"}]},"controllerPublishSecretRef":{"$ref":"#/definitions/SecretReference"},"nodeStageSecretRef":{"$ref":"#/definitions/SecretReference"},"nodePublishSecretRef":{"$ref":"#/definitions/SecretReference"},"nodeExpandSecretRef":{"$ref":"#/definitions/SecretReference"}},"additionalProperties":false};
+const schema61 = {"type":"object","required":["driver","volumeHandle"],"properties":{"driver":{"type":"string","maxLength":63,"rules":[{"message":"must be the name of a CSI driver: at most 63 letters, digits, '-' or '.', a letter or digit at both ends","matches":"^[A-Za-z0-9]([-A-Za-z0-9.]{0,61}[A-Za-z0-9])?$"}]},"volumeHandle":{"type":"string","maxLength":512,"rules":[{"message":"must be the driver's name of the volume, without control characters","matches":"^[^\\p{Cc}]+$"}]},"readOnly":{"type":"boolean"},"fsType":{"type":"string","maxLength":32,"rules":[{"message":"must be the name of a file system in lower case, such as ext4 or xfs","matches":"^[a-z0-9][a-z0-9_-]*$"}]},"accessMode":{"type":"string","enum":["ReadWriteOnce","ReadOnlyMany","ReadWriteMany","ReadWriteOncePod"]},"volumeAttributes":{"type":"object","maxProperties":24,"additionalProperties":{"type":"string","maxLength":512},"rules":[{"message":"each key may have at most 128 characters"}]},"controllerPublishSecretRef":{"$ref":"#/definitions/SecretReference"},"nodeStageSecretRef":{"$ref":"#/definitions/SecretReference"},"nodePublishSecretRef":{"$ref":"#/definitions/SecretReference"},"nodeExpandSecretRef":{"$ref":"#/definitions/SecretReference"}},"additionalProperties":false};
 function validate59(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
@@ -2027,7 +2065,7 @@ const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{mi
 if(vErrors === null){vErrors = [err1];}
 else {vErrors.push(err1);}errors++;}
 for(const key0 in data){
-if(!(func2.call(schema60.properties, key0))){
+if(!(func2.call(schema61.properties, key0))){
 const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){vErrors = [err2];}
 else {vErrors.push(err2);}errors++;}}
@@ -2076,7 +2114,7 @@ const err10 = {instancePath:instancePath+"/accessMode",schemaPath:"#/properties/
 if(vErrors === null){vErrors = [err10];}
 else {vErrors.push(err10);}errors++;}
 if(!((((data4 === "ReadWriteOnce") || (data4 === "ReadOnlyMany")) || (data4 === "ReadWriteMany")) || (data4 === "ReadWriteOncePod"))){
-const err11 = {instancePath:instancePath+"/accessMode",schemaPath:"#/properties/accessMode/enum",keyword:"enum",params:{allowedValues: schema60.properties.accessMode.enum},message:"must be equal to one of the allowed values"};
+const err11 = {instancePath:instancePath+"/accessMode",schemaPath:"#/properties/accessMode/enum",keyword:"enum",params:{allowedValues: schema61.properties.accessMode.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){vErrors = [err11];}
 else {vErrors.push(err11);}errors++;}}
 if(data.volumeAttributes !== undefined){
@@ -2275,7 +2313,7 @@ if(vErrors === null){vErrors = [err48];}
 else {vErrors.push(err48);}errors++;}
 validate59.errors = vErrors;
 return errors === 0;}
-const schema65 = {"type":"object","required":["driver"],"properties":{"driver":{"type":"string","maxLength":127,"rules":[{"message":"must be the name of a flexvolume driver, such as vendor/driver: letters, digits, '-', '_' or '.' with a letter or digit at the start, at most 63 of each","matches":"^([A-Za-z0-9][-A-Za-z0-9._]{0,62}/)?[A-Za-z0-9][-A-Za-z0-9._]{0,62}$"}]},"fsType":{"type":"string","maxLength":32,"rules":[{"message":"must be the name of a file system in lower case, such as ext4 or xfs","matches":"^[a-z0-9][a-z0-9_-]*$"}]},"readOnly":{"type":"boolean"},"options":{"type":"object","maxProperties":24,"additionalProperties":{"type":"string","maxLength":512},"rules":[{"message":"each key may have at most 128 characters"}]},"secretRef":{"$ref":"#/definitions/SecretReference"},"secretInArguments":{"type":"string","enum":["","Allow"]}},"rules":[{"message":"the driver takes the Secret in the arguments of its program, which everybody on the node can read while it runs: set secretInArguments: Allow if that may be, or leave secretRef out","field":".secretRef"}],"additionalProperties":false};
+const schema66 = {"type":"object","required":["driver"],"properties":{"driver":{"type":"string","maxLength":127,"rules":[{"message":"must be the name of a flexvolume driver, such as vendor/driver: letters, digits, '-', '_' or '.' with a letter or digit at the start, at most 63 of each","matches":"^([A-Za-z0-9][-A-Za-z0-9._]{0,62}/)?[A-Za-z0-9][-A-Za-z0-9._]{0,62}$"}]},"fsType":{"type":"string","maxLength":32,"rules":[{"message":"must be the name of a file system in lower case, such as ext4 or xfs","matches":"^[a-z0-9][a-z0-9_-]*$"}]},"readOnly":{"type":"boolean"},"options":{"type":"object","maxProperties":24,"additionalProperties":{"type":"string","maxLength":512},"rules":[{"message":"each key may have at most 128 characters"}]},"secretRef":{"$ref":"#/definitions/SecretReference"},"secretInArguments":{"type":"string","enum":["","Allow"]}},"rules":[{"message":"the driver takes the Secret in the arguments of its program, which everybody on the node can read while it runs: set secretInArguments: Allow if that may be, or leave secretRef out","field":".secretRef"}],"additionalProperties":false};
 function validate61(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
@@ -2387,7 +2425,7 @@ const err19 = {instancePath:instancePath+"/secretInArguments",schemaPath:"#/prop
 if(vErrors === null){vErrors = [err19];}
 else {vErrors.push(err19);}errors++;}
 if(!((data8 === "") || (data8 === "Allow"))){
-const err20 = {instancePath:instancePath+"/secretInArguments",schemaPath:"#/properties/secretInArguments/enum",keyword:"enum",params:{allowedValues: schema65.properties.secretInArguments.enum},message:"must be equal to one of the allowed values"};
+const err20 = {instancePath:instancePath+"/secretInArguments",schemaPath:"#/properties/secretInArguments/enum",keyword:"enum",params:{allowedValues: schema66.properties.secretInArguments.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){vErrors = [err20];}
 else {vErrors.push(err20);}errors++;}}}
 else {
@@ -2792,7 +2830,7 @@ if(vErrors === null){vErrors = [err15];}
 else {vErrors.push(err15);}errors++;}
 validate20.errors = vErrors;
 return errors === 0;}
-const schema69 = {"type":"object","required":["name","path","readOnly"],"properties":{"name":{"type":"string","maxLength":253,"rules":[{"message":"must be at most 63 lower-case letters, digits or '-', a letter or digit at both ends","matches":"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"}]},"path":{"type":"string","maxLength":512,"rules":[{"message":"must be an absolute path below / without '.', '..', '//', control characters or a trailing '/'","matches":"^(/([^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*|[.][.][^/\\p{Cc}\\p{Zl}\\p{Zp}]+))+$"},{"message":"must have at most 2048 bytes, and each name in it at most 255 characters, or 63 if some are not ASCII: Linux takes no longer names","patterns":["^(([\\x00-.0-\\x7f]{0,255}|[^/]{0,63})/)*([\\x00-.0-\\x7f]{0,255}|[^/]{0,63})$"]}]},"readOnly":{"type":"boolean","default":false},"mountOptions":{"type":"array","maxItems":8,"items":{"type":"string","maxLength":64,"rules":[{"message":"must be one of nosuid, suid, nodev, dev, noexec, exec, noatime, relatime, strictatime, nodiratime and nosymfollow, one an entry; read-only is readOnly: true","oneOf":["nosuid","suid","nodev","dev","noexec","exec","noatime","relatime","strictatime","nodiratime","nosymfollow"]}]},"rules":[{"message":"an option may be named only once"},{"message":"an option and its opposite cannot both be named"},{"message":"only one of noatime, relatime and strictatime can be named"}]},"fsGroup":{"type":"integer","rules":[{"message":"must be a group id from 0 to 2147483647","from":0,"to":2147483647}]},"fsGroupChangePolicy":{"type":"string","enum":["Always","OnRootMismatch"]},"seLinuxOptions":{"$ref":"#/definitions/SELinuxOptions"}},"rules":[{"message":"fsGroupChangePolicy says how fsGroup is brought about: add fsGroup, or remove it","field":".fsGroupChangePolicy"}],"additionalProperties":false};
+const schema70 = {"type":"object","required":["name","path","readOnly"],"properties":{"name":{"type":"string","maxLength":253,"rules":[{"message":"must be at most 63 lower-case letters, digits or '-', a letter or digit at both ends","matches":"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"}]},"path":{"type":"string","maxLength":512,"rules":[{"message":"must be an absolute path below / without '.', '..', '//', control characters or a trailing '/'","matches":"^(/([^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*|[.][.][^/\\p{Cc}\\p{Zl}\\p{Zp}]+))+$"},{"message":"must have at most 2048 bytes, and each name in it at most 255 characters, or 63 if some are not ASCII: Linux takes no longer names","patterns":["^(([\\x00-.0-\\x7f]{0,255}|[^/]{0,63})/)*([\\x00-.0-\\x7f]{0,255}|[^/]{0,63})$"]}]},"readOnly":{"type":"boolean","default":false},"mountOptions":{"type":"array","maxItems":8,"items":{"type":"string","maxLength":64,"rules":[{"message":"must be one of nosuid, suid, nodev, dev, noexec, exec, noatime, relatime, strictatime, nodiratime and nosymfollow, one an entry; read-only is readOnly: true","oneOf":["nosuid","suid","nodev","dev","noexec","exec","noatime","relatime","strictatime","nodiratime","nosymfollow"]}]},"rules":[{"message":"an option may be named only once"},{"message":"an option and its opposite cannot both be named"},{"message":"only one of noatime, relatime and strictatime can be named"}]},"fsGroup":{"type":"integer","rules":[{"message":"must be a group id from 0 to 2147483647","from":0,"to":2147483647}]},"fsGroupChangePolicy":{"type":"string","enum":["Always","OnRootMismatch"]},"seLinuxOptions":{"$ref":"#/definitions/SELinuxOptions"}},"rules":[{"message":"fsGroupChangePolicy says how fsGroup is brought about: add fsGroup, or remove it","field":".fsGroupChangePolicy"}],"additionalProperties":false};
 function validate65(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
@@ -2877,7 +2915,7 @@ const err14 = {instancePath:instancePath+"/fsGroupChangePolicy",schemaPath:"#/pr
 if(vErrors === null){vErrors = [err14];}
 else {vErrors.push(err14);}errors++;}
 if(!((data6 === "Always") || (data6 === "OnRootMismatch"))){
-const err15 = {instancePath:instancePath+"/fsGroupChangePolicy",schemaPath:"#/properties/fsGroupChangePolicy/enum",keyword:"enum",params:{allowedValues: schema69.properties.fsGroupChangePolicy.enum},message:"must be equal to one of the allowed values"};
+const err15 = {instancePath:instancePath+"/fsGroupChangePolicy",schemaPath:"#/properties/fsGroupChangePolicy/enum",keyword:"enum",params:{allowedValues: schema70.properties.fsGroupChangePolicy.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){vErrors = [err15];}
 else {vErrors.push(err15);}errors++;}}
 if(data.seLinuxOptions !== undefined){
@@ -2946,7 +2984,7 @@ if(vErrors === null){vErrors = [err27];}
 else {vErrors.push(err27);}errors++;}
 validate65.errors = vErrors;
 return errors === 0;}
-const schema73 = {"type":"object","required":["key","operator"],"properties":{"key":{"type":"string","maxLength":317},"operator":{"type":"string","enum":["In","NotIn","Exists","DoesNotExist"]},"values":{"type":"array","maxItems":32,"items":{"type":"string","maxLength":63}}},"rules":[{"message":"In and NotIn need values, Exists and DoesNotExist take none","field":".values"}],"additionalProperties":false};
+const schema74 = {"type":"object","required":["key","operator"],"properties":{"key":{"type":"string","maxLength":317},"operator":{"type":"string","enum":["In","NotIn","Exists","DoesNotExist"]},"values":{"type":"array","maxItems":32,"items":{"type":"string","maxLength":63}}},"rules":[{"message":"In and NotIn need values, Exists and DoesNotExist take none","field":".values"}],"additionalProperties":false};
 function validate68(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
@@ -3020,7 +3058,7 @@ const err11 = {instancePath:instancePath+"/matchExpressions/" + i0+"/operator",s
 if(vErrors === null){vErrors = [err11];}
 else {vErrors.push(err11);}errors++;}
 if(!((((data5 === "In") || (data5 === "NotIn")) || (data5 === "Exists")) || (data5 === "DoesNotExist"))){
-const err12 = {instancePath:instancePath+"/matchExpressions/" + i0+"/operator",schemaPath:"#/definitions/NamespaceRequirement/properties/operator/enum",keyword:"enum",params:{allowedValues: schema73.properties.operator.enum},message:"must be equal to one of the allowed values"};
+const err12 = {instancePath:instancePath+"/matchExpressions/" + i0+"/operator",schemaPath:"#/definitions/NamespaceRequirement/properties/operator/enum",keyword:"enum",params:{allowedValues: schema74.properties.operator.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){vErrors = [err12];}
 else {vErrors.push(err12);}errors++;}}
 if(data3.values !== undefined){
@@ -3310,7 +3348,7 @@ const err37 = {instancePath:instancePath+"/unmountPolicy/max",schemaPath:"#/defi
 if(vErrors === null){vErrors = [err37];}
 else {vErrors.push(err37);}errors++;}
 if(!(((data17 === "Normal") || (data17 === "Force")) || (data17 === "Lazy"))){
-const err38 = {instancePath:instancePath+"/unmountPolicy/max",schemaPath:"#/definitions/UnmountPolicy/properties/max/enum",keyword:"enum",params:{allowedValues: schema74.properties.max.enum},message:"must be equal to one of the allowed values"};
+const err38 = {instancePath:instancePath+"/unmountPolicy/max",schemaPath:"#/definitions/UnmountPolicy/properties/max/enum",keyword:"enum",params:{allowedValues: schema75.properties.max.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){vErrors = [err38];}
 else {vErrors.push(err38);}errors++;}
 let data18 = data16.timeoutSeconds;
@@ -3341,7 +3379,7 @@ if(vErrors === null){vErrors = [err43];}
 else {vErrors.push(err43);}errors++;}}
 let data20 = data19.maxUnavailable;
 if((!(((typeof data20 == "number") && (!(data20 % 1) && !isNaN(data20))) && (isFinite(data20)))) && (typeof data20 !== "string")){
-const err44 = {instancePath:instancePath+"/rollout/maxUnavailable",schemaPath:"#/definitions/RolloutPolicy/properties/maxUnavailable/type",keyword:"type",params:{type: schema75.properties.maxUnavailable.type},message:"must be integer,string"};
+const err44 = {instancePath:instancePath+"/rollout/maxUnavailable",schemaPath:"#/definitions/RolloutPolicy/properties/maxUnavailable/type",keyword:"type",params:{type: schema76.properties.maxUnavailable.type},message:"must be integer,string"};
 if(vErrors === null){vErrors = [err44];}
 else {vErrors.push(err44);}errors++;}
 if(typeof data20 === "string"){
@@ -3409,7 +3447,7 @@ const err57 = {instancePath:instancePath+"/nodeLossPolicy/type",schemaPath:"#/de
 if(vErrors === null){vErrors = [err57];}
 else {vErrors.push(err57);}errors++;}
 if(!((data27 === "Never") || (data27 === "AfterTimeout"))){
-const err58 = {instancePath:instancePath+"/nodeLossPolicy/type",schemaPath:"#/definitions/NodeLossPolicy/properties/type/enum",keyword:"enum",params:{allowedValues: schema76.properties.type.enum},message:"must be equal to one of the allowed values"};
+const err58 = {instancePath:instancePath+"/nodeLossPolicy/type",schemaPath:"#/definitions/NodeLossPolicy/properties/type/enum",keyword:"enum",params:{allowedValues: schema77.properties.type.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){vErrors = [err58];}
 else {vErrors.push(err58);}errors++;}
 if(data26.minutes !== undefined){

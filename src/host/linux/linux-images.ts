@@ -16,7 +16,8 @@ export class LinuxImages implements Images {
 
   unpack(request: UnpackRequest, onProgress: (message: string) => void): Promise<void> {
     const work = { kind: "unpack", request, agent: process.pid } as const;
-    const { registry } = parseReference(request.reference);
+    const { from } = request;
+    const registry = "reference" in from ? parseReference(from.reference).registry : from.layout.path;
     return inFetchingChild(this.#runner, this.#operation, work, registry, onProgress);
   }
 }

@@ -26,9 +26,9 @@ export class SimFetched implements Repositories, Images {
     return this.#fetch(directory, revision, ["repository"]);
   }
 
-  unpack({ directory, reference }: UnpackRequest, onProgress: (message: string) => void): Promise<void> {
+  unpack({ directory, from }: UnpackRequest, onProgress: (message: string) => void): Promise<void> {
     onProgress("layer 1 of 1");
-    return this.#fetch(directory, reference, []);
+    return this.#fetch(directory, "reference" in from ? from.reference : from.digest, []);
   }
 
   #fetch(directory: string, version: string, left: readonly string[]): Promise<void> {

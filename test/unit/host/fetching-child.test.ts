@@ -3,7 +3,11 @@ import { VolumeError } from "../../../src/errors.ts";
 import { inFetchingChild } from "../../../src/host/linux/fetching-child.ts";
 
 const operation = { deadlineMs: 1, formatDeadlineMs: 1, onChild: async () => {} };
-const work = { kind: "unpack", request: { directory: "/d", reference: "r", sizeLimit: 1 }, agent: 1 } as const;
+const work = {
+  kind: "unpack",
+  request: { directory: "/d", from: { reference: "r" }, sizeLimit: 1 },
+  agent: 1,
+} as const;
 const said = async (message: string, reason: "SetUpFailed" | "TimedOut") => {
   const runner = { run: () => Promise.reject(new VolumeError(reason, "uncertain", message)) };
   const error = await inFetchingChild(runner, operation, work, "r.example", () => {}).catch(

@@ -1,6 +1,9 @@
 import { VolumeError } from "../../../errors.ts";
 import type { ImageReference } from "./reference.ts";
 
+/** For people: where it is, and which one. */
+export type NamedImage = Pick<ImageReference, "repository" | "digest">;
+
 /** A layer, as a manifest names it. */
 export interface Layer {
   readonly digest: string;
@@ -41,7 +44,7 @@ const architectures: ReadonlyMap<string, string> = new Map([
  * @param arch process.arch
  * @throws VolumeError RevisionNotFound, ContentRefused
  */
-export function readManifest(bytes: Buffer, arch: string, { repository, digest }: ImageReference): Manifest {
+export function readManifest(bytes: Buffer, arch: string, { repository, digest }: NamedImage): Manifest {
   const what = `${repository}@${digest}`;
   const refuse = (why: string) => new VolumeError("ContentRefused", "final", `${what} ${why}: name another image`);
   const manifest = objectOf(parsed(bytes));

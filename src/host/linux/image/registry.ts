@@ -1,23 +1,17 @@
-import { createHash } from "node:crypto";
 import { printable } from "../../../api/printable.ts";
 import { messageOf, VolumeError } from "../../../errors.ts";
+import { allOf, type Blob, type BlobSource, largestManifest, VerifiedBlob, verified } from "./blob-source.ts";
 import { objectOf, parsed } from "./manifest.ts";
 import { type ImageReference, maySendTo } from "./reference.ts";
 
-const largestManifest = 4 * 1024 * 1024;
 const largestToken = 64 * 1024;
 const mostRedirections = 5;
-
-/** What is fetched, as it comes; `whole` is true once all of it has come and is what its digest says. */
-export interface Blob extends AsyncIterable<Buffer> {
-  readonly whole: boolean;
-}
 
 /**
  * A registry (distribution-spec of OCI): it gets the credentials if it asks for them, and a token is asked for where it sends for one, with
  * them or as anybody. Nothing that comes is believed but by its digest.
  */
-export class Registry {
+export class Registry implements BlobSource {
   readonly #image: ImageReference;
   /** Value of the HTTP header that says who asks. */
   readonly #credentials: string | undefined;
@@ -30,14 +24,11 @@ export class Registry {
 
   async manifest(digest: string, types: readonly string[]): Promise<Buffer> {
     const response = await this.#get(`manifests/${digest}`, types.join(", "));
-    const pieces: Buffer[] = [];
-    for await (const piece of verified(response, digest, largestManifest)) pieces.push(piece);
-    return Buffer.concat(pieces);
+    return allOf(verified(bounded(response, digest, largestManifest), digest));
   }
 
-  /** @param size that the manifest says it has */
   async blob(digest: string, size: number): Promise<Blob> {
-    return new VerifiedBlob(await this.#get(`blobs/${digest}`, "*/*"), digest, size);
+    return new VerifiedBlob(bounded(await this.#get(`blobs/${digest}`, "*/*"), digest, size), digest);
   }
 
   async #get(what: string, accept: string): Promise<Response> {
@@ -155,21 +146,6 @@ async function* bounded(
   }
 }
 
-/** The same, that have this digest. @throws VolumeError ContentRefused at the end if not */
-async function* verified(response: Response, digest: string, most: number): AsyncGenerator<Buffer> {
-  const hash = createHash("sha256");
-  for await (const piece of bounded(response, digest, most)) {
-    hash.update(piece);
-    yield piece;
-  }
-  if (`sha256:${hash.digest("hex")}` === digest) return;
-  throw new VolumeError(
-    "ContentRefused",
-    "final",
-    `what came for ${digest} is something else: look at the registry, or name a mirror`,
-  );
-}
-
 /** As git's: a server that sends less than 1,000 bytes a second for a minute would keep others from being fetched for days. */
 function tooSlow(host: string): (bytes: number) => void {
   let since = performance.now();
@@ -182,20 +158,6 @@ function tooSlow(host: string): (bytes: number) => void {
     since = performance.now();
     bytes = 0;
   };
-}
-
-class VerifiedBlob implements Blob {
-  readonly #source: AsyncGenerator<Buffer>;
-  whole = false;
-
-  constructor(response: Response, digest: string, size: number) {
-    this.#source = verified(response, digest, size);
-  }
-
-  async *[Symbol.asyncIterator](): AsyncGenerator<Buffer> {
-    yield* this.#source;
-    this.whole = true;
-  }
 }
 
 function unreachable(host: string, error: unknown): VolumeError {

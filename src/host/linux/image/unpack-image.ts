@@ -11,9 +11,11 @@ import { Descriptor } from "../descriptor.ts";
 import { openDirectoryAt } from "../held-tree.ts";
 import type { Libc } from "../libc.ts";
 import { loadSandboxCalls } from "../sandbox-calls.ts";
+import type { BlobSource } from "./blob-source.ts";
 import { LayerWriter } from "./layer-writer.ts";
-import { type Layer, manifestTypes, readManifest } from "./manifest.ts";
-import { type ImageReference, parseReference } from "./reference.ts";
+import { LayoutDirectory } from "./layout-directory.ts";
+import { type Layer, manifestTypes, type NamedImage, readManifest } from "./manifest.ts";
+import { parseReference } from "./reference.ts";
 import { Registry } from "./registry.ts";
 import { readTar } from "./tar.ts";
 
@@ -26,26 +28,21 @@ import { readTar } from "./tar.ts";
  */
 export async function unpackImage(libc: Libc, request: UnpackRequest, tell: (line: string) => void): Promise<void> {
   const calls = loadSandboxCalls();
-  const { access = {} } = request;
   writeFileSync("/proc/self/oom_score_adj", "1000"); // when memory runs out, it goes before the agent
-  if (access.authorities !== undefined) {
-    setDefaultCACertificates([...getCACertificates("default"), access.authorities]);
-  }
-  const image = parseReference(request.reference, access.authorities !== undefined);
-  const registry = new Registry(image, access.authorization);
+  const { image, source } = begin(libc, request);
   process.umask(0o022);
   using directory = new Descriptor(
     libc.openat2(AT_FDCWD, request.directory, O.RDONLY | O.DIRECTORY | O.CLOEXEC, 0, RESOLVE.NO_SYMLINKS),
   );
   libc.mkdirat(directory.fd, "new", 0o700);
   using fresh = openDirectoryAt(libc, directory, "new");
-  const layers = await layersOf(registry, image);
+  const layers = await layersOf(source, image);
   const writer = new LayerWriter(libc, calls, fresh);
   const room = counting(request.sizeLimit);
   for (const [index, layer] of layers.entries()) {
     writer.beginLayer();
     const progress = (bytes: number) => tell(`layer ${index + 1} of ${layers.length}, ${bytes} bytes`);
-    await writeLayer(registry, layer, writer, room, progress);
+    await writeLayer(source, layer, writer, room, progress);
   }
   fchmodSync(fresh.fd, 0o755);
   calls.syncfs(fresh.fd);
@@ -53,11 +50,23 @@ export async function unpackImage(libc: Libc, request: UnpackRequest, tell: (lin
   fsyncSync(directory.fd);
 }
 
-async function layersOf(registry: Registry, image: ImageReference): Promise<readonly Layer[]> {
-  const top = readManifest(await registry.manifest(image.digest, manifestTypes), process.arch, image);
+/** What is asked for, and whom. @throws VolumeError SourceNotFound */
+function begin(libc: Libc, { from }: UnpackRequest): { image: NamedImage; source: BlobSource } {
+  if ("layout" in from) {
+    const image = { repository: from.layout.path, digest: from.digest };
+    return { image, source: new LayoutDirectory(libc, from.layout) };
+  }
+  const { authorities, authorization } = from.access ?? {};
+  if (authorities !== undefined) setDefaultCACertificates([...getCACertificates("default"), authorities]);
+  const image = parseReference(from.reference, authorities !== undefined);
+  return { image, source: new Registry(image, authorization) };
+}
+
+async function layersOf(source: BlobSource, image: NamedImage): Promise<readonly Layer[]> {
+  const top = readManifest(await source.manifest(image.digest, manifestTypes), process.arch, image);
   if ("layers" in top) return top.layers;
   const digest = top.manifest;
-  const manifest = readManifest(await registry.manifest(digest, manifestTypes), process.arch, { ...image, digest });
+  const manifest = readManifest(await source.manifest(digest, manifestTypes), process.arch, { ...image, digest });
   if ("layers" in manifest) return manifest.layers;
   throw new VolumeError(
     "ContentRefused",
@@ -67,17 +76,17 @@ async function layersOf(registry: Registry, image: ImageReference): Promise<read
 }
 
 async function writeLayer(
-  registry: Registry,
+  source: BlobSource,
   { digest, size, compression }: Layer,
   writer: LayerWriter,
   room: (bytes: number) => number,
   progress: (bytes: number) => void,
 ): Promise<void> {
-  const blob = await registry.blob(digest, size);
+  const blob = await source.blob(digest, size);
   const unpacked = { none: () => new PassThrough(), gzip: createGunzip, zstd: createZstdDecompress }[compression]();
   try {
-    await pipeline(Readable.from(blob), unpacked, async (source: AsyncIterable<Buffer>) => {
-      await readTar(new ByteStream(counted(source, room, progress)), (entry, read) => writer.write(entry, read));
+    await pipeline(Readable.from(blob), unpacked, async (bytes: AsyncIterable<Buffer>) => {
+      await readTar(new ByteStream(counted(bytes, room, progress)), (entry, read) => writer.write(entry, read));
     });
   } catch (error) {
     throw isDamage(error) ? notWhole(digest) : error;
