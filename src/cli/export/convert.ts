@@ -1,6 +1,7 @@
 import { apiVersion } from "../../api/names.ts";
 import type { SetMount, VolumeSource } from "../../api/types.gen.ts";
 import { parseSet } from "../../api/validate.ts";
+import { networkSource } from "./network-sources.ts";
 import type { MountLine } from "./parse-mounts.ts";
 
 /** A mount as a set, with what could not be taken along; or why it cannot be one. */
@@ -42,7 +43,8 @@ export function convert(line: MountLine, taken: ReadonlySet<string>, node: strin
   if (ofKernel.test(line.type) && !line.bind) return none(`${line.type} is the system's own`, true);
   if (ofSystem.test(line.target))
     return none("it belongs to the operating system, or to kubelet and the container runtime", true);
-  const source = sourceOf(line);
+  const name = nameOf(line.target, taken);
+  const source = sourceOf(line, name);
   if ("reason" in source) return none(source.reason);
   const notes = [...source.notes];
   if (line.options.includes("noauto"))
@@ -58,7 +60,7 @@ export function convert(line: MountLine, taken: ReadonlySet<string>, node: strin
   const build = (mountOptions: readonly string[]): ExportedSet => ({
     apiVersion,
     kind: "NodeVolumeSet",
-    metadata: { name: nameOf(line.target, taken) },
+    metadata: { name },
     spec: {
       ...(node !== undefined && { nodeSelector: { "kubernetes.io/hostname": node } }),
       mode: "Observe",
@@ -67,11 +69,13 @@ export function convert(line: MountLine, taken: ReadonlySet<string>, node: strin
         ...(mountOptions.length > 0 && { ...(source.fsType !== undefined && { fsType: source.fsType }), mountOptions }),
       },
       mounts: [mount],
-      // An emptyDir is always a tmpfs of our own: what is mounted there now is another.
-      ...(line.type !== "tmpfs" || line.bind ? { adopt: "IfSame" as const } : {}),
+      ...(source.adoptable === true ? { adopt: "IfSame" as const } : {}),
     },
   });
-  const wanted = line.options.filter((option) => option !== "ro" && !ofMount.has(option) && !ofMounting.test(option));
+  const wanted = line.options.filter(
+    (option) =>
+      option !== "ro" && !ofMount.has(option) && !ofMounting.test(option) && source.ofType?.test(option) !== true,
+  );
   const kept: string[] = [...source.options];
   for (const option of wanted) {
     const trouble = refusal(build([...kept, option]));
@@ -93,35 +97,33 @@ function refusal(set: ExportedSet): string | undefined {
   return first === undefined ? "it is not valid" : `${first.path}: ${first.message.split(/: |;/, 1)[0]}`;
 }
 
-type Source = {
+/** What a line names as a volume. */
+export interface Source {
   readonly source: VolumeSource;
   readonly notes: readonly string[];
+  /** Options that the type of the line stands for. */
   readonly options: readonly string[];
   readonly fsType?: string;
-};
+  /** Options of this type that are nothing of the volume, or not to be shown. */
+  readonly ofType?: RegExp;
+  /** Whether an agent can take over what is mounted. */
+  readonly adoptable?: boolean;
+}
 
-function sourceOf(line: MountLine): Source | { readonly reason: string } {
+function sourceOf(line: MountLine, name: string): Source | { readonly reason: string } {
   const { source, type, options } = line;
   if (line.bind) {
     const notes = options.includes("rbind") ? ["rbind: mounts beneath the directory are not carried along"] : [];
-    return { source: { hostPath: { path: source, type: "" } }, notes, options: [] };
+    return { source: { hostPath: { path: source, type: "" } }, notes, options: [], adoptable: true };
   }
-  if (type === "nfs" || type === "nfs4") {
-    const [, server, path] = /^(\[[^\]]+\]|[^:/]+):(\/.*)$/.exec(source) ?? [];
-    if (server === undefined || path === undefined) return { reason: `${source} is not SERVER:/PATH` };
-    const versioned = options.some((option) => /^(nfs)?vers=/.test(option));
-    const isReadOnly = options.includes("ro");
-    return {
-      source: { nfs: { server, path, ...(isReadOnly && { readOnly: true }) } },
-      notes: [],
-      options: type === "nfs4" && !versioned ? ["nfsvers=4"] : [],
-    };
-  }
+  const ofServer = networkSource(line, name);
+  if (ofServer !== undefined) return ofServer;
   if (type === "tmpfs") {
     const size = options.find((option) => option.startsWith("size="))?.slice(5);
     const limit = size === undefined ? undefined : quantity(size);
     if (size !== undefined && limit === undefined)
       return { reason: `size=${size}: sizeLimit takes bytes, or Ki, Mi, Gi` };
+    // An emptyDir is always a tmpfs of our own: what is mounted there now is another.
     return {
       source: { emptyDir: { medium: "Memory", ...(limit !== undefined && { sizeLimit: limit }) } },
       notes: [],
@@ -135,7 +137,7 @@ function sourceOf(line: MountLine): Source | { readonly reason: string } {
     const notes = /^\/dev\/([sv]d|xvd|nvme)/.test(path)
       ? [`${path} may be another disk after a reboot: name it by /dev/disk/by-id or by-uuid`]
       : [];
-    return { source: { local: { path } }, notes, options: [], fsType: type };
+    return { source: { local: { path } }, notes, options: [], fsType: type, adoptable: true };
   }
   return { reason: `there is no source for the file system ${type}; with a CSI driver for it: source.csi` };
 }

@@ -79,7 +79,7 @@ function asBind(entry: Entry, before: readonly Entry[]): MountLine {
 }
 
 function isNetwork(type: string): boolean {
-  return /^(nfs4?|cifs|ceph|glusterfs)$/.test(type);
+  return /^(nfs4?|cifs|smb3|ceph|(fuse\.)?glusterfs)$/.test(type);
 }
 
 /** Both files write a blank as \040, and so on. */
