@@ -7,9 +7,9 @@ import { cephCases } from "./ceph-cases.ts";
 import { contentCases } from "./content-cases.ts";
 import { flexVolumeCases } from "./flex-volume-cases.ts";
 import { flockerCase } from "./flocker-case.ts";
-import { gitCase } from "./git-case.ts";
+import { gitCases } from "./git-cases.ts";
 import { glusterfsCases } from "./glusterfs-cases.ts";
-import { imageCase } from "./image-case.ts";
+import { imageCases } from "./image-cases.ts";
 import { networkCases } from "./network-cases.ts";
 import { versionOf } from "./parts.ts";
 
@@ -91,8 +91,8 @@ export const cases: readonly Case[] = [
   ...networkCases,
   ...contentCases,
   ...flexVolumeCases,
-  gitCase,
-  imageCase,
+  ...gitCases,
+  ...imageCases,
   ...glusterfsCases,
   ...cephCases,
 ];
