@@ -72,7 +72,7 @@ export async function reconcileVolume(deps: ReconcileVolumeDeps, id: VolumeID): 
     }
   };
   if (facts.members.length === 0 && !mayBeUsed) {
-    await attempt(() => deps.hold.letGo(objects));
+    await attempt(() => deps.hold.letGo(withoutThoseOfOthers(deps, objects)));
     await deps.hold.prepare(objects).catch((error: unknown) => {
       // Whoever wants it asks again, and is told.
       deps.log.debug("no pod was tried at a reserved claim", { volume: key, error: messageOf(error) });
@@ -133,6 +133,13 @@ function objectsOf({ index }: ReconcileVolumeDeps, { id, members }: VolumeFacts)
   });
   const claims = new Map([...index.claims(key), ...named].map((claim) => [claim.metadata.uid, claim]));
   return { claims: [...claims.values()], persistentVolumes: index.persistentVolumes(key) };
+}
+
+/** A claim whose PersistentVolume names another volume by now is that of whoever was granted it before: one only may mark it. */
+function withoutThoseOfOthers({ index }: ReconcileVolumeDeps, { claims, persistentVolumes }: VolumeObjects) {
+  const isOthers = ({ metadata: { namespace = "", name } }: VolumeObjects["claims"][number]) =>
+    index.intentsOfClaim(namespace, name).some(({ spec }) => spec.grant?.csi !== undefined);
+  return { claims: claims.filter((claim) => !isOthers(claim)), persistentVolumes };
 }
 
 /** Before anything is attached or granted anew, and as long as somebody has it, all that names the volume is ours. */

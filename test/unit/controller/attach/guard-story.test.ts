@@ -40,7 +40,7 @@ describe("one volume, several nodes", () => {
     const [first = ""] = fleet.granted();
     fleet.stubborn.add(first);
     fleet.node(first, { taints: [{ key: "k", effect: "NoExecute" }] });
-    await fleet.live(600_000);
+    await fleet.live(600_000, 1_000);
     expect(fleet.granted()).to.deep.equal([first]);
     expect(attachmentOf(fleet, first)?.metadata.deletionTimestamp).to.equal(undefined);
   });
@@ -161,11 +161,21 @@ describe("one volume, several nodes", () => {
     fleet.start();
     await fleet.live(9_000);
     expect(fleet.granted()).to.deep.equal(["n0"]);
+    const marked = fleet.api.writes.filter(({ plural }) => plural === "persistentvolumeclaims").length;
     fleet.api.patch("persistentvolumes", "pv-vol-1", { spec: { csi: { volumeHandle: "vol-2" } } });
     await fleet.live(3_000);
     expect(fleet.word("n0")).to.equal(undefined);
     expect(fleet.attachments()).to.have.length(1);
+    const marks = fleet.api.writes.filter(({ plural }) => plural === "persistentvolumeclaims").slice(marked);
+    expect(marks, "two volumes do not take it from each other").to.deep.equal([]);
     expect(fleet.api.objects("events").map((event) => event["reason"])).not.to.include("Drifted");
+    fleet.api.remove("nodevolumesets", "a");
+    await fleet.live(3_000);
+    const left = fleet.api.objects("persistentvolumeclaims").map(({ metadata: { finalizers, labels } }) => ({
+      finalizers,
+      labels,
+    }));
+    expect([fleet.intents(), left], "nobody's any more").to.deep.equal([[], [{ finalizers: [], labels: {} }]]);
   });
 
   it("two PersistentVolumes and a set that names the handle itself are one volume", async () => {
