@@ -138,7 +138,12 @@ export function hasLabel({ metadata }: FakeObject, key: string | undefined): boo
   return key === undefined || Object.hasOwn(metadata.labels ?? {}, key);
 }
 
-export const copy = <T>(value: T): T => structuredClone(value);
+/** Of what JSON can say. A test of minutes of virtual time copies each object thousands of times: structuredClone takes ten times as long. */
+export function copy<T>(value: T): T {
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) return value.map((one: unknown) => copy(one)) as T;
+  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, copy(one as unknown)])) as T;
+}
 
 function sameJson(a: unknown, b: unknown): boolean {
   return JSON.stringify(a) === JSON.stringify(b);
@@ -146,9 +151,9 @@ function sameJson(a: unknown, b: unknown): boolean {
 
 /** RFC 7386. */
 function mergeJson(target: unknown, patch: unknown): unknown {
-  if (typeof patch !== "object" || patch === null || Array.isArray(patch)) return structuredClone(patch);
+  if (typeof patch !== "object" || patch === null || Array.isArray(patch)) return copy(patch);
   const base = typeof target === "object" && target !== null && !Array.isArray(target) ? target : {};
-  const out: { [key: string]: unknown } = structuredClone(base) as { [key: string]: unknown };
+  const out: { [key: string]: unknown } = copy(base) as { [key: string]: unknown };
   for (const [key, value] of Object.entries(patch)) {
     if (value === null) delete out[key];
     else out[key] = mergeJson(out[key], value);

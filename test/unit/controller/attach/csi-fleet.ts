@@ -30,7 +30,7 @@ export interface CSIFleet extends Fleet {
   word(node: string): string | undefined;
   granted(): string[];
   /** Lets `ms` pass, with everybody at work. */
-  live(ms: number): Promise<void>;
+  live(ms: number, eachMs?: number): Promise<void>;
 }
 
 /** The one that the policy names comes first. */
@@ -127,10 +127,10 @@ export function createCSIFleet(): CSIFleet {
       return attach && [stringIn(attach, "reason"), stringIn(on, "node") ?? stringIn(on, "name")].join(" ").trim();
     },
     granted: () => fleet.intents().flatMap(({ spec }) => (spec.grant === undefined ? [] : [spec.nodeName])),
-    async live(ms) {
+    async live(ms, eachMs = 50) {
       policies();
-      for (let gone = 0; gone < ms; gone += 50) {
-        await fleet.run(50);
+      for (let gone = 0; gone < ms; gone += eachMs) {
+        await fleet.run(eachMs);
         for (const intent of fleet.intents()) agentStep(intent);
         for (const one of csi.attachments()) attach(one);
       }
