@@ -18,6 +18,7 @@ import { silent } from "../../hack/lib/silent-log.ts";
 import { InFlight } from "../../src/agent/in-flight.ts";
 import type { VolumePlan } from "../../src/agent/plan.ts";
 import type { NodeVolumeIntent, VolumeSource } from "../../src/api/types.gen.ts";
+import type { NodeOptions } from "../lib/node-options.ts";
 import { RealNode } from "../lib/real-node.ts";
 import type { Case } from "./case.ts";
 
@@ -38,13 +39,17 @@ export class Bench implements AsyncDisposable {
   static async on(of: Case, { records = false }: { readonly records?: boolean } = {}): Promise<Bench> {
     const directory = mkdtempSync(join(tmpdir(), "nvo-bench-"));
     const programs = join(directory, "programs");
-    const node = new RealNode(records ? { recordsPrograms: programs } : {});
+    const node = Bench.#nodeOf(of, records ? { recordsPrograms: programs } : {});
     try {
       return new Bench(node, of, await of.source(node), directory);
     } catch (error) {
       await node[Symbol.asyncDispose]();
       throw error;
     }
+  }
+
+  static #nodeOf(of: Case, options: NodeOptions): RealNode {
+    return of.node?.(options) ?? new RealNode(options);
   }
 
   private constructor(node: RealNode, of: Case, source: VolumeSource, directory: string) {
@@ -115,6 +120,7 @@ export class Bench implements AsyncDisposable {
     for (const path of this.targets) expect(existsSync(path), path).to.equal(false);
     const left = ["data", "staging", "trash"].flatMap((name) => listIfThere(`${node.stateDir}/${name}`));
     expect(left).to.deep.equal([]);
+    this.of.isGone?.(node);
   }
 
   /** Writes something to a target. */

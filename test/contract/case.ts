@@ -1,6 +1,7 @@
 import { readdirSync } from "node:fs";
 import { expect } from "chai";
 import type { VolumeSource } from "../../src/api/types.gen.ts";
+import type { NodeOptions } from "../lib/node-options.ts";
 import type { RealNode } from "../lib/real-node.ts";
 import type { Requirement } from "../lib/requirements.ts";
 
@@ -10,6 +11,8 @@ export interface Case {
   readonly needs?: readonly Requirement[];
   /** Starts what all tests of the case share, or skips them. */
   open?(context: Mocha.Context): Promise<AsyncDisposable>;
+  /** Another node than the usual one. */
+  node?(options: NodeOptions): RealNode;
   /** Prepares the node. */
   source(node: RealNode): VolumeSource | Promise<VolumeSource>;
   readonly spec?: {
@@ -21,6 +24,8 @@ export interface Case {
   readonly kind?: "file" | "device";
   /** Fails unless `path` shows the volume. */
   shows(path: string): void;
+  /** Fails unless what was made beside mounts is gone. */
+  isGone?(node: RealNode): void;
   /** Whether data that is written to a target outlives the volume. */
   readonly keepsData: boolean;
   readonly readOnly?: boolean;

@@ -10,6 +10,7 @@ import { flockerCase } from "./flocker-case.ts";
 import { gitCases } from "./git-cases.ts";
 import { glusterfsCases } from "./glusterfs-cases.ts";
 import { imageCases } from "./image-cases.ts";
+import { layerCases } from "./layer-cases.ts";
 import { networkCases } from "./network-cases.ts";
 import { versionOf } from "./parts.ts";
 
@@ -88,6 +89,7 @@ export const cases: readonly Case[] = [
     table: { fsType: "xfs", source: /^\/dev\/loop/ },
   },
   flockerCase,
+  ...layerCases,
   ...networkCases,
   ...contentCases,
   ...flexVolumeCases,

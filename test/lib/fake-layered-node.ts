@@ -1,13 +1,14 @@
 import { mkdirSync } from "node:fs";
 import { FakeLayers } from "./fake-layers.ts";
+import type { NodeOptions } from "./node-options.ts";
 import { RealNode } from "./real-node.ts";
 
 /** A node on the real kernel, on which files and loop devices stand for LVM and LUKS. */
 export class FakeLayeredNode extends RealNode {
   readonly layers: FakeLayers;
 
-  constructor() {
-    super();
+  constructor(options: NodeOptions = {}) {
+    super(options);
     mkdirSync(`${this.path}/layers`);
     this.layers = new FakeLayers(`${this.path}/layers`);
     this.keep({ [Symbol.dispose]: () => this.layers.forget() });
