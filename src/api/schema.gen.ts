@@ -901,6 +901,81 @@ export const schema = {
    },
    "additionalProperties": false
   },
+  "FCVolumeSource": {
+   "type": "object",
+   "properties": {
+    "targetWWNs": {
+     "type": "array",
+     "minItems": 1,
+     "maxItems": 16,
+     "items": {
+      "type": "string",
+      "maxLength": 16,
+      "rules": [
+       {
+        "message": "must be a WWN: 16 hexadecimal digits, lower-case, without 0x and colons",
+        "matches": "^[0-9a-f]{16}$"
+       }
+      ]
+     },
+     "rules": [
+      {
+       "message": "each WWN may be named once"
+      }
+     ]
+    },
+    "lun": {
+     "type": "integer",
+     "rules": [
+      {
+       "message": "must be from 0 to 16383",
+       "from": 0,
+       "to": 16383
+      }
+     ]
+    },
+    "wwids": {
+     "type": "array",
+     "minItems": 1,
+     "maxItems": 4,
+     "items": {
+      "type": "string",
+      "maxLength": 256,
+      "rules": [
+       {
+        "message": "must be the name of a LUN: ASCII, without '/'",
+        "matches": "^[!-.0-~]([ -.0-~]*[!-.0-~])?$"
+       }
+      ]
+     },
+     "rules": [
+      {
+       "message": "each wwid may be named once"
+      }
+     ]
+    },
+    "fsType": {
+     "type": "string",
+     "enum": [
+      "ext2",
+      "ext3",
+      "ext4",
+      "xfs",
+      "btrfs"
+     ]
+    },
+    "readOnly": {
+     "type": "boolean"
+    }
+   },
+   "rules": [
+    {
+     "message": "either targetWWNs and lun, or wwids: where the LUN is, or what it is called"
+    }
+   ],
+   "required": [],
+   "additionalProperties": false
+  },
   "FlexVolumeSource": {
    "type": "object",
    "required": [
@@ -2570,7 +2645,7 @@ export const schema = {
      "field": ".deletionPolicy"
     },
     {
-     "message": "deletionPolicy: Retain would leave a volume attached and mounted with nobody in charge: use Unmount for iscsi, csi, flexVolume and persistentVolumeClaim",
+     "message": "deletionPolicy: Retain would leave a volume attached and mounted with nobody in charge: use Unmount for iscsi, fc, csi, flexVolume and persistentVolumeClaim",
      "field": ".deletionPolicy"
     },
     {
@@ -2590,7 +2665,7 @@ export const schema = {
      "field": ".mounts"
     },
     {
-     "message": "fsGroup is for csi, persistentVolumeClaim, emptyDir, local, configMap, secret, downwardAPI, projected, git and image with volumeMode: Filesystem: remove it",
+     "message": "fsGroup is for csi, persistentVolumeClaim, emptyDir, local, fc, configMap, secret, downwardAPI, projected, git and image with volumeMode: Filesystem: remove it",
      "field": ".mounts"
     },
     {
@@ -2610,7 +2685,7 @@ export const schema = {
      "field": ".mounts"
     },
     {
-     "message": "volumeMode: Block needs source.local with the path of a block device, source.iscsi, source.csi or source.persistentVolumeClaim",
+     "message": "volumeMode: Block needs source.local with the path of a block device, source.iscsi, source.fc, source.csi or source.persistentVolumeClaim",
      "field": ".volumeMode"
     },
     {
@@ -2622,11 +2697,11 @@ export const schema = {
      "field": ".fsType"
     },
     {
-     "message": "mountOptions of a volume are file system options, for source.nfs, source.glusterfs, source.cifs and for a source.local, source.iscsi or source.csi with a file system, and a claim's are its PersistentVolume's: use mounts[].mountOptions for nosuid, noexec and the like",
+     "message": "mountOptions of a volume are file system options, for source.nfs, source.glusterfs, source.cifs and for a source.local, source.iscsi, source.fc or source.csi with a file system, and a claim's are its PersistentVolume's: use mounts[].mountOptions for nosuid, noexec and the like",
      "field": ".mountOptions"
     },
     {
-     "message": "mountOptions of source.local and source.iscsi need fsType, because each file system has options of its own: add the one that the device has, or is to be formatted with",
+     "message": "mountOptions of source.local, source.iscsi and source.fc need fsType, because each file system has options of its own: add the one that the device has, or is to be formatted with",
      "field": ".mountOptions"
     },
     {
@@ -2993,11 +3068,11 @@ export const schema = {
      "field": ".deletionPolicy"
     },
     {
-     "message": "deletionPolicy: Retain would leave a volume attached and mounted with nobody in charge: use Unmount for iscsi, csi, flexVolume and persistentVolumeClaim",
+     "message": "deletionPolicy: Retain would leave a volume attached and mounted with nobody in charge: use Unmount for iscsi, fc, csi, flexVolume and persistentVolumeClaim",
      "field": ".deletionPolicy"
     },
     {
-     "message": "capacity is for source.flexVolume, whose driver grows the volume to it, for source.iscsi with a file system, which follows its LUN, and for source.local.lvm: remove it. A claim has its own, and an emptyDir its sizeLimit",
+     "message": "capacity is for source.flexVolume, whose driver grows the volume to it, for source.iscsi and source.fc with a file system, which follows its LUN, and for source.local.lvm: remove it. A claim has its own, and an emptyDir its sizeLimit",
      "field": ".capacity"
     },
     {
@@ -3021,7 +3096,7 @@ export const schema = {
      "field": ".mounts"
     },
     {
-     "message": "fsGroup is for csi, persistentVolumeClaim, emptyDir, local, configMap, secret, downwardAPI, projected, git and image with volumeMode: Filesystem: remove it",
+     "message": "fsGroup is for csi, persistentVolumeClaim, emptyDir, local, fc, configMap, secret, downwardAPI, projected, git and image with volumeMode: Filesystem: remove it",
      "field": ".mounts"
     },
     {
@@ -4112,6 +4187,9 @@ export const schema = {
     "iscsi": {
      "$ref": "#/definitions/ISCSIVolumeSource"
     },
+    "fc": {
+     "$ref": "#/definitions/FCVolumeSource"
+    },
     "csi": {
      "$ref": "#/definitions/CSIVolumeSource"
     },
@@ -4127,7 +4205,7 @@ export const schema = {
    },
    "rules": [
     {
-     "message": "exactly one source is needed: emptyDir, hostPath, local, configMap, secret, downwardAPI, projected, git, image, nfs, glusterfs, cifs, cephfs, iscsi, csi, flexVolume, flocker or persistentVolumeClaim (one without settings is written emptyDir: {})"
+     "message": "exactly one source is needed: emptyDir, hostPath, local, configMap, secret, downwardAPI, projected, git, image, nfs, glusterfs, cifs, cephfs, iscsi, fc, csi, flexVolume, flocker or persistentVolumeClaim (one without settings is written emptyDir: {})"
     }
    ],
    "required": [],
@@ -4199,7 +4277,7 @@ export const schema = {
    },
    "rules": [
     {
-     "message": "volumeMode: Block needs source.local with the path of a block device, source.iscsi, source.csi or source.persistentVolumeClaim",
+     "message": "volumeMode: Block needs source.local with the path of a block device, source.iscsi, source.fc, source.csi or source.persistentVolumeClaim",
      "field": ".volumeMode"
     },
     {
@@ -4211,11 +4289,11 @@ export const schema = {
      "field": ".fsType"
     },
     {
-     "message": "mountOptions of a volume are file system options, for source.nfs, source.glusterfs, source.cifs and for a source.local, source.iscsi or source.csi with a file system, and a claim's are its PersistentVolume's: use mounts[].mountOptions for nosuid, noexec and the like",
+     "message": "mountOptions of a volume are file system options, for source.nfs, source.glusterfs, source.cifs and for a source.local, source.iscsi, source.fc or source.csi with a file system, and a claim's are its PersistentVolume's: use mounts[].mountOptions for nosuid, noexec and the like",
      "field": ".mountOptions"
     },
     {
-     "message": "mountOptions of source.local and source.iscsi need fsType, because each file system has options of its own: add the one that the device has, or is to be formatted with",
+     "message": "mountOptions of source.local, source.iscsi and source.fc need fsType, because each file system has options of its own: add the one that the device has, or is to be formatted with",
      "field": ".mountOptions"
     },
     {

@@ -25,7 +25,7 @@ const blockIsWritable: Check<Spec> = (spec) =>
 
 /** Sources whose files may be given to a group: those of a driver, and those whose plugin says how (Layout.group). */
 export const sourcesOfGroups = [
-  ...(["csi", "persistentVolumeClaim", "emptyDir", "local"] as const),
+  ...(["csi", "persistentVolumeClaim", "emptyDir", "local", "fc"] as const),
   ...(["configMap", "secret", "downwardAPI", "projected", "git", "image"] as const),
 ];
 
@@ -66,8 +66,8 @@ const payloadIsNotRetained: Check<Spec> = (spec) => {
 };
 
 const attachedIsNotRetained: Check<Spec> = (spec) => {
-  const { iscsi, csi, flexVolume, persistentVolumeClaim } = volumeOf(spec).source;
-  const attached = [iscsi, csi, flexVolume, persistentVolumeClaim].some((source) => source !== undefined);
+  const { iscsi, fc, csi, flexVolume, persistentVolumeClaim } = volumeOf(spec).source;
+  const attached = [iscsi, fc, csi, flexVolume, persistentVolumeClaim].some((source) => source !== undefined);
   return !attached || spec.deletionPolicy === "Unmount";
 };
 
@@ -75,7 +75,7 @@ const capacityHasDriver: Check<NodeVolumeSetSpec> = ({ capacity, volume }) =>
   capacity === undefined ||
   volume.source.flexVolume !== undefined ||
   volume.source.local?.lvm !== undefined ||
-  (volume.source.iscsi !== undefined && volume.volumeMode === "Filesystem");
+  ((volume.source.iscsi ?? volume.source.fc) !== undefined && volume.volumeMode === "Filesystem");
 
 const adoptable: Check<Spec> = (spec) => {
   const { hostPath, local, nfs } = volumeOf(spec).source;

@@ -3,6 +3,7 @@ import { quantityBytes } from "./quantity.ts";
 import { byteLength, type Check, type Checks, isBeneath, unique } from "./rule.ts";
 import type {
   DiskSelector,
+  FCVolumeSource,
   FlexVolumeSource,
   FlockerVolumeSource,
   GitVolumeSource,
@@ -71,6 +72,9 @@ const referenceOrLayout: Check<ImageVolumeSource> = ({ reference, layout }) =>
 const secretForRegistry: Check<ImageVolumeSource> = ({ layout, secretRef }) =>
   layout === undefined || secretRef === undefined;
 
+const whereOrWhat: Check<FCVolumeSource> = ({ targetWWNs, lun, wwids }) =>
+  (targetWWNs !== undefined) === (lun !== undefined) && (targetWWNs !== undefined) === (wwids === undefined);
+
 const oneDataset: Check<FlockerVolumeSource> = ({ datasetName, datasetUUID }) =>
   (datasetName === undefined) !== (datasetUUID === undefined);
 
@@ -126,6 +130,9 @@ export const sourceRules: Checks = [
   ["secretRef and chapAuthSession or chapAuthDiscovery", secretHasUse],
   ["must be a portal", portal],
   ["each portal may be named once", unique],
+  ["either targetWWNs and lun, or wwids", whereOrWhat],
+  ["each WWN may be named once", unique],
+  ["each wwid may be named once", unique],
   ["exactly one of datasetName and datasetUUID", oneDataset],
   ["each path in items may be named once", distinctPaths],
   ["no path in items may lie beneath another", noFileAsDirectory],

@@ -99,6 +99,7 @@ export interface VolumeSource {
   cifs?: CIFSVolumeSource;
   cephfs?: CephFSVolumeSource;
   iscsi?: ISCSIVolumeSource;
+  fc?: FCVolumeSource;
   csi?: CSIVolumeSource;
   flexVolume?: FlexVolumeSource;
   flocker?: FlockerVolumeSource;
@@ -603,6 +604,37 @@ export interface ISCSIVolumeSource {
 export interface ISCSISecretReference {
   namespace: string;
   name: string;
+}
+/**
+ * A LUN of a Fibre Channel target. The node looks for it at the ports of the target; the file system on it is mounted once on a node and bound to the targets. It is formatted only if it is proved empty. Select one node in a set, unless the volume is read-only: no file system here may be mounted for writing by two nodes.
+ */
+export interface FCVolumeSource {
+  /**
+   * World wide names of the target's ports. With several the LUN has several paths, and multipathd makes one device of them if it runs on the node.
+   *
+   * @minItems 1
+   * @maxItems 16
+   */
+  targetWWNs?: string[];
+  /**
+   * Number of the LUN.
+   */
+  lun?: number;
+  /**
+   * Names that the LUN gives itself (VPD page 0x83), of which one is enough: 3600508b400105e210000900000490000 as of a link scsi-... in /dev/disk/by-id, or naa.600508b4... as in /sys/block/sdX/device/wwid.
+   *
+   * @minItems 1
+   * @maxItems 4
+   */
+  wwids?: string[];
+  /**
+   * File system that is expected on the LUN, and that an empty one is formatted with. Without it the one that is there is mounted, and nothing is formatted.
+   */
+  fsType?: "ext2" | "ext3" | "ext4" | "xfs" | "btrfs";
+  /**
+   * True mounts the volume read-only on the node. Nothing is formatted then.
+   */
+  readOnly?: boolean;
 }
 /**
  * A volume of a CSI driver, as a PersistentVolume names it, without claim and PersistentVolume. It must exist already.

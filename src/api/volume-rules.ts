@@ -10,6 +10,7 @@ const blockHasDevice: Check<VolumeTemplate> = ({ volumeMode, source }) =>
   volumeMode === "Filesystem" ||
   source.local !== undefined ||
   source.iscsi !== undefined ||
+  source.fc !== undefined ||
   source.csi !== undefined ||
   source.persistentVolumeClaim !== undefined;
 
@@ -66,12 +67,14 @@ const consistent: Check<readonly string[]> = (options) =>
 
 /** Whether it is a disk that is mounted here, with the file system that is on it. */
 function isDiskFilesystem({ source, volumeMode }: VolumeTemplate): boolean {
-  return (source.local !== undefined || source.iscsi !== undefined) && volumeMode === "Filesystem";
+  const { local, iscsi, fc } = source;
+  return [local, iscsi, fc].some((disk) => disk !== undefined) && volumeMode === "Filesystem";
 }
 
 /** Of disks that come from afar, core/v1 has it in the source. */
-function fsTypeOf({ source: { iscsi }, fsType }: VolumeTemplate): string | undefined {
-  return iscsi === undefined ? fsType : iscsi.fsType;
+function fsTypeOf({ source: { iscsi, fc }, fsType }: VolumeTemplate): string | undefined {
+  const afar = iscsi ?? fc;
+  return afar === undefined ? fsType : afar.fsType;
 }
 
 /** Rules of a volume: its mode, its file system, and the options of that. */
@@ -80,7 +83,7 @@ export const volumeRules: Checks = [
   ["fsType is only for source.local", fsTypeIsLocal],
   ["destroyAllDataOnDevices is for source.local with fsType", destroyedIsFormatted],
   ["mountOptions of a volume are file system options", optionsHaveFilesystem],
-  ["mountOptions of source.local and source.iscsi need fsType", optionsHaveFsType],
+  ["mountOptions of source.local, source.iscsi and source.fc need fsType", optionsHaveFsType],
   ["each of mountOptions must be one option that is allowed for NFS", allowedFor("nfs")],
   ["each of mountOptions must be one option that is allowed for GlusterFS", glusterfsOptions],
   ["each of mountOptions must be one option that is allowed for CIFS", allowedFor("cifs")],

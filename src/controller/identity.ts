@@ -112,6 +112,7 @@ function sourceSlug(source: VolumeSource): string {
     cifs,
     cephfs,
     iscsi,
+    fc,
     csi,
     flexVolume,
     flocker,
@@ -134,6 +135,7 @@ function sourceSlug(source: VolumeSource): string {
     cifs?.share ??
     cephfs?.path ??
     lunText(iscsi) ??
+    fcText(fc) ??
     flexVolume?.driver ??
     dataset ??
     "";
@@ -143,6 +145,11 @@ function sourceSlug(source: VolumeSource): string {
 
 function lunText(iscsi: VolumeSource["iscsi"]): string | undefined {
   return iscsi && `${iscsi.iqn.split(":").at(-1)} ${iscsi.lun}`;
+}
+
+function fcText(fc: VolumeSource["fc"]): string | undefined {
+  const { targetWWNs: [port] = [], lun, wwids: [name] = [] } = fc ?? {};
+  return name ?? (port && `${port} ${lun}`);
 }
 
 function diskText(local: VolumeSource["local"]): string | undefined {

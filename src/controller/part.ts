@@ -61,8 +61,8 @@ export function settingsOfIntent(spec: NodeVolumeIntentSpec): Settings {
 }
 
 /** Whether a set says what size its volume has. */
-export function hasSizeOfSet({ flexVolume, iscsi, local }: VolumeSource): boolean {
-  return flexVolume !== undefined || iscsi !== undefined || local?.lvm !== undefined;
+export function hasSizeOfSet({ flexVolume, iscsi, fc, local }: VolumeSource): boolean {
+  return (flexVolume ?? iscsi ?? fc ?? local?.lvm) !== undefined;
 }
 
 export function policiesOf({ unmountPolicy, deletionPolicy, nodeLossPolicy }: Settings): Policies {

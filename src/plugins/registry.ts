@@ -3,6 +3,7 @@ import { cifs } from "./cifs.ts";
 import { csi, persistentVolumeClaim } from "./csi.ts";
 import { downwardAPI } from "./downward-api.ts";
 import { emptyDir } from "./empty-dir.ts";
+import { fc } from "./fc/fc.ts";
 import { flexVolume } from "./flex-volume/flex-volume.ts";
 import { flocker } from "./flocker.ts";
 import { cephfs } from "./fuse/cephfs.ts";
@@ -35,6 +36,7 @@ export const plugins: { readonly [T in SourceType]: VolumePlugin } = {
   cifs,
   cephfs,
   iscsi,
+  fc,
   csi,
   persistentVolumeClaim,
 };

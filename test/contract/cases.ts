@@ -5,6 +5,7 @@ import type { RealNode } from "../lib/real-node.ts";
 import { type Case, isEmptyOrToken } from "./case.ts";
 import { cephCases } from "./ceph-cases.ts";
 import { contentCases } from "./content-cases.ts";
+import { fcCase } from "./fc-case.ts";
 import { flexVolumeCases } from "./flex-volume-cases.ts";
 import { flockerCase } from "./flocker-case.ts";
 import { gitCases } from "./git-cases.ts";
@@ -91,6 +92,7 @@ export const cases: readonly Case[] = [
   flockerCase,
   ...layerCases,
   ...networkCases,
+  fcCase,
   ...contentCases,
   ...flexVolumeCases,
   ...gitCases,

@@ -35,6 +35,8 @@ const checks = {
     process.env["NODEVOLUME_SMB_SERVER"] ? undefined : "needs NODEVOLUME_SMB_SERVER= with a share a; test/vm makes one",
   "nfs-export": () =>
     process.env["NODEVOLUME_NFS_EXPORT"] ? undefined : "needs NODEVOLUME_NFS_EXPORT=server:/path; test/vm makes one",
+  "fc-target": () =>
+    process.env["NODEVOLUME_FC_TARGETS"] ? undefined : "needs NODEVOLUME_FC_TARGETS=WWN...; test/vm makes a target",
   full: () => (process.env[fullVariable] ? undefined : "only with --full"),
 } as const satisfies { [name: string]: () => string | undefined };
 

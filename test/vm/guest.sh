@@ -51,4 +51,5 @@ smbd -D -s /mnt/smb/smb.conf
 until bash -c '</dev/tcp/127.0.0.1/445' 2>/dev/null; do sleep 0.2; done
 export NODEVOLUME_SMB_SERVER=127.0.0.1
 fc_wait
+export NODEVOLUME_FC_TARGETS="2000020000000102 2000020000000202"
 exec "$@"

@@ -10,7 +10,7 @@ const remedies: { readonly [member: string]: string } = {
   local: "name it in the set: source.local",
   flexVolume: "name it in the set: source.flexVolume, with the same options",
   iscsi: "name it in the set: source.iscsi, with the same target and LUN",
-  fc: "make one of its array's CSI driver for the same LUN",
+  fc: "name it in the set: source.fc, with the same targetWWNs and lun, or wwids",
   cephfs:
     "name it in the set: source.cephfs, or make one of the driver cephfs.csi.ceph.com for the same subvolume or rootPath",
   rbd: 'make one of the driver rbd.csi.ceph.com for the same image (staticVolume: "true")',

@@ -122,6 +122,7 @@ describe("the group of a volume without a driver", () => {
         ...image,
         ...settings,
         local: { path: "/a" },
+        fc: { wwids: ["36001"] },
         downwardAPI: { items: [] },
         projected: { sources: [] },
       },

@@ -1,0 +1,84 @@
+import type { FCVolumeSource } from "../../api/types.gen.ts";
+import { VolumeError } from "../../errors.ts";
+import { foundSource } from "../found-source.ts";
+import { stagedPath } from "../host-path.ts";
+import { stageDevice } from "../local-device.ts";
+import type { Layout, StageContext, Staged, VolumeSpec } from "../plugin.ts";
+import { deviceOf } from "../scsi/device-of.ts";
+import { growLun } from "../scsi/grow.ts";
+import { takeOff } from "../scsi/take-off.ts";
+import type { ExpandingPlugin } from "../undo.ts";
+import { attach } from "./attach.ts";
+import { type FCLun, lunOf, lunText, pathsOf, undoOf } from "./lun.ts";
+
+/**
+ * A LUN of a Fibre Channel target: looked for where it may be, mounted by dm-multipath's map of its paths where there is one, formatted only
+ * if fsType says with what and it is proved empty (law L11), and taken off the node when nobody has it any more. (kubelet: pkg/volume/fc;
+ * decision 0061)
+ */
+export const fc: ExpandingPlugin = {
+  type: "fc",
+
+  layout(spec): Layout {
+    const isBlock = spec.volumeMode === "Block";
+    const readOnly = sourceOf(spec).readOnly === true;
+    const how = isBlock ? {} : ({ group: "walk", grows: true } as const);
+    return { options: spec.mountOptions, readOnly, devices: isBlock, ...how };
+  },
+
+  async stage(spec: VolumeSpec, context: StageContext): Promise<Staged> {
+    const { fsType, readOnly = false, targetWWNs, lun, wwids } = sourceOf(spec);
+    const { stagingMount, stagingTarget, found: before } = context;
+    const kind = spec.volumeMode === "Block" ? "device" : "filesystem";
+    const how = { ...spec, ...(fsType !== undefined && { fsType }) };
+    if (stagingMount !== undefined && before?.deviceNumber !== undefined) {
+      return stageDevice(how, { ...before, deviceNumber: before.deviceNumber }, context, { readOnly });
+    }
+    const source = {
+      ...(targetWWNs !== undefined && { targetWWNs }),
+      ...(lun !== undefined && { lun }),
+      ...(wwids !== undefined && { wwids }),
+    };
+    const known = context.undo === undefined ? {} : lunOf(context.undo);
+    const wanted: FCLun = { ...known, source };
+    // On record before the first scan: what that finds is taken off the node when the volume is released.
+    await context.record({ kind, path: stagingTarget.path, ...onRecord(before), undo: undoOf(wanted) });
+    const paths = await attach(wanted, context);
+    const [{ lasting } = {}] = paths;
+    await context.record({
+      ...{ kind, path: stagingTarget.path, ...onRecord(before) },
+      undo: undoOf({ source, ...(lasting !== undefined && { lasting }) }),
+    });
+    const { name, deviceNumber } = await deviceOf(paths, context);
+    const path = `/dev/${name}`;
+    const info = await context.mounter.inspect({ root: context.hostRoot, path });
+    if (info?.deviceNumber !== deviceNumber) {
+      const message = `${path} does not stand for ${deviceNumber}, ${lunText(source)}, on the node yet: it is looked for anew`;
+      throw new VolumeError("DiskNotFound", "transient", message, { on: { kind: "Device", name: path } });
+    }
+    const found = { ...foundSource(path, info, context), deviceNumber };
+    if (kind === "filesystem") return stageDevice(how, found, context, { readOnly });
+    await context.record({ kind, path: found.path, found, deviceNumber });
+    return { ...stagedPath(info, found), kind, deviceNumber };
+  },
+
+  detach(undo, context): Promise<void> {
+    const lun = lunOf(undo);
+    return takeOff((tree) => pathsOf(lun, tree), context);
+  },
+
+  expand(_spec, { to }, undo, context): Promise<void> {
+    const lun = lunOf(undo);
+    return growLun({ name: lunText(lun.source), to, pathsIn: (tree) => pathsOf(lun, tree) }, context);
+  },
+};
+
+function onRecord(before: StageContext["found"]): Pick<Staged, "found" | "deviceNumber"> {
+  if (before?.deviceNumber === undefined) return {};
+  return { found: before, deviceNumber: before.deviceNumber };
+}
+
+function sourceOf(spec: VolumeSpec): FCVolumeSource {
+  if (spec.source.fc === undefined) throw new Error("not an fc volume");
+  return spec.source.fc;
+}

@@ -1,0 +1,34 @@
+import { VolumeError } from "../../errors.ts";
+import type { ScsiDisk, ScsiTree } from "../../host/scsi.ts";
+import type { UndoContext } from "../plugin.ts";
+import { mapsOver } from "./device-of.ts";
+
+export interface LunGrowth {
+  /** For people. */
+  readonly name: string;
+  /** Bytes that it is to have. */
+  readonly to: string;
+  pathsIn(tree: ScsiTree): readonly ScsiDisk[];
+}
+
+/** Has the kernel ask on each path how large a LUN is by now, and grows what is on it: multipath's map, and the file system. */
+export async function growLun({ name, to, pathsIn }: LunGrowth, context: UndoContext): Promise<void> {
+  const { scsi, devices, hostRoot, stagingTarget } = context;
+  for (const disk of pathsIn(await scsi.look(hostRoot))) await scsi.rescan(disk);
+  const paths = pathsIn(await scsi.look(hostRoot));
+  const smallest = Math.min(...paths.map(({ sizeBytes }) => sizeBytes));
+  if (paths.length === 0 || smallest < Number(to)) {
+    const has = paths.length === 0 ? "is not on the node" : `has ${smallest} bytes`;
+    const message = `${name} ${has}, and capacity asks for ${to}: grow it on the array first`;
+    throw new VolumeError("VolumeResizeFailed", "transient", message);
+  }
+  for (const map of mapsOver(paths)) if (map.sizeBytes < smallest) await scsi.growMap(map);
+  const mount = (await context.tableNow()).at(stagingTarget.path);
+  const device = [...mapsOver(paths), ...paths].find(({ deviceNumber }) => deviceNumber === mount?.device);
+  if (mount === undefined || device === undefined) {
+    const message = `${name} is not what is mounted on ${stagingTarget.path}: nothing is grown`;
+    throw new VolumeError("VolumeResizeFailed", "transient", message);
+  }
+  const node = "device" in device ? device.device : device.name;
+  await devices.grow(`${hostRoot === "/" ? "" : hostRoot}/dev/${node}`, mount.fsType, mount.point);
+}
