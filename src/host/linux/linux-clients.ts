@@ -21,7 +21,7 @@ export interface ClientsDeps {
   readonly wakes: Pick<Wakes, "process">;
   readonly timers: Timers;
   readonly log: Pick<Logger, "warn">;
-  /** The node's root as the agent sees it. */
+  /** The node's root as the agent sees it: / if it is in no container. */
   readonly hostRoot: string;
 }
 
@@ -36,8 +36,8 @@ export class LinuxClients implements Clients {
   async start({ program, args, secret, pidFile, log, mount }: ClientStart): Promise<ChildProcessID> {
     const { runner, operation, hostRoot } = this.#deps;
     const file = findProgram(program);
-    const given = secret !== undefined && { secret };
-    const work = { kind: "exec", file, args, ...given, outlives: { hostRoot } } as const;
+    const given = { ...(secret !== undefined && { secret }), ...(hostRoot !== "/" && { outlives: { hostRoot } }) };
+    const work = { kind: "exec", file, args, ...given } as const;
     try {
       const { code, stderr } = await runner.run(work, operation, { waitsFor: mount });
       const client = code === 0 ? await this.running(pidFile) : undefined;
