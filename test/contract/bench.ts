@@ -68,13 +68,21 @@ export class Bench implements AsyncDisposable {
   /** The intent, each time of a new generation. */
   intent(more: Partial<IntentInput> = {}): NodeVolumeIntent {
     const [path, second] = this.targets;
-    const { grows, spec, kind } = this.of;
+    const { grows, spec, kind, withoutSchema } = this.of;
     const mounts = [{ path }, { path: second, readOnly: kind !== "device" }];
     const capacity = grows === undefined ? {} : { capacityBytes: grows.from };
-    return intent({
-      ...{ name: volumeName, source: this.source, ...spec, ...capacity, mounts, generation: ++this.#generation },
+    const made = intent({
+      ...{
+        name: volumeName,
+        source: withoutSchema ? { emptyDir: {} } : this.source,
+        ...spec,
+        ...capacity,
+        mounts,
+        generation: ++this.#generation,
+      },
       ...more,
     });
+    return withoutSchema ? { ...made, spec: { ...made.spec, source: this.source } } : made;
   }
 
   /** Wants it, and everything is as it should be. */

@@ -9,6 +9,8 @@ import type { Requirement } from "../lib/requirements.ts";
 export interface Case {
   readonly title: string;
   readonly needs?: readonly Requirement[];
+  /** Its source stands in no CRD: the example of docs/plugin-guide.md. */
+  readonly withoutSchema?: true;
   /** Starts what all tests of the case share, or skips them. */
   open?(context: Mocha.Context): Promise<AsyncDisposable>;
   /** Another node than the usual one. */

@@ -20,6 +20,7 @@ const checks = {
   hugetlbfs: () => fileSystem("hugetlbfs"),
   btrfs: () => fileSystem("btrfs"),
   ext4: () => fileSystem("ext4"),
+  overlay: () => fileSystem("overlay"),
   "device-mapper": () => deviceMapper() ?? program("cryptsetup") ?? program("lvm"),
   cryptsetup: () => program("cryptsetup"),
   "mkfs.ext4": () => program("mkfs.ext4"),

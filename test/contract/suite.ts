@@ -1,0 +1,67 @@
+import { release } from "node:os";
+import { noteOn } from "../../hack/lib/lanes/note.ts";
+import { sourceType } from "../../src/plugins/registry.ts";
+import { need } from "../lib/requirements.ts";
+import { Bench } from "./bench.ts";
+import type { Case, Parts } from "./case.ts";
+import { partsOf } from "./parts.ts";
+import type { Point } from "./point.ts";
+import { points } from "./points.ts";
+
+/** Where children start from source, which takes ten times as long: from bundles. */
+async function bundleChildren(): Promise<void> {
+  if (process.env["NODEVOLUME_CHILD"] !== undefined) return;
+  const { buildPrograms } = await import("../../hack/lib/agent-on-kernel/programs.ts");
+  process.env["NODEVOLUME_CHILD"] = (await buildPrograms()).child;
+}
+
+/** What docs/plugin-results.md says of it. */
+function noteOf({ of, source }: Bench, { name }: Point, parts: Parts, how?: string): object {
+  const kernel = `Linux ${release()}`;
+  return { contract: { case: of.title, type: sourceType(source), point: name, ...parts, kernel, ...(how && { how }) } };
+}
+
+/** A test of each point that can be asked of the case. */
+export function contractOf(of: Case): void {
+  const { title, needs = [], open } = of;
+  describe(`plugin contract: ${title}`, function () {
+    const allow = (suite: Mocha.Suite | Mocha.Context, ms: number) => suite.timeout(Math.max(suite.timeout(), ms));
+    allow(this, open === undefined ? 60_000 : 120_000); // of a server that is shared with a busy machine
+    let bench: Bench | undefined;
+    let shared: AsyncDisposable | undefined;
+    let parts: Parts = { client: "" };
+    const leave = async () => {
+      const left = bench;
+      bench = undefined;
+      await left?.[Symbol.asyncDispose]();
+    };
+
+    before(async function () {
+      need(this, "root", ...needs);
+      allow(this, 180_000);
+      await bundleChildren();
+      shared = await open?.(this);
+      parts = await partsOf(of);
+    });
+    after(async () => {
+      await leave();
+      await shared?.[Symbol.asyncDispose]();
+    });
+    afterEach(async function () {
+      if (this.currentTest?.state !== "passed") await leave();
+    });
+
+    for (const point of points.filter(({ asks }) => asks === undefined || asks(of))) {
+      it(point.title, async function () {
+        if (point.slow) allow(this, 600_000);
+        if (point.alone) await leave();
+        bench ??= await Bench.on(of);
+        const { withoutSchema } = of;
+        if (!withoutSchema) noteOn(this, noteOf(bench, point, parts));
+        const how = await point.holds(bench);
+        if (how !== undefined && !withoutSchema) noteOn(this, noteOf(bench, point, parts, how));
+        if (point.alone) await leave();
+      });
+    }
+  });
+}
