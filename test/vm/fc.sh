@@ -1,7 +1,7 @@
 # Fibre Channel in the VM, sourced by guest.sh: real frames over two pairs of virtual Ethernet devices (FCoE, VN2VN), with Linux's target
 # (LIO, tcm_fc) at one end of each. Both pairs lead to the same two LUNs: two paths to each.
 fc_start() {
-  modprobe -a fcoe tcm_fc target_core_iblock veth sd_mod loop dm_multipath
+  modprobe -a fcoe tcm_fc target_core_iblock veth sd_mod loop dm_multipath || return
   grep -q ' /sys/kernel/config ' /proc/mounts || mount -t configfs configfs /sys/kernel/config
   target=/sys/kernel/config/target
   mkdir -p /run/fc
@@ -40,6 +40,7 @@ fc_controller() {
 
 # Until the ports know each other: three seconds. A test says what is missing if it takes longer than half a minute.
 fc_wait() {
+  [ -d /sys/class/fc_host ] || return 0
   for _ in $(seq 300); do
     [ "$(ls /sys/block | grep -c '^sd')" -lt 4 ] || return 0
     sleep 0.1
