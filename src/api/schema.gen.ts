@@ -675,13 +675,22 @@ export const schema = {
       "virtio"
      ]
     },
+    "label": {
+     "type": "string",
+     "maxLength": 255,
+     "rules": [
+      {
+       "message": "must not be empty"
+      }
+     ]
+    },
     "empty": {
      "type": "boolean"
     }
    },
    "rules": [
     {
-     "message": "say at least one thing of the disk: byID, wwid, serial, model, minSize, maxSize, rotational, transport or empty"
+     "message": "say at least one thing of the disk: byID, wwid, serial, model, minSize, maxSize, rotational, transport, label or empty"
     },
     {
      "message": "minSize must not be more than maxSize: no disk would match",
@@ -1940,6 +1949,16 @@ export const schema = {
     "disk": {
      "$ref": "#/definitions/DiskSelector"
     },
+    "fsLabel": {
+     "type": "string",
+     "maxLength": 12,
+     "rules": [
+      {
+       "message": "must be at most 12 letters, digits, '-', '_' or '.', which is what every file system takes",
+       "matches": "^[A-Za-z0-9._-]+$"
+      }
+     ]
+    },
     "lvm": {
      "$ref": "#/definitions/LogicalVolume"
     },
@@ -2691,6 +2710,10 @@ export const schema = {
     {
      "message": "destroyAllDataOnDevices is for source.local with fsType, with which the devices are formatted: add it, or remove them",
      "field": ".destroyAllDataOnDevices"
+    },
+    {
+     "message": "source.local.fsLabel needs fsType, which says what is made on the device: name it, or remove fsLabel",
+     "field": ".source.local.fsLabel"
     },
     {
      "message": "fsType is only for source.local with volumeMode: Filesystem: remove it",
@@ -4283,6 +4306,10 @@ export const schema = {
     {
      "message": "destroyAllDataOnDevices is for source.local with fsType, with which the devices are formatted: add it, or remove them",
      "field": ".destroyAllDataOnDevices"
+    },
+    {
+     "message": "source.local.fsLabel needs fsType, which says what is made on the device: name it, or remove fsLabel",
+     "field": ".source.local.fsLabel"
     },
     {
      "message": "fsType is only for source.local with volumeMode: Filesystem: remove it",

@@ -134,6 +134,10 @@ export interface HostPathVolumeSource {
 export interface LocalVolumeSource {
   path?: string;
   disk?: DiskSelector;
+  /**
+   * Label that a file system gets when it is made on the device (fsType). One that is there keeps its own.
+   */
+  fsLabel?: string;
   lvm?: LogicalVolume;
   encryption?: DiskEncryption;
 }
@@ -173,6 +177,10 @@ export interface DiskSelector {
    * How it is connected. A loop device matches only where loop is named.
    */
   transport?: "ata" | "fc" | "iscsi" | "loop" | "mmc" | "nvme" | "other" | "sas" | "usb" | "virtio";
+  /**
+   * Label of the file system that is on it, as blkid shows it.
+   */
+  label?: string;
   /**
    * Whether it is proved empty: no signature, and nothing but zeros at its beginning and end. It is asked until the volume has its disk; what has been formatted for the volume stays its own.
    */

@@ -20,6 +20,9 @@ const fsTypeIsLocal: Check<VolumeTemplate> = ({ fsType, source, volumeMode }) =>
 const destroyedIsFormatted: Check<VolumeTemplate> = ({ destroyAllDataOnDevices = [], source, fsType }) =>
   destroyAllDataOnDevices.length === 0 || (source.local !== undefined && fsType !== undefined);
 
+const labelIsMade: Check<VolumeTemplate> = ({ source, fsType }) =>
+  source.local?.fsLabel === undefined || fsType !== undefined;
+
 const optionsHaveFilesystem: Check<VolumeTemplate> = (volume) =>
   optionsOf(volume).length === 0 ||
   volume.source.nfs !== undefined ||
@@ -82,6 +85,7 @@ export const volumeRules: Checks = [
   ["volumeMode: Block needs source.local", blockHasDevice],
   ["fsType is only for source.local", fsTypeIsLocal],
   ["destroyAllDataOnDevices is for source.local with fsType", destroyedIsFormatted],
+  ["source.local.fsLabel needs fsType", labelIsMade],
   ["mountOptions of a volume are file system options", optionsHaveFilesystem],
   ["mountOptions of source.local, source.iscsi and source.fc need fsType", optionsHaveFsType],
   ["each of mountOptions must be one option that is allowed for NFS", allowedFor("nfs")],

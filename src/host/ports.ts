@@ -170,6 +170,8 @@ export interface DeviceInfo {
   readonly signature?: string;
   /** UUID of that, if it has one. */
   readonly uuid?: string;
+  /** Label of that, if it has one. */
+  readonly label?: string;
   /** Digest of what stands at its beginning and end; undefined if that is nothing but zeros. */
   readonly contents?: string;
   /** Whether the device is proved empty: no signature, and nothing but zeros where file systems and tables begin and end. */
@@ -221,6 +223,8 @@ export interface FormatHow {
    * on it, what else is on it is the rest of that (law L11, decision 0013).
    */
   readonly begun?: string | undefined;
+  /** Label that it gets. */
+  readonly label?: string | undefined;
 }
 
 /** A process, told from later ones with the same pid by its start time in clock ticks since boot. */

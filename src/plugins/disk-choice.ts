@@ -15,7 +15,7 @@ export interface ChosenDisk {
 }
 
 /** What a look at a disk has shown; a text says why it cannot be had. */
-export type Look = Pick<DeviceInfo, "empty" | "signature" | "uuid" | "busy"> | string;
+export type Look = Pick<DeviceInfo, "empty" | "signature" | "uuid" | "label" | "busy"> | string;
 
 /** PURE. */
 export function chosenOf(disk: Disk, uuid: string | undefined): ChosenDisk {
@@ -56,6 +56,9 @@ export function matches(asked: DiskSelector, disk: Disk): boolean {
 export function refusalOf(asked: DiskSelector, look: Look): string | undefined {
   if (typeof look === "string") return look;
   if (look.busy !== undefined) return look.busy;
+  if (asked.label !== undefined && asked.label !== look.label) {
+    return look.label === undefined ? "it has no label" : `its label is ${look.label}`;
+  }
   if (asked.empty === undefined || asked.empty === look.empty) return undefined;
   return look.empty ? "it is empty" : `it is not empty: ${look.signature ?? "data at its beginning or end"}`;
 }

@@ -119,6 +119,7 @@ async function format(
   const { identity } = device;
   const begun = identity !== undefined && identity === context.formatting ? identity : undefined;
   const { fsType } = spec;
+  const label = spec.source.local?.fsLabel;
   const on = { kind: "Device", name: path };
   if (!device.empty && begun === undefined) {
     const message = `${path} has no file system that is known, but data: it is not formatted. Empty it by hand${howToDestroy(spec, disk, device)}`;
@@ -137,7 +138,7 @@ async function format(
   context.progress(`formatting ${path} with ${fsType}`);
   const onProgress = (line: string) => context.progress(`mkfs.${fsType}: ${line}`);
   try {
-    await context.devices.format({ root: "/", path }, fsType, onProgress, { identity, begun });
+    await context.devices.format({ root: "/", path }, fsType, onProgress, { identity, begun, label });
   } catch (error) {
     if (begun === undefined && !mayHaveBegun(error)) await context.recordFormatting(undefined);
     throw error;

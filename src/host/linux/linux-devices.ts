@@ -49,7 +49,7 @@ export class LinuxDevices implements Devices {
     }
     const path = info.canonicalPath;
     const probe = await this.#askDevice(path);
-    const { signature, uuid } = await this.#signature(path);
+    const { signature, uuid, label } = await this.#signature(path);
     const busy = probe.busy ? claimed(path) : claimText(claimsOf(info.deviceNumber));
     const identity = deviceIdentity(info.deviceNumber, probe.sizeBytes, bootID());
     return {
@@ -61,6 +61,7 @@ export class LinuxDevices implements Devices {
       ...(probe.digest === undefined ? {} : { contents: probe.digest }),
       ...(signature === undefined ? {} : { signature }),
       ...(uuid === undefined ? {} : { uuid }),
+      ...(label === undefined ? {} : { label }),
       ...(busy === undefined ? {} : { busy }),
     };
   }
@@ -102,7 +103,8 @@ export class LinuxDevices implements Devices {
     const operation = { ...this.#operation, deadlineMs: this.#operation.formatDeadlineMs };
     const file = findProgram(`mkfs.${fsType}`);
     const written = writtenDevice(device, how.identity);
-    const request = { kind: "format", device: written, rest, file, args: options } as const;
+    const args = how.label === undefined ? options : [...options, "-L", how.label]; // each of them calls it so
+    const request = { kind: "format", device: written, rest, file, args } as const;
     const result = await this.#runner.run(request, operation, { onLine: onProgress });
     if (result.code === 0) return;
     const text = (result.stderr || result.stdout).trim().slice(-512);
@@ -156,12 +158,15 @@ export class LinuxDevices implements Devices {
     throw damageOf(path, "", code, message) ?? new VolumeError("SetUpFailed", "transient", `${path}: ${message}`);
   }
 
-  async #signature(path: string): Promise<{ readonly signature?: string; readonly uuid?: string }> {
+  async #signature(path: string): Promise<Pick<DeviceInfo, "signature" | "uuid" | "label">> {
     const result = await this.#run("blkid", ["-p", "-u", "filesystem,raid,crypto,other", "-o", "export", path]);
     if (result.code === blkidNothing) return {};
     const type = /^(?:TYPE|PTTYPE)=(.+)$/m.exec(result.stdout)?.[1];
     const uuid = /^UUID=(.+)$/m.exec(result.stdout)?.[1];
-    if (type !== undefined) return { signature: type, ...(uuid === undefined ? {} : { uuid }) };
+    // It writes what a shell would take for the same text.
+    const label = /^LABEL=(.+)$/m.exec(result.stdout)?.[1]?.replace(/\\(.)/g, "$1");
+    const names = { ...(uuid !== undefined && { uuid }), ...(label !== undefined && { label }) };
+    if (type !== undefined) return { signature: type, ...names };
     // 8: several signatures that contradict each other. Anything else: not known, hence not empty.
     return {
       signature: result.code === 8 ? "several signatures" : `something that blkid cannot name (exit ${result.code})`,

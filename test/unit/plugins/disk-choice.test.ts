@@ -66,6 +66,14 @@ describe("which disk is meant", () => {
     expect(refusalOf({ empty: false }, { empty: true })).to.equal("it is empty");
     expect(refusalOf({}, { empty: false, signature: "ext4" })).to.equal(undefined);
   });
+
+  it("label takes the disk whose file system has it, and no other", () => {
+    const look = { empty: false, signature: "ext4" };
+    expect(refusalOf({ label: "data" }, { ...look, label: "data" })).to.equal(undefined);
+    expect(refusalOf({ label: "data" }, { ...look, label: "Data" })).to.equal("its label is Data");
+    expect(refusalOf({ label: "data" }, look)).to.equal("it has no label");
+    expect(refusalOf({ label: "data" }, { empty: true })).to.equal("it has no label");
+  });
 });
 
 describe("whether a disk is the one on record", () => {
