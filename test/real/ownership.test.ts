@@ -5,6 +5,7 @@ import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
 import { standingOf } from "../../src/agent/standing.ts";
 import type { NodeVolumeIntent, VolumeSource } from "../../src/api/types.gen.ts";
 import { Descriptor } from "../../src/host/linux/descriptor.ts";
+import { ContractRegistry, tarOf } from "../lib/contract-registry.ts";
 import { RealNode } from "../lib/real-node.ts";
 import { need } from "../lib/requirements.ts";
 
@@ -179,6 +180,24 @@ describe("whom the files of a volume without a driver belong to, on the real ker
       );
       expect([a, shownToken]).to.deep.equal(["/..payload/a 2000 644", "/..payload/token 2000 640"]);
     });
+  });
+
+  it("an image may be read by the group, files of its own groups too, and written to by nobody", async () => {
+    using registry = new ContractRegistry();
+    await registry.listen();
+    const tar = tarOf(
+      { name: "d/", type: "5", mode: 0o700 },
+      { name: "d/f", content: "x", mode: 0o600, uid: 7 },
+      { name: "link", type: "2", target: "d/f" },
+    );
+    const source = { image: { reference: registry.reference(registry.image(registry.layer(tar))) } };
+    await want(source, { a: { fsGroup: 2000 } });
+    expect(files("a").slice(1)).to.deep.equal(["/d 2000 2750", "/d/f 2000 640", "/link 2000 777"]);
+    expect(lstatSync(`${node.target("a")}/d/f`).uid).to.equal(7);
+    await node.restart();
+    node.done.length = 0;
+    await want(source, { a: { fsGroup: 2000 } });
+    expect(node.done).to.deep.equal([]);
   });
 
   it("says whose they are when the agent cannot change it", async () => {
