@@ -1,5 +1,7 @@
+import { readdirSync, readFileSync } from "node:fs";
 import { isDeepStrictEqual } from "node:util";
 import { expect } from "chai";
+import { loadAll } from "js-yaml";
 import { parseIntent, parseSet } from "../../../src/api/validate.ts";
 import { badCases, type CorpusObject, goodCases } from "../../lib/corpus.ts";
 
@@ -39,6 +41,18 @@ describe("the corpus, checked in code", () => {
     });
   }
 
+  it("expects words that rules of the CRDs have", () => {
+    const rules = readdirSync(new URL("../../../crds/", import.meta.url)).flatMap((name) =>
+      messagesIn(loadAll(readFileSync(new URL(`../../../crds/${name}`, import.meta.url), "utf8"))),
+    );
+    const lines = badCases().flatMap(({ name, expected }) => expected.map((line) => `${name}: ${line}`));
+    const unknown = lines.filter((line) => {
+      const [, said] = /: Invalid value: (?:(?:".*"|-?\d+): )?(.*)$/s.exec(line) ?? [];
+      return said !== undefined && !ofTheServer.test(said) && !rules.some((message) => message.startsWith(said));
+    });
+    expect(unknown).to.deep.equal([]);
+  });
+
   it("names the field that the API server names", () => {
     const different = badCases().flatMap(({ name, object, expected }) => {
       if (object.kind === "NodeVolumeState" || onlyTheServer.some((pattern) => pattern.test(name))) return [];
@@ -49,6 +63,17 @@ describe("the corpus, checked in code", () => {
     expect(different).to.deep.equal([]);
   });
 });
+
+/** What the API server says itself of types, lengths, patterns and names. */
+const ofTheServer =
+  /in body (must|should)|must be an object for an array|must be of type|RFC 1123|may not be (more|less|longer)|Unsupported value/;
+
+function messagesIn(value: unknown): string[] {
+  if (typeof value !== "object" || value === null) return [];
+  return Object.entries(value).flatMap(([key, one]) =>
+    key === "message" && typeof one === "string" ? [one] : messagesIn(one),
+  );
+}
 
 function parse(object: CorpusObject) {
   return object.kind === "NodeVolumeSet" ? parseSet(withoutNulls(object)) : parseIntent(withoutNulls(object));
