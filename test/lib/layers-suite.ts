@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
+import { closeSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import { expect } from "chai";
 import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
 import type { LayersWorld } from "./layers-world.ts";
@@ -90,6 +90,30 @@ export function describeLayers(world: LayersWorld): void {
       expect(node.mountAt(node.target("a"))?.fsType).to.equal("ext4");
       const record = (await node.journal()).records.get(name);
       expect([record?.formatting, record?.stage?.undo?.["fresh"]]).to.deep.equal([undefined, undefined]);
+    });
+
+    it("as it is (volumeMode Block) what is opened is shown, grown, and closed when nobody has it open any more", async () => {
+      const lvm = { volumeGroup: world.group(node, 200), logicalVolume: "raw" };
+      const block = (megabytes: number, deleting = false) => {
+        const mounts = [{ path: node.target("a") }];
+        const volume = { source: { local: { lvm, encryption: { secretRef } } }, volumeMode: "Block" } as const;
+        node.want(
+          intent({ ...volume, capacityBytes: `${megabytes * mebi}`, mounts, deleting, generation: ++generation }),
+        );
+        node.forgetFailures();
+        return node.volume(name);
+      };
+      const bytes = () => Number(execFileSync("blockdev", ["--getsize64", node.target("a")], { encoding: "utf8" }));
+      expect((await block(48)).failure?.message).to.equal(undefined);
+      const before = bytes();
+      expect((await block(96)).failure?.message).to.equal(undefined);
+      expect(bytes()).to.equal(before + 48 * mebi);
+      const open = openSync(node.target("a"), "r");
+      const held = await block(96, true);
+      closeSync(open);
+      expect([held.phase, held.failure?.reason]).to.deep.equal(["tearDown", "TargetBusy"]);
+      expect((await block(96, true)).phase).to.equal("released");
+      expect(world.opened(node)).to.deep.equal([]);
     });
 
     it("a device with anything on it gets no header (law L11)", async () => {
