@@ -1,4 +1,5 @@
 import { type Check, type Checks, isBeneath, unique } from "./rule.ts";
+import { hasTrait, isSized } from "./source-traits.ts";
 import type {
   IntentMount,
   NodeLossPolicy,
@@ -23,15 +24,9 @@ const blockHasNoOptions: Check<Spec> = (spec) =>
 const blockIsWritable: Check<Spec> = (spec) =>
   volumeOf(spec).volumeMode === "Filesystem" || spec.mounts.every((m) => !m.readOnly);
 
-/** Sources whose files may be given to a group: those of a driver, and those whose plugin says how (Layout.group). */
-export const sourcesOfGroups = [
-  ...(["csi", "persistentVolumeClaim", "emptyDir", "local", "fc"] as const),
-  ...(["configMap", "secret", "downwardAPI", "projected", "git", "image"] as const),
-];
-
 const groupIsGiven: Check<Spec> = (spec) => {
   const { source, volumeMode } = volumeOf(spec);
-  if (volumeMode === "Filesystem" && sourcesOfGroups.some((type) => source[type] !== undefined)) return true;
+  if (volumeMode === "Filesystem" && hasTrait(source, "group")) return true;
   return spec.mounts.every((m) => m.fsGroup === undefined);
 };
 
@@ -66,20 +61,16 @@ const payloadIsNotRetained: Check<Spec> = (spec) => {
 };
 
 const attachedIsNotRetained: Check<Spec> = (spec) => {
-  const { iscsi, fc, csi, flexVolume, persistentVolumeClaim } = volumeOf(spec).source;
-  const attached = [iscsi, fc, csi, flexVolume, persistentVolumeClaim].some((source) => source !== undefined);
-  return !attached || spec.deletionPolicy === "Unmount";
+  return !hasTrait(volumeOf(spec).source, "attached") || spec.deletionPolicy === "Unmount";
 };
 
-const capacityHasDriver: Check<NodeVolumeSetSpec> = ({ capacity, volume }) =>
-  capacity === undefined ||
-  volume.source.flexVolume !== undefined ||
-  volume.source.local?.lvm !== undefined ||
-  ((volume.source.iscsi ?? volume.source.fc) !== undefined && volume.volumeMode === "Filesystem");
+const capacityHasDriver: Check<NodeVolumeSetSpec> = ({ capacity, volume: { source, volumeMode } }) => {
+  const isRawFromAfar = volumeMode === "Block" && hasTrait(source, "disk") && hasTrait(source, "attached");
+  return capacity === undefined || (isSized(source) && !isRawFromAfar);
+};
 
 const adoptable: Check<Spec> = (spec) => {
-  const { hostPath, local, nfs } = volumeOf(spec).source;
-  return spec.adopt === "Never" || [hostPath, local, nfs].some((source) => source !== undefined);
+  return spec.adopt === "Never" || hasTrait(volumeOf(spec).source, "adoptable");
 };
 
 const adoptedByPath: Check<Spec> = (spec) => {

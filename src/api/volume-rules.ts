@@ -1,4 +1,5 @@
 import { type Check, type Checks, unique } from "./rule.ts";
+import { hasTrait } from "./source-traits.ts";
 import type { VolumeTemplate } from "./types.gen.ts";
 
 // The fields of a volume stand in `volume` of a set and in the spec of an intent: these checks take either.
@@ -7,12 +8,7 @@ const optionsOf = (volume: VolumeTemplate): readonly string[] => volume.mountOpt
 const keyOf = (option: string): string => option.split("=")[0] ?? option;
 
 const blockHasDevice: Check<VolumeTemplate> = ({ volumeMode, source }) =>
-  volumeMode === "Filesystem" ||
-  source.local !== undefined ||
-  source.iscsi !== undefined ||
-  source.fc !== undefined ||
-  source.csi !== undefined ||
-  source.persistentVolumeClaim !== undefined;
+  volumeMode === "Filesystem" || hasTrait(source, "block");
 
 const fsTypeIsLocal: Check<VolumeTemplate> = ({ fsType, source, volumeMode }) =>
   fsType === undefined || (source.local !== undefined && volumeMode === "Filesystem");
@@ -25,9 +21,7 @@ const labelIsMade: Check<VolumeTemplate> = ({ source, fsType }) =>
 
 const optionsHaveFilesystem: Check<VolumeTemplate> = (volume) =>
   optionsOf(volume).length === 0 ||
-  volume.source.nfs !== undefined ||
-  volume.source.glusterfs !== undefined ||
-  volume.source.cifs !== undefined ||
+  hasTrait(volume.source, "options") ||
   isDiskFilesystem(volume) ||
   (volume.source.csi !== undefined && volume.volumeMode === "Filesystem");
 
@@ -70,8 +64,7 @@ const consistent: Check<readonly string[]> = (options) =>
 
 /** Whether it is a disk that is mounted here, with the file system that is on it. */
 function isDiskFilesystem({ source, volumeMode }: VolumeTemplate): boolean {
-  const { local, iscsi, fc } = source;
-  return [local, iscsi, fc].some((disk) => disk !== undefined) && volumeMode === "Filesystem";
+  return hasTrait(source, "disk") && volumeMode === "Filesystem";
 }
 
 /** Of disks that come from afar, core/v1 has it in the source. */

@@ -1,4 +1,5 @@
 import { label } from "../api/names.ts";
+import { isSized } from "../api/source-traits.ts";
 import type { IntentPod, NodeVolumeIntentSpec } from "../api/types.gen.ts";
 import { sameJson } from "../kube/same-json.ts";
 import { isObserved } from "./availability.ts";
@@ -6,7 +7,7 @@ import { compareText } from "./canonical-json.ts";
 import { chooseParts } from "./choose-parts.ts";
 import { nodeLabel, requestersOf, setLabel, sourceType } from "./identity.ts";
 import type { Part, Policies } from "./part.ts";
-import { byName, hasSizeOfSet, policiesOf, settingsOf, settingsOfIntent } from "./part.ts";
+import { byName, policiesOf, settingsOf, settingsOfIntent } from "./part.ts";
 import { servePods } from "./populate/serve-pods.ts";
 import type { Served } from "./populate/served.ts";
 import type { Intent, SetEntry } from "./projections.ts";
@@ -130,7 +131,7 @@ function updated(intent: Intent, parts: readonly SetPart[], scene: Scene): Desir
     ...(pods !== undefined && pods.length > 0 && { pods: [...pods] }),
   };
   if (settings.mountOptions === undefined) delete spec.mountOptions;
-  if (hasSizeOfSet(spec.source) && settings.capacityBytes === undefined) delete spec.capacityBytes;
+  if (isSized(spec.source) && settings.capacityBytes === undefined) delete spec.capacityBytes;
   if (settings.destroyAllDataOnDevices === undefined) delete spec.destroyAllDataOnDevices;
   const labels = labelsOf(input.name, before.source, sets, lingering);
   return { name: intent.metadata.name, labels, spec };

@@ -1,4 +1,5 @@
 import { setLabelPrefix } from "../api/names.ts";
+import { nameOfSource } from "../api/source-traits.ts";
 import type { NodeVolumeIntent, NodeVolumeIntentSpec, VolumeSource } from "../api/types.gen.ts";
 import { canonicalJson } from "./canonical-json.ts";
 import { shortDigest } from "./digest.ts";
@@ -34,7 +35,7 @@ export function identityOf({ nodeName, setName, setUID, volume }: IdentityInput)
   const source = normalSource(volume.source);
   const { volumeMode, fsType } = volume;
   const belongsToSet = source.emptyDir !== undefined;
-  const volumeName = belongsToSet ? slug(setName, "set") : sourceSlug(source);
+  const volumeName = belongsToSet ? slug(setName, "set") : slug(nameOfSource(source), sourceType(source));
   const hash = shortDigest(
     canonicalJson({ node: nodeName, source, volumeMode, fsType, ...(belongsToSet && { set: setUID }) }),
   );
@@ -96,65 +97,6 @@ function normalMembers<T extends object>(source: T): T {
     return [type, Object.fromEntries(kept)];
   });
   return Object.fromEntries(entries) as T;
-}
-
-function sourceSlug(source: VolumeSource): string {
-  const {
-    hostPath,
-    local,
-    configMap,
-    secret,
-    projected,
-    git,
-    image,
-    nfs,
-    glusterfs,
-    cifs,
-    cephfs,
-    iscsi,
-    fc,
-    csi,
-    flexVolume,
-    flocker,
-    persistentVolumeClaim,
-  } = source;
-  const named = configMap?.name ?? secret?.secretName ?? persistentVolumeClaim?.claimName ?? csi?.volumeHandle;
-  const [first] = projected?.sources ?? [];
-  const part = first?.configMap?.name ?? first?.secret?.name ?? first?.serviceAccountToken?.serviceAccountName;
-  const repository =
-    git?.repository.replace(/(\.git)?\/?$/, "") ??
-    image?.layout?.path ??
-    image?.reference?.replace(/(:[^:@/]*)?@.*$/, "");
-  const dataset = flocker?.datasetName ?? flocker?.datasetUUID;
-  const found = hostPath?.path ?? local?.path ?? diskText(local);
-  const path =
-    found ??
-    repository ??
-    nfs?.path ??
-    glusterfs?.path ??
-    cifs?.share ??
-    cephfs?.path ??
-    lunText(iscsi) ??
-    fcText(fc) ??
-    flexVolume?.driver ??
-    dataset ??
-    "";
-  const text = named ?? part ?? path.split("/").at(-1) ?? "";
-  return slug(text, sourceType(source));
-}
-
-function lunText(iscsi: VolumeSource["iscsi"]): string | undefined {
-  return iscsi && `${iscsi.iqn.split(":").at(-1)} ${iscsi.lun}`;
-}
-
-function fcText(fc: VolumeSource["fc"]): string | undefined {
-  const { targetWWNs: [port] = [], lun, wwids: [name] = [] } = fc ?? {};
-  return name ?? (port && `${port} ${lun}`);
-}
-
-function diskText(local: VolumeSource["local"]): string | undefined {
-  const { byID, serial, wwid, model } = local?.disk ?? {};
-  return local?.lvm?.logicalVolume ?? byID ?? serial ?? wwid ?? model;
 }
 
 /** `text` as a part of a DNS name, or `otherwise` if nothing of it can stand there. */

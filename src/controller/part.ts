@@ -1,6 +1,7 @@
 import { canonicalOptions } from "../api/mount-options.ts";
 import { quantityBytes } from "../api/quantity.ts";
-import type { IntentMount, NodeVolumeIntentSpec, NodeVolumeSetSpec, SetMount, VolumeSource } from "../api/types.gen.ts";
+import { isSized } from "../api/source-traits.ts";
+import type { IntentMount, NodeVolumeIntentSpec, NodeVolumeSetSpec, SetMount } from "../api/types.gen.ts";
 import { sameJson } from "../kube/same-json.ts";
 import { compareText } from "./canonical-json.ts";
 import type { VolumeIdentity } from "./identity.ts";
@@ -47,7 +48,7 @@ export function settingsOf(spec: NodeVolumeSetSpec): Settings {
 export function settingsOfIntent(spec: NodeVolumeIntentSpec): Settings {
   const { mode, unmountPolicy, deletionPolicy, adopt, nodeLossPolicy, source, capacityBytes } = spec;
   // That of a CSI volume is its claim's.
-  const size = !hasSizeOfSet(source) || capacityBytes === undefined ? {} : { capacityBytes };
+  const size = !isSized(source) || capacityBytes === undefined ? {} : { capacityBytes };
   return {
     mode,
     ...optionsOf(spec),
@@ -58,11 +59,6 @@ export function settingsOfIntent(spec: NodeVolumeIntentSpec): Settings {
     adopt,
     nodeLossPolicy,
   };
-}
-
-/** Whether a set says what size its volume has. */
-export function hasSizeOfSet({ flexVolume, iscsi, fc, local }: VolumeSource): boolean {
-  return (flexVolume ?? iscsi ?? fc ?? local?.lvm) !== undefined;
 }
 
 export function policiesOf({ unmountPolicy, deletionPolicy, nodeLossPolicy }: Settings): Policies {

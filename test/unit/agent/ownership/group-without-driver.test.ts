@@ -3,7 +3,7 @@ import { type DesiredVolume, desiredVolume } from "../../../../src/agent/desired
 import { type Failure, slotOf } from "../../../../src/agent/failures.ts";
 import { groupDue, groupOf, groupToWrite } from "../../../../src/agent/ownership/ownership.ts";
 import { afterReboot, type VolumeRecord } from "../../../../src/agent/record.ts";
-import { sourcesOfGroups } from "../../../../src/api/set-rules.ts";
+import { sourceTraits, sourceTypes } from "../../../../src/api/source-traits.ts";
 import type { VolumeSource } from "../../../../src/api/types.gen.ts";
 import type { VolumeSpec } from "../../../../src/plugins/plugin.ts";
 import { plugins } from "../../../../src/plugins/registry.ts";
@@ -134,6 +134,6 @@ describe("the group of a volume without a driver", () => {
       return plugin.layout({ ...spec, source: { [plugin.type]: source } } as unknown as VolumeSpec).group !== undefined;
     });
     const types = [...given.map(({ type }) => type), "csi", "persistentVolumeClaim"];
-    expect(types.sort()).to.deep.equal([...sourcesOfGroups].sort());
+    expect(types.sort()).to.deep.equal(sourceTypes.filter((type) => sourceTraits[type].group === true).sort());
   });
 });
