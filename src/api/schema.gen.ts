@@ -2684,7 +2684,7 @@ export const schema = {
      "field": ".mounts"
     },
     {
-     "message": "fsGroup is for csi, persistentVolumeClaim, emptyDir, local, fc, configMap, secret, downwardAPI, projected, git and image with volumeMode: Filesystem: remove it",
+     "message": "fsGroup is for csi, persistentVolumeClaim, emptyDir, local, iscsi, fc, configMap, secret, downwardAPI, projected, git and image with volumeMode: Filesystem: remove it",
      "field": ".mounts"
     },
     {
@@ -3119,7 +3119,7 @@ export const schema = {
      "field": ".mounts"
     },
     {
-     "message": "fsGroup is for csi, persistentVolumeClaim, emptyDir, local, fc, configMap, secret, downwardAPI, projected, git and image with volumeMode: Filesystem: remove it",
+     "message": "fsGroup is for csi, persistentVolumeClaim, emptyDir, local, iscsi, fc, configMap, secret, downwardAPI, projected, git and image with volumeMode: Filesystem: remove it",
      "field": ".mounts"
     },
     {

@@ -49,7 +49,7 @@ export const sourceTraits: { readonly [T in SourceType]-?: SourceTraits<NonNulla
   cephfs: { name: ({ path }) => path },
   iscsi: {
     name: ({ iqn, lun }) => `${iqn.split(":").at(-1)} ${lun}`,
-    ...{ block: true, disk: true, attached: true },
+    ...{ block: true, disk: true, attached: true, group: true },
     sized: () => true,
   },
   fc: {

@@ -6,13 +6,15 @@ import { standingOf } from "../../src/agent/standing.ts";
 import type { NodeVolumeIntent, VolumeSource } from "../../src/api/types.gen.ts";
 import { Descriptor } from "../../src/host/linux/descriptor.ts";
 import { ContractRegistry, tarOf } from "../lib/contract-registry.ts";
+import { loopDevice } from "../lib/loop-device.ts";
 import { RealNode } from "../lib/real-node.ts";
 import { need } from "../lib/requirements.ts";
 
 type Mount = Omit<NodeVolumeIntent["spec"]["mounts"][number], "name" | "requester" | "path" | "readOnly">;
 type Mounts = { [target: string]: Mount & { readonly readOnly?: boolean } };
 
-describe("whom the files of a volume without a driver belong to, on the real kernel", () => {
+describe("whom the files of a volume without a driver belong to, on the real kernel", function () {
+  this.timeout(60_000); // on machines that have others at work
   let node: RealNode;
   let generation = 0;
 
@@ -198,6 +200,22 @@ describe("whom the files of a volume without a driver belong to, on the real ker
     node.done.length = 0;
     await want(source, { a: { fsGroup: 2000 } });
     expect(node.done).to.deep.equal([]);
+  });
+
+  it("a file system on a disk, mounted anew too", async function () {
+    need(this, "loop-devices", "mkfs.ext4", "ext4");
+    mkdirSync(`${node.path}/disks`);
+    const { path } = node.keep(loopDevice(`${node.path}/disks`, "disk", 32));
+    const spec = { source: { local: { path } }, fsType: "ext4" } as const;
+    const mounts = [{ path: node.target("a"), fsGroup: 2000, fsGroupChangePolicy: "OnRootMismatch" as const }];
+    for (const expected of ["2 files", "0 files"]) {
+      node.want(intent({ ...spec, mounts, generation: ++generation }));
+      expect((await node.volume("node.volume-1")).failure?.message).to.equal(undefined);
+      expect(files("a")).to.deep.equal(["/ 2000 2775", "/lost+found 2000 2770"]);
+      expect(node.log.at(-1)).to.include(`${expected} of ${node.target("a")} were given to group 2000`);
+      node.want(intent({ ...spec, mounts, deleting: true, generation: ++generation }));
+      expect((await node.volume("node.volume-1")).phase).to.equal("released");
+    }
   });
 
   it("says whose they are when the agent cannot change it", async () => {

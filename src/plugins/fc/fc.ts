@@ -22,7 +22,7 @@ export const fc: ExpandingPlugin = {
   layout(spec): Layout {
     const isBlock = spec.volumeMode === "Block";
     const readOnly = sourceOf(spec).readOnly === true;
-    const how = isBlock ? {} : ({ group: "walk", grows: true } as const);
+    const how = isBlock ? {} : ({ ...(!readOnly && { group: "walk" }), grows: true } as const);
     return { options: spec.mountOptions, readOnly, devices: isBlock, ...how };
   },
 

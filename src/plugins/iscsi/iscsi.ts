@@ -21,6 +21,7 @@ export const iscsi: ExpandingPlugin = {
       readOnly,
       devices: isBlock,
       grows: !isBlock,
+      ...(!isBlock && !readOnly && { group: "walk" }),
       ...(secretRef && { content: [refOf(secretRef)], credentials: true }),
     };
   },

@@ -122,18 +122,21 @@ describe("the group of a volume without a driver", () => {
         ...image,
         ...settings,
         local: { path: "/a" },
+        iscsi: { targetPortal: "10.0.0.1", iqn: "iqn.2026-01.example:a", lun: 0 },
         fc: { wwids: ["36001"] },
         downwardAPI: { items: [] },
         projected: { sources: [] },
       },
       ...{ secret: { namespace: "a", secretName: "b" }, git: { repository: "https://a.example", revision: "" } },
     };
-    const given = Object.values(plugins).filter((plugin) => {
-      const source = sources[plugin.type];
-      if (source === undefined) return false;
-      return plugin.layout({ ...spec, source: { [plugin.type]: source } } as unknown as VolumeSpec).group !== undefined;
-    });
+    const isGiven = (type: keyof VolumeSource, source: unknown) =>
+      plugins[type].layout({ ...spec, source: { [type]: source } } as unknown as VolumeSpec).group !== undefined;
+    const given = Object.values(plugins).filter(({ type }) => sources[type] && isGiven(type, sources[type]));
     const types = [...given.map(({ type }) => type), "csi", "persistentVolumeClaim"];
     expect(types.sort()).to.deep.equal(sourceTypes.filter((type) => sourceTraits[type].group === true).sort());
+    for (const type of ["iscsi", "fc"] as const) {
+      const readOnly = { ...(sources[type] as object), readOnly: true };
+      expect(isGiven(type, readOnly), `${type}, which nobody can change`).to.equal(false);
+    }
   });
 });
