@@ -16,13 +16,31 @@ const notScanned = /^(ahci|ata_|pata_|sata_|ata|usb|uas|iscsi_tcp|iser)/;
 export async function attach(lun: FCLun, context: StageContext): Promise<readonly ScsiDisk[]> {
   const { scsi, hostRoot } = context;
   const before = await scsi.look(hostRoot);
-  for (const where of toScan(lun, before)) await scsi.scan(where);
+  const errors = await scanAll(toScan(lun, before), context);
   const tree = await scsi.look(hostRoot);
   const paths = pathsOf({ source: lun.source }, tree);
   refuseDifferent(lun, paths);
+  const [error] = errors;
+  if (paths.length === 0 && error !== undefined) throw error;
+  for (const { message } of errors) context.progress(`a path to ${lunText(lun.source)} may be missing: ${message}`);
   if (paths.length > 0) return paths;
   const message = `${lunText(lun.source)} is not on this node: ${whyNot(lun, tree)}`;
   throw new VolumeError("DiskNotFound", "transient", message, { on: { kind: "Device", name: lunText(lun.source) } });
+}
+
+/** One port that cannot be scanned is no reason not to use another. @returns why some could not */
+async function scanAll(places: ReturnType<typeof toScan>, { scsi }: StageContext): Promise<VolumeError[]> {
+  const errors: VolumeError[] = [];
+  for (const where of places) {
+    try {
+      await scsi.scan(where);
+    } catch (error) {
+      // What the kernel has not let go of goes on: one child of a volume at a time.
+      if (!(error instanceof VolumeError) || error.reason === "OperationAbandoned") throw error;
+      errors.push(error);
+    }
+  }
+  return errors;
 }
 
 /** PURE. Where the LUN is looked for: nowhere if it is there already. */

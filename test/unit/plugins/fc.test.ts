@@ -1,4 +1,6 @@
 import { expect } from "chai";
+import { VolumeError } from "../../../src/errors.ts";
+import type { ScsiTree } from "../../../src/host/scsi.ts";
 import { attach, toScan } from "../../../src/plugins/fc/attach.ts";
 import { type FCLun, lunOf, pathsOf, undoOf } from "../../../src/plugins/fc/lun.ts";
 import { context, FakeScsi, failure, first, path, second, tree, wwid } from "./scsi-world.ts";
@@ -58,6 +60,28 @@ describe("a LUN of Fibre Channel", () => {
     const paths = await attach(byPort, context(scsi).context);
     expect(paths.map(({ name }) => name)).to.deep.equal(["sdb", "sdc"]);
     expect(scsi.done).to.deep.equal(["scan 2 0 0 5", "scan 3 0 0 5"]);
+  });
+
+  it("is used by one path while another port cannot be scanned, which is told; without any path it is the error", async () => {
+    const hangs = new VolumeError("TimedOut", "uncertain", "host2 does not answer");
+    const failing = (...trees: ScsiTree[]) => {
+      const scsi = new FakeScsi(...trees);
+      const scan = scsi.scan.bind(scsi);
+      scsi.scan = (where) => (where.host === 2 ? Promise.reject(hangs) : scan(where));
+      return scsi;
+    };
+    const { context: made, said } = context(failing(tree(), tree({ disks: [path(3, "sdc")] })));
+    expect((await attach(byPort, made)).map(({ name }) => name)).to.deep.equal(["sdc"]);
+    expect(said.join()).to.contain("host2 does not answer");
+    expect(await failure(attach(byPort, context(failing(tree())).context))).to.equal(hangs);
+    const held = new FakeScsi(tree());
+    const abandoned = new VolumeError("OperationAbandoned", "uncertain", "held");
+    held.scan = async ({ host }) => {
+      held.done.push(`scan ${host}`);
+      throw abandoned;
+    };
+    expect(await failure(attach(byPort, context(held).context))).to.equal(abandoned);
+    expect(held.done).to.deep.equal(["scan 2"]);
   });
 
   it("that is not there is waited for, with what the node is connected to, and which LUNs are there", async () => {

@@ -47,7 +47,7 @@ export class FakeScsi implements Scsi {
     if (this.#trees.length > 1) this.#trees.shift();
     return now;
   }
-  async scan(where: object): Promise<void> {
+  async scan(where: Parameters<Scsi["scan"]>[0]): Promise<void> {
     this.done.push(`scan ${Object.values(where).join(" ")}`);
   }
   async rescan({ name }: ScsiDisk): Promise<void> {
