@@ -3,7 +3,7 @@ import { closeSync, constants, openSync, writeFileSync } from "node:fs";
 import { expect } from "chai";
 import { until } from "../../../hack/lib/until.ts";
 import type { Scsi, ScsiDisk } from "../../../src/host/scsi.ts";
-import { isLun, isNamed, scanFor } from "../../../src/host/scsi.ts";
+import { isAt, isLun, isNamed, scanFor } from "../../../src/host/scsi.ts";
 import { RealNode } from "../../lib/real-node.ts";
 import { soonMs } from "../../lib/vm-world.ts";
 
@@ -23,8 +23,9 @@ describe("SCSI disks of a Fibre Channel target", function () {
   after(() => node[Symbol.asyncDispose]());
 
   const paths = async (lun: number): Promise<ScsiDisk[]> => {
-    const { disks } = await scsi.look("/");
-    return disks.filter(({ address }) => isLun(address.lun, lun));
+    const { disks, ports } = await scsi.look("/"); // iSCSI has LUNs of these numbers, too
+    const fc = ports.filter(({ kind }) => kind === "fc");
+    return disks.filter(({ address }) => isLun(address.lun, lun) && fc.some((port) => isAt(port, address)));
   };
   const atPort = async (lun: number): Promise<ScsiDisk | undefined> => {
     const { ports } = await scsi.look("/");
