@@ -1,9 +1,10 @@
 import { execFileSync } from "node:child_process";
-import { readdirSync, writeFileSync } from "node:fs";
+import { readdirSync, statfsSync, writeFileSync } from "node:fs";
 import { expect } from "chai";
 import { flexDriver } from "../lib/flex-driver.ts";
 import { type Case, isEmptyOrToken } from "./case.ts";
 
+const MiB = 2 ** 20;
 const canary = "canary,of: a Secret";
 
 /** Drivers as people have them: test/drivers/flex. */
@@ -49,6 +50,7 @@ export const flexVolumeCases: readonly Case[] = [
     table: { fsType: "tmpfs", source: /^flex-memory$/ },
     secrets: [canary],
     secretsToldTo: { program: "memory", by: "arguments" },
+    grows: { from: String(16 * MiB), to: String(24 * MiB), size },
   },
   {
     title: "flexVolume of Kubernetes' example",
@@ -63,3 +65,9 @@ export const flexVolumeCases: readonly Case[] = [
     cutOffs: "some",
   },
 ];
+
+/** Bytes of the file system that shows on a path. */
+function size(path: string): number {
+  const { blocks, bsize } = statfsSync(path);
+  return blocks * bsize;
+}
