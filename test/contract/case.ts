@@ -31,8 +31,8 @@ export interface Case {
   /** Whether data that is written to a target outlives the volume. */
   readonly keepsData: boolean;
   readonly readOnly?: boolean;
-  /** A few ends of the agent are enough: another case of the plugin has it end after each of its effects. */
-  readonly cutOffs?: "some";
+  /** A few ends of the agent are enough, or so many: another case has it end after each effect, or there are too many slow ones. */
+  readonly cutOffs?: "some" | number;
   /** What the kernel's mount table must say of each target beside flags of the mount. */
   readonly table?: TableEvidence;
   /** The options of `spec` in other words, which are to mean no change; the same, the other way round, if not given. */

@@ -19,6 +19,7 @@ export const flexVolumeCases: readonly Case[] = [
     shows: (path) => expect(readdirSync(path)).to.include("lost+found"),
     parts: () => ({ client: "test/drivers/flex/loop, a shell script" }),
     keepsData: true,
+    cutOffs: 8,
     table: { fsType: "ext4", source: /^\/dev\/loop/ },
   },
   {

@@ -73,7 +73,7 @@ export const lanes: readonly Lane[] = [
     limitMinutes: 15,
     fullMinutes: 180,
   },
-  { name: "contract", what: "one suite for every plugin", work: tests("contract"), limitMinutes: 15 },
+  { name: "contract", what: "one suite for every plugin", work: tests("contract"), limitMinutes: 25 },
   {
     name: "real",
     what: "real mounts",
