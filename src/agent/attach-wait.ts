@@ -13,9 +13,9 @@ export function withAttach(standing: Standing, attach: AttachStatus | undefined)
   return { ...standing, reason, message };
 }
 
-/** What kubelet waits for the controller may know: it sees claims, attachments and other nodes. */
+/** What the agent does not know the controller may: it sees claims, attachments and other nodes. */
 function waits({ state, reason }: Standing): boolean {
-  return state === "WaitingForAttach" || reason === "WaitingForKubelet";
+  return state === "WaitingForAttach" || state === "WaitingForGrant" || reason === "WaitingForKubelet";
 }
 
 /** PURE. The same of what it waits for. */

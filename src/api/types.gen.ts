@@ -557,7 +557,7 @@ export interface CephSecretReference {
   name: string;
 }
 /**
- * A LUN of an iSCSI target. The node's own open-iscsi logs in; the file system on the LUN is mounted once on a node and bound to the targets. It is formatted only if it is proved empty. Select one node in a set, unless the volume is read-only: no file system here may be mounted for writing by two nodes.
+ * A LUN of an iSCSI target. The node's own open-iscsi logs in; the file system on the LUN is mounted once on a node and bound to the targets. It is formatted only if it is proved empty. One node at a time has it, unless readOnly is true: the next that asks waits until the one before has let it go.
  */
 export interface ISCSIVolumeSource {
   /**
@@ -614,7 +614,7 @@ export interface ISCSISecretReference {
   name: string;
 }
 /**
- * A LUN of a Fibre Channel target. The node looks for it at the ports of the target; the file system on it is mounted once on a node and bound to the targets. It is formatted only if it is proved empty. Select one node in a set, unless the volume is read-only: no file system here may be mounted for writing by two nodes.
+ * A LUN of a Fibre Channel target. The node looks for it at the ports of the target; the file system on it is mounted once on a node and bound to the targets. It is formatted only if it is proved empty. One node at a time has it, unless readOnly is true: the next that asks waits until the one before has let it go.
  */
 export interface FCVolumeSource {
   /**
@@ -1239,7 +1239,7 @@ export interface NodeVolumeSetSpec {
    */
   capacity?: string;
   /**
-   * True gives the volume back when its Node is cordoned, false keeps it, as a DaemonSet keeps its pods. If not given: true for csi and persistentVolumeClaim, false for all else.
+   * True gives the volume back when its Node is cordoned, false keeps it, as a DaemonSet keeps its pods. If not given: true for iscsi, fc, csi and persistentVolumeClaim, false for all else.
    */
   releaseOnDrain?: boolean;
   nodeLossPolicy: NodeLossPolicy;

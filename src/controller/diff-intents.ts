@@ -1,6 +1,6 @@
 import { finalizer, label } from "../api/names.ts";
 import { mergeDiff } from "../kube/merge-diff.ts";
-import { isCSI } from "./attach/volume-key.ts";
+import { isGuarded } from "./attach/volume-key.ts";
 import type { NodePlan } from "./compile-intents.ts";
 import { setLabel } from "./identity.ts";
 import type { Intent } from "./projections.ts";
@@ -28,7 +28,7 @@ export function diffIntents(plan: NodePlan, existing: readonly Intent[]): Intent
   for (const { name, labels, spec } of plan.desired) {
     const intent = byName.get(name);
     // Where a volume must be attached first, or be nobody else's, the grant comes later (attach/).
-    const atOnce = spec.mode === "Manage" && !isCSI(spec.source);
+    const atOnce = spec.mode === "Manage" && !isGuarded(spec.source);
     const needsGrant = atOnce && intent?.spec.grant === undefined;
     if (intent === undefined) writes.push({ verb: "create", name, labels, spec, needsGrant });
     else {

@@ -1,5 +1,5 @@
 import type { NodeVolumeSetSpec, Toleration } from "../api/types.gen.ts";
-import { isCSI } from "./attach/volume-key.ts";
+import { isGuarded } from "./attach/volume-key.ts";
 import { matchesSelector, untolerated } from "./match-node.ts";
 import type { NodeInfo } from "./projections.ts";
 
@@ -27,7 +27,7 @@ const always: readonly Toleration[] = [
 
 /** Where nothing is said, a volume that another node may wait for is given back, and any other is kept (safety rule 23). */
 function releasesOnDrain({ releaseOnDrain, volume }: NodeVolumeSetSpec): boolean {
-  return releaseOnDrain ?? isCSI(volume.source);
+  return releaseOnDrain ?? isGuarded(volume.source);
 }
 
 export function selectNode(spec: NodeVolumeSetSpec, node: NodeInfo): Selection {

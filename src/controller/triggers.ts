@@ -29,7 +29,7 @@ export interface Queues {
   readonly observed: KeyedQueue;
   /** By namespace and name: pods at scheduling gates of ours, and what pods show of their volumes. */
   readonly pods: KeyedQueue;
-  /** By driver and handle, or by intent while the volume is not known: volumes of CSI drivers. */
+  /** By driver and handle, or by intent while the volume is not known: volumes of CSI drivers, and disks that several nodes reach. */
   readonly volumes: KeyedQueue;
 }
 

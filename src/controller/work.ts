@@ -4,7 +4,7 @@ import type { EventRecorder } from "../kube/event-recorder.ts";
 import type { System } from "../ports.ts";
 import type { AgentLeases } from "./agent-leases.ts";
 import type { Storage } from "./attach/storage.ts";
-import { isCSI } from "./attach/volume-key.ts";
+import { isGuarded } from "./attach/volume-key.ts";
 import { createVolumeWork } from "./attach/volume-work.ts";
 import type { Gatherer } from "./gather.ts";
 import type { Metrics } from "./metrics.ts";
@@ -137,7 +137,7 @@ export function createWork(deps: WorkDeps): Work {
       const intent = intents.store.get(name);
       if (intent === undefined) return;
       // One queue for all that is done about a volume.
-      if (isCSI(intent.spec.source)) return queues.volumes.add(volumes.keyOf(intent));
+      if (isGuarded(intent.spec.source)) return queues.volumes.add(volumes.keyOf(intent));
       const decision = await releaseIntent(releaseDeps, intent);
       if (decision?.release === false && decision.checkAgainInMs !== undefined) {
         queues.releases.addAfter(name, decision.checkAgainInMs);
@@ -181,7 +181,7 @@ export function createWork(deps: WorkDeps): Work {
     upsertIntent: upsert,
     onDue: (key) => queues.volumes.add(key),
     async release(intent, attachments) {
-      const decision = await releaseIntent({ ...releaseDeps, attachments }, intent);
+      const decision = await releaseIntent({ ...releaseDeps, ...(attachments && { attachments }) }, intent);
       return decision?.release === false ? decision.checkAgainInMs : undefined;
     },
   });

@@ -10,7 +10,7 @@ import type { VolumeID } from "./volume-key.ts";
 /** What is decided by: one volume, on all nodes. */
 export interface VolumeFacts {
   readonly id: VolumeID;
-  /** Of the driver's CSIDriver object; true if there is none. */
+  /** Of the driver's CSIDriver object, true if there is none; of a disk that its source names never. */
   readonly attachRequired: boolean;
   /** Audiences for which the driver is given tokens of the pod that uses the volume, and acts as that; of most drivers none. */
   readonly tokenAudiences: readonly string[];
@@ -62,7 +62,7 @@ export function nodeNameOf({ intent }: Member): string {
 }
 
 export function usesAlone({ intent, resolution }: Member): boolean {
-  const mode = intent.spec.grant?.csi?.accessMode ?? (isResolved(resolution) ? resolution.csi.accessMode : undefined);
+  const mode = intent.spec.grant?.csi?.accessMode ?? (isResolved(resolution) ? resolution.accessMode : undefined);
   return mode === undefined || isSingleNode(mode);
 }
 

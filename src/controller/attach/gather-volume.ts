@@ -1,5 +1,6 @@
 import { podDriver } from "../../api/names.ts";
 import type { Intent, NodeInfo } from "../projections.ts";
+import { isDisk } from "./disk-id.ts";
 import type { Member, Place, VolumeFacts } from "./facts.ts";
 import type { Pending } from "./pending.ts";
 import { resolveVolume } from "./resolve-volume.ts";
@@ -25,7 +26,7 @@ export function gatherVolume(deps: GatherVolumeDeps, id: VolumeID): VolumeFacts 
   const driver = storage.csiDrivers.store.get(id.driver);
   return {
     id,
-    attachRequired: driver?.attachRequired ?? true,
+    attachRequired: !isDisk(id) && (driver?.attachRequired ?? true),
     tokenAudiences: driver?.tokenAudiences ?? [],
     audiencesOfPods: storage.csiDrivers.store.get(podDriver)?.tokenAudiences ?? [],
     lifecycleModes: driver?.lifecycleModes ?? ["Persistent"],

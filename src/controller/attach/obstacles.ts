@@ -16,11 +16,11 @@ export function ownObstacle(facts: VolumeFacts, member: Member): Word | undefine
   const { name } = intent.metadata;
   if (!isResolved(resolution)) return resolution.waiting;
   const { nodeName, mounts, pods = [] } = intent.spec;
-  const { persistentVolume, csi } = resolution;
+  const { persistentVolume, csi, accessMode } = resolution;
   if (node === undefined) {
     return { reason: "NodeLost", message: `there is no Node ${nodeName}`, on: { kind: "Node", name: nodeName } };
   }
-  const ofOnePod = identityObstacle(facts, intent, csi);
+  const ofOnePod = csi && identityObstacle(facts, intent, csi);
   if (ofOnePod !== undefined) return ofOnePod;
   if (!lifecycleModes.includes("Persistent")) {
     const modes = lifecycleModes.join(", ");
@@ -33,7 +33,7 @@ export function ownObstacle(facts: VolumeFacts, member: Member): Word | undefine
     return { reason: "NodeAffinityMismatch", message, on: { kind: "Node", name: nodeName } };
   }
   const users = mounts.length + new Set(pods.map(({ uid }) => uid)).size;
-  if (csi.accessMode === "ReadWriteOncePod" && users > 1) {
+  if (accessMode === "ReadWriteOncePod" && users > 1) {
     const what = pods.length === 0 ? "mounts" : "mounts and pods";
     const message = `the volume is ReadWriteOncePod and ${name} has ${users} ${what}: one may use it`;
     return { reason: "AccessModeMismatch", message };

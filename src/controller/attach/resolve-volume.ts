@@ -3,7 +3,8 @@ import type { CSIVolumeSource, GrantedCSIVolume, NodeVolumeIntentSpec } from "..
 import type { ClaimObjects } from "../claims/resolve-claim.ts";
 import { resolveClaim } from "../claims/resolve-claim.ts";
 import { accessModeOf } from "./access.ts";
-import type { Claim, PersistentVolume } from "./objects.ts";
+import { diskOf, type NamedDisk } from "./disk-id.ts";
+import type { AccessMode, Claim, PersistentVolume } from "./objects.ts";
 import { ownershipOf } from "./ownership.ts";
 import { tooLarge } from "./size-limits.ts";
 import type { VolumeID } from "./volume-key.ts";
@@ -12,14 +13,15 @@ import type { Word } from "./word.ts";
 /** A volume that can be attached and granted, as far as its own objects go. */
 export interface ResolvedVolume {
   readonly id: VolumeID;
-  /** What the agent is told. */
-  readonly csi: GrantedCSIVolume;
+  readonly accessMode: AccessMode;
+  /** What the agent is told; undefined: its source says all. */
+  readonly csi: GrantedCSIVolume | undefined;
   /** undefined: the source names the volume itself. */
   readonly persistentVolume: PersistentVolume | undefined;
   readonly claim: Claim | undefined;
   readonly capacityBytes: string | undefined;
-  /** `spec.source` of its VolumeAttachment. */
-  readonly attachmentSource: object;
+  /** `spec.source` of its VolumeAttachment; undefined: it never has one. */
+  readonly attachmentSource: object | undefined;
 }
 
 /** Why it is not known which volume is meant, or why it cannot be used. */
@@ -36,8 +38,9 @@ export function isResolved(resolution: VolumeResolution): resolution is Resolved
 }
 
 /**
- * The volume that a source of kind csi or persistentVolumeClaim names. Pure.
+ * The volume that a source names. Pure.
  * ```
+ *  iscsi, fc ─────────────────────────────────────► the disk (disk-id.ts)
  *  csi ───────────────────────────────────────────► driver, handle
  *  persistentVolumeClaim ─► claim ◄─ both ways ─► PersistentVolume ─► driver, handle
  * ```
@@ -46,6 +49,8 @@ export function resolveVolume(
   spec: Pick<NodeVolumeIntentSpec, "source" | "volumeMode" | "mountOptions">,
   objects: ClaimObjects,
 ): VolumeResolution {
+  const disk = diskOf(spec.source);
+  if (disk !== undefined) return ofDisk(disk);
   const { csi, persistentVolumeClaim } = spec.source;
   const resolution =
     csi !== undefined
@@ -53,8 +58,21 @@ export function resolveVolume(
       : persistentVolumeClaim !== undefined
         ? claimed(spec, persistentVolumeClaim, objects)
         : { waiting: { reason: "VolumeSourceUnsupported", message: "the source is not one of a CSI driver" } as const };
-  const excess = isResolved(resolution) ? tooLarge(resolution.csi) : undefined;
+  const excess = isResolved(resolution) && resolution.csi ? tooLarge(resolution.csi) : undefined;
   return excess === undefined ? resolution : { waiting: { reason: "VolumeTooLarge", message: excess } };
+}
+
+/** Nothing attaches it but the node itself, and its source is what the agent goes by. */
+function ofDisk({ id, readOnly }: NamedDisk): ResolvedVolume {
+  return {
+    id,
+    accessMode: readOnly ? "ReadOnlyMany" : "ReadWriteOnce",
+    csi: undefined,
+    persistentVolume: undefined,
+    claim: undefined,
+    capacityBytes: undefined,
+    attachmentSource: undefined,
+  };
 }
 
 function named(
@@ -75,6 +93,7 @@ function named(
   };
   return {
     id: { driver, volumeHandle },
+    accessMode,
     csi,
     persistentVolume: undefined,
     claim: undefined,
@@ -101,14 +120,16 @@ function claimed(
   const { driver, volumeHandle, fsType, volumeAttributes } = csi;
   const { nodeStageSecretRef, nodePublishSecretRef, nodeExpandSecretRef } = csi;
   const { mountOptions, accessModes } = persistentVolume;
+  const accessMode = accessModeOf(accessModes, readOnly);
   return {
     id: { driver, volumeHandle },
+    accessMode,
     csi: {
       driver,
       volumeHandle,
       ...(readOnly && { readOnly }),
       ...(fsType !== "" && { fsType }),
-      accessMode: accessModeOf(accessModes, readOnly),
+      accessMode,
       ...(mountOptions.length > 0 && { mountOptions: [...mountOptions] }),
       ...(Object.keys(volumeAttributes).length > 0 && { volumeAttributes: { ...volumeAttributes } }),
       ...(nodeStageSecretRef && { nodeStageSecretRef }),

@@ -12,7 +12,7 @@ import type { Attachment, Claim, PersistentVolume } from "./objects.ts";
 import { isResolved, resolveVolume } from "./resolve-volume.ts";
 import type { Storage, StorageWatches } from "./storage.ts";
 import { claimObjectsOf } from "./storage.ts";
-import { isCSI, unresolvedKey, volumeKey } from "./volume-key.ts";
+import { isGuarded, unresolvedKey, volumeKey } from "./volume-key.ts";
 
 /** Everything that is known of one volume, on all nodes. */
 export interface VolumeIndex {
@@ -77,7 +77,7 @@ export function createVolumeIndex(deps: VolumeIndexDeps): VolumeIndex {
 
   function seeIntent(intent: Intent): void {
     // What kubelet manages is looked at elsewhere (observe/).
-    if (!isCSI(intent.spec.source) || intent.spec.observed !== undefined) return;
+    if (!isGuarded(intent.spec.source) || intent.spec.observed !== undefined) return;
     const { name } = intent.metadata;
     const claim = intent.spec.source.persistentVolumeClaim;
     if (claim !== undefined) byClaim.put(name, claimKey(claim.namespace, claim.claimName));
@@ -132,7 +132,7 @@ export function createVolumeIndex(deps: VolumeIndexDeps): VolumeIndex {
 
   function dueOn(node: string): void {
     for (const { spec, ...intent } of deps.intentsOfNode(node)) {
-      if (isCSI(spec.source) && spec.observed === undefined) onDue(keyOf({ ...intent, spec }));
+      if (isGuarded(spec.source) && spec.observed === undefined) onDue(keyOf({ ...intent, spec }));
     }
     for (const name of attachmentsByNode.of(node)) {
       const known = attachments.store.get(name);

@@ -1,10 +1,12 @@
 import type { VolumeSource } from "../../api/types.gen.ts";
+import { diskOf } from "./disk-id.ts";
 
 /**
  * What a volume is, whoever names it: two PersistentVolumes with one handle are one volume (safety rule 12). Key of the
  * queue that serializes grant, release and detach of it over all nodes. Pure.
  */
 export interface VolumeID {
+  /** Of a disk that its source names: the kind of the source, as kubelet's plugins are called (disk-id.ts). */
   readonly driver: string;
   readonly volumeHandle: string;
 }
@@ -30,7 +32,12 @@ export function unresolvedIntentOf(key: string): string | undefined {
   return key.startsWith("^") ? key.slice(1) : undefined;
 }
 
-/** Whether the grant of such a source waits until the volume is known, attached and nobody else's. */
+/** Whether the grant of such a source waits until the volume is known, attached and nobody else's (safety rule 2). */
+export function isGuarded(source: VolumeSource): boolean {
+  return isCSI(source) || diskOf(source) !== undefined;
+}
+
+/** Whether it is a volume of a CSI driver. */
 export function isCSI({ csi, persistentVolumeClaim }: VolumeSource): boolean {
   return csi !== undefined || persistentVolumeClaim !== undefined;
 }

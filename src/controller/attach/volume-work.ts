@@ -10,6 +10,7 @@ import type { Gatherer } from "../gather.ts";
 import type { Intent, NodeInfo } from "../projections.ts";
 import { awaitsRelease } from "../release.ts";
 import type { IntentAttachments } from "../release-intent.ts";
+import { isDisk } from "./disk-id.ts";
 import { createIntentAttachments } from "./intent-attachments.ts";
 import type { Attachment, Claim } from "./objects.ts";
 import { createPending } from "./pending.ts";
@@ -19,7 +20,7 @@ import { createSpeaker } from "./speak.ts";
 import type { Storage } from "./storage.ts";
 import { createTeller } from "./teller.ts";
 import { createVolumeIndex } from "./volume-index.ts";
-import { unresolvedIntentOf, volumeIDOf } from "./volume-key.ts";
+import { isCSI, unresolvedIntentOf, volumeIDOf } from "./volume-key.ts";
 
 export interface VolumeWorkDeps {
   readonly system: System;
@@ -36,10 +37,10 @@ export interface VolumeWorkDeps {
   /** A volume is due, by its key. */
   readonly onDue: (key: string) => void;
   /** @returns milliseconds after which to look again, if any */
-  readonly release: (intent: Intent, attachments: IntentAttachments) => Promise<number | undefined>;
+  readonly release: (intent: Intent, attachments: IntentAttachments | undefined) => Promise<number | undefined>;
 }
 
-/** What is done for the volumes of CSI drivers: resolve, take, attach, grant, detach, release. */
+/** What is done for volumes that not every node may have at once: resolve, take, attach, grant, detach, release. */
 export interface VolumeWork {
   /** @returns milliseconds after which to look again, if any */
   reconcile(key: string): Promise<number | undefined>;
@@ -111,7 +112,9 @@ export function createVolumeWork(deps: VolumeWorkDeps): VolumeWork {
   const shared = { client, clock, random, log, storage, index, pending, hold, speaker, teller, ...upserts };
   const attachments = createIntentAttachments({ ...shared, intent: (name) => deps.intents.get(name) });
   const unbound = createUnbound(shared);
-  const release = (intent: Intent) => deps.release(intent, attachments);
+  const release = (intent: Intent) => {
+    return deps.release(intent, isCSI(intent.spec.source) ? attachments : undefined);
+  };
   const volumeDeps = {
     ...shared,
     retries,
@@ -123,9 +126,10 @@ export function createVolumeWork(deps: VolumeWorkDeps): VolumeWork {
 
   return {
     async reconcile(key) {
-      // Not everything is known: all keys are due again when it is.
-      if (!gatherer.complete() || !storage.complete()) return undefined;
       const id = volumeIDOf(key);
+      const needsStorage = id === undefined || !isDisk(id);
+      // Not everything is known: all keys are due again when it is.
+      if (!gatherer.complete() || (needsStorage && !storage.complete())) return undefined;
       if (id !== undefined) return reconcileVolume(volumeDeps, id);
       const intent = deps.intents.get(unresolvedIntentOf(key) ?? "");
       if (intent === undefined) return undefined;

@@ -52,7 +52,7 @@ export async function writeGrant(
       return undefined;
     }
     const driver = deps.storage.csiDrivers.store.get(resolution.id.driver);
-    const csi = { ...resolution.csi, ...grantedOfDriver(driver) };
+    const csi = resolution.csi && { ...resolution.csi, ...grantedOfDriver(driver) };
     await grantIntent(deps, intent, resolution, grantOf(id, { ...resolution, csi }, found));
     return undefined;
   } catch (error) {
@@ -111,7 +111,7 @@ function grantOf(id: string, { csi, persistentVolume }: ResolvedVolume, attachme
     id,
     ...(attachment && { volumeAttachment: objectOf(attachment) }),
     ...(persistentVolume && { persistentVolume: objectOf(persistentVolume) }),
-    csi,
+    ...(csi && { csi }),
     ...(Object.keys(context).length > 0 && { publishContext: { ...context } }),
   };
 }

@@ -90,6 +90,12 @@ describe("selectNode, as a DaemonSet selects", () => {
     ],
     ["cordoned", { unschedulable: true, ...taint("NoSchedule", "node.kubernetes.io/unschedulable", "") }, {}, "run"],
     ["cordoned, with releaseOnDrain", { unschedulable: true }, { releaseOnDrain: true }, "leave"],
+    [
+      "cordoned, a disk that others may wait for",
+      { unschedulable: true },
+      { volume: { source: { iscsi: { targetPortal: "san", iqn: "iqn.2026-01.example:d", lun: 0 } } } },
+      "leave",
+    ],
     ["not ready yet", taint("NoSchedule", "node.kubernetes.io/not-ready", ""), {}, "run"],
     ["unreachable", taint("NoExecute", "node.kubernetes.io/unreachable", ""), {}, "run"],
     ["out of service", taint("NoExecute", "node.kubernetes.io/out-of-service", "nodeshutdown"), {}, "leave"],

@@ -50,6 +50,7 @@ export function member(name: string, options: MemberOptions = {}): Member {
     node: node(name),
     resolution: {
       id,
+      accessMode: csi.accessMode,
       csi,
       persistentVolume: undefined,
       claim: undefined,

@@ -1,0 +1,27 @@
+import { expect } from "chai";
+import type { VolumeSource } from "../../../../src/api/types.gen.ts";
+import { diskOf } from "../../../../src/controller/attach/disk-id.ts";
+
+const idOf = (source: VolumeSource) => {
+  const { driver, volumeHandle } = diskOf(source)?.id ?? { driver: "", volumeHandle: "" };
+  return `${driver} ${volumeHandle}`.trim();
+};
+const wwns = ["50:01:43:80:18:6b:c6:60", "50014380186bc662"];
+
+describe("diskOf", () => {
+  const disks: readonly (readonly [string, VolumeSource, string])[] = [
+    [
+      "a LUN of iSCSI, without the way to it",
+      { iscsi: { targetPortal: "a", portals: ["b"], iqn: "iqn.2026-01.example:Disk", lun: 0 } },
+      "kubernetes.io/iscsi iqn.2026-01.example:disk 0",
+    ],
+    ["one of several ports", { fc: { targetWWNs: wwns, lun: 2 } }, "kubernetes.io/fc 50014380186bc660 2"],
+    ["in any order", { fc: { targetWWNs: [...wwns].reverse(), lun: 2 } }, "kubernetes.io/fc 50014380186bc660 2"],
+    ["by the name that sysfs has", { fc: { wwids: ["naa.600508B400105E21"] } }, "kubernetes.io/fc 3600508b400105e21"],
+    ["by the name that udev has", { fc: { wwids: ["3600508b400105e21"] } }, "kubernetes.io/fc 3600508b400105e21"],
+    ["by a vendor's words", { fc: { wwids: ["1ATA  Disk 7"] } }, "kubernetes.io/fc 1ATA_Disk_7"],
+    ["what is made for many nodes", { nfs: { server: "s", path: "/" } }, ""],
+    ["a disk of the node itself", { local: { path: "/dev/sdb" } }, ""],
+  ];
+  for (const [what, source, id] of disks) it(what, () => expect(idOf(source)).to.equal(id));
+});
