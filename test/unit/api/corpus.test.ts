@@ -19,6 +19,11 @@ const onlyTheServer: readonly RegExp[] = [
 ];
 
 describe("the corpus, checked in code", () => {
+  let rules: readonly Rule[];
+  before(() => {
+    rules = rulesOfCRDs();
+  });
+
   for (const { name, object } of badCases()) {
     const excepted = onlyTheServer.some((pattern) => pattern.test(name));
     if (!excepted) it(`${name} is refused`, () => expect(errorsOf(object), "accepted").not.to.deep.equal([]));
@@ -42,15 +47,16 @@ describe("the corpus, checked in code", () => {
   }
 
   it("expects words that rules of the CRDs have", () => {
-    const rules = readdirSync(new URL("../../../crds/", import.meta.url)).flatMap((name) =>
-      messagesIn(loadAll(readFileSync(new URL(`../../../crds/${name}`, import.meta.url), "utf8"))),
-    );
-    const lines = badCases().flatMap(({ name, expected }) => expected.map((line) => `${name}: ${line}`));
-    const unknown = lines.filter((line) => {
-      const [, said] = /: Invalid value: (?:(?:".*"|-?\d+): )?(.*)$/s.exec(line) ?? [];
-      return said !== undefined && !ofTheServer.test(said) && !rules.some((message) => message.startsWith(said));
+    const unknown = linesOfRules().filter(({ said }) => !rules.some(({ message }) => message.startsWith(said)));
+    expect(unknown.map(({ line }) => line)).to.deep.equal([]);
+  });
+
+  it("expects the value before the words of a rule of a single value, where the API server shows it", () => {
+    const without = linesOfRules().filter(({ said, value }) => {
+      const known = rules.filter(({ message }) => message.startsWith(said));
+      return value === undefined && known.length > 0 && known.every(({ ofOneValue }) => ofOneValue);
     });
-    expect(unknown).to.deep.equal([]);
+    expect(without.map(({ line }) => line)).to.deep.equal([]);
   });
 
   it("names the field that the API server names", () => {
@@ -68,10 +74,34 @@ describe("the corpus, checked in code", () => {
 const ofTheServer =
   /in body (must|should)|must be an object for an array|must be of type|RFC 1123|may not be (more|less|longer)|Unsupported value/;
 
-function messagesIn(value: unknown): string[] {
-  if (typeof value !== "object" || value === null) return [];
-  return Object.entries(value).flatMap(([key, one]) =>
-    key === "message" && typeof one === "string" ? [one] : messagesIn(one),
+/** A rule of a CRD. */
+interface Rule {
+  readonly message: string;
+  /** It stands with a string, number or boolean: the API server shows that before the message, as it does with nothing else. */
+  readonly ofOneValue: boolean;
+}
+
+function rulesOfCRDs(): Rule[] {
+  const crds = new URL("../../../crds/", import.meta.url);
+  return readdirSync(crds).flatMap((name) => rulesIn(loadAll(readFileSync(new URL(name, crds), "utf8"))));
+}
+
+function rulesIn(value: unknown): Rule[] {
+  if (Array.isArray(value)) return value.flatMap(rulesIn);
+  if (!isObject(value)) return [];
+  const own = value["x-kubernetes-validations"];
+  const ofOneValue = ["string", "integer", "number", "boolean"].includes(`${value["type"]}`);
+  const found = (Array.isArray(own) ? own : []).map(({ message }) => ({ message: `${message}`, ofOneValue }));
+  return [...found, ...Object.values(value).flatMap(rulesIn)];
+}
+
+/** What bad objects expect a rule to say, with the value that stands before it, if one does. */
+function linesOfRules() {
+  return badCases().flatMap(({ name, expected }) =>
+    expected.flatMap((line) => {
+      const [, value, said] = /: Invalid value: (?:(".*"|-?\d+): )?(.*)$/s.exec(line) ?? [];
+      return said === undefined || ofTheServer.test(said) ? [] : [{ line: `${name}: ${line}`, value, said }];
+    }),
   );
 }
 
