@@ -18,6 +18,8 @@ export interface LookedAt {
 export interface LogicalVolumeInfo {
   readonly sizeBytes: number;
   readonly active: boolean;
+  /** Whether it is there to be used, and not a pool or a part of another one. */
+  readonly shown: boolean;
   readonly tags: readonly string[];
 }
 

@@ -147,8 +147,8 @@ async function format(
   return fsType;
 }
 
-/** Whether mkfs may have had the device. If it has not, what is on it is somebody else's and not the rest of ours (decision 0013). */
-function mayHaveBegun(error: unknown): boolean {
+/** Whether what formats may have had the device. If it has not, what is on it is somebody else's and not the rest of ours (decision 0013). */
+export function mayHaveBegun(error: unknown): boolean {
   if (!(error instanceof VolumeError)) return true;
   return error.reason === "FormatFailed" || error.errorClass === "uncertain";
 }

@@ -4,8 +4,9 @@ import type { Disk } from "../host/disk.ts";
 import { type LogicalVolumeName, type MappedDevice, mapperName } from "../host/layers.ts";
 import type { DeviceInfo } from "../host/ports.ts";
 import { stagedPath } from "./host-path.ts";
-import { emptied, type FoundDevice, howToDestroy, probe, stageDevice } from "./local-device.ts";
-import { type LayersMade, madeOf, undoOf } from "./local-undo.ts";
+import { headerRefused, notEncrypted, textOf, volumeHidden, volumeMissing } from "./layer-refusals.ts";
+import { emptied, type FoundDevice, mayHaveBegun, probe, stageDevice } from "./local-device.ts";
+import { type LayersMade, madeOf, mappingOf, undoOf } from "./local-undo.ts";
 import { passphraseOf } from "./passphrase.ts";
 import type { FoundSource, StageContext, Staged, VolumeSpec } from "./plugin.ts";
 
@@ -29,6 +30,10 @@ export class LayeredStaging {
   readonly #mapping: string;
   #made: LayersMade;
   #found: FoundSource | undefined;
+  /** Whether what the header opens was there before: it may be smaller than its device, as its growth was cut off. */
+  #wasOpen = false;
+  /** Whether we have made the logical volume: nobody else's data is on it, whatever its size. */
+  #ours = false;
 
   constructor(spec: VolumeSpec, source: LocalVolumeSource, context: StageContext) {
     this.#spec = spec;
@@ -50,14 +55,39 @@ export class LayeredStaging {
     if (this.#spec.volumeMode === "Block") {
       if (this.#made.fresh !== undefined) await this.#record({ ...this.#made, fresh: undefined });
       if (this.#context.formatting !== undefined) await this.#context.recordFormatting(undefined);
+      await this.#grow();
       const { deviceNumber, path: devicePath } = top;
       const { found: _device, ...staged } = stagedPath(info, found);
       return { ...staged, ...made, kind: "device", deviceNumber, devicePath };
     }
     const staged = await stageDevice(this.#spec, found, await this.#allowing(top), { made });
-    const mount = this.#isSized ? (await this.#context.tableNow()).at(staged.path) : undefined;
-    if (mount !== undefined) await devices.grow(top.path, mount.fsType, mount.point); // cut off between volume and file system
+    const mount = (await this.#grow()) ? (await this.#context.tableNow()).at(staged.path) : undefined;
+    if (mount !== undefined) await devices.grow(top.path, mount.fsType, mount.point);
     return staged;
+  }
+
+  /**
+   * Grows the logical volume, and what is opened on it, to the size that is said. Nothing makes it smaller again: one that we have not made
+   * must have shown first that it is what the spec says.
+   * @returns whether it has a size that is said
+   */
+  async #grow(): Promise<boolean> {
+    const { lvm, encryption } = this.#source;
+    const { capacityBytes } = this.#spec;
+    if (lvm === undefined || capacityBytes === undefined) return false;
+    const { layers } = this.#context;
+    const volume = nameOf(lvm);
+    const now = await layers.logicalVolume(volume);
+    const grows = now !== undefined && BigInt(now.sizeBytes) < BigInt(capacityBytes);
+    if (grows) await layers.growLogicalVolume(volume, BigInt(capacityBytes));
+    if (encryption !== undefined && (grows || this.#wasOpen)) await this.#resizeOpened();
+    return true;
+  }
+
+  async #resizeOpened(): Promise<void> {
+    if (this.#spec.capacityBytes === undefined) return;
+    await this.#context.layers.resizeLUKS(this.#mapping, this.#passphrase());
+    this.#wasOpen = false;
   }
 
   async #top(findBase: () => Promise<Base>): Promise<MappedDevice> {
@@ -68,19 +98,15 @@ export class LayeredStaging {
     const open = await layers.mapped(this.#mapping);
     if (open !== undefined && open.over.length > 0) {
       if (this.#made.mapping === undefined) await this.#record({ ...this.#made, mapping: this.#mapping });
+      this.#wasOpen = true;
       if (lvm !== undefined) await this.#volume();
-      if (this.#isSized) await layers.resizeLUKS(this.#mapping, this.#passphrase());
+      if (this.#ours) await this.#resizeOpened();
       return open;
     }
     if (open !== undefined) await layers.closeLUKS(this.#mapping); // its device is gone
     return this.#mapped(this.#mapping, async () =>
       this.#open(lvm === undefined ? await findBase() : await this.#onVolume()),
     );
-  }
-
-  /** Whether it is to have a size that is said. */
-  get #isSized(): boolean {
-    return this.#source.lvm !== undefined && this.#spec.capacityBytes !== undefined;
   }
 
   #passphrase(): Uint8Array {
@@ -111,23 +137,19 @@ export class LayeredStaging {
     const volume = nameOf(lvm);
     const now = await layers.logicalVolume(volume);
     if (now === undefined) {
-      if (capacityBytes === undefined) {
-        const message = `the volume group ${lvm.volumeGroup} has no logical volume ${lvm.logicalVolume}: say in capacity of the set how large to make it, or correct its name`;
-        throw new VolumeError("SourceNotFound", "final", message, {
-          on: { kind: "LogicalVolume", name: textOf(volume) },
-        });
-      }
+      if (capacityBytes === undefined) throw volumeMissing(volume);
       await this.#record({ ...this.#made, volume, activated: true, fresh: "volume" });
       this.#context.progress(`making the logical volume ${textOf(volume)} of ${capacityBytes} bytes`);
       return layers.makeLogicalVolume(volume, BigInt(capacityBytes), this.#mapping);
     }
+    if (!now.shown) throw volumeHidden(volume);
     // One that another has made meanwhile, under the name of one that we were about to make, has not our tag.
+    this.#ours = now.tags.includes(this.#mapping);
     const { fresh, ...known } = this.#made;
-    const ours = fresh === "header" || now.tags.includes(this.#mapping);
-    const made = { ...known, volume, ...(fresh !== undefined && ours && { fresh }) };
+    const made = { ...known, volume, ...((fresh === "header" || this.#ours) && { fresh }) };
     await this.#record(now.active ? made : { ...made, activated: true });
     if (!now.active) await layers.activate(volume, true);
-    if (capacityBytes !== undefined) await layers.growLogicalVolume(volume, BigInt(capacityBytes));
+    if (this.#ours && capacityBytes !== undefined) await layers.growLogicalVolume(volume, BigInt(capacityBytes));
   }
 
   /** Opens the header on a device, and makes it first if nothing is there. */
@@ -137,10 +159,7 @@ export class LayeredStaging {
     if (disk !== undefined || this.#source.path !== undefined) this.#found = found;
     const device = await emptied(this.#spec, await probe(found.path, disk, this.#context), disk, this.#context);
     const header = device.signature === undefined ? await this.#makeHeader(device, disk, passphrase) : device;
-    if (header.signature !== "crypto_LUKS") {
-      const message = `${found.path} has ${header.signature}, but encryption is asked for; it is not formatted again${howToDestroy(this.#spec, disk, device)}`;
-      throw new VolumeError("FilesystemMismatch", "final", message, { on: { kind: "Device", name: found.path } });
-    }
+    if (header.signature !== "crypto_LUKS") throw notEncrypted(this.#spec, disk, header);
     if (disk !== undefined) await recordDisk(disk, header.uuid);
     const fresh = header.uuid === uuidOf(this.#spec) ? this.#made.fresh : undefined;
     await this.#record({ ...this.#made, mapping: this.#mapping, fresh });
@@ -151,28 +170,31 @@ export class LayeredStaging {
 
   /** @returns the device with its header */
   async #makeHeader(device: DeviceInfo, disk: Disk | undefined, passphrase: Uint8Array): Promise<DeviceInfo> {
-    const { path, identity } = device;
-    const { fsType, volumeMode } = this.#spec;
-    const on = { kind: "Device", name: path };
+    const { identity } = device;
     const begun = identity !== undefined && identity === this.#context.formatting;
     const rest = begun || this.#made.fresh === "volume";
-    if (!device.empty && !rest) {
-      const message = `${path} has no LUKS header, but data: it is not formatted. Empty it by hand${howToDestroy(this.#spec, disk, device)}`;
-      throw new VolumeError("DeviceNotEmpty", "final", message, { on });
-    }
-    if (fsType === undefined && volumeMode === "Filesystem") {
-      const message = `${path} is empty: name the file system to make, encrypted, in fsType`;
-      throw new VolumeError("FilesystemMissing", "final", message, { on });
-    }
+    const refusal = headerRefused(this.#spec, disk, device, rest);
+    if (refusal !== undefined) throw refusal;
     if (disk !== undefined) await this.#context.recordDisk(disk, undefined);
+    const before = this.#made;
     await this.#context.recordFormatting(identity);
-    await this.#record({ ...this.#made, fresh: "header" });
-    return this.#writeHeader(device, passphrase, rest);
+    await this.#record({ ...before, fresh: "header" });
+    return this.#writeHeader(device, passphrase, rest, async () => {
+      if (begun) return;
+      await this.#context.recordFormatting(undefined);
+      await this.#record({ ...before, fresh: before.fresh });
+    });
   }
 
-  async #writeHeader(device: DeviceInfo, passphrase: Uint8Array, rest: boolean): Promise<DeviceInfo> {
+  /** @param refused takes back what was written down, as cryptsetup never had the device */
+  async #writeHeader(device: DeviceInfo, passphrase: Uint8Array, rest: boolean, refused: () => Promise<void>) {
     this.#context.progress(`making a LUKS header on ${device.path}`);
-    await this.#context.layers.formatLUKS(device, passphrase, { uuid: uuidOf(this.#spec), rest });
+    try {
+      await this.#context.layers.formatLUKS(device, passphrase, { uuid: uuidOf(this.#spec), rest });
+    } catch (error) {
+      if (!mayHaveBegun(error)) await refused();
+      throw error;
+    }
     return this.#context.devices.probe({ root: "/", path: device.path });
   }
 
@@ -181,7 +203,7 @@ export class LayeredStaging {
     const refused = error instanceof VolumeError && error.reason === "PassphraseRefused";
     const begun = header.identity !== undefined && header.identity === this.#context.formatting;
     if (!refused || !begun || this.#made.fresh !== "header") throw error;
-    const anew = await this.#writeHeader(header, passphrase, true);
+    const anew = await this.#writeHeader(header, passphrase, true, async () => {});
     await this.#context.layers.openLUKS(anew, this.#mapping, passphrase);
   }
 
@@ -215,11 +237,6 @@ export class LayeredStaging {
   }
 }
 
-/** PURE. What the opened device is called: it tells whose it is. */
-export function mappingOf({ key }: Pick<VolumeSpec, "key">): string {
-  return `nodevolume-${key}`;
-}
-
 /** PURE. UUID of a header of ours: it tells one that we made for this volume from any other. */
 export function uuidOf({ key }: Pick<VolumeSpec, "key">): string {
   const [, ...parts] = /^(.{8})(.{4})(.{4})(.{4})(.{12})$/.exec(key.padEnd(32, "0")) ?? [];
@@ -228,8 +245,4 @@ export function uuidOf({ key }: Pick<VolumeSpec, "key">): string {
 
 function nameOf({ volumeGroup, logicalVolume }: LogicalVolumeName): LogicalVolumeName {
   return { volumeGroup, logicalVolume };
-}
-
-function textOf({ volumeGroup, logicalVolume }: LogicalVolumeName): string {
-  return `${volumeGroup}/${logicalVolume}`;
 }

@@ -1,4 +1,5 @@
 import type { LogicalVolumeName } from "../host/layers.ts";
+import type { VolumeSpec } from "./plugin.ts";
 import type { Undo, UndoContext } from "./undo.ts";
 
 /** What was made beneath a local volume: enough to take it back without its spec. No secrets. */
@@ -36,11 +37,21 @@ export function madeOf({ mapping, volumeGroup, logicalVolume, activated, fresh }
   };
 }
 
-/** Closes what was opened, and takes its device from a logical volume that had none. What is on them stays. */
-export async function takeBack(undo: Undo, { layers }: UndoContext): Promise<void> {
-  const { mapping, volume, activated } = madeOf(undo);
+/** PURE. What the opened device is called, and a logical volume that we make is tagged with: it tells whose it is. */
+export function mappingOf({ key }: Pick<VolumeSpec, "key">): string {
+  return `nodevolume-${key}`;
+}
+
+/**
+ * Closes what was opened, and takes its device from a logical volume that had none. What is on them stays. One that we were about to make
+ * is ours by its tag: somebody else may have made one of this name.
+ */
+export async function takeBack(undo: Undo, { layers, stagingTarget }: UndoContext): Promise<void> {
+  const { mapping, volume, activated, fresh } = madeOf(undo);
   if (mapping !== undefined) await layers.closeLUKS(mapping);
   if (volume === undefined || activated !== true) return;
   const now = await layers.logicalVolume(volume);
-  if (now?.active === true) await layers.activate(volume, false);
+  const key = stagingTarget.path.slice(stagingTarget.path.lastIndexOf("/") + 1);
+  const ours = fresh !== "volume" || now?.tags.includes(mappingOf({ key })) === true;
+  if (now?.active === true && ours) await layers.activate(volume, false);
 }

@@ -29,6 +29,8 @@ export class FakeLayers implements Layers {
   readonly #directory: string;
   readonly #mapped = new Map<string, MappedDevice & { readonly hold: number; readonly base: string }>();
   readonly #room = new Map<string, number>();
+  /** Logical volumes that are parts of others, as `GROUP NAME`. */
+  readonly hidden = new Set<string>();
   /** What happens before and after each step: a crash, if it throws. */
   at: (step: string) => void = () => {};
 
@@ -98,7 +100,8 @@ export class FakeLayers implements Layers {
     const file = this.#file(name);
     if (!existsSync(file)) return undefined;
     const tags = readFileSync(`${file}.tags`, "utf8").split(",");
-    return { sizeBytes: statSync(file).size, active: this.#mapped.has(mapperName(name)), tags };
+    const shown = !this.hidden.has(`${name.volumeGroup} ${name.logicalVolume}`);
+    return { sizeBytes: statSync(file).size, active: this.#mapped.has(mapperName(name)), shown, tags };
   }
 
   async makeLogicalVolume(name: LogicalVolumeName, sizeBytes: bigint, tag: string): Promise<void> {

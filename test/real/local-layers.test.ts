@@ -1,10 +1,13 @@
+import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { expect } from "chai";
 import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
+import { VolumeError } from "../../src/errors.ts";
+import { mapperName } from "../../src/host/layers.ts";
 import { FakeLayeredNode } from "../lib/fake-layered-node.ts";
 import { describeLayers } from "../lib/layers-suite.ts";
 import { need } from "../lib/requirements.ts";
-import { passphrase } from "../lib/volume-group.ts";
+import { layeredDevice, passphrase } from "../lib/volume-group.ts";
 
 const needed = ["root", "loop-devices", "mkfs.ext4", "ext4", "mkfs.xfs", "xfs", "cryptsetup"] as const;
 const fake = (node: unknown) => (node as FakeLayeredNode).layers;
@@ -60,4 +63,85 @@ describe("layers beneath a local volume, cut off at any step", () => {
       expect(crashes, "it was cut off").to.equal(1);
     });
   }
+});
+
+describe("layers beneath a local volume that others have made, or write to", () => {
+  const name = "node.volume-1";
+  const secretRef = { namespace: "default", name: "disk" };
+  const mebi = 1024 * 1024;
+  let node: FakeLayeredNode;
+  let generation = 0;
+
+  before(function () {
+    need(this, ...needed);
+  });
+  beforeEach(() => {
+    node = new FakeLayeredNode();
+    passphrase(node, "disk", "words");
+    node.layers.addGroup("group", 800);
+  });
+  afterEach(async () => {
+    await node[Symbol.asyncDispose]();
+  });
+
+  const want = (local: object, megabytes?: number, deleting = false) => {
+    const capacity = megabytes === undefined ? {} : { capacityBytes: `${megabytes * mebi}` };
+    const mounts = [{ path: node.target("a") }];
+    node.want(intent({ source: { local }, fsType: "xfs", ...capacity, mounts, deleting, generation: ++generation }));
+    node.forgetFailures();
+    return node.volume(name);
+  };
+
+  for (const refusal of ["DeviceNotEmpty", "DeviceBusy", "ToolMissing"] as const) {
+    it(`what was written after ${refusal} gets no header at the next attempt (law L11)`, async () => {
+      const disk = layeredDevice(node, 48);
+      const local = { path: disk, encryption: { secretRef } };
+      let refusals = 0;
+      node.layers.at = (step) => {
+        if (step !== "before formatLUKS" || refusals > 0) return;
+        refusals++;
+        throw new VolumeError(refusal, "final", "not this one");
+      };
+      expect((await want(local)).failure?.reason).to.equal(refusal);
+      const record = (await node.journal()).records.get(name);
+      expect([record?.formatting, record?.stage?.undo?.["fresh"]]).to.deep.equal([undefined, undefined]);
+      execFileSync("dd", [`of=${disk}`, "bs=1", "seek=700", "count=1", "conv=notrunc", "status=none"], { input: "x" });
+      expect((await want(local)).failure?.reason).to.equal("DeviceNotEmpty");
+      expect(execFileSync("dd", [`if=${disk}`, "bs=1", "skip=700", "count=1", "status=none"]).toString()).to.equal("x");
+    });
+  }
+
+  const foreign = async (logicalVolume: string) => {
+    const volume = { volumeGroup: "group", logicalVolume };
+    await node.layers.makeLogicalVolume(volume, BigInt(320 * mebi), "somebody");
+    const device = await node.layers.mapped(mapperName(volume));
+    execFileSync("mkfs.xfs", ["-q", device?.path ?? ""]);
+    return { volume, size: async () => (await node.layers.logicalVolume(volume))?.sizeBytes };
+  };
+
+  it("a logical volume that shows something else does not grow, and one that shows what is asked for does", async () => {
+    const { volume, size } = await foreign("theirs");
+    const { failure } = await want({ lvm: volume, encryption: { secretRef } }, 600);
+    expect([failure?.reason, await size()]).to.deep.equal(["FilesystemMismatch", 320 * mebi]);
+    expect((await want({ lvm: volume }, 400)).failure?.message).to.equal(undefined);
+    expect(await size()).to.equal(400 * mebi);
+    const blocks = execFileSync("df", ["--output=size", "-B1", node.target("a")], { encoding: "utf8" }).split("\n")[1];
+    expect(Number(blocks)).to.be.above(330 * mebi);
+  });
+
+  it("a pool is no volume", async () => {
+    const { volume } = await foreign("pool");
+    node.layers.hidden.add("group pool");
+    expect((await want({ lvm: volume })).failure?.reason).to.equal("SourceWrongType");
+  });
+
+  it("one of the name that was to be made, and is somebody else's, keeps its device", async () => {
+    node.layers.addGroup("group", 1);
+    const local = { lvm: { volumeGroup: "group", logicalVolume: "data" } };
+    expect((await want(local, 48)).failure?.reason).to.equal("VolumeGroupFull");
+    node.layers.addGroup("group", 800);
+    await foreign("data");
+    expect((await want(local, 48, true)).phase).to.equal("released");
+    expect(node.layers.names).to.deep.equal(["group-data"]);
+  });
 });

@@ -10,11 +10,16 @@ describe("lvm", () => {
     lvmFailure(what, doing, { code: 5, stdout: "", stderr });
 
   it("reports the volumes of a group", () => {
-    const volume = `{"lv_name":"data-1", "lv_size":"20971520", "lv_active":"active", "lv_tags":"a,nodevolume-b"}`;
-    const other = `{"lv_name":"b", "lv_size":"4194304", "lv_active":"", "lv_tags":""}`;
+    const volume = `{"lv_name":"data-1", "lv_size":"20971520", "lv_active":"active", "lv_role":"public", "lv_tags":"a,nodevolume-b"}`;
+    const other = `{"lv_name":"b", "lv_size":"4194304", "lv_active":"", "lv_role":"private,thin,pool", "lv_tags":""}`;
     const volumes = parseVolumes(`{"report": [{"lv": [${volume}, ${other}]}]}`);
-    expect(volumes.get("data-1")).to.deep.equal({ sizeBytes: 20971520, active: true, tags: ["a", "nodevolume-b"] });
-    expect(volumes.get("b")).to.deep.equal({ sizeBytes: 4194304, active: false, tags: [] });
+    expect(volumes.get("data-1")).to.deep.equal({
+      sizeBytes: 20971520,
+      active: true,
+      shown: true,
+      tags: ["a", "nodevolume-b"],
+    });
+    expect(volumes.get("b")).to.deep.equal({ sizeBytes: 4194304, active: false, shown: false, tags: [] });
     expect(parseVolumes(`{"report": [{"lv": []}]}`).size).to.equal(0);
   });
 
