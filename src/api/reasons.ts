@@ -67,6 +67,7 @@ export const reasons = {
     endedBy: "the disk has a file system that is mounted, and the kernel has it",
   },
   FilesystemDamaged: { kind: "blocked", endedBy: "the file system is repaired by hand" },
+  JournalNotReplayed: { kind: "blocked", endedBy: "the file system was mounted for writing once, and unmounted" },
   ReadError: { kind: "blocked", endedBy: "the device can be read" },
   PassphraseRefused: { kind: "blocked", endedBy: "the Secret has the passphrase that opens the disk" },
   VolumeGroupFull: { kind: "blocked", endedBy: "the volume group has room" },

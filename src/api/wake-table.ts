@@ -84,6 +84,7 @@ export const wokenBy = {
   FilesystemMismatch: ["source", "written", "device"],
   FilesystemUnsupported: ["source", "written", "device"],
   FilesystemDamaged: ["source", "written", "device"],
+  JournalNotReplayed: ["source", "written", "device"],
   ReadError: ["source", "device"],
   PassphraseRefused: ["content"],
   VolumeGroupFull: ["backoff"],

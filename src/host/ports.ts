@@ -178,6 +178,8 @@ export interface DeviceInfo {
   readonly empty: boolean;
   /** Who else has it: a mount, a holder such as device-mapper, partitions, or another exclusive opener. */
   readonly busy?: string;
+  /** Whether the file system that is there has a journal that was not brought to its place; of xfs that is not known. */
+  readonly journalLeft?: boolean;
 }
 
 export interface Devices {

@@ -3,6 +3,7 @@ import type { Disk } from "../host/disk.ts";
 import type { DeviceInfo } from "../host/ports.ts";
 import { contentsName } from "./disk-choice.ts";
 import type { FoundSource, StageContext, Staged, VolumeSpec } from "./plugin.ts";
+import { readOnlyOptions, refuseJournalLeft } from "./read-only-device.ts";
 import { stageFilesystem } from "./staging.ts";
 
 /** What may be mounted from a disk, whoever has written it: the kernel's drivers for others trust what they read more. */
@@ -26,20 +27,19 @@ export async function stageDevice(
   context: StageContext,
   { readOnly = false, disk, made }: DeviceHow = {},
 ): Promise<Staged> {
-  const options = readOnly ? [...spec.mountOptions, "ro"] : spec.mountOptions;
   const { path, deviceNumber } = found;
   const { stagingMount } = context;
   const layered = made && { ...made, deviceNumber, devicePath: path };
   if (stagingMount !== undefined && layered !== undefined) {
     const { fsType, source } = stagingMount;
-    return stageFilesystem(context, { fsType, source, options }, readOnly, layered);
+    return stageFilesystem(context, { fsType, source, options: spec.mountOptions }, readOnly, layered);
   }
   if (stagingMount !== undefined) {
     // It is of the disk that was found when it was mounted, which may have another name now.
     const mounted = context.found?.deviceNumber === undefined ? found : context.found;
     const device = { found: mounted, deviceNumber: mounted.deviceNumber ?? deviceNumber };
     const { fsType, source } = stagingMount;
-    return stageFilesystem(context, { fsType, source, options }, readOnly, device);
+    return stageFilesystem(context, { fsType, source, options: spec.mountOptions }, readOnly, device);
   }
   const device = await emptied(spec, await probe(path, disk, context), disk, context);
   // A signature says that mkfs came to its end: it writes that last.
@@ -60,6 +60,8 @@ export async function stageDevice(
     await context.recordDisk(disk, uuid);
   }
   const shown = layered ?? { found, deviceNumber };
+  if (readOnly) refuseJournalLeft(device, fsType);
+  const options = readOnly ? readOnlyOptions(fsType, spec.mountOptions) : spec.mountOptions;
   const staged = await stageFilesystem(context, { fsType, source: device.path, options }, false, shown);
   if (disk !== undefined) await refuseOther(disk, context);
   return staged;

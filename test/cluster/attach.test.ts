@@ -81,6 +81,31 @@ describe("attach and detach on a real API server", () => {
     expect(await only("vol-2")).to.have.length(1);
   });
 
+  it("a LUN goes to a second node on the first one's acknowledgement alone", async () => {
+    const lun = (targetPortal: string) => ({ iscsi: { targetPortal, iqn: "iqn.2026-01.example:disk", lun: 1 } });
+    await world.set("lun-first", lun("san-1"), "a");
+    const first = await world.granted("lun-first");
+    await world.set("lun-second", lun("san-2"), "b");
+    const second = async () => (await world.intents("lun-second"))[0];
+    await until("the second to say so", 20_000, async () => {
+      const { attach } = (await second())?.status ?? {};
+      return attach?.reason === "VolumeHeldElsewhere" && attach.on?.node === first.spec.nodeName;
+    });
+    await world.admin.call("DELETE", "/apis/nodevolume.dev/v1alpha1/nodevolumesets/lun-first");
+    const path = `${paths.intents}/${first.metadata.name}`;
+    await until("the revocation", 20_000, async () => {
+      const { metadata } = (await world.intents("lun-first"))[0] ?? {};
+      return metadata?.deletionTimestamp !== undefined;
+    });
+    const [revoked] = await world.intents("lun-first");
+    if (revoked === undefined) throw new Error("the intent is gone without an acknowledgement");
+    expectStatus(200, await world.acknowledge(first)); // of the generation before: it is none
+    expect((await second())?.spec.grant).to.equal(undefined);
+    expectStatus(200, await world.acknowledge(revoked));
+    expect((await world.granted("lun-second")).spec.grant?.csi).to.equal(undefined);
+    expect(await world.get(path)).to.equal(undefined);
+  });
+
   it("waits for an attachment that is not ours until it is gone", async () => {
     const [, b] = world.nodes;
     const inlineVolumeSpec = { accessModes: ["ReadWriteOnce"], csi: { driver, volumeHandle: "vol-3" } };

@@ -1,6 +1,7 @@
 import { createHash, type Hash } from "node:crypto";
 import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 import { errnoOf } from "./errno.ts";
+import { hasJournalLeft, headBytes } from "./journal-left.ts";
 
 /** What the device itself says, read in a child because a broken disk may not answer. */
 export interface BlockProbe {
@@ -12,6 +13,8 @@ export interface BlockProbe {
   readonly digest?: string;
   /** Whether somebody has it open exclusively: a mount, swap, device-mapper, RAID. */
   readonly busy: boolean;
+  /** DeviceInfo.journalLeft */
+  readonly journalLeft: boolean;
 }
 
 /** Bytes read at each end: superblocks, labels and tables of all file systems in use stand within them. */
@@ -21,7 +24,10 @@ export const ends = 4 * 1024 * 1024;
 export function probeBlockDevice(path: string): BlockProbe {
   const fd = openExclusive(path);
   try {
-    return { ...readContents(fd.number), busy: !fd.exclusive };
+    const head = Buffer.alloc(headBytes);
+    const read = readSync(fd.number, head, 0, head.length, 0);
+    const journalLeft = hasJournalLeft(head.subarray(0, read));
+    return { ...readContents(fd.number), busy: !fd.exclusive, journalLeft };
   } finally {
     closeSync(fd.number);
   }

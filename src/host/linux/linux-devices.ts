@@ -63,6 +63,7 @@ export class LinuxDevices implements Devices {
       ...(uuid === undefined ? {} : { uuid }),
       ...(label === undefined ? {} : { label }),
       ...(busy === undefined ? {} : { busy }),
+      ...(probe.journalLeft && { journalLeft: true }),
     };
   }
 
