@@ -11,8 +11,10 @@ export interface CephPlace {
 /** As core/v1 has it. */
 export const defaultUser = "admin";
 
-/** A key of cephx: its type, time and length, and 16 bytes, in base64; longer ones of types to come. */
-const keyPattern = /^[A-Za-z0-9+/]{38}==$|^[A-Za-z0-9+/]{40,253}={0,2}$/;
+/** Bytes before those of a key of cephx: its type (2), when it was made (8) and how many they are (2), each with the least byte first. */
+const headBytes = 12;
+/** AES, with as many bytes: the one type that Ceph has before version 20. */
+const keyType = { number: 1, bytes: 16 } as const;
 
 /** Member by member, in the order of contentKey: the API server orders those of secretRef as it likes. */
 export function keyRef({ secretRef: { namespace, name } }: CephPlace): ObjectRef {
@@ -29,9 +31,16 @@ export function cephKey(content: ObjectContent | undefined, { secretRef }: CephP
     throw new VolumeError("KeyNotFound", "final", message);
   }
   const text = Buffer.from(value).toString("latin1").trim(); // of a file that an editor has ended
-  if (keyPattern.test(text)) return text;
-  const message = `"key" of Secret ${secret} is no key of cephx: it must be what ceph auth print-key says of the user`;
+  if (isKey(text)) return text;
+  const message = `"key" of Secret ${secret} is no key of cephx (of its type AES): it must be what ceph auth print-key says of the user`;
   throw new VolumeError("KeyNotFound", "final", message);
+}
+
+/** PURE. Whether clients can decode it: what they cannot they repeat in their logs, as it is. (Ceph: src/auth/Crypto.cc, CryptoKey::decode) */
+function isKey(text: string): boolean {
+  const bytes = Buffer.from(text, "base64");
+  if (bytes.toString("base64") !== text || bytes.length !== headBytes + keyType.bytes) return false;
+  return bytes.readUInt16LE(0) === keyType.number && bytes.readUInt16LE(headBytes - 2) === keyType.bytes;
 }
 
 /** PURE. What programs of Ceph are told in any case: nothing of this node's /etc/ceph, nor what monitors would have them change. */

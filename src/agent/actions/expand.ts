@@ -5,6 +5,7 @@ import { expandByDriver } from "../csi/expand.ts";
 import type { VolumeRecord } from "../record.ts";
 import { type ActionContext, recordOf, stagingTarget, wanted } from "./context.ts";
 import { undoContext } from "./undo.ts";
+import { secretsIn, withoutSecrets } from "./without-secrets.ts";
 
 /** Brings what is on the node to the size that the volume is to have. */
 export async function expand(context: ActionContext): Promise<void> {
@@ -17,7 +18,10 @@ export async function expand(context: ActionContext): Promise<void> {
   if (!expands(plugin) || to === undefined || undo === undefined) throw new Error("there is no size to grow to");
   const from = record.stage?.capacityBytes ?? (await sizeNow(context, record));
   const content = contentOf(layout.content, context.content)?.contents;
-  await plugin.expand(spec, { from, to }, undo, { ...undoContext(context, record, "Normal"), content });
+  const growing = plugin.expand(spec, { from, to }, undo, { ...undoContext(context, record, "Normal"), content });
+  await growing.catch((error: unknown) => {
+    throw withoutSecrets(error, secretsIn(layout, content));
+  });
   const after = recordOf(context, name);
   if (after.stage !== undefined) await context.journal.put({ ...after, stage: { ...after.stage, capacityBytes: to } });
 }

@@ -1,5 +1,5 @@
 import { redact } from "../../api/redact.ts";
-import { messageOf, VolumeError } from "../../errors.ts";
+import { VolumeError } from "../../errors.ts";
 import { isBeneath, joinPath, sameIdentity } from "../../host/mount-table.ts";
 import { type StageContext, type Staged, showsContent, stagesItself, stagingAttributes } from "../../plugins/plugin.ts";
 import { plugins } from "../../plugins/registry.ts";
@@ -13,6 +13,7 @@ import { dataPath, hostSource } from "../plan-input.ts";
 import { type StageRecord, withFormatting } from "../record.ts";
 import { type ActionContext, recordOf, stagingTarget, wanted } from "./context.ts";
 import { disksOf } from "./disks.ts";
+import { secretsIn, withoutSecrets } from "./without-secrets.ts";
 
 /** Brings the volume to where targets can be bound from it. */
 export async function stage(context: ActionContext): Promise<void> {
@@ -124,7 +125,7 @@ async function stageAnew(
 ): Promise<Staged> {
   const target = stagingTarget(context, desired.spec.key);
   const table = await context.host.mountTable.read();
-  const given: string[] = [];
+  const given = secretsIn(desired.layout, content?.contents);
   const stagingMount = table.at(target.path);
   // A mount that is there already is taken over, with the Secret that it was mounted with.
   const now = () => content && { contentVersion: content.version, mountedWith: saltedDigestOf(content.contents) };
@@ -203,15 +204,6 @@ async function fromSurvivor(context: ActionContext, desired: DesiredVolume): Pro
   const { path, client } = before;
   const device = deviceOf(before);
   return { kind: "filesystem", path, fileKind: "directory", identity, ...device, ...(client && { client }) };
-}
-
-/** What a program or server says of a failure may repeat what it was given. */
-function withoutSecrets(error: unknown, secrets: readonly string[]): unknown {
-  if (secrets.length === 0) return error;
-  const message = redact(messageOf(error), secrets);
-  if (!(error instanceof VolumeError)) return new VolumeError("SetUpFailed", "transient", message);
-  const { reason, errorClass, on, heldBy } = error;
-  return new VolumeError(reason, errorClass, message, { ...(on && { on }), heldBy });
 }
 
 /** A source that leads into the state directory by a link would show the payloads of others. */

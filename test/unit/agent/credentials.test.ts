@@ -2,6 +2,7 @@ import { expect } from "chai";
 import { digestOf, saltedDigestOf } from "../../../src/agent/content/salted-digest.ts";
 import type { PlanInput } from "../../../src/agent/plan-input.ts";
 import { obstacleOf } from "../../../src/agent/standing.ts";
+import type { VolumeSource } from "../../../src/api/types.gen.ts";
 import { VolumeError } from "../../../src/errors.ts";
 import type { ObjectContent } from "../../../src/plugins/content.ts";
 import { entry } from "../../lib/mount-entries.ts";
@@ -97,6 +98,27 @@ describe("a volume that is mounted with a Secret", () => {
     const { reason, message } = obstacleOf(plan) ?? {};
     expect(reason).to.equal("ServerUnreachable");
     expect(message).to.contain("(Host is down)").and.contain("credentials of before").and.contain("team/pod-a");
+  });
+});
+
+describe("what is told of a mount with a Secret that fails", () => {
+  const failed = async (source: VolumeSource, words: string) => {
+    const agent = await FakeAgent.start();
+    agent.secret = content("u/1", "hunter2");
+    agent.host.before = async () => Promise.reject(new VolumeError("ServerUnreachable", "transient", words));
+    await agent.want(wanted({ source, mounts: [{ path: "/mnt/a" }] }));
+    await agent.loop.stop();
+    return agent.failures[0];
+  };
+
+  it("has nothing of it, whatever the server has said; but who was not let in", async () => {
+    const failure = await failed(source, "u has not hunter2 (aHVudGVyMg==)");
+    expect(failure).to.include({ reason: "ServerUnreachable" });
+    expect(failure?.message).to.equal("u has not [redacted] ([redacted]==)");
+  });
+
+  it("is as it was said where there is none", async () => {
+    expect((await failed({ nfs: { server: "nas", path: "/" } }, "no hunter2"))?.message).to.equal("no hunter2");
   });
 });
 

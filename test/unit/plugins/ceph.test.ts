@@ -8,6 +8,12 @@ import type { VolumeSpec } from "../../../src/plugins/plugin.ts";
 
 const key = "AQBgZ1xnAAAAABAAb1b1b1b1b1b1b1b1b1b1bQ==";
 const source = { monitors: ["a:6789", "[fd00::1]"], path: "/data", secretRef: { namespace: "s", name: "ceph" } };
+/** A key with other bytes from there on. */
+const withBytes = (at: number, ...bytes: number[]) => {
+  const all = Buffer.from(key, "base64");
+  all.set(bytes, at);
+  return all.toString("base64");
+};
 const content = (value?: string) => ({
   version: "u/1",
   data: new Map(value === undefined ? [] : [["key", Buffer.from(value)] as const]),
@@ -25,6 +31,12 @@ describe("the key of a user of Ceph", () => {
     ["is a keyring", `[client.a]\n\tkey = ${key}\n`],
     ["is of two lines", `${key}\n${key}`],
     ["is cut off", key.slice(0, 20)],
+    ["has only the look of one", `AQBg${"A".repeat(36)}`],
+    ["is of no type", withBytes(0, 0)],
+    ["is of a type that the clients do not know", withBytes(0, 2)],
+    ["says to be longer than it is", withBytes(10, 32)],
+    ["is longer than it says", Buffer.concat([Buffer.from(key, "base64"), Buffer.alloc(16)]).toString("base64")],
+    ["is written otherwise than Ceph writes it", key.replace("Q==", "R==")],
   ] as const) {
     it(`that ${what} is refused, without saying what is in it`, () => {
       const matched = expect(() => cephKey(content(value), source)).to.throw(VolumeError, /Secret s\/ceph/);

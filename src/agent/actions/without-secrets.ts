@@ -1,0 +1,23 @@
+import { redact } from "../../api/redact.ts";
+import { messageOf, VolumeError } from "../../errors.ts";
+import type { ObjectContent } from "../../plugins/content.ts";
+import type { Layout } from "../../plugins/plugin.ts";
+
+/** Keys of names, by which people find out who was not let in: `username`, `domain`, `node.session.auth.username_in`, and ceph-csi's `userID`. */
+const ofName = /(^|\.)(username(_in)?|domain|userID)$/;
+
+/** PURE. What may be told to nobody of the Secrets by which a volume is mounted or opened: all that they hold, but names. */
+export function secretsIn({ credentials }: Layout, contents: readonly ObjectContent[] = []): string[] {
+  if (credentials !== true) return [];
+  const values = contents.flatMap(({ data }) => [...data].filter(([key]) => !ofName.test(key)));
+  return values.map(([, value]) => Buffer.from(value).toString("utf8"));
+}
+
+/** PURE. What a program or server says of a failure may repeat what it was given. */
+export function withoutSecrets(error: unknown, secrets: readonly string[]): unknown {
+  if (secrets.length === 0) return error;
+  const message = redact(messageOf(error), secrets);
+  if (!(error instanceof VolumeError)) return new VolumeError("SetUpFailed", "transient", message);
+  const { reason, errorClass, on, heldBy } = error;
+  return new VolumeError(reason, errorClass, message, { ...(on && { on }), heldBy });
+}
