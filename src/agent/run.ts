@@ -37,6 +37,8 @@ const quietMs = 10_000;
  */
 export async function runAgent(config: AgentConfig, log: Logger, signal: AbortSignal): Promise<void> {
   process.umask(0o022);
+  const libc = loadLibc();
+  libc.leaveNoCores();
   preparePrefixes(config.allowedPrefixes, log);
   const { nodeName, allowedPrefixes, hostRoot, stateDir, csiDir, kubeletDir, flexVolumeDir } = config;
   const { controllerAttachDetach } = config;
@@ -51,7 +53,6 @@ export async function runAgent(config: AgentConfig, log: Logger, signal: AbortSi
     unhealthy: () => vitals.unhealthy(),
     log,
   });
-  const libc = loadLibc();
   let ranBefore: boolean | undefined;
   const locked = await takeNode(system, vitals, signal, () => {
     const found = prepareStateDirectories(libc, stateDir);

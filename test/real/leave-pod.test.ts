@@ -46,7 +46,7 @@ describe("a program that is to outlive its container, with cgroups of version 2"
 
   /** Starts what stands in the container, in a cgroup namespace of its own as there. @returns once it is what it was told to be */
   async function start(request: object): Promise<number> {
-    const enter = `echo 0 >${container()}/cgroup.procs && exec unshare --cgroup ${process.execPath} ${child}`;
+    const enter = `{ echo -997 >/proc/self/oom_score_adj; } 2>/dev/null; echo 0 >${container()}/cgroup.procs && exec unshare --cgroup ${process.execPath} ${child}`;
     const one = spawn("sh", ["-c", enter], { stdio: ["pipe", "inherit", "inherit"] });
     started.push(one);
     one.stdin?.end(`${JSON.stringify(request)}\n`);
@@ -61,6 +61,10 @@ describe("a program that is to outlive its container, with cgroups of version 2"
     const [stays, leaves] = [await start(sleep), await start({ ...sleep, outlives: { hostRoot: "/" } })];
     expect(whereIs(leaves)).to.equal(`${root}/nodevolume`);
     expect(whereIs(stays)).to.equal(`${root}/kubepods/pod1/agent`);
+    const score = (pid: number) => readFileSync(`/proc/${pid}/oom_score_adj`, "latin1").trim();
+    // Only who may (CAP_SYS_RESOURCE) is spared at all; in the VM root may.
+    expect(["-997", "0"]).to.include(score(stays));
+    expect(score(leaves), "who leaves is no longer spared").to.equal("0");
     const [ended] = started;
     writeFileSync(`${container()}/cgroup.kill`, "1");
     await until("the container to be ended", 10_000, () => ended?.signalCode === "SIGKILL");

@@ -17,7 +17,7 @@ import { giveToGroup } from "./give-to-group.ts";
 import { unpackImage } from "./image/unpack-image.ts";
 import { InProcessMounter } from "./in-process-mounter.ts";
 import { runISCSI } from "./iscsi-child.ts";
-import { leavePod, staysMark } from "./leave-pod.ts";
+import { leavePod, standForItself, staysMark } from "./leave-pod.ts";
 import { loadLibc } from "./libc.ts";
 import { usersOf } from "./mount-users.ts";
 import { openersOf } from "./open-devices.ts";
@@ -128,6 +128,7 @@ function leaveIfItCan(hostRoot: string): void {
   } catch (error) {
     process.stderr.write(`${staysMark}${printable(messageOf(error))}\n`);
   }
+  standForItself();
 }
 
 /** Becomes another program. */

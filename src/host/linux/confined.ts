@@ -27,7 +27,7 @@ export function confined(
   const id = `${stranger}`;
   return [
     ...[path("setpriv"), "--pdeathsig", "KILL"],
-    ...[path("prlimit"), `--fsize=${fileBytes}`, `--data=${memoryBytes}`, "--core=0", "--nofile=256"],
+    ...[path("prlimit"), `--fsize=${fileBytes}`, `--data=${memoryBytes}`, "--core=1", "--nofile=256"],
     ...[path("unshare"), "--pid", "--fork", "--kill-child", "--ipc", "--uts"],
     ...[path("setpriv"), "--reuid", id, "--regid", id, "--clear-groups", "--no-new-privs"],
     // Again, as the kernel forgets it with the change of user: with its pid 1 go all of its processes.

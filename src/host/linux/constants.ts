@@ -81,6 +81,8 @@ export const RENAME_NOREPLACE = 1;
 
 export const MFD_CLOEXEC = 1;
 
+export const RLIMIT_CORE = 4;
+
 export const STATX = { BASIC: 0x7ff, MNT_ID: 0x1000, MNT_ID_UNIQUE: 0x4000, ATTR_MOUNT_ROOT: 0x2000 } as const;
 
 export const S_IFMT = 0o170000;

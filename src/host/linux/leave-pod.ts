@@ -36,6 +36,15 @@ export function leavePod(libc: Libc, calls: Pick<SandboxCalls, "setns">, hostRoo
   return left;
 }
 
+/**
+ * The agent is one of the last that the kernel ends when memory runs out. What it becomes here speaks with strangers, and no limit of a
+ * container holds it: it is as any other program of the node.
+ */
+export function standForItself(): void {
+  const score = "/proc/self/oom_score_adj";
+  if (Number(readFileSync(score, "latin1")) < 0) writeFileSync(score, "0");
+}
+
 /** From another cgroup namespace paths would be relative, and nobody may be moved out of it (nsdelegate). */
 function enterNodesCgroups(libc: Libc, { setns }: Pick<SandboxCalls, "setns">, hostRoot: string): void {
   const nodes = join(hostRoot, "proc/1/ns/cgroup");

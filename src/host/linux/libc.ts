@@ -1,5 +1,14 @@
 import koffi from "koffi";
-import { AT_EMPTY_PATH, KCMP_FILES, kcmpNumbers, MFD_CLOEXEC, RENAME_NOREPLACE, STATX, SYS } from "./constants.ts";
+import {
+  AT_EMPTY_PATH,
+  KCMP_FILES,
+  kcmpNumbers,
+  MFD_CLOEXEC,
+  RENAME_NOREPLACE,
+  RLIMIT_CORE,
+  STATX,
+  SYS,
+} from "./constants.ts";
 import { Errno } from "./errno.ts";
 import { loadFileHandles } from "./file-handles.ts";
 import { loadMountLinks } from "./mount-links.ts";
@@ -49,6 +58,7 @@ export function loadLibc() {
   const memfdCreate = lib.func("memfd_create", "int", ["str", "uint"]);
   const pipe = lib.func("pipe", "int", ["void *"]);
   const flock = lib.func("flock", "int", ["int", "int"]);
+  const setrlimit = lib.func("setrlimit", "int", ["int", "void *"]);
 
   // Used again by each call: it is over when the call returns.
   const how = Buffer.alloc(24);
@@ -148,6 +158,15 @@ export function loadLibc() {
     },
     flock(fd: number, operation: number): void {
       checked("flock", flock(fd, operation));
+    },
+    /**
+     * From here on no core file of this process, nor of what it starts, is written, nor handed to a program of the node: passphrases and
+     * keys are in their memory. A limit of 0 is not asked for where a program gets them; one of 1 is (core(5)).
+     */
+    leaveNoCores(): void {
+      out.writeBigUInt64LE(1n, 0);
+      out.writeBigUInt64LE(1n, 8);
+      checked("setrlimit", setrlimit(RLIMIT_CORE, out));
     },
   };
 }
