@@ -26,7 +26,10 @@ export interface ProgramHow {
    * at, and is empty if that is asked. Else DeviceBusy, DeviceNotEmpty or SetUpFailed.
    */
   readonly device?: LookedAt & { readonly empty: boolean };
-  /** It takes long without anything being wrong, and much memory: few of these run beside each other. */
+  /**
+   * It takes long without anything being wrong, and much memory: few of these run beside each other, and outside the agent's container. One
+   * that cannot leave that gets 128 MiB and no more.
+   */
   readonly heavy?: true;
 }
 

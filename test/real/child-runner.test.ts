@@ -112,6 +112,15 @@ describe("ChildRunner", () => {
     expect(isGone()).to.equal(true);
   });
 
+  it("one that writes for ever is killed all the same, when it has had the time that it may have in all", async () => {
+    const child = runner("setInterval(() => console.log('further'), 20)");
+    const error = await failure(
+      child.run(probe, operation({ deadlineMs: 5_000 }), { writesWhileWell: true, atMostMs: 400 }),
+    );
+    expect(error).to.include({ reason: "TimedOut", errorClass: "uncertain" });
+    expect(isGone()).to.equal(true);
+  });
+
   it("one that nobody wants any more is killed, and uncertain", async () => {
     for (const when of ["before it runs", "while it runs"]) {
       const unwanted = new AbortController();

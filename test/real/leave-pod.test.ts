@@ -73,6 +73,24 @@ describe("a program that is to outlive its container, with cgroups of version 2"
     expect(started[1]?.signalCode).to.equal(null);
   });
 
+  it("gets the memory of a header that we make and no more, if it needs much and cannot leave", async () => {
+    const limitOf = async (request: object) => {
+      const one = spawn(process.execPath, [child], { stdio: ["pipe", "pipe", "inherit"] });
+      started.push(one);
+      let said = "";
+      one.stdout?.setEncoding("utf8").on("data", (text: string) => {
+        said += text;
+      });
+      const file = { kind: "exec", file: "/usr/bin/cat", args: ["/proc/self/limits"], ...request };
+      one.stdin?.end(`${JSON.stringify(file)}\n`);
+      await until("it to have ended", 60_000, () => one.exitCode !== null && said !== "");
+      return /^Max address space +(\S+)/m.exec(said)?.[1];
+    };
+    const outlives = { hostRoot: "/nonexistent" };
+    expect(await limitOf({ heavy: true, outlives })).to.equal(`${128 << 20}`);
+    expect(await limitOf({ outlives })).to.equal("unlimited");
+  });
+
   it("is started all the same where it cannot leave, and says why", async () => {
     const one = spawn(process.execPath, [child], { stdio: ["pipe", "inherit", "pipe"] });
     started.push(one);

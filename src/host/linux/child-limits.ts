@@ -6,8 +6,12 @@ export interface ChildLimits {
   readonly slow: number;
   /** Both together. */
   readonly all: number;
-  /** Children that make a file system. */
+  /** Children that make a file system, or grow one. */
   readonly format: number;
+  /** Children that look a file system through, hours perhaps: they hold up each other, and nobody else. */
+  readonly check: number;
+  /** Children that need much memory: a key is derived. */
+  readonly derive: number;
   /** Children that go through all files of a volume, and get further. Those that do not are slow. */
   readonly walk: number;
   /** Milliseconds after which a child is slow; one that goes through files, when it has got no further for so long. */
@@ -16,19 +20,21 @@ export interface ChildLimits {
   readonly waitMs: number;
   /** Children that were given up and have not ended, after which no volume whose last one was slow gets another. */
   readonly abandoned: number;
-  /** Those that run and those that were given up, without those that make a file system. */
+  /** Those that run and those that were given up, without those that make a file system, look through one, or derive a key. */
   readonly total: number;
 }
 
 /**
  * A child of ours takes about 14 MB, and the agent's pod has 512 MB: 28 of them fit beside the agent, and a few mkfs,
- * which are no processes of ours any more. Two cores do not start more than 8 at once any faster.
+ * e2fsck and cryptsetup, which are no processes of ours any more. Two cores do not start more than 8 at once any faster.
  */
 export const defaultLimits: ChildLimits = {
   quick: 8,
   slow: 6,
   all: 16,
   format: 4,
+  check: 4,
+  derive: 2,
   walk: 4,
   slowMs: 10_000,
   waitMs: 10_000,

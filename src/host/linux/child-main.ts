@@ -1,10 +1,9 @@
 import { closeSync, constants, writeFileSync, writeSync } from "node:fs";
-import { basename } from "node:path";
 import { createInterface } from "node:readline";
 import { printable } from "../../api/printable.ts";
 import { messageOf, VolumeError } from "../../errors.ts";
-import { secretFile } from "../clients.ts";
 import type { Mounter } from "../ports.ts";
+import { become, leaveIfItCan } from "./become.ts";
 import { isClaimed, probeBlockDevice } from "./block-probe.ts";
 import type { ChildRequest } from "./child-request.ts";
 import { refusedCode } from "./child-runner.ts";
@@ -17,12 +16,10 @@ import { giveToGroup } from "./give-to-group.ts";
 import { unpackImage } from "./image/unpack-image.ts";
 import { InProcessMounter } from "./in-process-mounter.ts";
 import { runISCSI } from "./iscsi-child.ts";
-import { leavePod, standForItself, staysMark } from "./leave-pod.ts";
 import { loadLibc } from "./libc.ts";
 import { usersOf } from "./mount-users.ts";
 import { openersOf } from "./open-devices.ts";
 import { remoteMounts } from "./remote-mounts.ts";
-import { loadSandboxCalls } from "./sandbox-calls.ts";
 import { removeScsiDisk } from "./scsi-remove.ts";
 
 /** How a child says what became of its one call of the mounter. */
@@ -43,9 +40,9 @@ export async function runChild(): Promise<void> {
   const request = await readRequest();
   if (request === undefined) return; // the parent died before it said what to do
   if (request.kind === "exec") {
-    const { file, args, device, input, outlives } = request;
-    if (outlives !== undefined) leaveIfItCan(outlives.hostRoot);
-    if (!refused(() => prepare(device, input))) become(file, args, request);
+    const { file, args, device, input, outlives, heavy } = request;
+    const left = outlives === undefined || leaveIfItCan(outlives.hostRoot);
+    if (!refused(() => prepare(device, input))) become(file, args, { ...request, bounded: heavy === true && !left });
     return;
   }
   if (request.kind === "format") {
@@ -119,34 +116,6 @@ export async function runChild(): Promise<void> {
   }
   const reply = await perform(new InProcessMounter(loadLibc(), "followLinks"), request);
   process.stdout.write(JSON.stringify(reply));
-}
-
-/** What cannot leave serves its volume all the same: for as long as the agent's container is there. */
-function leaveIfItCan(hostRoot: string): void {
-  try {
-    leavePod(loadLibc(), loadSandboxCalls(), hostRoot);
-  } catch (error) {
-    process.stderr.write(`${staysMark}${printable(messageOf(error))}\n`);
-  }
-  standForItself();
-}
-
-/** Becomes another program. */
-type Beside = { readonly path?: string; readonly env?: { readonly [name: string]: string }; readonly secret?: string };
-
-function become(file: string, args: readonly string[], { path, env, secret }: Beside = {}): never {
-  if (secret !== undefined) keepSecret(secret);
-  process.execve?.(file, [file, ...args], { ...env, PATH: path ?? "/usr/sbin:/usr/bin:/sbin:/bin", LC_ALL: "C" });
-  throw new Error("process.execve is missing: Node 24 is needed");
-}
-
-/** Its number is far from those that Node has and other threads of it write to. */
-function keepSecret(secret: string): void {
-  const libc = loadLibc();
-  const fd = libc.memoryFile("secret");
-  writeSync(fd, secret);
-  libc.dup2(fd, Number(basename(secretFile)));
-  closeSync(fd);
 }
 
 /** The descriptor by which the program has a device that it is to find by its path: neither Node nor a program uses it. */

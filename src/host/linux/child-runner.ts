@@ -4,7 +4,7 @@ import type { Cancel, Timers } from "../../ports.ts";
 import type { ChildProcessID, OperationContext } from "../ports.ts";
 import { describeRemote, type RemoteMount, serverOf, waitedFor } from "../remote-mount.ts";
 import type { ChildRequest } from "./child-request.ts";
-import { type ChildSlot, ChildSlots } from "./child-slots.ts";
+import { type ChildSlot, ChildSlots, type ChildWork } from "./child-slots.ts";
 import { ChildStarter } from "./child-starter.ts";
 import { errnoOf } from "./errno.ts";
 import { LineReader } from "./line-reader.ts";
@@ -39,6 +39,8 @@ export interface ChildOptions {
   readonly onLine?: (line: string) => void;
   /** Its deadline begins anew with each line that it writes. */
   readonly writesWhileWell?: boolean;
+  /** Milliseconds after which it is killed, whatever it writes. */
+  readonly atMostMs?: number;
   /** When it is aborted, the child is killed: uncertain. */
   readonly unwanted?: AbortSignal;
 }
@@ -117,8 +119,8 @@ export class ChildRunner {
     const tell = () => operation.onSlow?.({ child: id, ...(waitsFor && { waitsFor }) });
     const told = takesLong(request) !== undefined ? () => {} : this.#deps.timers.after(tellMs, tell);
     void ended.then(told);
-    const { crowdedOut } = slot;
-    return this.#within({ deadlineMs: operation.deadlineMs, crowdedOut, written }, child, ended, waitsFor);
+    const cutShort = Promise.race([slot.crowdedOut, this.#after(options.atMostMs, ended)]);
+    return this.#within({ deadlineMs: operation.deadlineMs, cutShort, written }, child, ended, waitsFor);
   }
 
   #start(again: boolean): SpawnedProcess {
@@ -131,7 +133,7 @@ export class ChildRunner {
   }
 
   async #within(
-    { deadlineMs, crowdedOut, written }: { deadlineMs: number; crowdedOut: Promise<number>; written: () => number },
+    { deadlineMs, cutShort, written }: { deadlineMs: number; cutShort: Promise<number>; written: () => number },
     child: SpawnedProcess,
     ended: Promise<ChildResult | string>,
     waitsFor: RemoteMount | undefined,
@@ -140,7 +142,7 @@ export class ChildRunner {
     let result: ChildResult | string | number | undefined;
     do {
       before = written();
-      result = await Promise.race([this.#atMost(deadlineMs, ended), crowdedOut]);
+      result = await Promise.race([this.#atMost(deadlineMs, ended), cutShort]);
     } while (result === undefined && written() > before);
     if (typeof result === "object") return result;
     if (typeof result === "string") throw new VolumeError("SetUpFailed", "uncertain", result);
@@ -159,6 +161,15 @@ export class ChildRunner {
     });
   }
 
+  /** Resolves with so many milliseconds after them, if it has not ended by then. */
+  #after(ms: number | undefined, ended: Promise<unknown>): Promise<number> {
+    const { promise, resolve } = Promise.withResolvers<number>();
+    if (ms === undefined) return promise;
+    const cancel = this.#deps.timers.after(ms, () => resolve(ms));
+    void ended.then(cancel);
+    return promise;
+  }
+
   /** What `ended` resolves with, or undefined after some milliseconds. */
   #atMost<T>(ms: number, ended: Promise<T>): Promise<T | undefined> {
     return new Promise((resolve) => {
@@ -172,10 +183,10 @@ export class ChildRunner {
 }
 
 /** As what it takes minutes without anything being wrong. */
-function takesLong(request: ChildRequest): "format" | "walk" | undefined {
+function takesLong(request: ChildRequest): ChildWork["kind"] {
   if (["giveToGroup", "checkOut", "unpack"].includes(request.kind)) return "walk";
-  const heavy = request.kind === "exec" && request.heavy === true;
-  return heavy || request.kind === "format" || request.kind === "check" ? "format" : undefined;
+  if (request.kind === "exec") return request.heavy === true ? "derive" : undefined;
+  return request.kind === "format" || request.kind === "check" ? request.kind : undefined;
 }
 
 function isAbandoned(error: unknown): boolean {

@@ -16,9 +16,12 @@ export interface ChildWork {
   readonly volume?: string | undefined;
   /** Who has to answer it: what one volume has waited for in vain, the others need not try as well. */
   readonly server?: string | undefined;
-  /** It takes long without anything being wrong: it makes a file system, or goes through all files of a volume. */
-  readonly kind?: "format" | "walk" | undefined;
+  /** It takes long without anything being wrong. */
+  readonly kind?: LongWork | "walk" | undefined;
 }
+
+/** What is slow by itself, and has room of its own: it makes a file system, looks one through, or derives a key. */
+export type LongWork = "format" | "check" | "derive";
 
 /** Leave to run one child. */
 export interface ChildSlot {
@@ -34,7 +37,7 @@ export interface ChildSlot {
   readonly crowdedOut: Promise<number>;
 }
 
-type State = "quick" | "slow" | "format" | "walk" | "abandoned";
+type State = "quick" | "slow" | LongWork | "walk" | "abandoned";
 
 interface Waiter {
   readonly work: ChildWork;
@@ -54,7 +57,15 @@ export class ChildSlots {
   readonly #timers: Timers;
   readonly #limits: ChildLimits;
   readonly #waiting = new Set<Waiter>();
-  readonly #children: Record<State, number> = { quick: 0, slow: 0, format: 0, walk: 0, abandoned: 0 };
+  readonly #children: Record<State, number> = {
+    quick: 0,
+    slow: 0,
+    format: 0,
+    check: 0,
+    derive: 0,
+    walk: 0,
+    abandoned: 0,
+  };
   /** Whose last child was slow, with how many of such children have not ended. */
   readonly #slow = new Map<Party, number>();
 
@@ -72,7 +83,7 @@ export class ChildSlots {
   }
 
   #stateOf(work: ChildWork): State {
-    if (work.kind === "format") return "format";
+    if (isLong(work.kind)) return work.kind;
     return partiesOf(work).some((party) => this.#slow.has(party)) ? "slow" : (work.kind ?? "quick");
   }
 
@@ -95,15 +106,16 @@ export class ChildSlots {
   }
 
   #noRoom(): VolumeError {
-    const { quick, slow, format, walk, abandoned } = this.#children;
-    const message = `the agent has ${quick + slow + format + walk} processes at work, and ${abandoned} that do not end, even killed: this volume waits for its turn`;
+    const { abandoned, ...working } = this.#children;
+    const atWork = Object.values(working).reduce((sum, children) => sum + children, 0);
+    const message = `the agent has ${atWork} processes at work, and ${abandoned} that do not end, even killed: this volume waits for its turn`;
     return new VolumeError("ProcessLimitReached", "transient", message);
   }
 
   #hasRoom(state: State): boolean {
-    const { quick, slow, format, walk, abandoned } = this.#children;
+    const { quick, slow, walk, abandoned } = this.#children;
     const limits = this.#limits;
-    if (state === "format") return format < limits.format;
+    if (isLong(state)) return this.#children[state] < limits[state];
     if (quick + slow + walk + abandoned >= limits.total) return false;
     if (state === "walk") return walk < limits.walk;
     if (quick + slow >= limits.all) return false;
@@ -127,7 +139,7 @@ export class ChildSlots {
     };
     const { promise: crowdedOut, resolve: crowdOut } = Promise.withResolvers<number>();
     const late = () => {
-      if (first === "format") return;
+      if (isLong(first)) return;
       isSlow();
       const isMany = state !== "slow" && this.#children.slow >= this.#limits.slow;
       if (isMany && work.volume !== undefined) crowdOut(this.#limits.slowMs);
@@ -153,7 +165,7 @@ export class ChildSlots {
         if (state === undefined) return;
         cancel?.();
         if (slow) this.#ended(work);
-        else if (cancel !== undefined && first !== "format") this.#answered(work);
+        else if (cancel !== undefined && !isLong(first)) this.#answered(work);
         move(undefined);
       },
       abandon: () => {
@@ -193,6 +205,10 @@ export class ChildSlots {
       waiter.start(state);
     }
   }
+}
+
+function isLong(state: string | undefined): state is LongWork {
+  return state === "format" || state === "check" || state === "derive";
 }
 
 function partiesOf({ volume, server }: ChildWork): Party[] {

@@ -49,6 +49,13 @@ export function judgeCheck(path: string, { code, stdout, stderr }: ChildResult):
   return code === 0 ? undefined : `e2fsck has mended ${path}: ${words}`;
 }
 
+/** PURE. What a check that did not end by itself means: one that was killed is begun anew; any other error is as it was. */
+export function unfinishedCheck(path: string, error: unknown): unknown {
+  if (!(error instanceof VolumeError) || error.reason !== "TimedOut") return error;
+  const message = `e2fsck of ${path} was ended: ${error.message}. It is begun again; if it cannot end in that time, run it on the node: e2fsck -p ${path}`;
+  return new VolumeError("TimedOut", error.errorClass, message, { on: { kind: "Device", name: path } });
+}
+
 /** PURE. What the kernel's refusal to mount a device means, if it is of what is on it; undefined if it is not. */
 export function damageOf(
   source: string,

@@ -9,7 +9,7 @@ import { deviceIdentity } from "./device-identity.ts";
 import type { WrittenDevice } from "./device-writes.ts";
 import { readDisks } from "./disks.ts";
 import { errnoOf } from "./errno.ts";
-import { checkArgs, checkProgress, damageOf, isChecked, judgeCheck } from "./file-system-check.ts";
+import { checkArgs, checkProgress, damageOf, isChecked, judgeCheck, unfinishedCheck } from "./file-system-check.ts";
 import { findProgram } from "./find-program.ts";
 import { bootID } from "./linux-evidence.ts";
 
@@ -28,6 +28,9 @@ const mkfs: { readonly [fsType: string]: readonly string[] } = {
   xfs: ["-q", "-K"],
   btrfs: ["-q", "-K"],
 };
+
+/** How many deadlines of mkfs a check may last that gets on: four hours, with the usual one. Then the next disk has its turn. */
+const checkDeadlines = 8;
 
 /** Block devices, each question asked in a disposable child. */
 export class LinuxDevices implements Devices {
@@ -120,8 +123,11 @@ export class LinuxDevices implements Devices {
     const file = checker();
     if (file === undefined) return tell(`${path} is mounted unchecked: e2fsck is not installed where the agent runs`);
     const request = { kind: "check", device: writtenDevice(device, identity), file, args: checkArgs } as const;
-    const options = { onLine: checkProgress(tell), writesWhileWell: true };
-    const result = await this.#runner.run(request, operation, options);
+    const atMostMs = checkDeadlines * operation.deadlineMs;
+    const options = { onLine: checkProgress(tell), writesWhileWell: true, atMostMs };
+    const result = await this.#runner.run(request, operation, options).catch((error) => {
+      throw unfinishedCheck(path, error);
+    });
     if (result.code === refusedCode) {
       throw new VolumeError("DeviceBusy", "transient", result.stderr.trim(), { on: { kind: "Device", name: path } });
     }

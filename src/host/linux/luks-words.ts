@@ -1,5 +1,6 @@
 import { VolumeError } from "../../errors.ts";
 import type { ProgramResult } from "../programs.ts";
+import { staysMark } from "./leave-pod.ts";
 
 /**
  * PURE. What is said to cryptsetup(8) to make a header. Its key is derived by Argon2id with 64 MiB, about the second choice of RFC 9106: the
@@ -31,7 +32,12 @@ export function cryptFailure(what: string, command: string, { code, stdout, stde
     return new VolumeError("PassphraseRefused", "final", message, { on });
   }
   if (code === exit.outOfMemory) {
-    const message = `${what} is made to be opened with more memory than there is (${words}): give the agent more, or make it need less (cryptsetup luksConvertKey --pbkdf-memory 65536)`;
+    const [, why] = stderr.split(staysMark);
+    const bound =
+      why === undefined
+        ? ""
+        : `, of which it gets 128 MiB as it cannot leave the agent's container (${why.split("\n")[0]})`;
+    const message = `${what} is made to be opened with more memory than there is (${words})${bound}: make it need less (cryptsetup luksConvertKey --pbkdf-memory 65536 ${what})`;
     return new VolumeError("SetUpFailed", "transient", message, { on });
   }
   if (code === exit.busy) return new VolumeError("DeviceBusy", "transient", `${what} is in use: ${words}`, { on });

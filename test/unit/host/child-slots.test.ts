@@ -1,8 +1,10 @@
 import { expect } from "chai";
-import { type ChildSlot, ChildSlots } from "../../../src/host/linux/child-slots.ts";
+import { type ChildSlot, ChildSlots, type LongWork } from "../../../src/host/linux/child-slots.ts";
 import { settle, virtualSystem } from "../kube/virtual-system.ts";
 
-const limits = { quick: 2, slow: 1, all: 4, format: 1, walk: 1, slowMs: 1_000, waitMs: 500, abandoned: 2, total: 5 };
+const long = { format: 1, check: 1, derive: 1, walk: 1 };
+const limits = { quick: 2, slow: 1, all: 4, ...long, slowMs: 1_000, waitMs: 500, abandoned: 2, total: 5 };
+const kinds: { readonly [name: string]: LongWork } = { mkfs: "format", e2fsck: "check", cryptsetup: "derive" };
 
 describe("ChildSlots", () => {
   function story(more: Partial<typeof limits> = {}) {
@@ -14,7 +16,7 @@ describe("ChildSlots", () => {
     const refused = new Map<string, unknown>();
     const start = async (...volumes: string[]) => {
       for (const volume of volumes) {
-        slots.acquire({ volume, kind: volume.startsWith("mkfs") ? "format" : undefined }).then(
+        slots.acquire({ volume, kind: kinds[volume.replace(/\d+$/, "")] }).then(
           (slot) => {
             started.push(volume);
             held.set(volume, slot);
@@ -175,6 +177,14 @@ describe("ChildSlots", () => {
     await end("s");
     await start("s", "mkfs1");
     expect(started.at(-1), "beside a slow one").to.equal("s");
+  });
+
+  it("a check that takes hours holds up other checks, but no mkfs, no disk that is opened, and nobody else", async () => {
+    const { system, started, start } = story();
+    await start("e2fsck1");
+    await system.advance(3_600_000);
+    await start("e2fsck2", "mkfs1", "cryptsetup1", "cryptsetup2", "a");
+    expect(started).to.deep.equal(["e2fsck1", "mkfs1", "cryptsetup1", "a"]);
   });
 
   describe("64 volumes of a server that is gone", () => {

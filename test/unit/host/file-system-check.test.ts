@@ -1,6 +1,12 @@
 import { expect } from "chai";
 import { VolumeError } from "../../../src/errors.ts";
-import { checkProgress, damageOf, isChecked, judgeCheck } from "../../../src/host/linux/file-system-check.ts";
+import {
+  checkProgress,
+  damageOf,
+  isChecked,
+  judgeCheck,
+  unfinishedCheck,
+} from "../../../src/host/linux/file-system-check.ts";
 
 const disk = "/dev/sdb";
 const judged = (code: number, stdout = "", stderr = "") => judgeCheck(disk, { code, stdout, stderr });
@@ -35,6 +41,14 @@ describe("e2fsck before a mount", () => {
       expect(message).to.include("e2fsck -f /dev/sdb").and.not.to.include("/proc/self");
     });
   }
+
+  it("one that is killed is told with the command to run, and may have ended nowhere; other errors are as they were", () => {
+    const killed = unfinishedCheck(disk, new VolumeError("TimedOut", "uncertain", "no answer within 14400 s"));
+    expect(killed).to.include({ reason: "TimedOut", errorClass: "uncertain" });
+    expect(killed).to.have.property("message").that.includes("14400 s").and.includes("e2fsck -p /dev/sdb");
+    const other = new Error("x");
+    expect(unfinishedCheck(disk, other)).to.equal(other);
+  });
 
   it("a disk that cannot be read is one, and not a damaged file system", () => {
     const words = "/proc/self/fd/0: Error reading block 3 (Input/output error).\n/proc/self/fd/0: RUN fsck MANUALLY.";

@@ -61,6 +61,11 @@ describe("cryptsetup", () => {
 
   it("3 is memory, 5 somebody who uses it, in the last of its many words", () => {
     expect(failed(3, "Not enough memory").message).to.include("luksConvertKey --pbkdf-memory 65536");
+    const stays = failed(3, "stays in the container: EROFS: mkdir\nNot enough available memory to open a keyslot.\n");
+    expect(stays.message)
+      .to.include("128 MiB")
+      .and.include("(EROFS: mkdir)")
+      .and.include("(Not enough available memory");
     const busy = failed(5, `${"device-mapper: remove ioctl failed\n".repeat(25)}Device x is still in use.\n`, "close");
     expect(busy).to.include({ reason: "DeviceBusy", message: "/dev/sdb is in use: Device x is still in use." });
   });
