@@ -44,12 +44,18 @@ function plainWWN(wwn: string): string {
   return wwn.toLowerCase().replace(/^0x/, "").replaceAll(":", "");
 }
 
-/** As udev writes it: what sysfs calls naa.… and eui.… begins with 3 and 2 there (scsi_id). */
+/** What sysfs puts before a wwid, and udev in its place (scsi_id). */
+const wwidTypes: readonly (readonly [string, string])[] = [
+  ["naa.", "3"],
+  ["eui.", "2"],
+  ["t10.", "1"],
+  ["scsi.", "8"],
+];
+
+/** As udev writes it: the agent takes both ways to write it for one disk (scsi-names.ts). */
 function plainWwid(wwid: string): string {
   const name = wwid.trim().replaceAll(/\s+/g, "_");
-  const digits = name
-    .toLowerCase()
-    .replace(/^naa\./, "3")
-    .replace(/^eui\./, "2");
-  return /^[0-9a-f]+$/.test(digits) ? digits : name;
+  const type = wwidTypes.find(([inSysfs]) => name.toLowerCase().startsWith(inSysfs));
+  const plain = type === undefined ? name : type[1] + name.slice(type[0].length);
+  return /^[0-9a-f]+$/i.test(plain) ? plain.toLowerCase() : plain;
 }
