@@ -33,6 +33,8 @@ export interface Case {
   readonly readOnly?: boolean;
   /** A few ends of the agent are enough, or so many: another case has it end after each effect, or there are too many slow ones. */
   readonly cutOffs?: "some" | number;
+  /** Points, by name, that are asked only with --full: in the VM each second costs several. */
+  readonly onlyFull?: readonly string[];
   /** What the kernel's mount table must say of each target beside flags of the mount. */
   readonly table?: TableEvidence;
   /** The options of `spec` in other words, which are to mean no change; the same, the other way round, if not given. */

@@ -16,8 +16,14 @@ export const fcCase: Case = {
   },
   spec: { mountOptions: ["commit=17", "errors=remount-ro"] },
   shows: (path) => expect(readdirSync(path)).to.include("lost+found"),
+  isGone() {
+    const hosts = readdirSync("/sys/class/fc_host").map((name) => name.replace("host", ""));
+    const isIt = (address: string) => address.endsWith(":0") && hosts.includes(address.split(":")[0] ?? "");
+    expect(readdirSync("/sys/class/scsi_device").filter(isIt), "paths to the LUN").to.deep.equal([]);
+  },
   keepsData: true,
   cutOffs: "some",
+  onlyFull: ["partly", "busy", "journal alone"],
   table: { fsType: "ext4", source: /^\/dev\/sd[a-z]$/, options: ["commit=17"] },
   grows: {
     from: `${96 * 1024 * 1024}`,

@@ -1,7 +1,7 @@
 import { release } from "node:os";
 import { noteOn } from "../../hack/lib/lanes/note.ts";
 import { sourceType } from "../../src/plugins/registry.ts";
-import { need } from "../lib/requirements.ts";
+import { full, need } from "../lib/requirements.ts";
 import { Bench } from "./bench.ts";
 import type { Case, Parts } from "./case.ts";
 import { partsOf } from "./parts.ts";
@@ -19,6 +19,10 @@ async function bundleChildren(): Promise<void> {
 function noteOf({ of, source }: Bench, { name }: Point, parts: Parts, how?: string): object {
   const kernel = `Linux ${release()}`;
   return { contract: { case: of.title, type: sourceType(source), point: name, ...parts, kernel, ...(how && { how }) } };
+}
+
+function isAsked({ name, asks }: Point, of: Case): boolean {
+  return (asks === undefined || asks(of)) && (full() || of.onlyFull?.includes(name) !== true);
 }
 
 /** A test of each point that can be asked of the case. */
@@ -51,7 +55,7 @@ export function contractOf(of: Case): void {
       if (this.currentTest?.state !== "passed") await leave();
     });
 
-    for (const point of points.filter(({ asks }) => asks === undefined || asks(of))) {
+    for (const point of points.filter((one) => isAsked(one, of))) {
       it(point.title, async function () {
         if (point.slow) allow(this, 600_000);
         if (point.alone) await leave();

@@ -2,8 +2,10 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { buildPrograms } from "../../hack/lib/agent-on-kernel/programs.ts";
+import { fullVariable } from "../../hack/lib/lanes/lanes.ts";
 import { root } from "../../hack/lib/root.ts";
 import { expectCode } from "./last-lines.ts";
+import { full } from "./requirements.ts";
 
 /** What became of one test in the VM. */
 export interface GuestResult {
@@ -36,6 +38,7 @@ export async function testInVM(only: string, minutes: number): Promise<{ results
     NODEVOLUME_AGENT: agent,
     NODEVOLUME_CHILD: child,
     NODEVOLUME_CUT_OFFS: "7",
+    ...(full() && { [fullVariable]: "1" }),
   };
   const args = [
     ...["run", "--timeout", `${minutes * 60}`, ...oneProcessor, "--disk", "256M"],

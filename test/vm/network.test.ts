@@ -10,6 +10,7 @@ const minutes = 13;
 const suites = [
   { title: "plugin contract: nfs", atLeast: 7 },
   { title: "plugin contract: cifs", atLeast: 7 },
+  { title: "plugin contract: fc", atLeast: 10 },
   { title: "an NFS server that stops", atLeast: 2 },
   { title: "an emptyDir with a limit on", atLeast: 6 },
   { title: "CIFS shares of two users", atLeast: 3 },

@@ -15,10 +15,14 @@ describe("SCSI disks of a Fibre Channel target", function () {
   let node: RealNode;
   let scsi: Scsi;
 
-  before(() => {
+  before(async () => {
     node = new RealNode();
     const operation = { deadlineMs: 60_000, formatDeadlineMs: 60_000, onChild: async () => {} };
     scsi = node.host.effects(operation).scsi;
+    const { ports } = await scsi.look("/");
+    // The contract suite has LUN 0 taken off the node at its end.
+    for (const port of ports) if (port.kind === "fc") await scsi.scan(scanFor(port, 0));
+    await until("both paths to LUN 0", 30_000, async () => (await paths(0)).length === 2);
   });
   after(() => node[Symbol.asyncDispose]());
 
