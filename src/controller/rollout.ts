@@ -1,3 +1,4 @@
+import type { Reason } from "../api/reasons.ts";
 import type { RolloutPolicy } from "../api/types.gen.ts";
 import { compareText } from "./canonical-json.ts";
 import type { Stake } from "./resolve-node.ts";
@@ -23,7 +24,8 @@ export interface Rollout {
  *
  * Who is not available anyway goes first and at once, for it loses nothing; so does a set that only observes. Then, in
  * the order of their names, as many others as maxUnavailable leaves room for. A node of which nothing is known takes
- * room and gets nothing: it may well be in use.
+ * room and gets nothing: it may well be in use. One that waits until another node has let go of the volume takes none:
+ * it would keep the only node that has the volume from its update for good.
  * @param writing nodes with a write of this set under way
  */
 export function decideRollout(
@@ -38,7 +40,9 @@ export function decideRollout(
   if (pausedBy !== undefined) return { admitted: new Set(), pausedBy, outdated: outdated.length };
 
   const admitted = new Set(candidates.filter(({ stake }) => losesNothing(stake)).map(({ node }) => node));
-  const isDown = ({ node, stake }: RolloutNode) => stake.availability.state !== "available" || writing.has(node);
+  const isDown = ({ node, stake }: RolloutNode) => {
+    return (stake.availability.state !== "available" && !waitsForAnother(stake)) || writing.has(node);
+  };
   let room = unavailableLimit(policy, nodes.length) - sorted.filter(isDown).length;
   for (const { node, stake } of candidates) {
     // Its write is under way: it has taken its room already.
@@ -64,6 +68,10 @@ function firstFailure(nodes: readonly RolloutNode[]) {
   const failure = nodes.find(({ stake }) => stake.state === "current" && stake.availability.trouble?.blocked === true);
   const trouble = failure?.stake.availability.trouble;
   return failure && trouble && { node: failure.node, reason: trouble.reason, message: trouble.message };
+}
+
+function waitsForAnother({ availability: { state, trouble } }: Stake): boolean {
+  return state === "unavailable" && trouble?.reason === ("VolumeHeldElsewhere" satisfies Reason);
 }
 
 function losesNothing({ found, wanted, availability }: Stake): boolean {

@@ -24,7 +24,7 @@ describe("unavailableLimit", () => {
 
 describe("decideRollout", () => {
   type Kind = "current" | "outdated" | "absent";
-  type Mood = "ready" | "broken" | "blocked" | "unobserved" | "lost";
+  type Mood = "ready" | "broken" | "blocked" | "unobserved" | "lost" | "waiting";
 
   /** A node in a state, made by the real resolution of real objects. */
   function member(name: string, kind: Kind, mood: Mood = "ready", mode: "Manage" | "Observe" = "Manage"): RolloutNode {
@@ -40,6 +40,7 @@ describe("decideRollout", () => {
         ready: settledStatus(intent),
         broken: settledStatus(intent, trouble("SetUpFailed")),
         blocked: settledStatus(intent, trouble("SourceNotFound")),
+        waiting: settledStatus(intent, trouble("VolumeHeldElsewhere")),
         unobserved: settledStatus(intent, { observedGeneration: 0 }),
         lost: settledStatus(intent, { observedGeneration: 0, agentState: { state: "Lost", since: "" } }),
       };
@@ -62,6 +63,12 @@ describe("decideRollout", () => {
     expect(admittedOf(nodes)).to.deep.equal(["a"]);
     expect(admittedOf(nodes, policy(2))).to.deep.equal(["a", "b"]);
     expect(admittedOf(nodes, policy("100%"))).to.deep.equal(["a", "b", "c"]);
+  });
+
+  it("those who wait until another node lets go take no room: that one gets its update", () => {
+    const nodes = [member("a", "current", "waiting"), member("b", "outdated"), member("c", "outdated", "waiting")];
+    expect(admittedOf(nodes)).to.deep.equal(["b", "c"]);
+    expect(admittedOf([...nodes, member("d", "current", "broken")])).to.deep.equal(["c"]);
   });
 
   it("those who are unavailable go at once, and take the room of the others", () => {
