@@ -24,11 +24,16 @@ export async function growLun({ name, to, pathsIn }: LunGrowth, context: UndoCon
   }
   for (const map of mapsOver(paths)) if (map.sizeBytes < smallest) await scsi.growMap(map);
   const mount = (await context.tableNow()).at(stagingTarget.path);
-  const device = [...mapsOver(paths), ...paths].find(({ deviceNumber }) => deviceNumber === mount?.device);
+  const nodeOf = (device: ReturnType<typeof mapsOver>[number] | ScsiDisk) =>
+    "device" in device ? device.device : device.name;
+  // A btrfs shows a number of its own, and what it was mounted from.
+  const isMounted = (device: Parameters<typeof nodeOf>[0]) =>
+    device.deviceNumber === mount?.device ||
+    (mount?.fsType === "btrfs" && [device.name, nodeOf(device)].includes(mount.source.replace(/^.*\//, "")));
+  const device = [...mapsOver(paths), ...paths].find(isMounted);
   if (mount === undefined || device === undefined) {
     const message = `${name} is not what is mounted on ${stagingTarget.path}: nothing is grown`;
     throw new VolumeError("VolumeResizeFailed", "transient", message);
   }
-  const node = "device" in device ? device.device : device.name;
-  await devices.grow(`${hostRoot === "/" ? "" : hostRoot}/dev/${node}`, mount.fsType, mount.point);
+  await devices.grow(`${hostRoot === "/" ? "" : hostRoot}/dev/${nodeOf(device)}`, mount.fsType, mount.point);
 }

@@ -65,9 +65,9 @@ describe("a LUN that is taken off the node", () => {
 describe("a LUN that grows", () => {
   const pathsIn = ({ disks }: ScsiTree) => disks;
   const grown: string[] = [];
-  const on = (device: string | undefined) => ({
+  const on = (device: string | undefined, fsType = "ext4", source = "/dev/sdb") => ({
     stagingTarget: { prefix: "/s", path: "/s/k" },
-    tableNow: async () => ({ at: () => device && { device, fsType: "ext4", point: "/s/k" } }),
+    tableNow: async () => ({ at: () => device && { device, fsType, source, point: "/s/k" } }),
     devices: { grow: async (...what: string[]) => grown.push(what.join(" ")) },
   });
   const growth = { name: "LUN 5", to: "2048", pathsIn };
@@ -90,6 +90,17 @@ describe("a LUN that grows", () => {
     expect(error.message).to.contain("has 1024 bytes, and capacity asks for 2048");
     expect(grown).to.deep.equal([]);
   });
+
+  for (const [source, node] of [
+    ["/dev/mapper/mpatha", "dm-3"],
+    ["/dev/dm-3", "dm-3"],
+  ] as const) {
+    it(`is told from others by its name under a btrfs: ${source}`, async () => {
+      const disks = [path(2, "sdb", { map: { ...map, sizeBytes: 2048 }, sizeBytes: 2048 })];
+      await growLun(growth, context(new FakeScsi(tree({ disks })), on("0:51", "btrfs", source)).context);
+      expect(grown).to.deep.equal([`/dev/${node} btrfs /s/k`]);
+    });
+  }
 
   it("is nobody else's that is mounted there", async () => {
     const paths = [path(2, "sdb", { sizeBytes: 2048 })];
