@@ -7,6 +7,7 @@ const mocha = new Mocha({ reporter: Mocha.reporters.Base, timeout: 600_000, forb
 mocha.suite.emit("pre-require", globalThis, "", mocha);
 await import("../contract/plugin-contract.test.ts");
 await import("../vm/guest/scsi.ts");
+await import("../vm/guest/iscsi.ts");
 await import("../vm/guest/nfs-stopped.ts");
 await import("../vm/guest/project-quota.ts");
 await import("../vm/guest/cifs-rotated.ts");

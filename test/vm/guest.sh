@@ -2,7 +2,9 @@
 # Inside the VM: servers on loopback, then the program that is named, which tests against them.
 set -eu
 . test/vm/fc.sh
+. test/vm/iscsi.sh
 fc_start || echo "there is no Fibre Channel here: only its own tests fail" >&2
+iscsi_start || echo "there is no iSCSI here: only its own tests fail" >&2
 mkdir -p /mnt/export /run/rpc_pipefs /var/lib/nfs/nfsdcld
 mkfs.ext4 -q /dev/vda
 mount /dev/vda /mnt/export # the root is an overlay, which cannot be exported

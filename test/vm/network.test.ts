@@ -15,6 +15,7 @@ const suites = [
   { title: "an emptyDir with a limit on", atLeast: 6 },
   { title: "CIFS shares of two users", atLeast: 3 },
   { title: "a program that is to outlive its container", atLeast: 2 },
+  { title: "LUNs of iSCSI targets", atLeast: 8 },
   { title: "SCSI disks of a Fibre Channel target", atLeast: 5 },
 ] as const;
 

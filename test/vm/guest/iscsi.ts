@@ -1,0 +1,146 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, readdirSync } from "node:fs";
+import { basename } from "node:path";
+import { expect } from "chai";
+import { until } from "../../../hack/lib/until.ts";
+import type { ISCSIVolumeSource } from "../../../src/api/types.gen.ts";
+import type { ISCSICredentials } from "../../../src/host/iscsi.ts";
+import { attach, type LunDevice } from "../../../src/plugins/iscsi/attach.ts";
+import type { Chap } from "../../../src/plugins/iscsi/credentials.ts";
+import { interfaceOf, undoOf } from "../../../src/plugins/iscsi/lun.ts";
+import { detach } from "../../../src/plugins/iscsi/release.ts";
+import type { StageContext, UndoContext } from "../../../src/plugins/plugin.ts";
+import { RealNode } from "../../lib/real-node.ts";
+import { soonMs } from "../../lib/vm-world.ts";
+
+const open: ISCSIVolumeSource = { targetPortal: "127.0.0.1", iqn: "iqn.2024-01.example:open", lun: 1 };
+const secretRef = { namespace: "default", name: "chap" };
+const closed: ISCSIVolumeSource = { ...open, iqn: "iqn.2024-01.example:chap", chapAuthSession: true, secretRef };
+const two: ISCSIVolumeSource = { ...open, portals: ["127.0.0.2"] };
+const ua = (password: string): ISCSICredentials => ({ username: "ua", password });
+
+/** The plugin's own steps, on tgt's targets and the kernel's initiator. */
+describe("LUNs of iSCSI targets", function () {
+  this.timeout(soonMs);
+  let node: RealNode;
+  let told: string[];
+
+  beforeEach(() => {
+    node = new RealNode();
+    told = [];
+  });
+  afterEach(async () => {
+    for (const session of await sessions()) await effects().iscsi.logout(session);
+    await node[Symbol.asyncDispose]();
+  });
+
+  const effects = () => node.host.effects({ deadlineMs: 60_000, formatDeadlineMs: 60_000, onChild: async () => {} });
+  const ownOf = (source: ISCSIVolumeSource) => ({
+    iqn: source.iqn,
+    lun: source.lun,
+    interface: interfaceOf(source).name,
+  });
+  function bring(source: ISCSIVolumeSource, chap: Chap = {}): Promise<LunDevice> {
+    const context = { ...effects(), hostRoot: "/", progress: (message: string) => void told.push(message) };
+    const wanted = { lun: ownOf(source), source, by: interfaceOf(source), chap };
+    return attach(wanted, context as unknown as StageContext);
+  }
+  const undo = (source: ISCSIVolumeSource) =>
+    detach(undoOf(ownOf(source)), { ...effects(), hostRoot: "/" } as unknown as UndoContext);
+  const sessions = () => effects().iscsi.sessions();
+  /** Of iSCSI alone: the VM has others. */
+  async function disks() {
+    const hosts = (await sessions()).map(({ host }) => host);
+    return (await effects().scsi.look("/")).disks.filter(({ address }) => hosts.includes(address.host));
+  }
+  const isDisk = ({ name }: LunDevice) => existsSync(`/sys/block/${name}`);
+  const reasonOf = (trying: Promise<unknown>) =>
+    trying.then(
+      () => "none",
+      ({ reason, message }: { reason?: string; message: string }) => reason ?? message,
+    );
+
+  it("are not had by wrong CHAP credentials, which are said nowhere", async () => {
+    const refused = bring(closed, { session: ua("canary-of-ua-0") });
+    const text = await refused.then(
+      () => "none",
+      ({ message }: Error) => message,
+    );
+    expect(text)
+      .to.match(/lets nobody in with these CHAP credentials/)
+      .and.not.contain("canary");
+    expect(await sessions()).to.deep.equal([]);
+  });
+
+  it("are had by CHAP, of which nothing stays on the node's disk", async () => {
+    expect(isDisk(await bring(closed, { session: ua("secret-of-ua-1") }))).to.equal(true);
+    const names = filesIn("/etc/iscsi").map((path) => basename(path));
+    expect(names.sort()).to.deep.equal(["initiatorname.iscsi", "iscsid.conf"]);
+  });
+
+  it("that share a session: the first to go leaves it, and the last ends it", async () => {
+    const other = { ...open, lun: 2 };
+    const both = [await bring(open), await bring(other)];
+    expect((await sessions()).length).to.equal(1);
+    await undo(open);
+    expect([both.map(isDisk), (await sessions()).length]).to.deep.equal([[false, true], 1]);
+    await undo(other);
+    expect([both.map(isDisk), await sessions()]).to.deep.equal([[false, false], []]);
+  });
+
+  it("that somebody has brought up by hand are used there, and neither taken away nor logged out of", async () => {
+    const admin = ["-m", "node", "-T", open.iqn, "-p", "127.0.0.1"];
+    for (const words of [["-o", "new"], ["--login"]]) execFileSync("iscsiadm", [...admin, ...words]);
+    const disk = await effects().iscsi.found(
+      async () => (await disks()).find(({ address }) => address.lun === 1),
+      20_000,
+    );
+    const before = await sessions();
+    const used = await bring(open);
+    expect([used.name, isDisk(used), await sessions()]).to.deep.equal([disk?.name, true, before]);
+    await undo(open);
+    expect([isDisk(used), await sessions()]).to.deep.equal([true, before]);
+    for (const words of [["--logout"], ["-o", "delete"]]) execFileSync("iscsiadm", [...admin, ...words]);
+  });
+
+  it("come by each portal: two paths to one LUN", async () => {
+    await bring(two);
+    const paths = await disks();
+    expect([paths.length, new Set(paths.map(({ wwid }) => wwid)).size, (await sessions()).length]).to.deep.equal([
+      2, 1, 2,
+    ]);
+    expect(told.at(-1)).to.match(/^2 paths, of which one is used, sd.: multipathd does not run on the node$/);
+  });
+
+  it("whose target is killed wait, which is told, and go on when it is back", async () => {
+    const { deviceNumber } = await bring(open);
+    const answers = () => node.host.servers?.disk(deviceNumber);
+    expect(answers()).to.deep.equal({ answers: true });
+    execFileSync("pkill", ["-KILL", "-x", "tgtd"]);
+    await until("the disk waits", 30_000, async () => answers()?.answers === false);
+    expect(answers()).to.deep.equal({ answers: false });
+    execFileSync("sh", ["-c", ". test/vm/iscsi.sh; iscsi_target"]);
+    await until("the disk works", 60_000, async () => answers()?.answers === true);
+    await undo(open);
+    expect(await sessions()).to.deep.equal([]);
+  });
+
+  it("of a target that is gone are let go all the same", async () => {
+    const disk = await bring(open);
+    execFileSync("pkill", ["-KILL", "-x", "tgtd"]);
+    await until("the session has failed", 30_000, async () => (await sessions())[0]?.state === "FAILED");
+    await undo(open);
+    expect([isDisk(disk), await sessions()]).to.deep.equal([false, []]);
+    execFileSync("sh", ["-c", ". test/vm/iscsi.sh; iscsi_target"]);
+  });
+
+  it("of a target that the portal has not", async () => {
+    expect(await reasonOf(bring({ ...open, iqn: "iqn.2024-01.example:none" }))).to.equal("ShareNotFound");
+  });
+});
+
+function filesIn(directory: string): string[] {
+  return readdirSync(directory, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => `${entry.parentPath}/${entry.name}`);
+}
