@@ -39,6 +39,8 @@ export interface MultipathMap {
   /** `major:minor` */
   readonly deviceNumber: string;
   readonly sizeBytes: number;
+  /** The kernel's names of all devices that it is made of. */
+  readonly paths: readonly string[];
 }
 
 /** A target that a host adapter has a connection to. */
@@ -82,10 +84,12 @@ export interface Scsi {
   rescan(disk: ScsiDisk): Promise<void>;
   /**
    * Takes a disk off the node when nobody has it claimed: by a mount, swap, device-mapper or an exclusive open. What is to be written is written
-   * before, if it can be. One that is gone is no error.
+   * before, if it can be. One that is gone is no error. Nor has anybody but multipathd it open.
    * @throws VolumeError DeviceBusy
    */
   remove(disk: ScsiDisk, hostRoot: string): Promise<void>;
+  /** Whether `remove` might; nothing is asked of the disk. @throws VolumeError DeviceBusy */
+  refuseUsed(disk: ScsiDisk, hostRoot: string): Promise<void>;
   /** Has the node's multipath(8) take a map away that nobody uses. @throws VolumeError DeviceBusy, ToolMissing */
   flushMap(map: MultipathMap): Promise<void>;
   /** Has the node's multipathd(8) bring a map to the size of its paths. @throws VolumeError FileSystemResizeFailed, ToolMissing */

@@ -18,6 +18,8 @@ export interface DeviceHow {
   readonly disk?: Disk | undefined;
   /** The device is made of what was found, by LVM or LUKS. */
   readonly made?: { readonly found?: FoundSource };
+  /** Fails if the device is not what is meant any more: asked once it is looked into, and once more when it is mounted. */
+  still?(): Promise<void>;
 }
 
 /** Mounts a device with the file system that is on it, or that it gets if it is empty and fsType names one. */
@@ -25,7 +27,7 @@ export async function stageDevice(
   spec: VolumeSpec,
   found: FoundDevice,
   context: StageContext,
-  { readOnly = false, disk, made }: DeviceHow = {},
+  { readOnly = false, disk, made, still }: DeviceHow = {},
 ): Promise<Staged> {
   const { path, deviceNumber } = found;
   const { stagingMount } = context;
@@ -42,6 +44,7 @@ export async function stageDevice(
     return stageFilesystem(context, { fsType, source, options: spec.mountOptions }, readOnly, device);
   }
   const device = await emptied(spec, await probe(path, disk, context), disk, context);
+  await still?.();
   // A signature says that mkfs came to its end: it writes that last.
   if (device.signature !== undefined && context.formatting !== undefined) await context.recordFormatting(undefined);
   const fsType = device.signature ?? (await format(spec, path, device, { disk, readOnly }, context));
@@ -64,6 +67,10 @@ export async function stageDevice(
   const options = readOnly ? readOnlyOptions(fsType, spec.mountOptions) : spec.mountOptions;
   const staged = await stageFilesystem(context, { fsType, source: device.path, options }, false, shown);
   if (disk !== undefined) await refuseOther(disk, context);
+  await still?.().catch(async (error: unknown) => {
+    await unmounted(context);
+    throw error;
+  });
   return staged;
 }
 
@@ -78,13 +85,18 @@ export async function probe(path: string, disk: Disk | undefined, context: Stage
 }
 
 /** While it is mounted no other disk gets its number: what is found now has been mounted. */
-async function refuseOther(disk: Disk, { devices, hostRoot, mounter, stagingTarget }: StageContext): Promise<void> {
+async function refuseOther(disk: Disk, context: StageContext): Promise<void> {
+  const { devices, hostRoot } = context;
   const now = (await devices.disks(hostRoot)).find(({ deviceNumber }) => deviceNumber === disk.deviceNumber);
   if (now?.identity === disk.identity) return;
-  const on = await mounter.inspectTarget(stagingTarget);
-  if (on !== undefined) await mounter.unmount(stagingTarget, on.mountID, "Normal");
+  await unmounted(context);
   const message = `/dev/${disk.name} was swapped for another disk right before it was mounted: that was unmounted again`;
   throw new VolumeError("DiskNotFound", "transient", message, { on: { kind: "Device", name: disk.name } });
+}
+
+async function unmounted({ mounter, stagingTarget }: StageContext): Promise<void> {
+  const on = await mounter.inspectTarget(stagingTarget);
+  if (on !== undefined) await mounter.unmount(stagingTarget, on.mountID, "Normal");
 }
 
 /** A device that people have named to be destroyed, with what is on it, is emptied. @returns the device as it is then */

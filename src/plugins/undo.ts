@@ -22,6 +22,8 @@ export interface UndoContext extends Effects {
   readonly stagingTarget: TargetPath;
   readonly hostRoot: string;
   readonly vendors: Vendors;
+  /** What other volumes of the type have to undo, and do not yet, now. */
+  others(): readonly Undo[];
   /** How far an unmount may go now. */
   readonly rung: UnmountRung;
   /** The mounts that the agent sees, now. */

@@ -11,6 +11,7 @@ import { flockerCase } from "./flocker-case.ts";
 import { gitCases } from "./git-cases.ts";
 import { glusterfsCases } from "./glusterfs-cases.ts";
 import { imageCases } from "./image-cases.ts";
+import { iscsiCase } from "./iscsi-case.ts";
 import { layerCases } from "./layer-cases.ts";
 import { networkCases } from "./network-cases.ts";
 import { versionOf } from "./parts.ts";
@@ -93,6 +94,7 @@ export const cases: readonly Case[] = [
   ...layerCases,
   ...networkCases,
   fcCase,
+  iscsiCase,
   ...contentCases,
   ...flexVolumeCases,
   ...gitCases,

@@ -10,6 +10,7 @@ export const noScsi: Scsi = {
     throw new Error(`there is no ${name}`);
   },
   remove: async () => {},
+  refuseUsed: async () => {},
   flushMap: async ({ name }) => {
     throw new Error(`there is no map ${name}`);
   },

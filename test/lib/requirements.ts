@@ -38,6 +38,8 @@ const checks = {
     process.env["NODEVOLUME_NFS_EXPORT"] ? undefined : "needs NODEVOLUME_NFS_EXPORT=server:/path; test/vm makes one",
   "fc-target": () =>
     process.env["NODEVOLUME_FC_TARGETS"] ? undefined : "needs NODEVOLUME_FC_TARGETS=WWN...; test/vm makes a target",
+  "iscsi-target": () =>
+    process.env["NODEVOLUME_ISCSI_PORTAL"] ? undefined : "needs NODEVOLUME_ISCSI_PORTAL=; test/vm makes a target",
   full: () => (process.env[fullVariable] ? undefined : "only with --full"),
 } as const satisfies { [name: string]: () => string | undefined };
 

@@ -15,6 +15,9 @@ const password = "canary of ua";
 const fakeAdmin = (seen: string) => `#!/bin/sh
 echo "$*" >>${seen}/args
 case "$*" in *"-o new") mkdir /etc/iscsi/nodes/t; printf 'node.name = t\\nnode.session.scan = auto\\n' >/etc/iscsi/nodes/t/p ;; esac
+case "$*" in *discoverydb*"-o new") mkdir -p /var/lib/iscsi/send_targets; echo 'node.name = d' >/var/lib/iscsi/send_targets/d ;; esac
+case "$*" in *discoverydb*"-o delete") rm /var/lib/iscsi/send_targets/d ;; esac
+case "$*" in *--discover) i=0; while [ $i -lt 4000 ]; do echo "10.0.0.1:3260,1 iqn.2024-01.example:$i"; i=$((i + 1)); done ;; esac
 case "$*" in *--login | *--logout) grep -r . /etc/iscsi >${seen}/records ;; esac
 `;
 
@@ -27,7 +30,7 @@ describe("open-iscsi's database, as a child of the agent has it", () => {
     directory = mkdtempSync(join(tmpdir(), "nvo-iscsi-"));
     writeFileSync(`${directory}/iscsiadm`, fakeAdmin(directory), { mode: 0o755 });
     // A mount namespace that stands for the node's: there, and not here, are iscsiadm, settings, and a record of somebody's.
-    const script = `mount -t tmpfs etc /etc && mount -t tmpfs sbin /usr/sbin && cp ${directory}/iscsiadm /usr/sbin
+    const script = `mount -t tmpfs etc /etc && mount -t tmpfs lib /var/lib && mount -t tmpfs sbin /usr/sbin && cp ${directory}/iscsiadm /usr/sbin
       mkdir -p /etc/iscsi/nodes/other /etc/iscsi/ifaces && echo InitiatorName=iqn.node >/etc/iscsi/initiatorname.iscsi
       echo 'node.name = other' >/etc/iscsi/nodes/other/p
       printf 'iface.iscsi_ifacename = eth1\\niface.net_ifacename = eth1\\n' >/etc/iscsi/ifaces/eth1
@@ -84,6 +87,26 @@ describe("open-iscsi's database, as a child of the agent has it", () => {
     expect(readFileSync(`${root}/nodes/other/p`, "utf8")).to.equal("node.name = other\n");
     expect(readFileSync(`/proc/${node.pid}/mountinfo`, "utf8")).not.to.contain("nodevolume-iscsi");
     expect(readFileSync("/proc/self/mountinfo", "utf8")).not.to.contain("nodevolume-iscsi");
+  });
+
+  const discovery = { username: "d", password: "canary of d" };
+
+  it("gets no password where its records are not covered, and what was made there goes again", () => {
+    const { login: plain } = login("default");
+    const request = { ...ofNode(), login: { ...plain, discovery } };
+    expect(run(request)).to.deep.equal({ step: "missing", what: "database" });
+    const root = `/proc/${node.pid}/root/var/lib/iscsi`;
+    expect(readdirSync(root, { recursive: true })).to.deep.equal(["send_targets"]);
+    expect(seen("args").trim().split("\n").at(-1)).to.match(/^-m discoverydb .* -o delete$/);
+  });
+
+  it("tells of very many targets as much as anybody reads", () => {
+    const { login: plain } = login("default"); // its directory is there by now, and so it is covered
+    const outcome = run({ ...ofNode(), login: { ...plain, discovery } });
+    expect(outcome).to.have.property("step", "target");
+    expect(outcome).to.have.property("said").with.lengthOf(512);
+    const left = readdirSync(`/proc/${node.pid}/root/var/lib/iscsi`, { recursive: true });
+    expect(left).to.deep.equal(["send_targets"]);
   });
 
   it("has for a logout the interface that the session is known by", () => {

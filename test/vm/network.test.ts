@@ -6,8 +6,8 @@ import { type GuestResult, testInVM } from "../lib/vm.ts";
 /** Minutes for the boot and all tests; they take about six on a machine with little else to do, more beside others. */
 const minutes = 13;
 
-/** Suites that run in the VM, and how many tests each has at least. */
-const suites = [
+/** Suites that run in the VM, or some of their tests, and how many there are at least. */
+const suites: readonly { readonly title: string; readonly only?: string; readonly atLeast: number }[] = [
   { title: "plugin contract: nfs", atLeast: 7 },
   { title: "plugin contract: cifs", atLeast: 7 },
   { title: "plugin contract: fc", atLeast: 10 },
@@ -16,8 +16,10 @@ const suites = [
   { title: "CIFS shares of two users", atLeast: 3 },
   { title: "a program that is to outlive its container", atLeast: 2 },
   { title: "LUNs of iSCSI targets", atLeast: 8 },
+  // By hand all of it (docs/plugin-results.md): CI has no time for more.
+  { title: "plugin contract: iscsi, by CHAP", only: " (grows|is released|no Secret)", atLeast: 3 },
   { title: "SCSI disks of a Fibre Channel target", atLeast: 5 },
-] as const;
+];
 
 describe("in a VM whose kernel has network file systems and Fibre Channel", () => {
   let ran: { results: readonly GuestResult[]; output: string };
@@ -25,7 +27,7 @@ describe("in a VM whose kernel has network file systems and Fibre Channel", () =
   before(async function () {
     need(this, "vm");
     this.timeout((minutes + 1) * 60_000);
-    ran = await testInVM(`^(${suites.map(({ title }) => title).join("|")})`, minutes);
+    ran = await testInVM(`^(${suites.map(({ title, only = "" }) => title + only).join("|")})`, minutes);
   });
 
   for (const { title, atLeast } of suites) {

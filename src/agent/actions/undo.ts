@@ -36,14 +36,18 @@ function undoing({ name, type }: VolumeRecord): UndoingPlugin {
   throw new Error(`${name} has something to be undone on record, and ${type} undoes nothing: use the newer agent`);
 }
 
-export function undoContext(context: ActionContext, { key }: VolumeRecord, rung: UnmountRung): UndoContext {
-  const { effects, host, settings, progress } = context;
+export function undoContext(context: ActionContext, { key, type }: VolumeRecord, rung: UnmountRung): UndoContext {
+  const { effects, host, settings, progress, journal } = context;
   return {
     ...effects,
     directories: host.directories,
     stagingTarget: stagingTarget(context, key),
     hostRoot: settings.hostRoot,
     vendors: context.vendors,
+    others: () =>
+      [...journal.records.values()].flatMap(({ key: other, type: its, stage: { undo, detaching } = {} }) =>
+        other !== key && its === type && detaching !== true && undo !== undefined ? [undo] : [],
+      ),
     rung,
     tableNow: () => host.mountTable.read(),
     async unmount(target) {

@@ -64,8 +64,8 @@ export async function runChild(): Promise<void> {
     return;
   }
   if (request.kind === "removeDisk") {
-    orSaid(() => refused(() => removeScsiDisk(request.disk)));
-    return;
+    const remote = await remoteMounts();
+    return orSaid(() => refused(() => removeScsiDisk(loadLibc(), request.disk, remote)));
   }
   if (request.kind === "iscsi") {
     process.stdout.write(JSON.stringify(runISCSI(request.request)));

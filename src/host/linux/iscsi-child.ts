@@ -18,13 +18,17 @@ export type ISCSIOutcome =
   | { readonly step: "done" }
   | { readonly step: "discover" | "login" | "logout"; readonly code: number; readonly said: string }
   | { readonly step: "target"; readonly said: string }
-  | { readonly step: "missing"; readonly what: "iscsiadm" | "interface" };
+  | { readonly step: "missing"; readonly what: "iscsiadm" | "interface" | "database" };
 
 /** Where the node may have iscsiadm. */
 const directories = ["/usr/sbin", "/usr/bin", "/sbin", "/bin", "/usr/local/sbin", "/run/current-system/sw/bin"];
 
 /** Milliseconds that one call may take at most; the agent's own deadline is shorter in most cases. */
 const longestMs = 120_000;
+/** Characters that are told of what it says. */
+const longestSaid = 512;
+/** Bytes that it may say: a portal may name many thousand targets. */
+const maxBuffer = 64 * 1024 * 1024;
 
 /** Carries one request out, in the node's mount namespace and with a database of its own. Synchronous: only this thread is in there. */
 export function runISCSI(request: ISCSIRequest): ISCSIOutcome {
@@ -41,22 +45,29 @@ export function runISCSI(request: ISCSIRequest): ISCSIOutcome {
   const { iqn, portal, interface: by, session, discovery } = request.login;
   const like = likeInterface(by);
   if (like === undefined) return { step: "missing", what: "interface" };
-  coverDatabase(libc, by.name, like);
+  const covered = coverDatabase(libc, by.name, like);
   const at = ["-p", portalText(portal), "-I", by.name];
   if (discovery !== undefined) {
     const found = ["-m", "discoverydb", "-t", "st", ...at];
     const made = admin(...found, "-o", "new");
     if (made.code !== 0) return { step: "discover", ...made };
-    changeRecord("send_targets", chapSettings("discovery.sendtargets.auth", discovery));
+    if (!changeRecord("send_targets", chapSettings("discovery.sendtargets.auth", discovery), covered)) {
+      admin(...found, "-o", "delete");
+      return { step: "missing", what: "database" };
+    }
     const { code, said, stdout } = admin(...found, "-o", "nonpersistent", "--discover");
     if (code !== 0) return { step: "discover", code, said };
     const names = stdout.split("\n").map((line) => line.split(" ")[1]);
-    if (!names.includes(iqn)) return { step: "target", said: [...new Set(names.filter(Boolean))].join(", ") };
+    if (!names.includes(iqn))
+      return { step: "target", said: [...new Set(names.filter(Boolean))].join(", ").slice(0, longestSaid) };
   }
   const node = ["-m", "node", "-T", iqn, ...at];
   const made = admin(...node, "-o", "new");
   if (made.code !== 0) return { step: "login", ...made };
-  changeRecord("nodes", [...ours, ...chapSettings("node.session.auth", session)]);
+  if (!changeRecord("nodes", [...ours, ...chapSettings("node.session.auth", session)], covered)) {
+    admin(...node, "-o", "delete");
+    return { step: "missing", what: "database" };
+  }
   const { code, said } = admin(...node, "--login");
   return code === 0 ? { step: "done" } : { step: "login", code, said };
 }
@@ -77,11 +88,12 @@ function iscsiadm(program: string, args: readonly string[]): { code: number; sai
     env,
     cwd: "/",
     encoding: "utf8",
+    maxBuffer,
     timeout: longestMs,
     killSignal: "SIGKILL",
   });
   if (error !== undefined) throw error;
-  return { code: status ?? 1, said: `${stderr.trim() || stdout.trim()}`.slice(-512), stdout };
+  return { code: status ?? 1, said: `${stderr.trim() || stdout.trim()}`.slice(-longestSaid), stdout };
 }
 
 function isProgram(path: string): boolean {

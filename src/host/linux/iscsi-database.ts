@@ -1,4 +1,19 @@
-import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fstatSync,
+  ftruncateSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
+import { VolumeError } from "../../errors.ts";
 import type { ISCSIInterface } from "../iscsi.ts";
 import * as C from "./constants.ts";
 import { Descriptor } from "./descriptor.ts";
@@ -28,22 +43,43 @@ export function enterOwnDatabase(libc: Libc, calls: SandboxCalls, nodeProcess: n
   libc.mountSetattr(root.fd, 0, 0, C.MS_PRIVATE, C.AT_RECURSIVE);
 }
 
-/** Covers the node's records. @param made the only interface that there is then, and what of the node's it is like */
-export function coverDatabase(libc: Libc, made: string, like: readonly string[]): void {
-  for (const place of places.filter((path) => existsSync(path))) {
-    const settings = filesIn(place);
-    using at = openPath(libc, place, C.O.PATH);
-    using memory = createFilesystemMount(libc, {
+/**
+ * Covers the node's records.
+ * @param made the only interface that there is then, and what of the node's it is like
+ * @returns the devices of what covers them
+ */
+export function coverDatabase(libc: Libc, made: string, like: readonly string[]): number[] {
+  return places
+    .filter((path) => existsSync(path))
+    .map((place) => {
+      const settings = filesIn(place);
+      using at = openPath(libc, place, C.O.PATH);
+      using memory = inMemory(libc, place);
+      libc.moveMount(memory.fd, at.fd, C.MOVE_MOUNT_F_EMPTY_PATH | C.MOVE_MOUNT_T_EMPTY_PATH);
+      for (const [name, bytes] of settings) writeFileSync(`${place}/${name}`, bytes, { mode: 0o600 });
+      for (const name of ["nodes", "ifaces", "send_targets"]) mkdirSync(`${place}/${name}`, { mode: 0o700 });
+      writeFileSync(`${place}/ifaces/${made}`, recordText([`iface.iscsi_ifacename = ${made}`, ...like]), {
+        mode: 0o600,
+      });
+      return statSync(place).dev;
+    });
+}
+
+/** Not swapped where the kernel knows how (Linux 6.4): there are passwords in it. */
+function inMemory(libc: Libc, place: string): Descriptor {
+  const make = (...more: string[]) =>
+    createFilesystemMount(libc, {
       fsType: "tmpfs",
       source: "nodevolume-iscsi",
-      options: ["mode=0700", "size=4M"],
+      options: ["mode=0700", "size=4M", ...more],
       attributes,
       target: { prefix: place, path: place },
     });
-    libc.moveMount(memory.fd, at.fd, C.MOVE_MOUNT_F_EMPTY_PATH | C.MOVE_MOUNT_T_EMPTY_PATH);
-    for (const [name, bytes] of settings) writeFileSync(`${place}/${name}`, bytes, { mode: 0o600 });
-    for (const name of ["nodes", "ifaces", "send_targets"]) mkdirSync(`${place}/${name}`, { mode: 0o700 });
-    writeFileSync(`${place}/ifaces/${made}`, recordText([`iface.iscsi_ifacename = ${made}`, ...like]), { mode: 0o600 });
+  try {
+    return make("noswap");
+  } catch (error) {
+    if (!(error instanceof VolumeError) || error.reason !== "OptionsRefused") throw error;
+    return make();
   }
 }
 
@@ -73,12 +109,26 @@ export function likeInterface({ like, initiatorName }: Pick<ISCSIInterface, "lik
   return [...others, `iface.initiatorname = ${initiatorName}`];
 }
 
-/** The one record that is beneath a directory of the database, whatever it is called there. */
-export function changeRecord(kind: "nodes" | "send_targets", settings: Settings): void {
+/**
+ * Changes the one record that is beneath a directory of the database, whatever it is called there.
+ * @param covered devices of what covers the node's records: nothing is written to any other
+ * @returns whether it is in memory; else nothing is written, as it would stay
+ */
+export function changeRecord(kind: "nodes" | "send_targets", settings: Settings, covered: readonly number[]): boolean {
   const files = places.flatMap((place) => filesBeneath(`${place}/${kind}`));
   const [file] = files;
-  if (file === undefined || files.length > 1) throw new Error(`iscsiadm has made ${files.length} records, not one`);
-  writeFileSync(file, withSettings(readFileSync(file, "utf8"), settings));
+  if (files.length > 1) throw new Error(`iscsiadm has made ${files.length} records, not one`);
+  if (file === undefined) return false;
+  const fd = openSync(file, constants.O_RDWR | constants.O_NOFOLLOW);
+  try {
+    if (!covered.includes(fstatSync(fd).dev)) return false;
+    const text = withSettings(readFileSync(fd, "utf8"), settings);
+    ftruncateSync(fd);
+    writeSync(fd, text, 0);
+    return true;
+  } finally {
+    closeSync(fd);
+  }
 }
 
 function filesBeneath(directory: string): string[] {

@@ -119,6 +119,8 @@ export function failure(outcome: ISCSIOutcome, { iqn, portal, interface: by }: I
       const text = {
         iscsiadm: "the node has no iscsiadm: install open-iscsi (iscsi-initiator-utils) there, and have iscsid run",
         interface: `the node has no iSCSI interface ${by.like}: make it there (iscsiadm -m iface -I ${by.like} -o new), or name another in iscsiInterface`,
+        database:
+          "the node's iscsiadm keeps its records elsewhere than in /etc/iscsi and /var/lib/iscsi, or that directory is missing: it gets no password to write there. Make it on the node (mkdir -p /var/lib/iscsi)",
       }[outcome.what];
       return error("InitiatorNotReady", text, { kind: "Program", name: "iscsiadm" });
     }

@@ -5,6 +5,7 @@ import { type MultipathMap, type Scsi, type ScsiDisk, type ScsiTree, scsiText } 
 import type { ChildRequest } from "./child-request.ts";
 import { type ChildRunner, refusedCode } from "./child-runner.ts";
 import { bootID } from "./linux-evidence.ts";
+import type { RemovedDisk } from "./scsi-remove.ts";
 import { readScsi } from "./scsi-tree.ts";
 
 /** Where distributions have the programs of multipath. */
@@ -41,10 +42,19 @@ export class LinuxScsi implements Scsi {
     await this.#run({ kind: "sysfs", file, text: "1" }, `${name} cannot be asked how large it is`);
   }
 
-  async remove({ address, deviceNumber, name, wwid }: ScsiDisk, hostRoot: string): Promise<void> {
-    const path = `${devOf(hostRoot)}/${name}`;
-    const disk = { path, deviceNumber, address: scsiText(address), ...(wwid !== undefined && { wwid }) };
-    await this.#run({ kind: "removeDisk", disk }, `${name} cannot be taken off the node`, name);
+  async remove(disk: ScsiDisk, hostRoot: string): Promise<void> {
+    const { name } = disk;
+    await this.#run(
+      { kind: "removeDisk", disk: removed(disk, hostRoot) },
+      `${name} cannot be taken off the node`,
+      name,
+    );
+  }
+
+  async refuseUsed(disk: ScsiDisk, hostRoot: string): Promise<void> {
+    const { name } = disk;
+    const request = { kind: "removeDisk", disk: { ...removed(disk, hostRoot), stays: true } } as const;
+    await this.#run(request, `whether ${name} is in use cannot be told`, name);
   }
 
   async flushMap({ name, device }: MultipathMap): Promise<void> {
@@ -85,6 +95,11 @@ export class LinuxScsi implements Scsi {
     const message = `${program} is not on the node, which has a multipath map: install multipath-tools there`;
     throw new VolumeError("ToolMissing", "final", message, { on: { kind: "Program", name: `/usr/sbin/${program}` } });
   }
+}
+
+function removed({ address, deviceNumber, name, wwid }: ScsiDisk, hostRoot: string): RemovedDisk {
+  const path = `${devOf(hostRoot)}/${name}`;
+  return { path, deviceNumber, address: scsiText(address), ...(wwid !== undefined && { wwid }) };
 }
 
 function devOf(hostRoot: string): string {

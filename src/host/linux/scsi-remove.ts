@@ -1,7 +1,12 @@
 import { closeSync, constants, fstatSync, fsyncSync, openSync, realpathSync, writeFileSync } from "node:fs";
 import { VolumeError } from "../../errors.ts";
+import type { Holder } from "../ports.ts";
+import { claimsOf } from "./block-claims.ts";
 import { attribute } from "./device-identity.ts";
 import { errnoOf } from "./errno.ts";
+import type { Libc } from "./libc.ts";
+import { openersOf } from "./open-devices.ts";
+import type { RemoteMounts } from "./remote-mounts.ts";
 
 /** A SCSI disk that a child is to take off the node, as it was when it was looked at. */
 export interface RemovedDisk {
@@ -12,7 +17,12 @@ export interface RemovedDisk {
   /** `host:channel:target:lun` */
   readonly address: string;
   readonly wwid?: string;
+  /** It is only asked whether it could go. */
+  readonly stays?: true;
 }
+
+/** Has the files of a disk that it checks open for as long as it knows of it, used or not. */
+const checker = "multipathd";
 
 /** Errors of an open that come only after it has found nobody's claim: the path or the disk has failed. */
 const unclaimed = ["EIO", "ENXIO", "ENODEV", "ENOMEDIUM", "ETIMEDOUT"];
@@ -20,9 +30,10 @@ const unclaimed = ["EIO", "ENXIO", "ENODEV", "ENOMEDIUM", "ETIMEDOUT"];
 /**
  * Claims the disk, so that from here on nobody else can, proves that it is the one that was looked at, writes out what is to be written,
  * and has the kernel forget it. What cannot be written any more, because the path is dead, is lost either way.
+ * A disk that is used as it is, nobody has claimed, but somebody has open.
  * @throws VolumeError DeviceBusy, SetUpFailed
  */
-export function removeScsiDisk(disk: RemovedDisk): void {
+export function removeScsiDisk(libc: Libc, disk: RemovedDisk, remote: RemoteMounts): void {
   const place = placeOf(disk.deviceNumber);
   if (place === undefined) return;
   const fd = claim(disk);
@@ -33,11 +44,21 @@ export function removeScsiDisk(disk: RemovedDisk): void {
       const message = `${disk.path} stands for another disk than when it was looked at: it stays on the node`;
       throw new VolumeError("SetUpFailed", "transient", message);
     }
+    const numbers = claimsOf(disk.deviceNumber).partitions.map(({ deviceNumber }) => deviceNumber);
+    const all = openersOf(libc, [disk.deviceNumber, ...numbers], process.pid, remote);
+    const openers = all.filter(({ command }) => command !== checker);
+    if (openers.length > 0) throw open(disk, openers);
+    if (disk.stays === true) return;
     if (fd !== undefined) flush(fd);
     writeFileSync(`${device}/delete`, "1");
   } finally {
     if (fd !== undefined) closeSync(fd);
   }
+}
+
+function open({ path }: RemovedDisk, openers: readonly Holder[]): VolumeError {
+  const names = openers.map(({ pid, command }) => `${command} (${pid})`).join(", ");
+  return new VolumeError("DeviceBusy", "transient", `${path} is open: ${names}. End these processes`);
 }
 
 /** The disk's directory in sysfs; undefined if it is gone. */

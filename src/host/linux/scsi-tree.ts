@@ -84,7 +84,8 @@ function mapOf(block: string, sys: string): MultipathMap | undefined {
     if (!attribute(`${holder}/dm/uuid`).startsWith("mpath-")) continue;
     const deviceNumber = attribute(`${holder}/dev`);
     const sizeBytes = Number(attribute(`${holder}/size`)) * sector;
-    return { name: attribute(`${holder}/dm/name`), device, deviceNumber, sizeBytes };
+    const paths = ifThere(() => readdirSync(`${holder}/slaves`)) ?? [];
+    return { name: attribute(`${holder}/dm/name`), device, deviceNumber, sizeBytes, paths };
   }
   return undefined;
 }

@@ -1,9 +1,10 @@
 import type { ISCSIVolumeSource } from "../../api/types.gen.ts";
 import { VolumeError } from "../../errors.ts";
 import { type ISCSIInterface, type ISCSIPortal, portalText, samePortal } from "../../host/iscsi.ts";
+import type { MultipathMap } from "../../host/scsi.ts";
 import type { StageContext } from "../plugin.ts";
 import type { Chap } from "./credentials.ts";
-import { disksOf, type Lun, type LunPath, pathsOf, portalsOf } from "./lun.ts";
+import { disksOf, isOurs, type Lun, type LunPath, mapOver, pathsOf, portalsOf } from "./lun.ts";
 
 /** Milliseconds within which the kernel has a block device of a LUN that it was told to look for. */
 const appearMs = 10_000;
@@ -16,6 +17,10 @@ export interface LunDevice {
   readonly name: string;
   /** `major:minor` */
   readonly deviceNumber: string;
+  /** ScsiDisk.lasting of its paths. */
+  readonly lasting?: string;
+  /** The kernel's names of all by which it may be in use: the map, or each path. */
+  readonly ways: readonly string[];
 }
 
 /** What is brought up: the volume's LUN, and what it takes to get there. */
@@ -29,7 +34,8 @@ export interface Wanted {
 /**
  * Brings the LUN to the node, once: a session at each portal, and of it this LUN alone.
  *
- *   somebody else's session shows it   its disk is used; nothing is ours, and nothing is undone
+ *   somebody else's session at one of the portals shows it, and no CHAP is asked for
+ *                                      its disk is used; nothing is ours, and nothing is undone
  *   else, at each portal               our session, logged in if there is none ─► the LUN looked for ─► its disk
  *
  * One portal is enough to go on (kubelet, too, mounts what it gets after a few attempts).
@@ -39,14 +45,25 @@ export async function attach(wanted: Wanted, context: StageContext): Promise<Lun
   const { iqn } = wanted.lun;
   const paths = await context.iscsi.exclusively(iqn, () => bringUp(wanted, context));
   refuseDifferent(wanted, paths);
+  await refuseOtherWays(wanted, paths, context);
   return deviceOf(wanted, paths, context);
+}
+
+/** While a device is mounted nothing else gets its number: what is found then is what was mounted. @throws VolumeError DiskNotFound */
+export async function prove(lun: Lun, device: LunDevice, context: StageContext): Promise<void> {
+  const paths = await lookFor(lun, context);
+  const used = mapOver(paths)?.deviceNumber === device.deviceNumber;
+  const same = paths.filter(({ disk }) => used || disk.deviceNumber === device.deviceNumber);
+  if (same.length > 0 && same.every(({ disk }) => disk.lasting === device.lasting)) return;
+  const message = `/dev/${device.name} does not stand for LUN ${lun.lun} of ${lun.iqn} any more: it is looked for anew`;
+  throw new VolumeError("DiskNotFound", "transient", message, { on: { kind: "Device", name: `/dev/${device.name}` } });
 }
 
 async function bringUp(wanted: Wanted, context: StageContext): Promise<readonly LunPath[]> {
   const { lun, by, source } = wanted;
   const look = () => lookFor(lun, context);
   const foreign = (await look()).filter(({ session }) => session.interface !== by.name);
-  if (foreign.length > 0) return foreign;
+  if (foreign.length > 0) return mayBeUsed(wanted, foreign);
   const portals = portalsOf(source);
   const errors: VolumeError[] = [];
   for (const portal of portals) {
@@ -70,6 +87,37 @@ async function bringUp(wanted: Wanted, context: StageContext): Promise<readonly 
   if (paths.length > 0) return paths;
   const message = `${lun.iqn} shows no LUN ${lun.lun} to this node: correct lun, or let this node's initiator see it`;
   throw new VolumeError("DiskNotFound", "transient", message, { on: { kind: "Server", name: source.targetPortal } });
+}
+
+/** Who has proved who they are, or is another initiator, may be let see more than this volume. */
+function mayBeUsed({ lun, source }: Wanted, foreign: readonly LunPath[]): readonly LunPath[] {
+  const whose = foreign.find(({ session }) => isOurs(session));
+  if (whose === undefined && source.chapAuthSession !== true) return foreign;
+  const why =
+    whose === undefined
+      ? "by a session that this operator has not begun, and the volume asks for CHAP of its own: log out of that"
+      : "for another volume, by another initiator, interface or Secret: release that one, or let both name the same";
+  throw inUse(lun, foreign, why);
+}
+
+/** Two disks of one LUN have two caches, and a claim of one keeps nobody off the other. */
+async function refuseOtherWays({ lun }: Wanted, paths: readonly LunPath[], context: StageContext): Promise<void> {
+  const { iscsi, scsi, hostRoot } = context;
+  const all = pathsOf({ iqn: lun.iqn, lun: lun.lun }, await iscsi.sessions(), (await scsi.look(hostRoot)).disks);
+  const others = all
+    .filter(({ disk }) => paths.every((path) => path.disk.name !== disk.name))
+    .filter(({ disk: { wwid } }) => paths.some(({ disk }) => (wwid ?? disk.wwid) === (disk.wwid ?? wwid)));
+  if (others.length === 0) return;
+  throw inUse(lun, others, "by a portal or session that is not this volume's: name it, too, or log out of it");
+}
+
+function inUse(lun: Lun, paths: readonly LunPath[], why: string): VolumeError {
+  const [first] = paths;
+  const shown = paths.map(({ session, disk }) => `/dev/${disk.name} at ${portalText(session.portal)}`).join(", ");
+  const message = `LUN ${lun.lun} of ${lun.iqn} is on the node as ${shown}, ${why}`;
+  return new VolumeError("DeviceBusy", "transient", message, {
+    on: { kind: "Device", name: `/dev/${first?.disk.name}` },
+  });
 }
 
 /** Whether it says more than that nobody answers. */
@@ -112,10 +160,10 @@ async function lookFor(lun: Lun, { iscsi, scsi, hostRoot }: StageContext): Promi
   return pathsOf(lun, await iscsi.sessions(), (await scsi.look(hostRoot)).disks);
 }
 
-/** Portals that lead to different disks would be one volume by turns. */
+/** Portals that lead to different disks would be one volume by turns. What does not say what it is may be different. */
 function refuseDifferent({ lun }: Wanted, paths: readonly LunPath[]): void {
   const names = new Set(paths.map(({ disk }) => disk.wwid));
-  if (names.size <= 1) return;
+  if (paths.length <= 1 || (names.size === 1 && !names.has(undefined))) return;
   const shown = paths.map(({ session, disk }) => `${portalText(session.portal)}: ${disk.wwid ?? "no name"}`).join(", ");
   const message = `the portals of ${lun.iqn} show different disks as LUN ${lun.lun} (${shown}): name only those of one`;
   throw new VolumeError("DiskAmbiguous", "final", message);
@@ -125,15 +173,19 @@ async function deviceOf(wanted: Wanted, paths: readonly LunPath[], context: Stag
   const { scsi, hostRoot, iscsi } = context;
   const [first] = paths;
   if (first === undefined) throw new Error("there is a path");
-  const made = paths.find(({ disk }) => disk.map !== undefined)?.disk.map;
-  if (made !== undefined) return { name: made.device, deviceNumber: made.deviceNumber };
-  const usable = paths.find(({ disk }) => disk.state === "running") ?? first;
-  if (paths.length === 1) return usable.disk;
+  const { lasting } = first.disk;
+  const same = lasting === undefined ? {} : { lasting };
+  const ofMap = ({ device, deviceNumber }: MultipathMap) => ({ name: device, deviceNumber, ...same, ways: [device] });
+  const made = mapOver(paths);
+  if (made !== undefined) return ofMap(made);
+  const { name, deviceNumber } = (paths.find(({ disk }) => disk.state === "running") ?? first).disk;
+  const usable = { name, deviceNumber, ...same, ways: paths.map(({ disk }) => disk.name) };
+  if (paths.length === 1) return usable;
   const { multipathd } = await scsi.look(hostRoot);
-  const map = async () => (await lookFor(wanted.lun, context)).find(({ disk }) => disk.map !== undefined)?.disk.map;
+  const map = async () => mapOver(await lookFor(wanted.lun, context));
   const found = multipathd ? await iscsi.found(map, mapMs) : undefined;
-  if (found !== undefined) return { name: found.device, deviceNumber: found.deviceNumber };
+  if (found !== undefined) return ofMap(found);
   const why = multipathd ? "multipathd has made no map of them" : "multipathd does not run on the node";
-  context.progress(`${paths.length} paths, of which one is used, ${usable.disk.name}: ${why}`);
-  return usable.disk;
+  context.progress(`${paths.length} paths, of which one is used, ${name}: ${why}`);
+  return usable;
 }

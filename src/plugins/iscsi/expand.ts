@@ -1,6 +1,6 @@
 import { VolumeError } from "../../errors.ts";
 import type { Undo, UndoContext } from "../plugin.ts";
-import { lunOf, pathsOf } from "./lun.ts";
+import { lunOf, mapOver, pathsOf } from "./lun.ts";
 
 /** Has the kernel ask how large the LUN is by now, on each path, and grows what is on it: multipath's map, and the file system. */
 export async function expandLun(undo: Undo, to: string, context: UndoContext): Promise<void> {
@@ -15,7 +15,7 @@ export async function expandLun(undo: Undo, to: string, context: UndoContext): P
     const message = `LUN ${lun.lun} of ${lun.iqn} ${has}, and capacity asks for ${to}: grow it on the target first`;
     throw new VolumeError("VolumeResizeFailed", "transient", message);
   }
-  const map = paths.find(({ disk }) => disk.map !== undefined)?.disk.map;
+  const map = mapOver(paths);
   if (map !== undefined && map.sizeBytes < smallest) await scsi.growMap(map);
   const mount = (await context.tableNow()).at(stagingTarget.path);
   // Of several paths without a map the one that is mounted; a btrfs shows a number of its own, and goes by its mount point.

@@ -1,7 +1,15 @@
 import { hash } from "node:crypto";
 import type { ISCSIVolumeSource } from "../../api/types.gen.ts";
-import { type ISCSIInterface, type ISCSIPortal, type ISCSISession, portalOf, samePortal } from "../../host/iscsi.ts";
-import { isLun, type ScsiDisk } from "../../host/scsi.ts";
+import { VolumeError } from "../../errors.ts";
+import {
+  type ISCSIInterface,
+  type ISCSIPortal,
+  type ISCSISession,
+  portalOf,
+  portalText,
+  samePortal,
+} from "../../host/iscsi.ts";
+import { isLun, type MultipathMap, type ScsiDisk } from "../../host/scsi.ts";
 import type { Undo } from "../plugin.ts";
 
 /** One LUN of a target, and the interface by which sessions are ours: all that its release needs. */
@@ -9,6 +17,8 @@ export interface Lun {
   readonly iqn: string;
   readonly lun: number;
   readonly interface: string;
+  /** Where it is had, and nowhere else; undefined: a record of before does not say. */
+  readonly portals?: readonly ISCSIPortal[];
 }
 
 /** A disk by which the LUN is seen, and the session that it comes by. */
@@ -17,16 +27,18 @@ export interface LunPath {
   readonly disk: ScsiDisk;
 }
 
-export function undoOf({ iqn, lun, interface: name }: Lun): Undo {
-  return { iqn, lun: `${lun}`, interface: name };
+export function undoOf({ iqn, lun, interface: name, portals }: Lun): Undo {
+  const where = portals === undefined ? {} : { portals: portals.map(portalText).join(" ") };
+  return { iqn, lun: `${lun}`, interface: name, ...where };
 }
 
 /** @throws Error if it was written by another plugin, or is damaged */
-export function lunOf({ iqn, lun, interface: name }: Undo): Lun {
+export function lunOf({ iqn, lun, interface: name, portals }: Undo): Lun {
   if (iqn === undefined || lun === undefined || name === undefined) {
     throw new Error("what an iSCSI volume has to undo is damaged: it names no iqn, lun or interface");
   }
-  return { iqn, lun: Number(lun), interface: name };
+  const where = portals === undefined ? {} : { portals: portals.split(" ").map(portalOf) };
+  return { iqn, lun: Number(lun), interface: name, ...where };
 }
 
 /**
@@ -37,7 +49,14 @@ export function interfaceOf(source: ISCSIVolumeSource): ISCSIInterface {
   const { iscsiInterface: like = "default", initiatorName, chapAuthSession = false, secretRef } = source;
   const secret = chapAuthSession && secretRef ? [secretRef.namespace, secretRef.name] : [];
   const name = hash("sha256", JSON.stringify([like, initiatorName ?? "", ...secret]), "hex").slice(0, 16);
-  return { name: `nodevolume-${name}`, like, ...(initiatorName !== undefined && { initiatorName }) };
+  return { name: `${prefix}${name}`, like, ...(initiatorName !== undefined && { initiatorName }) };
+}
+
+const prefix = "nodevolume-";
+
+/** Whether a session is of this operator, whatever volume it is for. */
+export function isOurs({ interface: name }: ISCSISession): boolean {
+  return name.startsWith(prefix);
 }
 
 /** All that the target is asked for at, each once. */
@@ -46,19 +65,41 @@ export function portalsOf({ targetPortal, portals = [] }: ISCSIVolumeSource): IS
   return all.filter((portal, at) => all.findIndex((other) => samePortal(other, portal)) === at);
 }
 
-/** How a LUN is seen on the node, by whomever. */
+/** How a LUN is seen on the node, by whomever, at these portals if any are named. */
 export function pathsOf(
-  { iqn, lun }: Pick<Lun, "iqn" | "lun">,
+  { iqn, lun, portals }: Pick<Lun, "iqn" | "lun" | "portals">,
   sessions: readonly ISCSISession[],
   disks: readonly ScsiDisk[],
 ): LunPath[] {
   return sessions
-    .filter((session) => session.iqn === iqn)
+    .filter((session) => session.iqn === iqn && isAmong(session.portal, portals))
     .flatMap((session) =>
       disksOf(session, disks)
         .filter(({ address }) => isLun(address.lun, lun))
         .map((disk) => ({ session, disk })),
     );
+}
+
+/** Whether a portal is one of these; undefined: any is. */
+export function isAmong(portal: ISCSIPortal, portals: Lun["portals"]): boolean {
+  return portals === undefined || portals.some((one) => samePortal(one, portal));
+}
+
+/**
+ * What multipath has made of these paths. It goes by what LUNs call themselves, which others may call themselves as well.
+ * @throws VolumeError DeviceBusy, if it is made of anything else, too
+ */
+export function mapOver(paths: readonly LunPath[]): MultipathMap | undefined {
+  const known = paths.map(({ disk }) => disk.name);
+  const maps = paths.flatMap(({ disk }) => disk.map ?? []);
+  const [first] = maps;
+  const strange = maps.flatMap((map) => map.paths).filter((name) => !known.includes(name));
+  const [stranger] = strange;
+  if (first === undefined || (stranger === undefined && maps.every(({ device }) => device === first.device)))
+    return first;
+  const of = [...new Set([...known, ...strange])].join(", ");
+  const message = `multipath has made ${first.name} of ${of}, and only ${known.join(", ")} is at the portals of this volume: it is neither used nor taken away. Name all portals of the LUN, or take the others out (multipathd del path ${stranger ?? "NAME"})`;
+  throw new VolumeError("DeviceBusy", "transient", message, { on: { kind: "Device", name: `/dev/${first.device}` } });
 }
 
 export function disksOf({ host }: ISCSISession, disks: readonly ScsiDisk[]): ScsiDisk[] {

@@ -1,34 +1,38 @@
 import { VolumeError } from "../../errors.ts";
 import type { ISCSISession } from "../../host/iscsi.ts";
-import type { MultipathMap } from "../../host/scsi.ts";
 import type { Undo, UndoContext } from "../plugin.ts";
-import { disksOf, type LunPath, lunOf, pathsOf } from "./lun.ts";
+import { disksOf, isAmong, type Lun, type LunPath, lunOf, mapOver, pathsOf } from "./lun.ts";
 
 /**
  * Takes the LUN off the node: the multipath map over it, each of its disks in sessions of ours, and then each session of ours that no
- * disk is left of. Nobody's else sessions and disks are touched.
+ * disk is left of. Nobody's else sessions and disks are touched, nor those that another volume has on record, too: the last one to go
+ * takes them away.
+ * @throws VolumeError DeviceBusy, also of a disk whose server is gone: who has it loses it no sooner than the kernel says so
  */
 export async function detach(undo: Undo, context: UndoContext): Promise<void> {
   const lun = lunOf(undo);
   const { iscsi, scsi, hostRoot } = context;
   await iscsi.exclusively(lun.iqn, async () => {
     const ours = (await iscsi.sessions()).filter(
-      ({ iqn, interface: name }) => iqn === lun.iqn && name === lun.interface,
+      ({ iqn, interface: name, portal }) => iqn === lun.iqn && name === lun.interface && isAmong(portal, lun.portals),
     );
     const { disks } = await scsi.look(hostRoot);
-    const paths = pathsOf(lun, ours, disks);
-    for (const map of mapsOver(paths)) await scsi.flushMap(map);
+    const seen = pathsOf(lun, ours, disks);
+    const others = context.others().map(lunOf);
+    const paths = seen.filter((path) => !others.some((other) => isOf(other, lun, path)));
+    const map = mapOver(seen);
+    if (map !== undefined && paths.length === seen.length) await scsi.flushMap(map);
     for (const { session, disk } of paths) {
       // The kernel would wait for a server that is gone to write out its cache; with the session the disk goes at once.
-      if (isDead(session) && disksOf(session, disks).length === 1) continue;
-      await scsi.remove(disk, hostRoot);
+      const withSession = isDead(session) && disksOf(session, disks).length === 1;
+      await (withSession ? scsi.refuseUsed(disk, hostRoot) : scsi.remove(disk, hostRoot));
     }
     const left = (await scsi.look(hostRoot)).disks;
     for (const session of ours) {
-      const others = disksOf(session, left).filter(
+      const more = disksOf(session, left).filter(
         (disk) => !(isDead(session) && paths.some((p) => p.disk.name === disk.name)),
       );
-      if (others.length === 0) await logout(session, context);
+      if (more.length === 0) await logout(session, context);
     }
   });
 }
@@ -37,9 +41,10 @@ function isDead({ state }: ISCSISession): boolean {
   return state !== "LOGGED_IN";
 }
 
-function mapsOver(paths: readonly LunPath[]): MultipathMap[] {
-  const maps = paths.flatMap(({ disk }) => disk.map ?? []);
-  return maps.filter((map, at) => maps.findIndex(({ device }) => device === map.device) === at);
+/** Whether another volume has this path to the same LUN. */
+function isOf(other: Lun, { iqn, lun, interface: name }: Lun, { session }: LunPath): boolean {
+  const same = other.iqn === iqn && other.lun === lun && other.interface === name;
+  return same && isAmong(session.portal, other.portals);
 }
 
 async function logout(session: ISCSISession, { iscsi }: UndoContext): Promise<void> {

@@ -4,16 +4,16 @@ import { foundSource } from "../found-source.ts";
 import { stagedPath } from "../host-path.ts";
 import { stageDevice } from "../local-device.ts";
 import type { StageContext, Staged, VolumeSpec } from "../plugin.ts";
-import { attach } from "./attach.ts";
+import { attach, type LunDevice, prove } from "./attach.ts";
 import { chapOf } from "./credentials.ts";
-import { interfaceOf, undoOf } from "./lun.ts";
+import { interfaceOf, portalsOf, undoOf } from "./lun.ts";
 
 /** What there is to undo is on record before anything is done, and what there was already is taken as it is. */
 export async function stageLun(spec: VolumeSpec, source: ISCSIVolumeSource, context: StageContext): Promise<Staged> {
   const { stagingMount, stagingTarget, found: before, hostRoot, mounter } = context;
   const by = interfaceOf(source);
   const { iqn, lun, readOnly = false, fsType } = source;
-  const own = { iqn, lun, interface: by.name };
+  const own = { iqn, lun, interface: by.name, portals: portalsOf(source) };
   const isBlock = spec.volumeMode === "Block";
   const known = before?.deviceNumber === undefined ? {} : { found: before, deviceNumber: before.deviceNumber };
   const kind = isBlock ? "device" : "filesystem";
@@ -23,7 +23,8 @@ export async function stageLun(spec: VolumeSpec, source: ISCSIVolumeSource, cont
     return stageDevice(how, { ...before, deviceNumber: before.deviceNumber }, context, { readOnly });
   }
   const chap = chapOf(source, context.content?.[0]);
-  const { name, deviceNumber } = await attach({ lun: own, source, by, chap }, context);
+  const device = await attach({ lun: own, source, by, chap }, context);
+  const { name, deviceNumber } = device;
   const path = `/dev/${name}`;
   const info = await mounter.inspect({ root: hostRoot, path });
   if (info?.deviceNumber !== deviceNumber) {
@@ -31,7 +32,27 @@ export async function stageLun(spec: VolumeSpec, source: ISCSIVolumeSource, cont
     throw new VolumeError("DiskNotFound", "transient", message, { on: { kind: "Device", name: path } });
   }
   const found = foundSource(path, info, context);
-  if (!isBlock) return stageDevice(how, { ...found, deviceNumber }, context, { readOnly });
+  // Of a raw device that is there, whatever a pod has made of it claims it.
+  if (!isBlock || before?.deviceNumber !== deviceNumber) await refuseClaimed(device, context);
+  const still = () => prove(own, device, context);
+  if (!isBlock) return stageDevice(how, { ...found, deviceNumber }, context, { readOnly, still });
+  await still();
   await context.record({ kind, path: found.path, found, deviceNumber });
   return { ...stagedPath(info, found), kind, deviceNumber };
+}
+
+/** Also of paths that are not used: each is a device of its own to the kernel, which keeps nobody off the others. */
+async function refuseClaimed({ ways }: LunDevice, { devices, scsi, hostRoot }: StageContext): Promise<void> {
+  const { disks } = await scsi.look(hostRoot);
+  const known = disks.flatMap(({ name, deviceNumber, map }) => [
+    { name, deviceNumber },
+    ...(map ? [{ name: map.device, deviceNumber: map.deviceNumber }] : []),
+  ]);
+  for (const way of ways) {
+    const deviceNumber = known.find(({ name }) => name === way)?.deviceNumber;
+    const path = `${hostRoot === "/" ? "" : hostRoot}/dev/${way}`;
+    const claim = deviceNumber === undefined ? undefined : await devices.claim(path, deviceNumber);
+    if (claim === undefined) continue;
+    throw new VolumeError("DeviceBusy", "transient", claim, { on: { kind: "Device", name: `/dev/${way}` } });
+  }
 }

@@ -38,6 +38,7 @@ describe("SCSI disks of sysfs", () => {
     put("sys/block/dm-3/dm/uuid", "mpath-36001405abc\n");
     put("sys/block/dm-3/dm/name", "mpatha\n");
     put("sys/block/dm-3/dev", "254:3\n");
+    for (const name of ["sdb", "sdc"]) put(`sys/block/dm-3/slaves/${name}`);
     put("sys/block/dm-3/size", "131072\n");
     mkdirSync(`${root}/dev/disk/by-id`, { recursive: true });
     symlinkSync("../../sdb", `${root}/dev/disk/by-id/scsi-36001405abc`);
@@ -53,7 +54,13 @@ describe("SCSI disks of sysfs", () => {
       wwid: "naa.6001405abc",
       lasting: "naa.6001405abc",
       ids: ["scsi-36001405abc"],
-      map: { name: "mpatha", device: "dm-3", deviceNumber: "254:3", sizeBytes: 64 * 1024 * 1024 },
+      map: {
+        name: "mpatha",
+        device: "dm-3",
+        deviceNumber: "254:3",
+        sizeBytes: 64 * 1024 * 1024,
+        paths: ["sdb", "sdc"],
+      },
     });
   });
 

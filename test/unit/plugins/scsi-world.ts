@@ -56,6 +56,9 @@ export class FakeScsi implements Scsi {
   async remove({ name }: ScsiDisk): Promise<void> {
     this.done.push(`remove ${name}`);
   }
+  async refuseUsed({ name }: ScsiDisk): Promise<void> {
+    this.done.push(`ask of ${name}`);
+  }
   async flushMap({ name }: { name: string }): Promise<void> {
     this.done.push(`flush ${name}`);
   }
@@ -79,4 +82,4 @@ export async function failure(call: Promise<unknown>): Promise<VolumeError> {
   throw new Error(`no VolumeError but ${error}`);
 }
 
-export const map = { name: "mpatha", device: "dm-3", deviceNumber: "254:3", sizeBytes: 1024 };
+export const map = { name: "mpatha", device: "dm-3", deviceNumber: "254:3", sizeBytes: 1024, paths: ["sda", "sdb"] };

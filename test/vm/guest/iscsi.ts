@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, readdirSync } from "node:fs";
+import { closeSync, constants, existsSync, openSync, readdirSync } from "node:fs";
 import { basename } from "node:path";
 import { expect } from "chai";
 import { until } from "../../../hack/lib/until.ts";
@@ -7,7 +7,7 @@ import type { ISCSIVolumeSource } from "../../../src/api/types.gen.ts";
 import type { ISCSICredentials } from "../../../src/host/iscsi.ts";
 import { attach, type LunDevice } from "../../../src/plugins/iscsi/attach.ts";
 import type { Chap } from "../../../src/plugins/iscsi/credentials.ts";
-import { interfaceOf, undoOf } from "../../../src/plugins/iscsi/lun.ts";
+import { interfaceOf, portalsOf, undoOf } from "../../../src/plugins/iscsi/lun.ts";
 import { detach } from "../../../src/plugins/iscsi/release.ts";
 import type { StageContext, UndoContext } from "../../../src/plugins/plugin.ts";
 import { RealNode } from "../../lib/real-node.ts";
@@ -39,14 +39,17 @@ describe("LUNs of iSCSI targets", function () {
     iqn: source.iqn,
     lun: source.lun,
     interface: interfaceOf(source).name,
+    portals: portalsOf(source),
   });
   function bring(source: ISCSIVolumeSource, chap: Chap = {}): Promise<LunDevice> {
     const context = { ...effects(), hostRoot: "/", progress: (message: string) => void told.push(message) };
     const wanted = { lun: ownOf(source), source, by: interfaceOf(source), chap };
     return attach(wanted, context as unknown as StageContext);
   }
-  const undo = (source: ISCSIVolumeSource) =>
-    detach(undoOf(ownOf(source)), { ...effects(), hostRoot: "/" } as unknown as UndoContext);
+  const undo = (source: ISCSIVolumeSource, others: readonly ISCSIVolumeSource[] = []) => {
+    const context = { ...effects(), hostRoot: "/", others: () => others.map((other) => undoOf(ownOf(other))) };
+    return detach(undoOf(ownOf(source)), context as unknown as UndoContext);
+  };
   const sessions = () => effects().iscsi.sessions();
   /** Of iSCSI alone: the VM has others. */
   async function disks() {
@@ -82,7 +85,10 @@ describe("LUNs of iSCSI targets", function () {
     const other = { ...open, lun: 2 };
     const both = [await bring(open), await bring(other)];
     expect((await sessions()).length).to.equal(1);
-    await undo(open);
+    const fd = openSync(`/dev/${both[0]?.name}`, "r"); // as a program has a disk that is used as it is: nobody has claimed it
+    expect(await reasonOf(undo(open))).to.equal("DeviceBusy");
+    closeSync(fd);
+    await undo(open, [other]); // which has another LUN
     expect([both.map(isDisk), (await sessions()).length]).to.deep.equal([[false, true], 1]);
     await undo(other);
     expect([both.map(isDisk), await sessions()]).to.deep.equal([[false, false], []]);
@@ -127,8 +133,11 @@ describe("LUNs of iSCSI targets", function () {
 
   it("of a target that is gone are let go all the same", async () => {
     const disk = await bring(open);
+    const claim = openSync(`/dev/${disk.name}`, constants.O_RDONLY | constants.O_EXCL); // as a mount has it
     execFileSync("pkill", ["-KILL", "-x", "tgtd"]);
     await until("the session has failed", 30_000, async () => (await sessions())[0]?.state === "FAILED");
+    expect([await reasonOf(undo(open)), isDisk(disk)]).to.deep.equal(["DeviceBusy", true]);
+    closeSync(claim);
     await undo(open);
     expect([isDisk(disk), await sessions()]).to.deep.equal([false, []]);
     execFileSync("sh", ["-c", ". test/vm/iscsi.sh; iscsi_target"]);

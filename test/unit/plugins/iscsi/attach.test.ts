@@ -1,8 +1,9 @@
 import { expect } from "chai";
 import type { ISCSIVolumeSource } from "../../../../src/api/types.gen.ts";
 import { VolumeError } from "../../../../src/errors.ts";
-import { attach } from "../../../../src/plugins/iscsi/attach.ts";
-import { interfaceOf } from "../../../../src/plugins/iscsi/lun.ts";
+import type { ScsiDisk } from "../../../../src/host/scsi.ts";
+import { attach, type LunDevice, prove } from "../../../../src/plugins/iscsi/attach.ts";
+import { interfaceOf, portalsOf } from "../../../../src/plugins/iscsi/lun.ts";
 import type { StageContext } from "../../../../src/plugins/plugin.ts";
 import { FakeISCSINode } from "./fake-iscsi-node.ts";
 
@@ -20,12 +21,17 @@ describe("the LUN of an iSCSI volume", () => {
   });
 
   async function bring(source: ISCSIVolumeSource) {
+    const by = interfaceOf(source);
+    return attach({ lun: lunOf(source), source, by, chap: {} }, context());
+  }
+  const still = (device: LunDevice) => prove(lunOf(one), device, context());
+  const lunOf = (source: ISCSIVolumeSource) => {
+    return { iqn, lun: source.lun, interface: interfaceOf(source).name, portals: portalsOf(source) };
+  };
+  function context(): StageContext {
     const { iscsi, scsi } = node;
     const progress = (message: string) => void told.push(message);
-    const context = { iscsi, scsi, hostRoot: "/", progress } as unknown as StageContext;
-    const by = interfaceOf(source);
-    const lun = { iqn, lun: source.lun, interface: by.name };
-    return attach({ lun, source, by, chap: {} }, context);
+    return { iscsi, scsi, hostRoot: "/", progress } as unknown as StageContext;
   }
   const ours = () => node.sessions.map(({ interface: name }) => name);
   const reasonOf = async (source: ISCSIVolumeSource): Promise<string> => {
@@ -67,10 +73,54 @@ describe("the LUN of an iSCSI volume", () => {
     expect(node.log).to.deep.equal([]);
   });
 
-  it("of two volumes that name it is one disk, whatever they log in by: the second finds it claimed", async () => {
+  it("that another volume has by another initiator is had by neither's session twice", async () => {
     await bring(one);
-    expect((await bring({ ...one, initiatorName: "iqn.2024-01.example:n" })).name).to.equal("sda");
+    expect(await reasonOf({ ...one, initiatorName: "iqn.2024-01.example:n" })).to.equal("DeviceBusy");
     expect(node.sessions).to.have.length(1);
+  });
+
+  it("is not had behind somebody else's back who has proved who they are", async () => {
+    node.disk(node.session(), 1);
+    const secretRef = { namespace: "a", name: "b" };
+    expect(await reasonOf({ ...one, chapAuthSession: true, secretRef })).to.equal("DeviceBusy");
+    expect(node.log).to.deep.equal([]);
+  });
+
+  it("is never the disk that somebody at another portal calls so", async () => {
+    const portal = { address: "10.6.6.6", port: 3260 };
+    node.disk(node.session({ portal, interface: "nodevolume-of-an-intruder" }), 1, { name: "sdx", wwid: "naa.other" });
+    expect((await bring(one)).name).to.equal("sdb");
+    expect(node.log).to.deep.equal(["login 10.0.0.1:3260", "scan 12 1"]);
+  });
+
+  for (const wwid of ["naa.60001", undefined]) {
+    it(`is not used twice where another portal shows what is or may be the same (${wwid})`, async () => {
+      node.disk(node.session({ portal: { address: "10.0.0.9", port: 3260 } }), 1, { wwid } as Partial<ScsiDisk>);
+      expect(await reasonOf(one)).to.equal("DeviceBusy");
+    });
+  }
+
+  it("is refused where of several paths one does not say what disk it is", async () => {
+    await bring(two);
+    node.disks = node.disks.map(({ wwid, ...disk }, at) => ({ ...disk, ...(at === 0 && wwid && { wwid }) }));
+    expect(await reasonOf(two)).to.equal("DiskAmbiguous");
+    node.disks = node.disks.map(({ wwid: _, ...disk }) => disk);
+    expect(await reasonOf(two)).to.equal("DiskAmbiguous");
+  });
+
+  it("is not had by a multipath map that somebody else's disk is in, whatever it calls itself", async () => {
+    await bring(two);
+    node.map("dm-0", ...node.disks, node.disk(node.session({ iqn: "iqn.2024-01.example:b" }), 1));
+    expect(await reasonOf(two)).to.equal("DeviceBusy");
+  });
+
+  it("is proved to be the device that was found, and not what has its number now", async () => {
+    const disk = await bring(one);
+    await still(disk);
+    node.disks = node.disks.map((now) => ({ ...now, lasting: "naa.another" }));
+    expect(await still(disk).catch(({ reason }: VolumeError) => reason)).to.equal("DiskNotFound");
+    node.disks = [];
+    expect(await still(disk).catch(({ reason }: VolumeError) => reason)).to.equal("DiskNotFound");
   });
 
   it("is not looked for in somebody else's session that does not show it", async () => {

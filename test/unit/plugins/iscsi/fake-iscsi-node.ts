@@ -1,4 +1,4 @@
-import type { VolumeError } from "../../../../src/errors.ts";
+import { VolumeError } from "../../../../src/errors.ts";
 import { type ISCSI, type ISCSILogin, type ISCSISession, portalText } from "../../../../src/host/iscsi.ts";
 import type { MultipathMap, Scsi, ScsiDisk } from "../../../../src/host/scsi.ts";
 
@@ -11,6 +11,8 @@ export class FakeISCSINode {
   luns = [1, 2];
   readonly log: string[] = [];
   readonly logins: ISCSILogin[] = [];
+  /** Disks that somebody has, by name. */
+  used: string[] = [];
   /** Portals that refuse a login, with the error. */
   readonly refusing = new Map<string, VolumeError>();
   #next = 1;
@@ -33,7 +35,8 @@ export class FakeISCSINode {
   }
 
   map(device: string, ...disks: readonly ScsiDisk[]): void {
-    const map: MultipathMap = { name: "mpatha", device, deviceNumber: "254:0", sizeBytes: 1 << 26 };
+    const paths = disks.map(({ name }) => name);
+    const map: MultipathMap = { name: "mpatha", device, deviceNumber: "254:0", sizeBytes: 1 << 26, paths };
     this.disks = this.disks.map((disk) => (disks.includes(disk) ? { ...disk, map } : disk));
   }
 
@@ -65,6 +68,10 @@ export class FakeISCSINode {
     remove: async ({ name }) => {
       this.log.push(`remove ${name}`);
       this.disks = this.disks.filter((disk) => disk.name !== name);
+    },
+    refuseUsed: async ({ name }) => {
+      this.log.push(`ask of ${name}`);
+      if (this.used.includes(name)) throw new VolumeError("DeviceBusy", "transient", `${name} is used`);
     },
     flushMap: async ({ name }) => void this.log.push(`flush ${name}`),
     growMap: async ({ name }) => void this.log.push(`grow ${name}`),

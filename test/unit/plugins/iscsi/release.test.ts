@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { expandLun } from "../../../../src/plugins/iscsi/expand.ts";
 import { detach } from "../../../../src/plugins/iscsi/release.ts";
-import type { UndoContext } from "../../../../src/plugins/plugin.ts";
+import type { Undo, UndoContext } from "../../../../src/plugins/plugin.ts";
 import { FakeISCSINode } from "./fake-iscsi-node.ts";
 
 const iqn = "iqn.2024-01.example:a";
@@ -12,6 +12,7 @@ describe("what an iSCSI volume has done", () => {
   let node: FakeISCSINode;
   let grown: string[];
   let context: UndoContext;
+  let others: Undo[];
 
   beforeEach(() => {
     node = new FakeISCSINode();
@@ -20,7 +21,9 @@ describe("what an iSCSI volume has done", () => {
     const stagingTarget = { prefix: "/s", path: "/s/v" };
     const devices = { grow: async (...args: string[]) => void grown.push(args.join(" ")) };
     const tableNow = async () => ({ at: () => ({ point: "/s/v", device: "8:0", fsType: "ext4" }) });
-    context = { iscsi, scsi, devices, hostRoot: "/", stagingTarget, tableNow } as unknown as UndoContext;
+    others = [];
+    const made = { iscsi, scsi, devices, hostRoot: "/", stagingTarget, tableNow, others: () => others };
+    context = made as unknown as UndoContext;
   });
 
   it("is undone: the disk goes, and the session when no other disk is left of it", async () => {
@@ -56,7 +59,46 @@ describe("what an iSCSI volume has done", () => {
   it("does not wait for a target that is gone: with the session the disk goes", async () => {
     node.disk(node.session({ ...ours, state: "FAILED" }), 1);
     await detach(undo, context);
-    expect(node.log).to.deep.equal(["logout 1"]);
+    expect(node.log).to.deep.equal(["ask of sda", "logout 1"]);
+  });
+
+  it("keeps what somebody has, also when its target is gone", async () => {
+    const disk = node.disk(node.session({ ...ours, state: "FAILED" }), 1);
+    node.used = [disk.name];
+    const error: unknown = await detach(undo, context).catch((thrown: unknown) => thrown);
+    expect(error).to.have.property("reason", "DeviceBusy");
+    expect(node.log).to.deep.equal(["ask of sda"]);
+  });
+
+  it("keeps what another volume has on record, until that goes, too", async () => {
+    node.disk(node.session(ours), 1);
+    for (const other of [undo, { ...undo, portals: "10.0.0.9:3260 10.0.0.1:3260" }]) {
+      others = [other];
+      await detach(undo, context);
+      expect(node.log).to.deep.equal([]);
+    }
+    others = [
+      { ...undo, lun: "2" },
+      { ...undo, interface: "nodevolume-b" },
+      { ...undo, portals: "10.0.0.9:3260" },
+    ];
+    await detach(undo, context);
+    expect(node.log).to.deep.equal(["remove sda", "logout 1"]);
+  });
+
+  it("leaves sessions of ours at portals of other volumes alone", async () => {
+    node.disk(node.session(ours), 1);
+    node.session({ ...ours, portal: { address: "10.0.0.2", port: 3260 } }); // where a volume is about to look for its disk
+    await detach({ ...undo, portals: "10.0.0.9:3260" }, context);
+    expect(node.log).to.deep.equal([]);
+  });
+
+  it("never takes a multipath map away that others have a path in", async () => {
+    const own = node.disk(node.session(ours), 1);
+    node.map("dm-0", own, node.disk(node.session({ iqn: "iqn.2024-01.example:victim" }), 1));
+    const error: unknown = await detach(undo, context).catch((thrown: unknown) => thrown);
+    expect(error).to.have.property("reason", "DeviceBusy");
+    expect(node.log).to.deep.equal([]);
   });
 
   it("takes a session back that no disk ever came by", async () => {
