@@ -38,6 +38,7 @@ export const networkCases: readonly Case[] = [
       return ["canary,of: another"];
     },
     secretsToldTo: { program: "mount.cifs", by: "environment" },
+    onlyFull: ["partly", "busy", "journal alone"], // nfs, of which all is asked, has the same code for them
   },
 ];
 

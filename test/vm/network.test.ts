@@ -1,10 +1,10 @@
 import { expect } from "chai";
 import { lastLines } from "../lib/last-lines.ts";
-import { need } from "../lib/requirements.ts";
+import { full, need } from "../lib/requirements.ts";
 import { type GuestResult, testInVM } from "../lib/vm.ts";
 
-/** Minutes for the boot and all tests; they take about six on a machine with little else to do, more beside others. */
-const minutes = 13;
+/** Minutes for the boot and all tests: several times what they take on a machine with little else to do, as they run beside other lanes. */
+const minutes = full() ? 55 : 26;
 
 /** Suites that run in the VM, or some of their tests, and how many there are at least. */
 const suites: readonly { readonly title: string; readonly only?: string; readonly atLeast: number }[] = [
@@ -28,11 +28,15 @@ describe("in a VM whose kernel has network file systems and Fibre Channel", () =
     need(this, "vm");
     this.timeout((minutes + 1) * 60_000);
     ran = await testInVM(`^(${suites.map(({ title, only = "" }) => title + only).join("|")})`, minutes);
+    for (const { title } of suites) console.log(`    ${secondsOf(title)} s in the VM: ${title}`);
   });
+
+  const resultsOf = (suite: string) => ran.results.filter(({ title }) => title.startsWith(suite));
+  const secondsOf = (suite: string) => Math.round(resultsOf(suite).reduce((sum, { ms }) => sum + ms, 0) / 1000);
 
   for (const { title, atLeast } of suites) {
     it(title, () => {
-      const results = ran.results.filter((result) => result.title.startsWith(title));
+      const results = resultsOf(title);
       const wrong = results.filter(({ outcome }) => outcome !== "passed");
       const text = wrong.map(({ title: of, outcome, reason = "" }) => `${of}: ${outcome} ${reason}`).join("\n");
       if (wrong.length > 0) throw new Error(`${text}\nthe VM said last\n${lastLines(ran.output)}`);

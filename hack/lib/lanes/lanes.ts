@@ -64,6 +64,7 @@ export const lanes: readonly Lane[] = [
     work: { ...tests("vm"), verbose: true },
     beside: true,
     limitMinutes: 30,
+    fullMinutes: 60,
   },
   { name: "unit", what: "one part at a time", work: tests("unit"), limitMinutes: 10 },
   {

@@ -12,7 +12,7 @@ const rows = JSON.parse(readFileSync(join(root, "docs/plugin-results.json"), "ut
 /** What a driver does with them is the driver's: lane csi. */
 const ofDrivers = ["csi", "persistentVolumeClaim"];
 /** Their rows come with the next run of the lane vm. */
-const awaitVM = ["nfs", "cifs", "iscsi", "rbd"];
+const awaitVM = ["iscsi", "rbd"];
 const remedy =
   "run npm test -- contract --grep 'plugin contract: TITLE' (or the lane vm, with --full), then node hack/plugin-results.ts";
 
