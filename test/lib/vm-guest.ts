@@ -12,6 +12,7 @@ await import("../vm/guest/nfs-stopped.ts");
 await import("../vm/guest/project-quota.ts");
 await import("../vm/guest/cifs-rotated.ts");
 await import("../vm/guest/leave-pod.ts");
+await import("../vm/guest/layers.ts");
 mocha.grep(new RegExp(process.env["NODEVOLUME_GUEST_TESTS"] ?? "."));
 
 const runner = mocha.run((failures) => process.exit(failures > 0 ? 1 : 0));

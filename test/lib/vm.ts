@@ -42,7 +42,7 @@ export async function testInVM(only: string, minutes: number): Promise<{ results
   };
   const args = [
     ...["run", "--timeout", `${minutes * 60}`, ...oneProcessor, "--disk", "256M"],
-    ...["--no-udev", "--modules", "nfsd"],
+    ...["--no-udev", "--modules", "nfsd dm_mod dm_crypt dm_flakey"],
     ...Object.entries(env).flatMap(([name, value]) => ["--env", `${name}=${value}`]),
     ...["--", "sh", "test/vm/guest.sh", process.execPath, guest],
   ];

@@ -18,6 +18,9 @@ exportfs -o rw,no_root_squash,insecure,fsid=0 127.0.0.1:/mnt/export
 rpc.nfsd -N 3 --grace-time 10 --lease-time 10 4
 export NODEVOLUME_NFS_EXPORT=127.0.0.1:/
 
+# There is no udev here (--no-udev): LVM makes the nodes of its devices itself. In the guest's overlay only.
+printf 'activation {\n  udev_sync = 0\n  udev_rules = 0\n}\n' >/etc/lvm/lvmlocal.conf
+
 mkdir -p /mnt/smb/private /mnt/smb/state /mnt/share-a /mnt/share-b
 chmod 0777 /mnt/share-a /mnt/share-b
 cat >/mnt/smb/smb.conf <<CONF

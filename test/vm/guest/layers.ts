@@ -1,0 +1,66 @@
+import { execFileSync } from "node:child_process";
+import { expect } from "chai";
+import { intent } from "../../../hack/lib/agent-on-kernel/intent.ts";
+import { describeLayers } from "../../lib/layers-suite.ts";
+import { QuickHeaderNode } from "../../lib/quick-header-node.ts";
+import { RealNode } from "../../lib/real-node.ts";
+import { need } from "../../lib/requirements.ts";
+import { layeredDevice, mappings, volumeGroup } from "../../lib/volume-group.ts";
+
+const columns = ["--noheadings", "--options", "lv_name,lv_active,lv_tags"];
+
+describeLayers({
+  title: "LUKS and LVM beneath a local volume",
+  need: (context) => need(context, "device-mapper", "loop-devices", "mkfs.ext4", "ext4"),
+  node: () => new QuickHeaderNode(),
+  group: volumeGroup,
+  opened: mappings,
+  volumes(_node, group) {
+    const listed = execFileSync("lvm", ["lvs", ...columns, group], { encoding: "utf8" }).trim();
+    return listed === "" ? [] : listed.split("\n").map((line) => line.trim());
+  },
+  grows: { fsType: "ext4", megabytes: 64 },
+});
+
+describe("a disk of device-mapper's flakey", () => {
+  let node: RealNode;
+
+  before(function () {
+    need(this, "device-mapper", "loop-devices", "mkfs.ext4", "ext4");
+  });
+  beforeEach(() => {
+    node = new RealNode();
+  });
+  afterEach(async () => {
+    await node[Symbol.asyncDispose]();
+  });
+
+  const want = (local: object, options: { deleting?: boolean } = {}) => {
+    const { deleting = false } = options;
+    node.want(
+      intent({ source: { local }, mounts: [{ path: node.target("a") }], deleting, generation: deleting ? 2 : 1 }),
+    );
+    node.forgetFailures();
+    return node.volume("node.volume-1");
+  };
+
+  it("a disk that cannot be read is a ReadError, and works again when it can be", async () => {
+    const disk = layeredDevice(node, 48);
+    execFileSync("mkfs.ext4", ["-q", disk]);
+    const sectors = execFileSync("blockdev", ["--getsz", disk], { encoding: "utf8" }).trim();
+    const table = (down: number) => `0 ${sectors} flakey ${disk} 0 ${down === 0 ? 3600 : 0} ${down}`;
+    execFileSync("dmsetup", ["create", "nvo-flakey", "--table", table(3600)]);
+    try {
+      const local = { path: execFileSync("readlink", ["-f", "/dev/mapper/nvo-flakey"], { encoding: "utf8" }).trim() };
+      const { failure } = await want(local);
+      expect(failure?.reason, failure?.message).to.equal("ReadError");
+      execFileSync("dmsetup", ["suspend", "--noflush", "--nolockfs", "nvo-flakey"]);
+      execFileSync("dmsetup", ["load", "nvo-flakey", "--table", table(0)]);
+      execFileSync("dmsetup", ["resume", "nvo-flakey"]);
+      expect((await want(local)).failure?.message).to.equal(undefined);
+      expect((await want(local, { deleting: true })).phase).to.equal("released");
+    } finally {
+      execFileSync("dmsetup", ["remove", "nvo-flakey"]);
+    }
+  });
+});
