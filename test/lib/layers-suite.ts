@@ -46,13 +46,15 @@ export function describeLayers(world: LayersWorld): void {
       const local = { lvm: { volumeGroup: group, logicalVolume: "data-1" }, encryption: { secretRef } };
       expect((await want(local, { megabytes, fsType })).failure?.message).to.equal(undefined);
       writeFileSync(`${node.target("a")}/token`, "data");
-      const before = node.mounts();
+      // Without the options: those of an ext4 that has grown may say more (mb_optimize_scan).
+      const mounts = () => node.mounts().map(({ id, device, root, point }) => ({ id, device, root, point }));
+      const before = mounts();
       const small = size();
       const grown = await want(local, { megabytes: megabytes + 100, fsType });
       expect(grown.failure?.message).to.equal(undefined);
       expect(node.done).to.include("expand");
       expect(size()).to.be.above(small + 80 * mebi);
-      expect(node.mounts(), "nothing was unmounted").to.deep.equal(before);
+      expect(mounts(), "nothing was unmounted").to.deep.equal(before);
       const written = execFileSync("cat", [`${node.stateDir}/journal`], { encoding: "utf8" }) + node.log.join();
       expect(written).not.to.include(words);
       expect((await want(local, { fsType, deleting: true })).phase).to.equal("released");
