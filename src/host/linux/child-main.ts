@@ -138,19 +138,21 @@ function prepare(device: (WrittenDevice & { readonly empty: boolean }) | undefin
   libc.dup2(pipe.read, 0);
 }
 
-/** The device as standard input, which mkfs and e2fsck open anew: while that is held, no other disk gets its number. */
-function formatAs(device: WrittenDevice, rest: boolean): void {
-  const fd = asInput(device);
-  if (!rest && !isEmpty(fd)) {
-    throw new VolumeError("DeviceNotEmpty", "transient", `${device.path} is not empty any more`);
-  }
+/**
+ * The device as standard input, which mkfs and e2fsck open anew: while that is held, no other disk gets its number. Node has lost its own
+ * with that, and aborts if it is to end by itself: nothing is refused afterwards.
+ */
+function asInput(device: WrittenDevice, prove: (fd: number) => void = () => {}): void {
+  const fd = openProved(device, constants.O_RDONLY);
+  prove(fd);
+  loadLibc().dup2(fd, 0);
 }
 
-/** @returns a descriptor of the device, which is standard input as well */
-function asInput(device: WrittenDevice): number {
-  const fd = openProved(device, constants.O_RDONLY);
-  loadLibc().dup2(fd, 0);
-  return fd;
+function formatAs(device: WrittenDevice, rest: boolean): void {
+  asInput(device, (fd) => {
+    if (rest || isEmpty(fd)) return;
+    throw new VolumeError("DeviceNotEmpty", "transient", `${device.path} is not empty any more`);
+  });
 }
 
 /** Carries out what may be refused; says so by the exit code. */
