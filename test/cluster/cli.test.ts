@@ -147,7 +147,9 @@ describe("kubectl nvi", () => {
     );
     expect(sets).to.deep.equal({
       code: 0,
-      stdout: "nodevolumeset.nodevolume.dev/mnt-scratch\nnodevolumeset.nodevolume.dev/mnt-datasets\n",
+      stdout: ["mnt-scratch", "mnt-datasets", "mnt-share"]
+        .map((name) => `nodevolumeset.nodevolume.dev/${name}\n`)
+        .join(""),
       stderr: "",
     });
   });
