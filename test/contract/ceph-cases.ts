@@ -24,6 +24,7 @@ export const cephCases: readonly Case[] = [
     },
     shows: isEmptyOrToken,
     keepsData: true,
+    cutOffs: "some",
     secrets: () => [cluster.key()],
     parts: () => ({ client: versionOf("ceph-fuse", "--version"), server: versionOf("ceph-mds", "--version") }),
   },

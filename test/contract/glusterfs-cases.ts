@@ -23,6 +23,7 @@ export const glusterfsCases: readonly Case[] = [
     spec: { mountOptions: ["entry-timeout=0", "negative-timeout=0"] },
     shows: isEmptyOrToken,
     keepsData: true,
+    cutOffs: "some",
     parts: () => ({ client: versionOf("glusterfs", "--version"), server: versionOf("glusterd", "--version") }),
     table: { fsType: "fuse.glusterfs", source: /^10\.7\.7\.7:\/contract-/ },
   },

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { messageOf } from "../../../src/errors.ts";
 import { CutOff } from "../../lib/cut-off.ts";
+import { full } from "../../lib/requirements.ts";
 import { Bench, volumeName } from "../bench.ts";
 import type { Case } from "../case.ts";
 import type { Point } from "../point.ts";
@@ -22,7 +23,7 @@ export const cutOff: Point = {
     const { of } = bench;
     const whole = given === undefined ? await lifeOf(bench, Number.POSITIVE_INFINITY) : undefined;
     const most = whole && Math.max(whole.effects.setUp, whole.effects.release);
-    const ends = given ?? chosen(most ?? 0, of.cutOffs);
+    const ends = given ?? chosen(most ?? 0, full() ? undefined : of.cutOffs);
     for (const last of ends) {
       await using other = await Bench.on(of);
       const life = await lifeOf(other, last).catch((error: unknown) => {
