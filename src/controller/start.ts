@@ -143,7 +143,12 @@ export function startController(deps: ControllerDeps): Controller {
     observePods: config.observePods ?? "None",
   });
   const { queues } = work;
-  const triggers = connectTriggers({ stores, gatherer, queues, turns: system.turns, allVolumes: work.allVolumes });
+  const allPods = () => {
+    work.allObserved();
+    work.allPods();
+  };
+  const { allVolumes } = work;
+  const triggers = connectTriggers({ stores, gatherer, queues, turns: system.turns, allVolumes, allPods });
   const podTriggers = connectPods(pods, storage, work.nodesWithout, queues.nodes, system.turns);
   const needed = needStorage(storage, stores);
   const shell = (deps.createShell ?? createPlainShell)(work.shellDeps);
@@ -181,14 +186,12 @@ export function startController(deps: ControllerDeps): Controller {
     // Nobody else waits for these: a cluster where they cannot be read has all its other volumes.
     storage.lead(() => {
       podTriggers.claimsKnown();
-      work.allVolumes();
-      work.allObserved();
-      work.allPods();
+      allVolumes();
+      allPods();
     }, goesOn);
     pods.lead(() => {
       triggers.allNodes();
-      work.allObserved();
-      work.allPods();
+      allPods();
     }, goesOn);
   }
 

@@ -46,6 +46,8 @@ export interface TriggerDeps {
   readonly turns: Turns;
   /** Every volume of a CSI driver is looked at again. */
   readonly allVolumes: () => void;
+  /** Every pod is looked at again that waits for volumes, or has such that are only observed. */
+  readonly allPods: () => void;
 }
 
 export interface Triggers {
@@ -57,7 +59,7 @@ export interface Triggers {
 }
 
 /** Which change of which object makes which key due. A key too many costs a comparison; one too few is a bug. */
-export function connectTriggers({ stores, gatherer, queues, turns, allVolumes }: TriggerDeps): Triggers {
+export function connectTriggers({ stores, gatherer, queues, turns, allVolumes, allPods }: TriggerDeps): Triggers {
   const sets = createSweep(turns, function* () {
     for (const { metadata } of stores.sets.list()) yield queues.sets.add(metadata.name);
   });
@@ -136,7 +138,9 @@ export function connectTriggers({ stores, gatherer, queues, turns, allVolumes }:
 
   // What came back after a gap is announced object by object; what was put off meanwhile is not.
   const onState = () => {
-    if (gatherer.complete()) all();
+    if (!gatherer.complete()) return;
+    all();
+    allPods();
   };
 
   const cancels: Cancel[] = [

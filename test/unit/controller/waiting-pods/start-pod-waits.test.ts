@@ -65,6 +65,21 @@ describe("startController: pods at scheduling gates", () => {
     expect(told(fleet)).to.deep.equal([]);
   });
 
+  it("that came while Nodes could not be seen go on when they can", async () => {
+    const fleet = await fleetWith(serving);
+    const { fault } = fleet.api;
+    fleet.api.fault = ({ path: at, query }) =>
+      query?.["watch"] && at.endsWith("/nodes") ? { when: "before" } : undefined;
+    fleet.api.breakWatches("error");
+    await fleet.run(60_000);
+    pod(fleet, "p");
+    await fleet.run(30_000);
+    expect(gatesOf(fleet, "p")).to.deep.equal([volumes]);
+    fleet.api.fault = fault;
+    await fleet.run(40_000);
+    expect(gatesOf(fleet, "p")).to.deep.equal([]);
+  });
+
   it("go on to the scheduler where the set selects no Node yet: an autoscaler sees no pod that is gated", async () => {
     const fleet = await fleetWith({ ...serving, nodeSelector: { gpu: "new" } });
     pod(fleet, "p");
