@@ -7,7 +7,7 @@ import { type GuestResult, testInVM } from "../lib/vm.ts";
 const minutes = full() ? 55 : 26;
 
 /** Points of the contract that differ most from one file system to the other. */
-const few = " .*(is mounted on each|comes back|is released|change of options|no Secret|grows)";
+const few = ".* (is mounted on each|comes back|is released|change of options|no Secret|grows)";
 
 /** Suites that run in the VM, without --full some of their tests only, and how many there are at least. */
 const suites: readonly { readonly title: string; readonly only?: string; readonly atLeast: number }[] = [
