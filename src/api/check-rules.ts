@@ -36,7 +36,7 @@ export function ruleChecker(definitions: Definitions, node: SchemaNode): RuleChe
   const visit = new Compiler(definitions).visitOf(node);
   return (value) => {
     const broken: FieldError[] = [];
-    visit(value, "", broken);
+    visit?.(value, "", broken);
     return broken;
   };
 }
@@ -44,17 +44,16 @@ export function ruleChecker(definitions: Definitions, node: SchemaNode): RuleChe
 class Compiler {
   readonly #definitions: Definitions;
   /** By node, so that definitions may name each other. */
-  readonly #visits = new Map<SchemaNode, Visit>();
+  readonly #visits = new Map<SchemaNode, Visit | undefined>();
 
   constructor(definitions: Definitions) {
     this.#definitions = definitions;
   }
 
-  visitOf(node: SchemaNode): Visit {
+  /** @returns undefined if neither the node nor anything beneath it has a rule: most of an object needs no visit */
+  visitOf(node: SchemaNode): Visit | undefined {
     const schema = node.$ref === undefined ? node : this.#definitions[node.$ref.replace("#/definitions/", "")];
-    if (schema === undefined) return () => {};
-    const known = this.#visits.get(schema);
-    if (known !== undefined) return known;
+    if (schema === undefined || this.#visits.has(schema)) return schema && this.#visits.get(schema);
     let visit: Visit | undefined;
     this.#visits.set(schema, (value, path, broken) => visit?.(value, path, broken));
     visit = this.#compile(schema);
@@ -62,11 +61,13 @@ class Compiler {
     return visit;
   }
 
-  #compile({ rules = [], mapKeys = [], items, properties = {}, additionalProperties }: SchemaNode): Visit {
+  #compile({ rules = [], mapKeys = [], items, properties = {}, additionalProperties }: SchemaNode): Visit | undefined {
     const checks = rules.map((rule) => ({ rule, holds: checkFor(rule) }));
     const entry = items && this.visitOf(items);
     const fields = new Map(Object.entries(properties).map(([name, field]) => [name, this.visitOf(field)]));
     const others = typeof additionalProperties === "object" ? this.visitOf(additionalProperties) : undefined;
+    const inside = [entry, others, ...fields.values()].some((visit) => visit !== undefined);
+    if (checks.length === 0 && mapKeys.length === 0 && !inside) return undefined;
     return (value, path, broken) => {
       if (value === undefined) return;
       for (const { rule, holds } of checks) {
@@ -75,11 +76,12 @@ class Compiler {
       if (Array.isArray(value)) {
         if (mapKeys.length > 0) broken.push(...repeatedKeys(mapKeys, value, path));
         if (entry !== undefined) value.forEach((each, i) => void entry(each, `${path}[${i}]`, broken));
-      } else if (typeof value === "object" && value !== null) {
-        for (const [name, field] of Object.entries(value)) {
+      } else if (inside && typeof value === "object" && value !== null) {
+        for (const name of Object.keys(value)) {
+          const field = (value as { readonly [name: string]: unknown })[name];
           const known = fields.get(name);
           if (known !== undefined) known(field, `${path}.${name}`, broken);
-          else others?.(field, `${path}[${name}]`, broken);
+          else if (others !== undefined && !fields.has(name)) others(field, `${path}[${name}]`, broken);
         }
       }
     };

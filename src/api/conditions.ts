@@ -23,6 +23,9 @@ import type { Condition } from "./types.gen.ts";
  * NodeVolumeState, written by the agent (and Ready and Drained Unknown by the controller when its Lease ran out):
  * - Ready: the agent has read intents and mount table since it started.
  * - Drained: no grant left, nothing in use, every deletion acknowledged.
+ *
+ * NodeVolumeState, by the agent, and NodeVolumeSet, by the controller:
+ * - PoliciesInForce: False while an admission policy of config/policy is missing; there only then.
  */
 export type ConditionType =
   | "Ready"
@@ -32,7 +35,8 @@ export type ConditionType =
   | "Drifted"
   | "Conflict"
   | "Drained"
-  | "VolumeHealthy";
+  | "VolumeHealthy"
+  | "PoliciesInForce";
 
 export interface ConditionInput {
   readonly type: ConditionType;
@@ -46,6 +50,12 @@ export function settlingOf({ status, reason, message }: ConditionInput): Conditi
   if (status === "True") return [];
   if (isBlocked(reason)) return [{ type: "Stalled", status: "True", reason, message }];
   return isWaiting(reason) ? [{ type: "Reconciling", status: "True", reason, message }] : [];
+}
+
+/** What is said of the admission policies: nothing while all are in force. */
+export function policiesCondition(missing: string | undefined): ConditionInput[] {
+  if (missing === undefined) return [];
+  return [{ type: "PoliciesInForce", status: "False", reason: "PolicyMissing", message: missing }];
 }
 
 /**

@@ -13,6 +13,9 @@ export const podDriver = "csi.nodevolume.dev";
 /** Lease of the controller that leads, in the system namespace, where each agent has a Lease by its node's name. */
 export const leaderLease = "nodevolume-controller";
 
+/** A Lease that is nobody's and is never made, by which an agent finds out whether it could write for others: no name of a Node. */
+export const policyProbe = "policy-probe.nodevolume.dev";
+
 export const label = {
   /** Node of an intent. Cut and hashed if the name is longer than a label value may be; spec.nodeName is exact. */
   node: "nodevolume.dev/node",
@@ -43,9 +46,12 @@ export const annotation = {
   release: "nodevolume.dev/release",
   /** On a VolumeAttachment of ours: the id of the grant that rests on it. With it, somebody may use the volume there. */
   grant: "nodevolume.dev/grant",
-  /** On a VolumeAttachment of ours: the intent that it was made for, and what the driver calls the volume. */
+  /** On a VolumeAttachment of ours: the intent that it was made for. */
   intent: "nodevolume.dev/intent",
+  /** What the driver calls the volume: on a VolumeAttachment of ours, and on a PersistentVolume whose own fields do not say it. */
   volumeHandle: "nodevolume.dev/volume-handle",
+  /** On a PersistentVolume of a plugin that named no Secret: NAMESPACE/NAME of the one that its driver wants. */
+  publishSecret: "nodevolume.dev/node-publish-secret",
   /** On a PersistentVolume: the group that a pod needs for its files. kubelet gives it to pods whose volume it mounts itself (behaviour 28). */
   gid: "pv.beta.kubernetes.io/gid",
   /** On a claim: the node that a provisioner shall make the volume for. */

@@ -191,10 +191,36 @@ export const schema = {
     "secretRef": {
      "$ref": "#/definitions/CephSecretReference"
     },
+    "client": {
+     "type": "string",
+     "enum": [
+      "FUSE",
+      "Kernel"
+     ]
+    },
+    "fsName": {
+     "type": "string",
+     "maxLength": 64,
+     "rules": [
+      {
+       "message": "must be the name of a file system of the cluster: letters, digits, '_', '-', '.'; no '-' or '.' at its beginning",
+       "matches": "^[A-Za-z0-9_][-A-Za-z0-9_.]*$"
+      }
+     ]
+    },
     "readOnly": {
      "type": "boolean"
     }
    },
+   "rules": [
+    {
+     "message": "with client: Kernel each monitor must be an IP address, as the kernel asks no name service: an IPv4 address, or an IPv6 address in brackets, with :port if it is another than Ceph's own",
+     "field": ".monitors",
+     "patterns": [
+      "^[0-9.]+(:[0-9]+)?$"
+     ]
+    }
+   ],
    "additionalProperties": false
   },
   "CephSecretReference": {
@@ -578,14 +604,20 @@ export const schema = {
   },
   "DiskEncryption": {
    "type": "object",
-   "required": [
-    "secretRef"
-   ],
    "properties": {
+    "randomKey": {
+     "type": "boolean"
+    },
     "secretRef": {
      "$ref": "#/definitions/PassphraseReference"
     }
    },
+   "rules": [
+    {
+     "message": "encryption needs one of secretRef and randomKey: true"
+    }
+   ],
+   "required": [],
    "additionalProperties": false
   },
   "DiskSelector": {
@@ -1521,6 +1553,35 @@ export const schema = {
     }
    ],
    "required": [],
+   "additionalProperties": false
+  },
+  "IndexedIntent": {
+   "type": "object",
+   "required": [
+    "generation",
+    "name",
+    "uid"
+   ],
+   "properties": {
+    "name": {
+     "type": "string",
+     "minLength": 1,
+     "maxLength": 253
+    },
+    "uid": {
+     "type": "string",
+     "minLength": 1,
+     "maxLength": 64
+    },
+    "generation": {
+     "type": "integer",
+     "minimum": 1
+    },
+    "controllerStatus": {
+     "type": "string",
+     "maxLength": 16
+    }
+   },
    "additionalProperties": false
   },
   "IntentMount": {
@@ -2535,7 +2596,8 @@ export const schema = {
       "ext3",
       "ext2",
       "xfs",
-      "btrfs"
+      "btrfs",
+      "swap"
      ]
     },
     "destroyAllDataOnDevices": {
@@ -2664,7 +2726,7 @@ export const schema = {
      "field": ".deletionPolicy"
     },
     {
-     "message": "deletionPolicy: Retain would leave a volume attached and mounted with nobody in charge: use Unmount for iscsi, fc, csi, flexVolume and persistentVolumeClaim",
+     "message": "deletionPolicy: Retain would leave a volume attached and mounted with nobody in charge: use Unmount for rbd, iscsi, fc, csi, flexVolume and persistentVolumeClaim",
      "field": ".deletionPolicy"
     },
     {
@@ -2672,8 +2734,12 @@ export const schema = {
      "field": ".adopt"
     },
     {
-     "message": "adopt: IfSame is for hostPath, local and nfs: no mount of another can show the data of an emptyDir, configMap, secret, downwardAPI or projected volume of this project",
+     "message": "adopt: IfSame is for hostPath, local, nfs and cifs: no mount of another can show what the agent makes itself, serves by a client of its own (FUSE), or attaches",
      "field": ".adopt"
+    },
+    {
+     "message": "fsType: swap is used by the node itself, by nobody else and not to be looked at: remove mounts, pods (allowedNamespaces) and adopt, and use mode: Manage",
+     "field": ".fsType"
     },
     {
      "message": "mountOptions of a mount need volumeMode: Filesystem: a raw block device takes none",
@@ -2720,7 +2786,11 @@ export const schema = {
      "field": ".fsType"
     },
     {
-     "message": "mountOptions of a volume are file system options, for source.nfs, source.glusterfs, source.cifs and for a source.local, source.iscsi, source.fc or source.csi with a file system, and a claim's are its PersistentVolume's: use mounts[].mountOptions for nosuid, noexec and the like",
+     "message": "encryption with randomKey: true loses what is on the device each time that it is opened: it is for fsType: swap alone, name a secretRef",
+     "field": ".source.local.encryption"
+    },
+    {
+     "message": "mountOptions of a volume are file system options, for source.nfs, source.glusterfs, source.cifs, source.cephfs with client Kernel, and for a source.local, source.iscsi, source.fc or source.csi with a file system, and a claim's are its PersistentVolume's: use mounts[].mountOptions for nosuid, noexec and the like",
      "field": ".mountOptions"
     },
     {
@@ -2760,6 +2830,13 @@ export const schema = {
      ]
     },
     {
+     "message": "each of mountOptions must be one option that is allowed for CephFS with client Kernel: ms_mode= (legacy, crc, secure, prefer-crc, prefer-secure), recover_session= (no, clean), rsize=, wsize= and rasize= (bytes), caps_max=, readdir_max_entries=, readdir_max_bytes=, osd_request_timeout= (seconds), crc, acl, wsync, asyncreaddir, dcache, dirstat, rbytes, quotadf, copyfrom, ino32, or one of these ten with no in front; read-only is source.cephfs.readOnly or mounts[].readOnly",
+     "field": ".mountOptions",
+     "patterns": [
+      "^(ms_mode=(legacy|crc|secure|prefer-crc|prefer-secure)|recover_session=(no|clean)|(rsize|wsize|rasize)=[1-9][0-9]{3,7}|(caps_max|readdir_max_entries|readdir_max_bytes|osd_request_timeout)=[0-9]{1,7}|crc|nocrc|acl|noacl|wsync|nowsync|asyncreaddir|noasyncreaddir|dcache|nodcache|dirstat|nodirstat|rbytes|norbytes|quotadf|noquotadf|copyfrom|nocopyfrom|ino32|noino32)$"
+     ]
+    },
+    {
      "message": "each of mountOptions must be one option that is allowed for ext2: errors= (remount-ro, continue, panic), usrquota, grpquota, noquota, lazytime, nolazytime, user_xattr, acl; read-only is mounts[].readOnly",
      "field": ".mountOptions",
      "patterns": [
@@ -2785,6 +2862,13 @@ export const schema = {
      "field": ".mountOptions",
      "patterns": [
       "^(discard|discard=(sync|async)|nodiscard|barrier|nobarrier|commit=[0-9]{1,5}|acl|noacl|compress=(no|lzo|zlib(:[1-9])?|zstd(:([1-9]|1[0-5]))?)|autodefrag|noautodefrag|ssd|nossd|lazytime|nolazytime)$"
+     ]
+    },
+    {
+     "message": "each of mountOptions must be one option that is allowed for swap: pri= (0 to 32767), discard, discard= (once, pages)",
+     "field": ".mountOptions",
+     "patterns": [
+      "^(pri=(3276[0-7]|327[0-5][0-9]|32[0-6][0-9]{2}|3[01][0-9]{3}|[12][0-9]{4}|[1-9][0-9]{0,3}|0)|discard|discard=(once|pages))$"
      ]
     }
    ],
@@ -3091,7 +3175,7 @@ export const schema = {
      "field": ".deletionPolicy"
     },
     {
-     "message": "deletionPolicy: Retain would leave a volume attached and mounted with nobody in charge: use Unmount for iscsi, fc, csi, flexVolume and persistentVolumeClaim",
+     "message": "deletionPolicy: Retain would leave a volume attached and mounted with nobody in charge: use Unmount for rbd, iscsi, fc, csi, flexVolume and persistentVolumeClaim",
      "field": ".deletionPolicy"
     },
     {
@@ -3107,8 +3191,12 @@ export const schema = {
      "field": ".adopt"
     },
     {
-     "message": "adopt: IfSame is for hostPath, local and nfs: no mount of another can show the data of an emptyDir, configMap, secret, downwardAPI or projected volume of this project",
+     "message": "adopt: IfSame is for hostPath, local, nfs and cifs: no mount of another can show what the agent makes itself, serves by a client of its own (FUSE), or attaches",
      "field": ".adopt"
+    },
+    {
+     "message": "fsType: swap is used by the node itself, by nobody else and not to be looked at: remove mounts, pods (allowedNamespaces) and adopt, and use mode: Manage",
+     "field": ".volume.fsType"
     },
     {
      "message": "mountOptions of a mount need volumeMode: Filesystem: a raw block device takes none",
@@ -3202,6 +3290,9 @@ export const schema = {
      "type": "object",
      "additionalProperties": true
     },
+    "spec": {
+     "$ref": "#/definitions/NodeVolumeStateSpec"
+    },
     "status": {
      "$ref": "#/definitions/NodeVolumeStateStatus",
      "default": {
@@ -3221,6 +3312,27 @@ export const schema = {
     "metadata",
     "status"
    ],
+   "additionalProperties": false
+  },
+  "NodeVolumeStateSpec": {
+   "type": "object",
+   "properties": {
+    "intents": {
+     "type": "array",
+     "maxItems": 1000,
+     "items": {
+      "$ref": "#/definitions/IndexedIntent"
+     },
+     "mapKeys": [
+      "name"
+     ]
+    },
+    "omitted": {
+     "type": "integer",
+     "minimum": 1
+    }
+   },
+   "required": [],
    "additionalProperties": false
   },
   "NodeVolumeStateStatus": {
@@ -3531,6 +3643,93 @@ export const schema = {
        "from": 0,
        "to": 511
       }
+     ]
+    }
+   },
+   "additionalProperties": false
+  },
+  "RBDVolumeSource": {
+   "type": "object",
+   "required": [
+    "image",
+    "monitors",
+    "secretRef"
+   ],
+   "properties": {
+    "monitors": {
+     "type": "array",
+     "minItems": 1,
+     "maxItems": 8,
+     "items": {
+      "type": "string",
+      "maxLength": 64,
+      "rules": [
+       {
+        "message": "must be the address of a monitor, as the kernel asks no name service: an IPv4 address, or an IPv6 address in brackets, with :port if it is not 6789",
+        "patterns": [
+         "^\\[[0-9A-Fa-f:]+\\](:(6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5][0-9]{4}|[1-9][0-9]{0,3}))?$",
+         "^[0-9.]+(:(6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5][0-9]{4}|[1-9][0-9]{0,3}))?$"
+        ]
+       }
+      ]
+     },
+     "rules": [
+      {
+       "message": "each monitor may be named once"
+      }
+     ]
+    },
+    "pool": {
+     "type": "string",
+     "maxLength": 96,
+     "rules": [
+      {
+       "message": "must be a name of letters, digits, '_', '-', '.', without '-' or '.' at its beginning",
+       "matches": "^[A-Za-z0-9_][-A-Za-z0-9_.]*$"
+      }
+     ]
+    },
+    "image": {
+     "type": "string",
+     "maxLength": 96,
+     "rules": [
+      {
+       "message": "must be a name of letters, digits, '_', '-', '.', without '-' or '.' at its beginning",
+       "matches": "^[A-Za-z0-9_][-A-Za-z0-9_.]*$"
+      }
+     ]
+    },
+    "user": {
+     "type": "string",
+     "maxLength": 64,
+     "rules": [
+      {
+       "message": "must be the name of a user of the cluster, without 'client.': letters, digits, '_', '-', '.'; no '-' or '.' at its beginning",
+       "matches": "^[A-Za-z0-9_][-A-Za-z0-9_.]*$"
+      }
+     ]
+    },
+    "secretRef": {
+     "$ref": "#/definitions/CephSecretReference"
+    },
+    "fsType": {
+     "type": "string",
+     "enum": [
+      "ext2",
+      "ext3",
+      "ext4",
+      "xfs",
+      "btrfs"
+     ]
+    },
+    "readOnly": {
+     "type": "boolean"
+    },
+    "client": {
+     "type": "string",
+     "enum": [
+      "Kernel",
+      "NBD"
      ]
     }
    },
@@ -4207,6 +4406,9 @@ export const schema = {
     "cephfs": {
      "$ref": "#/definitions/CephFSVolumeSource"
     },
+    "rbd": {
+     "$ref": "#/definitions/RBDVolumeSource"
+    },
     "iscsi": {
      "$ref": "#/definitions/ISCSIVolumeSource"
     },
@@ -4228,7 +4430,7 @@ export const schema = {
    },
    "rules": [
     {
-     "message": "exactly one source is needed: emptyDir, hostPath, local, configMap, secret, downwardAPI, projected, git, image, nfs, glusterfs, cifs, cephfs, iscsi, fc, csi, flexVolume, flocker or persistentVolumeClaim (one without settings is written emptyDir: {})"
+     "message": "exactly one source is needed: emptyDir, hostPath, local, configMap, secret, downwardAPI, projected, git, image, nfs, glusterfs, cifs, cephfs, rbd, iscsi, fc, csi, flexVolume, flocker or persistentVolumeClaim (one without settings is written emptyDir: {})"
     }
    ],
    "required": [],
@@ -4259,7 +4461,8 @@ export const schema = {
       "ext3",
       "ext2",
       "xfs",
-      "btrfs"
+      "btrfs",
+      "swap"
      ]
     },
     "destroyAllDataOnDevices": {
@@ -4316,7 +4519,11 @@ export const schema = {
      "field": ".fsType"
     },
     {
-     "message": "mountOptions of a volume are file system options, for source.nfs, source.glusterfs, source.cifs and for a source.local, source.iscsi, source.fc or source.csi with a file system, and a claim's are its PersistentVolume's: use mounts[].mountOptions for nosuid, noexec and the like",
+     "message": "encryption with randomKey: true loses what is on the device each time that it is opened: it is for fsType: swap alone, name a secretRef",
+     "field": ".source.local.encryption"
+    },
+    {
+     "message": "mountOptions of a volume are file system options, for source.nfs, source.glusterfs, source.cifs, source.cephfs with client Kernel, and for a source.local, source.iscsi, source.fc or source.csi with a file system, and a claim's are its PersistentVolume's: use mounts[].mountOptions for nosuid, noexec and the like",
      "field": ".mountOptions"
     },
     {
@@ -4356,6 +4563,13 @@ export const schema = {
      ]
     },
     {
+     "message": "each of mountOptions must be one option that is allowed for CephFS with client Kernel: ms_mode= (legacy, crc, secure, prefer-crc, prefer-secure), recover_session= (no, clean), rsize=, wsize= and rasize= (bytes), caps_max=, readdir_max_entries=, readdir_max_bytes=, osd_request_timeout= (seconds), crc, acl, wsync, asyncreaddir, dcache, dirstat, rbytes, quotadf, copyfrom, ino32, or one of these ten with no in front; read-only is source.cephfs.readOnly or mounts[].readOnly",
+     "field": ".mountOptions",
+     "patterns": [
+      "^(ms_mode=(legacy|crc|secure|prefer-crc|prefer-secure)|recover_session=(no|clean)|(rsize|wsize|rasize)=[1-9][0-9]{3,7}|(caps_max|readdir_max_entries|readdir_max_bytes|osd_request_timeout)=[0-9]{1,7}|crc|nocrc|acl|noacl|wsync|nowsync|asyncreaddir|noasyncreaddir|dcache|nodcache|dirstat|nodirstat|rbytes|norbytes|quotadf|noquotadf|copyfrom|nocopyfrom|ino32|noino32)$"
+     ]
+    },
+    {
      "message": "each of mountOptions must be one option that is allowed for ext2: errors= (remount-ro, continue, panic), usrquota, grpquota, noquota, lazytime, nolazytime, user_xattr, acl; read-only is mounts[].readOnly",
      "field": ".mountOptions",
      "patterns": [
@@ -4381,6 +4595,13 @@ export const schema = {
      "field": ".mountOptions",
      "patterns": [
       "^(discard|discard=(sync|async)|nodiscard|barrier|nobarrier|commit=[0-9]{1,5}|acl|noacl|compress=(no|lzo|zlib(:[1-9])?|zstd(:([1-9]|1[0-5]))?)|autodefrag|noautodefrag|ssd|nossd|lazytime|nolazytime)$"
+     ]
+    },
+    {
+     "message": "each of mountOptions must be one option that is allowed for swap: pri= (0 to 32767), discard, discard= (once, pages)",
+     "field": ".mountOptions",
+     "patterns": [
+      "^(pri=(3276[0-7]|327[0-5][0-9]|32[0-6][0-9]{2}|3[01][0-9]{3}|[12][0-9]{4}|[1-9][0-9]{0,3}|0)|discard|discard=(once|pages))$"
      ]
     }
    ],

@@ -30,6 +30,12 @@ const groupIsGiven: Check<Spec> = (spec) => {
   return spec.mounts.every((m) => m.fsGroup === undefined);
 };
 
+const swapIsOfNode: Check<Spec> = (spec) => {
+  if (volumeOf(spec).fsType !== "swap") return true;
+  const hasPods = "volume" in spec ? spec.allowedNamespaces !== undefined : (spec.pods ?? []).length > 0;
+  return spec.mode === "Manage" && spec.adopt === "Never" && spec.mounts.length === 0 && !hasPods;
+};
+
 const labelHasDriver: Check<Spec> = (spec) => {
   const { source, volumeMode } = volumeOf(spec);
   if (volumeMode === "Filesystem" && (source.csi !== undefined || source.persistentVolumeClaim !== undefined))
@@ -104,6 +110,7 @@ export const setRules: Checks = [
   ["must have at most 63 characters, because the name", nameIsLabelValue],
   ["must not be empty", notEmpty],
   ["the paths of two mounts may not be the same", distinctTargets],
+  ["fsType: swap is used by the node itself", swapIsOfNode],
   ["mountOptions of a mount need volumeMode: Filesystem", blockHasNoOptions],
   ["readOnly needs volumeMode: Filesystem", blockIsWritable],
   ["fsGroup is for", groupIsGiven],
@@ -115,7 +122,7 @@ export const setRules: Checks = [
   ["deletionPolicy: Retain would leave a payload", payloadIsNotRetained],
   ["deletionPolicy: Retain would leave a volume attached", attachedIsNotRetained],
   ["capacity is for source.flexVolume", capacityHasDriver],
-  ["adopt: IfSame is for hostPath, local and nfs", adoptable],
+  ["adopt: IfSame is for hostPath, local, nfs and cifs", adoptable],
   ["adopt: IfSame needs source.local.path", adoptedByPath],
   ["releaseOnDrain: true gives the volume back", releaseUnmounts],
   ["grant belongs to mode: Manage", observerHasNoGrant],

@@ -2,6 +2,8 @@ import { contentRules } from "./content-rules.ts";
 import { quantityBytes } from "./quantity.ts";
 import { byteLength, type Check, type Checks, isBeneath, unique } from "./rule.ts";
 import type {
+  CephFSVolumeSource,
+  DiskEncryption,
   DiskSelector,
   FCVolumeSource,
   FlexVolumeSource,
@@ -18,6 +20,8 @@ const exactlyOne: Check<VolumeSource> = (source) => Object.keys(source).length =
 
 const pathDiskOrVolume: Check<LocalVolumeSource> = ({ path, disk, lvm }) =>
   [path, disk, lvm].filter((named) => named !== undefined).length === 1;
+
+const oneKey: Check<DiskEncryption> = ({ secretRef, randomKey }) => (secretRef !== undefined) !== (randomKey === true);
 
 const saysSomething: Check<DiskSelector> = (disk) => Object.keys(disk).length > 0;
 
@@ -89,11 +93,19 @@ const server: Check<string> = (value, [, numeric, hostName]) => {
   return hostName?.test(value) === true;
 };
 
+const monitorAddress: Check<string> = (value, [bracketed, numeric]) =>
+  value.startsWith("[")
+    ? bracketed?.test(value) === true && isIPv6(value.slice(1, value.indexOf("]")))
+    : numeric?.test(value) === true && isIPv4(value.split(":")[0] ?? "");
+
 const monitor: Check<string> = (value, [bracketed, numeric, named]) => {
   if (value.startsWith("[")) return bracketed?.test(value) === true && isIPv6(value.slice(1, value.indexOf("]")));
   if (numeric?.test(value) === true) return isIPv4(value.split(":")[0] ?? "");
   return named?.test(value) === true;
 };
+
+const byAddress: Check<CephFSVolumeSource> = ({ client, monitors }, [numeric]) =>
+  client !== "Kernel" || monitors.every((at) => at.startsWith("[") || numeric?.test(at) === true);
 
 function isIPv4(text: string): boolean {
   const parts = text.split(".");
@@ -115,6 +127,7 @@ function isIPv6(text: string): boolean {
 export const sourceRules: Checks = [
   ["exactly one source is needed", exactlyOne],
   ["exactly one of path, disk and lvm", pathDiskOrVolume],
+  ["encryption needs one of secretRef and randomKey", oneKey],
   ["say at least one thing of the disk", saysSomething],
   ["minSize must not be more than maxSize", sizesInOrder],
   ["must be a name in /dev/disk/by-id", nameInDirectory],
@@ -138,7 +151,9 @@ export const sourceRules: Checks = [
   ["no path in items may lie beneath another", noFileAsDirectory],
   ["must be a host name, an IPv4 address, or", server],
   ["must be a monitor: a host name, an IPv4 address, or", monitor],
+  ["must be the address of a monitor", monitorAddress],
   ["each monitor may be named once", unique],
+  ["with client: Kernel each monitor must be an IP address", byAddress],
   ["each server may be named once", unique],
   ...contentRules,
 ];

@@ -12,6 +12,8 @@ export interface SourceTraits<S> {
   readonly options?: true;
   /** It stays with a node beyond its mounts: attached, logged in, mapped. */
   readonly attached?: true;
+  /** Nodes can reach one and the same, and its file system is made for one of them: it is granted to one node at a time. */
+  readonly guarded?: true;
   /** Files may be given to a group: its plugin says how (Layout.group), or its driver does it. */
   readonly group?: true;
   /** A mount of somebody else can be the same volume (adopt: IfSame). */
@@ -45,22 +47,29 @@ export const sourceTraits: { readonly [T in SourceType]-?: SourceTraits<NonNulla
   image: { name: ({ layout, reference }) => layout?.path ?? reference?.replace(/(:[^:@/]*)?@.*$/, ""), group: true },
   nfs: { name: ({ path }) => path, options: true, adoptable: true },
   glusterfs: { name: ({ path }) => path, options: true },
-  cifs: { name: ({ share }) => share, options: true },
+  cifs: { name: ({ share }) => share, options: true, adoptable: true },
   cephfs: { name: ({ path }) => path },
+  rbd: { name: ({ image }) => image, attached: true, guarded: true },
   iscsi: {
     name: ({ iqn, lun }) => `${iqn.split(":").at(-1)} ${lun}`,
-    ...{ block: true, disk: true, attached: true, group: true },
+    ...{ block: true, disk: true, attached: true, guarded: true, group: true },
     sized: () => true,
   },
   fc: {
     name: ({ targetWWNs: [port] = [], lun, wwids: [name] = [] }) => name ?? (port && `${port} ${lun}`),
-    ...{ block: true, disk: true, attached: true, group: true },
+    ...{ block: true, disk: true, attached: true, guarded: true, group: true },
     sized: () => true,
   },
-  csi: { name: ({ volumeHandle }) => volumeHandle.replaceAll("/", "-"), block: true, attached: true, group: true },
-  flexVolume: { name: ({ driver }) => driver, attached: true, sized: () => true },
+  csi: {
+    name: ({ volumeHandle }) => volumeHandle.replaceAll("/", "-"),
+    ...{ block: true, attached: true, guarded: true, group: true },
+  },
+  flexVolume: { name: ({ driver }) => driver, attached: true, sized: () => true }, // not guarded: decision 0062 says why
   flocker: { name: ({ datasetName, datasetUUID }) => datasetName ?? datasetUUID },
-  persistentVolumeClaim: { name: ({ claimName }) => claimName, block: true, attached: true, group: true },
+  persistentVolumeClaim: {
+    name: ({ claimName }) => claimName,
+    ...{ block: true, attached: true, guarded: true, group: true },
+  },
 };
 
 /** Every kind of source. */
@@ -71,6 +80,11 @@ type Trait = Exclude<keyof SourceTraits<never>, "name" | "sized">;
 /** PURE. Whether a source, or any of its members while nobody has said that there is but one, is of this kind. */
 export function hasTrait(source: VolumeSource, trait: Trait): boolean {
   return sourceTypes.some((type) => source[type] !== undefined && sourceTraits[type][trait] === true);
+}
+
+/** PURE. Whether the node itself uses the volume, as swap: it is wanted without mounts and pods. */
+export function isOfNodeItself({ fsType }: { readonly fsType?: string }): boolean {
+  return fsType === "swap";
 }
 
 /** PURE. Whether a set says what size the volume has. */

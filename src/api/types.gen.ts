@@ -37,9 +37,9 @@ export interface NodeVolumeIntentSpec {
   source: VolumeSource;
   volumeMode: "Filesystem" | "Block";
   /**
-   * File system of a local block device: what is expected there, and what an empty device is formatted with. Without it, what is found is mounted, and nothing is formatted.
+   * File system of a local block device: what is expected there, and what an empty device is formatted with. Without it, what is found is mounted, and nothing is formatted. swap: the node swaps to it, and nothing is mounted.
    */
-  fsType?: "ext4" | "ext3" | "ext2" | "xfs" | "btrfs";
+  fsType?: "ext4" | "ext3" | "ext2" | "xfs" | "btrfs" | "swap";
   /**
    * DESTROYS DATA. Devices that are formatted with fsType although something is on them, each named by device and contents as the message of DeviceNotEmpty or FilesystemMismatch gives it, so that each is destroyed once and only as it was looked at. Without it nothing but an empty device is ever formatted.
    *
@@ -98,6 +98,7 @@ export interface VolumeSource {
   glusterfs?: GlusterfsVolumeSource;
   cifs?: CIFSVolumeSource;
   cephfs?: CephFSVolumeSource;
+  rbd?: RBDVolumeSource;
   iscsi?: ISCSIVolumeSource;
   fc?: FCVolumeSource;
   csi?: CSIVolumeSource;
@@ -197,7 +198,11 @@ export interface LogicalVolume {
  * What is on the device is encrypted with LUKS. A device that is proved empty gets a LUKS2 header; one that has a header is opened.
  */
 export interface DiskEncryption {
-  secretRef: PassphraseReference;
+  /**
+   * Encrypted with a key that is made each time that it is opened, and kept nowhere: whatever was there is lost with it. For fsType: swap.
+   */
+  randomKey?: boolean;
+  secretRef?: PassphraseReference;
 }
 /**
  * Secret with the passphrase. The agents need to be let read it (config/components/object-access). When it changes, what is open stays open; the next time, the passphrase that it has then must open the disk.
@@ -525,7 +530,7 @@ export interface CIFSSecretReference {
   name: string;
 }
 /**
- * A directory of a CephFS. A client of its own (ceph-fuse) serves it on the node, and is bound to the targets.
+ * A directory of a CephFS, mounted once on the node and bound to the targets: by a client of its own (ceph-fuse), or by the kernel's.
  */
 export interface CephFSVolumeSource {
   /**
@@ -545,6 +550,14 @@ export interface CephFSVolumeSource {
   user?: string;
   secretRef: CephSecretReference;
   /**
+   * Who serves it: a program of its own for this volume (FUSE, if not given), which every node can run, or the node's kernel, which is faster, has no process to lose, and takes mountOptions. Needs the module ceph.
+   */
+  client?: "FUSE" | "Kernel";
+  /**
+   * Which file system of the cluster, as ceph fs ls names it; its default one if not given.
+   */
+  fsName?: string;
+  /**
    * True mounts the directory read-only on the node.
    */
   readOnly?: boolean;
@@ -555,6 +568,43 @@ export interface CephFSVolumeSource {
 export interface CephSecretReference {
   namespace: string;
   name: string;
+}
+/**
+ * An image of a Ceph cluster (RADOS block device), mapped on the node and mounted as a local disk is. For writing it needs the feature exclusive-lock. One node at a time has it, unless readOnly is true: the next that asks waits until the one before has let it go.
+ */
+export interface RBDVolumeSource {
+  /**
+   * Addresses of monitors of the cluster, with port 3300 for Ceph's newer protocol. One that answers is enough.
+   *
+   * @minItems 1
+   * @maxItems 8
+   */
+  monitors: string[];
+  /**
+   * Pool that has the image, rbd if not given.
+   */
+  pool?: string;
+  /**
+   * Name of the image.
+   */
+  image: string;
+  /**
+   * Name of the cluster's user, without "client."; admin if not given.
+   */
+  user?: string;
+  secretRef: CephSecretReference;
+  /**
+   * File system that an empty image gets, and that one which is not empty must have.
+   */
+  fsType?: "ext2" | "ext3" | "ext4" | "xfs" | "btrfs";
+  /**
+   * True maps the image for reading alone; it may be mapped so on many nodes.
+   */
+  readOnly?: boolean;
+  /**
+   * Who serves it: the node's kernel, if not given, or a program of its own for this volume, rbd-nbd(8), which knows features of images that the kernel does not. NBD needs the module nbd, of Linux 5.14 or later.
+   */
+  client?: "Kernel" | "NBD";
 }
 /**
  * A LUN of an iSCSI target. The node's own open-iscsi logs in; the file system on the LUN is mounted once on a node and bound to the targets. It is formatted only if it is proved empty. One node at a time has it, unless readOnly is true: the next that asks waits until the one before has let it go.
@@ -1057,7 +1107,7 @@ export interface MountStatus {
   path: string;
   state: "Mounted" | "Absent" | "Uncertain" | "Foreign" | "Blocked";
   /**
-   * Mount id of the kernel in the agent's mount namespace.
+   * Mount id of the kernel in the mount namespace of the agent's start that status.agent names.
    */
   mountID?: string;
   drift?:
@@ -1080,7 +1130,7 @@ export interface PodMountStatus {
    */
   state: "Pending" | "Mounted" | "Absent" | "Uncertain" | "Foreign" | "Blocked";
   /**
-   * Mount id of the kernel in the agent's mount namespace.
+   * Mount id of the kernel in the mount namespace of the agent's start that status.agent names.
    */
   mountID?: string;
   drift?:
@@ -1145,7 +1195,7 @@ export interface Transition {
 export interface AgentIdentity {
   bootID: string;
   /**
-   * Grows with each start of the agent on this node.
+   * Grows with each start of the agent on this node. Of the start that last wrote this status.
    */
   epoch: number;
 }
@@ -1239,7 +1289,7 @@ export interface NodeVolumeSetSpec {
    */
   capacity?: string;
   /**
-   * True gives the volume back when its Node is cordoned, false keeps it, as a DaemonSet keeps its pods. If not given: true for iscsi, fc, csi and persistentVolumeClaim, false for all else.
+   * True gives the volume back when its Node is cordoned, false keeps it, as a DaemonSet keeps its pods. If not given: true for rbd, iscsi, fc, csi and persistentVolumeClaim, false for all else.
    */
   releaseOnDrain?: boolean;
   nodeLossPolicy: NodeLossPolicy;
@@ -1312,9 +1362,9 @@ export interface VolumeTemplate {
    */
   volumeMode: "Filesystem" | "Block";
   /**
-   * File system of a local block device: what is expected there, and what an empty device is formatted with. Without it, what is found is mounted, and nothing is formatted.
+   * File system of a local block device: what is expected there, and what an empty device is formatted with. Without it, what is found is mounted, and nothing is formatted. swap: the node swaps to it, and nothing is mounted.
    */
-  fsType?: "ext4" | "ext3" | "ext2" | "xfs" | "btrfs";
+  fsType?: "ext4" | "ext3" | "ext2" | "xfs" | "btrfs" | "swap";
   /**
    * DESTROYS DATA. Devices that are formatted with fsType although something is on them, each named by device and contents as the message of DeviceNotEmpty or FilesystemMismatch gives it, so that each is destroyed once and only as it was looked at. Without it nothing but an empty device is ever formatted.
    *
@@ -1462,13 +1512,38 @@ export interface FailingNode {
   message?: string;
 }
 /**
- * What one node's agent sees as a whole, for people: written rarely, at most once in five seconds. Nothing is decided by it. The controller makes one for each Node; the agent of that Node writes its status. While the agent is silent, the controller says so in the conditions.
+ * What one node's agent sees as a whole, for people: written rarely, at most once in five seconds. Nothing is decided by its status. The controller makes one for each Node; the agent of that Node writes its status. While the agent is silent, the controller says so in the conditions. With --index-intents the controller keeps in its spec which intents the node has, for agents that watch this one object instead of all intents.
  */
 export interface NodeVolumeState {
   apiVersion?: string;
   kind?: string;
   metadata: ObjectMeta;
+  spec?: NodeVolumeStateSpec;
   status: NodeVolumeStateStatus;
+}
+/**
+ * The index of the node's intents, written by the controller alone. It says what is to be read, never what is so: an agent reads the intents themselves, and takes none for gone that the API server still has.
+ */
+export interface NodeVolumeStateSpec {
+  /**
+   * Every intent of the node, by name. Absent if nobody keeps an index, which is not the same as an empty one.
+   *
+   * @maxItems 1000
+   */
+  intents?: IndexedIntent[];
+  /**
+   * How many intents the node has, if they are more than an index holds: then none is listed.
+   */
+  omitted?: number;
+}
+export interface IndexedIntent {
+  name: string;
+  uid: string;
+  generation: number;
+  /**
+   * Of what the controller has written into the status of the intent (attach, agentState), if anything: another one than before says that the intent is to be read again.
+   */
+  controllerStatus?: string;
 }
 export interface NodeVolumeStateStatus {
   agent?: AgentRun;

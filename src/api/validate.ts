@@ -73,7 +73,10 @@ function parse<T>({ kind, structure, brokenRules, status, statusAtBirth }: Valid
   if (typeof input !== "object" || input === null) return refused([{ path: "", message: "must be an object" }]);
   const value = copyJson(input) as Fields;
   if (!structure(value)) return refused((structure.errors ?? []).map((error) => structureError(error)));
-  const errors = [...identityErrors(kind, value), ...brokenRules()(value)];
+  const identity = identityErrors(kind, value);
+  // Rules count on a name.
+  const errors =
+    typeof (value["metadata"] as Fields)["name"] === "string" ? [...identity, ...brokenRules()(value)] : identity;
   if (errors.length > 0) return refused(errors);
   if (!status(value["status"])) value["status"] = copyJson(statusAtBirth);
   return { ok: true, value: value as T };

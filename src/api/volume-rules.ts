@@ -19,9 +19,13 @@ const destroyedIsFormatted: Check<VolumeTemplate> = ({ destroyAllDataOnDevices =
 const labelIsMade: Check<VolumeTemplate> = ({ source, fsType }) =>
   source.local?.fsLabel === undefined || fsType !== undefined;
 
+const randomIsSwap: Check<VolumeTemplate> = ({ source, fsType }) =>
+  source.local?.encryption?.randomKey !== true || fsType === "swap";
+
 const optionsHaveFilesystem: Check<VolumeTemplate> = (volume) =>
   optionsOf(volume).length === 0 ||
   hasTrait(volume.source, "options") ||
+  volume.source.cephfs?.client === "Kernel" ||
   isDiskFilesystem(volume) ||
   (volume.source.csi !== undefined && volume.volumeMode === "Filesystem");
 
@@ -39,11 +43,10 @@ const allowedFor =
     );
   };
 
-const glusterfsOptions: Check<VolumeTemplate> = (volume, [pattern]) =>
-  volume.source.glusterfs === undefined || optionsOf(volume).every((option) => pattern?.test(option) === true);
-
-const csiOptions: Check<VolumeTemplate> = (volume, [pattern]) =>
-  volume.source.csi === undefined || optionsOf(volume).every((option) => pattern?.test(option) === true);
+const optionsOfSource =
+  (type: "glusterfs" | "cephfs" | "csi"): Check<VolumeTemplate> =>
+  (volume, [pattern]) =>
+    volume.source[type] === undefined || optionsOf(volume).every((option) => pattern?.test(option) === true);
 
 const ofNfs3: Check<VolumeTemplate> = (volume) => {
   const options = optionsOf(volume);
@@ -79,16 +82,19 @@ export const volumeRules: Checks = [
   ["fsType is only for source.local", fsTypeIsLocal],
   ["destroyAllDataOnDevices is for source.local with fsType", destroyedIsFormatted],
   ["source.local.fsLabel needs fsType", labelIsMade],
+  ["encryption with randomKey: true loses", randomIsSwap],
   ["mountOptions of a volume are file system options", optionsHaveFilesystem],
   ["mountOptions of source.local, source.iscsi and source.fc need fsType", optionsHaveFsType],
   ["each of mountOptions must be one option that is allowed for NFS", allowedFor("nfs")],
-  ["each of mountOptions must be one option that is allowed for GlusterFS", glusterfsOptions],
+  ["each of mountOptions must be one option that is allowed for GlusterFS", optionsOfSource("glusterfs")],
+  ["each of mountOptions must be one option that is allowed for CephFS", optionsOfSource("cephfs")],
   ["each of mountOptions must be one option that is allowed for CIFS", allowedFor("cifs")],
   ["each of mountOptions must be one option that is allowed for ext2", allowedFor("ext2")],
   ["each of mountOptions must be one option that is allowed for ext3 and ext4", allowedFor("ext3", "ext4")],
   ["each of mountOptions must be one option that is allowed for xfs", allowedFor("xfs")],
   ["each of mountOptions must be one option that is allowed for btrfs", allowedFor("btrfs")],
-  ["each of mountOptions of source.csi must be one option", csiOptions],
+  ["each of mountOptions must be one option that is allowed for swap", allowedFor("swap")],
+  ["each of mountOptions of source.csi must be one option", optionsOfSource("csi")],
   ["proto=udp, lock, nolock and mountport= are of NFS", ofNfs3],
   ["must be one option: split the entry", oneOption],
   ["each option may be named once, with one value", onceWithOneValue],

@@ -7,7 +7,7 @@ export function sameJson(a: unknown, b: unknown): boolean {
     return Array.isArray(b) && a.length === b.length && a.every((entry, i) => sameJson(entry, b[i]));
   }
   if (!isRecord(a) || !isRecord(b)) return false;
-  for (const key in a) if (!sameJson(a[key], b[key])) return false;
+  for (const key in a) if (a[key] !== b[key] && !sameJson(a[key], b[key])) return false;
   for (const key in b) if (b[key] !== undefined && a[key] === undefined) return false;
   return true;
 }

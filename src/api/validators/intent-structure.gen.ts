@@ -2,50 +2,51 @@
 // @ts-nocheck: it is JavaScript
 import { codePoints } from "../code-points.ts";
 export const validate = validate10;
-const schema12 = {"type":"object","required":["adopt","deletionPolicy","mode","mounts","nodeLossPolicy","nodeName","nodeUID","source","suspend","unmountPolicy","volumeMode","volumeName"],"properties":{"nodeName":{"type":"string","maxLength":253,"rules":[{"message":"must be the name of an object: lower-case letters, digits, '-' or '.', a letter or digit at both ends and beside each '.'","matches":"^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"}]},"nodeUID":{"type":"string","maxLength":64,"rules":[{"message":"must not be empty"}]},"volumeName":{"type":"string","maxLength":253,"rules":[{"message":"must be the name of an object: lower-case letters, digits, '-' or '.', a letter or digit at both ends and beside each '.'","matches":"^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"}]},"mode":{"type":"string","enum":["Manage","Observe"]},"suspend":{"type":"boolean","default":false},"source":{"$ref":"#/definitions/VolumeSource"},"volumeMode":{"type":"string","enum":["Filesystem","Block"]},"fsType":{"type":"string","enum":["ext4","ext3","ext2","xfs","btrfs"]},"destroyAllDataOnDevices":{"type":"array","maxItems":32,"items":{"type":"string","maxLength":300,"rules":[{"message":"must be a device and its contents as the agent's message names them, such as eui.0025385b71b0@4f1c22aa90bd0815","matches":"^[^\\s]+@[0-9a-f]{16}$"}]}},"mountOptions":{"type":"array","maxItems":16,"items":{"type":"string","maxLength":64,"rules":[{"message":"must be one option: split the entry at its commas into several"}]},"rules":[{"message":"each option may be named once, with one value"},{"message":"options that contradict each other cannot both be named"}]},"grant":{"$ref":"#/definitions/Grant"},"capacityBytes":{"type":"string","maxLength":19,"rules":[{"message":"must be a number of bytes as a string","matches":"^[1-9][0-9]{0,18}$"}]},"mounts":{"type":"array","maxItems":64,"items":{"$ref":"#/definitions/IntentMount"},"rules":[{"message":"the paths of two mounts may not be the same, nor one beneath the other"}],"mapKeys":["name"]},"pods":{"type":"array","maxItems":256,"items":{"$ref":"#/definitions/IntentPod"},"mapKeys":["uid","volume"]},"observed":{"$ref":"#/definitions/ObservedVolume"},"unmountPolicy":{"$ref":"#/definitions/UnmountPolicy","default":{}},"deletionPolicy":{"type":"string","enum":["Unmount","Retain"],"default":"Unmount"},"adopt":{"type":"string","enum":["Never","IfSame"],"default":"Never"},"nodeLossPolicy":{"$ref":"#/definitions/NodeLossPolicy","default":{"type":"Never"}}},"rules":[{"message":"grant belongs to mode: Manage, an observing intent has none: delete the intent to stop managing the volume","field":".grant"},{"message":"the grant of a CSI volume must say which volume it is: grant.csi","field":".grant"},{"message":"observed belongs to mode: Observe: what kubelet manages is not managed by an agent","field":".observed"},{"message":"deletionPolicy: Retain needs mode: Manage, because an observing intent mounts nothing that could be retained","field":".deletionPolicy"},{"message":"deletionPolicy: Retain would leave a payload that nobody updates: use Unmount for configMap, secret, downwardAPI and projected","field":".deletionPolicy"},{"message":"deletionPolicy: Retain would leave a volume attached and mounted with nobody in charge: use Unmount for iscsi, fc, csi, flexVolume and persistentVolumeClaim","field":".deletionPolicy"},{"message":"adopt: IfSame needs source.local.path without encryption: which device is mounted is else known only to the agent that mounted it","field":".adopt"},{"message":"adopt: IfSame is for hostPath, local and nfs: no mount of another can show the data of an emptyDir, configMap, secret, downwardAPI or projected volume of this project","field":".adopt"},{"message":"mountOptions of a mount need volumeMode: Filesystem: a raw block device takes none","field":".mounts"},{"message":"readOnly needs volumeMode: Filesystem: it does not stop writes to a raw block device","field":".mounts"},{"message":"fsGroup is for csi, persistentVolumeClaim, emptyDir, local, iscsi, fc, configMap, secret, downwardAPI, projected, git and image with volumeMode: Filesystem: remove it","field":".mounts"},{"message":"seLinuxOptions is for source.csi and source.persistentVolumeClaim with volumeMode: Filesystem: remove it","field":".mounts"},{"message":"mounts of a hostPath of type CharDevice or BlockDevice take neither nodev, which keeps a device from being opened, nor readOnly, which does not stop writes to it: remove them","field":".mounts"},{"message":"no mount may be at the path of the source or above it: the mount would cover its own source","field":".mounts"},{"message":"no mount may be at the path of the source or above it: the mount would cover its own source","field":".mounts"},{"message":"volumeMode: Block needs source.local with the path of a block device, source.iscsi, source.fc, source.csi or source.persistentVolumeClaim","field":".volumeMode"},{"message":"destroyAllDataOnDevices is for source.local with fsType, with which the devices are formatted: add it, or remove them","field":".destroyAllDataOnDevices"},{"message":"source.local.fsLabel needs fsType, which says what is made on the device: name it, or remove fsLabel","field":".source.local.fsLabel"},{"message":"fsType is only for source.local with volumeMode: Filesystem: remove it","field":".fsType"},{"message":"mountOptions of a volume are file system options, for source.nfs, source.glusterfs, source.cifs and for a source.local, source.iscsi, source.fc or source.csi with a file system, and a claim's are its PersistentVolume's: use mounts[].mountOptions for nosuid, noexec and the like","field":".mountOptions"},{"message":"mountOptions of source.local, source.iscsi and source.fc need fsType, because each file system has options of its own: add the one that the device has, or is to be formatted with","field":".mountOptions"},{"message":"each of mountOptions of source.csi must be one option as the file system takes it: letters, digits and _ - . : = @ % + /","field":".mountOptions","patterns":["^[A-Za-z0-9_][-A-Za-z0-9_.:=@%+/]*$"]},{"message":"each of mountOptions must be one option that is allowed for NFS: vers= or nfsvers= (3, 4, 4.0, 4.1, 4.2), hard, soft, softerr, proto= (tcp, tcp6, udp, udp6, rdma), port=, mountport=, timeo=, retrans=, rsize= or wsize= (a power of two from 1024 to 1048576), nconnect= (1 to 16), sec= (sys, krb5, krb5i, krb5p), ac, noac, acregmin=, acregmax=, acdirmin=, acdirmax=, actimeo=, lookupcache= (all, none, pos, positive), lock, nolock, fsc, nofsc, cto, nocto, resvport, noresvport; read-only is source.nfs.readOnly","field":".mountOptions","patterns":["^(vers=(3|4|4[.][0-2])|nfsvers=(3|4|4[.][0-2])|hard|soft|softerr|proto=(tcp|tcp6|udp|udp6|rdma)|(port|mountport)=(6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5][0-9]{4}|[1-9][0-9]{0,3})|timeo=[1-9][0-9]{0,5}|retrans=[0-9]{1,4}|(rsize|wsize)=(1024|2048|4096|8192|16384|32768|65536|131072|262144|524288|1048576)|nconnect=([1-9]|1[0-6])|sec=(sys|krb5|krb5i|krb5p)|ac|noac|(acregmin|acregmax|acdirmin|acdirmax|actimeo)=[0-9]{1,6}|lookupcache=(all|none|pos|positive)|lock|nolock|fsc|nofsc|cto|nocto|resvport|noresvport)$"]},{"message":"proto=udp, lock, nolock and mountport= are of NFS version 3 only: add vers=3, or remove them","field":".mountOptions"},{"message":"each of mountOptions must be one option that is allowed for GlusterFS: acl, resolve-gids, attribute-timeout=, entry-timeout=, negative-timeout= and gid-timeout= (seconds), direct-io-mode= (enable, disable, auto), use-readdirp=, fopen-keep-cache= and kernel-writeback-cache= (yes, no), background-qlen=, congestion-threshold=, lru-limit=, invalidate-limit=, reader-thread-count= (1 to 64); read-only is source.glusterfs.readOnly","field":".mountOptions","patterns":["^(acl|resolve-gids|(attribute-timeout|entry-timeout|negative-timeout|gid-timeout)=[0-9]{1,5}([.][0-9]{1,3})?|direct-io-mode=(enable|disable|auto)|use-readdirp=(yes|no)|fopen-keep-cache=(yes|no)|kernel-writeback-cache=(yes|no)|(background-qlen|congestion-threshold|lru-limit|invalidate-limit)=[0-9]{1,6}|reader-thread-count=([1-9]|[1-5][0-9]|6[0-4]))$"]},{"message":"each of mountOptions must be one option that is allowed for CIFS: vers= (2.0, 2.1, 3, 3.0, 3.0.2, 3.1.1), sec= (ntlmssp, ntlmsspi), seal, uid=, gid=, forceuid, noforceuid, forcegid, noforcegid, file_mode= or dir_mode= (0 and three octal digits), cache= (none, strict, loose), actimeo=, acregmax=, acdirmax=, hard, soft, rsize= or wsize= (a power of two from 65536 to 4194304), echo_interval= (1 to 600), serverino, noserverino, mfsymlinks, nobrl, noperm, nosharesock, port=; who is let in says secretRef, read-only is source.cifs.readOnly or mounts[].readOnly","field":".mountOptions","patterns":["^(vers=(2[.][01]|3|3[.]0|3[.]0[.]2|3[.]1[.]1)|sec=(ntlmssp|ntlmsspi)|seal|(uid|gid)=[0-9]{1,9}|forceuid|noforceuid|forcegid|noforcegid|(file_mode|dir_mode)=0[0-7]{3}|cache=(none|strict|loose)|actimeo=[0-9]{1,6}|acregmax=[0-9]{1,6}|acdirmax=[0-9]{1,6}|hard|soft|(rsize|wsize)=(65536|131072|262144|524288|1048576|2097152|4194304)|echo_interval=([1-9]|[1-9][0-9]|[1-5][0-9]{2}|600)|serverino|noserverino|mfsymlinks|nobrl|noperm|nosharesock|port=(6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5][0-9]{4}|[1-9][0-9]{0,3}))$"]},{"message":"each of mountOptions must be one option that is allowed for ext2: errors= (remount-ro, continue, panic), usrquota, grpquota, noquota, lazytime, nolazytime, user_xattr, acl; read-only is mounts[].readOnly","field":".mountOptions","patterns":["^(errors=(remount-ro|continue|panic)|usrquota|grpquota|noquota|lazytime|nolazytime|user_xattr|acl)$"]},{"message":"each of mountOptions must be one option that is allowed for ext3 and ext4: errors= (remount-ro, continue, panic), usrquota, grpquota, noquota, lazytime, nolazytime, user_xattr, acl, discard, nodiscard, barrier, nobarrier, barrier=0, barrier=1, commit=, data= (ordered, writeback, journal), and for ext4 journal_checksum; read-only is mounts[].readOnly","field":".mountOptions","patterns":["^(errors=(remount-ro|continue|panic)|usrquota|grpquota|noquota|lazytime|nolazytime|user_xattr|acl|discard|nodiscard|barrier|nobarrier|barrier=[01]|commit=[0-9]{1,5}|data=(ordered|writeback|journal))$"]},{"message":"each of mountOptions must be one option that is allowed for xfs: discard, nodiscard, inode64, largeio, nolargeio, swalloc, logbsize= (16k to 256k), logbufs= (2 to 8), allocsize= (a power of two from 4k to 1g), usrquota, grpquota, prjquota, uquota, gquota, pquota, noquota, lazytime, nolazytime; read-only is mounts[].readOnly","field":".mountOptions","patterns":["^(discard|nodiscard|inode64|largeio|nolargeio|swalloc|logbsize=(16|32|64|128|256)k|logbufs=[2-8]|allocsize=(4|8|16|32|64|128|256|512)k|allocsize=(1|2|4|8|16|32|64|128|256|512)m|allocsize=1g|usrquota|grpquota|prjquota|uquota|gquota|pquota|noquota|lazytime|nolazytime)$"]},{"message":"each of mountOptions must be one option that is allowed for btrfs: discard, discard= (sync, async), nodiscard, barrier, nobarrier, commit=, acl, noacl, compress= (no, lzo, zlib, zlib:1 to zlib:9, zstd, zstd:1 to zstd:15), autodefrag, noautodefrag, ssd, nossd, lazytime, nolazytime; read-only is mounts[].readOnly","field":".mountOptions","patterns":["^(discard|discard=(sync|async)|nodiscard|barrier|nobarrier|commit=[0-9]{1,5}|acl|noacl|compress=(no|lzo|zlib(:[1-9])?|zstd(:([1-9]|1[0-5]))?)|autodefrag|noautodefrag|ssd|nossd|lazytime|nolazytime)$"]}],"additionalProperties":false};
-const schema73 = {"type":"object","required":["name","namespace","readOnly","uid","volume"],"properties":{"uid":{"type":"string","maxLength":64,"rules":[{"message":"must be a pod's UID: letters, digits and '-'","matches":"^[A-Za-z0-9]([-A-Za-z0-9]*[A-Za-z0-9])?$"}]},"namespace":{"type":"string","maxLength":253,"rules":[{"message":"must be the name of a namespace: at most 63 lower-case letters, digits or '-', a letter or digit at both ends","matches":"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"}]},"name":{"type":"string","maxLength":253,"rules":[{"message":"must be the name of an object: lower-case letters, digits, '-' or '.', a letter or digit at both ends and beside each '.'","matches":"^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"}]},"volume":{"type":"string","maxLength":63,"rules":[{"message":"must be the name of a volume: at most 63 lower-case letters, digits or '-', a letter or digit at both ends","matches":"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"}]},"readOnly":{"type":"boolean","default":false},"subPath":{"type":"string","maxLength":512,"rules":[{"message":"must be a relative path without '.', '..', '//', control characters or a trailing '/'","matches":"^([^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*|[.][.][^/\\p{Cc}\\p{Zl}\\p{Zp}]+)(/([^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*|[.][.][^/\\p{Cc}\\p{Zl}\\p{Zp}]+))*$"}]},"fsGroup":{"type":"integer","rules":[{"message":"must be a group id from 0 to 2147483647","from":0,"to":2147483647}]},"fsGroupChangePolicy":{"type":"string","enum":["Always","OnRootMismatch"]}},"additionalProperties":false};
-const schema75 = {"type":"object","properties":{"max":{"type":"string","enum":["Normal","Force","Lazy"],"default":"Normal"},"timeoutSeconds":{"type":"integer","default":90,"rules":[{"message":"must be from 1 to 3600 seconds","from":1,"to":3600}]}},"required":["max","timeoutSeconds"],"additionalProperties":false};
-const schema76 = {"type":"object","properties":{"type":{"type":"string","enum":["Never","AfterTimeout"],"default":"Never"},"minutes":{"type":"integer","rules":[{"message":"must be from 1 to 10080 minutes, a week","from":1,"to":10080}]}},"rules":[{"message":"minutes belongs to type: AfterTimeout: give both or neither","field":".minutes"}],"required":["type"],"additionalProperties":false};
+const schema12 = {"type":"object","required":["adopt","deletionPolicy","mode","mounts","nodeLossPolicy","nodeName","nodeUID","source","suspend","unmountPolicy","volumeMode","volumeName"],"properties":{"nodeName":{"type":"string","maxLength":253,"rules":[{"message":"must be the name of an object: lower-case letters, digits, '-' or '.', a letter or digit at both ends and beside each '.'","matches":"^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"}]},"nodeUID":{"type":"string","maxLength":64,"rules":[{"message":"must not be empty"}]},"volumeName":{"type":"string","maxLength":253,"rules":[{"message":"must be the name of an object: lower-case letters, digits, '-' or '.', a letter or digit at both ends and beside each '.'","matches":"^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"}]},"mode":{"type":"string","enum":["Manage","Observe"]},"suspend":{"type":"boolean","default":false},"source":{"$ref":"#/definitions/VolumeSource"},"volumeMode":{"type":"string","enum":["Filesystem","Block"]},"fsType":{"type":"string","enum":["ext4","ext3","ext2","xfs","btrfs","swap"]},"destroyAllDataOnDevices":{"type":"array","maxItems":32,"items":{"type":"string","maxLength":300,"rules":[{"message":"must be a device and its contents as the agent's message names them, such as eui.0025385b71b0@4f1c22aa90bd0815","matches":"^[^\\s]+@[0-9a-f]{16}$"}]}},"mountOptions":{"type":"array","maxItems":16,"items":{"type":"string","maxLength":64,"rules":[{"message":"must be one option: split the entry at its commas into several"}]},"rules":[{"message":"each option may be named once, with one value"},{"message":"options that contradict each other cannot both be named"}]},"grant":{"$ref":"#/definitions/Grant"},"capacityBytes":{"type":"string","maxLength":19,"rules":[{"message":"must be a number of bytes as a string","matches":"^[1-9][0-9]{0,18}$"}]},"mounts":{"type":"array","maxItems":64,"items":{"$ref":"#/definitions/IntentMount"},"rules":[{"message":"the paths of two mounts may not be the same, nor one beneath the other"}],"mapKeys":["name"]},"pods":{"type":"array","maxItems":256,"items":{"$ref":"#/definitions/IntentPod"},"mapKeys":["uid","volume"]},"observed":{"$ref":"#/definitions/ObservedVolume"},"unmountPolicy":{"$ref":"#/definitions/UnmountPolicy","default":{}},"deletionPolicy":{"type":"string","enum":["Unmount","Retain"],"default":"Unmount"},"adopt":{"type":"string","enum":["Never","IfSame"],"default":"Never"},"nodeLossPolicy":{"$ref":"#/definitions/NodeLossPolicy","default":{"type":"Never"}}},"rules":[{"message":"grant belongs to mode: Manage, an observing intent has none: delete the intent to stop managing the volume","field":".grant"},{"message":"the grant of a CSI volume must say which volume it is: grant.csi","field":".grant"},{"message":"observed belongs to mode: Observe: what kubelet manages is not managed by an agent","field":".observed"},{"message":"deletionPolicy: Retain needs mode: Manage, because an observing intent mounts nothing that could be retained","field":".deletionPolicy"},{"message":"deletionPolicy: Retain would leave a payload that nobody updates: use Unmount for configMap, secret, downwardAPI and projected","field":".deletionPolicy"},{"message":"deletionPolicy: Retain would leave a volume attached and mounted with nobody in charge: use Unmount for rbd, iscsi, fc, csi, flexVolume and persistentVolumeClaim","field":".deletionPolicy"},{"message":"adopt: IfSame needs source.local.path without encryption: which device is mounted is else known only to the agent that mounted it","field":".adopt"},{"message":"adopt: IfSame is for hostPath, local, nfs and cifs: no mount of another can show what the agent makes itself, serves by a client of its own (FUSE), or attaches","field":".adopt"},{"message":"fsType: swap is used by the node itself, by nobody else and not to be looked at: remove mounts, pods (allowedNamespaces) and adopt, and use mode: Manage","field":".fsType"},{"message":"mountOptions of a mount need volumeMode: Filesystem: a raw block device takes none","field":".mounts"},{"message":"readOnly needs volumeMode: Filesystem: it does not stop writes to a raw block device","field":".mounts"},{"message":"fsGroup is for csi, persistentVolumeClaim, emptyDir, local, iscsi, fc, configMap, secret, downwardAPI, projected, git and image with volumeMode: Filesystem: remove it","field":".mounts"},{"message":"seLinuxOptions is for source.csi and source.persistentVolumeClaim with volumeMode: Filesystem: remove it","field":".mounts"},{"message":"mounts of a hostPath of type CharDevice or BlockDevice take neither nodev, which keeps a device from being opened, nor readOnly, which does not stop writes to it: remove them","field":".mounts"},{"message":"no mount may be at the path of the source or above it: the mount would cover its own source","field":".mounts"},{"message":"no mount may be at the path of the source or above it: the mount would cover its own source","field":".mounts"},{"message":"volumeMode: Block needs source.local with the path of a block device, source.iscsi, source.fc, source.csi or source.persistentVolumeClaim","field":".volumeMode"},{"message":"destroyAllDataOnDevices is for source.local with fsType, with which the devices are formatted: add it, or remove them","field":".destroyAllDataOnDevices"},{"message":"source.local.fsLabel needs fsType, which says what is made on the device: name it, or remove fsLabel","field":".source.local.fsLabel"},{"message":"fsType is only for source.local with volumeMode: Filesystem: remove it","field":".fsType"},{"message":"encryption with randomKey: true loses what is on the device each time that it is opened: it is for fsType: swap alone, name a secretRef","field":".source.local.encryption"},{"message":"mountOptions of a volume are file system options, for source.nfs, source.glusterfs, source.cifs, source.cephfs with client Kernel, and for a source.local, source.iscsi, source.fc or source.csi with a file system, and a claim's are its PersistentVolume's: use mounts[].mountOptions for nosuid, noexec and the like","field":".mountOptions"},{"message":"mountOptions of source.local, source.iscsi and source.fc need fsType, because each file system has options of its own: add the one that the device has, or is to be formatted with","field":".mountOptions"},{"message":"each of mountOptions of source.csi must be one option as the file system takes it: letters, digits and _ - . : = @ % + /","field":".mountOptions","patterns":["^[A-Za-z0-9_][-A-Za-z0-9_.:=@%+/]*$"]},{"message":"each of mountOptions must be one option that is allowed for NFS: vers= or nfsvers= (3, 4, 4.0, 4.1, 4.2), hard, soft, softerr, proto= (tcp, tcp6, udp, udp6, rdma), port=, mountport=, timeo=, retrans=, rsize= or wsize= (a power of two from 1024 to 1048576), nconnect= (1 to 16), sec= (sys, krb5, krb5i, krb5p), ac, noac, acregmin=, acregmax=, acdirmin=, acdirmax=, actimeo=, lookupcache= (all, none, pos, positive), lock, nolock, fsc, nofsc, cto, nocto, resvport, noresvport; read-only is source.nfs.readOnly","field":".mountOptions","patterns":["^(vers=(3|4|4[.][0-2])|nfsvers=(3|4|4[.][0-2])|hard|soft|softerr|proto=(tcp|tcp6|udp|udp6|rdma)|(port|mountport)=(6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5][0-9]{4}|[1-9][0-9]{0,3})|timeo=[1-9][0-9]{0,5}|retrans=[0-9]{1,4}|(rsize|wsize)=(1024|2048|4096|8192|16384|32768|65536|131072|262144|524288|1048576)|nconnect=([1-9]|1[0-6])|sec=(sys|krb5|krb5i|krb5p)|ac|noac|(acregmin|acregmax|acdirmin|acdirmax|actimeo)=[0-9]{1,6}|lookupcache=(all|none|pos|positive)|lock|nolock|fsc|nofsc|cto|nocto|resvport|noresvport)$"]},{"message":"proto=udp, lock, nolock and mountport= are of NFS version 3 only: add vers=3, or remove them","field":".mountOptions"},{"message":"each of mountOptions must be one option that is allowed for GlusterFS: acl, resolve-gids, attribute-timeout=, entry-timeout=, negative-timeout= and gid-timeout= (seconds), direct-io-mode= (enable, disable, auto), use-readdirp=, fopen-keep-cache= and kernel-writeback-cache= (yes, no), background-qlen=, congestion-threshold=, lru-limit=, invalidate-limit=, reader-thread-count= (1 to 64); read-only is source.glusterfs.readOnly","field":".mountOptions","patterns":["^(acl|resolve-gids|(attribute-timeout|entry-timeout|negative-timeout|gid-timeout)=[0-9]{1,5}([.][0-9]{1,3})?|direct-io-mode=(enable|disable|auto)|use-readdirp=(yes|no)|fopen-keep-cache=(yes|no)|kernel-writeback-cache=(yes|no)|(background-qlen|congestion-threshold|lru-limit|invalidate-limit)=[0-9]{1,6}|reader-thread-count=([1-9]|[1-5][0-9]|6[0-4]))$"]},{"message":"each of mountOptions must be one option that is allowed for CIFS: vers= (2.0, 2.1, 3, 3.0, 3.0.2, 3.1.1), sec= (ntlmssp, ntlmsspi), seal, uid=, gid=, forceuid, noforceuid, forcegid, noforcegid, file_mode= or dir_mode= (0 and three octal digits), cache= (none, strict, loose), actimeo=, acregmax=, acdirmax=, hard, soft, rsize= or wsize= (a power of two from 65536 to 4194304), echo_interval= (1 to 600), serverino, noserverino, mfsymlinks, nobrl, noperm, nosharesock, port=; who is let in says secretRef, read-only is source.cifs.readOnly or mounts[].readOnly","field":".mountOptions","patterns":["^(vers=(2[.][01]|3|3[.]0|3[.]0[.]2|3[.]1[.]1)|sec=(ntlmssp|ntlmsspi)|seal|(uid|gid)=[0-9]{1,9}|forceuid|noforceuid|forcegid|noforcegid|(file_mode|dir_mode)=0[0-7]{3}|cache=(none|strict|loose)|actimeo=[0-9]{1,6}|acregmax=[0-9]{1,6}|acdirmax=[0-9]{1,6}|hard|soft|(rsize|wsize)=(65536|131072|262144|524288|1048576|2097152|4194304)|echo_interval=([1-9]|[1-9][0-9]|[1-5][0-9]{2}|600)|serverino|noserverino|mfsymlinks|nobrl|noperm|nosharesock|port=(6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5][0-9]{4}|[1-9][0-9]{0,3}))$"]},{"message":"each of mountOptions must be one option that is allowed for CephFS with client Kernel: ms_mode= (legacy, crc, secure, prefer-crc, prefer-secure), recover_session= (no, clean), rsize=, wsize= and rasize= (bytes), caps_max=, readdir_max_entries=, readdir_max_bytes=, osd_request_timeout= (seconds), crc, acl, wsync, asyncreaddir, dcache, dirstat, rbytes, quotadf, copyfrom, ino32, or one of these ten with no in front; read-only is source.cephfs.readOnly or mounts[].readOnly","field":".mountOptions","patterns":["^(ms_mode=(legacy|crc|secure|prefer-crc|prefer-secure)|recover_session=(no|clean)|(rsize|wsize|rasize)=[1-9][0-9]{3,7}|(caps_max|readdir_max_entries|readdir_max_bytes|osd_request_timeout)=[0-9]{1,7}|crc|nocrc|acl|noacl|wsync|nowsync|asyncreaddir|noasyncreaddir|dcache|nodcache|dirstat|nodirstat|rbytes|norbytes|quotadf|noquotadf|copyfrom|nocopyfrom|ino32|noino32)$"]},{"message":"each of mountOptions must be one option that is allowed for ext2: errors= (remount-ro, continue, panic), usrquota, grpquota, noquota, lazytime, nolazytime, user_xattr, acl; read-only is mounts[].readOnly","field":".mountOptions","patterns":["^(errors=(remount-ro|continue|panic)|usrquota|grpquota|noquota|lazytime|nolazytime|user_xattr|acl)$"]},{"message":"each of mountOptions must be one option that is allowed for ext3 and ext4: errors= (remount-ro, continue, panic), usrquota, grpquota, noquota, lazytime, nolazytime, user_xattr, acl, discard, nodiscard, barrier, nobarrier, barrier=0, barrier=1, commit=, data= (ordered, writeback, journal), and for ext4 journal_checksum; read-only is mounts[].readOnly","field":".mountOptions","patterns":["^(errors=(remount-ro|continue|panic)|usrquota|grpquota|noquota|lazytime|nolazytime|user_xattr|acl|discard|nodiscard|barrier|nobarrier|barrier=[01]|commit=[0-9]{1,5}|data=(ordered|writeback|journal))$"]},{"message":"each of mountOptions must be one option that is allowed for xfs: discard, nodiscard, inode64, largeio, nolargeio, swalloc, logbsize= (16k to 256k), logbufs= (2 to 8), allocsize= (a power of two from 4k to 1g), usrquota, grpquota, prjquota, uquota, gquota, pquota, noquota, lazytime, nolazytime; read-only is mounts[].readOnly","field":".mountOptions","patterns":["^(discard|nodiscard|inode64|largeio|nolargeio|swalloc|logbsize=(16|32|64|128|256)k|logbufs=[2-8]|allocsize=(4|8|16|32|64|128|256|512)k|allocsize=(1|2|4|8|16|32|64|128|256|512)m|allocsize=1g|usrquota|grpquota|prjquota|uquota|gquota|pquota|noquota|lazytime|nolazytime)$"]},{"message":"each of mountOptions must be one option that is allowed for btrfs: discard, discard= (sync, async), nodiscard, barrier, nobarrier, commit=, acl, noacl, compress= (no, lzo, zlib, zlib:1 to zlib:9, zstd, zstd:1 to zstd:15), autodefrag, noautodefrag, ssd, nossd, lazytime, nolazytime; read-only is mounts[].readOnly","field":".mountOptions","patterns":["^(discard|discard=(sync|async)|nodiscard|barrier|nobarrier|commit=[0-9]{1,5}|acl|noacl|compress=(no|lzo|zlib(:[1-9])?|zstd(:([1-9]|1[0-5]))?)|autodefrag|noautodefrag|ssd|nossd|lazytime|nolazytime)$"]},{"message":"each of mountOptions must be one option that is allowed for swap: pri= (0 to 32767), discard, discard= (once, pages)","field":".mountOptions","patterns":["^(pri=(3276[0-7]|327[0-5][0-9]|32[0-6][0-9]{2}|3[01][0-9]{3}|[12][0-9]{4}|[1-9][0-9]{0,3}|0)|discard|discard=(once|pages))$"]}],"additionalProperties":false};
+const schema75 = {"type":"object","required":["name","namespace","readOnly","uid","volume"],"properties":{"uid":{"type":"string","maxLength":64,"rules":[{"message":"must be a pod's UID: letters, digits and '-'","matches":"^[A-Za-z0-9]([-A-Za-z0-9]*[A-Za-z0-9])?$"}]},"namespace":{"type":"string","maxLength":253,"rules":[{"message":"must be the name of a namespace: at most 63 lower-case letters, digits or '-', a letter or digit at both ends","matches":"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"}]},"name":{"type":"string","maxLength":253,"rules":[{"message":"must be the name of an object: lower-case letters, digits, '-' or '.', a letter or digit at both ends and beside each '.'","matches":"^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"}]},"volume":{"type":"string","maxLength":63,"rules":[{"message":"must be the name of a volume: at most 63 lower-case letters, digits or '-', a letter or digit at both ends","matches":"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"}]},"readOnly":{"type":"boolean","default":false},"subPath":{"type":"string","maxLength":512,"rules":[{"message":"must be a relative path without '.', '..', '//', control characters or a trailing '/'","matches":"^([^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*|[.][.][^/\\p{Cc}\\p{Zl}\\p{Zp}]+)(/([^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*|[.][.][^/\\p{Cc}\\p{Zl}\\p{Zp}]+))*$"}]},"fsGroup":{"type":"integer","rules":[{"message":"must be a group id from 0 to 2147483647","from":0,"to":2147483647}]},"fsGroupChangePolicy":{"type":"string","enum":["Always","OnRootMismatch"]}},"additionalProperties":false};
+const schema77 = {"type":"object","properties":{"max":{"type":"string","enum":["Normal","Force","Lazy"],"default":"Normal"},"timeoutSeconds":{"type":"integer","default":90,"rules":[{"message":"must be from 1 to 3600 seconds","from":1,"to":3600}]}},"required":["max","timeoutSeconds"],"additionalProperties":false};
+const schema78 = {"type":"object","properties":{"type":{"type":"string","enum":["Never","AfterTimeout"],"default":"Never"},"minutes":{"type":"integer","rules":[{"message":"must be from 1 to 10080 minutes, a week","from":1,"to":10080}]}},"rules":[{"message":"minutes belongs to type: AfterTimeout: give both or neither","field":".minutes"}],"required":["type"],"additionalProperties":false};
 const func2 = Object.prototype.hasOwnProperty;
 const func3 = codePoints;
-const schema13 = {"type":"object","properties":{"emptyDir":{"$ref":"#/definitions/EmptyDirVolumeSource"},"hostPath":{"$ref":"#/definitions/HostPathVolumeSource"},"local":{"$ref":"#/definitions/LocalVolumeSource"},"configMap":{"$ref":"#/definitions/ConfigMapVolumeSource"},"secret":{"$ref":"#/definitions/SecretVolumeSource"},"downwardAPI":{"$ref":"#/definitions/DownwardAPIVolumeSource"},"projected":{"$ref":"#/definitions/ProjectedVolumeSource"},"git":{"$ref":"#/definitions/GitVolumeSource"},"image":{"$ref":"#/definitions/ImageVolumeSource"},"nfs":{"$ref":"#/definitions/NFSVolumeSource"},"glusterfs":{"$ref":"#/definitions/GlusterfsVolumeSource"},"cifs":{"$ref":"#/definitions/CIFSVolumeSource"},"cephfs":{"$ref":"#/definitions/CephFSVolumeSource"},"iscsi":{"$ref":"#/definitions/ISCSIVolumeSource"},"fc":{"$ref":"#/definitions/FCVolumeSource"},"csi":{"$ref":"#/definitions/CSIVolumeSource"},"flexVolume":{"$ref":"#/definitions/FlexVolumeSource"},"flocker":{"$ref":"#/definitions/FlockerVolumeSource"},"persistentVolumeClaim":{"$ref":"#/definitions/PersistentVolumeClaimVolumeSource"}},"rules":[{"message":"exactly one source is needed: emptyDir, hostPath, local, configMap, secret, downwardAPI, projected, git, image, nfs, glusterfs, cifs, cephfs, iscsi, fc, csi, flexVolume, flocker or persistentVolumeClaim (one without settings is written emptyDir: {})"}],"required":[],"additionalProperties":false};
+const schema13 = {"type":"object","properties":{"emptyDir":{"$ref":"#/definitions/EmptyDirVolumeSource"},"hostPath":{"$ref":"#/definitions/HostPathVolumeSource"},"local":{"$ref":"#/definitions/LocalVolumeSource"},"configMap":{"$ref":"#/definitions/ConfigMapVolumeSource"},"secret":{"$ref":"#/definitions/SecretVolumeSource"},"downwardAPI":{"$ref":"#/definitions/DownwardAPIVolumeSource"},"projected":{"$ref":"#/definitions/ProjectedVolumeSource"},"git":{"$ref":"#/definitions/GitVolumeSource"},"image":{"$ref":"#/definitions/ImageVolumeSource"},"nfs":{"$ref":"#/definitions/NFSVolumeSource"},"glusterfs":{"$ref":"#/definitions/GlusterfsVolumeSource"},"cifs":{"$ref":"#/definitions/CIFSVolumeSource"},"cephfs":{"$ref":"#/definitions/CephFSVolumeSource"},"rbd":{"$ref":"#/definitions/RBDVolumeSource"},"iscsi":{"$ref":"#/definitions/ISCSIVolumeSource"},"fc":{"$ref":"#/definitions/FCVolumeSource"},"csi":{"$ref":"#/definitions/CSIVolumeSource"},"flexVolume":{"$ref":"#/definitions/FlexVolumeSource"},"flocker":{"$ref":"#/definitions/FlockerVolumeSource"},"persistentVolumeClaim":{"$ref":"#/definitions/PersistentVolumeClaimVolumeSource"}},"rules":[{"message":"exactly one source is needed: emptyDir, hostPath, local, configMap, secret, downwardAPI, projected, git, image, nfs, glusterfs, cifs, cephfs, rbd, iscsi, fc, csi, flexVolume, flocker or persistentVolumeClaim (one without settings is written emptyDir: {})"}],"required":[],"additionalProperties":false};
 const schema14 = {"type":"object","properties":{"medium":{"type":"string","enum":["","Memory","HugePages","HugePages-2Mi","HugePages-1Gi"]},"sizeLimit":{"maxLength":32,"rules":[{"message":"must be a size from 64Ki to 1Pi, such as 64Mi or 1.5Gi","patterns":["^[0-9]{1,16}([.][0-9]{1,9})?(Ki|Mi|Gi|Ti|Pi|k|M|G|T|P)?$"]}],"type":["integer","string"]}},"required":[],"additionalProperties":false};
 const schema15 = {"type":"object","required":["path"],"properties":{"path":{"type":"string","maxLength":1024,"rules":[{"message":"must be an absolute path below / without '.', '..', '//', control characters or a trailing '/'","matches":"^(/([^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*|[.][.][^/\\p{Cc}\\p{Zl}\\p{Zp}]+))+$"},{"message":"must have at most 2048 bytes, and each name in it at most 255 characters, or 63 if some are not ASCII: Linux takes no longer names","patterns":["^(([\\x00-.0-\\x7f]{0,255}|[^/]{0,63})/)*([\\x00-.0-\\x7f]{0,255}|[^/]{0,63})$"]}]},"type":{"type":"string","enum":["","DirectoryOrCreate","Directory","FileOrCreate","File","Socket","CharDevice","BlockDevice"]}},"additionalProperties":false};
-const schema53 = {"type":"object","properties":{"targetWWNs":{"type":"array","minItems":1,"maxItems":16,"items":{"type":"string","maxLength":16,"rules":[{"message":"must be a WWN: 16 hexadecimal digits, lower-case, without 0x and colons","matches":"^[0-9a-f]{16}$"}]},"rules":[{"message":"each WWN may be named once"}]},"lun":{"type":"integer","rules":[{"message":"must be from 0 to 16383","from":0,"to":16383}]},"wwids":{"type":"array","minItems":1,"maxItems":4,"items":{"type":"string","maxLength":256,"rules":[{"message":"must be the name of a LUN: ASCII, without '/'","matches":"^[!-.0-~]([ -.0-~]*[!-.0-~])?$"}]},"rules":[{"message":"each wwid may be named once"}]},"fsType":{"type":"string","enum":["ext2","ext3","ext4","xfs","btrfs"]},"readOnly":{"type":"boolean"}},"rules":[{"message":"either targetWWNs and lun, or wwids: where the LUN is, or what it is called"}],"required":[],"additionalProperties":false};
+const schema55 = {"type":"object","properties":{"targetWWNs":{"type":"array","minItems":1,"maxItems":16,"items":{"type":"string","maxLength":16,"rules":[{"message":"must be a WWN: 16 hexadecimal digits, lower-case, without 0x and colons","matches":"^[0-9a-f]{16}$"}]},"rules":[{"message":"each WWN may be named once"}]},"lun":{"type":"integer","rules":[{"message":"must be from 0 to 16383","from":0,"to":16383}]},"wwids":{"type":"array","minItems":1,"maxItems":4,"items":{"type":"string","maxLength":256,"rules":[{"message":"must be the name of a LUN: ASCII, without '/'","matches":"^[!-.0-~]([ -.0-~]*[!-.0-~])?$"}]},"rules":[{"message":"each wwid may be named once"}]},"fsType":{"type":"string","enum":["ext2","ext3","ext4","xfs","btrfs"]},"readOnly":{"type":"boolean"}},"rules":[{"message":"either targetWWNs and lun, or wwids: where the LUN is, or what it is called"}],"required":[],"additionalProperties":false};
 const schema17 = {"type":"object","properties":{"byID":{"type":"string","maxLength":255,"rules":[{"message":"must be a name in /dev/disk/by-id, without the directory"}]},"wwid":{"type":"string","maxLength":255,"rules":[{"message":"must not be empty"}]},"serial":{"type":"string","maxLength":255,"rules":[{"message":"must not be empty"}]},"model":{"type":"string","maxLength":255,"rules":[{"message":"must not be empty"}]},"minSize":{"maxLength":32,"rules":[{"message":"must be a size from 64Ki to 1Pi, such as 64Mi or 1.5Gi","patterns":["^[0-9]{1,16}([.][0-9]{1,9})?(Ki|Mi|Gi|Ti|Pi|k|M|G|T|P)?$"]}],"type":["integer","string"]},"maxSize":{"maxLength":32,"rules":[{"message":"must be a size from 64Ki to 1Pi, such as 64Mi or 1.5Gi","patterns":["^[0-9]{1,16}([.][0-9]{1,9})?(Ki|Mi|Gi|Ti|Pi|k|M|G|T|P)?$"]}],"type":["integer","string"]},"rotational":{"type":"boolean"},"transport":{"type":"string","enum":["ata","fc","iscsi","loop","mmc","nvme","other","sas","usb","virtio"]},"label":{"type":"string","maxLength":255,"rules":[{"message":"must not be empty"}]},"empty":{"type":"boolean"}},"rules":[{"message":"say at least one thing of the disk: byID, wwid, serial, model, minSize, maxSize, rotational, transport, label or empty"},{"message":"minSize must not be more than maxSize: no disk would match","field":".minSize"}],"required":[],"additionalProperties":false};
 function validate14(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.secretRef === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "secretRef"},message:"must have required property '"+"secretRef"+"'"};
-if(vErrors === null){vErrors = [err0];}
-else {vErrors.push(err0);}errors++;}
 for(const key0 in data){
-if(!(key0 === "secretRef")){
-const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+if(!((key0 === "randomKey") || (key0 === "secretRef"))){
+const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+if(vErrors === null){vErrors = [err0];}
+else {vErrors.push(err0);}errors++;}}
+if(data.randomKey !== undefined){
+if(typeof data.randomKey !== "boolean"){
+const err1 = {instancePath:instancePath+"/randomKey",schemaPath:"#/properties/randomKey/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){vErrors = [err1];}
 else {vErrors.push(err1);}errors++;}}
 if(data.secretRef !== undefined){
-let data0 = data.secretRef;
-if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
-if(data0.name === undefined){
+let data1 = data.secretRef;
+if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
+if(data1.name === undefined){
 const err2 = {instancePath:instancePath+"/secretRef",schemaPath:"#/definitions/PassphraseReference/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
 if(vErrors === null){vErrors = [err2];}
 else {vErrors.push(err2);}errors++;}
-if(data0.namespace === undefined){
+if(data1.namespace === undefined){
 const err3 = {instancePath:instancePath+"/secretRef",schemaPath:"#/definitions/PassphraseReference/required",keyword:"required",params:{missingProperty: "namespace"},message:"must have required property '"+"namespace"+"'"};
 if(vErrors === null){vErrors = [err3];}
 else {vErrors.push(err3);}errors++;}
-for(const key1 in data0){
+for(const key1 in data1){
 if(!(((key1 === "namespace") || (key1 === "name")) || (key1 === "key"))){
 const err4 = {instancePath:instancePath+"/secretRef",schemaPath:"#/definitions/PassphraseReference/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
 if(vErrors === null){vErrors = [err4];}
 else {vErrors.push(err4);}errors++;}}
-if(data0.namespace !== undefined){
-let data1 = data0.namespace;
-if(typeof data1 === "string"){
-if(func3(data1) > 253){
+if(data1.namespace !== undefined){
+let data2 = data1.namespace;
+if(typeof data2 === "string"){
+if(func3(data2) > 253){
 const err5 = {instancePath:instancePath+"/secretRef/namespace",schemaPath:"#/definitions/PassphraseReference/properties/namespace/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
 if(vErrors === null){vErrors = [err5];}
 else {vErrors.push(err5);}errors++;}}
@@ -53,10 +54,10 @@ else {
 const err6 = {instancePath:instancePath+"/secretRef/namespace",schemaPath:"#/definitions/PassphraseReference/properties/namespace/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err6];}
 else {vErrors.push(err6);}errors++;}}
-if(data0.name !== undefined){
-let data2 = data0.name;
-if(typeof data2 === "string"){
-if(func3(data2) > 253){
+if(data1.name !== undefined){
+let data3 = data1.name;
+if(typeof data3 === "string"){
+if(func3(data3) > 253){
 const err7 = {instancePath:instancePath+"/secretRef/name",schemaPath:"#/definitions/PassphraseReference/properties/name/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
 if(vErrors === null){vErrors = [err7];}
 else {vErrors.push(err7);}errors++;}}
@@ -64,10 +65,10 @@ else {
 const err8 = {instancePath:instancePath+"/secretRef/name",schemaPath:"#/definitions/PassphraseReference/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err8];}
 else {vErrors.push(err8);}errors++;}}
-if(data0.key !== undefined){
-let data3 = data0.key;
-if(typeof data3 === "string"){
-if(func3(data3) > 253){
+if(data1.key !== undefined){
+let data4 = data1.key;
+if(typeof data4 === "string"){
+if(func3(data4) > 253){
 const err9 = {instancePath:instancePath+"/secretRef/key",schemaPath:"#/definitions/PassphraseReference/properties/key/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
 if(vErrors === null){vErrors = [err9];}
 else {vErrors.push(err9);}errors++;}}
@@ -1533,6 +1534,7 @@ if(vErrors === null){vErrors = [err16];}
 else {vErrors.push(err16);}errors++;}
 validate44.errors = vErrors;
 return errors === 0;}
+const schema49 = {"type":"object","required":["monitors","secretRef"],"properties":{"monitors":{"type":"array","minItems":1,"maxItems":8,"items":{"type":"string","maxLength":259,"rules":[{"message":"must be a monitor: a host name, an IPv4 address, or an IPv6 address in brackets, with :port if it is another than Ceph's own","patterns":["^\\[[0-9A-Fa-f:]+\\](:(6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5][0-9]{4}|[1-9][0-9]{0,3}))?$","^[0-9.]+(:(6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5][0-9]{4}|[1-9][0-9]{0,3}))?$","^[A-Za-z0-9]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?([.][A-Za-z0-9]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?)*(:(6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5][0-9]{4}|[1-9][0-9]{0,3}))?$"]}]},"rules":[{"message":"each monitor may be named once"}]},"path":{"type":"string","maxLength":1024,"rules":[{"message":"must be / or an absolute path without a trailing '/': letters, digits, '_', '.', '@', '+', '=', '~', '-'; no name may begin with '.'","matches":"^(/|(/[A-Za-z0-9_@+=~-][A-Za-z0-9_.@+=~-]{0,254})+)$"}]},"user":{"type":"string","maxLength":64,"rules":[{"message":"must be the name of a user of the cluster, without 'client.': letters, digits, '_', '-', '.'; no '-' or '.' at its beginning","matches":"^[A-Za-z0-9_][-A-Za-z0-9_.]*$"}]},"secretRef":{"$ref":"#/definitions/CephSecretReference"},"client":{"type":"string","enum":["FUSE","Kernel"]},"fsName":{"type":"string","maxLength":64,"rules":[{"message":"must be the name of a file system of the cluster: letters, digits, '_', '-', '.'; no '-' or '.' at its beginning","matches":"^[A-Za-z0-9_][-A-Za-z0-9_.]*$"}]},"readOnly":{"type":"boolean"}},"rules":[{"message":"with client: Kernel each monitor must be an IP address, as the kernel asks no name service: an IPv4 address, or an IPv6 address in brackets, with :port if it is another than Ceph's own","field":".monitors","patterns":["^[0-9.]+(:[0-9]+)?$"]}],"additionalProperties":false};
 function validate46(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
@@ -1546,7 +1548,7 @@ const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{mi
 if(vErrors === null){vErrors = [err1];}
 else {vErrors.push(err1);}errors++;}
 for(const key0 in data){
-if(!(((((key0 === "monitors") || (key0 === "path")) || (key0 === "user")) || (key0 === "secretRef")) || (key0 === "readOnly"))){
+if(!(((((((key0 === "monitors") || (key0 === "path")) || (key0 === "user")) || (key0 === "secretRef")) || (key0 === "client")) || (key0 === "fsName")) || (key0 === "readOnly"))){
 const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){vErrors = [err2];}
 else {vErrors.push(err2);}errors++;}}
@@ -1641,19 +1643,195 @@ else {
 const err19 = {instancePath:instancePath+"/secretRef",schemaPath:"#/definitions/CephSecretReference/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){vErrors = [err19];}
 else {vErrors.push(err19);}errors++;}}
+if(data.client !== undefined){
+let data7 = data.client;
+if(typeof data7 !== "string"){
+const err20 = {instancePath:instancePath+"/client",schemaPath:"#/properties/client/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err20];}
+else {vErrors.push(err20);}errors++;}
+if(!((data7 === "FUSE") || (data7 === "Kernel"))){
+const err21 = {instancePath:instancePath+"/client",schemaPath:"#/properties/client/enum",keyword:"enum",params:{allowedValues: schema49.properties.client.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){vErrors = [err21];}
+else {vErrors.push(err21);}errors++;}}
+if(data.fsName !== undefined){
+let data8 = data.fsName;
+if(typeof data8 === "string"){
+if(func3(data8) > 64){
+const err22 = {instancePath:instancePath+"/fsName",schemaPath:"#/properties/fsName/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(vErrors === null){vErrors = [err22];}
+else {vErrors.push(err22);}errors++;}}
+else {
+const err23 = {instancePath:instancePath+"/fsName",schemaPath:"#/properties/fsName/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err23];}
+else {vErrors.push(err23);}errors++;}}
 if(data.readOnly !== undefined){
 if(typeof data.readOnly !== "boolean"){
-const err20 = {instancePath:instancePath+"/readOnly",schemaPath:"#/properties/readOnly/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
-if(vErrors === null){vErrors = [err20];}
-else {vErrors.push(err20);}errors++;}}}
+const err24 = {instancePath:instancePath+"/readOnly",schemaPath:"#/properties/readOnly/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){vErrors = [err24];}
+else {vErrors.push(err24);}errors++;}}}
 else {
-const err21 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){vErrors = [err21];}
-else {vErrors.push(err21);}errors++;}
+const err25 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err25];}
+else {vErrors.push(err25);}errors++;}
 validate46.errors = vErrors;
 return errors === 0;}
-const schema51 = {"type":"object","required":["iqn","lun","targetPortal"],"properties":{"targetPortal":{"type":"string","maxLength":259,"rules":[{"message":"must be a portal: a host name, an IPv4 address, or an IPv6 address in brackets, with ':port' if it is not 3260","patterns":["^\\[[0-9A-Fa-f:]+\\](:[1-9][0-9]{0,4})?$","^[0-9.]+(:[0-9]*)?$","^[0-9.]+(:[1-9][0-9]{0,4})?$","^[A-Za-z0-9]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?([.][A-Za-z0-9]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?)*(:[1-9][0-9]{0,4})?$"]}]},"portals":{"type":"array","maxItems":7,"items":{"type":"string","maxLength":259,"rules":[{"message":"must be a portal: a host name, an IPv4 address, or an IPv6 address in brackets, with ':port' if it is not 3260","patterns":["^\\[[0-9A-Fa-f:]+\\](:[1-9][0-9]{0,4})?$","^[0-9.]+(:[0-9]*)?$","^[0-9.]+(:[1-9][0-9]{0,4})?$","^[A-Za-z0-9]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?([.][A-Za-z0-9]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?)*(:[1-9][0-9]{0,4})?$"]}]},"rules":[{"message":"each portal may be named once"}]},"iqn":{"type":"string","maxLength":223,"rules":[{"message":"must be an iSCSI name: iqn.YYYY-MM.domain:name, eui. with 16 or naa. with 16 or 32 hexadecimal digits","matches":"^(iqn[.][0-9]{4}-[0-9]{2}[.][a-z0-9]([-a-z0-9.]*[a-z0-9])?(:[-A-Za-z0-9.:_]+)?|eui[.][0-9A-Fa-f]{16}|naa[.][0-9A-Fa-f]{16}([0-9A-Fa-f]{16})?)$"}]},"lun":{"type":"integer","minimum":0,"maximum":255},"iscsiInterface":{"type":"string","maxLength":64,"rules":[{"message":"must be the name of an interface of open-iscsi: letters, digits and '-', '.', '_', ':'","matches":"^[A-Za-z0-9][-A-Za-z0-9._:]*$"}]},"initiatorName":{"type":"string","maxLength":223,"rules":[{"message":"must be an iSCSI name: iqn.YYYY-MM.domain:name, eui. with 16 or naa. with 16 or 32 hexadecimal digits","matches":"^(iqn[.][0-9]{4}-[0-9]{2}[.][a-z0-9]([-a-z0-9.]*[a-z0-9])?(:[-A-Za-z0-9.:_]+)?|eui[.][0-9A-Fa-f]{16}|naa[.][0-9A-Fa-f]{16}([0-9A-Fa-f]{16})?)$"}]},"chapAuthSession":{"type":"boolean"},"chapAuthDiscovery":{"type":"boolean"},"secretRef":{"$ref":"#/definitions/ISCSISecretReference"},"fsType":{"type":"string","enum":["ext2","ext3","ext4","xfs","btrfs"]},"readOnly":{"type":"boolean"}},"rules":[{"message":"secretRef and chapAuthSession or chapAuthDiscovery belong together: the Secret has what CHAP goes by"}],"additionalProperties":false};
+const schema51 = {"type":"object","required":["image","monitors","secretRef"],"properties":{"monitors":{"type":"array","minItems":1,"maxItems":8,"items":{"type":"string","maxLength":64,"rules":[{"message":"must be the address of a monitor, as the kernel asks no name service: an IPv4 address, or an IPv6 address in brackets, with :port if it is not 6789","patterns":["^\\[[0-9A-Fa-f:]+\\](:(6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5][0-9]{4}|[1-9][0-9]{0,3}))?$","^[0-9.]+(:(6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5][0-9]{4}|[1-9][0-9]{0,3}))?$"]}]},"rules":[{"message":"each monitor may be named once"}]},"pool":{"type":"string","maxLength":96,"rules":[{"message":"must be a name of letters, digits, '_', '-', '.', without '-' or '.' at its beginning","matches":"^[A-Za-z0-9_][-A-Za-z0-9_.]*$"}]},"image":{"type":"string","maxLength":96,"rules":[{"message":"must be a name of letters, digits, '_', '-', '.', without '-' or '.' at its beginning","matches":"^[A-Za-z0-9_][-A-Za-z0-9_.]*$"}]},"user":{"type":"string","maxLength":64,"rules":[{"message":"must be the name of a user of the cluster, without 'client.': letters, digits, '_', '-', '.'; no '-' or '.' at its beginning","matches":"^[A-Za-z0-9_][-A-Za-z0-9_.]*$"}]},"secretRef":{"$ref":"#/definitions/CephSecretReference"},"fsType":{"type":"string","enum":["ext2","ext3","ext4","xfs","btrfs"]},"readOnly":{"type":"boolean"},"client":{"type":"string","enum":["Kernel","NBD"]}},"additionalProperties":false};
 function validate48(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.image === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "image"},message:"must have required property '"+"image"+"'"};
+if(vErrors === null){vErrors = [err0];}
+else {vErrors.push(err0);}errors++;}
+if(data.monitors === undefined){
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "monitors"},message:"must have required property '"+"monitors"+"'"};
+if(vErrors === null){vErrors = [err1];}
+else {vErrors.push(err1);}errors++;}
+if(data.secretRef === undefined){
+const err2 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "secretRef"},message:"must have required property '"+"secretRef"+"'"};
+if(vErrors === null){vErrors = [err2];}
+else {vErrors.push(err2);}errors++;}
+for(const key0 in data){
+if(!((((((((key0 === "monitors") || (key0 === "pool")) || (key0 === "image")) || (key0 === "user")) || (key0 === "secretRef")) || (key0 === "fsType")) || (key0 === "readOnly")) || (key0 === "client"))){
+const err3 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+if(vErrors === null){vErrors = [err3];}
+else {vErrors.push(err3);}errors++;}}
+if(data.monitors !== undefined){
+let data0 = data.monitors;
+if(Array.isArray(data0)){
+if(data0.length > 8){
+const err4 = {instancePath:instancePath+"/monitors",schemaPath:"#/properties/monitors/maxItems",keyword:"maxItems",params:{limit: 8},message:"must NOT have more than 8 items"};
+if(vErrors === null){vErrors = [err4];}
+else {vErrors.push(err4);}errors++;}
+if(data0.length < 1){
+const err5 = {instancePath:instancePath+"/monitors",schemaPath:"#/properties/monitors/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
+if(vErrors === null){vErrors = [err5];}
+else {vErrors.push(err5);}errors++;}
+const len0 = data0.length;
+for(let i0=0; i0<len0; i0++){
+let data1 = data0[i0];
+if(typeof data1 === "string"){
+if(func3(data1) > 64){
+const err6 = {instancePath:instancePath+"/monitors/" + i0,schemaPath:"#/properties/monitors/items/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(vErrors === null){vErrors = [err6];}
+else {vErrors.push(err6);}errors++;}}
+else {
+const err7 = {instancePath:instancePath+"/monitors/" + i0,schemaPath:"#/properties/monitors/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err7];}
+else {vErrors.push(err7);}errors++;}}}
+else {
+const err8 = {instancePath:instancePath+"/monitors",schemaPath:"#/properties/monitors/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){vErrors = [err8];}
+else {vErrors.push(err8);}errors++;}}
+if(data.pool !== undefined){
+let data2 = data.pool;
+if(typeof data2 === "string"){
+if(func3(data2) > 96){
+const err9 = {instancePath:instancePath+"/pool",schemaPath:"#/properties/pool/maxLength",keyword:"maxLength",params:{limit: 96},message:"must NOT have more than 96 characters"};
+if(vErrors === null){vErrors = [err9];}
+else {vErrors.push(err9);}errors++;}}
+else {
+const err10 = {instancePath:instancePath+"/pool",schemaPath:"#/properties/pool/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err10];}
+else {vErrors.push(err10);}errors++;}}
+if(data.image !== undefined){
+let data3 = data.image;
+if(typeof data3 === "string"){
+if(func3(data3) > 96){
+const err11 = {instancePath:instancePath+"/image",schemaPath:"#/properties/image/maxLength",keyword:"maxLength",params:{limit: 96},message:"must NOT have more than 96 characters"};
+if(vErrors === null){vErrors = [err11];}
+else {vErrors.push(err11);}errors++;}}
+else {
+const err12 = {instancePath:instancePath+"/image",schemaPath:"#/properties/image/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err12];}
+else {vErrors.push(err12);}errors++;}}
+if(data.user !== undefined){
+let data4 = data.user;
+if(typeof data4 === "string"){
+if(func3(data4) > 64){
+const err13 = {instancePath:instancePath+"/user",schemaPath:"#/properties/user/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(vErrors === null){vErrors = [err13];}
+else {vErrors.push(err13);}errors++;}}
+else {
+const err14 = {instancePath:instancePath+"/user",schemaPath:"#/properties/user/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err14];}
+else {vErrors.push(err14);}errors++;}}
+if(data.secretRef !== undefined){
+let data5 = data.secretRef;
+if(data5 && typeof data5 == "object" && !Array.isArray(data5)){
+if(data5.name === undefined){
+const err15 = {instancePath:instancePath+"/secretRef",schemaPath:"#/definitions/CephSecretReference/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+if(vErrors === null){vErrors = [err15];}
+else {vErrors.push(err15);}errors++;}
+if(data5.namespace === undefined){
+const err16 = {instancePath:instancePath+"/secretRef",schemaPath:"#/definitions/CephSecretReference/required",keyword:"required",params:{missingProperty: "namespace"},message:"must have required property '"+"namespace"+"'"};
+if(vErrors === null){vErrors = [err16];}
+else {vErrors.push(err16);}errors++;}
+for(const key1 in data5){
+if(!((key1 === "namespace") || (key1 === "name"))){
+const err17 = {instancePath:instancePath+"/secretRef",schemaPath:"#/definitions/CephSecretReference/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
+if(vErrors === null){vErrors = [err17];}
+else {vErrors.push(err17);}errors++;}}
+if(data5.namespace !== undefined){
+let data6 = data5.namespace;
+if(typeof data6 === "string"){
+if(func3(data6) > 253){
+const err18 = {instancePath:instancePath+"/secretRef/namespace",schemaPath:"#/definitions/CephSecretReference/properties/namespace/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
+if(vErrors === null){vErrors = [err18];}
+else {vErrors.push(err18);}errors++;}}
+else {
+const err19 = {instancePath:instancePath+"/secretRef/namespace",schemaPath:"#/definitions/CephSecretReference/properties/namespace/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err19];}
+else {vErrors.push(err19);}errors++;}}
+if(data5.name !== undefined){
+let data7 = data5.name;
+if(typeof data7 === "string"){
+if(func3(data7) > 253){
+const err20 = {instancePath:instancePath+"/secretRef/name",schemaPath:"#/definitions/CephSecretReference/properties/name/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
+if(vErrors === null){vErrors = [err20];}
+else {vErrors.push(err20);}errors++;}}
+else {
+const err21 = {instancePath:instancePath+"/secretRef/name",schemaPath:"#/definitions/CephSecretReference/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err21];}
+else {vErrors.push(err21);}errors++;}}}
+else {
+const err22 = {instancePath:instancePath+"/secretRef",schemaPath:"#/definitions/CephSecretReference/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err22];}
+else {vErrors.push(err22);}errors++;}}
+if(data.fsType !== undefined){
+let data8 = data.fsType;
+if(typeof data8 !== "string"){
+const err23 = {instancePath:instancePath+"/fsType",schemaPath:"#/properties/fsType/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err23];}
+else {vErrors.push(err23);}errors++;}
+if(!(((((data8 === "ext2") || (data8 === "ext3")) || (data8 === "ext4")) || (data8 === "xfs")) || (data8 === "btrfs"))){
+const err24 = {instancePath:instancePath+"/fsType",schemaPath:"#/properties/fsType/enum",keyword:"enum",params:{allowedValues: schema51.properties.fsType.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){vErrors = [err24];}
+else {vErrors.push(err24);}errors++;}}
+if(data.readOnly !== undefined){
+if(typeof data.readOnly !== "boolean"){
+const err25 = {instancePath:instancePath+"/readOnly",schemaPath:"#/properties/readOnly/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){vErrors = [err25];}
+else {vErrors.push(err25);}errors++;}}
+if(data.client !== undefined){
+let data10 = data.client;
+if(typeof data10 !== "string"){
+const err26 = {instancePath:instancePath+"/client",schemaPath:"#/properties/client/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err26];}
+else {vErrors.push(err26);}errors++;}
+if(!((data10 === "Kernel") || (data10 === "NBD"))){
+const err27 = {instancePath:instancePath+"/client",schemaPath:"#/properties/client/enum",keyword:"enum",params:{allowedValues: schema51.properties.client.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){vErrors = [err27];}
+else {vErrors.push(err27);}errors++;}}}
+else {
+const err28 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err28];}
+else {vErrors.push(err28);}errors++;}
+validate48.errors = vErrors;
+return errors === 0;}
+const schema53 = {"type":"object","required":["iqn","lun","targetPortal"],"properties":{"targetPortal":{"type":"string","maxLength":259,"rules":[{"message":"must be a portal: a host name, an IPv4 address, or an IPv6 address in brackets, with ':port' if it is not 3260","patterns":["^\\[[0-9A-Fa-f:]+\\](:[1-9][0-9]{0,4})?$","^[0-9.]+(:[0-9]*)?$","^[0-9.]+(:[1-9][0-9]{0,4})?$","^[A-Za-z0-9]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?([.][A-Za-z0-9]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?)*(:[1-9][0-9]{0,4})?$"]}]},"portals":{"type":"array","maxItems":7,"items":{"type":"string","maxLength":259,"rules":[{"message":"must be a portal: a host name, an IPv4 address, or an IPv6 address in brackets, with ':port' if it is not 3260","patterns":["^\\[[0-9A-Fa-f:]+\\](:[1-9][0-9]{0,4})?$","^[0-9.]+(:[0-9]*)?$","^[0-9.]+(:[1-9][0-9]{0,4})?$","^[A-Za-z0-9]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?([.][A-Za-z0-9]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?)*(:[1-9][0-9]{0,4})?$"]}]},"rules":[{"message":"each portal may be named once"}]},"iqn":{"type":"string","maxLength":223,"rules":[{"message":"must be an iSCSI name: iqn.YYYY-MM.domain:name, eui. with 16 or naa. with 16 or 32 hexadecimal digits","matches":"^(iqn[.][0-9]{4}-[0-9]{2}[.][a-z0-9]([-a-z0-9.]*[a-z0-9])?(:[-A-Za-z0-9.:_]+)?|eui[.][0-9A-Fa-f]{16}|naa[.][0-9A-Fa-f]{16}([0-9A-Fa-f]{16})?)$"}]},"lun":{"type":"integer","minimum":0,"maximum":255},"iscsiInterface":{"type":"string","maxLength":64,"rules":[{"message":"must be the name of an interface of open-iscsi: letters, digits and '-', '.', '_', ':'","matches":"^[A-Za-z0-9][-A-Za-z0-9._:]*$"}]},"initiatorName":{"type":"string","maxLength":223,"rules":[{"message":"must be an iSCSI name: iqn.YYYY-MM.domain:name, eui. with 16 or naa. with 16 or 32 hexadecimal digits","matches":"^(iqn[.][0-9]{4}-[0-9]{2}[.][a-z0-9]([-a-z0-9.]*[a-z0-9])?(:[-A-Za-z0-9.:_]+)?|eui[.][0-9A-Fa-f]{16}|naa[.][0-9A-Fa-f]{16}([0-9A-Fa-f]{16})?)$"}]},"chapAuthSession":{"type":"boolean"},"chapAuthDiscovery":{"type":"boolean"},"secretRef":{"$ref":"#/definitions/ISCSISecretReference"},"fsType":{"type":"string","enum":["ext2","ext3","ext4","xfs","btrfs"]},"readOnly":{"type":"boolean"}},"rules":[{"message":"secretRef and chapAuthSession or chapAuthDiscovery belong together: the Secret has what CHAP goes by"}],"additionalProperties":false};
+function validate50(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -1670,7 +1848,7 @@ const err2 = {instancePath,schemaPath:"#/required",keyword:"required",params:{mi
 if(vErrors === null){vErrors = [err2];}
 else {vErrors.push(err2);}errors++;}
 for(const key0 in data){
-if(!(func2.call(schema51.properties, key0))){
+if(!(func2.call(schema53.properties, key0))){
 const err3 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){vErrors = [err3];}
 else {vErrors.push(err3);}errors++;}}
@@ -1815,7 +1993,7 @@ const err29 = {instancePath:instancePath+"/fsType",schemaPath:"#/properties/fsTy
 if(vErrors === null){vErrors = [err29];}
 else {vErrors.push(err29);}errors++;}
 if(!(((((data12 === "ext2") || (data12 === "ext3")) || (data12 === "ext4")) || (data12 === "xfs")) || (data12 === "btrfs"))){
-const err30 = {instancePath:instancePath+"/fsType",schemaPath:"#/properties/fsType/enum",keyword:"enum",params:{allowedValues: schema51.properties.fsType.enum},message:"must be equal to one of the allowed values"};
+const err30 = {instancePath:instancePath+"/fsType",schemaPath:"#/properties/fsType/enum",keyword:"enum",params:{allowedValues: schema53.properties.fsType.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){vErrors = [err30];}
 else {vErrors.push(err30);}errors++;}}
 if(data.readOnly !== undefined){
@@ -1827,10 +2005,10 @@ else {
 const err32 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){vErrors = [err32];}
 else {vErrors.push(err32);}errors++;}
-validate48.errors = vErrors;
+validate50.errors = vErrors;
 return errors === 0;}
-const schema54 = {"type":"object","required":["driver","volumeHandle"],"properties":{"driver":{"type":"string","maxLength":63,"rules":[{"message":"must be the name of a CSI driver: at most 63 letters, digits, '-' or '.', a letter or digit at both ends","matches":"^[A-Za-z0-9]([-A-Za-z0-9.]{0,61}[A-Za-z0-9])?$"}]},"volumeHandle":{"type":"string","maxLength":512,"rules":[{"message":"must be the driver's name of the volume, without control characters","matches":"^[^\\p{Cc}]+$"}]},"readOnly":{"type":"boolean"},"fsType":{"type":"string","maxLength":32,"rules":[{"message":"must be the name of a file system in lower case, such as ext4 or xfs","matches":"^[a-z0-9][a-z0-9_-]*$"}]},"accessMode":{"type":"string","enum":["ReadWriteOnce","ReadOnlyMany","ReadWriteMany","ReadWriteOncePod"]},"volumeAttributes":{"type":"object","maxProperties":24,"additionalProperties":{"type":"string","maxLength":512},"rules":[{"message":"each key may have at most 128 characters"}]},"controllerPublishSecretRef":{"$ref":"#/definitions/SecretReference"},"nodeStageSecretRef":{"$ref":"#/definitions/SecretReference"},"nodePublishSecretRef":{"$ref":"#/definitions/SecretReference"},"nodeExpandSecretRef":{"$ref":"#/definitions/SecretReference"}},"additionalProperties":false};
-function validate50(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+const schema56 = {"type":"object","required":["driver","volumeHandle"],"properties":{"driver":{"type":"string","maxLength":63,"rules":[{"message":"must be the name of a CSI driver: at most 63 letters, digits, '-' or '.', a letter or digit at both ends","matches":"^[A-Za-z0-9]([-A-Za-z0-9.]{0,61}[A-Za-z0-9])?$"}]},"volumeHandle":{"type":"string","maxLength":512,"rules":[{"message":"must be the driver's name of the volume, without control characters","matches":"^[^\\p{Cc}]+$"}]},"readOnly":{"type":"boolean"},"fsType":{"type":"string","maxLength":32,"rules":[{"message":"must be the name of a file system in lower case, such as ext4 or xfs","matches":"^[a-z0-9][a-z0-9_-]*$"}]},"accessMode":{"type":"string","enum":["ReadWriteOnce","ReadOnlyMany","ReadWriteMany","ReadWriteOncePod"]},"volumeAttributes":{"type":"object","maxProperties":24,"additionalProperties":{"type":"string","maxLength":512},"rules":[{"message":"each key may have at most 128 characters"}]},"controllerPublishSecretRef":{"$ref":"#/definitions/SecretReference"},"nodeStageSecretRef":{"$ref":"#/definitions/SecretReference"},"nodePublishSecretRef":{"$ref":"#/definitions/SecretReference"},"nodeExpandSecretRef":{"$ref":"#/definitions/SecretReference"}},"additionalProperties":false};
+function validate52(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -1843,7 +2021,7 @@ const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{mi
 if(vErrors === null){vErrors = [err1];}
 else {vErrors.push(err1);}errors++;}
 for(const key0 in data){
-if(!(func2.call(schema54.properties, key0))){
+if(!(func2.call(schema56.properties, key0))){
 const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){vErrors = [err2];}
 else {vErrors.push(err2);}errors++;}}
@@ -1892,7 +2070,7 @@ const err10 = {instancePath:instancePath+"/accessMode",schemaPath:"#/properties/
 if(vErrors === null){vErrors = [err10];}
 else {vErrors.push(err10);}errors++;}
 if(!((((data4 === "ReadWriteOnce") || (data4 === "ReadOnlyMany")) || (data4 === "ReadWriteMany")) || (data4 === "ReadWriteOncePod"))){
-const err11 = {instancePath:instancePath+"/accessMode",schemaPath:"#/properties/accessMode/enum",keyword:"enum",params:{allowedValues: schema54.properties.accessMode.enum},message:"must be equal to one of the allowed values"};
+const err11 = {instancePath:instancePath+"/accessMode",schemaPath:"#/properties/accessMode/enum",keyword:"enum",params:{allowedValues: schema56.properties.accessMode.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){vErrors = [err11];}
 else {vErrors.push(err11);}errors++;}}
 if(data.volumeAttributes !== undefined){
@@ -2089,10 +2267,10 @@ else {
 const err48 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){vErrors = [err48];}
 else {vErrors.push(err48);}errors++;}
-validate50.errors = vErrors;
+validate52.errors = vErrors;
 return errors === 0;}
-const schema59 = {"type":"object","required":["driver"],"properties":{"driver":{"type":"string","maxLength":127,"rules":[{"message":"must be the name of a flexvolume driver, such as vendor/driver: letters, digits, '-', '_' or '.' with a letter or digit at the start, at most 63 of each","matches":"^([A-Za-z0-9][-A-Za-z0-9._]{0,62}/)?[A-Za-z0-9][-A-Za-z0-9._]{0,62}$"}]},"fsType":{"type":"string","maxLength":32,"rules":[{"message":"must be the name of a file system in lower case, such as ext4 or xfs","matches":"^[a-z0-9][a-z0-9_-]*$"}]},"readOnly":{"type":"boolean"},"options":{"type":"object","maxProperties":24,"additionalProperties":{"type":"string","maxLength":512},"rules":[{"message":"each key may have at most 128 characters"}]},"secretRef":{"$ref":"#/definitions/SecretReference"},"secretInArguments":{"type":"string","enum":["","Allow"]}},"rules":[{"message":"the driver takes the Secret in the arguments of its program, which everybody on the node can read while it runs: set secretInArguments: Allow if that may be, or leave secretRef out","field":".secretRef"}],"additionalProperties":false};
-function validate52(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+const schema61 = {"type":"object","required":["driver"],"properties":{"driver":{"type":"string","maxLength":127,"rules":[{"message":"must be the name of a flexvolume driver, such as vendor/driver: letters, digits, '-', '_' or '.' with a letter or digit at the start, at most 63 of each","matches":"^([A-Za-z0-9][-A-Za-z0-9._]{0,62}/)?[A-Za-z0-9][-A-Za-z0-9._]{0,62}$"}]},"fsType":{"type":"string","maxLength":32,"rules":[{"message":"must be the name of a file system in lower case, such as ext4 or xfs","matches":"^[a-z0-9][a-z0-9_-]*$"}]},"readOnly":{"type":"boolean"},"options":{"type":"object","maxProperties":24,"additionalProperties":{"type":"string","maxLength":512},"rules":[{"message":"each key may have at most 128 characters"}]},"secretRef":{"$ref":"#/definitions/SecretReference"},"secretInArguments":{"type":"string","enum":["","Allow"]}},"rules":[{"message":"the driver takes the Secret in the arguments of its program, which everybody on the node can read while it runs: set secretInArguments: Allow if that may be, or leave secretRef out","field":".secretRef"}],"additionalProperties":false};
+function validate54(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -2203,14 +2381,14 @@ const err19 = {instancePath:instancePath+"/secretInArguments",schemaPath:"#/prop
 if(vErrors === null){vErrors = [err19];}
 else {vErrors.push(err19);}errors++;}
 if(!((data8 === "") || (data8 === "Allow"))){
-const err20 = {instancePath:instancePath+"/secretInArguments",schemaPath:"#/properties/secretInArguments/enum",keyword:"enum",params:{allowedValues: schema59.properties.secretInArguments.enum},message:"must be equal to one of the allowed values"};
+const err20 = {instancePath:instancePath+"/secretInArguments",schemaPath:"#/properties/secretInArguments/enum",keyword:"enum",params:{allowedValues: schema61.properties.secretInArguments.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){vErrors = [err20];}
 else {vErrors.push(err20);}errors++;}}}
 else {
 const err21 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){vErrors = [err21];}
 else {vErrors.push(err21);}errors++;}
-validate52.errors = vErrors;
+validate54.errors = vErrors;
 return errors === 0;}
 function validate12(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -2419,32 +2597,34 @@ if(data.cifs !== undefined){
 if(!(validate44(data.cifs, {instancePath:instancePath+"/cifs",parentData:data,parentDataProperty:"cifs",rootData}))){vErrors = vErrors === null ? validate44.errors : vErrors.concat(validate44.errors);errors = vErrors.length;}}
 if(data.cephfs !== undefined){
 if(!(validate46(data.cephfs, {instancePath:instancePath+"/cephfs",parentData:data,parentDataProperty:"cephfs",rootData}))){vErrors = vErrors === null ? validate46.errors : vErrors.concat(validate46.errors);errors = vErrors.length;}}
+if(data.rbd !== undefined){
+if(!(validate48(data.rbd, {instancePath:instancePath+"/rbd",parentData:data,parentDataProperty:"rbd",rootData}))){vErrors = vErrors === null ? validate48.errors : vErrors.concat(validate48.errors);errors = vErrors.length;}}
 if(data.iscsi !== undefined){
-if(!(validate48(data.iscsi, {instancePath:instancePath+"/iscsi",parentData:data,parentDataProperty:"iscsi",rootData}))){vErrors = vErrors === null ? validate48.errors : vErrors.concat(validate48.errors);errors = vErrors.length;}}
+if(!(validate50(data.iscsi, {instancePath:instancePath+"/iscsi",parentData:data,parentDataProperty:"iscsi",rootData}))){vErrors = vErrors === null ? validate50.errors : vErrors.concat(validate50.errors);errors = vErrors.length;}}
 if(data.fc !== undefined){
-let data25 = data.fc;
-if(data25 && typeof data25 == "object" && !Array.isArray(data25)){
-for(const key5 in data25){
+let data26 = data.fc;
+if(data26 && typeof data26 == "object" && !Array.isArray(data26)){
+for(const key5 in data26){
 if(!(((((key5 === "targetWWNs") || (key5 === "lun")) || (key5 === "wwids")) || (key5 === "fsType")) || (key5 === "readOnly"))){
 const err35 = {instancePath:instancePath+"/fc",schemaPath:"#/definitions/FCVolumeSource/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key5},message:"must NOT have additional properties"};
 if(vErrors === null){vErrors = [err35];}
 else {vErrors.push(err35);}errors++;}}
-if(data25.targetWWNs !== undefined){
-let data26 = data25.targetWWNs;
-if(Array.isArray(data26)){
-if(data26.length > 16){
+if(data26.targetWWNs !== undefined){
+let data27 = data26.targetWWNs;
+if(Array.isArray(data27)){
+if(data27.length > 16){
 const err36 = {instancePath:instancePath+"/fc/targetWWNs",schemaPath:"#/definitions/FCVolumeSource/properties/targetWWNs/maxItems",keyword:"maxItems",params:{limit: 16},message:"must NOT have more than 16 items"};
 if(vErrors === null){vErrors = [err36];}
 else {vErrors.push(err36);}errors++;}
-if(data26.length < 1){
+if(data27.length < 1){
 const err37 = {instancePath:instancePath+"/fc/targetWWNs",schemaPath:"#/definitions/FCVolumeSource/properties/targetWWNs/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
 if(vErrors === null){vErrors = [err37];}
 else {vErrors.push(err37);}errors++;}
-const len1 = data26.length;
+const len1 = data27.length;
 for(let i1=0; i1<len1; i1++){
-let data27 = data26[i1];
-if(typeof data27 === "string"){
-if(func3(data27) > 16){
+let data28 = data27[i1];
+if(typeof data28 === "string"){
+if(func3(data28) > 16){
 const err38 = {instancePath:instancePath+"/fc/targetWWNs/" + i1,schemaPath:"#/definitions/FCVolumeSource/properties/targetWWNs/items/maxLength",keyword:"maxLength",params:{limit: 16},message:"must NOT have more than 16 characters"};
 if(vErrors === null){vErrors = [err38];}
 else {vErrors.push(err38);}errors++;}}
@@ -2456,28 +2636,28 @@ else {
 const err40 = {instancePath:instancePath+"/fc/targetWWNs",schemaPath:"#/definitions/FCVolumeSource/properties/targetWWNs/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){vErrors = [err40];}
 else {vErrors.push(err40);}errors++;}}
-if(data25.lun !== undefined){
-let data28 = data25.lun;
-if(!(((typeof data28 == "number") && (!(data28 % 1) && !isNaN(data28))) && (isFinite(data28)))){
+if(data26.lun !== undefined){
+let data29 = data26.lun;
+if(!(((typeof data29 == "number") && (!(data29 % 1) && !isNaN(data29))) && (isFinite(data29)))){
 const err41 = {instancePath:instancePath+"/fc/lun",schemaPath:"#/definitions/FCVolumeSource/properties/lun/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){vErrors = [err41];}
 else {vErrors.push(err41);}errors++;}}
-if(data25.wwids !== undefined){
-let data29 = data25.wwids;
-if(Array.isArray(data29)){
-if(data29.length > 4){
+if(data26.wwids !== undefined){
+let data30 = data26.wwids;
+if(Array.isArray(data30)){
+if(data30.length > 4){
 const err42 = {instancePath:instancePath+"/fc/wwids",schemaPath:"#/definitions/FCVolumeSource/properties/wwids/maxItems",keyword:"maxItems",params:{limit: 4},message:"must NOT have more than 4 items"};
 if(vErrors === null){vErrors = [err42];}
 else {vErrors.push(err42);}errors++;}
-if(data29.length < 1){
+if(data30.length < 1){
 const err43 = {instancePath:instancePath+"/fc/wwids",schemaPath:"#/definitions/FCVolumeSource/properties/wwids/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
 if(vErrors === null){vErrors = [err43];}
 else {vErrors.push(err43);}errors++;}
-const len2 = data29.length;
+const len2 = data30.length;
 for(let i2=0; i2<len2; i2++){
-let data30 = data29[i2];
-if(typeof data30 === "string"){
-if(func3(data30) > 256){
+let data31 = data30[i2];
+if(typeof data31 === "string"){
+if(func3(data31) > 256){
 const err44 = {instancePath:instancePath+"/fc/wwids/" + i2,schemaPath:"#/definitions/FCVolumeSource/properties/wwids/items/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"};
 if(vErrors === null){vErrors = [err44];}
 else {vErrors.push(err44);}errors++;}}
@@ -2489,18 +2669,18 @@ else {
 const err46 = {instancePath:instancePath+"/fc/wwids",schemaPath:"#/definitions/FCVolumeSource/properties/wwids/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){vErrors = [err46];}
 else {vErrors.push(err46);}errors++;}}
-if(data25.fsType !== undefined){
-let data31 = data25.fsType;
-if(typeof data31 !== "string"){
+if(data26.fsType !== undefined){
+let data32 = data26.fsType;
+if(typeof data32 !== "string"){
 const err47 = {instancePath:instancePath+"/fc/fsType",schemaPath:"#/definitions/FCVolumeSource/properties/fsType/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err47];}
 else {vErrors.push(err47);}errors++;}
-if(!(((((data31 === "ext2") || (data31 === "ext3")) || (data31 === "ext4")) || (data31 === "xfs")) || (data31 === "btrfs"))){
-const err48 = {instancePath:instancePath+"/fc/fsType",schemaPath:"#/definitions/FCVolumeSource/properties/fsType/enum",keyword:"enum",params:{allowedValues: schema53.properties.fsType.enum},message:"must be equal to one of the allowed values"};
+if(!(((((data32 === "ext2") || (data32 === "ext3")) || (data32 === "ext4")) || (data32 === "xfs")) || (data32 === "btrfs"))){
+const err48 = {instancePath:instancePath+"/fc/fsType",schemaPath:"#/definitions/FCVolumeSource/properties/fsType/enum",keyword:"enum",params:{allowedValues: schema55.properties.fsType.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){vErrors = [err48];}
 else {vErrors.push(err48);}errors++;}}
-if(data25.readOnly !== undefined){
-if(typeof data25.readOnly !== "boolean"){
+if(data26.readOnly !== undefined){
+if(typeof data26.readOnly !== "boolean"){
 const err49 = {instancePath:instancePath+"/fc/readOnly",schemaPath:"#/definitions/FCVolumeSource/properties/readOnly/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){vErrors = [err49];}
 else {vErrors.push(err49);}errors++;}}}
@@ -2509,21 +2689,21 @@ const err50 = {instancePath:instancePath+"/fc",schemaPath:"#/definitions/FCVolum
 if(vErrors === null){vErrors = [err50];}
 else {vErrors.push(err50);}errors++;}}
 if(data.csi !== undefined){
-if(!(validate50(data.csi, {instancePath:instancePath+"/csi",parentData:data,parentDataProperty:"csi",rootData}))){vErrors = vErrors === null ? validate50.errors : vErrors.concat(validate50.errors);errors = vErrors.length;}}
+if(!(validate52(data.csi, {instancePath:instancePath+"/csi",parentData:data,parentDataProperty:"csi",rootData}))){vErrors = vErrors === null ? validate52.errors : vErrors.concat(validate52.errors);errors = vErrors.length;}}
 if(data.flexVolume !== undefined){
-if(!(validate52(data.flexVolume, {instancePath:instancePath+"/flexVolume",parentData:data,parentDataProperty:"flexVolume",rootData}))){vErrors = vErrors === null ? validate52.errors : vErrors.concat(validate52.errors);errors = vErrors.length;}}
+if(!(validate54(data.flexVolume, {instancePath:instancePath+"/flexVolume",parentData:data,parentDataProperty:"flexVolume",rootData}))){vErrors = vErrors === null ? validate54.errors : vErrors.concat(validate54.errors);errors = vErrors.length;}}
 if(data.flocker !== undefined){
-let data35 = data.flocker;
-if(data35 && typeof data35 == "object" && !Array.isArray(data35)){
-for(const key6 in data35){
+let data36 = data.flocker;
+if(data36 && typeof data36 == "object" && !Array.isArray(data36)){
+for(const key6 in data36){
 if(!(((key6 === "datasetName") || (key6 === "datasetUUID")) || (key6 === "readOnly"))){
 const err51 = {instancePath:instancePath+"/flocker",schemaPath:"#/definitions/FlockerVolumeSource/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key6},message:"must NOT have additional properties"};
 if(vErrors === null){vErrors = [err51];}
 else {vErrors.push(err51);}errors++;}}
-if(data35.datasetName !== undefined){
-let data36 = data35.datasetName;
-if(typeof data36 === "string"){
-if(func3(data36) > 253){
+if(data36.datasetName !== undefined){
+let data37 = data36.datasetName;
+if(typeof data37 === "string"){
+if(func3(data37) > 253){
 const err52 = {instancePath:instancePath+"/flocker/datasetName",schemaPath:"#/definitions/FlockerVolumeSource/properties/datasetName/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
 if(vErrors === null){vErrors = [err52];}
 else {vErrors.push(err52);}errors++;}}
@@ -2531,10 +2711,10 @@ else {
 const err53 = {instancePath:instancePath+"/flocker/datasetName",schemaPath:"#/definitions/FlockerVolumeSource/properties/datasetName/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err53];}
 else {vErrors.push(err53);}errors++;}}
-if(data35.datasetUUID !== undefined){
-let data37 = data35.datasetUUID;
-if(typeof data37 === "string"){
-if(func3(data37) > 64){
+if(data36.datasetUUID !== undefined){
+let data38 = data36.datasetUUID;
+if(typeof data38 === "string"){
+if(func3(data38) > 64){
 const err54 = {instancePath:instancePath+"/flocker/datasetUUID",schemaPath:"#/definitions/FlockerVolumeSource/properties/datasetUUID/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){vErrors = [err54];}
 else {vErrors.push(err54);}errors++;}}
@@ -2542,8 +2722,8 @@ else {
 const err55 = {instancePath:instancePath+"/flocker/datasetUUID",schemaPath:"#/definitions/FlockerVolumeSource/properties/datasetUUID/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err55];}
 else {vErrors.push(err55);}errors++;}}
-if(data35.readOnly !== undefined){
-if(typeof data35.readOnly !== "boolean"){
+if(data36.readOnly !== undefined){
+if(typeof data36.readOnly !== "boolean"){
 const err56 = {instancePath:instancePath+"/flocker/readOnly",schemaPath:"#/definitions/FlockerVolumeSource/properties/readOnly/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){vErrors = [err56];}
 else {vErrors.push(err56);}errors++;}}}
@@ -2552,25 +2732,25 @@ const err57 = {instancePath:instancePath+"/flocker",schemaPath:"#/definitions/Fl
 if(vErrors === null){vErrors = [err57];}
 else {vErrors.push(err57);}errors++;}}
 if(data.persistentVolumeClaim !== undefined){
-let data39 = data.persistentVolumeClaim;
-if(data39 && typeof data39 == "object" && !Array.isArray(data39)){
-if(data39.claimName === undefined){
+let data40 = data.persistentVolumeClaim;
+if(data40 && typeof data40 == "object" && !Array.isArray(data40)){
+if(data40.claimName === undefined){
 const err58 = {instancePath:instancePath+"/persistentVolumeClaim",schemaPath:"#/definitions/PersistentVolumeClaimVolumeSource/required",keyword:"required",params:{missingProperty: "claimName"},message:"must have required property '"+"claimName"+"'"};
 if(vErrors === null){vErrors = [err58];}
 else {vErrors.push(err58);}errors++;}
-if(data39.namespace === undefined){
+if(data40.namespace === undefined){
 const err59 = {instancePath:instancePath+"/persistentVolumeClaim",schemaPath:"#/definitions/PersistentVolumeClaimVolumeSource/required",keyword:"required",params:{missingProperty: "namespace"},message:"must have required property '"+"namespace"+"'"};
 if(vErrors === null){vErrors = [err59];}
 else {vErrors.push(err59);}errors++;}
-for(const key7 in data39){
+for(const key7 in data40){
 if(!(((key7 === "namespace") || (key7 === "claimName")) || (key7 === "readOnly"))){
 const err60 = {instancePath:instancePath+"/persistentVolumeClaim",schemaPath:"#/definitions/PersistentVolumeClaimVolumeSource/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key7},message:"must NOT have additional properties"};
 if(vErrors === null){vErrors = [err60];}
 else {vErrors.push(err60);}errors++;}}
-if(data39.namespace !== undefined){
-let data40 = data39.namespace;
-if(typeof data40 === "string"){
-if(func3(data40) > 253){
+if(data40.namespace !== undefined){
+let data41 = data40.namespace;
+if(typeof data41 === "string"){
+if(func3(data41) > 253){
 const err61 = {instancePath:instancePath+"/persistentVolumeClaim/namespace",schemaPath:"#/definitions/PersistentVolumeClaimVolumeSource/properties/namespace/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
 if(vErrors === null){vErrors = [err61];}
 else {vErrors.push(err61);}errors++;}}
@@ -2578,10 +2758,10 @@ else {
 const err62 = {instancePath:instancePath+"/persistentVolumeClaim/namespace",schemaPath:"#/definitions/PersistentVolumeClaimVolumeSource/properties/namespace/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err62];}
 else {vErrors.push(err62);}errors++;}}
-if(data39.claimName !== undefined){
-let data41 = data39.claimName;
-if(typeof data41 === "string"){
-if(func3(data41) > 253){
+if(data40.claimName !== undefined){
+let data42 = data40.claimName;
+if(typeof data42 === "string"){
+if(func3(data42) > 253){
 const err63 = {instancePath:instancePath+"/persistentVolumeClaim/claimName",schemaPath:"#/definitions/PersistentVolumeClaimVolumeSource/properties/claimName/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
 if(vErrors === null){vErrors = [err63];}
 else {vErrors.push(err63);}errors++;}}
@@ -2589,8 +2769,8 @@ else {
 const err64 = {instancePath:instancePath+"/persistentVolumeClaim/claimName",schemaPath:"#/definitions/PersistentVolumeClaimVolumeSource/properties/claimName/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err64];}
 else {vErrors.push(err64);}errors++;}}
-if(data39.readOnly !== undefined){
-if(typeof data39.readOnly !== "boolean"){
+if(data40.readOnly !== undefined){
+if(typeof data40.readOnly !== "boolean"){
 const err65 = {instancePath:instancePath+"/persistentVolumeClaim/readOnly",schemaPath:"#/definitions/PersistentVolumeClaimVolumeSource/properties/readOnly/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){vErrors = [err65];}
 else {vErrors.push(err65);}errors++;}}}
@@ -2604,8 +2784,8 @@ if(vErrors === null){vErrors = [err67];}
 else {vErrors.push(err67);}errors++;}
 validate12.errors = vErrors;
 return errors === 0;}
-const schema66 = {"type":"object","required":["accessMode","driver","volumeHandle"],"properties":{"driver":{"type":"string","maxLength":63,"rules":[{"message":"must be the name of a CSI driver: at most 63 letters, digits, '-' or '.', a letter or digit at both ends","matches":"^[A-Za-z0-9]([-A-Za-z0-9.]{0,61}[A-Za-z0-9])?$"}]},"volumeHandle":{"type":"string","maxLength":512,"rules":[{"message":"must be the driver's name of the volume, without control characters","matches":"^[^\\p{Cc}]+$"}]},"readOnly":{"type":"boolean"},"fsType":{"type":"string","maxLength":32,"rules":[{"message":"must be the name of a file system in lower case, such as ext4 or xfs","matches":"^[a-z0-9][a-z0-9_-]*$"}]},"accessMode":{"type":"string","enum":["ReadWriteOnce","ReadOnlyMany","ReadWriteMany","ReadWriteOncePod"]},"mountOptions":{"type":"array","maxItems":32,"items":{"type":"string","maxLength":256}},"volumeAttributes":{"type":"object","maxProperties":24,"additionalProperties":{"type":"string","maxLength":512},"rules":[{"message":"each key may have at most 128 characters"}]},"nodeStageSecretRef":{"$ref":"#/definitions/SecretReference"},"nodePublishSecretRef":{"$ref":"#/definitions/SecretReference"},"nodeExpandSecretRef":{"$ref":"#/definitions/SecretReference"},"requiresRepublish":{"type":"boolean"},"podInfoOnMount":{"type":"boolean"},"tokenAudiences":{"type":"array","maxItems":16,"items":{"type":"string","maxLength":512}},"serviceAccountTokenInSecrets":{"type":"boolean"},"supportsFSGroup":{"type":"boolean"},"seLinuxMount":{"type":"boolean"}},"additionalProperties":false};
-function validate56(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+const schema68 = {"type":"object","required":["accessMode","driver","volumeHandle"],"properties":{"driver":{"type":"string","maxLength":63,"rules":[{"message":"must be the name of a CSI driver: at most 63 letters, digits, '-' or '.', a letter or digit at both ends","matches":"^[A-Za-z0-9]([-A-Za-z0-9.]{0,61}[A-Za-z0-9])?$"}]},"volumeHandle":{"type":"string","maxLength":512,"rules":[{"message":"must be the driver's name of the volume, without control characters","matches":"^[^\\p{Cc}]+$"}]},"readOnly":{"type":"boolean"},"fsType":{"type":"string","maxLength":32,"rules":[{"message":"must be the name of a file system in lower case, such as ext4 or xfs","matches":"^[a-z0-9][a-z0-9_-]*$"}]},"accessMode":{"type":"string","enum":["ReadWriteOnce","ReadOnlyMany","ReadWriteMany","ReadWriteOncePod"]},"mountOptions":{"type":"array","maxItems":32,"items":{"type":"string","maxLength":256}},"volumeAttributes":{"type":"object","maxProperties":24,"additionalProperties":{"type":"string","maxLength":512},"rules":[{"message":"each key may have at most 128 characters"}]},"nodeStageSecretRef":{"$ref":"#/definitions/SecretReference"},"nodePublishSecretRef":{"$ref":"#/definitions/SecretReference"},"nodeExpandSecretRef":{"$ref":"#/definitions/SecretReference"},"requiresRepublish":{"type":"boolean"},"podInfoOnMount":{"type":"boolean"},"tokenAudiences":{"type":"array","maxItems":16,"items":{"type":"string","maxLength":512}},"serviceAccountTokenInSecrets":{"type":"boolean"},"supportsFSGroup":{"type":"boolean"},"seLinuxMount":{"type":"boolean"}},"additionalProperties":false};
+function validate58(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -2622,7 +2802,7 @@ const err2 = {instancePath,schemaPath:"#/required",keyword:"required",params:{mi
 if(vErrors === null){vErrors = [err2];}
 else {vErrors.push(err2);}errors++;}
 for(const key0 in data){
-if(!(func2.call(schema66.properties, key0))){
+if(!(func2.call(schema68.properties, key0))){
 const err3 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){vErrors = [err3];}
 else {vErrors.push(err3);}errors++;}}
@@ -2671,7 +2851,7 @@ const err11 = {instancePath:instancePath+"/accessMode",schemaPath:"#/properties/
 if(vErrors === null){vErrors = [err11];}
 else {vErrors.push(err11);}errors++;}
 if(!((((data4 === "ReadWriteOnce") || (data4 === "ReadOnlyMany")) || (data4 === "ReadWriteMany")) || (data4 === "ReadWriteOncePod"))){
-const err12 = {instancePath:instancePath+"/accessMode",schemaPath:"#/properties/accessMode/enum",keyword:"enum",params:{allowedValues: schema66.properties.accessMode.enum},message:"must be equal to one of the allowed values"};
+const err12 = {instancePath:instancePath+"/accessMode",schemaPath:"#/properties/accessMode/enum",keyword:"enum",params:{allowedValues: schema68.properties.accessMode.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){vErrors = [err12];}
 else {vErrors.push(err12);}errors++;}}
 if(data.mountOptions !== undefined){
@@ -2897,9 +3077,9 @@ else {
 const err54 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){vErrors = [err54];}
 else {vErrors.push(err54);}errors++;}
-validate56.errors = vErrors;
+validate58.errors = vErrors;
 return errors === 0;}
-function validate55(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate57(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -3008,7 +3188,7 @@ const err19 = {instancePath:instancePath+"/persistentVolume",schemaPath:"#/defin
 if(vErrors === null){vErrors = [err19];}
 else {vErrors.push(err19);}errors++;}}
 if(data.csi !== undefined){
-if(!(validate56(data.csi, {instancePath:instancePath+"/csi",parentData:data,parentDataProperty:"csi",rootData}))){vErrors = vErrors === null ? validate56.errors : vErrors.concat(validate56.errors);errors = vErrors.length;}}
+if(!(validate58(data.csi, {instancePath:instancePath+"/csi",parentData:data,parentDataProperty:"csi",rootData}))){vErrors = vErrors === null ? validate58.errors : vErrors.concat(validate58.errors);errors = vErrors.length;}}
 if(data.publishContext !== undefined){
 let data8 = data.publishContext;
 if(data8 && typeof data8 == "object" && !Array.isArray(data8)){
@@ -3035,11 +3215,11 @@ else {
 const err24 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){vErrors = [err24];}
 else {vErrors.push(err24);}errors++;}
-validate55.errors = vErrors;
+validate57.errors = vErrors;
 return errors === 0;}
-const schema70 = {"type":"object","required":["name","path","readOnly","requester"],"properties":{"name":{"type":"string","maxLength":128,"rules":[{"message":"must be lower-case letters, digits, '-', '.' or '~', a letter or digit at both ends","matches":"^[a-z0-9]([-a-z0-9.~]*[a-z0-9])?$"}]},"requester":{"$ref":"#/definitions/Requester"},"path":{"type":"string","maxLength":512,"rules":[{"message":"must be an absolute path below / without '.', '..', '//', control characters or a trailing '/'","matches":"^(/([^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*|[.][.][^/\\p{Cc}\\p{Zl}\\p{Zp}]+))+$"},{"message":"must have at most 2048 bytes, and each name in it at most 255 characters, or 63 if some are not ASCII: Linux takes no longer names","patterns":["^(([\\x00-.0-\\x7f]{0,255}|[^/]{0,63})/)*([\\x00-.0-\\x7f]{0,255}|[^/]{0,63})$"]}]},"readOnly":{"type":"boolean","default":false},"mountOptions":{"type":"array","maxItems":8,"items":{"type":"string","maxLength":64,"rules":[{"message":"must be one of nosuid, suid, nodev, dev, noexec, exec, noatime, relatime, strictatime, nodiratime and nosymfollow, one an entry; read-only is readOnly: true","oneOf":["nosuid","suid","nodev","dev","noexec","exec","noatime","relatime","strictatime","nodiratime","nosymfollow"]}]},"rules":[{"message":"an option may be named only once"},{"message":"an option and its opposite cannot both be named"},{"message":"only one of noatime, relatime and strictatime can be named"}]},"fsGroup":{"type":"integer","rules":[{"message":"must be a group id from 0 to 2147483647","from":0,"to":2147483647}]},"fsGroupChangePolicy":{"type":"string","enum":["Always","OnRootMismatch"]},"seLinuxOptions":{"$ref":"#/definitions/SELinuxOptions"}},"rules":[{"message":"fsGroupChangePolicy says how fsGroup is brought about: add fsGroup, or remove it","field":".fsGroupChangePolicy"}],"additionalProperties":false};
-const schema71 = {"type":"object","required":["kind","name","uid"],"properties":{"kind":{"type":"string","enum":["NodeVolumeSet"]},"name":{"type":"string","maxLength":253,"rules":[{"message":"must be the name of an object: lower-case letters, digits, '-' or '.', a letter or digit at both ends and beside each '.'","matches":"^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"}]},"uid":{"type":"string","maxLength":64,"rules":[{"message":"must not be empty"}]}},"additionalProperties":false};
-function validate59(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+const schema72 = {"type":"object","required":["name","path","readOnly","requester"],"properties":{"name":{"type":"string","maxLength":128,"rules":[{"message":"must be lower-case letters, digits, '-', '.' or '~', a letter or digit at both ends","matches":"^[a-z0-9]([-a-z0-9.~]*[a-z0-9])?$"}]},"requester":{"$ref":"#/definitions/Requester"},"path":{"type":"string","maxLength":512,"rules":[{"message":"must be an absolute path below / without '.', '..', '//', control characters or a trailing '/'","matches":"^(/([^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*|[.][.][^/\\p{Cc}\\p{Zl}\\p{Zp}]+))+$"},{"message":"must have at most 2048 bytes, and each name in it at most 255 characters, or 63 if some are not ASCII: Linux takes no longer names","patterns":["^(([\\x00-.0-\\x7f]{0,255}|[^/]{0,63})/)*([\\x00-.0-\\x7f]{0,255}|[^/]{0,63})$"]}]},"readOnly":{"type":"boolean","default":false},"mountOptions":{"type":"array","maxItems":8,"items":{"type":"string","maxLength":64,"rules":[{"message":"must be one of nosuid, suid, nodev, dev, noexec, exec, noatime, relatime, strictatime, nodiratime and nosymfollow, one an entry; read-only is readOnly: true","oneOf":["nosuid","suid","nodev","dev","noexec","exec","noatime","relatime","strictatime","nodiratime","nosymfollow"]}]},"rules":[{"message":"an option may be named only once"},{"message":"an option and its opposite cannot both be named"},{"message":"only one of noatime, relatime and strictatime can be named"}]},"fsGroup":{"type":"integer","rules":[{"message":"must be a group id from 0 to 2147483647","from":0,"to":2147483647}]},"fsGroupChangePolicy":{"type":"string","enum":["Always","OnRootMismatch"]},"seLinuxOptions":{"$ref":"#/definitions/SELinuxOptions"}},"rules":[{"message":"fsGroupChangePolicy says how fsGroup is brought about: add fsGroup, or remove it","field":".fsGroupChangePolicy"}],"additionalProperties":false};
+const schema73 = {"type":"object","required":["kind","name","uid"],"properties":{"kind":{"type":"string","enum":["NodeVolumeSet"]},"name":{"type":"string","maxLength":253,"rules":[{"message":"must be the name of an object: lower-case letters, digits, '-' or '.', a letter or digit at both ends and beside each '.'","matches":"^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"}]},"uid":{"type":"string","maxLength":64,"rules":[{"message":"must not be empty"}]}},"additionalProperties":false};
+function validate61(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -3103,7 +3283,7 @@ const err11 = {instancePath:instancePath+"/requester/kind",schemaPath:"#/definit
 if(vErrors === null){vErrors = [err11];}
 else {vErrors.push(err11);}errors++;}
 if(!(data2 === "NodeVolumeSet")){
-const err12 = {instancePath:instancePath+"/requester/kind",schemaPath:"#/definitions/Requester/properties/kind/enum",keyword:"enum",params:{allowedValues: schema71.properties.kind.enum},message:"must be equal to one of the allowed values"};
+const err12 = {instancePath:instancePath+"/requester/kind",schemaPath:"#/definitions/Requester/properties/kind/enum",keyword:"enum",params:{allowedValues: schema73.properties.kind.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){vErrors = [err12];}
 else {vErrors.push(err12);}errors++;}}
 if(data1.name !== undefined){
@@ -3183,7 +3363,7 @@ const err26 = {instancePath:instancePath+"/fsGroupChangePolicy",schemaPath:"#/pr
 if(vErrors === null){vErrors = [err26];}
 else {vErrors.push(err26);}errors++;}
 if(!((data10 === "Always") || (data10 === "OnRootMismatch"))){
-const err27 = {instancePath:instancePath+"/fsGroupChangePolicy",schemaPath:"#/properties/fsGroupChangePolicy/enum",keyword:"enum",params:{allowedValues: schema70.properties.fsGroupChangePolicy.enum},message:"must be equal to one of the allowed values"};
+const err27 = {instancePath:instancePath+"/fsGroupChangePolicy",schemaPath:"#/properties/fsGroupChangePolicy/enum",keyword:"enum",params:{allowedValues: schema72.properties.fsGroupChangePolicy.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){vErrors = [err27];}
 else {vErrors.push(err27);}errors++;}}
 if(data.seLinuxOptions !== undefined){
@@ -3250,7 +3430,7 @@ else {
 const err39 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){vErrors = [err39];}
 else {vErrors.push(err39);}errors++;}
-validate59.errors = vErrors;
+validate61.errors = vErrors;
 return errors === 0;}
 function validate11(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -3379,7 +3559,7 @@ if(typeof data7 !== "string"){
 const err24 = {instancePath:instancePath+"/fsType",schemaPath:"#/properties/fsType/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err24];}
 else {vErrors.push(err24);}errors++;}
-if(!(((((data7 === "ext4") || (data7 === "ext3")) || (data7 === "ext2")) || (data7 === "xfs")) || (data7 === "btrfs"))){
+if(!((((((data7 === "ext4") || (data7 === "ext3")) || (data7 === "ext2")) || (data7 === "xfs")) || (data7 === "btrfs")) || (data7 === "swap"))){
 const err25 = {instancePath:instancePath+"/fsType",schemaPath:"#/properties/fsType/enum",keyword:"enum",params:{allowedValues: schema12.properties.fsType.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){vErrors = [err25];}
 else {vErrors.push(err25);}errors++;}}
@@ -3430,7 +3610,7 @@ const err33 = {instancePath:instancePath+"/mountOptions",schemaPath:"#/propertie
 if(vErrors === null){vErrors = [err33];}
 else {vErrors.push(err33);}errors++;}}
 if(data.grant !== undefined){
-if(!(validate55(data.grant, {instancePath:instancePath+"/grant",parentData:data,parentDataProperty:"grant",rootData}))){vErrors = vErrors === null ? validate55.errors : vErrors.concat(validate55.errors);errors = vErrors.length;}}
+if(!(validate57(data.grant, {instancePath:instancePath+"/grant",parentData:data,parentDataProperty:"grant",rootData}))){vErrors = vErrors === null ? validate57.errors : vErrors.concat(validate57.errors);errors = vErrors.length;}}
 if(data.capacityBytes !== undefined){
 let data13 = data.capacityBytes;
 if(typeof data13 === "string"){
@@ -3451,7 +3631,7 @@ if(vErrors === null){vErrors = [err36];}
 else {vErrors.push(err36);}errors++;}
 const len2 = data14.length;
 for(let i2=0; i2<len2; i2++){
-if(!(validate59(data14[i2], {instancePath:instancePath+"/mounts/" + i2,parentData:data14,parentDataProperty:i2,rootData}))){vErrors = vErrors === null ? validate59.errors : vErrors.concat(validate59.errors);errors = vErrors.length;}}}
+if(!(validate61(data14[i2], {instancePath:instancePath+"/mounts/" + i2,parentData:data14,parentDataProperty:i2,rootData}))){vErrors = vErrors === null ? validate61.errors : vErrors.concat(validate61.errors);errors = vErrors.length;}}}
 else {
 const err37 = {instancePath:instancePath+"/mounts",schemaPath:"#/properties/mounts/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){vErrors = [err37];}
@@ -3565,7 +3745,7 @@ const err57 = {instancePath:instancePath+"/pods/" + i3+"/fsGroupChangePolicy",sc
 if(vErrors === null){vErrors = [err57];}
 else {vErrors.push(err57);}errors++;}
 if(!((data25 === "Always") || (data25 === "OnRootMismatch"))){
-const err58 = {instancePath:instancePath+"/pods/" + i3+"/fsGroupChangePolicy",schemaPath:"#/definitions/IntentPod/properties/fsGroupChangePolicy/enum",keyword:"enum",params:{allowedValues: schema73.properties.fsGroupChangePolicy.enum},message:"must be equal to one of the allowed values"};
+const err58 = {instancePath:instancePath+"/pods/" + i3+"/fsGroupChangePolicy",schemaPath:"#/definitions/IntentPod/properties/fsGroupChangePolicy/enum",keyword:"enum",params:{allowedValues: schema75.properties.fsGroupChangePolicy.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){vErrors = [err58];}
 else {vErrors.push(err58);}errors++;}}}
 else {
@@ -3668,7 +3848,7 @@ const err77 = {instancePath:instancePath+"/unmountPolicy/max",schemaPath:"#/defi
 if(vErrors === null){vErrors = [err77];}
 else {vErrors.push(err77);}errors++;}
 if(!(((data33 === "Normal") || (data33 === "Force")) || (data33 === "Lazy"))){
-const err78 = {instancePath:instancePath+"/unmountPolicy/max",schemaPath:"#/definitions/UnmountPolicy/properties/max/enum",keyword:"enum",params:{allowedValues: schema75.properties.max.enum},message:"must be equal to one of the allowed values"};
+const err78 = {instancePath:instancePath+"/unmountPolicy/max",schemaPath:"#/definitions/UnmountPolicy/properties/max/enum",keyword:"enum",params:{allowedValues: schema77.properties.max.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){vErrors = [err78];}
 else {vErrors.push(err78);}errors++;}
 let data34 = data32.timeoutSeconds;
@@ -3716,7 +3896,7 @@ const err87 = {instancePath:instancePath+"/nodeLossPolicy/type",schemaPath:"#/de
 if(vErrors === null){vErrors = [err87];}
 else {vErrors.push(err87);}errors++;}
 if(!((data38 === "Never") || (data38 === "AfterTimeout"))){
-const err88 = {instancePath:instancePath+"/nodeLossPolicy/type",schemaPath:"#/definitions/NodeLossPolicy/properties/type/enum",keyword:"enum",params:{allowedValues: schema76.properties.type.enum},message:"must be equal to one of the allowed values"};
+const err88 = {instancePath:instancePath+"/nodeLossPolicy/type",schemaPath:"#/definitions/NodeLossPolicy/properties/type/enum",keyword:"enum",params:{allowedValues: schema78.properties.type.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){vErrors = [err88];}
 else {vErrors.push(err88);}errors++;}
 if(data37.minutes !== undefined){

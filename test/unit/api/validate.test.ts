@@ -134,7 +134,7 @@ describe("parseIntent", () => {
       {
         path: ".spec.source",
         message:
-          "exactly one source is needed: emptyDir, hostPath, local, configMap, secret, downwardAPI, projected, git, image, nfs, glusterfs, cifs, cephfs, iscsi, fc, csi, flexVolume, flocker or persistentVolumeClaim (one without settings is written emptyDir: {})",
+          "exactly one source is needed: emptyDir, hostPath, local, configMap, secret, downwardAPI, projected, git, image, nfs, glusterfs, cifs, cephfs, rbd, iscsi, fc, csi, flexVolume, flocker or persistentVolumeClaim (one without settings is written emptyDir: {})",
       },
     ],
   ];
