@@ -23,10 +23,13 @@ export type { MountTableSource } from "./mount-table-source.ts";
 import type { Clients } from "./clients.ts";
 import type { ISCSI } from "./iscsi.ts";
 import type { Layers } from "./layers.ts";
+import type { NBDImages } from "./nbd.ts";
 import type { Ownership } from "./ownership.ts";
 import type { Programs } from "./programs.ts";
+import type { RBDDevices } from "./rbd.ts";
 import type { Repositories } from "./repositories.ts";
 import type { Scsi } from "./scsi.ts";
+import type { SwapSource, Swaps } from "./swaps.ts";
 import type { Wakes } from "./wakes.ts";
 
 /**
@@ -45,6 +48,8 @@ export interface HostPorts {
   readonly traces?: Traces;
   /** Whether servers of what is mounted answer; absent: nobody asks. */
   readonly servers?: Servers;
+  /** What the kernel swaps to; absent: there is no swap of ours. */
+  readonly swaps?: SwapSource;
   readonly journal: JournalFile;
   readonly wakes: Wakes;
   /** The effects of one operation on one volume. */
@@ -60,9 +65,12 @@ export interface Effects {
   readonly repositories: Repositories;
   readonly clients: Clients;
   readonly images: Images;
+  readonly rbd: RBDDevices;
+  readonly nbd: NBDImages;
   readonly scsi: Scsi;
   readonly iscsi: ISCSI;
   readonly layers: Layers;
+  readonly swaps: Swaps;
 }
 
 /** What an operation needs beside its arguments, because a part of it may run in a disposable child. */
@@ -176,6 +184,8 @@ export interface DeviceInfo {
   readonly contents?: string;
   /** Whether the device is proved empty: no signature, and nothing but zeros where file systems and tables begin and end. */
   readonly empty: boolean;
+  /** Bytes of the swap area that is there, where its size is known. */
+  readonly swapBytes?: number;
   /** Who else has it: a mount, a holder such as device-mapper, partitions, or another exclusive opener. */
   readonly busy?: string;
   /** Whether the file system that is there has a journal that was not brought to its place; of xfs that is not known. */

@@ -31,6 +31,8 @@ export interface ProgramHow {
    * that cannot leave that gets 128 MiB and no more.
    */
   readonly heavy?: true;
+  /** It takes long without anything being wrong: it reads back what was swapped out, and goes on to its deadline, whatever else is slow. */
+  readonly long?: "readBack";
 }
 
 export interface ProgramResult {

@@ -13,11 +13,11 @@ import type {
   TargetPath,
 } from "../host/ports.ts";
 import type { ContentRef, ObjectContent } from "./content.ts";
+import type { ChosenDisk } from "./disk-choice.ts";
+import type { SwapOnRecord } from "./swap-on-record.ts";
 import type { Undo, Vendors } from "./undo.ts";
 
 export { expands, type Undo, type UndoContext, type UndoingPlugin, undoes, type Vendors } from "./undo.ts";
-
-import type { ChosenDisk } from "./disk-choice.ts";
 
 /** The members of VolumeSource: one plugin each. */
 export type SourceType = keyof VolumeSource;
@@ -75,6 +75,8 @@ export interface CSIVolume {
 export interface Layout {
   /** Options asked of the staged file system; a change of them is a reconfiguration. */
   readonly options: readonly string[];
+  /** The file system takes other options only when it is mounted anew, and may say that it took them. */
+  readonly fixedOptions?: boolean;
   /** Whether targets are read-only whatever the mount says. */
   readonly readOnly: boolean;
   /** Whether device nodes on the targets must work unless nodev is named. */
@@ -92,6 +94,8 @@ export interface Layout {
   readonly credentials?: boolean;
   /** The credentials open it, and nothing is kept of them: another Secret means nothing to what is open. */
   readonly opens?: boolean;
+  /** The node itself uses it, as swap: it is wanted without a mount. */
+  readonly swap?: true;
   /** Host path that the volume comes from. */
   readonly hostPath?: string;
   /** Name of the directory in the volume's data directory that targets show, where not that itself. */
@@ -112,10 +116,10 @@ export interface Layout {
  * - path: something of the host, found and described, nothing made or mounted
  * - directory: a data directory of ours beneath the state directory
  * - filesystem: a file system of ours, mounted once on the staging path
- * - device: a block device that is bound as it is (volumeMode Block)
+ * - device: a block device that is bound as it is (volumeMode Block); swap: one that the node swaps to
  * - csi: what a CSI driver staged, if it stages; each target is a bind of what the driver published for it
  */
-export type StageKind = "path" | "directory" | "filesystem" | "device" | "csi";
+export type StageKind = "path" | "directory" | "filesystem" | "device" | "swap" | "csi";
 
 export interface Staged {
   /** What was found at the path of the host that it comes from. */
@@ -144,7 +148,7 @@ export interface FoundSource {
   readonly deviceNumber?: string;
 }
 
-export interface StageContext extends Effects {
+export interface StageContext extends Effects, SwapOnRecord {
   readonly directories: Directories;
   /** Directory of ours for a volume: `<state directory>/data/<key>`. */
   readonly dataPath: string;

@@ -1,4 +1,5 @@
 import type { VolumeSource } from "../api/types.gen.ts";
+import { cephfs } from "./cephfs/cephfs.ts";
 import { cifs } from "./cifs.ts";
 import { csi, persistentVolumeClaim } from "./csi.ts";
 import { downwardAPI } from "./downward-api.ts";
@@ -6,7 +7,6 @@ import { emptyDir } from "./empty-dir.ts";
 import { fc } from "./fc/fc.ts";
 import { flexVolume } from "./flex-volume/flex-volume.ts";
 import { flocker } from "./flocker.ts";
-import { cephfs } from "./fuse/cephfs.ts";
 import { glusterfs } from "./fuse/glusterfs.ts";
 import { git } from "./git.ts";
 import { hostPath } from "./host-path.ts";
@@ -17,6 +17,7 @@ import { nfs } from "./nfs.ts";
 import { configMap, secret } from "./object-content.ts";
 import type { SourceType, VolumePlugin } from "./plugin.ts";
 import { projected } from "./projected.ts";
+import { rbd } from "./rbd.ts";
 
 /** Every kind of volume. */
 export const plugins: { readonly [T in SourceType]: VolumePlugin } = {
@@ -35,6 +36,7 @@ export const plugins: { readonly [T in SourceType]: VolumePlugin } = {
   flocker,
   cifs,
   cephfs,
+  rbd,
   iscsi,
   fc,
   csi,

@@ -1,5 +1,7 @@
 import type { FlockerService } from "../../src/host/flocker.ts";
+import type { NBDImages } from "../../src/host/nbd.ts";
 import type { Programs } from "../../src/host/programs.ts";
+import type { RBDDevices } from "../../src/host/rbd.ts";
 
 /** A node on which no vendor has put a program. */
 export const noPrograms: Programs = {
@@ -15,4 +17,19 @@ export const noFlocker: FlockerService = {
   get: async () => Promise.reject(new Error("there is no Flocker")),
   post: async () => Promise.reject(new Error("there is no Flocker")),
   addresses: () => [],
+};
+
+/** A kernel without RBD. */
+export const noRBD: RBDDevices = {
+  find: async () => Promise.reject(new Error("there is no RBD")),
+  map: async () => Promise.reject(new Error("there is no RBD")),
+  unmap: async () => Promise.reject(new Error("there is no RBD")),
+};
+
+/** A kernel without NBD. */
+export const noNBD: NBDImages = {
+  find: async () => Promise.reject(new Error("there is no NBD")),
+  deviceOf: async () => Promise.reject(new Error("there is no NBD")),
+  serve: async () => Promise.reject(new Error("there is no NBD")),
+  disconnect: async () => Promise.reject(new Error("there is no NBD")),
 };

@@ -9,6 +9,7 @@ import { Journal } from "../../src/agent/journal.ts";
 import type { Operation } from "../../src/agent/operations.ts";
 import type { Plan, VolumePlan } from "../../src/agent/plan.ts";
 import { type ContentState, type Observation, observationOf, type PlanInput } from "../../src/agent/plan-input.ts";
+import { swapStates } from "../../src/agent/swap-states.ts";
 import { type WakeSource, wakesOf } from "../../src/agent/wakes-of.ts";
 import type { ObjectMeta } from "../../src/api/meta.ts";
 import type { NodeVolumeIntent } from "../../src/api/types.gen.ts";
@@ -134,10 +135,10 @@ export class RealNode implements AsyncDisposable {
   async plan(): Promise<Plan> {
     const journal = await this.journal();
     this.#linux.mountTable.resync(); // tests rename directories, which the kernel tells nobody: the agent looks every minute
-    const contents = (ref: { name: string }): ContentState => {
-      const content = this.contents.get(ref.name);
-      if (content !== undefined) return { known: true, version: content.version };
-      return { known: false, problem: { reason: "ConfigMapNotFound", message: `no ${ref.name}` } };
+    const contents = ({ name }: { name: string }): ContentState => {
+      const { version } = this.contents.get(name) ?? {};
+      if (version !== undefined) return { known: true, version };
+      return { known: false, problem: { reason: "ConfigMapNotFound", message: `no ${name}` } };
     };
     return plan({
       desired: this.pods.desired(this.#intents),
@@ -150,6 +151,7 @@ export class RealNode implements AsyncDisposable {
       inFlight: new Map(),
       failures: this.#failures,
       ...(this.ended && { ended: this.ended }),
+      swaps: swapStates(journal.records, this.host.swaps),
       contents,
       observed: this.#observed,
       settings: this.#settings,
@@ -235,9 +237,7 @@ export class RealNode implements AsyncDisposable {
   }
 
   /** Lets every failed operation be tried again at once. */
-  forgetFailures(): void {
-    this.#failures.clear();
-  }
+  readonly forgetFailures = (): void => this.#failures.clear();
 
   get #settings() {
     return {

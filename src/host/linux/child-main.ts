@@ -11,15 +11,17 @@ import { isEmpty, openProved, type WrittenDevice, wipeEnds } from "./device-writ
 import { emptyTrash } from "./empty-trash.ts";
 import { errnoOf } from "./errno.ts";
 import { progressMark } from "./fetching-child.ts";
-import { checkOut } from "./git/check-out.ts";
 import { giveToGroup } from "./give-to-group.ts";
-import { unpackImage } from "./image/unpack-image.ts";
 import { InProcessMounter } from "./in-process-mounter.ts";
 import { runISCSI } from "./iscsi-child.ts";
 import { loadLibc } from "./libc.ts";
+import { isMeant, type MeantDevice, writeOf } from "./meant-device.ts";
 import { usersOf } from "./mount-users.ts";
+import { nbdClientOnNode } from "./nbd-clients.ts";
 import { openersOf } from "./open-devices.ts";
+import { processOfRoot } from "./process-of-root.ts";
 import { remoteMounts } from "./remote-mounts.ts";
+import { loadSandboxCalls } from "./sandbox-calls.ts";
 import { removeScsiDisk } from "./scsi-remove.ts";
 
 /** How a child says what became of its one call of the mounter. */
@@ -40,9 +42,10 @@ export async function runChild(): Promise<void> {
   const request = await readRequest();
   if (request === undefined) return; // the parent died before it said what to do
   if (request.kind === "exec") {
-    const { file, args, device, input, outlives, heavy } = request;
+    const { file, args, device, input, meant, outlives, heavy } = request;
     const left = outlives === undefined || leaveIfItCan(outlives.hostRoot);
-    if (!refused(() => prepare(device, input))) become(file, args, { ...request, bounded: heavy === true && !left });
+    if (!refused(() => prepare(device, input, meant)))
+      become(file, args, { ...request, bounded: heavy === true && !left });
     return;
   }
   if (request.kind === "format") {
@@ -106,12 +109,26 @@ export async function runChild(): Promise<void> {
       request.agent,
       tellEachSecond((line: string) => process.stdout.write(`${progressMark}${printable(line)}\n`)),
     );
-    const reply = await replyOf(() =>
+    // Only now: TLS and what unpacks take a third of the time in which every other child starts.
+    const reply = await replyOf(async () =>
       request.kind === "checkOut"
-        ? checkOut(loadLibc(), request.request, tell)
-        : unpackImage(loadLibc(), request.request, tell),
+        ? (await import("./git/check-out.ts")).checkOut(loadLibc(), request.request, tell)
+        : (await import("./image/unpack-image.ts")).unpackImage(loadLibc(), request.request, tell),
     );
     process.stdout.write(JSON.stringify(reply));
+    return;
+  }
+  if (request.kind === "rbd") {
+    process.stdout.write(JSON.stringify(await replyOf(() => writeOf(request.meant, request.file, request.text))));
+    return;
+  }
+  if (request.kind === "nbdClient") {
+    process.stdout.write(JSON.stringify(nbdClientOnNode(request.query, loadLibc(), loadSandboxCalls()) ?? null));
+    return;
+  }
+  if (request.kind === "client") {
+    const has = (args: readonly string[]) => args.some((arg) => arg.endsWith(request.pidFile));
+    process.stdout.write(JSON.stringify(processOfRoot(request.pid, { has }) ?? null));
     return;
   }
   const reply = await perform(new InProcessMounter(loadLibc(), "followLinks"), request);
@@ -122,8 +139,15 @@ export async function runChild(): Promise<void> {
 const held = 199;
 
 /** Holds the device, and puts what the program is to read into a pipe, which has room for it. */
-function prepare(device: (WrittenDevice & { readonly empty: boolean }) | undefined, input: string | undefined): void {
+function prepare(
+  device: (WrittenDevice & { readonly empty: boolean }) | undefined,
+  input: string | undefined,
+  meant: MeantDevice | undefined,
+): void {
   const libc = loadLibc();
+  if (meant !== undefined && !isMeant(meant)) {
+    throw new VolumeError("DeviceBusy", "transient", `${meant.file} is not of ${meant.text} any more`);
+  }
   if (device !== undefined) {
     const fd = openProved(device, constants.O_RDONLY);
     if (device.empty && !isEmpty(fd)) {

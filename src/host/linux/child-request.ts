@@ -4,6 +4,8 @@ import type { Mounter } from "../ports.ts";
 import type { CheckOutRequest } from "../repositories.ts";
 import type { WrittenDevice } from "./device-writes.ts";
 import type { ISCSIRequest } from "./iscsi-child.ts";
+import type { MeantDevice } from "./meant-device.ts";
+import type { NBDClientQuery } from "./nbd-clients.ts";
 import type { RemovedDisk } from "./scsi-remove.ts";
 
 /** What a disposable child is told to do: a piece of work of ours, or to become another program. */
@@ -31,6 +33,10 @@ export type ChildRequest =
   | { readonly kind: "giveToGroup"; readonly request: OwnershipRequest; readonly agent: number }
   | { readonly kind: "checkOut"; readonly request: CheckOutRequest; readonly agent: number }
   | { readonly kind: "unpack"; readonly request: UnpackRequest; readonly agent: number }
+  | { readonly kind: "rbd"; readonly file: string; readonly text: string; readonly meant?: MeantDevice }
+  | { readonly kind: "nbdClient"; readonly query: NBDClientQuery }
+  /** @see LinuxClients.running */
+  | { readonly kind: "client"; readonly pid: number; readonly pidFile: string }
   | { readonly kind: "mounter"; readonly method: keyof Mounter; readonly args: readonly unknown[] }
   | {
       readonly kind: "exec";
@@ -41,7 +47,10 @@ export type ChildRequest =
       readonly input?: string;
       /** Held open while it runs, if it is the one that is meant, and empty if that is asked. */
       readonly device?: WrittenDevice & { readonly empty: boolean };
+      /** It is not run, if this device is not the one any more. */
+      readonly meant?: MeantDevice;
       readonly heavy?: true;
+      readonly long?: "readBack";
       /** Of the program, beside PATH: here a secret may stand, which reaches the child by its input. */
       readonly env?: { readonly [name: string]: string };
       readonly secret?: string; // what the program finds at secretFile

@@ -183,9 +183,9 @@ export class ChildRunner {
 }
 
 /** As what it takes minutes without anything being wrong. */
-function takesLong(request: ChildRequest): ChildWork["kind"] {
+export function takesLong(request: ChildRequest): ChildWork["kind"] {
   if (["giveToGroup", "checkOut", "unpack"].includes(request.kind)) return "walk";
-  if (request.kind === "exec") return request.heavy === true ? "derive" : undefined;
+  if (request.kind === "exec") return request.heavy === true ? "derive" : request.long;
   return request.kind === "format" || request.kind === "check" ? request.kind : undefined;
 }
 
@@ -194,8 +194,8 @@ function isAbandoned(error: unknown): boolean {
 }
 
 /** Start time in clock ticks since boot: field 22 of /proc/PID/stat. */
-export function startTimeOf(pid: number): number {
-  const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
+export function startTimeOf(pid: number, proc: string = "/proc"): number {
+  const stat = readFileSync(`${proc}/${pid}/stat`, "latin1");
   return Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19]);
 }
 

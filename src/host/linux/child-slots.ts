@@ -20,8 +20,9 @@ export interface ChildWork {
   readonly kind?: LongWork | "walk" | undefined;
 }
 
-/** What is slow by itself, and has room of its own: it makes a file system, looks one through, or derives a key. */
-export type LongWork = "format" | "check" | "derive";
+/** What is slow by itself, and has room of its own: it makes a file system, looks one through, derives a key, or reads back what was swapped out. */
+export type LongWork = (typeof longWork)[number];
+const longWork = ["format", "check", "derive", "readBack"] as const;
 
 /** Leave to run one child. */
 export interface ChildSlot {
@@ -63,6 +64,7 @@ export class ChildSlots {
     format: 0,
     check: 0,
     derive: 0,
+    readBack: 0,
     walk: 0,
     abandoned: 0,
   };
@@ -208,7 +210,7 @@ export class ChildSlots {
 }
 
 function isLong(state: string | undefined): state is LongWork {
-  return state === "format" || state === "check" || state === "derive";
+  return longWork.some((kind) => kind === state);
 }
 
 function partiesOf({ volume, server }: ChildWork): Party[] {

@@ -2,6 +2,7 @@ import { closeSync, constants, fstatSync, fsyncSync, openSync, writeSync } from 
 import { VolumeError } from "../../errors.ts";
 import { ends, readContents, sizeOf } from "./block-probe.ts";
 import { deviceIdentity } from "./device-identity.ts";
+import { deviceNumberOf } from "./device-number.ts";
 import { errnoOf } from "./errno.ts";
 import { bootID } from "./linux-evidence.ts";
 
@@ -78,8 +79,7 @@ function exclusively(path: string, flags: number, { path: name }: WrittenDevice)
 }
 
 function prove(fd: number, { path, deviceNumber, identity }: WrittenDevice): void {
-  const { rdev } = fstatSync(fd);
-  const number = `${(rdev >> 8) & 0xfff}:${(rdev & 0xff) | ((rdev >> 12) & 0xfff00)}`;
+  const number = deviceNumberOf(fstatSync(fd));
   const now = number === deviceNumber ? deviceIdentity(number, sizeOf(fd), bootID()) : undefined;
   if (number === deviceNumber && (identity === undefined || now === identity)) return;
   const message = `${path} stands for another device than when it was looked at (${now ?? number}, not ${identity ?? deviceNumber}): nothing is written to it`;

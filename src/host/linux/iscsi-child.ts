@@ -5,6 +5,7 @@ import { ifThere } from "./if-there.ts";
 import { changeRecord, coverDatabase, enterOwnDatabase, likeInterface } from "./iscsi-database.ts";
 import { chapSettings, type Settings } from "./iscsi-records.ts";
 import { loadLibc } from "./libc.ts";
+import { pathsOfNode } from "./node-tools.ts";
 import { loadSandboxCalls } from "./sandbox-calls.ts";
 
 /** What a child is to have iscsiadm do. Passwords reach it by its input, and iscsiadm by a file in memory: never by arguments. */
@@ -20,9 +21,6 @@ export type ISCSIOutcome =
   | { readonly step: "target"; readonly said: string }
   | { readonly step: "missing"; readonly what: "iscsiadm" | "interface" | "database" };
 
-/** Where the node may have iscsiadm. */
-const directories = ["/usr/sbin", "/usr/bin", "/sbin", "/bin", "/usr/local/sbin", "/run/current-system/sw/bin"];
-
 /** Milliseconds that one call may take at most; the agent's own deadline is shorter in most cases. */
 const longestMs = 120_000;
 /** Characters that are told of what it says. */
@@ -34,7 +32,7 @@ const maxBuffer = 64 * 1024 * 1024;
 export function runISCSI(request: ISCSIRequest): ISCSIOutcome {
   const libc = loadLibc();
   enterOwnDatabase(libc, loadSandboxCalls(), request.nodeProcess);
-  const program = directories.map((directory) => `${directory}/iscsiadm`).find(isProgram);
+  const program = pathsOfNode("iscsiadm").find(isProgram);
   if (program === undefined) return { step: "missing", what: "iscsiadm" };
   const admin = (...args: readonly string[]) => iscsiadm(program, args);
   if ("logout" in request) {

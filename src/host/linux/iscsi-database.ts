@@ -13,14 +13,13 @@ import {
   writeFileSync,
   writeSync,
 } from "node:fs";
-import { VolumeError } from "../../errors.ts";
 import type { ISCSIInterface } from "../iscsi.ts";
 import * as C from "./constants.ts";
 import { Descriptor } from "./descriptor.ts";
-import { createFilesystemMount } from "./filesystem.ts";
 import { ifThere } from "./if-there.ts";
 import { interfaceLines, recordText, type Settings, withSettings } from "./iscsi-records.ts";
 import type { Libc } from "./libc.ts";
+import { memoryMount } from "./memory-mount.ts";
 import type { SandboxCalls } from "./sandbox-calls.ts";
 
 /** Where distributions have open-iscsi's records, each with nodes, ifaces and send_targets in it. The first has its settings as well. */
@@ -54,7 +53,7 @@ export function coverDatabase(libc: Libc, made: string, like: readonly string[])
     .map((place) => {
       const settings = filesIn(place);
       using at = openPath(libc, place, C.O.PATH);
-      using memory = inMemory(libc, place);
+      using memory = memoryMount(libc, place, "nodevolume-iscsi", ["mode=0700", "size=4M"]);
       libc.moveMount(memory.fd, at.fd, C.MOVE_MOUNT_F_EMPTY_PATH | C.MOVE_MOUNT_T_EMPTY_PATH);
       for (const [name, bytes] of settings) writeFileSync(`${place}/${name}`, bytes, { mode: 0o600 });
       for (const name of ["nodes", "ifaces", "send_targets"]) mkdirSync(`${place}/${name}`, { mode: 0o700 });
@@ -64,34 +63,6 @@ export function coverDatabase(libc: Libc, made: string, like: readonly string[])
       return statSync(place).dev;
     });
 }
-
-/** Not swapped where the kernel knows how (Linux 6.4): there are passwords in it. */
-function inMemory(libc: Libc, place: string): Descriptor {
-  const make = (...more: string[]) =>
-    createFilesystemMount(libc, {
-      fsType: "tmpfs",
-      source: "nodevolume-iscsi",
-      options: ["mode=0700", "size=4M", ...more],
-      attributes,
-      target: { prefix: place, path: place },
-    });
-  try {
-    return make("noswap");
-  } catch (error) {
-    if (!(error instanceof VolumeError) || error.reason !== "OptionsRefused") throw error;
-    return make();
-  }
-}
-
-const attributes = {
-  readOnly: false,
-  nosuid: true,
-  nodev: true,
-  noexec: true,
-  nosymfollow: false,
-  nodiratime: false,
-  atime: "relatime",
-} as const;
 
 /** Interfaces that open-iscsi has without a record. */
 const builtIn: { readonly [name: string]: readonly string[] } = {

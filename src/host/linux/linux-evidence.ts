@@ -1,17 +1,16 @@
-import { existsSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { existsSync, readFileSync, readlinkSync } from "node:fs";
 import { VolumeError } from "../../errors.ts";
 import { askedTogether, type Found } from "../asked-together.ts";
 import type { Blocker } from "../holder.ts";
 import { isBeneath, joinPath, type MountIdentity, relativePath, sameFilesystem } from "../mount-table.ts";
 import type { MountEntry } from "../mountinfo.ts";
 import type { ChildProcessID, Evidence, Holder } from "../ports.ts";
-import { startTimeOf } from "./child-runner.ts";
 import { diskSequence } from "./device-identity.ts";
-import { errnoOf } from "./errno.ts";
 import { ifThere } from "./if-there.ts";
+import { isAlive } from "./is-alive.ts";
 import { kernelUsersOf } from "./kernel-users.ts";
 import { loadLibc } from "./libc.ts";
-import { eachMountNamespace, scanTable } from "./mount-namespaces.ts";
+import { eachMountNamespace, scanTable, unlessGone } from "./mount-namespaces.ts";
 import { containerOfProcess, usersOf } from "./mount-users.ts";
 
 /** The mount that a namespace shows for a question, by the question's number. */
@@ -27,8 +26,6 @@ interface Look {
 
 /** Mounts of one file system in one namespace that a target may lie in; nobody has so many for a good reason. */
 const parentLimit = 10_000;
-
-const gone = new Set(["ENOENT", "ESRCH"]);
 
 /** What /proc says about who uses a volume. Needs the node's process namespace (hostPID) and its root. */
 export class LinuxEvidence implements Evidence {
@@ -148,7 +145,7 @@ export class LinuxEvidence implements Evidence {
   }
 
   async alive(child: ChildProcessID): Promise<boolean> {
-    return unlessGone(() => startTimeOf(child.pid) === child.startTime && !hasEnded(child.pid)) ?? false;
+    return unlessGone(() => isAlive(child)) ?? false;
   }
 
   async bootID(): Promise<string> {
@@ -172,16 +169,6 @@ function shownTooOften(table: string): VolumeError {
   return new VolumeError("StillReferenced", "transient", message);
 }
 
-/**
- * Whether a process that is still listed does nothing any more: whoever should take note of its end may never do so. Its
- * first thread may have ended before others.
- */
-function hasEnded(pid: number): boolean {
-  const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
-  const [state] = stat.slice(stat.lastIndexOf(")") + 2);
-  return (state === "Z" || state === "X") && readdirSync(`/proc/${pid}/task`).length <= 1;
-}
-
 /** Another one after each boot of the machine. */
 export function bootID(): string {
   return readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
@@ -189,15 +176,4 @@ export function bootID(): string {
 
 function commandOf(pid: number): string {
   return ifThere(() => readFileSync(`/proc/${pid}/comm`, "utf8").trim()) ?? "?";
-}
-
-/** For evidence: what cannot be read is in use. */
-function unlessGone<T>(read: () => T): T | undefined {
-  try {
-    return read();
-  } catch (error) {
-    if (gone.has(errnoOf(error) ?? "")) return undefined;
-    const message = `what another process has mounted cannot be read: ${error instanceof Error ? error.message : error}`;
-    throw new VolumeError("StillReferenced", "transient", message, { cause: error });
-  }
 }

@@ -1,6 +1,7 @@
 import type { System } from "../../ports.ts";
 import { defaultFlocker, type FlockerPlace } from "../flocker.ts";
 import type { MountTable } from "../mount-table.ts";
+import type { MountTier } from "../mount-table-source.ts";
 import type { Effects, HostPorts, OperationContext } from "../ports.ts";
 import type { RemoteMount } from "../remote-mount.ts";
 import { ChildMounter } from "./child-mounter.ts";
@@ -18,11 +19,14 @@ import { LinuxISCSI, type Turns } from "./linux-iscsi.ts";
 import { LinuxJournalFile } from "./linux-journal-file.ts";
 import { LinuxLayers } from "./linux-layers.ts";
 import { allTiers, LinuxMountTable } from "./linux-mount-table.ts";
+import { LinuxNBD } from "./linux-nbd.ts";
 import { LinuxOwnership } from "./linux-ownership.ts";
 import { LinuxPrograms } from "./linux-programs.ts";
+import { LinuxRBD } from "./linux-rbd.ts";
 import { LinuxRepositories } from "./linux-repositories.ts";
 import { LinuxScsi } from "./linux-scsi.ts";
 import { LinuxServers } from "./linux-servers.ts";
+import { LinuxSwapSource, LinuxSwaps } from "./linux-swaps.ts";
 import { LinuxTraces } from "./linux-traces.ts";
 import { loadMountCalls } from "./mount-calls.ts";
 import { mountOfByID } from "./mount-of.ts";
@@ -40,6 +44,8 @@ export interface LinuxHostOptions {
   /** The node's root as the agent sees it; / if not given. */
   readonly hostRoot?: string;
   readonly flocker?: FlockerPlace;
+  /** Ways to keep the mount tables, best first; all if not given. */
+  readonly mountTiers?: readonly MountTier[];
   /** A process in the node's mount namespace, if this one is not in it. */
   readonly nodeProcess?: number;
 }
@@ -54,17 +60,19 @@ export interface LinuxHost extends HostPorts {
 export function linuxHost(options: LinuxHostOptions): LinuxHost {
   const { stateDir, ranBefore, childCommand, system, libc, hostRoot = "/", nodeProcess } = options;
   const flocker = new LinuxFlocker(options.flocker ?? defaultFlocker, hostRoot);
+  const { mountTiers: tiers = allTiers } = options;
   const { timers } = system;
   const turns: Turns = new Map();
   // Options of a file system change in both namespaces, and the kernel tells that of one.
-  const mountTable: LinuxMountTable = new LinuxMountTable("self", system, allTiers, () => nodeTable?.compareNext());
+  const mountTable: LinuxMountTable = new LinuxMountTable("self", system, tiers, () => nodeTable?.compareNext());
   const nodeTable =
     nodeProcess === undefined
       ? undefined
-      : new LinuxMountTable(nodeProcess, system, allTiers, () => mountTable.compareNext());
+      : new LinuxMountTable(nodeProcess, system, tiers, () => mountTable.compareNext());
   const mountOf = mountOfByID(libc, loadMountCalls());
   const here = (known: MountTable) => new InProcessMounter(libc, known, mountOf);
   const runner = new ChildRunner({ timers, command: childCommand });
+  const swaps = new LinuxSwapSource(hostRoot);
   const wakes = linuxWakes({ libc, system, mountTable, onChildEnded: (ended) => runner.onEnded(ended) });
   return {
     mountTable,
@@ -73,6 +81,7 @@ export function linuxHost(options: LinuxHostOptions): LinuxHost {
     evidence: new LinuxEvidence(nodeProcess ?? "self", usersByChild(runner)),
     traces: new LinuxTraces(nodeProcess === undefined ? "/" : `/proc/${nodeProcess}/root`, nodeProcess),
     servers: new LinuxServers(timers),
+    swaps,
     journal: new LinuxJournalFile(`${stateDir}/journal`, ranBefore),
     wakes,
     close() {
@@ -85,14 +94,22 @@ export function linuxHost(options: LinuxHostOptions): LinuxHost {
       const devices = new LinuxDevices(mounter, runner, operation);
       const ownership = new LinuxOwnership(mountTable, runner, operation);
       const node = { hostRoot, nodeProcess };
-      const programs = new LinuxPrograms({ table: mountTable, mounter, runner, operation, node });
+      const programsWithin = (within: OperationContext) =>
+        new LinuxPrograms({ table: mountTable, mounter, runner, operation: within, node });
+      const programs = programsWithin(operation);
       const layers = new LinuxLayers({ programs, hostRoot });
+      const patient = programsWithin({ ...operation, deadlineMs: operation.formatDeadlineMs });
+      const swapping = new LinuxSwaps({ source: swaps, programs, patient, hostRoot, timers });
       const repositories = new LinuxRepositories(runner, operation);
       const images = new LinuxImages(runner, operation);
       const clients = new LinuxClients({ runner, operation, wakes, timers, log: system.log, hostRoot });
       const scsi = new LinuxScsi(runner, programs, operation);
       const iscsi = new LinuxISCSI({ runner, operation, turns, wakes, timers, nodeProcess });
-      return { mounter, devices, ownership, programs, flocker, repositories, images, clients, scsi, iscsi, layers };
+      const rbd = new LinuxRBD(runner, programs, operation);
+      const nbd = new LinuxNBD({ runner, operation, hostRoot }, programs, clients);
+      const fetched = { repositories, images };
+      const disks = { devices, scsi, iscsi, rbd, nbd, layers, swaps: swapping };
+      return { mounter, ownership, programs, flocker, clients, ...fetched, ...disks };
     },
   };
 }

@@ -45,13 +45,14 @@ export class LinuxPrograms implements Programs {
 
   async run(program: string, args: readonly string[], how: ProgramHow = {}): Promise<ProgramResult> {
     const { runner, operation } = this.#deps;
-    const { input, device, heavy } = how;
+    const { input, device, heavy, long } = how;
     const { hostRoot } = this.#deps.node;
     const [file = program, ...rest] = [...this.#entering(program), program, ...args];
     const waitsFor = { fsType: "program", source: args[0] ?? "", point: program, program: true };
     const beside = {
       ...(input && { input: Buffer.from(input).toString("base64") }),
       ...(device && { device }),
+      ...(long && { long }),
       ...(heavy && { heavy, ...(hostRoot !== "/" && { outlives: { hostRoot } }) }),
     };
     const result = await runner.run({ kind: "exec", file, args: rest, path, ...beside }, operation, { waitsFor });

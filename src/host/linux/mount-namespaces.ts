@@ -112,7 +112,8 @@ function numbered(directory: string): number[] {
   return names.flatMap((name) => (/^\d+$/.test(name) ? [Number(name)] : []));
 }
 
-function unlessGone<T>(look: () => T): T | undefined {
+/** What a look at a process gives; undefined if it has ended. For evidence. @throws VolumeError StillReferenced */
+export function unlessGone<T>(look: () => T): T | undefined {
   try {
     return look();
   } catch (error) {

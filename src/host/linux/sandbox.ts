@@ -1,11 +1,10 @@
 import { chownSync, lstatSync, mkdirSync, readlinkSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
-import { VolumeError } from "../../errors.ts";
 import * as C from "./constants.ts";
 import { Descriptor } from "./descriptor.ts";
 import { errnoOf } from "./errno.ts";
-import { createFilesystemMount } from "./filesystem.ts";
 import type { Libc } from "./libc.ts";
+import { memoryMount } from "./memory-mount.ts";
 import type { SandboxCalls } from "./sandbox-calls.ts";
 
 /** Where programs and their libraries are. */
@@ -44,7 +43,7 @@ export function enterSandbox(
   using old = open(libc, "/");
   libc.mountSetattr(old.fd, 0, 0, C.MS_PRIVATE, C.AT_RECURSIVE);
   using written = clone(libc, path, C.MOUNT_ATTR.NOSUID | C.MOUNT_ATTR.NODEV | C.MOUNT_ATTR.NOEXEC);
-  using root = rootInMemory(libc, path);
+  using root = memoryMount(libc, path, "sandbox", ["mode=0755", "size=1M"]);
   libc.moveMount(root.fd, place.fd, C.MOVE_MOUNT_F_EMPTY_PATH | C.MOVE_MOUNT_T_EMPTY_PATH);
   for (const name of programs) show(libc, `/${name}`, `${path}/${name}`, C.MOUNT_ATTR.NODEV);
   mkdirSync(`${path}/etc`, 0o755);
@@ -64,33 +63,6 @@ export function enterSandbox(
   libc.umount2(".", C.UMOUNT.DETACH); // the old root, which now lies over the new one
   process.chdir("/");
 }
-
-/** Not swapped where the kernel knows how: there may be keys in it. */
-function rootInMemory(libc: Libc, path: string): Descriptor {
-  const make = (...more: string[]) =>
-    createFilesystemMount(libc, {
-      fsType: "tmpfs",
-      source: "sandbox",
-      options: ["mode=0755", "size=1M", ...more],
-      attributes: { ...nothingAllowed, readOnly: false },
-      target: { prefix: path, path },
-    });
-  try {
-    return make("noswap"); // Linux 6.4
-  } catch (error) {
-    if (!(error instanceof VolumeError) || error.reason !== "OptionsRefused") throw error;
-    return make();
-  }
-}
-
-const nothingAllowed = {
-  nosuid: true,
-  nodev: true,
-  noexec: true,
-  nosymfollow: false,
-  nodiratime: false,
-  atime: "relatime",
-} as const;
 
 /** Shows a file or directory of the node, read-only; a link as a link where it leads to what is shown, and else what it leads to. */
 function show(libc: Libc, from: string, to: string, attributes: number): void {

@@ -3,6 +3,7 @@ import { VolumeError } from "../../errors.ts";
 import type { Holder } from "../ports.ts";
 import { claimsOf } from "./block-claims.ts";
 import { attribute } from "./device-identity.ts";
+import { deviceNumberOf } from "./device-number.ts";
 import { errnoOf } from "./errno.ts";
 import type { Libc } from "./libc.ts";
 import { openersOf } from "./open-devices.ts";
@@ -75,8 +76,7 @@ function placeOf(deviceNumber: string): string | undefined {
 function claim({ path, deviceNumber }: RemovedDisk): number | undefined {
   try {
     const fd = openSync(path, constants.O_RDONLY | constants.O_EXCL | constants.O_NONBLOCK);
-    const { rdev } = fstatSync(fd);
-    const number = `${(rdev >> 8) & 0xfff}:${(rdev & 0xff) | ((rdev >> 12) & 0xfff00)}`;
+    const number = deviceNumberOf(fstatSync(fd));
     if (number === deviceNumber) return fd;
     closeSync(fd);
     throw new VolumeError("SetUpFailed", "transient", `${path} stands for ${number}, not for ${deviceNumber}`);

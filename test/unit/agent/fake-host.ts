@@ -7,8 +7,9 @@ import { entry } from "../../lib/mount-entries.ts";
 import { noClients } from "../../lib/no-clients.ts";
 import { noISCSI } from "../../lib/no-iscsi.ts";
 import { noLayers } from "../../lib/no-layers.ts";
-import { noFlocker, noPrograms } from "../../lib/no-programs.ts";
+import { noFlocker, noNBD, noPrograms, noRBD } from "../../lib/no-programs.ts";
 import { noScsi } from "../../lib/no-scsi.ts";
+import { noSwaps } from "../../lib/no-swaps.ts";
 
 /**
  * A host in memory: it mounts what it is told to and keeps a log of the calls. It is not the kernel: one namespace, no
@@ -106,12 +107,15 @@ export class FakeHost implements HostPorts {
       ownership,
       programs: noPrograms,
       flocker: noFlocker,
+      rbd: noRBD,
+      nbd: noNBD,
       repositories,
       images,
       clients: noClients,
       scsi: noScsi,
       iscsi: noISCSI,
       layers: noLayers,
+      swaps: noSwaps,
     };
   }
 

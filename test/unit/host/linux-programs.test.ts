@@ -1,11 +1,15 @@
 import { expect } from "chai";
 import type { ChildRequest } from "../../../src/host/linux/child-request.ts";
-import type { ChildRunner } from "../../../src/host/linux/child-runner.ts";
+import { type ChildRunner, takesLong } from "../../../src/host/linux/child-runner.ts";
 import { LinuxPrograms, type NodePlace } from "../../../src/host/linux/linux-programs.ts";
 import type { Mounter, MountTableSource } from "../../../src/host/ports.ts";
+import type { ProgramHow } from "../../../src/host/programs.ts";
 
 describe("programs of the node", () => {
-  async function outlives(node: NodePlace, heavy: boolean): Promise<unknown> {
+  const inContainer = { hostRoot: "/host", nodeProcess: 1 };
+
+  /** What the child is told that is to become the program. */
+  async function requestFor(node: NodePlace, how: ProgramHow): Promise<ChildRequest> {
     const asked: ChildRequest[] = [];
     const runner = {
       async run(request: ChildRequest) {
@@ -16,15 +20,26 @@ describe("programs of the node", () => {
     const operation = { deadlineMs: 1, formatDeadlineMs: 1, onChild: async () => {} };
     const unused = { table: {} as MountTableSource, mounter: {} as Mounter };
     const programs = new LinuxPrograms({ ...unused, runner, operation, node });
-    await programs.run("/usr/sbin/cryptsetup", [], heavy ? { heavy } : {});
+    await programs.run("/usr/sbin/program", [], how);
     const [request] = asked;
-    return request?.kind === "exec" ? request.outlives : "not run";
+    if (request === undefined) throw new Error("not run");
+    return request;
+  }
+  async function outlives(node: NodePlace, heavy: boolean): Promise<unknown> {
+    const request = await requestFor(node, heavy ? { heavy } : {});
+    return request.kind === "exec" ? request.outlives : "not run";
   }
 
   it("leave the agent's container if they need much memory, whose end would be the agent's, and else stay", async () => {
-    const inContainer = { hostRoot: "/host", nodeProcess: 1 };
     expect(await outlives(inContainer, true)).to.deep.equal({ hostRoot: "/host" });
     expect(await outlives(inContainer, false)).to.equal(undefined);
     expect(await outlives({ hostRoot: "/", nodeProcess: undefined }, true)).to.equal(undefined);
+  });
+
+  it("have room of their own if they take long without anything being wrong", async () => {
+    const workOf = async (how: ProgramHow) => takesLong(await requestFor(inContainer, how));
+    expect(await workOf({ long: "readBack" })).to.equal("readBack");
+    expect(await workOf({ heavy: true })).to.equal("derive");
+    expect(await workOf({})).to.equal(undefined);
   });
 });
