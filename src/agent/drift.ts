@@ -21,7 +21,9 @@ export function driftOf({ view, phase, silent }: VolumePlan): DriftFound | undef
   }
   if (stage.drift === undefined)
     return silent && !isDamage(silent) ? { class: "Stale", message: silent.message } : undefined;
-  return { class: stage.drift, message: stageMessage(stage.drift, stage.record?.path ?? "") };
+  const { path = "", kind } = stage.record ?? {};
+  if (kind === "swap") return { class: stage.drift, message: `somebody has turned off the swap on ${path}` };
+  return { class: stage.drift, message: stageMessage(stage.drift, path) };
 }
 
 /** It is what was mounted, and it answers. */

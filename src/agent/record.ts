@@ -184,6 +184,13 @@ export function withFormatting(record: VolumeRecord, device: string | undefined)
   return { ...rest, ...(device !== undefined && { formatting: device }) };
 }
 
+/** `record` without the device that was to be swapped to. */
+export function withoutSwap(record: VolumeRecord): VolumeRecord {
+  if (record.stage === undefined) return record;
+  const { deviceNumber: _off, ...stage } = record.stage;
+  return { ...record, stage: { ...stage, ready: false } };
+}
+
 export function withoutChild(record: VolumeRecord): VolumeRecord {
   const { child: _ended, ...rest } = record;
   return rest;

@@ -88,17 +88,20 @@ function settingUp(volume: VolumePlan, obstacle: ReturnType<typeof whyOf>): Stan
   // What one pod asks for is no fault of what the others and the host have: a tenant could hold up nodes with it. status.pods says it.
   const late = wanted.filter((target) => target.desired?.pod === undefined && !isAsWanted(target));
   const flipped = view.stage.drift === "ReadOnlyFlip";
-  const asked = view.targets.length > 0 || hasPods(volume);
+  const swap = desired !== undefined && !isInvalid(desired) && desired.layout.swap === true;
+  const asked = view.targets.length > 0 || hasPods(volume) || swap;
   if (!asked && view.stage.truth === "absent" && obstacle === undefined) {
     return { state: "Waiting", ready: "True", reason: "NoConsumers", message: "no mount is asked for" };
   }
-  if (late.length === 0 && !flipped && volume.silent === undefined && view.stage.truth === "mounted") {
+  const shown = late.length === 0 && !flipped && volume.silent === undefined && view.stage.truth === "mounted";
+  if (shown && volume.superseded === undefined) {
     // One pod must not make the volume of all others not ready, with whom nothing is wrong.
     if (behind !== undefined) {
       const { reason, message } = behind;
       return { state: "Updating", ready: "True", reason, message };
     }
     const state = pending.length === 0 ? "Mounted" : "Updating";
+    if (swap) return { state, ready: "True", reason: "InUseAsSwap", message: obstacle?.message ?? swapsTo(volume) };
     return { state, ready: "True", reason: "Mounted", message: obstacle?.message ?? "" };
   }
   const suspended = desired !== undefined && !isInvalid(desired) && desired.suspend;
@@ -114,6 +117,10 @@ function settingUp(volume: VolumePlan, obstacle: ReturnType<typeof whyOf>): Stan
   return { state, ready: "False", ...why };
 }
 
+function swapsTo({ view }: VolumePlan): string {
+  return `the node swaps to ${view.stage.record?.path}`;
+}
+
 /** Whether pods may have the volume: it is staged before one asks. */
 export function hasPods({ desired }: VolumePlan): boolean {
   return desired !== undefined && !isInvalid(desired) && desired.pods !== undefined;
@@ -127,7 +134,7 @@ function observing(volume: VolumePlan): Standing {
     const message = `kubelet has the volume mounted for each pod of the list: ${kubelet.pods.length}`;
     return { state: "Observed", ready: "True", reason: "Observing", message };
   }
-  const same = volume.view.targets.every((target) => target.truth === "mounted");
+  const same = volume.view.targets.every(({ truth, attributesDiffer }) => truth === "mounted" && !attributesDiffer);
   if (same)
     return {
       state: "Observed",

@@ -55,6 +55,7 @@ export function statusOf(intent: NodeVolumeIntent, volume: VolumePlan, context: 
     mountsReady: `${wanted.filter(isAsWanted).length}/${wanted.length}`,
     ...((record?.kind === "filesystem" || record?.csi !== undefined) && mount && { stagingPath: record.path }),
     ...(record?.deviceNumber !== undefined && mount && { devicePath: mount.source }),
+    ...(record?.kind === "swap" && volume.view.stage.truth === "mounted" && { devicePath: record.path }),
     ...(record?.contentVersion !== undefined && { contentVersion: shownVersion(record.contentVersion) }),
     ...capacityOf(volume),
     ...kubeletStatus(volume.view.kubelet),
@@ -79,11 +80,12 @@ function conditionsOf(volume: VolumePlan, standing: Standing, drift: ReturnType<
     reason: standing.reason,
     message: standing.message,
   };
-  const some = volume.view.targets.some(isShown) || volume.view.kubelet?.pods.some(({ mount }) => mount) === true;
+  const on = standing.reason === "InUseAsSwap";
+  const some = on || volume.view.targets.some(isShown) || volume.view.kubelet?.pods.some(({ mount }) => mount) === true;
   const unused = hasPods(volume) && standing.ready === "True";
   const why = unused ? ({ reason: "NoConsumers", message: "no pod has asked for it yet" } as const) : standing;
   const mounted: ConditionInput = some
-    ? { type: "Mounted", status: "True", reason: "Mounted", message: "" }
+    ? { type: "Mounted", status: "True", reason: on ? standing.reason : "Mounted", message: on ? standing.message : "" }
     : { type: "Mounted", status: "False", reason: why.reason, message: why.message };
   const drifted: ConditionInput =
     drift === undefined

@@ -1,4 +1,3 @@
-import { canonicalOptions, optionName } from "../api/mount-options.ts";
 import { isBeneath } from "../host/mount-table.ts";
 import type { UnmountRung } from "../host/ports.ts";
 import { contentStateOf } from "./content/content-of.ts";
@@ -6,9 +5,10 @@ import { mustReplaceForCredentials, refusedAndHeld } from "./credential-steps.ts
 import { republishSteps } from "./csi/republish-steps.ts";
 import { expandActions, mustRecover } from "./csi/steps.ts";
 import type { DesiredVolume } from "./desired-volume.ts";
-import { type Failure, slotOf } from "./failures.ts";
+import { slotOf } from "./failures.ts";
 import type { Action } from "./operations.ts";
-import { groupToWrite, mustStageForOwnership } from "./ownership/ownership.ts";
+import { isSameForDriver, mustReplaceForOptions, optionsDiffer } from "./option-steps.ts";
+import { groupToWrite } from "./ownership/ownership.ts";
 import type { ContentState, PlanSettings } from "./plan-input.ts";
 import { consumerStillRunning, credentialsWait, isGivenBack, isHeldByPod, optionsWait } from "./pods/pod-steps.ts";
 import type { StageRecord, VolumeRecord } from "./record.ts";
@@ -37,7 +37,7 @@ export function setUpSteps(desired: DesiredVolume, context: StepContext): Steps 
   const gone = going.filter((target) => !awaitsSuccessor(target, desired, view));
 
   // Pods are to find it ready: kubelet waits for each of them.
-  const unused = desired.mounts.length === 0 && desired.pods === undefined;
+  const unused = desired.mounts.length === 0 && desired.pods === undefined && desired.layout.swap !== true;
   if (unused && left.length === 0) return unstageSteps(context, desired, problems);
   const otherSecret = mustReplaceForCredentials(desired, context);
   const mustReplace = otherSecret || mustReplaceForOptions(desired, context);
@@ -67,7 +67,7 @@ export function tearDownSteps(context: StepContext, policy: TearDownPolicy): Ste
   const problems = new Map<string, Problem>();
   const recorded = context.view.targets.filter((target) => target.record !== undefined);
   const ours = recorded.filter((target) => !isKept(target, policy.uid, context, problems));
-  const lost = context.view.targets.flatMap((target) => adoptOwn(target, context.view));
+  const lost = context.view.targets.flatMap((target) => adoptOwn(target, context));
   if (lost.length > 0) return { actions: lost, problems };
   if (recorded.length === 0) return unstageSteps(context, policy, problems);
   return { actions: unpublishAll(ours, context, policy, problems), problems };
@@ -126,41 +126,6 @@ function isContentOld(stage: StageRecord | undefined, content: ContentState | un
 
 function isForOtherGroup(desired: DesiredVolume, record: VolumeRecord | undefined, content: ContentState | undefined) {
   return content?.known === true && groupToWrite(desired, record) !== record?.stage?.fsGroup;
-}
-
-function optionsDiffer(desired: DesiredVolume, stage: StageRecord | undefined): boolean {
-  if (stage?.kind !== "filesystem") return false;
-  return canonicalOptions(stage.options).join(",") !== canonicalOptions(desired.layout.options).join(",");
-}
-
-/**
- * The new options need a new mount: the kernel has refused them in place, or one is gone, which cannot be said to a
- * mount that exists.
- */
-function mustReplaceForOptions(desired: DesiredVolume, { input, record }: StepContext): boolean {
-  if (record?.stage?.csi !== undefined) {
-    return isOtherForDriver(desired, record.stage) || mustStageForOwnership(desired, record, input.settings);
-  }
-  if (!optionsDiffer(desired, record?.stage)) return false;
-  const kept = new Set(desired.layout.options.map(optionName));
-  if (record?.stage?.options.some((option) => !kept.has(optionName(option)))) return true;
-  const failure: Failure | undefined = input.failures.get(slotOf({ volume: desired.name, kind: "stage" }));
-  if (failure?.generation !== desired.generation) return false;
-  const refused = failure.kind === "reconfigure" && failure.reason === "OptionsRefused";
-  return refused || failure.kind === "unstage"; // and goes on once it has begun
-}
-
-/** Another volume, or other options, which a driver takes only when it stages and publishes anew. */
-function isOtherForDriver(desired: DesiredVolume, stage: StageRecord): boolean {
-  if (desired.layout.csi === undefined) return false;
-  return !isSameForDriver(desired, stage) || stage.options.join(",") !== desired.layout.options.join(",");
-}
-
-/** Whether it is the volume that a driver has staged; true of what no driver has. */
-function isSameForDriver({ layout }: DesiredVolume, stage: StageRecord | undefined): boolean {
-  const [wanted, csi] = [layout.csi, stage?.csi];
-  if (wanted === undefined || csi === undefined) return true;
-  return wanted.driver === csi.driver && wanted.volumeHandle === csi.volumeHandle && wanted.block === csi.block;
 }
 
 function mustClaim(record: VolumeRecord, desired: DesiredVolume): boolean {

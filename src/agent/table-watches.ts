@@ -5,16 +5,18 @@ import type { Cancel, System } from "../ports.ts";
 /** Milliseconds after which a table that cannot be watched is looked at, and is tried to be watched again. */
 const againMs = 10_000;
 
+type WatchedTable = Pick<MountTableSource, "watch">;
+
 export interface TableWatchesDeps {
   readonly system: Pick<System, "timers" | "log">;
   /** By the name that people know them by. */
-  readonly tables: Readonly<Record<string, MountTableSource | undefined>>;
+  readonly tables: Readonly<Record<string, WatchedTable | undefined>>;
   /** Told after each change of a table, and now and then while changes are not told of. */
   onChange(): void;
 }
 
 /**
- * Watches the mount tables. One that cannot be watched, as where no more files may be opened, ends nothing: it is looked at
+ * Watches the mount tables, and that of swap. One that cannot be watched, as where no more files may be opened, ends nothing: it is looked at
  * every ten seconds until it can.
  */
 export class TableWatches {
@@ -42,7 +44,7 @@ export class TableWatches {
     return [...this.#waiting.keys()];
   }
 
-  #watch(name: string, table: MountTableSource): void {
+  #watch(name: string, table: WatchedTable): void {
     const { system, onChange } = this.#deps;
     const again = this.#waiting.has(name);
     try {

@@ -1,5 +1,5 @@
 import { label } from "../api/names.ts";
-import { isSized } from "../api/source-traits.ts";
+import { isOfNodeItself, isSized } from "../api/source-traits.ts";
 import type { IntentPod, NodeVolumeIntentSpec } from "../api/types.gen.ts";
 import { sameJson } from "../kube/same-json.ts";
 import { isObserved } from "./availability.ts";
@@ -81,7 +81,8 @@ export function compileNode(
     else if (lost) remove.push(removal(intent, scene));
     else if (parts.length > 0 || wanted) desired.push(updated(intent, parts, scene));
     // An intent that never had anybody is not ours to judge.
-    else if (intent.spec.mounts.length + found.length > 0) remove.push(removal(intent, scene));
+    else if (intent.spec.mounts.length + found.length > 0 || isOfNodeItself(intent.spec))
+      remove.push(removal(intent, scene));
   }
   for (const name of new Set([...groups.keys(), ...(served?.volumes.keys() ?? [])])) {
     if (!live.has(name)) desired.push(...created(name, groups.get(name) ?? [], scene));

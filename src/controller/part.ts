@@ -1,17 +1,17 @@
 import { canonicalOptions } from "../api/mount-options.ts";
 import { quantityBytes } from "../api/quantity.ts";
-import { isSized } from "../api/source-traits.ts";
+import { isOfNodeItself, isSized } from "../api/source-traits.ts";
 import type { IntentMount, NodeVolumeIntentSpec, NodeVolumeSetSpec, SetMount } from "../api/types.gen.ts";
 import { sameJson } from "../kube/same-json.ts";
 import { compareText } from "./canonical-json.ts";
-import type { VolumeIdentity } from "./identity.ts";
+import { labelledSets, type VolumeIdentity } from "./identity.ts";
 import type { Intent } from "./projections.ts";
 
 /** What one set puts into one intent: settings of the whole volume, which its sets must agree on, and its own mounts. Pure. */
 export interface Part {
   readonly intentName: string;
   readonly settings: Settings;
-  /** By name; never empty. */
+  /** By name; none only where the node itself uses the volume. */
   readonly mounts: readonly IntentMount[];
 }
 
@@ -88,7 +88,8 @@ export function foundParts(intents: Iterable<Intent>): Map<string, Part[]> {
   for (const { metadata, spec } of intents) {
     if (metadata.deletionTimestamp !== undefined) continue;
     const settings = settingsOfIntent(spec);
-    for (const [set, mounts] of Map.groupBy(spec.mounts, (mount) => mount.requester.name)) {
+    const own = isOfNodeItself(spec) ? labelledSets(metadata).map((set) => [set, []] as const) : [];
+    for (const [set, mounts] of [...Map.groupBy(spec.mounts, (mount) => mount.requester.name), ...own]) {
       const part = { intentName: metadata.name, settings, mounts: byName(mounts.map(normalMount)) };
       found.set(set, [...(found.get(set) ?? []), part]);
     }

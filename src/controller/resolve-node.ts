@@ -1,4 +1,5 @@
 import { finalizer } from "../api/names.ts";
+import { isOfNodeItself } from "../api/source-traits.ts";
 import type { NodeVolumeSetSpec } from "../api/types.gen.ts";
 import type { Availability } from "./availability.ts";
 import { availabilityOf } from "./availability.ts";
@@ -122,7 +123,7 @@ function wishOf(input: NodeInput, set: string, entry: SetEntry | undefined, foun
     volume: spec.volume,
   });
   const { wanted, obstacle } = allowedPart(identity, entry, spec, found, input.allowedPrefixes);
-  const selected = spec.mounts.length > 0;
+  const selected = spec.mounts.length > 0 || isOfNodeItself(spec.volume);
   return { ...nothing, frozen: false, selected, identity, wanted, nothingNew: selection === "keep", obstacle };
 }
 
@@ -141,7 +142,7 @@ function allowedPart(
   const mounts = part.mounts.filter((mount) => isAllowed(mount.path) || there.has(`${mount.name} ${mount.path}`));
   const paths = refused.map((mount) => mount.path).join(", ");
   return {
-    wanted: mounts.length === 0 ? undefined : { ...part, mounts },
+    wanted: mounts.length === 0 && !isOfNodeItself(spec.volume) ? undefined : { ...part, mounts },
     obstacle:
       refused.length === 0
         ? undefined

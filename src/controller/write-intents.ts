@@ -1,4 +1,5 @@
 import { finalizer, resource, setLabelPrefix } from "../api/names.ts";
+import { isOfNodeItself } from "../api/source-traits.ts";
 import type { IntentMount, NodeVolumeIntentSpec } from "../api/types.gen.ts";
 import { messageOf } from "../errors.ts";
 import { ApiError, classifyWriteError, isConflict } from "../kube/api-error.ts";
@@ -6,6 +7,7 @@ import type { KubeClient } from "../kube/client.ts";
 import type { Logger, Random } from "../ports.ts";
 import { atOnce } from "./at-once.ts";
 import type { IntentWrite } from "./diff-intents.ts";
+import { labelledSets } from "./identity.ts";
 import type { Intent } from "./projections.ts";
 
 export interface WriteIntentsDeps {
@@ -84,7 +86,12 @@ export function nameOf(write: IntentWrite): string {
  */
 export function setsOf(write: IntentWrite): Set<string> {
   const mounts = isOfPodsAlone(write) ? [] : [...mountsBefore(write), ...(mountsAfter(write) ?? [])];
-  return new Set([...mounts.map((mount) => mount.requester.name), ...labelledBy(write)]);
+  return new Set([...mounts.map((mount) => mount.requester.name), ...labelledBy(write), ...swappingBy(write)]);
+}
+
+/** The sets of an intent that the node itself uses: no mount says whose it is. */
+function swappingBy(write: IntentWrite): string[] {
+  return write.verb !== "create" && isOfNodeItself(write.intent.spec) ? labelledSets(write.intent.metadata) : [];
 }
 
 function isOfPodsAlone(write: IntentWrite): boolean {
@@ -110,7 +117,7 @@ function takesFrom(write: IntentWrite): string[] {
   const after = mountsAfter(write);
   const stays = ({ name, path }: IntentMount) => after?.some((mount) => mount.name === name && mount.path === path);
   const lost = mountsBefore(write).filter((mount) => write.verb === "delete" || (after !== undefined && !stays(mount)));
-  return lost.map((mount) => mount.requester.name);
+  return [...lost.map((mount) => mount.requester.name), ...(write.verb === "delete" ? swappingBy(write) : [])];
 }
 
 function mountsBefore(write: IntentWrite): readonly IntentMount[] {

@@ -36,6 +36,8 @@ export interface LogicalVolumeName {
 export interface Layers {
   /** The device-mapper device of this name; undefined if the kernel has none. */
   mapped(name: string): Promise<MappedDevice | undefined>;
+  /** A passphrase that nobody can guess, for a header that nobody is to open again. */
+  randomKey(): Uint8Array;
   /**
    * Writes a LUKS2 header to a device that is proved empty once more right before. Fails with DeviceNotEmpty, or DeviceBusy.
    * @param how.rest whether it need not be empty, as what is there is the rest of a header that was begun
@@ -60,4 +62,9 @@ export interface Layers {
 /** PURE. The name that LVM gives the device of a logical volume: it doubles the hyphens in its names. */
 export function mapperName({ volumeGroup, logicalVolume }: LogicalVolumeName): string {
   return [volumeGroup, logicalVolume].map((name) => name.replaceAll("-", "--")).join("-");
+}
+
+/** PURE. The names alone of what has more. */
+export function nameOf({ volumeGroup, logicalVolume }: LogicalVolumeName): LogicalVolumeName {
+  return { volumeGroup, logicalVolume };
 }

@@ -3,6 +3,7 @@ import type { Disk } from "../host/disk.ts";
 import type { LogicalVolumeName } from "../host/layers.ts";
 import type { DeviceInfo } from "../host/ports.ts";
 import { howToDestroy } from "./local-device.ts";
+import { randomUUIDOf } from "./local-undo.ts";
 import type { VolumeSpec } from "./plugin.ts";
 
 /** PURE. As LVM writes it. */
@@ -26,6 +27,18 @@ export function volumeHidden(volume: LogicalVolumeName): VolumeError {
 export function notEncrypted(spec: VolumeSpec, disk: Disk | undefined, device: DeviceInfo): VolumeError {
   const message = `${device.path} has ${device.signature}, but encryption is asked for; it is not formatted again${howToDestroy(spec, disk, device)}`;
   return new VolumeError("FilesystemMismatch", "final", message, { on: { kind: "Device", name: device.path } });
+}
+
+/**
+ * PURE. Whether a device has the header that was made for the volume with a random key: nobody can open it, so it, and what is behind it, are
+ * ours to write over.
+ * @throws VolumeError DeviceNotEmpty: somebody may have the key of the header that is there
+ */
+export function isSpent(spec: VolumeSpec, disk: Disk | undefined, device: DeviceInfo): boolean {
+  if (device.signature !== "crypto_LUKS") return false;
+  if (device.uuid === randomUUIDOf(spec)) return true;
+  const message = `${device.path} has a LUKS header that was not made for this volume with a random key: what is behind it would be lost${howToDestroy(spec, disk, device)}`;
+  throw new VolumeError("DeviceNotEmpty", "final", message, { on: { kind: "Device", name: device.path } });
 }
 
 /**

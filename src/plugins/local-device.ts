@@ -123,7 +123,7 @@ export function howToDestroy(spec: VolumeSpec, disk: Disk | undefined, device: D
 }
 
 /** @returns the file system that is on the device now */
-async function format(
+export async function format(
   spec: VolumeSpec,
   path: string,
   device: DeviceInfo,

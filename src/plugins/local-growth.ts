@@ -19,7 +19,7 @@ export async function expandLayers({ spec, source, size, undo }: LayeredGrowth, 
   const { volume, mapping } = madeOf(undo);
   if (volume === undefined) throw new Error("a volume without a logical volume is asked to grow");
   await layers.growLogicalVolume(volume, BigInt(size.to));
-  if (mapping !== undefined && source.encryption !== undefined) {
+  if (mapping !== undefined && source.encryption?.secretRef !== undefined) {
     await layers.resizeLUKS(mapping, passphraseOf(content?.[0], source.encryption.secretRef));
   }
   if (spec.volumeMode === "Block") return;

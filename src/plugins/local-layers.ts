@@ -1,14 +1,16 @@
+import { isOfNodeItself } from "../api/source-traits.ts";
 import type { LocalVolumeSource } from "../api/types.gen.ts";
 import { VolumeError } from "../errors.ts";
 import type { Disk } from "../host/disk.ts";
-import { type LogicalVolumeName, type MappedDevice, mapperName } from "../host/layers.ts";
+import { type MappedDevice, mapperName, nameOf } from "../host/layers.ts";
 import type { DeviceInfo } from "../host/ports.ts";
 import { stagedPath } from "./host-path.ts";
-import { headerRefused, notEncrypted, textOf, volumeHidden, volumeMissing } from "./layer-refusals.ts";
+import { headerRefused, isSpent, notEncrypted, textOf, volumeHidden, volumeMissing } from "./layer-refusals.ts";
 import { emptied, type FoundDevice, mayHaveBegun, probe, stageDevice } from "./local-device.ts";
-import { type LayersMade, madeOf, mappingOf, undoOf } from "./local-undo.ts";
+import { type LayersMade, type MaybeMade, madeOf, mappingOf, randomUUIDOf, undoOf, uuidOf } from "./local-undo.ts";
 import { passphraseOf } from "./passphrase.ts";
 import type { FoundSource, StageContext, Staged, VolumeSpec } from "./plugin.ts";
+import { stageSwap } from "./swap.ts";
 
 /** What the layers are made on: a device that was found, and the disk that a selector has found it by. */
 export interface Base {
@@ -28,12 +30,16 @@ export class LayeredStaging {
   readonly #source: LocalVolumeSource;
   readonly #context: StageContext;
   readonly #mapping: string;
+  /** Of a header of ours. */
+  readonly #uuid: string;
   #made: LayersMade;
   #found: FoundSource | undefined;
   /** Whether what the header opens was there before: it may be smaller than its device, as its growth was cut off. */
   #wasOpen = false;
   /** Whether we have made the logical volume: nobody else's data is on it, whatever its size. */
   #ours = false;
+  /** What a header that nobody is to open again is made with. */
+  readonly #random: Uint8Array | undefined;
 
   constructor(spec: VolumeSpec, source: LocalVolumeSource, context: StageContext) {
     this.#spec = spec;
@@ -42,6 +48,8 @@ export class LayeredStaging {
     this.#mapping = mappingOf(spec);
     this.#made = madeOf(context.undo ?? {});
     this.#found = context.found;
+    this.#random = source.encryption?.randomKey === true ? context.layers.randomKey() : undefined;
+    this.#uuid = this.#random === undefined ? uuidOf(spec) : randomUUIDOf(spec);
   }
 
   /** @param findBase looks for the device, where it is not a logical volume's */
@@ -59,6 +67,9 @@ export class LayeredStaging {
       const { deviceNumber, path: devicePath } = top;
       const { found: _device, ...staged } = stagedPath(info, found);
       return { ...staged, ...made, kind: "device", deviceNumber, devicePath };
+    }
+    if (isOfNodeItself(this.#spec)) {
+      return stageSwap(this.#spec, found, await this.#allowing(top), { made, grow: () => this.#grow() });
     }
     const staged = await stageDevice(this.#spec, found, await this.#allowing(top), { made });
     const mount = (await this.#grow()) ? (await this.#context.tableNow()).at(staged.path) : undefined;
@@ -85,7 +96,7 @@ export class LayeredStaging {
   }
 
   async #resizeOpened(): Promise<void> {
-    if (this.#spec.capacityBytes === undefined) return;
+    if (this.#spec.capacityBytes === undefined || (this.#random !== undefined && this.#wasOpen)) return; // nobody has its key any more
     await this.#context.layers.resizeLUKS(this.#mapping, this.#passphrase());
     this.#wasOpen = false;
   }
@@ -111,7 +122,8 @@ export class LayeredStaging {
 
   #passphrase(): Uint8Array {
     const { encryption } = this.#source;
-    if (encryption === undefined) throw new Error("nothing is encrypted");
+    if (this.#random !== undefined) return this.#random;
+    if (encryption?.secretRef === undefined) throw new Error("nothing is encrypted");
     return passphraseOf(this.#context.content?.[0], encryption.secretRef);
   }
 
@@ -158,10 +170,12 @@ export class LayeredStaging {
     const passphrase = this.#passphrase();
     if (disk !== undefined || this.#source.path !== undefined) this.#found = found;
     const device = await emptied(this.#spec, await probe(found.path, disk, this.#context), disk, this.#context);
-    const header = device.signature === undefined ? await this.#makeHeader(device, disk, passphrase) : device;
+    const spent = this.#random !== undefined && isSpent(this.#spec, disk, device);
+    const makes = device.signature === undefined || spent;
+    const header = makes ? await this.#makeHeader(device, disk, passphrase, spent) : device;
     if (header.signature !== "crypto_LUKS") throw notEncrypted(this.#spec, disk, header);
     if (disk !== undefined) await recordDisk(disk, header.uuid);
-    const fresh = header.uuid === uuidOf(this.#spec) ? this.#made.fresh : undefined;
+    const fresh = header.uuid === this.#uuid ? this.#made.fresh : undefined;
     await this.#record({ ...this.#made, mapping: this.#mapping, fresh });
     await layers
       .openLUKS(header, this.#mapping, passphrase)
@@ -169,10 +183,10 @@ export class LayeredStaging {
   }
 
   /** @returns the device with its header */
-  async #makeHeader(device: DeviceInfo, disk: Disk | undefined, passphrase: Uint8Array): Promise<DeviceInfo> {
+  async #makeHeader(device: DeviceInfo, disk: Disk | undefined, passphrase: Uint8Array, spent: boolean) {
     const { identity } = device;
     const begun = identity !== undefined && identity === this.#context.formatting;
-    const rest = begun || this.#made.fresh === "volume";
+    const rest = begun || spent || this.#made.fresh === "volume";
     const refusal = headerRefused(this.#spec, disk, device, rest);
     if (refusal !== undefined) throw refusal;
     if (disk !== undefined) await this.#context.recordDisk(disk, undefined);
@@ -190,7 +204,7 @@ export class LayeredStaging {
   async #writeHeader(device: DeviceInfo, passphrase: Uint8Array, rest: boolean, refused: () => Promise<void>) {
     this.#context.progress(`making a LUKS header on ${device.path}`);
     try {
-      await this.#context.layers.formatLUKS(device, passphrase, { uuid: uuidOf(this.#spec), rest });
+      await this.#context.layers.formatLUKS(device, passphrase, { uuid: this.#uuid, rest });
     } catch (error) {
       if (!mayHaveBegun(error)) await refused();
       throw error;
@@ -222,27 +236,11 @@ export class LayeredStaging {
     return { ...context, record, formatting: identity, recordFormatting };
   }
 
-  async #record({ fresh, ...made }: { [M in keyof LayersMade]: LayersMade[M] | undefined }): Promise<void> {
-    const { mapping, volume, activated } = made;
-    this.#made = {
-      ...(mapping !== undefined && { mapping }),
-      ...(volume && { volume }),
-      ...(activated && { activated }),
-      ...(fresh && { fresh }),
-    };
+  async #record(made: MaybeMade): Promise<void> {
+    this.#made = madeOf(undoOf(made));
     const { stagingTarget } = this.#context;
-    const kind = this.#spec.volumeMode === "Block" ? "device" : "filesystem";
+    const kind = isOfNodeItself(this.#spec) ? "swap" : this.#spec.volumeMode === "Block" ? "device" : "filesystem";
     const found = this.#found && { found: this.#found };
     await this.#context.record({ kind, path: stagingTarget.path, ...found, undo: undoOf(this.#made) });
   }
-}
-
-/** PURE. UUID of a header of ours: it tells one that we made for this volume from any other. */
-export function uuidOf({ key }: Pick<VolumeSpec, "key">): string {
-  const [, ...parts] = /^(.{8})(.{4})(.{4})(.{4})(.{12})$/.exec(key.padEnd(32, "0")) ?? [];
-  return parts.join("-");
-}
-
-function nameOf({ volumeGroup, logicalVolume }: LogicalVolumeName): LogicalVolumeName {
-  return { volumeGroup, logicalVolume };
 }

@@ -16,8 +16,11 @@ export interface LayersMade {
   readonly fresh?: "volume" | "header";
 }
 
+/** The same, while it is put together. */
+export type MaybeMade = { readonly [M in keyof LayersMade]: LayersMade[M] | undefined };
+
 /** PURE. */
-export function undoOf({ mapping, volume, activated, fresh }: LayersMade): Undo {
+export function undoOf({ mapping, volume, activated, fresh }: MaybeMade): Undo {
   return {
     ...(mapping !== undefined && { mapping }),
     ...volume,
@@ -40,6 +43,17 @@ export function madeOf({ mapping, volumeGroup, logicalVolume, activated, fresh }
 /** PURE. What the opened device is called, and a logical volume that we make is tagged with: it tells whose it is. */
 export function mappingOf({ key }: Pick<VolumeSpec, "key">): string {
   return `nodevolume-${key}`;
+}
+
+/** PURE. UUID of a header of ours: it tells one that we made for this volume from any other. */
+export function uuidOf({ key }: Pick<VolumeSpec, "key">): string {
+  const [, ...parts] = /^(.{8})(.{4})(.{4})(.{4})(.{12})$/.exec(key.padEnd(32, "0")) ?? [];
+  return parts.join("-");
+}
+
+/** PURE. The same of a header with a random key: it says by itself that nobody can open it any more. */
+export function randomUUIDOf({ key }: Pick<VolumeSpec, "key">): string {
+  return uuidOf({ key: [...key].reverse().join("") });
 }
 
 /**

@@ -1,3 +1,4 @@
+import { isOfNodeItself } from "../api/source-traits.ts";
 import type { LocalVolumeSource } from "../api/types.gen.ts";
 import { VolumeError } from "../errors.ts";
 import type { Disk } from "../host/disk.ts";
@@ -11,12 +12,13 @@ import { type Base, LayeredStaging } from "./local-layers.ts";
 import { takeBack } from "./local-undo.ts";
 import { passphraseRef } from "./passphrase.ts";
 import type { StageContext, Staged, VolumeSpec } from "./plugin.ts";
+import { stageSwap } from "./swap.ts";
 import type { ExpandingPlugin } from "./undo.ts";
 
 /**
  * A directory of the node, or a block device: mounted with the file system that is on it, formatted only if fsType says
  * with what and it is proved empty (law L11), or bound as it is (volumeMode Block). (kubelet: pkg/volume/local, which
- * formats with ext4 if no fsType is named) Beneath it a logical volume may be made, and LUKS (decision 0053).
+ * formats with ext4 if no fsType is named) Beneath it a logical volume may be made, and LUKS (decision 0053). Or the node swaps to it (0054).
  */
 export const local: ExpandingPlugin = {
   type: "local",
@@ -25,12 +27,18 @@ export const local: ExpandingPlugin = {
     const { path, lvm, encryption } = sourceOf(spec);
     const options = spec.mountOptions;
     const devices = spec.volumeMode === "Block";
-    const group = devices ? {} : ({ group: "walk" } as const);
-    const secret = encryption && { content: [passphraseRef(encryption.secretRef)], credentials: true, opens: true };
+    const swap = isOfNodeItself(spec) || undefined;
+    const group = devices || swap ? {} : ({ group: "walk" } as const);
+    const secret = encryption?.secretRef && {
+      content: [passphraseRef(encryption.secretRef)],
+      credentials: true,
+      opens: true,
+    };
     return {
       ...{ options, readOnly: false, devices, ...group, ...secret },
       ...(path !== undefined && { hostPath: path }),
-      ...(lvm && { grows: true }),
+      ...(lvm && !swap && { grows: true }), // swap that is on does not grow: it is turned off and on again
+      ...(swap && { swap }),
     };
   },
 
@@ -101,6 +109,7 @@ async function stageSource(
     throw new VolumeError("DiskNotFound", "final", message, { on: { kind: "Device", name: path } });
   }
   if (found.kind === "blockDevice" && deviceNumber !== undefined) {
+    if (isOfNodeItself(spec)) return stageSwap(spec, { ...found, deviceNumber }, context, { disk });
     if (spec.volumeMode === "Filesystem") return stageDevice(spec, { ...found, deviceNumber }, context, { disk });
     if (disk !== undefined) await keepRaw(disk, context);
     return { ...stagedPath(info, found), kind: "device", deviceNumber };

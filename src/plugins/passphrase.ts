@@ -1,14 +1,12 @@
-import type { DiskEncryption } from "../api/types.gen.ts";
+import type { PassphraseReference } from "../api/types.gen.ts";
 import { VolumeError } from "../errors.ts";
 import type { ObjectContent, ObjectRef } from "./content.ts";
-
-type Reference = DiskEncryption["secretRef"];
 
 /** Bytes that a passphrase has at most: cryptsetup(8) takes more, a pipe of the child does not. */
 const longest = 4096;
 
 /** PURE. */
-export function passphraseRef({ namespace, name }: Reference): ObjectRef {
+export function passphraseRef({ namespace, name }: PassphraseReference): ObjectRef {
   return { kind: "Secret", namespace, name, optional: false };
 }
 
@@ -16,7 +14,7 @@ export function passphraseRef({ namespace, name }: Reference): ObjectRef {
  * PURE. What opens the disk: any bytes, without the line feed with which an editor has ended them.
  * @throws VolumeError KeyNotFound, which never says what is in it
  */
-export function passphraseOf(content: ObjectContent | undefined, secretRef: Reference): Uint8Array {
+export function passphraseOf(content: ObjectContent | undefined, secretRef: PassphraseReference): Uint8Array {
   if (content === undefined) throw new Error("an encrypted volume is not staged before its Secret is known");
   const { namespace, name, key = "passphrase" } = secretRef;
   const value = content.data.get(key);

@@ -59,6 +59,10 @@ export class FakeLayers implements Layers {
     });
   }
 
+  randomKey(): Uint8Array {
+    return randomBytes(32);
+  }
+
   async mapped(name: string) {
     return this.#mapped.get(name);
   }

@@ -7,6 +7,7 @@ const none = async () => {
 /** A node without LVM and LUKS. */
 export const noLayers: Layers = {
   mapped: async () => undefined,
+  randomKey: () => new Uint8Array(32),
   formatLUKS: none,
   openLUKS: none,
   resizeLUKS: none,

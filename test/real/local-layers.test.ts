@@ -6,14 +6,16 @@ import { fullVariable } from "../../hack/lib/lanes/lanes.ts";
 import { VolumeError } from "../../src/errors.ts";
 import { mapperName } from "../../src/host/layers.ts";
 import { FakeLayeredNode } from "../lib/fake-layered-node.ts";
+import { describeLayeredSwap } from "../lib/layered-swap-suite.ts";
 import { describeLayers } from "../lib/layers-suite.ts";
+import type { LayersWorld } from "../lib/layers-world.ts";
 import { need } from "../lib/requirements.ts";
 import { layeredDevice, passphrase } from "../lib/volume-group.ts";
 
 const needed = ["root", "loop-devices", "mkfs.ext4", "ext4", "mkfs.xfs", "xfs", "cryptsetup"] as const;
 const fake = (node: unknown) => (node as FakeLayeredNode).layers;
 
-describeLayers({
+const standIns: LayersWorld = {
   title: "layers beneath a local volume, with files that stand for them",
   need: (context) => need(context, ...needed),
   node: () => new FakeLayeredNode(),
@@ -24,7 +26,9 @@ describeLayers({
   opened: (node) => fake(node).names,
   volumes: (node, group) => fake(node).volumesOf(group),
   grows: { fsType: "xfs", megabytes: 320 },
-});
+};
+describeLayers(standIns);
+describeLayeredSwap(standIns);
 
 describe("layers beneath a local volume, cut off at any step", () => {
   const name = "node.volume-1";

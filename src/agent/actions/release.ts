@@ -70,6 +70,7 @@ async function unmountStage(
   const target = stagingTarget(context, recordOf(context, volume).key);
   if (stage.kind === "path") return undefined;
   if (stage.kind === "device") return stage.identity;
+  if (stage.kind === "swap") return turnOff(context, volume, stage);
   const mount = (await context.host.mountTable.read()).at(target.path);
   const identity = stage.identity ?? (mount && identityOf(mount));
   await context.journal.put({
@@ -79,6 +80,15 @@ async function unmountStage(
   const unmounted = await unmountByPlugin(context, volume, rung);
   if (stage.kind === "filesystem" && mountID !== undefined && !unmounted) await unmount(context, target, mountID, rung);
   return identity;
+}
+
+/** What is swapped out is read back first: that may take long (half an hour at most, then it is tried again), or fail for want of memory. */
+async function turnOff(context: ActionContext, volume: string, stage: StageRecord): Promise<undefined> {
+  const { deviceNumber } = stage;
+  await context.journal.put({ ...recordOf(context, volume), stage: { ...stage, ready: false } });
+  if (deviceNumber === undefined) return;
+  const path = stage.devicePath ?? stage.found?.path ?? stage.path;
+  await context.effects.swaps.off({ path, deviceNumber }, context.progress);
 }
 
 /**

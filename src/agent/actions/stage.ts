@@ -10,7 +10,7 @@ import type { DesiredVolume } from "../desired-volume.ts";
 import { lookForMountPoints } from "../observe/look-for-mount-points.ts";
 import { groupToWrite } from "../ownership/ownership.ts";
 import { dataPath, hostSource } from "../plan-input.ts";
-import { type StageRecord, withFormatting } from "../record.ts";
+import { type StageRecord, withFormatting, withoutSwap } from "../record.ts";
 import { type ActionContext, recordOf, stagingTarget, wanted } from "./context.ts";
 import { disksOf } from "./disks.ts";
 import { secretsIn, withoutSecrets } from "./without-secrets.ts";
@@ -67,7 +67,7 @@ function keptOf(context: ActionContext, desired: DesiredVolume): Kept {
 type Kept = Pick<StageRecord, "undo" | "capacityBytes" | "fsGroup">;
 
 function wantedSize({ layout, capacityBytes }: Pick<DesiredVolume, "layout" | "capacityBytes">): string | undefined {
-  return layout.grows === true ? capacityBytes : undefined;
+  return layout.grows === true || layout.swap === true ? capacityBytes : undefined;
 }
 
 /** With which Secret a volume is mounted, by its record; nothing of one that was mounted without being written down. */
@@ -90,6 +90,10 @@ function deviceOf({
     ...(devicePath !== undefined && { devicePath }),
     ...(found && { found }),
   };
+}
+
+function swapDeviceOf(stage: StageRecord | undefined): string | undefined {
+  return stage?.kind === "swap" ? stage.deviceNumber : undefined;
 }
 
 type DeviceOfStage = Pick<StageRecord, "deviceNumber" | "devicePath" | "found">;
@@ -141,6 +145,7 @@ async function stageAnew(
     hostRoot: context.settings.hostRoot,
     vendors: context.vendors,
     found: context.journal.records.get(desired.name)?.stage?.found,
+    swapDevice: swapDeviceOf(context.journal.records.get(desired.name)?.stage),
     undo: keptOf(context, desired).undo,
     fsGroup: keptOf(context, desired).fsGroup,
     async secret(ref) {
@@ -151,6 +156,7 @@ async function stageAnew(
     content: content?.contents,
     formatting: context.journal.records.get(desired.name)?.formatting,
     recordFormatting: (device) => context.journal.put(withFormatting(recordOf(context, desired.name), device)),
+    recordNoSwap: () => context.journal.put(withoutSwap(recordOf(context, desired.name))),
     ...disksOf(context, desired.name),
     progress: (message) => context.progress(redact(message, given)),
     async record({ kind, path, directory, deviceNumber, devicePath, found, undo }) {
@@ -158,7 +164,9 @@ async function stageAnew(
       const { options } = desired.layout;
       const inode = before.stage?.directory?.inode ?? before.stage?.inode;
       const known = directory === undefined ? inode !== undefined && { inode } : { directory };
-      const device = deviceOf({ deviceNumber, devicePath, found });
+      // A swap device is known by its number alone: it stays on record until it has another.
+      const number = deviceNumber ?? (kind === "swap" ? swapDeviceOf(before.stage) : undefined);
+      const device = deviceOf({ deviceNumber: number, devicePath, found });
       const stage = {
         kind,
         path,

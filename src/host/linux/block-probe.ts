@@ -2,6 +2,7 @@ import { createHash, type Hash } from "node:crypto";
 import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 import { errnoOf } from "./errno.ts";
 import { hasJournalLeft, headBytes } from "./journal-left.ts";
+import { swapBytes } from "./swap-words.ts";
 
 /** What the device itself says, read in a child because a broken disk may not answer. */
 export interface BlockProbe {
@@ -15,6 +16,8 @@ export interface BlockProbe {
   readonly busy: boolean;
   /** DeviceInfo.journalLeft */
   readonly journalLeft: boolean;
+  /** DeviceInfo.swapBytes */
+  readonly swapBytes?: number;
 }
 
 /** Bytes read at each end: superblocks, labels and tables of all file systems in use stand within them. */
@@ -27,7 +30,9 @@ export function probeBlockDevice(path: string): BlockProbe {
     const head = Buffer.alloc(headBytes);
     const read = readSync(fd.number, head, 0, head.length, 0);
     const journalLeft = hasJournalLeft(head.subarray(0, read));
-    return { ...readContents(fd.number), busy: !fd.exclusive, journalLeft };
+    const swap = swapBytes(head.subarray(0, read));
+    const found = { busy: !fd.exclusive, journalLeft, ...(swap !== undefined && { swapBytes: swap }) };
+    return { ...readContents(fd.number), ...found };
   } finally {
     closeSync(fd.number);
   }

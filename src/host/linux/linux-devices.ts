@@ -27,6 +27,7 @@ const mkfs: { readonly [fsType: string]: readonly string[] } = {
   ext4: ["-q", "-F", "-m0", "-E", "nodiscard"],
   xfs: ["-q", "-K"],
   btrfs: ["-q", "-K"],
+  swap: [],
 };
 
 /** How many deadlines of mkfs a check may last that gets on: four hours, with the usual one. Then the next disk has its turn. */
@@ -67,6 +68,7 @@ export class LinuxDevices implements Devices {
       ...(label === undefined ? {} : { label }),
       ...(busy === undefined ? {} : { busy }),
       ...(probe.journalLeft && { journalLeft: true }),
+      ...(probe.swapBytes !== undefined && { swapBytes: probe.swapBytes }),
     };
   }
 
@@ -105,7 +107,8 @@ export class LinuxDevices implements Devices {
       throw new VolumeError("DeviceNotEmpty", "final", `${device.path} is not empty: ${found}`);
     }
     const operation = { ...this.#operation, deadlineMs: this.#operation.formatDeadlineMs };
-    const file = findProgram(`mkfs.${fsType}`);
+    const program = fsType === "swap" ? "mkswap" : `mkfs.${fsType}`;
+    const file = findProgram(program);
     const written = writtenDevice(device, how.identity);
     const args = how.label === undefined ? options : [...options, "-L", how.label]; // each of them calls it so
     const request = { kind: "format", device: written, rest, file, args } as const;
@@ -113,7 +116,7 @@ export class LinuxDevices implements Devices {
     if (result.code === 0) return;
     const text = (result.stderr || result.stdout).trim().slice(-512);
     if (result.code === refusedCode) throw new VolumeError("DeviceNotEmpty", "transient", text);
-    throw new VolumeError("FormatFailed", "final", `mkfs.${fsType} ${device.path} ended with ${result.code}: ${text}`);
+    throw new VolumeError("FormatFailed", "final", `${program} ${device.path} ended with ${result.code}: ${text}`);
   }
 
   async mend(device: DeviceInfo, fsType: string, tell: (message: string) => void): Promise<void> {

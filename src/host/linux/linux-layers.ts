@@ -1,12 +1,10 @@
-import { VolumeError } from "../../errors.ts";
+import { randomBytes } from "node:crypto";
 import type { Layers, LogicalVolumeInfo, LogicalVolumeName, LookedAt, MappedDevice } from "../layers.ts";
 import type { ProgramHow, ProgramResult, Programs } from "../programs.ts";
 import { cryptFailure, formatArgs } from "./luks-words.ts";
 import { lvmFailure, parseVolumes } from "./lvm-words.ts";
 import { findMapped } from "./mapped-devices.ts";
-
-/** Where the node's programs are looked for. */
-const folders = ["/usr/sbin", "/sbin", "/usr/bin", "/bin", "/usr/local/sbin"];
+import { onNode, runOfNode } from "./node-tools.ts";
 
 export interface LayersDeps {
   /** Those of the node. */
@@ -21,6 +19,10 @@ export class LinuxLayers implements Layers {
 
   constructor(deps: LayersDeps) {
     this.#deps = deps;
+  }
+
+  randomKey(): Uint8Array {
+    return randomBytes(32);
   }
 
   async mapped(name: string): Promise<MappedDevice | undefined> {
@@ -89,20 +91,13 @@ export class LinuxLayers implements Layers {
     return result;
   }
 
-  async #run(program: string, args: readonly string[], how: ProgramHow): Promise<ProgramResult> {
-    const { programs } = this.#deps;
-    for (const folder of folders) {
-      const path = `${folder}/${program}`;
-      if ((await programs.identify(path)) !== undefined) return programs.run(path, args, how);
-    }
-    const message = `${program} is not on the node: install it there (Debian: ${program === "lvm" ? "lvm2" : "cryptsetup-bin"})`;
-    throw new VolumeError("ToolMissing", "final", message);
+  #run(program: "cryptsetup" | "lvm", args: readonly string[], how: ProgramHow): Promise<ProgramResult> {
+    return runOfNode(this.#deps.programs, program, args, how, program === "lvm" ? "lvm2" : "cryptsetup-bin");
   }
 
   /** A path as the node's programs see it. */
   #onNode(path: string): string {
-    const { hostRoot } = this.#deps;
-    return hostRoot !== "/" && path.startsWith(`${hostRoot}/`) ? path.slice(hostRoot.length) : path;
+    return onNode(path, this.#deps.hostRoot);
   }
 }
 

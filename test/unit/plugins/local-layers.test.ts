@@ -1,7 +1,6 @@
 import { expect } from "chai";
 import { VolumeError } from "../../../src/errors.ts";
-import { uuidOf } from "../../../src/plugins/local-layers.ts";
-import { madeOf, undoOf } from "../../../src/plugins/local-undo.ts";
+import { madeOf, undoOf, uuidOf } from "../../../src/plugins/local-undo.ts";
 import { passphraseOf } from "../../../src/plugins/passphrase.ts";
 
 const secretRef = { namespace: "platform", name: "disk" };
