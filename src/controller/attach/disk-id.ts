@@ -15,9 +15,11 @@ const ofPlugin = "kubernetes.io/";
  * can be one node's alone. Two disks of one ID wait for each other for nothing, one disk of two IDs is written by two nodes: what does not
  * tell disks apart for certain is left out (decision 0062).
  */
-export function diskOf({ iscsi, fc }: VolumeSource): NamedDisk | undefined {
+export function diskOf({ iscsi, fc, rbd }: VolumeSource): NamedDisk | undefined {
   if (iscsi !== undefined) return named("iscsi", `${iscsi.iqn.toLowerCase()} ${iscsi.lun}`, iscsi);
   if (fc !== undefined) return named("fc", fc.wwids ? first(fc.wwids.map(plainWwid)) : portAndLun(fc), fc);
+  if (rbd !== undefined)
+    return named("rbd", `${first(rbd.monitors.map(hostOf))} ${rbd.pool ?? "rbd"}/${rbd.image}`, rbd);
   return undefined;
 }
 
@@ -58,4 +60,9 @@ function plainWwid(wwid: string): string {
   const type = wwidTypes.find(([inSysfs]) => name.toLowerCase().startsWith(inSysfs));
   const plain = type === undefined ? name : type[1] + name.slice(type[0].length);
   return /^[0-9a-f]+$/i.test(plain) ? plain.toLowerCase() : plain;
+}
+
+/** Of a monitor, without its ports: it has one for each version of the protocol. What other monitors name is the cluster's to refuse (decision 0057). */
+function hostOf(monitor: string): string {
+  return monitor.toLowerCase().replace(/:(6789|3300)$/, "");
 }

@@ -1,0 +1,70 @@
+import { readdirSync } from "node:fs";
+import { VolumeError } from "../../errors.ts";
+import type { OperationContext } from "../ports.ts";
+import type { Programs } from "../programs.ts";
+import type { RBDDevice, RBDDevices, RBDMapping } from "../rbd.ts";
+import type { ChildReply } from "./child-main.ts";
+import type { ChildRunner } from "./child-runner.ts";
+import { loadModule } from "./load-module.ts";
+import { isMeant, type MeantDevice } from "./meant-device.ts";
+import { addedText, clusterOf, monitorsIn, refusal } from "./rbd-text.ts";
+import { unlessGone } from "./unless-gone.ts";
+
+export class LinuxRBD implements RBDDevices {
+  readonly #runner: Pick<ChildRunner, "run">;
+  readonly #programs: Programs;
+  readonly #operation: OperationContext;
+  readonly #bus: string;
+
+  /** @param bus of the one kernel, whatever the namespace */
+  constructor(
+    runner: Pick<ChildRunner, "run">,
+    programs: Programs,
+    operation: OperationContext,
+    bus: string = "/sys/bus/rbd",
+  ) {
+    this.#runner = runner;
+    this.#programs = programs;
+    this.#operation = operation;
+    this.#bus = bus;
+  }
+
+  async find({ text }: RBDMapping): Promise<RBDDevice | undefined> {
+    const ids = unlessGone(() => readdirSync(`${this.#bus}/devices`)) ?? [];
+    const id = ids.find((each) => isMeant({ file: this.#infoOf(each), text }));
+    return id === undefined ? undefined : { id, path: `/dev/rbd${id}` };
+  }
+
+  async map(mapping: RBDMapping, key: string): Promise<void> {
+    await loadModule(this.#programs, "rbd", this.#bus, "RBD");
+    const code = await this.#write("add_single_major", addedText(mapping.text, key), mapping);
+    if (code !== undefined) throw refusal(mapping.image, code, mapping.text);
+  }
+
+  async unmap(mapping: RBDMapping, { id, path }: RBDDevice, force: boolean): Promise<void> {
+    const meant = { file: this.#infoOf(id), text: mapping.text };
+    const code = await this.#write("remove_single_major", force ? `${id} force` : id, mapping, meant);
+    if (code === undefined || code === "ENOENT") return;
+    const message =
+      code === "EBUSY" ? `${path} is open: somebody on the node uses it still` : `${path} was not given back: ${code}`;
+    throw new VolumeError("DeviceBusy", "transient", message, { on: { kind: "Device", name: path } });
+  }
+
+  #infoOf(id: string): string {
+    return `${this.#bus}/devices/${id}/config_info`;
+  }
+
+  /** In a child: the kernel answers when the cluster does. @returns name of the errno, if it was refused */
+  async #write(name: string, text: string, mapping: RBDMapping, meant?: MeantDevice): Promise<string | undefined> {
+    const file = `${this.#bus}/${name}`;
+    const waitsFor = clusterOf(monitorsIn(mapping.text), mapping.image, file);
+    const request = { kind: "rbd", file, text, ...(meant && { meant }) } as const;
+    const { code, stdout, stderr } = await this.#runner.run(request, this.#operation, { waitsFor });
+    if (code !== 0) {
+      const message = `a child process ended with ${code}: ${stderr.trim().slice(-512)}`;
+      throw new VolumeError("SetUpFailed", "uncertain", message);
+    }
+    const reply = JSON.parse(stdout) as ChildReply;
+    return reply.ok ? undefined : (reply.error.code ?? "unknown");
+  }
+}

@@ -1,0 +1,20 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { shownText } from "./rbd-text.ts";
+import { unlessGone } from "./unless-gone.ts";
+
+/** A device by its number, which another gets as soon as it is gone, and by what it says of itself. */
+export interface MeantDevice {
+  /** Its attribute of sysfs. */
+  readonly file: string;
+  /** What stands there, but for the key. */
+  readonly text: string;
+}
+
+export function isMeant({ file, text }: MeantDevice): boolean {
+  return unlessGone(() => shownText(readFileSync(file, "utf8"))) === text;
+}
+
+/** Tells the kernel of a device by its number, right after a look at whether it is that one still: what is gone needs nothing. */
+export function writeOf(meant: MeantDevice | undefined, file: string, text: string): void {
+  if (meant === undefined || isMeant(meant)) writeFileSync(file, text);
+}
