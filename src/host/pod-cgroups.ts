@@ -18,6 +18,18 @@ export function cgroupsIn(text: string): Cgroup[] {
   });
 }
 
+/**
+ * PURE. Whether a process is in a pod, and not in the container of who asks. Both as /proc/PID/cgroup has them for one who is in the node's
+ * cgroup namespace: seen from another, what begins with `/..` may be anybody's.
+ */
+export function isInOtherPod(its: string, own: string): boolean {
+  const ours = new Map(cgroupsIn(own).map(({ controllers, path }) => [controllers, path]));
+  return cgroupsIn(its).some(
+    ({ controllers, path }) =>
+      path !== ours.get(controllers) && (besidePods(path) !== undefined || /^\/\.\.(\/|$)/.test(path)),
+  );
+}
+
 /** PURE. The cgroup beside that of kubelet's pods, for who is in a pod's; undefined for who is in none. */
 export function besidePods(path: string): string | undefined {
   const parts = path.split("/").filter((part) => part !== "");

@@ -46,7 +46,7 @@ export function standForItself(): void {
 }
 
 /** From another cgroup namespace paths would be relative, and nobody may be moved out of it (nsdelegate). */
-function enterNodesCgroups(libc: Libc, { setns }: Pick<SandboxCalls, "setns">, hostRoot: string): void {
+export function enterNodesCgroups(libc: Libc, { setns }: Pick<SandboxCalls, "setns">, hostRoot: string): void {
   const nodes = join(hostRoot, "proc/1/ns/cgroup");
   if (readlinkSync(nodes) === readlinkSync("/proc/self/ns/cgroup")) return;
   using namespace = new Descriptor(libc.openat2(AT_FDCWD, nodes, O.RDONLY | O.CLOEXEC, 0, 0));

@@ -3,12 +3,13 @@ import { VolumeError } from "../../errors.ts";
 import type { Logger, Timers } from "../../ports.ts";
 import type { ClientStart, Clients } from "../clients.ts";
 import type { ChildProcessID, OperationContext } from "../ports.ts";
-import type { RemoteMount } from "../remote-mount.ts";
 import type { Wakes } from "../wakes.ts";
-import { type ChildRunner, startTimeOf } from "./child-runner.ts";
+import type { ChildRunner } from "./child-runner.ts";
 import { findProgram } from "./find-program.ts";
 import { ifThere } from "./if-there.ts";
+import { isAlive } from "./is-alive.ts";
 import { staysMark } from "./leave-pod.ts";
+import { unlessGone } from "./unless-gone.ts";
 
 /** Milliseconds that a client which was killed has to end: it writes nothing then, but gives back its memory. */
 const killedMs = 5_000;
@@ -42,7 +43,7 @@ export class LinuxClients implements Clients {
       const { code, stderr } = await runner.run(work, operation, { waitsFor: mount });
       const client = code === 0 ? await this.running(pidFile) : undefined;
       if (client !== undefined) {
-        this.#warnOf(stderr, client, mount);
+        this.warnOf(stderr, client, mount.source);
         return client;
       }
       const words = (await this.lastWords(log)) || stderr.trim().slice(-512) || `${program} ended with ${code}`;
@@ -56,28 +57,29 @@ export class LinuxClients implements Clients {
     }
   }
 
-  #warnOf(stderr: string, { pid }: ChildProcessID, { source }: RemoteMount): void {
+  /** A client that could not leave the container says so. */
+  warnOf(stderr: string, { pid }: ChildProcessID, source: string): void {
     const [, why] = stderr.split(staysMark);
     if (why === undefined) return;
     const message = `the client of ${source} ends with the agent's container, and the volume is mounted anew then: it could not leave the container's cgroup`;
     this.#deps.log.warn(message, { pid, error: why.split("\n")[0] });
   }
 
-  /** A pid that is another's by now has other arguments; one that has ended, none. */
+  /** A pid that is another's by now has other arguments; one that has ended, none. A child reads them, as it may have to wait. */
   async running(pidFile: string): Promise<ChildProcessID | undefined> {
-    return ifThere(() => {
-      const pid = Number(readFileSync(pidFile, "latin1").trim());
-      if (!Number.isSafeInteger(pid) || pid <= 1) return undefined;
-      const startTime = startTimeOf(pid);
-      const args = readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
-      return args.some((arg) => arg.endsWith(pidFile)) ? { pid, startTime } : undefined;
-    });
+    const pid = Number(ifThere(() => readFileSync(pidFile, "latin1"))?.trim());
+    if (!Number.isSafeInteger(pid) || pid <= 1) return undefined;
+    const { runner, operation } = this.#deps;
+    const { code, stdout, stderr } = await runner.run({ kind: "client", pid, pidFile }, operation);
+    if (code === 0) return (JSON.parse(stdout) as ChildProcessID | null) ?? undefined;
+    const message = `whether process ${pid} is the client of ${pidFile} cannot be told: ${stderr.trim().slice(-512)}`;
+    throw new VolumeError("SetUpFailed", "transient", message);
   }
 
   ended(client: ChildProcessID, withinMs: number): Promise<boolean> {
     const { promise, resolve } = Promise.withResolvers<boolean>();
     const deaf = this.#deps.wakes.process(client, { woken: () => resolve(true), deaf: () => {} });
-    const cancel = this.#deps.timers.after(withinMs, () => resolve(!isAlive(client)));
+    const cancel = this.#deps.timers.after(withinMs, () => resolve(!goesOn(client)));
     return promise.finally(() => {
       deaf();
       cancel();
@@ -85,7 +87,7 @@ export class LinuxClients implements Clients {
   }
 
   async kill(client: ChildProcessID): Promise<void> {
-    if (isAlive(client)) ifThere(() => process.kill(client.pid, "SIGKILL"));
+    if (goesOn(client)) ifThere(() => process.kill(client.pid, "SIGKILL"));
     if (await this.ended(client, killedMs)) return;
     const message = `process ${client.pid} does not end, even killed: the kernel waits for its server`;
     throw new VolumeError("OperationAbandoned", "uncertain", message, {
@@ -103,8 +105,8 @@ export class LinuxClients implements Clients {
   }
 }
 
-function isAlive({ pid, startTime }: ChildProcessID): boolean {
-  return ifThere(() => startTimeOf(pid) === startTime && readFileSync(`/proc/${pid}/cmdline`).length > 0) ?? false;
+function goesOn(client: ChildProcessID): boolean {
+  return unlessGone(() => isAlive(client)) ?? false;
 }
 
 function endOf(path: string): string {

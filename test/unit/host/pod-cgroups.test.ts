@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { besidePods, cgroupsIn } from "../../../src/host/pod-cgroups.ts";
+import { besidePods, cgroupsIn, isInOtherPod } from "../../../src/host/pod-cgroups.ts";
 
 describe("besidePods", () => {
   for (const [path, beside] of [
@@ -34,4 +34,23 @@ describe("cgroupsIn", () => {
       { controllers: "", path: "/" },
     ]);
   });
+});
+
+describe("isInOtherPod", () => {
+  const own = "9:name=systemd:/kubepods/pod1/agent\n0::/kubepods/pod1/agent\n";
+  for (const [its, other] of [
+    [own, false],
+    ["9:name=systemd:/nodevolume\n0::/nodevolume\n", false],
+    ["9:name=systemd:/nodevolume\n0::/kubepods/pod1/agent\n", false],
+    ["9:name=systemd:/nodevolume\n0::/kubepods/pod2/it\n", true],
+    ["0::/kubepods/pod1/agent/beneath\n", true],
+    ["0::/../../pod2/it\n", true],
+    ["0::/..\n", true],
+    ["0::/..it\n", false],
+    ["0::/system.slice/it.service\n", false],
+  ] as const) {
+    it(`of ${its.replaceAll("\n", " ")}is ${other}`, () => {
+      expect(isInOtherPod(its, own)).to.equal(other);
+    });
+  }
 });

@@ -1,0 +1,57 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { isInOtherPod } from "../pod-cgroups.ts";
+import type { ChildProcessID } from "../ports.ts";
+import { ifThere } from "./if-there.ts";
+import { enterNodesCgroups } from "./leave-pod.ts";
+import type { Libc } from "./libc.ts";
+import { processOfRoot, type Sought } from "./process-of-root.ts";
+import type { SandboxCalls } from "./sandbox-calls.ts";
+import { unlessGone } from "./unless-gone.ts";
+
+/** Also the name that the kernel gives its processes. */
+export const nbdProgram = "rbd-nbd";
+
+export interface NBDClientQuery {
+  readonly cookie: string;
+  /** Of its device, if it has one: nbd0. */
+  readonly disk?: string;
+  /** The node's root as this process sees it. */
+  readonly hostRoot: string;
+}
+
+/** Where the kernel tells of processes, and of disks. */
+const kernel = { proc: "/proc", disks: "/sys/block" } as const;
+type Kernel = { readonly [what in keyof typeof kernel]: string };
+
+/** To be asked in a child (processOfRoot). */
+export function nbdClientOnNode(
+  query: NBDClientQuery,
+  libc: Libc,
+  calls: Pick<SandboxCalls, "setns">,
+): ChildProcessID | undefined {
+  // Who cannot enter them is told of each cgroup where it is from here, and takes all but its own for those of pods.
+  if (query.hostRoot !== "/") ifThere(() => enterNodesCgroups(libc, calls, query.hostRoot));
+  return nbdClient(query);
+}
+
+/**
+ * The process that serves an image: the one that the kernel names with the device, as long as that is the one that made it; else the
+ * youngest, as who has started it ends before it.
+ */
+export function nbdClient(
+  { cookie, disk }: Pick<NBDClientQuery, "cookie" | "disk">,
+  { proc, disks }: Kernel = kernel,
+): ChildProcessID | undefined {
+  const own = readFileSync(`${proc}/self/cgroup`, "utf8");
+  const sought: Sought = {
+    mayBe: (read) => read("comm").trim() === nbdProgram && !isInOtherPod(read("cgroup"), own),
+    has: (args) => args.includes(`--cookie=${cookie}`),
+  };
+  const look = (pid: string) => processOfRoot(Number(pid), sought, proc);
+  const maker = disk === undefined ? undefined : unlessGone(() => readFileSync(`${disks}/${disk}/pid`, "latin1"));
+  const named = maker === undefined ? undefined : look(maker.trim());
+  if (named !== undefined) return named;
+  const pids = readdirSync(proc).filter((name) => /^\d+$/.test(name));
+  const clients = pids.flatMap((pid) => look(pid) ?? []);
+  return clients.sort((a, b) => b.startTime - a.startTime || b.pid - a.pid)[0];
+}

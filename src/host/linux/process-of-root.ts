@@ -1,0 +1,25 @@
+import { readFileSync } from "node:fs";
+import type { ChildProcessID } from "../ports.ts";
+import { startTimeOf } from "./child-runner.ts";
+import { unlessGone } from "./unless-gone.ts";
+
+export interface Sought {
+  /** Whether it may be the one, by what the kernel says without waiting: a file of its directory in /proc. */
+  readonly mayBe?: (read: (file: string) => string) => boolean;
+  readonly has: (args: readonly string[]) => boolean;
+}
+
+/**
+ * The process with that pid, if it is one of root with such arguments: everybody may give them to a process of theirs. To be asked in a
+ * child: arguments are in the memory of the process, which it may keep to itself as long as it waits for somebody. So they are read last.
+ */
+export function processOfRoot(pid: number, { mayBe, has }: Sought, proc = "/proc"): ChildProcessID | undefined {
+  return unlessGone(() => {
+    const read = (file: string) => readFileSync(`${proc}/${pid}/${file}`, "utf8");
+    const startTime = startTimeOf(pid, proc);
+    const status = read("status");
+    if (!/^Uid:\t0\t0\t/m.test(status) || !status.includes(`\nTgid:\t${pid}\n`)) return undefined;
+    if (mayBe?.(read) === false || !has(read("cmdline").split("\0"))) return undefined;
+    return startTimeOf(pid, proc) === startTime ? { pid, startTime } : undefined;
+  });
+}

@@ -1,0 +1,44 @@
+import type { ChildProcessID } from "./ports.ts";
+
+/** An image of a Ceph cluster as rbd-nbd(8) is asked for it. */
+export interface NBDRequest {
+  /** Tells its device and its process from all others: the kernel shows it of the device, and the process has it among its arguments. */
+  readonly cookie: string;
+  /** Who is asked for it: what they leave without an answer, another image of theirs need not try as well. */
+  readonly monitors: readonly string[];
+  /** POOL/IMAGE, for people. */
+  readonly image: string;
+  /** Where the image is, and how it is to be had: all but the cookie, the device and the log. */
+  readonly args: readonly string[];
+  /** What it is to find at `secretFile`, and nobody else. */
+  readonly secret: string;
+  /** Where it says what goes wrong. */
+  readonly log: string;
+}
+
+/** What there is of an image: both, while it is served. */
+export interface NBDServed {
+  /** Its block device, as the node sees it. What uses it waits while no process serves it, and gets errors after a time (`--reattach-timeout`). */
+  readonly device?: string;
+  /** The process that serves it, from user space. */
+  readonly client?: ChildProcessID;
+}
+
+/**
+ * Images of RBD as network block devices, each served by an rbd-nbd(8) of its own, which goes on in a session of its own when the agent
+ * ends.
+ */
+export interface NBDImages {
+  /** @throws VolumeError, if it cannot be told */
+  find(cookie: string): Promise<NBDServed>;
+  /** Its device alone. */
+  deviceOf(cookie: string): Promise<string | undefined>;
+  /**
+   * Starts one that serves the image by a device of its own, or by one whose process has ended.
+   * @throws VolumeError FilesystemUnsupported, if the kernel has no NBD; ToolMissing, ShareNotFound, ImageUnsupported, CredentialsRefused,
+   * VolumeHeldElsewhere, ServerUnreachable; TimedOut and OperationAbandoned: uncertain
+   */
+  serve(request: NBDRequest, device?: string): Promise<void>;
+  /** Takes a device away, if it is there still and has this cookie, whoever has it open; its process then writes what is left, and ends by itself. @throws VolumeError */
+  disconnect(cookie: string, device: string): Promise<void>;
+}
