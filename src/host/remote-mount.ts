@@ -27,11 +27,15 @@ export function waitedFor({ point, program }: RemoteMount): { readonly kind: str
   return { kind: program === true ? "Program" : "Mount", name: point };
 }
 
-/** Whose answer a mount waits for: all exports of an NFS server hang together, and all shares of one of SMB, each other by itself. */
+/**
+ * Whose answer a mount waits for: all exports of an NFS server hang together, all shares of one of SMB, what the kernel's client has of
+ * one Ceph cluster, and the images of one, whoever maps them; each other by itself.
+ */
 export function serverOf({ fsType, source, point }: RemoteMount): string {
   if (/^(cifs|smb3)$/.test(fsType)) return `smb ${source.split("/")[2]}`;
-  const host = /^nfs4?$/.test(fsType) ? /^(.+?):\//.exec(source)?.[1] : undefined;
-  return host === undefined ? point : `nfs ${host}`;
+  const kind = /^nfs4?$/.test(fsType) ? "nfs" : fsType === "ceph" || fsType === "rbd" ? fsType : undefined;
+  const host = kind && /^(.+?):\//.exec(source)?.[1];
+  return host === undefined ? point : `${kind} ${host}`;
 }
 
 /** PURE. Whether what a mount shows is of a server: `//host/share`, `host:/path`, `[v6]:/path`. Names of disks have colons as well (/dev/disk/by-path). */

@@ -1,4 +1,5 @@
 import { VolumeError } from "../errors.ts";
+import { cephErrno, nothingOfNode } from "../host/ceph-words.ts";
 import type { ObjectContent, ObjectRef } from "./content.ts";
 
 /** What a volume of a Ceph cluster says of it: how it is reached, and as whom. */
@@ -43,23 +44,9 @@ function isKey(text: string): boolean {
   return bytes.readUInt16LE(0) === keyType.number && bytes.readUInt16LE(headBytes - 2) === keyType.bytes;
 }
 
-/** PURE. What programs of Ceph are told in any case: nothing of this node's /etc/ceph, nor what monitors would have them change. */
+/** PURE. What programs of Ceph are told in any case. */
 export function cephArgs({ monitors, user = defaultUser }: CephPlace, keyFile: string): string[] {
-  return [
-    "--conf=/dev/null",
-    "--no-mon-config",
-    "--admin-socket=",
-    "--keyring=",
-    `--mon-host=${monitors.join(",")}`,
-    `--id=${user}`,
-    `--keyfile=${keyFile}`,
-  ];
-}
-
-/** PURE. Errno's number of what a program of Ceph says, `(13) Permission denied`. */
-export function cephErrno(words: string): number | undefined {
-  const found = [.../\((\d{1,3})\) [A-Z]/g[Symbol.matchAll](words)].at(-1)?.[1];
-  return found === undefined ? undefined : Number(found);
+  return [...nothingOfNode, `--mon-host=${monitors.join(",")}`, `--id=${user}`, `--keyfile=${keyFile}`];
 }
 
 /** PURE. @returns why nobody is let in; undefined if it is something else */

@@ -24,6 +24,7 @@ export const cephCases: readonly Case[] = [
     },
     shows: isEmptyOrToken,
     keepsData: true,
+    table: { fsType: "fuse.ceph-fuse", source: /^10\.7\.7\.6:6999:\/contract-/ },
     cutOffs: "some",
     secrets: () => [cluster.key()],
     parts: () => ({ client: versionOf("ceph-fuse", "--version"), server: versionOf("ceph-mds", "--version") }),

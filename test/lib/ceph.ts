@@ -1,7 +1,7 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
-import { appendFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdirSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { skipBecause } from "../../hack/lib/lanes/skip-reason.ts";
@@ -11,14 +11,14 @@ import type { ObjectContent } from "../../src/plugins/content.ts";
 import { ownNetwork } from "./own-network.ts";
 import { need } from "./requirements.ts";
 
-/** Of the network that servers and clients share; there is no way to the second. */
-export const monitorAddress = "127.0.0.1:6789";
-export const nobodysMonitor = "127.0.0.1:6999";
+/** Of the network that servers and clients share; nobody listens on the second. */
+export const cephAddress = "10.7.7.6";
+export const monitorAddress = `${cephAddress}:6789`;
+export const nobodysMonitor = `${cephAddress}:6999`;
 /** May do to the pools of volumes, and to nothing else, what a client does. */
 export const cephUser = "volumes";
 
-type Daemon = "mon" | "osd" | "mds";
-const daemons: readonly Daemon[] = ["mon", "osd", "mds"];
+export type Daemon = "mon.a" | "osd.0" | "mds.a" | "mds.b";
 
 /**
  * Debian's Ceph, whole but small: a monitor, an OSD on a file, and an MDS, with cephx, on loopback of a network of its own; the clients
@@ -27,14 +27,22 @@ const daemons: readonly Daemon[] = ["mon", "osd", "mds"];
 export class CephCluster implements AsyncDisposable {
   readonly #path: string;
   readonly #network: Disposable;
+  readonly #daemons: Daemon[] = ["mon.a", "osd.0", "mds.a"];
   readonly #running = new Map<Daemon, ChildProcess>();
+  readonly #keys = new Map<string, string>();
   readonly #osdID = randomUUID();
 
   /** Skips the tests of a `before` hook, by name, where there is none to be had. Fetched once: allow minutes. */
   static async start(context: Mocha.Context): Promise<CephCluster> {
     need(context, "root", "fuse", "python3");
+    const cluster = await CephCluster.find();
+    return cluster instanceof CephCluster ? cluster : skipBecause(context, cluster.missing);
+  }
+
+  /** The same, where it may be missing. */
+  static async find(): Promise<CephCluster | { readonly missing: string }> {
     const unpacked = await locateCeph({ env: process.env, report: (line) => console.log(line) });
-    if (typeof unpacked !== "string") skipBecause(context, unpacked.missing);
+    if (typeof unpacked !== "string") return unpacked;
     const cluster = new CephCluster(unpacked);
     try {
       await cluster.#make();
@@ -48,7 +56,7 @@ export class CephCluster implements AsyncDisposable {
   private constructor(unpacked: string) {
     this.#path = mkdtempSync(join(tmpdir(), "nvo-ceph-"));
     for (const name of ["mon", "osd", "mds", "run"]) mkdirSync(join(this.#path, name));
-    this.#network = ownNetwork([]);
+    this.#network = ownNetwork([cephAddress]);
     execFileSync("mount", ["-t", "overlay", "-o", `lowerdir=${unpacked}/usr:/usr`, "ceph", "/usr"]);
   }
 
@@ -63,7 +71,7 @@ export class CephCluster implements AsyncDisposable {
       ["mon.", { mon: "allow *" }],
       ["client.admin", caps],
       ["osd.0", { mon: "allow profile osd", osd: "allow *" }],
-      ["mds.a", { mon: "allow profile mds", osd: "allow *", mds: "allow *" }],
+      ...["a", "b"].map((id) => [`mds.${id}`, { mon: "allow profile mds", osd: "allow *", mds: "allow *" }] as const),
     ] as const) {
       const given = Object.entries(has).flatMap(([daemon, cap]) => ["--cap", daemon, cap]);
       this.run("ceph-authtool", keyring, "--gen-key", "-n", name, ...given);
@@ -71,23 +79,37 @@ export class CephCluster implements AsyncDisposable {
     const map = join(path, "monmap");
     this.run("monmaptool", "--create", "--fsid", fsid, "--addv", "a", monitorVector, map);
     this.run("ceph-mon", "--mkfs", "-i", "a", "--monmap", map, "--keyring", keyring);
-    this.#spawn("mon");
+    this.#spawn("mon.a");
     this.ceph(
       `osd new ${this.#osdID}`,
       "osd crush add 0 1.0 root=default",
       ...["meta", "data", "rbd"].map((pool) => `osd pool create ${pool} 4`),
       "osd pool application enable rbd rbd",
       "fs new fs meta data",
-      `auth get-or-create client.${cephUser} mon 'allow r, profile rbd' mds 'allow rw' osd 'allow rw pool=data, profile rbd pool=rbd'`,
+      `auth get-or-create client.${cephUser} mon 'allow r, profile rbd' mds 'allow rw' osd 'allow rw tag cephfs data=*, profile rbd pool=rbd'`,
       "auth get-or-create client.nothing mon 'allow r'",
     );
     this.run("ceph-osd", "-i", "0", "--mkfs", "--osd-uuid", this.#osdID);
     await this.begin();
   }
 
+  /** Makes another file system beside the one that is there, with an MDS of its own. */
+  async fileSystem(name: string): Promise<void> {
+    this.ceph(
+      "fs flag set enable_multiple true --yes-i-really-mean-it",
+      ...["meta", "data"].map((of) => `osd pool create ${name}-${of} 4`),
+      `fs new ${name} ${name}-meta ${name}-data`,
+    );
+    this.#daemons.push("mds.b");
+    this.#spawn("mds.b");
+    await until("an MDS of it that is active", 60_000, () =>
+      this.#says("mds stat", new RegExp(`${name}:0=\\S*up:active`)),
+    );
+  }
+
   /** Starts what does not run, with the data that it had, and waits until files can be had. */
   async begin(): Promise<void> {
-    for (const daemon of daemons) if (!this.#running.has(daemon)) this.#spawn(daemon);
+    for (const daemon of this.#daemons) if (!this.#running.has(daemon)) this.#spawn(daemon);
     await until("an MDS that is active", 60_000, () => this.#says("mds stat", /up:active/));
   }
 
@@ -113,16 +135,32 @@ export class CephCluster implements AsyncDisposable {
     );
   }
 
-  /** Stops it, or lets it go on: it accepts connections, and answers nothing. */
-  signal(signal: "SIGSTOP" | "SIGCONT"): void {
-    for (const daemon of this.#running.values()) daemon.kill(signal);
+  /** Stops it, or some of its daemons, or lets them go on: what is stopped accepts connections, and answers nothing. */
+  signal(signal: "SIGSTOP" | "SIGCONT", ...only: readonly Daemon[]): void {
+    for (const [name, daemon] of this.#running) if (only.length === 0 || only.includes(name)) daemon.kill(signal);
   }
 
-  /** Makes a directory of the file system, without a mount. */
-  directory(path: string): void {
+  /** Makes images of 64 MiB, each with an ext4, or `empty`; which only one client at a time may write to, or without a lock; or with a feature that no kernel has. */
+  images(
+    names: readonly string[],
+    how: { readonly empty?: boolean; readonly unlocked?: boolean; readonly journaled?: boolean } = {},
+  ): void {
+    const file = join(this.#path, "image");
+    writeFileSync(file, "");
+    truncateSync(file, 64 << 20);
+    if (how.empty !== true) execFileSync("mkfs.ext4", ["-q", "-F", file]);
+    const lock = how.unlocked === true ? "" : ",exclusive-lock";
+    const features = `layering${lock}${how.journaled === true ? ",journaling" : ""}`;
+    for (const name of names) {
+      this.run("rbd", "import", "--no-progress", `--image-feature=${features}`, file, `rbd/${name}`);
+    }
+  }
+
+  /** Makes directories of the file system, with those above them, without a mount. */
+  directory(...paths: readonly string[]): void {
     const script =
-      "import cephfs, sys; c = cephfs.LibCephFS(conffile=''); c.mount(); c.mkdirs(sys.argv[1], 0o755); c.shutdown()";
-    this.run("/usr/bin/python3", "-c", script, path);
+      "import cephfs, sys; c = cephfs.LibCephFS(conffile=''); c.mount(); [c.mkdirs(p, 0o755) for p in sys.argv[1:]]; c.shutdown()";
+    this.run("/usr/bin/python3", "-c", script, ...paths);
   }
 
   /** Runs commands of ceph(8) one after the other. @returns what they say */
@@ -146,7 +184,9 @@ export class CephCluster implements AsyncDisposable {
   }
 
   key(user = cephUser): string {
-    return this.ceph(`auth print-key client.${user}`).trim();
+    const known = this.#keys.get(user) ?? this.ceph(`auth print-key client.${user}`).trim();
+    this.#keys.set(user, known);
+    return known;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -158,7 +198,8 @@ export class CephCluster implements AsyncDisposable {
 
   #spawn(daemon: Daemon): void {
     const log = join(this.#path, `${daemon}.out`);
-    const started = spawn(`ceph-${daemon}`, ["-f", "-i", daemon === "osd" ? "0" : "a"], {
+    const [kind, id = ""] = daemon.split(".");
+    const started = spawn(`ceph-${kind}`, ["-f", "-i", id], {
       env: this.#env,
       stdio: ["ignore", "pipe", "pipe"],
     });
@@ -171,7 +212,7 @@ export class CephCluster implements AsyncDisposable {
   }
 }
 
-const monitorVector = `[v2:127.0.0.1:3300,v1:${monitorAddress}]`;
+const monitorVector = `[v2:${cephAddress}:3300,v1:${monitorAddress}]`;
 
 /** One copy of everything, on one OSD; decisions at once, as there is nobody to agree with. */
 function configuration(path: string, fsid: string): string {
@@ -188,8 +229,8 @@ function configuration(path: string, fsid: string): string {
     "mon data avail crit = 1",
     "osd crush chooseleaf type = 0",
     "paxos propose interval = 0.05",
-    "public addr = 127.0.0.1",
-    "cluster addr = 127.0.0.1",
+    `public addr = ${cephAddress}`,
+    `cluster addr = ${cephAddress}`,
     `run dir = ${path}/run`,
     `admin socket = ${path}/run/$name.asok`,
     "log file =",

@@ -7,13 +7,11 @@ import { silent } from "../../hack/lib/silent-log.ts";
 import { until } from "../../hack/lib/until.ts";
 import type { ClientWatch } from "../../src/agent/clients.ts";
 import { driftOf } from "../../src/agent/drift.ts";
-import type { VolumePlan } from "../../src/agent/plan.ts";
 import { standingOf } from "../../src/agent/standing.ts";
 import type { GlusterfsVolumeSource } from "../../src/api/types.gen.ts";
 import { LinuxServers } from "../../src/host/linux/linux-servers.ts";
-import type { ChildProcessID } from "../../src/host/ports.ts";
 import { realSystem } from "../../src/system.ts";
-import { appendsTo, watchClients } from "../lib/fuse-clients.ts";
+import { appendsTo, mountedBy, settle, watchClients } from "../lib/fuse-clients.ts";
 import { GlusterServer, glusterAddress, nobodysAddress } from "../lib/gluster.ts";
 import { RealNode } from "../lib/real-node.ts";
 
@@ -46,21 +44,8 @@ describe("glusterfs, with a real server and Debian's client", () => {
     return intent({ name: `node.${name}`, source: { glusterfs }, mounts: [{ path: node.target(name) }], ...options });
   };
 
-  /** Until nothing is left to do, with the watch told of it as the agent's is. */
-  async function settled(name: string): Promise<VolumePlan> {
-    const plan = await node.converge();
-    watch.follow({ changed: new Map([...plan.volumes.keys()].map((key) => [key, undefined])), volumes: plan.volumes });
-    const found = plan.volumes.get(`node.${name}`);
-    if (found === undefined) throw new Error(`no plan for ${name}`);
-    return found;
-  }
-
-  async function mounted(name: string): Promise<ChildProcessID> {
-    const { failure, record } = await settled(name);
-    expect(failure?.message).to.equal(undefined);
-    if (record?.stage?.client === undefined) throw new Error("no client on record");
-    return record.stage.client;
-  }
+  const settled = (name: string) => settle(node, watch, name);
+  const mounted = (name: string) => mountedBy(node, watch, name);
 
   it("a client that is killed is heard of at once; its volume is mounted anew, the other is not touched", async () => {
     node.want(volume("one"), volume("two"));

@@ -1,6 +1,6 @@
 import { VolumeError } from "../../errors.ts";
 import type { FilesystemMount, Mounter, OperationContext } from "../ports.ts";
-import { describeRemote, type RemoteMount } from "../remote-mount.ts";
+import { describeRemote, isOfServer, type RemoteMount } from "../remote-mount.ts";
 import type { ChildReply } from "./child-main.ts";
 import type { ChildRunner } from "./child-runner.ts";
 import { findProgram } from "./find-program.ts";
@@ -48,7 +48,8 @@ export class ChildMounter implements Mounter {
 
   mountFilesystem(request: FilesystemMount): Promise<void> {
     const helper = mountHelpers[request.fsType];
-    return helper === undefined ? this.#call("mountFilesystem", [request]) : this.#mountBy(helper, request);
+    if (helper !== undefined) return this.#mountBy(helper, request);
+    return this.#call("mountFilesystem", [request], isOfServer(request.source) ? remoteOf(request) : undefined);
   }
 
   /**
@@ -60,13 +61,12 @@ export class ChildMounter implements Mounter {
     const flags = [readOnly ? "ro" : "rw", ...(nosuid ? ["nosuid"] : []), ...(nodev ? ["nodev"] : [])];
     const file = findProgram(helper.program);
     const child = { kind: "exec", file, args: helper.args(request, flags), env: helper.env(request) } as const;
-    const waitsFor = { fsType: request.fsType, source: request.source, point: request.target.path };
-    const result = await this.#runner.run(child, this.#operation, { waitsFor });
+    const result = await this.#runner.run(child, this.#operation, { waitsFor: remoteOf(request) });
     if (result.code !== 0) throw helper.failure(request, result.stderr.trim());
   }
 
-  async #call<T>(method: keyof Mounter, args: readonly unknown[]): Promise<T> {
-    const options = this.#waitsFor && { waitsFor: this.#waitsFor };
+  async #call<T>(method: keyof Mounter, args: readonly unknown[], waitsFor = this.#waitsFor): Promise<T> {
+    const options = waitsFor && { waitsFor };
     const result = await this.#runner.run({ kind: "mounter", method, args }, this.#operation, options);
     if (result.code !== 0) {
       const message = `a child process ended with ${result.code}: ${result.stderr.trim().slice(-512)}`;
@@ -75,9 +75,13 @@ export class ChildMounter implements Mounter {
     const reply = JSON.parse(result.stdout) as ChildReply;
     if (reply.ok) return reply.value as T;
     const { reason, errorClass, message, code = "" } = reply.error;
-    if (reason === undefined && this.#waitsFor && serverGone.has(code)) throw unreachable(this.#waitsFor, code);
+    if (reason === undefined && waitsFor && serverGone.has(code)) throw unreachable(waitsFor, code);
     throw reason === undefined ? new Error(message) : new VolumeError(reason, errorClass ?? "uncertain", message);
   }
+}
+
+function remoteOf({ fsType, source, target }: FilesystemMount): RemoteMount {
+  return { fsType, source, point: target.path };
 }
 
 function unreachable(mount: RemoteMount, code: string): VolumeError {

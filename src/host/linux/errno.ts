@@ -3,12 +3,16 @@ import { getSystemErrorName } from "node:util";
 
 /**
  * What libuv has no name for, by number (include/uapi/asm-generic/errno.h; of these, all architectures of Node agree):
- * a server that lost a file (ESTALE) and others that Node knows otherwise, and two that it does not know.
+ * a server that lost a file (ESTALE) and others that Node knows otherwise, and some that it does not know.
  */
 const unnamed: ReadonlyMap<number, string> = new Map([
   ...Object.entries(constants.errno).map(([name, errno]) => [errno, name] as const),
   [117, "EUCLEAN"],
   [123, "ENOMEDIUM"],
+  [126, "ENOKEY"],
+  [127, "EKEYEXPIRED"],
+  [128, "EKEYREVOKED"],
+  [129, "EKEYREJECTED"],
 ]);
 
 /** A system call failed. `code` is the errno's name, such as ENOENT. */

@@ -7,18 +7,22 @@ import { Descriptor } from "./descriptor.ts";
 import { errnoOf } from "./errno.ts";
 import { damageOf } from "./file-system-check.ts";
 import type { Libc } from "./libc.ts";
+import { servedFailure, servedFileSystems } from "./served-file-systems.ts";
 
 /** A new mount of a file system, not attached anywhere yet (fsopen, fsconfig, fsmount). */
 export function createFilesystemMount(libc: Libc, request: FilesystemMount): Descriptor {
   using context = openContext(libc, request.fsType);
+  const began = performance.now();
   explained(
     context,
     () => {
       libc.fsconfig(context.fd, FSCONFIG.SET_STRING, "source", request.source);
-      setOptions(libc, context, request.options);
+      setOptions(libc, context, [...request.options, ...credentialOptions(request)]);
       libc.fsconfig(context.fd, FSCONFIG.CMD_CREATE, null, null);
     },
-    (code, log) => damageOf(request.source, request.fsType, code, log),
+    (error, log) =>
+      servedFailure(request, error, log, performance.now() - began) ??
+      damageOf(request.source, request.fsType, errnoOf(error), log),
   );
   const { set } = attributeBits(request.attributes);
   return new Descriptor(explained(context, () => libc.fsmount(context.fd, FSMOUNT_CLOEXEC, set)));
@@ -31,6 +35,13 @@ export function reconfigureFilesystem(libc: Libc, mount: Descriptor, options: re
     setOptions(libc, context, options);
     libc.fsconfig(context.fd, FSCONFIG.CMD_RECONFIGURE, null, null);
   });
+}
+
+function credentialOptions({ fsType, credentials }: FilesystemMount): readonly string[] {
+  if (credentials === undefined) return [];
+  const served = servedFileSystems[fsType];
+  if (served === undefined) throw new Error(`nothing is known of how ${fsType} takes credentials`);
+  return served.credentials(credentials);
 }
 
 function setOptions(libc: Libc, context: Descriptor, options: readonly string[]): void {
@@ -46,7 +57,8 @@ function openContext(libc: Libc, fsType: string): Descriptor {
     return new Descriptor(libc.fsopen(fsType, FSOPEN_CLOEXEC));
   } catch (error) {
     if (errnoOf(error) !== "ENODEV") throw error;
-    const message = `the kernel has no file system ${fsType}: load its module on the node, or use another fsType`;
+    const other = fsType === "ceph" ? "client: FUSE" : "another fsType";
+    const message = `the kernel has no file system ${fsType}: load its module on the node, or use ${other}`;
     throw new VolumeError("FilesystemUnsupported", "final", message, { cause: error });
   }
 }
@@ -55,7 +67,7 @@ function openContext(libc: Libc, fsType: string): Descriptor {
 function explained<T>(
   context: Descriptor,
   call: () => T,
-  known: (code: string | undefined, log: string) => VolumeError | undefined = () => undefined,
+  known: (error: unknown, log: string) => VolumeError | undefined = () => undefined,
 ): T {
   try {
     return call();
@@ -69,8 +81,8 @@ function explained<T>(
     if (code === "EBUSY") {
       throw new VolumeError("DeviceBusy", "transient", `the device is in use: ${log || "EBUSY"}`, { cause: error });
     }
-    const damage = known(code, log);
-    if (damage !== undefined) throw damage;
+    const meaning = known(error, log);
+    if (meaning !== undefined) throw meaning;
     throw log === "" || !(error instanceof Error) ? error : new Error(`${error.message}: ${log}`, { cause: error });
   }
 }

@@ -12,7 +12,14 @@ const program = "stat";
 /** What the questions are said not to have been: an answer that could not be had at all tells nothing of the server. */
 const answered: ServerAnswer = { answers: true };
 
-/** Asks by stat -f. */
+/**
+ * What is asked, by type of the file system. statfs(2) of the kernel's client of Ceph is answered by a monitor, and says nothing of the
+ * MDS, without which no file can be opened: that is asked for the root anew, whatever the kernel remembers of it.
+ */
+const questions: { readonly [fsType: string]: readonly string[] } = { ceph: ["--cached=never", "--format=%h"] };
+const usualQuestion: readonly string[] = ["--file-system", "--format=%T"];
+
+/** Asks by stat(1), for the file system (-f) unless it has a question of its own. */
 export class LinuxServers implements Servers {
   readonly #timers: Timers;
   readonly #asking = new Map<string, SpawnedProcess>();
@@ -21,11 +28,11 @@ export class LinuxServers implements Servers {
     this.#timers = timers;
   }
 
-  async ask({ point }: RemoteMount, deadlineMs: number): Promise<ServerAnswer> {
+  async ask({ fsType, point }: RemoteMount, deadlineMs: number): Promise<ServerAnswer> {
     if (this.#asking.has(point)) return { answers: false };
     let asking: SpawnedProcess;
     try {
-      const args = ["--file-system", "--format=%T", "--", point];
+      const args = [...(questions[fsType] ?? usualQuestion), "--", point];
       asking = new SpawnedProcess({ file: findProgram(program), args, env: ["LC_ALL=C"] });
     } catch {
       return answered; // no process, no program: whoever sets the next volume up says so
@@ -36,7 +43,7 @@ export class LinuxServers implements Servers {
       text = (text + part).slice(-512);
     });
     const ended = asking.ended.then(
-      ({ code }): ServerAnswer => (code === 0 ? answered : { answers: false, ...saidIn(text) }),
+      ({ code }): ServerAnswer => (code === 0 || isOld(text) ? answered : { answers: false, ...saidIn(text) }),
       (error: unknown): ServerAnswer => ({ answers: false, said: messageOf(error) }),
     );
     void ended.then(() => this.#asking.delete(point));
@@ -59,6 +66,11 @@ export class LinuxServers implements Servers {
   giveUp(point: string): void {
     this.#asking.get(point)?.kill("SIGKILL"); // ended already: nothing happens
   }
+}
+
+/** A stat(1) of before coreutils 8.32 knows the question not. */
+function isOld(text: string): boolean {
+  return text.includes("unrecognized option");
 }
 
 /** `Stale file handle` of `stat: cannot read file system information for '…': Stale file handle`. */

@@ -1,5 +1,6 @@
 import { messageOf, VolumeError } from "../../errors.ts";
 import { identityOf } from "../../host/mount-table.ts";
+import type { ChildProcessID } from "../../host/ports.ts";
 import type { StageContext, Staged, Undo, UndoContext } from "../plugin.ts";
 
 /** A file system that is served from user space, by a program of its own for each volume. */
@@ -89,13 +90,17 @@ async function answerOf({ mounter, stagingTarget }: StageContext): Promise<strin
 export async function endClient({ directory }: Undo, context: UndoContext): Promise<void> {
   if (directory === undefined) return;
   const client = await context.clients.running(filesIn(directory).pidFile);
-  if (client !== undefined && !(await context.clients.ended(client, flushMs))) {
-    const message = `process ${client.pid}, which served the volume, has not ended: it may still write. Bring its server back; or kill it, and what it has not written is lost`;
-    const on = { kind: "Process", name: `${client.pid}` };
-    throw new VolumeError("StillReferenced", "transient", message, { on, heldBy: [client.pid] });
-  }
+  if (client !== undefined) await awaitEnd(client, context);
   const id = await context.directories.identify(directory);
   if (id !== undefined) await context.directories.discard(directory, id);
+}
+
+/** @throws VolumeError StillReferenced, while it goes on */
+export async function awaitEnd(client: ChildProcessID, { clients }: Pick<UndoContext, "clients">): Promise<void> {
+  if (await clients.ended(client, flushMs)) return;
+  const message = `process ${client.pid}, which served the volume, has not ended: it may still write. Bring its server back; or kill it, and what it has not written is lost`;
+  const on = { kind: "Process", name: `${client.pid}` };
+  throw new VolumeError("StillReferenced", "transient", message, { on, heldBy: [client.pid] });
 }
 
 function filesIn(directory: string): Pick<ClientPlace, "pidFile" | "log"> {

@@ -141,6 +141,17 @@ describe("plan", () => {
     expect(next({ ...world, intents: changed })?.kind).to.equal("reconfigure");
   });
 
+  it("other options of a file system that takes none in place are a new mount", () => {
+    const secretRef = { namespace: "s", name: "ceph" };
+    const cephfs = { monitors: ["10.0.0.1"], client: "Kernel" as const, secretRef };
+    const stage = stageRecord({ options: ["rsize=65536"] });
+    const world = { records: [record({ type: "cephfs", stage })], mounts: [staged, mounted] };
+    const planOf = (option: string) =>
+      next({ ...world, intents: [wanted({ source: { cephfs }, mountOptions: [option] })] });
+    expect(planOf("rsize=65536")).to.equal(undefined);
+    expect(planOf("rsize=4096")?.kind).to.equal("unpublish");
+  });
+
   it("waits for a content that is not known, but keeps what shows an older one", () => {
     const source = { configMap: { namespace: "default", name: "cm" } };
     const unknown = () => ({ known: false, problem: { reason: "ConfigMapNotFound", message: "none" } }) as const;

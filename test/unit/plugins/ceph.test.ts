@@ -1,9 +1,12 @@
 import { expect } from "chai";
 import { VolumeError } from "../../../src/errors.ts";
+import { cephErrno } from "../../../src/host/ceph-words.ts";
 import { secretFile } from "../../../src/host/clients.ts";
-import { cephArgs, cephErrno, cephKey, keyRef, refusedUser } from "../../../src/plugins/ceph.ts";
+import { cephArgs, cephKey, keyRef, refusedUser } from "../../../src/plugins/ceph.ts";
+import { cephfs } from "../../../src/plugins/cephfs/cephfs.ts";
+import { cephFuseArgs } from "../../../src/plugins/cephfs/fuse.ts";
+import { kernelOptions, kernelSource } from "../../../src/plugins/cephfs/kernel.ts";
 import { contentKey } from "../../../src/plugins/content.ts";
-import { cephFuseArgs, cephfs } from "../../../src/plugins/fuse/cephfs.ts";
 import type { VolumeSpec } from "../../../src/plugins/plugin.ts";
 
 const key = "AQBgZ1xnAAAAABAAb1b1b1b1b1b1b1b1b1b1bQ==";
@@ -89,7 +92,52 @@ describe("a cephfs volume", () => {
       ...["--log-file=/d/client.log", "--pid-file=/d/client.pid"],
       ...["-o", "nosuid,nodev,subtype=ceph-fuse,fsname=a:6789:/data", "/t"],
     ]);
+    expect(cephFuseArgs({ ...source, fsName: "b" }, place)).to.include("--client-fs=b");
     expect(cephFuseArgs({ ...source, readOnly: true }, place).at(-2)).to.match(/^nosuid,nodev,ro,/);
+  });
+});
+
+describe("a cephfs volume by the kernel's client", () => {
+  const at = (...monitors: string[]) => ({ ...source, monitors, client: "Kernel" as const });
+  const always = ["mount_timeout=30", "norequire_active_mds", "noshare"];
+
+  it("is told all monitors with their ports, those of the older protocol unless the newer one is meant", () => {
+    const both = at("10.0.0.1", "[fd00::1]");
+    expect(kernelSource(both, [])).to.equal("10.0.0.1:6789,[fd00::1]:6789:/data");
+    expect(kernelSource(both, ["ms_mode=legacy"])).to.equal("10.0.0.1:6789,[fd00::1]:6789:/data");
+    expect(kernelSource(both, ["ms_mode=secure"])).to.equal("10.0.0.1:3300,[fd00::1]:3300:/data");
+    expect(kernelSource(at("10.0.0.1:7000", "[fd00::1]:3300"), [])).to.equal("10.0.0.1:7000,[fd00::1]:3300:/data");
+    expect(kernelSource({ monitors: ["10.0.0.1"] }, [])).to.equal("10.0.0.1:6789:/");
+  });
+
+  it("speaks the newer protocol where all monitors' port is its, and nobody says how", () => {
+    const modes = (monitors: string[], ...options: string[]) =>
+      kernelOptions(at(...monitors), options).filter((option) => option.startsWith("ms_mode="));
+    expect(modes(["10.0.0.1:3300", "[fd00::1]:3300"])).to.deep.equal(["ms_mode=prefer-crc"]);
+    expect(modes(["10.0.0.1:3300"], "ms_mode=secure")).to.deep.equal(["ms_mode=secure"]);
+    expect(modes(["10.0.0.1:3300", "10.0.0.2"])).to.deep.equal([]);
+    expect(modes(["10.0.0.1:3300"], "ms_mode=legacy")).to.deep.equal([]);
+  });
+
+  it("has a superblock of its own, the file system and the flags that are asked for, and no key among its options", () => {
+    expect(kernelOptions(at("10.0.0.1"), ["noacl"])).to.deep.equal(["noacl", ...always]);
+    expect(kernelOptions({ ...at("10.0.0.1"), fsName: "b", readOnly: true }, [])).to.deep.equal([
+      ...["mds_namespace=b", "ro", ...always],
+    ]);
+  });
+
+  it("is found in the mount table by all its monitors, and takes other options by mounting anew", () => {
+    const spec: VolumeSpec = {
+      ...{ key: "k", nodeName: "n", volumeMode: "Filesystem", mountOptions: ["ms_mode=crc"] },
+      source: { cephfs: at("10.0.0.1", "10.0.0.2") },
+    };
+    const { filesystem, options, fixedOptions, credentials } = cephfs.layout(spec);
+    expect(filesystem).to.deep.equal({ types: ["ceph"], source: "10.0.0.1:3300,10.0.0.2:3300:/data", own: false });
+    expect({ options, fixedOptions, credentials }).to.deep.equal({
+      options: ["ms_mode=crc"],
+      fixedOptions: true,
+      credentials: true,
+    });
   });
 });
 
