@@ -27,6 +27,8 @@ export interface ScsiDisk {
   readonly lasting?: string;
   /** Names of the links to it in /dev/disk/by-id. */
   readonly ids: readonly string[];
+  /** Whether udev has looked at it, and told whoever listens. */
+  readonly told: boolean;
   /** What dm-multipath has made of it and other paths. */
   readonly map?: MultipathMap;
 }
@@ -90,6 +92,12 @@ export interface Scsi {
   remove(disk: ScsiDisk, hostRoot: string): Promise<void>;
   /** Whether `remove` might; nothing is asked of the disk. @throws VolumeError DeviceBusy */
   refuseUsed(disk: ScsiDisk, hostRoot: string): Promise<void>;
+  /**
+   * Has the node's multipathd(8) look at a disk, as an event of udev does: when this has resolved the disk is in a map if multipathd wants it.
+   * Nothing is asked where the node has no such program.
+   * @throws VolumeError DiskNotFound, when it does not say
+   */
+  offer(disk: ScsiDisk): Promise<void>;
   /** Has the node's multipath(8) take a map away that nobody uses. @throws VolumeError DeviceBusy, ToolMissing */
   flushMap(map: MultipathMap): Promise<void>;
   /** Has the node's multipathd(8) bring a map to the size of its paths. @throws VolumeError FileSystemResizeFailed, ToolMissing */

@@ -11,6 +11,9 @@ export const noScsi: Scsi = {
   },
   remove: async () => {},
   refuseUsed: async () => {},
+  offer: async ({ name }) => {
+    throw new Error(`there is no ${name}`);
+  },
   flushMap: async ({ name }) => {
     throw new Error(`there is no map ${name}`);
   },

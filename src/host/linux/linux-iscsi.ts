@@ -91,6 +91,9 @@ export class LinuxISCSI implements ISCSI {
   }
 }
 
+/** What iscsiadm says of a login that is not worth trying again: no such target, or one that does not prove who it is. */
+const notAgain = 19;
+
 /** Exit codes of iscsiadm (open-iscsi: include/iscsi_err.h). */
 const exits: { readonly [code: number]: Reason } = {
   4: "ServerUnreachable", // transport: no connection
@@ -99,14 +102,14 @@ const exits: { readonly [code: number]: Reason } = {
   11: "ServerUnreachable", // a PDU's
   12: "InitiatorNotReady", // no such transport
   18: "InitiatorNotReady", // iscsid does not answer
-  19: "ShareNotFound", // a login that is not worth trying again: no such target
+  [notAgain]: "ShareNotFound",
   20: "InitiatorNotReady", // no iscsid
   24: "CredentialsRefused",
   28: "DeviceBusy",
 };
 
 /** PURE. What went wrong, and what to do about it. */
-export function failure(outcome: ISCSIOutcome, { iqn, portal, interface: by }: ISCSILogin): VolumeError {
+export function failure(outcome: ISCSIOutcome, { iqn, portal, interface: by, session }: ISCSILogin): VolumeError {
   const server = { kind: "Server", name: portalText(portal) };
   const error = (reason: Reason, text: string, on = server) => {
     const message = `${iqn} at ${server.name}: ${text}`;
@@ -131,6 +134,10 @@ export function failure(outcome: ISCSIOutcome, { iqn, portal, interface: by }: I
     default: {
       const { step, code } = outcome;
       const said = outcome.said.replaceAll(/\s*\n\s*/g, "; ");
+      if (step === "login" && code === notAgain && session?.in !== undefined) {
+        const message = `${iqn} at ${server.name}: ${unproved} (exit ${code}: ${said})`;
+        return new VolumeError("CredentialsRefused", "transient", message, { on: server });
+      }
       const denied = /authori[sz]ation failure|authentication fail/i.test(said);
       const reason = denied ? "CredentialsRefused" : (exits[code] ?? "SetUpFailed");
       const text = `${remedies[reason] ?? `iscsiadm could not ${step}`} (exit ${code}: ${said})`;
@@ -138,6 +145,9 @@ export function failure(outcome: ISCSIOutcome, { iqn, portal, interface: by }: I
     }
   }
 }
+
+const unproved =
+  "the target does not prove to be who username_in and password_in of the Secret say, or the portal has no such target for this node's initiator: correct the Secret, the target's account, or iqn";
 
 const remedies: { readonly [R in Reason]?: string } = {
   InitiatorNotReady: "iscsid does not run on the node: start it there (systemctl enable --now iscsid)",

@@ -5,11 +5,9 @@ import { type MultipathMap, type Scsi, type ScsiDisk, type ScsiTree, scsiText } 
 import type { ChildRequest } from "./child-request.ts";
 import { type ChildRunner, refusedCode } from "./child-runner.ts";
 import { bootID } from "./linux-evidence.ts";
+import { findOfNode } from "./node-tools.ts";
 import type { RemovedDisk } from "./scsi-remove.ts";
 import { readScsi } from "./scsi-tree.ts";
-
-/** Where distributions have the programs of multipath. */
-const programDirectories = ["/usr/sbin", "/sbin"];
 
 /**
  * SCSI disks by sysfs, which is the node's in every container. What has the kernel ask a device or a target, and may take as long as that
@@ -27,8 +25,8 @@ export class LinuxScsi implements Scsi {
   }
 
   async look(hostRoot: string): Promise<ScsiTree> {
-    const dev = devOf(hostRoot);
-    return readScsi({ sys: "/sys", dev, sockets: "/proc/net/unix", bootID: bootID() });
+    const [dev, udev] = [devOf(hostRoot), `${hostRoot === "/" ? "" : hostRoot}/run/udev/data`];
+    return readScsi({ sys: "/sys", dev, udev, sockets: "/proc/net/unix", bootID: bootID() });
   }
 
   async scan({ host, channel, target, lun }: Parameters<Scsi["scan"]>[0]): Promise<void> {
@@ -57,6 +55,13 @@ export class LinuxScsi implements Scsi {
     await this.#run(request, `whether ${name} is in use cannot be told`, name);
   }
 
+  async offer({ name }: ScsiDisk): Promise<void> {
+    const said = await this.#multipath("multipathd", ["add", "path", name], { optional: true });
+    if (said === undefined) return;
+    const message = `multipathd does not say whether it makes a map of ${name}: ${said}`;
+    throw new VolumeError("DiskNotFound", "transient", message, { on: { kind: "Device", name: `/dev/${name}` } });
+  }
+
   async flushMap({ name, device }: MultipathMap): Promise<void> {
     const said = await this.#multipath("multipath", ["-f", name]);
     if (said === undefined) return;
@@ -83,15 +88,15 @@ export class LinuxScsi implements Scsi {
   }
 
   /** @returns what it said if it failed */
-  async #multipath(program: string, args: readonly string[]): Promise<string | undefined> {
-    for (const directory of programDirectories) {
-      const path = `${directory}/${program}`;
-      if ((await this.#programs.identify(path)) === undefined) continue;
+  async #multipath(program: string, args: readonly string[], { optional = false } = {}): Promise<string | undefined> {
+    const path = await findOfNode(this.#programs, program);
+    if (path !== undefined) {
       const { code, stdout, stderr } = await this.#programs.run(path, args);
       const text = `${stdout}\n${stderr}`.trim();
       // multipathd answers `fail` to its client, which ends well.
       return code === 0 && !/^(fail|timeout)/m.test(stdout) ? undefined : `exit ${code}: ${text.slice(-512)}`;
     }
+    if (optional) return undefined;
     const message = `${program} is not on the node, which has a multipath map: install multipath-tools there`;
     throw new VolumeError("ToolMissing", "final", message, { on: { kind: "Program", name: `/usr/sbin/${program}` } });
   }

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, realpathSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, realpathSync } from "node:fs";
 import { basename } from "node:path";
 import { addressOf, type MultipathMap, type ScsiDisk, type ScsiPort, type ScsiTree } from "../scsi.ts";
 import { attribute } from "./device-identity.ts";
@@ -15,6 +15,8 @@ export interface ScsiPlaces {
   readonly sys: string;
   /** The node's /dev, as the agent sees it. */
   readonly dev: string;
+  /** What udev knows of devices: /run/udev/data of the node. */
+  readonly udev: string;
   /** /proc/net/unix */
   readonly sockets: string;
   readonly bootID: string;
@@ -65,6 +67,7 @@ function diskAt(
     sizeBytes: Number(attribute(`${block}/size`)) * sector,
     names: namesAt(device, wwid),
     ids: links.get(name) ?? [],
+    told: existsSync(`${places.udev}/b${deviceNumber}`),
     ...(wwid !== "" && { wwid }),
     ...(lasting !== "" && { lasting }),
     ...(map && { map }),
@@ -84,7 +87,8 @@ function mapOf(block: string, sys: string): MultipathMap | undefined {
     if (!attribute(`${holder}/dm/uuid`).startsWith("mpath-")) continue;
     const deviceNumber = attribute(`${holder}/dev`);
     const sizeBytes = Number(attribute(`${holder}/size`)) * sector;
-    const paths = ifThere(() => readdirSync(`${holder}/slaves`)) ?? [];
+    const links = ifThere(() => readdirSync(`${holder}/slaves`)) ?? [];
+    const paths = links.filter((name) => existsSync(`${holder}/slaves/${name}`)); // of a disk that has gone the link stays
     return { name: attribute(`${holder}/dm/name`), device, deviceNumber, sizeBytes, paths };
   }
   return undefined;

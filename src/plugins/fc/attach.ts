@@ -10,7 +10,7 @@ const notScanned = /^(ahci|ata_|pata_|sata_|ata|usb|uas|iscsi_tcp|iser)/;
  * Finds the LUN on the node, and looks for it where it may be if it is not there: at the ports of the targets that are named, for that LUN
  * alone. A LUN that is only named by itself is looked for at all ports; on a node without any, as a virtual machine that gets LUNs from its
  * hypervisor, by all adapters but those of other kinds of disks. (kubelet: searchDisk, which has every adapter of the node scan everything)
- * @returns the paths to it, in the order of the node's adapters; at least one
+ * @returns all paths to it, those that are named first, else in the order of the node's adapters; at least one
  * @throws VolumeError DiskNotFound, DiskAmbiguous
  */
 export async function attach(lun: FCLun, context: StageContext): Promise<readonly ScsiDisk[]> {
@@ -23,6 +23,8 @@ export async function attach(lun: FCLun, context: StageContext): Promise<readonl
   const [error] = errors;
   if (paths.length === 0 && error !== undefined) throw error;
   for (const { message } of errors) context.progress(`a path to ${lunText(lun.source)} may be missing: ${message}`);
+  const [{ lasting } = {}] = paths;
+  if (lasting !== undefined) return [...new Set([...paths, ...pathsOf({ source: lun.source, lasting }, tree)])];
   if (paths.length > 0) return paths;
   const message = `${lunText(lun.source)} is not on this node: ${whyNot(lun, tree)}`;
   throw new VolumeError("DiskNotFound", "transient", message, { on: { kind: "Device", name: lunText(lun.source) } });

@@ -1,12 +1,9 @@
 import type { FCVolumeSource } from "../../api/types.gen.ts";
-import { VolumeError } from "../../errors.ts";
-import { foundSource } from "../found-source.ts";
-import { stagedPath } from "../host-path.ts";
 import { stageDevice } from "../local-device.ts";
 import type { Layout, StageContext, Staged, VolumeSpec } from "../plugin.ts";
-import { deviceOf } from "../scsi/device-of.ts";
 import { growLun } from "../scsi/grow.ts";
 import { takeOff } from "../scsi/take-off.ts";
+import { useLun } from "../scsi/use-lun.ts";
 import type { ExpandingPlugin } from "../undo.ts";
 import { attach } from "./attach.ts";
 import { type FCLun, lunOf, lunText, pathsOf, undoOf } from "./lun.ts";
@@ -39,27 +36,15 @@ export const fc: ExpandingPlugin = {
       ...(lun !== undefined && { lun }),
       ...(wwids !== undefined && { wwids }),
     };
-    const known = context.undo === undefined ? {} : lunOf(context.undo);
-    const wanted: FCLun = { ...known, source };
+    const wanted: FCLun = { ...(context.undo && lunOf(context.undo)), source };
     // On record before the first scan: what that finds is taken off the node when the volume is released.
     await context.record({ kind, path: stagingTarget.path, ...onRecord(before), undo: undoOf(wanted) });
     const paths = await attach(wanted, context);
     const [{ lasting } = {}] = paths;
-    await context.record({
-      ...{ kind, path: stagingTarget.path, ...onRecord(before) },
-      undo: undoOf({ source, ...(lasting !== undefined && { lasting }) }),
-    });
-    const { name, deviceNumber } = await deviceOf(paths, context);
-    const path = `/dev/${name}`;
-    const info = await context.mounter.inspect({ root: context.hostRoot, path });
-    if (info?.deviceNumber !== deviceNumber) {
-      const message = `${path} does not stand for ${deviceNumber}, ${lunText(source)}, on the node yet: it is looked for anew`;
-      throw new VolumeError("DiskNotFound", "transient", message, { on: { kind: "Device", name: path } });
-    }
-    const found = { ...foundSource(path, info, context), deviceNumber };
-    if (kind === "filesystem") return stageDevice(how, found, context, { readOnly });
-    await context.record({ kind, path: found.path, found, deviceNumber });
-    return { ...stagedPath(info, found), kind, deviceNumber };
+    const known = { source, ...(lasting !== undefined && { lasting }) };
+    await context.record({ kind, path: stagingTarget.path, ...onRecord(before), undo: undoOf(known) });
+    const look = async () => pathsOf(known, await context.scsi.look(context.hostRoot));
+    return useLun(how, { paths, name: lunText(source), readOnly, look }, context);
   },
 
   detach(undo, context): Promise<void> {

@@ -44,11 +44,13 @@ export function fibreChannel(ports: readonly ScsiPort[]): FCPort[] {
 
 /**
  * PURE. The paths to the LUN: its disks at the targets that are named, or those of its name; once one is known, all that are the same disk,
- * whichever way they come.
+ * whichever way they come. But for iSCSI: who has a target there has its disks call themselves what they like, and another volume of this
+ * node may have logged in to it.
  */
 export function pathsOf({ source, lasting }: FCLun, tree: ScsiTree): ScsiDisk[] {
   const { lun = 0, wwids = [] } = source;
-  const { disks } = tree;
+  const sessions = tree.ports.filter(({ kind }) => kind === "iscsi");
+  const disks = tree.disks.filter(({ address }) => !sessions.some((session) => isAt(session, address)));
   if (lasting !== undefined) return disks.filter((disk) => disk.lasting === lasting);
   if (wwids.length > 0) return disks.filter((disk) => wwids.some((wwid) => isNamed(disk, wwid)));
   const ports = portsOf(source, tree);

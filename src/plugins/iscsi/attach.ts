@@ -1,28 +1,13 @@
 import type { ISCSIVolumeSource } from "../../api/types.gen.ts";
 import { VolumeError } from "../../errors.ts";
 import { type ISCSIInterface, type ISCSIPortal, portalText, samePortal } from "../../host/iscsi.ts";
-import type { MultipathMap } from "../../host/scsi.ts";
+import { isLun, type ScsiDisk, scanFor } from "../../host/scsi.ts";
 import type { StageContext } from "../plugin.ts";
 import type { Chap } from "./credentials.ts";
-import { disksOf, isOurs, type Lun, type LunPath, mapOver, pathsOf, portalsOf } from "./lun.ts";
+import { disksOf, isOurs, type Lun, type LunPath, pathsOf, portalsOf } from "./lun.ts";
 
 /** Milliseconds within which the kernel has a block device of a LUN that it was told to look for. */
 const appearMs = 10_000;
-/** Milliseconds within which multipathd has a map of several paths (kubelet: multipathDeviceTimeout). */
-const mapMs = 10_000;
-
-/** The device to use: one path, or what dm-multipath has made of several. */
-export interface LunDevice {
-  /** The kernel's name, in /dev. */
-  readonly name: string;
-  /** `major:minor` */
-  readonly deviceNumber: string;
-  /** ScsiDisk.lasting of its paths. */
-  readonly lasting?: string;
-  /** The kernel's names of all by which it may be in use: the map, or each path. */
-  readonly ways: readonly string[];
-}
-
 /** What is brought up: the volume's LUN, and what it takes to get there. */
 export interface Wanted {
   readonly lun: Lun;
@@ -39,24 +24,20 @@ export interface Wanted {
  *   else, at each portal               our session, logged in if there is none ─► the LUN looked for ─► its disk
  *
  * One portal is enough to go on (kubelet, too, mounts what it gets after a few attempts).
+ * @returns the paths to it, at least one
  * @throws VolumeError
  */
-export async function attach(wanted: Wanted, context: StageContext): Promise<LunDevice> {
+export async function attach(wanted: Wanted, context: StageContext): Promise<readonly ScsiDisk[]> {
   const { iqn } = wanted.lun;
   const paths = await context.iscsi.exclusively(iqn, () => bringUp(wanted, context));
   refuseDifferent(wanted, paths);
   await refuseOtherWays(wanted, paths, context);
-  return deviceOf(wanted, paths, context);
+  return paths.map(({ disk }) => disk);
 }
 
-/** While a device is mounted nothing else gets its number: what is found then is what was mounted. @throws VolumeError DiskNotFound */
-export async function prove(lun: Lun, device: LunDevice, context: StageContext): Promise<void> {
-  const paths = await lookFor(lun, context);
-  const used = mapOver(paths)?.deviceNumber === device.deviceNumber;
-  const same = paths.filter(({ disk }) => used || disk.deviceNumber === device.deviceNumber);
-  if (same.length > 0 && same.every(({ disk }) => disk.lasting === device.lasting)) return;
-  const message = `/dev/${device.name} does not stand for LUN ${lun.lun} of ${lun.iqn} any more: it is looked for anew`;
-  throw new VolumeError("DiskNotFound", "transient", message, { on: { kind: "Device", name: `/dev/${device.name}` } });
+/** The paths to the LUN, as they are now. */
+export async function pathsNow(lun: Lun, context: StageContext): Promise<readonly ScsiDisk[]> {
+  return (await lookFor(lun, context)).map(({ disk }) => disk);
 }
 
 async function bringUp(wanted: Wanted, context: StageContext): Promise<readonly LunPath[]> {
@@ -135,7 +116,7 @@ async function connect({ lun, by, chap }: Wanted, portal: ISCSIPortal, context: 
   let session = await ours();
   if (session !== undefined && session.state !== "LOGGED_IN") {
     const disks = disksOf(session, (await scsi.look(hostRoot)).disks);
-    if (disks.some(({ address }) => address.lun === lun.lun)) return;
+    if (disks.some(({ address }) => isLun(address.lun, lun.lun))) return;
     if (disks.length > 0) throw unreachable(lun, portal, `its session is ${session.state}, and goes on by itself`);
     await iscsi.logout(session); // nobody has anything of it, and it may have been begun with a password of before
     session = undefined;
@@ -146,8 +127,8 @@ async function connect({ lun, by, chap }: Wanted, portal: ISCSIPortal, context: 
   }
   if (session === undefined) throw unreachable(lun, portal, "the session has ended right after login");
   const disks = disksOf(session, (await scsi.look(hostRoot)).disks);
-  if (disks.some(({ address }) => address.lun === lun.lun)) return;
-  await scsi.scan({ host: session.host, channel: 0, target: 0, lun: lun.lun });
+  if (disks.some(({ address }) => isLun(address.lun, lun.lun))) return;
+  await scsi.scan(scanFor({ host: session.host, channel: 0, target: 0 }, lun.lun));
 }
 
 function unreachable({ iqn }: Lun, portal: ISCSIPortal, why: string): VolumeError {
@@ -167,25 +148,4 @@ function refuseDifferent({ lun }: Wanted, paths: readonly LunPath[]): void {
   const shown = paths.map(({ session, disk }) => `${portalText(session.portal)}: ${disk.wwid ?? "no name"}`).join(", ");
   const message = `the portals of ${lun.iqn} show different disks as LUN ${lun.lun} (${shown}): name only those of one`;
   throw new VolumeError("DiskAmbiguous", "final", message);
-}
-
-async function deviceOf(wanted: Wanted, paths: readonly LunPath[], context: StageContext): Promise<LunDevice> {
-  const { scsi, hostRoot, iscsi } = context;
-  const [first] = paths;
-  if (first === undefined) throw new Error("there is a path");
-  const { lasting } = first.disk;
-  const same = lasting === undefined ? {} : { lasting };
-  const ofMap = ({ device, deviceNumber }: MultipathMap) => ({ name: device, deviceNumber, ...same, ways: [device] });
-  const made = mapOver(paths);
-  if (made !== undefined) return ofMap(made);
-  const { name, deviceNumber } = (paths.find(({ disk }) => disk.state === "running") ?? first).disk;
-  const usable = { name, deviceNumber, ...same, ways: paths.map(({ disk }) => disk.name) };
-  if (paths.length === 1) return usable;
-  const { multipathd } = await scsi.look(hostRoot);
-  const map = async () => mapOver(await lookFor(wanted.lun, context));
-  const found = multipathd ? await iscsi.found(map, mapMs) : undefined;
-  if (found !== undefined) return ofMap(found);
-  const why = multipathd ? "multipathd has made no map of them" : "multipathd does not run on the node";
-  context.progress(`${paths.length} paths, of which one is used, ${name}: ${why}`);
-  return usable;
 }

@@ -1,6 +1,5 @@
 import { hash } from "node:crypto";
 import type { ISCSIVolumeSource } from "../../api/types.gen.ts";
-import { VolumeError } from "../../errors.ts";
 import {
   type ISCSIInterface,
   type ISCSIPortal,
@@ -9,7 +8,7 @@ import {
   portalText,
   samePortal,
 } from "../../host/iscsi.ts";
-import { isLun, type MultipathMap, type ScsiDisk } from "../../host/scsi.ts";
+import { isLun, type ScsiDisk } from "../../host/scsi.ts";
 import type { Undo } from "../plugin.ts";
 
 /** One LUN of a target, and the interface by which sessions are ours: all that its release needs. */
@@ -85,21 +84,9 @@ export function isAmong(portal: ISCSIPortal, portals: Lun["portals"]): boolean {
   return portals === undefined || portals.some((one) => samePortal(one, portal));
 }
 
-/**
- * What multipath has made of these paths. It goes by what LUNs call themselves, which others may call themselves as well.
- * @throws VolumeError DeviceBusy, if it is made of anything else, too
- */
-export function mapOver(paths: readonly LunPath[]): MultipathMap | undefined {
-  const known = paths.map(({ disk }) => disk.name);
-  const maps = paths.flatMap(({ disk }) => disk.map ?? []);
-  const [first] = maps;
-  const strange = maps.flatMap((map) => map.paths).filter((name) => !known.includes(name));
-  const [stranger] = strange;
-  if (first === undefined || (stranger === undefined && maps.every(({ device }) => device === first.device)))
-    return first;
-  const of = [...new Set([...known, ...strange])].join(", ");
-  const message = `multipath has made ${first.name} of ${of}, and only ${known.join(", ")} is at the portals of this volume: it is neither used nor taken away. Name all portals of the LUN, or take the others out (multipathd del path ${stranger ?? "NAME"})`;
-  throw new VolumeError("DeviceBusy", "transient", message, { on: { kind: "Device", name: `/dev/${first.device}` } });
+/** For people. */
+export function lunText({ iqn, lun }: Pick<Lun, "iqn" | "lun">): string {
+  return `LUN ${lun} of ${iqn}`;
 }
 
 export function disksOf({ host }: ISCSISession, disks: readonly ScsiDisk[]): ScsiDisk[] {

@@ -1,7 +1,8 @@
 import { VolumeError } from "../../errors.ts";
 import type { ISCSISession } from "../../host/iscsi.ts";
 import type { Undo, UndoContext } from "../plugin.ts";
-import { disksOf, isAmong, type Lun, type LunPath, lunOf, mapOver, pathsOf } from "./lun.ts";
+import { mapOver } from "../scsi/device-of.ts";
+import { disksOf, isAmong, type Lun, type LunPath, lunOf, pathsOf } from "./lun.ts";
 
 /**
  * Takes the LUN off the node: the multipath map over it, each of its disks in sessions of ours, and then each session of ours that no
@@ -20,7 +21,7 @@ export async function detach(undo: Undo, context: UndoContext): Promise<void> {
     const seen = pathsOf(lun, ours, disks);
     const others = context.others().map(lunOf);
     const paths = seen.filter((path) => !others.some((other) => isOf(other, lun, path)));
-    const map = mapOver(seen);
+    const map = mapOver(seen.map(({ disk }) => disk));
     if (map !== undefined && paths.length === seen.length) await scsi.flushMap(map);
     for (const { session, disk } of paths) {
       // The kernel would wait for a server that is gone to write out its cache; with the session the disk goes at once.

@@ -2,11 +2,15 @@ import { VolumeError } from "../../errors.ts";
 import type { MultipathMap, ScsiDisk } from "../../host/scsi.ts";
 import type { StageContext } from "../plugin.ts";
 
-/** The node's multipath(8), asked whether it wants a path. */
-const multipath = "/usr/sbin/multipath";
-
 /** What is mounted or bound: what dm-multipath has made of all paths, or one of them. */
-export interface LunDevice {
+export interface LunDevice extends LunWay {
+  /** ScsiDisk.lasting of its paths. */
+  readonly lasting?: string;
+  /** All by which it may be in use: the map, or each path. */
+  readonly ways: readonly LunWay[];
+}
+
+export interface LunWay {
   /** The kernel's name, in /dev. */
   readonly name: string;
   /** `major:minor` */
@@ -14,36 +18,87 @@ export interface LunDevice {
 }
 
 /**
- * The device by which a LUN is used. Several paths are waited for until multipathd has made a map of them, if it runs and wants them: a path
- * that is mounted could not become part of one any more, and the volume would end with it.
+ * The device by which a LUN is used. Where multipathd runs, it is told of each path that is in no map, and asked so whether it wants it: a
+ * path that is mounted could not become part of a map any more, and the volume would end with it. (multipath -c is what udev's rules ask, and
+ * says no of two paths that multipathd is about to make a map of.)
  * @param paths at least one
- * @throws VolumeError DiskNotFound, when there is no map yet
+ * @param look the paths, as they are now
+ * @throws VolumeError DiskNotFound, while multipathd cannot say; DeviceBusy, when the map is made of anything else, too
  */
-export async function deviceOf(paths: readonly ScsiDisk[], context: StageContext): Promise<LunDevice> {
-  const [map] = mapsOver(paths);
-  if (map !== undefined) return { name: map.device, deviceNumber: map.deviceNumber };
+export async function deviceOf(
+  paths: readonly ScsiDisk[],
+  look: () => Promise<readonly ScsiDisk[]>,
+  context: StageContext,
+): Promise<LunDevice> {
+  const map = mapOver(paths);
+  if (map !== undefined) return ofMap(map, paths);
+  const { multipathd } = await context.scsi.look(context.hostRoot);
+  if (!multipathd) return ofPath(paths, "multipathd does not run on the node", context);
+  refuseUntold(paths);
+  for (const path of paths) await context.scsi.offer(path);
+  const now = await look();
+  const made = mapOver(now);
+  if (made !== undefined) return ofMap(made, now);
+  return ofPath(paths, "multipathd does not want them (multipath.conf: find_multipaths, blacklist)", context);
+}
+
+function ofMap({ device, deviceNumber }: MultipathMap, paths: readonly ScsiDisk[]): LunDevice {
+  const way = { name: device, deviceNumber };
+  return { ...way, ...lastingOf(paths[0]), ways: [way] };
+}
+
+function ofPath(paths: readonly ScsiDisk[], why: string, { progress }: StageContext): LunDevice {
   const path = paths.find(({ state }) => state === "running") ?? paths[0];
   if (path === undefined) throw new Error("a LUN without a path has no device");
-  if (paths.length === 1) return path;
-  const names = paths.map(({ name }) => name).join(", ");
-  if (await isWanted(path, context)) {
-    const message = `multipathd has made no map yet of the paths ${names}: what it says to multipathd show maps`;
-    throw new VolumeError("DiskNotFound", "transient", message, { on: { kind: "Device", name: `/dev/${path.name}` } });
-  }
-  context.progress(
-    `of the paths ${names} one is used, ${path.name}: multipathd does not run on the node, or does not want them`,
-  );
-  return path;
+  if (paths.length > 1) progress(`of the paths ${namesOf(paths)} one is used, ${path.name}: ${why}`);
+  const ways = paths.map(({ name, deviceNumber }) => ({ name, deviceNumber }));
+  return { name: path.name, deviceNumber: path.deviceNumber, ...lastingOf(path), ways };
 }
 
-/** PURE. Each once. */
-export function mapsOver(paths: readonly ScsiDisk[]): MultipathMap[] {
-  return [...new Map(paths.flatMap(({ map }) => (map === undefined ? [] : [[map.device, map] as const]))).values()];
+function lastingOf(disk: ScsiDisk | undefined): Pick<LunDevice, "lasting"> {
+  return disk?.lasting === undefined ? {} : { lasting: disk.lasting };
 }
 
-/** Its configuration may leave disks of this kind out (multipath.conf: blacklist). */
-async function isWanted({ name }: ScsiDisk, { scsi, hostRoot, programs }: StageContext): Promise<boolean> {
-  if (!(await scsi.look(hostRoot)).multipathd) return false;
-  if ((await programs.identify(multipath)) === undefined) return false;
-  return (await programs.run(multipath, ["-c", `/dev/${name}`])).code === 0;
+/** multipathd goes by what udev has found of a disk: of one that udev has not looked at it says that it is none of its. */
+function refuseUntold(paths: readonly ScsiDisk[]): void {
+  const untold = paths.filter(({ told }) => !told);
+  const [first] = untold;
+  if (first === undefined) return;
+  const message = `multipathd runs on the node, and udev has not told it of ${namesOf(untold)} yet: see that systemd-udevd runs there`;
+  throw new VolumeError("DiskNotFound", "transient", message, { on: { kind: "Device", name: `/dev/${first.name}` } });
+}
+
+function namesOf(paths: readonly ScsiDisk[]): string {
+  return paths.map(({ name }) => name).join(", ");
+}
+
+/**
+ * PURE. What multipath has made of the paths to one LUN. It goes by what LUNs call themselves, which others may call themselves as well.
+ * @param paths all that are the volume's
+ * @throws VolumeError DeviceBusy, if it is made of anything else, too
+ */
+export function mapOver(paths: readonly ScsiDisk[]): MultipathMap | undefined {
+  const known = paths.map(({ name }) => name);
+  const maps = paths.flatMap(({ map }) => map ?? []);
+  const [first] = maps;
+  const strange = maps.flatMap((map) => map.paths).filter((name) => !known.includes(name));
+  const [stranger] = strange;
+  if (first === undefined || (stranger === undefined && maps.every(({ device }) => device === first.device)))
+    return first;
+  const of = [...new Set([...known, ...strange])].join(", ");
+  const message = `multipath has made ${first.name} of ${of}, of which only ${known.join(", ")} is where this volume is said to be: the map is neither used nor taken away. Name all ways to the LUN in the source, or take the others out (multipathd del path ${stranger ?? "NAME"})`;
+  throw new VolumeError("DeviceBusy", "transient", message, { on: { kind: "Device", name: `/dev/${first.device}` } });
+}
+
+/**
+ * PURE. While a device is mounted nothing else gets its number: what is found then is what was mounted.
+ * @param paths to the LUN, as they are now
+ * @throws VolumeError DiskNotFound
+ */
+export function refuseOther(device: LunDevice, paths: readonly ScsiDisk[], what: string): void {
+  const isMap = mapOver(paths)?.deviceNumber === device.deviceNumber;
+  const same = paths.filter(({ deviceNumber }) => isMap || deviceNumber === device.deviceNumber);
+  if (same.length > 0 && same.every(({ lasting }) => lasting === device.lasting)) return;
+  const message = `/dev/${device.name} does not stand for ${what} any more: it is looked for anew`;
+  throw new VolumeError("DiskNotFound", "transient", message, { on: { kind: "Device", name: `/dev/${device.name}` } });
 }

@@ -1,7 +1,7 @@
 import { VolumeError } from "../../errors.ts";
-import type { ScsiDisk, ScsiTree } from "../../host/scsi.ts";
+import type { MultipathMap, ScsiDisk, ScsiTree } from "../../host/scsi.ts";
 import type { UndoContext } from "../plugin.ts";
-import { mapsOver } from "./device-of.ts";
+import { mapOver } from "./device-of.ts";
 
 export interface LunGrowth {
   /** For people. */
@@ -19,18 +19,18 @@ export async function growLun({ name, to, pathsIn }: LunGrowth, context: UndoCon
   const smallest = Math.min(...paths.map(({ sizeBytes }) => sizeBytes));
   if (paths.length === 0 || smallest < Number(to)) {
     const has = paths.length === 0 ? "is not on the node" : `has ${smallest} bytes`;
-    const message = `${name} ${has}, and capacity asks for ${to}: grow it on the array first`;
+    const message = `${name} ${has}, and capacity asks for ${to}: grow it on its storage first`;
     throw new VolumeError("VolumeResizeFailed", "transient", message);
   }
-  for (const map of mapsOver(paths)) if (map.sizeBytes < smallest) await scsi.growMap(map);
+  const map = mapOver(paths);
+  if (map !== undefined && map.sizeBytes < smallest) await scsi.growMap(map);
   const mount = (await context.tableNow()).at(stagingTarget.path);
-  const nodeOf = (device: ReturnType<typeof mapsOver>[number] | ScsiDisk) =>
-    "device" in device ? device.device : device.name;
+  const nodeOf = (device: MultipathMap | ScsiDisk) => ("device" in device ? device.device : device.name);
   // A btrfs shows a number of its own, and what it was mounted from.
-  const isMounted = (device: Parameters<typeof nodeOf>[0]) =>
+  const isMounted = (device: MultipathMap | ScsiDisk) =>
     device.deviceNumber === mount?.device ||
     (mount?.fsType === "btrfs" && [device.name, nodeOf(device)].includes(mount.source.replace(/^.*\//, "")));
-  const device = [...mapsOver(paths), ...paths].find(isMounted);
+  const device = [...(map === undefined ? [] : [map]), ...paths].find(isMounted);
   if (mount === undefined || device === undefined) {
     const message = `${name} is not what is mounted on ${stagingTarget.path}: nothing is grown`;
     throw new VolumeError("VolumeResizeFailed", "transient", message);

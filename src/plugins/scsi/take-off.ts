@@ -1,17 +1,18 @@
 import { VolumeError } from "../../errors.ts";
 import type { ScsiDisk, ScsiTree } from "../../host/scsi.ts";
 import type { UndoContext } from "../plugin.ts";
-import { mapsOver } from "./device-of.ts";
+import { mapOver } from "./device-of.ts";
 
 /**
  * Takes a LUN off the node: the map of its paths first, then each path, when nobody has them claimed. Idempotent.
- * @param pathsIn the paths to it
- * @throws VolumeError DeviceBusy
+ * @param pathsIn all paths to it that are the volume's
+ * @throws VolumeError DeviceBusy, also of a map that is made of anything else
  */
 export async function takeOff(pathsIn: (tree: ScsiTree) => readonly ScsiDisk[], context: UndoContext): Promise<void> {
   const { scsi, hostRoot } = context;
   const paths = pathsIn(await scsi.look(hostRoot));
-  for (const map of mapsOver(paths)) await scsi.flushMap(map);
+  const map = mapOver(paths);
+  if (map !== undefined) await scsi.flushMap(map);
   for (const disk of paths) await scsi.remove(disk, hostRoot);
   const left = pathsIn(await scsi.look(hostRoot));
   const [first] = left;

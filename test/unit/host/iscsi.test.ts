@@ -124,6 +124,13 @@ describe("iscsiadm", () => {
     it(`that ends with ${code} says ${reason}`, () => expect(failed(Number(code)).reason).to.equal(reason));
   }
 
+  it("that does not like the target says so where that was to prove who it is", () => {
+    const proof = { username: "ua", password: "p", in: { username: "target", password: "s3cret" } };
+    const refused = failure({ step: "login", code: 19, said: "words" }, { ...login, session: proof });
+    expect(refused).to.include({ reason: "CredentialsRefused", errorClass: "transient" });
+    expect(refused.message).to.contain("username_in").and.to.not.contain("s3cret");
+  });
+
   it("that is not there, and an interface that is not, are named with what to do", () => {
     const missing = failure({ step: "missing", what: "iscsiadm" }, login);
     expect([missing.reason, missing.on?.name]).to.deep.equal(["InitiatorNotReady", "iscsiadm"]);

@@ -28,8 +28,8 @@ describe("SCSI disks of sysfs", () => {
     if (facts.map !== undefined) put(`${device}/block/${name}/holders/${facts.map}/uevent`);
   };
   const look = () => {
-    const places = { sys: `${root}/sys`, dev: `${root}/dev`, sockets: `${root}/unix`, bootID: "b" };
-    return readScsi(places);
+    const [sys, dev, udev] = [`${root}/sys`, `${root}/dev`, `${root}/udev`];
+    return readScsi({ sys, dev, udev, sockets: `${root}/unix`, bootID: "b" });
   };
 
   it("are told with address, size, names and the map that multipath has made of them", () => {
@@ -42,6 +42,8 @@ describe("SCSI disks of sysfs", () => {
     put("sys/block/dm-3/size", "131072\n");
     mkdirSync(`${root}/dev/disk/by-id`, { recursive: true });
     symlinkSync("../../sdb", `${root}/dev/disk/by-id/scsi-36001405abc`);
+    symlinkSync("../gone", `${root}/sys/block/dm-3/slaves/sdd`); // as of a disk that was deleted while the map has it
+    put("udev/b8:1568");
     const { disks } = look();
     expect(disks.map(({ name }) => name)).to.deep.equal(["sdb", "sdc"]);
     expect(disks[0]).to.deep.equal({
@@ -54,6 +56,7 @@ describe("SCSI disks of sysfs", () => {
       wwid: "naa.6001405abc",
       lasting: "naa.6001405abc",
       ids: ["scsi-36001405abc"],
+      told: true,
       map: {
         name: "mpatha",
         device: "dm-3",
@@ -66,7 +69,7 @@ describe("SCSI disks of sysfs", () => {
 
   it("without a name of their own are told by the kernel's count, in this boot alone", () => {
     disk("2:0:0:1", "sdb");
-    expect(look().disks[0]?.lasting).to.equal("disk 7 of boot b");
+    expect(look().disks[0]).to.include({ lasting: "disk 7 of boot b", told: false });
   });
 
   it("leaves out what is no disk, and what has no block device yet; a map of LVM is none of multipath", () => {
@@ -118,6 +121,7 @@ describe("what is asked of a SCSI disk", () => {
     names: ["36001405abc", "1LIO-ORG_disk-a"],
     wwid: "naa.6001405abc",
     ids: ["scsi-SLIO-ORG_disk-a_6001405"],
+    told: false,
   };
 
   it("is its LUN, whatever way it is told, and the scan that finds it", () => {

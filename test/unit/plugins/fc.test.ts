@@ -43,6 +43,29 @@ describe("a LUN of Fibre Channel", () => {
     expect(names({ ...byPort, lasting: wwid })).to.deep.equal(["sdb", "sde"]);
   });
 
+  it("is never a disk of an iSCSI target, which calls itself what it likes", () => {
+    const session = {
+      kind: "iscsi",
+      host: 7,
+      channel: 0,
+      target: 0,
+      session: "session1",
+      iqn: "a",
+      state: "",
+    } as const;
+    const ports = [...tree().ports, session];
+    const shown = tree({ ports, disks: [path(2, "sdb"), path(7, "sde")] });
+    for (const lun of [byName, { ...byPort, lasting: wwid }]) {
+      expect(pathsOf(lun, shown).map(({ name }) => name)).to.deep.equal(["sdb"]);
+    }
+  });
+
+  it("is used by the ways that are named, and by all others of the same disk that are there", async () => {
+    const disks = [path(7, "sda"), path(2, "sdb"), path(3, "sdc")];
+    const paths = await attach(byPort, context(new FakeScsi(tree({ disks }))).context);
+    expect(paths.map(({ name }) => name)).to.deep.equal(["sdb", "sdc", "sda"]);
+  });
+
   it("is on record with what it takes to find it without its spec", () => {
     for (const lun of [byPort, { ...byPort, lasting: wwid }]) {
       const { source, lasting } = lunOf(undoOf(lun));

@@ -1,48 +1,60 @@
 import { expect } from "chai";
-import type { ScsiTree } from "../../../src/host/scsi.ts";
+import type { ScsiDisk, ScsiTree } from "../../../src/host/scsi.ts";
 import { deviceOf } from "../../../src/plugins/scsi/device-of.ts";
 import { growLun } from "../../../src/plugins/scsi/grow.ts";
 import { takeOff } from "../../../src/plugins/scsi/take-off.ts";
-import { context, FakeScsi, failure, map, path, tree } from "./scsi-world.ts";
+import { context, FakeScsi, failure, map, path, tree, wwid } from "./scsi-world.ts";
 
 describe("the device of a LUN", () => {
   const paths = [path(2, "sdb", { state: "offline" }), path(3, "sdc")];
-  const wants = (code: number) => ({
-    programs: { identify: async () => "multipath", run: async () => ({ code, stdout: "", stderr: "" }) },
-  });
+  const one = (some: readonly ScsiDisk[], scsi: FakeScsi, now = some) => {
+    const { context: made, said } = context(scsi);
+    return { device: deviceOf(some, async () => now, made), said };
+  };
+  const way = { name: "dm-3", deviceNumber: "254:3" };
+  const byMap = { ...way, lasting: wwid, ways: [way] };
+  const mapped = [path(2, "sdb", { map }), path(3, "sdc", { map })];
 
-  it("is the map of its paths, wherever there is one", async () => {
-    const mapped = [path(2, "sdb"), path(3, "sdc", { map })];
-    expect(await deviceOf(mapped, context(new FakeScsi()).context)).to.deep.equal({
-      name: "dm-3",
-      deviceNumber: "254:3",
-    });
-  });
-
-  it("is waited for while multipathd wants the paths and has made no map yet", async () => {
+  it("is the map of its paths, and nobody is asked", async () => {
     const scsi = new FakeScsi(tree({ multipathd: true }));
-    const error = await failure(deviceOf(paths, context(scsi, wants(0)).context));
+    expect(await one([path(2, "sdb"), path(3, "sdc", { map })], scsi).device).to.deep.equal(byMap);
+    expect(scsi.done).to.deep.equal([]);
+  });
+
+  it("is not a map that something else is in, whatever it calls itself", async () => {
+    const shared = [path(2, "sdb", { map }), path(3, "sdc", { map: { ...map, paths: ["sdb", "sdc", "sdx"] } })];
+    const error = await failure(one(shared, new FakeScsi()).device);
+    expect(error).to.include({ reason: "DeviceBusy", errorClass: "transient" });
+    expect(error.message).to.contain("multipathd del path sdx");
+  });
+
+  it("is the map that multipathd makes when it is told of the paths, also of one that is all there is", async () => {
+    for (const some of [paths, paths.slice(1)]) {
+      const scsi = new FakeScsi(tree({ multipathd: true }));
+      expect(await one(some, scsi, mapped).device).to.deep.equal(byMap);
+      expect(scsi.done).to.deep.equal(some.map(({ name }) => `offer ${name}`));
+    }
+  });
+
+  it("is waited for while udev has not told multipathd of each path: it would say that it wants none", async () => {
+    const scsi = new FakeScsi(tree({ multipathd: true }));
+    const error = await failure(one([path(2, "sdb"), path(3, "sdc", { told: false })], scsi, mapped).device);
     expect(error).to.include({ reason: "DiskNotFound", errorClass: "transient" });
-    expect(error.message).to.contain("sdb, sdc");
+    expect(error.message).to.contain("has not told it of sdc yet");
+    expect(scsi.done).to.deep.equal([]);
   });
 
   it("is a path that works where nobody makes maps, and people are told", async () => {
-    for (const [multipathd, code] of [
-      [false, 0],
-      [true, 1],
-    ] as const) {
-      const { context: made, said } = context(new FakeScsi(tree({ multipathd })), wants(code));
-      expect(await deviceOf(paths, made)).to.include({ name: "sdc" });
+    for (const multipathd of [false, true]) {
+      const { device, said } = one(paths, new FakeScsi(tree({ multipathd })));
+      expect(await device).to.deep.include({ name: "sdc", ways: paths.map(wayOf) });
       expect(said.join()).to.contain("one is used, sdc");
     }
   });
 
-  it("is its only path", async () => {
-    expect(
-      await deviceOf([path(2, "sdb")], context(new FakeScsi(tree({ multipathd: true })), wants(0)).context),
-    ).to.include({
-      name: "sdb",
-    });
+  it("is its only path, of which nothing is told", async () => {
+    const { device, said } = one([path(2, "sdb", { told: false })], new FakeScsi());
+    expect([(await device).name, said]).to.deep.equal(["sdb", []]);
   });
 });
 
@@ -53,6 +65,13 @@ describe("a LUN that is taken off the node", () => {
     const scsi = new FakeScsi(tree({ disks: [path(2, "sdb", { map }), path(3, "sdc", { map })] }), tree());
     await takeOff(all, context(scsi).context);
     expect(scsi.done).to.deep.equal(["flush mpatha", "remove sdb", "remove sdc"]);
+  });
+
+  it("stays with the map that somebody else's disk is in", async () => {
+    const shared = { ...map, paths: ["sdb", "sdx"] };
+    const scsi = new FakeScsi(tree({ disks: [path(2, "sdb", { map: shared })] }));
+    expect((await failure(takeOff(all, context(scsi).context))).reason).to.equal("DeviceBusy");
+    expect(scsi.done).to.deep.equal([]);
   });
 
   it("that is gone is harmless, and one that comes back is told of", async () => {
@@ -96,7 +115,7 @@ describe("a LUN that grows", () => {
     ["/dev/dm-3", "dm-3"],
   ] as const) {
     it(`is told from others by its name under a btrfs: ${source}`, async () => {
-      const disks = [path(2, "sdb", { map: { ...map, sizeBytes: 2048 }, sizeBytes: 2048 })];
+      const disks = [path(2, "sdb", { map: { ...map, sizeBytes: 2048, paths: ["sdb"] }, sizeBytes: 2048 })];
       await growLun(growth, context(new FakeScsi(tree({ disks })), on("0:51", "btrfs", source)).context);
       expect(grown).to.deep.equal([`/dev/${node} btrfs /s/k`]);
     });
@@ -108,3 +127,7 @@ describe("a LUN that grows", () => {
     expect(error.message).to.contain("nothing is grown");
   });
 });
+
+function wayOf({ name, deviceNumber }: ScsiDisk) {
+  return { name, deviceNumber };
+}

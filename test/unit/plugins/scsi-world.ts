@@ -21,6 +21,7 @@ export function path(host: number, name: string, facts: Partial<ScsiDisk> = {}):
       wwid,
       lasting: wwid,
       ids: [],
+      told: true,
     },
     ...facts,
   };
@@ -59,6 +60,9 @@ export class FakeScsi implements Scsi {
   async refuseUsed({ name }: ScsiDisk): Promise<void> {
     this.done.push(`ask of ${name}`);
   }
+  async offer({ name }: ScsiDisk): Promise<void> {
+    this.done.push(`offer ${name}`);
+  }
   async flushMap({ name }: { name: string }): Promise<void> {
     this.done.push(`flush ${name}`);
   }
@@ -82,4 +86,4 @@ export async function failure(call: Promise<unknown>): Promise<VolumeError> {
   throw new Error(`no VolumeError but ${error}`);
 }
 
-export const map = { name: "mpatha", device: "dm-3", deviceNumber: "254:3", sizeBytes: 1024, paths: ["sda", "sdb"] };
+export const map = { name: "mpatha", device: "dm-3", deviceNumber: "254:3", sizeBytes: 1024, paths: ["sdb", "sdc"] };

@@ -2,9 +2,10 @@ import { expect } from "chai";
 import type { ISCSIVolumeSource } from "../../../../src/api/types.gen.ts";
 import { VolumeError } from "../../../../src/errors.ts";
 import type { ScsiDisk } from "../../../../src/host/scsi.ts";
-import { attach, type LunDevice, prove } from "../../../../src/plugins/iscsi/attach.ts";
+import { attach, pathsNow } from "../../../../src/plugins/iscsi/attach.ts";
 import { interfaceOf, portalsOf } from "../../../../src/plugins/iscsi/lun.ts";
 import type { StageContext } from "../../../../src/plugins/plugin.ts";
+import { deviceOf, type LunDevice, refuseOther } from "../../../../src/plugins/scsi/device-of.ts";
 import { FakeISCSINode } from "./fake-iscsi-node.ts";
 
 const iqn = "iqn.2024-01.example:a";
@@ -22,9 +23,10 @@ describe("the LUN of an iSCSI volume", () => {
 
   async function bring(source: ISCSIVolumeSource) {
     const by = interfaceOf(source);
-    return attach({ lun: lunOf(source), source, by, chap: {} }, context());
+    const paths = await attach({ lun: lunOf(source), source, by, chap: {} }, context());
+    return deviceOf(paths, () => pathsNow(lunOf(source), context()), context());
   }
-  const still = (device: LunDevice) => prove(lunOf(one), device, context());
+  const still = async (device: LunDevice) => refuseOther(device, await pathsNow(lunOf(one), context()), "LUN 1");
   const lunOf = (source: ISCSIVolumeSource) => {
     return { iqn, lun: source.lun, interface: interfaceOf(source).name, portals: portalsOf(source) };
   };
@@ -175,10 +177,5 @@ describe("the LUN of an iSCSI volume", () => {
     node.disks = [];
     await bring(one);
     expect(node.log).to.deep.equal(["logout 1", "login 10.0.0.1:3260", "scan 12 1"]);
-  });
-
-  it("one path of two is used where no multipathd makes a map, and people are told", async () => {
-    expect((await bring(two)).name).to.equal("sda");
-    expect(told[0]).to.equal("2 paths, of which one is used, sda: multipathd does not run on the node");
   });
 });

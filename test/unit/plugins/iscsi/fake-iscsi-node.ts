@@ -28,7 +28,7 @@ export class FakeISCSINode {
   disk({ host }: Pick<ISCSISession, "host">, lun: number, more: Partial<ScsiDisk> = {}): ScsiDisk {
     const address = { host, channel: 0, target: 0, lun };
     const names = { name: `sd${String.fromCharCode(97 + this.disks.length)}`, wwid: `naa.6000${lun}` };
-    const device = { deviceNumber: `8:${this.disks.length * 16}`, sizeBytes: 1 << 26, state: "running" };
+    const device = { deviceNumber: `8:${this.disks.length * 16}`, sizeBytes: 1 << 26, state: "running", told: true };
     const disk = { ...names, ...device, address, names: [], ids: [], ...more };
     this.disks.push(disk);
     return disk;
@@ -73,6 +73,7 @@ export class FakeISCSINode {
       this.log.push(`ask of ${name}`);
       if (this.used.includes(name)) throw new VolumeError("DeviceBusy", "transient", `${name} is used`);
     },
+    offer: async ({ name }) => void this.log.push(`offer ${name}`),
     flushMap: async ({ name }) => void this.log.push(`flush ${name}`),
     growMap: async ({ name }) => void this.log.push(`grow ${name}`),
   };

@@ -11,16 +11,18 @@ const ours = { interface: "nodevolume-a" };
 describe("what an iSCSI volume has done", () => {
   let node: FakeISCSINode;
   let grown: string[];
+  let mounted: string;
   let context: UndoContext;
   let others: Undo[];
 
   beforeEach(() => {
     node = new FakeISCSINode();
     grown = [];
+    mounted = "8:0";
     const { iscsi, scsi } = node;
     const stagingTarget = { prefix: "/s", path: "/s/v" };
     const devices = { grow: async (...args: string[]) => void grown.push(args.join(" ")) };
-    const tableNow = async () => ({ at: () => ({ point: "/s/v", device: "8:0", fsType: "ext4" }) });
+    const tableNow = async () => ({ at: () => ({ point: "/s/v", device: mounted, fsType: "ext4" }) });
     others = [];
     const made = { iscsi, scsi, devices, hostRoot: "/", stagingTarget, tableNow, others: () => others };
     context = made as unknown as UndoContext;
@@ -112,10 +114,18 @@ describe("what an iSCSI volume has done", () => {
     await expandLun(undo, "2000", context);
     expect([node.log, grown]).to.deep.equal([["rescan sda"], ["/dev/sda ext4 /s/v"]]);
     node.map("dm-0", disk);
+    mounted = "254:0";
     node.disks = node.disks.map((one) => ({ ...one, ...(one.map && { map: { ...one.map, sizeBytes: 1000 } }) }));
     await expandLun(undo, "2000", context);
     expect(node.log.slice(1)).to.deep.equal(["rescan sda", "grow mpatha"]);
     expect(grown[1]).to.equal("/dev/dm-0 ext4 /s/v");
+  });
+
+  it("never says that it has grown what is not mounted", async () => {
+    node.disk(node.session(ours), 1, { deviceNumber: "8:16", sizeBytes: 2000 });
+    const error: unknown = await expandLun(undo, "2000", context).catch((thrown: unknown) => thrown);
+    expect(error).to.have.property("reason", "VolumeResizeFailed");
+    expect(grown).to.deep.equal([]);
   });
 
   it("does not grow beyond what the target has", async () => {
