@@ -4,7 +4,7 @@ import { decideAttachment, decideGranted, staleNodeID } from "./decide-attachmen
 import type { Member, Survey, VolumeFacts } from "./facts.ts";
 import { asks, byAge, holds, nodeNameOf, survey, usesAlone } from "./facts.ts";
 import type { Attachment } from "./objects.ts";
-import { heldBy, onAttachment, othersObstacle, ownObstacle, releasedBy, usedBefore } from "./obstacles.ts";
+import { heldBy, onAttachment, othersObstacle, ownObstacle, queuesFor, releasedBy, usedBefore } from "./obstacles.ts";
 import type { Word } from "./word.ts";
 
 /** What is to be done for one member. */
@@ -38,6 +38,8 @@ export interface VolumePlan {
  *            (DriverNotOnNode, …)            (Detaching,           oldest      (WaitingForAttach,     only by
  *                                             VolumeHeldElsewhere)  first       AttachFailed)          release-intent.ts
  * ```
+ * Who must be alone waits until nobody has it, and who could share it and came later waits until that one had its turn: those who may
+ * all have it at once would else keep it among themselves for ever.
  * A grant, even one that is only perhaps written, a VolumeAttachment of ours and one that is perhaps written all say that
  * its node has the volume. While any VolumeAttachment of the volume is being deleted nobody gets it.
  */
@@ -45,14 +47,18 @@ export function decideVolume(found: VolumeFacts): VolumePlan {
   const facts = survey(found);
   const decisions: Decision[] = [];
   const ready: Member[] = [];
+  let next: Member | undefined; // who waits to be alone, the oldest
   for (const member of [...facts.members].sort(byAge)) {
     if (member.intent.metadata.deletionTimestamp !== undefined) {
       decisions.push(leaving(facts, member));
     } else if (holds(member)) decisions.push(decideGranted(facts, member));
     else {
-      const word = ownObstacle(facts, member) ?? othersObstacle(facts, member);
-      if (word === undefined) ready.push(member);
-      else decisions.push({ member, word });
+      const own = ownObstacle(facts, member);
+      const word = own ?? othersObstacle(facts, member);
+      if (own === undefined && usesAlone(member)) next ??= member;
+      if (word !== undefined) decisions.push({ member, word });
+      else if (next === undefined || next === member || usesAlone(member) || isBegun(facts, member)) ready.push(member);
+      else decisions.push({ member, word: queuesFor(next), behind: true });
     }
   }
   const turns = turnsOf(facts, ready);
@@ -90,13 +96,17 @@ function afterDetach(decision: Decision, { metadata, nodeName }: Attachment): De
  * first, as to change one's mind costs time.
  */
 function turnsOf(facts: Survey, ready: readonly Member[]): Member[] {
-  const begun = (one: Member) => facts.ours.has(nodeNameOf(one)) || facts.attaching.has(nodeNameOf(one));
-  const [first, ...others] = [...ready.filter(begun), ...ready.filter((one) => !begun(one))];
+  const [begun, rest] = [true, false].map((wanted) => ready.filter((one) => isBegun(facts, one) === wanted));
+  const [first, ...others] = [...(begun ?? []), ...(rest ?? [])];
   if (first === undefined) return [];
   if (usesAlone(first)) return [first];
   const byNode = new Map([[nodeNameOf(first), first]]);
   for (const one of others) if (!usesAlone(one) && !byNode.has(nodeNameOf(one))) byNode.set(nodeNameOf(one), one);
   return [...byNode.values()];
+}
+
+function isBegun({ ours, attaching }: Survey, member: Member): boolean {
+  return ours.has(nodeNameOf(member)) || attaching.has(nodeNameOf(member));
 }
 
 /**

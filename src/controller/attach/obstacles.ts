@@ -116,6 +116,17 @@ export function heldBy({ ours }: Survey, { intent }: Member): Word {
   };
 }
 
+/** The turn of one who must be alone comes before that of all who came later. */
+export function queuesFor({ intent: { metadata, spec } }: Member): Word {
+  const since = metadata.creationTimestamp ?? "an unknown time";
+  const message = `node ${spec.nodeName} waits since ${since} for the volume (${spec.volumeName}) to be free for it alone, and has its turn first`;
+  return {
+    reason: "VolumeHeldElsewhere",
+    message,
+    on: { kind: "NodeVolumeIntent", name: metadata.name, node: spec.nodeName },
+  };
+}
+
 export function onAttachment(name: string, node: string): NonNullable<Word["on"]> {
   return { kind: "VolumeAttachment", name, node };
 }

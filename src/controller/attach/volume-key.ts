@@ -1,5 +1,5 @@
+import { hasTrait } from "../../api/source-traits.ts";
 import type { VolumeSource } from "../../api/types.gen.ts";
-import { diskOf } from "./disk-id.ts";
 
 /**
  * What a volume is, whoever names it: two PersistentVolumes with one handle are one volume (safety rule 12). Key of the
@@ -34,7 +34,7 @@ export function unresolvedIntentOf(key: string): string | undefined {
 
 /** Whether the grant of such a source waits until the volume is known, attached and nobody else's (safety rule 2). */
 export function isGuarded(source: VolumeSource): boolean {
-  return isCSI(source) || diskOf(source) !== undefined;
+  return hasTrait(source, "guarded");
 }
 
 /** Whether it is a volume of a CSI driver. */

@@ -153,6 +153,31 @@ describe("a disk that several nodes can reach", () => {
     expect(fleet.granted()).to.deep.equal(["n2"]);
   });
 
+  it("is written once those who read it have gone, though others come to read it meanwhile", async () => {
+    const fleet = await fleetWithDisk(lun({ readOnly: true }));
+    for (const [name, role] of [
+      ["n2", "c"],
+      ["n3", "d"],
+    ] as const) {
+      fleet.driverNode(name);
+      fleet.node(name, { labels: { role } });
+    }
+    fleet.csiSet("writer", lun(), { ...at("c"), ...otherMount });
+    await fleet.live(2_000);
+    expect(fleet.word("n2")).to.equal("VolumeHeldElsewhere n0");
+    fleet.csiSet("later", lun({ readOnly: true }), { ...at("d"), ...otherMount });
+    await fleet.live(2_000);
+    expect(fleet.granted()).to.deep.equal(["n0"]);
+    expect(fleet.word("n3")).to.equal("VolumeHeldElsewhere n2");
+    expect(fleet.intent("n3").status.attach?.message).to.match(/^node n2 waits since 20.* has its turn first$/);
+    fleet.api.remove("nodevolumesets", "a");
+    await fleet.live(3_000);
+    expect(fleet.granted()).to.deep.equal(["n2"]);
+    fleet.api.remove("nodevolumesets", "writer");
+    await fleet.live(3_000);
+    expect(fleet.granted()).to.deep.equal(["n3"]);
+  });
+
   it("is given back by a node that is drained, and needs no objects of CSI drivers to be read", async () => {
     const fleet = createCSIFleet();
     const asked = new Set<string>();
