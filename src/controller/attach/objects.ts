@@ -5,8 +5,9 @@ import { controllerOf } from "../../kube/controller-of.ts";
 import type { JsonObject } from "../../kube/json.ts";
 import { arrayIn, recordIn, stringIn } from "../../kube/json.ts";
 import { nodeTerms } from "../claims/node-terms.ts";
+import { translateDropped } from "../claims/translate-dropped.ts";
 import { translateInTree } from "../claims/translate-in-tree.ts";
-import { memberWithoutDriver } from "../claims/without-driver.ts";
+import { withoutDriver } from "../claims/without-driver.ts";
 
 /** What the controller keeps of the storage objects that it watches: what it decides by, and nothing else. Pure. */
 
@@ -29,8 +30,10 @@ export interface Claim extends KubeObject {
 export interface PersistentVolume extends KubeObject {
   /** Also of a volume whose plugin a driver has replaced. undefined: of no CSI driver. */
   readonly csi: PersistentVolumeCSI | undefined;
-  /** Of no CSI driver: the member of `spec` that says of what else. */
-  readonly member?: string;
+  /** Of no CSI driver: of what else, and what to do, as the end of a sentence. */
+  readonly unusable?: string;
+  /** Only we know it as its driver does: the external-attacher has to be told of it in the VolumeAttachment. */
+  readonly attachedInline?: true;
   readonly accessModes: readonly AccessMode[];
   readonly volumeMode: string;
   readonly mountOptions: readonly string[];
@@ -112,12 +115,14 @@ export function projectPersistentVolume(raw: unknown): PersistentVolume | undefi
   if (metadata === undefined) return undefined;
   const claim = recordIn(spec, "claimRef");
   const translated = translateInTree(raw);
-  const csi = translated?.csi ?? csiIn(recordIn(spec, "csi"));
-  const member = csi === undefined ? memberWithoutDriver(raw) : undefined;
+  const dropped = translateDropped(raw);
+  const own = typeof dropped === "object" ? dropped.csi : undefined;
+  const csi = translated?.csi ?? own ?? csiIn(recordIn(spec, "csi"));
   return {
     metadata,
     csi,
-    ...(member !== undefined && { member }),
+    ...(csi === undefined && { unusable: typeof dropped === "string" ? dropped : withoutDriver(raw) }),
+    ...(own !== undefined && { attachedInline: true }),
     accessModes: translated?.accessModes ?? (arrayIn(spec, "accessModes") as AccessMode[]),
     volumeMode: stringIn(spec, "volumeMode") ?? "Filesystem",
     mountOptions: arrayIn(spec, "mountOptions") as string[],

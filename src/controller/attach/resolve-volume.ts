@@ -4,7 +4,7 @@ import type { ClaimObjects } from "../claims/resolve-claim.ts";
 import { resolveClaim } from "../claims/resolve-claim.ts";
 import { accessModeOf } from "./access.ts";
 import { diskOf, type NamedDisk } from "./disk-id.ts";
-import type { AccessMode, Claim, PersistentVolume } from "./objects.ts";
+import type { AccessMode, Claim, PersistentVolume, PersistentVolumeCSI } from "./objects.ts";
 import { ownershipOf } from "./ownership.ts";
 import { tooLarge } from "./size-limits.ts";
 import type { VolumeID } from "./volume-key.ts";
@@ -140,7 +140,20 @@ function claimed(
     persistentVolume,
     claim,
     capacityBytes: capacityOf(persistentVolume),
-    attachmentSource: { persistentVolumeName: name },
+    attachmentSource: persistentVolume.attachedInline
+      ? { inlineVolumeSpec: inlineOf(persistentVolume, csi) }
+      : { persistentVolumeName: name },
+  };
+}
+
+/** What the external-attacher would read of the PersistentVolume, if it were one of a driver. */
+function inlineOf({ accessModes, volumeMode, mountOptions }: PersistentVolume, csi: PersistentVolumeCSI): object {
+  const { driver, volumeHandle, readOnly, fsType } = csi;
+  return {
+    accessModes,
+    volumeMode,
+    ...(mountOptions.length > 0 && { mountOptions }),
+    csi: { driver, volumeHandle, ...(readOnly && { readOnly }), ...(fsType !== "" && { fsType }) },
   };
 }
 

@@ -32,7 +32,7 @@ export async function attach(deps: AttachmentWriter, id: VolumeID, member: Membe
   const { client, pending } = deps;
   const nodeName = nodeNameOf(member);
   const name = attachmentName(id.driver, id.volumeHandle, nodeName);
-  const source = sourceOf(member);
+  const source = sourceOf(id, member);
   if (source === undefined) return undefined;
   const { grant } = member.intent.spec;
   const annotations = {
@@ -57,11 +57,14 @@ export async function attach(deps: AttachmentWriter, id: VolumeID, member: Membe
   return undefined;
 }
 
-/** Of a grant: the PersistentVolume that it was given for, whatever the claim says by now. */
-function sourceOf({ intent, resolution }: Member): object | undefined {
-  const persistentVolume = intent.spec.grant?.persistentVolume;
-  if (persistentVolume !== undefined) return { persistentVolumeName: persistentVolume.name };
-  return isResolved(resolution) ? resolution.attachmentSource : undefined;
+/** Of a grant: the PersistentVolume that it was given for, whatever the claim, or an annotation, says by now. */
+function sourceOf(id: VolumeID, { intent, resolution }: Member): object | undefined {
+  const granted = intent.spec.grant?.persistentVolume;
+  const resolved = isResolved(resolution) ? resolution : undefined;
+  if (granted === undefined) return resolved?.attachmentSource;
+  const isThat = resolved !== undefined && volumeKey(resolved.id) === volumeKey(id);
+  const isSame = isThat && resolved.persistentVolume?.metadata.uid === granted.uid;
+  return isSame ? resolved.attachmentSource : { persistentVolumeName: granted.name };
 }
 
 /**

@@ -1,7 +1,6 @@
 import type { PersistentVolumeClaimVolumeSource } from "../../api/types.gen.ts";
 import type { Claim, CSIDriver, PersistentVolume, PersistentVolumeCSI, StorageClass } from "../attach/objects.ts";
 import type { UnresolvedVolume } from "../attach/resolve-volume.ts";
-import { withoutDriver } from "./without-driver.ts";
 
 /** The objects by name, as they were last seen. */
 export interface ClaimObjects {
@@ -60,7 +59,7 @@ export function resolveClaim(
     return { waiting: { reason: "ClaimDeleting", message, on: onVolume } };
   }
   if (csi === undefined) {
-    const message = `PersistentVolume ${claim.volumeName} ${withoutDriver(persistentVolume.member)}`;
+    const message = `PersistentVolume ${claim.volumeName} ${persistentVolume.unusable}`;
     return { waiting: { reason: "VolumeSourceUnsupported", message, on: onVolume } };
   }
   return { claim, persistentVolume, csi };

@@ -21,7 +21,8 @@ interface InTreeVolume {
   readonly claimNamespace: string;
 }
 
-type Translated = Partial<PersistentVolumeCSI> & Pick<PersistentVolumeCSI, "driver" | "volumeHandle">;
+type Identity = Pick<PersistentVolumeCSI, "driver" | "volumeHandle">;
+type Translated = Partial<PersistentVolumeCSI> & Identity;
 
 /** By the member of `spec` that names the volume. undefined: such a volume has no CSI driver to be translated to. */
 const table: { readonly [member: string]: (volume: InTreeVolume) => Translated | undefined } = {
@@ -110,12 +111,13 @@ export function translateInTree(raw: unknown): Translation | undefined {
     });
     const modes = (spec?.["accessModes"] ?? []) as AccessMode[];
     const accessModes = member === "gcePersistentDisk" ? gceAccessModes(modes) : modes;
-    return found && { csi: completed(found, source), accessModes };
+    return found && { csi: { ...csiDefaults(source), ...found }, accessModes };
   }
   return undefined;
 }
 
-function completed(translated: Translated, source: JsonObject): PersistentVolumeCSI {
+/** What a driver is told where nothing else is known of a volume of a plugin. @param source of the plugin, in the PersistentVolume */
+export function csiDefaults(source: JsonObject): Omit<PersistentVolumeCSI, keyof Identity> {
   return {
     readOnly: source["readOnly"] === true,
     fsType: stringIn(source, "fsType") ?? "",
@@ -123,7 +125,6 @@ function completed(translated: Translated, source: JsonObject): PersistentVolume
     nodeStageSecretRef: undefined,
     nodePublishSecretRef: undefined,
     nodeExpandSecretRef: undefined,
-    ...translated,
   };
 }
 

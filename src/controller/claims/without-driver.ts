@@ -13,24 +13,18 @@ const remedies: { readonly [member: string]: string } = {
   fc: "name it in the set: source.fc, with the same targetWWNs and lun, or wwids",
   cephfs:
     "name it in the set: source.cephfs, or make one of the driver cephfs.csi.ceph.com for the same subvolume or rootPath",
-  rbd: 'make one of the driver rbd.csi.ceph.com for the same image (staticVolume: "true")',
+  rbd: 'name it in the set: source.rbd, or make one of the driver rbd.csi.ceph.com for the same image (staticVolume: "true")',
   glusterfs: "name it in the set: source.glusterfs, with the hosts of its endpoints as servers",
-  scaleIO: "make one of the driver csi-vxflexos.dellemc.com for the same volume of PowerFlex",
-  quobyte: "make one of the driver csi.quobyte.com for the same volume",
-  storageos: "copy the data to another volume: neither StorageOS nor its successor Ondat exist any more",
+  storageos:
+    "copy the data to another volume: neither StorageOS nor its successor Ondat exist any more (whose driver knew volumes by ids; volumeName and volumeNamespace are names)",
   flocker: "name it in the set: source.flocker, where the product still runs",
   photonPersistentDisk: "copy the data to another volume: Photon Controller does not exist any more",
 };
 
-/** The member of its `spec` that says where the data is, if it is one of these. */
-export function memberWithoutDriver(raw: unknown): string | undefined {
+/** What a volume is of, and what to do about it: the end of a sentence. */
+export function withoutDriver(raw: unknown): string {
   const spec = recordIn(raw, "spec");
-  return Object.keys(remedies).find((member) => recordIn(spec, member) !== undefined);
-}
-
-/** What a volume is of, and what to do about it. */
-export function withoutDriver(member: string | undefined): string {
-  const remedy = member === undefined ? undefined : remedies[member];
-  if (remedy === undefined) return "is not of a CSI driver: use a volume of one";
-  return `is of ${member}, which no CSI driver has replaced by itself: ${remedy}`;
+  const member = Object.keys(remedies).find((one) => recordIn(spec, one) !== undefined);
+  if (member === undefined) return "is not of a CSI driver: use a volume of one";
+  return `is of ${member}, which no CSI driver has replaced by itself: ${remedies[member]}`;
 }
