@@ -20,10 +20,16 @@ export function observeSteps(desired: DesiredVolume, { input, view }: StepContex
   const mount = view.targets.flatMap((target): Action[] =>
     target.truth === "mounted" || target.problem !== undefined ? [] : [{ kind: "publish", path: target.path }],
   );
+  const changes = view.targets.flatMap(({ truth, attributesDiffer, foreign, path }): Action[] =>
+    truth === "mounted" && attributesDiffer && foreign !== undefined
+      ? [{ kind: "setAttributes", path, mountID: foreign.id }]
+      : [],
+  );
   const problems = new Map(
     view.targets.flatMap((t) => (t.problem === undefined ? [] : [[t.path, t.problem] as const])),
   );
-  return { actions: mount.length > 0 ? [...look, { kind: "stage" }, ...mount] : look, problems };
+  const staged: Action[] = mount.length > 0 ? [{ kind: "stage" }, ...mount] : [];
+  return { actions: [...look, ...staged, ...changes], problems };
 }
 
 /** PURE. Whether what a source shows is not known, or may be another thing by now. */

@@ -1,5 +1,4 @@
-import { hasDots } from "../api/path.ts";
-import { identityOf, isBeneath, type MountIdentity, sameIdentity } from "../host/mount-table.ts";
+import { identityOf, type MountIdentity, sameIdentity } from "../host/mount-table.ts";
 import { attributeDifference } from "./attributes.ts";
 import { identityProblem } from "./csi/identity-problem.ts";
 import { soleTargetProblem } from "./csi/sole-target.ts";
@@ -7,11 +6,10 @@ import type { DesiredMount, DesiredVolume } from "./desired-volume.ts";
 import type { Action } from "./operations.ts";
 import { awaitsGroup, groupDue } from "./ownership/ownership.ts";
 import { ownershipProblem } from "./ownership/ownership-problem.ts";
-import type { PlanSettings } from "./plan-input.ts";
-import { isOfKubelet, podOfPath } from "./pods/pod-path.ts";
+import { pathProblem } from "./path-problem.ts";
 import { identityBeneath } from "./pods/sub-path.ts";
 import type { StepContext } from "./step-context.ts";
-import type { Problem, TargetView, VolumeView } from "./view.ts";
+import type { Problem, TargetView } from "./view.ts";
 
 /** PURE. What is to be done for one wanted target of a staged volume. */
 export function targetActions(
@@ -28,7 +26,7 @@ export function targetActions(
     pathProblem(mount, input.settings) ??
     (settled
       ? undefined
-      : (owners.conflict(desired.name, mount.path) ?? soleTargetProblem(mount.path, desired, view))) ??
+      : (owners.conflict(desired.name, mount.path, input.settings) ?? soleTargetProblem(mount.path, desired, view))) ??
     (settled && target.differsOnNode !== true ? undefined : identityProblem(mount, desired, target.record, input));
   if (barred !== undefined) {
     problems.set(mount.path, barred);
@@ -37,7 +35,7 @@ export function targetActions(
   const owned = ownershipProblem(mount, desired, { record, view, settings: input.settings });
   if (owned !== undefined) problems.set(mount.path, owned);
   if (owned !== undefined && !settled) return [];
-  const adopted = adoptions(target, desired, view);
+  const adopted = adoptions(target, desired, { view, input });
   if (adopted.length > 0) return adopted;
   if (target.problem !== undefined) {
     problems.set(mount.path, target.problem);
@@ -70,19 +68,23 @@ function mustReplaceForFlags({ ours, record }: TargetView, mount: DesiredMount):
 }
 
 /** A mount without a record that shows exactly this volume, if the spec lets us take it over. */
-function adoptions(target: TargetView, desired: DesiredVolume, view: VolumeView): Action[] {
+function adoptions(target: TargetView, desired: DesiredVolume, context: Pick<StepContext, "view" | "input">): Action[] {
+  const { view } = context;
   const { pod, subPath } = target.desired ?? {};
   // Nobody but us mounts on such a path: it is a record of itself.
   if (pod !== undefined) return adoptSame(target, identityBeneath(view.stage.record?.identity, subPath));
   if (desired.adopt === "IfSame") return adoptSame(target, view.stage.record?.identity);
-  return adoptOwn(target, view);
+  return adoptOwn(target, context);
 }
 
 /**
- * A mount without a record that shows a file system or directory that only we have: ours, of a journal that was lost
- * (safety rule 24).
+ * A mount without a record that shows what is staged: ours, if only we make that, or of a journal that was lost (safety
+ * rule 24). Of a server or a disk the kernel gives the mounts of others the same file system: a journal that is whole says
+ * that they are not ours.
  */
-export function adoptOwn(target: TargetView, view: VolumeView): Action[] {
+export function adoptOwn(target: TargetView, { view, input }: Pick<StepContext, "view" | "input">): Action[] {
+  const { likeness, desired } = target;
+  if (!input.mayHaveLost && likeness !== "own" && desired?.pod === undefined) return [];
   const { record, mount } = view.stage;
   const known = record?.kind === "filesystem" || record?.kind === "directory" ? record.identity : undefined;
   return adoptSame(target, known ?? (mount && identityOf(mount)));
@@ -93,15 +95,4 @@ function adoptSame(target: TargetView, source: MountIdentity | undefined): Actio
   if (target.record !== undefined || source === undefined || foreign === undefined) return [];
   if (target.problem?.reason !== "ForeignMount" || !sameIdentity(foreign, source)) return [];
   return [{ kind: "adopt", path: target.path, mountID: foreign.id }];
-}
-
-function pathProblem({ path, pod }: DesiredMount, { allowedPrefixes, kubeletDir }: PlanSettings): Problem | undefined {
-  if (pod !== undefined && podOfPath(kubeletDir, path) !== undefined) return undefined;
-  if (isOfKubelet(kubeletDir, path)) {
-    return { reason: "PathNotAllowed", message: `${path} is kubelet's: name a path that is no pod's` };
-  }
-  if (hasDots(path)) return { reason: "DotDotInPath", message: `${path} has a segment "." or ".."` };
-  if (allowedPrefixes.some((prefix) => path !== prefix && isBeneath(path, prefix))) return undefined;
-  const message = `${path} is not beneath one of the allowed prefixes: ${allowedPrefixes.join(", ")}`;
-  return { reason: "PathNotAllowed", message };
 }

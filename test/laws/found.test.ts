@@ -88,7 +88,8 @@ describe("What the laws have found", () => {
   it("L3: a target without a record is found though the stage is on record without its identity", () => {
     const { identity: _unknown, ...stage } = stageRecord({ ready: false });
     const deleting = wanted({ deleting: true });
-    const world = { intents: [deleting], records: [record({ stage, targets: [] })], mounts: [staged, mounted] };
+    const input = { mayHaveLost: true };
+    const world = { intents: [deleting], records: [record({ stage, targets: [] })], mounts: [staged, mounted], input };
     expect(planned(world).operation).to.deep.equal({ volume, kind: "adopt", path, mountID: 20 });
   });
 

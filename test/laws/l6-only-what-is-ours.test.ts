@@ -53,7 +53,8 @@ describe("L6: only what our own record covers is touched", () => {
         const desired = input.desired.get(operation.volume);
         const stage = input.records.get(operation.volume)?.stage;
         const staged = stage?.identity ?? ownStage(operation.volume, input);
-        const own = stage === undefined || stage.kind === "filesystem" || stage.kind === "directory";
+        const made = stage === undefined || stage.kind === "filesystem" || stage.kind === "directory";
+        const own = made && (input.mayHaveLost || bearsOurName(operation.volume, mount));
         const allowed = desired !== undefined && !isInvalid(desired) && desired.adopt === "IfSame";
         reached.count("adopted by IfSame", allowed && !own);
         reached.count("adopted as our own file system", own && !allowed);

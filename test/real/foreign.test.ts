@@ -88,6 +88,16 @@ describe("what is foreign, on the real kernel", () => {
     expect(existsSync(node.target("a")), "a directory that we did not make stays").to.equal(true);
   });
 
+  it("adopt: IfSame leaves one alone that shows something else, and says that it is not the same", async () => {
+    mkdirSync(node.target("a"));
+    foreignAt(node.target("a"));
+    node.want(one({ adopt: "IfSame" }));
+    const problem = (await node.volume(name)).problems.get(node.target("a"));
+    expect(problem?.reason).to.equal("ForeignMount");
+    expect(problem?.message).to.include("nor the same to the kernel as what the spec says: unmount it");
+    canary(node.target("a"));
+  });
+
   it("a mount that somebody put in place of ours stays when the intent goes", async () => {
     node.want(one());
     await node.converge();

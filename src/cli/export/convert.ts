@@ -39,7 +39,8 @@ const ofMount = new Set(["nosuid", "nodev", "noexec", "noatime", "nodiratime", "
 /** PURE. What a line of the file is as a set. @param taken names of sets that are given already */
 export function convert(line: MountLine, taken: ReadonlySet<string>, node: string | undefined): Converted {
   const none = (reason: string, system = false): Converted => ({ kind: "none", line, reason, ofSystem: system });
-  if (line.type === "swap" || line.target === "none" || line.target === "swap") return none("swap is no volume", true);
+  if (line.type === "swap" || line.target === "none" || line.target === "swap")
+    return none("swap can only be managed, not looked at: write a set with fsType: swap", true);
   if (ofKernel.test(line.type) && !line.bind) return none(`${line.type} is the system's own`, true);
   if (ofSystem.test(line.target))
     return none("it belongs to the operating system, or to kubelet and the container runtime", true);

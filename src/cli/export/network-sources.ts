@@ -69,9 +69,10 @@ function cifs({ source, options }: MountLine, setName: string): Source | { reado
       ...(isGuest
         ? []
         : [`credentials are a Secret: make default/${name}, or name another, with username and password as ${from}`]),
-      unmountFirst,
+      "taken over only while these options and the Secret say exactly what it is mounted with: else unmount it before mode Manage",
     ],
     options: [],
+    adoptable: true,
     ofType: new RegExp(`${ofLogin.source}|${ofCifs.source}`),
   };
 }

@@ -12,12 +12,12 @@ const root = { device: "8:1", fsType: "ext4", source: "/dev/root" };
 function observed(
   source: IntentInput["source"],
   mount?: Partial<MountEntry>,
-  seen: Partial<Observation> & { volumeMode?: "Block" } = {},
+  seen: Partial<Observation> & { volumeMode?: "Block"; adopt?: "Never" | "IfSame" } = {},
 ) {
-  const { volumeMode = "Filesystem", ...shown } = seen;
+  const { volumeMode = "Filesystem", adopt = "Never", ...shown } = seen;
   const input = { observed: new Map([[volume, { uid: "uid-1", generation: 1, at: 1_000, mountID: 1, ...shown }]]) };
   const mounts = mount === undefined ? [] : [entry({ id: 30, point: path, ...mount })];
-  const plan = planned({ intents: [wanted({ mode: "Observe", source, volumeMode })], mounts, input });
+  const plan = planned({ intents: [wanted({ mode: "Observe", source, volumeMode, adopt })], mounts, input });
   const { ready, reason, message } = standingOf(plan);
   return { plan, said: `${ready} ${reason}`, message };
 }
@@ -47,6 +47,20 @@ describe("an observed volume", () => {
     const source = { identity: { device: "8:1", root: "/data" } };
     expect(observed(hostPath, { ...root, root: "/data" }, { source }).said).to.equal("True Observing");
     expect(observed(hostPath, { ...root, root: "/link" }, { source }).said).to.equal("False ForeignMount");
+  });
+
+  it("says that flags would be changed of a mount that would be taken over, and of no other", () => {
+    const nfs = { nfs: { server: "srv", path: "/x" } };
+    const mount = { device: "0:60", fsType: "nfs4", source: "srv:/x" };
+    const flags = (options: readonly string[]) => ({ ...mount, options });
+    const { said, message, plan } = observed(nfs, flags(["rw", "relatime"]), { adopt: "IfSame" });
+    expect(said).to.equal("False WouldChange");
+    expect(message).to.equal(`mode Manage would: change the options of ${path} in place`);
+    expect(plan.operation, "nothing is touched").to.equal(undefined);
+    expect(observed(nfs, flags(["rw", "nosuid", "nodev", "relatime"]), { adopt: "IfSame" }).said).to.equal(
+      "True Observing",
+    );
+    expect(observed(nfs, flags(["rw", "relatime"])).said).to.equal("True Observing");
   });
 
   it("of what only we make it says that it would be set up", () => {

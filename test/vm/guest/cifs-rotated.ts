@@ -1,7 +1,9 @@
 import { execFileSync, spawnSync } from "node:child_process";
-import { readdirSync, readFileSync, statSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { expect } from "chai";
+import { until } from "../../../hack/lib/until.ts";
 import type { NodeVolumeIntentStatus } from "../../../src/api/types.gen.ts";
+import { full } from "../../lib/requirements.ts";
 import { soonMs, VMWorld } from "../../lib/vm-world.ts";
 
 const conf = "/mnt/smb/smb.conf";
@@ -12,9 +14,10 @@ const namespaceOf = (name: string) => name.replace(".", "-");
 
 /** Only in the VM are all of them ours. */
 const stop = () => spawnSync("pkill", ["-KILL", "-x", "smbd"]);
-function start(): void {
+/** It listens a while later. */
+async function start(): Promise<void> {
   execFileSync("smbd", ["-D", "-s", conf]);
-  while (spawnSync("bash", ["-c", "</dev/tcp/127.0.0.1/445"]).status !== 0) spawnSync("sleep", ["0.2"]); // it listens a while later
+  await until("smbd to listen", 60_000, () => spawnSync("bash", ["-c", "</dev/tcp/127.0.0.1/445"]).status === 0);
 }
 function setPassword(user: string, password: string): void {
   execFileSync("smbpasswd", ["-c", conf, "-s", user], { input: `${password}\n${password}\n` });
@@ -27,27 +30,23 @@ describe("CIFS shares of two users", () => {
     world = await VMWorld.start();
   });
   afterEach(async () => {
+    await using all = new AsyncDisposableStack(); // whatever fails, from the last to the first
+    all.use(world);
+    all.defer(start);
     stop();
     setPassword("ua", "ua,pw");
-    start();
-    await world[Symbol.asyncDispose]();
   });
 
-  const cifs = (name: string, share: string) =>
+  const mountOptions = ["vers=3.1.1", "echo_interval=2", "actimeo=1"];
+  const cifs = (name: string, share: string, more: object = {}) =>
     world.volume(name, {
       source: { cifs: { server: "127.0.0.1", share, secretRef: { namespace: namespaceOf(name), name: "files" } } },
-      mountOptions: ["vers=3.1.1", "echo_interval=2", "actimeo=1"],
+      mountOptions,
+      ...more,
     });
   const secret = (name: string, username: string, password: string) =>
     world.agent.writeSecret({ namespace: namespaceOf(name), name: "files", values: { username, password } });
-  /** The mounts of a volume, as the kernel numbers them and their file system. */
-  const mountsOf = (name: string) =>
-    world.agent
-      .mounts()
-      .filter(
-        ({ point }) => point === world.agent.target(name) || point === world.agent.statuses.get(name)?.stagingPath,
-      )
-      .map(({ id, device }) => `${id} ${device}`);
+  const mountsOf = (name: string) => world.mountsOf(name);
 
   async function setUp(): Promise<void> {
     secret(a, "ua", "ua,pw");
@@ -63,7 +62,7 @@ describe("CIFS shares of two users", () => {
     const status = await world.agent.waitsFor(a, "ServerUnreachable", noticedMs);
     expect([status.state, status.drift?.class]).to.deep.equal(["Degraded", "Stale"]);
     await world.othersGoOn();
-    start();
+    await start();
     await Promise.all([a, b].map((name) => world.agent.inState(name, "Mounted", noticedMs)));
     expect([mountsOf(a), mountsOf(b)]).to.deep.equal(before);
     expect(before.map((mounts) => mounts.length)).to.deep.equal([2, 2]);
@@ -80,7 +79,7 @@ describe("CIFS shares of two users", () => {
 
     stop();
     setPassword("ua", "ua,new");
-    start();
+    await start();
     // Not by its mounts: the kernel gives the same numbers again.
     const isAnew = ({ state, contentVersion }: NodeVolumeIntentStatus) =>
       state === "Mounted" && contentVersion !== undefined && contentVersion !== mountedWith;
@@ -92,6 +91,45 @@ describe("CIFS shares of two users", () => {
     for (const password of ["ua,pw", "ua,new"]) {
       expect(statuses).to.not.contain(password);
       expect(journalOf(agent.path)).to.not.contain(password);
+    }
+  });
+
+  const adopt = { adopt: "IfSame" };
+  function mountBySomebody(name: string, share: string, user: string, options: readonly string[]): string | undefined {
+    const { agent } = world;
+    mkdirSync(agent.target(name));
+    const all = [...options, `username=${user}`].join(",");
+    const env = { ...process.env, PASSWD: `${user},pw` };
+    execFileSync("mount", ["-t", "cifs", `//127.0.0.1/${share}`, agent.target(name), "-o", all], { env });
+    return agent.mounts().find(({ point }) => point === agent.target(name))?.device;
+  }
+
+  it("a share that somebody else has mounted is taken over if the kernel says that it is the same", async () => {
+    const { agent } = world;
+    const device = mountBySomebody(a, "a", "ua", mountOptions);
+    secret(a, "ua", "ua,pw");
+    agent.want(cifs(a, "a", adopt));
+    await agent.inState(a, "Mounted", soonMs);
+    expect(mountsOf(a).map((mount) => mount.split(" ")[1])).to.deep.equal([device, device]);
+    agent.revoke(a);
+    await agent.inState(a, "Released", soonMs);
+    expect(world.isMounted(a)).to.equal(false);
+  });
+
+  const inFull = full() ? it : () => {};
+  inFull("a share that somebody else has mounted is left alone if the kernel says that it is another", async () => {
+    const { agent } = world;
+    mountBySomebody(b, "b share", "ub", [...mountOptions, "uid=1000"]);
+    try {
+      secret(b, "ub", "ub,pw");
+      agent.want(cifs(b, "b share", adopt));
+      const { waiting } = await agent.waitsFor(b, "ForeignMount", soonMs);
+      expect(waiting?.message).to.include("nor the same to the kernel");
+      agent.revoke(b);
+      await agent.inState(b, "Released", soonMs);
+      expect(world.isMounted(b)).to.equal(true);
+    } finally {
+      execFileSync("umount", [agent.target(b)]);
     }
   });
 
