@@ -59,7 +59,9 @@ function decideRelease(desired: Desired, context: StepContext): { phase: Phase; 
   const running = context.input.inFlight.get(desired.name);
   if (empty && running !== undefined && running !== "observe") return { phase: "tearDown", steps: nothing };
   const nothingLeft = empty && view.stage.truth === "absent" && record?.child === undefined;
-  const lost = nothingLeft ? lostSteps(desired, context) : undefined;
+  // Even where a record tells of something: what was beside it may be lost.
+  const unread = view.unread?.problem !== undefined;
+  const lost = nothingLeft || unread ? lostSteps(desired, context) : undefined;
   if (nothingLeft && lost === undefined) return { phase: "released", steps: nothing };
   // What an intent before it has left is not its to take down, nor to call released (safety rule 27, law L10).
   if (!isInvalid(desired) && desired.mode === "Observe")

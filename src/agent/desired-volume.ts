@@ -54,6 +54,8 @@ export interface DesiredMount {
 /** An intent that was read but not understood: it blocks its own set-up and causes no teardown (law L7). */
 export interface InvalidVolume {
   readonly name: string;
+  /** Hash of the name. */
+  readonly key: string;
   readonly uid: string;
   readonly generation: number;
   readonly deleting: boolean;
@@ -64,6 +66,18 @@ export interface InvalidVolume {
   /** As far as they could be read: a release needs no more. */
   readonly deletionPolicy: "Unmount" | "Retain";
   readonly unmountPolicy: UnmountPolicy;
+  /** What may have been set up for it while it was understood; undefined: nothing. */
+  readonly mayHave?: MayHave;
+}
+
+/** As far as a spec that is not understood could be read. */
+export interface MayHave {
+  /** Where it asks to be mounted; undefined if that could not be read. */
+  readonly paths?: readonly string[];
+  /** Pods that it names. */
+  readonly pods?: readonly Pick<IntentPod, "uid" | "volume">[];
+  /** A CSI driver may have staged it, of which the mount table need not tell. */
+  readonly byDriver: boolean;
 }
 
 export type Desired = DesiredVolume | InvalidVolume;

@@ -1,33 +1,15 @@
 import type { KubeObject } from "../api/meta.ts";
-import { resource } from "../api/names.ts";
-import { hasDots } from "../api/path.ts";
 import type { NodeVolumeIntent } from "../api/types.gen.ts";
 import { parseIntent, parseIntentStatus } from "../api/validate.ts";
-import { createReflector, type Reflector, type ReflectorDeps } from "../kube/reflector.ts";
 import { sameJson } from "../kube/same-json.ts";
-import type { Transport } from "../kube/transport.ts";
-import type { System } from "../ports.ts";
 import { type Desired, desiredVolume, isInvalid } from "./desired-volume.ts";
+import { notUnderstood } from "./not-understood.ts";
 import { volumeKey } from "./volume-key.ts";
 
 /** An intent as it came, and as it is understood. */
 export interface IntentEntry extends KubeObject {
   readonly raw: NodeVolumeIntent;
   readonly desired: Desired;
-}
-
-/** The intents of one node: the desired world. Reads begin with a quorum read (safety rule 4). */
-export function intentsOf(
-  node: string,
-  deps: { system: System; transport: Transport; onRestart?: NonNullable<ReflectorDeps<IntentEntry>["onRestart"]> },
-): Reflector<IntentEntry> {
-  const intents: Reflector<IntentEntry> = createReflector<IntentEntry>({
-    ...deps,
-    resource: resource.intents,
-    fieldSelector: `spec.nodeName=${node}`,
-    project: (object) => understand(object, (name) => intents.store.get(name)),
-  });
-  return intents;
 }
 
 /**
@@ -48,19 +30,8 @@ export function understand(
     const intent = parsed.value;
     return { metadata: intent.metadata, raw: intent, desired: desiredVolume(intent, volumeKey(intent.metadata.name)) };
   }
-  const { metadata, spec } = raw;
-  const problem = parsed.errors.map((error) => `${error.path}: ${error.message}`).join("; ");
-  const desired: Desired = {
-    name: metadata.name,
-    uid: metadata.uid ?? "",
-    generation: metadata.generation ?? 0,
-    deleting: metadata.deletionTimestamp !== undefined,
-    problem: `not understood: ${problem}`,
-    ...(hasDotsInTarget(raw) && { reason: "DotDotInPath" as const }),
-    deletionPolicy: spec?.deletionPolicy === "Retain" ? "Retain" : "Unmount",
-    unmountPolicy: { max: "Normal", timeoutSeconds: 90 },
-  };
-  return { metadata, raw, desired };
+  const { metadata } = raw;
+  return { metadata, raw, desired: notUnderstood(raw, parsed.errors, volumeKey(metadata.name)) };
 }
 
 /** Who has written which field is half of an object, and nothing to an agent. */
@@ -68,13 +39,6 @@ function withoutManagedFields(raw: NodeVolumeIntent): NodeVolumeIntent {
   if (!("managedFields" in raw.metadata)) return raw;
   const { managedFields: _, ...metadata } = raw.metadata;
   return { ...raw, metadata };
-}
-
-/** Of an object that was not understood, so nothing of it is known. */
-function hasDotsInTarget({ spec }: NodeVolumeIntent): boolean {
-  const mounts: unknown = spec?.mounts;
-  if (!Array.isArray(mounts)) return false;
-  return mounts.some((mount: { path?: unknown } | null) => typeof mount?.path === "string" && hasDots(mount.path));
 }
 
 /** Whether two objects are one intent with one spec; the generation alone is a number that the server has chosen. */

@@ -5,11 +5,18 @@ import { type PlanInput, stagingPath } from "./plan-input.ts";
 
 /** PURE. The mounts that a volume's plan was made from, or would be if they were there. */
 export function interestOf({ view, record, desired }: VolumePlan, { settings, table, nodeTable }: PlanInput): Interest {
-  const key = desired !== undefined && !isInvalid(desired) ? desired.spec.key : record?.key;
+  const key = desired === undefined ? record?.key : isInvalid(desired) ? desired.key : desired.spec.key;
   const staged = [record?.stage?.path, ...(key === undefined ? [] : [stagingPath(settings, key)])];
   const ours = view.targets.flatMap((target) => target.ours ?? []);
   const published = (record?.targets ?? []).map((target) => target.published?.path);
-  const points = [...view.targets.map(({ path }) => path), ...ours.map(({ point }) => point), ...staged, ...published];
+  const unread = view.unread?.points ?? [];
+  const points = [
+    ...view.targets.map(({ path }) => path),
+    ...ours.map(({ point }) => point),
+    ...staged,
+    ...published,
+    ...unread,
+  ];
   const ofKubelet = view.kubelet?.points ?? [];
   const ids = (record?.targets ?? []).flatMap(({ mountID }) => mountID ?? []);
   const groups =

@@ -73,7 +73,7 @@ export function formatReap(path: string, reap: ReapRecord | undefined): string {
 
 /**
  * The state that a text stands for. A last line without its end was being written when the agent or the machine died:
- * its effect had not begun, so it is passed over.
+ * its effect had not begun, so it is passed over. A whole one that has another character for its end was damaged since.
  * @throws JournalFormatError if it was written by a version of the agent that this one does not understand
  */
 export function parseJournal(text: string): ParsedJournal {
@@ -82,7 +82,11 @@ export function parseJournal(text: string): ParsedJournal {
   let header: Pick<ParsedJournal, "bootID" | "epoch" | "lostIn"> = { bootID: undefined, epoch: 0, lostIn: undefined };
   let damaged = 0;
   const lines = text.split("\n");
-  lines.pop(); // "" after the last newline, or a line that was cut off
+  const last = lines.pop() ?? ""; // "" after the last newline, or a line that was cut off
+  if (parseLine(last.slice(0, -1)) !== undefined) {
+    lines.push(last.slice(0, -1));
+    damaged++;
+  }
   for (const raw of lines) {
     const entry = parseLine(raw);
     if (entry === undefined) damaged++;

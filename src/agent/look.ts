@@ -4,7 +4,7 @@ import type { ChildProcessID } from "../host/ports.ts";
 import { attributeDifference, attributesOf } from "./attributes.ts";
 import { isSameProcess } from "./clients.ts";
 import { lookAtPublished, lookAtStageOfDriver } from "./csi/look.ts";
-import type { DesiredMount, DesiredVolume } from "./desired-volume.ts";
+import type { DesiredMount, DesiredVolume, InvalidVolume } from "./desired-volume.ts";
 import type { Likeness } from "./likeness.ts";
 import { lookFromNode } from "./look-from-node.ts";
 import { beneath, covered, differentMount, foreignMount, stacked } from "./mount-problems.ts";
@@ -13,12 +13,16 @@ import { ownershipDiffers } from "./ownership/ownership.ts";
 import type { PlanSettings } from "./plan-input.ts";
 import { identityBeneath } from "./pods/sub-path.ts";
 import type { StageRecord, TargetRecord, VolumeRecord } from "./record.ts";
+import type { SwapState } from "./swap-states.ts";
+import { lookAtUnread } from "./unread.ts";
 import type { StageView, TargetView, VolumeView } from "./view.ts";
 
 /** What one volume is compared with. */
 export interface LookInput {
   /** Undefined if the intent is gone or not understood. */
   readonly desired: DesiredVolume | undefined;
+  /** The intent, if it is not understood. */
+  readonly unread?: InvalidVolume | undefined;
   readonly record: VolumeRecord | undefined;
   /** Whether there may have been a record that is lost. */
   readonly mayHaveLost: boolean;
@@ -31,6 +35,8 @@ export interface LookInput {
   readonly stagingPath: string;
   /** The client of the volume that has ended, if it is mounted by FUSE. */
   readonly ended?: ChildProcessID | undefined;
+  /** Of a volume that the node is to swap to. */
+  readonly swap?: SwapState | undefined;
   /** How like the volume a mount is that no record covers; undefined if that is not known. */
   likeness(mount: MountEntry): Likeness | undefined;
 }
@@ -44,11 +50,12 @@ export function look(input: LookInput): VolumeView {
   // What was staged counts until the record of it is gone, which it is only after the evidence of its release.
   const unrecorded = stage.record === undefined && stage.truth === "uncertain";
   const recorded = mounted || staged || unrecorded || input.record?.child !== undefined;
-  const inUse = recorded || mayBeLostWhole(input, targets);
-  return { stage, targets, inUse };
+  const unread = input.unread && lookAtUnread({ ...input, volume: input.unread });
+  const inUse = recorded || mayBeLostWhole(input, targets) || unread?.problem !== undefined;
+  return { stage, targets, inUse, ...(unread && { unread }) };
 }
 
-function lookAtStage({ record, table, stagingPath, desired, ended }: LookInput): StageView {
+function lookAtStage({ record, table, stagingPath, desired, ended, swap }: LookInput): StageView {
   const stage = record?.stage;
   if (stage === undefined) {
     // A mount on our own staging path is a record of itself (safety rule 24): staging again takes it over.
@@ -58,6 +65,8 @@ function lookAtStage({ record, table, stagingPath, desired, ended }: LookInput):
     return mount === undefined ? { truth: "absent" } : { truth: "uncertain", mount };
   }
   if (stage.csi !== undefined) return lookAtStageOfDriver(stage, table, { record, desired });
+  if (swap === "off") return { truth: "absent", record: stage, ...(stage.ready ? { drift: "Missing" } : {}) };
+  if (swap === "unknown") return { truth: "uncertain", record: stage };
   if (stage.kind !== "filesystem") return { truth: stage.ready ? "mounted" : "uncertain", record: stage };
   if (table === undefined) return { truth: "uncertain", record: stage };
   const layers = table.layers(stage.path);
@@ -152,12 +161,17 @@ function lookAtForeign(
   { desired, likeness }: LookInput,
   layers: readonly MountEntry[],
   top: MountEntry | undefined,
-): Pick<TargetView, "truth" | "foreign" | "problem" | "likeness"> {
+): Pick<TargetView, "truth" | "foreign" | "problem" | "likeness"> & { readonly attributesDiffer?: boolean } {
   const foreign = top ?? layers[0];
   const like = foreign && likeness(foreign);
   const observed = desired?.mode === "Observe";
-  if (observed && top !== undefined && (like === "same" || like === "own")) return { truth: "mounted" };
-  const single = observed ? differentMount(path, foreign) : foreignMount(path, foreign);
+  if (observed && top !== undefined && (like === "same" || like === "own")) {
+    const wanted = desired?.adopt === "IfSame" ? desired.mounts.find((mount) => mount.path === path) : undefined;
+    const differs = wanted !== undefined && attributeDifference(attributesOf(top), wanted.attributes).length > 0;
+    // Without being taken over it would keep its flags.
+    return { truth: "mounted", ...(differs && { attributesDiffer: true, foreign: top }) };
+  }
+  const single = observed ? differentMount(path, foreign) : foreignMount(path, foreign, desired?.adopt === "IfSame");
   const problem = top === undefined ? covered(path) : layers.length > 1 ? stacked(path) : single;
   return { truth: "absent", problem, ...(foreign && { foreign }), ...(like && { likeness: like }) };
 }

@@ -1,6 +1,7 @@
 import { mustRecover } from "./csi/steps.ts";
 import { type Desired, isInvalid } from "./desired-volume.ts";
 import { mayBeLost } from "./look.ts";
+import { letGo, nameOf, tableUnreadable } from "./mount-problems.ts";
 import { lookFor } from "./plan-input.ts";
 import type { StepContext, Steps } from "./step-context.ts";
 import type { Problem, TargetView } from "./view.ts";
@@ -8,14 +9,19 @@ import type { Problem, TargetView } from "./view.ts";
 /**
  * PURE. What has to be known or done before a volume of which there is no record is called released, if records
  * may be lost: what it mounted may still be there. What only we make is taken over, to be taken down; what may be ours or
- * somebody else's blocks, and says so; another file system does neither (safety rules 6 and 24).
+ * somebody else's blocks, and says so; another file system does neither (safety rules 6 and 24). Of an intent that is not
+ * understood all that may be its own blocks: nothing says how to take it down.
  * @returns undefined if nothing of the volume is left
  */
 export function lostSteps(desired: Desired, { input, view, record }: StepContext): Steps | undefined {
   const observed = !isInvalid(desired) && desired.mode === "Observe";
   if (observed) return undefined; // it has done nothing
   if (input.table === undefined) return { actions: [], problems: new Map([["", tableUnreadable]]) };
-  if (record !== undefined || isInvalid(desired) || !desired.granted) return undefined;
+  if (isInvalid(desired)) {
+    const { problem } = view.unread ?? {};
+    return problem && { actions: [], problems: new Map([["", problem]]) };
+  }
+  if (record !== undefined || !desired.granted) return undefined;
   if (mustRecover(desired, { input, record })) return { actions: [{ kind: "recover" }], problems: new Map() };
   const unknown = view.targets.filter((target) => target.foreign !== undefined);
   if (input.mayHaveLost && unknown.length > 0 && desired.layout.hostPath !== undefined) {
@@ -37,17 +43,11 @@ export function lostSteps(desired: Desired, { input, view, record }: StepContext
   };
 }
 
-export const tableUnreadable: Problem = {
-  reason: "MountTableUnreadable",
-  message: "the kernel's mount table cannot be read: what is mounted is not known",
-};
-
 function lostMount(volume: string, { path, foreign, problem }: TargetView): Problem {
   if (problem !== undefined && problem.reason !== "ForeignMount") return problem;
-  const what = `${foreign?.fsType} (${foreign?.source}, root ${foreign?.root})`;
   return {
     reason: "ForeignMount",
-    message: `${path} has ${what} mounted, which may be this volume's: the agent's record of it may be lost. Unmount it, and the volume is released; if it is somebody else's: kubectl annotate nvi ${volume} nodevolume.dev/release='who, why'`,
+    message: `${path} has ${nameOf(foreign)} mounted, which may be this volume's: the agent's record of it may be lost. Unmount it, and the volume is released; if it is somebody else's: ${letGo(volume)}`,
     on: { kind: "Mount", name: path },
   };
 }

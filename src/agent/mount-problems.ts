@@ -3,12 +3,23 @@ import type { Problem } from "./view.ts";
 
 // PURE. What is said of a mount that stands in the way of ours.
 
-export function foreignMount(path: string, mount: MountEntry | undefined): Problem {
-  return {
-    reason: "ForeignMount",
-    message: `${path} has ${nameOf(mount)} mounted that is not ours: unmount it, or set adopt: IfSame if it is the same volume`,
-    on: { kind: "Mount", name: path },
-  };
+export const tableUnreadable: Problem = {
+  reason: "MountTableUnreadable",
+  message: "the kernel's mount table cannot be read: what is mounted is not known",
+};
+
+/** How people say that a volume is to be let go, whatever may be left of it. */
+export function letGo(volume: string): string {
+  return `kubectl annotate nvi ${volume} nodevolume.dev/release='who, why'`;
+}
+
+/** @param asked whether it may be taken over if it is the same */
+export function foreignMount(path: string, mount: MountEntry | undefined, asked = false): Problem {
+  const what = `${path} has ${nameOf(mount)} mounted that is not ours`;
+  const remedy = asked
+    ? `, nor the same to the kernel as what the spec says: unmount it, or have source and mountOptions, and the Secret of a share, say what it is mounted with`
+    : `: unmount it, or set adopt: IfSame if it is the same volume`;
+  return { reason: "ForeignMount", message: what + remedy, on: { kind: "Mount", name: path } };
 }
 
 export function differentMount(path: string, mount: MountEntry | undefined): Problem {
@@ -19,7 +30,7 @@ export function differentMount(path: string, mount: MountEntry | undefined): Pro
   };
 }
 
-function nameOf(mount: MountEntry | undefined): string {
+export function nameOf(mount: MountEntry | undefined): string {
   return mount === undefined ? "something" : `${mount.fsType} (${mount.source}, root ${mount.root})`;
 }
 

@@ -1,12 +1,13 @@
 import { ancestorsOf } from "../api/path.ts";
 import { isBeneath } from "../host/mount-table.ts";
-import { type Desired, isInvalid } from "./desired-volume.ts";
+import { type Desired, type DesiredMount, isInvalid } from "./desired-volume.ts";
+import { pathProblem } from "./path-problem.ts";
+import type { PlanSettings } from "./plan-input.ts";
 import type { VolumeRecord } from "./record.ts";
 import type { Problem } from "./view.ts";
 
-interface Claim {
+interface Claim extends Pick<DesiredMount, "path" | "pod"> {
   readonly volume: string;
-  readonly path: string;
   /** Mounted there, or about to be, by our own record. */
   readonly recorded: boolean;
 }
@@ -39,9 +40,12 @@ export class PathOwners {
     return new Set(others.map((claim) => claim.volume));
   }
 
-  /** Why `volume` may not set up `path`; undefined if it may. */
-  conflict(volume: string, path: string): Problem | undefined {
-    const others = this.#others(volume, path);
+  /**
+   * Why `volume` may not set up `path`; undefined if it may. Who wants what nobody may have holds up no other: a path that
+   * is a whole allowed prefix would hold up every volume beneath it.
+   */
+  conflict(volume: string, path: string, settings: PlanSettings): Problem | undefined {
+    const others = this.#others(volume, path).filter((claim) => claim.recorded || !pathProblem(claim, settings));
     if (others.length === 0) return undefined;
     const has = [...(this.#claims.get(path) ?? [])].some((claim) => claim.volume === volume && claim.recorded);
     // Always the same one of several, whatever order they came in: a status that changes its mind is written each time.
@@ -78,11 +82,14 @@ export class PathOwners {
 function claimsOf(volume: string, desired: Desired | undefined, record: VolumeRecord | undefined): Claim[] {
   const recorded = (record?.targets ?? []).map(({ path }) => ({ volume, path, recorded: true }));
   if (desired === undefined || isInvalid(desired) || desired.deleting || desired.mode === "Observe") return recorded;
-  return [...recorded, ...desired.mounts.map(({ path }) => ({ volume, path, recorded: false }))];
+  return [
+    ...recorded,
+    ...desired.mounts.map(({ path, pod }) => ({ volume, path, ...(pod && { pod }), recorded: false })),
+  ];
 }
 
 function isSame(a: Claim, b: Claim): boolean {
-  return a.path === b.path && a.recorded === b.recorded;
+  return a.path === b.path && a.recorded === b.recorded && (a.pod === undefined) === (b.pod === undefined);
 }
 
 function byWeight(a: Claim, b: Claim): number {

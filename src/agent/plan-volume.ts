@@ -2,11 +2,11 @@ import type { MountEntry } from "../host/mountinfo.ts";
 import { choose } from "./choose.ts";
 import { whileRepublishing } from "./csi/republish-steps.ts";
 import { decide } from "./decide.ts";
-import { type Desired, type DesiredVolume, isInvalid } from "./desired-volume.ts";
+import { type Desired, isInvalid } from "./desired-volume.ts";
 import { hangingProblem } from "./hanging.ts";
 import { type Likeness, likenessOf } from "./likeness.ts";
 import { isOurs, look } from "./look.ts";
-import { tableUnreadable } from "./lost-record.ts";
+import { tableUnreadable } from "./mount-problems.ts";
 import { planKubelet } from "./observe/plan-kubelet.ts";
 import { describe } from "./operations.ts";
 import type { PathOwners } from "./path-owners.ts";
@@ -14,6 +14,7 @@ import type { Phase, VolumePlan } from "./plan.ts";
 import { lookFor, type PlanInput, stagingPath } from "./plan-input.ts";
 import type { VolumeRecord } from "./record.ts";
 import type { StepContext, Steps } from "./step-context.ts";
+import { isSuperseded } from "./superseded.ts";
 
 /** PURE. One volume: where it stands, and what to start for it now. */
 export function planVolume(name: string, input: PlanInput, owners: PathOwners): VolumePlan {
@@ -22,17 +23,20 @@ export function planVolume(name: string, input: PlanInput, owners: PathOwners): 
   if (record === undefined && desired !== undefined && !isInvalid(desired) && !desired.deleting && desired.kubelet) {
     return planKubelet(desired, desired.kubelet, input);
   }
-  const key = desired !== undefined && !isInvalid(desired) ? desired.spec.key : (record?.key ?? "");
+  const understood = desired === undefined || isInvalid(desired) ? undefined : desired;
+  const unread = desired === undefined || !isInvalid(desired) ? undefined : desired;
   const seen = look({
-    desired: desired === undefined || isInvalid(desired) ? undefined : desired,
+    desired: understood,
+    unread,
     record,
     mayHaveLost: input.mayHaveLost,
     table: input.table,
     nodeTable: input.nodeTable,
     settings: input.settings,
-    stagingPath: stagingPath(input.settings, key),
+    stagingPath: stagingPath(input.settings, understood?.spec.key ?? unread?.key ?? record?.key ?? ""),
     likeness: likenessIn(input, desired),
     ended: input.ended?.get(name),
+    swap: input.swaps?.get(name),
   });
   const running = input.inFlight.get(name);
   const view = running === "republish" ? whileRepublishing(seen) : seen;
@@ -56,7 +60,8 @@ export function planVolume(name: string, input: PlanInput, owners: PathOwners): 
   if (running === undefined) return { ...base, pending, ...chosen };
   const hanging = hangingProblem(name, input, { desired, record });
   const failure = chosen.failure && { failure: chosen.failure };
-  return { ...base, pending, running, ...failure, ...(hanging && { hanging }) };
+  const superseded = isSuperseded(input.begun?.get(name), desired, view) && { superseded: true as const };
+  return { ...base, pending, running, ...superseded, ...failure, ...(hanging && { hanging }) };
 }
 
 function sooner(retryAt: number | undefined, dueAt: number | undefined): Pick<VolumePlan, "retryAt"> {
@@ -73,20 +78,20 @@ function withTable(problems: Steps["problems"], phase: Phase, { table }: PlanInp
 /** What a mount without a record is to a volume whose spec is understood. */
 function likenessIn(input: PlanInput, desired: Desired | undefined): (mount: MountEntry) => Likeness | undefined {
   const { table, settings } = input;
-  if (table === undefined || desired === undefined || isInvalid(desired)) return () => undefined;
+  if (table === undefined || desired === undefined) return () => undefined;
+  if (isInvalid(desired)) return (mount) => (isOthersAlone(mount, desired, input) ? "other" : undefined);
   const observed = lookFor(desired, input.observed);
   if (desired.mode === "Observe" && desired.layout.hostPath !== undefined && observed?.source === undefined) {
     return () => undefined;
   }
   return (mount) =>
-    table.layers(mount.point).length === 1 && isOfAnother(mount, desired, input.records)
-      ? "other"
-      : likenessOf(mount, desired, { table, settings, observed });
+    isOthersAlone(mount, desired, input) ? "other" : likenessOf(mount, desired, { table, settings, observed });
 }
 
-/** Whether the record of another volume covers a mount: then it is none that this one has lost. */
-function isOfAnother(mount: MountEntry, { name, mode }: DesiredVolume, records: PlanInput["records"]): boolean {
-  if (mode === "Observe") return false;
+/** Whether the record of another volume covers the only mount on a path: then it is none that this one has lost. */
+function isOthersAlone(mount: MountEntry, desired: Desired, { table, records }: PlanInput): boolean {
+  const { name } = desired;
+  if ((!isInvalid(desired) && desired.mode === "Observe") || table?.layers(mount.point).length !== 1) return false;
   for (const record of records.values()) if (record.name !== name && isRecorded(mount, record)) return true;
   return false;
 }

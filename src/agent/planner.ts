@@ -129,17 +129,14 @@ export class Planner {
   }
 
   #compareInputs(input: PlanInput, stale: Set<string>): void {
-    const { touched, inFlight, observed } = input;
+    const { touched, inFlight, observed, health, silent, ended, swaps } = input;
     const all = this.#input === undefined || touched === undefined;
-    const seen = [
-      ...inFlight.keys(),
-      ...observed.keys(),
-      ...(input.health?.keys() ?? []),
-      ...(input.silent?.keys() ?? []),
-      ...(input.ended?.keys() ?? []),
-    ];
-    const names = all ? this.#all(input) : [...touched, ...seen, ...this.#compared];
-    for (const name of new Set(names)) this.#compare(name, input, stale);
+    const names = all ? this.#all(input) : new Set(touched);
+    if (!all) {
+      for (const seen of [inFlight, observed, health, silent, ended, swaps]) if (seen) addAll(names, seen.keys());
+      addAll(names, this.#compared);
+    }
+    for (const name of names) this.#compare(name, input, stale);
   }
 
   #all({ desired, records }: PlanInput): Set<string> {
@@ -211,6 +208,7 @@ function isRestless({ desired, view, operation, failure }: VolumePlan, { table }
   if (operation !== undefined && failure !== undefined) return true;
   const looked = desired !== undefined && !isInvalid(desired) && desired.mode === "Observe";
   if (looked && view.kubelet === undefined) return true;
+  if (view.unread?.problem !== undefined) return true;
   return table !== undefined && view.targets.some(({ foreign }) => foreign !== undefined);
 }
 

@@ -7,6 +7,7 @@ import type { DesiredMount } from "./desired-volume.ts";
 import type { Likeness } from "./likeness.ts";
 import type { KubeletView } from "./observe/kubelet-view.ts";
 import type { StageRecord, TargetRecord } from "./record.ts";
+import type { UnreadView } from "./unread.ts";
 
 /**
  * Law L2: three truths, not two. Uncertain is set up again when wanted, torn down when not, and counts as in use.
@@ -75,6 +76,8 @@ export interface VolumeView {
   readonly inUse: boolean;
   /** Of a volume that kubelet manages; then nothing else is looked at. */
   readonly kubelet?: KubeletView;
+  /** Of an intent that is not understood. */
+  readonly unread?: UnreadView;
 }
 
 /** Mounted, and on the node too, where its users are: a mount that only the agent has serves nobody (law L10). */

@@ -84,7 +84,8 @@ export function notUnderstood({
 }): Desired {
   const unmountPolicy = { max: "Normal", timeoutSeconds: 90 } as const;
   const deleting = deletionTimestamp !== undefined;
-  return { name, uid, generation, deleting, problem: "not understood", deletionPolicy: "Unmount", unmountPolicy };
+  const problem = "not understood";
+  return { name, key: volumeKey(name), uid, generation, deleting, problem, deletionPolicy: "Unmount", unmountPolicy };
 }
 
 /** One that is. */

@@ -1,6 +1,6 @@
 import { choose } from "../choose.ts";
 import type { DesiredVolume } from "../desired-volume.ts";
-import { tableUnreadable } from "../lost-record.ts";
+import { tableUnreadable } from "../mount-problems.ts";
 import type { VolumePlan } from "../plan.ts";
 import { lookFor, type Observation, type PlanInput } from "../plan-input.ts";
 import type { Steps } from "../step-context.ts";

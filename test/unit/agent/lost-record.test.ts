@@ -3,7 +3,7 @@ import type { IntentInput } from "../../../hack/lib/agent-on-kernel/intent.ts";
 import type { Observation } from "../../../src/agent/plan-input.ts";
 import type { MountEntry } from "../../../src/host/mountinfo.ts";
 import { entry } from "../../lib/mount-entries.ts";
-import { planned, prefix, record, volume, type World, wanted } from "../../lib/plan-world.ts";
+import { planned, prefix, record, targetRecord, volume, type World, wanted } from "../../lib/plan-world.ts";
 
 const path = `${prefix}/a`;
 const deleting = { deleting: true, generation: 2 };
@@ -112,6 +112,30 @@ describe("the release of a volume without a record", () => {
     expect(disk.operation).to.deep.include({ kind: "adopt", path });
     const other = released({ emptyDir: {} }, { ...onRoot, root: "/state/data/other" });
     expect(other.phase).to.equal("released");
+  });
+
+  it("of a CSI volume is written down first, all that may have been done for it: its driver has to undo that", () => {
+    const source = { csi: { driver: "a.example", volumeHandle: "v" } };
+    const grant = { id: "g", csi: { ...source.csi, accessMode: "ReadWriteOnce" as const } };
+    const release = (mayHaveLost: boolean) =>
+      planned({ intents: [wanted({ source, grant, ...deleting })], input: { mayHaveLost } });
+    expect(release(true).operation).to.deep.equal({ volume, kind: "recover" });
+    expect(release(false).phase).to.equal("released");
+  });
+
+  it("keeps nothing that another volume has on record, though both show the same source", () => {
+    const source = { hostPath: { path: "/data/x" } };
+    const identity = { ...onRoot, root: "/data/x" };
+    const targets = [targetRecord({ identity, mountID: 30 })];
+    const other = record({ name: "node.volume-2", key: "other", targets });
+    const input = {
+      mayHaveLost: true,
+      observed: new Map([[volume, { at: 1_000, uid: "uid-1", generation: 2 }]]),
+    };
+    const mounts = [entry({ id: 30, point: path, ...identity })];
+    const intents = [wanted({ source, ...deleting })];
+    expect(planned({ intents, records: [other], mounts, input }).phase).to.equal("released");
+    expect(planned({ intents, mounts, input }).phase, "of which there is no record").to.equal("tearDown");
   });
 
   it("Retain: what is there is left to nobody, without a step that would be tried for ever", () => {

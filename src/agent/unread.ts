@@ -1,0 +1,77 @@
+import { type MountTable, sameFilesystem, sameIdentity } from "../host/mount-table.ts";
+import type { MountEntry } from "../host/mountinfo.ts";
+import type { InvalidVolume } from "./desired-volume.ts";
+import type { Likeness } from "./likeness.ts";
+import { letGo, nameOf, tableUnreadable } from "./mount-problems.ts";
+import type { PlanSettings } from "./plan-input.ts";
+import { podPath } from "./pods/pod-mounts.ts";
+import type { VolumeRecord } from "./record.ts";
+import type { Problem } from "./view.ts";
+
+/** What the table shows where an intent that is not understood may have something of which no record is left. */
+export interface UnreadView {
+  /** Paths that were looked up. */
+  readonly points: readonly string[];
+  /** Why it cannot be said that nothing of it is there. */
+  readonly problem?: Problem;
+}
+
+export interface UnreadInput {
+  readonly volume: InvalidVolume;
+  readonly record: VolumeRecord | undefined;
+  readonly mayHaveLost: boolean;
+  readonly table: MountTable | undefined;
+  readonly settings: Pick<PlanSettings, "kubeletDir">;
+  readonly stagingPath: string;
+  likeness(mount: MountEntry): Likeness | undefined;
+}
+
+/**
+ * PURE. Of an intent that is understood each mount without a record is compared with what its source shows. Of one that is
+ * not, the source says nothing: any mount where it may have one is taken for its own, unless the record of another volume
+ * covers it, and what cannot be looked at is in use (laws L2 and L7, safety rules 6 and 24).
+ */
+export function lookAtUnread(input: UnreadInput): UnreadView | undefined {
+  const { volume, record, mayHaveLost, table } = input;
+  if (volume.mayHave === undefined) return undefined;
+  const staging = record === undefined ? [input.stagingPath] : [];
+  const paths = mayHaveLost ? unrecordedPaths(input) : [];
+  const points = [...staging, ...paths];
+  if (table === undefined) return { points, ...(record === undefined && { problem: tableUnreadable }) };
+  const found =
+    staging.flatMap((path) => table.layers(path))[0] ??
+    paths.flatMap((path) => table.layers(path)).find((mount) => mayBeOfIt(mount, input));
+  if (found !== undefined) return { points, problem: problemOf(volume, found) };
+  if (!mayHaveLost || record !== undefined) return { points };
+  const { paths: known, byDriver } = volume.mayHave;
+  const unseen = known === undefined || byDriver;
+  return { points, ...(unseen && { problem: unseenProblem(volume) }) };
+}
+
+/** Where it asks to be mounted, and no record says that it is. */
+function unrecordedPaths({ volume: { mayHave }, record, settings: { kubeletDir } }: UnreadInput): string[] {
+  const ofPods = kubeletDir === undefined ? [] : (mayHave?.pods ?? []).map((pod) => podPath(kubeletDir, pod));
+  const recorded = new Set(record?.targets.map(({ path }) => path));
+  return [...(mayHave?.paths ?? []), ...ofPods].filter((path) => !recorded.has(path));
+}
+
+/** A record that has no such target says that a mount there is not ours, unless it shows what is staged (see adoptOwn). */
+function mayBeOfIt(mount: MountEntry, { record, likeness }: UnreadInput): boolean {
+  if (record === undefined) return likeness(mount) !== "other";
+  const { kind, identity } = record.stage ?? {};
+  if (identity === undefined) return false;
+  if (kind === "directory") return sameIdentity(mount, identity);
+  return kind === "filesystem" && sameFilesystem(mount, identity);
+}
+
+function problemOf({ name, problem }: InvalidVolume, mount: MountEntry): Problem {
+  const path = mount.point;
+  const message = `${path} has ${nameOf(mount)} mounted, which may be this volume's: the agent's record of it may be lost, and the intent is ${problem}. Have it understood, or unmount it; if it is somebody else's: ${letGo(name)}`;
+  return { reason: "Invalid", message, on: { kind: "Mount", name: path } };
+}
+
+/** Where there is nothing to be seen, and that says nothing. */
+function unseenProblem({ name, problem }: InvalidVolume): Problem {
+  const message = `something of it may be on the node that the mount table does not show: the agent's record of it may be lost, and the intent is ${problem}. Have it understood; if nothing is left: ${letGo(name)}`;
+  return { reason: "Invalid", message };
+}
