@@ -4,9 +4,11 @@ import type { Logger } from "../ports.ts";
 import type { Executor } from "./execute.ts";
 import type { Hanging, SlowCall } from "./hanging.ts";
 import type { Journal } from "./journal.ts";
-import type { OperationKind } from "./operations.ts";
+import type { Operation, OperationKind } from "./operations.ts";
 import type { OwnershipChange } from "./ownership/ownership-changes.ts";
+import type { PlanInput } from "./plan-input.ts";
 import { withoutChild } from "./record.ts";
+import type { Begun } from "./superseded.ts";
 
 export interface InFlightDeps {
   readonly journal: Journal;
@@ -15,11 +17,15 @@ export interface InFlightDeps {
   readonly log: Logger;
 }
 
+/** An operation that has ended. */
+type Ended = Begun & { readonly volume: string };
+
 /** What runs, and what was abandoned and may still happen (safety rule 8): such a volume gets no operation (law L4). */
 export class InFlight {
   readonly #deps: InFlightDeps;
   readonly #running = new Map<string, OperationKind>();
-  readonly #begun = new Map<string, number>();
+  readonly #begun = new Map<string, Begun>();
+  #ended: Ended[] = [];
 
   constructor(deps: InFlightDeps) {
     this.#deps = deps;
@@ -31,27 +37,47 @@ export class InFlight {
   }
 
   /** When each of them has begun, in milliseconds of the monotonic clock. */
-  begun(): Iterable<number> {
-    return this.#begun.values();
+  *begun(): Iterable<number> {
+    for (const { at } of this.#begun.values()) yield at;
   }
 
-  begin(volume: string, kind: OperationKind, now: number): void {
-    this.#running.set(volume, kind);
-    this.#begun.set(volume, now);
+  begin(operation: Operation, generation: number, at: number): void {
+    this.#running.set(operation.volume, operation.kind);
+    this.#begun.set(operation.volume, { operation, generation, at });
   }
 
   end(volume: string): void {
+    const begun = this.#begun.get(volume);
+    if (begun !== undefined) this.#ended.push({ ...begun, volume });
     this.#running.delete(volume);
     this.#begun.delete(volume);
   }
 
-  /** By volume, as it is now: a copy. */
-  all(): Map<string, OperationKind> {
-    const all = new Map(this.#running);
-    for (const volume of this.#deps.journal.children.keys()) if (!all.has(volume)) all.set(volume, "stage");
-    for (const volume of this.#deps.executor.observers.keys()) {
-      if (!all.has(volume)) all.set(volume, "observe");
+  /** @returns what ends from now on, until this is called again; changed in place */
+  ending(): readonly Ended[] {
+    this.#ended = [];
+    return this.#ended;
+  }
+
+  /** What the planner is told: changed in place when an operation begins or ends. @param ended counts as in flight, too */
+  told(ended: readonly Ended[] = []): Required<Pick<PlanInput, "inFlight" | "begun">> {
+    if (ended.length === 0) return { inFlight: this.#all(), begun: this.#begun };
+    const all = this.#all();
+    const inFlight = new Map(all);
+    const begun = new Map(this.#begun);
+    for (const { volume, ...operation } of ended) {
+      if (!all.has(volume)) inFlight.set(volume, operation.operation.kind);
+      if (!this.#begun.has(volume)) begun.set(volume, operation);
     }
+    return { inFlight, begun };
+  }
+
+  #all(): ReadonlyMap<string, OperationKind> {
+    const { journal, executor } = this.#deps;
+    if (journal.children.size + executor.observers.size === 0) return this.#running; // as good as always: no copy of hundreds
+    const all = new Map(this.#running);
+    for (const volume of journal.children.keys()) if (!all.has(volume)) all.set(volume, "stage");
+    for (const volume of executor.observers.keys()) if (!all.has(volume)) all.set(volume, "observe");
     return all;
   }
 
@@ -76,7 +102,9 @@ export class InFlight {
 
   /** Children that were given up, and were not seen to end yet. */
   get abandoned(): number {
-    return this.all().size - this.#running.size;
+    const { journal, executor } = this.#deps;
+    const hidden = [...journal.children.keys(), ...executor.observers.keys()];
+    return new Set(hidden.filter((volume) => !this.#running.has(volume))).size;
   }
 
   abandonedChildren(): ChildProcessID[] {

@@ -9,10 +9,11 @@ import { InFlight } from "./in-flight.ts";
 import type { Journal } from "./journal.ts";
 import type { OperationResult } from "./log-operation.ts";
 import type { Operation, OperationKind } from "./operations.ts";
-import { paced, paceMs } from "./pace.ts";
+import { crowd, paced, paceMs } from "./pace.ts";
 import type { Plan } from "./plan.ts";
 import type { Observation, PlanInput, PlanSettings } from "./plan-input.ts";
 import type { Planner } from "./planner.ts";
+import { swapStates } from "./swap-states.ts";
 
 /** How often a child that was abandoned is looked for, in milliseconds. Nothing else tells that it has ended. */
 const childCheckMs = 5_000;
@@ -134,6 +135,7 @@ export class Loop {
 
   async #run(): Promise<void> {
     while (this.#again && !this.#stopped) {
+      if (this.running.size >= crowd) await this.#deps.system.turns.next();
       this.#again = false;
       try {
         await this.#look();
@@ -150,7 +152,7 @@ export class Loop {
     const { system, settings, contents, observed, journal, failures, planner, onPlan } = this.#deps;
     await this.#inFlight.settle();
     // What ends while the tables are read is newer than they are: it counts as in flight, and has asked for another look.
-    const before = this.#inFlight.all();
+    const ended = this.#inFlight.ending();
     const table = await this.#readTable(this.#deps.host.mountTable);
     // After the agent's own: what is in that and not in this is missing on the node, not only younger.
     const { nodeTable: node } = this.#deps.host;
@@ -159,6 +161,7 @@ export class Loop {
     const { volumes, synced, touched, closingPods, tokens } = this.#deps.gather(readable ? table : undefined);
     if (synced) this.#deps.executor.endUnwanted(volumes);
     const now = system.clock.monotonic();
+    const swaps = swapStates(journal.records, this.#deps.host.swaps); // after what ends meanwhile counts as in flight
     this.#recheckIfDue(now);
     const result = planner.plan({
       desired: volumes,
@@ -167,7 +170,7 @@ export class Loop {
       mayHaveLost: journal.mayHaveLost,
       table: readable ? table : undefined,
       ...(nodeTable && { nodeTable }),
-      inFlight: new Map([...before, ...this.#inFlight.all()]),
+      ...this.#inFlight.told(ended),
       hanging: this.#inFlight.hanging(),
       failures: failures.bySlot,
       contents,
@@ -176,6 +179,7 @@ export class Loop {
       ...(this.#deps.silent && { silent: this.#deps.silent() }),
       ...(this.#deps.ended && { ended: this.#deps.ended() }),
       ...(this.#deps.registered && { registered: this.#deps.registered }),
+      swaps,
       ...(closingPods && { closingPods }),
       ...(tokens && { tokens }),
       settings,
@@ -213,7 +217,7 @@ export class Loop {
     const { clock } = this.#deps.system;
     const generation = desired?.generation ?? this.#deps.journal.records.get(operation.volume)?.generation ?? 0;
     const startedAt = clock.monotonic();
-    this.#inFlight.begin(operation.volume, operation.kind, startedAt);
+    this.#inFlight.begin(operation, generation, startedAt);
     void this.#deps.executor.run(operation, desired).then((error) => {
       this.#inFlight.end(operation.volume);
       const failure = error && failures.failed(operation, generation, error);

@@ -9,6 +9,8 @@ import type { OperationKind } from "./operations.ts";
 import type { OwnershipChange } from "./ownership/ownership-changes.ts";
 import type { TokenState } from "./pods/kept-tokens.ts";
 import type { VolumeRecord } from "./record.ts";
+import type { Begun } from "./superseded.ts";
+import type { SwapState } from "./swap-states.ts";
 import type { Problem, Silence } from "./view.ts";
 
 /** Everything that the planner decides from: desired and actual world, and now. */
@@ -26,6 +28,8 @@ export interface PlanInput {
   readonly nodeTable?: MountTable;
   /** Operations that run, and children of earlier ones that were not seen to end. */
   readonly inFlight: ReadonlyMap<string, OperationKind>;
+  /** Of these, operations of this run of the agent, and which spec each was begun for. */
+  readonly begun?: ReadonlyMap<string, Begun>;
   /** Of these, the children and drivers that do not answer, and what takes long without anything being wrong. */
   readonly hanging?: ReadonlyMap<string, Hanging | SlowCall | OwnershipChange>;
   readonly failures: ReadonlyMap<Slot, Failure>;
@@ -38,6 +42,8 @@ export interface PlanInput {
   readonly silent?: ReadonlyMap<string, Silence>;
   /** Volumes that are mounted by FUSE, and whose client has ended: which one. */
   readonly ended?: ReadonlyMap<string, ChildProcessID>;
+  /** Of volumes that the node is to swap to. */
+  readonly swaps?: ReadonlyMap<string, SwapState>;
   /** Whether a CSI driver is registered on the node; undefined if that is not known. */
   readonly registered?: (driver: string) => boolean;
   /** Targets of pods that kubelet has given back, by path; changed in place. What changes is of a volume that is touched. */

@@ -36,6 +36,8 @@ export interface VolumePlan {
   readonly operation?: Operation;
   /** Runs already: the volume gets no second one (law L4). */
   readonly running?: OperationKind;
+  /** What runs was begun for an earlier spec, and may yet change what this one has mounted. */
+  readonly superseded?: true;
   /** What stands in the way, of the volume as a whole ("") or of a target, by path. */
   readonly problems: ReadonlyMap<string, Problem>;
   /** Why it goes on as it was mounted, and not as the spec says by now. */

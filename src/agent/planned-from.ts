@@ -5,15 +5,19 @@ import { isInvalid } from "./desired-volume.ts";
 import type { VolumePlan } from "./plan.ts";
 import type { ContentState, PlanInput } from "./plan-input.ts";
 import { givenBackOf } from "./pods/pod-steps.ts";
+import type { Begun } from "./superseded.ts";
+import type { SwapState } from "./swap-states.ts";
 
 /** What a volume's plan was made from, beside the tables. */
 export interface Known extends Pick<VolumePlan, "desired" | "record"> {
   readonly running: ReturnType<PlanInput["inFlight"]["get"]>;
+  readonly begun: Begun | undefined;
   readonly observed: ReturnType<PlanInput["observed"]["get"]>;
   readonly content: ContentState | undefined;
   readonly health: VolumePlan["health"] | undefined;
   readonly silent: VolumePlan["silent"] | undefined;
   readonly ended: ChildProcessID | undefined;
+  readonly swap: SwapState | undefined;
   /** Whether the driver is registered of a volume that kubelet manages. */
   readonly registered: boolean | undefined;
   /** Targets of pods that kubelet has given back. */
@@ -30,11 +34,13 @@ export function besides(
 ): Omit<Known, "desired" | "record"> {
   return {
     running: input.inFlight.get(name),
+    begun: input.begun?.get(name),
     observed: input.observed.get(name),
     content: contentOf(desired, input),
     health: input.health?.get(name),
     silent: input.silent?.get(name),
     ended: input.ended?.get(name),
+    swap: input.swaps?.get(name),
     registered: registeredOf(desired, input),
     givenBack: givenBackOf(input.records.get(name), input),
     tokens: tokensIn(desired, input),
@@ -47,10 +53,12 @@ export function isAsKnown(name: string, known: Known, input: PlanInput): boolean
     input.desired.get(name) === known.desired &&
     input.records.get(name) === known.record &&
     input.inFlight.get(name) === known.running &&
+    input.begun?.get(name) === known.begun &&
     input.observed.get(name) === known.observed &&
     input.health?.get(name) === known.health &&
     input.silent?.get(name) === known.silent &&
     input.ended?.get(name) === known.ended &&
+    input.swaps?.get(name) === known.swap &&
     registeredOf(known.desired, input) === known.registered &&
     givenBackOf(known.record, input) === known.givenBack &&
     tokensIn(known.desired, input) === known.tokens &&

@@ -1,11 +1,12 @@
 import { resource } from "../api/names.ts";
-import type { NodeVolumeIntentStatus } from "../api/types.gen.ts";
+import type { MountStatus, NodeVolumeIntentStatus } from "../api/types.gen.ts";
 import { ApiError } from "../kube/api-error.ts";
 import type { KubeClient } from "../kube/client.ts";
 import { createKeyedQueue, type KeyedQueue } from "../kube/keyed-queue.ts";
 import { mergeDiff } from "../kube/merge-diff.ts";
-import type { Reflector } from "../kube/reflector.ts";
+import { sameJson } from "../kube/same-json.ts";
 import type { System } from "../ports.ts";
+import type { IntentSource } from "./intent-source.ts";
 import type { IntentEntry } from "./intents.ts";
 import { isPassing, isReady, isUnderWay } from "./passing.ts";
 import type { Plan, VolumePlan } from "./plan.ts";
@@ -15,7 +16,7 @@ import { refusalRemedy, type Vitals } from "./vitals.ts";
 export interface ReporterDeps {
   readonly system: System;
   readonly client: KubeClient;
-  readonly intents: Reflector<IntentEntry>;
+  readonly intents: Pick<IntentSource, "store" | "upsertIfNewer" | "onReached" | "doubt">;
   readonly agent: { readonly bootID: string; readonly epoch: number };
   readonly vitals: Vitals;
 }
@@ -62,12 +63,11 @@ export class Reporter {
       run: (name) => this.#write(name),
     });
     // What failed because the server was away need not wait any longer.
+    deps.intents.onReached(() => {
+      this.#queue.pardon();
+      for (const name of this.#failed.keys()) this.#enqueue(name);
+    });
     deps.intents.store.subscribe({
-      onState: ({ connected }) => {
-        if (!connected) return;
-        this.#queue.pardon();
-        for (const name of this.#failed.keys()) this.#enqueue(name);
-      },
       // Of another spec the plan tells.
       onUpdate: (before, { desired }) => {
         if (before.desired === desired) this.#enqueue(desired.name);
@@ -140,7 +140,7 @@ export class Reporter {
     const status = statusOf(entry.raw, volume, context);
     const { attach: _attach, agentState: _agentState, ...ours } = entry.raw.status;
     const patch = mergeDiff(ours, { ...status });
-    return patch && { entry, status, patch };
+    return patch && !isOfStart(ours, patch) ? { entry, status, patch } : undefined;
   }
 
   async #write(name: string): Promise<void> {
@@ -162,6 +162,7 @@ export class Reporter {
       if (error instanceof ApiError && error.status === 403 && vitals.statusWrite(name, error.message)) {
         system.log.error("the agent is not allowed to write statuses", { remedy: refusalRemedy, error: error.message });
       }
+      if (!isRefusal(error)) intents.doubt(name);
       // The object is another by now, or the answer was lost: read before it is written again.
       if (!(error instanceof ApiError) || error.status === 409 || error.status === 422) await this.#readAgain(name);
       if (!(error instanceof ApiError) || error.status !== 404) throw error;
@@ -174,9 +175,20 @@ export class Reporter {
   }
 
   async #readAgain(name: string): Promise<void> {
-    const present = await this.#deps.client.get(resource.intents, { name });
-    if (present !== undefined) this.#deps.intents.upsertIfNewer(present);
+    const { client, intents } = this.#deps;
+    try {
+      const present = await client.get(resource.intents, { name });
+      if (present !== undefined) intents.upsertIfNewer(present);
+    } catch (error) {
+      intents.doubt(name);
+      throw error;
+    }
   }
+}
+
+/** The API server itself has said no. What says 503 may be a proxy, after the write has been passed on. */
+function isRefusal(error: unknown): boolean {
+  return error instanceof ApiError && error.status < 500;
 }
 
 /** Somebody may be waiting for exactly this: the volume became ready, or was released. */
@@ -187,12 +199,27 @@ function isWaitedFor(before: NodeVolumeIntentStatus, after: AgentStatus): boolea
   );
 }
 
+/**
+ * Whether a patch changes nothing but which start of the agent it is of, and the ids that mounts have in its mount namespace: what was
+ * said is as true as before, and a node with a thousand volumes would write each of them anew (decision 0068).
+ */
+export function isOfStart(before: Partial<NodeVolumeIntentStatus>, patch: object): boolean {
+  const { agent, mounts = before.mounts, ...rest } = patch as Partial<NodeVolumeIntentStatus>;
+  if (agent === undefined || !hasOnly(agent, ["epoch"]) || Object.keys(rest).length > 0) return false;
+  return sameJson(withoutIDs(before.mounts), withoutIDs(mounts));
+}
+
+const withoutIDs = (mounts: readonly MountStatus[] = []) => mounts.map(({ mountID: _, ...mount }) => mount);
+
 /** Whether a patch changes nothing but how often, and when, something was and will be tried. */
 export function isOfAttempts(patch: object): boolean {
-  const { waiting, lastError, ...rest } = patch as { readonly [key: string]: unknown };
-  return (
-    Object.keys(rest).length === 0 && hasOnly(waiting, ["attempts", "nextRetryTime"]) && hasOnly(lastError, ["time"])
-  );
+  const { waiting, lastError, agent, ...rest } = patch as { readonly [key: string]: unknown };
+  const parts = [
+    hasOnly(waiting, ["attempts", "nextRetryTime"]),
+    hasOnly(lastError, ["time"]),
+    hasOnly(agent, ["epoch"]),
+  ];
+  return Object.keys(rest).length === 0 && parts.every(Boolean);
 }
 
 function hasOnly(part: unknown, keys: readonly string[]): boolean {

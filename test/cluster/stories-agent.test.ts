@@ -26,11 +26,13 @@ describe("processes come and go", () => {
       expect(await mounts()).to.deep.equal(before);
       // Somebody unmounts it while nobody looks: the next agent has to find out from the table alone.
       if (signal === "SIGKILL") await node.host.run("umount", path);
-      const epoch = world.objects.intentOn("steady", node.name)?.status?.agent?.epoch ?? 0;
+      const epoch = world.objects.agentEpoch(node.name);
       node.agent = node.startAgent();
-      await world.objects.until("the new agent's status", 20_000, () => {
-        return (world.objects.intentOn("steady", node.name)?.status?.agent?.epoch ?? 0) > epoch;
-      });
+      await world.objects.until(
+        "the new agent to have looked",
+        20_000,
+        () => world.objects.agentEpoch(node.name) > epoch,
+      );
       await world.objects.until("the mount to be there", 10_000, async () => (await node.mountsAt(path)).length === 1);
       await world.objects.ready("steady", 3);
       if (signal === "SIGKILL") return;
@@ -53,10 +55,12 @@ describe("processes come and go", () => {
     node.agent.kill("SIGKILL");
     await node.agent.ended;
     node.agent = second;
-    const epoch = world.objects.intentOn("steady", node.name)?.status?.agent?.epoch ?? 0;
-    await world.objects.until("the second agent to take over", 20_000, () => {
-      return (world.objects.intentOn("steady", node.name)?.status?.agent?.epoch ?? 0) > epoch;
-    });
+    const epoch = world.objects.agentEpoch(node.name);
+    await world.objects.until(
+      "the second agent to take over",
+      20_000,
+      () => world.objects.agentEpoch(node.name) > epoch,
+    );
     expect(await mounts()).to.deep.equal(before);
   });
 

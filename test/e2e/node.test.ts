@@ -40,11 +40,10 @@ describe("a node with a kubelet", () => {
     const uid = pods.get("beside")?.metadata.uid;
     const claims = `${layout.kubeletDir}/pods/${uid}/volumes/kubernetes.io~csi`;
     expect((await node.host.mounts()).filter((line) => line.includes(claims))).to.have.lengthOf(1);
-    const epoch = () => objects.intentOn("ours", node.name)?.status?.agent?.epoch ?? 0;
-    const before = epoch();
+    const before = objects.agentEpoch(node.name);
     await world.restartAgent();
     await node.restartKubelet();
-    await objects.until("the new agent to have looked", 60_000, () => epoch() > before);
+    await objects.until("the new agent to have looked", 60_000, () => objects.agentEpoch(node.name) > before);
     expect(await node.mountsAt(path)).to.have.lengthOf(1);
 
     await pods.delete("beside");

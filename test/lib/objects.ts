@@ -12,6 +12,8 @@ export interface Objects {
   /** Intents of a set, by node. */
   intentsOf(set: string): NodeVolumeIntent[];
   intentOn(set: string, node: string): NodeVolumeIntent | undefined;
+  /** Starts of a node's agent, as the newest that has looked says it; 0 before the first has. */
+  agentEpoch(node: string): number;
   /** Waits until the watch, or the world beside it, shows something. @throws Error with what is there instead */
   until(what: string, ms: number, check: () => boolean | Promise<boolean>): Promise<void>;
   /** Waits until a set is Ready with its newest spec on so many nodes. */
@@ -49,6 +51,10 @@ export function observe(client: ApiClient): Objects {
     intentsOf: (set) =>
       [...objects.intents.values()].filter((i) => i.metadata.labels?.[`set.nodevolume.dev/${set}`] !== undefined),
     intentOn: (set, node) => objects.intentsOf(set).find((intent) => intent.spec.nodeName === node),
+    agentEpoch(node) {
+      const { synced, agent } = objects.states.get(node)?.status ?? {};
+      return (synced && agent?.epoch) || 0;
+    },
     async until(what, ms, check) {
       const deadline = performance.now() + ms;
       while (!(await check())) {

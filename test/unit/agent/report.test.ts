@@ -1,80 +1,30 @@
 import { expect } from "chai";
-import type { Failure } from "../../../src/agent/failures.ts";
-import { slotOf } from "../../../src/agent/failures.ts";
-import { type IntentEntry, understand } from "../../../src/agent/intents.ts";
-import { isOfAttempts, Reporter } from "../../../src/agent/report.ts";
-import { Vitals } from "../../../src/agent/vitals.ts";
-import type { NodeVolumeIntent } from "../../../src/api/types.gen.ts";
+import { isOfAttempts } from "../../../src/agent/report.ts";
+import { statusOf } from "../../../src/agent/status-of.ts";
 import { ApiError } from "../../../src/kube/api-error.ts";
-import type { KubeClient } from "../../../src/kube/client.ts";
-import { createObjectStore } from "../../../src/kube/object-store.ts";
-import type { Reflector } from "../../../src/kube/reflector.ts";
 import { mounted, planWorld, record, staged, targetRecord, volume, type World, wanted } from "../../lib/plan-world.ts";
-import { virtualSystem } from "../kube/virtual-system.ts";
-
-/** JSON merge patch (RFC 7386). */
-function merged(before: unknown, patch: unknown): unknown {
-  if (typeof patch !== "object" || patch === null || Array.isArray(patch)) return patch;
-  const out: { [key: string]: unknown } = { ...(before as object) };
-  for (const [key, value] of Object.entries(patch)) {
-    if (value === null) delete out[key];
-    else out[key] = merged(out[key], value);
-  }
-  return out;
-}
-
-/** A reporter whose API server takes every status, or refuses as it is told to. */
-function story() {
-  const system = virtualSystem();
-  const vitals = new Vitals(system.clock);
-  for (const need of ["lock", "journal", "intents"] as const) vitals.missing(need, undefined);
-  const store = createObjectStore<IntentEntry>({ clock: system.clock, log: system.log });
-  let version = 1;
-  const show = (intent: NodeVolumeIntent) => {
-    version += 1;
-    const entry = understand({ ...intent, metadata: { ...intent.metadata, resourceVersion: String(version) } });
-    if (entry !== undefined) store.upsert(entry);
-  };
-  const server = { writes: 0, refuses: undefined as Error | undefined };
-  // Only what the reporter calls.
-  const client = {
-    mergePatchStatus: async (_resource: unknown, _ref: unknown, patch: object) => {
-      server.writes += 1;
-      if (server.refuses !== undefined) throw server.refuses;
-      const { raw } = store.get(volume) ?? expect.fail("no intent");
-      show({ ...raw, status: merged(raw.status, patch) as NodeVolumeIntent["status"] });
-      return undefined;
-    },
-    get: async () => undefined,
-  } as unknown as KubeClient;
-  const intents = { store, upsertIfNewer: () => {} } as unknown as Reflector<IntentEntry>;
-  const reporter = new Reporter({ system, client, intents, agent: { bootID: "b", epoch: 1 }, vitals });
-  let attempts = 0;
-  /** The volume's staging fails once more, `seconds` later, and the reporter is told. */
-  const fail = async (seconds: number, intent = wanted()) => {
-    attempts += 1;
-    const now = system.clock.monotonic();
-    const failure: Failure = {
-      kind: "stage",
-      generation: intent.metadata.generation ?? 1,
-      reason: "SetUpFailed",
-      errorClass: "transient",
-      message: "no",
-      attempts,
-      firstAt: 0,
-      nextAt: now + 1e9,
-      time: system.clock.now(),
-      nextTime: system.clock.now() + 1e9,
-    };
-    const failures = new Map([[slotOf({ kind: "stage", volume }), failure]]);
-    reporter.update(planWorld({ intents: [intent], failures, input: { now } }));
-    await system.advance(seconds * 1_000);
-  };
-  show(wanted());
-  return { system, vitals, server, reporter, fail, show, store };
-}
+import { reportStory as story } from "./report-story.ts";
 
 describe("Reporter", () => {
+  it("has what it wrote read anew where a write, or the read after it, has no answer", async () => {
+    const lost = new Error("no answer");
+    const of = (status: number) => new ApiError(status, "Planned", "planned");
+    const cases: readonly (readonly [Error, Error | undefined, boolean])[] = [
+      [lost, undefined, true],
+      [of(500), undefined, true],
+      [of(503), undefined, true],
+      [of(409), undefined, false],
+      [of(409), lost, true],
+      [of(403), undefined, false],
+    ];
+    for (const [refuses, mute, isDoubted] of cases) {
+      const { server, fail, doubted } = story();
+      Object.assign(server, { refuses, mute });
+      await fail(1);
+      expect(doubted.length > 0, `${refuses.message} ${mute?.message}`).to.equal(isDoubted);
+    }
+  });
+
   it("writes changes of nothing but attempts about once a minute", async () => {
     const { server, fail, store } = story();
     for (let i = 0; i < 600; i += 1) await fail(1);
@@ -121,13 +71,15 @@ describe("Reporter", () => {
   });
 
   it("after an outage does not wait for the retry", async () => {
-    const { server, fail, store, system } = story();
-    store.setConnected(false);
+    const { server, fail, store, system, reached } = story();
     server.refuses = new Error("no answer");
     for (let i = 0; i < 300; i += 1) await fail(1);
     const before = server.writes;
+    for (const connected of [false, true]) store.setConnected(connected); // an intent could not be read for a while
+    await system.advance(250);
+    expect(server.writes, "while nothing is reached").to.equal(before);
     server.refuses = undefined;
-    store.setConnected(true);
+    reached();
     await system.advance(250);
     expect(server.writes, "without another plan").to.equal(before + 1);
   });
@@ -148,6 +100,27 @@ describe("Reporter", () => {
     expect(store.get(volume)?.raw.status?.state).to.equal("Mounted");
     await system.advance(5_000);
     expect(server.writes, "in the end").to.equal(1);
+  });
+
+  it("after a start of the agent writes what has changed, and nothing else, but after a reboot", async () => {
+    for (const [bootID, writes] of [
+      ["b", 0],
+      ["the boot before", 1],
+    ] as const) {
+      const { server, reporter, system, store, show } = story({ epoch: 2 });
+      const of = { agent: { bootID, epoch: 1 }, now: system.clock.now() };
+      const plan = planWorld({ intents: [wanted()], ...done });
+      const status = statusOf(wanted(), plan.volumes.get(volume) ?? expect.fail("no volume"), of);
+      const mounts = status.mounts?.map((mount) => ({ ...mount, mountID: "1234" })); // in the container of before
+      show({ ...wanted(), status: { ...status, ...(mounts && { mounts }) } });
+      reporter.update(plan);
+      await system.advance(5_000);
+      expect(server.writes, bootID).to.equal(writes);
+      reporter.update(planWorld({ ...done, mounts: [], intents: [wanted()] }));
+      await system.advance(250);
+      expect(server.writes, bootID).to.equal(writes + 1);
+      expect(store.get(volume)?.raw.status?.agent).to.deep.equal({ bootID: "b", epoch: 2 });
+    }
   });
 
   it("writes a set-up that lasts, and within the usual time that what was ready no longer is", async () => {

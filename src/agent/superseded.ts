@@ -1,0 +1,35 @@
+import type { Desired } from "./desired-volume.ts";
+import type { Operation, OperationKind } from "./operations.ts";
+import type { VolumeView } from "./view.ts";
+
+/** An operation that runs, and the spec that it was planned from. */
+export interface Begun {
+  readonly operation: Operation;
+  readonly generation: number;
+  /** Milliseconds of the monotonic clock. */
+  readonly at: number;
+}
+
+/** What these leave is not what there was when they began. */
+const changing: ReadonlySet<OperationKind> = new Set<OperationKind>([
+  "stage",
+  "refresh",
+  "reconfigure",
+  "publish",
+  "setAttributes",
+  "unpublish",
+  "unstage",
+]);
+
+/**
+ * PURE. Whether what runs was begun for an earlier spec, and may yet change what the newest one has mounted: the mount table shows it as
+ * it should be, and soon will not. What it does for one pod is that pod's alone.
+ */
+export function isSuperseded(begun: Begun | undefined, desired: Desired | undefined, view: VolumeView): boolean {
+  if (begun === undefined || desired === undefined || begun.generation === desired.generation) return false;
+  const { operation } = begun;
+  if (!changing.has(operation.kind)) return false;
+  if (!("path" in operation)) return true;
+  const target = view.targets.find(({ path }) => path === operation.path);
+  return target?.desired !== undefined && target.desired.pod === undefined;
+}
