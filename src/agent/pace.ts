@@ -4,6 +4,11 @@ import type { Operation, OperationKind } from "./operations.ts";
 const mostAtOnce = 32;
 /** Milliseconds for which an operation counts: one that the processor alone is needed for has ended by then. */
 export const paceMs = 50;
+/**
+ * So many operations under way that what ends in one turn of the event loop becomes one look: each compares all that are under way. With
+ * fewer a look is cheap, and begins at once.
+ */
+export const crowd = 8;
 
 /** First steps of a way that has more of them. */
 const beginnings: ReadonlySet<OperationKind> = new Set(["stage", "unpublish"]);
@@ -18,7 +23,11 @@ export function paced(operations: readonly Operation[], begun: Iterable<number>,
   let room = mostAtOnce;
   for (const at of begun) if (now - at < paceMs) room -= 1;
   if (operations.length <= room) return operations;
-  const onward = operations.filter(({ kind }) => !beginnings.has(kind));
-  const others = operations.filter(({ kind }) => beginnings.has(kind));
+  const onward: Operation[] = [];
+  const others: Operation[] = [];
+  for (const operation of operations) {
+    const some = beginnings.has(operation.kind) ? others : onward;
+    if (some.length < room) some.push(operation);
+  }
   return [...onward, ...others].slice(0, Math.max(0, room));
 }

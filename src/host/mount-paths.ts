@@ -15,13 +15,14 @@ export function joinPath(base: string, relative: string): string {
 }
 
 /** `from` and each path below it towards `path`, which lies beneath it; nothing if it does not. */
-export function* pathsTowards(from: string, path: string): Generator<string> {
-  if (!isBeneath(path, from)) return;
-  yield from;
-  if (from === path) return;
+export function pathsTowards(from: string, path: string): string[] {
+  if (!isBeneath(path, from)) return [];
+  if (from === path) return [from];
+  const paths = [from];
   const first = from === "/" ? 0 : from.length;
   for (let slash = path.indexOf("/", first + 1); slash !== -1; slash = path.indexOf("/", slash + 1)) {
-    yield path.slice(0, slash);
+    paths.push(path.slice(0, slash));
   }
-  yield path;
+  paths.push(path);
+  return paths;
 }

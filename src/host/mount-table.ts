@@ -26,6 +26,8 @@ interface Origin {
 export class MountTable {
   readonly #origin: Origin;
   #entries: readonly MountEntry[] | undefined;
+  /** What lookups have crossed, by path: each look at a volume asks for the same few several times. */
+  readonly #crossed = new Map<string, readonly MountEntry[]>();
 
   /** @param entries in the kernel's order, which is that of their age */
   constructor(entries: readonly MountEntry[] | undefined, origin?: Origin) {
@@ -106,9 +108,12 @@ export class MountTable {
   }
 
   /** Every mount that a lookup of `path` crosses, from the root mount on. */
-  crossed(path: string): MountEntry[] {
+  crossed(path: string): readonly MountEntry[] {
+    const known = this.#crossed.get(path);
+    if (known !== undefined) return known;
     const crossed: MountEntry[] = [];
     for (let mount = this.#rootMount(); mount !== undefined; mount = this.#nearest(mount, path)) crossed.push(mount);
+    this.#crossed.set(path, crossed);
     return crossed;
   }
 

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, renameSync } from "node:fs";
+import { closeSync, mkdirSync, openSync, readdirSync, renameSync } from "node:fs";
 import { expect } from "chai";
 import koffi from "koffi";
 import { AT_EMPTY_PATH, MS_PRIVATE, OPEN_TREE_CLOEXEC, OPEN_TREE_CLONE } from "../../src/host/linux/constants.ts";
@@ -180,6 +180,53 @@ describe("what comes between a look at a target and the call", () => {
   it("unmountExactly by force says that ours is still there, if what came over it went instead (step 6)", async () => {
     const error = await unmountAfter(() => {}, overtaken(), "Force");
     expect(error).to.include({ reason: "TargetChanged", errorClass: "uncertain" });
+    expect(sources()).to.deep.equal(["scratch"]);
+  });
+
+  /** Something happens between the mark and the call that has to find it, which is made in another thread. */
+  const marked = (then: () => void): { by: Libc; calls: () => number } => {
+    let calls = 0;
+    const umount2InThread: Libc["umount2InThread"] = (...args) => {
+      calls += 1;
+      if (calls === 1) then();
+      return libc.umount2InThread(...args);
+    };
+    return { by: { ...libc, umount2InThread }, calls: () => calls };
+  };
+
+  it("unmountExactly unmounts in another thread what was marked (step 5)", async () => {
+    const { by, calls } = marked(() => {});
+    expect(await unmountAfter(() => {}, by)).to.equal("unmounted");
+    expect(calls()).to.equal(1);
+    expect(sources()).to.deep.equal([]);
+  });
+
+  it("unmountExactly unmounts here what somebody looked at meanwhile (step 5)", async () => {
+    const { by, calls } = marked(() => readdirSync(target.path));
+    const here: number[] = [];
+    const umount2: Libc["umount2"] = (path, flags) => {
+      here.push(flags);
+      libc.umount2(path, flags);
+    };
+    expect(await unmountAfter(() => {}, { ...by, umount2 })).to.equal("unmounted");
+    expect(calls(), "there").to.equal(1);
+    expect(here, "the first mark, and what found the second").to.have.length(2);
+    expect(sources()).to.deep.equal([]);
+  });
+
+  it("unmountExactly takes no mount that came over ours after it was marked (step 5)", async () => {
+    const { by } = marked(() => foreign(target.path));
+    const error = await unmountAfter(() => {}, by);
+    expect(error).to.include({ reason: "TargetChanged", errorClass: "transient" });
+    expect(sources()).to.deep.equal(["scratch", "foreign"]);
+  });
+
+  it("unmountExactly says that what is held in use meanwhile is busy (step 5)", async () => {
+    const held: number[] = [];
+    const { by } = marked(() => held.push(openSync(target.path, "r")));
+    const error = await unmountAfter(() => {}, by);
+    for (const fd of held) closeSync(fd);
+    expect(error).to.include({ reason: "TargetBusy", errorClass: "transient" });
     expect(sources()).to.deep.equal(["scratch"]);
   });
 

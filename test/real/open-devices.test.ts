@@ -1,6 +1,7 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync } from "node:fs";
+import { copyFileSync, mkdirSync } from "node:fs";
+import { createInterface } from "node:readline";
 import { expect } from "chai";
 import { loadLibc } from "../../src/host/linux/libc.ts";
 import { openersOf } from "../../src/host/linux/open-devices.ts";
@@ -55,14 +56,14 @@ time.sleep(60)`;
   }
 
   /** Who has the disk open, and at how many files of this process it was looked. */
-  function look(process: ChildProcess, remote = none) {
+  function look(process: ChildProcess, remote = none, except = globalThis.process.pid) {
     let looks = 0;
     const libc = loadLibc();
     const statx: typeof libc.statx = (dir, path, flags) => {
       if (path.startsWith(`/proc/${process.pid}/`)) looks += 1;
       return libc.statx(dir, path, flags);
     };
-    const holders = openersOf({ ...libc, statx }, [number], globalThis.process.pid, remote);
+    const holders = openersOf({ ...libc, statx }, [number], except, remote);
     return { pids: holders.map(({ pid }) => pid), looks };
   }
 
@@ -79,6 +80,32 @@ time.sleep(60)`;
       `if i == 1: libc.unshare(0x400) == 0 or os._exit(1); os.open("${disk}", os.O_RDONLY)`,
     );
     expect(look(process).pids).to.deep.equal([process.pid]);
+  });
+
+  it("passes over what the one that is not meant is about to start, which has all its files open", async () => {
+    const program = `${node.path}/program`;
+    copyFileSync("/bin/true", program);
+    // A write lease holds up whoever opens the file, and so the exec of it (fcntl(2)).
+    const holds = `import fcntl, os, signal
+signal.signal(signal.SIGIO, lambda *_: print("asked", flush=True))
+fcntl.fcntl(os.open("${program}", os.O_RDWR), fcntl.F_SETLEASE, fcntl.F_WRLCK)
+print("up", flush=True)
+while True: signal.pause()`;
+    const holder = spawn("python3", ["-c", holds], { stdio: ["ignore", "pipe", "inherit"] });
+    processes.push(holder);
+    const lines = createInterface({ input: holder.stdout })[Symbol.asyncIterator]();
+    expect((await lines.next()).value).to.equal("up");
+    const starts = `import os, signal
+os.open("${disk}", os.O_RDONLY)
+os.posix_spawn("${program}", ["program"], {})
+signal.pause()`; // afterEach ends it, once the holder has let the program go
+    const starter = spawn("python3", ["-c", starts], { stdio: ["ignore", "ignore", "inherit"] });
+    processes.push(starter);
+    expect((await lines.next()).value, "the exec waits for the lease").to.equal("asked");
+
+    const pids = new Set(look(starter).pids);
+    expect(pids, "the starter and the copy").to.include(starter.pid).and.to.have.property("size", 2);
+    expect(look(starter, none, starter.pid).pids).to.deep.equal([globalThis.process.pid]);
   });
 
   it("stops at the first file that is the device", async () => {

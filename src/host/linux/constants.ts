@@ -19,6 +19,7 @@ export const kcmpNumbers: ReadonlyMap<string, number> = new Map([
   ["x64", 312],
   ["arm64", 272],
 ]);
+export const KCMP_VM = 1;
 export const KCMP_FILES = 2;
 
 export const AT_FDCWD = -100;

@@ -5,6 +5,7 @@ import type { TargetPath, UnmountRung } from "../ports.ts";
 import * as C from "./constants.ts";
 import { Descriptor } from "./descriptor.ts";
 import { errnoOf } from "./errno.ts";
+import { knownStat } from "./known-stat.ts";
 import type { Libc } from "./libc.ts";
 import { mayBe } from "./may-be.ts";
 import type { MountID } from "./mount-links.ts";
@@ -14,7 +15,6 @@ const closeInPool = promisify(close);
 
 /** How often a mount that somebody looked at between two calls is tried again, before it counts as in use. */
 const attempts = 16;
-
 /** What a file system without handles, or an agent without the right to use them, answers. */
 const noHandles: ReadonlySet<string> = new Set(["ENOTSUP", "EPERM", "EOVERFLOW", "EINVAL"]);
 
@@ -29,7 +29,7 @@ const noHandles: ReadonlySet<string> = new Set(["ENOTSUP", "EPERM", "EOVERFLOW",
  *   2. ".." of it, where it is the root of the walk, is what is mounted there: it must be the mount that is held.
  *   3. MNT_EXPIRE marks what is mounted there; the mark goes with the next use.
  *   4. Nothing must be mounted over it (asked by id, which is no use): else that was marked.
- *   5. MNT_EXPIRE again unmounts what is marked, and nothing else.
+ *   5. MNT_EXPIRE again unmounts what is marked, and nothing else; on another thread, for it has to wait.
  *   6. The id of the mount must be gone.
  *
  * Force has no second step of that kind (MNT_FORCE goes without MNT_EXPIRE): who mounts over it between 2 and 5 loses that
@@ -69,7 +69,7 @@ async function unmountCovered(
   const how = point === undefined ? C.UMOUNT.NOFOLLOW : 0;
   try {
     if (rung === "Force") libc.umount2(path, how | C.UMOUNT.FORCE);
-    else unmountMarked(libc, target, path, { how, key });
+    else await unmountMarked(libc, target, path, { how, key });
   } catch (error) {
     if (errnoOf(error) === "EBUSY") throw busy(target, error);
     throw errnoOf(error) === "EINVAL" ? changed(target) : error; // EINVAL: nothing is mounted there any more
@@ -80,7 +80,7 @@ async function unmountCovered(
 function isMountedOn(libc: Libc, point: Descriptor, { stat }: OpenTarget): boolean {
   try {
     using top = openInRoot(libc, point, "..");
-    const found = libc.statx(top.fd, "", C.AT_EMPTY_PATH | C.AT_STATX_DONT_SYNC);
+    const found = knownStat(libc, top, { from: point, name: "." });
     return found.mountRoot && found.mountID === stat.mountID;
   } catch (error) {
     if (errnoOf(error) === "ENOTDIR") return true;
@@ -88,23 +88,27 @@ function isMountedOn(libc: Libc, point: Descriptor, { stat }: OpenTarget): boole
   }
 }
 
-function unmountMarked(
+async function unmountMarked(
   libc: Libc,
   target: TargetPath,
   path: string,
   { how, key }: { how: number; key: MountID },
-): void {
+): Promise<void> {
   for (let attempt = 0; attempt < attempts; attempt++) {
-    if (isExpired(libc, path, how)) return;
+    const flags = how | C.UMOUNT.EXPIRE;
+    // The first only marks. The second is what waits; what it marks because somebody looked meanwhile, or why it failed, the next finds.
+    if (attempt === 1 ? await libc.umount2InThread(path, flags) : isExpired(libc, path, flags)) return;
+    // Somebody else has unmounted it, and what is there now nobody has looked at.
+    if (attempt > 0 && !mayBe(() => libc.mounts.parentOf(key) !== undefined)) return;
     if (libc.mounts.hasChildren(key)) throw changed(target);
   }
   throw busy(target);
 }
 
 /** @returns whether it was marked before, and is unmounted; else it is marked now. @throws Errno EBUSY, EINVAL */
-function isExpired(libc: Libc, path: string, how: number): boolean {
+function isExpired(libc: Libc, path: string, flags: number): boolean {
   try {
-    libc.umount2(path, how | C.UMOUNT.EXPIRE);
+    libc.umount2(path, flags);
     return true;
   } catch (error) {
     if (errnoOf(error) === "EAGAIN") return false;

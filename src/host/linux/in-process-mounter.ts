@@ -145,6 +145,8 @@ export class InProcessMounter implements Mounter {
   }
 
   async unmount(target: TargetPath, mountID: number, rung: UnmountRung, uniqueID?: number): Promise<void> {
+    // Waited for before the look: between that and the mark there is nothing to wait for.
+    using _slot = rung === "Lazy" ? undefined : await this.#libc.unmounts.take();
     await unmountExactly(this.#libc, target, this.#openMount(target, mountID, uniqueID), rung);
   }
 

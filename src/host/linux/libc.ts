@@ -2,6 +2,7 @@ import koffi from "koffi";
 import {
   AT_EMPTY_PATH,
   KCMP_FILES,
+  KCMP_VM,
   kcmpNumbers,
   MFD_CLOEXEC,
   RENAME_NOREPLACE,
@@ -12,6 +13,7 @@ import {
 import { Errno } from "./errno.ts";
 import { loadFileHandles } from "./file-handles.ts";
 import { loadMountLinks } from "./mount-links.ts";
+import { Slots } from "./slots.ts";
 
 /** What statx(2) says of a path or descriptor. */
 export interface Statx {
@@ -27,6 +29,9 @@ export interface Statx {
   /** Whether it is the root of a mount. */
   readonly mountRoot: boolean;
 }
+
+/** Not all threads of the pool (UV_THREADPOOL_SIZE in the Dockerfile): the journal is written by one of them. */
+const unmountsAtOnce = 12;
 
 /**
  * The system calls that Node does not have, called on the main thread: each takes microseconds on a local file system
@@ -47,6 +52,8 @@ export function loadLibc() {
   const mountSetattr = syscall("int", "str", "uint", "void *", "size_t");
   const kcmp = syscall("int", "int", "int", "ulong", "ulong");
   const kcmpNumber = kcmpNumbers.get(process.arch);
+  const share = (what: number, one: number, other: number) =>
+    kcmpNumber !== undefined && kcmp(kcmpNumber, one, other, what, 0, 0) === 0;
   const statx = lib.func("statx", "int", ["int", "str", "int", "uint", "void *"]);
   const mkdirat = lib.func("mkdirat", "int", ["int", "str", "uint"]);
   const unlinkat = lib.func("unlinkat", "int", ["int", "str", "int"]);
@@ -120,9 +127,9 @@ export function loadLibc() {
       };
     },
     /** Whether two threads share their open files (kcmp(2)); false also where that cannot be told. */
-    sharesFiles(one: number, other: number): boolean {
-      return kcmpNumber !== undefined && kcmp(kcmpNumber, one, other, KCMP_FILES, 0, 0) === 0;
-    },
+    sharesFiles: (one: number, other: number): boolean => share(KCMP_FILES, one, other),
+    /** The same of their memory: as a child that posix_spawn(3) has not made another program yet shares that of its parent. */
+    sharesMemory: (one: number, other: number): boolean => share(KCMP_VM, one, other),
     mkdirat(dir: number, name: string, mode: number): void {
       checked("mkdirat", mkdirat(dir, name, mode), name);
     },
@@ -142,6 +149,20 @@ export function loadLibc() {
     },
     umount2(path: string, flags: number): void {
       checked("umount2", umount2(path, flags), path);
+    },
+    /** For those who unmount in another thread. */
+    unmounts: new Slots(unmountsAtOnce),
+    /**
+     * umount2(2) on another thread: it waits until no processor looks at the mount any more, about 0.1 ms, and those that wait at
+     * the same time wait together. errno stays in that thread. @returns whether it succeeded
+     */
+    umount2InThread(path: string, flags: number): Promise<boolean> {
+      return new Promise((resolve, reject) => {
+        umount2.async(path, flags, (error: Error | null, result: number) => {
+          if (error === null) resolve(result >= 0);
+          else reject(error);
+        });
+      });
     },
     /** pipe(2) @returns descriptors that the caller closes */
     pipe(): { readonly read: number; readonly write: number } {

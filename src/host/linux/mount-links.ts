@@ -1,6 +1,7 @@
 import type { LibraryHandle } from "koffi";
 import { AT_EMPTY_PATH, AT_STATX_DONT_SYNC, STATMOUNT_MNT_BASIC, STATX } from "./constants.ts";
 import type { Descriptor } from "./descriptor.ts";
+import { mountIDOf } from "./known-stat.ts";
 import { byIDOrText, loadMountQueries, type MountQueries } from "./mount-queries.ts";
 import { ownMounts } from "./own-mountinfo.ts";
 import { parentIn } from "./statmount.ts";
@@ -41,7 +42,7 @@ export function loadMountLinks(lib: LibraryHandle, queries: MountQueries = loadM
   return {
     keyOf(mount) {
       const unique = idOf(mount, STATX.MNT_ID_UNIQUE);
-      return { id: Number(idOf(mount, STATX.MNT_ID) ?? -1), ...(unique !== undefined && { unique }) };
+      return { id: Number(idOf(mount, STATX.MNT_ID) ?? mountIDOf(mount)), ...(unique !== undefined && { unique }) };
     },
     uniqueOf: (mount) => idOf(mount, STATX.MNT_ID_UNIQUE),
     parentOf: (key) =>

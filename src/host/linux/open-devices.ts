@@ -19,9 +19,10 @@ interface HeldFile {
 }
 
 /**
- * The first processes, but for one, that have a device open or mapped, by whatever node of it. Every thread that has open files of
- * its own is asked. A device node on a file system that may hang is not seen: to look there could take for ever. One
- * file at a time, up to the first that is the device: a process may have a million open.
+ * The first processes, but for one, that have a device open or mapped, by whatever node of it. What that one is about to
+ * start has copies of its open files until it is another program, and is passed over with it. Every thread that has open
+ * files of its own is asked. A device node on a file system that may hang is not seen: to look there could take for ever.
+ * One file at a time, up to the first that is the device: a process may have a million open.
  */
 export function openersOf(
   libc: Libc,
@@ -35,6 +36,7 @@ export function openersOf(
     return stat !== undefined && kindOf(stat) === "blockDevice" && deviceNumbers.includes(stat.deviceNumber);
   };
   for (const pid of entries("/proc").filter((name) => /^\d+$/.test(name) && Number(name) !== except)) {
+    if (libc.sharesMemory(except, Number(pid))) continue;
     const held = first(heldFiles(libc, pid, remote), isDevice);
     if (held === undefined) continue;
     const command = ifThere(() => readFileSync(`/proc/${pid}/comm`, "utf8").trim()) ?? "?";

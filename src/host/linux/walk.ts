@@ -2,9 +2,10 @@ import { hasDots } from "../../api/path.ts";
 import { VolumeError } from "../../errors.ts";
 import { joinPath, type MountTable, relativePath } from "../mount-table.ts";
 import type { FileKind, SourcePath, TargetPath } from "../ports.ts";
-import { AT_EMPTY_PATH, AT_FDCWD, AT_STATX_DONT_SYNC, O, RESOLVE, S_IFMT } from "./constants.ts";
+import { AT_FDCWD, O, RESOLVE, S_IFMT } from "./constants.ts";
 import { Descriptor } from "./descriptor.ts";
 import { errnoOf } from "./errno.ts";
+import { type KnownStat, knownStat } from "./known-stat.ts";
 import { openKnown } from "./known-walk.ts";
 import type { Libc, Statx } from "./libc.ts";
 
@@ -77,7 +78,7 @@ export interface OpenTarget extends Disposable {
   readonly parent: Descriptor;
   readonly self: Descriptor;
   readonly name: string;
-  readonly stat: Statx;
+  readonly stat: KnownStat;
 }
 
 /** @returns undefined if the target is not there */
@@ -87,8 +88,7 @@ export function openTarget(libc: Libc, target: TargetPath): OpenTarget | undefin
   const name = baseName(target.path);
   try {
     const self = new Descriptor(libc.openat2(parent.fd, name, O.PATH | O.NOFOLLOW | O.CLOEXEC, 0, beneath));
-    // What the kernel knows of it already: to ask a server that is gone would keep its mount from being unmounted.
-    const stat = libc.statx(self.fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC);
+    const stat = knownStat(libc, self, { from: parent, name });
     if ((stat.mode & S_IFMT) !== symbolicLink) {
       return { parent, self, name, stat, [Symbol.dispose]: () => closeBoth(self, parent) };
     }
@@ -150,7 +150,7 @@ export function makeDirectoryAt(libc: Libc, parent: Descriptor, name: string, mo
   }
 }
 
-export function kindOf(stat: Statx): FileKind {
+export function kindOf(stat: Pick<Statx, "mode">): FileKind {
   switch (stat.mode & S_IFMT) {
     case 0o040000:
       return "directory";

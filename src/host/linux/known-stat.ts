@@ -1,0 +1,50 @@
+import { readFileSync } from "node:fs";
+import { AT_EMPTY_PATH, AT_STATX_DONT_SYNC, O } from "./constants.ts";
+import { Descriptor } from "./descriptor.ts";
+import { errnoOf } from "./errno.ts";
+import type { Libc, Statx } from "./libc.ts";
+
+/** What is to be known of a target to unmount it, or remove it. */
+export type KnownStat = Pick<Statx, "mode" | "size" | "inode" | "device" | "mountID" | "mountRoot">;
+
+/** What a file system says that has shut itself down, for good: xfs after an error, Ceph after an unmount by force. */
+const shutDown = new Set(["EIO", "ESTALE"]);
+
+/**
+ * What the kernel knows of an open file or directory already: to ask a server that is gone would keep its mount from being unmounted.
+ * Of a file system that has shut down, which says nothing of its files any more, what the mount alone tells.
+ * @param by how it was opened: as this name in this directory
+ */
+export function knownStat(
+  libc: Libc,
+  self: Descriptor,
+  by: { readonly from: Descriptor; readonly name: string },
+): KnownStat {
+  try {
+    return libc.statx(self.fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC);
+  } catch (error) {
+    if (!shutDown.has(errnoOf(error) ?? "")) throw error;
+    const mountID = mountIDOf(self);
+    const mode = isDirectory(libc, by) ? 0o040000 : 0o100000;
+    return { ...nothingKnown, mode, mountID, mountRoot: mountID !== mountIDOf(by.from) };
+  }
+}
+
+/** Like nothing else: it is neither empty, nor what was seen before. */
+const nothingKnown = { size: Number.POSITIVE_INFINITY, inode: Number.NaN, device: "" };
+
+/** The kernel says so without a question to the file system. */
+function isDirectory(libc: Libc, { from, name }: { readonly from: Descriptor; readonly name: string }): boolean {
+  try {
+    using _opened = new Descriptor(libc.openat2(from.fd, name, O.PATH | O.DIRECTORY | O.NOFOLLOW | O.CLOEXEC, 0, 0));
+    return true;
+  } catch (error) {
+    if (errnoOf(error) === "ENOTDIR") return false;
+    throw error;
+  }
+}
+
+/** The id of the mount that a descriptor is in, as mountinfo has it, without a question to its file system. */
+export function mountIDOf({ fd }: Descriptor): number {
+  return Number(/^mnt_id:\s*(\d+)$/m.exec(readFileSync(`/proc/self/fdinfo/${fd}`, "latin1"))?.[1] ?? -1);
+}
