@@ -4,6 +4,7 @@ import type { PodVolumes } from "../csi/server/ports.ts";
 import type { HostPorts } from "../host/ports.ts";
 import type { Transport } from "../kube/transport.ts";
 import type { System } from "../ports.ts";
+import type { IntentsBy } from "./intent-source.ts";
 import type { Plan } from "./plan.ts";
 import type { PlanSettings } from "./plan-input.ts";
 import type { Vitals } from "./vitals.ts";
@@ -16,9 +17,13 @@ export interface AgentDeps {
   readonly nodeName: string;
   readonly version: string;
   readonly settings: PlanSettings;
+  /** Watch if not given. */
+  readonly intents?: IntentsBy;
   /** Milliseconds for which an orphan of kubelet is shown before it is removed; 0, or absent: none is. */
   readonly reapGraceMs?: number;
   readonly registry: Registry;
+  /** Looks from time to time whether the admission policy of the agents is in force, and says if it is not. */
+  readonly watchPolicy?: boolean;
   /** Told how the agent itself is. */
   readonly vitals?: Vitals;
   /** Ends the wait for what the agent cannot be without. */

@@ -1,6 +1,7 @@
 import { apiVersion, fieldManager, resource, systemNamespace } from "../api/names.ts";
 import type { MountTable } from "../host/mount-table.ts";
 import { createKubeClient } from "../kube/client.ts";
+import type { EventInput } from "../kube/event-correlator.ts";
 import { createEventRecorder } from "../kube/event-recorder.ts";
 import { createLeaseRenewer } from "../kube/lease-renewer.ts";
 import type { ContentRef } from "../plugins/content.ts";
@@ -10,10 +11,9 @@ import { Contents } from "./content/contents.ts";
 import { VolumeStatsPoller } from "./csi/volume-stats.ts";
 import { registerVolumeStatsMetrics } from "./csi/volume-stats-metrics.ts";
 import { DesiredWorld } from "./desired-world.ts";
-import { driftOf } from "./drift.ts";
 import { Executor } from "./execute.ts";
 import { Failures } from "./failures.ts";
-import { intentsOf } from "./intents.ts";
+import { intentSource } from "./intent-source.ts";
 import { logOperation, type OperationResult } from "./log-operation.ts";
 import { Loop } from "./loop.ts";
 import { AgentMetrics } from "./metrics.ts";
@@ -21,6 +21,7 @@ import { registerMountTableMetrics } from "./mount-table-metrics.ts";
 import { NodeStateReporter } from "./node-state.ts";
 import { openJournal } from "./open-journal.ts";
 import type { Operation } from "./operations.ts";
+import { watchOwnState } from "./own-state.ts";
 import type { Plan } from "./plan.ts";
 import { type Observation, observationOf } from "./plan-input.ts";
 import { Planner } from "./planner.ts";
@@ -32,7 +33,7 @@ import { Reporter } from "./report.ts";
 import { readSecret } from "./secrets.ts";
 import { ServerWatch } from "./servers.ts";
 import { TableWatches } from "./table-watches.ts";
-import { transitions } from "./transitions.ts";
+import { tellTransitions } from "./tell-transitions.ts";
 import { Trash, throwsAway } from "./trash.ts";
 import { VitalMetrics } from "./vital-metrics.ts";
 import { Vitals } from "./vitals.ts";
@@ -75,24 +76,28 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
     journal,
     watchConnected: () => intents.store.state().connected,
     abandonedChildren: () => loop.abandoned,
+    policyMissing: () => state.policyMissing,
   });
   const tables = new TableWatches({
     system,
-    tables: { agent: host.mountTable, node: host.nodeTable },
+    tables: { agent: host.mountTable, node: host.nodeTable, swap: host.swaps },
     onChange: () => loop.trigger(),
   });
   registerMountTableMetrics(deps.registry, host, tables);
-  const onDrop = (reason: string) => vital.droppedEvents.inc({ reason });
-  const onRestart = (reason: string) => vital.watchRestarts.inc({ reason });
   const events = createEventRecorder({
     system,
     client,
     component: fieldManager.agent,
     host: nodeName,
     yieldTo: () => reporter.settled(), // somebody waits for a status
-    onDrop,
+    onDrop: (reason) => vital.droppedEvents.inc({ reason }),
   });
-  const intents = intentsOf(nodeName, { system, transport, onRestart });
+  const onRestart = (reason: string) => vital.watchRestarts.inc({ reason });
+  const by = deps.intents ?? "Watch";
+  const watched = { system, transport, nodeName };
+  const states = watchOwnState({ ...watched, ...(by === "Index" && { onRestart }) });
+  const onRecord = () => journal.records.keys();
+  const intents = intentSource({ ...watched, by, states, onRecord, onRestart });
   const contents = new Contents({ system, transport, onChange: contentChanged });
   const observed = new Map<string, Observation>();
   const synced = () => intents.store.state().synced;
@@ -100,13 +105,15 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
   const reporter = new Reporter({ system, client, intents, agent: identity, vitals });
   const agent = { ...identity, version: deps.version };
   const { stateDir, csiDir, kubeletDir } = settings;
-  const place = { system, transport, client, nodeName, stateDir, csiDir, agent };
+  const place = { system, states, client, nodeName, stateDir, csiDir, agent, damage: journal.damage };
+  const event = (told: Omit<EventInput, "object">) => events.event({ object: nodeState(), ...told });
   const kubelets = orphansOfKubelet({
     ...{ system, host, client, journal, nodeName, settings, drivers: deps.drivers, registry: deps.registry },
     graceMs: deps.reapGraceMs ?? 0,
-    event: (event) => events.event({ object: nodeState(), ...event }),
+    event,
   });
-  const state = new NodeStateReporter({ ...place, synced, vitals, damage: journal.damage, ...kubelets });
+  const heard = { synced: () => synced() && intents.unread() === undefined, problem: () => intents.problem() };
+  const state = new NodeStateReporter({ ...place, ...heard, vitals, ...kubelets, event });
   const nodeState = () => ({ apiVersion, kind: resource.states.kind, name: nodeName, uid: state.uid });
 
   const tokens = new KeptTokens(system.clock);
@@ -160,10 +167,8 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
     onChange: trigger,
     pods: kubeletDir === undefined ? undefined : { kubeletDir, isOpen: (path) => open.isOpen(path) },
   });
-  const { store } = intents;
-  const { busyPaths } = executor;
-  const running = () => loop.running;
-  const pods = podsOf({ system, host, journal, settings, open, tokens, world, store, busyPaths, running });
+  const own = { system, host, journal, settings, running: () => loop.running };
+  const pods = podsOf({ ...own, open, tokens, world, store: intents.store, busyPaths: executor.busyPaths });
 
   const loop: Loop = new Loop({
     system,
@@ -190,18 +195,10 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
     onOperation: ended,
   });
 
-  let knew = false;
+  const tellOf = tellTransitions({ log, metrics, events, nodeState });
   function tell(plan: Plan, table: MountTable | undefined): void {
     metrics.plan(plan, table);
-    for (const { volume, type, reason, message } of transitions(knew, plan)) {
-      log[type === "Warning" ? "warn" : "info"](message, { intent: volume.name, reason });
-      const drift = reason === "Drifted" ? driftOf(volume) : undefined;
-      if (drift !== undefined) metrics.drift(drift.class);
-      // Of an intent that is gone, the node's own object tells.
-      const intent = { apiVersion, kind: resource.intents.kind, name: volume.name, uid: volume.desired?.uid };
-      events.event({ object: volume.desired === undefined ? nodeState() : intent, type, reason, message });
-    }
-    knew = plan.synced;
+    tellOf(plan);
     vitals.looked();
     stats.follow(plan);
     servers?.follow(plan);
@@ -225,7 +222,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
   const unsubscribe = world.start();
   tables.start();
   intents.start();
-  state.start();
+  state.start({ watchPolicy: deps.watchPolicy === true });
   vitals.looked();
   trash.empty();
   log.info("agent started", { epoch: journal.epoch, volumes: journal.records.size });

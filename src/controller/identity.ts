@@ -1,3 +1,4 @@
+import { intentPrefix, shortened } from "../api/intent-name.ts";
 import { setLabelPrefix } from "../api/names.ts";
 import { nameOfSource } from "../api/source-traits.ts";
 import type { NodeVolumeIntent, NodeVolumeIntentSpec, VolumeSource } from "../api/types.gen.ts";
@@ -27,8 +28,6 @@ export interface IdentityInput {
 }
 
 const longestVolumeName = 40;
-/** 253 for an object's name, less the volume's, its hash and the two separators. */
-const longestNodePart = 200;
 const longestLabel = 63;
 
 export function identityOf({ nodeName, setName, setUID, volume }: IdentityInput): VolumeIdentity {
@@ -39,7 +38,7 @@ export function identityOf({ nodeName, setName, setUID, volume }: IdentityInput)
   const hash = shortDigest(
     canonicalJson({ node: nodeName, source, volumeMode, fsType, ...(belongsToSet && { set: setUID }) }),
   );
-  const intentName = `${shortened(nodeName, longestNodePart)}.${volumeName}-${hash}`;
+  const intentName = `${intentPrefix(nodeName, shortDigest)}${volumeName}-${hash}`;
   return { intentName, volumeName, source, volumeMode, fsType };
 }
 
@@ -47,7 +46,7 @@ export function identityOf({ nodeName, setName, setUID, volume }: IdentityInput)
 export function observedIdentity(nodeName: string, namespace: string, claimName: string) {
   const hash = shortDigest(canonicalJson({ node: nodeName, observed: { namespace, claimName } }));
   const volumeName = slug(claimName, "claim");
-  return { intentName: `${shortened(nodeName, longestNodePart)}.${volumeName}-${hash}`, volumeName };
+  return { intentName: `${intentPrefix(nodeName, shortDigest)}${volumeName}-${hash}`, volumeName };
 }
 
 /**
@@ -65,7 +64,7 @@ export function sourceType(source: VolumeSource): string {
 
 /** A node's name as a label value. */
 export function nodeLabel(nodeName: string): string {
-  return shortened(nodeName, longestLabel);
+  return shortened(nodeName, longestLabel, shortDigest);
 }
 
 /** Key of the label that says that a set has mounts in an intent. */
@@ -75,9 +74,15 @@ export function setLabel(set: string): string {
 
 /** The sets that an intent belongs to: by its mounts, and by labels that stay until the node has let their mounts go. */
 export function requestersOf({ metadata, spec }: NodeVolumeIntent): Set<string> {
-  const labelled = Object.keys(metadata.labels ?? {}).filter((key) => key.startsWith(setLabelPrefix));
   const mounted = spec.mounts.map((mount) => mount.requester.name);
-  return new Set([...mounted, ...labelled.map((key) => key.slice(setLabelPrefix.length))]);
+  return new Set([...mounted, ...labelledSets(metadata)]);
+}
+
+/** The sets whose label an intent has. */
+export function labelledSets({ labels = {} }: Pick<NodeVolumeIntent["metadata"], "labels">): string[] {
+  return Object.keys(labels)
+    .filter((key) => key.startsWith(setLabelPrefix))
+    .map((key) => key.slice(setLabelPrefix.length));
 }
 
 /** Members that say what holds without them are left out, so that they do not make another volume. */
@@ -108,9 +113,4 @@ function slug(text: string, otherwise: string): string {
       .slice(0, longestVolumeName)
       .replace(/^-+|-+$/g, "");
   return clean(text) || clean(otherwise);
-}
-
-function shortened(name: string, longest: number): string {
-  if (name.length <= longest) return name;
-  return `${name.slice(0, longest - 11).replace(/[^a-z0-9]+$/, "")}-${shortDigest(name)}`;
 }

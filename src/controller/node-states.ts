@@ -1,10 +1,10 @@
-import type { KubeObject } from "../api/meta.ts";
 import { resource } from "../api/names.ts";
 import { isConflict } from "../kube/api-error.ts";
-import type { KubeClient } from "../kube/client.ts";
 import type { Lease } from "../kube/lease.ts";
-import type { Logger } from "../ports.ts";
 import type { AgentLeases } from "./agent-leases.ts";
+import { indexOf } from "./index-of.ts";
+import type { StateEntry } from "./state-lost.ts";
+import { type WriteIndexDeps, writeIndex } from "./write-index.ts";
 
 /** What to do about the NodeVolumeState of a node: there is one as long as there is a Node, or anything of ours on it. */
 export function decideNodeState(has: {
@@ -16,19 +16,15 @@ export function decideNodeState(has: {
   return has.state && !has.intents ? "delete" : "nothing";
 }
 
-export interface NodeStateDeps {
-  readonly client: KubeClient;
-  readonly log: Logger;
+export interface NodeStateDeps extends WriteIndexDeps {
   readonly complete: () => boolean;
-  readonly state: (name: string) => KubeObject | undefined;
+  readonly state: (name: string) => StateEntry | undefined;
   readonly hasNode: (name: string) => boolean;
-  readonly hasIntents: (node: string) => boolean;
-  readonly upsert: (raw: unknown) => void;
   readonly lease: (node: string) => Lease | undefined;
   readonly leases: AgentLeases;
 }
 
-/** Brings what there is once a node in line with the nodes. @returns milliseconds after which to look again, if any */
+/** Brings what there is once a node in line with the nodes and their intents. @returns milliseconds after which to look again, if any */
 export async function reconcileNodeState(deps: NodeStateDeps, name: string): Promise<number | undefined> {
   if (!deps.complete()) return undefined;
   await reconcileState(deps, name);
@@ -37,7 +33,7 @@ export async function reconcileNodeState(deps: NodeStateDeps, name: string): Pro
 
 async function reconcileLease(deps: NodeStateDeps, name: string): Promise<number | undefined> {
   const lease = deps.lease(name);
-  if (lease === undefined || deps.hasNode(name) || deps.hasIntents(name)) return undefined;
+  if (lease === undefined || deps.hasNode(name) || deps.intentsOf(name).length > 0) return undefined;
   const { state, expiredForMs } = deps.leases.of(name);
   if (state !== "lost") return -expiredForMs;
   // With the resourceVersion: an agent that has come back to life meanwhile keeps it.
@@ -50,12 +46,18 @@ async function reconcileLease(deps: NodeStateDeps, name: string): Promise<number
 async function reconcileState(deps: NodeStateDeps, name: string): Promise<void> {
   const state = deps.state(name);
   const node = deps.hasNode(name);
-  const decision = decideNodeState({ state: state !== undefined, node, intents: deps.hasIntents(name) });
-  if (decision === "nothing") return;
-  if (decision === "delete") await deps.client.delete(resource.states, { name, uid: state?.metadata.uid });
-  else {
+  const intents = deps.intentsOf(name);
+  const decision = decideNodeState({ state: state !== undefined, node, intents: intents.length > 0 });
+  if (decision === "nothing") return state && writeIndex(deps, state);
+  if (decision === "delete") {
+    if (state === undefined) return;
+    // As it was seen: a leader that does not know that another leads must not delete what that one keeps.
+    const { uid, resourceVersion } = state.metadata;
+    await deps.client.delete(resource.states, { name, uid, resourceVersion });
+  } else {
     try {
-      deps.upsert(await deps.client.create(resource.states, { metadata: { name } }));
+      const born = { metadata: { name }, ...(deps.indexIntents && { spec: indexOf(intents) }) };
+      deps.upsert(await deps.client.create(resource.states, born));
     } catch (error) {
       // It is there already, and the watch is late.
       if (!isConflict(error)) throw error;

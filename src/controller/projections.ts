@@ -9,8 +9,9 @@ import type {
   NodeVolumeSetStatus,
 } from "../api/types.gen.ts";
 import { parseSet } from "../api/validate.ts";
-import { arrayIn, isRecord, recordIn, stringIn } from "../kube/json.ts";
-import type { StateEntry } from "./state-lost.ts";
+import { arrayIn, isRecord, numberIn, recordIn, stringIn } from "../kube/json.ts";
+import { indexDigest } from "./index-of.ts";
+import type { OrphanEntry, StateEntry } from "./state-lost.ts";
 
 /** What the controller keeps of the objects that it watches: what it decides by, and nothing else. Pure. */
 
@@ -114,12 +115,31 @@ export function projectSet(raw: unknown): SetEntry | undefined {
   return { metadata, spec: undefined, invalid, status };
 }
 
-/** A NodeVolumeState: that it exists, and its conditions. */
+/** Of the orphans of one node; a node has few, or something is wrong with it that the first ones say. */
+const mostOrphans = 5;
+
+/** A NodeVolumeState: that it exists, its conditions, which index it has, and the first of its orphans. */
 export function projectState(raw: unknown): StateEntry | undefined {
   const metadata = projectMetadata(raw);
-  const conditions = arrayIn(recordIn(raw, "status"), "conditions") as Condition[];
+  const status = recordIn(raw, "status");
+  const conditions = arrayIn(status, "conditions") as Condition[];
   const kept = metadata && pick(metadata, ["name", "uid", "resourceVersion", "generation"]);
-  return kept && { metadata: kept, status: { conditions } };
+  const orphans = arrayIn(status, "orphans").slice(0, mostOrphans).map(projectOrphan);
+  const orphaned = numberIn(status, "orphaned") ?? orphans.length;
+  return (
+    kept && {
+      metadata: kept,
+      status: { conditions },
+      index: indexDigest(recordIn(raw, "spec")),
+      ...(orphans.length > 0 && { orphans, orphaned }),
+    }
+  );
+}
+
+function projectOrphan(raw: unknown): OrphanEntry {
+  const since = stringIn(raw, "since");
+  const [path, reason] = [stringIn(raw, "path") ?? "", stringIn(raw, "reason") ?? ""];
+  return { path, reason, ...(since !== undefined && { since }) };
 }
 
 function projectMetadata(raw: unknown): ObjectMeta | undefined {
@@ -139,6 +159,7 @@ function projectMetadata(raw: unknown): ObjectMeta | undefined {
 }
 
 function pick(metadata: ObjectMeta, keys: readonly (keyof ObjectMeta)[]): ObjectMeta {
-  const entries = keys.flatMap((key) => (metadata[key] === undefined ? [] : [[key, metadata[key]]]));
-  return Object.fromEntries(entries) as ObjectMeta;
+  const picked: { [key: string]: unknown } = {};
+  for (const key of keys) if (metadata[key] !== undefined) picked[key] = metadata[key];
+  return picked as unknown as ObjectMeta; // its name is among the keys
 }

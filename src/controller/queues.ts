@@ -16,7 +16,7 @@ const setDelayMs = 100;
 /** Pods come and go in groups, and what their claims wait for changes a few times at once. */
 const observedDelayMs = 100;
 
-/** The controller's queues. Nodes and releases are many and short; the rest must not hold them up. */
+/** The controller's queues. Nodes, releases and states, where agents hear by these of their intents, are many and short; the rest must not hold them up. */
 export function createQueues(system: System, metrics: Metrics, runs: Runs): Queues {
   function queue(name: keyof Queues, concurrency: number, delayMs = 0): KeyedQueue {
     const created: KeyedQueue = createKeyedQueue({
@@ -42,7 +42,7 @@ export function createQueues(system: System, metrics: Metrics, runs: Runs): Queu
     nodes: queue("nodes", 16),
     releases: queue("releases", 16),
     agents: queue("agents", 4),
-    states: queue("states", 4),
+    states: queue("states", 16),
     readiness: queue("readiness", 4),
     observed: queue("observed", 8, observedDelayMs),
     pods: queue("pods", 8),

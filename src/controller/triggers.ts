@@ -1,4 +1,3 @@
-import type { KubeObject } from "../api/meta.ts";
 import { leaderLease } from "../api/names.ts";
 import { createSweep } from "../kube/in-turns.ts";
 import type { KeyedQueue } from "../kube/keyed-queue.ts";
@@ -9,8 +8,10 @@ import type { Cancel, Turns } from "../ports.ts";
 import type { Gatherer, Stores } from "./gather.ts";
 import { sameDemand } from "./gather.ts";
 import { requestersOf } from "./identity.ts";
+import { indexEntry } from "./index-of.ts";
 import type { Intent, NodeInfo, SetEntry } from "./projections.ts";
 import { awaitsRelease } from "./release.ts";
+import type { StateEntry } from "./state-lost.ts";
 
 export interface Queues {
   /** By name of the set: rollout, status, end of the set. */
@@ -21,7 +22,7 @@ export interface Queues {
   readonly releases: KeyedQueue;
   /** By name of the node: whether its agent lives. */
   readonly agents: KeyedQueue;
-  /** By name of the node: its NodeVolumeState. */
+  /** By name of the node: its NodeVolumeState, and the index in it. */
   readonly states: KeyedQueue;
   /** By name of the node: its condition NodeVolumesReady, and its taint. */
   readonly readiness: KeyedQueue;
@@ -40,10 +41,12 @@ export interface Queues {
 const changedDelayMs = 50;
 
 export interface TriggerDeps {
-  readonly stores: Stores & { readonly leases: ObjectStore<Lease>; readonly states: ObjectStore<KubeObject> };
+  readonly stores: Stores & { readonly leases: ObjectStore<Lease>; readonly states: ObjectStore<StateEntry> };
   readonly gatherer: Gatherer;
   readonly queues: Queues;
   readonly turns: Turns;
+  /** Whether the state of a node has an index of its intents. */
+  readonly indexIntents: boolean;
   /** Every volume of a CSI driver is looked at again. */
   readonly allVolumes: () => void;
   /** Every pod is looked at again that waits for volumes, or has such that are only observed. */
@@ -59,7 +62,7 @@ export interface Triggers {
 }
 
 /** Which change of which object makes which key due. A key too many costs a comparison; one too few is a bug. */
-export function connectTriggers({ stores, gatherer, queues, turns, allVolumes, allPods }: TriggerDeps): Triggers {
+export function connectTriggers({ stores, gatherer, queues, turns, ...deps }: TriggerDeps): Triggers {
   const sets = createSweep(turns, function* () {
     for (const { metadata } of stores.sets.list()) yield queues.sets.add(metadata.name);
   });
@@ -93,7 +96,7 @@ export function connectTriggers({ stores, gatherer, queues, turns, allVolumes, a
   const all = () => {
     everything.begin();
     sets.begin();
-    allVolumes();
+    deps.allVolumes();
   };
 
   const allNodes = () => {
@@ -133,14 +136,14 @@ export function connectTriggers({ stores, gatherer, queues, turns, allVolumes, a
     onIntent(intent);
     queues.nodes.add(intent.spec.nodeName);
     queues.agents.add(intent.spec.nodeName);
-    queues.states.add(intent.spec.nodeName);
+    queues.states.addAfter(intent.spec.nodeName, changedDelayMs);
   };
 
   // What came back after a gap is announced object by object; what was put off meanwhile is not.
   const onState = () => {
     if (!gatherer.complete()) return;
     all();
-    allPods();
+    deps.allPods();
   };
 
   const cancels: Cancel[] = [
@@ -170,6 +173,8 @@ export function connectTriggers({ stores, gatherer, queues, turns, allVolumes, a
         queues.nodes.addAfter(after.spec.nodeName, changedDelayMs);
         for (const set of requestersOf(before)) queues.sets.add(set);
         if (before.status.agentState !== after.status.agentState) queues.agents.add(after.spec.nodeName);
+        if (deps.indexIntents && !sameJson(indexEntry(before), indexEntry(after)))
+          queues.states.addAfter(after.spec.nodeName, changedDelayMs);
       },
       onDelete: onIntentCameOrWent,
       onState,
@@ -180,8 +185,11 @@ export function connectTriggers({ stores, gatherer, queues, turns, allVolumes, a
         queues.states.add(metadata.name);
         queues.agents.add(metadata.name);
       },
-      // Whatever was written there, a silent agent's last word comes late.
-      onUpdate: (_, { metadata }) => queues.agents.add(metadata.name),
+      onUpdate(before, { metadata, index }) {
+        // Whatever was written there, a silent agent's last word comes late.
+        queues.agents.add(metadata.name);
+        if (before.index !== index) queues.states.add(metadata.name); // somebody may have taken the index away
+      },
       onDelete: ({ metadata }) => queues.states.add(metadata.name),
     }),
   ];

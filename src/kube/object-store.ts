@@ -64,7 +64,21 @@ export interface MutableStore<T extends KubeObject> extends ObjectStore<T> {
    */
   upsertIfNewer(object: T): boolean;
   setConnected(connected: boolean): void;
+
+  // Of a collection that is read object by object, and not by a watch:
+
+  /**
+   * What a read has shown that was asked for after all that the store has of the object. So it is older only in another history, as
+   * after etcd was restored from a backup: then it counts all the same.
+   */
+  take(object: T): void;
+  /** Such a read has found nothing. */
+  gone(name: string): void;
+  /** Everything there is has been read. */
+  setSynced(): void;
 }
+
+const goneBack = "the API server has gone back to an older state: everything is taken from it";
 
 /** An empty store. */
 export function createObjectStore<T extends KubeObject>(deps: { clock: Clock; log: Logger }): MutableStore<T> {
@@ -144,10 +158,7 @@ export function createObjectStore<T extends KubeObject>(deps: { clock: Clock; lo
     *replaceAll(listed, resourceVersion) {
       const otherHistory = yield* isOtherHistory(listed, resourceVersion);
       if (otherHistory) {
-        deps.log.error("the API server has gone back to an older state: everything is taken from it", {
-          resourceVersion,
-          seen,
-        });
+        deps.log.error(goneBack, { resourceVersion, seen });
         seen = "";
       }
       const wanted = new Set<string>();
@@ -195,11 +206,23 @@ export function createObjectStore<T extends KubeObject>(deps: { clock: Clock; lo
       return compareResourceVersions(versionOf(object), seen) > 0 && put(object);
     },
     setConnected: (connected) => setState({ synced: state.synced, connected }),
+    take(object) {
+      const before = objects.get(storeKey(object));
+      const order = before === undefined ? 1 : compareResourceVersions(versionOf(object), versionOf(before));
+      if (order === 0) return;
+      if (order < 0) deps.log.error(goneBack, { resourceVersion: versionOf(object), seen: versionOf(before) });
+      set(object, before);
+    },
+    gone(name) {
+      const before = objects.get(name);
+      if (before !== undefined) remove(before, true);
+    },
+    setSynced: () => setState({ synced: true, connected: state.connected }),
   };
 }
 
-function versionOf(object: KubeObject): string {
-  return object.metadata.resourceVersion ?? "";
+function versionOf(object: KubeObject | undefined): string {
+  return object?.metadata.resourceVersion ?? "";
 }
 
 /** What distinguishes an object from the others of its resource at one moment. */

@@ -5,26 +5,56 @@ import { silent } from "../../../hack/lib/silent-log.ts";
 import { until } from "../../../hack/lib/until.ts";
 import { noDrivers } from "../../../src/agent/csi/no-drivers.ts";
 import { startAgent } from "../../../src/agent/start.ts";
+import type { NodeVolumeStateStatus } from "../../../src/api/types.gen.ts";
 import { realSystem } from "../../../src/system.ts";
+import { createFakeApiServer } from "../fake-api-server.ts";
+import { virtualSystem } from "../kube/virtual-system.ts";
 import { FakeHost } from "./fake-host.ts";
 
+const parts = () => ({
+  system: realSystem(silent),
+  transport: new FakeApi(),
+  host: new FakeHost(),
+  drivers: noDrivers,
+  nodeName: "node",
+  version: "test",
+  settings: { allowedPrefixes: ["/mnt"], stateDir: "/state", hostRoot: "/", csiDir: "/csi" },
+  registry: new Registry(),
+});
+
 describe("startAgent", () => {
+  it("does not call a node drained while the index names an intent that cannot be read", async () => {
+    const system = virtualSystem();
+    const api = createFakeApiServer(system.timers);
+    api.apply("nodevolumestates", { metadata: { name: "node" }, spec: { intents: [] } });
+    let refused = true;
+    api.fault = ({ path }) =>
+      refused && path.endsWith("/nodevolumeintents/a") ? { status: 403, message: "planned fault" } : undefined;
+    const drained = () => {
+      const { conditions = [] } = (api.object("nodevolumestates", "node")?.["status"] ?? {}) as NodeVolumeStateStatus;
+      return conditions.find(({ type }) => type === "Drained")?.status;
+    };
+    const agent = await startAgent({ ...parts(), system, transport: api, intents: "Index" });
+    const soon = 20_000; // a status is written once in five seconds
+    await system.advance(soon);
+    expect(drained(), "an empty node").to.equal("True");
+    api.patch("nodevolumestates", "node", { spec: { intents: [{ name: "a", uid: "u", generation: 1 }] } });
+    await system.advance(soon);
+    expect(drained()).to.equal("False");
+    refused = false; // nothing is there of that name: a read says so, and the index that names it was wrong
+    await system.advance(130_000);
+    expect(drained()).to.equal("True");
+    await agent.stop();
+  });
+
   it("starts where the mount table cannot be watched, and its metrics say so", async () => {
     const host = new FakeHost();
     const full = () => {
       throw Object.assign(new Error("EMFILE"), { code: "EMFILE" });
     };
     const registry = new Registry();
-    const agent = await startAgent({
-      system: realSystem(silent),
-      transport: new FakeApi(),
-      host: Object.assign(host, { mountTable: { ...host.mountTable, watch: full } }),
-      drivers: noDrivers,
-      nodeName: "node",
-      version: "test",
-      settings: { allowedPrefixes: ["/mnt"], stateDir: "/state", hostRoot: "/", csiDir: "/csi" },
-      registry,
-    });
+    const deaf = Object.assign(host, { mountTable: { ...host.mountTable, watch: full } });
+    const agent = await startAgent({ ...parts(), host: deaf, registry });
     await until("the agent to be ready", 10_000, () => agent.ready() && host.reads > 0);
     expect(await registry.metrics()).to.include('nodevolume_agent_mount_table_unwatched{table="agent"} 1');
     await agent.stop();

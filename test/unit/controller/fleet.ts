@@ -18,7 +18,7 @@ export interface Fleet {
   readonly system: VirtualSystem;
   readonly api: FakeApiServer;
   readonly registry: Registry;
-  start(identity?: string, observePods?: "None" | "PersistentVolumes"): Controller;
+  start(identity?: string, observePods?: "None" | "PersistentVolumes", indexIntents?: boolean): Controller;
   node(name: string, options?: NodeOptions): void;
   set(name: string, spec?: object): void;
   intents(): Intent[];
@@ -73,11 +73,11 @@ export function createFleet(createShell?: CreateShell, over: () => boolean = () 
     agents,
     mute,
     failures,
-    start(identity = "c1", observePods = "None") {
+    start(identity = "c1", observePods = "None", indexIntents = false) {
       return startController({
         system,
         transport: api,
-        config: { identity, allowedPrefixes: ["/mnt/nodevolume"], observePods },
+        config: { identity, allowedPrefixes: ["/mnt/nodevolume"], observePods, indexIntents },
         registry: identity === "c1" ? registry : new Registry(),
         ...(createShell && { createShell }),
       });

@@ -1,0 +1,36 @@
+import { apiVersion, resource } from "../api/names.ts";
+import type { EventObject } from "../kube/event-correlator.ts";
+import type { EventRecorder } from "../kube/event-recorder.ts";
+import type { Logger } from "../ports.ts";
+import { driftOf } from "./drift.ts";
+import type { AgentMetrics } from "./metrics.ts";
+import type { Plan } from "./plan.ts";
+import { transitions } from "./transitions.ts";
+
+export interface TransitionsTo {
+  readonly log: Logger;
+  readonly metrics: Pick<AgentMetrics, "drift">;
+  readonly events: Pick<EventRecorder, "event">;
+  /** Of an intent that is gone, the node's own object tells. */
+  readonly nodeState: () => EventObject;
+}
+
+/** Tells of what changed from each plan to the next: in the log, by an Event, and of drift in a metric. @returns is given every plan */
+export function tellTransitions({ log, metrics, events, nodeState }: TransitionsTo): (plan: Plan) => void {
+  let knew = false;
+  return (plan) => {
+    for (const { volume, type, reason, message } of transitions(knew, plan)) {
+      log[type === "Warning" ? "warn" : "info"](message, { intent: volume.name, reason });
+      const drift = reason === "Drifted" ? driftOf(volume) : undefined;
+      if (drift !== undefined) metrics.drift(drift.class);
+      const intent: EventObject = {
+        apiVersion,
+        kind: resource.intents.kind,
+        name: volume.name,
+        uid: volume.desired?.uid,
+      };
+      events.event({ object: volume.desired === undefined ? nodeState() : intent, type, reason, message });
+    }
+    knew = plan.synced;
+  };
+}

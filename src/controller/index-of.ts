@@ -1,0 +1,40 @@
+import type { IndexedIntent, NodeVolumeStateSpec } from "../api/types.gen.ts";
+import { canonicalJson, compareText } from "./canonical-json.ts";
+import { digest, shortDigest } from "./digest.ts";
+import { isKubelets } from "./observe/observed-intents.ts";
+import type { Intent } from "./projections.ts";
+
+/** As many as the CRD lets in. With the longest of names that is some 700 KiB, half of what etcd takes. */
+export const mostIndexed = 1_000;
+
+/**
+ * The index of one node: what its agent has to have read. Sorted, so that equal intents have an equal index. Of more than
+ * an index can hold those are left out that are only observed: whoever may make pods there makes as many of them as he likes, and
+ * must not keep others from their volumes. Of more even so none is listed: half an index would look like a whole one. Pure.
+ */
+export function indexOf(intents: readonly Intent[]): NodeVolumeStateSpec {
+  const listed = intents.length > mostIndexed ? intents.filter((intent) => !isKubelets(intent)) : intents;
+  if (listed.length > mostIndexed) return { omitted: listed.length };
+  return { intents: listed.map(indexEntry).sort((a, b) => compareText(a.name, b.name)) };
+}
+
+/**
+ * What an agent goes by to see that an intent is another than it has read. Everything that it acts on changes the generation, a
+ * deletion included. Of the status it repeats what the controller says there, to people; that changes no generation.
+ */
+export function indexEntry({ metadata, status }: Intent): IndexedIntent {
+  const { name, uid = "", generation = 0 } = metadata;
+  const { attach, agentState } = status;
+  const said = attach !== undefined || agentState !== undefined;
+  return {
+    name,
+    uid,
+    generation,
+    ...(said && { controllerStatus: shortDigest(canonicalJson({ attach, agentState })) }),
+  };
+}
+
+/** Equal for equal indexes, and "" for none: all that the controller keeps of an index. */
+export function indexDigest(spec: unknown): string {
+  return spec === undefined ? "" : digest(canonicalJson(spec));
+}
