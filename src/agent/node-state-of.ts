@@ -1,8 +1,9 @@
-import { type ConditionInput, mergeConditions, settlingOf } from "../api/conditions.ts";
+import { type ConditionInput, mergeConditions, policiesCondition, settlingOf } from "../api/conditions.ts";
 import type { NodeVolumeState, NodeVolumeStateStatus, Orphan } from "../api/types.gen.ts";
 import type { MountTable } from "../host/mount-table.ts";
 import { isInvalid } from "./desired-volume.ts";
 import { driftOf } from "./drift.ts";
+import type { SourceProblem } from "./intent-source.ts";
 import type { JournalDamage } from "./journal.ts";
 import { orphansOf } from "./orphans-of.ts";
 import type { Plan, VolumePlan } from "./plan.ts";
@@ -17,6 +18,10 @@ export interface NodeStateInput {
   readonly agent: { readonly version: string; readonly bootID: string; readonly epoch: number };
   /** What the journal had lost when the agent started. */
   readonly damage?: JournalDamage | undefined;
+  /** Why the agent does not hear of its intents. */
+  readonly deaf?: SourceProblem | undefined;
+  /** Which admission policy is not in force, in a sentence. */
+  readonly unguarded?: string | undefined;
   /** What others have left on the node. */
   readonly others?: readonly Orphan[];
   readonly now: number;
@@ -55,7 +60,7 @@ export function nodeStateOf(state: NodeVolumeState, input: NodeStateInput): Node
 }
 
 function conditions(
-  { synced, table, damage }: NodeStateInput,
+  { synced, deaf, table, damage, unguarded }: NodeStateInput,
   inUse: readonly string[],
   volumes: readonly VolumePlan[],
 ): ConditionInput[] {
@@ -71,16 +76,18 @@ function conditions(
           reason: "MountTableUnreadable",
           message: "the kernel's mount table cannot be read",
         }
-      : synced
-        ? { type: "Ready", status: "True", reason: "InSync", message: messageOf(damage) }
-        : {
-            type: "Ready",
-            status: "False",
-            reason: "Progressing",
-            message: "the intents were not read completely yet",
-          };
+      : deaf !== undefined
+        ? { type: "Ready", status: "False", ...deaf }
+        : synced
+          ? { type: "Ready", status: "True", reason: "InSync", message: messageOf(damage) }
+          : {
+              type: "Ready",
+              status: "False",
+              reason: "Progressing",
+              message: "the intents were not read completely yet",
+            };
   const drained: ConditionInput =
-    synced && holding.length === 0
+    synced && holding.length === 0 && deaf === undefined
       ? { type: "Drained", status: "True", reason: "Released", message: "nothing is granted or in use" }
       : {
           type: "Drained",
@@ -88,7 +95,7 @@ function conditions(
           reason: "Mounted",
           message: `${holding.length} volumes are granted or in use`,
         };
-  return [ready, ...settlingOf(ready), drained];
+  return [ready, ...settlingOf(ready), drained, ...policiesCondition(unguarded)];
 }
 
 function messageOf(damage: JournalDamage | undefined): string {

@@ -1,4 +1,5 @@
 import { resource } from "../api/names.ts";
+import type { Reason } from "../api/reasons.ts";
 import type { NodeVolumeState, Orphan } from "../api/types.gen.ts";
 import { messageOf } from "../errors.ts";
 import type { MountTable } from "../host/mount-table.ts";
@@ -6,18 +7,21 @@ import { ApiError } from "../kube/api-error.ts";
 import type { KubeClient } from "../kube/client.ts";
 import { createKeyedQueue, type KeyedQueue } from "../kube/keyed-queue.ts";
 import { mergeDiff } from "../kube/merge-diff.ts";
-import { createReflector, type Reflector } from "../kube/reflector.ts";
-import type { Transport } from "../kube/transport.ts";
+import { createPolicyWatch, type PolicyWatch } from "../kube/policy-watch.ts";
+import type { Reflector } from "../kube/reflector.ts";
 import type { System } from "../ports.ts";
+import type { IntentSource } from "./intent-source.ts";
 import { type NodeStateInput, nodeStateOf } from "./node-state-of.ts";
+import { agentPolicyMissing } from "./own-policy.ts";
 import type { Plan } from "./plan.ts";
 import type { OrphansOfKubelet } from "./reap/start-reaper.ts";
 import type { Vitals } from "./vitals.ts";
 
 export interface NodeStateReporterDeps {
   readonly system: System;
-  readonly transport: Transport;
   readonly client: KubeClient;
+  /** The node's own state, which is watched from start() to stop(). */
+  readonly states: Reflector<NodeVolumeState>;
   readonly nodeName: string;
   readonly stateDir: string;
   readonly csiDir: string;
@@ -25,6 +29,10 @@ export interface NodeStateReporterDeps {
   readonly vitals?: Vitals;
   readonly damage?: NodeStateInput["damage"];
   synced(): boolean;
+  /** Why the agent does not hear of its intents, if it does not. */
+  problem?: IntentSource["problem"];
+  /** Tells people of the node. */
+  event?(event: { readonly type: "Warning"; readonly reason: Reason; readonly message: string }): void;
   /** What kubelet has left on the node. */
   leftovers?: OrphansOfKubelet["leftovers"];
   /** Of each plan, for that. */
@@ -41,21 +49,24 @@ export class NodeStateReporter {
   readonly #deps: NodeStateReporterDeps;
   readonly #states: Reflector<NodeVolumeState>;
   readonly #queue: KeyedQueue;
+  readonly #policy: PolicyWatch;
   #writtenAt = Number.NEGATIVE_INFINITY;
   #scheduled = false;
   #latest: { plan: Plan; table: MountTable | undefined } | undefined;
 
   constructor(deps: NodeStateReporterDeps) {
     this.#deps = deps;
-    const { system, transport, nodeName } = deps;
+    const { system, nodeName } = deps;
     this.#queue = createKeyedQueue({ system, name: "node-state", concurrency: 1, run: () => this.#write() });
-    this.#states = createReflector<NodeVolumeState>({
+    this.#policy = createPolicyWatch({
       system,
-      transport,
-      resource: resource.states,
-      fieldSelector: `metadata.name=${nodeName}`,
-      project: (raw) => raw as NodeVolumeState, // read for its status alone, which is compared and replaced
+      look: () => agentPolicyMissing(deps.client),
+      onChange: (message) => {
+        this.#schedule();
+        if (message !== undefined) deps.event?.({ type: "Warning", reason: "PolicyMissing", message });
+      },
     });
+    this.#states = deps.states;
     this.#states.store.subscribe({
       onAdd: () => this.#queue.addAfter(nodeName, coalesceMs),
       // Somebody else wrote: the controller, while no Lease came through, or whoever wiped it.
@@ -63,8 +74,15 @@ export class NodeStateReporter {
     });
   }
 
-  start(): void {
+  /** @param watchPolicy whether the policy of the agents is looked at, too */
+  start({ watchPolicy = false } = {}): void {
     this.#states.start();
+    if (watchPolicy) this.#policy.start();
+  }
+
+  /** Whether the policy of the agents is not in force, as last seen. */
+  get policyMissing(): boolean {
+    return this.#policy.missing !== undefined;
   }
 
   /** UID of the object; undefined as long as there is none. */
@@ -88,7 +106,7 @@ export class NodeStateReporter {
 
   async stop(): Promise<void> {
     this.#states.stop();
-    await this.#queue.stop();
+    await Promise.all([this.#policy.stop(), this.#queue.stop()]);
   }
 
   async #patch(): Promise<{ state: NodeVolumeState; patch: object } | undefined> {
@@ -99,11 +117,13 @@ export class NodeStateReporter {
     const input = {
       ...this.#latest,
       synced: synced(),
+      deaf: this.#deps.problem?.(),
       stateDir,
       csiDir,
       agent,
       damage,
       others,
+      unguarded: this.#policy.missing,
       now: system.clock.now(),
     };
     const patch = mergeDiff({ ...state.status }, { ...nodeStateOf(state, input) });

@@ -9,6 +9,8 @@ export interface VitalMetricsDeps {
   watchConnected(): boolean;
   /** Children that were given up and may still be at work. */
   abandonedChildren(): number;
+  /** Whether the admission policy of the agents is not in force, as last seen. */
+  policyMissing(): boolean;
 }
 
 /** Metrics of the agent about itself, computed when they are asked for, and the counters that others keep. */
@@ -58,6 +60,9 @@ export class VitalMetrics {
       "nodevolume_agent_journal_failures",
       "Writes of the journal that failed since start.",
       () => journal.failures,
+    );
+    gauge("nodevolume_agent_policy_missing", "1 while the admission policy of the agents is not in force.", () =>
+      deps.policyMissing() ? 1 : 0,
     );
     gauge("nodevolume_agent_abandoned_children", "Children given up that may still be at work.", () =>
       deps.abandonedChildren(),

@@ -24,6 +24,8 @@ export interface MetricSources {
   /** Number of Nodes by what the Lease of their agent says. */
   readonly agentsByState: () => ReadonlyMap<string, number>;
   readonly isLeader: () => boolean;
+  /** Whether an admission policy is not in force, as last seen. */
+  readonly policiesMissing: () => boolean;
   readonly queueDepths: () => ReadonlyMap<string, number>;
 }
 
@@ -100,6 +102,9 @@ export function createMetrics(registry: Registry, sources: MetricSources): Metri
     },
   );
   gauge("nodevolume_controller_leader", "1 if this process leads", [], (set) => set({}, Number(sources.isLeader())));
+  gauge("nodevolume_controller_policy_missing", "1 while an admission policy is not in force", [], (set) => {
+    set({}, Number(sources.policiesMissing()));
+  });
   gauge("nodevolume_controller_queue_depth", "Keys that wait or run", ["queue"], (set) => {
     for (const [queue, depth] of sources.queueDepths()) set({ queue }, depth);
   });

@@ -22,6 +22,8 @@ export interface ReconcileSetDeps {
   readonly writing: Writing;
   readonly hasNode: (name: string) => boolean;
   readonly podCount: PodCount;
+  /** Which admission policies are not in force, in a sentence. */
+  readonly unguarded: () => string | undefined;
   /** The set is looked at again after so many milliseconds. */
   readonly later: (set: string, ms: number) => void;
   readonly upsert: (raw: unknown) => void;
@@ -88,7 +90,8 @@ async function report(
   const { name, uid, resourceVersion } = entry.metadata;
   const nodes = deps.gatherer.nodesOf(name);
   const pods = deps.podCount.of(name);
-  const status = setStatus({ entry, nodes, rollout, remaining, pods }, deps.clock.now());
+  const unguarded = deps.unguarded();
+  const status = setStatus({ entry, nodes, rollout, remaining, pods, unguarded }, deps.clock.now());
   if (sameStatus(entry.status, status)) return;
   const putOffMs = deps.podCount.putOffMs(name, entry.status, status);
   if (putOffMs > 0) return deps.later(name, putOffMs);

@@ -1,4 +1,4 @@
-import { findCondition } from "../api/conditions.ts";
+import { type ConditionType, findCondition } from "../api/conditions.ts";
 import type { Reason } from "../api/reasons.ts";
 import type { NodeVolumeSetStatus } from "../api/types.gen.ts";
 
@@ -10,7 +10,7 @@ export interface SetEvent {
 
 /** What people are told when the status of a set changes: each transition once. Pure. */
 export function setEvents(before: NodeVolumeSetStatus, after: NodeVolumeSetStatus): SetEvent[] {
-  const became = (type: "Ready" | "Conflict" | "Stalled", status: string, reason: Reason) => {
+  const became = (type: ConditionType, status: string, reason: Reason) => {
     const old = findCondition(before.conditions, type);
     const now = findCondition(after.conditions, type);
     const is = now?.status === status && now.reason === reason;
@@ -19,6 +19,7 @@ export function setEvents(before: NodeVolumeSetStatus, after: NodeVolumeSetStatu
   const told: [SetEvent["type"], Reason, string | undefined][] = [
     ["Warning", "Conflict", became("Conflict", "True", "Conflict")],
     ["Warning", "RolloutPaused", became("Stalled", "True", "RolloutPaused")],
+    ["Warning", "PolicyMissing", became("PoliciesInForce", "False", "PolicyMissing")],
     ["Normal", "AllReady", became("Ready", "True", "AllReady")],
   ];
   return told.flatMap(([type, reason, message]) => (message === undefined ? [] : [{ type, reason, message }]));

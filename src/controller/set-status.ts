@@ -1,6 +1,7 @@
 import type { ConditionInput } from "../api/conditions.ts";
-import { cut, mergeConditions, settlingOf } from "../api/conditions.ts";
+import { cut, mergeConditions, policiesCondition, settlingOf } from "../api/conditions.ts";
 import { isReason, type Reason } from "../api/reasons.ts";
+import { isOfNodeItself } from "../api/source-traits.ts";
 import type { FailingNode, NodeVolumeSetStatus } from "../api/types.gen.ts";
 import { sameJson } from "../kube/same-json.ts";
 import { compareText } from "./canonical-json.ts";
@@ -19,6 +20,8 @@ export interface SetStatusInput {
   readonly remaining: { readonly intents: number; readonly lost: readonly string[] };
   /** Pods that use the volume; undefined: not known now, so that what was said stays. */
   readonly pods: number | undefined;
+  /** Which admission policies are not in force, in a sentence. */
+  readonly unguarded?: string | undefined;
 }
 
 const maxFailing = 10;
@@ -47,6 +50,7 @@ export function setStatus(input: SetStatusInput, now: number): NodeVolumeSetStat
     entry.metadata.deletionTimestamp === undefined
       ? [readyCondition(input, counts, troubles), ...settling(input, counts, troubles), conflictCondition(counted)]
       : deleting(input);
+  const conditions = [...wanted, ...policiesCondition(input.unguarded)];
   const pods = input.pods ?? entry.status.pods;
   return {
     observedGeneration: generation,
@@ -54,7 +58,7 @@ export function setStatus(input: SetStatusInput, now: number): NodeVolumeSetStat
     // Most sets are none that pods use.
     ...(pods !== undefined && (pods > 0 || entry.status.pods !== undefined) && { pods }),
     failing: failing.slice(0, maxFailing).map(({ blocked: _, stuck: __, ...failure }) => failure),
-    conditions: mergeConditions(entry.status.conditions, wanted, generation, now),
+    conditions: mergeConditions(entry.status.conditions, conditions, generation, now),
   };
 }
 
@@ -108,7 +112,7 @@ function readyCondition({ entry }: SetStatusInput, counts: Counts, troubles: rea
   if (entry.spec === undefined) {
     return ready("False", "Invalid", `${entry.invalid ?? "not understood"}; what is mounted stays as it is`);
   }
-  if (entry.spec.mounts.length === 0) {
+  if (entry.spec.mounts.length === 0 && !isOfNodeItself(entry.spec.volume)) {
     const forPods = entry.spec.allowedNamespaces === undefined ? "" : ": it is where pods use it, and only there";
     return ready("True", "NoConsumers", `the set has no mounts${forPods}`);
   }

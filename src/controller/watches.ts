@@ -69,3 +69,13 @@ export function createWatches({ system, transport, onRestart }: WatchesDeps): Wa
 export function allOf(watches: Watches): Reflector<never>[] {
   return Object.values(watches) as Reflector<never>[];
 }
+
+export function storesOf({ sets, nodes, intents, states, leases }: Watches) {
+  return {
+    sets: sets.store,
+    nodes: nodes.store,
+    intents: intents.store,
+    states: states.store,
+    leases: leases.store,
+  };
+}

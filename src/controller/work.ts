@@ -1,6 +1,7 @@
 import { resource, systemNamespace } from "../api/names.ts";
 import type { KubeClient } from "../kube/client.ts";
 import type { EventRecorder } from "../kube/event-recorder.ts";
+import type { PolicyWatch } from "../kube/policy-watch.ts";
 import type { System } from "../ports.ts";
 import type { AgentLeases } from "./agent-leases.ts";
 import type { Storage } from "./attach/storage.ts";
@@ -10,6 +11,7 @@ import type { Gatherer } from "./gather.ts";
 import type { Metrics } from "./metrics.ts";
 import { reconcileNodeState } from "./node-states.ts";
 import { createObserve } from "./observe/observe.ts";
+import { watchPolicies } from "./policies.ts";
 import { createPodCount } from "./populate/pod-count.ts";
 import type { Pods } from "./populate/pods.ts";
 import { createRefusalTeller } from "./populate/tell-refusals.ts";
@@ -39,6 +41,7 @@ export interface WorkDeps {
   readonly metrics: Metrics;
   readonly controllerAttachDetach: boolean;
   readonly observePods: "None" | "PersistentVolumes";
+  readonly indexIntents: boolean;
 }
 
 /** The queues with what is done for their keys, and what they share: who is admitted, and what is being written. */
@@ -53,7 +56,9 @@ export interface Work {
   allPods(): void;
   /** The nodes with a pod that was told that this claim is not there. */
   nodesWithout(namespace: string, claim: string): string[];
-  stop(): void;
+  /** Whether the admission policies are in force; looks at them once it is started. */
+  readonly policies: PolicyWatch;
+  stop(): Promise<void>;
   /** Starts nothing more. What is under way goes on; resolves when it has ended. */
   pause(): Promise<void>;
   /** @param unbroken nobody else has led since the pause: what is remembered of the time before is so */
@@ -90,6 +95,7 @@ export function createWork(deps: WorkDeps): Work {
     writing,
     hasNode,
     podCount,
+    unguarded: () => policies.missing,
     later: (set: string, ms: number) => queues.sets.addAfter(set, ms),
     upsert: (raw: unknown) => sets.upsertIfNewer(raw),
     admit(set: string, nodesOfSet: ReadonlySet<string>) {
@@ -106,18 +112,15 @@ export function createWork(deps: WorkDeps): Work {
     sawLease: (raw: unknown) => watches.leases.upsertIfNewer(raw),
     uidOfSet: (name: string) => sets.store.get(name)?.metadata.uid,
   };
-  const stateDeps = {
-    client,
-    log,
-    complete: gatherer.complete,
-    state,
-    hasNode,
-    hasIntents: (node: string) => gatherer.intentsOf(node).length > 0,
-    upsert: upsertState,
-    lease: (node: string) => watches.leases.store.get(node, systemNamespace),
-    leases,
-  };
+  const lease = (node: string) => watches.leases.store.get(node, systemNamespace);
+  const { indexIntents } = deps;
+  const { complete, intentsOf } = gatherer;
+  const ofNode = { complete, state, hasNode, intentsOf, lease, leases };
+  const stateDeps = { client, log, indexIntents, upsert: upsertState, ...ofNode };
 
+  const policies = watchPolicies({ system, client }, () => {
+    for (const { metadata } of sets.store.list()) queues.sets.add(metadata.name);
+  });
   const showReadiness = createReadiness({ client, clock, log, gatherer, nodes });
   const podWaits = createPodWaits({ ...deps, refusals: refusals.of });
 
@@ -207,7 +210,9 @@ export function createWork(deps: WorkDeps): Work {
     allObserved: observe.all,
     allPods: waits.all,
     nodesWithout: refusals.nodesWithout,
-    stop() {
+    policies,
+    async stop() {
+      await policies.stop();
       volumes.stop();
       observe.stop();
       waits.stop();

@@ -40,17 +40,18 @@ export async function untilServed(admin: ApiClient): Promise<void> {
 
 /**
  * Policies come into force a moment after they were applied. Asked for by a dry run that one of them must refuse: an agent
- * whose token names no node.
+ * whose token names no node. They are in force for a moment, too, after they were deleted.
  */
-export async function untilEnforced(target: Omit<InstallTarget, "kubectl">): Promise<void> {
+export async function untilEnforced(target: Omit<InstallTarget, "kubectl">, enforced = true): Promise<void> {
   const token = await requestToken(target.admin, "nodevolume-agent");
   const agent = createApiClient({ server: target.server, ca: target.ca, token });
   const path = `/apis/coordination.k8s.io/v1/namespaces/${systemNamespace}/leases?dryRun=All`;
   const body = { apiVersion: "coordination.k8s.io/v1", kind: "Lease", metadata: { name: "policy-probe" } };
   try {
-    await until("the admission policies to be in force", async () => {
+    await until(`the admission policies to be ${enforced ? "in force" : "gone"}`, async () => {
       const answer = await agent.call("POST", path, { body });
-      return answer.status === 403 && String(answer.body["message"]).includes("nodevolume-agents");
+      const refused = answer.status === 403 && String(answer.body["message"]).includes("nodevolume-agents");
+      return refused === enforced;
     });
   } finally {
     agent.close();

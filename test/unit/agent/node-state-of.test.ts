@@ -177,6 +177,14 @@ describe("nodeStateOf", () => {
     expect(long?.remedy).to.equal(byID);
   });
 
+  it("says that it does not hear of its intents, and is not drained by what it does not know", () => {
+    const deaf = { reason: "IndexMissing" as const, message: "its NodeVolumeState has no spec.intents" };
+    const of = seen({ mounts: [] }, { deaf });
+    expect(findCondition(of.conditions, "Ready")).to.include({ status: "False", ...deaf });
+    expect(findCondition(of.conditions, "Stalled")).to.include({ status: "True", reason: "IndexMissing" });
+    expect([condition(of, "Drained"), condition(seen({ mounts: [] }), "Drained")]).to.deep.equal(["False", "True"]);
+  });
+
   it("calls nothing an orphan before the intents were read", () => {
     expect(seen({ records: [record()], mounts: [staged, mounted] }, { synced: false }).orphans).to.deep.equal([]);
   });

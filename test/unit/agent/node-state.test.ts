@@ -1,26 +1,29 @@
 import { expect } from "chai";
 import { NodeStateReporter } from "../../../src/agent/node-state.ts";
+import { watchOwnState } from "../../../src/agent/own-state.ts";
 import { createKubeClient } from "../../../src/kube/client.ts";
 import { planWorld } from "../../lib/plan-world.ts";
 import { createFakeApiServer } from "../fake-api-server.ts";
 import { virtualSystem } from "../kube/virtual-system.ts";
 
 describe("NodeStateReporter", () => {
-  async function story() {
+  async function story({ watchPolicy = false } = {}) {
     const system = virtualSystem();
     const api = createFakeApiServer(system.timers);
     api.apply("nodevolumestates", { metadata: { name: "n1" } });
+    const told: string[] = [];
     const reporter = new NodeStateReporter({
       system,
-      transport: api,
+      states: watchOwnState({ system, transport: api, nodeName: "n1" }),
       client: createKubeClient({ transport: api, fieldManager: "agent" }),
       nodeName: "n1",
       stateDir: "/var/lib/nodevolume",
       csiDir: "/csi",
       agent: { version: "1", bootID: "boot-1", epoch: 1 },
       synced: () => true,
+      event: ({ reason, message }) => told.push(`${reason} ${message}`),
     });
-    reporter.start();
+    reporter.start({ watchPolicy });
     await system.advance(10);
     reporter.update(planWorld({}), undefined);
     await system.advance(10_000);
@@ -28,7 +31,7 @@ describe("NodeStateReporter", () => {
       const status = api.object("nodevolumestates", "n1")?.status as { conditions: { type: string; status: string }[] };
       return status.conditions.map(({ type, status: is }) => `${type}=${is}`);
     };
-    return { system, api, conditions, writes: () => api.writes.length };
+    return { system, api, reporter, told, conditions, writes: () => api.writes.length };
   }
 
   it("takes back what the controller said while it was not heard, without being told anything new", async () => {
@@ -38,6 +41,20 @@ describe("NodeStateReporter", () => {
     api.patch("nodevolumestates", "n1", { status: { conditions: lost } }, "status");
     await system.advance(6_000);
     expect(conditions()).to.deep.equal(own);
+  });
+
+  it("says that the policy of the agents is not in force, to people and on the node, until it is", async () => {
+    // The API server in memory has no admission: it lets everything through.
+    const { system, api, reporter, told, conditions } = await story({ watchPolicy: true });
+    expect(reporter.policyMissing).to.equal(true);
+    expect(conditions()).to.include("PoliciesInForce=False");
+    expect(told.join()).to.match(/^PolicyMissing .*apply config\/policy$/);
+    const denied = { status: 403, message: "ValidatingAdmissionPolicy 'nodevolume-agents' denied request" };
+    api.fault = ({ method, path }) => (method === "POST" && path.includes("/leases") ? denied : undefined);
+    await system.advance(80_000);
+    expect(reporter.policyMissing).to.equal(false);
+    expect(conditions().join()).not.to.include("PoliciesInForce");
+    expect(told).to.have.length(1);
   });
 
   it("writes nothing while nothing changes", async () => {

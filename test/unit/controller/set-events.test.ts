@@ -20,6 +20,12 @@ describe("setEvents", () => {
       status(conflict, paused),
       ["Warning Conflict set b", "Warning RolloutPaused n0"],
     ],
+    [
+      "a policy that is gone",
+      status(ready),
+      status(ready, condition("PoliciesInForce", "False", "PolicyMissing", "there is none")),
+      ["Warning PolicyMissing there is none"],
+    ],
     ["still in conflict, with another", status(conflict), status({ ...conflict, message: "set c" }), []],
   ];
   for (const [what, before, after, expected] of cases) {

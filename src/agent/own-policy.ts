@@ -1,0 +1,27 @@
+import { policyProbe, resource, systemNamespace } from "../api/names.ts";
+import { messageOf } from "../errors.ts";
+import { ApiError, isConflict, isUnavailable } from "../kube/api-error.ts";
+import type { KubeClient } from "../kube/client.ts";
+
+/** The policy that keeps each agent from writing for another node. */
+const policy = "nodevolume-agents";
+
+/**
+ * Whether the policy of the agents is in force, by a dry run of what it must refuse: a Lease that is not this node's. RBAC lets an
+ * agent make any, so an answer of any other kind than a refusal by that policy says that each agent could write for all.
+ * @returns the sentence that says so; undefined if the policy refused
+ * @throws ApiError, TransportError if the API server could not be asked
+ */
+export async function agentPolicyMissing(client: KubeClient): Promise<string | undefined> {
+  const lease = { metadata: { namespace: systemNamespace, name: policyProbe }, spec: {} };
+  try {
+    await client.create(resource.leases, lease, { dryRun: true });
+  } catch (error) {
+    if (!(error instanceof ApiError) || isUnavailable(error) || error.status === 401) throw error;
+    const said = messageOf(error);
+    if (error.status === 403 && said.includes(policy)) return undefined;
+    // That there is one already is found only after admission has let it through.
+    if (!isConflict(error)) return `whether the policy ${policy} is in force cannot be found out: ${said}`;
+  }
+  return `the policy ${policy} does not refuse that this agent writes for another node: apply config/policy`;
+}
