@@ -12,7 +12,7 @@ export interface RolloutNode {
 export interface Rollout {
   /** Nodes whose update may be written now. */
   readonly admitted: ReadonlySet<string>;
-  /** The node whose failure holds the others back. */
+  /** The node that holds the others back: it has failed, or cannot see whether it still does. */
   readonly pausedBy: { readonly node: string; readonly reason: string; readonly message: string } | undefined;
   /** Nodes that still have an older spec. */
   readonly outdated: number;
@@ -64,10 +64,16 @@ export function unavailableLimit({ maxUnavailable }: RolloutPolicy, count: numbe
   return Math.max(1, limit);
 }
 
+/** An agent that cannot read its mount table says so in place of what the node failed with before, which may last. */
 function firstFailure(nodes: readonly RolloutNode[]) {
-  const failure = nodes.find(({ stake }) => stake.state === "current" && stake.availability.trouble?.blocked === true);
+  const current = nodes.filter(({ stake }) => stake.state === "current");
+  const failure = current.find(({ stake }) => stake.availability.trouble?.blocked === true) ?? current.find(isBlind);
   const trouble = failure?.stake.availability.trouble;
   return failure && trouble && { node: failure.node, reason: trouble.reason, message: trouble.message };
+}
+
+function isBlind({ stake: { availability } }: RolloutNode): boolean {
+  return availability.trouble?.reason === ("MountTableUnreadable" satisfies Reason);
 }
 
 function waitsForAnother({ availability: { state, trouble } }: Stake): boolean {

@@ -46,6 +46,8 @@ export function createLeaderElection(deps: LeaderElectionDeps): LeaderElection {
   let observed: ObservedLease = { lease: undefined, since: clock.monotonic() };
   /** When the last successful renewal was sent. Not when it was answered: the lease may count from the sending. */
   let renewedAt = Number.NEGATIVE_INFINITY;
+  /** The same by the wall clock. */
+  let renewedAtWall = Number.NEGATIVE_INFINITY;
   let leading = false;
   /** The Lease by which this candidate led last: who else takes it counts a transition, or makes another. */
   let heldLast: string | undefined;
@@ -55,8 +57,13 @@ export function createLeaderElection(deps: LeaderElectionDeps): LeaderElection {
   let cancelDeadline: Cancel = () => {};
   let ticking: Promise<void> = Promise.resolve();
 
+  /** By the clock that has gone on more: the monotonic one has stood still in a machine that slept, or was moved to another host. */
+  function sinceRenewalMs(): number {
+    return Math.max(clock.monotonic() - renewedAt, clock.now() - renewedAtWall);
+  }
+
   function isLeader(): boolean {
-    return leading && clock.monotonic() - renewedAt < renewDeadlineMs;
+    return leading && sinceRenewalMs() < renewDeadlineMs;
   }
 
   function see(lease: Lease | undefined): void {
@@ -68,6 +75,7 @@ export function createLeaderElection(deps: LeaderElectionDeps): LeaderElection {
   async function attempt(readFirst: boolean): Promise<void> {
     if (readFirst) see(await client.get<Lease>(resource.leases, ref));
     const sentAt = clock.monotonic();
+    const sentAtWall = clock.now();
     const decision = decideLeadership(observed, identity, sentAt);
     if (decision.action === "wait") return lose(`${decision.holder} leads`);
     const lease = wanted(decision.action);
@@ -76,7 +84,7 @@ export function createLeaderElection(deps: LeaderElectionDeps): LeaderElection {
         ? await client.create(resource.leases, lease, { timeoutMs: requestTimeoutMs })
         : await client.replace(resource.leases, lease, { timeoutMs: requestTimeoutMs });
     see(written);
-    win(sentAt, written);
+    win({ sentAt, sentAtWall }, written);
   }
 
   function wanted(action: "create" | "renew" | "take"): Lease {
@@ -94,12 +102,15 @@ export function createLeaderElection(deps: LeaderElectionDeps): LeaderElection {
     };
   }
 
-  function win(sentAt: number, { metadata, spec }: Lease): void {
+  function win({ sentAt, sentAtWall }: { sentAt: number; sentAtWall: number }, { metadata, spec }: Lease): void {
     if (stopped) return;
+    // No timer tells of a wall clock that was set: what was refused meanwhile begins anew.
+    if (!isLeader()) lose("the lease was not renewed in time");
     const held = `${metadata.uid}/${spec.leaseTransitions}`;
     const unbroken = held === heldLast;
     heldLast = held;
     renewedAt = sentAt;
+    renewedAtWall = sentAtWall;
     cancelDeadline();
     cancelDeadline = timers.after(Math.max(0, sentAt + renewDeadlineMs - clock.monotonic()), () => {
       lose("the lease could not be renewed in time");
@@ -143,7 +154,7 @@ export function createLeaderElection(deps: LeaderElectionDeps): LeaderElection {
   return {
     start: schedule,
     isLeader,
-    remainingMs: () => (isLeader() ? renewedAt + leaseDurationMs - clock.monotonic() : 0),
+    remainingMs: () => (isLeader() ? leaseDurationMs - sinceRenewalMs() : 0),
     async stop() {
       stopped = true;
       cancelTick();

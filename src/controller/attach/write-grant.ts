@@ -66,9 +66,10 @@ export async function writeGrant(
 
 /** The attachment as it is with the grant's id on it; undefined if it cannot be granted any more. */
 async function annotate(deps: GrantWriter, { metadata }: Attachment, id: string): Promise<Attachment | undefined> {
-  const ref = { name: metadata.name, uid: metadata.uid };
+  const { name, uid, resourceVersion } = metadata;
   const patch = { metadata: { annotations: { [annotation.grant]: id } } };
-  const raw = await deps.client.mergePatch(resource.volumeAttachments, ref, patch);
+  // As it was seen: a leader that stood still, and does not know that another leads, must not put its mark over that one's.
+  const raw = await deps.client.mergePatch(resource.volumeAttachments, { name, uid, resourceVersion }, patch);
   deps.upsertAttachment(raw);
   const found = projectAttachment(raw);
   if (found === undefined || found.metadata.deletionTimestamp !== undefined || !found.attached) return undefined;

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import type { KubeObject } from "../../../src/api/meta.ts";
 import { createAgentLeases } from "../../../src/controller/agent-leases.ts";
 import { agentStatePatch } from "../../../src/controller/agent-lost.ts";
-import { decideNodeState } from "../../../src/controller/node-states.ts";
+import { decideNodeState, type NodeStateDeps, reconcileNodeState } from "../../../src/controller/node-states.ts";
 import type { Intent } from "../../../src/controller/projections.ts";
 import type { Lease } from "../../../src/kube/lease.ts";
 import { createObjectStore } from "../../../src/kube/object-store.ts";
@@ -204,4 +204,21 @@ describe("decideNodeState", () => {
       expect(decideNodeState({ state, node, intents })).to.equal(expected);
     });
   }
+});
+
+describe("reconcileNodeState", () => {
+  it("deletes that very version of a state which was decided on", async () => {
+    const deleted: unknown[] = [];
+    const deps = {
+      client: { delete: async (_: unknown, ref: unknown) => void deleted.push(ref) },
+      log: virtualSystem().log,
+      complete: () => true,
+      state: () => ({ metadata: { name: "n1", uid: "u", resourceVersion: "7" }, status: {}, index: "" }),
+      hasNode: () => false,
+      intentsOf: () => [],
+      lease: () => undefined,
+    } as unknown as NodeStateDeps;
+    await reconcileNodeState(deps, "n1");
+    expect(deleted).to.deep.equal([{ name: "n1", uid: "u", resourceVersion: "7" }]);
+  });
 });

@@ -24,7 +24,7 @@ describe("unavailableLimit", () => {
 
 describe("decideRollout", () => {
   type Kind = "current" | "outdated" | "absent";
-  type Mood = "ready" | "broken" | "blocked" | "unobserved" | "lost" | "waiting";
+  type Mood = "ready" | "broken" | "blocked" | "unobserved" | "lost" | "waiting" | "blind";
 
   /** A node in a state, made by the real resolution of real objects. */
   function member(name: string, kind: Kind, mood: Mood = "ready", mode: "Manage" | "Observe" = "Manage"): RolloutNode {
@@ -41,6 +41,7 @@ describe("decideRollout", () => {
         broken: settledStatus(intent, trouble("SetUpFailed")),
         blocked: settledStatus(intent, trouble("SourceNotFound")),
         waiting: settledStatus(intent, trouble("VolumeHeldElsewhere")),
+        blind: settledStatus(intent, trouble("MountTableUnreadable")),
         unobserved: settledStatus(intent, { observedGeneration: 0 }),
         lost: settledStatus(intent, { observedGeneration: 0, agentState: { state: "Lost", since: "" } }),
       };
@@ -121,6 +122,17 @@ describe("decideRollout", () => {
     expect(rollout.pausedBy).to.deep.equal({ node: "a", reason: "SourceNotFound", message: "m" });
     expect(rollout.outdated).to.equal(2);
     expect(admittedOf(nodes, policy(3, false))).to.deep.equal(["b", "c"]);
+  });
+
+  it("pauses while a node that got the change cannot see whether it fails, and names rather one that does", () => {
+    const nodes = [member("a", "current", "blind"), member("b", "outdated", "blocked"), member("c", "outdated")];
+    const rollout = decideRollout(policy(3), nodes, new Set());
+    expect([...rollout.admitted]).to.deep.equal([]);
+    expect(rollout.pausedBy?.reason).to.equal("MountTableUnreadable");
+    expect(admittedOf(nodes, policy(3, false))).to.deep.equal(["b", "c"]);
+    expect(admittedOf([member("a", "outdated", "blind"), member("b", "outdated")], policy(2))).to.deep.equal(["b"]);
+    const failed = decideRollout(policy(3), [...nodes, member("d", "current", "blocked")], new Set());
+    expect(failed.pausedBy?.node).to.equal("d");
   });
 
   it("does not pause for a failure that mends itself, for one of the older spec, or when all have the newest", () => {

@@ -155,6 +155,33 @@ describe("createLeaderElection", () => {
     expect([election.isLeader(), election.remainingMs()]).to.deep.equal([false, 0]);
   });
 
+  it("stops acting when the wall clock alone has gone on, as in a machine that slept, and goes on when it has renewed", async () => {
+    const system = virtualSystem();
+    const api = createFakeApiServer(system.timers);
+    let slept = 0;
+    const events: string[] = [];
+    const { clock } = system;
+    const election = createLeaderElection({
+      system: { ...system, clock: { now: () => clock.now() + slept, monotonic: clock.monotonic } },
+      client: createKubeClient({ transport: api, fieldManager: "a" }),
+      namespace: "n",
+      name: "l",
+      identity: "a",
+      onStarted: (unbroken) => events.push(unbroken ? "goes on" : "starts"),
+      onStopped: () => events.push("stops"),
+    });
+    election.start();
+    await system.advance(100);
+    slept = 9_000;
+    expect(election.remainingMs()).to.be.within(5_800, 6_000);
+    slept = 10_000;
+    expect([election.isLeader(), election.remainingMs()]).to.deep.equal([false, 0]);
+    await system.advance(3_000);
+    expect([election.isLeader(), events]).to.deep.equal([true, ["starts", "stops", "goes on"]]);
+    slept = -60_000;
+    expect(election.isLeader(), "a clock that was set back").to.equal(true);
+  });
+
   it("counts from when a renewal was sent, not from when it was answered", async () => {
     const s = story("a");
     const { request } = s.api;
