@@ -5,10 +5,12 @@ import { type AgentConfig, ConfigError } from "../config.ts";
 import { LatePodDriver } from "../csi/server/late-pod-driver.ts";
 import { withdrawPodDriver } from "../csi/server/withdraw.ts";
 import { messageOf, VolumeError } from "../errors.ts";
+import { registerFeatureMetrics } from "../feature-metrics.ts";
 import { collectProcessMetrics, startHealthServer } from "../health-server.ts";
 import { memoryReturner } from "../host/linux/give-back-memory.ts";
 import { type Libc, loadLibc } from "../host/linux/libc.ts";
 import { linuxHost } from "../host/linux/linux-host.ts";
+import { allTiers } from "../host/linux/linux-mount-table.ts";
 import { linuxSockets } from "../host/linux/linux-sockets.ts";
 import { tryLock } from "../host/linux/lock.ts";
 import { makePrefixes } from "../host/linux/prefixes.ts";
@@ -22,6 +24,7 @@ import { version } from "../version.ts";
 import { AfterQuiet } from "./after-quiet.ts";
 import type { Agent, AgentDeps } from "./agent.ts";
 import { LateDrivers } from "./csi/late-drivers.ts";
+import { inOwnNameOnly } from "./own-name-only.ts";
 import { pause } from "./pause.ts";
 import type { Plan } from "./plan.ts";
 import { startAgent } from "./start.ts";
@@ -46,6 +49,7 @@ export async function runAgent(config: AgentConfig, log: Logger, signal: AbortSi
   const vitals = new Vitals(system.clock);
   const registry = new Registry();
   collectProcessMetrics(registry);
+  registerFeatureMetrics(registry, "agent", config.features);
   const health = await startHealthServer({
     address: config.metricsAddress,
     registry,
@@ -62,12 +66,15 @@ export async function runAgent(config: AgentConfig, log: Logger, signal: AbortSi
   if (locked) {
     const nodeProcess = processOfNode(config.hostPid, log);
     const place = { stateDir, ranBefore: ranBefore !== false, ...nodeProcess };
-    const host = linuxHost({ ...place, hostRoot, flocker: config.flocker, childCommand: childCommand(), system, libc });
-    const transport = await createRealTransport({
+    const mountTiers = config.features.KernelMountTable ? allTiers : (["mountinfo"] as const);
+    const about = { hostRoot, flocker: config.flocker, childCommand: childCommand(), mountTiers };
+    const host = linuxHost({ ...place, ...about, system, libc });
+    const inAnyName = await createRealTransport({
       system,
       access: config.api,
       userAgent: `nodevolume-agent/${version}`,
     });
+    const transport = config.features.ReadAsNode ? inAnyName : inOwnNameOnly(inAnyName);
     const paths = { allowedPrefixes, stateDir, hostRoot, csiDir, kubeletDir, flexVolumeDir };
     const settings = { ...paths, seLinux: seLinuxEnabled(), controllerAttachDetach };
     const quiet = new AfterQuiet(system, quietMs, memoryReturner());
@@ -81,8 +88,10 @@ export async function runAgent(config: AgentConfig, log: Logger, signal: AbortSi
       nodeName,
       version,
       settings,
+      intents: config.intents,
       reapGraceMs: config.reapOrphansGracePeriodMs,
       registry,
+      watchPolicy: true,
       vitals,
       signal,
       onPlan,

@@ -17,8 +17,28 @@ describe("parseConfig", () => {
     expect(() => observed(["--observe-pods=All"])).to.throw(ConfigError, "--observe-pods");
   });
 
+  it("has agents watch their intents, and no index, unless it is told otherwise", () => {
+    const controller = (flags: string[], env = {}) =>
+      parseConfig(["controller", ...access, ...roles.controller, ...flags], env);
+    const agent = (flags: string[], env = {}) => parseConfig(["agent", ...access, ...roles.agent, ...flags], env);
+    expect(controller([])).to.include({ indexIntents: false });
+    expect(agent([])).to.include({ intents: "Watch" });
+    expect(controller([], { NODEVOLUME_INDEX_INTENTS: "true" })).to.include({ indexIntents: true });
+    expect(controller(["--index-intents=false"], { NODEVOLUME_INDEX_INTENTS: "true" })).to.include({
+      indexIntents: false,
+    });
+    expect(agent([], { NODEVOLUME_INTENTS: "Index" })).to.include({ intents: "Index" });
+    expect(agent(["--intents=Watch"], { NODEVOLUME_INTENTS: "Index" })).to.include({ intents: "Watch" });
+    expect(() => agent(["--intents=index"])).to.throw(ConfigError, '--intents: "index" is not one of Watch, Index');
+    expect(() => controller(["--index-intents=yes"])).to.throw(ConfigError, "--index-intents");
+  });
+
   for (const [role, own] of Object.entries(roles)) {
-    const parse = (flags: string[] = [], env = {}) => parseConfig([role, ...access, ...own, ...flags], env);
+    const parse = (flags: string[] = [], env = {}) => {
+      const config = parseConfig([role, ...access, ...own, ...flags], env);
+      if (config.role === "api-proxy") throw new Error("another role");
+      return config;
+    };
 
     it(`has volumes attached by the controller unless it is told otherwise: ${role}`, () => {
       expect(parse().controllerAttachDetach).to.equal(true);
@@ -82,6 +102,37 @@ describe("parseConfig", () => {
       expect(parse(["--pods=false"]).pods).to.equal(false);
       expect(parse([], { NODEVOLUME_PODS: "false" }).pods).to.equal(false);
       expect(() => parse(["--pods=no"])).to.throw(ConfigError, "--pods");
+    });
+  });
+
+  describe("api-proxy", () => {
+    const parse = (flags: string[] = [], env = {}) => {
+      const config = parseConfig(["api-proxy", ...access, "--node-name", "n", ...flags], env);
+      if (config.role !== "api-proxy") throw new Error("another role");
+      return config;
+    };
+
+    it("listens beside the agent, and serves the agent's metrics only if it is told where they are", () => {
+      expect(parse()).to.deep.include({ socket: "/run/nodevolume/api/api.sock", agentMetrics: undefined });
+      expect(parse(["--socket=/a/b"]).socket).to.equal("/a/b");
+      expect(parse([], { NODEVOLUME_AGENT_METRICS: "127.0.0.1:9819" }).agentMetrics).to.deep.equal({
+        host: "127.0.0.1",
+        port: 9819,
+      });
+      expect(() => parse(["--agent-metrics=9819"])).to.throw(ConfigError, "--agent-metrics");
+      expect(() => parse(["--socket=api.sock"])).to.throw(ConfigError, "--socket");
+      expect(() => parse([`--socket=/${"a".repeat(107)}`])).to.throw(ConfigError, "longer than 107 bytes");
+    });
+
+    it("needs its node", () => {
+      expect(() => parseConfig(["api-proxy", ...access], {})).to.throw(ConfigError, "--node-name");
+    });
+
+    it("is asked by an agent through a socket whose path the kernel takes", () => {
+      const agent = (server: string) => parseConfig(["agent", "--api-server", server, "--node-name", "n"], {});
+      expect(agent("unix:///run/api.sock").api.server).to.equal("unix:///run/api.sock");
+      for (const server of ["unix://api.sock", "unix:///a/../b", `unix:///${"a".repeat(107)}`])
+        expect(() => agent(server), server).to.throw(ConfigError, "--api-server");
     });
   });
 });

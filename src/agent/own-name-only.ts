@@ -1,0 +1,24 @@
+import type { ApiRequest, ApiResponse, Transport } from "../kube/transport.ts";
+
+/** Requests in the agent's own name alone: what would be asked as the node is refused here, and the API server never hears of it. */
+export function inOwnNameOnly(transport: Transport): Transport {
+  return {
+    request: (request) =>
+      request.asUser === undefined ? transport.request(request) : Promise.resolve(refused(request)),
+    stream(request, handlers) {
+      if (request.asUser === undefined) return transport.stream(request, handlers);
+      let cancelled = false;
+      // As of a server, no answer comes before this returns.
+      void Promise.resolve().then(() => !cancelled && handlers.onEnd({ response: refused(request) }));
+      return () => {
+        cancelled = true;
+      };
+    },
+  };
+}
+
+function refused({ asUser }: ApiRequest): ApiResponse {
+  const message = `not asked as ${asUser}: the feature ReadAsNode is off`;
+  const body = { apiVersion: "v1", kind: "Status", status: "Failure", reason: "Forbidden", code: 403, message };
+  return { status: 403, body };
+}

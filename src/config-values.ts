@@ -1,0 +1,104 @@
+/** Texts of flags and variables → values. Each throws ConfigError, which names the flag. */
+
+/** A flag or variable is missing or wrong; the message names it and what it should be. */
+export class ConfigError extends Error {
+  override readonly name = "ConfigError";
+}
+
+/** Some five times the two minutes after which kubelet tries again at the latest what has failed. */
+const shortestGraceMs = 10 * 60_000;
+
+export function required(value: string | undefined, flag: string, variable: string): string {
+  if (value === undefined || value === "") throw new ConfigError(`${flag} (or ${variable}) is needed`);
+  return value;
+}
+
+export function split(list: string): string[] {
+  return list.split(",").filter((entry) => entry !== "");
+}
+
+export function prefixes(list: readonly string[]): readonly string[] {
+  if (list.length === 0) throw new ConfigError("--allowed-prefix needs at least one path");
+  return Object.freeze(list.map((path) => absolute(path, "--allowed-prefix")));
+}
+
+export function absolute(path: string, flag: string): string {
+  const segments = path.split("/").slice(1);
+  const clean = path === "/" || segments.every((s) => s !== "" && s !== "." && s !== "..");
+  if (!path.startsWith("/") || !clean) {
+    throw new ConfigError(
+      `${flag}: ${JSON.stringify(path)} must be an absolute path without '.', '..' or a trailing '/'`,
+    );
+  }
+  if (path === "/" && flag === "--allowed-prefix")
+    throw new ConfigError(`${flag}: / would allow every path of the node`);
+  if (path === "/" && flag === "--kubelet-dir") throw new ConfigError(`${flag}: / is not kubelet's --root-dir`);
+  return path;
+}
+
+/** "" is nothing, as a variable that a manifest leaves empty. */
+export function optionalPath(path: string | undefined, flag: string): string | undefined {
+  return path === undefined || path === "" ? undefined : absolute(path, flag);
+}
+
+export function processNumber(text: string): number {
+  if (/^[1-9][0-9]{0,9}$/.test(text)) return Number(text);
+  throw new ConfigError(`--host-pid: ${JSON.stringify(text)} is not the number of a process`);
+}
+
+export function address(text: string, flag: string): { readonly host: string | undefined; readonly port: number } {
+  const match = /^(.*):(\d{1,5})$/.exec(text);
+  const port = Number(match?.[2]);
+  if (match === null || port > 65535) throw new ConfigError(`${flag}: ${JSON.stringify(text)} is not HOST:PORT`);
+  return { host: match[1] === "" ? undefined : match[1]?.replace(/^\[|\]$/g, ""), port };
+}
+
+/** Of the page: who may forward a port of the pod may read it, and nobody else can reach it. "" is none. */
+export function loopback(text: string): ReturnType<typeof address> | undefined {
+  if (text === "") return undefined;
+  const found = address(text, "--page-address");
+  if (/^(localhost|127(\.\d{1,3}){3}|::1)$/.test(found.host ?? "")) return found;
+  throw new ConfigError(
+    `--page-address: ${JSON.stringify(text)} is not on loopback, as 127.0.0.1:9809; "" for no page. Reach it by kubectl port-forward.`,
+  );
+}
+
+export function truth(text: string, flag: string): boolean {
+  return oneOf(["true", "false"], text, flag) === "true";
+}
+
+export function oneOf<const T extends string>(choices: readonly T[], text: string, flag: string): T {
+  const found = choices.find((choice) => choice === text);
+  if (found !== undefined) return found;
+  throw new ConfigError(`${flag}: ${JSON.stringify(text)} is not one of ${choices.join(", ")}`);
+}
+
+/** As Go and kubelet write a duration, of whole seconds. Shorter than 10 minutes is a time in which kubelet may still be at it. */
+export function gracePeriod(text: string, flag: string): number {
+  const [, hours = 0, minutes = 0, seconds = 0] =
+    /^(?=.)(?:(\d{1,4})h)?(?:(\d{1,4})m)?(?:(\d{1,6})s)?$/.exec(text) ?? [];
+  const ms = ((Number(hours) * 60 + Number(minutes)) * 60 + Number(seconds)) * 1000;
+  if (ms >= shortestGraceMs || text === "0" || text === "0s") return ms;
+  throw new ConfigError(`${flag}: ${JSON.stringify(text)} is neither 0, for never, nor 10m0s or longer, as 1h30m`);
+}
+
+/** A place of one host. */
+export function place(text: string, flag: string): { readonly host: string; readonly port: number } {
+  const [, host = "", port = ""] = /^(.+):(\d{1,5})$/.exec(text) ?? [];
+  if (host !== "" && Number(port) <= 65535) return { host: host.replace(/^\[|\]$/g, ""), port: Number(port) };
+  throw new ConfigError(`${flag}: ${JSON.stringify(text)} is not HOST:PORT`);
+}
+
+/** What the kernel takes for the path of a unix socket, in bytes. */
+const longestSocketPath = 107;
+
+export function socketPath(path: string, flag: string): string {
+  if (Buffer.byteLength(path) <= longestSocketPath) return absolute(path, flag);
+  throw new ConfigError(`${flag}: ${JSON.stringify(path)} is longer than ${longestSocketPath} bytes`);
+}
+
+/** Of an API server, or of a proxy before it. */
+export function server(text: string, flag: string): string {
+  if (text.startsWith("unix://")) socketPath(text.slice("unix://".length), flag);
+  return text;
+}
