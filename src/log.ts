@@ -1,18 +1,33 @@
 import winston from "winston";
+import type { LogLevel } from "./log-level.ts";
 import type { Logger, LogMeta } from "./ports.ts";
 
 /** Keys whose value is never written: what a Secret, a token or sensitive mount options could stand under. */
 const sensitive = /^(data|stringData|binaryData|token|password|secrets?|credentials|authorization|payload|content)$/i;
 const longest = 2048;
 
+/** A logger whose level changes while it is used, and that of all its children with it. */
+export interface LeveledLogger extends Logger {
+  level(): LogLevel;
+  setLevel(level: LogLevel): void;
+}
+
 /** A logger that writes one JSON object a line to stderr. */
-export function createLogger(level: string, base: LogMeta): Logger {
+export function createLogger(level: LogLevel, base: LogMeta): LeveledLogger {
   const root = winston.createLogger({
     level,
     format: winston.format.combine(winston.format.timestamp(), winston.format.json()),
     transports: [new winston.transports.Console({ stderrLevels: ["error", "warn", "info", "debug"] })],
   });
-  return wrap(root, base);
+  let now = level;
+  return {
+    ...wrap(root, base),
+    level: () => now,
+    setLevel(wanted) {
+      now = wanted;
+      root.level = wanted;
+    },
+  };
 }
 
 function wrap(root: winston.Logger, base: LogMeta): Logger {

@@ -1,11 +1,12 @@
 import { ConfigError, parseConfig } from "./config.ts";
 import { messageOf } from "./errors.ts";
+import { followLogLevel } from "./follow-log-level.ts";
 import { createLogger } from "./log.ts";
 
 /** Exit codes: 0 ended as asked, 1 failed, 2 the configuration is wrong, 130 ended at once by a second signal. */
 const exitCode = { failed: 1, badConfiguration: 2, interrupted: 130 } as const;
 
-/** Runs the role that the first argument names: controller, agent, or child, which the agent starts for itself. */
+/** Runs the role that the first argument names: controller, agent, api-proxy, or child, which the agent starts for itself. */
 async function main(argv: readonly string[]): Promise<number> {
   if (argv[0] === "child") {
     const { runChild } = await import("./host/linux/child-main.ts");
@@ -14,6 +15,9 @@ async function main(argv: readonly string[]): Promise<number> {
   }
   const config = parseConfig(argv, process.env);
   const log = createLogger(config.logLevel, { role: config.role });
+  if (config.logLevelDir !== undefined) {
+    followLogLevel({ directory: config.logLevelDir, who: config, atStart: config.logLevel, log });
+  }
   const ending = new AbortController();
   const onSignal = (signal: NodeJS.Signals) => {
     if (ending.signal.aborted) process.exit(exitCode.interrupted);
@@ -25,6 +29,9 @@ async function main(argv: readonly string[]): Promise<number> {
   if (config.role === "controller") {
     const { runController } = await import("./controller/run.ts");
     await runController(config, log, ending.signal);
+  } else if (config.role === "api-proxy") {
+    const { runApiProxy } = await import("./api-proxy/run.ts");
+    await runApiProxy(config, log, ending.signal);
   } else {
     const { runAgent } = await import("./agent/run.ts");
     await runAgent(config, log, ending.signal);

@@ -1,6 +1,11 @@
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect } from "chai";
+import { selfSigned } from "../../hack/lib/self-signed.ts";
+import { until } from "../../hack/lib/until.ts";
 
 const main = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
 
@@ -14,6 +19,7 @@ describe("main", function () {
     ["no role", [], "the first argument is the role"],
     ["an unknown role", ["cook"], "the first argument is the role"],
     ["an unknown flag", ["controller", "--nonsense"], "--nonsense"],
+    ["an unknown feature", ["agent", "--api-server=https://127.0.0.1:1", "--feature-gates=X=true"], "known are Kernel"],
     ["no API server", ["controller"], "--api-server is needed"],
   ];
   for (const [what, args, message] of wrong) {
@@ -30,5 +36,37 @@ describe("main", function () {
     const { status, stderr } = run("controller", "--api-server", "https://127.0.0.1:1", "--identity", "a", ...files);
     expect(status).to.equal(1);
     expect(stderr).to.contain("/nonexistent/ca");
+  });
+
+  it("takes another log level while it runs, and goes on", async function () {
+    this.timeout(140_000);
+    const directory = mkdtempSync(join(tmpdir(), "nodevolume-main-"));
+    const levels = join(directory, "levels");
+    const [ca, token] = [join(directory, "ca"), join(directory, "token")];
+    writeFileSync(ca, selfSigned("nobody").cert);
+    writeFileSync(token, "none");
+    mkdirSync(levels);
+    const access = ["--api-server", "https://127.0.0.1:1", "--api-ca-file", ca, "--api-token-file", token];
+    const own = ["--identity", "c", "--metrics-address", "127.0.0.1:0", "--log-level-dir", levels];
+    const child = spawn(process.execPath, [main, "controller", ...access, ...own], { env: {} });
+    try {
+      let said = "";
+      child.stderr.on("data", (chunk) => {
+        said += chunk;
+      });
+      const ended = new Promise<number | null>((resolve) => child.on("exit", resolve));
+      await until("its start", 40_000, () => said.includes("serving metrics"));
+      expect(said).not.to.include("debug lines are written");
+      writeFileSync(join(levels, "controller"), "debug\n");
+      await until("its other level", 40_000, () => said.includes('"level":"debug","message":"debug lines are written'));
+      rmSync(join(levels, "controller"));
+      await until("its first level", 40_000, () => said.includes("the settings at the start"));
+      expect(child.exitCode).to.equal(null);
+      child.kill("SIGTERM");
+      expect(await ended).to.equal(0);
+    } finally {
+      child.kill("SIGKILL");
+      rmSync(directory, { recursive: true });
+    }
   });
 });
