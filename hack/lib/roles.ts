@@ -1,5 +1,5 @@
 // How quickstart and the tests start controller and agents: the bundles, as separate processes with their own identity.
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import type { Identity } from "./control-plane/identities.ts";
 import { imageEnvironment, nodeOptions } from "./image.ts";
 import { layout, type PretendHost } from "./pretend-node/node.ts";
@@ -17,8 +17,11 @@ export interface RoleOptions {
 
 const main = join(root, "dist/main.cjs");
 
+/** One of several on this machine. */
+const ofController = ["--page-address", "127.0.0.1:0"];
+
 export function startController(name: string, options: RoleOptions): RunningProcess {
-  const args = [...nodeOptions(), main, "controller", "--identity", name, ...common(options)];
+  const args = [...nodeOptions(), main, "controller", "--identity", name, ...ofController, ...common(options)];
   return startProcess({
     name,
     command: process.execPath,
@@ -36,9 +39,29 @@ export function startAgent(host: PretendHost, options: RoleOptions): RunningProc
   return host.startAgent(command, options.logFile, imageEnvironment(options.env));
 }
 
+/** What stands between an agent and the API server, without any capability. @returns also the agent's --api-server */
+export function startApiProxy(
+  nodeName: string,
+  { server, identity, logFile, env }: Omit<RoleOptions, "flags">,
+): RunningProcess & { readonly apiServer: string } {
+  const socket = join(dirname(identity.tokenFile), "api", "api.sock");
+  const files = ["--api-ca-file", identity.caFile, "--api-token-file", identity.tokenFile];
+  const flags = ["--node-name", nodeName, "--socket", socket, "--metrics-address", "127.0.0.1:0"];
+  const command = [process.execPath, ...nodeOptions(), main, "api-proxy", "--api-server", server, ...files, ...flags];
+  const started = startProcess({
+    name: `api-proxy of ${nodeName}`,
+    command: "setpriv",
+    args: ["--no-new-privs", "--inh-caps=-all", "--bounding-set=-all", ...command],
+    logFile,
+    env: imageEnvironment(env),
+  });
+  return { ...started, apiServer: `unix://${socket}` };
+}
+
 function common({ server, identity, flags = [] }: RoleOptions): string[] {
+  const files = ["--api-ca-file", identity.caFile, "--api-token-file", identity.tokenFile];
   return [
-    ...["--api-server", server, "--api-ca-file", identity.caFile, "--api-token-file", identity.tokenFile],
+    ...["--api-server", server, ...(server.startsWith("unix:") ? [] : files)],
     ...["--allowed-prefix", layout.prefix, "--metrics-address", "127.0.0.1:0"],
     ...flags,
   ];

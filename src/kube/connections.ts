@@ -1,5 +1,7 @@
 import * as http from "node:http";
 import * as https from "node:https";
+import { messageOf } from "../errors.ts";
+import type { Logger } from "../ports.ts";
 
 export type Purpose = "requests" | "streams";
 
@@ -30,5 +32,60 @@ export function connectionsTo(base: URL, ca: string | undefined) {
   return {
     request: https.request,
     agents: { requests: new https.Agent({ ...requests, ...tls }), streams: new https.Agent({ ...streams, ...tls }) },
+  };
+}
+
+/** The connections to one server, made anew when the authority that its certificate is signed by is exchanged. */
+export interface Connections {
+  readonly current: ReturnType<typeof connectionsTo>;
+  /** A request has failed: if nobody whom we trust vouches for the server, looks whether the authority is another one by now. */
+  failed(error: unknown): void;
+  /** Ends them all, also those of before: until then what they carry goes on. */
+  close(): void;
+}
+
+export function createConnections(deps: {
+  readonly base: URL;
+  /** PEM. */
+  readonly ca?: string | undefined;
+  readonly readCA?: (() => Promise<string>) | undefined;
+  readonly log: Logger;
+}): Connections {
+  const { base, readCA, log } = deps;
+  let { ca } = deps;
+  let current = connectionsTo(base, ca);
+  const opened = [current];
+  let reading = false;
+
+  async function readAgain(): Promise<void> {
+    if (reading || readCA === undefined) return;
+    reading = true;
+    try {
+      const read = await readCA();
+      if (read === ca) return;
+      ca = read;
+      current = connectionsTo(base, ca);
+      opened.push(current);
+      log.info("the certificate authority of the API server was exchanged");
+    } catch (failure) {
+      log.warn("the certificate authority cannot be read again", { error: messageOf(failure) });
+    } finally {
+      reading = false;
+    }
+  }
+
+  return {
+    get current() {
+      return current;
+    },
+    failed(error) {
+      if (isUntrusted(error)) void readAgain();
+    },
+    close() {
+      for (const { agents } of opened) {
+        agents.requests.destroy();
+        agents.streams.destroy();
+      }
+    },
   };
 }

@@ -2,7 +2,7 @@ import type * as http from "node:http";
 import type { RequestOptions } from "node:https";
 import { messageOf } from "../errors.ts";
 import type { System } from "../ports.ts";
-import { connectionsTo, isUntrusted, type Purpose } from "./connections.ts";
+import { createConnections, type Purpose } from "./connections.ts";
 import { createLineSplitter } from "./line-splitter.ts";
 import type { TokenSource } from "./token-source.ts";
 import type { ApiRequest, ApiResponse, StreamHandlers, Transport } from "./transport.ts";
@@ -47,37 +47,16 @@ export function createHttpTransport(deps: HttpTransportDeps): HttpTransport {
   const base = new URL(deps.server);
   /** A proxy for many clusters has each beneath a path of its own. */
   const prefix = base.pathname.replace(/\/$/, "");
-  let { ca } = deps;
-  let connections = connectionsTo(base, ca);
-  /** Also those of before: what they carry goes on. */
-  const opened = [connections];
-  let readingCA = false;
-
-  /** Looks whether the authority is another one by now, if the server's certificate was not signed by the one we know. */
-  async function checkCA(error: unknown): Promise<void> {
-    if (readingCA || deps.readCA === undefined || !isUntrusted(error)) return;
-    readingCA = true;
-    try {
-      const read = await deps.readCA();
-      if (read === ca) return;
-      ca = read;
-      connections = connectionsTo(base, ca);
-      opened.push(connections);
-      log.info("the certificate authority of the API server was exchanged");
-    } catch (failure) {
-      log.warn("the certificate authority cannot be read again", { error: messageOf(failure) });
-    } finally {
-      readingCA = false;
-    }
-  }
+  const connections = createConnections({ base, ca: deps.ca, readCA: deps.readCA, log });
 
   /** Sends the request with `token` and hands over the answer's head. */
   function send(call: ApiRequest, as: Identity, of: Purpose, onHead: (head: http.IncomingMessage) => void) {
     const url = new URL(prefix + call.path, base);
     for (const [name, value] of Object.entries(call.query ?? {})) url.searchParams.set(name, value);
     const body = call.body === undefined ? undefined : Buffer.from(JSON.stringify(call.body));
-    const sent = connections.request(url, {
-      agent: connections.agents[of],
+    const { request, agents } = connections.current;
+    const sent = request(url, {
+      agent: agents[of],
       ...as.options,
       method: call.method,
       headers: {
@@ -89,7 +68,7 @@ export function createHttpTransport(deps: HttpTransportDeps): HttpTransport {
       },
     });
     sent.on("response", onHead);
-    sent.on("error", (error) => void checkCA(error));
+    sent.on("error", connections.failed);
     sent.end(body);
     return sent;
   }
@@ -214,12 +193,7 @@ export function createHttpTransport(deps: HttpTransportDeps): HttpTransport {
   return {
     request: send401Aware,
     stream,
-    close() {
-      for (const { agents } of opened) {
-        agents.requests.destroy();
-        agents.streams.destroy();
-      }
-    },
+    close: connections.close,
   };
 }
 

@@ -1,0 +1,62 @@
+import { readFile } from "node:fs/promises";
+import { Registry } from "prom-client";
+import type { ApiProxyConfig } from "../config.ts";
+import { messageOf } from "../errors.ts";
+import { startHealthServer } from "../health-server.ts";
+import { createFileTokenSource } from "../kube/token-source.ts";
+import type { Logger } from "../ports.ts";
+import { aborted, realSystem } from "../system.ts";
+import { version } from "../version.ts";
+import { metricsBeside } from "./beside.ts";
+import { listen } from "./listen.ts";
+import { ProxyMetrics } from "./metrics.ts";
+import { ownOf } from "./own.ts";
+import { ApiProxy } from "./proxy.ts";
+import { createUpstream } from "./upstream.ts";
+
+/** The role `api-proxy` in a real process: holds the token of the agent beside it, and asks the API server for it. */
+export async function runApiProxy(config: ApiProxyConfig, log: Logger, signal: AbortSignal): Promise<void> {
+  const { nodeName, socket, api, metricsAddress, agentMetrics } = config;
+  if (!api.server.startsWith("https://")) {
+    throw new Error(`the API server's address must start with https://, not ${api.server}: the token is a secret`);
+  }
+  const system = realSystem(log);
+  const text = (path: string) => readFile(path, "utf8");
+  const readCA = () => text(api.caFile);
+  const token = createFileTokenSource({ readFile: text, path: api.tokenFile, clock: system.clock });
+  const ca = await readCA();
+  const userAgent = `nodevolume-agent/${version}`;
+  const upstream = createUpstream({ server: api.server, ca, readCA, token, userAgent, log });
+  const registry = new Registry();
+  const metrics = new ProxyMetrics(registry, () => proxy.inFlight);
+  const proxy = new ApiProxy({ system, own: ownOf(nodeName), upstream, metrics });
+  await listen(proxy.server, socket);
+  log.info("serving the agent", { socket, node: nodeName });
+  let noToken: string | undefined;
+  const look = () =>
+    token.current().then(
+      () => {
+        noToken = undefined;
+      },
+      (error: unknown) => {
+        noToken = `the token cannot be read: ${messageOf(error)}`;
+      },
+    );
+  await look();
+  const health = await startHealthServer({
+    address: metricsAddress,
+    registry: metricsBeside(registry, agentMetrics),
+    notReady() {
+      void look(); // for whoever asks next
+      return noToken;
+    },
+    log,
+  });
+  await aborted(signal);
+  await new Promise<void>((resolve) => {
+    proxy.server.close(() => resolve());
+    proxy.server.closeAllConnections();
+  });
+  upstream.close();
+  await health.stop();
+}
