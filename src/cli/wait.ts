@@ -1,11 +1,11 @@
 import { resource, setLabelPrefix } from "../api/names.ts";
 import type { NodeVolumeIntent, NodeVolumeSet } from "../api/types.gen.ts";
+import type { Raw } from "../explain/facts.ts";
 import { duration } from "./age.ts";
 import { parseDuration } from "./arguments.ts";
 import { type Cluster, getIfAllowed } from "./cluster.ts";
 import type { Call, Command } from "./command.ts";
 import { CommandError, exitCode, UsageError } from "./exit-code.ts";
-import type { Raw } from "./explain/facts.ts";
 import { intentsNamed, notFound } from "./find-intents.ts";
 import { didYouMean } from "./nearest.ts";
 import { type WaitEnd, waitUntil } from "./wait-until.ts";

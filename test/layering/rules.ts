@@ -8,15 +8,18 @@ const mayImport: { readonly [room: string]: readonly string[] } = {
   csi: ["base", "host"],
   kube: ["base"],
   agent: ["base", "host", "plugins", "csi", "kube"],
-  controller: ["base", "kube"],
-  cli: ["base", "kube"],
+  explain: ["base", "kube"],
+  controller: ["base", "kube", "explain"],
+  cli: ["base", "kube", "explain"],
+  "api-proxy": ["base", "kube"],
 };
 
 /** Files directly in src, and src/api, which everybody may use. */
-const base = /^src\/(api\/.*|errors\.ts|ports\.ts)$/;
+const base = /^src\/(api\/.*|errors\.ts|feature-gates\.ts|log-level\.ts|ports\.ts)$/;
 
 /** Files that wire everything: they may import any room, and the run.ts of a room, which wires its real parts, them. */
-const wiring = /^src\/(main|kubectl-nvi|config|log|system|health-server|version)\.ts$/;
+const wiring =
+  /^src\/(main|kubectl-nvi|config|configuration|feature-metrics|follow-log-level|log|system|http-listener|health-server|page-server|page-files|version)\.ts$/;
 
 /** Only real effects live here; everything else gets them handed in. */
 const forbidden: readonly { readonly what: string; readonly pattern: RegExp; readonly allowed: RegExp }[] = [

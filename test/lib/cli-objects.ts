@@ -6,7 +6,7 @@ import type {
   NodeVolumeState,
   PodMountStatus,
 } from "../../src/api/types.gen.ts";
-import type { Facts, Raw } from "../../src/cli/explain/facts.ts";
+import type { Facts, Raw } from "../../src/explain/facts.ts";
 
 /** Objects as an API server gives them, with as little as an explanation needs. Times are so many seconds before `now`. */
 export const now = Date.parse("2026-03-01T12:00:00Z");

@@ -1,8 +1,8 @@
 import { label } from "../../api/names.ts";
+import { eventsOf, type Facts, named, type Raw, timeOf } from "../../explain/facts.ts";
+import type { Finding } from "../../explain/finding.ts";
+import { reasonFinding } from "../../explain/intent-chain.ts";
 import { recordIn, stringIn } from "../../kube/json.ts";
-import { eventsOf, type Facts, named, type Raw, timeOf } from "./facts.ts";
-import type { Finding } from "./finding.ts";
-import { reasonFinding } from "./intent-chain.ts";
 
 export interface ClaimAnswer {
   readonly findings: readonly Finding[];

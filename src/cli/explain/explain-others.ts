@@ -1,12 +1,12 @@
 import { findCondition } from "../../api/conditions.ts";
 import type { NodeVolumeIntent, Orphan } from "../../api/types.gen.ts";
+import { attachmentFacts, attachmentFindings } from "../../explain/attachment.ts";
+import { type Facts, named, type Raw } from "../../explain/facts.ts";
+import type { Chain, Explanation, Finding } from "../../explain/finding.ts";
+import { intentFindings } from "../../explain/intent-chain.ts";
+import { nodeFindings } from "../../explain/node-finding.ts";
 import { arrayIn, recordIn, stringIn } from "../../kube/json.ts";
-import { attachmentFacts, attachmentFindings } from "./attachment.ts";
 import { claimFindings, keptFromPods } from "./claim-chain.ts";
-import { type Facts, named, type Raw } from "./facts.ts";
-import type { Chain, Explanation, Finding } from "./finding.ts";
-import { intentFindings } from "./intent-chain.ts";
-import { nodeFindings } from "./node-finding.ts";
 import { nodeOf, phaseOf, podsOf } from "./pod-facts.ts";
 
 /** PURE. Where a claim stands: its volume, who uses it, where it is attached, and what is left of it. */

@@ -1,13 +1,13 @@
 import type { NodeVolumeIntent } from "../../api/types.gen.ts";
+import { conditionOf, type Facts, named, type Raw } from "../../explain/facts.ts";
+import type { Chain, Explanation, Finding } from "../../explain/finding.ts";
+import { intentFindings } from "../../explain/intent-chain.ts";
+import { nodeFindings } from "../../explain/node-finding.ts";
 import { arrayIn, recordIn, stringIn } from "../../kube/json.ts";
 import { claimFindings, keptFromPods } from "./claim-chain.ts";
 import { orphanChain } from "./explain-others.ts";
-import { conditionOf, type Facts, named, type Raw } from "./facts.ts";
-import type { Chain, Explanation, Finding } from "./finding.ts";
-import { intentFindings } from "./intent-chain.ts";
 import { registration, wayToNode } from "./kubelet-chain.ts";
 import { failureEvent, isSymptom } from "./kubelet-events.ts";
-import { nodeFindings } from "./node-finding.ts";
 import { ourVolume, podEntry } from "./our-chain.ts";
 import { hasEnded, hasStarted, nodeOf, ownerTrouble, type PodVolume, phaseOf, volumesOf } from "./pod-facts.ts";
 

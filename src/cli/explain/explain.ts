@@ -1,5 +1,7 @@
 import { resource } from "../../api/names.ts";
 import type { NodeVolumeIntent } from "../../api/types.gen.ts";
+import type { Raw } from "../../explain/facts.ts";
+import type { Explanation } from "../../explain/finding.ts";
 import type { Cluster } from "../cluster.ts";
 import type { Call, Command } from "../command.ts";
 import { CommandError, exitCode, UsageError } from "../exit-code.ts";
@@ -9,8 +11,6 @@ import { missingNode } from "../nodes.ts";
 import { formatOf, serialized } from "../output.ts";
 import { explainClaim, explainNode, explainVolumes } from "./explain-others.ts";
 import { explainPod } from "./explain-pod.ts";
-import type { Raw } from "./facts.ts";
-import { type Explanation, rendered } from "./finding.ts";
 import {
   type Gathering,
   gatherAttachments,
@@ -22,6 +22,7 @@ import {
   gatherNode,
 } from "./gather.ts";
 import { nodeOf, volumesOf } from "./pod-facts.ts";
+import { rendered } from "./rendered.ts";
 
 const kinds: { readonly [prefix: string]: "pod" | "pvc" | "node" } = {
   pod: "pod",

@@ -2,11 +2,11 @@ import { createHash } from "node:crypto";
 import type { KubeObject } from "../../api/meta.ts";
 import { type Resource, resource, systemNamespace } from "../../api/names.ts";
 import type { NodeVolumeIntent, NodeVolumeSet, NodeVolumeState } from "../../api/types.gen.ts";
+import { type FactList, type Facts, named, type Raw } from "../../explain/facts.ts";
 import type { ListOptions } from "../../kube/client.ts";
 import { recordIn, stringIn } from "../../kube/json.ts";
 import type { Lease } from "../../kube/lease.ts";
 import { type Cluster, getIfAllowed, listIfAllowed } from "../cluster.ts";
-import { type FactList, type Facts, named, type Raw } from "./facts.ts";
 
 /** Facts as they are read, one kind after the other; what was read is kept, what was refused is remembered. */
 export interface Gathering {

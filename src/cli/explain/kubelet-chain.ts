@@ -1,7 +1,7 @@
+import { attachmentFacts, attachmentFindings } from "../../explain/attachment.ts";
+import { type Facts, named, type Raw } from "../../explain/facts.ts";
+import type { Finding } from "../../explain/finding.ts";
 import { arrayIn, recordIn, stringIn } from "../../kube/json.ts";
-import { attachmentFacts, attachmentFindings } from "./attachment.ts";
-import { type Facts, named, type Raw } from "./facts.ts";
-import type { Finding } from "./finding.ts";
 import { podsOf } from "./pod-facts.ts";
 
 /** The attach/detach controller gives a volume of one of these modes to one node at a time (behaviour 90). */

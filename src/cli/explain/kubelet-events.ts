@@ -1,6 +1,6 @@
+import { eventsOf, type Facts, type Raw } from "../../explain/facts.ts";
+import type { Finding } from "../../explain/finding.ts";
 import { numberIn, recordIn, stringIn } from "../../kube/json.ts";
-import { eventsOf, type Facts, type Raw } from "./facts.ts";
-import type { Finding } from "./finding.ts";
 
 /** What kubelet and the attach/detach controller say when a volume does not come, and what it means. The first that fits counts. */
 const meanings: readonly { readonly words: RegExp; readonly code: string; readonly todo: string }[] = [

@@ -1,14 +1,14 @@
 import { setLabelPrefix, systemNamespace } from "../../api/names.ts";
 import type { AllowedNamespaces, IntentPod, NodeVolumeIntent } from "../../api/types.gen.ts";
+import { type Facts, named, type Raw } from "../../explain/facts.ts";
+import type { Finding } from "../../explain/finding.ts";
+import { intentFindings, reasonFinding } from "../../explain/intent-chain.ts";
+import { nodeFindings } from "../../explain/node-finding.ts";
 import { recordIn } from "../../kube/json.ts";
 import { gidOf, lacksGroup, podGroups } from "../../kube/pod-groups.ts";
 import { claimFindings } from "./claim-chain.ts";
-import { type Facts, named, type Raw } from "./facts.ts";
-import type { Finding } from "./finding.ts";
-import { intentFindings, reasonFinding } from "./intent-chain.ts";
 import { registration } from "./kubelet-chain.ts";
 import { matchesSelector } from "./label-selector.ts";
-import { nodeFindings } from "./node-finding.ts";
 import { ourDriver, type PodVolume } from "./pod-facts.ts";
 
 /** PURE. Why a pod does not have a volume that it uses through csi.nodevolume.dev. */

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { root } from "../../../hack/lib/root.ts";
 import { isReason } from "../../../src/api/reasons.ts";
-import { rendered } from "../../../src/cli/explain/finding.ts";
+import { rendered } from "../../../src/cli/explain/rendered.ts";
 import { now } from "../../lib/cli-objects.ts";
 import { readGolden, writeGolden, writeVariable } from "./golden.ts";
 import { ofClaims } from "./stories-claims.ts";
@@ -36,9 +36,9 @@ describe("explain", () => {
 });
 
 describe("codes of explain", () => {
-  const folder = join(root, "src/cli/explain");
-  const text = readdirSync(folder)
-    .map((name) => readFileSync(join(folder, name), "utf8"))
+  const text = ["src/explain", "src/cli/explain"]
+    .map((folder) => join(root, folder))
+    .flatMap((folder) => readdirSync(folder).map((name) => readFileSync(join(folder, name), "utf8")))
     .join("\n");
   const document = readFileSync(join(root, "docs/kubectl-nvi.md"), "utf8");
   const codes = new Set(

@@ -1,6 +1,6 @@
-import { findCondition } from "../../api/conditions.ts";
-import { isBlocked, isReason, isWaiting } from "../../api/reasons.ts";
-import type { NodeVolumeIntent } from "../../api/types.gen.ts";
+import { findCondition } from "../api/conditions.ts";
+import { isBlocked, isReason, isWaiting } from "../api/reasons.ts";
+import type { NodeVolumeIntent } from "../api/types.gen.ts";
 import { attachmentFindings, attachmentNamed } from "./attachment.ts";
 import type { Facts } from "./facts.ts";
 import type { Finding } from "./finding.ts";

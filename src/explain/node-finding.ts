@@ -1,0 +1,92 @@
+import { stringIn } from "../kube/json.ts";
+import { agentLease, conditionOf, type Facts, named } from "./facts.ts";
+import type { Finding } from "./finding.ts";
+
+/** Milliseconds after which the controller has long put an intent into the index of its node. */
+const indexedWithin = 60_000;
+
+/** PURE. What is wrong with a node as such: it is gone, its kubelet is silent, our agent is down. Nothing if all is well. */
+export function nodeFindings(facts: Facts, name: string, { ours }: { readonly ours: boolean }): Finding[] {
+  const found: Finding[] = [];
+  const node = named(facts.nodes, name);
+  if (node === undefined && facts.denied.nodes === undefined) {
+    const todo =
+      "If the machine is gone for good, say so: kubectl nvi release. If it is not, its kubelet registers it again.";
+    found.push({
+      state: "blocked",
+      code: "NodeLost",
+      text: `there is no Node ${name}`,
+      todo,
+      on: { kind: "Node", name },
+    });
+  }
+  const ready = node === undefined ? undefined : conditionOf(node, "Ready");
+  if (ready !== undefined && stringIn(ready, "status") !== "True") {
+    const since = stringIn(ready, "lastTransitionTime");
+    found.push({
+      state: "waiting",
+      code: "NodeNotReady",
+      text: `node ${name} is not ready, so nothing happens there`,
+      quote: stringIn(ready, "message") ?? "",
+      ...(since !== undefined && { since }),
+      on: { kind: "Node", name },
+      todo: `Look at the machine: kubectl describe node ${name}. What is mounted there stays and counts as in use.`,
+    });
+  }
+  const lease = ours ? agentLease(facts, name) : undefined;
+  if (lease !== undefined && !lease.live) {
+    const never = lease.renewed === undefined;
+    found.push({
+      state: "waiting",
+      code: "AgentLost",
+      text: never ? `no agent has ever run on ${name}` : `the agent of ${name} is silent: its Lease has run out`,
+      ...(lease.renewed !== undefined && { since: lease.renewed }),
+      on: { kind: "Node", name },
+      todo: never
+        ? `Does the DaemonSet select the node? kubectl -n nodevolume-system get pods -o wide --field-selector spec.nodeName=${name}`
+        : (facts.advice("AgentLost") ?? ""),
+    });
+  }
+  return [...found, ...(ours ? [...deafFindings(facts, name), ...behindFindings(facts, name)] : [])];
+}
+
+/** Whether its agent goes by an index of its intents that it has not got (decision 0067). */
+function deafFindings(facts: Facts, name: string): Finding[] {
+  const ready = conditionOf(named(facts.states, name), "Ready");
+  const code = stringIn(ready, "reason") ?? "";
+  if (code !== "IndexMissing" && code !== "IndexTooLarge") return [];
+  const since = stringIn(ready, "lastTransitionTime");
+  return [
+    {
+      state: "blocked",
+      code,
+      text: `the agent of ${name} does not hear of its volumes`,
+      quote: stringIn(ready, "message") ?? "",
+      ...(since !== undefined && { since }),
+      on: { kind: "NodeVolumeState", name },
+      todo: facts.advice(code) ?? "",
+    },
+  ];
+}
+
+/** Whether nobody keeps the index that is there, as after a controller of a version before decision 0067 took over. */
+function behindFindings(facts: Facts, name: string): Finding[] {
+  const { intents: index } = named(facts.states, name)?.spec ?? {};
+  if (index === undefined) return [];
+  const indexed = new Set(index.map(({ uid }) => uid));
+  const lacking = facts.intents.filter(({ metadata: { uid = "", creationTimestamp = "" }, spec }) => {
+    if (spec.nodeName !== name || spec.observed !== undefined) return false; // those that are observed are left out of a full index
+    return facts.now - Date.parse(creationTimestamp) > indexedWithin && !indexed.has(uid);
+  });
+  const [first] = lacking;
+  if (first === undefined) return [];
+  return [
+    {
+      state: "blocked",
+      code: "IndexBehind",
+      text: `the index of ${name} lacks ${lacking.length} of its intents, such as ${first.metadata.name}: nobody keeps it, and an agent that goes by it does not hear of them`,
+      on: { kind: "NodeVolumeState", name },
+      todo: facts.advice("IndexBehind") ?? "",
+    },
+  ];
+}

@@ -1,0 +1,62 @@
+import { expect } from "chai";
+import type { IndexedIntent, NodeVolumeState } from "../../../src/api/types.gen.ts";
+import type { Facts } from "../../../src/explain/facts.ts";
+import { nodeFindings } from "../../../src/explain/node-finding.ts";
+
+describe("nodeFindings", () => {
+  function found(reason: string, ours = true) {
+    const message = "its NodeVolumeState has no spec.intents";
+    const conditions = [
+      { type: "Ready", status: "False", reason, message, lastTransitionTime: "2026-01-01T00:00:00Z" },
+    ];
+    const states = [{ metadata: { name: "n1" }, status: { conditions } } as NodeVolumeState];
+    const facts = { states, nodes: [], leases: [], denied: { nodes: "not asked", leases: "not asked" } };
+    return nodeFindings({ ...facts, advice: (code: string) => `do what ${code} says` } as unknown as Facts, "n1", {
+      ours,
+    });
+  }
+
+  it("says that an agent does not hear of its volumes, why, and what to do", () => {
+    for (const code of ["IndexMissing", "IndexTooLarge"]) {
+      expect(found(code)).to.deep.equal([
+        {
+          state: "blocked",
+          code,
+          text: "the agent of n1 does not hear of its volumes",
+          quote: "its NodeVolumeState has no spec.intents",
+          since: "2026-01-01T00:00:00Z",
+          on: { kind: "NodeVolumeState", name: "n1" },
+          todo: `do what ${code} says`,
+        },
+      ]);
+    }
+    expect([found("Progressing"), found("IndexMissing", false)]).to.deep.equal([[], []]);
+  });
+
+  describe("of the index of a node's intents", () => {
+    const now = Date.parse("2026-01-01T00:02:00Z");
+    const entry = (uid: string): IndexedIntent => ({ name: `n1.${uid}`, uid, generation: 1 });
+    const intent = (uid: string, creationTimestamp = "2026-01-01T00:00:00Z", spec: object = {}) => ({
+      metadata: { name: `n1.${uid}`, uid, creationTimestamp },
+      spec: { nodeName: "n1", ...spec },
+    });
+    const lacks = (index: readonly IndexedIntent[] | undefined, ...intents: readonly object[]) => {
+      const states = [{ metadata: { name: "n1" }, ...(index && { spec: { intents: index } }) }];
+      const denied = { nodes: "not asked", leases: "not asked" };
+      const facts = { now, states, intents, nodes: [], leases: [], denied, advice: (code: string) => code };
+      return nodeFindings(facts as unknown as Facts, "n1", { ours: true }).map(({ code, text }) => `${code}: ${text}`);
+    };
+
+    it("says what it has lacked for longer than a minute, by UID", () => {
+      const [told, ...more] = lacks([entry("a")], intent("a"), intent("b"), intent("c"));
+      expect(told).to.match(/^IndexBehind: the index of n1 lacks 2 of its intents, such as n1\.b: nobody keeps it/);
+      expect(more).to.deep.equal([]);
+    });
+
+    it("says nothing where there is none, of what has just come, is only observed, or is another node's", () => {
+      const others = [intent("b", "2026-01-01T00:01:30Z"), intent("c", undefined, { observed: {} })];
+      expect(lacks([entry("a")], intent("a"), ...others, intent("d", undefined, { nodeName: "n2" }))).to.be.empty;
+      expect(lacks(undefined, intent("a"))).to.be.empty;
+    });
+  });
+});
