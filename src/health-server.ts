@@ -1,12 +1,12 @@
-import * as http from "node:http";
-import type { AddressInfo } from "node:net";
+import type * as http from "node:http";
 import { collectDefaultMetrics, type Registry } from "prom-client";
+import { listen } from "./http-listener.ts";
 import type { Logger } from "./ports.ts";
 
 export interface HealthServerDeps {
   /** Without a host: every address of the machine, IPv6 and IPv4. Port 0 takes a free one, which the log names. */
   readonly address: { readonly host: string | undefined; readonly port: number };
-  readonly registry: Registry;
+  readonly registry: Pick<Registry, "contentType" | "metrics">;
   /** Why it is not ready to work; undefined if it is. */
   readonly notReady: () => string | undefined;
   /** Why it has to be started again; undefined if not. */
@@ -19,13 +19,6 @@ export interface HealthServer {
   stop(): Promise<void>;
 }
 
-/** Any pod can reach an agent's port: half-sent requests must not fill the memory (14 kB each). Milliseconds. */
-const limits = {
-  headersTimeout: 5_000,
-  requestTimeout: 5_000,
-  keepAliveTimeout: 30_000,
-  connectionsCheckingInterval: 1_000,
-};
 const maxConnections = 512;
 
 /**
@@ -45,34 +38,21 @@ const anHourMs = 3_600_000;
 /** Serves /metrics, /healthz (it works) and /readyz (it has what it works by). Rejects if it cannot listen. */
 export async function startHealthServer(deps: HealthServerDeps): Promise<HealthServer> {
   const { address, log } = deps;
-  const server = http.createServer(limits, (request, response) => {
-    answer(request, deps).then(
-      ({ status, type, body }) => response.writeHead(status, { "content-type": type }).end(body),
-      (error: unknown) => {
-        log.error("a request to the health server failed", { path: request.url, error });
-        response.writeHead(500).end();
-      },
-    );
-  });
-  server.maxConnections = maxConnections;
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(address.port, address.host, () => {
-      server.off("error", reject);
-      resolve();
-    });
-  });
-  const { address: host, port } = server.address() as AddressInfo;
-  log.info("serving metrics and health", { host, port });
-  return {
-    port,
-    stop() {
-      return new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      });
+  const { host, port, stop } = await listen({
+    address,
+    maxConnections,
+    onRequest(request, response) {
+      answer(request, deps).then(
+        ({ status, type, body }) => response.writeHead(status, { "content-type": type }).end(body),
+        (error: unknown) => {
+          log.error("a request to the health server failed", { path: request.url, error });
+          response.writeHead(500).end();
+        },
+      );
     },
-  };
+  });
+  log.info("serving metrics and health", { host, port });
+  return { port, stop };
 }
 
 interface Answer {

@@ -1,11 +1,14 @@
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { build, type Plugin, stop } from "esbuild";
+import { textPaths } from "../../src/page-files.ts";
 import { root } from "./root.ts";
 
 export interface Bundle {
   readonly name: string;
   readonly path: string;
+  /** Files that it was made of, from the root of the repository. */
+  readonly inputs: readonly string[];
 }
 
 /** src/main.ts and every module that it imports dynamically, one a role: agent/run.ts is agent, child-main.ts is child. */
@@ -19,7 +22,9 @@ export async function buildBundles(): Promise<Bundle[]> {
   const roles = dynamicImports(readFileSync(main, "utf8"));
   const entries: { [name: string]: string } = { main };
   for (const [specifier, name] of roles) entries[name] = join(root, "src", specifier);
-  const { outputFiles } = await build({
+  const { outputFiles, metafile } = await build({
+    absWorkingDir: root,
+    metafile: true,
     entryPoints: entries,
     outdir: join(root, "dist"),
     outExtension: { ".js": ".cjs" },
@@ -35,6 +40,9 @@ export async function buildBundles(): Promise<Bundle[]> {
     // Not bundled: a stack trace of production then still names lines of the sources.
     sourcesContent: false,
     external: ["koffi"],
+    // The page has no files beside the bundle.
+    define: { pageTexts: JSON.stringify(textsOf(textPaths)) },
+    logOverride: { "empty-import-meta": "silent" },
     legalComments: "none",
     logLevel: "warning",
     plugins: [rolesStayOutside(roles)],
@@ -47,7 +55,14 @@ export async function buildBundles(): Promise<Bundle[]> {
     writeFileSync(half, contents);
     renameSync(half, path);
   }
-  return Object.keys(entries).map((name) => ({ name, path: join(root, "dist", `${name}.cjs`) }));
+  return Object.keys(entries).map((name) => {
+    const file = `dist/${name}.cjs`;
+    return { name, path: join(root, file), inputs: Object.keys(metafile.outputs[file]?.inputs ?? {}) };
+  });
+}
+
+function textsOf(paths: readonly string[]): { readonly [path: string]: string } {
+  return Object.fromEntries(paths.map((path) => [path, readFileSync(join(root, path), "utf8")]));
 }
 
 /** Specifiers of dynamic imports, and the name of the bundle that each becomes. */

@@ -1,18 +1,25 @@
 import { Registry } from "prom-client";
 import type { ControllerConfig } from "../config.ts";
+import { messageOf } from "../errors.ts";
+import { parseAdvice } from "../explain/advice.ts";
+import { registerFeatureMetrics } from "../feature-metrics.ts";
 import { collectProcessMetrics, startHealthServer } from "../health-server.ts";
 import { createRealTransport } from "../kube/real-transport.ts";
-import type { Logger } from "../ports.ts";
+import { loadPageFiles } from "../page-files.ts";
+import { startPageServer } from "../page-server.ts";
+import type { Logger, System } from "../ports.ts";
 import { aborted, realSystem } from "../system.ts";
 import { version } from "../version.ts";
 import { createOperatorShell } from "./operator.ts";
-import { startController } from "./start.ts";
+import { createPage } from "./page/page.ts";
+import { type Controller, startController } from "./start.ts";
 
 /** The role `controller` in a real process: starts it with real ports, and ends it when `signal` says so. */
 export async function runController(config: ControllerConfig, log: Logger, signal: AbortSignal): Promise<void> {
   const system = realSystem(log);
   const registry = new Registry();
   collectProcessMetrics(registry);
+  registerFeatureMetrics(registry, "controller", config.features);
   const transport = await createRealTransport({
     system,
     access: config.api,
@@ -22,10 +29,28 @@ export async function runController(config: ControllerConfig, log: Logger, signa
   const address = config.metricsAddress;
   const health = await startHealthServer({ address, registry, notReady: () => notReady(), log });
   const createShell = createOperatorShell(log);
-  const controller = startController({ system, transport, config, registry, createShell });
+  const controller = startController({ system, transport, config, registry, createShell, watchPolicies: true });
   notReady = controller.notReady;
+  const stopPage = await startPage(config, system, controller);
   await aborted(signal);
+  await stopPage();
   await controller.stop();
   await health.stop();
   transport.close();
+}
+
+/** @returns what stops it. A port that is taken keeps nobody from the volumes. */
+async function startPage({ pageAddress }: ControllerConfig, system: System, { view }: Controller) {
+  if (pageAddress === undefined) return () => Promise.resolve();
+  const { files, reasonsDocument } = loadPageFiles();
+  const advices = parseAdvice(reasonsDocument);
+  const page = createPage({ system, view, version, advice: (reason) => advices.get(reason) });
+  const { timers, log } = system;
+  const server = await startPageServer({ address: pageAddress, page, files, timers, log }).catch((error: unknown) => {
+    log.warn("the page is not served", { error: messageOf(error), remedy: "another --page-address" });
+  });
+  return async () => {
+    page.stop();
+    await server?.stop();
+  };
 }

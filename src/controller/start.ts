@@ -12,13 +12,14 @@ import { countAll, countBy } from "./count-by.ts";
 import { createGatherer } from "./gather.ts";
 import type { Metrics } from "./metrics.ts";
 import { createMetrics } from "./metrics.ts";
+import type { ClusterView } from "./page/page.ts";
 import { nodePodsOf } from "./populate/node-pods.ts";
 import { connectPods } from "./populate/pod-triggers.ts";
 import { createPods } from "./populate/pods.ts";
 import type { CreateShell } from "./shell.ts";
 import { createPlainShell } from "./shell.ts";
 import { connectTriggers } from "./triggers.ts";
-import { allOf, createWatches } from "./watches.ts";
+import { allOf, createWatches, storesOf } from "./watches.ts";
 import { createWork } from "./work.ts";
 
 export interface ControllerDeps {
@@ -31,13 +32,19 @@ export interface ControllerDeps {
     readonly controllerAttachDetach?: boolean;
     /** None if not given. */
     readonly observePods?: "None" | "PersistentVolumes";
+    /** False if not given. */
+    readonly indexIntents?: boolean;
   };
   readonly registry: Registry;
+  /** Looks from time to time whether the admission policies are in force, and says if they are not. */
+  readonly watchPolicies?: boolean;
   /** What drives the life of sets; without it a plain one that does the same as the operator's. */
   readonly createShell?: CreateShell;
 }
 
 export interface Controller {
+  /** What is known, also while another leads, for the page. */
+  readonly view: ClusterView;
   /** Stops all work, waits for what is under way, and gives the leader's Lease back. */
   stop(): Promise<void>;
   /** Whether the caches are filled: a candidate that does not lead is ready, too. */
@@ -70,27 +77,15 @@ export function startController(deps: ControllerDeps): Controller {
       ]),
     agentsByState: () => countBy(watches.nodes.store.list(), ({ metadata }) => leases.of(metadata.name).state),
     isLeader: () => election.isLeader(),
+    policiesMissing: () => work.policies.missing !== undefined,
     queueDepths: () => new Map(Object.entries(queues).map(([name, queue]) => [name, queue.depth])),
   });
 
-  const watches = createWatches({
-    system,
-    transport,
-    onRestart: (of, why) => metrics.watchRestarted(of, why),
-  });
-  const storage = createStorage({
-    system,
-    transport,
-    onRestart: (of, why) => metrics.watchRestarted(of, why),
-  });
-  const pods = createPods({ system, transport, onRestart: (of, why) => metrics.watchRestarted(of, why) });
-  const stores = {
-    sets: watches.sets.store,
-    nodes: watches.nodes.store,
-    intents: watches.intents.store,
-    states: watches.states.store,
-    leases: watches.leases.store,
-  };
+  const reading = { system, transport, onRestart: metrics.watchRestarted };
+  const watches = createWatches(reading);
+  const storage = createStorage(reading);
+  const pods = createPods(reading);
+  const stores = storesOf(watches);
 
   const election = createLeaderElection({
     system,
@@ -128,7 +123,7 @@ export function startController(deps: ControllerDeps): Controller {
   const podsOf = (node: string) => nodePodsOf(pods, storage, node);
   const gatherer = createGatherer(stores, config.allowedPrefixes, podsOf, system);
   const leases = createAgentLeases({ clock, leases: stores.leases, nodes: stores.nodes, namespace: systemNamespace });
-  const { controllerAttachDetach = true } = config;
+  const { controllerAttachDetach = true, indexIntents = false } = config;
   const work = createWork({
     system,
     client,
@@ -141,6 +136,7 @@ export function startController(deps: ControllerDeps): Controller {
     metrics,
     controllerAttachDetach,
     observePods: config.observePods ?? "None",
+    indexIntents,
   });
   const { queues } = work;
   const allPods = () => {
@@ -148,7 +144,8 @@ export function startController(deps: ControllerDeps): Controller {
     work.allPods();
   };
   const { allVolumes } = work;
-  const triggers = connectTriggers({ stores, gatherer, queues, turns: system.turns, allVolumes, allPods });
+  const { turns } = system;
+  const triggers = connectTriggers({ stores, gatherer, queues, turns, indexIntents, allVolumes, allPods });
   const podTriggers = connectPods(pods, storage, work.nodesWithout, queues.nodes, system.turns);
   const needed = needStorage(storage, stores);
   const shell = (deps.createShell ?? createPlainShell)(work.shellDeps);
@@ -215,6 +212,7 @@ export function startController(deps: ControllerDeps): Controller {
   void work.pause();
   for (const watch of allOf(watches)) watch.start();
   pods.start();
+  if (deps.watchPolicies) work.policies.start();
   begin().catch((error: unknown) => log.debug("stopped before the caches were filled", { error: messageOf(error) }));
 
   function notReady(): string | undefined {
@@ -223,6 +221,7 @@ export function startController(deps: ControllerDeps): Controller {
   }
 
   return {
+    view: { watches, gatherer, leases, client },
     ready: () => notReady() === undefined,
     notReady,
     async stop() {
@@ -236,7 +235,7 @@ export function startController(deps: ControllerDeps): Controller {
       recorder.stop();
       await election.stop();
       for (const watch of allOf(watches)) watch.stop();
-      work.stop();
+      await work.stop();
       storage.stop();
       pods.stop();
       leases.stop();

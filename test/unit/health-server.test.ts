@@ -1,4 +1,5 @@
 import { execFile } from "node:child_process";
+import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { connect } from "node:net";
 import { promisify } from "node:util";
@@ -73,6 +74,23 @@ describe("startHealthServer", () => {
   it("ends a request that is never sent whole", async function () {
     this.timeout(15_000);
     expect(await raw("GET /healthz HTTP/1.1\r\nX-Slow: ")).to.match(/^HTTP\/1.1 408/);
+  });
+
+  it("gives one address no more than 64 connections, and the others theirs", async () => {
+    const taken = Array.from({ length: 64 }, () =>
+      connect({ port: server.port, host: "127.0.0.1", localAddress: "127.0.0.7" }),
+    );
+    try {
+      await Promise.all(taken.map((socket) => once(socket, "connect")));
+      const late = connect({ port: server.port, host: "127.0.0.1", localAddress: "127.0.0.7" });
+      await once(
+        late.on("error", () => undefined),
+        "close",
+      );
+      expect((await get("/healthz")).status, "of another address").to.equal(200);
+    } finally {
+      for (const socket of taken) socket.destroy();
+    }
   });
 
   async function raw(request: string): Promise<string> {

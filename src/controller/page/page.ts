@@ -1,0 +1,130 @@
+import { resource, systemNamespace } from "../../api/names.ts";
+import type { NodeVolumeIntent, NodeVolumeState } from "../../api/types.gen.ts";
+import type { KubeClient } from "../../kube/client.ts";
+import type { Cancel, System } from "../../ports.ts";
+import type { AgentLeases } from "../agent-leases.ts";
+import { digest } from "../digest.ts";
+import type { Gatherer } from "../gather.ts";
+import type { Watches } from "../watches.ts";
+import { allOf } from "../watches.ts";
+import type { NodeDetails, VolumeDetails } from "./details.ts";
+import { factsOf } from "./facts-of.ts";
+import { createFeed, type Feed } from "./feed.ts";
+import { createLiveRead } from "./live-read.ts";
+import { nodeDetails } from "./node-details.ts";
+import { inPeoplesOrder, overviewOf } from "./overview-of.ts";
+import { subscribeTo } from "./shown-changes.ts";
+import { volumeDetails } from "./volume-details.ts";
+
+/** What the controller knows, for those who only look. */
+export interface ClusterView {
+  readonly watches: Watches;
+  readonly gatherer: Gatherer;
+  readonly leases: AgentLeases;
+  /** Nothing is written with it. */
+  readonly client: KubeClient;
+}
+
+export interface PageDeps {
+  readonly system: System;
+  readonly view: ClusterView;
+  readonly version: string;
+  /** What docs/reasons.md says to do. */
+  readonly advice: (reason: string) => string | undefined;
+}
+
+/** What the page is made of: all of it is read, from the caches, but for one object when somebody asks for it. */
+export interface Page extends Feed {
+  /** undefined: there is no such intent. */
+  volume(name: string): Promise<VolumeDetails | undefined>;
+  /** undefined: there is neither such a Node nor anything of ours on it. */
+  node(name: string): Promise<NodeDetails | undefined>;
+  stop(): void;
+}
+
+export function createPage({ system, view, version, advice }: PageDeps): Page {
+  const { watches, gatherer, leases } = view;
+  const readLive = createLiveRead(system.timers, view.client);
+  const lease = (node: string) => watches.leases.store.get(node, systemNamespace);
+  const known = (node: string) => ({
+    node: watches.nodes.store.get(node),
+    state: watches.states.store.get(node),
+    life: leases.of(node).state,
+    renewed: lease(node)?.spec.renewTime,
+  });
+
+  function stale(): string | undefined {
+    const missing = allOf(watches).flatMap((watch) => watch.notSynced() ?? []);
+    if (missing.length > 0) return `not everything has been read yet: ${missing.join("; ")}`;
+    const away = allOf(watches).filter(({ store }) => !store.state().connected);
+    const [first] = away.map(({ store }) => store.state().since).sort((a, b) => a - b);
+    if (first === undefined) return undefined;
+    return `the API server is not heard since ${new Date(first).toISOString()}: this is what was so then`;
+  }
+
+  /** Sorting takes as long as all else: the names are kept until there are others. */
+  let sorted: { readonly key: string; readonly names: readonly string[] } = { key: "", names: [] };
+  function nodeNames(): readonly string[] {
+    const names = gatherer.nodeNames();
+    for (const { metadata, orphans } of watches.states.store.list()) if (orphans) names.add(metadata.name);
+    const key = [...names].join("\n");
+    if (key !== sorted.key) sorted = { key, names: [...names].sort(inPeoplesOrder.compare) };
+    return sorted.names;
+  }
+
+  const feed = createFeed({
+    system,
+    digest,
+    make: () =>
+      overviewOf({
+        ...{ version, known },
+        stale: stale(),
+        nodes: nodeNames(),
+        intents: watches.intents.store.list(),
+        sets: [...watches.sets.store.list()],
+      }),
+  });
+  const cancels: Cancel[] = subscribeTo(watches, feed.changed);
+
+  /** Facts about some nodes, with all of our volumes on them. */
+  function factsAbout(names: readonly string[], states: readonly NodeVolumeState[] = []) {
+    const nodes = [...new Set(names)];
+    return factsOf({
+      ...{ now: system.clock.now(), advice, states },
+      nodes: nodes.flatMap((name) => watches.nodes.store.get(name) ?? []),
+      leases: nodes.flatMap((name) => lease(name) ?? []),
+      intents: nodes.flatMap((name) => gatherer.intentsOf(name)),
+    });
+  }
+
+  return {
+    ...feed,
+    async volume(name) {
+      const kept = watches.intents.store.get(name);
+      if (kept === undefined) return undefined;
+      const { object, notRead } = await readLive<NodeVolumeIntent>(resource.intents, name);
+      const gone = object === undefined && notRead === undefined;
+      const intent = object ?? kept;
+      const on = intent.status?.waiting?.on ?? intent.status?.attach?.on;
+      const other = on?.kind === "Node" ? on.name : on?.node;
+      const facts = factsAbout([intent.spec.nodeName, ...(other === undefined ? [] : [other])]);
+      const why = gone ? "it has just gone" : notRead;
+      return volumeDetails(facts, { ...intent, status: intent.status ?? {} }, why);
+    },
+    async node(name) {
+      const intents = gatherer.intentsOf(name);
+      const now = known(name);
+      if (now.node === undefined && now.state === undefined && intents.length === 0) return undefined;
+      const { object: state, notRead } =
+        now.state === undefined
+          ? { object: undefined, notRead: undefined }
+          : await readLive<NodeVolumeState>(resource.states, name);
+      const facts = factsAbout([name], state === undefined ? [] : [state]);
+      return nodeDetails(name, facts, { ...now, volumes: intents.length }, intents, { state, notRead });
+    },
+    stop() {
+      for (const cancel of cancels) cancel();
+      feed.stop();
+    },
+  };
+}

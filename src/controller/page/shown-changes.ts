@@ -1,0 +1,32 @@
+import type { KubeObject } from "../../api/meta.ts";
+import type { ObjectStore } from "../../kube/object-store.ts";
+import { sameJson } from "../../kube/same-json.ts";
+import type { Cancel } from "../../ports.ts";
+import type { Watches } from "../watches.ts";
+
+/**
+ * Calls `changed` when something has changed that the page shows. Nodes speak every few seconds of what it does not show, and
+ * Leases are renewed: of a silence the intents say so.
+ */
+export function subscribeTo(watches: Watches, changed: () => void): Cancel[] {
+  function on<T extends KubeObject>(store: ObjectStore<T>, shown: (object: T) => unknown): Cancel {
+    return store.subscribe({
+      onAdd: changed,
+      onUpdate: (before, after) => {
+        if (!sameJson(shown(before), shown(after))) changed();
+      },
+      onDelete: changed,
+      onState: changed,
+    });
+  }
+  return [
+    on(watches.sets.store, ({ invalid, status }) => [invalid, status]),
+    on(watches.nodes.store, ({ ready }) => ready),
+    on(watches.intents.store, ({ metadata: { deletionTimestamp, generation, labels }, spec, status }) => [
+      [deletionTimestamp, generation, labels],
+      [spec.suspend, spec.mode],
+      status,
+    ]),
+    on(watches.states.store, ({ status, orphans, orphaned }) => [status, orphans, orphaned]),
+  ];
+}

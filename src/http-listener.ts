@@ -1,0 +1,71 @@
+import * as http from "node:http";
+import type { AddressInfo } from "node:net";
+
+/** An HTTP server that others can reach. */
+export interface Listener {
+  readonly host: string;
+  readonly port: number;
+  /** Ends every connection. */
+  stop(): Promise<void>;
+}
+
+export interface ListenerDeps {
+  /** Without a host: every address of the machine, IPv6 and IPv4. Port 0 takes a free one. */
+  readonly address: { readonly host: string | undefined; readonly port: number };
+  readonly maxConnections: number;
+  readonly onRequest: http.RequestListener;
+}
+
+/** Any pod can reach an agent's port: half-sent requests must not fill the memory (14 kB each). Milliseconds. */
+const limits = {
+  headersTimeout: 5_000,
+  requestTimeout: 5_000,
+  keepAliveTimeout: 30_000,
+  connectionsCheckingInterval: 1_000,
+};
+
+/** Connections of one address: the probes of kubelet, and whoever scrapes, find room beside a pod that takes all it gets. */
+const maxOfOne = 64;
+
+/** Rejects if it cannot listen. */
+export async function listen({ address, maxConnections, onRequest }: ListenerDeps): Promise<Listener> {
+  const server = http.createServer(limits, onRequest);
+  server.maxConnections = maxConnections;
+  boundEachAddress(server);
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(address.port, address.host, () => {
+      server.off("error", reject);
+      resolve();
+    });
+  });
+  const { address: host, port } = server.address() as AddressInfo;
+  return {
+    host,
+    port,
+    stop() {
+      return new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      });
+    },
+  };
+}
+
+function boundEachAddress(server: http.Server): void {
+  const open = new Map<string, number>();
+  server.on("connection", (socket) => {
+    const { remoteAddress = "" } = socket;
+    const now = open.get(remoteAddress) ?? 0;
+    if (now >= maxOfOne) {
+      socket.destroy();
+      return;
+    }
+    open.set(remoteAddress, now + 1);
+    socket.once("close", () => {
+      const left = (open.get(remoteAddress) ?? 1) - 1;
+      if (left > 0) open.set(remoteAddress, left);
+      else open.delete(remoteAddress);
+    });
+  });
+}

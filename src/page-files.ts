@@ -1,0 +1,37 @@
+import { readFileSync } from "node:fs";
+
+/** What the browser gets beside data, and what docs/reasons.md says of each reason. */
+export interface PageFiles {
+  /** By the path of its URL. */
+  readonly files: ReadonlyMap<string, { readonly type: string; readonly text: string }>;
+  readonly reasonsDocument: string;
+}
+
+/** By path, put in when this is bundled (hack/lib/bundle.ts); run from its sources it reads them itself. */
+declare const pageTexts: { readonly [path: string]: string } | undefined;
+
+const names = [
+  ...["index.html", "page.css", "icon.svg"],
+  ...["page.js", "aside.js", "columns.js", "data.js", "dom.js", "panel.js", "picture.js", "table.js", "words.js"],
+];
+const reasons = "docs/reasons.md";
+
+/** What a bundle has to have, as paths of the repository. */
+export const textPaths: readonly string[] = [...names.map((name) => `src/page/${name}`), reasons];
+
+const types: { readonly [ending: string]: string } = {
+  html: "text/html; charset=utf-8",
+  css: "text/css; charset=utf-8",
+  js: "text/javascript; charset=utf-8",
+  svg: "image/svg+xml",
+};
+
+export function loadPageFiles(): PageFiles {
+  const texts = typeof pageTexts === "undefined" ? undefined : pageTexts;
+  const textOf = (path: string) => texts?.[path] ?? readFileSync(new URL(`../${path}`, import.meta.url), "utf8");
+  const files = names.map((name) => {
+    const type = types[name.slice(name.lastIndexOf(".") + 1)] ?? "";
+    return [name === "index.html" ? "/" : `/${name}`, { type, text: textOf(`src/page/${name}`) }] as const;
+  });
+  return { files: new Map(files), reasonsDocument: textOf(reasons) };
+}
