@@ -8,11 +8,16 @@ import { cacheDirectory } from "./tool.ts";
 
 const run = promisify(execFile);
 
+/** Packages with all that they depend on and this machine has not got; of a program with too many libraries to name them. */
+export interface Needed {
+  readonly closureOf: readonly string[];
+}
+
 /** What is unpacked together. */
 export interface Unpacked {
   /** For people, and of the folder in the cache. */
   readonly name: string;
-  readonly packages: readonly string[];
+  readonly packages: readonly string[] | Needed;
   /** A file beneath the folder that says that all is there. */
   readonly has: string;
   /** Looks at what was unpacked, or changes it. */
@@ -30,7 +35,8 @@ export async function locateUnpacked(
     report(`fetching the Debian packages of ${name} (once; kept in the cache)`);
     const downloads = join(workshop, "packages");
     mkdirSync(downloads);
-    await run("apt-get", ["download", ...packages], { cwd: downloads, env, timeout: 120_000 });
+    const all = "closureOf" in packages ? await missingOf(packages, env) : packages;
+    await run("apt-get", ["download", ...all], { cwd: downloads, env, timeout: 300_000 });
     for (const file of readdirSync(downloads)) await run("dpkg-deb", ["-x", join(downloads, file), out], { env });
     await after?.(out);
   };
@@ -42,6 +48,14 @@ export async function locateUnpacked(
     options.signal?.throwIfAborted();
     return { missing: `needs ${name}: ${lastLine(error)}` };
   }
+}
+
+/** As apt would install them: it is asked, and installs nothing. */
+async function missingOf(packages: Needed, env: NodeJS.ProcessEnv): Promise<string[]> {
+  const { stdout } = await run("apt-get", ["--simulate", "--no-install-recommends", "install", ...packages.closureOf], {
+    env: { ...env, LC_ALL: "C" },
+  });
+  return [...stdout.matchAll(/^Inst (\S+)/gm)].map(([, name = ""]) => name);
 }
 
 function lastLine(error: unknown): string {
