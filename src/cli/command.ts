@@ -1,6 +1,6 @@
 import type { Clock, System } from "../ports.ts";
 import type { Cluster } from "./cluster.ts";
-import type { FlagName, FlagValues } from "./flags.ts";
+import type { Flag, FlagName, FlagValues } from "./flags.ts";
 import type { Format } from "./output.ts";
 
 /** Where a command writes. The answer goes to `out`, and nothing else does; what is said beside it goes to `note`. */
@@ -22,6 +22,8 @@ export interface Context {
   connect(): Promise<Cluster>;
   /** The text of a file, or of standard input. */
   read(path: string | undefined): Promise<string>;
+  /** Makes a file that only its owner reads. Rejects if there is one. */
+  write(path: string, content: Uint8Array): Promise<void>;
   /** What docs/reasons.md says of a reason. */
   advice(reason: string): string | undefined;
 }
@@ -42,6 +44,8 @@ export interface Command {
   readonly details: string;
   readonly flags: readonly FlagName[];
   readonly formats: readonly Format[];
+  /** What a flag is here, where that is not what flags.ts says. */
+  readonly meanings?: { readonly [name in FlagName]?: Flag };
   /** Without it: it asks nothing of the cluster. */
   readonly usesCluster: boolean;
   readonly examples: readonly string[];

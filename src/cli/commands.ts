@@ -12,6 +12,7 @@ import { didYouMean } from "./nearest.ts";
 import { orphansCommand } from "./orphans.ts";
 import { planCommand } from "./plan.ts";
 import { releaseCommand } from "./release.ts";
+import { supportBundleCommand } from "./support-bundle/support-bundle.ts";
 import { versionCommand } from "./version-command.ts";
 import { volumesCommand } from "./volumes.ts";
 import { waitCommand } from "./wait.ts";
@@ -43,6 +44,7 @@ export const commands: readonly Command[] = [
   drainedCommand,
   releaseCommand,
   exportCommand,
+  supportBundleCommand,
   completionCommand,
   versionCommand,
   helpCommand,

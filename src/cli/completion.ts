@@ -87,7 +87,8 @@ export function candidates(words: readonly string[], commands: readonly Command[
   const command = shown.find(({ name }) => name === before[0]);
   if (command === undefined) return [];
   const table: { readonly [name: string]: Flag } = flags;
-  if (last.startsWith("-")) return flagsOf(command).map((name) => `--${name}\t${table[name]?.what ?? ""}`);
+  if (last.startsWith("-"))
+    return flagsOf(command).map((name) => `--${name}\t${(command.meanings?.[name] ?? table[name])?.what ?? ""}`);
   if (["-o", "--output"].includes(words.at(-2) ?? "")) return [...command.formats];
   if (words.at(-2) === "--for") return ["ready", "released"];
   if (command.name === "help") return shown.map(({ name }) => name);

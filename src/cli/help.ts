@@ -23,9 +23,9 @@ export function overview(commands: readonly Command[]): string {
 export function helpOf(command: Command): string {
   const table: { readonly [name: string]: Flag } = flags;
   const lines = flagsOf(command).map((name) => {
-    const { short, value, what } = table[name] ?? { what: "" };
+    const { short, value, what } = { what: "", ...table[name], ...command.meanings?.[name] };
     const long = `--${name}${value === undefined ? "" : ` ${value}`}`;
-    const known = name === "output" ? `${command.formats.join(", ")}` : what;
+    const known = name === "output" && command.formats.length > 0 ? command.formats.join(", ") : what;
     return [`  ${short === undefined ? "    " : `-${short}, `}${long}`, known];
   });
   return [

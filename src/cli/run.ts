@@ -1,12 +1,12 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { messageOf } from "../errors.ts";
+import { parseAdvice } from "../explain/advice.ts";
 import { ApiError } from "../kube/api-error.ts";
 import { TransportError } from "../kube/transport.ts";
 import type { Logger } from "../ports.ts";
 import { realSystem } from "../system.ts";
 import { version } from "../version.ts";
 import { connect } from "./access.ts";
-import { parseAdvice } from "./advice.ts";
 import { parseArguments } from "./arguments.ts";
 import type { Cluster } from "./cluster.ts";
 import type { Context, Terminal } from "./command.ts";
@@ -52,6 +52,7 @@ export async function run({ argv, terminal, interrupted, reasonsDocument }: RunI
         return cluster;
       },
       read: async (path) => readFileSync(path ?? 0, "utf8"),
+      write: async (path, content) => writeFileSync(path, content, { flag: "wx", mode: 0o600 }),
       advice: (reason) => advice.get(reason),
     };
     return await command.run({ args, values, context });

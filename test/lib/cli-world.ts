@@ -31,7 +31,7 @@ nas:/datasets  /mnt/datasets  nfs4  ro,hard,_netdev    0 0
 `;
 
 export async function cliWorld(cluster: TestCluster): Promise<CliWorld> {
-  const bundle = await buildCli();
+  const { path: bundle } = await buildCli();
   const directory = mkdtempSync(join(tmpdir(), "kubectl-nvi-"));
   const bin = join(directory, "bin");
   mkdirSync(bin);
@@ -39,7 +39,8 @@ export async function cliWorld(cluster: TestCluster): Promise<CliWorld> {
   symlinkSync(cluster.controlPlane.kubectl, join(bin, "kubectl"));
   writeFileSync(join(directory, "fstab"), fstab);
   const { server, ca } = cluster.controlPlane;
-  await cluster.adminKubectl.run(["apply", "-f", join(root, "config/components/nvi-viewer/role.yaml")]);
+  for (const component of ["nvi-viewer", "support-bundle"])
+    await cluster.adminKubectl.run(["apply", "-f", join(root, `config/components/${component}/role.yaml`)]);
   const accounts = "/api/v1/namespaces/nodevolume-system/serviceaccounts";
   for (const user of ["reader", "tenant"])
     await cluster.admin.call("POST", accounts, { body: { metadata: { name: user } } });
@@ -64,7 +65,7 @@ export async function cliWorld(cluster: TestCluster): Promise<CliWorld> {
   return { sh, directory };
 }
 
-/** The reader has both roles of the component; the tenant may look at the pods and claims of one namespace, and no more. */
+/** The reader has the roles of both components; the tenant may look at the pods and claims of one namespace, and no more. */
 async function bind({ admin }: TestCluster): Promise<void> {
   const rbac = "/apis/rbac.authorization.k8s.io/v1";
   const subject = (name: string) => [{ kind: "ServiceAccount", name, namespace: "nodevolume-system" }];
@@ -77,6 +78,12 @@ async function bind({ admin }: TestCluster): Promise<void> {
     body: { ...viewer, roleRef: ref("ClusterRole", "nvi-viewer") },
   });
   await admin.call("POST", `${system}/rolebindings`, { body: { ...viewer, roleRef: ref("Role", "nvi-viewer") } });
+  const support = {
+    metadata: { name: "nvi-support" },
+    subjects: subject("reader"),
+    roleRef: ref("Role", "nvi-support"),
+  };
+  await admin.call("POST", `${system}/rolebindings`, { body: support });
   const rules = [{ apiGroups: [""], resources: ["pods", "persistentvolumeclaims"], verbs: ["get", "list"] }];
   await admin.call("POST", `${shop}/roles`, { body: { metadata: { name: "tenant" }, rules } });
   const tenant = { metadata: { name: "tenant" }, subjects: subject("tenant"), roleRef: ref("Role", "tenant") };

@@ -185,17 +185,24 @@ describe("intentsNamed", () => {
   });
 });
 
-describe("config/components/nvi-viewer", () => {
-  it("reads only, and nothing secret", () => {
-    const text = readFileSync(join(root, "config/components/nvi-viewer/role.yaml"), "utf8");
-    const rules = (loadAll(text) as { rules: { resources: string[]; verbs: string[] }[] }[]).flatMap(
-      (role) => role.rules,
-    );
-    expect(rules.length).to.be.greaterThan(3);
-    expect(rules.flatMap(({ verbs }) => verbs)).to.satisfy((verbs: string[]) =>
-      verbs.every((verb) => ["get", "list", "watch"].includes(verb)),
-    );
-    const resources = rules.flatMap((rule) => rule.resources);
-    for (const secret of ["secrets", "configmaps", "*", "pods/log"]) expect(resources).not.to.include(secret);
-  });
+describe("config/components/nvi-viewer and support-bundle", () => {
+  for (const [component, fewest] of [
+    ["nvi-viewer", 4],
+    ["support-bundle", 3],
+  ] as const) {
+    it(`reads only, and nothing secret: ${component}`, () => {
+      const text = readFileSync(join(root, `config/components/${component}/role.yaml`), "utf8");
+      const rules = (loadAll(text) as { rules: { resources: string[]; verbs: string[] }[] }[]).flatMap(
+        (role) => role.rules,
+      );
+      expect(rules.length).to.be.at.least(fewest);
+      expect(rules.flatMap(({ verbs }) => verbs)).to.satisfy((verbs: string[]) =>
+        verbs.every((verb) => ["get", "list", "watch"].includes(verb)),
+      );
+      const resources = rules.flatMap((rule) => rule.resources);
+      const others = component === "nvi-viewer" ? ["configmaps", "pods/log"] : [];
+      for (const secret of ["secrets", "*", "pods/proxy", "pods/exec", ...others])
+        expect(resources).not.to.include(secret);
+    });
+  }
 });

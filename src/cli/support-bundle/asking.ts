@@ -1,0 +1,82 @@
+import type { Resource } from "../../api/names.ts";
+import { messageOf } from "../../errors.ts";
+import { ApiError, apiErrorOf } from "../../kube/api-error.ts";
+import { arrayIn, recordIn, stringIn } from "../../kube/json.ts";
+import { resourcePath } from "../../kube/resource-path.ts";
+import type { Transport } from "../../kube/transport.ts";
+
+/** Objects of one kind, as far as they were read. */
+export interface Found {
+  readonly items: readonly unknown[];
+  /** Why it is not all of them. */
+  readonly gap?: string;
+}
+
+export interface Selection {
+  readonly namespace?: string;
+  readonly fieldSelector?: string;
+  readonly labelSelector?: string;
+}
+
+const pageSize = 500;
+/** Bytes of JSON of one kind: more is no bug report. */
+export const largestList = 16 * 1024 * 1024;
+
+/** Reads all objects, page by page, until it is too much. An answer that is none is a gap, not an error. */
+export async function findAll(
+  transport: Transport,
+  resource: Resource,
+  { namespace, ...selectors }: Selection = {},
+  largest = largestList,
+): Promise<Found> {
+  const items: unknown[] = [];
+  const path = resourcePath(resource, { namespace });
+  let bytes = 0;
+  for (let page = ""; ; ) {
+    const query = { limit: String(pageSize), ...selectors, ...(page !== "" && { continue: page }) };
+    let body: unknown;
+    try {
+      body = await ask(transport, path, query);
+    } catch (error) {
+      return { items, gap: whyNot(error, `list ${nameOf(resource)}`, namespace) };
+    }
+    for (const item of arrayIn(body, "items")) {
+      bytes += JSON.stringify(item).length;
+      if (bytes > largest)
+        return { items, gap: `the first ${items.length} alone: all have more than ${largest} bytes` };
+      items.push(item);
+    }
+    page = stringIn(recordIn(body, "metadata"), "continue") ?? "";
+    if (page === "") return { items };
+  }
+}
+
+/** The body of the answer. @throws ApiError, TransportError */
+export async function ask(
+  transport: Transport,
+  path: string,
+  query: { readonly [name: string]: string } = {},
+  timeoutMs = 30_000,
+): Promise<unknown> {
+  const response = await transport.request({ method: "GET", path, query, timeoutMs });
+  if (response.status === 200) return response.body;
+  throw apiErrorOf(response, `GET ${path}`);
+}
+
+/** The same as text: a log of one line is JSON, too. */
+export async function askText(...of: Parameters<typeof ask>): Promise<string> {
+  const body = await ask(...of);
+  return body === undefined ? "" : typeof body === "string" ? body : `${JSON.stringify(body)}\n`;
+}
+
+/** PURE. Why something was not read, in words for whoever reads the archive. */
+export function whyNot(error: unknown, what: string, namespace?: string): string {
+  const where = namespace === undefined ? "" : ` in ${namespace}`;
+  if (error instanceof ApiError && error.status === 403) return `you may not ${what}${where}`;
+  if (error instanceof ApiError && error.status === 404) return `the cluster does not have it: ${what}${where}`;
+  return messageOf(error).replace(/\s+/g, " ").slice(0, 300);
+}
+
+function nameOf({ plural, group }: Resource): string {
+  return group === "" ? plural : `${plural}.${group}`;
+}

@@ -1,0 +1,66 @@
+import { gzipSync } from "node:zlib";
+import { messageOf } from "../../errors.ts";
+import type { Command } from "../command.ts";
+import { CommandError, exitCode, UsageError } from "../exit-code.ts";
+import { missingNode } from "../nodes.ts";
+import { Bundle } from "./bundle.ts";
+import { gather, json } from "./gather.ts";
+import { readme } from "./readme.ts";
+import { tarOf } from "./tar.ts";
+
+export const supportBundleCommand: Command = {
+  name: "support-bundle",
+  args: [],
+  summary: "What a bug report needs, as one archive",
+  details: [
+    "Objects of the project and their conditions, what Kubernetes says of nodes, drivers and attachments, Events, settings, logs and",
+    "metrics of controllers and agents. No Secret is read, and what looks like one is taken out: look at it before you give it on.",
+    "What could not be read is listed in README.txt of the archive, with the reason. At most 64 MiB before it is compressed.",
+  ].join("\n"),
+  flags: ["node", "output"],
+  formats: [],
+  meanings: {
+    node: { value: "NAME", what: "what is of one node, and its agent's log; else of all, with the logs of 20 agents" },
+    output: {
+      value: "FILE",
+      what: "where to; nvi-support-bundle-TIME.tar.gz here if not given. A file that is there stays",
+    },
+  },
+  usesCluster: true,
+  examples: ["kubectl nvi support-bundle", "kubectl nvi support-bundle --node worker-1 --output worker-1.tar.gz"],
+  async run({ values, context }) {
+    const { node } = values;
+    const now = context.clock.now();
+    const stamp = new Date(now).toISOString().replace(/[-:]|\.\d+/g, "");
+    const folder = `nvi-support-bundle-${stamp}`;
+    const file = values.output ?? `${folder}.tar.gz`;
+    if (!/\.(tar\.gz|tgz)$/.test(file)) throw new UsageError(`--output: ${JSON.stringify(file)} must end with .tar.gz`);
+    const cluster = await context.connect();
+    const missing = node === undefined ? undefined : await missingNode(cluster, node);
+    if (missing !== undefined) throw missing;
+    const bundle = new Bundle();
+    await gather({
+      transport: cluster.transport,
+      bundle,
+      node,
+      version: context.version,
+      progress: (line) => context.terminal.note(line),
+      checkpoint() {
+        if (context.interrupted.aborted) throw new CommandError("interrupted: nothing was written");
+      },
+    });
+    const time = new Date(now).toISOString();
+    const { gaps } = bundle;
+    bundle.add("bundle.json", json({ version: context.version, time, node, gaps, files: bundle.list() }));
+    bundle.add("README.txt", readme({ time, node, gaps, files: bundle.list() }));
+    const archive = gzipSync(tarOf(bundle.files(folder), Math.floor(now / 1000)));
+    try {
+      await context.write(file, archive);
+    } catch (error) {
+      throw new CommandError(`${file} cannot be written: ${messageOf(error)}`);
+    }
+    for (const { what, why } of gaps) context.terminal.note(`left out: ${what}: ${why}`);
+    context.terminal.out(`${file}\n`);
+    return exitCode.done;
+  },
+};
