@@ -40,9 +40,13 @@ describe("policy of an agent", () => {
   });
 
   it("makes and renews its own Lease", async () => {
-    expectStatus(201, await world.agent.call("POST", paths.leases, { body: leaseOf(world.own.name) }));
-    const body = { spec: { renewTime: "2026-01-01T00:00:00.000000Z" } };
-    expectStatus(200, await patch(world.agent, `${paths.leases}/${world.own.name}`, body));
+    const made = await world.agent.call("POST", paths.leases, { body: leaseOf(world.own.name) });
+    expectStatus(201, made);
+    const spec = { ...(made.body["spec"] as object), renewTime: "2026-01-01T00:00:00.000000Z" };
+    expectStatus(
+      200,
+      await world.agent.call("PUT", `${paths.leases}/${world.own.name}`, { body: { ...made.body, spec } }),
+    );
   });
 
   const events = "/api/v1/namespaces/default/events";

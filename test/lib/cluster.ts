@@ -10,6 +10,7 @@ import { type ControlPlane, type ControlPlaneOptions, startControlPlane } from "
 import { createKubectl, type Kubectl } from "../../hack/lib/kubectl.ts";
 import { locateTools } from "../../hack/lib/tools/locate.ts";
 import { need } from "./requirements.ts";
+import { auditOfOurs } from "./rights-used.ts";
 
 export interface TestCluster {
   readonly directory: string;
@@ -28,6 +29,13 @@ export interface TestCluster {
 
 let shared: Promise<TestCluster> | undefined;
 
+const audited: string[] = [];
+
+/** Where the clusters of this process have written down what our programs asked for. */
+export function auditFiles(): readonly string[] {
+  return audited;
+}
+
 /** The lane's cluster in which no controller runs, started for whoever asks first; skips where it cannot be. */
 export async function testCluster(context: Mocha.Context): Promise<TestCluster> {
   prepare(context);
@@ -42,15 +50,17 @@ export function prepare(context: Mocha.Context): void {
   context.timeout(20 * 60_000);
 }
 
-/** A cluster of one's own. @param options what its API server writes to `audit.log`, and whom it knows besides */
+/** A cluster of one's own. @param options what its API server writes to `audit.log`, if not what our programs ask for, and whom it knows besides */
 export async function startCluster(options: Pick<ControlPlaneOptions, "audit" | "users"> = {}): Promise<TestCluster> {
   const tools = await locateTools({ env: process.env, report: (line) => console.log(`  ${line}`) });
   const directory = mkdtempSync(join(tmpdir(), "nodevolume-cluster-"));
   const controlPlane = await startControlPlane({
     tools,
     directory: join(directory, "control-plane"),
+    audit: auditOfOurs,
     ...options,
   });
+  if (options.audit === undefined) audited.push(join(controlPlane.directory, "audit.log"));
   const { admin, server, ca, credentials } = controlPlane;
   const kubectlOf = (user: string, token: string) => {
     const path = join(directory, `${user}.kubeconfig`);
