@@ -6,7 +6,7 @@ import { StepError } from "../process.ts";
 
 /** The object that a token lives and dies with. Its name and UID stand in the token, for policies to read. */
 export interface BoundTo {
-  readonly kind: "Node" | "Secret";
+  readonly kind: "Node" | "Pod" | "Secret";
   readonly name: string;
   readonly uid: string;
 }
@@ -20,10 +20,18 @@ export interface Identity {
 /** Seconds. Longer than anybody leaves a demonstration running. */
 const lifetime = 7 * 24 * 3600;
 
-/** A token of a ServiceAccount of ours, as the kubelet would ask for one. */
-export async function requestToken(admin: ApiClient, serviceAccount: string, boundTo?: BoundTo): Promise<string> {
+/**
+ * A token of a ServiceAccount, as the kubelet would ask for one.
+ * @param namespace of the account; ours if not given
+ */
+export async function requestToken(
+  admin: ApiClient,
+  serviceAccount: string,
+  boundTo?: BoundTo,
+  namespace: string = systemNamespace,
+): Promise<string> {
   const boundObjectRef = boundTo === undefined ? undefined : { apiVersion: "v1", ...boundTo };
-  const path = `/api/v1/namespaces/${systemNamespace}/serviceaccounts/${serviceAccount}/token`;
+  const path = `/api/v1/namespaces/${namespace}/serviceaccounts/${serviceAccount}/token`;
   const answer = await admin.call("POST", path, {
     body: {
       apiVersion: "authentication.k8s.io/v1",
@@ -35,7 +43,7 @@ export async function requestToken(admin: ApiClient, serviceAccount: string, bou
   if (answer.status === 201 && token !== undefined) return token;
   throw new StepError(`no token for the ServiceAccount ${serviceAccount}`, {
     details: [`${answer.status} ${String(answer.body["message"])}`],
-    remedy: `the verb create on serviceaccounts/token in ${systemNamespace} is needed`,
+    remedy: `the verb create on serviceaccounts/token in ${namespace} is needed`,
   });
 }
 

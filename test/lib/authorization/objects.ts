@@ -1,0 +1,81 @@
+import type { NodeRef } from "../../../hack/lib/pretend-node/object.ts";
+import { intentOn, leaseOf, paths } from "../policy-world.ts";
+
+export const namespace = "matrix";
+const api = "/api/v1";
+const here = `${api}/namespaces/${namespace}`;
+const storage = "/apis/storage.k8s.io/v1";
+
+type Made = readonly [
+  path: string,
+  body: { readonly metadata: { readonly name: string }; readonly [more: string]: unknown },
+];
+
+/** Every object that the matrix asks for and that the project does not bring: where it is made, and as what. */
+export function matrixObjects(nodes: { readonly [of in "own" | "other" | "earlier"]: NodeRef }): Made[] {
+  const meta = (name: string) => ({ metadata: { name } });
+  const event = (namespace: string, host: string) => ({
+    metadata: { name: host },
+    involvedObject: { kind: "Pod", namespace, name: "matrix" },
+    type: "Normal",
+    reason: "Mounted",
+    message: "it is there",
+    source: { component: "nodevolume-agent", host },
+  });
+  const pod = (node: NodeRef, secret: string) => ({
+    metadata: { name: node.name },
+    spec: {
+      nodeName: node.name,
+      containers: [{ name: "c", image: "none", volumeMounts: [{ name: "v", mountPath: "/v" }] }],
+      volumes: [{ name: "v", secret: { secretName: secret } }],
+    },
+  });
+  const modes = { accessModes: ["ReadWriteOnce"] };
+  return [
+    [paths.intents, intentOn(nodes.own, "matrix-own")],
+    [paths.intents, intentOn(nodes.other, "matrix-other")],
+    [paths.intents, intentOn(nodes.earlier, "matrix-earlier")],
+    ["/apis/nodevolume.dev/v1alpha1/nodevolumesets", set],
+    ...[nodes.own, nodes.other].flatMap(({ name }): Made[] => [
+      [paths.states, { apiVersion: "nodevolume.dev/v1alpha1", kind: "NodeVolumeState", ...meta(name) }],
+      [paths.leases, leaseOf(name)],
+      ["/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases", leaseOf(name)],
+      [`${here}/events`, event(namespace, name)],
+      [`${api}/namespaces/default/events`, event("default", name)],
+    ]),
+    [paths.leases, leaseOf("nodevolume-controller")],
+    ...["used", "unused", "token"].map((name): Made => [`${here}/secrets`, meta(name)]),
+    [`${here}/configmaps`, meta("matrix")],
+    [`${here}/pods`, pod(nodes.own, "used")],
+    [`${here}/pods`, pod(nodes.other, "unused")],
+    [`${here}/persistentvolumeclaims`, { ...meta("matrix"), spec: { ...modes, resources: size("requests") } }],
+    [
+      `${api}/persistentvolumes`,
+      { ...meta("matrix"), spec: { ...modes, ...size("capacity"), hostPath: { path: "/x" } } },
+    ],
+    [`${storage}/storageclasses`, { ...meta("matrix"), provisioner: "matrix.example" }],
+    [`${storage}/csidrivers`, { ...meta("matrix.example"), spec: {} }],
+    [`${storage}/csidrivers`, { ...meta("csi.nodevolume.dev"), spec: { volumeLifecycleModes: ["Ephemeral"] } }],
+    [`${storage}/csinodes`, { ...meta("matrix-own"), spec: { drivers: [] } }],
+    [
+      `${storage}/volumeattachments`,
+      {
+        ...meta("matrix"),
+        spec: { attacher: "matrix.example", nodeName: "matrix-own", source: { persistentVolumeName: "matrix" } },
+      },
+    ],
+  ];
+}
+
+const size = (of: string) => ({ [of]: { storage: "1Gi" } });
+
+const set = {
+  apiVersion: "nodevolume.dev/v1alpha1",
+  kind: "NodeVolumeSet",
+  metadata: { name: "matrix" },
+  spec: {
+    volume: { source: { emptyDir: { medium: "Memory" } } },
+    mounts: [{ name: "host", path: "/mnt/nodevolume/matrix" }],
+    nodeSelector: { matrix: "nowhere" },
+  },
+};
