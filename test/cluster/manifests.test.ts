@@ -1,11 +1,10 @@
-import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join, relative } from "node:path";
+import { execFileSync } from "node:child_process";
+import { globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect } from "chai";
 import { loadAll } from "js-yaml";
 import type { JsonObject } from "../../hack/lib/api-client.ts";
 import { root } from "../../hack/lib/root.ts";
-import { driverObjectProblem, tokensStandInContext } from "../../src/csi/server/driver-object.ts";
 import { type TestCluster, testCluster } from "../lib/cluster.ts";
 
 const render = ["kustomize"];
@@ -58,49 +57,17 @@ describe("manifests", () => {
     });
   }
 
-  it("config/components/before-1.36 leaves out the gates, which need Kubernetes 1.36, and nothing else", async () => {
-    const directory = mkdtempSync(join(tmpdir(), "nodevolume-before-"));
-    try {
-      const at = (path: string) => relative(directory, join(root, "config", path));
-      const lists = `resources: [${at("default")}]\ncomponents: [${at("components/before-1.36")}]\n`;
-      writeFileSync(join(directory, "kustomization.yaml"), `kind: Kustomization\n${lists}`);
-      const kinds = async (path: string) =>
-        (loadAll(await cluster.kubectl.run([...render, path])) as { kind: string }[]).map(({ kind }) => kind).sort();
-      const gates = ["MutatingAdmissionPolicy", "MutatingAdmissionPolicyBinding"];
-      const all = await kinds(join(root, "config/default"));
-      expect(all).to.include.members(gates);
-      expect(await kinds(directory)).to.deep.equal(all.filter((kind) => !gates.includes(kind)));
-    } finally {
-      rmSync(directory, { recursive: true });
-    }
-  });
-
-  it("config/components/pod-tokens has kubelet hand over tokens for the audiences that a patch names", async () => {
-    const directory = mkdtempSync(join(tmpdir(), "nodevolume-tokens-"));
-    try {
-      const at = (path: string) => relative(directory, join(root, "config", path));
-      const lists = `resources: [${at("default")}]\ncomponents: [${at("components/pod-tokens")}]\n`;
-      const own = readFileSync(join(root, "config/components/pod-tokens/audiences.example.yaml"));
-      writeFileSync(join(directory, "audiences.yaml"), own);
-      const create = async (more: string) => {
-        writeFileSync(join(directory, "kustomization.yaml"), `kind: Kustomization\n${lists}${more}`);
-        const all = loadAll(await cluster.kubectl.run([...render, directory])) as JsonObject[];
-        const [driver] = all.filter(({ kind }) => kind === "CSIDriver");
-        const args = ["create", "--dry-run=server", "--validate=strict", "-o", "json", "-f", "-"];
-        const dryRun = { ...driver, metadata: { name: "pod-tokens.example" } }; // ours may be there
-        return cluster.adminKubectl.try(args, JSON.stringify(dryRun));
-      };
-      const { stdout, stderr } = await create("patches: [{path: audiences.yaml}]\n");
-      expect(stderr).to.equal("");
-      const object = JSON.parse(stdout) as { spec: { tokenRequests: object } };
-      expect([driverObjectProblem(object), tokensStandInContext(object)]).to.deep.equal([undefined, false]);
-      expect(object.spec.tokenRequests).to.deep.equal([
-        { audience: "https://vault.example.com", expirationSeconds: 3600 },
-      ]);
-      expect((await create("")).stderr, "without audiences").to.include("serviceAccountTokenInSecrets");
-    } finally {
-      rmSync(directory, { recursive: true });
-    }
+  it("install.yaml is config/default with the image that is named, and the API server takes all of it", async () => {
+    const script = join(root, "hack/release/install-yaml.ts");
+    const image = "registry.example.com:5000/nvo:9.9.9";
+    const args = [script, "--image", image, "--kubectl", cluster.kubectl.program];
+    const yaml = execFileSync(process.execPath, args, { encoding: "utf8" });
+    const plain = await cluster.kubectl.run([...render, join(root, "config/default")]);
+    expect(loadAll(yaml)).to.deep.equal(loadAll(plain.replaceAll("node-volume-operator:0.1.0", image)));
+    expect(yaml.split(`image: ${image}`)).to.have.length(4);
+    const apply = ["apply", "--server-side", "--force-conflicts", "--dry-run=server", "--validate=strict", "-f", "-"];
+    const applied = await cluster.adminKubectl.run(apply, yaml);
+    expect(applied.trim().split("\n")).to.have.length(loadAll(yaml).length);
   });
 
   it("the controller comes to nodes that have the taint which only it takes off", async () => {

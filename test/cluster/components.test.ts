@@ -1,0 +1,108 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect } from "chai";
+import { loadAll } from "js-yaml";
+import { root } from "../../hack/lib/root.ts";
+import { driverObjectProblem, tokensStandInContext } from "../../src/csi/server/driver-object.ts";
+import { type TestCluster, testCluster } from "../lib/cluster.ts";
+import { kustomized } from "../lib/kustomized.ts";
+
+const dryRun = ["create", "--dry-run=server", "--validate=strict", "-o", "json", "-f"];
+
+describe("config/components", () => {
+  let cluster: TestCluster;
+  /** config/default, rendered. */
+  let plain = "";
+  before(async function () {
+    cluster = await testCluster(this);
+    plain = await cluster.kubectl.run(["kustomize", join(root, "config/default")]);
+  });
+  const rendered = (component: string) => kustomized(cluster.kubectl, { component });
+
+  it("before-1.36 leaves out the gates, which need Kubernetes 1.36, and nothing else", async () => {
+    const kinds = (text: string) => objectsIn(text).map(({ kind }) => kind);
+    const gates = ["MutatingAdmissionPolicy", "MutatingAdmissionPolicyBinding"];
+    expect(kinds(plain)).to.include.members(gates);
+    const others = kinds(plain).filter((kind) => !gates.includes(kind));
+    expect(kinds(await rendered("before-1.36")).sort()).to.deep.equal(others.sort());
+  });
+
+  it("index turns the index on in both roles, and nothing else", async () => {
+    const text = await rendered("index");
+    const added = [
+      /\n +- name: NODEVOLUME_INDEX_INTENTS\n +value: "true"/,
+      /\n +- name: NODEVOLUME_INTENTS\n +value: Index/,
+    ];
+    for (const line of added) expect(text).to.match(line);
+    expect(added.reduce((rest, line) => rest.replace(line, ""), text)).to.equal(plain);
+  });
+
+  it("monitoring adds what Prometheus and Grafana take in, and changes nothing else", async () => {
+    const all = objectsIn(await rendered("monitoring"));
+    const before = objectsIn(plain).map((object) => JSON.stringify(object));
+    const added = all.filter((object) => !before.includes(JSON.stringify(object)));
+    expect(all).to.have.length(before.length + added.length);
+    expect(added.map(({ kind, metadata }) => `${kind} ${metadata.name}`).sort()).to.deep.equal([
+      "ConfigMap nodevolume-dashboard",
+      "PodMonitor nodevolume-agent",
+      "PodMonitor nodevolume-controller",
+      "PrometheusRule nodevolume",
+    ]);
+    const of = (...kinds: string[]) => all.filter(({ kind }) => kinds.includes(kind));
+    expect(of("ConfigMap").map(({ metadata }) => metadata.labels)).to.deep.include({ grafana_dashboard: "1" });
+    const selectors = (...kinds: string[]) => of(...kinds).map(({ spec }) => spec?.selector?.matchLabels);
+    expect(selectors("PodMonitor")).to.have.deep.members(selectors("DaemonSet", "Deployment"));
+  });
+
+  it("network-policy names the controller's pods by their labels, and the port that they have", async () => {
+    const path = join(root, "config/components/network-policy/controller.yaml");
+    const { spec } = JSON.parse(await cluster.adminKubectl.run([...dryRun, path])) as { spec: PolicySpec };
+    const controller = objectsIn(plain).find(({ kind }) => kind === "Deployment")?.spec ?? expect.fail("none");
+    expect(spec.podSelector).to.deep.equal(controller.selector);
+    const ports = controller.template?.spec.containers[0].ports.map(({ containerPort }) => containerPort);
+    expect(spec.ingress[0].ports.map(({ port }) => port)).to.deep.equal(ports);
+  });
+
+  it("pod-tokens has kubelet hand over tokens for the audiences that a patch names", async () => {
+    const files = {
+      "audiences.yaml": readFileSync(join(root, "config/components/pod-tokens/audiences.example.yaml"), "utf8"),
+    };
+    const create = async (more: string) => {
+      const text = await kustomized(cluster.kubectl, { component: "pod-tokens", more, files });
+      const driver = objectsIn(text).find(({ kind }) => kind === "CSIDriver");
+      const object = { ...driver, metadata: { name: "pod-tokens.example" } }; // ours may be there
+      return cluster.adminKubectl.try([...dryRun, "-"], JSON.stringify(object));
+    };
+    const { stdout, stderr } = await create("patches: [{path: audiences.yaml}]\n");
+    expect(stderr).to.equal("");
+    const object = JSON.parse(stdout) as { spec: { tokenRequests: object } };
+    expect([driverObjectProblem(object), tokensStandInContext(object)]).to.deep.equal([undefined, false]);
+    expect(object.spec.tokenRequests).to.deep.equal([
+      { audience: "https://vault.example.com", expirationSeconds: 3600 },
+    ]);
+    expect((await create("")).stderr, "without audiences").to.include("serviceAccountTokenInSecrets");
+  });
+});
+
+function objectsIn(text: string): Rendered[] {
+  return loadAll(text) as Rendered[];
+}
+
+/** What is asked of an object. */
+interface Rendered {
+  readonly kind: string;
+  readonly metadata: { readonly name: string; readonly labels?: object };
+  readonly spec?: {
+    readonly selector?: { readonly matchLabels?: object };
+    readonly template?: {
+      readonly spec: {
+        readonly containers: readonly [{ readonly ports: readonly { readonly containerPort: number }[] }];
+      };
+    };
+  };
+}
+
+interface PolicySpec {
+  readonly podSelector: object;
+  readonly ingress: readonly [{ readonly ports: readonly { readonly port: number }[] }];
+}
