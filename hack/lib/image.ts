@@ -11,10 +11,10 @@ export function nodeOptions(): string[] {
   return options;
 }
 
-/** The environment that the image has, in that of its own. */
+/** The environment that the image has, in that of its own; but for PATH, which says where programs lie in the image. */
 export function imageEnvironment(own: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  const lines = dockerfile().matchAll(/^ENV (\w+)=(\S+)$/gm);
-  return { ...own, ...Object.fromEntries([...lines].map(([, name, value]) => [name, value])) };
+  const lines = [...dockerfile().matchAll(/^ENV (\w+)=(\S+)$/gm)].filter(([, name]) => name !== "PATH");
+  return { ...own, ...Object.fromEntries(lines.map(([, name, value]) => [name, value])) };
 }
 
 /** The parts of GlusterFS that the image takes out of Debian's package, beneath its xlator directory. @throws Error if there are none */

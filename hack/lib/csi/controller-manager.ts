@@ -1,3 +1,4 @@
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type RunningProcess, startProcess } from "../process.ts";
 import { accountWith, type Plane } from "./accounts.ts";
@@ -24,12 +25,15 @@ export async function startControllerManager(options: ControllerManagerOptions):
   const { plane, program, directory, logs, controllers = [] } = options;
   const account = { namespace: "kube-system", name: "kube-controller-manager" };
   const kubeconfig = await accountWith(plane, account, { clusterRole: "system:kube-controller-manager" }, directory);
+  const authority = join(directory, "root-ca.crt");
+  writeFileSync(authority, plane.ca);
   return startProcess({
     name: "kube-controller-manager",
     command: program,
     args: [
       `--kubeconfig=${kubeconfig}`,
       `--controllers=${[...volumeControllers, ...controllers].join(",")}`,
+      `--root-ca-file=${authority}`, // what pods know the API server by
       "--use-service-account-credentials=true",
       "--leader-elect=false",
       "--secure-port=0",

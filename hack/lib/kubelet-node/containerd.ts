@@ -18,6 +18,7 @@ export interface ContainerdOptions {
 export interface Containerd {
   readonly socket: string;
   readonly process: RunningProcess;
+  importImage(archive: string): Promise<void>;
   /** Ends containers that still run, and then containerd. */
   stop(): Promise<void>;
 }
@@ -53,10 +54,12 @@ export async function startContainerd(options: ContainerdOptions): Promise<Conta
   });
   const archive = join(directory, "image.tar");
   writePodImage(tools["pod-program"], archive);
-  await ctr("images", "import", archive);
+  const importImage = async (path: string) => void (await ctr("images", "import", path));
+  await importImage(archive);
   return {
     socket,
     process,
+    importImage,
     async stop() {
       const lines = async (...args: string[]) => (await ctr(...args)).split("\n").filter((line) => line !== "");
       // What is just being made or ended by itself is not there any more when its turn comes; what stays keeps its cgroup, which is told.

@@ -23,11 +23,13 @@ export interface KubeletOptions {
   readonly socket: string;
   /** As kubelet names it. */
   readonly cgroup: string;
+  /** Its root directory; layout.kubeletDir if not set. */
+  readonly kubeletDir?: string | undefined;
 }
 
-/** Starts a kubelet as itself: by its token it is authorized as a node and no more. Its root directory is the node's layout.kubeletDir. */
+/** Starts a kubelet as itself: by its token it is authorized as a node and no more. */
 export function startKubelet(options: KubeletOptions): RunningProcess {
-  const { plane, host, program, directory, logs, env } = options;
+  const { plane, host, program, directory, logs, env, kubeletDir = layout.kubeletDir } = options;
   mkdirSync(join(directory, "pod-logs"), { recursive: true });
   const kubeconfig = join(directory, "kubeconfig");
   const { name } = kubeletUser;
@@ -38,7 +40,7 @@ export function startKubelet(options: KubeletOptions): RunningProcess {
   writeFileSync(config, JSON.stringify(configOf(options), undefined, 2));
   // No name server is asked: nothing here has a name.
   writeFileSync(join(directory, "resolv.conf"), "nameserver 127.0.0.1\n");
-  const flags = [`--config=${config}`, `--kubeconfig=${kubeconfig}`, `--root-dir=${layout.kubeletDir}`];
+  const flags = [`--config=${config}`, `--kubeconfig=${kubeconfig}`, `--root-dir=${kubeletDir}`];
   const node = [`--cert-dir=${join(directory, "certificates")}`, `--hostname-override=${kubeletNode}`];
   return host.startOn("kubelet", [program, ...flags, ...node, "--v=2"], join(logs, "kubelet.log"), env);
 }

@@ -30,6 +30,10 @@ export interface KubeletNodeOptions {
   readonly directory: string;
   readonly logs: string;
   readonly env: NodeJS.ProcessEnv;
+  /** Further controllers of kube-controller-manager. */
+  readonly controllers?: readonly string[];
+  /** kubelet's root directory; layout.kubeletDir if not set. */
+  readonly kubeletDir?: string;
 }
 
 export interface KubeletNode {
@@ -39,6 +43,8 @@ export interface KubeletNode {
   kubelet(): RunningProcess;
   /** Kills kubelet, as a crash would, and starts it again; its pods go on meanwhile. */
   restartKubelet(): Promise<void>;
+  /** Gives the node's container runtime an image, from an archive. */
+  importImage(archive: string): Promise<void>;
   readonly controllerManager: RunningProcess;
   readonly scheduler: RunningProcess;
   stop(): Promise<void>;
@@ -52,7 +58,8 @@ export async function startKubeletNode(options: KubeletNodeOptions): Promise<Kub
     for (const end of ends.splice(0).reverse()) await end();
   };
   try {
-    const manager = { plane, program: options.controllerManager, directory, logs, controllers };
+    const all = [...controllers, ...(options.controllers ?? [])];
+    const manager = { plane, program: options.controllerManager, directory, logs, controllers: all };
     const controllerManager = await startControllerManager(manager);
     ends.push(() => controllerManager.stop());
     const scheduler = startScheduler(options);
@@ -74,8 +81,9 @@ export async function startKubeletNode(options: KubeletNodeOptions): Promise<Kub
     const containerd = await startContainerd({ host, tools, directory: place("containerd"), logs, env });
     ends.push(() => containerd.stop());
     const { socket } = containerd;
-    const start = () =>
-      startKubelet({ plane, host, program: tools.kubelet, directory: place("kubelet"), logs, env, socket, cgroup });
+    const { kubeletDir } = options;
+    const own = { program: tools.kubelet, directory: place("kubelet"), kubeletDir };
+    const start = () => startKubelet({ plane, host, ...own, logs, env, socket, cgroup });
     let kubelet = start();
     ends.push(() => kubelet.stop());
     const uid = await untilReady(plane, () => kubelet);
@@ -89,6 +97,7 @@ export async function startKubeletNode(options: KubeletNodeOptions): Promise<Kub
         await kubelet.ended;
         kubelet = start();
       },
+      importImage: (archive) => containerd.importImage(archive),
       controllerManager,
       scheduler,
       stop,

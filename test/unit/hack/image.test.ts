@@ -3,14 +3,15 @@ import { imageEnvironment, nodeOptions, removedTranslators } from "../../../hack
 
 describe("what the image starts", () => {
   it("nodeOptions are those of the Dockerfile's ENTRYPOINT", () => {
-    expect(nodeOptions()).to.deep.equal(["--max-semi-space-size=4"]);
+    expect(nodeOptions()).to.deep.equal(["--max-semi-space-size=4", "--disable-warning=DEP0040"]);
   });
 
-  it("imageEnvironment is the Dockerfile's ENV in that of its own", () => {
+  it("imageEnvironment is the Dockerfile's ENV in that of its own, where programs lie elsewhere", () => {
     expect(imageEnvironment({ PATH: "/bin", NODE_ENV: "test" })).to.deep.equal({
       PATH: "/bin",
       NODE_ENV: "production",
       MALLOC_ARENA_MAX: "1",
+      UV_THREADPOOL_SIZE: "16",
     });
   });
 

@@ -1,0 +1,231 @@
+// What the README says to somebody who installs it, on a real kubelet: each test goes on where the one before it ended.
+import { once } from "node:events";
+import { existsSync, readFileSync } from "node:fs";
+import { get, type IncomingMessage } from "node:http";
+import { isDeepStrictEqual } from "node:util";
+import { expect } from "chai";
+import { createApiClient } from "../../hack/lib/api-client.ts";
+import { skipBecause } from "../../hack/lib/lanes/skip-reason.ts";
+import { processOf, spawnWriter } from "../lib/install-processes.ts";
+import { InstallWorld, imageName } from "../lib/install-world.ts";
+import { ofSet, Pods } from "../lib/pods.ts";
+import { Prometheus } from "../lib/prometheus.ts";
+import { full } from "../lib/requirements.ts";
+
+const path = "/mnt/nodevolume/scratch";
+/** Drifts of an hour that no alert is for (config/components/monitoring/rules.yaml). */
+const tolerated = 12;
+const source = { emptyDir: { medium: "Memory", sizeLimit: "16Mi" } };
+const setOf = (name: string, spec: object) =>
+  JSON.stringify({ apiVersion: "nodevolume.dev/v1alpha1", kind: "NodeVolumeSet", metadata: { name }, spec });
+
+describe("installed from its Dockerfile and config/default", function () {
+  let world: InstallWorld;
+  let pods: Pods;
+  this.bail(true);
+
+  before(async function () {
+    world = await InstallWorld.start(this);
+    const { server, ca, credentials } = world.plane;
+    const admin = createApiClient({ server, ca, token: credentials.adminToken });
+    pods = new Pods(admin);
+    await world.build("0.1.0");
+  });
+  afterEach(async function () {
+    if (this.currentTest?.state === "failed") console.log(await world.told());
+  });
+  after(async function () {
+    this.timeout(120_000);
+    pods?.[Symbol.dispose]();
+    await world?.[Symbol.asyncDispose]();
+  });
+
+  const apply = (set: string) => world.admin.run(["apply", "--server-side", "-f", "-"], set);
+  const mounted = async (at: string) => (await world.node.host.mounts()).filter((line) => line.split(" ")[4] === at);
+  /** Of the agent's metrics, host:port. */
+  const metricsAddress = async () => {
+    const jsonpath = "jsonpath={.status.addresses[0].address}";
+    return `${await world.admin.run(["get", "node", world.node.name, "-o", jsonpath])}:9818`;
+  };
+  const epoch = () => world.objects.agentEpoch(world.node.name);
+
+  it("the image has what mounts, and nothing to install more with or to become another user by", async () => {
+    const image = `${imageName}:0.1.0`;
+    const needed =
+      "mount umount blkid mkfs.ext4 mkfs.xfs mkfs.btrfs fsck.ext4 mount.nfs mount.cifs glusterfs ceph-fuse rbd-nbd git ssh node";
+    const missing = await world.images.runIn(
+      image,
+      "sh",
+      "-c",
+      `for p in ${needed}; do command -v $p >/dev/null || echo $p; done`,
+    );
+    expect(missing).to.equal("");
+    expect(await world.images.runIn(image, "sh", "-c", "command -v npm npx apt apt-get dpkg; true")).to.equal("");
+    expect(await world.images.runIn(image, "sh", "-c", "find / -xdev -type f -perm /6000")).to.equal("");
+    const size = await world.images.sizeOf(image);
+    console.log(`    ${(size / 1e6).toFixed(0)} MB`);
+    expect(size).to.be.lessThan(600e6);
+  });
+
+  if (full()) {
+    it("the image is the same, to the last byte, when it is built again in a store of its own", async function () {
+      this.timeout(600_000);
+      expect(await world.buildAnew("0.1.0")).to.equal(await world.images.digestOf(`${imageName}:0.1.0`));
+    });
+  }
+
+  it("comes up with the README's command", async function () {
+    this.timeout(300_000);
+    await world.install("0.1.0");
+    await world.objects.until("the agent to have looked", 30_000, () => epoch() > 0);
+    expect(world.objects.states.get(world.node.name)?.status?.agent?.version).to.equal("0.1.0");
+  });
+
+  it("has the token where it is not root, and is root where there is none; and serves the metrics of both there", async () => {
+    const [proxy, agent] = [processOf("api-proxy"), processOf("agent")];
+    // Not by /var/run: that is a link to /run, which from here would be ours.
+    const token = (pid: string) => existsSync(`/proc/${pid}/root/run/secrets/kubernetes.io/serviceaccount/token`);
+    expect([token(proxy), token(agent)]).to.deep.equal([true, false]);
+    const status = readFileSync(`/proc/${proxy}/status`, "utf8");
+    expect(status)
+      .to.match(/^Uid:\t59818\t/m)
+      .and.match(/^CapEff:\t0+$/m)
+      .and.match(/^NoNewPrivs:\t1$/m);
+    const metrics = await (await fetch(`http://${await metricsAddress()}/metrics`)).text();
+    expect(metrics)
+      .to.match(/^nodevolume_agent_watch_connected 1$/m)
+      .and.include("nodevolume_api_proxy_requests_total{");
+    expect(metrics).to.match(/^nodevolume_api_proxy_refused_total\{kind="rule"\} 0$/m);
+  });
+
+  it("mounts a set on the node, and in a pod", async function () {
+    this.timeout(120_000);
+    const mounts = [{ name: "host", path }];
+    await apply(setOf("scratch", { volume: { source }, mounts, allowedNamespaces: { names: ["default"] } }));
+    await world.admin.run(["wait", "--for=condition=Ready", "nodevolumeset/scratch", "--timeout=60s"]);
+    expect(await mounted(path)).to.have.lengthOf(1);
+    await pods.create("user", [ofSet("data", "scratch")]);
+    await pods.ready(60_000, "user");
+    const files = await world.node.host.run("ls", path);
+    expect(files.trim(), "what the pod writes is in the volume").to.equal("user");
+  });
+
+  it("repairs what drifts, and says so", async () => {
+    await world.node.host.run("umount", path);
+    await world.objects.until("it to be mounted anew", 30_000, async () => (await mounted(path)).length === 1);
+    await world.objects.until("an event to say so", 30_000, async () => {
+      const events = await world.admin.run(["get", "events", "-A", "-o", "jsonpath={.items[*].message}"]);
+      return events.includes(`${path} was unmounted by somebody else`);
+    });
+  });
+
+  it("tells of what goes wrong by its alerts, to a Prometheus that looks at it", async function () {
+    this.timeout(300_000);
+    const labels = { job: "nodevolume-agent", node: world.node.name };
+    const started = await Prometheus.start(await metricsAddress(), labels);
+    if ("missing" in started) skipBecause(this, started.missing);
+    await using prometheus = started;
+    const fires = async (...alerts: string[]) => isDeepStrictEqual(await prometheus.firing(), alerts);
+    expect(await prometheus.firing()).to.deep.equal([]);
+
+    // Each of these is repaired. That somebody does it again and again is what the alert is for.
+    for (let times = 0; times <= tolerated; times += 1) {
+      await world.node.host.run("umount", path);
+      await world.objects.until("it to be mounted anew", 30_000, async () => (await mounted(path)).length === 1);
+    }
+    await world.objects.until("an alert of drift", 30_000, () => fires("NodeVolumeDriftRepeats"));
+
+    const socketPath = `/proc/${processOf("agent")}/root/run/nodevolume/api/api.sock`;
+    const [answer] = await once(get({ socketPath, path: "/api/v1/secrets" }), "response");
+    expect((answer as IncomingMessage).resume().statusCode).to.equal(403);
+    const both = ["NodeVolumeAgentRequestRefused", "NodeVolumeDriftRepeats"];
+    await world.objects.until("an alert of a stranger at the socket", 30_000, () => fires(...both));
+  });
+
+  it("is upgraded while volumes come and go, and no mount in use is touched", async function () {
+    this.timeout(300_000);
+    await world.build("0.2.0");
+    const ids = async () => (await mountsOfUser()).map((line) => line.split(" ").slice(0, 5).join(" "));
+    const mountsOfUser = async () => {
+      const uid = pods.get("user")?.metadata.uid ?? "none";
+      return (await world.node.host.mounts()).filter((line) => line.includes(uid) || line.includes(` ${path} `));
+    };
+    const before = await ids();
+    expect(before).to.have.lengthOf(2);
+    const ofPod = (await mountsOfUser()).find((line) => line.includes("/pods/"))?.split(" ")[4] ?? "";
+    const writer = spawnWriter(world, `${path}/writer`, ofPod);
+    let churning = true;
+    let rounds = 0;
+    const churn = (async () => {
+      for (; churning; rounds += 1) {
+        const name = `churn-${rounds % 3}`;
+        await apply(setOf(name, { volume: { source }, mounts: [{ name: "host", path: `/mnt/nodevolume/${name}` }] }));
+        if (rounds % 2 === 1) await world.admin.run(["delete", "nvs", name, "--timeout=90s"]);
+      }
+    })();
+    try {
+      // As the README has it: CRDs and agents, then the controller.
+      const overlay = world.overlay("0.2.0");
+      await world.admin.run(["apply", "--server-side", "-k", overlay, "-l", "app.kubernetes.io/component!=controller"]);
+      const agents = ["rollout", "status", "daemonset/nodevolume-agent", "--timeout=120s"];
+      await world.admin.run(["-n", "nodevolume-system", ...agents]);
+      await world.admin.run(["apply", "--server-side", "-k", overlay]);
+      await world.rolledOut();
+    } finally {
+      churning = false;
+      await churn;
+    }
+    const version = () => world.objects.states.get(world.node.name)?.status?.agent?.version;
+    await world.objects.until("the new agent to have looked", 30_000, () => version() === "0.2.0");
+    expect(await ids()).to.deep.equal(before);
+    expect(pods.isReady("user")).to.equal(true);
+    expect([...pods.failures]).to.deep.equal([]);
+    const written = await writer.end();
+    console.log(`    ${rounds} changes to other sets, ${written} writes without an error`);
+    expect(rounds).to.be.greaterThan(3);
+    await world.admin.run(["delete", "nvs", "churn-0", "churn-1", "churn-2", "--ignore-not-found", "--timeout=90s"]);
+  });
+
+  it("has as many mounts after many starts of the agent as before", async function () {
+    const starts = full() ? 50 : 5;
+    this.timeout(starts * 60_000);
+    const count = async () => (await world.node.host.mounts()).filter((line) => !line.includes("/pods/")).length;
+    const own = async () => (await world.node.host.mounts()).filter((line) => line.includes("nodevolume")).length;
+    await restart();
+    const before = [await count(), await own()];
+    for (let start = 0; start < starts; start += 1) await restart();
+    expect([await count(), await own()]).to.deep.equal(before);
+    expect(pods.isReady("user")).to.equal(true);
+
+    async function restart(): Promise<void> {
+      const was = epoch();
+      const agent = ["delete", "pod", "-l", "app.kubernetes.io/component=agent", "--timeout=60s"];
+      await world.admin.run(["-n", "nodevolume-system", ...agent]);
+      await world.objects.until("the next agent to have looked", 60_000, () => epoch() > was);
+    }
+  });
+
+  it("is removed with the README's commands, and leaves mounted only what a set was told to leave", async function () {
+    this.timeout(300_000);
+    const kept = "/mnt/nodevolume/kept";
+    await apply(
+      setOf("kept", { volume: { source }, mounts: [{ name: "host", path: kept }], deletionPolicy: "Retain" }),
+    );
+    await world.admin.run(["wait", "--for=condition=Ready", "nodevolumeset/kept", "--timeout=60s"]);
+    const overlay = world.overlay("0.2.0");
+    const early = await world.admin.try(["delete", "-k", overlay, "--timeout=60s", "--dry-run=server"]);
+    expect(early.stderr, "with the CRDs everything would be unmounted").to.contain("nodevolume.dev/allow-removal");
+    await pods.clear(60_000);
+    await world.admin.run(["delete", "nodevolumesets", "--all", "--timeout=10m"]);
+    expect([await mounted(path), (await mounted(kept)).length]).to.deep.equal([[], 1]);
+    const crds = ["nodevolumesets", "nodevolumeintents", "nodevolumestates"].map((name) => `${name}.nodevolume.dev`);
+    await world.admin.run(["annotate", "crd", ...crds, "nodevolume.dev/allow-removal=true"]);
+    await world.admin.run(["delete", "-k", overlay, "--timeout=120s"]);
+    const names = await world.admin.run(["get", "crd,ns,clusterrole,clusterrolebinding,csidriver", "-o", "name"]);
+    expect(names.split("\n").filter((name) => name.includes("nodevolume"))).to.deep.equal([]);
+    expect(await mounted(kept)).to.have.lengthOf(1);
+    await world.node.host.run("umount", kept);
+    const left = (await world.node.host.mounts()).map((line) => line.split(" ")[4] ?? "");
+    expect(left.filter((point) => point.startsWith("/mnt/nodevolume/") || point.includes("/pods/"))).to.deep.equal([]);
+  });
+});
