@@ -1,0 +1,142 @@
+import { execFile } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { promisify } from "node:util";
+import { expect } from "chai";
+import { loadAll } from "js-yaml";
+import { locateTool } from "../../hack/lib/tools/locate.ts";
+import { chartFiles, chartName } from "../../hack/release/chart/chart.ts";
+import { chartComponents, someAudiences } from "../../hack/release/chart/components.ts";
+import { kustomize, type OfDefault } from "../../hack/release/kustomize.ts";
+import { agentPodIn, nestedIn, prefixesIn, unseenIn } from "../lib/agent-pod.ts";
+
+const run = promisify(execFile);
+const maxBuffer = 2 ** 26;
+
+interface Titled {
+  readonly kind: string;
+  readonly metadata: { readonly name: string; readonly namespace?: string };
+}
+
+describe("the Helm chart", () => {
+  let directory = "";
+  let kubectl = "";
+  let helm = "";
+  /** config/default, as kustomize makes it. */
+  let plain = "";
+  before(async function () {
+    this.timeout(20 * 60_000); // Helm may have to be built, once
+    const options = { env: process.env, report: (line: string) => console.log(`  ${line}`) };
+    [kubectl, helm] = [await locateTool("kubectl", options), await locateTool("helm", options)];
+    plain = await kustomize(kubectl, {});
+    directory = mkdtempSync(join(tmpdir(), "nodevolume-chart-"));
+    for (const [path, content] of await chartFiles({ kubectl, version: "9.8.7" })) {
+      mkdirSync(dirname(join(directory, chartName, path)), { recursive: true });
+      writeFileSync(join(directory, chartName, path), content);
+    }
+  });
+  after(() => rmSync(directory, { recursive: true, force: true }));
+
+  async function template(values: object, more: readonly string[] = ["--include-crds"]): Promise<string> {
+    const file = join(directory, "values.json");
+    writeFileSync(file, JSON.stringify(values));
+    const args = ["template", "release", join(directory, chartName), ...more, "--kube-version=1.36.3"];
+    const env = { ...process.env, HELM_CACHE_HOME: directory, HELM_CONFIG_HOME: directory, HELM_DATA_HOME: directory };
+    return (await run(helm, [...args, "-f", file], { env, maxBuffer })).stdout;
+  }
+  const refusal = (values: object) =>
+    template(values).then(
+      () => "none",
+      (error: { stderr: string }) => error.stderr,
+    );
+  const same = (made: string, wanted: string) => {
+    const [ofHelm, ofKustomize] = [byTitle(made), byTitle(wanted)];
+    expect([...ofHelm.keys()].sort()).to.deep.equal([...ofKustomize.keys()].sort());
+    for (const [title, object] of ofKustomize) expect(ofHelm.get(title), title).to.deep.equal(object);
+  };
+
+  it("makes of its own values what kustomize makes of config/default, object for object", async () => {
+    same(await template({}), plain);
+  });
+
+  it("has no CRD among what Helm upgrades, and deletes with a release: with it every volume would go", async () => {
+    const crds = (text: string) => text.split("kind: CustomResourceDefinition\n").length - 1;
+    expect([crds(await template({}, [])), crds(await template({}))]).to.deep.equal([0, 3]);
+  });
+
+  /** What turns a component on, by its folder. */
+  const values = (name: string) => {
+    const [, value] = /^\.Values\.components\.(\w+)$/.exec(condition(name)) ?? [];
+    return value === undefined ? { tokenRequests: someAudiences } : { components: { [value]: true } };
+  };
+  const condition = (name: string) => chartComponents.find((component) => component.name === name)?.condition ?? "";
+
+  for (const { name, more } of chartComponents) {
+    it(`makes what kustomize makes with the component ${name}`, async () => {
+      const of: OfDefault = { components: [name], ...(more && { more }) };
+      const wanted = await kustomize(kubectl, of);
+      same(await template(values(name)), wanted);
+      expect(wanted).not.to.equal(plain);
+    });
+  }
+
+  it("makes what kustomize makes with all of them together", async () => {
+    const names = chartComponents.map(({ name }) => name);
+    const components = Object.assign({}, ...names.map((name) => values(name).components));
+    const more = Object.assign({}, ...chartComponents.map((component) => component.more));
+    same(
+      await template({ components, tokenRequests: someAudiences }),
+      await kustomize(kubectl, { components: names, more }),
+    );
+  });
+
+  it("names settings by what is in them, as kustomize does, and names the image", async () => {
+    const literals = ["NODEVOLUME_ALLOWED_PREFIXES=/srv/a", "NODEVOLUME_LOG_LEVEL=debug"];
+    const name = "nodevolume-settings";
+    const generator = { name, namespace: "nodevolume-system", behavior: "merge", literals };
+    const images = [{ name: "node-volume-operator", newName: "registry.example.com/nvo", newTag: "7" }];
+    const wanted = byTitle(await kustomize(kubectl, { more: { configMapGenerator: [generator], images } }));
+    const image = { repository: "registry.example.com/nvo", tag: "7" };
+    const made = byTitle(await template({ allowedPrefixes: ["/srv/a"], logLevel: "debug", image }));
+    expect([...made.keys()].sort()).to.deep.equal([...wanted.keys()].sort());
+    const controller = "Deployment nodevolume-system/nodevolume-controller";
+    expect(made.get(controller)).to.deep.equal(wanted.get(controller));
+  });
+
+  it("gives every allowed prefix a volume, and nests none in another", async () => {
+    const allowedPrefixes = ["/srv/a/b", "/srv/a", "/srv/ab", "/var/lib/nodevolume/mounts", "/srv/a"];
+    const made = await template({ allowedPrefixes, kubeletDir: "/data/kubelet", flexVolumeDir: "/opt/flex" });
+    const pod = agentPodIn(made);
+    expect(prefixesIn(made)).to.deep.equal(allowedPrefixes);
+    expect([nestedIn(pod), unseenIn(pod, allowedPrefixes)]).to.deep.equal([[], []]);
+    const paths = pod.volumes.flatMap(({ hostPath }) => hostPath?.path ?? []);
+    const kubelets = ["plugins/nodevolume.dev", "plugins_registry", "pods"].map((path) => `/data/kubelet/${path}`);
+    expect(paths).to.deep.equal(["/var/lib/nodevolume", "/srv/a", "/srv/ab", "/", ...kubelets]);
+    expect(pod.containers[0].env).to.deep.include({ name: "NODEVOLUME_KUBELET_DIR", value: "/data/kubelet" });
+    expect(pod.containers[0].env).to.deep.include({ name: "NODEVOLUME_FLEX_VOLUME_DIR", value: "/opt/flex" });
+  });
+
+  const refused: readonly [values: object, words: string][] = [
+    [{ allowedPrefixes: ["/var/lib"] }, "allowedPrefixes: /var/lib has"],
+    [{ allowedPrefixes: ["/var/lib/kubelet/pods/x"] }, "which is kubelet's"],
+    [{ allowedPrefixes: ["mnt"] }, "allowedPrefixes"],
+    [{ allowedPrefixes: ["/mnt/../etc"] }, "allowedPrefixes"],
+    [{ allowedPrefixes: [] }, "allowedPrefixes"],
+    [{ componets: { index: true } }, "componets"],
+    [{ components: { indx: true } }, "indx"],
+  ];
+  for (const [given, words] of refused) {
+    it(`refuses ${JSON.stringify(given)}`, async () => {
+      expect(await refusal(given)).to.include(words);
+    });
+  }
+});
+
+/** Objects by kind, namespace and name. */
+function byTitle(text: string): Map<string, object> {
+  const objects = (loadAll(text) as (Titled | null)[]).filter((object) => object !== null);
+  return new Map(
+    objects.map((object) => [`${object.kind} ${object.metadata.namespace ?? ""}/${object.metadata.name}`, object]),
+  );
+}
