@@ -4,5 +4,5 @@ import { readFileSync } from "node:fs";
 import { buildBundles } from "./lib/bundle.ts";
 import { buildCli } from "./lib/bundle-cli.ts";
 
-const paths = [...(await buildBundles()).map(({ path }) => path), await buildCli()];
-for (const path of paths) console.log(`${(readFileSync(path).length / 1024).toFixed(0).padStart(6)} KiB  ${path}`);
+for (const { path } of [...(await buildBundles()), await buildCli()])
+  console.log(`${(readFileSync(path).length / 1024).toFixed(0).padStart(6)} KiB  ${path}`);

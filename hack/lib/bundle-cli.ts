@@ -1,6 +1,7 @@
 import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { build, type Plugin, stop } from "esbuild";
+import type { Bundle } from "./bundle.ts";
 import { root } from "./root.ts";
 
 /** The oldest Node that runs it: people have their own, older than the image's. */
@@ -10,8 +11,10 @@ const target = "node20";
  * Builds dist/kubectl-nvi: one file, with all that it needs, that runs wherever there is a `node`. Beside it a package.json says
  * that it is CommonJS, as the one of this repository says otherwise; it is not needed where the file is installed.
  */
-export async function buildCli(): Promise<string> {
-  const { outputFiles } = await build({
+export async function buildCli(): Promise<Bundle> {
+  const { outputFiles, metafile } = await build({
+    absWorkingDir: root,
+    metafile: true,
     entryPoints: [join(root, "src/kubectl-nvi.ts")],
     outfile: join(root, "dist/kubectl-nvi"),
     bundle: true,
@@ -34,7 +37,8 @@ export async function buildCli(): Promise<string> {
   mkdirSync(join(root, "dist"), { recursive: true });
   place(join(root, "dist/package.json"), `${JSON.stringify({ type: "commonjs" })}\n`);
   place(file.path, file.contents, 0o755);
-  return file.path;
+  const inputs = Object.keys(metafile.outputs["dist/kubectl-nvi"]?.inputs ?? {});
+  return { name: "kubectl-nvi", path: file.path, inputs };
 }
 
 /** Renamed into place: whoever starts it meanwhile never reads half of it. */

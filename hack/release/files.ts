@@ -1,0 +1,68 @@
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { buildBundles } from "../lib/bundle.ts";
+import { buildCli } from "../lib/bundle-cli.ts";
+import { root } from "../lib/root.ts";
+import { type ArchiveFile, archiveOf } from "./archive.ts";
+import { chartFiles, chartName } from "./chart/chart.ts";
+import { krewManifest } from "./krew.ts";
+import { imageOf, installYaml } from "./render-install.ts";
+import { type LockEntry, sbomOf } from "./sbom.ts";
+import { signatureOf } from "./signature.ts";
+
+export interface ReleaseOptions {
+  readonly version: string;
+  readonly image: string;
+  readonly kubectl: string;
+  /** When the commit was made. */
+  readonly created: Date;
+  /** What the changelog says of it. */
+  readonly notes: string;
+  /** Where the files will be published; without it there is no manifest for krew, which names it. */
+  readonly baseURL?: string | undefined;
+  /** A private key of Ed25519, as PEM. */
+  readonly signKey?: string | undefined;
+}
+
+/** Every file of a release by its name, the same to the last byte for the same commit and options. */
+export async function releaseFiles(options: ReleaseOptions): Promise<Map<string, Buffer>> {
+  const { version, image, kubectl, created, notes, baseURL, signKey } = options;
+  const files = new Map<string, Buffer>();
+  const put = (name: string, content: string | Buffer) => files.set(name, Buffer.from(content));
+  const read = (file: string) => readFileSync(join(root, file), "utf8");
+
+  put("install.yaml", await installYaml({ image, kubectl }));
+  const chart = await chartFiles({ kubectl, version, image: imageOf(image) });
+  const inChart = [...chart].map(([path, content]) => [`${chartName}/${path}`, { content }] as const);
+  put(`${chartName}-${version}.tgz`, archiveOf(new Map(inChart)));
+
+  const bundles = await buildBundles();
+  const cli = await buildCli();
+  const program = { content: readFileSync(cli.path), executable: true } as const;
+  const plugin = `kubectl-nvi-${version}.tar.gz`;
+  const inPlugin: [string, ArchiveFile][] = [
+    ["kubectl-nvi", program],
+    ["LICENSE", { content: read("LICENSE") }],
+  ];
+  put(plugin, archiveOf(new Map(inPlugin)));
+  const sha256 = hashOf(files.get(plugin) as Buffer);
+  if (baseURL !== undefined) put("nvi.yaml", krewManifest({ version, uri: `${baseURL}/${plugin}`, sha256 }));
+
+  const { packages: lock } = JSON.parse(read("package-lock.json")) as { packages: { [path: string]: LockEntry } };
+  const koffi = Object.keys(lock).filter((key) =>
+    /^node_modules\/(koffi|@koromix\/koffi-linux-(x64|arm64))$/.test(key),
+  );
+  const inputs = { image: bundles.flatMap((bundle) => bundle.inputs), cli: cli.inputs, beside: koffi };
+  put("sbom.spdx.json", sbomOf({ version, created, ...inputs, lock, dockerfile: read("Dockerfile") }));
+  put("RELEASE-NOTES.md", `${notes}\n`);
+
+  const names = [...files.keys()].sort();
+  put("checksums.txt", names.map((name) => `${hashOf(files.get(name) as Buffer)}  ${name}\n`).join(""));
+  if (signKey !== undefined) put("checksums.txt.sig", signatureOf(files.get("checksums.txt") as Buffer, signKey));
+  return files;
+}
+
+function hashOf(content: Buffer): string {
+  return createHash("sha256").update(content).digest("hex");
+}

@@ -1,0 +1,66 @@
+// What a release has, made of a clean checkout and pushed nowhere:
+//   node hack/release/release.ts VERSION --out FOLDER [--image REF] [--base-url URL] [--sign-key PEM] [--tag] [--kubectl PROGRAM]
+// docs/release.md says how to go about it.
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { messageOf } from "../../src/errors.ts";
+import { root } from "../lib/root.ts";
+import { changesOf } from "./changelog.ts";
+import { commitTime, tag, uncommitted } from "./checkout.ts";
+import { releaseFiles } from "./files.ts";
+import { imageOf } from "./render-install.ts";
+import { versionProblems } from "./versions.ts";
+
+const text = { type: "string" } as const;
+const options = {
+  out: text,
+  image: text,
+  "base-url": text,
+  "sign-key": text,
+  kubectl: text,
+  tag: { type: "boolean" },
+} as const;
+
+async function main(): Promise<void> {
+  const { values, positionals } = parseArgs({ options, allowPositionals: true });
+  const [version, ...others] = positionals;
+  const { out } = values;
+  if (version === undefined || others.length > 0 || out === undefined)
+    throw new Error(
+      "usage: node hack/release/release.ts VERSION --out FOLDER [--image REF] [--base-url URL] [--sign-key PEM] [--tag]",
+    );
+  const image = values.image ?? `node-volume-operator:${version}`;
+  const { digest } = imageOf(image);
+  const changed = uncommitted().map((line) => `not committed: ${line}`);
+  const problems = [...versionProblems(root, version), ...changed];
+  if (existsSync(out) && readdirSync(out).length > 0) problems.push(`${out} is not empty`);
+  if (values["sign-key"] !== undefined && digest === undefined)
+    problems.push(
+      "--sign-key: name the image by its digest, REF@sha256:DIGEST: what a tag stands for can be changed after it was signed",
+    );
+  if (problems.length > 0) throw new Error(problems.join("\n"));
+  const notes = changesOf(readFileSync(join(root, "CHANGELOG.md"), "utf8"), version) ?? "";
+  const files = await releaseFiles({
+    version,
+    image,
+    kubectl: values.kubectl ?? "kubectl",
+    created: commitTime(),
+    notes,
+    baseURL: values["base-url"],
+    signKey: values["sign-key"] && readFileSync(values["sign-key"], "utf8"),
+  });
+  mkdirSync(out, { recursive: true });
+  for (const [name, content] of files) {
+    writeFileSync(join(out, name), content);
+    console.log(`${(content.length / 1024).toFixed(0).padStart(6)} KiB  ${name}`);
+  }
+  if (values.tag) tag(version, notes);
+}
+
+try {
+  await main();
+} catch (error) {
+  console.error(messageOf(error));
+  process.exitCode = 1;
+}
