@@ -35,12 +35,14 @@ export interface ControlPlane {
   apiServer(): RunningProcess;
   /** Ends the API server; everything else goes on. */
   stopApiServer(): Promise<void>;
-  /** Starts it again where it was. */
-  startApiServer(): Promise<void>;
+  /** Starts it again where it was. @param begun told of the process, which is not ready yet; @param flags more of them, this time */
+  startApiServer(begun?: (process: RunningProcess) => void, flags?: readonly string[]): Promise<void>;
   stop(): Promise<void>;
 }
 
 const readyTimeout = 60_000;
+/** Of one under measurement, which thousands of agents ask while it starts. */
+const measuredReadyTimeout = 240_000;
 
 /** Starts etcd (on unix sockets) and kube-apiserver (on a free loopback port, TLS, random credentials) and waits for both. */
 export async function startControlPlane(options: ControlPlaneOptions): Promise<ControlPlane> {
@@ -54,7 +56,8 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
     cwd: options.directory,
     logFile: join(options.directory, "etcd.log"),
   });
-  const start = (port: number) => startApiServer(port, credentials, options);
+  const start = (port: number, begun?: Begun, flags?: readonly string[]) =>
+    startApiServer(port, credentials, options, begun, flags);
   let running = await startOnFreePort(start, etcd);
   const { server, ca } = running;
   const admin = createApiClient({ server, ca, token: credentials.adminToken });
@@ -68,8 +71,8 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
     etcd,
     apiServer: () => running.process,
     stopApiServer: () => running.process.stop(),
-    async startApiServer() {
-      running = await start(Number(new URL(server).port));
+    async startApiServer(begun, flags) {
+      running = await start(Number(new URL(server).port), begun, flags);
     },
     async stop() {
       admin.close();
@@ -79,6 +82,8 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
     },
   };
 }
+
+type Begun = (process: RunningProcess) => void;
 
 interface StartedApiServer {
   readonly process: RunningProcess;
@@ -105,16 +110,20 @@ async function startApiServer(
   port: number,
   credentials: Credentials,
   options: ControlPlaneOptions,
+  begun?: Begun,
+  flags: readonly string[] = [],
 ): Promise<StartedApiServer> {
   const process = startProcess({
     name: "kube-apiserver",
     command: options.tools["kube-apiserver"],
-    args: apiServerArgs(port, credentials, options.measured === true, auditFiles(options)),
+    args: [...apiServerArgs(port, credentials, options.measured === true, auditFiles(options)), ...flags],
     cwd: options.directory,
     logFile: join(options.directory, "kube-apiserver.log"),
   });
+  begun?.(process);
   const server = `https://127.0.0.1:${port}`;
-  const deadline = performance.now() + readyTimeout;
+  const timeout = options.measured === true ? measuredReadyTimeout : readyTimeout;
+  const deadline = performance.now() + timeout;
   while (performance.now() < deadline) {
     if (process.ending() !== undefined) break;
     if (existsSync(credentials.caFile) && (await isReady(server, credentials))) {
@@ -126,7 +135,7 @@ async function startApiServer(
       options.signal.throwIfAborted();
     }
   }
-  const ending = process.ending() ?? `was not ready after ${readyTimeout / 1000} s`;
+  const ending = process.ending() ?? `was not ready after ${timeout / 1000} s`;
   await process.stop(1_000);
   if (tailOf(process.logFile).some((line) => line.includes("address already in use"))) throw new PortTaken();
   throw new StepError(`kube-apiserver ${ending}`, {
