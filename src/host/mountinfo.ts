@@ -89,13 +89,16 @@ export function parseMountinfo(text: string, lists = new OptionLists()): MountEn
   return entries;
 }
 
+/** How each line begins: two ids, a device, a root, and a mount point from the root of the process on. */
+const beginning = /^\d+ \d+ \d+:\d+ [^ ]+ \//;
+
 // 36 35 98:0 /mnt1 /mnt2 rw,noatime shared:1 master:2 - ext3 /dev/root rw,errors=continue
 function parseLine(line: string, lists: OptionLists): MountEntry {
   const fields = line.split(" ");
   const dash = fields.indexOf("-", 6);
   const [id, parent, device, root, point, options] = fields;
   const [fsType, source, superOptions] = fields.slice(dash + 1);
-  if (dash === -1 || options === undefined || superOptions === undefined) {
+  if (dash === -1 || options === undefined || superOptions === undefined || !beginning.test(line)) {
     throw new Error(`mountinfo line not understood: ${JSON.stringify(line)}`);
   }
   const entry: { -readonly [K in keyof MountEntry]: MountEntry[K] } = {

@@ -3,15 +3,21 @@ import { full, need } from "../lib/requirements.ts";
 import { Arena } from "../lib/swapper/arena.ts";
 import { makeRaces } from "../lib/swapper/make-races.ts";
 import { type Outcomes, type Race, run } from "../lib/swapper/race.ts";
+import { Shares } from "../lib/swapper/shares.ts";
 import { stateRaces } from "../lib/swapper/state-races.ts";
 import { Swapper } from "../lib/swapper/swapper.ts";
 import { targetRaces } from "../lib/swapper/target-races.ts";
 
-/** Tries of each operation, divided among the ways to swap its path. */
-const tries = full() ? 100_000 : 1_000;
+/**
+ * Tries of each operation, divided among the ways to swap its path, by shares of which each is a test of its own.
+ * NODEVOLUME_SWAPS says how many, and NODEVOLUME_SWAPS_DONE names a file by which the next run leaves out what is done.
+ */
+const tries = Number(process.env["NODEVOLUME_SWAPS"] || (full() ? 100_000 : 1_000));
+const share = Math.min(tries, 100_000);
+const done = new Shares(process.env["NODEVOLUME_SWAPS_DONE"] || undefined);
 
 describe("paths that are swapped while they are walked", function () {
-  this.timeout(full() ? 60 * 60_000 : 300_000);
+  this.timeout(share > 1_000 ? 60 * 60_000 : 300_000);
   let arena: Arena;
   let swapper: Swapper;
 
@@ -25,8 +31,8 @@ describe("paths that are swapped while they are walked", function () {
     arena?.[Symbol.dispose]();
   });
 
-  const race = (race: Race) =>
-    it(`${race.name}: nothing of others is touched, and both outcomes are met`, async () => {
+  const race = (race: Race, part: string) =>
+    it(`${race.name}${part}: nothing of others is touched, and both outcomes are met`, async () => {
       const names = race.strategies(arena.world()).map(({ name }) => name);
       const total: Outcomes = new Map();
       const started = performance.now();
@@ -39,18 +45,23 @@ describe("paths that are swapped while they are walked", function () {
           world,
           swapper,
           strategy,
-          attempts: Math.ceil(tries / names.length),
+          attempts: Math.ceil(share / names.length),
         });
         expect(changes, `${name}: the path was swapped`).to.be.greaterThan(0);
         for (const [outcome, count] of outcomes) total.set(outcome, (total.get(outcome) ?? 0) + count);
         swaps += changes;
       }
-      const seconds = ((performance.now() - started) / 1000).toFixed(1);
+      const seconds = (performance.now() - started) / 1000;
       const counts = [...total].map(([outcome, count]) => `${outcome} ${count}`).join(", ");
-      console.log(`        ${swaps} changes of the path in ${seconds} s; ${counts}`);
+      const rate = `${seconds.toFixed(1)} s, ${(share / seconds).toFixed(0)} tries a second`;
+      console.log(`        ${swaps} changes of the path in ${rate}; ${counts}`);
       expect([...total.keys()], "some succeeded").to.include("done");
       expect(total.size, "some were refused: the race was hit").to.be.greaterThan(1);
+      done.add(race.name, share);
     });
 
-  for (const one of [...targetRaces, ...makeRaces, ...stateRaces]) race(one);
+  for (const one of [...targetRaces, ...makeRaces, ...stateRaces]) {
+    const left = Math.ceil((tries - done.of(one.name)) / share);
+    for (let part = 1; part <= left; part += 1) race(one, left === 1 ? "" : `, share ${part} of ${left}`);
+  }
 });

@@ -38,6 +38,18 @@ describe("parseMountinfo", () => {
     expect(mount).to.include({ root: "/-", point: "/-", source: "", fsType: "tmpfs" });
   });
 
+  for (const line of [
+    "x2 27 0:21 / /proc rw - proc proc rw",
+    "22 27 / /proc rw relatime - proc proc rw",
+    "22 27:5 /root /mnt rw shared:1 - tmpfs none rw",
+    "22 27 0:21 / proc rw - proc proc rw",
+    " 27 0:21 / /proc rw - proc proc rw",
+  ]) {
+    it(`refuses ${JSON.stringify(line)}, whose fields are not where they belong`, () => {
+      expect(() => parseMountinfo(`${line}\n`)).to.throw("mountinfo line not understood");
+    });
+  }
+
   it("refuses a table with a line that it does not understand: half a table is worse than none", () => {
     expect(() => parseMountinfo("22 27 0:21 / /proc rw - proc proc rw\nnonsense\n")).to.throw("nonsense");
   });
