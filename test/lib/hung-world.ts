@@ -1,7 +1,8 @@
 import { mkdirSync, readdirSync, readFileSync } from "node:fs";
+import type { AgentOptions } from "../../hack/lib/agent-on-kernel/agent-words.ts";
 import { FuseServer } from "../../hack/lib/agent-on-kernel/fuse/fuse-server.ts";
 import { type IntentInput, intent } from "../../hack/lib/agent-on-kernel/intent.ts";
-import { type AgentOptions, KernelAgent } from "../../hack/lib/agent-on-kernel/kernel-agent.ts";
+import { KernelAgent } from "../../hack/lib/agent-on-kernel/kernel-agent.ts";
 import type { Programs } from "../../hack/lib/agent-on-kernel/programs.ts";
 
 /** An agent on the real kernel, and a FUSE server of which some of its volumes come. */

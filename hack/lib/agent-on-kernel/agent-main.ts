@@ -7,22 +7,25 @@ import type { PodVolumeError } from "../../../src/csi/server/ports.ts";
 import { loadLibc } from "../../../src/host/linux/libc.ts";
 import { linuxHost } from "../../../src/host/linux/linux-host.ts";
 import { prepareStateDirectories } from "../../../src/host/linux/state-directories.ts";
+import type { Transport } from "../../../src/kube/transport.ts";
 import type { Logger } from "../../../src/ports.ts";
 import { realSystem } from "../../../src/system.ts";
 import { silent } from "../silent-log.ts";
+import type { AgentOptions, Order, PodOrder, Word } from "./agent-words.ts";
 import { FakeApi } from "./fake-api.ts";
-import type { AgentOptions, Order, PodOrder, Word } from "./kernel-agent.ts";
 
-const { stateDir, kubeletDir, prefixes, deadlineMs, childCommand, log, intents } = JSON.parse(
+const { stateDir, kubeletDir, prefixes, deadlineMs, childCommand, log, tellsAll, intents } = JSON.parse(
   process.argv[2] ?? "",
 ) as AgentOptions;
 const api = new FakeApi();
+const registry = new Registry();
 api.onStatus = (name, status) => tell({ name, status });
 for (const intent of intents) api.write(intent);
 process.on("message", (order: Order) => {
   if ("write" in order) api.write(order.write);
   else if ("revoke" in order) api.revoke(order.revoke);
   else if ("secret" in order) api.writeSecret(order.secret.namespace, order.secret.name, order.secret.values);
+  else if ("metrics" in order) void registry.metrics().then((text) => tell({ output: "metrics", text }));
   else callOfPod(order);
 });
 process.on("disconnect", () => process.kill(process.pid, "SIGKILL"));
@@ -35,7 +38,10 @@ const logger: Logger = {
     if (log) print(message, meta);
     if (message === "failed") tell({ name: String(meta?.["intent"]), attempts: Number(meta?.["attempts"]) });
   },
-  error: print,
+  error(message, meta) {
+    print(message, meta);
+    tell({ error: `${message} ${JSON.stringify(meta ?? {})}` });
+  },
   child: () => logger,
 };
 const system = realSystem(logger);
@@ -43,7 +49,7 @@ const ranBefore = prepareStateDirectories(libc, stateDir);
 const host = linuxHost({ stateDir, ranBefore, childCommand, system, libc });
 const { podVolumes } = await startAgent({
   system,
-  transport: api,
+  transport: tellsAll ? telling(api) : api,
   host,
   drivers: noDrivers,
   nodeName: "node",
@@ -52,7 +58,7 @@ const { podVolumes } = await startAgent({
     ...{ allowedPrefixes: prefixes, stateDir, hostRoot: "/", csiDir: `${stateDir}/csi`, kubeletDir },
     flexVolumeDir: `${stateDir}/vendors`,
   },
-  registry: new Registry(),
+  registry,
   deadlineMs,
 });
 tell({ started: true });
@@ -66,6 +72,18 @@ function callOfPod({ call, ms, ...order }: PodOrder): void {
     () => tell({ call }),
     ({ kind, reason, message }: PodVolumeError) => tell({ call, failed: { kind, reason, message } }),
   );
+}
+
+/** Says what is written before it is. */
+function telling(transport: Transport): Transport {
+  return {
+    stream: (request, handlers) => transport.stream(request, handlers),
+    request(request) {
+      const { method, path, body } = request;
+      if (method !== "GET") tell({ output: "API", text: `${method} ${path} ${JSON.stringify(body)}` });
+      return transport.request(request);
+    },
+  };
 }
 
 function tell(word: Word): void {

@@ -8,7 +8,7 @@ type Json = { [field: string]: unknown };
 type ShownSecret = {
   readonly apiVersion: "v1";
   readonly kind: "Secret";
-  readonly metadata: object;
+  readonly metadata: { readonly namespace: string; readonly name: string };
   readonly data: object;
 };
 
@@ -33,6 +33,8 @@ export class FakeApi implements Transport {
   async request({ method, path, body, contentType }: ApiRequest): Promise<ApiResponse> {
     const [, name, subresource] = new RegExp(`^${intentsPath}/([^/]+)(/status)?$`).exec(path) ?? [];
     if (name !== undefined) return this.#onIntent(method, decodeURIComponent(name), body as Json, subresource);
+    const secret = method === "GET" ? this.#secretAt(path) : undefined;
+    if (secret !== undefined) return { status: 200, body: overTheWire(secret) };
     if (method === "GET") return { status: 404, body: { kind: "Status", reason: "NotFound", code: 404 } };
     if (contentType === "application/merge-patch+json") return { status: 200, body: {} };
     return { status: method === "POST" ? 201 : 200, body: { ...overTheWire(body as Json), ...this.#metadataOf(body) } };
@@ -70,6 +72,10 @@ export class FakeApi implements Transport {
     const type = this.#secrets.has(path) ? "MODIFIED" : "ADDED";
     this.#secrets.set(path, secret);
     for (const watch of this.#watchesOf(path)) watch.onObject(JSON.parse(line(type, secret)));
+  }
+
+  #secretAt(path: string): ShownSecret | undefined {
+    return [...this.#secrets.values()].find(({ metadata }) => path === resourcePath(resource.secrets, metadata));
   }
 
   #watchesOf(path: string): Set<StreamHandlers> {

@@ -4,46 +4,11 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { NodeVolumeIntent, NodeVolumeIntentStatus } from "../../../src/api/types.gen.ts";
-import type { PodPublish, PodTarget, PodVolumeError } from "../../../src/csi/server/ports.ts";
+import type { PodPublish, PodTarget } from "../../../src/csi/server/ports.ts";
 import { isBeneath } from "../../../src/host/mount-table.ts";
 import { type MountEntry, parseMountinfo } from "../../../src/host/mountinfo.ts";
+import type { AgentOptions, Order, PodFailure, SecretOrder, Word } from "./agent-words.ts";
 import type { Programs } from "./programs.ts";
-
-/** What the agent's process is started with. */
-export interface AgentOptions {
-  readonly stateDir: string;
-  readonly kubeletDir: string;
-  readonly prefixes: readonly string[];
-  readonly deadlineMs: number;
-  readonly childCommand: readonly [string, ...string[]];
-  readonly log: boolean;
-  /** What the API server has when the agent starts. */
-  readonly intents: readonly NodeVolumeIntent[];
-}
-
-export type Order =
-  | { readonly write: NodeVolumeIntent }
-  | { readonly revoke: string }
-  | { readonly secret: SecretOrder }
-  | PodOrder;
-export interface SecretOrder {
-  readonly namespace: string;
-  readonly name: string;
-  readonly values: Readonly<Record<string, string>>;
-}
-/** What kubelet asks for a pod, with the number that the answer has. */
-export type PodOrder = ({ readonly publish: PodPublish } | { readonly unpublish: PodTarget }) & {
-  readonly call: number;
-  readonly ms: number;
-};
-/** What stands in a PodVolumeError. */
-export type PodFailure = Pick<PodVolumeError, "kind" | "reason" | "message">;
-export type Word =
-  | { readonly started: true }
-  | { readonly name: string; readonly status: NodeVolumeIntentStatus }
-  /** How often what is done to a volume has failed: not each time is in a status. */
-  | { readonly name: string; readonly attempts: number }
-  | { readonly call: number; readonly failed?: PodFailure };
 
 const startMs = 20_000;
 
@@ -55,6 +20,14 @@ export class KernelAgent implements AsyncDisposable {
   readonly path: string;
   /** What the statuses said last. */
   readonly statuses = new Map<string, NodeVolumeIntentStatus>();
+  /** Errors that agents of this node have logged. */
+  readonly errors: string[] = [];
+  /** Told of each status, last of all. */
+  onStatus: (name: string, status: NodeVolumeIntentStatus) => void = () => {};
+  /** Told of what the agent prints, which is ours if nobody wants it; and with `tellsAll`, of all that it writes to the API server, and its metrics. */
+  onOutput: ((where: "log" | "API" | "metrics", text: string) => void) | undefined;
+  /** Arguments of Node, for what is measured: as the image starts it. */
+  nodeArguments: readonly string[] = [];
   readonly #attempts = new Map<string, number>();
   readonly #intents = new Map<string, NodeVolumeIntent>();
   readonly #heard = new EventEmitter().setMaxListeners(0);
@@ -95,22 +68,27 @@ export class KernelAgent implements AsyncDisposable {
       prefixes: [`${this.path}/mnt`],
       deadlineMs: 120_000,
       childCommand: [process.execPath, this.#programs.child],
-      log: false,
+      ...{ log: false, tellsAll: false },
       ...this.#options,
       intents: [...this.#intents.values()].map((intent) => ({ ...intent, ...this.#statusOf(intent) })),
     };
+    const output = this.onOutput === undefined ? "inherit" : "pipe";
     const agent = fork(this.#programs.agent, [JSON.stringify(options)], {
-      stdio: ["ignore", "inherit", "inherit", "ipc"],
+      ...{ stdio: ["ignore", output, output, "ipc"], execArgv: [...process.execArgv, ...this.nodeArguments] },
     });
+    for (const stream of [agent.stdout, agent.stderr]) stream?.on("data", (text) => this.onOutput?.("log", `${text}`));
     this.#process = agent;
     const started = new Promise<void>((resolve, reject) => {
       agent.once("exit", () => reject(new Error("the agent has ended")));
       agent.on("message", (word: Word) => {
         if ("started" in word) return resolve();
         if ("call" in word) return this.#answered(word);
+        if ("error" in word) return this.errors.push(word.error);
+        if ("output" in word) return this.onOutput?.(word.output, word.text);
         if ("attempts" in word) this.#attempts.set(word.name, word.attempts);
         else this.statuses.set(word.name, word.status);
         this.#heard.emit("status");
+        if ("status" in word) this.onStatus(word.name, word.status);
       });
     });
     await started;
@@ -136,6 +114,11 @@ export class KernelAgent implements AsyncDisposable {
   /** A Secret, the only one of its namespace: it is not there any more when the agent is started anew. */
   writeSecret(secret: SecretOrder): void {
     this.#tell({ secret });
+  }
+
+  /** Asks for its metrics, which `onOutput` gets. */
+  askForMetrics(): void {
+    this.#tell({ metrics: true });
   }
 
   /** The object is gone without a trace, as of a backup that was restored. */

@@ -26,25 +26,30 @@ export async function buildPrograms<More extends string = never>(
   symlinkSync(join(root, "node_modules"), join(outdir, "node_modules")); // where they find what is not bundled
   const entries = {
     agent: `${here}/agent-main.ts`,
-    child: `${here}/child-entry.ts`,
     fuse: `${here}/fuse/server-main.ts`,
     ...more,
   };
+  const common = { outdir, bundle: true, platform: "node", target: "node24", logLevel: "warning" } as const;
   await build({
+    ...common,
     entryPoints: Object.fromEntries(Object.entries(entries).map(([name, path]) => [name, join(root, path)])),
-    outdir,
     outExtension: { ".js": ".mjs" },
-    bundle: true,
-    platform: "node",
-    target: "node24",
     format: "esm",
     banner: {
       js: 'import { createRequire as requireOf } from "node:module"; const require = requireOf(import.meta.url);',
     },
     external: ["koffi", "esbuild"],
-    logLevel: "warning",
+  });
+  // As in the image: what a child does not come to, is not loaded.
+  const child = join(outdir, "child.cjs");
+  await build({
+    ...common,
+    entryPoints: { child: join(root, here, "child-entry.ts") },
+    outExtension: { ".js": ".cjs" },
+    format: "cjs",
+    external: ["koffi"],
   });
   await stop();
   const paths = Object.keys(entries).map((name) => [name, join(outdir, `${name}.mjs`)]);
-  return Object.fromEntries(paths) as Programs & Record<More, string>;
+  return { child, ...Object.fromEntries(paths) } as Programs & Record<More, string>;
 }
