@@ -1,0 +1,69 @@
+import { type Seed, seedsOf } from "./seed.ts";
+
+/** The planner: what is told of it. */
+export const ofStatus: readonly Seed[] = [
+  ...seedsOf("planner", "src/agent/status-of.ts", [
+    [
+      "says once in use, always in use",
+      "inUse: volume.view.inUse || isBeingSetUp(volume),",
+      "inUse: previous.inUse === true || volume.view.inUse || isBeingSetUp(volume),",
+      { kubelet: "#33203 #74971: volumesInUse is stuck", test: "test/unit/agent/status-past.test.ts" },
+    ],
+    ["calls free what is being set up", " || isBeingSetUp(volume),", ","],
+    [
+      "takes over the past of another object of the name",
+      "intent.metadata.uid === intent.status?.observedUID ? intent.status : {};",
+      "intent.status ?? {};",
+    ],
+    [
+      "writes the same state into history again and again",
+      "  if (before.at(-1)?.state === standing.state) return before;\n",
+      "",
+    ],
+    [
+      "does not say for which grant it speaks",
+      "    ...(intent.spec.grant && { grantID: intent.spec.grant.id }),\n",
+      "",
+    ],
+    ["does not say how far a volume has grown", "    ...capacityOf(volume),\n", ""],
+    [
+      "forgets the last error before the volume is ready",
+      'standing.ready === "True" ? undefined : previous.lastError',
+      "undefined",
+    ],
+  ]),
+  ...seedsOf("planner", "src/agent/waiting.ts", [
+    [
+      "says only that it waits",
+      "message: cut(what.message, 1024),",
+      'message: "timed out waiting for the condition",',
+      {
+        kubelet: "#114167 #110158: why a volume is not mounted is not said",
+        test: "test/unit/agent/status-of.test.ts",
+      },
+    ],
+    [
+      "waits since now, each time",
+      "previous?.reason === reason ? previous.since : timestamp(context.now)",
+      "timestamp(context.now)",
+    ],
+  ]),
+  ...seedsOf("planner", "src/agent/standing.ts", [
+    ["calls ready what the kernel has made read-only", "late.length === 0 && !flipped &&", "late.length === 0 &&"],
+    ["calls ready what has no mount that is wanted", "const shown = late.length === 0 && ", "const shown = "],
+    [
+      "lets a pod's target make the volume of all others not ready",
+      "target.desired?.pod === undefined && !isAsWanted(target)",
+      "!isAsWanted(target)",
+    ],
+  ]),
+  ...seedsOf("planner", "src/agent/planned-from.ts", [
+    ["misses that an operation has begun or ended", "    input.inFlight.get(name) === known.running &&\n", ""],
+    ["misses that a server does not answer any more", "    input.silent?.get(name) === known.silent &&\n", ""],
+    [
+      "misses that kubelet has given something back",
+      "    givenBackOf(known.record, input) === known.givenBack &&\n",
+      "",
+    ],
+  ]),
+];
