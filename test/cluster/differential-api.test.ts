@@ -1,7 +1,4 @@
-import { request } from "node:http";
-import { join } from "node:path";
 import { expect } from "chai";
-import type { ApiClient } from "../../hack/lib/api-client.ts";
 import { untilEnforced } from "../../hack/lib/control-plane/install.ts";
 import { silent } from "../../hack/lib/silent-log.ts";
 import { resource } from "../../src/api/names.ts";
@@ -10,6 +7,7 @@ import { resourcePath } from "../../src/kube/resource-path.ts";
 import type { ApiResponse, Transport } from "../../src/kube/transport.ts";
 import { realSystem } from "../../src/system.ts";
 import { testCluster } from "../lib/cluster.ts";
+import { compact } from "../lib/compact.ts";
 import { intentOn } from "../lib/policy-world.ts";
 import { full } from "../lib/requirements.ts";
 import { type ApiPair, apiDifference, simTransport } from "../sim/differential/api-compare.ts";
@@ -74,7 +72,7 @@ describe("the simulated API server", () => {
 
   it("says of what it has forgotten what the real one says", async function () {
     this.timeout(120_000);
-    const { controlPlane, directory } = await testCluster(this);
+    const { controlPlane } = await testCluster(this);
     const simulated = simTransport();
     const path = resourcePath(resource.intents);
     const said: { [whose: string]: string[] } = {};
@@ -88,7 +86,7 @@ describe("the simulated API server", () => {
       await transport.request({ method: "DELETE", path: `${path}/forgotten-a` });
       if (whose === "simulated") simulated.server.compact();
       else {
-        await compact(join(directory, "control-plane"), controlPlane.admin, path);
+        await compact(controlPlane, path);
         // It would go on answering from what it has in memory.
         await controlPlane.stopApiServer();
         await controlPlane.startApiServer();
@@ -104,21 +102,6 @@ describe("the simulated API server", () => {
     expect(said["real"]).to.deep.equal(["410 Expired", "line ERROR 410 Expired", "closed"]);
   });
 });
-
-/** Has etcd forget everything but the present state, by its JSON gateway. */
-async function compact(cwd: string, admin: ApiClient, path: string): Promise<void> {
-  const { body } = await admin.call("GET", `${path}?limit=1`);
-  const revision = (body["metadata"] as { resourceVersion: string }).resourceVersion;
-  await new Promise<void>((resolve, reject) => {
-    const options = { socketPath: join(cwd, "localhost:1"), path: "/v3/kv/compaction", method: "POST" };
-    const asked = request(options, (answer) => {
-      answer.resume();
-      if (answer.statusCode === 200) answer.on("end", () => resolve());
-      else reject(new Error(`compaction: ${answer.statusCode}`));
-    });
-    asked.on("error", reject).end(JSON.stringify({ revision, physical: true }));
-  });
-}
 
 /** What a watch tells that ends by itself. */
 function watchFrom(transport: Transport, path: string, resourceVersion: string): Promise<string[]> {

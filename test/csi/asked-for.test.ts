@@ -7,6 +7,7 @@ import { csiDir } from "../../hack/lib/csi/paths.ts";
 import { csiCalls, mountable } from "../lib/csi-calls.ts";
 import { ClaimStories, idsOf, pathOf } from "../lib/csi-claims.ts";
 import { type Stories, type StoryNode, startStories } from "../lib/csi-stories.ts";
+import { grpcRequests } from "../lib/grpc-requests.ts";
 import { endDriver, startHostPath } from "../lib/host-path.ts";
 
 /** The first question comes within 10 s, each further one within 75. */
@@ -39,12 +40,7 @@ describe("what a driver asks for", () => {
       mounts: [{ name: "data", path: pathOf(name) }],
     });
   /** Requests of NodePublishVolume, as the host-path driver's own log has them. */
-  const publishes = () => {
-    const log = readFileSync(join(stories.world.logs, `${other.name}-${node.name}.log`), "utf8");
-    const lines = log.split("\n");
-    const asked = lines.flatMap((line, i) => (/NodePublishVolume$/.test(line) ? [lines[i + 1] ?? ""] : []));
-    return asked.map((line) => line.slice(line.indexOf("GRPC request: "))); // without its time
-  };
+  const publishes = () => grpcRequests(join(stories.world.logs, `${other.name}-${node.name}.log`), "NodePublishVolume");
   const metrics = async () => {
     const log = readFileSync(join(stories.world.logs, `agent-${node.name}.log`), "utf8");
     const line = log.split("\n").findLast((text) => text.includes("serving metrics and health")) ?? "";

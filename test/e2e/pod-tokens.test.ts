@@ -9,6 +9,7 @@ import { layout } from "../../hack/lib/pretend-node/node.ts";
 import { locateTool } from "../../hack/lib/tools/locate.ts";
 import { podDriver } from "../../src/api/names.ts";
 import { csiCalls, mountable } from "../lib/csi-calls.ts";
+import { grpcRequests } from "../lib/grpc-requests.ts";
 import { endSuite, type KubeletWorld, kubeletWorld } from "../lib/kubelet-world.ts";
 import { ofSet } from "../lib/pods.ts";
 
@@ -68,9 +69,8 @@ describe("a driver that acts as the pod, behind ours", () => {
 
   /** What the driver was called with, by its own log. */
   const publishes = (): Publish[] => {
-    const lines = readFileSync(join(world.world.logs, `${name}-${world.node.name}.log`), "utf8").split("\n");
-    const asked = lines.flatMap((line, i) => (/NodePublishVolume$/.test(line) ? [lines[i + 1] ?? ""] : []));
-    return asked.map((line) => JSON.parse(line.slice(line.indexOf("GRPC request: ") + 14)) as Publish);
+    const log = join(world.world.logs, `${name}-${world.node.name}.log`);
+    return grpcRequests(log, "NodePublishVolume").map((text) => JSON.parse(text) as Publish);
   };
   const uidOf = (pod: string) => world.pods.get(pod)?.metadata.uid ?? "";
   const publishesOf = (pod: string) =>

@@ -5,7 +5,6 @@ import { dirname } from "node:path";
 import { expect } from "chai";
 import { Registry } from "prom-client";
 import { silent } from "../../hack/lib/silent-log.ts";
-import { until } from "../../hack/lib/until.ts";
 import { noDrivers } from "../../src/agent/csi/no-drivers.ts";
 import type { ReapEvent } from "../../src/agent/reap/reap-told.ts";
 import { orphansOfKubelet } from "../../src/agent/reap/start-reaper.ts";
@@ -79,16 +78,9 @@ export class ReapNode implements AsyncDisposable {
       const plan = await this.node.plan();
       orphans.note(plan);
       told = (await orphans.leftovers(plan)).orphans;
-      await this.idle();
+      await orphans.idle();
     }
     return told;
-  }
-
-  /** Until the round that a look has begun has ended. */
-  async idle(): Promise<void> {
-    for (let i = 0; i < 20; i += 1) await new Promise((resolve) => setImmediate(resolve));
-    const { reaps } = await this.node.journal();
-    await until("the removal to end", 10_000, () => reaps.size === 0);
   }
 
   #client(): Pick<KubeClient, "get" | "list"> {

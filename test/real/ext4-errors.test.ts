@@ -3,6 +3,8 @@ import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
+import { until } from "../../hack/lib/until.ts";
+import { deviceNumberOf } from "../../src/host/linux/device-number.ts";
 import { ext4Errors } from "../../src/host/linux/ext4-errors.ts";
 import { loopDevice } from "../lib/loop-device.ts";
 import { need } from "../lib/requirements.ts";
@@ -19,27 +21,28 @@ describe("errors that the kernel has met in an ext4, on the real kernel", () => 
   });
   afterEach(() => rmSync(directory, { recursive: true }));
 
-  it("are counted in sysfs, none at first, and none after e2fsck has looked through it", () => {
+  it("are counted in sysfs, none at first, and none after e2fsck has looked through it", async () => {
     using disk = loopDevice(directory, "disk", 32);
     execFileSync("mkfs.ext4", ["-q", disk.path]);
-    const { rdev } = statSync(disk.path);
-    const errors = () => ext4Errors("/sys", `${(rdev >> 8) & 0xfff}:${(rdev & 0xff) | ((rdev >> 12) & 0xfff00)}`);
-    const mounted = (act: () => void) => {
+    const errors = () => ext4Errors("/sys", deviceNumberOf(statSync(disk.path)));
+    const mounted = async (act: () => unknown) => {
       execFileSync("mount", [disk.path, `${directory}/mnt`]);
       try {
-        act();
+        await act();
       } finally {
         execFileSync("umount", [`${directory}/mnt`]);
       }
     };
     expect(errors(), "not mounted").to.equal(undefined);
-    mounted(() => {
+    await mounted(async () => {
       expect(errors()).to.equal(undefined);
       writeFileSync(`/sys/fs/ext4/${disk.path.slice("/dev/".length)}/trigger_fs_error`, "tried");
+      // A worker of the kernel's writes it to the superblock, which is what sysfs shows.
+      await until("the error to be counted", 10_000, () => errors() !== undefined);
       expect(errors()).to.include({ count: 1, where: "trigger_test_error" });
     });
-    mounted(() => expect(errors()?.count, "it is in the superblock").to.equal(1));
+    await mounted(() => expect(errors()?.count, "it is in the superblock").to.equal(1));
     execFileSync("e2fsck", ["-p", disk.path], { stdio: "ignore" });
-    mounted(() => expect(errors()).to.equal(undefined));
+    await mounted(() => expect(errors()).to.equal(undefined));
   });
 });

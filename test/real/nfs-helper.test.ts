@@ -93,7 +93,8 @@ describe("mount.nfs and mount.cifs in a child", () => {
   });
 
   it("has ended when its deadline is told of, so that nothing mounts behind the next attempt", async () => {
-    const error = await mounter(1_000)
+    // Long enough for a child that runs from source to have started the helper, on a machine with much else to do.
+    const error = await mounter(5_000)
       .mountFilesystem(request("gone:/x"))
       .then(
         () => expect.fail("mounted"),

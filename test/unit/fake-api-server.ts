@@ -23,7 +23,7 @@ export interface FakeWrite {
 export interface FakeApiServer extends Transport {
   readonly writes: FakeWrite[];
   /** Returns an error to fail the request with: before it is applied, or after (the answer is lost). */
-  fault: (request: ApiRequest) => { when: "before" | "after" } | { status: number } | undefined;
+  fault: (request: ApiRequest) => { when: "before" | "after" } | { status: number; message?: string } | undefined;
   /** Refuses sendInitialEvents, as servers before 1.32 do. */
   refuseWatchList: boolean;
   objects(plural: string): FakeObject[];
@@ -171,7 +171,7 @@ export function createFakeApiServer(timers: Timers): FakeApiServer {
         timers.after(1, () => {
           const fault = server.fault(request);
           const lost = new TransportError(`${request.method} ${request.path}: planned fault`);
-          if (fault !== undefined && "status" in fault) resolve(refusal(fault.status, "Planned", "planned fault"));
+          if (fault && "status" in fault) resolve(refusal(fault.status, "Planned", fault.message ?? "planned fault"));
           else if (fault?.when === "before") reject(lost);
           else {
             const response = handle(copy(request));

@@ -20,6 +20,12 @@ export const etcdArgs = (durable: boolean): readonly string[] => [
   "--log-level=warn",
 ];
 
+/** Of a kube-apiserver that serves ClusterTrustBundles, which Kubernetes 1.36 does only where it is asked to. */
+export const trustBundleFlags: readonly string[] = [
+  "--feature-gates=ClusterTrustBundle=true",
+  "--runtime-config=certificates.k8s.io/v1beta1/clustertrustbundles=true",
+];
+
 /**
  * A kube-apiserver as a cluster has it: authentication by tokens, Node and RBAC authorization, all default admission.
  * @param profiling whether it serves /debug/pprof

@@ -94,6 +94,11 @@ export class Reaper {
   /** Begins nothing more, and waits for what runs. */
   async stop(): Promise<void> {
     this.#stopped = true;
+    await this.idle();
+  }
+
+  /** Waits for what runs. */
+  async idle(): Promise<void> {
     await this.#running;
   }
 

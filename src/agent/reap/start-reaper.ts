@@ -34,6 +34,8 @@ export interface OrphansOfKubelet {
   /** Takes in each plan, at once. */
   note(plan: Plan): void;
   leftovers(plan: Plan): Promise<{ readonly orphans: readonly Orphan[]; readonly againInMs?: number }>;
+  /** Waits until the removal that a look has begun has ended. */
+  idle(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -44,7 +46,7 @@ export function orphansOfKubelet(parts: ReaperParts): OrphansOfKubelet {
   const { traces } = host;
   const left = new LeftoverWatch({ clock: system.clock, host, kubeletDir });
   if (kubeletDir === undefined || traces === undefined) {
-    return { note() {}, leftovers: async () => ({ orphans: [] }), stop: async () => {} };
+    return { note() {}, leftovers: async () => ({ orphans: [] }), idle: async () => {}, stop: async () => {} };
   }
   const { clock } = system;
   const life = new KubeletLife({ clock, client, nodeName });
@@ -72,6 +74,7 @@ export function orphansOfKubelet(parts: ReaperParts): OrphansOfKubelet {
       const waits = [againInMs, judged.againInMs].filter((ms) => ms !== undefined);
       return { orphans: judged.orphans, ...(waits.length > 0 && { againInMs: Math.min(...waits) }) };
     },
+    idle: () => reaper.idle(),
     stop: () => reaper.stop(),
   };
 }

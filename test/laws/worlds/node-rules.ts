@@ -8,8 +8,9 @@ import type { LawNode } from "./node.ts";
 
 /** What the agent must never do to a machine, seen by the machine: it knows who made each mount and file. */
 export class NodeRules implements KernelListener {
-  /** Volumes whose intent vanished without being deleted. */
-  readonly vanished = new Set<string>();
+  readonly #vanished = new Set<string>();
+  /** Of them, those whose last step is under way still, which their intent had asked for. */
+  readonly #underWay = new Set<string>();
   /** How often the agent did what a rule is about. */
   readonly counts = { mounted: 0, unmounted: 0, removed: 0, formatted: 0 };
   readonly #node: LawNode;
@@ -17,6 +18,37 @@ export class NodeRules implements KernelListener {
 
   constructor(node: LawNode) {
     this.#node = node;
+  }
+
+  /** Volumes whose intent vanished without being deleted. */
+  get vanished(): ReadonlySet<string> {
+    return new Set([...this.#vanished, ...this.#underWay]);
+  }
+
+  /** From here on nothing of it may go, but by a step that has begun before. */
+  vanish(volume: string, underWay: boolean): void {
+    (underWay ? this.#underWay : this.#vanished).add(volume);
+  }
+
+  /** A step of it has ended. */
+  ended(volume: string): void {
+    if (this.#underWay.delete(volume)) this.#vanished.add(volume);
+  }
+
+  /** It has an intent again. */
+  wanted(volume: string): void {
+    this.#vanished.delete(volume);
+    this.#underWay.delete(volume);
+  }
+
+  /** The agent has ended, and its steps with it. */
+  killed(): void {
+    for (const volume of [...this.#underWay]) this.ended(volume);
+  }
+
+  rebooted(): void {
+    this.#vanished.clear();
+    this.#underWay.clear();
   }
 
   /** @throws Error with what the agent did that it must not do */
@@ -37,7 +69,7 @@ export class NodeRules implements KernelListener {
     const path = pathOf(from) ?? "?";
     if (mount.maker !== "agent") this.report(`L6: ${path}, mounted by a ${mount.maker}, was unmounted`);
     if (!this.#node.synced) this.report(`L1: ${path} was unmounted before the intents were read`);
-    if (this.vanished.has(mount.volume ?? "")) this.report(`L8: ${path} was unmounted, whose intent vanished`);
+    if (this.#vanished.has(mount.volume ?? "")) this.report(`L8: ${path} was unmounted, whose intent vanished`);
     if (!path.startsWith(`${layout.stateDir}/staging/`)) return;
     const targets = [...(this.#node.namespace?.mounts ?? [])].filter(
       (other) => other.superblock === mount.superblock && this.#place(other).startsWith(`${layout.prefix}/`),
@@ -54,7 +86,8 @@ export class NodeRules implements KernelListener {
 
   formatted(disk: Disk): void {
     this.counts.formatted++;
-    if (!disk.empty || disk.mounted || disk.holder !== undefined) this.report(`L11: ${disk.name} was formatted`);
+    const ours = disk.empty || disk.cutOff; // what an mkfs of the agent's that was killed has left is no data
+    if (!ours || disk.mounted || disk.holder !== undefined) this.report(`L11: ${disk.name} was formatted`);
   }
 
   #place(mount: Mount): string {

@@ -82,6 +82,11 @@ export class LawNode {
     return (this.#running?.loop?.running.size ?? 1) > 0;
   }
 
+  /** Whether an operation of the volume is under way. */
+  isRunning(volume: string): boolean {
+    return this.#running?.loop?.running.has(volume) === true;
+  }
+
   async start(): Promise<void> {
     const incarnation = new Incarnation({
       name: `agent#${++this.#runs}`,
@@ -118,6 +123,7 @@ export class LawNode {
   kill(): void {
     this.#running?.incarnation.end();
     this.#running = undefined;
+    this.rules.killed();
   }
 
   async reboot(): Promise<void> {
@@ -181,6 +187,7 @@ export class LawNode {
       onPlan: (plan) => this.#planned(plan),
       onOperation: (operation, { failure }) => {
         this.trace.add("agent", `${JSON.stringify(operation)} ${failure?.reason ?? "done"}`);
+        this.rules.ended(operation.volume);
         if (failure === undefined) this.operations.push(operation);
       },
     });
@@ -198,7 +205,7 @@ export class LawNode {
     for (const { name, phase, desired } of plan.volumes.values()) {
       const done = phase === "released" || phase === "retained" || (phase === "observe" && desired?.deleting === true);
       if (!done || desired?.deleting !== true || this.desired.get(name) !== desired) continue;
-      if (phase !== "released") this.rules.vanished.add(name);
+      if (phase !== "released") this.rules.vanish(name, this.isRunning(name));
       this.desired.delete(name);
       this.trigger();
     }

@@ -82,7 +82,7 @@ export class Teller {
         node.synced = event.kind === "kill";
         return node.start();
       case "reboot":
-        node.rules.vanished.clear(); // a reboot unmounts
+        node.rules.rebooted(); // a reboot unmounts
         return node.reboot();
       case "hideTable":
         node.tableReadable = false;
@@ -146,7 +146,7 @@ export class Teller {
     const entry = understand(rawIntent(known.choice, { name, index, type }, { uid, generation }));
     if (entry === undefined) throw new Error("no intent");
     this.#choices.set(index, known);
-    this.#node.rules.vanished.delete(name);
+    this.#node.rules.wanted(name);
     this.#node.trace.add("api", `${name} ${uid}/${generation} ${JSON.stringify(known.choice)}`);
     this.#node.desired.set(name, entry.desired);
     this.#node.trigger();
@@ -158,7 +158,7 @@ export class Teller {
     if (gone === undefined || gone.deleting) return; // what was seen to be deleted may go on being released
     this.#node.trace.add("api", `${name} vanishes`);
     this.#node.desired.delete(name);
-    this.#node.rules.vanished.add(name);
+    this.#node.rules.vanish(name, this.#node.isRunning(name));
     this.#node.trigger();
   }
 

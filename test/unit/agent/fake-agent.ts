@@ -7,7 +7,7 @@ import { type Failure, Failures } from "../../../src/agent/failures.ts";
 import { Journal } from "../../../src/agent/journal.ts";
 import { Loop } from "../../../src/agent/loop.ts";
 import type { Plan } from "../../../src/agent/plan.ts";
-import { type Observation, observationOf } from "../../../src/agent/plan-input.ts";
+import { type Observation, observationOf, type PlanSettings } from "../../../src/agent/plan-input.ts";
 import { Planner } from "../../../src/agent/planner.ts";
 import type { Silence } from "../../../src/agent/view.ts";
 import type { NodeVolumeIntent } from "../../../src/api/types.gen.ts";
@@ -18,7 +18,7 @@ import { wanted } from "../../lib/plan-world.ts";
 import { settle, type VirtualSystem, virtualSystem } from "../kube/virtual-system.ts";
 import { FakeHost } from "./fake-host.ts";
 
-const settings = { allowedPrefixes: ["/mnt"], stateDir: "/state", hostRoot: "/", csiDir: "/csi" };
+const usual: PlanSettings = { allowedPrefixes: ["/mnt"], stateDir: "/state", hostRoot: "/", csiDir: "/csi" };
 /** An intent that wants a volume on one path. */
 export const at = (path: string, name = "node.volume-1") => wanted({ name, mounts: [{ path: `/mnt/${path}` }] });
 export const stagingOf = (name: string) => `/state/staging/${name}`;
@@ -41,7 +41,7 @@ export class FakeAgent {
   plan: Plan | undefined;
   #gathered: ReadonlyMap<string, Desired> = new Map();
 
-  private constructor(host: FakeHost, journal: Journal) {
+  private constructor(host: FakeHost, journal: Journal, settings: PlanSettings) {
     this.host = host;
     this.journal = journal;
     const { system, observed } = this;
@@ -93,10 +93,11 @@ export class FakeAgent {
     });
   }
 
-  static async start(): Promise<FakeAgent> {
+  static async start(settings: Partial<PlanSettings> = {}): Promise<FakeAgent> {
     const system = virtualSystem();
     const host = new FakeHost();
-    return new FakeAgent(host, await Journal.open(host.journal, "boot-1", system.log));
+    const journal = await Journal.open(host.journal, "boot-1", system.log);
+    return new FakeAgent(host, journal, { ...usual, ...settings });
   }
 
   async want(...intents: readonly NodeVolumeIntent[]): Promise<void> {

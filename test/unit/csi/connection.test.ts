@@ -3,6 +3,7 @@ import { createServer, type Server, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
+import { outcomeOf } from "../../../src/csi/error-classes.ts";
 import { grpcDialer, longestReply } from "../../../src/csi/grpc-connection.ts";
 import { systemClock } from "../../../src/system.ts";
 import { calling, connected, errorOf } from "./clients.ts";
@@ -91,7 +92,11 @@ describe("a connection to a driver", () => {
     await open.client.checkName();
     const answer = open.connection.call("/csi.v1.Node/NodeStageVolume", new Uint8Array(), 50);
     const { answer: late } = await call;
-    expect(await answer).to.include({ kind: "status", code: "DEADLINE_EXCEEDED", spoken: false });
+    // Both sides count the deadline: either may say it first.
+    expect(await answer).to.include({ kind: "status", code: "DEADLINE_EXCEEDED" });
+    for (const spoken of [false, true]) {
+      expect(outcomeOf("NodeStageVolume", "DEADLINE_EXCEEDED", spoken)).to.include({ errorClass: "uncertain" });
+    }
     late({ work: "after" });
     expect(driver.staged.size).to.equal(1);
   });

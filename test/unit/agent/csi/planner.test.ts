@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { lookAtStageOfDriver } from "../../../../src/agent/csi/look.ts";
 import { desiredVolume } from "../../../../src/agent/desired-volume.ts";
 import type { PlanInput } from "../../../../src/agent/plan-input.ts";
 import { Planner } from "../../../../src/agent/planner.ts";
@@ -6,7 +7,7 @@ import { afterReboot, type VolumeRecord } from "../../../../src/agent/record.ts"
 import { MountTable } from "../../../../src/host/mount-table.ts";
 import { entry } from "../../../lib/mount-entries.ts";
 import { plan } from "../../../lib/plan-whole.ts";
-import { prefix, targetRecord, volume, wanted } from "../../../lib/plan-world.ts";
+import { planned, prefix, targetRecord, volume, wanted } from "../../../lib/plan-world.ts";
 
 const identity = { device: "0:50", root: "/", source: "tmpfs" };
 const source = { csi: { driver: "a.example", volumeHandle: "v" } };
@@ -53,6 +54,24 @@ describe("the plan of a CSI volume that is kept up", () => {
     expect(new Planner().plan(input).operations).to.deep.equal([]);
   });
 
+  it("notices that what it is on does not answer any more", () => {
+    const planner = new Planner();
+    planner.plan(input);
+    const silent: NonNullable<PlanInput["silent"]> = new Map([[volume, { since: 1, what: "srv" } as never]]);
+    expect(planner.plan({ ...input, silent }).volumes.get(volume)?.silent).to.equal(silent.get(volume));
+  });
+
+  it("notices that kubelet has given a target back", () => {
+    const planner = new Planner();
+    planner.plan(input);
+    const { operations } = planner.plan({
+      ...input,
+      closingPods: new Set([`${prefix}/a`]),
+      touched: new Set([volume]),
+    });
+    expect(operations.map(({ kind }) => kind)).to.deep.equal(["unpublish"]);
+  });
+
   for (const [what, id, kind] of [
     ["what was staged", 10, "stage"],
     ["what was published", 11, "publish"],
@@ -69,6 +88,23 @@ describe("the plan of a CSI volume that is kept up", () => {
       expect(next.operations).to.deep.equal(plan(after).operations);
     });
   }
+});
+
+describe("what a driver has staged, when its mount is gone", () => {
+  const { stage } = record;
+  const table = new MountTable([root]);
+  const seen = (ready: boolean) =>
+    stage && lookAtStageOfDriver({ ...stage, ready }, table, { record, desired: undefined });
+
+  it("is never called absent: only the driver ends it", () => {
+    expect(seen(true)).to.include({ truth: "uncertain", drift: "Missing" });
+    expect(seen(false)).to.include({ truth: "uncertain" }).and.not.to.have.property("drift");
+  });
+
+  it("is not forgotten with its intent, for the driver was not asked to unstage it", () => {
+    const { operation, phase } = planned({ records: [{ ...record, targets: [] }] });
+    expect([operation, phase]).to.deep.equal([undefined, "unexplained"]);
+  });
 });
 
 describe("the record of a CSI volume after a reboot", () => {

@@ -60,6 +60,14 @@ const starts = ({ operation }: ReturnType<typeof planFor>) =>
   operation && `${operation.kind} ${"path" in operation ? operation.path : ""}`.trim();
 
 describe("the plan of a volume whose mounts ask for groups and labels (decision 0029)", () => {
+  it("files are given to another group under a mount that stays where it is", () => {
+    const before = mounted([{ name: "set.a", path: "p1", fsGroup: 1 }]);
+    const plan = (fsGroup: number) => planFor(before, [{ name: "set.a", path: "p1", fsGroup }]);
+    expect([starts(plan(2)), told(plan(2))]).to.deep.equal([`publish ${at("p1")}`, []]);
+    expect(plan(2).operation).to.deep.include({ replaces: 20 });
+    expect(starts(plan(1))).to.equal(undefined);
+  });
+
   describe("path and group of several mounts change in one edit", () => {
     const before = mounted([
       { name: "set.a", path: "p1", fsGroup: 1 },

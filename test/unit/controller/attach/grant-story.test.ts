@@ -24,6 +24,16 @@ describe("the controller and volumes of CSI drivers", () => {
     expect(fleet.conditions("a")[0]).to.equal("Ready=True/AllReady");
   });
 
+  it("attaches nothing for who only observes", async () => {
+    const fleet = createCSIFleet();
+    fleet.driverNode("n0");
+    fleet.csiSet("a", source, { mode: "Observe" });
+    fleet.start();
+    await fleet.live(2_000);
+    expect(fleet.intent("n0").spec.mode).to.equal("Observe");
+    expect([fleet.granted(), fleet.attachments()]).to.deep.equal([[], []]);
+  });
+
   it("says in the grant what the CSIDriver asks for, and grants nothing of a driver that is for pods alone", async () => {
     const fleet = createCSIFleet();
     fleet.driverNode("n0");

@@ -1,61 +1,6 @@
 import { expect } from "chai";
 import { projectClaim } from "../../../../src/controller/attach/objects.ts";
-import type { Word } from "../../../../src/controller/attach/word.ts";
-import { createHold } from "../../../../src/controller/claims/hold-claims.ts";
-import { ApiError } from "../../../../src/kube/api-error.ts";
-import type { KubeClient } from "../../../../src/kube/client.ts";
-import { virtualSystem } from "../../kube/virtual-system.ts";
-
-function claim(held: boolean) {
-  const labels = held ? { "nodevolume.dev/held": "" } : {};
-  const found = projectClaim({ metadata: { name: "data", namespace: "apps", uid: "u", resourceVersion: "1", labels } });
-  if (found === undefined) throw new Error("no claim");
-  return { claims: [found], persistentVolumes: [] };
-}
-
-/** A hold, and a client that knows pods and refuses one more as the policy does. */
-function world() {
-  const { clock, random, log, advance } = virtualSystem();
-  let refusal = "nodevolume.dev/held nodevolume.dev/reserved";
-  let policies = { uid: "p", generation: 1 };
-  let attached: Word | undefined;
-  const pods: object[] = [];
-  let trials = 0;
-  const patches: unknown[] = [];
-  const client = {
-    get: () => Promise.resolve({ metadata: policies }),
-    list: () => Promise.resolve({ items: pods, resourceVersion: "1" }),
-    create() {
-      trials += 1;
-      return Promise.reject(new ApiError(403, "Forbidden", refusal));
-    },
-    mergePatch(_: unknown, __: unknown, patch: unknown) {
-      patches.push(patch);
-      return Promise.resolve({});
-    },
-  } as unknown as KubeClient;
-  let reservedAt: number | undefined;
-  const reservedSince = () => reservedAt;
-  const hold = createHold({ client, clock, random, log, reservedSince, upsertClaim() {}, upsertPersistentVolume() {} });
-  const others = () => Promise.resolve(attached);
-  /** @param ours whether somebody of ours uses the volume */
-  const take = (labelled: boolean, ours = false, begins = true) =>
-    hold.take(claim(labelled), { held: ours, begins }, others);
-  const pod = { metadata: { name: "p" }, spec: { volumes: [{ persistentVolumeClaim: { claimName: "data" } }] } };
-  const reserve = () => {
-    reservedAt = clock.monotonic();
-  };
-  const say = (words: string) => {
-    refusal = words;
-  };
-  const attachElsewhere = (word: Word | undefined) => {
-    attached = word;
-  };
-  const installAnew = () => {
-    policies = { uid: "p", generation: policies.generation + 1 };
-  };
-  return { hold, take, reserve, say, attachElsewhere, installAnew, pods, patches, pod, advance, trials: () => trials };
-}
+import { claim, world } from "./hold-world.ts";
 
 describe("taking a claim", () => {
   it("label, probe, five seconds, a look at the pods, and then it is ours", async () => {
@@ -77,6 +22,15 @@ describe("taking a claim", () => {
     expect((await take(true))?.againInMs).to.equal(5_000);
     await advance(5_000);
     expect(await take(true)).to.equal(undefined);
+  });
+
+  it("that somebody else has attached by then is given back", async () => {
+    const { take, advance, attachElsewhere, patches } = world();
+    await take(false);
+    await advance(5_000);
+    attachElsewhere({ reason: "ForeignAttachment", message: "of kubelet" });
+    expect((await take(true))?.word.reason).to.equal("ForeignAttachment");
+    expect(patches.at(-1)).to.deep.equal({ metadata: { labels: { "nodevolume.dev/held": null } } });
   });
 
   it("begins anew when the label was off in between, and in a new term", async () => {
