@@ -10,6 +10,7 @@ import { simHost } from "./host/sim-host.ts";
 import { Incarnation } from "./incarnation.ts";
 import { KnowledgeRules } from "./invariants/knowledge-rules.ts";
 import { OperationRules } from "./invariants/operation-rules.ts";
+import { proxyRules } from "./invariants/proxy-rules.ts";
 import type { Namespace } from "./kernel/mount.ts";
 import type { Process } from "./kernel/processes.ts";
 import { layout, type Machine } from "./machine.ts";
@@ -100,6 +101,9 @@ export class AgentProcess {
       random,
       sightings: this.#parts.sightings,
       onInitialList: (path) => knowledge.listed(path),
+      onLine: (path, line) => knowledge.shown(path, line),
+      onRead: (path) => knowledge.read(path),
+      onRequest: proxyRules(this.#machine.name, invariants.report),
       onWrite: (request) => {
         invariants.secrets.check(request.path, () => JSON.stringify(request.body ?? null));
         invariants.statuses.sent(request, tables);
@@ -115,6 +119,7 @@ export class AgentProcess {
       drivers: new SimDrivers(this.#drivers, incarnation),
       nodeName: this.#machine.name,
       version: "sim",
+      intents: this.#parts.intents,
     };
     startAgent({ ...deps, settings, registry: new Registry() }).then(
       (agent) => {

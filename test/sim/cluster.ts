@@ -101,6 +101,11 @@ export class Cluster {
     this.#server.delete(resource.intents, name);
   }
 
+  /** Somebody writes the index of a node by hand; null takes it away. */
+  writeIndex(node: string, spec: object | null): void {
+    this.#server.patch(resource.states, node, { spec });
+  }
+
   /** An intent goes without a release: somebody takes its finalizer away by hand. */
   stripFinalizer(name: string): void {
     this.#server.patch(resource.intents, name, { metadata: { finalizers: null } });

@@ -42,7 +42,8 @@ export class ControllerProcess {
       sightings: this.#parts.sightings,
       onWrite: (request) => secrets.check(request.path, () => JSON.stringify(request.body ?? null)),
     });
-    const config = { identity: incarnation.name, allowedPrefixes: [layout.prefix] };
+    const indexIntents = this.#parts.intents === "Index";
+    const config = { identity: incarnation.name, allowedPrefixes: [layout.prefix], indexIntents };
     const controller = startController({ system: incarnation.system, transport, config, registry: new Registry() });
     this.#running = { incarnation, controller };
   }

@@ -1,3 +1,4 @@
+import type { CrashPoint } from "./faults.ts";
 import type { RunInput, RunResult } from "./run-scenario.ts";
 import type { Scenario } from "./scenarios/scenario.ts";
 
@@ -15,8 +16,13 @@ export function describeFailure({ name }: Scenario, input: RunInput, { world, er
 function replayCommand(name: string, { seed, crash, stormy, place }: RunInput): string {
   return [
     `node test/sim/replay.ts '${name}' --seed ${seed}`,
-    ...(crash === undefined ? [] : [`--crash ${crash.effect}:${crash.moment}:${crash.ending}`]),
+    ...(crash === undefined ? [] : [`--crash ${placeOf(crash)}`]),
+    ...(crash?.next === undefined ? [] : [`--next ${placeOf(crash.next)}`]),
     ...(stormy === true ? ["--storm"] : []),
     ...(place === undefined ? [] : [`--place ${place}`]),
   ].join(" ");
+}
+
+function placeOf({ effect, moment, ending }: CrashPoint): string {
+  return `${effect}:${moment}:${ending}`;
 }

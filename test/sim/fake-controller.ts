@@ -3,8 +3,10 @@ import type { Grant, NodeVolumeIntent, VolumeSource } from "../../src/api/types.
 import { projectCSIDriver } from "../../src/controller/attach/objects.ts";
 import { grantedOfDriver } from "../../src/controller/attach/of-driver.ts";
 import { ownershipOf } from "../../src/controller/attach/ownership.ts";
+import { indexOf } from "../../src/controller/index-of.ts";
 import { projectIntent, projectNode } from "../../src/controller/projections.ts";
 import { decideRelease } from "../../src/controller/release.ts";
+import { sameJson } from "../../src/kube/same-json.ts";
 import type { Change } from "./api/collection.ts";
 import type { WorldParts } from "./world-parts.ts";
 
@@ -23,8 +25,10 @@ export class FakeController {
   }
 
   changed({ object }: Change): void {
-    const { scheduler, random } = this.#parts;
+    const { scheduler, random, intents } = this.#parts;
     const { metadata, spec } = object as unknown as NodeVolumeIntent; // the collection holds nothing else
+    if (intents === "Index")
+      scheduler.after(random.between(reactMs.low, reactMs.high), () => this.index(spec.nodeName));
     if (metadata.deletionTimestamp === undefined && (spec.grant !== undefined || spec.mode !== "Manage")) return;
     scheduler.after(random.between(reactMs.low, reactMs.high), () => this.#reconcile(object.metadata.name));
   }
@@ -34,6 +38,23 @@ export class FakeController {
     for (const { metadata, spec } of this.#parts.server.list(resource.intents) as unknown as NodeVolumeIntent[]) {
       if (spec.nodeName === node) this.#reconcile(metadata.name);
     }
+  }
+
+  nodeAdded(name: string): void {
+    this.#parts.server.create(resource.states, { metadata: { name } });
+    this.index(name);
+  }
+
+  /** Keeps the index of a node, where agents go by it. */
+  index(node: string): void {
+    const { server, scheduler, intents, network } = this.#parts;
+    if (intents !== "Index") return;
+    if (network.down > 0) return void scheduler.after(retryMs, () => this.index(node));
+    const all = server.list(resource.intents).flatMap((one) => projectIntent(one) ?? []);
+    const spec = indexOf(all.filter((intent) => intent.spec.nodeName === node));
+    const state = server.get(resource.states, node);
+    if (state === undefined || sameJson(state["spec"], spec)) return;
+    server.as("controller", () => server.patch(resource.states, node, { spec }));
   }
 
   #reconcile(name: string): void {

@@ -15,6 +15,8 @@ export interface Hit {
 /** One effect, by its number in the run, and what happens there. */
 export interface CrashPoint extends Hit {
   readonly effect: number;
+  /** Ends the run that follows, too: the next one of the same process. Its effects are counted by themselves, from 1. */
+  readonly next?: Omit<CrashPoint, "next">;
 }
 
 /** Crashes that nobody has planned: each effect may be hit, until there were enough of them. */
@@ -41,28 +43,40 @@ export class Faults {
   crashes = 0;
   readonly #point: CrashPoint | undefined;
   readonly #atRandom: RandomCrashes | undefined;
+  #strikes = 0;
+  /** The run after the first planned crash. */
+  #next: { readonly process: string; effects: number } | undefined;
 
   constructor(point: CrashPoint | undefined, atRandom?: RandomCrashes) {
     this.#point = point;
     this.#atRandom = atRandom;
   }
 
-  /** Whether the crash that was planned has happened. */
+  /** Whether every crash that was planned has happened. */
   get struck(): boolean {
-    return this.#point === undefined || this.crashes > 0;
+    const planned = [this.#point, this.#point?.next].filter((point) => point !== undefined);
+    return this.#strikes === planned.length;
   }
 
   /** Told of each effect when its moment has come. @returns how it is hit, if it is */
   next(effect: Effect): Hit | undefined {
     this.effects.push(effect);
-    const hit = this.#planned() ?? this.#random();
+    const hit = this.#planned(effect) ?? this.#random();
     if (hit === undefined) return undefined;
     this.crashes++;
     return hit.moment === "torn" && !effect.canTear ? { ...hit, moment: "before" } : hit;
   }
 
-  #planned(): Hit | undefined {
-    return this.#point?.effect === this.effects.length ? this.#point : undefined;
+  #planned({ process }: Effect): Hit | undefined {
+    const point = this.#point;
+    if (point?.effect === this.effects.length) {
+      this.#strikes++;
+      this.#next = { process: nextRunOf(process), effects: 0 };
+      return point;
+    }
+    if (this.#next?.process !== process || ++this.#next.effects !== point?.next?.effect) return undefined;
+    this.#strikes++;
+    return point.next;
   }
 
   #random(): Hit | undefined {
@@ -71,6 +85,12 @@ export class Faults {
     if (!random.chance(probability)) return undefined;
     return { moment: random.pick(["before", "torn", "after"]), ending: random.chance(reboots) ? "reboot" : "kill" };
   }
+}
+
+/** The name of the run of a process after this one: "a#3" after "a#2". */
+export function nextRunOf(run: string): string {
+  const at = run.lastIndexOf("#");
+  return `${run.slice(0, at)}#${Number(run.slice(at + 1)) + 1}`;
 }
 
 /** What an effect does, without what it is done to. */

@@ -68,6 +68,8 @@ const mustBeSeen = {
     "state: Unmounting",
     "waiting: JournalFailed",
     "deleting: still in use",
+    "intents: by Index",
+    "intents: by Watch",
     ...ofDrivers,
   ],
   drivers: ofDrivers,

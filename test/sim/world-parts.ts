@@ -1,3 +1,4 @@
+import type { IntentsBy } from "../../src/agent/intent-source.ts";
 import type { SimApiServer } from "./api/sim-api-server.ts";
 import type { Network } from "./api/sim-transport.ts";
 import type { DriverFault } from "./csi/faults.ts";
@@ -22,6 +23,8 @@ export interface WorldParts {
   readonly network: Network;
   readonly invariants: Invariants;
   readonly storage: Storage;
+  /** How agents hear of their intents. */
+  readonly intents: IntentsBy;
   /** Asked for each effect on a host: how it fails, if it does. */
   hostFault(): HostFault | undefined;
   /** Asked for each event that a kernel tells an agent of: whether it gets lost. */

@@ -20,15 +20,11 @@ import { Sightings } from "./sightings.ts";
 import { type SimNode, simNode } from "./sim-node.ts";
 import { Trace } from "./trace.ts";
 import { Weather } from "./weather.ts";
-import type { WorldOptions } from "./world-options.ts";
+import { intentsBy, settleMs, usualEvents, type WorldOptions } from "./world-options.ts";
 import type { WorldParts } from "./world-parts.ts";
 
 /** Virtual milliseconds without a change after which the world is looked at as a whole. */
 const quietMs = 5_000;
-/** Above the longest backoff (122 s) and a lost watch (180 s), twice in a row. */
-const settleMs = 700_000;
-/** A run that does more than this goes round in circles. */
-const mostEvents = 200_000;
 /** Kinds that are written without anything having changed. */
 const restless = [resource.leases, resource.events, resource.states] as const;
 
@@ -64,11 +60,13 @@ export class World {
   readonly #parts: WorldParts;
   #violation: Violation | undefined;
   #changedAt = 0;
+  readonly #mostEvents: number;
   #events = 0;
 
   constructor(options: WorldOptions) {
     const { seed, admission, nodes = ["a"], controllers = 0, place = "pod", crash, stormy = false } = options;
     this.seed = seed;
+    this.#mostEvents = options.mostEvents ?? usualEvents;
     const { scheduler, trace } = this;
     this.csi = new CSIWorld(options, this.nodes);
     const weather = stormy ? new Weather(seed, scheduler) : undefined;
@@ -113,10 +111,12 @@ export class World {
       losesWake: () => this.deaf || weather?.losesWake() === true,
       invariants: this.invariants,
       storage: this.csi.storage,
+      intents: intentsBy(options),
       driverFault: () => weather?.driver(),
       attacherFails: () => weather?.attacherFails() === true,
       onBoot: (machine, planned) => this.#booted(machine, planned),
     };
+    this.sightings.add("intents", `by ${this.#parts.intents}`);
     this.#fake = controllers === 0 ? new FakeController(this.#parts) : undefined;
     this.controllers = Array.from(
       { length: controllers },
@@ -147,7 +147,7 @@ export class World {
     });
     this.nodes.set(name, node);
     this.cluster.addNode(name, node.machine.kernel.bootID, labels);
-    if (this.#fake !== undefined) this.server.create(resource.states, { metadata: { name } });
+    this.#fake?.nodeAdded(name);
     this.csi.nodeAdded(node);
     node.agent.start();
   }
@@ -236,7 +236,7 @@ export class World {
   /** @returns whether it was over before `until`; rejects with the first violation, as soon as it is there */
   async #pass(until: number, isOver: () => boolean): Promise<boolean> {
     const over = await this.scheduler.run(until, () => {
-      if (++this.#events > mostEvents) throw new Error(`more than ${mostEvents} events`);
+      if (++this.#events > this.#mostEvents) throw new Error(`more than ${this.#mostEvents} events`);
       return this.#violation !== undefined || isOver();
     });
     if (this.#violation !== undefined) throw this.#violation;

@@ -14,6 +14,7 @@ export const laterVersion = "simulator/of-a-later-version";
  */
 export class Admission {
   readonly #statuses: ReadonlyMap<string, ValidateFunction>;
+  readonly #index: ValidateFunction;
   readonly #statusesAtBirth: ReadonlyMap<string, unknown>;
 
   constructor() {
@@ -23,6 +24,7 @@ export class Admission {
     this.#statuses = new Map(
       kinds.map((kind) => [kind, ajv.compile({ ...definitions[kind].properties.status, definitions })]),
     );
+    this.#index = ajv.compile({ ...definitions.NodeVolumeState.properties.spec, definitions });
     const atBirth = (kind: (typeof kinds)[number]) => structuredClone(schema.definitions[kind as "NodeVolumeIntent"]);
     this.#statusesAtBirth = new Map(kinds.map((kind) => [kind, frozen(atBirth(kind).properties.status.default)]));
   }
@@ -40,7 +42,7 @@ export class Admission {
 
   #admitSpec(kind: Kind, object: StoredObject, before: StoredObject | undefined): StoredObject {
     const name = kind.resource.kind;
-    if (name === "NodeVolumeState") return object;
+    if (name === "NodeVolumeState") return this.#admitIndex(object);
     const parsed = name === "NodeVolumeIntent" ? parseIntent(object) : parseSet(object);
     if (!parsed.ok) {
       const causes = parsed.errors.map((error) => `${error.path}: ${error.message}`).join("; ");
@@ -49,6 +51,12 @@ export class Admission {
     if (name === "NodeVolumeIntent" && before !== undefined) refuseChanges(before["spec"], parsed.value.spec);
     if (name === "NodeVolumeSet" && before !== undefined) refuseLettingGo(before["spec"], parsed.value.spec);
     return { ...object, spec: parsed.value.spec };
+  }
+
+  #admitIndex(object: StoredObject): StoredObject {
+    if (object["spec"] === undefined || this.#index(object["spec"])) return object;
+    const causes = (this.#index.errors ?? []).map((error) => `.spec${error.instancePath}: ${error.message}`).join("; ");
+    throw new Refusal(422, "Invalid", `NodeVolumeState ${object.metadata.name} is invalid: ${causes}`);
   }
 
   #checkStatus(kind: Kind, object: StoredObject): void {

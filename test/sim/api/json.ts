@@ -27,7 +27,7 @@ export function sameJson(a: unknown, b: unknown): boolean {
   let more = 0;
   for (const _key in b) more++;
   for (const key in a) {
-    if (!sameJson(a[key], b[key])) return false;
+    if (a[key] !== b[key] && !sameJson(a[key], b[key])) return false;
     more--;
   }
   return more === 0;
@@ -37,7 +37,7 @@ export function sameJson(a: unknown, b: unknown): boolean {
 export function frozen<T>(value: T): T {
   if (typeof value === "object" && value !== null && !Object.isFrozen(value)) {
     if (Array.isArray(value)) value.forEach(frozen);
-    else for (const key in value) frozen(value[key]);
+    else for (const key in value) if (typeof value[key] === "object") frozen(value[key]);
     Object.freeze(value);
   }
   return value;
@@ -53,6 +53,9 @@ export function overTheWire(value: unknown): unknown {
   if (Array.isArray(value)) return value.map((item) => (item === undefined ? null : overTheWire(item)));
   if (!isJson(value) || "toJSON" in value) throw new RangeError(`${value} in a body`);
   const sent: { [key: string]: unknown } = {};
-  for (const key in value) if (value[key] !== undefined) sent[key] = overTheWire(value[key]);
+  for (const key in value) {
+    const member = value[key];
+    if (member !== undefined) sent[key] = typeof member === "string" ? member : overTheWire(member);
+  }
   return sent;
 }

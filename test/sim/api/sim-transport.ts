@@ -43,6 +43,12 @@ export interface SimTransportDeps {
   readonly sightings: Sightings;
   /** Told when a process has got all objects of a path that it watches from the beginning. */
   onInitialList?(path: string): void;
+  /** Told of each line of a watch, before the process is. */
+  onLine?(path: string, line: object): void;
+  /** Told of each read that was answered by the server, whatever with, before the process is. */
+  onRead?(path: string): void;
+  /** Told of each request, watches too, when it is sent. */
+  onRequest?(request: ApiRequest): void;
   /** Told of each write when it is sent. */
   onWrite(request: ApiRequest): void;
 }
@@ -62,6 +68,7 @@ export class SimTransport implements Transport {
   request(request: ApiRequest): Promise<ApiResponse> {
     const { incarnation, scheduler, random, network, sightings } = this.#deps;
     const name = `${request.method} ${request.path}`;
+    this.#deps.onRequest?.(request);
     if (request.method !== "GET") this.#deps.onWrite(request);
     return new Promise((resolve, reject) => {
       const lost = () => reject(new TransportError(`${name}: no answer`));
@@ -69,6 +76,7 @@ export class SimTransport implements Transport {
       const answer = (response: ApiResponse) =>
         incarnation.later(travel, () => {
           cancelTimeout();
+          if (request.method === "GET" && response.status < 500) this.#deps.onRead?.(request.path);
           resolve(response);
         });
       // What was sent arrives, even if the sender dies meanwhile.
@@ -87,6 +95,7 @@ export class SimTransport implements Transport {
 
   stream(request: ApiRequest, handlers: StreamHandlers): Cancel {
     const { incarnation, server, network } = this.#deps;
+    this.#deps.onRequest?.(request);
     let ended = false;
     let close: Cancel = () => {};
     let clear = 0;
@@ -157,6 +166,7 @@ export class SimTransport implements Transport {
       if (ended()) return;
       this.#deps.sightings.add("watch event", (line as { type?: string }).type ?? "none");
       if (endsInitialList(line)) this.#deps.onInitialList?.(path);
+      this.#deps.onLine?.(path, line);
       handlers.onObject(line);
     }
   }

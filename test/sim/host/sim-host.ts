@@ -2,8 +2,9 @@ import type { HostPorts } from "../../../src/host/ports.ts";
 import { noClients } from "../../lib/no-clients.ts";
 import { noISCSI } from "../../lib/no-iscsi.ts";
 import { noLayers } from "../../lib/no-layers.ts";
-import { noFlocker, noPrograms } from "../../lib/no-programs.ts";
+import { noFlocker, noNBD, noPrograms, noRBD } from "../../lib/no-programs.ts";
 import { noScsi } from "../../lib/no-scsi.ts";
+import { noSwaps } from "../../lib/no-swaps.ts";
 import type { HostDeps } from "./host-deps.ts";
 import { SimDevices } from "./sim-devices.ts";
 import { SimDirectories } from "./sim-directories.ts";
@@ -36,12 +37,15 @@ export function simHost(deps: HostDeps): HostPorts {
         ownership,
         programs: noPrograms,
         flocker: noFlocker,
+        rbd: noRBD,
+        nbd: noNBD,
         repositories: fetched,
         images: fetched,
         clients: noClients,
         scsi: noScsi,
         iscsi: noISCSI,
         layers: noLayers,
+        swaps: noSwaps,
       };
     },
   };

@@ -1,7 +1,7 @@
 import type { Mutant } from "../../laws/mutants/mutant.ts";
 import { mutants } from "../../laws/mutants/mutants.ts";
 import { runMutant } from "../../laws/mutants/run-mutant.ts";
-import { type Edit, type Mutation, mutations } from "./list.ts";
+import { type Edit, type Hint, type Mutation, mutations } from "./list.ts";
 
 /** One thing of the product that is broken on purpose. */
 export interface Breaker {
@@ -10,6 +10,8 @@ export interface Breaker {
   readonly edits: readonly Edit[];
   /** Whether the simulator must notice it; else the tests of its law must. */
   readonly bySimulator: boolean;
+  /** A run to try first, where a search is not likely to come upon one. */
+  readonly hint?: Hint | undefined;
   /** Runs the tests of its law, where there is one that is about it. @returns whether it noticed */
   runLaw?(): Promise<boolean>;
 }
@@ -23,8 +25,9 @@ export const lawsToBreak: readonly string[] = [
 /** What the laws are tested with, and what the simulator is. */
 export const breakers: readonly Breaker[] = [...mutations.map(ofSimulator), ...mutants.map(ofLaws)];
 
-function ofSimulator({ law, name, also, file, from, to }: Mutation): Breaker {
-  return { law, name, edits: [{ file, from, to }, ...(also === undefined ? [] : [also])], bySimulator: true };
+function ofSimulator({ law, name, also, file, from, to, noticedBy }: Mutation): Breaker {
+  const edits = [{ file, from, to }, ...(also === undefined ? [] : [also])];
+  return { law, name, edits, bySimulator: true, hint: noticedBy?.crash?.next && noticedBy };
 }
 
 function ofLaws(mutant: Mutant): Breaker {

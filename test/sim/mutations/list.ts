@@ -1,5 +1,6 @@
 import type { CrashPoint } from "../faults.ts";
 import { csiMutations } from "./csi-mutations.ts";
+import { indexMutations } from "./index-mutations.ts";
 
 /** One text of a file, which it has exactly once, replaced by another. */
 export interface Edit {
@@ -30,7 +31,7 @@ export interface Mutation extends Edit {
   readonly name: string;
   /** The second line of defence, where there is one: of the product, or of the part of the host that stands for one. */
   readonly also?: Edit;
-  /** A run in fair weather that notices it: it is tried at every push. */
+  /** A run in fair weather that notices it, with what ends its processes: it is tried at every push. */
   readonly noticedBy?: Hint;
 }
 
@@ -119,6 +120,18 @@ export const mutations: readonly Mutation[] = [
     file: "src/agent/journal.ts",
     from: "rebooted ? afterReboot(record) : record",
     to: "record",
+  },
+  {
+    law: "recovery",
+    name: "leave out of the journal that is written anew what was being formatted",
+    // No end of one process alone notices it: the next run still has it in memory, the one after it takes the disk for full.
+    noticedBy: {
+      scenario: "an empty device is formatted",
+      crash: { effect: 10, moment: "torn", ending: "kill", next: { effect: 1, moment: "after", ending: "kill" } },
+    },
+    file: "src/agent/journal.ts",
+    from: "      await file.replace(formatJournal(journal.#state()));\n",
+    to: "      for (const [name, { formatting: _, ...record }] of records) records.set(name, record);\n      await file.replace(formatJournal({ ...journal.#state(), records }));\n",
   },
   {
     law: "L5",
@@ -220,4 +233,5 @@ export const mutations: readonly Mutation[] = [
     also: { file: "test/sim/host/sim-devices.ts", from: "if (!device.empty && !goesOn) {", to: "if (false) {" },
   },
   ...csiMutations,
+  ...indexMutations,
 ];

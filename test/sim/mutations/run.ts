@@ -30,8 +30,8 @@ async function work(): Promise<void> {
 }
 
 async function tried(breaker: Breaker): Promise<Row> {
-  const { edits, runLaw } = breaker;
-  const found = await runProbe({ edits });
+  const { edits, hint, runLaw } = breaker;
+  const found = await runProbe({ edits, hint });
   const run = found.hint === undefined ? "" : `, run ${found.runs}: ${JSON.stringify(found.hint)}`;
   const laws = runLaw === undefined ? undefined : await runLaw();
   return { breaker, laws, simulator: found.noticed, what: `${found.what.slice(0, 300)}${run}` };

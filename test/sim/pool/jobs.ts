@@ -1,8 +1,10 @@
 import type { Admission } from "../api/admission.ts";
 import { crashLedger, type LedgerEntry } from "../crash-ledger.ts";
+import { effectsAfter, someCrash, somePairs } from "../crash-pairs.ts";
 import { crashPoints } from "../crash-points.ts";
 import { describeFailure } from "../failed-run.ts";
 import type { CrashPoint } from "../faults.ts";
+import { SeededRandom } from "../random.ts";
 import { type RunInput, type RunResult, runScenario } from "../run-scenario.ts";
 import { randomStories, scenarios } from "../scenarios/all.ts";
 import type { Scenario } from "../scenarios/scenario.ts";
@@ -12,11 +14,14 @@ import { type Counts, Sightings } from "../sightings.ts";
 export type Job =
   | { readonly kind: "crash"; readonly scenario: string; readonly all: boolean }
   | { readonly kind: "storm" | "drivers"; readonly firstSeed: number; readonly seeds: number }
+  | { readonly kind: "pairs"; readonly firstSeed: number; readonly seeds: number }
   | { readonly kind: "stories"; readonly firstSeed: number; readonly seeds: number };
 
 /** What a job came to; it travels between threads. */
 export interface Outcome {
   readonly runs: number;
+  /** Of these, the ones in which a process ended, and the next run of it, too. */
+  readonly pairs: number;
   /** Of processor time of the thread that did them; other threads collect garbage and compile. */
   readonly ms: number;
   /** The effects of the scenario that was crashed, and where. */
@@ -30,6 +35,10 @@ export interface Outcome {
 const ofDrivers = scenarios.filter(({ world }) => (world?.drivers ?? []).length > 0);
 const mostDescribed = 3;
 const crashSeed = 1;
+/** A clean run serves for so many first crashes, and a run with one of these alone for so many second ones. */
+const pairsOf = { firsts: 3, seconds: 6 } as const;
+/** The most pairs of a seed; it has fewer where a run ends soon after its crash. */
+export const mostPairsOfSeed = pairsOf.firsts * pairsOf.seconds;
 
 /** Does the runs of a job one after the other. */
 export async function carryOut(job: Job, admission: Admission): Promise<Outcome> {
@@ -50,10 +59,11 @@ export async function carryOut(job: Job, admission: Admission): Promise<Outcome>
   const ledger = job.kind === "crash" ? await crashAll(job, run) : [];
   if (job.kind === "storm") await stormAll(job, scenarios, run);
   if (job.kind === "drivers") await stormAll(job, ofDrivers, run);
+  const pairs = job.kind === "pairs" ? await crashPairs(job, run) : 0;
   if (job.kind === "stories") await tellStories(job, run);
   const { user, system } = process.threadCpuUsage(before);
   const ms = (user + system) / 1000;
-  return { runs, ms, ledger, failures, failed, seen: seen.counts() };
+  return { runs, pairs, ms, ledger, failures, failed, seen: seen.counts() };
 }
 
 type Run = (scenario: Scenario, input: RunInput) => Promise<RunResult>;
@@ -83,6 +93,31 @@ async function stormAll(
     const scenario = among[seed % among.length];
     if (scenario !== undefined) await run(scenario, { seed, stormy: true, place: seed % 7 === 0 ? "host" : "pod" });
   }
+}
+
+/**
+ * Seeds take the scenarios in turn: where a process ends at one of its effects in fair weather, and the next run of it, too.
+ * @returns how many such runs there were
+ */
+async function crashPairs({ firstSeed, seeds }: Job & { kind: "pairs" }, run: Run): Promise<number> {
+  let pairs = 0;
+  for (let seed = firstSeed; seed < firstSeed + seeds; seed++) {
+    const scenario = scenarios[seed % scenarios.length];
+    if (scenario === undefined) continue;
+    const random = new SeededRandom(seed, "pairs");
+    const input: RunInput = { seed, place: seed % 7 === 0 ? "host" : "pod" };
+    const clean = await run(scenario, input);
+    for (let i = 0; i < pairsOf.firsts && clean.error === undefined; i++) {
+      const first = someCrash(clean.world.faults.effects, random);
+      const once = await run(scenario, { ...input, crash: first });
+      const effects = once.error === undefined ? effectsAfter(once.world.faults.effects, first.effect) : [];
+      for (const crash of somePairs(first, { effects, most: pairsOf.seconds, random })) {
+        const { world } = await run(scenario, { ...input, crash });
+        if (world.faults.struck) pairs++;
+      }
+    }
+  }
+  return pairs;
 }
 
 /** Seeds tell stories of their own, every other one in fair weather: then it has to end as the story says, exactly. */

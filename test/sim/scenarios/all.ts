@@ -4,6 +4,7 @@ import { claims } from "./claims.ts";
 import { csi } from "./csi.ts";
 import { devices } from "./devices.ts";
 import { drift } from "./drift.ts";
+import { indexed } from "./indexed.ts";
 import { observe } from "./observe.ts";
 import { ownership } from "./ownership.ts";
 import { podTargets } from "./pod-targets.ts";
@@ -37,6 +38,7 @@ export const scenarios: readonly Scenario[] = [
   ...pods,
   ...podTargets,
   ...waiting,
+  ...indexed,
 ];
 
 /** Stories that the seed tells. */

@@ -8,7 +8,7 @@ import type { WorldOptions } from "../world-options.ts";
  */
 export interface Scenario {
   readonly name: string;
-  readonly world?: Pick<WorldOptions, "nodes" | "controllers" | "drivers" | "kubeControllerManager">;
+  readonly world?: Pick<WorldOptions, "nodes" | "controllers" | "drivers" | "kubeControllerManager" | "intents">;
   run(world: World): Promise<void>;
 }
 
