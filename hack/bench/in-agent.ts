@@ -1,5 +1,5 @@
 // What the benchmarks measure in the agent, without kubelet: a line of JSON for each scenario.
-// node hack/bench/in-agent.ts [--quick] [--only TEXT] [--node-options "--cpu-prof --cpu-prof-dir=FOLDER"]
+// node hack/bench/in-agent.ts [--quick] [--only TEXT] ["--node-options=--cpu-prof --cpu-prof-dir=FOLDER"]
 import { parseArgs } from "node:util";
 import { drifting } from "./drift.ts";
 import { idling } from "./idle.ts";

@@ -40,8 +40,8 @@ function scenariosOf(pods: number, kind: Kind): Scenario[] {
       ...common,
       scope: throughApi,
       measures: [
-        { name: "killed → status of half is the new agent's", unit: "ms", ours: "readyP50", kubelet: "process_ms" },
-        { name: "killed → status of all is the new agent's", unit: "ms", ours: "readyMax", kubelet: "process_ms" },
+        { name: "killed → a volume asked for then is Ready", unit: "ms", ours: "ready", kubelet: "process_ms" },
+        { name: "statuses written for it, of the others", unit: "", ours: "statusWrites" },
       ],
       long: true,
       ours: async (tools) => (await tools.throughApi()).restart({ pods, volumes: 2, kind }),

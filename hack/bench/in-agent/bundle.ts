@@ -6,6 +6,7 @@ import { root } from "../../lib/root.ts";
 /** Bundles the benchmark's process as the agent is bundled, so that it takes as much memory. It goes with this process. @returns its path */
 export async function bundleBenchmark(): Promise<string> {
   const outfile = join(root, "dist", `bench-in-agent.${process.pid}.cjs`);
+  const map = `${outfile}.map`;
   await build({
     entryPoints: [join(root, "hack/bench/in-agent/process.ts")],
     outfile,
@@ -16,10 +17,13 @@ export async function bundleBenchmark(): Promise<string> {
     minifySyntax: true,
     minifyWhitespace: true,
     keepNames: true,
+    sourcemap: "external", // for a profile; nothing else reads it
     external: ["koffi"],
     logLevel: "warning",
   });
   await stop();
-  process.once("exit", () => rmSync(outfile, { force: true }));
+  process.once("exit", () => {
+    for (const file of [outfile, map]) rmSync(file, { force: true });
+  });
   return outfile;
 }

@@ -8,7 +8,7 @@ import type { Plan } from "../../../src/agent/plan.ts";
 import { type Agent, startAgent } from "../../../src/agent/start.ts";
 import { memoryReturner } from "../../../src/host/linux/give-back-memory.ts";
 import { loadLibc } from "../../../src/host/linux/libc.ts";
-import { linuxHost } from "../../../src/host/linux/linux-host.ts";
+import { type LinuxHost, linuxHost } from "../../../src/host/linux/linux-host.ts";
 import { LinuxJournalFile } from "../../../src/host/linux/linux-journal-file.ts";
 import { prepareStateDirectories } from "../../../src/host/linux/state-directories.ts";
 import type { Logger } from "../../../src/ports.ts";
@@ -44,11 +44,15 @@ export function prepare({ path, stateDir, prefix, sources }: Workplace): void {
   execFileSync("mount", ["--make-shared", prefix]);
 }
 
-/** The agent as production has it, on the real kernel of this mount namespace, but for the API server. */
+/**
+ * The agent as production has it, on the real kernel of this mount namespace, but for the API server.
+ * @param adapt may count what is asked of the host before the agent has it
+ */
 export async function startNode(
   place: Workplace,
   api: FakeApi,
   onPlan: (plan: Plan) => void = () => {},
+  adapt: (host: LinuxHost) => void = () => {},
 ): Promise<Agent> {
   const libc = loadLibc();
   const system = realSystem(silent);
@@ -58,6 +62,7 @@ export async function startNode(
   const childCommand = [process.execPath, main, "child"] as const;
   const linux = linuxHost({ stateDir, ranBefore, childCommand, system, libc });
   const host = { ...linux, journal: new LinuxJournalFile(join(place.path, "journal"), ranBefore) };
+  adapt(host);
   const settings = { allowedPrefixes: [prefix], stateDir, hostRoot: "/", csiDir: `${stateDir}/csi` };
   const registry = new Registry();
   const quiet = new AfterQuiet(system, quietMs, memoryReturner()); // as the role agent has it

@@ -1,9 +1,18 @@
 // One benchmark in a process and a mount namespace of its own: prints what it measured as JSON.
 import { againRun, idleRun, restartRun } from "./long-runs.ts";
 import { prepare, type Workplace, workplaceAt } from "./node-under-test.ts";
+import { type Profiled, profileRun } from "./profile-run.ts";
 import { driftRun, type Measured, mountRun, retryRun } from "./runs.ts";
 
-const runs = { mount: mountRun, drift: driftRun, retry: retryRun, idle: idleRun, restart: restartRun, again: againRun };
+const runs = {
+  mount: mountRun,
+  drift: driftRun,
+  retry: retryRun,
+  idle: idleRun,
+  restart: restartRun,
+  again: againRun,
+  profile: profileRun,
+};
 
 export type RunName = keyof typeof runs;
 
@@ -11,7 +20,7 @@ async function main(): Promise<void> {
   const { run, path, of } = JSON.parse(process.argv[2] ?? "{}") as { run: RunName; path: string; of: never };
   const place: Workplace = workplaceAt(path);
   if (run !== "again") prepare(place);
-  const measured: Measured = await runs[run](place, of);
+  const measured: Measured | Profiled = await runs[run](place, of);
   process.stdout.write(`${JSON.stringify(measured)}\n`);
 }
 

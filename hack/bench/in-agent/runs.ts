@@ -22,11 +22,16 @@ export interface MountRun extends PodsOf {
   readonly rounds: number;
 }
 
+type ObserversOfNode = Parameters<typeof startNode> extends [unknown, unknown, ...infer Rest] ? Rest : never;
+
 /** A running agent, with nothing to do yet. */
-export async function started(place: Workplace): Promise<{ api: FakeApi; agent: Agent; sightings: Sightings }> {
+export async function started(
+  place: Workplace,
+  ...observers: ObserversOfNode
+): Promise<{ api: FakeApi; agent: Agent; sightings: Sightings }> {
   const api = new FakeApi();
   const sightings = new Sightings(api);
-  const agent = await startNode(place, api);
+  const agent = await startNode(place, api, ...observers);
   while (!agent.ready()) await turn();
   await sleep(100); // what a start takes is measured elsewhere
   return { api, agent, sightings };
@@ -152,11 +157,11 @@ function of(intents: ReadonlyMap<string, NodeVolumeIntent>, name: string): NodeV
 }
 
 /** Another object of the name, as one that is made again is. */
-function anew(intent: NodeVolumeIntent, round: number): NodeVolumeIntent {
+export function anew(intent: NodeVolumeIntent, round: number): NodeVolumeIntent {
   return { ...intent, metadata: { ...intent.metadata, uid: `${intent.metadata.uid}-${round}` } };
 }
 
-function makeSources(place: Workplace, of: PodsOf): void {
+export function makeSources(place: Workplace, of: PodsOf): void {
   if (of.kind === "local") for (const name of allNames(of)) mkdirSync(sourceOf(place, name), { recursive: true });
 }
 

@@ -6,8 +6,9 @@ import { buildBundles } from "../../lib/bundle.ts";
 import { imageEnvironment, nodeOptions } from "../../lib/image.ts";
 import { root } from "../../lib/root.ts";
 import { bundleBenchmark } from "./bundle.ts";
-import type { Kind } from "./intents.ts";
+import type { Kind, PodsOf } from "./intents.ts";
 import type { RunName } from "./process.ts";
+import type { Profiled } from "./profile-run.ts";
 import type { Measured } from "./runs.ts";
 
 /** What one scenario measured, in milliseconds but for what a name says otherwise. */
@@ -69,10 +70,19 @@ export function idle(
   return measure(`idle ${volumes} × ${kind}`, "idle", { pods: volumes, volumes: 1, kind, seconds }, options);
 }
 
+/** All pods at once, and where the time goes: what is counted is the same on a busy machine. */
+export async function profile(of: PodsOf, options: Options = {}): Promise<Profiled> {
+  return (await run("profile", of, options)) as Profiled;
+}
+
 /** Of their own: mounts, and processes, which a release looks through for others that have the volume mounted. */
 const namespaces = ["--mount", "--propagation", "private", "--pid", "--fork", "--mount-proc", "--kill-child=KILL"];
 
-async function measure(scenario: string, run: RunName, of: object, options: Options): Promise<Row> {
+async function measure(scenario: string, name: RunName, of: object, options: Options): Promise<Row> {
+  return { scenario, ...((await run(name, of, options)) as Measured) };
+}
+
+async function run(name: RunName, of: object, options: Options): Promise<unknown> {
   const program = await bundled();
   const path = mkdtempSync(join(options.directory ?? "/var/lib", "nvo-bench-"));
   try {
@@ -80,10 +90,9 @@ async function measure(scenario: string, run: RunName, of: object, options: Opti
       process.execPath,
       ...(options.nodeOptions ?? nodeOptions()),
       program,
-      JSON.stringify({ run, path, of }),
+      JSON.stringify({ run: name, path, of }),
     ];
-    const measured = JSON.parse(await output("unshare", [...namespaces, ...command])) as Measured;
-    return { scenario, ...measured };
+    return JSON.parse(await output("unshare", [...namespaces, ...command])) as unknown;
   } finally {
     rmSync(path, { recursive: true });
   }

@@ -11,6 +11,7 @@ import type { Row } from "../report/row.ts";
 import { noiseText, tableOf } from "../report/table.ts";
 import type { Benchmark } from "./benchmark.ts";
 import { type BenchOptions, parseOptions, usage } from "./options.ts";
+import { readOptions } from "./read-options.ts";
 import { runAll } from "./run-all.ts";
 
 /** Set for the process in the sandbox. */
@@ -26,22 +27,10 @@ export interface Result {
 
 /** @param script the entry itself, which is started again in the sandbox */
 export async function main(script: string, benchmarks: readonly Benchmark[]): Promise<void> {
-  const options = read(process.argv.slice(2));
+  const options = readOptions(parseOptions, usage);
   if (typeof options === "number") process.exitCode = options;
   else if (insideSandbox()) await inside(options, benchmarks);
   else process.exitCode = await outside(options, script);
-}
-
-export function read(args: readonly string[]): BenchOptions | number {
-  try {
-    const options = parseOptions(args);
-    if (options !== "help") return options;
-    process.stdout.write(usage);
-    return 0;
-  } catch (error) {
-    process.stderr.write(`${(error as Error).message}\n\n${usage}`);
-    return 2;
-  }
 }
 
 async function outside(options: BenchOptions, script: string): Promise<number> {

@@ -6,8 +6,9 @@ import { keptFolders } from "../../lib/sandbox/kept.ts";
 import { newRunId, runInSandbox } from "../../lib/sandbox/outside.ts";
 import { cacheDirectory } from "../../lib/tools/tool.ts";
 import { noiseText, tableOf } from "../report/table.ts";
-import { makeFolder, type Result, read } from "./main.ts";
-import type { BenchOptions } from "./options.ts";
+import { makeFolder, type Result } from "./main.ts";
+import { type BenchOptions, parseOptions, usage } from "./options.ts";
+import { readOptions } from "./read-options.ts";
 
 /** Set for the process in the sandbox. */
 const diskVariable = "NODEVOLUME_BENCH_DISK";
@@ -29,7 +30,7 @@ export interface OnceOptions {
 
 /** Runs a benchmark as a program. */
 export async function once({ script, measure, tidy }: OnceOptions): Promise<void> {
-  const options = read(process.argv.slice(2));
+  const options = readOptions(parseOptions, usage);
   if (typeof options === "number") process.exitCode = options;
   else if (insideSandbox()) await inside(options, measure);
   else process.exitCode = await outside(options, script, tidy);

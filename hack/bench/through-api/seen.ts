@@ -11,8 +11,6 @@ export interface Seen {
   readonly releasedAt: ReadonlyMap<string, number>;
   /** How many times the watch brought another status of an intent. */
   readonly statusWrites: ReadonlyMap<string, number>;
-  /** When the watch first showed the epoch of an agent in the status of an intent. */
-  readonly epochAt: ReadonlyMap<string, { readonly epoch: number; readonly at: number }>;
   readonly present: ReadonlyMap<string, NodeVolumeIntent>;
   /** Resolves once the condition holds, which is asked after each event. @throws Error at the deadline */
   until(what: string, ms: number, holds: () => boolean): Promise<void>;
@@ -25,7 +23,6 @@ export async function watchIntents(client: ApiClient, signal: AbortSignal): Prom
   const readyAt = new Map<string, number>();
   const releasedAt = new Map<string, number>();
   const statusWrites = new Map<string, number>();
-  const epochAt = new Map<string, { epoch: number; at: number }>();
   const present = new Map<string, NodeVolumeIntent>();
   const waiters = new Set<() => void>();
   let failure: unknown;
@@ -43,8 +40,6 @@ export async function watchIntents(client: ApiClient, signal: AbortSignal): Prom
     if (JSON.stringify(before?.status) !== JSON.stringify(intent.status) && before !== undefined) {
       statusWrites.set(name, (statusWrites.get(name) ?? 0) + 1);
     }
-    const epoch = intent.status?.agent?.epoch;
-    if (epoch !== undefined && epochAt.get(name)?.epoch !== epoch) epochAt.set(name, { epoch, at });
     if (isReady(intent) && !readyAt.has(name)) readyAt.set(name, at);
     if (intent.status?.state === "Released" && !releasedAt.has(name)) releasedAt.set(name, at);
     for (const wake of [...waiters]) wake();
@@ -64,7 +59,6 @@ export async function watchIntents(client: ApiClient, signal: AbortSignal): Prom
     readyAt,
     releasedAt,
     statusWrites,
-    epochAt,
     present,
     until: (what, ms, holds) =>
       new Promise((resolve, reject) => {
@@ -86,7 +80,7 @@ export async function watchIntents(client: ApiClient, signal: AbortSignal): Prom
         look();
       }),
     reset() {
-      for (const map of [readyAt, releasedAt, statusWrites, epochAt]) map.clear();
+      for (const map of [readyAt, releasedAt, statusWrites]) map.clear();
     },
   };
 }

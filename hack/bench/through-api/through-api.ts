@@ -14,7 +14,7 @@ export interface ThroughApi {
   comeAndGo(pods: Pods): Promise<Sample>;
   /** Everything mounted and nothing to do. */
   idle(of: { readonly volumes: number; readonly kind: Kind; readonly seconds: number }): Promise<Sample>;
-  /** The agent is killed, and another is started on what is mounted: until the watch shows that it knows all of it. */
+  /** The agent is killed, and another is started on what is mounted: until a volume that is asked for meanwhile is Ready. */
   restart(of: { readonly pods: number; readonly volumes: number; readonly kind: Kind }): Promise<Sample>;
   /** Each mount is unmounted on the host, one after the other: how long it is gone there. */
   drift(of: { readonly volumes: number; readonly kind: Kind }): Promise<Sample>;
@@ -82,15 +82,16 @@ class World {
 
   restart(of: { pods: number; volumes: number; kind: Kind }): Promise<Sample> {
     return this.#mounted(of, async (names) => {
-      const before = Math.max(...names.map((name) => this.#seen.epochAt.get(name)?.epoch ?? 0));
-      const isKnown = (name: string) => (this.#seen.epochAt.get(name)?.epoch ?? 0) > before;
-      const since = performance.now();
-      await this.#cluster.restartAgent();
-      await this.#seen.until("the new agent to know all", 300_000, () => names.every(isKnown));
-      return figuresOf(
-        "ready",
-        names.map((name) => (this.#seen.epochAt.get(name)?.at ?? Number.NaN) - since),
-      );
+      const next = this.#pods({ pods: 1, volumes: 1, kind: of.kind, intervalMs: 0 });
+      this.#seen.reset();
+      const [, [ready = Number.NaN]] = await Promise.all([
+        this.#cluster.restartAgent(),
+        mountAll(this.#cluster, this.#seen, next, { kind: of.kind, intervalMs: 0 }),
+      ]);
+      await sleep(restMs);
+      const statusWrites = names.reduce((sum, name) => sum + (this.#seen.statusWrites.get(name) ?? 0), 0);
+      await unmountAll(this.#cluster, this.#seen, next, { intervalMs: 0 });
+      return { ready, statusWrites };
     });
   }
 
