@@ -5,23 +5,12 @@ import { messageOf } from "../../src/errors.ts";
 import { buildBundles } from "../lib/bundle.ts";
 import { cacheDirectory } from "../lib/tools/tool.ts";
 import { makeFolder } from "./lib/main.ts";
+import { readOptions } from "./lib/read-options.ts";
 import { tableOf } from "./scale/figures.ts";
 import { startGenerator } from "./scale/generator.ts";
 import { measure } from "./scale/measure.ts";
 import { parseOptions, type ScaleOptions, usage } from "./scale/options.ts";
 import { realCluster } from "./scale/through-api/cluster.ts";
-
-function read(args: readonly string[]): ScaleOptions | number {
-  try {
-    const options = parseOptions(args);
-    if (options !== "help") return options;
-    process.stdout.write(usage);
-    return 0;
-  } catch (error) {
-    process.stderr.write(`${messageOf(error)}\n\n${usage}`);
-    return 2;
-  }
-}
 
 async function main(options: ScaleOptions): Promise<void> {
   const stop = new AbortController();
@@ -30,7 +19,7 @@ async function main(options: ScaleOptions): Promise<void> {
   try {
     await buildBundles();
     const report = (line: string) => console.error(`${new Date().toISOString().slice(11, 19)}${line}`);
-    const backend = options.kwok ? realCluster(directory, report) : startGenerator();
+    const backend = options.kwok ? realCluster(directory, report, options.agents) : startGenerator();
     const figures = await measure({ options, directory, report, signal: stop.signal }, backend);
     console.log(tableOf([figures]));
     if (options.json !== undefined) writeFileSync(options.json, `${JSON.stringify(figures, undefined, 2)}\n`);
@@ -41,6 +30,6 @@ async function main(options: ScaleOptions): Promise<void> {
   rmSync(directory, { recursive: true, force: true });
 }
 
-const options = read(process.argv.slice(2));
+const options = readOptions(parseOptions, usage);
 if (typeof options === "number") process.exitCode = options;
 else await main(options);

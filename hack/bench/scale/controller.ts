@@ -13,6 +13,8 @@ export interface ControllerOptions {
   readonly token: string;
   readonly heap: number | undefined;
   readonly profile: string | undefined;
+  /** Further ones. */
+  readonly flags?: readonly string[];
 }
 
 /** A controller under measurement: the production bundle, with the flags of the image. */
@@ -48,6 +50,7 @@ export function startMeasured(options: ControllerOptions): MeasuredController {
     server: options.server,
     identity,
     logFile: logFile ?? "",
+    ...(options.flags && { flags: options.flags }),
     env: { ...process.env, NODE_OPTIONS: flags.join(" "), NODEVOLUME_BENCH_LOOP: loopFile },
   });
   const lines = () => (existsSync(process_.logFile) ? readFileSync(process_.logFile, "utf8").split("\n") : []);

@@ -1,7 +1,7 @@
-import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { root } from "../../lib/root.ts";
+import { commit } from "../lib/commit.ts";
+import { controllerFlags } from "./agents/converge.ts";
 import { type MeasuredController, startMeasured } from "./controller.ts";
 import {
   type LifeFigures,
@@ -45,8 +45,8 @@ export async function measure(measurement: Measurement, generator: Backend): Pro
     const start = () => {
       starts += 1;
       const name = `controller-${starts}`;
-      const { heap, profile } = options;
-      return startMeasured({ directory, name, ...access, heap, profile });
+      const { heap, profile, agents } = options;
+      return startMeasured({ directory, name, ...access, heap, profile, flags: controllerFlags(agents) });
     };
     world = { ...measurement, generator, controller: start(), start };
     return await measureAll(world);
@@ -244,7 +244,3 @@ const setOnEachNode = {
     mounts: [{ name: "host", path: join("/mnt/nodevolume", "shared") }],
   },
 };
-
-function commit(): string {
-  return execFileSync("git", ["rev-parse", "--short", "HEAD"], { cwd: root, encoding: "utf8" }).trim();
-}

@@ -1,4 +1,6 @@
 import { parseArgs } from "node:util";
+import type { Way } from "./agents/agent.ts";
+import { ways } from "./agents/options.ts";
 import type { Shape } from "./generator/shape.ts";
 
 export interface ScaleOptions {
@@ -16,6 +18,8 @@ export interface ScaleOptions {
   readonly restart: boolean;
   /** One real kube-apiserver and etcd, with kwok, in the generator's place. */
   readonly kwok: boolean;
+  /** Beside it an agent for each node, which hears of its intents in this way; undefined: one watch for all of them. */
+  readonly agents: Way | undefined;
   /** MiB that the controller's heap may have, as in a container of some four times that; undefined: what Node takes by itself. */
   readonly heap: number | undefined;
   /** Folder for a profile of the controller's processor time. */
@@ -34,6 +38,7 @@ export const usage = `usage: node hack/bench/scale.ts [flags]
   --established      the intents of all pods are there at first
   --namespace N      pods in a namespace (30)
   --kwok             one real kube-apiserver with kwok in the generator's place; with --established it is put into etcd
+  --agents WAY       beside a real server: an agent for each node, with watches of its own, watch or index (one watch for all)
   --set              a set with a mount on each node, too
   --lives N          pods that start and stop at rest (1000)
   --every MS         milliseconds between two of them (100)
@@ -61,6 +66,7 @@ export function parseOptions(args: readonly string[]): ScaleOptions | "help" {
       established: yes,
       namespace: text,
       kwok: yes,
+      agents: text,
       set: yes,
       lives: text,
       every: text,
@@ -82,6 +88,10 @@ export function parseOptions(args: readonly string[]): ScaleOptions | "help" {
     }
     return Number(given);
   };
+  const agents = ways.find((way) => way === values.agents);
+  if (values.agents !== undefined && (agents === undefined || !values.kwok)) {
+    throw new Error(`--agents takes ${ways.join(" or ")}, and --kwok beside it, not ${values.agents}`);
+  }
   const lives = count("lives", 1000);
   return {
     shape: {
@@ -102,6 +112,7 @@ export function parseOptions(args: readonly string[]): ScaleOptions | "help" {
     patienceMinutes: count("patience", 30),
     restart: !values["no-restart"],
     kwok: values.kwok,
+    agents,
     heap: values.heap === undefined ? undefined : count("heap", 0),
     profile: values.profile,
     json: values.json,

@@ -14,6 +14,8 @@ describe("the benchmark of large clusters", () => {
     expect(options.shape).to.include({ nodes: 7, podsPerNode: 30, ordinary: 1, ours: 1, spare: 3 + restarted });
     expect(() => parseOptions(["--ours", "2"])).to.throw("--ours takes whole numbers from 0 to 1, not 2");
     expect(() => parseOptions(["--nodes", "many"])).to.throw("--nodes");
+    expect(() => parseOptions(["--agents", "watch"])).to.throw("--kwok beside it");
+    expect(parseOptions(["--kwok", "--agents", "index"])).to.include({ kwok: true, agents: "index" });
     expect(parseOptions(["--help"])).to.equal("help");
   });
 

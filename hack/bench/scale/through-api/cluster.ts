@@ -9,10 +9,9 @@ import { etcdSocket } from "../../../lib/control-plane/flags.ts";
 import { requestToken } from "../../../lib/control-plane/identities.ts";
 import { installProject } from "../../../lib/control-plane/install.ts";
 import { startControlPlane } from "../../../lib/control-plane/start.ts";
-import { accountWith } from "../../../lib/csi/accounts.ts";
 import { createKubectl } from "../../../lib/kubectl.ts";
-import { type RunningProcess, startProcess } from "../../../lib/process.ts";
 import { locateTool, locateTools } from "../../../lib/tools/locate.ts";
+import type { Way } from "../agents/agent.ts";
 import { statusOf } from "../generator/agents.ts";
 import { agentBootID, heartbeat } from "../generator/bases.ts";
 import { createCluster } from "../generator/cluster.ts";
@@ -22,24 +21,18 @@ import type { Backend } from "../generator.ts";
 import { type AgentClients, createAgentClients } from "./agent-clients.ts";
 import { createPod, fill } from "./fill.ts";
 import { followIntents } from "./intents.ts";
+import { startKwok } from "./kwok.ts";
+import { startManyAgents } from "./many-agents.ts";
 import { seed } from "./seed.ts";
-
-const kwokRights = [
-  { apiGroups: [""], resources: ["nodes", "pods"], verbs: ["get", "list", "watch", "update", "patch", "delete"] },
-  { apiGroups: [""], resources: ["nodes/status", "pods/status"], verbs: ["update", "patch"] },
-  { apiGroups: [""], resources: ["events"], verbs: ["create", "update", "patch"] },
-  {
-    apiGroups: ["coordination.k8s.io"],
-    resources: ["leases"],
-    verbs: ["get", "list", "watch", "create", "update", "patch", "delete"],
-  },
-];
 
 /** Milliseconds between two renewals of an agent's Lease. */
 const leaseMs = 60_000;
 
-/** @param directory on a disk, for everything that it keeps */
-export function realCluster(directory: string, report: (line: string) => void): Backend {
+/**
+ * @param directory on a disk, for everything that it keeps
+ * @param way how an agent for each node hears of its intents; if not given, one watch serves all of them
+ */
+export function realCluster(directory: string, report: (line: string) => void, way?: Way): Backend {
   const ends: (() => Promise<void> | void)[] = [];
   let begun: Awaited<ReturnType<typeof begin>> | undefined;
   const the = () => {
@@ -67,7 +60,7 @@ export function realCluster(directory: string, report: (line: string) => void): 
     if (shape.established) await seed(join(directory, etcdSocket), cluster, report);
     else await fill(admin, cluster, report);
     report(`  the cluster was written in ${((performance.now() - from) / 1000).toFixed(0)} s`);
-    const pretending = await startKwok(kwok, { plane: { admin, server, ca }, directory });
+    const pretending = await startKwok(kwok, { plane, directory, leaseSeconds: 40 });
     ends.push(() => pretending.stop());
     const token = await requestToken(admin, "nodevolume-controller");
     const client = createApiClient({ server, ca, token });
@@ -75,8 +68,11 @@ export function realCluster(directory: string, report: (line: string) => void): 
     const agents = createAgentClients(plane);
     ends.push(() => agents.close());
     const podUIDs = new Map<string, { readonly at: number; readonly seen: Set<string> }>();
+    const many = way && (await startManyAgents({ plane, names: cluster.names, way, report }));
+    if (many) ends.push(() => many.stop());
     const intents = followIntents(client, {
       async speak(intent) {
+        if (many) return undefined; // its own agent does
         const status = statusOf(intent, agentBootID, new Date().toISOString().replace(/\.\d+/, ""));
         if (status === undefined) return undefined;
         const path = resourcePath(resource.intents, { name: intent.metadata.name, subresource: "status" });
@@ -102,8 +98,8 @@ export function realCluster(directory: string, report: (line: string) => void): 
         latencies[kind].push(performance.now() - started.at);
       }
     }
-    ends.push(renewLeases(agents, cluster.names));
-    return { plane, cluster, client, intents, latencies, podUIDs, access: { server, ca, token } };
+    if (!many) ends.push(renewLeases(agents, cluster.names));
+    return { plane, cluster, client, intents, many, latencies, podUIDs, access: { server, ca, token } };
   }
 
   const indices = ({ first, count }: PodOrder) => {
@@ -130,12 +126,13 @@ export function realCluster(directory: string, report: (line: string) => void): 
       return begun.access;
     },
     async counts() {
-      const { intents, client } = the();
+      const { intents, client, many } = the();
       const states = await client.call("GET", `${resourcePath(resource.states)}?limit=1`);
       const { remainingItemCount = 0 } = states.body["metadata"] as { remainingItemCount?: number };
       const listed = (states.body["items"] as unknown[]).length;
       // A real server does not say what it is still sending.
-      return { ...intents.counts(), listing: 0, states: listed + remainingItemCount };
+      const ofMany = many && { said: many.said(), requests: await many.requests() };
+      return { ...intents.counts(), ...ofMany, listing: 0, states: listed + remainingItemCount };
     },
     startPods: (order) =>
       paced(order, async (pod) => {
@@ -168,27 +165,6 @@ export function realCluster(directory: string, report: (line: string) => void): 
       for (const end of ends.reverse()) await end();
     },
   };
-}
-
-type KwokPlane = Parameters<typeof accountWith>[0];
-
-async function startKwok(
-  kwok: string,
-  { plane, directory }: { plane: KwokPlane; directory: string },
-): Promise<RunningProcess> {
-  const kubeconfig = await accountWith(plane, { namespace: "kwok", name: "kwok" }, kwokRights, directory);
-  return startProcess({
-    name: "kwok",
-    command: kwok,
-    args: [
-      ...["--kubeconfig", kubeconfig, "--config", join(import.meta.dirname, "../kwok-stages.yaml")],
-      ...["--manage-all-nodes=true", "--node-lease-duration-seconds=40", "--cidr=10.128.0.0/9", "--node-ip=10.0.0.1"],
-      "--server-address=",
-    ],
-    cwd: directory,
-    env: { ...process.env, KWOK_WORKDIR: directory },
-    logFile: join(directory, "kwok.log"),
-  });
 }
 
 /** The stand-in for the agents shows signs of life, too. */
