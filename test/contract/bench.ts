@@ -1,6 +1,7 @@
 import {
   closeSync,
   existsSync,
+  mkdirSync,
   mkdtempSync,
   openSync,
   readdirSync,
@@ -134,7 +135,13 @@ export class Bench implements AsyncDisposable {
   /** Writes something to a target. */
   put(target: string): void {
     if (this.of.kind === undefined) {
-      writeFileSync(`${target}/token`, token);
+      if (this.of.written !== "directory") {
+        writeFileSync(`${target}/token`, token);
+        return;
+      }
+      rmSync(`${target}/token`, { recursive: true, force: true });
+      mkdirSync(`${target}/token`);
+      mkdirSync(`${target}/token/${token}`);
       return;
     }
     const fd = openSync(target, "r+");
@@ -147,6 +154,10 @@ export class Bench implements AsyncDisposable {
 
   /** Fails unless what was written shows on a target. */
   hasToken(target: string, why = ""): void {
+    if (this.of.written === "directory") {
+      expect(readdirSync(`${target}/token`), why).to.deep.equal([token]);
+      return;
+    }
     if (this.of.kind === undefined) {
       expect(readFileSync(`${target}/token`, "utf8"), why).to.equal(token);
       return;

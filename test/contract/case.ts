@@ -30,6 +30,8 @@ export interface Case {
   isGone?(node: RealNode): void;
   /** Whether data that is written to a target outlives the volume. */
   readonly keepsData: boolean;
+  /** What is written to see whether it lasts: a file if not given; a directory, where the kernel takes no write(2). */
+  readonly written?: "directory";
   readonly readOnly?: boolean;
   /** A few ends of the agent are enough, or so many: another case has it end after each effect, or there are too many slow ones. */
   readonly cutOffs?: "some" | number;

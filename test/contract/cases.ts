@@ -4,6 +4,7 @@ import { loopDevice } from "../lib/loop-device.ts";
 import type { RealNode } from "../lib/real-node.ts";
 import { type Case, isEmptyOrToken } from "./case.ts";
 import { cephCases } from "./ceph-cases.ts";
+import { cephKernelCases } from "./ceph-kernel-cases.ts";
 import { contentCases } from "./content-cases.ts";
 import { fcCase } from "./fc-case.ts";
 import { flexVolumeCases } from "./flex-volume-cases.ts";
@@ -15,6 +16,7 @@ import { iscsiCase } from "./iscsi-case.ts";
 import { layerCases } from "./layer-cases.ts";
 import { networkCases } from "./network-cases.ts";
 import { versionOf } from "./parts.ts";
+import { rbdNBDCase } from "./rbd-nbd-case.ts";
 
 /** Each plugin at least once. */
 export const cases: readonly Case[] = [
@@ -25,6 +27,16 @@ export const cases: readonly Case[] = [
     shows: isEmptyOrToken,
     keepsData: false,
     table: { fsType: "tmpfs", options: ["size=8192k"] },
+  },
+  {
+    title: "emptyDir of huge pages",
+    needs: ["hugetlbfs"],
+    source: () => ({ emptyDir: { medium: "HugePages-2Mi", sizeLimit: "4Mi" } }),
+    shows: isEmptyOrToken,
+    keepsData: false,
+    written: "directory",
+    cutOffs: "some",
+    table: { fsType: "hugetlbfs", options: ["pagesize=2M", "size=4194304"] },
   },
   {
     title: "hostPath of a directory",
@@ -101,6 +113,8 @@ export const cases: readonly Case[] = [
   ...imageCases,
   ...glusterfsCases,
   ...cephCases,
+  ...cephKernelCases,
+  rbdNBDCase,
 ];
 
 function emptyDevice(node: RealNode, megabytes = 32): string {

@@ -6,6 +6,7 @@ import { type Case, isEmptyOrToken } from "./case.ts";
 
 const MiB = 2 ** 20;
 const canary = "canary,of: a Secret";
+const refused = "canary,to be refused";
 
 /** Drivers as people have them: test/drivers/flex. */
 export const flexVolumeCases: readonly Case[] = [
@@ -50,6 +51,10 @@ export const flexVolumeCases: readonly Case[] = [
     cutOffs: "some",
     table: { fsType: "tmpfs", source: /^flex-memory$/ },
     secrets: [canary],
+    refuses(node) {
+      node.secrets.set("memory", new Map([["key", refused]]));
+      return [refused];
+    },
     secretsToldTo: { program: "memory", by: "arguments" },
     grows: { from: String(16 * MiB), to: String(24 * MiB), size },
   },

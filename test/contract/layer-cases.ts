@@ -4,6 +4,7 @@ import { FakeLayeredNode } from "../lib/fake-layered-node.ts";
 import type { RealNode } from "../lib/real-node.ts";
 import { layeredDevice, passphrase } from "../lib/volume-group.ts";
 import type { Case } from "./case.ts";
+import { versionOf } from "./parts.ts";
 
 const mebi = 1024 * 1024;
 const words = "correct horse battery staple";
@@ -18,8 +19,17 @@ function layersOf(node: RealNode) {
 
 const fake = {
   node: (options: object) => new FakeLayeredNode(options),
+  parts: () => ({
+    client: `${versionOf("cryptsetup", "--version")}, for headers alone`,
+    server: "FakeLayers, which is not device-mapper",
+  }),
   isGone: (node: RealNode) => expect(layersOf(node).names, "what is open still").to.deep.equal([]),
 } as const;
+
+function refuses(node: RealNode): string[] {
+  passphrase(node, "disk", "another passphrase", "u/2");
+  return ["another passphrase"];
+}
 
 /** Local volumes with layers beneath their file system, made of files and loop devices (FakeLayers) where there is no device-mapper. */
 export const layerCases: readonly Case[] = [
@@ -37,10 +47,7 @@ export const layerCases: readonly Case[] = [
     cutOffs: "some",
     table: { fsType: "ext4", source: /^\/dev\/loop/ },
     secrets: [words],
-    refuses(node) {
-      passphrase(node, "disk", "another passphrase", "u/2");
-      return ["another passphrase"];
-    },
+    refuses,
   },
   {
     ...fake,
@@ -56,6 +63,8 @@ export const layerCases: readonly Case[] = [
     keepsData: true,
     cutOffs: "some",
     table: { fsType: "xfs", source: /^\/dev\/loop/ },
+    secrets: [words],
+    refuses,
     grows: {
       from: `${320 * mebi}`,
       to: `${420 * mebi}`,

@@ -25,6 +25,7 @@ const checks = {
   cryptsetup: () => program("cryptsetup"),
   "mkfs.ext4": () => program("mkfs.ext4"),
   "mkfs.xfs": () => program("mkfs.xfs"),
+  xfs_io: () => program("xfs_io"),
   "mkfs.btrfs": () => program("mkfs.btrfs"),
   python3: () => program("python3"),
   openssl: () => program("openssl"),
@@ -34,6 +35,10 @@ const checks = {
   "cifs-client": () => fileSystem("cifs"),
   "smb-server": () =>
     process.env["NODEVOLUME_SMB_SERVER"] ? undefined : "needs NODEVOLUME_SMB_SERVER= with a share a; test/vm makes one",
+  "ceph-cluster": () =>
+    process.env["NODEVOLUME_CEPH_ADDRESS"]
+      ? undefined
+      : "needs NODEVOLUME_CEPH_ADDRESS= with images; test/vm makes one",
   "nfs-export": () =>
     process.env["NODEVOLUME_NFS_EXPORT"] ? undefined : "needs NODEVOLUME_NFS_EXPORT=server:/path; test/vm makes one",
   "fc-target": () =>

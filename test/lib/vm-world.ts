@@ -28,20 +28,27 @@ export class VMWorld implements AsyncDisposable {
     return intent({ name, uid: `uid of ${name}`, mounts: [{ path: this.agent.target(name) }], ...input });
   }
 
-  /** Another volume is mounted and released, now. */
-  async othersGoOn(): Promise<void> {
+  /** Another volume is mounted and released, now. @param withinMs each; more where what is away never comes back */
+  async othersGoOn(withinMs = 20_000): Promise<void> {
     const { agent } = this;
     const name = "node.other";
     mkdirSync(`${agent.path}/src/other`, { recursive: true });
     agent.want(this.volume(name, { source: { hostPath: { path: `${agent.path}/src/other` } } }));
-    await agent.inState(name, "Mounted", 20_000);
+    await agent.inState(name, "Mounted", withinMs);
     agent.revoke(name);
-    await agent.inState(name, "Released", 20_000);
+    await agent.inState(name, "Released", withinMs);
     agent.statuses.delete(name);
   }
 
   isMounted(name: string): boolean {
     return this.agent.mounts().some((mount) => mount.point === this.agent.target(name));
+  }
+
+  /** The mounts of a volume, as the kernel numbers them and their file system. */
+  mountsOf(name: string): string[] {
+    const { agent } = this;
+    const points = [agent.target(name), agent.statuses.get(name)?.stagingPath];
+    return agent.mounts().flatMap(({ id, device, point }) => (points.includes(point) ? [`${id} ${device}`] : []));
   }
 
   /** A shell script that is killed with the world, if it has not ended. */

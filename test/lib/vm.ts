@@ -30,19 +30,27 @@ export const vmFolder = process.env["VM"] || `${root}/hack/vm`;
  * Boots the VM once, with every server that tests need, and runs the guest's tests there (vm-guest.ts).
  * @param only a regular expression of titles
  * @param minutes after which it is given up
+ * @param ceph a cluster of this process's network
+ * @param whileItBoots makes what its last tests need
  */
-export async function testInVM(only: string, minutes: number): Promise<{ results: GuestResult[]; output: string }> {
+export async function testInVM(
+  only: string,
+  minutes: number,
+  ceph?: { readonly address: string; readonly key: string },
+  whileItBoots = async () => {},
+): Promise<{ results: GuestResult[]; output: string }> {
   const { agent, child, guest } = await buildPrograms({ guest: "test/lib/vm-guest.ts" });
   const env = {
     NODEVOLUME_GUEST_TESTS: only,
     NODEVOLUME_AGENT: agent,
     NODEVOLUME_CHILD: child,
+    ...(ceph && { NODEVOLUME_CEPH_ADDRESS: ceph.address, NODEVOLUME_CEPH_KEY: ceph.key }),
     NODEVOLUME_CUT_OFFS: "7",
     ...(full() && { [fullVariable]: "1" }),
   };
   const args = [
     ...["run", "--timeout", `${minutes * 60}`, ...oneProcessor, "--disk", "256M"],
-    ...["--no-udev", "--modules", "nfsd dm_mod dm_crypt dm_flakey"],
+    ...["--no-udev", ...(ceph === undefined ? [] : ["--net"]), "--modules", "nfsd dm_mod dm_crypt dm_flakey rbd nbd"],
     ...Object.entries(env).flatMap(([name, value]) => ["--env", `${name}=${value}`]),
     ...["--", "sh", "test/vm/guest.sh", process.execPath, guest],
   ];
@@ -53,7 +61,15 @@ export async function testInVM(only: string, minutes: number): Promise<{ results
       output += text;
     });
   }
-  const [code] = await once(vm, "close");
+  const closed = once(vm, "close");
+  try {
+    await whileItBoots();
+  } catch (error) {
+    vm.kill();
+    await closed;
+    throw error;
+  }
+  const [code] = await closed;
   const results = output.split("\n").flatMap((line) => (line.startsWith('{"title":') ? [resultOf(line)] : []));
   keepResults(results);
   const explained = code === 0 || results.some(({ outcome }) => outcome === "failed");

@@ -54,6 +54,14 @@ for user in ua ub; do # in the guest's overlay only
 done
 smbd -D -s /mnt/smb/smb.conf
 until bash -c '</dev/tcp/127.0.0.1/445' 2>/dev/null; do sleep 0.2; done
+# The first session takes it long here, longer than the kernel waits for a server: the tests are not about that.
+mkdir /mnt/smb/first
+for _ in 1 2 3 4 5; do
+  if PASSWD=ua,pw mount.cifs //127.0.0.1/a /mnt/smb/first -o user=ua,vers=3.1.1; then # an option would end at the comma
+    umount /mnt/smb/first
+    break
+  fi
+done
 export NODEVOLUME_SMB_SERVER=127.0.0.1
 fc_wait
 export NODEVOLUME_FC_TARGETS="2000020000000102 2000020000000202"

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { messageOf } from "../../../src/errors.ts";
 import { CutOff } from "../../lib/cut-off.ts";
 import { full } from "../../lib/requirements.ts";
-import { Bench, volumeName } from "../bench.ts";
+import { Bench } from "../bench.ts";
 import type { Case } from "../case.ts";
 import type { Point } from "../point.ts";
 
@@ -10,8 +10,6 @@ import type { Point } from "../point.ts";
 const given = process.env["NODEVOLUME_CUT_OFFS"]?.split(",").map(Number);
 /** How many are tried of a case that says that some are enough. */
 const some = 3;
-/** How often a device may be in use by somebody who looks at every disk of the machine, as LVM does. */
-const mostTries = 3;
 
 /** An agent that ends after each effect by which the volume is set up, and after each by which it is released. */
 export const cutOff: Point = {
@@ -29,6 +27,8 @@ export const cutOff: Point = {
       const life = await lifeOf(other, last).catch((error: unknown) => {
         throw new Error(`ended after effect ${last}: ${messageOf(error)}`, { cause: error });
       });
+      const { setUp, release } = life.effects;
+      expect(Math.max(setUp, release), `it was ended after effect ${last}`).to.be.at.least(last);
       if (whole) expect(life.mounts, `mounts, when it had ended after effect ${last}`).to.deep.equal(whole.mounts);
     }
     return most === undefined ? `${ends.length}` : `${ends.length} of ${most}`;
@@ -45,7 +45,7 @@ function chosen(most: number, share: Case["cutOffs"]): number[] {
 async function lifeOf(bench: Bench, last: number) {
   const { node } = bench;
   const setUp = await endsAfter(bench, last);
-  await finish(bench);
+  await bench.setUp();
   const mounts = node
     .mounts()
     .map(({ point, fsType, options }) => ({ point: point.slice(node.path.length), fsType, options }));
@@ -71,14 +71,4 @@ async function endsAfter(bench: Bench, last: number, more: { deleting?: true } =
   await node.restart();
   await bench.settle();
   return cut.effects.length;
-}
-
-/** Sets it up as the agent does, which tries again. */
-async function finish(bench: Bench): Promise<void> {
-  for (let tries = 1; tries < mostTries; tries++) {
-    bench.node.want(bench.intent());
-    bench.node.forgetFailures();
-    if ((await bench.node.volume(volumeName)).failure?.reason !== "DeviceBusy") break;
-  }
-  await bench.setUp();
 }

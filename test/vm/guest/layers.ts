@@ -1,7 +1,9 @@
 import { execFileSync } from "node:child_process";
 import { expect } from "chai";
 import { intent } from "../../../hack/lib/agent-on-kernel/intent.ts";
+import { describeLayeredSwap } from "../../lib/layered-swap-suite.ts";
 import { describeLayers } from "../../lib/layers-suite.ts";
+import type { LayersWorld } from "../../lib/layers-world.ts";
 import { QuickHeaderNode } from "../../lib/quick-header-node.ts";
 import { RealNode } from "../../lib/real-node.ts";
 import { need } from "../../lib/requirements.ts";
@@ -9,7 +11,7 @@ import { layeredDevice, mappings, volumeGroup } from "../../lib/volume-group.ts"
 
 const columns = ["--noheadings", "--options", "lv_name,lv_active,lv_tags"];
 
-describeLayers({
+const deviceMapper: LayersWorld = {
   title: "LUKS and LVM beneath a local volume",
   need: (context) => need(context, "device-mapper", "loop-devices", "mkfs.ext4", "ext4"),
   node: () => new QuickHeaderNode(),
@@ -20,7 +22,9 @@ describeLayers({
     return listed === "" ? [] : listed.split("\n").map((line) => line.trim());
   },
   grows: { fsType: "ext4", megabytes: 64 },
-});
+};
+describeLayers(deviceMapper);
+describeLayeredSwap(deviceMapper);
 
 describe("a disk of device-mapper's flakey", () => {
   let node: RealNode;

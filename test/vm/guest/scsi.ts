@@ -4,7 +4,11 @@ import { expect } from "chai";
 import { until } from "../../../hack/lib/until.ts";
 import type { Scsi, ScsiDisk } from "../../../src/host/scsi.ts";
 import { isAt, isLun, isNamed, scanFor } from "../../../src/host/scsi.ts";
+import { attach } from "../../../src/plugins/fc/attach.ts";
+import type { FCLun } from "../../../src/plugins/fc/lun.ts";
+import type { StageContext } from "../../../src/plugins/plugin.ts";
 import { RealNode } from "../../lib/real-node.ts";
+import { full } from "../../lib/requirements.ts";
 import { soonMs } from "../../lib/vm-world.ts";
 
 /** The target port of the first path, by test/vm/fc.sh. */
@@ -86,6 +90,41 @@ describe("SCSI disks of a Fibre Channel target", function () {
     expect((await atPort(1))?.sizeBytes).to.equal(disk.sizeBytes);
     await scsi.rescan(disk);
     expect((await atPort(1))?.sizeBytes).to.equal(disk.sizeBytes + 32 * 1024 * 1024);
+  });
+
+  const attached = (source: FCLun["source"]) =>
+    attach({ source }, { scsi, hostRoot: "/", progress: () => {} } as unknown as StageContext);
+
+  const inFull = full() ? it : () => {};
+  inFull("are looked for by their name alone at every port, and found on each path", async () => {
+    const [name = ""] = (await appears(1)).names;
+    for (const disk of await paths(1)) await scsi.remove(disk, "/");
+    expect(await paths(1)).to.deep.equal([]);
+    const found = await attached({ wwids: [name] });
+    expect(found.map(({ address }) => address.lun)).to.deep.equal([1, 1]);
+    expect(new Set(found.map(({ address }) => address.host)).size).to.equal(2);
+  });
+
+  const ports = async () => (await scsi.look("/")).ports.flatMap((port) => (port.kind === "fc" ? [port] : []));
+  const stateOf = async () => (await ports()).find((port) => port.wwn === wwn)?.state;
+
+  it("are used by the other port while one is away, and by both when it is back", async () => {
+    const targetWWNs = (process.env["NODEVOLUME_FC_TARGETS"] ?? "").split(" ");
+    execFileSync("ip", ["link", "set", "fct1", "down"]);
+    try {
+      await until("the port is away", 60_000, async () => (await stateOf()) !== "Online");
+      const used = await attached({ targetWWNs, lun: 1 });
+      expect(used.filter(({ state }) => state === "running")).to.have.length(1);
+      const awake = used.find(({ state }) => state === "running");
+      expect((await ports()).find(({ host }) => host === awake?.address.host)?.wwn).to.not.equal(wwn);
+    } finally {
+      execFileSync("ip", ["link", "set", "fct1", "up"]);
+    }
+    await until("the port is back", 60_000, async () => (await stateOf()) === "Online");
+    await until("both paths work", 60_000, async () => {
+      const states = (await attached({ targetWWNs, lun: 1 })).map(({ state }) => state);
+      return states.join() === "running,running";
+    });
   });
 
   it("that have failed are taken off too", async () => {
