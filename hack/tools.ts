@@ -1,16 +1,23 @@
 // Gets the programs of others into the cache, if they are not there, and prints where they are:
-//   node hack/tools.ts          etcd, kube-apiserver and kubectl
+//   node hack/tools.ts          etcd, kube-apiserver and kubectl, toxiproxy for tests of a bad network, helm and kube-score for those of the manifests
 //   node hack/tools.ts --csi    what the tests of CSI need besides
 //   node hack/tools.ts --e2e    what a real node needs besides
 //   node hack/tools.ts --bench  what the benchmark of large clusters needs besides
-import { locateBenchTools, locateCSITools, locateNodeTools, locateTools } from "./lib/tools/locate.ts";
+import { locateImageTools } from "./lib/tools/buildah.ts";
+import { locateBenchTools, locateCSITools, locateNodeTools, locateTool, locateTools } from "./lib/tools/locate.ts";
 import { locateXfsprogs } from "./lib/tools/xfsprogs.ts";
 
 const options = { env: process.env, report: (line: string) => console.log(line) };
 const csi = process.argv.slice(2).includes("--csi");
 const bench = process.argv.slice(2).includes("--bench");
 const e2e = process.argv.slice(2).includes("--e2e");
-const locate = csi ? locateCSITools : bench ? locateBenchTools : e2e ? locateNodeTools : locateTools;
+const locateControlPlane = async () => ({
+  ...(await locateTools(options)),
+  "toxiproxy-server": await locateTool("toxiproxy-server", options),
+  helm: await locateTool("helm", options),
+  "kube-score": await locateTool("kube-score", options),
+});
+const locate = csi ? locateCSITools : bench ? locateBenchTools : e2e ? locateNodeTools : locateControlPlane;
 const tools: { readonly [name: string]: string } = await locate(options);
 for (const [name, path] of Object.entries(tools)) console.log(`${name.padEnd(24)} ${path}`);
 if (csi) {
@@ -18,4 +25,8 @@ if (csi) {
   if ("missing" in xfsprogs) console.log(`mkfs.xfs                 ${xfsprogs.missing}`);
   else
     for (const path of [xfsprogs.mkfs, xfsprogs.growfs]) console.log(`${path.split("/").at(-1)?.padEnd(24)} ${path}`);
+}
+if (e2e) {
+  const images = await locateImageTools(options);
+  for (const [name, path] of Object.entries(images)) console.log(`${name.padEnd(24)} ${path}`);
 }

@@ -92,12 +92,12 @@ describe("the image", () => {
   });
 
   it("runs the controller", async () => {
-    const { output } = start("controller", ...api(), "--identity", "c");
-    await until("the health server to serve", 10_000, () => output().includes("serving metrics and health")).catch(
-      (error: Error) => {
-        throw new Error(`${error.message}\n${output()}`);
-      },
-    );
+    const { output } = start("controller", ...api(), "--identity", "c", "--page-address", "127.0.0.1:0");
+    await until("health server and page to serve", 10_000, () =>
+      ["serving metrics and health", "serving the page"].every((line) => output().includes(line)),
+    ).catch((error: Error) => {
+      throw new Error(`${error.message}\n${output()}`);
+    });
   });
 
   it("is built from files that are there", () => {

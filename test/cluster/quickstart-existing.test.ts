@@ -5,9 +5,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
 import { writeKubeconfig } from "../../hack/lib/control-plane/credentials.ts";
 import { type ControlPlane, startControlPlane } from "../../hack/lib/control-plane/start.ts";
-import { leftoversOf } from "../../hack/lib/lanes/leftovers.ts";
 import { createNodeObject } from "../../hack/lib/pretend-node/object.ts";
 import { locateTools } from "../../hack/lib/tools/locate.ts";
+import { leftOf } from "../lib/left-of.ts";
 import { startQuickstart } from "../lib/quickstart-run.ts";
 import { need } from "../lib/requirements.ts";
 
@@ -93,7 +93,7 @@ describe("npm run quickstart -- --kubeconfig", () => {
     shown.said(/nodevolumeset\.nodevolume\.dev\/scratch +1 +1 /);
     shown.said(/it was gone for/);
     expect(await inventory()).to.deep.equal(before);
-    expect(await leftoversOf(shown.id, shown.before)).to.deep.equal([]);
+    expect(await leftOf(shown)).to.deep.equal([]);
   });
 
   for (const [when, said, longest] of [
@@ -108,7 +108,7 @@ describe("npm run quickstart -- --kubeconfig", () => {
       await killed.says(said);
       await sleep(Math.random() * longest);
       process.kill(-(killed.npm.pid ?? 0), "SIGKILL");
-      expect(await leftoversOf(killed.id, killed.before)).to.deep.equal([]);
+      expect(await leftOf(killed)).to.deep.equal([]);
       expect((await inventory()).length).to.be.greaterThan(before.length);
       await finalizing(run(kubeconfig, "this-machine").exits(0));
       expect(await inventory()).to.deep.equal(before);

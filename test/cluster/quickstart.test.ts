@@ -3,9 +3,10 @@ import { readdirSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
-import { leftoversOf, processesOf } from "../../hack/lib/lanes/leftovers.ts";
+import { processesOf } from "../../hack/lib/lanes/leftovers.ts";
 import { locateTools } from "../../hack/lib/tools/locate.ts";
 import { cacheDirectory } from "../../hack/lib/tools/tool.ts";
+import { leftOf } from "../lib/left-of.ts";
 import { startQuickstart } from "../lib/quickstart-run.ts";
 import { full, need } from "../lib/requirements.ts";
 
@@ -32,7 +33,7 @@ describe("npm run quickstart", () => {
     ]) {
       run.said(text);
     }
-    expect(await leftoversOf(run.id, run.before)).to.deep.equal([]);
+    expect(await leftOf(run)).to.deep.equal([]);
   });
 
   it("stays up until Ctrl-C, tells what to try, and then leaves nothing", async () => {
@@ -52,7 +53,7 @@ describe("npm run quickstart", () => {
     // What a terminal does: to every process of the foreground group.
     process.kill(-(run.npm.pid ?? 0), "SIGINT");
     await run.ended;
-    expect(await leftoversOf(run.id, run.before)).to.deep.equal([]);
+    expect(await leftOf(run)).to.deep.equal([]);
   });
 
   it("leaves nothing when any of its processes is killed at any moment", async function () {
@@ -68,7 +69,7 @@ describe("npm run quickstart", () => {
       tryKill(victim ?? 0);
       // A child of the demonstration may be what was killed: then it says so, and cleans up by itself.
       await run.ended;
-      expect(await leftoversOf(run.id, run.before), name).to.deep.equal([]);
+      expect(await leftOf(run), name).to.deep.equal([]);
       const cache = readdirSync(cacheDirectory(process.env));
       expect(
         cache.filter((entry) => entry.startsWith("tmp-")),

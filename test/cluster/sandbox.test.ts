@@ -2,13 +2,14 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
-import { leftoversOf, lookForTraces, type Traces } from "../../hack/lib/lanes/leftovers.ts";
+import { lookForTraces, type Traces } from "../../hack/lib/lanes/leftovers.ts";
 import { root } from "../../hack/lib/root.ts";
 import { newRunId, runVariable } from "../../hack/lib/sandbox/outside.ts";
 import { until } from "../../hack/lib/until.ts";
+import { leftOf } from "../lib/left-of.ts";
 import { need } from "../lib/requirements.ts";
 
-/** What runs in the sandbox: processes (one ignores every signal it can), a mount, a file, and a loop device on that file. */
+/** What runs in the sandbox: processes (one ignores every signal it can), a mount, and a file. */
 const mess = `
   mount -t tmpfs nodevolume-mess /mnt && echo x >/tmp/nodevolume-mess
   (trap '' INT TERM HUP; exec sleep 1000) &
@@ -36,7 +37,7 @@ describe("sandbox", () => {
           await until("the inside to be gone", 5_000, () => pids.inside.every(isDead));
           for (const pid of pids.all) tryKill(pid, "SIGCONT");
         }
-        expect(await leftoversOf(run.id, run.before)).to.deep.equal([]);
+        expect(await leftOf(run)).to.deep.equal([]);
         await run.gone;
       });
     }
@@ -64,13 +65,16 @@ describe("sandbox", () => {
     await firstLine(patient);
     patient.kill("SIGTERM");
     expect(await ending(patient)).to.equal(3);
-    const stubborn = spawnSandbox(["sh", "-c", "trap '' TERM; echo ready; while :; do sleep 0.05; done"], newRunId());
+    const stubborn = spawnSandbox(
+      ["sh", "-c", "trap 'echo taken' TERM; echo ready; while :; do sleep 0.05; done"],
+      newRunId(),
+    );
     await firstLine(stubborn);
     const ended = ending(stubborn);
-    // Two signals at once would be one: the second has to follow when the first was taken.
-    const again = setInterval(() => stubborn.kill("SIGTERM"), 100);
+    stubborn.kill("SIGTERM");
+    await firstLine(stubborn); // two signals at once would be one
+    stubborn.kill("SIGTERM");
     expect(await ended).to.equal(137);
-    clearInterval(again);
   });
 });
 

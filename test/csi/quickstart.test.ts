@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
-import { leftoversOf } from "../../hack/lib/lanes/leftovers.ts";
 import { prepare } from "../lib/cluster.ts";
 import { needXfsprogs } from "../lib/csi-needs.ts";
+import { leftOf as leftButLoops } from "../lib/left-of.ts";
 import { type QuickstartRun, startQuickstart } from "../lib/quickstart-run.ts";
 
 describe("npm run quickstart -- --csi", () => {
@@ -80,7 +80,7 @@ const patience = 5_000;
 
 /** What there still is of a run. Loop devices are the machine's: only those of its own volumes count. */
 async function leftOf(run: QuickstartRun): Promise<string[]> {
-  const others = (await leftoversOf(run.id, run.before)).filter((entry) => !entry.startsWith("loop device"));
+  const others = await leftButLoops(run);
   const deadline = performance.now() + patience;
   while (loopsOf(run).length > 0 && performance.now() < deadline) await sleep(50);
   return [...others, ...loopsOf(run)];

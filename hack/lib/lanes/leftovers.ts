@@ -90,15 +90,21 @@ function marked(pid: string, runId: string): boolean {
 /**
  * What is there after a run that was not there before. The kernel clears a loop device a moment after its last user: so
  * it is looked at again until nothing is left, for at most `patienceMs`.
+ * @param mayBe whether an entry may be of the run
  */
-export async function leftoversOf(runId: string, before: Traces, patienceMs = 5_000): Promise<string[]> {
+export async function leftoversOf(
+  runId: string,
+  before: Traces,
+  patienceMs = 5_000,
+  mayBe = (_entry: string) => true,
+): Promise<string[]> {
   const deadline = performance.now() + patienceMs;
   for (;;) {
     const now = lookForTraces();
     // Cgroups are the machine's: those of another run are somebody else's who tests beside us.
     const loops = now.loops.filter((entry) => before.loops.includes(entry) || !isOfAnother(entry, runId));
     const ours = { ...now, loops, cgroups: now.cgroups.filter((entry) => entry.endsWith(cgroupOf(runId))) };
-    const fresh = kinds.flatMap((kind) => ours[kind].filter((entry) => !before[kind].includes(entry)));
+    const fresh = kinds.flatMap((kind) => ours[kind].filter((entry) => !before[kind].includes(entry) && mayBe(entry)));
     const left = [...processesOf(runId), ...fresh];
     if (left.length === 0 || performance.now() > deadline) return left;
     await sleep(100);

@@ -66,10 +66,11 @@ async function execute(lane: Lane, command: readonly string[], { env, outputFile
   const limit = `${minutesOf(lane, Boolean(env[fullVariable]))}m`;
   const limited = ["timeout", "--foreground", "--kill-after=10", limit, program, ...args];
   const output = outputFile === undefined ? undefined : openSync(outputFile, "w");
+  const givesWay = output !== undefined && lane.beside === "processors";
   try {
     if (process.getuid?.() === 0) {
       const id = env[runVariable] ?? newRunId();
-      const background = output === undefined ? {} : { background: { output } };
+      const background = output === undefined ? {} : { background: { output, givesWay } };
       return await runInSandbox({
         script: sandboxScript,
         args: limited,
@@ -78,15 +79,11 @@ async function execute(lane: Lane, command: readonly string[], { env, outputFile
         ...background,
       });
     }
-    const child = spawn(
-      "setpriv",
-      ["--pdeathsig", "KILL", ...(output === undefined ? [] : ["nice", "-n", "19"]), ...limited],
-      {
-        stdio: ["inherit", output ?? "inherit", output ?? "inherit"],
-        cwd: root,
-        env: { ...env, PATH: path },
-      },
-    );
+    const child = spawn("setpriv", ["--pdeathsig", "KILL", ...(givesWay ? ["nice", "-n", "19"] : []), ...limited], {
+      stdio: ["inherit", output ?? "inherit", output ?? "inherit"],
+      cwd: root,
+      env: { ...env, PATH: path },
+    });
     return await new Promise((resolve, reject) => child.on("error", reject).on("exit", (code) => resolve(code ?? 1)));
   } finally {
     if (output !== undefined) closeSync(output);

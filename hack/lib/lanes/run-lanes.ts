@@ -12,23 +12,24 @@ interface Outcome {
 }
 
 /**
- * Runs lanes one after another, and those that need only processors beside the ones after them: these one after another
- * too, or they would take each other's time.
+ * Runs lanes one after another, and those that are beside the ones after them: of these, too, one after another that are it for the same
+ * reason, or they would take each other's time.
  */
 export async function runLanes(lanes: readonly Lane[], env: NodeJS.ProcessEnv): Promise<Outcome> {
   const ended = new Map<Lane, { readonly found: TestResult[]; readonly took: number }>();
-  let beside = Promise.resolve();
+  const beside = { processors: Promise.resolve(), waits: Promise.resolve() };
   for (const lane of lanes) {
     if (lane.beside && lane !== lanes.at(-1)) {
       console.log(`\n== ${lane.name}: ${lane.what} (beside the lanes after it: what it says follows at its end)`);
-      beside = beside.then(() => runBeside(lane));
-      beside.catch(() => {}); // it is waited for at the end
+      const runs = beside[lane.beside].then(() => runBeside(lane));
+      runs.catch(() => {}); // it is waited for at the end
+      beside[lane.beside] = runs;
     } else {
       console.log(`\n== ${lane.name}: ${lane.what}`);
       await run(lane);
     }
   }
-  await beside;
+  await Promise.all(Object.values(beside));
   return {
     results: lanes.flatMap((lane) => ended.get(lane)?.found ?? []),
     seconds: new Map(lanes.map((lane) => [lane.name, ended.get(lane)?.took ?? 0])),

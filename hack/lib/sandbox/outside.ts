@@ -17,8 +17,8 @@ export interface SandboxRun {
   readonly env?: NodeJS.ProcessEnv;
   /** Identifies the run, see newRunId. */
   readonly id: string;
-  /** Gets the processors only while nobody else wants them, and writes to this file: it is not what people watch. */
-  readonly background?: { readonly output: number };
+  /** Writes to this file: it is not what people watch. If it gives way, it gets the processors only while nobody else wants them. */
+  readonly background?: { readonly output: number; readonly givesWay: boolean };
 }
 
 export function newRunId(): string {
@@ -37,7 +37,7 @@ export async function runInSandbox(run: SandboxRun): Promise<number> {
   const unshare = ["unshare", "--mount", "--pid", "--fork", "--kill-child=KILL", "--mount-proc"];
   // The first process is a shell, because somebody has to reap the orphans: Node reaps only its own children.
   const { background } = run;
-  const script = background === undefined ? '"$@"; exit $?' : `${giveWay}; "$@"; exit $?`;
+  const script = background?.givesWay ? `${giveWay}; "$@"; exit $?` : '"$@"; exit $?';
   const first = ["sh", "-c", script, "sandbox", process.execPath, run.script, ...run.args];
   const output = background?.output ?? "inherit";
   const child = spawn("setpriv", ["--pdeathsig", "KILL", ...unshare, ...first], {

@@ -17,6 +17,12 @@ export const csiTools = [
 /** What the benchmark of large clusters needs besides. */
 export const benchTools = ["kwok"] as const;
 
+/** What spoils the network of a control plane, for tests. */
+export const networkTools = ["toxiproxy-server"] as const;
+
+/** What looks at the manifests, for tests: whether the chart is what kustomize makes, and what others have against it. */
+export const manifestTools = ["helm", "kube-score"] as const;
+
 /** What a real node needs besides: the end-to-end tests. */
 export const nodeTools = [
   "kubelet",
@@ -32,8 +38,10 @@ export const nodeTools = [
 export type ControlPlaneTool = (typeof controlPlaneTools)[number];
 export type CSITool = (typeof csiTools)[number];
 export type BenchTool = (typeof benchTools)[number];
+export type NetworkTool = (typeof networkTools)[number];
+export type ManifestTool = (typeof manifestTools)[number];
 export type NodeTool = (typeof nodeTools)[number];
-export type ToolName = ControlPlaneTool | CSITool | BenchTool | NodeTool;
+export type ToolName = ControlPlaneTool | CSITool | BenchTool | NetworkTool | ManifestTool | NodeTool;
 
 export interface Origin {
   /** Beneath hack/tools. */
@@ -85,6 +93,23 @@ export const origins: { readonly [name in ToolName]: Origin } = {
   "csi-attacher": kubernetesCSI("external-attacher", "external-attacher/v4", "csi-attacher"),
   "csi-resizer": kubernetesCSI("external-resizer", "external-resizer/v2", "csi-resizer"),
   kwok: { folder: "kwok", module: "sigs.k8s.io/kwok", goPackage: "sigs.k8s.io/kwok/cmd/kwok" },
+  "toxiproxy-server": {
+    folder: "toxiproxy",
+    module: "github.com/Shopify/toxiproxy/v2",
+    goPackage: "github.com/Shopify/toxiproxy/v2/cmd/server",
+  },
+  helm: {
+    folder: "helm",
+    module: "helm.sh/helm/v3",
+    goPackage: "helm.sh/helm/v3/cmd/helm",
+    versionIn: "helm.sh/helm/v3/internal/version.version",
+  },
+  "kube-score": {
+    folder: "kube-score",
+    module: "github.com/zegl/kube-score",
+    goPackage: "github.com/zegl/kube-score/cmd/kube-score",
+    versionIn: "main.version",
+  },
   kubelet: kubernetes("k8s.io/kubernetes/cmd/kubelet"),
   "kube-scheduler": kubernetes("k8s.io/kubernetes/cmd/kube-scheduler"),
   containerd: containerd("containerd"),

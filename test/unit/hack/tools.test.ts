@@ -7,7 +7,7 @@ import { dirname, join } from "node:path";
 import { expect } from "chai";
 import { tryLock } from "../../../hack/lib/syscalls.ts";
 import { buildTool } from "../../../hack/lib/tools/build.ts";
-import { csiTools, nodeTools } from "../../../hack/lib/tools/catalog.ts";
+import { csiTools, manifestTools, nodeTools } from "../../../hack/lib/tools/catalog.ts";
 import { locateNodeTools, locateTools } from "../../../hack/lib/tools/locate.ts";
 import { fetchRelease } from "../../../hack/lib/tools/release.ts";
 import { cacheDirectory, describeTool } from "../../../hack/lib/tools/tool.ts";
@@ -44,6 +44,11 @@ describe("tools", () => {
     ]);
     expect(describeTool("hostpathplugin", "/c").ldflags).to.include("-X main.version=v1.7.2");
     expect(describeTool("kwok", "/c").version).to.equal("v0.8.0");
+    expect(describeTool("toxiproxy-server", "/c").version).to.equal("v2.5.0");
+    expect(manifestTools.map((name) => `${name} ${describeTool(name, "/c").version}`)).to.deep.equal([
+      "helm v3.22.0",
+      "kube-score v1.20.0",
+    ]);
   });
 
   it("of a real node are pinned, too, and those of our own have no version", () => {
