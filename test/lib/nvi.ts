@@ -11,27 +11,27 @@ import type { TestCluster } from "./cluster.ts";
 /** Runs kubectl nvi. @returns what it says on standard output @throws Error with what it says else, if it ends with another code than 0 */
 export type Nvi = (...args: string[]) => Promise<string>;
 
-const user = "nvi-reader";
+export const reader = "nvi-reader";
 
 export async function nviOf(cluster: TestCluster): Promise<Nvi> {
-  const program = await buildCli();
+  const { path: program } = await buildCli();
   const { server, ca } = cluster.controlPlane;
   await cluster.adminKubectl.run(["apply", "-f", join(root, "config/components/nvi-viewer/role.yaml")]);
   const system = "nodevolume-system";
   await cluster.admin.call("POST", `/api/v1/namespaces/${system}/serviceaccounts`, {
-    body: { metadata: { name: user } },
+    body: { metadata: { name: reader } },
   });
   const rbac = "/apis/rbac.authorization.k8s.io/v1";
-  const subjects = [{ kind: "ServiceAccount", name: user, namespace: system }];
+  const subjects = [{ kind: "ServiceAccount", name: reader, namespace: system }];
   const body = (kind: string) => ({
-    metadata: { name: user },
+    metadata: { name: reader },
     subjects,
     roleRef: { apiGroup: "rbac.authorization.k8s.io", kind, name: "nvi-viewer" },
   });
   await cluster.admin.call("POST", `${rbac}/clusterrolebindings`, { body: body("ClusterRole") });
   await cluster.admin.call("POST", `${rbac}/namespaces/${system}/rolebindings`, { body: body("Role") });
   const kubeconfig = join(mkdtempSync(join(tmpdir(), "nvi-reader-")), "kubeconfig");
-  writeKubeconfig(kubeconfig, { server, ca, user, token: await cluster.token(user) });
+  writeKubeconfig(kubeconfig, { server, ca, user: reader, token: await cluster.token(reader) });
   const env = { PATH: process.env["PATH"], KUBECONFIG: kubeconfig };
   return (...args) =>
     new Promise((resolve, reject) => {

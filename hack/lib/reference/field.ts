@@ -1,0 +1,76 @@
+import type { Schema } from "../generate-api.ts";
+
+interface Rule {
+  readonly message: string;
+  readonly fieldPath?: string;
+}
+
+/** PURE. What a field holds, in words: `list of string`, `map of string to string`. */
+export function typeOf(schema: Schema): string {
+  if (schema["x-kubernetes-int-or-string"] === true) return "integer or string";
+  const items = schema["items"] as Schema | undefined;
+  if (items !== undefined) return `list of ${typeOf(items)}`;
+  const values = schema["additionalProperties"] as Schema | undefined;
+  if (values !== undefined) return `map of string to ${typeOf(values)}`;
+  const { format, type } = schema as { format?: string; type?: string };
+  return format === "date-time" ? "time" : (type ?? "object");
+}
+
+/** PURE. The schema of what a list or map holds, or the schema itself. */
+export function elementOf(schema: Schema): Schema {
+  const inner = (schema["items"] ?? schema["additionalProperties"]) as Schema | undefined;
+  return inner === undefined ? schema : elementOf(inner);
+}
+
+/** PURE. What a field takes: its values, its length, its entries. */
+export function limitsOf(schema: Schema): string[] {
+  const number = (key: string) => schema[key] as number | undefined;
+  const limits: string[] = [];
+  const values = schema["enum"] as unknown[] | undefined;
+  if (values !== undefined) limits.push(`one of ${values.map((value) => code(value)).join(", ")}`);
+  const bounds = (least: string, most: string, what: string) => {
+    const [from, to] = [number(least), number(most)];
+    if (from !== undefined && to !== undefined) limits.push(`${from} to ${to}${what}`);
+    else if (from !== undefined) limits.push(`at least ${from}${what}`);
+    else if (to !== undefined) limits.push(`at most ${to}${what}`);
+  };
+  bounds("minimum", "maximum", "");
+  bounds("minLength", "maxLength", " characters");
+  bounds("minItems", "maxItems", " entries");
+  bounds("minProperties", "maxProperties", " entries");
+  const keys = schema["x-kubernetes-list-map-keys"] as string[] | undefined;
+  if (keys !== undefined) limits.push(`each ${keys.map(code).join(" and ")} once`);
+  if (schema["x-kubernetes-list-type"] === "set") limits.push("each entry once");
+  const pattern = schema["pattern"] as string | undefined;
+  if (pattern !== undefined) limits.push(`matches ${code(pattern)}`);
+  const inner = (schema["items"] ?? schema["additionalProperties"]) as Schema | undefined;
+  const ofEntries = inner === undefined ? [] : limitsOf(inner);
+  return [...limits, ...(ofEntries.length > 0 ? [`each entry: ${ofEntries.join(", ")}`] : [])];
+}
+
+/** PURE. What the API server says when a rule is broken, with the field that it names if that is another. */
+export function messagesOf(schema: Schema): string[] {
+  const rules = (schema["x-kubernetes-validations"] as Rule[] | undefined) ?? [];
+  const texts = rules.map(
+    ({ message, fieldPath }) => `${fieldPath === undefined ? "" : `${code(fieldPath.slice(1))}: `}${message}`,
+  );
+  const inner = (schema["items"] ?? schema["additionalProperties"]) as Schema | undefined;
+  // An object has a section of its own, where its rules stand.
+  const ofEntries = inner === undefined || inner["properties"] !== undefined ? [] : messagesOf(inner);
+  return [...new Set([...texts, ...ofEntries])];
+}
+
+/** PURE. A value as code. */
+export function code(value: unknown): string {
+  return `\`${typeof value === "string" && value !== "" ? value : JSON.stringify(value)}\``;
+}
+
+/** PURE. Text in a cell of a table: in code nothing but the bar is special. */
+export function cell(text: string): string {
+  return text
+    .split(/(`[^`]*`)/)
+    .map((part) => (part.startsWith("`") ? part : part.replaceAll("<", "&lt;")))
+    .join("")
+    .replaceAll("|", "\\|")
+    .replace(/\s+/g, " ");
+}

@@ -1,0 +1,76 @@
+import { expect } from "chai";
+import { readCRDs, type Schema, schemaOf } from "../../../hack/lib/generate-api.ts";
+import { generateReference, renderKind } from "../../../hack/lib/generate-reference.ts";
+import { cell, limitsOf, messagesOf, typeOf } from "../../../hack/lib/reference/field.ts";
+
+const string = { type: "string" };
+
+describe("generateReference", () => {
+  const text = generateReference()
+    .map((file) => file.text)
+    .join("\n");
+
+  it("has every field, limit and message of the CRDs", () => {
+    const missing = new Set<string>();
+    let fields = 0;
+    const visit = (schema: Schema) => {
+      const properties = Object.entries((schema["properties"] ?? {}) as { [name: string]: Schema });
+      for (const [name, field] of properties) {
+        if (["apiVersion", "kind", "metadata"].includes(name)) continue;
+        fields += 1;
+        if (!text.includes(`| \`${name}\` |`)) missing.add(name);
+        visit(field);
+      }
+      for (const limit of limitsOf(schema)) {
+        const said = cell(limit);
+        if (!text.includes(said) && !text.includes(said.charAt(0).toUpperCase() + said.slice(1))) missing.add(said);
+      }
+      for (const message of messagesOf(schema)) if (!text.includes(cell(message))) missing.add(message);
+      if (typeof schema["items"] === "object") visit(schema["items"] as Schema);
+      if (typeof schema["additionalProperties"] === "object") visit(schema["additionalProperties"] as Schema);
+    };
+    for (const crd of readCRDs().values()) visit(schemaOf(crd));
+    expect([...missing]).to.deep.equal([]);
+    expect(fields).to.be.above(400);
+  });
+
+  it("describes an object once, and links to there from wherever it occurs", () => {
+    const reference = { title: "Reference", type: "object", required: ["name"], properties: { name: string } };
+    const spec = {
+      type: "object",
+      properties: { first: reference, all: { type: "array", items: reference, maxItems: 2 } },
+    };
+    const crd = {
+      spec: {
+        group: "example.com",
+        scope: "Cluster",
+        names: { kind: "Thing", plural: "things" },
+        versions: [{ name: "v1", schema: { openAPIV3Schema: { type: "object", properties: { spec } } } }],
+      },
+    };
+    const page = renderKind(crd, [["spec", "people"]], new Map());
+    expect(page.match(/^## .*/gm)).to.deep.equal(["## spec", "## spec.first"]);
+    expect(page).to.include("| `first` | [object](#specfirst) |  |  |");
+    expect(page).to.include("| `all` | [list of object](#specfirst) |  | At most 2 entries. |");
+    expect(page).to.include("| `name` | string | needed |  |");
+    expect(page).to.include("| `spec` | people |");
+  });
+});
+
+describe("what a field takes", () => {
+  it("is said in words", () => {
+    expect(typeOf({ type: "array", items: { type: "object", additionalProperties: string } })).to.equal(
+      "list of map of string to string",
+    );
+    expect(typeOf({ "x-kubernetes-int-or-string": true })).to.equal("integer or string");
+    expect(limitsOf({ type: "integer", minimum: 1, maximum: 9 })).to.deep.equal(["1 to 9"]);
+    expect(limitsOf({ type: "array", maxItems: 3, items: { ...string, enum: ["", "a"] } })).to.deep.equal([
+      "at most 3 entries",
+      'each entry: one of `""`, `a`',
+    ]);
+  });
+
+  it("fits into a cell of a table", () => {
+    expect(cell("a|b <c> `<d>|`\n  e")).to.equal("a\\|b &lt;c> `<d>\\|` e");
+  });
+});
