@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
+import { testDeadline } from "../../hack/lib/test-deadline.ts";
 import { prepare } from "../lib/cluster.ts";
 import { needXfsprogs } from "../lib/csi-needs.ts";
 import { leftOf as leftButLoops } from "../lib/left-of.ts";
@@ -81,7 +82,7 @@ const patience = 5_000;
 /** What there still is of a run. Loop devices are the machine's: only those of its own volumes count. */
 async function leftOf(run: QuickstartRun): Promise<string[]> {
   const others = await leftButLoops(run);
-  const deadline = performance.now() + patience;
+  const deadline = performance.now() + testDeadline(patience);
   while (loopsOf(run).length > 0 && performance.now() < deadline) await sleep(50);
   return [...others, ...loopsOf(run)];
 }

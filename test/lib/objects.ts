@@ -1,5 +1,7 @@
 import type { ApiClient, JsonObject } from "../../hack/lib/api-client.ts";
 import { follow } from "../../hack/lib/follow.ts";
+import { whileWaitingFor } from "../../hack/lib/lanes/waits.ts";
+import { testDeadline } from "../../hack/lib/test-deadline.ts";
 import type { NodeVolumeIntent, NodeVolumeSet, NodeVolumeState } from "../../src/api/types.gen.ts";
 
 const api = "/apis/nodevolume.dev/v1alpha1";
@@ -56,20 +58,23 @@ export function observe(client: ApiClient): Objects {
       return (synced && agent?.epoch) || 0;
     },
     async until(what, ms, check) {
-      const deadline = performance.now() + ms;
-      while (!(await check())) {
-        if (performance.now() > deadline)
-          throw new Error(`waited ${ms / 1000} s for ${what}\n${dump(objects)}\n${objects.describe()}`);
-        await new Promise<void>((resolve) => {
-          const done = () => {
-            clearTimeout(timer);
-            wake.delete(done);
-            resolve();
-          };
-          const timer = setTimeout(done, lookAgain);
-          wake.add(done);
-        });
-      }
+      const limit = testDeadline(ms);
+      const deadline = performance.now() + limit;
+      await whileWaitingFor(what, async () => {
+        while (!(await check())) {
+          if (performance.now() > deadline)
+            throw new Error(`waited ${limit / 1000} s for ${what}\n${dump(objects)}\n${objects.describe()}`);
+          await new Promise<void>((resolve) => {
+            const done = () => {
+              clearTimeout(timer);
+              wake.delete(done);
+              resolve();
+            };
+            const timer = setTimeout(done, lookAgain);
+            wake.add(done);
+          });
+        }
+      });
     },
     async ready(name, nodes, ms = 30_000) {
       await objects.until(`${name} to be Ready on ${nodes} nodes`, ms, () => {

@@ -4,6 +4,7 @@ import type { JsonObject } from "../../hack/lib/api-client.ts";
 import type { KubeObject } from "../../hack/lib/csi/accounts.ts";
 import { loopXfs, loopXfsName, type RunningDriver } from "../../hack/lib/csi/driver.ts";
 import { layout } from "../../hack/lib/pretend-node/node.ts";
+import { testDeadline } from "../../hack/lib/test-deadline.ts";
 import type { Xfsprogs } from "../../hack/lib/tools/xfsprogs.ts";
 import { needXfsprogs } from "./csi-needs.ts";
 import { type KubeletWorld, kubeletWorld } from "./kubelet-world.ts";
@@ -91,13 +92,15 @@ async function start(kubelet: KubeletWorld, xfsprogs: Xfsprogs): Promise<TruthWo
       await pods.gone(patience, pod);
     },
     async explained(what, ms, ...words) {
-      const deadline = performance.now() + ms;
+      const deadline = performance.now() + testDeadline(ms);
       for (;;) {
         const said = await nvi("explain", what).catch(String);
         const unsaid = words.filter((word) => !word.test(said.replace(/\s+/g, " ")));
         if (unsaid.length === 0) return said;
         if (performance.now() > deadline)
-          throw new Error(`explain ${what} has not said ${unsaid.join(", ")} after ${ms / 1000} s:\n${said}`);
+          throw new Error(
+            `explain ${what} has not said ${unsaid.join(", ")} after ${testDeadline(ms) / 1000} s:\n${said}`,
+          );
       }
     },
   };

@@ -7,6 +7,8 @@ import type { NodeVolumeIntent, NodeVolumeIntentStatus } from "../../../src/api/
 import type { PodPublish, PodTarget } from "../../../src/csi/server/ports.ts";
 import { isBeneath } from "../../../src/host/mount-table.ts";
 import { type MountEntry, parseMountinfo } from "../../../src/host/mountinfo.ts";
+import { whileWaitingFor } from "../lanes/waits.ts";
+import { testDeadline } from "../test-deadline.ts";
 import type { AgentOptions, Order, PodFailure, SecretOrder, Word } from "./agent-words.ts";
 import type { Programs } from "./programs.ts";
 
@@ -167,16 +169,17 @@ export class KernelAgent implements AsyncDisposable {
     wanted: (status: NodeVolumeIntentStatus) => boolean,
     ms = startMs,
   ): Promise<NodeVolumeIntentStatus> {
-    const signal = AbortSignal.timeout(ms);
+    const limit = testDeadline(ms);
+    const signal = AbortSignal.timeout(limit);
     for (;;) {
       const status = this.statuses.get(name);
       if (status !== undefined && wanted(status)) return status;
       try {
-        await once(this.#heard, "status", { signal });
+        await whileWaitingFor(`${name} to be ${what}`, () => once(this.#heard, "status", { signal }));
       } catch (error) {
         if (!signal.aborted) throw error;
         const { state, waiting } = status ?? {};
-        throw new Error(`waited ${ms / 1000} s for ${name} to be ${what}: ${JSON.stringify({ state, waiting })}`);
+        throw new Error(`waited ${limit / 1000} s for ${name} to be ${what}: ${JSON.stringify({ state, waiting })}`);
       }
     }
   }
@@ -191,10 +194,11 @@ export class KernelAgent implements AsyncDisposable {
 
   /** Resolves once an operation on a volume has failed so often: from then on its delay is 250 to 500 ms times 2^(times-1). */
   async failed(name: string, times: number, ms = startMs): Promise<void> {
-    const signal = AbortSignal.timeout(ms);
+    const limit = testDeadline(ms);
+    const signal = AbortSignal.timeout(limit);
     while ((this.#attempts.get(name) ?? 0) < times) {
       await once(this.#heard, "status", { signal }).catch((error: unknown) => {
-        throw signal.aborted ? new Error(`waited ${ms / 1000} s for ${name} to fail ${times} times`) : error;
+        throw signal.aborted ? new Error(`waited ${limit / 1000} s for ${name} to fail ${times} times`) : error;
       });
     }
   }

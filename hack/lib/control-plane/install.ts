@@ -28,7 +28,7 @@ export async function installProject(target: InstallTarget): Promise<void> {
 }
 
 /** Milliseconds for the API server to take in what was applied; seconds are usual. */
-const patience = 30_000;
+const patience = 120_000;
 
 /** Waits until the API server serves our kinds. */
 export async function untilServed(admin: ApiClient): Promise<void> {

@@ -40,7 +40,7 @@ export interface ControlPlane {
   stop(): Promise<void>;
 }
 
-const readyTimeout = 60_000;
+const readyTimeout = 180_000;
 /** Of one under measurement, which thousands of agents ask while it starts. */
 const measuredReadyTimeout = 240_000;
 
