@@ -1,4 +1,5 @@
 import type { TestResult } from "./results.ts";
+import { names, parseTitleList } from "./title-list.ts";
 
 /** One line of test/expected-skips.txt: where a test may be skipped, and why that is right. */
 export interface ExpectedSkip {
@@ -10,26 +11,11 @@ export interface ExpectedSkip {
 
 /** @throws Error naming the line that is not `lane | title | reason` */
 export function parseExpectedSkips(text: string): ExpectedSkip[] {
-  return text
-    .split("\n")
-    .map((line, index) => ({ line: line.trim(), number: index + 1 }))
-    .filter(({ line }) => line !== "" && !line.startsWith("#"))
-    .map(({ line, number }) => {
-      const [lane, title, reason, ...rest] = line.split("|").map((part) => part.trim());
-      if (!lane || !title || !reason || rest.length > 0) {
-        throw new Error(`test/expected-skips.txt:${number}: must be "lane | title | reason"`);
-      }
-      return { lane, title, reason };
-    });
+  return parseTitleList("test/expected-skips.txt", text, ["lane", "title", "reason"]).map(({ lane, title, rest }) => {
+    return { lane, title, reason: rest[0] ?? "" };
+  });
 }
 
 export function unexpectedSkips(results: readonly TestResult[], expected: readonly ExpectedSkip[]): TestResult[] {
-  return results.filter((r) => r.outcome === "skipped" && !expected.some((e) => covers(e, r)));
-}
-
-function covers(expected: ExpectedSkip, result: TestResult): boolean {
-  if (expected.lane !== result.lane) return false;
-  return expected.title.endsWith("*")
-    ? result.title.startsWith(expected.title.slice(0, -1))
-    : result.title === expected.title;
+  return results.filter((r) => r.outcome === "skipped" && !expected.some((e) => names(e, r)));
 }

@@ -1,19 +1,29 @@
 /** Text that the titles of the tests to run contain; all if not set. */
 export const grepVariable = "NODEVOLUME_GREP";
+/** Set to anything for the tests that are marked as slow or in quarantine, too. */
+export const allVariable = "NODEVOLUME_ALL";
 /** Set to anything for the long versions of the tests. */
 export const fullVariable = "NODEVOLUME_FULL";
+/** What a second try wants, as JSON. */
+export const wantedVariable = "NODEVOLUME_WANTED";
 
-/** The parts of the test suite, in the order in which they run: what fails fast comes first. */
+/**
+ * The parts of the test suite. What needs only processors runs first, on all of them at once; then those that touch the kernel, one after
+ * another: nothing runs beside what waits for the kernel, or is timed.
+ */
 export interface Lane {
   readonly name: string;
   readonly what: string;
   readonly work: CommandWork | TestWork;
   /**
-   * It runs beside the lanes after it, and after those before it that are beside for the same reason: one that needs nothing of the
-   * machine but `processors` on what the others leave of them, one that mostly `waits` as they do. A VM, whose tests have
-   * deadlines and which has one processor, is as one of these: on what the others leave it is starved.
+   * Set for what needs nothing of the machine but processors: `one` runs beside others of its kind, what takes `all` of them after those.
+   * Absent: it runs after these, and alone.
    */
-  readonly beside?: "processors" | "waits";
+  readonly processors?: "one" | "all";
+  /** Only with --all, or by its name. */
+  readonly onlyAll?: true;
+  /** A test that fails is run once more, alone: kernels and processes have accidents, decisions have none. */
+  readonly secondTry?: true;
   /** Minutes after which the lane is ended and counts as failed. */
   readonly limitMinutes: number;
   /** The same with --full, if the lane then does more. */
@@ -36,73 +46,66 @@ export interface TestWork {
   readonly timeoutMs?: number;
 }
 
+/** Milliseconds for one test that touches the kernel, and says nothing else. */
+const kernelMs = 60_000;
+
 const tests = (folder: string): TestWork => ({ kind: "tests", files: `test/${folder}/**/*.test.ts` });
+const kernelTests = (folder: string): TestWork => ({ ...tests(folder), verbose: true, timeoutMs: kernelMs });
 
 export const lanes: readonly Lane[] = [
   {
     name: "types",
     what: "tsc",
     work: { kind: "command", command: ["sh", "-c", "tsc --noEmit -p . && tsc --noEmit -p src/page"] },
+    processors: "one",
     limitMinutes: 5,
   },
-  { name: "lint", what: "biome", work: { kind: "command", command: ["biome", "check", "."] }, limitMinutes: 5 },
-  { name: "layering", what: "who may import whom", work: tests("layering"), limitMinutes: 5 },
+  {
+    name: "lint",
+    what: "biome",
+    work: { kind: "command", command: ["biome", "check", "."] },
+    processors: "one",
+    limitMinutes: 5,
+  },
+  { name: "layering", what: "who may import whom", work: tests("layering"), processors: "one", limitMinutes: 5 },
   {
     name: "generated",
     what: "generated files are what their sources say",
     work: { kind: "command", command: ["node", "hack/generate.ts", "--check"] },
+    processors: "one",
     limitMinutes: 5,
+  },
+  { name: "unit", what: "one part at a time", work: tests("unit"), processors: "one", limitMinutes: 20 },
+  {
+    name: "laws",
+    what: "the planner's laws over random worlds",
+    work: tests("laws"),
+    processors: "one",
+    limitMinutes: 30,
+    fullMinutes: 180,
   },
   {
     name: "sim",
     what: "the whole system in a simulator, with a fault at every effect",
     work: { ...tests("sim"), timeoutMs: 300_000 },
-    beside: "processors",
-    limitMinutes: 75,
+    processors: "all",
+    limitMinutes: 60,
     fullMinutes: 300,
   },
   {
-    name: "vm-tools",
-    what: "QEMU, a kernel for it and storage servers, in CI, if Debian's packages can be had",
-    work: { kind: "command", command: ["sh", "hack/vm/prepare.sh"] },
-    limitMinutes: 15,
-  },
-  {
-    name: "vm",
-    what: "what this machine's kernel lacks, in a VM (VM= names another one)",
-    work: { ...tests("vm"), verbose: true },
-    beside: "waits",
-    limitMinutes: 42,
-    fullMinutes: 80,
-  },
-  { name: "unit", what: "one part at a time", work: tests("unit"), limitMinutes: 10 },
-  {
-    name: "page",
-    what: "the controller's page, in a real Chromium",
-    work: { ...tests("page"), timeoutMs: 60_000 },
-    beside: "waits",
-    limitMinutes: 10,
-  },
-  {
-    name: "laws",
-    what: "the planner's laws over random worlds",
-    work: tests("laws"),
-    limitMinutes: 15,
-    fullMinutes: 180,
-  },
-  { name: "contract", what: "one suite for every plugin", work: tests("contract"), limitMinutes: 25 },
-  {
-    name: "real",
-    what: "real mounts",
-    work: { ...tests("real"), verbose: true, timeoutMs: 60_000 },
+    name: "contract",
+    what: "one suite for every plugin",
+    work: { ...tests("contract"), timeoutMs: kernelMs },
+    secondTry: true,
     limitMinutes: 25,
-    fullMinutes: 30,
   },
+  { name: "real", what: "real mounts", work: kernelTests("real"), secondTry: true, limitMinutes: 30 },
   {
     name: "random",
     what: "random operations, swapped paths and killed agents on the real kernel",
-    work: { ...tests("random"), verbose: true, timeoutMs: 60_000 },
-    limitMinutes: 15,
+    work: kernelTests("random"),
+    secondTry: true,
+    limitMinutes: 30,
     fullMinutes: 300,
   },
   {
@@ -110,6 +113,14 @@ export const lanes: readonly Lane[] = [
     what: "etcd, kube-apiserver, kubectl, toxiproxy, helm and kube-score, built if the cache has none",
     work: { kind: "command", command: ["node", "hack/tools.ts"] },
     limitMinutes: 40,
+  },
+  {
+    name: "cluster",
+    what: "a real API server, controller, agents and mounts",
+    work: kernelTests("cluster"),
+    secondTry: true,
+    limitMinutes: 40,
+    fullMinutes: 180,
   },
   {
     name: "csi-tools",
@@ -120,15 +131,8 @@ export const lanes: readonly Lane[] = [
   {
     name: "csi",
     what: "real CSI drivers and sidecars",
-    work: { ...tests("csi"), verbose: true, timeoutMs: 120_000 },
-    beside: "waits",
-    limitMinutes: 40,
-    fullMinutes: 180,
-  },
-  {
-    name: "cluster",
-    what: "a real API server, controller, agents and mounts",
-    work: { ...tests("cluster"), verbose: true, timeoutMs: 120_000 },
+    work: kernelTests("csi"),
+    secondTry: true,
     limitMinutes: 40,
     fullMinutes: 180,
   },
@@ -141,16 +145,43 @@ export const lanes: readonly Lane[] = [
   {
     name: "e2e",
     what: "a real kubelet and its pods",
-    work: { ...tests("e2e"), verbose: true, timeoutMs: 120_000 },
-    limitMinutes: 20,
+    work: kernelTests("e2e"),
+    secondTry: true,
+    limitMinutes: 30,
     fullMinutes: 120,
+  },
+  {
+    name: "page",
+    what: "the controller's page, in a real Chromium",
+    work: { ...tests("page"), timeoutMs: kernelMs },
+    onlyAll: true,
+    secondTry: true,
+    limitMinutes: 10,
   },
   {
     name: "install",
     what: "the image from the Dockerfile, installed, upgraded and removed on a real kubelet",
-    work: { ...tests("install"), verbose: true, timeoutMs: 120_000 },
+    work: { ...tests("install"), verbose: true, timeoutMs: 2 * kernelMs },
+    onlyAll: true,
+    secondTry: true,
     limitMinutes: 20,
     fullMinutes: 60,
+  },
+  {
+    name: "vm-tools",
+    what: "QEMU, a kernel for it and storage servers, in CI, if Debian's packages can be had",
+    work: { kind: "command", command: ["sh", "hack/vm/prepare.sh"] },
+    onlyAll: true,
+    limitMinutes: 15,
+  },
+  {
+    name: "vm",
+    what: "what this machine's kernel lacks, in a VM (VM= names another one)",
+    work: kernelTests("vm"),
+    onlyAll: true,
+    secondTry: true,
+    limitMinutes: 45,
+    fullMinutes: 90,
   },
 ];
 

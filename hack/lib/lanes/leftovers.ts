@@ -4,6 +4,7 @@ import { existsSync, globSync, readdirSync, readFileSync, readlinkSync } from "n
 import { setTimeout as sleep } from "node:timers/promises";
 import { cgroupOf, cgroupsThere } from "../kubelet-node/cgroups.ts";
 import { runVariable } from "../sandbox/outside.ts";
+import { testDeadline } from "../test-deadline.ts";
 
 export interface Traces {
   readonly loops: readonly string[];
@@ -56,7 +57,7 @@ export function processesOf(runId: string): string[] {
  * Whether a loop device is of another run that goes on: its file lies on a file system that a process of another run has mounted, and
  * we do not. Where that cannot be told it counts as ours.
  */
-function isOfAnother(entry: string, runId: string): boolean {
+export function isOfAnother(entry: string, runId: string): boolean {
   const device = fileSystemOf(entry.replace("loop device ", "/dev/"));
   if (device === undefined || has("self", device)) return false;
   const seen = new Set<string>();
@@ -95,7 +96,7 @@ function marked(pid: string, runId: string): boolean {
 export async function leftoversOf(
   runId: string,
   before: Traces,
-  patienceMs = 5_000,
+  patienceMs = testDeadline(5_000),
   mayBe = (_entry: string) => true,
 ): Promise<string[]> {
   const deadline = performance.now() + patienceMs;

@@ -3,10 +3,15 @@ export interface TestResult {
   readonly lane: string;
   /** With the titles of the suites around it. */
   readonly title: string;
-  readonly outcome: "passed" | "failed" | "skipped";
+  /** `slow` and `quarantined` tests are left out of the gate: they were not run. */
+  readonly outcome: "passed" | "failed" | "skipped" | "slow" | "quarantined";
   readonly ms: number;
   /** Why it was skipped, or the message it failed with. */
   readonly reason?: string;
+  /** File of the test, beneath the project's root; absent for what is no test: a command, or a lane that ended early. */
+  readonly file?: string;
+  /** Set if a hook failed: the title of the suite that it belongs to, of which no further test was run. */
+  readonly hookOf?: string;
   /** What the test says that it was made with. */
   readonly note?: object;
 }
@@ -18,8 +23,15 @@ export interface Totals {
 }
 
 export function total(results: readonly TestResult[]): Totals {
-  const count = (outcome: TestResult["outcome"]) => results.filter((r) => r.outcome === outcome).length;
-  return { passed: count("passed"), failed: count("failed"), skipped: count("skipped") };
+  return {
+    passed: countOf(results, "passed"),
+    failed: countOf(results, "failed"),
+    skipped: countOf(results, "skipped"),
+  };
+}
+
+export function countOf(results: readonly TestResult[], outcome: TestResult["outcome"]): number {
+  return results.filter((r) => r.outcome === outcome).length;
 }
 
 /** The closing line that every reader of test output looks for. */

@@ -4,16 +4,19 @@ import { dirname, join } from "node:path";
 import { cgroupOf, removeCgroup } from "../kubelet-node/cgroups.ts";
 import { root } from "../root.ts";
 import { newRunId, runInSandbox, runVariable } from "../sandbox/outside.ts";
-import { fullVariable, type Lane, minutesOf, type TestWork } from "./lanes.ts";
+import type { Wanted } from "./chosen-tests.ts";
+import { fullVariable, type Lane, minutesOf, type TestWork, wantedVariable } from "./lanes.ts";
 import { leftoversOf, lookForTraces, processesOf } from "./leftovers.ts";
 import type { TestResult } from "./results.ts";
 
 const sandboxScript = join(root, "hack/lib/sandbox/run.ts");
 
-interface How {
+export interface How {
   readonly env: NodeJS.ProcessEnv;
-  /** File for what it prints, while it runs in the background; absent: it has the terminal and the machine. */
+  /** File for what it prints, while it runs beside others; absent: it has the terminal and the machine. */
   readonly outputFile?: string;
+  /** For a second try: this file alone, and what of it; see chosen-tests.ts. */
+  readonly only?: { readonly file: string; readonly wanted: Wanted };
 }
 
 /** Runs one lane, as root in a sandbox, and gives back what each test came to; a lane itself can fail as a test too. */
@@ -33,7 +36,8 @@ export async function runLane(lane: Lane, how: How): Promise<TestResult[]> {
   } else {
     const { code, found } = await runTests(lane, lane.work, ours);
     results.push(...found);
-    const accounted = found.some((r) => r.outcome === "failed");
+    // 1 is what failed tests end with; anything else cut the lane off, whatever had failed before.
+    const accounted = code === 1 && found.some((r) => r.outcome === "failed");
     if (code !== 0 && !accounted) results.push(failure("the lane", `ended with ${code} before its last test`));
     if (found.length === 0 && code === 0) results.push(failure("the lane", "ran no test"));
   }
@@ -48,13 +52,16 @@ export async function runLane(lane: Lane, how: How): Promise<TestResult[]> {
 }
 
 async function runTests(lane: Lane, work: TestWork, how: How) {
-  const resultsFile = join(root, "dist", `results-${lane.name}.jsonl`);
+  const { only } = how;
+  const resultsFile = join(root, "dist", `results-${lane.name}${only === undefined ? "" : "-again"}.jsonl`);
   mkdirSync(dirname(resultsFile), { recursive: true });
   rmSync(resultsFile, { force: true });
-  const files = globSync(work.files, { cwd: root }).sort();
+  const files = only === undefined ? globSync(work.files, { cwd: root }).sort() : [only.file];
   if (files.length === 0) return { code: 0, found: [] };
   const script = join(root, "hack/lib/lanes/mocha-main.ts");
-  const code = await execute(lane, ["node", script, lane.name, resultsFile, ...files], how);
+  const wanted = only === undefined ? {} : { [wantedVariable]: JSON.stringify(only.wanted) };
+  const env = { ...how.env, ...wanted };
+  const code = await execute(lane, ["node", script, lane.name, resultsFile, ...files], { ...how, env });
   const lines = existsSync(resultsFile) ? readFileSync(resultsFile, "utf8").trimEnd().split("\n") : [];
   return { code, found: lines.filter((line) => line !== "").map((line) => JSON.parse(line) as TestResult) };
 }
@@ -66,20 +73,19 @@ async function execute(lane: Lane, command: readonly string[], { env, outputFile
   const limit = `${minutesOf(lane, Boolean(env[fullVariable]))}m`;
   const limited = ["timeout", "--foreground", "--kill-after=10", limit, program, ...args];
   const output = outputFile === undefined ? undefined : openSync(outputFile, "w");
-  const givesWay = output !== undefined && lane.beside === "processors";
   try {
     if (process.getuid?.() === 0) {
       const id = env[runVariable] ?? newRunId();
-      const background = output === undefined ? {} : { background: { output, givesWay } };
+      const toFile = output === undefined ? {} : { output };
       return await runInSandbox({
         script: sandboxScript,
         args: limited,
         env: { ...env, PATH: path },
         id,
-        ...background,
+        ...toFile,
       });
     }
-    const child = spawn("setpriv", ["--pdeathsig", "KILL", ...(givesWay ? ["nice", "-n", "19"] : []), ...limited], {
+    const child = spawn("setpriv", ["--pdeathsig", "KILL", ...limited], {
       stdio: ["inherit", output ?? "inherit", output ?? "inherit"],
       cwd: root,
       env: { ...env, PATH: path },

@@ -17,8 +17,8 @@ export interface SandboxRun {
   readonly env?: NodeJS.ProcessEnv;
   /** Identifies the run, see newRunId. */
   readonly id: string;
-  /** Writes to this file: it is not what people watch. If it gives way, it gets the processors only while nobody else wants them. */
-  readonly background?: { readonly output: number; readonly givesWay: boolean };
+  /** Descriptor of the file that gets what it prints, instead of the terminal; it is then in a session of its own. */
+  readonly output?: number;
 }
 
 export function newRunId(): string {
@@ -36,20 +36,15 @@ export async function runInSandbox(run: SandboxRun): Promise<number> {
   tieOnce();
   const unshare = ["unshare", "--mount", "--pid", "--fork", "--kill-child=KILL", "--mount-proc"];
   // The first process is a shell, because somebody has to reap the orphans: Node reaps only its own children.
-  const { background } = run;
-  const script = background?.givesWay ? `${giveWay}; "$@"; exit $?` : '"$@"; exit $?';
-  const first = ["sh", "-c", script, "sandbox", process.execPath, run.script, ...run.args];
-  const output = background?.output ?? "inherit";
+  const first = ["sh", "-c", '"$@"; exit $?', "sandbox", process.execPath, run.script, ...run.args];
+  const output = run.output ?? "inherit";
   const child = spawn("setpriv", ["--pdeathsig", "KILL", ...unshare, ...first], {
     stdio: ["inherit", output, output, "pipe"],
-    detached: background !== undefined, // in a session of its own: giveWay is for that one
+    detached: run.output !== undefined,
     env: { ...process.env, ...run.env, [entryVariable]: run.id, [runVariable]: run.id },
   });
   return supervise(child);
 }
-
-/** By nice(1), and where the kernel weighs sessions against each other (sched(7), autogroup) for the session too. */
-const giveWay = "renice -n 19 -p $$ >/dev/null; { echo 19 >/proc/self/autogroup; } 2>/dev/null";
 
 let tied = false;
 function tieOnce(): void {

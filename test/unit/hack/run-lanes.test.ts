@@ -1,6 +1,5 @@
 import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { getPriority } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import type { Lane } from "../../../hack/lib/lanes/lanes.ts";
@@ -20,50 +19,39 @@ describe("runLanes", () => {
     return { name, what: name, work: { kind: "command", command: ["sh", "-c", script] }, limitMinutes: 1, ...more };
   };
 
-  it("runs one that needs only processors beside those after it, on what they leave", async function () {
+  const log = () => readFileSync(`${folder}/log`, "utf8").trim().split("\n");
+  const step = (name: string) => `echo ${name} begins >>${folder}/log; sleep 0.1; echo ${name} ends >>${folder}/log`;
+  // What others on the machine make meanwhile, as loop devices, cannot be told from what a lane has left from in here.
+  const isOwn = ({ title }: { readonly title: string }) => title !== "nothing is left behind";
+
+  it("runs those that need one processor beside each other", async function () {
     this.timeout(120_000);
     execFileSync("mkfifo", [`${folder}/fifo`]);
-    const behind = lane("behind", `nice >${folder}/nice; exec cat ${folder}/fifo`, { beside: "processors" });
-    const { results, seconds } = await runLanes([behind, lane("ahead", `echo go >${folder}/fifo`)], process.env);
-    // What others on the machine make meanwhile, as loop devices, cannot be told from what a lane has left from in here.
-    const own = results.filter(({ title }) => title !== "nothing is left behind");
+    const waits = lane("waits", `exec cat ${folder}/fifo`, { processors: "one" });
+    const goes = lane("goes", `echo go >${folder}/fifo`, { processors: "one" });
+    const { results, seconds } = await runLanes([waits, goes], process.env);
+    const own = results.filter(isOwn);
     expect(own.map(({ lane: name, outcome, reason = "" }) => `${name} ${outcome} ${reason}`.trim())).to.deep.equal([
-      "behind passed",
-      "ahead passed",
+      "waits passed",
+      "goes passed",
     ]);
-    expect([...seconds.keys()]).to.deep.equal(["behind", "ahead"]);
-    expect(readFileSync(`${folder}/nice`, "utf8").trim()).to.equal("19");
-    expect(readFileSync(join(root, "dist/output-behind.txt"), "utf8")).to.equal("go\n");
-    rmSync(join(root, "dist/output-behind.txt"));
+    expect([...seconds.keys()]).to.deep.equal(["waits", "goes"]);
+    expect(readFileSync(join(root, "dist/output-waits.txt"), "utf8")).to.equal("go\n");
+    for (const name of ["waits", "goes"]) rmSync(join(root, `dist/output-${name}.txt`));
   });
 
-  it("runs those beside one after another", async function () {
+  it("runs what touches the kernel alone, and after what needs only processors", async function () {
     this.timeout(120_000);
-    const log = `${folder}/log`;
-    const step = (name: string) => `echo ${name} begins >>${log}; sleep 0.1; echo ${name} ends >>${log}`;
-    const ahead = lane("ahead", "exit 0");
-    await runLanes(
-      [lane("a", step("a"), { beside: "processors" }), lane("b", step("b"), { beside: "processors" }), ahead],
-      process.env,
-    );
-    expect(readFileSync(log, "utf8").trim().split("\n")).to.deep.equal(["a begins", "a ends", "b begins", "b ends"]);
-    for (const name of ["a", "b"]) rmSync(join(root, `dist/output-${name}.txt`));
+    const ran = [lane("a", step("a")), lane("b", step("b")), lane("all", step("all"), { processors: "all" })];
+    await runLanes(ran, process.env);
+    const expected = ["all begins", "all ends", "a begins", "a ends", "b begins", "b ends"];
+    expect(log()).to.deep.equal(expected);
   });
 
-  it("runs one that waits beside those, as if nobody else were there", async function () {
+  it("gives one that is alone the terminal, and says that it failed", async function () {
     this.timeout(120_000);
-    execFileSync("mkfifo", [`${folder}/fifo`]);
-    const behind = lane("behind", `cat ${folder}/fifo`, { beside: "processors" });
-    const waits = lane("waits", `nice >${folder}/nice; echo go >${folder}/fifo`, { beside: "waits" });
-    await runLanes([behind, waits, lane("ahead", "exit 0")], process.env);
-    expect(Number(readFileSync(`${folder}/nice`, "utf8"))).to.equal(getPriority());
-    expect(readFileSync(join(root, "dist/output-behind.txt"), "utf8")).to.equal("go\n");
-    for (const name of ["behind", "waits"]) rmSync(join(root, `dist/output-${name}.txt`));
-  });
-
-  it("gives the last one the terminal, and says which one failed", async function () {
-    this.timeout(120_000);
-    const { results } = await runLanes([lane("fails", "exit 3", { beside: "processors" })], process.env);
-    expect(results.map(({ outcome, reason }) => [outcome, reason])).to.deep.equal([["failed", "exited with 3"]]);
+    const { results } = await runLanes([lane("fails", "exit 3", { processors: "one" })], process.env);
+    const own = results.filter(isOwn);
+    expect(own.map(({ outcome, reason }) => [outcome, reason])).to.deep.equal([["failed", "exited with 3"]]);
   });
 });
