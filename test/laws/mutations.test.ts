@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { slowSuite } from "../../hack/lib/lanes/slow.ts";
 import type { Mutant } from "./mutants/mutant.ts";
 import { mutants } from "./mutants/mutants.ts";
 import { type Outcome, runMutant } from "./mutants/run-mutant.ts";
@@ -6,7 +7,7 @@ import { type Outcome, runMutant } from "./mutants/run-mutant.ts";
 /** As many as the machine has to have cores. */
 const atOnce = 2;
 
-describe("Breaking the agent on purpose", function () {
+slowSuite("Breaking the agent on purpose", function () {
   this.timeout(300_000);
   const outcomes = new Map<Mutant, Promise<Outcome>>();
 

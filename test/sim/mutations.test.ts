@@ -1,12 +1,13 @@
 import { availableParallelism } from "node:os";
 import { expect } from "chai";
+import { slowSuite } from "../../hack/lib/lanes/slow.ts";
 import { lawsToBreak } from "./mutations/breakers.ts";
 import { mutations } from "./mutations/list.ts";
 import { type Probed, runProbe } from "./mutations/run-probe.ts";
 
 const share = mutations.filter(({ noticedBy }) => noticedBy !== undefined);
 
-describe("the simulator, with the product broken on purpose", function () {
+slowSuite("the simulator, with the product broken on purpose", function () {
   this.timeout(30 * 60_000);
   const outcomes = new Map<string, Promise<Probed>>();
 

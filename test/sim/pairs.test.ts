@@ -1,4 +1,5 @@
 import { assert } from "chai";
+import { slowSuite } from "../../hack/lib/lanes/slow.ts";
 import { full } from "../lib/requirements.ts";
 import type { Job } from "./pool/jobs.ts";
 import { Pool } from "./pool/pool.ts";
@@ -19,7 +20,7 @@ const mustBeSeen = [
   "reboot: after journal append",
 ] as const;
 
-describe("a process that ends at one of its effects, and the next run of it, too", function () {
+slowSuite("a process that ends at one of its effects, and the next run of it, too", function () {
   this.timeout(20 * 60_000);
 
   it(`converges: ${share.seeds} seeds`, async () => {
