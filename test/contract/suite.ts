@@ -1,5 +1,6 @@
 import { release } from "node:os";
 import { noteOn } from "../../hack/lib/lanes/note.ts";
+import { slow } from "../../hack/lib/lanes/slow.ts";
 import { sourceType } from "../../src/plugins/registry.ts";
 import { full, need } from "../lib/requirements.ts";
 import { Bench } from "./bench.ts";
@@ -56,7 +57,8 @@ export function contractOf(of: Case): void {
     });
 
     for (const point of points.filter((one) => isAsked(one, of))) {
-      it(point.title, async function () {
+      const test: typeof slow = point.slow ? slow : it;
+      test(point.title, async function (this: Mocha.Context) {
         if (point.slow) allow(this, 600_000);
         if (point.alone) await leave();
         bench ??= await Bench.on(of);

@@ -1,5 +1,8 @@
 import type { AsyncFunc, Func, Suite, Test } from "mocha";
 
+/** Milliseconds that a slow test has, unless it says another number. */
+const limitMs = 180_000;
+
 const marked = new WeakSet<Suite | Test>();
 
 /**
@@ -7,12 +10,18 @@ const marked = new WeakSet<Suite | Test>();
  * and `--grep` run it.
  */
 export function slow(title: string, test: Func | AsyncFunc): void {
-  marked.add(it(title, test));
+  const added = it(title, test);
+  added.timeout(Math.max(added.timeout(), limitMs));
+  marked.add(added);
 }
 
 /** `describe`, for a suite whose tests, or what it sets up for them, take that long. */
 export function slowSuite(title: string, define: (this: Suite) => void): void {
-  marked.add(describe(title, define));
+  const added = describe(title, function () {
+    this.timeout(Math.max(this.timeout(), limitMs));
+    define.call(this);
+  });
+  marked.add(added);
 }
 
 /** Whether the test, or a suite around it, is marked as slow. */

@@ -77,7 +77,7 @@ function laneLine(lane: string, results: readonly TestResult[], time: number | u
 }
 
 function slowestOf(results: readonly TestResult[]): string[] {
-  const tests = results.filter((r) => r.file !== undefined && r.ms > 0);
+  const tests = results.filter((r) => r.file !== undefined && r.ms >= 100);
   const longest = tests.sort((a, b) => b.ms - a.ms).slice(0, slowest);
   return longest.map(({ lane, title, ms }) => `${(ms / 1000).toFixed(1).padStart(6)} s  ${lane}: ${title}`);
 }
