@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { untilEnforced } from "../../hack/lib/control-plane/install.ts";
+import { slow } from "../../hack/lib/lanes/slow.ts";
 import { silent } from "../../hack/lib/silent-log.ts";
 import { resource } from "../../src/api/names.ts";
 import { createHttpTransport, type HttpTransport } from "../../src/kube/http-transport.ts";
@@ -48,7 +49,7 @@ describe("the simulated API server", () => {
   });
   after(() => real?.close());
 
-  it("answers, keeps and tells what the real one does, whatever is asked", async function () {
+  slow("answers, keeps and tells what the real one does, whatever is asked", async function () {
     this.timeout(30 * 60_000);
     const sightings = new Sightings();
     const pair: ApiPair = { real, sightings, markerSpec };

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
 import { writeKubeconfig } from "../../hack/lib/control-plane/credentials.ts";
 import { type ControlPlane, startControlPlane } from "../../hack/lib/control-plane/start.ts";
+import { slow } from "../../hack/lib/lanes/slow.ts";
 import { createNodeObject } from "../../hack/lib/pretend-node/object.ts";
 import { locateTools } from "../../hack/lib/tools/locate.ts";
 import { leftOf } from "../lib/left-of.ts";
@@ -58,26 +59,29 @@ describe("npm run quickstart -- --kubeconfig", () => {
     );
   };
 
-  it("refuses a Node that is not there, one of another machine, and missing rights, and changes nothing", async () => {
-    const before = await inventory();
-    const people = join(directory, "people.kubeconfig");
-    const { server, ca, credentials } = plane;
-    writeKubeconfig(people, { server, ca, user: "people", token: credentials.peopleToken });
-    const attempts: readonly [string, string, RegExp][] = [
-      [kubeconfig, "nobody", /the cluster has no Node nobody[\s\S]*give --node one of: another, this-machine/],
-      [kubeconfig, "another", /the Node another is another machine/],
-      [people, "this-machine", /the Node this-machine cannot be read[\s\S]*cluster administrator/],
-      ["/nowhere", "this-machine", /there is no file \/nowhere/],
-    ];
-    for (const [file, node, message] of attempts) {
-      const refused = run(file, node);
-      await refused.exits(1);
-      refused.said(message);
-    }
-    expect(await inventory()).to.deep.equal(before);
-  });
+  slow(
+    "refuses a Node that is not there, one of another machine, and missing rights, and changes nothing",
+    async () => {
+      const before = await inventory();
+      const people = join(directory, "people.kubeconfig");
+      const { server, ca, credentials } = plane;
+      writeKubeconfig(people, { server, ca, user: "people", token: credentials.peopleToken });
+      const attempts: readonly [string, string, RegExp][] = [
+        [kubeconfig, "nobody", /the cluster has no Node nobody[\s\S]*give --node one of: another, this-machine/],
+        [kubeconfig, "another", /the Node another is another machine/],
+        [people, "this-machine", /the Node this-machine cannot be read[\s\S]*cluster administrator/],
+        ["/nowhere", "this-machine", /there is no file \/nowhere/],
+      ];
+      for (const [file, node, message] of attempts) {
+        const refused = run(file, node);
+        await refused.exits(1);
+        refused.said(message);
+      }
+      expect(await inventory()).to.deep.equal(before);
+    },
+  );
 
-  it("makes what is missing, shows it on that Node alone, and removes only what it made", async function () {
+  slow("makes what is missing, shows it on that Node alone, and removes only what it made", async function () {
     this.timeout(180_000);
     // Somebody has one of the objects already: it has to stay.
     const mine = {
@@ -101,7 +105,7 @@ describe("npm run quickstart -- --kubeconfig", () => {
     // What it leaves says that everything is Ready and mounted.
     ["when all is Ready", "==> kubectl get nodevolumesets", 0],
   ] as const)
-    it(`cleans up after a run that was killed ${when}`, async function () {
+    slow(`cleans up after a run that was killed ${when}`, async function () {
       this.timeout(480_000);
       const before = await inventory();
       const killed = run(kubeconfig, "this-machine");

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
 import { processesOf } from "../../hack/lib/lanes/leftovers.ts";
+import { slow } from "../../hack/lib/lanes/slow.ts";
 import { locateTools } from "../../hack/lib/tools/locate.ts";
 import { cacheDirectory } from "../../hack/lib/tools/tool.ts";
 import { leftOf } from "../lib/left-of.ts";
@@ -36,7 +37,7 @@ describe("npm run quickstart", () => {
     expect(await leftOf(run)).to.deep.equal([]);
   });
 
-  it("stays up until Ctrl-C, tells what to try, and then leaves nothing", async () => {
+  slow("stays up until Ctrl-C, tells what to try, and then leaves nothing", async () => {
     const run = startQuickstart([]);
     await run.says("It stays up until Ctrl-C");
     const kubeconfig = /KUBECONFIG=(\S+) PATH="([^:]+):/.exec(run.output());
@@ -56,7 +57,7 @@ describe("npm run quickstart", () => {
     expect(await leftOf(run)).to.deep.equal([]);
   });
 
-  it("leaves nothing when any of its processes is killed at any moment", async function () {
+  slow("leaves nothing when any of its processes is killed at any moment", async function () {
     const kills = full() ? 60 : 4;
     this.timeout(kills * 30_000);
     const killed = new Map<string, number>();

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect } from "chai";
+import { slow } from "../../hack/lib/lanes/slow.ts";
 import { full } from "../lib/requirements.ts";
 import { testWorld, type World } from "../lib/world.ts";
 
@@ -64,7 +65,7 @@ describe("processes come and go", () => {
     expect(await mounts()).to.deep.equal(before);
   });
 
-  it("without an API server nothing is disturbed and drift is still repaired; then all converges", async function () {
+  slow("without an API server nothing is disturbed and drift is still repaired; then all converges", async function () {
     const seconds = full() ? 300 : 45;
     this.timeout((seconds + 120) * 1000);
     const [node] = world.nodes;
@@ -94,7 +95,7 @@ describe("processes come and go", () => {
     expect((await mounts()).slice(1)).to.deep.equal(others);
   });
 
-  it("when the leading controller is killed, another one takes over", async () => {
+  slow("when the leading controller is killed, another one takes over", async () => {
     const spare = await world.startController("controller-1");
     world.controller.kill("SIGKILL");
     await world.controller.ended;

@@ -1,5 +1,6 @@
 // Rows of the acceptance table about expansion: what kubelet does, and what we do.
 import { expect } from "chai";
+import { slowSuite } from "../../hack/lib/lanes/slow.ts";
 import { orderFaults } from "../drivers/lib/faults.ts";
 import { ClaimStories, claims, idsOf, type MadeClaim } from "../lib/csi-claims.ts";
 import { type Stories, type StoryNode, startStories } from "../lib/csi-stories.ts";
@@ -12,7 +13,7 @@ interface ClaimStatus {
 
 const conditionsOf = ({ conditions = [] }: ClaimStatus) => conditions.map(({ type }) => type).sort();
 
-describe("acceptance: volumes that grow", () => {
+slowSuite("acceptance: volumes that grow", () => {
   let stories: Stories;
   let on: ClaimStories;
   let [one, two] = [] as unknown as [StoryNode, StoryNode];

@@ -1,10 +1,11 @@
 // Rows of the acceptance table about devices, access modes and limits: what kubelet does, and what we do.
 import { expect } from "chai";
+import { slowSuite } from "../../hack/lib/lanes/slow.ts";
 import { orderFaults } from "../drivers/lib/faults.ts";
 import { ClaimStories, idsOf } from "../lib/csi-claims.ts";
 import { type Stories, type StoryNode, startStories } from "../lib/csi-stories.ts";
 
-describe("acceptance: devices, access modes, limits", () => {
+slowSuite("acceptance: devices, access modes, limits", () => {
   let stories: Stories;
   let on: ClaimStories;
   let node: StoryNode;

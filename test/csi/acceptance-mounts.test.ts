@@ -3,6 +3,7 @@ import { truncateSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
 import { csiDir } from "../../hack/lib/csi/paths.ts";
+import { slowSuite } from "../../hack/lib/lanes/slow.ts";
 import { layout } from "../../hack/lib/pretend-node/node.ts";
 import { orderFaults } from "../drivers/lib/faults.ts";
 import { attachments, ClaimStories, idsOf, type MadeClaim, pathOf } from "../lib/csi-claims.ts";
@@ -14,7 +15,7 @@ import { type Stories, type StoryNode, startStories } from "../lib/csi-stories.t
  */
 const cutOffMs = 200_000;
 
-describe("acceptance: volumes on a node", () => {
+slowSuite("acceptance: volumes on a node", () => {
   let stories: Stories;
   let on: ClaimStories;
   let node: StoryNode;

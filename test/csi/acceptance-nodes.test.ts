@@ -1,5 +1,6 @@
 // Rows of the acceptance table about attaching, between nodes: what kubelet and the attach/detach controller do, and what we do.
 import { expect } from "chai";
+import { slowSuite } from "../../hack/lib/lanes/slow.ts";
 import { reportReady } from "../../hack/lib/pretend-node/object.ts";
 import { orderFaults } from "../drivers/lib/faults.ts";
 import { ClaimStories } from "../lib/csi-claims.ts";
@@ -7,7 +8,7 @@ import { type Stories, type StoryNode, startStories } from "../lib/csi-stories.t
 
 type FourNodes = [StoryNode, StoryNode, StoryNode, StoryNode];
 
-describe("acceptance: volumes between nodes", () => {
+slowSuite("acceptance: volumes between nodes", () => {
   let stories: Stories;
   let on: ClaimStories;
   let [one, two, dying, leaving] = [] as unknown as FourNodes;

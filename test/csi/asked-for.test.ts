@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 import type { RunningDriver } from "../../hack/lib/csi/driver.ts";
 import { csiDir } from "../../hack/lib/csi/paths.ts";
+import { slowSuite } from "../../hack/lib/lanes/slow.ts";
 import { csiCalls, mountable } from "../lib/csi-calls.ts";
 import { ClaimStories, idsOf, pathOf } from "../lib/csi-claims.ts";
 import { type Stories, type StoryNode, startStories } from "../lib/csi-stories.ts";
@@ -15,7 +16,7 @@ const statsMs = 30_000;
 /** The kernel tells nobody when a file system goes read-only; the table is compared with mountinfo within a minute. */
 const unheardMs = 90_000;
 
-describe("what a driver asks for", () => {
+slowSuite("what a driver asks for", () => {
   let stories: Stories;
   let on: ClaimStories;
   let node: StoryNode;

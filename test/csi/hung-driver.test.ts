@@ -1,6 +1,7 @@
 // One volume of a driver that does not answer, and fifty of another one: none of them waits for it.
 import { expect } from "chai";
 import type { RunningDriver } from "../../hack/lib/csi/driver.ts";
+import { slowSuite } from "../../hack/lib/lanes/slow.ts";
 import { orderFaults } from "../drivers/lib/faults.ts";
 import { csiCalls, mountable } from "../lib/csi-calls.ts";
 import { ClaimStories, type MadeClaim } from "../lib/csi-claims.ts";
@@ -10,7 +11,7 @@ import { endDriver, startHostPath } from "../lib/host-path.ts";
 /** So many volumes of the driver that answers. */
 const many = 50;
 
-describe("a driver that hangs", () => {
+slowSuite("a driver that hangs", () => {
   let stories: Stories;
   let on: ClaimStories;
   let node: StoryNode;

@@ -1,5 +1,6 @@
 // Volumes of one node at a time, moved between two again and again while everything around them fails.
 import { expect } from "chai";
+import { slowSuite } from "../../hack/lib/lanes/slow.ts";
 import { until } from "../../hack/lib/until.ts";
 import { readRecord } from "../drivers/lib/record.ts";
 import { attachments, ClaimStories, type MadeClaim, pathOf } from "../lib/csi-claims.ts";
@@ -15,7 +16,7 @@ const names = ["moved-1", "moved-2", "moved-3", "moved-4"];
 /** What fails when is chosen by it. NODEVOLUME_MOVE_SEED takes one that was printed. */
 const seed = Number(process.env["NODEVOLUME_MOVE_SEED"] || Math.floor(Math.random() * 0x1_0000_0000));
 
-describe("volumes that go from node to node", () => {
+slowSuite("volumes that go from node to node", () => {
   let stories: Stories;
   let on: ClaimStories;
 

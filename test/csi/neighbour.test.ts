@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import { expect } from "chai";
 import { loopXfsName } from "../../hack/lib/csi/driver.ts";
+import { slowSuite } from "../../hack/lib/lanes/slow.ts";
 import { csiCalls, mountable } from "../lib/csi-calls.ts";
 import { attachments, ClaimStories, claims, type MadeClaim } from "../lib/csi-claims.ts";
 import { type Stories, type StoryNode, startStories } from "../lib/csi-stories.ts";
@@ -9,7 +10,7 @@ import { full } from "../lib/requirements.ts";
 
 const pods = "/api/v1/namespaces/default/pods";
 
-describe("kube-controller-manager beside us", () => {
+slowSuite("kube-controller-manager beside us", () => {
   let stories: Stories;
   let on: ClaimStories;
   let node: StoryNode;

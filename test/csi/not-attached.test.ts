@@ -1,6 +1,7 @@
 // Nodes that nothing is attached to: by a word on the Node, and by the agent's flag (decision 0030).
 import { expect } from "chai";
 import { loopXfs, type RunningDriver } from "../../hack/lib/csi/driver.ts";
+import { slowSuite } from "../../hack/lib/lanes/slow.ts";
 import { csiCalls, mountable } from "../lib/csi-calls.ts";
 import { ClaimStories, idsOf } from "../lib/csi-claims.ts";
 import { needXfsprogs } from "../lib/csi-needs.ts";
@@ -10,7 +11,7 @@ import { endDriver } from "../lib/host-path.ts";
 const managed = "volumes.kubernetes.io/controller-managed-attach-detach";
 const free = "loop-xfs-free.csi.nodevolume.test";
 
-describe("nodes that nothing is attached to", () => {
+slowSuite("nodes that nothing is attached to", () => {
   let stories: Stories;
   let on: ClaimStories;
   let node: StoryNode;

@@ -2,13 +2,14 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
+import { slowSuite } from "../../hack/lib/lanes/slow.ts";
 import { until } from "../../hack/lib/until.ts";
 import { csiCalls, mountable } from "../lib/csi-calls.ts";
 import { ClaimStories, pathOf } from "../lib/csi-claims.ts";
 import { type Stories, type StoryNode, startStories } from "../lib/csi-stories.ts";
 import { endDriver, startHostPath } from "../lib/host-path.ts";
 
-describe("acceptance: whom the files of a volume belong to", () => {
+slowSuite("acceptance: whom the files of a volume belong to", () => {
   let stories: Stories;
   let on: ClaimStories;
   /** Its driver leaves the files to the agent. */

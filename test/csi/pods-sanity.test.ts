@@ -3,6 +3,7 @@ import { chmodSync, existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
 import { csiDir, registrationDir, seenFromOutside } from "../../hack/lib/csi/paths.ts";
+import { slowSuite } from "../../hack/lib/lanes/slow.ts";
 import { layout } from "../../hack/lib/pretend-node/node.ts";
 import { root } from "../../hack/lib/root.ts";
 import { locateTool } from "../../hack/lib/tools/locate.ts";
@@ -17,7 +18,7 @@ import { PodSanityFront } from "../lib/pod-sanity-front.ts";
 const volumes = join(layout.kubeletDir, "pods", podUID, "volumes/kubernetes.io~csi");
 const source = "/mnt/data-of-the-test";
 
-describe("csi-sanity on the driver for pods", () => {
+slowSuite("csi-sanity on the driver for pods", () => {
   let world: CSIWorld;
   let node: CSITestNode;
   let sanity: string;

@@ -1,6 +1,7 @@
 // The way a claim goes without our product: provisioner, binder, attacher, resizer, and back. What the other tests of this lane build on.
 import { expect } from "chai";
 import { loopXfs, loopXfsName, type RunningDriver } from "../../hack/lib/csi/driver.ts";
+import { slowSuite } from "../../hack/lib/lanes/slow.ts";
 import { until } from "../../hack/lib/until.ts";
 import { readRecord } from "../drivers/lib/record.ts";
 import { testCluster } from "../lib/cluster.ts";
@@ -11,7 +12,7 @@ const volumes = "/api/v1/persistentvolumes";
 const claims = "/api/v1/namespaces/default/persistentvolumeclaims";
 const attachments = "/apis/storage.k8s.io/v1/volumeattachments";
 
-describe("loop-xfs with sidecars and kube-controller-manager, without us", () => {
+slowSuite("loop-xfs with sidecars and kube-controller-manager, without us", () => {
   let world: CSIWorld;
   let node: CSITestNode;
   let driver: RunningDriver;

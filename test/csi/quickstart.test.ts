@@ -1,13 +1,14 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
+import { slowSuite } from "../../hack/lib/lanes/slow.ts";
 import { testDeadline } from "../../hack/lib/test-deadline.ts";
 import { prepare } from "../lib/cluster.ts";
 import { needXfsprogs } from "../lib/csi-needs.ts";
 import { leftOf as leftButLoops } from "../lib/left-of.ts";
 import { type QuickstartRun, startQuickstart } from "../lib/quickstart-run.ts";
 
-describe("npm run quickstart -- --csi", () => {
+slowSuite("npm run quickstart -- --csi", () => {
   before(async function () {
     prepare(this);
     await needXfsprogs(this);

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { type DriverProgram, hostPath, loopXfs, type RunningDriver, startDriver } from "../../hack/lib/csi/driver.ts";
 import { type CSIStorage, csiStorage } from "../../hack/lib/csi/storage.ts";
+import { slowSuite } from "../../hack/lib/lanes/slow.ts";
 import { type PretendHost, startPretendHost } from "../../hack/lib/pretend-node/node.ts";
 import { locateTool } from "../../hack/lib/tools/locate.ts";
 import { prepare } from "../lib/cluster.ts";
@@ -14,7 +15,7 @@ import { need } from "../lib/requirements.ts";
 
 const options = { env: process.env, report: (line: string) => console.log(`  ${line}`) };
 
-describe("csi-sanity", () => {
+slowSuite("csi-sanity", () => {
   let sanity: string;
   let directory: string;
   let host: PretendHost;

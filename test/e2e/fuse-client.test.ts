@@ -3,12 +3,13 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { expect } from "chai";
 import type { JsonObject } from "../../hack/lib/api-client.ts";
+import { slowSuite } from "../../hack/lib/lanes/slow.ts";
 import { root } from "../../hack/lib/root.ts";
 import { until } from "../../hack/lib/until.ts";
 import type { ClientFound } from "../lib/client-of-agent-main.ts";
 import { endSuite, type KubeletWorld, kubeletWorld } from "../lib/kubelet-world.ts";
 
-describe("the client of a FUSE volume", () => {
+slowSuite("the client of a FUSE volume", () => {
   let world: KubeletWorld;
   /** Processes that nothing else ends if the test fails. */
   const left: number[] = [];

@@ -3,6 +3,7 @@
 import { readFileSync } from "node:fs";
 import { expect } from "chai";
 import { csiDir } from "../../hack/lib/csi/paths.ts";
+import { slowSuite } from "../../hack/lib/lanes/slow.ts";
 import { layout } from "../../hack/lib/pretend-node/node.ts";
 import { attachments } from "../lib/csi-claims.ts";
 import { endSuite, type KubeletWorld, kubeletWorld } from "../lib/kubelet-world.ts";
@@ -21,7 +22,7 @@ const surviving = { restartPolicy: "OnFailure" };
 /** Milliseconds for twenty pods at once on two busy processors. */
 const patience = 180_000;
 
-describe("twenty pods of one node, with a set's volume and five claims", () => {
+slowSuite("twenty pods of one node, with a set's volume and five claims", () => {
   let world: KubeletWorld;
   /** From the name of each claim's volume at its driver. */
   const handles = new Map<string, string>();

@@ -1,10 +1,11 @@
 // Volumes that kubelet manages, as the node's own table and the API show them.
 import { expect } from "chai";
+import { slowSuite } from "../../hack/lib/lanes/slow.ts";
 import { layout } from "../../hack/lib/pretend-node/node.ts";
 import { endSuite, type KubeletWorld, kubeletWorld } from "../lib/kubelet-world.ts";
 import { ofKubelet } from "../lib/pods.ts";
 
-describe("a claim of kubelet's own", () => {
+slowSuite("a claim of kubelet's own", () => {
   let world: KubeletWorld;
 
   before(async function () {

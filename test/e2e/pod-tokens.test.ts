@@ -5,6 +5,7 @@ import { expect } from "chai";
 import { mergePatch } from "../../hack/lib/api-client.ts";
 import { hostPath, type RunningDriver } from "../../hack/lib/csi/driver.ts";
 import { csiDir } from "../../hack/lib/csi/paths.ts";
+import { slowSuite } from "../../hack/lib/lanes/slow.ts";
 import { layout } from "../../hack/lib/pretend-node/node.ts";
 import { locateTool } from "../../hack/lib/tools/locate.ts";
 import { podDriver } from "../../src/api/names.ts";
@@ -27,7 +28,7 @@ interface Publish {
   readonly volume_context: { readonly [key: string]: string };
 }
 
-describe("a driver that acts as the pod, behind ours", () => {
+slowSuite("a driver that acts as the pod, behind ours", () => {
   let world: KubeletWorld;
   let driver: RunningDriver;
   let handle: string;

@@ -1,5 +1,6 @@
 // Pods that may not have what they ask for: they are told why, and nothing is mounted for them.
 import { expect } from "chai";
+import { slowSuite } from "../../hack/lib/lanes/slow.ts";
 import { layout } from "../../hack/lib/pretend-node/node.ts";
 import { until } from "../../hack/lib/until.ts";
 import { endSuite, type KubeletWorld, kubeletWorld } from "../lib/kubelet-world.ts";
@@ -9,7 +10,7 @@ const set = "for-default-only";
 /** Milliseconds. */
 const patience = 60_000;
 
-describe("a pod of a namespace that is not allowed", () => {
+slowSuite("a pod of a namespace that is not allowed", () => {
   let world: KubeletWorld;
   let others: Pods;
 

@@ -4,6 +4,7 @@ import { expect } from "chai";
 import { FuseServer } from "../../hack/lib/agent-on-kernel/fuse/fuse-server.ts";
 import { loopXfsName } from "../../hack/lib/csi/driver.ts";
 import { FakeKubelet } from "../../hack/lib/csi/fake-kubelet.ts";
+import { slowSuite } from "../../hack/lib/lanes/slow.ts";
 import { createNodeObject } from "../../hack/lib/pretend-node/object.ts";
 import { until } from "../../hack/lib/until.ts";
 import { orderFaults } from "../drivers/lib/faults.ts";
@@ -16,7 +17,7 @@ interface Attachment {
   readonly spec: { readonly source: { readonly persistentVolumeName?: string } };
 }
 
-describe("kubectl nvi explain of volumes that kubelet manages", () => {
+slowSuite("kubectl nvi explain of volumes that kubelet manages", () => {
   let world: TruthWorld;
 
   before(async function () {

@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
 import { loopXfsName } from "../../hack/lib/csi/driver.ts";
+import { slowSuite } from "../../hack/lib/lanes/slow.ts";
 import { until } from "../../hack/lib/until.ts";
 import type { Orphan } from "../../src/api/types.gen.ts";
 import { endSuite, hostPathName } from "../lib/kubelet-world.ts";
@@ -13,7 +14,7 @@ import { claimsPath, patience, type TruthWorld, truthWorld } from "../lib/truth-
 /** Milliseconds within which what is said follows what is so. */
 const behind = 5_000;
 
-describe("kubectl nvi of volumes that kubelet manages", () => {
+slowSuite("kubectl nvi of volumes that kubelet manages", () => {
   let world: TruthWorld;
   /** Moments at which something was mounted. */
   let mounted = 0;

@@ -1,5 +1,5 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { globSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { skipBecause } from "../../hack/lib/lanes/skip-reason.ts";
 import { locateUnpacked } from "../../hack/lib/tools/unpacked.ts";
 import { until } from "../../hack/lib/until.ts";
@@ -19,8 +19,9 @@ export class SSHServer implements Disposable {
   static async start(context: Mocha.Context, path: string): Promise<SSHServer> {
     need(context, "root", "ssh");
     const options = { env: process.env, report: (line: string) => console.log(line) };
-    const packages = ["openssh-server"];
-    const unpacked = await locateUnpacked({ name: "openssh", packages, has: "usr/sbin/sshd" }, options);
+    // libwrap0 is what only sshd needs: a machine without an SSH server has no such library.
+    const packages = ["openssh-server", "libwrap0"];
+    const unpacked = await locateUnpacked({ name: "openssh-server", packages, has: "usr/sbin/sshd" }, options);
     if (typeof unpacked !== "string") skipBecause(context, unpacked.missing);
     const server = new SSHServer(path);
     await server.#begin(unpacked);
@@ -70,7 +71,8 @@ export class SSHServer implements Disposable {
     const places = `mount --bind ${path}/run /run && mkdir -p /run/sshd && mount --bind ${path}/passwd /etc/passwd`;
     const begin = `${places} && exec ${unpacked}/usr/sbin/sshd -D -e -f ${path}/sshd_config`;
     const own = ["--mount", "--pid", "--fork", "--kill-child=KILL", "--mount-proc", "--propagation=private"];
-    this.#sshd = spawn("unshare", [...own, "sh", "-c", begin], { stdio: ["ignore", "ignore", "pipe"] });
+    const env = { ...process.env, LD_LIBRARY_PATH: globSync(`${unpacked}/{lib,usr/lib}/*-linux-gnu`).join(":") };
+    this.#sshd = spawn("unshare", [...own, "sh", "-c", begin], { stdio: ["ignore", "ignore", "pipe"], env });
     let said = "";
     this.#sshd.stderr?.setEncoding("utf8").on("data", (text: string) => {
       said += text;

@@ -3,6 +3,7 @@ import { EventEmitter, once } from "node:events";
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { expect } from "chai";
 import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
+import { slow } from "../../hack/lib/lanes/slow.ts";
 import { silent } from "../../hack/lib/silent-log.ts";
 import { until } from "../../hack/lib/until.ts";
 import type { ClientWatch } from "../../src/agent/clients.ts";
@@ -69,22 +70,25 @@ describe("cephfs by ceph-fuse, with a real cluster", function () {
     expect(staged?.options).to.include.members(["ro", "nosuid", "nodev"]);
   });
 
-  it("a client that is killed is heard of at once; its volume is mounted anew, the other is not touched", async () => {
-    node.want(volume("one"), volume("two"));
-    const { pid } = await mounted("one");
-    const other = await mounted("two");
-    writeFileSync(`${node.target("one")}/kept`, "it");
-    const ended = once(heard, "end");
-    process.kill(pid, "SIGKILL");
-    await ended;
-    const seen = (await node.plan()).volumes.get("node.one");
-    expect(seen && driftOf(seen)).to.include({ class: "Stale" });
-    expect((await mounted("one")).pid).not.to.equal(pid);
-    expect((await mounted("two")).pid).to.equal(other.pid);
-    writeFileSync(`${node.target("one")}/after`, "it");
-  });
+  slow(
+    "a client that is killed is heard of at once; its volume is mounted anew, the other is not touched",
+    async () => {
+      node.want(volume("one"), volume("two"));
+      const { pid } = await mounted("one");
+      const other = await mounted("two");
+      writeFileSync(`${node.target("one")}/kept`, "it");
+      const ended = once(heard, "end");
+      process.kill(pid, "SIGKILL");
+      await ended;
+      const seen = (await node.plan()).volumes.get("node.one");
+      expect(seen && driftOf(seen)).to.include({ class: "Stale" });
+      expect((await mounted("one")).pid).not.to.equal(pid);
+      expect((await mounted("two")).pid).to.equal(other.pid);
+      writeFileSync(`${node.target("one")}/after`, "it");
+    },
+  );
 
-  it("a cluster that dies under load: the volume says so, others go on, and it goes on by itself", async () => {
+  slow("a cluster that dies under load: the volume says so, others go on, and it goes on by itself", async () => {
     const local = intent({ name: "node.local", source: { emptyDir: {} }, mounts: [{ path: node.target("local") }] });
     node.want(volume("one"), local);
     const { pid } = await mounted("one");
@@ -131,18 +135,21 @@ describe("cephfs by ceph-fuse, with a real cluster", function () {
     }
   });
 
-  it("is mounted when the key that was refused is corrected; a start that is not answered ends at the deadline", async () => {
-    node.deadlineMs = 2_000;
-    node.want(volume("one", { monitors: [nobodysMonitor] }));
-    expect((await settled("one")).failure).to.include({ reason: "TimedOut", errorClass: "uncertain" });
-    expect(execFileSync("ps", ["-eo", "args"], { encoding: "utf8" })).not.to.contain(`${node.stateDir}/data`);
-    node.deadlineMs = undefined;
-    node.contents.set("ceph", { ...cluster.secret("nothing"), version: "1" });
-    node.want(volume("one"));
-    node.forgetFailures();
-    expect((await settled("one")).failure).to.include({ reason: "CredentialsRefused" });
-    node.contents.set("ceph", cluster.secret());
-    node.forgetFailures();
-    await mounted("one");
-  });
+  slow(
+    "is mounted when the key that was refused is corrected; a start that is not answered ends at the deadline",
+    async () => {
+      node.deadlineMs = 2_000;
+      node.want(volume("one", { monitors: [nobodysMonitor] }));
+      expect((await settled("one")).failure).to.include({ reason: "TimedOut", errorClass: "uncertain" });
+      expect(execFileSync("ps", ["-eo", "args"], { encoding: "utf8" })).not.to.contain(`${node.stateDir}/data`);
+      node.deadlineMs = undefined;
+      node.contents.set("ceph", { ...cluster.secret("nothing"), version: "1" });
+      node.want(volume("one"));
+      node.forgetFailures();
+      expect((await settled("one")).failure).to.include({ reason: "CredentialsRefused" });
+      node.contents.set("ceph", cluster.secret());
+      node.forgetFailures();
+      await mounted("one");
+    },
+  );
 });

@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { expect } from "chai";
 import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
+import { slow } from "../../hack/lib/lanes/slow.ts";
 import { volumeKey } from "../../src/agent/volume-key.ts";
 import type { ChildRequest } from "../../src/host/linux/child-request.ts";
 import type { ChildResult } from "../../src/host/linux/child-runner.ts";
@@ -54,7 +55,7 @@ describe("disks chosen by what they are, on the real kernel", function () {
 
   const failure = async (volume = name) => (await node.volume(volume)).failure;
 
-  it("of an empty one and one with data only the empty one is taken and formatted", async () => {
+  slow("of an empty one and one with data only the empty one is taken and formatted", async () => {
     const [data, empty] = [withData(disk("data")), disk("empty")];
     node.want(local());
     const both = await failure();
@@ -84,7 +85,7 @@ describe("disks chosen by what they are, on the real kernel", function () {
     expect(found?.message).to.match(new RegExp(`${split.path.slice(5)} [^)]*it has partitions`));
   });
 
-  it("the disk on record is found again on another number, and by the file system after a reboot", async () => {
+  slow("the disk on record is found again on another number, and by the file system after a reboot", async () => {
     const first = disk("first");
     node.want(local({ empty: true }));
     await node.converge();
@@ -155,19 +156,22 @@ describe("disks chosen by what they are, on the real kernel", function () {
     }
 
     for (const kind of ["format", "probe"] as const) {
-      it(`right before ${kind}: the one with data stays as it is, and the empty one is found under its new name`, async () => {
-        const pair = node.keep(new ChangingDisks(`${node.path}/disks`, bytes, marker));
-        const swapped = swapBefore(kind, () => pair.swap());
-        node.want(local({ empty: true }));
-        for (let attempt = 0; attempt < 3 && node.mountAt(node.target("a")) === undefined; attempt++) {
-          await node.converge();
-          node.forgetFailures();
-        }
-        expect(swapped()).to.be.at.least(1);
-        expect(pair.data).to.equal(marker);
-        expect(await failure()).to.equal(undefined);
-        expect(node.mountAt(node.target("a"))?.source).to.equal(pair.paths[1]);
-      });
+      slow(
+        `right before ${kind}: the one with data stays as it is, and the empty one is found under its new name`,
+        async () => {
+          const pair = node.keep(new ChangingDisks(`${node.path}/disks`, bytes, marker));
+          const swapped = swapBefore(kind, () => pair.swap());
+          node.want(local({ empty: true }));
+          for (let attempt = 0; attempt < 3 && node.mountAt(node.target("a")) === undefined; attempt++) {
+            await node.converge();
+            node.forgetFailures();
+          }
+          expect(swapped()).to.be.at.least(1);
+          expect(pair.data).to.equal(marker);
+          expect(await failure()).to.equal(undefined);
+          expect(node.mountAt(node.target("a"))?.source).to.equal(pair.paths[1]);
+        },
+      );
     }
 
     it("written to right before format: that stays, also at the next attempt (law L11)", async () => {
@@ -187,27 +191,30 @@ describe("disks chosen by what they are, on the real kernel", function () {
     /** What the message says has to be named. */
     const named = (message = "") => /destroyAllDataOnDevices: (\S+@[0-9a-f]{16})$/.exec(message)?.[1] ?? "";
 
-    it("a disk with data is formatted when it is named with what is on it, once, and never for another's name", async () => {
-      const device = withData(disk("full"));
-      node.want(local());
-      const refused = await failure();
-      expect(refused?.reason).to.equal("DeviceNotEmpty");
-      const wanted = named(refused?.message);
-      const wrong = wanted.replace(/@.*/, "@0000000000000000");
-      node.forgetFailures();
-      node.want(local({}, { destroyAllDataOnDevices: [wrong], generation: 2 }));
-      expect((await failure())?.reason).to.equal("DeviceNotEmpty");
-      expect(startOf(device.path, marker.length)).to.equal(marker);
-      node.forgetFailures();
-      node.want(local({}, { destroyAllDataOnDevices: [wanted], generation: 3 }));
-      await node.converge();
-      writeFileSync(`${node.target("a")}/token`, "new data");
-      const journal = await node.journal();
-      const record = journal.records.get(name);
-      for (const path of [node.target("a"), record?.stage?.path ?? ""]) execFileSync("umount", [path]);
-      await node.converge();
-      expect(execFileSync("cat", [`${node.target("a")}/token`], { encoding: "utf8" })).to.equal("new data");
-    });
+    slow(
+      "a disk with data is formatted when it is named with what is on it, once, and never for another's name",
+      async () => {
+        const device = withData(disk("full"));
+        node.want(local());
+        const refused = await failure();
+        expect(refused?.reason).to.equal("DeviceNotEmpty");
+        const wanted = named(refused?.message);
+        const wrong = wanted.replace(/@.*/, "@0000000000000000");
+        node.forgetFailures();
+        node.want(local({}, { destroyAllDataOnDevices: [wrong], generation: 2 }));
+        expect((await failure())?.reason).to.equal("DeviceNotEmpty");
+        expect(startOf(device.path, marker.length)).to.equal(marker);
+        node.forgetFailures();
+        node.want(local({}, { destroyAllDataOnDevices: [wanted], generation: 3 }));
+        await node.converge();
+        writeFileSync(`${node.target("a")}/token`, "new data");
+        const journal = await node.journal();
+        const record = journal.records.get(name);
+        for (const path of [node.target("a"), record?.stage?.path ?? ""]) execFileSync("umount", [path]);
+        await node.converge();
+        expect(execFileSync("cat", [`${node.target("a")}/token`], { encoding: "utf8" })).to.equal("new data");
+      },
+    );
 
     it("what has changed since it was looked at stays", async () => {
       const device = withData(disk("full"));

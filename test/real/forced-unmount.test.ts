@@ -4,6 +4,7 @@ import { mkdirSync } from "node:fs";
 import { expect } from "chai";
 import { FuseServer } from "../../hack/lib/agent-on-kernel/fuse/fuse-server.ts";
 import { buildPrograms, type Programs } from "../../hack/lib/agent-on-kernel/programs.ts";
+import { slow } from "../../hack/lib/lanes/slow.ts";
 import { HungWorld } from "../lib/hung-world.ts";
 import { need } from "../lib/requirements.ts";
 import { scratch } from "./scratch.ts";
@@ -44,19 +45,22 @@ describe("a forced unmount, and a FUSE server that others use too (decision 0020
     expect(answers(server)).to.equal(false);
   });
 
-  it("so a bind of ours is never forced: from Normal it goes to Lazy, with consent, and the server goes on", async function () {
-    this.timeout(90_000);
-    await using world = await HungWorld.start(programs);
-    const { agent, server } = world;
-    const name = "node.busy";
-    agent.want(world.beneath(name, { unmountPolicy: { max: "Lazy", timeoutSeconds: 5 } }));
-    await agent.inState(name, "Mounted");
-    await sitIn(agent.target(name));
-    agent.revoke(name);
-    const busy = await agent.waitsFor(name, "TargetBusy");
-    expect(busy.waiting?.message).to.contain("(sleep)");
-    await agent.inState(name, "Released", 60_000);
-    expect(world.isMounted(name)).to.equal(false);
-    expect(answers(server)).to.equal(true);
-  });
+  slow(
+    "so a bind of ours is never forced: from Normal it goes to Lazy, with consent, and the server goes on",
+    async function () {
+      this.timeout(90_000);
+      await using world = await HungWorld.start(programs);
+      const { agent, server } = world;
+      const name = "node.busy";
+      agent.want(world.beneath(name, { unmountPolicy: { max: "Lazy", timeoutSeconds: 5 } }));
+      await agent.inState(name, "Mounted");
+      await sitIn(agent.target(name));
+      agent.revoke(name);
+      const busy = await agent.waitsFor(name, "TargetBusy");
+      expect(busy.waiting?.message).to.contain("(sleep)");
+      await agent.inState(name, "Released", 60_000);
+      expect(world.isMounted(name)).to.equal(false);
+      expect(answers(server)).to.equal(true);
+    },
+  );
 });

@@ -3,6 +3,7 @@ import { EventEmitter, once } from "node:events";
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { expect } from "chai";
 import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
+import { slow } from "../../hack/lib/lanes/slow.ts";
 import { silent } from "../../hack/lib/silent-log.ts";
 import { until } from "../../hack/lib/until.ts";
 import type { ClientWatch } from "../../src/agent/clients.ts";
@@ -47,30 +48,33 @@ describe("glusterfs, with a real server and Debian's client", () => {
   const settled = (name: string) => settle(node, watch, name);
   const mounted = (name: string) => mountedBy(node, watch, name);
 
-  it("a client that is killed is heard of at once; its volume is mounted anew, the other is not touched", async () => {
-    node.want(volume("one"), volume("two"));
-    const { pid } = await mounted("one");
-    const other = await mounted("two");
-    const before = node.mounts().filter(({ source }) => source.endsWith("/two"));
-    const log = `${server.brick("one")}/log`;
-    const load = spawn("sh", ["-c", `while :; do echo x >>${node.target("one")}/log; done`], { stdio: "ignore" });
-    await until("a load", 10_000, () => existsSync(log) && statSync(log).size > 0);
-    const ended = once(heard, "end");
-    process.kill(pid, "SIGKILL");
-    await ended;
-    load.kill("SIGKILL");
+  slow(
+    "a client that is killed is heard of at once; its volume is mounted anew, the other is not touched",
+    async () => {
+      node.want(volume("one"), volume("two"));
+      const { pid } = await mounted("one");
+      const other = await mounted("two");
+      const before = node.mounts().filter(({ source }) => source.endsWith("/two"));
+      const log = `${server.brick("one")}/log`;
+      const load = spawn("sh", ["-c", `while :; do echo x >>${node.target("one")}/log; done`], { stdio: "ignore" });
+      await until("a load", 10_000, () => existsSync(log) && statSync(log).size > 0);
+      const ended = once(heard, "end");
+      process.kill(pid, "SIGKILL");
+      await ended;
+      load.kill("SIGKILL");
 
-    const seen = (await node.plan()).volumes.get("node.one");
-    expect(seen && driftOf(seen)).to.include({ class: "Stale" });
-    expect(seen && standingOf(seen)).to.include({ ready: "False" });
-    const { pid: next } = await mounted("one");
-    expect(next).not.to.equal(pid);
-    expect(readFileSync(`${node.target("one")}/log`, "utf8")).to.match(/^(x\n)+/);
-    expect((await mounted("two")).pid).to.equal(other.pid);
-    expect(node.mounts().filter(({ source }) => source.endsWith("/two"))).to.deep.equal(before);
-  });
+      const seen = (await node.plan()).volumes.get("node.one");
+      expect(seen && driftOf(seen)).to.include({ class: "Stale" });
+      expect(seen && standingOf(seen)).to.include({ ready: "False" });
+      const { pid: next } = await mounted("one");
+      expect(next).not.to.equal(pid);
+      expect(readFileSync(`${node.target("one")}/log`, "utf8")).to.match(/^(x\n)+/);
+      expect((await mounted("two")).pid).to.equal(other.pid);
+      expect(node.mounts().filter(({ source }) => source.endsWith("/two"))).to.deep.equal(before);
+    },
+  );
 
-  it("goes on when the agent ends, and is found again; one that has ended meanwhile is replaced", async () => {
+  slow("goes on when the agent ends, and is found again; one that has ended meanwhile is replaced", async () => {
     node.want(volume("one"));
     const { pid } = await mounted("one");
     expect(readFileSync(`/proc/${pid}/stat`, "utf8").split(" ")[5], "its session").to.equal(`${pid}`);
@@ -91,21 +95,24 @@ describe("glusterfs, with a real server and Debian's client", () => {
     writeFileSync(`${node.target("one")}/after`, "it");
   });
 
-  it("is mounted anew, not brought back from a target, when its client has ended and somebody has unmounted the stage", async () => {
-    node.want(volume("one"));
-    const { pid } = await mounted("one");
-    const stage = node.mounts().find(({ point }) => point.includes("/staging/"))?.point ?? "";
-    const ended = once(heard, "end");
-    process.kill(pid, "SIGKILL");
-    await ended;
-    execFileSync("umount", [stage]);
-    const before = node.done.length;
-    expect((await mounted("one")).pid).not.to.equal(pid);
-    expect(node.done.slice(before)).to.deep.equal(["stage", "publish"]);
-    expect(readdirSync(node.target("one"))).to.deep.equal(
-      readdirSync(server.brick("one")).filter((n) => n !== ".glusterfs"),
-    );
-  });
+  slow(
+    "is mounted anew, not brought back from a target, when its client has ended and somebody has unmounted the stage",
+    async () => {
+      node.want(volume("one"));
+      const { pid } = await mounted("one");
+      const stage = node.mounts().find(({ point }) => point.includes("/staging/"))?.point ?? "";
+      const ended = once(heard, "end");
+      process.kill(pid, "SIGKILL");
+      await ended;
+      execFileSync("umount", [stage]);
+      const before = node.done.length;
+      expect((await mounted("one")).pid).not.to.equal(pid);
+      expect(node.done.slice(before)).to.deep.equal(["stage", "publish"]);
+      expect(readdirSync(node.target("one"))).to.deep.equal(
+        readdirSync(server.brick("one")).filter((n) => n !== ".glusterfs"),
+      );
+    },
+  );
 
   it("a server that is killed under load: the volume says so, others go on, and it goes on by itself", async () => {
     const local = intent({ name: "node.local", source: { emptyDir: {} }, mounts: [{ path: node.target("local") }] });
@@ -159,7 +166,7 @@ describe("glusterfs, with a real server and Debian's client", () => {
     expect(readdirSync(`${node.stateDir}/data`)).to.deep.equal([]);
   });
 
-  it("is in use while its client has not ended, with the process named", async () => {
+  slow("is in use while its client has not ended, with the process named", async () => {
     node.want(volume("one"));
     const { pid } = await mounted("one");
     process.kill(pid, "SIGSTOP");
@@ -173,21 +180,24 @@ describe("glusterfs, with a real server and Debian's client", () => {
     expect((await settled("one")).phase).to.equal("released");
   });
 
-  it("asks the next server when one does not answer; shows a directory of the volume, read-only if asked", async () => {
-    node.want(volume("two"));
-    await mounted("two");
-    execFileSync("mkdir", ["-p", `${node.target("two")}/a/b`]);
-    writeFileSync(`${node.target("two")}/a/b/here`, "");
-    node.want(volume("two", {}, { deleting: true }));
-    expect((await settled("two")).phase).to.equal("released");
-    node.want(volume("two/a/b", { servers: [nobodysAddress, glusterAddress], readOnly: true }));
-    await mounted("two");
-    expect(readdirSync(node.target("two"))).to.deep.equal(["here"]);
-    const [staged] = node.mounts();
-    expect(staged).to.include({ fsType: "fuse.glusterfs", source: `${nobodysAddress}:/two/a/b` });
-    expect(staged?.options).to.include.members(["ro", "nosuid", "nodev"]);
-    expect(() => writeFileSync(`${node.target("two")}/x`, "")).to.throw(/EROFS/);
-  });
+  slow(
+    "asks the next server when one does not answer; shows a directory of the volume, read-only if asked",
+    async () => {
+      node.want(volume("two"));
+      await mounted("two");
+      execFileSync("mkdir", ["-p", `${node.target("two")}/a/b`]);
+      writeFileSync(`${node.target("two")}/a/b/here`, "");
+      node.want(volume("two", {}, { deleting: true }));
+      expect((await settled("two")).phase).to.equal("released");
+      node.want(volume("two/a/b", { servers: [nobodysAddress, glusterAddress], readOnly: true }));
+      await mounted("two");
+      expect(readdirSync(node.target("two"))).to.deep.equal(["here"]);
+      const [staged] = node.mounts();
+      expect(staged).to.include({ fsType: "fuse.glusterfs", source: `${nobodysAddress}:/two/a/b` });
+      expect(staged?.options).to.include.members(["ro", "nosuid", "nodev"]);
+      expect(() => writeFileSync(`${node.target("two")}/x`, "")).to.throw(/EROFS/);
+    },
+  );
 
   it("takes every option that the API allows", async () => {
     const mountOptions = [

@@ -13,6 +13,7 @@ import {
 } from "node:fs";
 import { expect } from "chai";
 import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
+import { slow } from "../../hack/lib/lanes/slow.ts";
 import type { VolumeSource } from "../../src/api/types.gen.ts";
 import { loopDevice } from "../lib/loop-device.ts";
 import { RealNode } from "../lib/real-node.ts";
@@ -165,7 +166,7 @@ describe("a source that a pod may write above, on the real kernel", () => {
         });
       }
 
-      it("is followed: a disk gets another name when it is plugged in again", async () => {
+      slow("is followed: a disk gets another name when it is plugged in again", async () => {
         expect(await reasonAfterChange(`/dev/nodevolume-test-${process.pid}`)).to.equal(undefined);
         expect(node.mountAt(node.target("a"))?.fsType).to.equal("ext4");
       });

@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { buildPrograms, type Programs } from "../../hack/lib/agent-on-kernel/programs.ts";
+import { slow } from "../../hack/lib/lanes/slow.ts";
 import { until } from "../../hack/lib/until.ts";
 import { HungWorld } from "../lib/hung-world.ts";
 import { need } from "../lib/requirements.ts";
@@ -20,7 +21,7 @@ describe("volumes that hang", () => {
     await world[Symbol.asyncDispose]();
   });
 
-  it("twenty of one server: caps hold, others go on, all recover by themselves", async function () {
+  slow("twenty of one server: caps hold, others go on, all recover by themselves", async function () {
     this.timeout(120_000);
     world = await HungWorld.start(programs);
     const { agent, server } = world;
@@ -61,7 +62,7 @@ describe("volumes that hang", () => {
     await until("the children to end", 10_000, () => world.children().length <= 1);
   });
 
-  it("a prefix beneath a server that stops: its targets wait, others go on, both ways", async () => {
+  slow("a prefix beneath a server that stops: its targets wait, others go on, both ways", async () => {
     world = await HungWorld.start(programs, (path) => ({ prefixes: [`${path}/mnt`, `${path}/src/fuse/data`] }));
     const { agent, server } = world;
     const mounts = [{ path: `${server.point}/data/made/target` }];

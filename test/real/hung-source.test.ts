@@ -2,6 +2,7 @@ import { expect } from "chai";
 import type { FuseServer } from "../../hack/lib/agent-on-kernel/fuse/fuse-server.ts";
 import type { KernelAgent } from "../../hack/lib/agent-on-kernel/kernel-agent.ts";
 import { buildPrograms, type Programs } from "../../hack/lib/agent-on-kernel/programs.ts";
+import { slow } from "../../hack/lib/lanes/slow.ts";
 import { until } from "../../hack/lib/until.ts";
 import { HungWorld } from "../lib/hung-world.ts";
 import { need } from "../lib/requirements.ts";
@@ -33,7 +34,7 @@ describe("a FUSE server beneath a hostPath source", () => {
     await agent.inState(hung, "Released");
   });
 
-  it("stopped before the volume is staged: its status says so, others go on, and it recovers by itself", async () => {
+  slow("stopped before the volume is staged: its status says so, others go on, and it recovers by itself", async () => {
     await server.stop();
     agent.want(world.beneath(hung));
     const { waiting, state } = await agent.waitsFor(hung, "NotAnswering");
@@ -47,7 +48,7 @@ describe("a FUSE server beneath a hostPath source", () => {
     await agent.inState(hung, "Mounted", 10_000);
   });
 
-  it("holding: the child cannot even be killed; it is counted, and nothing is lost when it is answered", async () => {
+  slow("holding: the child cannot even be killed; it is counted, and nothing is lost when it is answered", async () => {
     await server.hold();
     agent.want(world.beneath(hung));
     const { waiting } = await agent.waitsFor(hung, "OperationAbandoned", 15_000);

@@ -11,6 +11,7 @@ import {
 } from "node:fs";
 import { expect } from "chai";
 import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
+import { slow } from "../../hack/lib/lanes/slow.ts";
 import { until } from "../../hack/lib/until.ts";
 import { loopDevice } from "../lib/loop-device.ts";
 import { RealNode } from "../lib/real-node.ts";
@@ -73,7 +74,7 @@ describe("local block devices, on the real kernel", () => {
       node.forgetFailures();
     }
 
-    it("the device on record is formatted again, also after a restart of the agent", async () => {
+    slow("the device on record is formatted again, also after a restart of the agent", async () => {
       await killMkfs();
       await node.restart();
       expect((await node.volume(name)).failure).to.equal(undefined);
@@ -115,7 +116,7 @@ describe("local block devices, on the real kernel", () => {
     execFileSync("umount", [`${node.path}/elsewhere`]);
   });
 
-  it("options that can only be given at mount time take the volume down and up again", async () => {
+  slow("options that can only be given at mount time take the volume down and up again", async () => {
     node.want(local({ fsType: "ext4" }));
     await node.converge();
     writeFileSync(`${node.target("a")}/token`, "data");

@@ -1,5 +1,6 @@
 import { mkdirSync, readFileSync } from "node:fs";
 import { expect } from "chai";
+import { slow } from "../../hack/lib/lanes/slow.ts";
 import { silent } from "../../hack/lib/silent-log.ts";
 import { allTiers, LinuxMountTable } from "../../src/host/linux/linux-mount-table.ts";
 import { parseMountinfo } from "../../src/host/mountinfo.ts";
@@ -85,7 +86,7 @@ describe("events of the mount table, on the real kernel", () => {
       cancel();
     });
 
-    it(`${tier}: options that somebody else changes are told of to who watches, however often`, async function () {
+    slow(`${tier}: options that somebody else changes are told of to who watches, however often`, async function () {
       this.timeout(120_000);
       await needTier(this, tier);
       const table = tableIn(tier);

@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect } from "chai";
+import { slow } from "../../hack/lib/lanes/slow.ts";
 import { silent } from "../../hack/lib/silent-log.ts";
 import type { VolumeError } from "../../src/errors.ts";
 import { ChildMounter } from "../../src/host/linux/child-mounter.ts";
@@ -92,7 +93,7 @@ describe("mount.nfs and mount.cifs in a child", () => {
     expect(error.message).to.not.include("s3cret");
   });
 
-  it("has ended when its deadline is told of, so that nothing mounts behind the next attempt", async () => {
+  slow("has ended when its deadline is told of, so that nothing mounts behind the next attempt", async () => {
     // Long enough for a child that runs from source to have started the helper, on a machine with much else to do.
     const error = await mounter(5_000)
       .mountFilesystem(request("gone:/x"))

@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { chmodSync, chownSync, lstatSync, mkdirSync, openSync, renameSync, writeFileSync } from "node:fs";
 import { expect } from "chai";
 import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
+import { slow } from "../../hack/lib/lanes/slow.ts";
 import { standingOf } from "../../src/agent/standing.ts";
 import type { NodeVolumeIntent, VolumeSource } from "../../src/api/types.gen.ts";
 import { Descriptor } from "../../src/host/linux/descriptor.ts";
@@ -202,7 +203,7 @@ describe("whom the files of a volume without a driver belong to, on the real ker
     expect(node.done).to.deep.equal([]);
   });
 
-  it("a file system on a disk, mounted anew too", async function () {
+  slow("a file system on a disk, mounted anew too", async function () {
     need(this, "loop-devices", "mkfs.ext4", "ext4");
     mkdirSync(`${node.path}/disks`);
     const { path } = node.keep(loopDevice(`${node.path}/disks`, "disk", 32));

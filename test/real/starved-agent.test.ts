@@ -4,6 +4,7 @@ import { expect } from "chai";
 import { type IntentInput, intent } from "../../hack/lib/agent-on-kernel/intent.ts";
 import { KernelAgent } from "../../hack/lib/agent-on-kernel/kernel-agent.ts";
 import { buildPrograms, type Programs } from "../../hack/lib/agent-on-kernel/programs.ts";
+import { slow } from "../../hack/lib/lanes/slow.ts";
 import { mountIDOf } from "../../hack/lib/mount-lines.ts";
 import { until } from "../../hack/lib/until.ts";
 import { loopDevice } from "../lib/loop-device.ts";
@@ -65,23 +66,26 @@ describe("an agent that the kernel gives no room, descriptors or memory", () => 
     fill();
   }
 
-  it("ENOSPC: what is used stays, the wait names file and error, also for one that starts; room ends it", async function () {
-    this.timeout(180_000);
-    await start(smallDisk);
-    fillWholly();
-    want("node.late", memory);
-    const { waiting } = await agent.waitsFor("node.late", "JournalFailed");
-    expect(waiting?.message).to.include("ENOSPC").and.include("/state/journal");
-    expect(ids()).to.deep.equal(inUse);
-    await agent.kill();
-    const starting = agent.start();
-    const said = () => agent.errors.some((it) => it.includes("nothing is done without") && it.includes("ENOSPC"));
-    await until("the agent to say what it waits for", 20_000, said);
-    expect(ids()).to.deep.equal(inUse);
-    rmSync(`${agent.path}/state/filler`);
-    await starting;
-    await recovers("node.late");
-  });
+  slow(
+    "ENOSPC: what is used stays, the wait names file and error, also for one that starts; room ends it",
+    async function () {
+      this.timeout(180_000);
+      await start(smallDisk);
+      fillWholly();
+      want("node.late", memory);
+      const { waiting } = await agent.waitsFor("node.late", "JournalFailed");
+      expect(waiting?.message).to.include("ENOSPC").and.include("/state/journal");
+      expect(ids()).to.deep.equal(inUse);
+      await agent.kill();
+      const starting = agent.start();
+      const said = () => agent.errors.some((it) => it.includes("nothing is done without") && it.includes("ENOSPC"));
+      await until("the agent to say what it waits for", 20_000, said);
+      expect(ids()).to.deep.equal(inUse);
+      rmSync(`${agent.path}/state/filler`);
+      await starting;
+      await recovers("node.late");
+    },
+  );
 
   it("EROFS: what is used stays, the wait names file and error; it goes on once the disk can be written to", async function () {
     this.timeout(180_000);

@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { expect } from "chai";
 import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
+import { slow } from "../../hack/lib/lanes/slow.ts";
 import { until } from "../../hack/lib/until.ts";
 import { driftOf } from "../../src/agent/drift.ts";
 import { statusOf } from "../../src/agent/status-of.ts";
@@ -49,7 +50,7 @@ describe("swap on a local disk, on the real kernel", function () {
     return node.volume(name);
   };
 
-  it("is made, on with its options, known after a restart, and off when it is released", async () => {
+  slow("is made, on with its options, known after a restart, and off when it is released", async () => {
     const volume = await want({ mountOptions: ["pri=3", "discard=once"], label: "spare" });
     expect(volume.failure?.message).to.equal(undefined);
     expect(swapOn(disk)?.priority).to.equal(3);

@@ -3,6 +3,7 @@ import { expect } from "chai";
 import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
 import { KernelAgent } from "../../hack/lib/agent-on-kernel/kernel-agent.ts";
 import { buildPrograms, type Programs } from "../../hack/lib/agent-on-kernel/programs.ts";
+import { slow } from "../../hack/lib/lanes/slow.ts";
 import { mountIDOf } from "../../hack/lib/mount-lines.ts";
 import { until } from "../../hack/lib/until.ts";
 import type { NodeVolumeIntentStatus } from "../../src/api/types.gen.ts";
@@ -63,39 +64,42 @@ describe("an agent whose journal was torn or damaged in any line", () => {
     return readFileSync(journal());
   }
 
-  it("unmounts nothing that is in use, says so of damage, keeps the file, and goes on with the whole one", async function () {
-    this.timeout(300_000);
-    const whole = await mounted();
-    const before = ids();
-    const ends = [...whole.entries()].filter(([, byte]) => byte === 0x0a).map(([at]) => at);
-    expect(ends.length, "lines").to.be.above(6);
-    for (const [line, end] of ends.entries()) {
-      const begin = line === 0 ? 0 : (ends[line - 1] ?? 0) + 1;
-      const middle = Math.floor((begin + end) / 2);
-      const damaged = Buffer.from(whole);
-      damaged[middle] = (damaged[middle] ?? 0) ^ 0x01;
-      for (const [what, content] of [
-        ["damaged", damaged],
-        ["cut off", whole.subarray(0, middle)],
-      ] as const) {
-        writeFileSync(journal(), content);
-        await startAndTell();
-        expect(ids(), `line ${line} ${what}`).to.deep.equal(before);
-        await agent.kill();
-        const copies = readdirSync(`${agent.path}/state`).filter((name) => name.startsWith("journal.damaged"));
-        const kept = copies.map((name) => readFileSync(`${agent.path}/state/${name}`));
-        expect(kept.map((copy) => copy.equals(content))).to.deep.equal(what === "damaged" ? [true] : []);
-        for (const name of copies) rmSync(`${agent.path}/state/${name}`);
+  slow(
+    "unmounts nothing that is in use, says so of damage, keeps the file, and goes on with the whole one",
+    async function () {
+      this.timeout(300_000);
+      const whole = await mounted();
+      const before = ids();
+      const ends = [...whole.entries()].filter(([, byte]) => byte === 0x0a).map(([at]) => at);
+      expect(ends.length, "lines").to.be.above(6);
+      for (const [line, end] of ends.entries()) {
+        const begin = line === 0 ? 0 : (ends[line - 1] ?? 0) + 1;
+        const middle = Math.floor((begin + end) / 2);
+        const damaged = Buffer.from(whole);
+        damaged[middle] = (damaged[middle] ?? 0) ^ 0x01;
+        for (const [what, content] of [
+          ["damaged", damaged],
+          ["cut off", whole.subarray(0, middle)],
+        ] as const) {
+          writeFileSync(journal(), content);
+          await startAndTell();
+          expect(ids(), `line ${line} ${what}`).to.deep.equal(before);
+          await agent.kill();
+          const copies = readdirSync(`${agent.path}/state`).filter((name) => name.startsWith("journal.damaged"));
+          const kept = copies.map((name) => readFileSync(`${agent.path}/state/${name}`));
+          expect(kept.map((copy) => copy.equals(content))).to.deep.equal(what === "damaged" ? [true] : []);
+          for (const name of copies) rmSync(`${agent.path}/state/${name}`);
+        }
       }
-    }
-    writeFileSync(journal(), whole);
-    await startAndTell();
-    await Promise.all(names.map((name) => agent.inState(name, "Mounted")));
-    expect(ids()).to.deep.equal(before);
-    agent.revoke(...names);
-    await Promise.all(names.map((name) => agent.inState(name, "Released")));
-    expect(agent.mounts()).to.deep.equal([]);
-  });
+      writeFileSync(journal(), whole);
+      await startAndTell();
+      await Promise.all(names.map((name) => agent.inState(name, "Mounted")));
+      expect(ids()).to.deep.equal(before);
+      agent.revoke(...names);
+      await Promise.all(names.map((name) => agent.inState(name, "Released")));
+      expect(agent.mounts()).to.deep.equal([]);
+    },
+  );
 
   it("takes no notice of half a new journal, nor of half a reserve", async () => {
     await mounted();

@@ -5,6 +5,7 @@ import { expect } from "chai";
 import { type IntentInput, intent } from "../../hack/lib/agent-on-kernel/intent.ts";
 import { KernelAgent } from "../../hack/lib/agent-on-kernel/kernel-agent.ts";
 import { buildPrograms, type Programs } from "../../hack/lib/agent-on-kernel/programs.ts";
+import { slow } from "../../hack/lib/lanes/slow.ts";
 import { root } from "../../hack/lib/root.ts";
 import { until } from "../../hack/lib/until.ts";
 import type { NodeVolumeIntentStatus } from "../../src/api/types.gen.ts";
@@ -153,7 +154,7 @@ describe("an agent whose volumes wait, when the cause goes", () => {
     expect(await took("parent", unmount, ({ state }) => state === "Released")).to.be.below(soonMs);
   });
 
-  it("a disk that is empty is mounted when somebody makes a file system on it", async function () {
+  slow("a disk that is empty is mounted when somebody makes a file system on it", async function () {
     need(this, "loop-devices", "ext4", "mkfs.ext4");
     using disk = loopDevice(agent.path, "disk", 32);
     want("disk", { source: { local: { path: disk.path } } });
@@ -166,7 +167,7 @@ describe("an agent whose volumes wait, when the cause goes", () => {
     await agent.status("disk", "released", ({ state }) => state === "Released");
   });
 
-  it("a disk that is open elsewhere, or mounted, is used when it is let go", async function () {
+  slow("a disk that is open elsewhere, or mounted, is used when it is let go", async function () {
     need(this, "loop-devices", "ext4", "mkfs.ext4");
     using disk = loopDevice(agent.path, "disk", 32);
     execFileSync("mkfs.ext4", ["-q", disk.path]);

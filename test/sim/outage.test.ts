@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { slow } from "../../hack/lib/lanes/slow.ts";
 import { full } from "../lib/requirements.ts";
 import { Admission } from "./api/admission.ts";
 import { target } from "./scenarios/scenario.ts";
@@ -19,7 +20,7 @@ describe("a day without an API server, simulated", () => {
 
   for (const restarts of [false, true]) {
     const who = restarts ? "agents that are upgraded meanwhile" : "agents that go on";
-    it(`${who} unmount nothing that is in use, and write next to nothing when it is over`, async function () {
+    slow(`${who} unmount nothing that is in use, and write next to nothing when it is over`, async function () {
       this.timeout(full() ? 600_000 : 120_000);
       const most = { unmounts: 0, writes: 0 };
       for (let seed = 1; seed <= seeds; seed += 1) {

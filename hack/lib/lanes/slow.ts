@@ -1,4 +1,4 @@
-import type { AsyncFunc, Func, Suite, Test } from "mocha";
+import type { Context, Suite, Test } from "mocha";
 
 /** Milliseconds that a slow test has, unless it says another number. */
 const limitMs = 180_000;
@@ -9,10 +9,11 @@ const marked = new WeakSet<Suite | Test>();
  * `it`, for a test that takes more than three seconds on a quiet machine: `npm test` leaves it out and counts it, `npm test -- --all`
  * and `--grep` run it.
  */
-export function slow(title: string, test: Func | AsyncFunc): void {
-  const added = it(title, test);
+export function slow(title: string, test: (this: Context) => void | PromiseLike<void>): Test {
+  const added = it(title, test as Mocha.Func);
   added.timeout(Math.max(added.timeout(), limitMs));
   marked.add(added);
+  return added;
 }
 
 /** `describe`, for a suite whose tests, or what it sets up for them, take that long. */
