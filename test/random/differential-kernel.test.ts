@@ -2,6 +2,7 @@ import { mkdtempSync, rmdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
+import { slow } from "../../hack/lib/lanes/slow.ts";
 import { silent } from "../../hack/lib/silent-log.ts";
 import { realSystem } from "../../src/system.ts";
 import { full, need } from "../lib/requirements.ts";
@@ -78,7 +79,7 @@ describe("the simulated kernel", () => {
     base = undefined;
   });
 
-  it("does and shows what the real one does, whatever the agent and people do", async function () {
+  slow("does and shows what the real one does, whatever the agent and people do", async function () {
     need(this, "root");
     this.timeout(30 * 60_000);
     base = mkdtempSync(join(tmpdir(), "nvo-differential-"));

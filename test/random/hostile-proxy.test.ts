@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
 import type { JsonObject } from "../../hack/lib/api-client.ts";
+import { slow } from "../../hack/lib/lanes/slow.ts";
 import { layout, type PretendHost, startPretendHost } from "../../hack/lib/pretend-node/node.ts";
 import { type RunningProcess, tailOf } from "../../hack/lib/process.ts";
 import { startAgent } from "../../hack/lib/roles.ts";
@@ -100,7 +101,7 @@ describe("an agent whose API proxy was taken over", function () {
     for (const name of ["good", "later"]) expect(await isMounted(`/mnt/nodevolume/${name}`), name).to.equal(true);
   });
 
-  it("lives through objects and bytes of any kind, and goes on", async () => {
+  slow("lives through objects and bytes of any kind, and goes on", async () => {
     const seed = Number(process.env["NODEVOLUME_HOSTILE_SEED"] || Math.floor(Math.random() * 0x1_0000_0000));
     console.log(`      seed ${seed}`);
     const random = new SeededRandom(seed, "hostile proxy");

@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { slow } from "../../hack/lib/lanes/slow.ts";
 import { figuresOf } from "../../hack/proof/hung/figures.ts";
 import { runHung } from "../../hack/proof/hung/run-hung.ts";
 import { full, need } from "../lib/requirements.ts";
@@ -11,7 +12,7 @@ describe("half of a node's volumes hang", () => {
     need(this, "root", "fuse");
   });
 
-  it("others go on, no volume has two helpers, all heal, and no Secret comes out", async function () {
+  slow("others go on, no volume has two helpers, all heal, and no Secret comes out", async function () {
     this.timeout(full() ? 20 * 60_000 : 120_000);
     const figures = await runHung({
       size: full() ? { volumes: 100, hung: 50 } : { volumes: 20, hung: 10, deadlineMs: 3_000 },

@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { slow } from "../../hack/lib/lanes/slow.ts";
 import { figuresOf } from "../../hack/proof/kills/figures.ts";
 import { runKills } from "../../hack/proof/kills/run-kills.ts";
 import { full, need } from "../lib/requirements.ts";
@@ -14,7 +15,7 @@ describe("agents that are killed at random while real volumes come and go", () =
     need(this, "root");
   });
 
-  it("lose, stack and leak nothing", async function () {
+  slow("lose, stack and leak nothing", async function () {
     this.timeout(120_000 + kills * 4_000);
     console.log(`      ${kills} kills, NODEVOLUME_KILL_SEED=${seed}`);
     const shared = { nodes: 4, withChildren: full() ? 4 : 1, settleEvery: 125 };

@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
+import { slow } from "../../hack/lib/lanes/slow.ts";
 import { silent } from "../../hack/lib/silent-log.ts";
 import { until } from "../../hack/lib/until.ts";
 import { loadLibc } from "../../src/host/linux/libc.ts";
@@ -91,33 +92,36 @@ describe("the tiers of the mount table, on the real kernel", () => {
     );
   }
 
-  it("tell what mountinfo tells after any operation, in our namespace and in one that ours reaches", async function () {
-    this.timeout(full() ? 2_400_000 : 180_000);
-    const counts = new Map(churnNames.map((name) => [name, { done: 0, refused: 0 }]));
-    for (let seed = firstSeed; seed < firstSeed + stories; seed++) {
-      using place = playground(calls, seed % 2 === 0 ? MS.SHARED : MS.PRIVATE);
-      const churn = new MountChurn(new SeededRandom(seed, "churn"), calls, loadLibc(), place.path);
-      const all = [...(await keep("self")), ...(await keep(await slave()))];
-      const told: string[] = [];
-      for (let step = 0; step < stepsOfStory; step++) {
-        const batch = Array.from({ length: 1 + (step % 3) }, () => churn.step());
-        told.push(...batch.map(({ name, failed = "" }) => `${name} ${failed}`));
-        // What comes together may be told in one word.
-        const [one] = batch;
-        const asTold = batch.length === 1 ? (one?.told ?? "nothing") : "nothing";
-        for (const kept of all) await compare(kept, asTold, `seed ${seed}: ${told.slice(-6).join(", ")}`);
+  slow(
+    "tell what mountinfo tells after any operation, in our namespace and in one that ours reaches",
+    async function () {
+      this.timeout(full() ? 2_400_000 : 180_000);
+      const counts = new Map(churnNames.map((name) => [name, { done: 0, refused: 0 }]));
+      for (let seed = firstSeed; seed < firstSeed + stories; seed++) {
+        using place = playground(calls, seed % 2 === 0 ? MS.SHARED : MS.PRIVATE);
+        const churn = new MountChurn(new SeededRandom(seed, "churn"), calls, loadLibc(), place.path);
+        const all = [...(await keep("self")), ...(await keep(await slave()))];
+        const told: string[] = [];
+        for (let step = 0; step < stepsOfStory; step++) {
+          const batch = Array.from({ length: 1 + (step % 3) }, () => churn.step());
+          told.push(...batch.map(({ name, failed = "" }) => `${name} ${failed}`));
+          // What comes together may be told in one word.
+          const [one] = batch;
+          const asTold = batch.length === 1 ? (one?.told ?? "nothing") : "nothing";
+          for (const kept of all) await compare(kept, asTold, `seed ${seed}: ${told.slice(-6).join(", ")}`);
+        }
+        for (const [name, { done, refused }] of churn.counts) {
+          const count = counts.get(name) ?? { done: 0, refused: 0 };
+          counts.set(name, { done: count.done + done, refused: count.refused + refused });
+        }
+        for (const table of opened.splice(0)) table.close();
+        for (const child of children.splice(0)) child.kill("SIGKILL");
       }
-      for (const [name, { done, refused }] of churn.counts) {
-        const count = counts.get(name) ?? { done: 0, refused: 0 };
-        counts.set(name, { done: count.done + done, refused: count.refused + refused });
-      }
-      for (const table of opened.splice(0)) table.close();
-      for (const child of children.splice(0)) child.kill("SIGKILL");
-    }
-    const lines = [...counts].map(([name, { done, refused }]) => `${name} ${done} (refused ${refused})`);
-    console.log(`      ${tiers.join(", ")}: ${lines.join(", ")}`);
-    for (const [name, { done }] of counts) if (isKnown(name)) expect(done, name).to.be.greaterThan(0);
-  });
+      const lines = [...counts].map(([name, { done, refused }]) => `${name} ${done} (refused ${refused})`);
+      console.log(`      ${tiers.join(", ")}: ${lines.join(", ")}`);
+      for (const [name, { done }] of counts) if (isKnown(name)) expect(done, name).to.be.greaterThan(0);
+    },
+  );
 
   it("a process whose root is not that of its namespace is shown by mountinfo: the other ways go by the namespace", async () => {
     using place = playground(calls, MS.PRIVATE);
