@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
 import { agentIdentity, controllerIdentity } from "../../hack/lib/control-plane/identities.ts";
 import { untilEnforced } from "../../hack/lib/control-plane/install.ts";
-import { slow } from "../../hack/lib/lanes/slow.ts";
+import { slowSuite } from "../../hack/lib/lanes/slow.ts";
 import { startController } from "../../hack/lib/roles.ts";
 import { resource } from "../../src/api/names.ts";
 import { resourcePath } from "../../src/kube/resource-path.ts";
@@ -41,7 +41,7 @@ const toxics: readonly (Toxic & { readonly comes: Outcome; readonly mute?: true 
   { type: "timeout", attributes: { timeout: 0 }, comes: "waiting", mute: true }, // and nobody is told
 ];
 
-describe("a bad network between API server, agent and controller", () => {
+slowSuite("a bad network between API server, agent and controller", () => {
   let world: World;
   let proxy: Toxiproxy;
   let inUse: string[][];
@@ -134,7 +134,7 @@ describe("a bad network between API server, agent and controller", () => {
     });
   }
 
-  slow("an API server that is killed, and has forgotten what the watches have seen", async function () {
+  it("an API server that is killed, and has forgotten what the watches have seen", async function () {
     this.timeout(lastsMs + 3 * boundMs);
     const { controlPlane } = world.cluster;
     const expired = await expiredWatches();

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
 import { processesOf } from "../../hack/lib/lanes/leftovers.ts";
-import { slow } from "../../hack/lib/lanes/slow.ts";
+import { slow, slowInGate } from "../../hack/lib/lanes/slow.ts";
 import { locateTools } from "../../hack/lib/tools/locate.ts";
 import { cacheDirectory } from "../../hack/lib/tools/tool.ts";
 import { leftOf } from "../lib/left-of.ts";
@@ -21,7 +21,7 @@ describe("npm run quickstart", () => {
     await locateTools({ env: process.env, report: (line) => console.log(`  ${line}`) });
   });
 
-  it("-- --once shows tables, mounts and a repair, exits 0 and leaves nothing", async () => {
+  slowInGate("-- --once shows tables, mounts and a repair, exits 0 and leaves nothing", async () => {
     const run = startQuickstart(["--once"]);
     await run.exits(0);
     for (const text of [

@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { expect } from "chai";
 import { trustBundleFlags } from "../../hack/lib/control-plane/flags.ts";
-import { slow } from "../../hack/lib/lanes/slow.ts";
+import { slowSuite } from "../../hack/lib/lanes/slow.ts";
 import { certificatesOf } from "../../src/agent/content/certificates.ts";
 import { need } from "../lib/requirements.ts";
 import { testWorld, type World } from "../lib/world.ts";
@@ -11,7 +11,7 @@ const path = `/mnt/nodevolume/${set}`;
 const signerName = "example.com/ca";
 const label = "example.com/trusts";
 
-describe("ClusterTrustBundles of a real API server", function () {
+slowSuite("ClusterTrustBundles of a real API server", function () {
   this.timeout(180_000);
   let world: World;
   let certificates: readonly string[];
@@ -68,7 +68,7 @@ describe("ClusterTrustBundles of a real API server", function () {
     expect(waiting()?.message).to.match(/^the API server does not serve certificates\.k8s\.io\/v1beta1/);
   });
 
-  slow("are shown once it serves them: one by its name, and those of a signer that the labels select", async () => {
+  it("are shown once it serves them: one by its name, and those of a signer that the labels select", async () => {
     await restart(trustBundleFlags);
     await write("plain", undefined, {}, 0);
     await write("example.com:ca:a", signerName, { live: "yes" }, 1, 2);

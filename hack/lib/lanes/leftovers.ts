@@ -3,6 +3,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync, globSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { cgroupOf, cgroupsThere } from "../kubelet-node/cgroups.ts";
+import { root } from "../root.ts";
 import { runVariable } from "../sandbox/outside.ts";
 import { testDeadline } from "../test-deadline.ts";
 
@@ -55,11 +56,12 @@ export function processesOf(runId: string): string[] {
 
 /**
  * Whether a loop device is of another run that goes on: its file lies on a file system that a process of another run has mounted, and
- * we do not. Where that cannot be told it counts as ours.
+ * we do not; or on one of ours, but not in our checkout. Where that cannot be told it counts as ours.
  */
 export function isOfAnother(entry: string, runId: string): boolean {
   const device = fileSystemOf(entry.replace("loop device ", "/dev/"));
-  if (device === undefined || has("self", device)) return false;
+  if (device === undefined) return false;
+  if (has("self", device)) return !fileOf(entry).startsWith(`${root}/`);
   const seen = new Set<string>();
   return readdirSync("/proc").some((pid) => {
     if (!/^\d+$/.test(pid)) return false;
@@ -72,6 +74,12 @@ export function isOfAnother(entry: string, runId: string): boolean {
       return false; // ended while we looked
     }
   });
+}
+
+/** Path of the file of a loop device; empty if the device has gone meanwhile. */
+function fileOf(entry: string): string {
+  const path = `/sys/block/${entry.replace("loop device ", "")}/loop/backing_file`;
+  return existsSync(path) ? readFileSync(path, "utf8").trim() : "";
 }
 
 /** `major:minor` of what the file of a loop device lies on; undefined if the device has none any more. */

@@ -14,7 +14,7 @@ import { noteOf } from "./note.ts";
 import { isQuarantined, readQuarantine } from "./quarantine.ts";
 import type { TestResult } from "./results.ts";
 import { skipReason } from "./skip-reason.ts";
-import { isSlow } from "./slow.ts";
+import { isMarked, isSlow } from "./slow.ts";
 import { waitsNow } from "./waits.ts";
 
 const [laneName, resultsFile = "", ...files] = process.argv.slice(2);
@@ -43,7 +43,7 @@ const runner = mocha.run((failures) => {
 });
 
 runner.on("pass", (test) => {
-  record(test, { outcome: "passed", ...noteOf(test) });
+  record(test, { outcome: "passed", ...(isMarked(test) && { slow: true }), ...noteOf(test) });
   if (verbose) console.log(`  ✓ ${test.fullTitle()} (${test.duration ?? 0} ms)`);
 });
 runner.on("fail", (test, error: Error & { code?: string }) => {

@@ -12,6 +12,8 @@ export interface TestResult {
   readonly file?: string;
   /** Set if a hook failed: the title of the suite that it belongs to, of which no further test was run. */
   readonly hookOf?: string;
+  /** Set if the test is marked as slow, and may take its time. */
+  readonly slow?: true;
   /** What the test says that it was made with. */
   readonly note?: object;
 }

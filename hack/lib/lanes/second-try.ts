@@ -34,7 +34,7 @@ export function toTryAgain(
   const retried = new Map(lanes.filter((lane) => lane.secondTry).map((lane) => [lane.name, lane]));
   const failed = results.filter((r) => r.outcome === "failed");
   if (failed.length > mostTried || failed.some((r) => r.file === undefined || !retried.has(r.lane))) return [];
-  const long = results.filter((r) => r.outcome === "passed" && longest !== undefined && r.ms > longest);
+  const long = results.filter((r) => r.outcome === "passed" && !r.slow && longest !== undefined && r.ms > longest);
   const again = new Map<string, { lane: Lane; file: string; tests: TestResult[] }>();
   for (const test of [...failed, ...long]) {
     const lane = retried.get(test.lane);

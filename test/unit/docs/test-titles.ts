@@ -30,7 +30,7 @@ function points(source: string): { readonly text?: string }[] {
 
 /** What stands in calls of `it` or `describe` as the title: a text or template, or a name if `text` is missing. */
 function titlesOf(source: string, call: "it" | "describe"): { readonly text?: string }[] {
-  const called = call === "it" ? "(?:it|slow)" : "(?:describe|slowSuite)";
+  const called = call === "it" ? "(?:it|slow|slowInGate)" : "(?:describe|slowSuite)";
   const calls = new RegExp(`\\b${called}\\(\\s*(?:"((?:[^"\\\\]|\\\\.)*)"|\`((?:[^\`\\\\]|\\\\.)*)\`|\\w+\\s*,)`, "g");
   return [...source.matchAll(calls)].map(([, plain, template]) => {
     const text = plain ?? template;

@@ -76,5 +76,7 @@ describe("a second try", () => {
     expect(twice.flaky).to.deep.equal([]);
     expect(run(first, () => [test("a", "passed", { ms: 2_000 })]).results).to.deep.equal(["a passed"]);
     expect(toTryAgain(first, lanes, undefined)).to.deep.equal([]);
+    const marked = first.map((slow) => ({ ...slow, slow: true as const }));
+    expect(toTryAgain(marked, lanes, longest)).to.deep.equal([]);
   });
 });
