@@ -20,8 +20,8 @@ import { isBeneath } from "../../src/host/mount-table.ts";
 import { type MountEntry, parseMountinfo } from "../../src/host/mountinfo.ts";
 import type { HostPorts } from "../../src/host/ports.ts";
 import type { ObjectContent } from "../../src/plugins/content.ts";
-import type { System } from "../../src/ports.ts";
-import { realSystem } from "../../src/system.ts";
+import type { System, Timers } from "../../src/ports.ts";
+import { realSystem, systemTimers } from "../../src/system.ts";
 import { childCommand } from "./child-command.ts";
 import { keepingLog } from "./keeping-log.ts";
 import { NodePods, notUnderstood, understood } from "./node-pods.ts";
@@ -54,22 +54,22 @@ export class RealNode implements AsyncDisposable {
   readonly #failures = new Map<string, Failure>();
   readonly #observed = new Map<string, Observation>();
   readonly #kept: Disposable[] = [];
-  readonly #programs: string | undefined;
+  readonly #given: { readonly recordsPrograms?: string; readonly timers?: Timers };
   #wraps: ((host: HostPorts) => HostPorts)[] = [];
   #intents = new Map<string, Desired>();
 
-  /** @param recordsPrograms file that is told of each program that a child becomes (programsIn) */
-  constructor({ recordsPrograms }: { readonly recordsPrograms?: string } = {}) {
+  /** @param given `recordsPrograms`: file told of each program that a child becomes (programsIn); `timers`: what ends children */
+  constructor(given: { readonly recordsPrograms?: string; readonly timers?: Timers } = {}) {
     this.path = placeOfNode();
-    this.#programs = recordsPrograms;
+    this.#given = given;
     this.pods = new NodePods(`${this.path}/kubelet`, this.#system.clock);
     this.#linux = this.#hostOf(false);
     this.host = this.#linux;
   }
 
   #hostOf(ranBefore: boolean): LinuxHost {
-    const system = realSystem(keepingLog(this.lines));
-    const [command, libc] = [childCommand(this.#programs), loadLibc()];
+    const system = { ...realSystem(keepingLog(this.lines)), timers: this.#given.timers ?? systemTimers };
+    const [command, libc] = [childCommand(this.#given.recordsPrograms), loadLibc()];
     return linuxHost({ stateDir: this.stateDir, ranBefore, childCommand: command, system, libc });
   }
 

@@ -5,6 +5,7 @@ import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
 import { until } from "../../hack/lib/until.ts";
 import { afterReboot } from "../../src/agent/record.ts";
 import type { FlexVolumeSource } from "../../src/api/types.gen.ts";
+import { DeadlinesByHand } from "../lib/deadlines-by-hand.ts";
 import { flexDriver } from "../lib/flex-driver.ts";
 import { RealNode } from "../lib/real-node.ts";
 import { need } from "../lib/requirements.ts";
@@ -26,11 +27,13 @@ const mountTmpfs = `mount -t tmpfs flex "$2"; ${success}`;
 
 describe("flexvolume drivers on the real kernel", () => {
   let node: RealNode;
+  let deadlines: DeadlinesByHand;
   before(function () {
     need(this, "root");
   });
   beforeEach(() => {
-    node = new RealNode();
+    deadlines = new DeadlinesByHand();
+    node = new RealNode({ timers: deadlines });
   });
   afterEach(() => node[Symbol.asyncDispose]());
 
@@ -158,25 +161,29 @@ describe("flexvolume drivers on the real kernel", () => {
   it("that hang are ended with what they have started, and delay no other volume", async () => {
     flexDriver(node, "v/hung", script(`mount) sleep 1000 & echo $! > "$here/pid"; sleep 1000 ;;`));
     flexDriver(node, "test/memory");
-    node.deadlineMs = 3_000;
+    node.deadlineMs = deadlines.ms;
     node.want(volume({ driver: "v/hung" }), volume({ driver: "test/memory" }, { name: "node.other-1", target: "b" }));
     const { operations } = await node.plan();
     const hung = operations.filter(({ volume: of }) => of === name).map((operation) => node.run(operation));
     const pidFile = `${node.path}/vendors/v~hung/pid`;
-    await until("the driver to hang", 3_000, async () => existsSync(pidFile));
+    await until("the driver to hang", 30_000, async () => existsSync(pidFile));
     for (const operation of operations.filter(({ volume: of }) => of !== name)) await node.run(operation);
     expect(node.done, "while the other hangs").to.deep.equal(["stage"]);
+    deadlines.runOut();
     await Promise.all(hung);
     expect(node.done).to.deep.equal(["stage", "stage TimedOut"]);
     const pid = readFileSync(pidFile, "utf8").trim();
-    await until("what it had started to end", 3_000, async () => !isAlive(pid));
+    await until("what it had started to end", 30_000, async () => !isAlive(pid));
   });
 
   it("that were cut off after they had mounted are undone, and asked again", async () => {
     const { path, commands } = flexDriver(node, "v/slow", script(`mount) mount -t tmpfs half "$2"; sleep 1000 ;;`));
-    node.deadlineMs = 2_000;
+    node.deadlineMs = deadlines.ms;
     node.want(volume({ driver: "v/slow" }));
-    const found = await node.volume(name);
+    const slow = node.volume(name);
+    await until("it to have mounted", 30_000, async () => node.mounts().some(({ source }) => source === "half"));
+    deadlines.runOut();
+    const found = await slow;
     expect([found.failure?.reason, found.failure?.errorClass]).to.deep.equal(["TimedOut", "uncertain"]);
     expect(found.view.inUse).to.equal(true);
     writeFileSync(path, script(`mount) mount -t tmpfs whole "$2"; ${success} ;;\nunmount) umount "$2"; ${success} ;;`));

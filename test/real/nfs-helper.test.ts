@@ -2,13 +2,14 @@ import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect } from "chai";
-import { slow } from "../../hack/lib/lanes/slow.ts";
 import { silent } from "../../hack/lib/silent-log.ts";
+import { until } from "../../hack/lib/until.ts";
 import type { VolumeError } from "../../src/errors.ts";
 import { ChildMounter } from "../../src/host/linux/child-mounter.ts";
 import { ChildRunner } from "../../src/host/linux/child-runner.ts";
 import type { ChildProcessID, FilesystemMount } from "../../src/host/ports.ts";
-import { realSystem } from "../../src/system.ts";
+import { systemTimers } from "../../src/system.ts";
+import { DeadlinesByHand } from "../lib/deadlines-by-hand.ts";
 import { need } from "../lib/requirements.ts";
 import { type Scratch, scratch } from "./scratch.ts";
 
@@ -43,9 +44,9 @@ describe("mount.nfs and mount.cifs in a child", () => {
     place[Symbol.dispose]();
   });
 
-  function mounter(deadlineMs: number): ChildMounter {
+  function mounter(deadlineMs: number, timers = systemTimers): ChildMounter {
     const child = fileURLToPath(new URL("../../hack/lib/agent-on-kernel/child-entry.ts", import.meta.url));
-    const runner = new ChildRunner({ timers: realSystem(silent).timers, command: [process.execPath, child] });
+    const runner = new ChildRunner({ timers, command: [process.execPath, child] });
     const onChild = async (id: ChildProcessID) => void children.push(id);
     return new ChildMounter(runner, { volume: "v", deadlineMs, formatDeadlineMs: deadlineMs, onChild });
   }
@@ -93,15 +94,17 @@ describe("mount.nfs and mount.cifs in a child", () => {
     expect(error.message).to.not.include("s3cret");
   });
 
-  slow("has ended when its deadline is told of, so that nothing mounts behind the next attempt", async () => {
-    // Long enough for a child that runs from source to have started the helper, on a machine with much else to do.
-    const error = await mounter(5_000)
+  it("has ended when its deadline is told of, so that nothing mounts behind the next attempt", async () => {
+    const deadlines = new DeadlinesByHand();
+    const mounting = mounter(deadlines.ms, deadlines)
       .mountFilesystem(request("gone:/x"))
       .then(
         () => expect.fail("mounted"),
         (thrown: VolumeError) => thrown,
       );
-    expect(error).to.include({ reason: "TimedOut", errorClass: "uncertain" });
+    await until("the helper to hang", 10_000, () => existsSync(`${place.path}/parent`)); // the last that it writes
+    deadlines.runOut();
+    expect(await mounting).to.include({ reason: "TimedOut", errorClass: "uncertain" });
     const pid = readFileSync(`${place.path}/pid`, "utf8").trim();
     expect(existsSync(`/proc/${pid}`), `process ${pid} is there still`).to.equal(false);
   });
