@@ -1,6 +1,5 @@
 import { execFileSync } from "node:child_process";
 import { expect } from "chai";
-import { until } from "../../hack/lib/until.ts";
 import { VolumeError } from "../../src/errors.ts";
 import { type DriverNode, volumeName, withDriverNode } from "../lib/driver-node.ts";
 
@@ -37,21 +36,25 @@ describe("what a CSI driver answers, on the real kernel", () => {
 
   describe("calls without an answer", () => {
     const lost = () => new VolumeError("TimedOut", "uncertain", "no answer in time");
+    const deadlineMs = 120_000;
     beforeEach(() => {
-      there.node.deadlineMs = 300;
+      there.node.deadlineMs = deadlineMs;
     });
-    /** Goes on until the volume is released, and says for what it waited. */
+    /** What the release has come to: a phase, or the reason why it goes no further. */
+    const look = async () => {
+      const found = await there.node.volume(volumeName);
+      expect(found.view.inUse).to.equal(found.phase !== "released");
+      there.node.forgetFailures();
+      return found.failure?.reason ?? found.phase;
+    };
+    /** Goes on until a deadline has passed: by the clock that is put forward, as on a slow machine a short one would be over too soon. */
     const releasedAtLast = async () => {
-      const reasons = new Set<string>();
       there.node.want(there.volume({ deleting: true, generation: 2 }));
-      await until("the volume to be released", 10_000, async () => {
-        const found = await there.node.volume(volumeName);
-        if (found.failure !== undefined) reasons.add(found.failure.reason);
-        expect(found.view.inUse).to.equal(found.phase !== "released");
-        there.node.forgetFailures();
-        return found.phase === "released";
-      });
-      return reasons;
+      expect(await look()).to.equal("DriverMayStillAct");
+      there.node.ahead += deadlineMs - 30_000;
+      expect(await look(), "before the deadline").to.equal("DriverMayStillAct");
+      there.node.ahead += 30_000;
+      expect(await look(), "after it").to.equal("released");
     };
 
     for (const call of ["stage", "publish"] as const) {
@@ -70,10 +73,7 @@ describe("what a CSI driver answers, on the real kernel", () => {
           there.node.want(there.volume({ mounts: [{ path: there.node.target("a") }] }));
           await there.node.converge();
           await there.node.restart();
-          const from = performance.now();
-          const reasons = await releasedAtLast();
-          expect([...reasons]).to.deep.equal(["DriverMayStillAct"]);
-          expect(performance.now() - from).to.be.at.least(290);
+          await releasedAtLast();
           expect(there.driver.kinds.at(-1)).to.equal("unstage");
           expect(there.left()).to.deep.equal([]);
         });
