@@ -25,7 +25,7 @@ export const stageRequest: StageRequest = {
 export const publishRequest: PublishRequest = { ...stageRequest, targetPath: "/target", readOnly: false };
 
 /** The node service of a driver over a connection of its own. */
-export function connected(driver: FakeDriver): {
+export function connected(driver: Pick<FakeDriver, "name" | "socket">): {
   node: NodeService;
   client: DriverClient;
   connection: Connection;

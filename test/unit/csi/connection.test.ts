@@ -1,5 +1,5 @@
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
-import { createServer, type Server, type Socket } from "node:net";
+import { connect, createServer, type Server, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
@@ -89,11 +89,14 @@ describe("a connection to a driver", () => {
 
   it("that takes an answer past the deadline: uncertain, and the driver may do it later", async () => {
     const call = held("NodeStageVolume");
+    using front = await Front.of(driver);
+    open.close();
+    open = connected(front);
     await open.client.checkName();
-    const answer = open.connection.call("/csi.v1.Node/NodeStageVolume", new Uint8Array(), 50);
+    const answer = open.connection.call("/csi.v1.Node/NodeStageVolume", new Uint8Array(), 500);
     const { answer: late } = await call;
-    // Both sides count the deadline: either may say it first.
-    expect(await answer).to.include({ kind: "status", code: "DEADLINE_EXCEEDED" });
+    front.isMute = true; // the driver is told the deadline too, and may be the first to say that it is over
+    expect(await answer).to.include({ kind: "status", code: "DEADLINE_EXCEEDED", spoken: false });
     for (const spoken of [false, true]) {
       expect(outcomeOf("NodeStageVolume", "DEADLINE_EXCEEDED", spoken)).to.include({ errorClass: "uncertain" });
     }
@@ -185,6 +188,35 @@ describe("a driver that accepts connections and says nothing", () => {
     }
   });
 });
+
+/** A socket in front of a driver's, through which nothing comes back while it is mute. */
+class Front implements Disposable {
+  isMute = false;
+  readonly name: string;
+  readonly socket: string;
+  readonly #server: Server;
+
+  private constructor(driver: FakeDriver) {
+    this.name = driver.name;
+    this.socket = `${driver.socket}.front`;
+    this.#server = createServer((client) => {
+      const behind = connect(driver.socket);
+      client.on("error", () => {}).pipe(behind);
+      behind.on("error", () => {}).on("data", (bytes) => this.isMute || client.write(bytes));
+      behind.on("close", () => client.destroy());
+    });
+  }
+
+  static async of(driver: FakeDriver): Promise<Front> {
+    const front = new Front(driver);
+    await new Promise<void>((resolve) => front.#server.listen(front.socket, resolve));
+    return front;
+  }
+
+  [Symbol.dispose](): void {
+    this.#server.close();
+  }
+}
 
 function closed(socket: Socket): Promise<void> {
   socket.resume();
