@@ -1,10 +1,11 @@
 // Ceph: monitor, OSD, MDS, and the clients. They look for their parts in /usr/lib, so whoever runs them puts the folder over /usr, in a
 // mount namespace of its own.
 import { execFile } from "node:child_process";
-import { cpSync, existsSync, globSync, rmSync } from "node:fs";
+import { globSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import type { LocateOptions } from "./cache.ts";
+import { mergeUsr } from "./debian.ts";
 import { locateUnpacked } from "./unpacked.ts";
 
 const run = promisify(execFile);
@@ -25,11 +26,7 @@ const packages = [
 /** @returns the folder that has `usr` of the packages */
 export function locateCeph(options: LocateOptions): Promise<string | { readonly missing: string }> {
   const after = async (out: string) => {
-    // Debian 12's /lib and /sbin are links into /usr, and some packages have their files there by the old name.
-    for (const old of ["lib", "sbin"].filter((name) => existsSync(join(out, name)))) {
-      cpSync(join(out, old), join(out, "usr", old), { recursive: true, verbatimSymlinks: true });
-      rmSync(join(out, old), { recursive: true });
-    }
+    mergeUsr(out);
     const folders = globSync(join(out, "usr/lib/*-linux-gnu"));
     const libraries = [...folders, ...folders.map((path) => `${path}/ceph`)].join(":");
     for (const program of ["ceph-mon", "ceph-osd", "ceph-mds", "ceph-fuse"]) {

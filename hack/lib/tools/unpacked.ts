@@ -1,17 +1,9 @@
 // Programs of others as Debian packages, unpacked into the cache and not installed.
-import { execFile } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import { fillCache, type LocateOptions } from "./cache.ts";
+import { type Needed, unpackPackages } from "./debian.ts";
 import { cacheDirectory } from "./tool.ts";
-
-const run = promisify(execFile);
-
-/** Packages with all that they depend on and this machine has not got; of a program with too many libraries to name them. */
-export interface Needed {
-  readonly closureOf: readonly string[];
-}
 
 /** What is unpacked together. */
 export interface Unpacked {
@@ -29,15 +21,9 @@ export async function locateUnpacked(
   { name, packages, has, after }: Unpacked,
   options: LocateOptions,
 ): Promise<string | { readonly missing: string }> {
-  const { env, report } = options;
-  const cached = join(cacheDirectory(env), `${name}-${process.arch}`);
+  const cached = join(cacheDirectory(options.env), `${name}-${process.arch}`);
   const unpack = async (out: string, workshop: string) => {
-    report(`fetching the Debian packages of ${name} (once; kept in the cache)`);
-    const downloads = join(workshop, "packages");
-    mkdirSync(downloads);
-    const all = "closureOf" in packages ? await missingOf(packages, env) : packages;
-    await run("apt-get", ["download", ...all], { cwd: downloads, env, timeout: 300_000 });
-    for (const file of readdirSync(downloads)) await run("dpkg-deb", ["-x", join(downloads, file), out], { env });
+    await unpackPackages({ name, packages, out, workshop }, options);
     await after?.(out);
   };
   try {
@@ -50,15 +36,8 @@ export async function locateUnpacked(
   }
 }
 
-/** As apt would install them: it is asked, and installs nothing. */
-async function missingOf(packages: Needed, env: NodeJS.ProcessEnv): Promise<string[]> {
-  const { stdout } = await run("apt-get", ["--simulate", "--no-install-recommends", "install", ...packages.closureOf], {
-    env: { ...env, LC_ALL: "C" },
-  });
-  return [...stdout.matchAll(/^Inst (\S+)/gm)].map(([, name = ""]) => name);
-}
-
-function lastLine(error: unknown): string {
+/** What a program that failed said last. */
+export function lastLine(error: unknown): string {
   const { stderr, message } = error as Error & { stderr?: string };
   return (stderr || message).trim().split("\n").at(-1) ?? "";
 }

@@ -1,10 +1,12 @@
 // mkfs.xfs and xfs_growfs: what PATH has, else the Debian package, unpacked into the cache and not installed.
 import { execFile } from "node:child_process";
-import { existsSync, globSync, mkdirSync, readdirSync } from "node:fs";
+import { existsSync, globSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
 import { fillCache, type LocateOptions } from "./cache.ts";
+import { unpackPackages } from "./debian.ts";
 import { cacheDirectory } from "./tool.ts";
+import { lastLine } from "./unpacked.ts";
 
 const run = promisify(execFile);
 
@@ -26,7 +28,9 @@ export async function locateXfsprogs(options: LocateOptions): Promise<Xfsprogs |
   const unpacked = () => found(["sbin", "usr/sbin"].map((folder) => join(cached, folder)));
   try {
     const place = { name: "xfsprogs", cached, isThere: () => unpacked() !== undefined };
-    if (!place.isThere()) await fillCache(place, (out, workshop) => unpackPackages(out, workshop, options), options);
+    const unpack = (out: string, workshop: string) =>
+      unpackPackages({ name: "xfsprogs", packages, out, workshop }, options);
+    if (!place.isThere()) await fillCache(place, unpack, options);
     const programs = unpacked();
     if (programs === undefined) throw new Error(`the package has no mkfs.xfs`);
     const libraries = globSync(join(cached, "{lib,usr/lib}/*-linux-gnu")).join(":");
@@ -38,22 +42,9 @@ export async function locateXfsprogs(options: LocateOptions): Promise<Xfsprogs |
   }
 }
 
-async function unpackPackages(out: string, workshop: string, { env, report }: LocateOptions): Promise<void> {
-  report("fetching the Debian package xfsprogs (once; kept in the cache)");
-  const downloads = join(workshop, "packages");
-  mkdirSync(downloads);
-  await run("apt-get", ["download", ...packages], { cwd: downloads, env, timeout: 120_000 });
-  for (const name of readdirSync(downloads)) await run("dpkg-deb", ["-x", join(downloads, name), out], { env });
-}
-
 /** Both programs, if the folders have both. */
 function found(folders: readonly string[]): Xfsprogs | undefined {
   const find = (name: string) => folders.map((folder) => join(folder, name)).find((path) => existsSync(path));
   const [mkfs, growfs] = [find("mkfs.xfs"), find("xfs_growfs")];
   return mkfs === undefined || growfs === undefined ? undefined : { mkfs, growfs };
-}
-
-function lastLine(error: unknown): string {
-  const { stderr, message } = error as Error & { stderr?: string };
-  return (stderr || message).trim().split("\n").at(-1) ?? "";
 }

@@ -45,10 +45,7 @@ export async function needMachine(options: LocateOptions): Promise<Xfsprogs> {
   // No need to fetch anything for a machine that cannot use it.
   const found = lacks.length === 0 ? await locateXfsprogs(options) : undefined;
   if (found !== undefined && "missing" in found) {
-    lacks.push({
-      what: found.missing,
-      remedy: "install the package xfsprogs; where apt-get is there and finds none: apt-get update",
-    });
+    lacks.push({ what: found.missing, remedy: "install the package xfsprogs, or let apt-get reach its mirror" });
   }
   if (found !== undefined && !("missing" in found)) return found;
   throw new StepError("this machine cannot do what --csi shows: a volume there is a file, a loop device and xfs", {
