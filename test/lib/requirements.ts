@@ -1,9 +1,9 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
-import { homedir } from "node:os";
 import { delimiter, join } from "node:path";
 import { fullVariable } from "../../hack/lib/lanes/lanes.ts";
 import { skipBecause } from "../../hack/lib/lanes/skip-reason.ts";
+import { vmRoot } from "../../hack/lib/tools/vm-root.ts";
 import { seLinuxEnabled } from "../../src/host/linux/se-linux.ts";
 
 /** What a test may need of the machine, with how to find out; the text says what is missing. */
@@ -66,13 +66,8 @@ export function full(): boolean {
 /** The project's own needs QEMU and a kernel in its cache; one that VM= names is taken at its word. */
 function missingForVM(): string | undefined {
   if (process.env["VM"]) return undefined;
-  const state = process.env["NODE_VOLUME_VM_STATE"] || join(cacheRoot(), "node-volume-vm");
-  if (existsSync(join(state, "default/names"))) return undefined;
-  return "needs a kernel for QEMU: run hack/vm/vm.sh setup --storage as root, once, or set VM=";
-}
-
-function cacheRoot(): string {
-  return process.env["XDG_CACHE_HOME"] || join(homedir(), ".cache");
+  if (existsSync(join(vmRoot(process.env), "boot/vmlinux"))) return undefined;
+  return "needs a kernel for QEMU: run hack/vm/vm.sh setup --storage, once, or set VM=";
 }
 
 function program(name: string): string | undefined {

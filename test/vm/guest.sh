@@ -6,6 +6,8 @@ set -eu
 fc_start || echo "there is no Fibre Channel here: only its own tests fail" >&2
 iscsi_start || echo "there is no iSCSI here: only its own tests fail" >&2
 mkdir -p /mnt/export /run/rpc_pipefs /var/lib/nfs/nfsdcld
+# The packages are unpacked, not installed: what their scripts would do, and is needed here, is done by hand.
+cp /usr/share/nfs-common/conffiles/*.conf /etc/ # nfsdcld and others look for rpc_pipefs where nfs.conf says, else in /var/lib/nfs
 mkfs.ext4 -q /dev/vda
 mount /dev/vda /mnt/export # the root is an overlay, which cannot be exported
 chmod 0777 /mnt/export

@@ -169,7 +169,7 @@ export const lanes: readonly Lane[] = [
   },
   {
     name: "vm-tools",
-    what: "QEMU, a kernel for it and storage servers, in CI, if Debian's packages can be had",
+    what: "QEMU, a kernel for it and storage servers, unpacked into the cache, if Debian's packages can be had",
     work: { kind: "command", command: ["sh", "hack/vm/prepare.sh"] },
     onlyAll: true,
     limitMinutes: 15,
