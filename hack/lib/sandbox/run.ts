@@ -4,6 +4,7 @@ import { spawn } from "node:child_process";
 import { insideSandbox, openSandbox } from "./inside.ts";
 import { keptFolders } from "./kept.ts";
 import { newRunId, runInSandbox, runVariable } from "./outside.ts";
+import { addStoragePrograms } from "./storage-programs.ts";
 
 const command = process.argv.slice(2);
 if (!insideSandbox()) {
@@ -11,6 +12,7 @@ if (!insideSandbox()) {
   process.exitCode = await runInSandbox({ script: import.meta.filename, args: command, id });
 } else {
   const { stopped } = openSandbox(keptFolders(process.env));
+  addStoragePrograms(process.env);
   const child = spawn(command[0] ?? "true", command.slice(1), { stdio: ["inherit", "inherit", "inherit"] });
   stopped.addEventListener("abort", () => child.kill("SIGTERM"));
   process.exitCode = await new Promise<number>((resolve) => {

@@ -1,0 +1,25 @@
+import { execFileSync } from "node:child_process";
+import { chmodSync, existsSync, mkdtempSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { vmRoot } from "../tools/vm-root.ts";
+
+/** Which tests of volumes ask a node for. */
+const names = ["cryptsetup", "lvm", "mkfs.xfs", "xfs_growfs", "xfs_db", "xfs_io"];
+/** The product looks for programs nowhere else: not in a PATH. */
+const place = "/usr/sbin";
+
+/** In the sandbox alone: those that this machine lacks, of the packages that the lane vm-tools has unpacked for the VM. */
+export function addStoragePrograms(env: NodeJS.ProcessEnv): void {
+  const root = vmRoot(env);
+  const lacking = names.filter((name) => ![place, "/sbin"].some((folder) => existsSync(join(folder, name))));
+  if (!existsSync(root) || lacking.length === 0) return;
+  const folder = mkdtempSync("/tmp/programs-");
+  chmodSync(folder, 0o755);
+  for (const name of lacking) {
+    // With the loader and the libraries of the same packages.
+    const loader = `${root}/lib64/ld-linux-x86-64.so.2 --library-path ${root}/usr/lib/x86_64-linux-gnu`;
+    const script = `#!/bin/sh\nexec ${loader} --argv0 ${name} ${root}/usr/sbin/${name} "$@"\n`;
+    writeFileSync(join(folder, name), script, { mode: 0o755 });
+  }
+  execFileSync("mount", ["-t", "overlay", "-o", `lowerdir=${folder}:${place}`, "programs", place]);
+}
