@@ -31,7 +31,7 @@ unpack_vmlinux() {
 build_initramfs() {
   local kver t word path
   kver=$(basename "$root"/usr/lib/modules/*)
-  initrd=$state/initrd-$({ echo "$root"; cat "$here/init" "$here/kernel.sh"; } | sha256sum | head -c 12)
+  initrd=$state/initrd-$({ stat -c '%n %Y' "$root/boot/vmlinux"; cat "$here/init" "$here/kernel.sh"; } | sha256sum | head -c 12)
   [[ ! -e $initrd ]] || return 0
   t=$(mktemp -d "$state/ird.XXXXXX")
   mkdir -p "$t"/{bin,dev,proc,sys,host,root,ov,newroot,lib}
