@@ -2,13 +2,16 @@
 //   node hack/tools.ts          etcd, kube-apiserver and kubectl, toxiproxy for tests of a bad network, helm and kube-score for those of the manifests
 //   node hack/tools.ts --csi    what the tests of CSI need besides
 //   node hack/tools.ts --e2e    what a real node needs besides
+//   node hack/tools.ts --storage  what tests of local disks need, and a machine may lack
 //   node hack/tools.ts --bench  what the benchmark of large clusters needs besides
 import { locateImageTools } from "./lib/tools/buildah.ts";
 import { locateBenchTools, locateCSITools, locateNodeTools, locateTool, locateTools } from "./lib/tools/locate.ts";
+import { locateStorage } from "./lib/tools/storage.ts";
 import { locateXfsprogs } from "./lib/tools/xfsprogs.ts";
 
 const options = { env: process.env, report: (line: string) => console.log(line) };
 const csi = process.argv.slice(2).includes("--csi");
+const storage = process.argv.slice(2).includes("--storage");
 const bench = process.argv.slice(2).includes("--bench");
 const e2e = process.argv.slice(2).includes("--e2e");
 const locateControlPlane = async () => ({
@@ -18,7 +21,12 @@ const locateControlPlane = async () => ({
   "kube-score": await locateTool("kube-score", options),
 });
 const locate = csi ? locateCSITools : bench ? locateBenchTools : e2e ? locateNodeTools : locateControlPlane;
-const tools: { readonly [name: string]: string } = await locate(options);
+// That they cannot be had fails nothing: tests that need them are skipped, and each skip says why.
+const locateDisks = async () => {
+  const found = await locateStorage(options);
+  return { storage: typeof found === "string" ? found : found.missing };
+};
+const tools: { readonly [name: string]: string } = await (storage ? locateDisks() : locate(options));
 for (const [name, path] of Object.entries(tools)) console.log(`${name.padEnd(24)} ${path}`);
 if (csi) {
   const xfsprogs = await locateXfsprogs(options);

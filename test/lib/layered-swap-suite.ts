@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { expect } from "chai";
 import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
+import { slowSuite } from "../../hack/lib/lanes/slow.ts";
 import type { LayersWorld } from "./layers-world.ts";
 import type { RealNode } from "./real-node.ts";
 import { areaOn, swapOn, turnOffSwapIn } from "./swap-of.ts";
@@ -13,7 +14,7 @@ const secretRef = { namespace: "default", name: "disk" };
 
 /** What swap with layers beneath it does, wherever these come from. */
 export function describeLayeredSwap(world: LayersWorld): void {
-  describe(`swap: ${world.title}`, function () {
+  slowSuite(`swap: ${world.title}`, function () {
     this.timeout(600_000);
     let node: RealNode;
     let generation = 0;

@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { closeSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import { expect } from "chai";
 import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
+import { slow } from "../../hack/lib/lanes/slow.ts";
 import type { LayersWorld } from "./layers-world.ts";
 import type { RealNode } from "./real-node.ts";
 import { layeredDevice, passphrase } from "./volume-group.ts";
@@ -40,7 +41,7 @@ export function describeLayers(world: LayersWorld): void {
     const size = () =>
       Number(execFileSync("df", ["--output=size", "-B1", node.target("a")], { encoding: "utf8" }).split("\n")[1]);
 
-    it(`a LUKS + LVM + ${world.grows.fsType} volume is made, grown online, and released with its data`, async () => {
+    slow(`a LUKS + LVM + ${world.grows.fsType} volume is made, grown online, and released with its data`, async () => {
       const { fsType, megabytes } = world.grows;
       const group = world.group(node, megabytes + 200);
       const local = { lvm: { volumeGroup: group, logicalVolume: "data-1" }, encryption: { secretRef } };
@@ -66,7 +67,7 @@ export function describeLayers(world: LayersWorld): void {
       expect(readFileSync(`${node.target("a")}/token`, "utf8")).to.equal("data");
     });
 
-    it("a passphrase that does not open the disk is said, and the Secret's next one is tried", async () => {
+    slow("a passphrase that does not open the disk is said, and the Secret's next one is tried", async () => {
       const disk = layeredDevice(node, 48);
       const local = { path: disk, encryption: { secretRef } };
       expect((await want(local)).failure?.message).to.equal(undefined);
@@ -82,7 +83,7 @@ export function describeLayers(world: LayersWorld): void {
       expect((await want(local)).failure?.message).to.equal(undefined);
     });
 
-    it("a header that was made and never had a file system goes on after a crash", async () => {
+    slow("a header that was made and never had a file system goes on after a crash", async () => {
       const group = world.group(node, 200);
       const local = { lvm: { volumeGroup: group, logicalVolume: "data" }, encryption: { secretRef } };
       const { failure } = await want(local, { megabytes: 32, fsType: "xfs" }); // too small for it

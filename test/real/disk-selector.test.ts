@@ -128,7 +128,7 @@ describe("disks chosen by what they are, on the real kernel", function () {
     expect(node.mounts()).to.deep.equal([]);
   });
 
-  it("two volumes that ask for the same get two disks, or one waits", async () => {
+  slow("two volumes that ask for the same get two disks, or one waits", async () => {
     const only = disk("only");
     node.want(local({ empty: true }, { name }), local({ empty: true }, { name: other }));
     const volumes = [await node.volume(name), await node.volume(other)];
@@ -228,7 +228,7 @@ describe("disks chosen by what they are, on the real kernel", function () {
       expect(startOf(device.path, marker.length)).to.equal("something else that was w");
     });
 
-    it("another file system than fsType is replaced, also by path", async () => {
+    slow("another file system than fsType is replaced, also by path", async () => {
       const device = disk("xfs");
       execFileSync("mkfs.ext4", ["-q", device.path]);
       const spec = { source: { local: { path: device.path } }, fsType: "ext3" } as const;

@@ -1,6 +1,7 @@
 import { statfsSync, writeFileSync } from "node:fs";
 import { expect } from "chai";
 import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
+import { slow } from "../../hack/lib/lanes/slow.ts";
 import type { FlexVolumeSource } from "../../src/api/types.gen.ts";
 import { flexDriver } from "../lib/flex-driver.ts";
 import { RealNode } from "../lib/real-node.ts";
@@ -67,7 +68,7 @@ describe("volumes of flexvolume drivers that grow", () => {
     expect(await capacityOnRecord()).to.equal(String(16 * MiB));
   });
 
-  it("are not believed that they have grown", async function () {
+  slow("are not believed that they have grown", async function () {
     need(this, "loop-devices", "mkfs.ext4", "ext4");
     const { image, path } = flexDriver(node, "test/loop");
     const source = { driver: "test/loop", options: { image, sizeMegabytes: "32" } };

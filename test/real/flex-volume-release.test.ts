@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { expect } from "chai";
 import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
+import { slow } from "../../hack/lib/lanes/slow.ts";
 import type { FlexVolumeSource } from "../../src/api/types.gen.ts";
 import { flexDriver } from "../lib/flex-driver.ts";
 import { RealNode } from "../lib/real-node.ts";
@@ -36,7 +37,7 @@ describe("volumes of flexvolume drivers that are given back", () => {
     return node.volume(name);
   };
 
-  it("are in use while their driver fails to detach, also when the agent died meanwhile", async function () {
+  slow("are in use while their driver fails to detach, also when the agent died meanwhile", async function () {
     need(this, "loop-devices", "mkfs.ext4", "ext4");
     const { image, path, commands } = flexDriver(node, "test/loop");
     const source = { driver: "test/loop", options: { image, sizeMegabytes: "16" } };
@@ -54,34 +55,37 @@ describe("volumes of flexvolume drivers that are given back", () => {
     expect(commands().filter((command) => command === "detach")).to.have.length(2);
   });
 
-  it("whose device is another's by now, as the detach that was cut off had worked, are released all the same", async function () {
-    need(this, "loop-devices", "mkfs.ext4", "ext4");
-    const { image, path } = flexDriver(node, "test/loop");
-    const source = { driver: "test/loop", options: { image, sizeMegabytes: "16" } };
-    node.want(volume(source));
-    await node.converge();
-    const works = readFileSync(path, "utf8");
-    writeFileSync(
-      path,
-      works
-        .replace("detach)", 'detach) losetup -d "$(device_of "$(cat "$here"/*.attached)")"; fail "lost" ;;\nnever)')
-        .replace("options=\n", `options=\nhere=${dirname(path)}\n`),
-    );
-    const device = losetup("-j", image, "-O", "NAME", "-n");
-    expect((await released(source)).failure?.message).to.equal("test/loop detach: lost");
-    const other = `${node.path}/other`;
-    execFileSync("truncate", ["-s", "16M", other]);
-    execFileSync("mkfs.ext4", ["-q", other]);
-    losetup(device, other);
-    execFileSync("mount", [device, `${node.path}/src`]);
-    try {
-      writeFileSync(path, works);
-      expect((await again()).phase).to.equal("released");
-    } finally {
-      execFileSync("umount", [`${node.path}/src`]);
-      losetup("-d", device);
-    }
-  });
+  slow(
+    "whose device is another's by now, as the detach that was cut off had worked, are released all the same",
+    async function () {
+      need(this, "loop-devices", "mkfs.ext4", "ext4");
+      const { image, path } = flexDriver(node, "test/loop");
+      const source = { driver: "test/loop", options: { image, sizeMegabytes: "16" } };
+      node.want(volume(source));
+      await node.converge();
+      const works = readFileSync(path, "utf8");
+      writeFileSync(
+        path,
+        works
+          .replace("detach)", 'detach) losetup -d "$(device_of "$(cat "$here"/*.attached)")"; fail "lost" ;;\nnever)')
+          .replace("options=\n", `options=\nhere=${dirname(path)}\n`),
+      );
+      const device = losetup("-j", image, "-O", "NAME", "-n");
+      expect((await released(source)).failure?.message).to.equal("test/loop detach: lost");
+      const other = `${node.path}/other`;
+      execFileSync("truncate", ["-s", "16M", other]);
+      execFileSync("mkfs.ext4", ["-q", other]);
+      losetup(device, other);
+      execFileSync("mount", [device, `${node.path}/src`]);
+      try {
+        writeFileSync(path, works);
+        expect((await again()).phase).to.equal("released");
+      } finally {
+        execFileSync("umount", [`${node.path}/src`]);
+        losetup("-d", device);
+      }
+    },
+  );
 
   it("are not forgotten with an intent that vanished, though nothing of theirs is mounted any more", async () => {
     flexDriver(node, "test/memory");

@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { expect } from "chai";
 import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
+import { slow } from "../../hack/lib/lanes/slow.ts";
 import { until } from "../../hack/lib/until.ts";
 import { afterReboot } from "../../src/agent/record.ts";
 import type { FlexVolumeSource } from "../../src/api/types.gen.ts";
@@ -55,7 +56,7 @@ describe("flexvolume drivers on the real kernel", () => {
     return node.volume(name);
   };
 
-  it("are called as kubelet calls them, with its options", async function () {
+  slow("are called as kubelet calls them, with its options", async function () {
     need(this, "loop-devices", "mkfs.ext4", "ext4");
     const { image, calls } = flexDriver(node, "test/loop");
     const source = {
@@ -158,7 +159,7 @@ describe("flexvolume drivers on the real kernel", () => {
     expect(commands().slice(3)).to.deep.equal(["init", "getvolumename", "mount"]);
   });
 
-  it("that hang are ended with what they have started, and delay no other volume", async () => {
+  slow("that hang are ended with what they have started, and delay no other volume", async () => {
     flexDriver(node, "v/hung", script(`mount) sleep 1000 & echo $! > "$here/pid"; sleep 1000 ;;`));
     flexDriver(node, "test/memory");
     node.deadlineMs = deadlines.ms;
@@ -176,7 +177,7 @@ describe("flexvolume drivers on the real kernel", () => {
     await until("what it had started to end", 30_000, async () => !isAlive(pid));
   });
 
-  it("that were cut off after they had mounted are undone, and asked again", async () => {
+  slow("that were cut off after they had mounted are undone, and asked again", async () => {
     const { path, commands } = flexDriver(node, "v/slow", script(`mount) mount -t tmpfs half "$2"; sleep 1000 ;;`));
     node.deadlineMs = deadlines.ms;
     node.want(volume({ driver: "v/slow" }));

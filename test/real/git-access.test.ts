@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { expect } from "chai";
+import { slow } from "../../hack/lib/lanes/slow.ts";
 import { selfSigned } from "../../hack/lib/self-signed.ts";
 import { GitServer } from "../lib/git-server.ts";
 import { GitWorld } from "../lib/git-world.ts";
@@ -113,7 +114,7 @@ describe("git with credentials, on the real kernel", function () {
     expect(await said(revision, from())).to.match(/^RepositoryRefused: .* asks for credentials: name a Secret/);
   });
 
-  it("comes by ssh, with a key and from a server that the Secret names, and from nobody else", async function () {
+  slow("comes by ssh, with a key and from a server that the Secret names, and from nobody else", async function () {
     using ssh = await SSHServer.start(this, `${world.node.path}/ssh`);
     const revision = world.commit(world.file("a", "by ssh"));
     const repository = ssh.address(world.repository.path);

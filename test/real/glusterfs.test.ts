@@ -114,7 +114,7 @@ describe("glusterfs, with a real server and Debian's client", () => {
     },
   );
 
-  it("a server that is killed under load: the volume says so, others go on, and it goes on by itself", async () => {
+  slow("a server that is killed under load: the volume says so, others go on, and it goes on by itself", async () => {
     const local = intent({ name: "node.local", source: { emptyDir: {} }, mounts: [{ path: node.target("local") }] });
     node.want(volume("one"), local);
     const { pid } = await mounted("one");
@@ -138,7 +138,7 @@ describe("glusterfs, with a real server and Debian's client", () => {
     expect((await mounted("one")).pid, "nothing was mounted anew").to.equal(pid);
   });
 
-  it("a volume whose brick is down is not taken for mounted; it is when the brick is back", async () => {
+  slow("a volume whose brick is down is not taken for mounted; it is when the brick is back", async () => {
     await server.killBrick("two");
     node.want(volume("two"));
     const { failure } = await settled("two");
@@ -227,19 +227,22 @@ describe("glusterfs, with a real server and Debian's client", () => {
     }
   });
 
-  it("a start that its server does not answer is ended at the deadline, with the daemon that it has become", async () => {
-    node.deadlineMs = 1_500;
-    node.want(volume("one"));
-    server.signal("SIGSTOP");
-    try {
-      const { failure } = await settled("one");
-      expect(failure).to.include({ reason: "TimedOut", errorClass: "uncertain" });
-    } finally {
-      server.signal("SIGCONT");
-    }
-    expect(execFileSync("ps", ["-eo", "args"], { encoding: "utf8" })).not.to.contain(`${node.stateDir}/data`);
-    node.deadlineMs = undefined;
-    node.forgetFailures();
-    await mounted("one");
-  });
+  slow(
+    "a start that its server does not answer is ended at the deadline, with the daemon that it has become",
+    async () => {
+      node.deadlineMs = 1_500;
+      node.want(volume("one"));
+      server.signal("SIGSTOP");
+      try {
+        const { failure } = await settled("one");
+        expect(failure).to.include({ reason: "TimedOut", errorClass: "uncertain" });
+      } finally {
+        server.signal("SIGCONT");
+      }
+      expect(execFileSync("ps", ["-eo", "args"], { encoding: "utf8" })).not.to.contain(`${node.stateDir}/data`);
+      node.deadlineMs = undefined;
+      node.forgetFailures();
+      await mounted("one");
+    },
+  );
 });

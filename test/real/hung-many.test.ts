@@ -40,7 +40,7 @@ describe("volumes that hang", () => {
     await Promise.all(names.map((name) => agent.inState(name, "Released")));
   });
 
-  it("a child that an agent before has left is found again: the volume waits for it, and it alone", async () => {
+  slow("a child that an agent before has left is found again: the volume waits for it, and it alone", async () => {
     world = await HungWorld.start(programs);
     const { agent, server } = world;
     await server.hold();

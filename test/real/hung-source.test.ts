@@ -88,7 +88,7 @@ describe("a FUSE server beneath a hostPath source", () => {
     await agent.inState(hung, "Mounted", 10_000);
   });
 
-  it("the mount itself as the source: the same", async () => {
+  slow("the mount itself as the source: the same", async () => {
     await server.stop();
     agent.want(world.volume(hung, server.point));
     expect((await agent.waitsFor(hung, "NotAnswering")).waiting?.on?.name).to.equal(server.point);
@@ -121,7 +121,7 @@ describe("a FUSE server beneath a hostPath source", () => {
     expect(last, "requests that a set-up makes").to.be.greaterThan(2);
   });
 
-  it("mode Observe: the look hangs, is told, and ends with the server's answer", async () => {
+  slow("mode Observe: the look hangs, is told, and ends with the server's answer", async () => {
     await server.stop();
     const { grant: _none, ...spec } = world.beneath(hung, { mode: "Observe" }).spec;
     agent.want({ ...world.beneath(hung), spec });

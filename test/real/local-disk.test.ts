@@ -127,7 +127,7 @@ describe("local block devices, on the real kernel", () => {
     expect(readFileSync(`${node.target("a")}/token`, "utf8")).to.equal("data");
   });
 
-  it("options that the kernel changes in place are changed in place", async () => {
+  slow("options that the kernel changes in place are changed in place", async () => {
     node.want(local({ fsType: "ext4" }));
     await node.converge();
     const ids = node.mounts().map((mount) => mount.id);

@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { expect } from "chai";
 import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
 import { fullVariable } from "../../hack/lib/lanes/lanes.ts";
+import { slow } from "../../hack/lib/lanes/slow.ts";
 import { VolumeError } from "../../src/errors.ts";
 import { mapperName } from "../../src/host/layers.ts";
 import { FakeLayeredNode } from "../lib/fake-layered-node.ts";
@@ -43,7 +44,7 @@ describe("layers beneath a local volume, cut off at any step", () => {
   const all = steps.flatMap((each) => [`before ${each}`, `after ${each}`]);
 
   for (const step of process.env[fullVariable] ? all : ["after formatLUKS", "after closeLUKS"]) {
-    it(`goes on ${step}, and keeps its data`, async () => {
+    slow(`goes on ${step}, and keeps its data`, async () => {
       await using node = new FakeLayeredNode();
       passphrase(node, "disk", "words");
       node.layers.addGroup("group", 64);

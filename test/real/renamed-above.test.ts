@@ -3,6 +3,7 @@ import { mkdirSync, renameSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect } from "chai";
 import { FuseServer } from "../../hack/lib/agent-on-kernel/fuse/fuse-server.ts";
+import { slow } from "../../hack/lib/lanes/slow.ts";
 import { silent } from "../../hack/lib/silent-log.ts";
 import { loadLibc } from "../../src/host/linux/libc.ts";
 import { type LinuxHost, linuxHost } from "../../src/host/linux/linux-host.ts";
@@ -85,7 +86,7 @@ describe("a directory above a FUSE mount that is renamed, of which the kernel te
     expect(await stoodStill(() => mounter().inspect({ root: "/", path }))).to.be.lessThan(1_000);
   });
 
-  it("holds up nobody where the table has a local mount in its place", async () => {
+  slow("holds up nobody where the table has a local mount in its place", async () => {
     execFileSync("mount", ["-t", "tmpfs", "disk", `${place.path}/pod/x/m`]);
     await exchange();
     const path = `${place.path}/pod/x/m/data`;

@@ -72,7 +72,7 @@ describe("swap on a local disk, on the real kernel", function () {
     expect(areaOn(disk), "the area that is there is used").to.equal(area);
   });
 
-  it("is turned on again when somebody turns it off, which the kernel tells of", async () => {
+  slow("is turned on again when somebody turns it off, which the kernel tells of", async () => {
     await want();
     const source = new LinuxSwapSource("/");
     let told = 0;
@@ -105,7 +105,7 @@ describe("swap on a local disk, on the real kernel", function () {
     expect(node.done.filter((step) => step.startsWith("unstage"))).to.deep.equal([]);
   });
 
-  it("that is on is formatted and mounted by no other volume", async () => {
+  slow("that is on is formatted and mounted by no other volume", async () => {
     await want();
     const mounts = [{ path: node.target("a") }];
     const other = intent({ name: "node.other", source: { local: { path: disk } }, fsType: "ext4", mounts });
@@ -123,14 +123,14 @@ describe("swap on a local disk, on the real kernel", function () {
     expect(swapOn(disk)).to.equal(undefined);
   });
 
-  it("goes off and on again for other options", async () => {
+  slow("goes off and on again for other options", async () => {
     await want();
     expect((await want({ mountOptions: ["pri=7"] })).failure?.message).to.equal(undefined);
     expect(swapOn(disk)?.priority).to.equal(7);
     expect(node.done).to.deep.equal(["stage", "unstage", "stage"]);
   });
 
-  it("that was turned on before the agent ended is taken for its own", async () => {
+  slow("that was turned on before the agent ended is taken for its own", async () => {
     node.through((host) => ({
       ...host,
       effects(operation) {

@@ -57,45 +57,48 @@ describe("an agent whose volumes wait, when the cause goes", () => {
   };
 
   for (const attempts of full() ? [4, 6, 8] : [4]) {
-    it(`sources that appear after ${attempts} attempts, in every way, are mounted within a second`, async function () {
-      const longestMs = 500 * 2 ** attempts + 10_000;
-      this.timeout(longestMs + 30_000);
-      mkdirSync(src("parent"));
-      mkdirSync(src("over"));
-      mkdirSync(src("elsewhere/data"), { recursive: true });
-      const ways: readonly (readonly [name: string, path: string, change: () => unknown])[] = [
-        ["made", "made", () => mkdirSync(src("made"))],
-        ["nested", "a/b/c", () => mkdirSync(src("a/b/c"), { recursive: true })],
-        ["renamed", "renamed/data", () => renameSync(src("elsewhere"), src("renamed"))],
-        ["linked", "linked", () => symlinkSync(".", src("linked"))],
-        [
-          "replaced",
-          "parent/x",
-          () => {
-            rmSync(src("parent"), { recursive: true });
-            mkdirSync(src("parent/x"), { recursive: true });
-          },
-        ],
-        [
-          "mounted-over",
-          "over/x",
-          () => {
-            execFileSync("mount", ["-t", "tmpfs", "over", src("over")]);
-            mkdirSync(src("over/x"));
-          },
-        ],
-      ];
-      for (const [name, path] of ways) wantPath(name, path);
-      await Promise.all(ways.map(([name]) => waits(name, "SourceNotFound")));
-      await Promise.all(ways.map(([name]) => agent.failed(name, attempts, longestMs)));
-      const times: string[] = [];
-      for (const [name, , change] of ways) {
-        const ms = await took(name, change);
-        times.push(`${name} ${Math.round(ms)} ms`);
-        expect(ms, name).to.be.below(name === "linked" ? soonByChildMs : soonMs);
-      }
-      console.log(`      ${times.join(", ")}`);
-    });
+    slow(
+      `sources that appear after ${attempts} attempts, in every way, are mounted within a second`,
+      async function () {
+        const longestMs = 500 * 2 ** attempts + 10_000;
+        this.timeout(longestMs + 30_000);
+        mkdirSync(src("parent"));
+        mkdirSync(src("over"));
+        mkdirSync(src("elsewhere/data"), { recursive: true });
+        const ways: readonly (readonly [name: string, path: string, change: () => unknown])[] = [
+          ["made", "made", () => mkdirSync(src("made"))],
+          ["nested", "a/b/c", () => mkdirSync(src("a/b/c"), { recursive: true })],
+          ["renamed", "renamed/data", () => renameSync(src("elsewhere"), src("renamed"))],
+          ["linked", "linked", () => symlinkSync(".", src("linked"))],
+          [
+            "replaced",
+            "parent/x",
+            () => {
+              rmSync(src("parent"), { recursive: true });
+              mkdirSync(src("parent/x"), { recursive: true });
+            },
+          ],
+          [
+            "mounted-over",
+            "over/x",
+            () => {
+              execFileSync("mount", ["-t", "tmpfs", "over", src("over")]);
+              mkdirSync(src("over/x"));
+            },
+          ],
+        ];
+        for (const [name, path] of ways) wantPath(name, path);
+        await Promise.all(ways.map(([name]) => waits(name, "SourceNotFound")));
+        await Promise.all(ways.map(([name]) => agent.failed(name, attempts, longestMs)));
+        const times: string[] = [];
+        for (const [name, , change] of ways) {
+          const ms = await took(name, change);
+          times.push(`${name} ${Math.round(ms)} ms`);
+          expect(ms, name).to.be.below(name === "linked" ? soonByChildMs : soonMs);
+        }
+        console.log(`      ${times.join(", ")}`);
+      },
+    );
   }
 
   it("a target whose path leads through a link, or through a file, is mounted on when that goes", async () => {
@@ -114,7 +117,7 @@ describe("an agent whose volumes wait, when the cause goes", () => {
     }
   });
 
-  it("a volume whose driver's program is missing is mounted when it is installed", async () => {
+  slow("a volume whose driver's program is missing is mounted when it is installed", async () => {
     want("late", { source: { flexVolume: { driver: "test/memory" } } });
     await waits("late", "DriverMissing");
     await agent.failed("late", grown);
@@ -126,7 +129,7 @@ describe("an agent whose volumes wait, when the cause goes", () => {
     await agent.status("late", "released", ({ state }) => state === "Released");
   });
 
-  it("a mount that a process uses goes when that process ends", async () => {
+  slow("a mount that a process uses goes when that process ends", async () => {
     want("used", { source: { emptyDir: { medium: "Memory" } } });
     await agent.status("used", "mounted", isMounted);
     const user = spawn("sleep", ["1000"], { cwd: agent.target("used") });
@@ -142,7 +145,7 @@ describe("an agent whose volumes wait, when the cause goes", () => {
     expect(ms).to.be.below(soonMs);
   });
 
-  it("a mount that something is mounted beneath goes when that is unmounted", async () => {
+  slow("a mount that something is mounted beneath goes when that is unmounted", async () => {
     want("parent", { source: { emptyDir: { medium: "Memory" } } });
     await agent.status("parent", "mounted", isMounted);
     mkdirSync(`${agent.target("parent")}/sub`);

@@ -93,6 +93,12 @@ export const lanes: readonly Lane[] = [
     fullMinutes: 300,
   },
   {
+    name: "storage-tools",
+    what: "cryptsetup, LVM, programs of xfs and btrfs, unpacked into the cache, if Debian's packages can be had",
+    work: { kind: "command", command: ["node", "hack/tools.ts", "--storage"] },
+    limitMinutes: 10,
+  },
+  {
     name: "contract",
     what: "one suite for every plugin",
     work: { ...tests("contract"), timeoutMs: kernelMs },

@@ -1,18 +1,18 @@
 import { execFileSync } from "node:child_process";
 import { chmodSync, existsSync, mkdtempSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { vmRoot } from "../tools/vm-root.ts";
+import { unpackedStorage } from "../tools/storage.ts";
 
 /** Which tests of volumes ask a node for. */
-const names = ["cryptsetup", "lvm", "mkfs.xfs", "xfs_growfs", "xfs_db", "xfs_io"];
+const names = ["cryptsetup", "lvm", "mkfs.xfs", "xfs_growfs", "xfs_db", "xfs_io", "mkfs.btrfs"];
 /** The product looks for programs nowhere else: not in a PATH. */
 const place = "/usr/sbin";
 
-/** In the sandbox alone: those that this machine lacks, of the packages that the lane vm-tools has unpacked for the VM. */
+/** In the sandbox alone: those that this machine lacks, of the packages that the lane storage-tools has unpacked. */
 export function addStoragePrograms(env: NodeJS.ProcessEnv): void {
-  const root = vmRoot(env);
+  const root = unpackedStorage(env);
   const lacking = names.filter((name) => ![place, "/sbin"].some((folder) => existsSync(join(folder, name))));
-  if (!existsSync(root) || lacking.length === 0) return;
+  if (root === undefined || lacking.length === 0) return;
   const folder = mkdtempSync("/tmp/programs-");
   chmodSync(folder, 0o755);
   for (const name of lacking) {
