@@ -1,6 +1,7 @@
 import { VolumeError } from "../../errors.ts";
 import type { Disk } from "../disk.ts";
 import type { DeviceInfo, Devices, FormatHow, Holder, Mounter, OperationContext, SourcePath } from "../ports.ts";
+import { parseBlkid } from "./blkid-words.ts";
 import { type BlockClaims, claimsOf, claimText } from "./block-claims.ts";
 import type { BlockProbe } from "./block-probe.ts";
 import type { ChildReply } from "./child-main.ts";
@@ -169,13 +170,9 @@ export class LinuxDevices implements Devices {
   }
 
   async #signature(path: string): Promise<Pick<DeviceInfo, "signature" | "uuid" | "label">> {
-    const result = await this.#run("blkid", ["-p", "-u", "filesystem,raid,crypto,other", "-o", "export", path]);
+    const result = await this.#run("blkid", ["-p", "-u", "filesystem,raid,crypto,other", "-o", "udev", path]);
     if (result.code === blkidNothing) return {};
-    const type = /^(?:TYPE|PTTYPE)=(.+)$/m.exec(result.stdout)?.[1];
-    const uuid = /^UUID=(.+)$/m.exec(result.stdout)?.[1];
-    // It writes what a shell would take for the same text.
-    const label = /^LABEL=(.+)$/m.exec(result.stdout)?.[1]?.replace(/\\(.)/g, "$1");
-    const names = { ...(uuid !== undefined && { uuid }), ...(label !== undefined && { label }) };
+    const { type, ...names } = parseBlkid(result.stdout);
     if (type !== undefined) return { signature: type, ...names };
     // 8: several signatures that contradict each other. Anything else: not known, hence not empty.
     return {
