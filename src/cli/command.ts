@@ -20,8 +20,8 @@ export interface Context {
   readonly interrupted: AbortSignal;
   /** Rejects with CommandError if there is no usable kubeconfig; asks the cluster nothing. */
   connect(): Promise<Cluster>;
-  /** The text of a file, or of standard input. */
-  read(path: string | undefined): Promise<string>;
+  /** The bytes of a file, or of standard input. */
+  read(path: string | undefined): Promise<Uint8Array>;
   /** Makes a file that only its owner reads. Rejects if there is one. */
   write(path: string, content: Uint8Array): Promise<void>;
   /** What docs/reasons.md says of a reason. */

@@ -51,7 +51,7 @@ export async function run({ argv, terminal, interrupted, reasonsDocument }: RunI
         cluster ??= connect(values, system, version);
         return cluster;
       },
-      read: async (path) => readFileSync(path ?? 0, "utf8"),
+      read: async (path) => readFileSync(path ?? 0),
       write: async (path, content) => writeFileSync(path, content, { flag: "wx", mode: 0o600 }),
       advice: (reason) => advice.get(reason),
     };

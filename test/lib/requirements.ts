@@ -29,6 +29,7 @@ const checks = {
   "mkfs.btrfs": () => program("mkfs.btrfs"),
   python3: () => program("python3"),
   openssl: () => program("openssl"),
+  findmnt: () => program("findmnt"),
   git: () => program("git"),
   ssh: () => program("ssh"),
   vm: () => missingForVM(),

@@ -4,7 +4,9 @@ import type { Command } from "../command.ts";
 import { CommandError, exitCode } from "../exit-code.ts";
 import { toYaml } from "../yaml.ts";
 import { type Converted, convert } from "./convert.ts";
-import { type MountFile, parseMounts } from "./parse-mounts.ts";
+import type { MountFile } from "./mount-line.ts";
+import { parseMounts } from "./parse-mounts.ts";
+import { shownSource, shownTarget, shownType } from "./shown.ts";
 
 export const exportCommand: Command = {
   name: "export",
@@ -23,13 +25,13 @@ export const exportCommand: Command = {
   ],
   async run({ values, context }) {
     const path = values["node-file"];
-    let text: string;
+    let bytes: Uint8Array;
     try {
-      text = await context.read(path);
+      bytes = await context.read(path);
     } catch (error) {
       throw new CommandError(`${path ?? "standard input"} cannot be read: ${messageOf(error)}`);
     }
-    const file = parseMounts(text);
+    const file = parseMounts(bytes);
     if (file.lines.length === 0)
       throw new CommandError(`${path ?? "standard input"} has no line of an fstab or of a mount table`);
     context.terminal.out(exported(file, values.node));
@@ -49,7 +51,7 @@ export function exported(file: MountFile, node: string | undefined): string {
   const sets = all.filter((one) => one.kind === "set");
   const others = all.filter((one) => one.kind === "none");
   // A mount table is mostly the system's: line by line it would hide what matters.
-  const system = file.kind === "mountinfo" ? others.filter(({ ofSystem }) => ofSystem) : [];
+  const system = file.kind === "fstab" ? [] : others.filter(({ ofSystem }) => ofSystem);
   const told = others.filter((one) => !system.includes(one));
   return [
     comment(
@@ -58,15 +60,20 @@ export function exported(file: MountFile, node: string | undefined): string {
     comment(
       "Each path must be beneath a prefix that the agents are configured to allow (--allowed-prefix). nosuid and nodev are set if not said otherwise.",
     ),
+    ...(file.kind === "/proc/mounts"
+      ? [comment("/proc/mounts does not tell a bind from its file system: /proc/1/mountinfo does.")]
+      : []),
     ...(node === undefined ? [comment("The sets select every node: give --node, or write spec.nodeSelector.")] : []),
     ...sets.flatMap(({ line, set, notes }) => [
       "---\n",
-      comment(`${line.target}: ${line.type} of ${line.source}`),
+      comment(`${shownTarget(line)}: ${shownType(line)} of ${shownSource(line)}`),
       ...notes.map(comment),
       toYaml(set),
     ]),
     ...(told.length + system.length + file.unread.length > 0 ? ["---\n", comment("No set is made of:")] : []),
-    ...told.map(({ line, reason }) => comment(`  ${line.target} (${line.type} of ${line.source}): ${reason}`)),
+    ...told.map(({ line, reason }) =>
+      comment(`  ${shownTarget(line)} (${shownType(line)} of ${shownSource(line)}): ${reason}`),
+    ),
     ...(system.length > 0 ? [comment(`  ${system.length} mounts of the system, of containers and of kubelet`)] : []),
     ...file.unread.map((line) => comment(`  line ${line}, which is not one of an fstab or a mount table`)),
   ].join("");

@@ -1,88 +1,82 @@
-/** A line of a node's fstab, or of its mount table. */
-export interface MountLine {
-  /** fstab's first field; of a mount table what is mounted, for a bind the directory on the node. */
-  readonly source: string;
-  readonly target: string;
-  readonly type: string;
-  readonly options: readonly string[];
-  /** A directory or file of the node itself, mounted a second time. */
-  readonly bind: boolean;
-  /** Where it stands in the file. */
-  readonly line: number;
-}
+import { decoded, notUtf8, splitOptions, tidy } from "./fields.ts";
+import type { MountFile, MountLine, RawLine } from "./mount-line.ts";
+import { parseMountinfo } from "./parse-mountinfo.ts";
 
-export interface MountFile {
-  readonly kind: "fstab" | "mountinfo";
-  readonly lines: readonly MountLine[];
-  /** Lines that cannot be read, by number. */
-  readonly unread: readonly number[];
-}
-
-/** PURE. An fstab (also /proc/mounts), or a mountinfo: which of the two is told by its lines. */
-export function parseMounts(text: string): MountFile {
-  const lines = text.split("\n").map((content, at) => ({ content: content.trim(), line: at + 1 }));
-  const filled = lines.filter(({ content }) => content !== "" && !content.startsWith("#"));
+/**
+ * PURE. An fstab, /proc/mounts or a mountinfo; its lines tell which. They are read as libmount and the kernel do, byte by
+ * byte: only blanks and tabs separate fields.
+ */
+export function parseMounts(file: string | Uint8Array): MountFile {
+  const bytes = typeof file === "string" ? Buffer.from(file) : Buffer.from(file);
+  const filled = bytes
+    .toString("latin1")
+    .split("\n")
+    .map((content, at): RawLine => ({ content: content.replace(/\r$/, ""), line: at + 1 }))
+    .filter(({ content }) => /^[ \t]*[^ \t#]/.test(content));
   const isTable = filled.length > 0 && filled.every(({ content }) => /^\d+ \d+ \d+:\d+ /.test(content));
-  return isTable ? parseTable(filled) : parseFstab(filled);
+  const { kind, lines, unread } = isTable ? parseMountinfo(filled) : parseFstab(filled);
+  return { kind, lines: lines.map((line) => amongOthers(line, lines)), unread };
 }
 
-type Line = { readonly content: string; readonly line: number };
-
-function parseFstab(lines: readonly Line[]): MountFile {
+function parseFstab(raw: readonly RawLine[]): MountFile {
   const unread: number[] = [];
-  const found = lines.flatMap(({ content, line }): MountLine[] => {
-    const [source, target, type, options = "defaults"] = content.split(/\s+/).map(unescaped);
-    if (source === undefined || target === undefined || type === undefined) {
+  const byKernel = isOfKernel(raw);
+  const found = raw.flatMap(({ content, line }): MountLine[] => {
+    const fields = content.split(/[ \t]+/).filter((field) => field !== "");
+    const [source, target, type] = fields.map(decoded);
+    // mount(8) ignores a line whose fifth or sixth field is no number: mostly it has a blank too many.
+    const isRead = fields.slice(4, 6).every((field) => /^[+-]?\d+$/.test(field));
+    if (!isRead || source === undefined || target === undefined || type === undefined) {
       unread.push(line);
       return [];
     }
-    const list = options.split(",").filter((option) => option !== "");
-    return [{ source, target, type, options: list, bind: list.some((o) => o === "bind" || o === "rbind"), line }];
+    // fstab's options are decoded as a whole; the kernel escapes a comma that separates nothing.
+    const options = fields[3] ?? "";
+    const list = byKernel ? splitOptions(options)?.map(decoded) : splitOptions(decoded(options));
+    const bind = list?.some((option) => option === "bind" || option === "rbind") === true;
+    return [
+      {
+        ...{
+          source: bind ? tidy(source) : source,
+          target: tidy(target),
+          type,
+          options: list ?? [],
+          bind,
+          line,
+          byKernel,
+        },
+        ...(list === undefined && { unfit: "a quote in its options is not closed" }),
+      },
+    ];
   });
-  return { kind: "fstab", lines: found, unread };
+  return { kind: byKernel ? "/proc/mounts" : "fstab", lines: byKernel ? found.map(withoutRoot) : found, unread };
 }
 
-interface Entry extends MountLine {
-  readonly device: string;
-  readonly root: string;
-}
-
-/** mountinfo: id parent major:minor root target options [optional fields] - type source options. */
-function parseTable(lines: readonly Line[]): MountFile {
-  const unread: number[] = [];
-  const entries = lines.flatMap(({ content, line }): Entry[] => {
-    const [before = "", behind = ""] = content.split(" - ", 2);
-    const [, , device = "", root = "/", target = "", options = ""] = before.split(" ").map(unescaped);
-    const [type, source, more = ""] = behind.split(" ").map(unescaped);
-    if (type === undefined || source === undefined || target === "") {
-      unread.push(line);
-      return [];
-    }
-    const list = [...new Set([...options.split(","), ...more.split(",")])].filter(
-      (option) => option !== "" && option !== "rw",
-    );
-    return [{ device, root, source, target, type, options: list, bind: false, line }];
-  });
-  return { kind: "mountinfo", lines: entries.map((entry, at) => asBind(entry, entries.slice(0, at))), unread };
-}
-
-/** What shows a part of a file system that is mounted elsewhere, or all of it a second time, is a bind of that. */
-function asBind(entry: Entry, before: readonly Entry[]): MountLine {
-  const { device, root, ...line } = entry;
-  const from = before.find(
-    (one) => one.device === device && (root === one.root || root.startsWith(one.root === "/" ? "/" : `${one.root}/`)),
+/** The kernel's lines all begin their options with rw or ro, and some are of a file system that no fstab needs to name. */
+function isOfKernel(raw: readonly RawLine[]): boolean {
+  return (
+    raw.every(({ content }) => / (rw|ro)(,[^ ]*)? 0 0$/.test(content)) &&
+    raw.some(({ content }) => / (proc|sysfs|devtmpfs|cgroup2) (rw|ro)/.test(content))
   );
-  if (from === undefined || (root === from.root && isNetwork(line.type))) return line;
-  const rest = from.root === "/" ? root : root.slice(from.root.length);
-  const source = `${from.target === "/" ? "" : from.target}${rest === "/" ? "" : rest}`;
-  return { ...line, source: source === "" ? "/" : source, bind: true };
 }
 
-function isNetwork(type: string): boolean {
-  return /^(nfs4?|cifs|smb3|ceph|(fuse\.)?glusterfs)$/.test(type);
+/** /proc/mounts shows the same line for a file system and for a bind of any directory in it. */
+function withoutRoot(line: MountLine, _at: number, all: readonly MountLine[]): MountLine {
+  const count = all.filter(({ source }) => source === line.source).length;
+  return count > 1 && line.source.startsWith("/")
+    ? {
+        ...line,
+        unfit: `${count} mounts are of this source, and /proc/mounts does not say of which directories: export /proc/1/mountinfo`,
+      }
+    : line;
 }
 
-/** Both files write a blank as \040, and so on. */
-function unescaped(field: string): string {
-  return field.replace(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)));
+/** What keeps a line from being a set because of its text, or of the lines beside it. */
+function amongOthers(line: MountLine, all: readonly MountLine[]): MountLine {
+  if (line.unfit !== undefined) return line;
+  if (notUtf8(line.source, line.target)) return { ...line, unfit: "its name is not UTF-8" };
+  const above = all.findLast(({ target }) => target === line.target);
+  return above === undefined || above === line || !line.target.startsWith("/")
+    ? line
+    : { ...line, unfit: `line ${above.line} mounts on the same path, over it` };
 }
