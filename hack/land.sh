@@ -38,17 +38,27 @@ git merge-base --is-ancestor main "$branch" || {
 commit=$(git rev-parse "$branch")
 [ "$commit" != "$(git rev-parse main)" ] || { echo "land: main is there already"; exit 0; }
 
+exec 8>"$git_dir/gate.lock"
+flock -n 8 || { echo "land: another landing is running" >&2; exit 2; }
+
 # Not in /tmp: some tests need a folder that a mount namespace of theirs still shows.
 work=$(mktemp -d "${TMPDIR:-/var/tmp}/gate.XXXXXX") || exit 2
 trap 'rm -rf "$work"' EXIT
-git clone -q --branch "$branch" "file://$top" "$work/main" || exit 2
+trap 'exit 130' INT TERM HUP
+git clone -q "file://$top" "$work/main" && git -C "$work/main" checkout -q --detach "$commit" || exit 2
 echo "land: the gate on $(git log -1 --format='%h %s' "$commit"), in a fresh clone; log: $git_dir/gate.log"
 start=$SECONDS
-(cd "$work/main" && CI=true bash .ci/run </dev/null) >"$git_dir/gate.log" 2>&1
+(cd "$work/main" && CI=true exec setpriv --pdeathsig TERM bash .ci/run </dev/null 8>&-) >"$git_dir/gate.log" 2>&1 &
+wait $!
 code=$?
+grep -aE '^(FLAKY|FAILED)' "$work/main/dist/test-summary.txt" 2>/dev/null
 tail -n 25 "$git_dir/gate.log"
 echo "land: $((SECONDS - start)) s, exit $code"
 [ "$code" = 0 ] || { echo "land: RED. main stays at $(git rev-parse --short main)." >&2; exit 1; }
 echo "$commit" >>"$passed"
-if [ "$(git symbolic-ref --short -q HEAD)" = main ]; then git merge -q --ff-only "$commit"; else git branch -qf main "$commit"; fi
+# Neither moves main to what does not come after it.
+if [ "$(git symbolic-ref --short -q HEAD)" = main ]; then git merge -q --ff-only "$commit"; else git fetch -q . "$commit:refs/heads/main"; fi || {
+  echo "land: the gate is green, but main did not move: rebase onto main and land again" >&2
+  exit 1
+}
 echo "land: GREEN. main is $(git log -1 --format='%h %s' main)."

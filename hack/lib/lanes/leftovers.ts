@@ -1,11 +1,12 @@
 // What a lane may have left behind, seen from outside its sandbox.
 import { spawnSync } from "node:child_process";
 import { existsSync, globSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { cgroupOf, cgroupsThere } from "../kubelet-node/cgroups.ts";
 import { root } from "../root.ts";
 import { runVariable } from "../sandbox/outside.ts";
-import { testDeadline } from "../test-deadline.ts";
+import { slowness } from "../test-deadline.ts";
 
 export interface Traces {
   readonly loops: readonly string[];
@@ -56,12 +57,12 @@ export function processesOf(runId: string): string[] {
 
 /**
  * Whether a loop device is of another run that goes on: its file lies on a file system that a process of another run has mounted, and
- * we do not; or on one of ours, but not in our checkout. Where that cannot be told it counts as ours.
+ * we do not; or on one of ours, in the checkout of another run. Where that cannot be told it counts as ours.
  */
 export function isOfAnother(entry: string, runId: string): boolean {
   const device = fileSystemOf(entry.replace("loop device ", "/dev/"));
   if (device === undefined) return false;
-  if (has("self", device)) return !fileOf(entry).startsWith(`${root}/`);
+  if (has("self", device)) return isElsewhere(fileOf(entry));
   const seen = new Set<string>();
   return readdirSync("/proc").some((pid) => {
     if (!/^\d+$/.test(pid)) return false;
@@ -74,6 +75,15 @@ export function isOfAnother(entry: string, runId: string): boolean {
       return false; // ended while we looked
     }
   });
+}
+
+/** Whether a file lies in another checkout than ours. An empty path is that of a loop device that has gone. */
+function isElsewhere(file: string): boolean {
+  if (file === "") return true;
+  if (file.startsWith(`${root}/`)) return false;
+  for (let folder = dirname(file); folder !== "/"; folder = dirname(folder))
+    if (existsSync(join(folder, "hack/lib/lanes"))) return true;
+  return false;
 }
 
 /** Path of the file of a loop device; empty if the device has gone meanwhile. */
@@ -104,7 +114,7 @@ function marked(pid: string, runId: string): boolean {
 export async function leftoversOf(
   runId: string,
   before: Traces,
-  patienceMs = testDeadline(5_000),
+  patienceMs = 5_000 * slowness(),
   mayBe = (_entry: string) => true,
 ): Promise<string[]> {
   const deadline = performance.now() + patienceMs;

@@ -1,10 +1,13 @@
-// What a run of the tests must leave as it was, of the whole machine; what each lane leaves is asked for by leftovers.ts.
+// What a run of the tests must leave as it was, of the whole machine. What each lane leaves, cgroups and network interfaces among it, is
+// asked for by leftovers.ts, which tells them from those of others.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { existsSync, globSync, readdirSync, readFileSync, readlinkSync, statSync } from "node:fs";
 import { join, relative } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { testDeadline } from "../test-deadline.ts";
+import { root } from "../root.ts";
+import { slowness } from "../test-deadline.ts";
+import { cacheDirectory } from "../tools/tool.ts";
 import { isOfAnother, lookForTraces } from "./leftovers.ts";
 
 /** Entries by kind, each a line that names what is there and how it is. */
@@ -12,24 +15,23 @@ export type MachineState = ReadonlyMap<string, ReadonlySet<string>>;
 
 /** Writable settings of the kernel that change by themselves, or with any process. */
 const restless =
-  /^(kernel\/(ns_last_pid|random\/|sched_domain\/|core_pattern$)|fs\/binfmt_misc\/|net\/ipv[46]\/route\/)/;
+  /^(kernel\/(ns_last_pid|perf_event_max_sample_rate|random\/|sched_domain\/|tainted)|fs\/binfmt_misc\/|net\/ipv[46]\/(conf|neigh|route)\/)/;
 
 export function machineState(): MachineState {
-  const { loops, cgroups } = lookForTraces();
+  const { loops } = lookForTraces();
   return new Map([
     ["package", new Set(packages())],
-    ["mount", new Set(readFileSync("/proc/self/mountinfo", "utf8").trimEnd().split("\n"))],
+    ["mount", new Set(mounts())],
     ["loop device", new Set(loops.filter((loop) => !isOfAnother(loop, "")))],
-    ["cgroup", new Set(cgroups)],
     ["kernel setting", new Set(sysctls())],
     ["kernel module", new Set(modules())],
-    ["network interface", new Set(readdirSync("/sys/class/net"))],
+    ["process", new Set(processes())],
   ]);
 }
 
 /** As changesOf, looked at until there is none: the kernel clears some things a moment after their last user. */
 export async function changesSince(before: MachineState): Promise<string[]> {
-  const deadline = performance.now() + testDeadline(5_000);
+  const deadline = performance.now() + 5_000 * slowness();
   for (;;) {
     const changes = changesOf(before, machineState());
     if (changes.length === 0 || performance.now() > deadline) return changes;
@@ -48,6 +50,12 @@ export function changesOf(before: MachineState, after: MachineState): string[] {
   });
 }
 
+/** Those of people who log in meanwhile are not ours. */
+function mounts(): string[] {
+  const lines = readFileSync("/proc/self/mountinfo", "utf8").trimEnd().split("\n");
+  return lines.filter((line) => !/ \/run\/user\//.test(line));
+}
+
 /** With version and state; none where there is no dpkg. Its lists of what could be installed count, too. */
 function packages(): string[] {
   const format = ["-Wf", "$" + "{Package} $" + "{Architecture} $" + "{Version} $" + "{Status}\\n"];
@@ -56,10 +64,27 @@ function packages(): string[] {
   return [...(stdout ?? "").trimEnd().split("\n"), ...lists.map((name) => `list ${name}`)];
 }
 
+/** Processes that run programs of this checkout or of the tool cache, and are nobody's child any more. */
+function processes(): string[] {
+  const folders = [root, cacheDirectory(process.env)];
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((pid) => {
+      try {
+        const program = readlinkSync(`/proc/${pid}/exe`);
+        const parent = /^PPid:\t(\d+)$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
+        const isOurs = folders.some((folder) => program.startsWith(`${folder}/`));
+        return parent === "1" && isOurs && Number(pid) !== process.pid ? [`${pid} ${program}`] : [];
+      } catch {
+        return []; // ended while we looked
+      }
+    });
+}
+
 function sysctls(): string[] {
   const base = "/proc/sys";
-  return readdirSync(base, { recursive: true, withFileTypes: true })
-    .map((entry) => join(entry.parentPath, entry.name))
+  return globSync("**", { cwd: base })
+    .map((name) => join(base, name))
     .filter((path) => !restless.test(relative(base, path)))
     .flatMap((path) => {
       try {

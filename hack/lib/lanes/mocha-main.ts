@@ -15,7 +15,7 @@ import { isQuarantined, readQuarantine } from "./quarantine.ts";
 import type { TestResult } from "./results.ts";
 import { skipReason } from "./skip-reason.ts";
 import { isMarked, isSlow } from "./slow.ts";
-import { waitsNow } from "./waits.ts";
+import { forgetWaits, waitsNow } from "./waits.ts";
 
 const [laneName, resultsFile = "", ...files] = process.argv.slice(2);
 const lane = lanes.find((l) => l.name === laneName);
@@ -32,16 +32,17 @@ const grep = process.env[grepVariable];
 if (grep) mocha.fgrep(grep);
 await mocha.loadFilesAsync();
 stretch(mocha.suite, slowness());
+// Who names a test means it.
+if (!process.env[allVariable] && !grep) leaveOutOfTheGate(lane.name);
 const wanted = process.env[wantedVariable];
 if (wanted) keepForSecondTry(mocha.suite, JSON.parse(wanted) as Wanted);
-// Who names a test means it.
-else if (!process.env[allVariable] && !grep) leaveOutOfTheGate(lane.name);
 
 const runner = mocha.run((failures) => {
   // Not left to the event loop: a server that a test forgot to close must not hang the lane.
   process.exit(failures > 0 ? 1 : 0);
 });
 
+runner.on("test", forgetWaits);
 runner.on("pass", (test) => {
   record(test, { outcome: "passed", ...(isMarked(test) && { slow: true }), ...noteOf(test) });
   if (verbose) console.log(`  ✓ ${test.fullTitle()} (${test.duration ?? 0} ms)`);

@@ -59,15 +59,19 @@ export function verdictOf(
   longest: number | undefined,
 ): Verdict {
   const flaky: TestResult[] = [];
+  const added: TestResult[] = [];
   const changed = new Map<TestResult, readonly TestResult[]>();
   for (const [at, { tests }] of tried.entries()) {
     const found = second[at] ?? [];
+    // Whatever fails on a second try counts: the test, one before it, a hook, a process that is left behind.
+    const isBad = found.some((r) => r.outcome === "failed");
+    if (isBad) added.push(...found.filter((r) => r.outcome === "failed" && !isKnown(r, first)));
     for (const test of tests) {
+      const again = found.find((r) => r.title === test.title);
       if (test.outcome === "passed") {
-        const again = found.find((r) => r.title === test.title);
-        if (longest !== undefined && again !== undefined && again.ms > longest)
+        if (longest !== undefined && again?.outcome === "passed" && again.ms > longest)
           changed.set(test, [{ ...test, outcome: "failed", reason: tooLong(test.ms, again.ms, longest) }]);
-      } else if (passedAgain(test, found)) {
+      } else if (!isBad && passedAgain(test, found)) {
         flaky.push(test);
         changed.set(
           test,
@@ -76,19 +80,25 @@ export function verdictOf(
       }
     }
   }
-  const results = first.flatMap((r) => changed.get(r) ?? [r]);
+  const results = [...first.flatMap((r) => changed.get(r) ?? [r]), ...added];
   if (flaky.length <= mostFlaky) return { results, flaky };
   const reason = `${flaky.length} tests failed and passed when they were run again; ${mostFlaky} may: mend them, or name them in test/quarantine.txt`;
   return {
-    results: [...results, { lane: "second try", title: "few tests are flaky", outcome: "failed", ms: 0, reason }],
+    results: [
+      ...results,
+      { lane: "second try", title: `at most ${mostFlaky} flaky tests`, outcome: "failed", ms: 0, reason },
+    ],
     flaky,
   };
 }
 
-/** A hook has passed if nothing of its suite failed, and something was run. */
+/** A hook has passed if something was run after it. */
 function passedAgain(test: TestResult, found: readonly TestResult[]): boolean {
-  if (test.hookOf === undefined) return found.some((r) => r.title === test.title && r.outcome === "passed");
-  return found.some((r) => r.outcome === "passed") && !found.some((r) => r.outcome === "failed");
+  return found.some((r) => r.outcome === "passed" && (test.hookOf !== undefined || r.title === test.title));
+}
+
+function isKnown(result: TestResult, first: readonly TestResult[]): boolean {
+  return first.some((r) => r.lane === result.lane && r.title === result.title && r.outcome === "failed");
 }
 
 /** The tests that the failed hook kept from being run. */

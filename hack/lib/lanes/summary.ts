@@ -67,7 +67,7 @@ export function summaryOf(
 
 /** As one line of the summary and of dist/test-flaky.txt. */
 export function flakyLine({ lane, title, reason = "" }: TestResult): string {
-  return `FLAKY  ${lane} | ${title} | ${cut(reason.split("\n")[0] ?? "")}`;
+  return `FLAKY ${lane} | ${title} | ${cut(reason.split("\n")[0] ?? "")}`;
 }
 
 function laneLine(lane: string, results: readonly TestResult[], time: number | undefined): string {

@@ -19,9 +19,14 @@ export async function whileWaitingFor<T>(what: string, wait: () => Promise<T>): 
   }
 }
 
+/** Those of a test that has ended, which nobody ends any more. */
+export function forgetWaits(): void {
+  waits.clear();
+}
+
 /** One line for each wait that goes on. */
 export function waitsNow(): string[] {
   return [...waits].map(
-    ({ what, since }) => `was waiting for ${what}, since ${((performance.now() - since) / 1000).toFixed(1)} s`,
+    ({ what, since }) => `was waiting for ${what} for ${((performance.now() - since) / 1000).toFixed(1)} s`,
   );
 }

@@ -15,6 +15,7 @@ describe("test/quarantine.txt", () => {
       'quarantine.txt:2: must be "lane | title | since',
     );
     expect(() => parseQuarantine("real | a | lately | x")).to.throw("must be a day, as 2026-11-27");
+    expect(() => parseQuarantine("real | * | 2026-11-20 | x")).to.throw("a whole lane is never left out");
   });
 
   it("names tests by lane and title, or the beginning of one", () => {
@@ -27,6 +28,7 @@ describe("test/quarantine.txt", () => {
   it("keeps a test for two weeks at most", () => {
     const list = parseQuarantine(line);
     expect(overdue(list, new Date("2026-12-04T12:00:00Z"))).to.deep.equal([]);
+    expect(overdue(list, new Date("2026-11-19T12:00:00Z"))[0]).to.include("yet to come");
     expect(overdue(list, new Date("2026-12-05T00:00:00Z"))[0]).to.match(
       /^real: a drift\* is in .* for 15 days, 14 at most/,
     );
