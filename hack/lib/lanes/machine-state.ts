@@ -39,13 +39,18 @@ export async function changesSince(before: MachineState): Promise<string[]> {
   }
 }
 
+/** Kinds of which people have some of their own, and end them when they like: what goes is not ours. */
+const ofOthers: readonly string[] = ["loop device", "process"];
+
 /** One line for each entry that came or went. */
 export function changesOf(before: MachineState, after: MachineState): string[] {
   return [...after].flatMap(([kind, now]) => {
     const was = before.get(kind) ?? new Set<string>();
     return [
       ...[...now].filter((entry) => !was.has(entry)).map((entry) => `${kind} came: ${entry}`),
-      ...[...was].filter((entry) => !now.has(entry)).map((entry) => `${kind} went: ${entry}`),
+      ...(ofOthers.includes(kind)
+        ? []
+        : [...was].filter((entry) => !now.has(entry)).map((entry) => `${kind} went: ${entry}`)),
     ];
   });
 }

@@ -14,6 +14,8 @@ describe("the state of the machine", () => {
     const before = new Map([["package", new Set(["udev 1", "samba 1"])]]);
     const after = new Map([["package", new Set(["udev 2", "samba 1"])]]);
     expect(changesOf(before, before)).to.deep.equal([]);
+    const loops = (...names: readonly string[]) => new Map([["loop device", new Set(names)]]);
+    expect(changesOf(loops("loop0"), loops("loop1"))).to.deep.equal(["loop device came: loop1"]);
     expect(changesOf(before, after)).to.deep.equal(["package came: udev 2", "package went: udev 1"]);
   });
 });
