@@ -108,25 +108,54 @@ export interface RawTarEntry {
   readonly target?: string;
   readonly mode?: number;
   readonly uid?: number;
+  /** Changes the header before its checksum is made. */
+  readonly change?: (header: Buffer) => void;
 }
 
 export function tarOf(...entries: readonly RawTarEntry[]): Buffer {
-  const blocks = entries.flatMap(({ name, type = "0", content = "", target = "", mode = 0o644, uid = 0 }) => {
-    const bytes = Buffer.from(content);
-    const header = Buffer.alloc(512);
-    header.write(name, 0);
-    header.write(`${mode.toString(8).padStart(7, "0")}\0`, 100);
-    header.write(`${uid.toString(8).padStart(7, "0")}\0`, 108);
-    header.write(`${uid.toString(8).padStart(7, "0")}\0`, 116);
-    header.write(`${bytes.length.toString(8).padStart(11, "0")}\0`, 124);
-    header.write("00000001000\0", 136);
-    header.write(type, 156);
-    header.write(target, 157);
-    header.write("ustar\x0000", 257);
-    header.write("        ", 148);
-    const sum = header.reduce((all, byte) => all + byte, 0);
-    header.write(`${sum.toString(8).padStart(6, "0")}\0 `, 148);
-    return [header, bytes, Buffer.alloc((512 - (bytes.length % 512)) % 512)];
+  return Buffer.concat([...entries.map(entryOf), Buffer.alloc(1024)]);
+}
+
+/** One entry, without the end of an archive. */
+export function entryOf({
+  name,
+  type = "0",
+  content = "",
+  target = "",
+  mode = 0o644,
+  uid = 0,
+  change,
+}: RawTarEntry): Buffer {
+  const bytes = Buffer.from(content);
+  const header = Buffer.alloc(512);
+  header.write(name, 0);
+  header.write(`${mode.toString(8).padStart(7, "0")}\0`, 100);
+  header.write(`${uid.toString(8).padStart(7, "0")}\0`, 108);
+  header.write(`${uid.toString(8).padStart(7, "0")}\0`, 116);
+  header.write(`${bytes.length.toString(8).padStart(11, "0")}\0`, 124);
+  header.write("00000001000\0", 136);
+  header.write(type, 156);
+  header.write(target, 157);
+  header.write("ustar\x0000", 257);
+  change?.(header);
+  header.write("        ", 148);
+  const sum = header.reduce((all, byte) => all + byte, 0);
+  header.write(`${sum.toString(8).padStart(6, "0")}\0 `, 148);
+  return Buffer.concat([header, bytes, Buffer.alloc((512 - (bytes.length % 512)) % 512)]);
+}
+
+type PaxRecord = readonly [key: string, value: string | Buffer];
+type PaxRecords = { readonly [key: string]: string | Buffer } | readonly PaxRecord[];
+
+/** The header of pax that says so of the entry after it. */
+export function paxOf(records: PaxRecords): RawTarEntry {
+  const pairs = Array.isArray(records) ? (records as readonly PaxRecord[]) : Object.entries(records);
+  const content = pairs.map(([key, value]) => {
+    const rest = Buffer.concat([Buffer.from(` ${key}=`), Buffer.from(value), Buffer.from("\n")]);
+    const length = [1, 2, 3, 4, 5, 6]
+      .map((digits) => rest.length + digits)
+      .find((all) => `${all}`.length + rest.length === all);
+    return Buffer.concat([Buffer.from(`${length}`), rest]); // a length counts itself
   });
-  return Buffer.concat([...blocks, Buffer.alloc(1024)]);
+  return { name: "PaxHeaders/x", type: "x", content: Buffer.concat(content) };
 }

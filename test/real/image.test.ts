@@ -191,12 +191,15 @@ describe("images, on the real kernel, from what stands for a registry", function
       const above = tarOf(
         { name: `up/tmp/${canary}`, content: "x" },
         { name: "dir/up/canary", content: "x" },
+        { name: "out/src/canary", content: "x" },
         { name: "dir/up/.wh.absolute" },
       );
       const before = outside();
       const path = await world.shown(registry.image(registry.layer(layer), registry.layer(above)));
       expect(readFileSync(`${path}/tmp/${canary}`, "utf8"), "of the image's own root").to.equal("x");
-      expect(readdirSync(path).sort()).to.deep.equal(["canary", "dir", "out", "tmp", "up"]);
+      const [, made = ""] = node.split("/");
+      expect(readdirSync(path).sort()).to.deep.equal([...new Set(["canary", "dir", made, "out", "tmp", "up"])].sort());
+      expect(readFileSync(`${path}${node}/src/canary`, "utf8"), "where the link leads in the image").to.equal("x");
       expect(lstatSync(`${path}/out`).isSymbolicLink()).to.equal(true);
       expect([outside()[0], outside()[1]]).to.deep.equal([before[0], before[1]]);
       expect(existsSync(`/tmp/${canary}`) || existsSync("/canary")).to.equal(false);
@@ -218,11 +221,6 @@ describe("images, on the real kernel, from what stands for a registry", function
             { name: "a", type: "1", target: "out/secret" },
           ),
       },
-      {
-        title: "a file beneath a link that leads out",
-        layer: (world) =>
-          tarOf({ name: "out", type: "2", target: `${world.node.path}/src` }, { name: "out/canary", content: "x" }),
-      },
       { title: "a whiteout of ..", layer: () => tarOf({ name: "a/.wh..." }, { name: "a/.wh..", content: "" }) },
       {
         title: "an archive that ends too early",
@@ -232,7 +230,7 @@ describe("images, on the real kernel, from what stands for a registry", function
         title: "a path of more than 256 names",
         layer: () => tarOf({ name: "L", type: "L", content: `${"d/".repeat(256)}a\0` }, { name: "cut" }),
       },
-      { title: "an entry that nobody knows", layer: () => tarOf({ name: "a", type: "S" }) },
+      { title: "an entry that nobody knows", layer: () => tarOf({ name: "a", type: "Z" }) },
     ];
 
     for (const { title, layer } of hostile) {

@@ -15,6 +15,21 @@ export class ByteStream {
     this.#chunks = source[Symbol.asyncIterator]();
   }
 
+  /** The next bytes, fewer only at the end: they are still there to be taken. */
+  async ahead(bytes: number): Promise<Buffer> {
+    while (this.#rest.length < bytes) {
+      const { value, done } = await this.#chunks.next();
+      if (done === true) return this.#rest;
+      this.#rest = Buffer.concat([this.#rest, value]);
+    }
+    return this.#rest.subarray(0, bytes);
+  }
+
+  /** Puts bytes before those that are still to be taken. */
+  giveBack(piece: Buffer): void {
+    this.#rest = this.#rest.length === 0 ? piece : Buffer.concat([piece, this.#rest]);
+  }
+
   /** Some bytes, at most so many; none at the end. */
   async atMost(bytes: number): Promise<Buffer> {
     while (this.#rest.length === 0) {
@@ -44,5 +59,12 @@ export class ByteStream {
     const pieces = [Buffer.from(first)];
     await this.each(bytes - first.length, (piece) => pieces.push(Buffer.from(piece)));
     return Buffer.concat(pieces);
+  }
+
+  /** So many bytes at once. @throws EndsEarly if there are fewer */
+  async whole(bytes: number): Promise<Buffer> {
+    const block = await this.block(bytes);
+    if (block === undefined) throw new EndsEarly();
+    return block;
   }
 }

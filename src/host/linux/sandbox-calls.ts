@@ -1,5 +1,8 @@
 import koffi from "koffi";
+import { AT_SYMLINK_NOFOLLOW } from "./constants.ts";
 import { Errno } from "./errno.ts";
+
+const second = 1_000_000_000n;
 
 /** What it takes to leave the node's file tree, and to write one of our own, beside what libc.ts has. All throw Errno. */
 export type SandboxCalls = ReturnType<typeof loadSandboxCalls>;
@@ -11,6 +14,7 @@ export function loadSandboxCalls() {
   const pivotRoot = lib.func("pivot_root", "int", ["str", "str"]);
   const symlinkat = lib.func("symlinkat", "int", ["str", "int", "str"]);
   const linkat = lib.func("linkat", "int", ["int", "str", "int", "str", "int"]);
+  const utimensat = lib.func("utimensat", "int", ["int", "str", "void *", "int"]);
   const syncfs = lib.func("syncfs", "int", ["int"]);
   const checked = (call: string, result: number, detail?: string): void => {
     if (result < 0) throw new Errno(call, koffi.errno(), detail);
@@ -33,6 +37,16 @@ export function loadSandboxCalls() {
     /** linkat(2) of a file itself: no link is followed. */
     linkat(fromDir: number, from: string, toDir: number, to: string): void {
       checked("linkat", linkat(fromDir, from, toDir, to, 0), to);
+    },
+    /** utimensat(2), of a link itself: when it was read and changed last, in nanoseconds since 1970. */
+    setTime(dir: number, name: string, time: bigint): void {
+      const times = Buffer.alloc(32);
+      const seconds = time / second - (time % second < 0n ? 1n : 0n);
+      for (const at of [0, 16]) {
+        times.writeBigInt64LE(seconds, at);
+        times.writeBigInt64LE(time - seconds * second, at + 8);
+      }
+      checked("utimensat", utimensat(dir, name, times, AT_SYMLINK_NOFOLLOW), name);
     },
     /** syncfs(2): all that was written to the file system of a descriptor is on its disk. */
     syncfs(fd: number): void {

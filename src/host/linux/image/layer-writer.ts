@@ -1,186 +1,130 @@
-import { fchmodSync, fchownSync, futimesSync, lchownSync, writeSync } from "node:fs";
-import { printable } from "../../../api/printable.ts";
+import { fchmodSync, fchownSync, fstatSync, ftruncateSync, lchownSync, writeSync } from "node:fs";
 import { VolumeError } from "../../../errors.ts";
-import { AT_SYMLINK_NOFOLLOW, O, RESOLVE, S_IFMT } from "../constants.ts";
-import { Descriptor } from "../descriptor.ts";
-import { errnoOf } from "../errno.ts";
-import { namesIn, openDirectoryAt, openFileAt, removeTreeAt } from "../held-tree.ts";
+import type { Descriptor } from "../descriptor.ts";
+import { openDirectoryAt, openFileAt } from "../held-tree.ts";
 import type { Libc } from "../libc.ts";
 import type { SandboxCalls } from "../sandbox-calls.ts";
+import { cleaned, meant, refused } from "./image-path.ts";
+import { ImageTree, inodeOf, statOf } from "./image-tree.ts";
+import { LayerNames } from "./layer-names.ts";
 import type { ReadEntry, TarEntry } from "./tar.ts";
-import { WrittenNames } from "./written-names.ts";
+import { applyWhiteout, isWhiteout } from "./whiteouts.ts";
 
 /** Most entries of all layers together, and directories that they imply. */
 export const mostEntries = 1_000_000;
 
-const mostSegments = 256;
-const directoryType = 0o040000;
-const whiteout = ".wh.";
-const opaque = ".wh..wh..opq";
+/** As most file systems have it. */
+const directorySize = 4096;
 
-/** Stays in the root, whatever links say: to a link, the root of the image is the root directory. */
-const inRoot = RESOLVE.IN_ROOT | RESOLVE.NO_MAGICLINKS;
+/** What AUFS has in the root is no part of the image, but for hard links to the files of one of its directories. */
+const aufs = { prefix: ".wh..wh.", opaque: ".wh..wh..opq", links: ".wh..wh.plnk" };
 
 /**
  * Writes layers, one over the other, into an empty directory that nobody else has. Links of the image are followed as the image
- * means them, and lead nowhere else. Owners and modes are those of the image; device nodes and extended attributes are left out.
+ * means them, and lead nowhere else. Owners, modes and times are those of the image; device nodes and extended attributes are left out.
  */
 export class LayerWriter {
-  readonly #libc: Libc;
-  readonly #calls: SandboxCalls;
-  readonly #root: Descriptor;
+  readonly #tree: ImageTree;
   readonly #most: number;
-  /** What this layer has, and all that is above it: its whiteouts are for the layers beneath. */
-  #written = new WrittenNames();
+  /** A hard link to what was left out is left out, too. */
+  readonly #leftOut = new LayerNames();
   #entries = 0;
 
-  constructor(libc: Libc, calls: SandboxCalls, root: Descriptor, most = mostEntries) {
-    this.#libc = libc;
-    this.#calls = calls;
-    this.#root = root;
+  /** @param room is told of what directories take on the disk: an archive of a few bytes has a million of them */
+  constructor(libc: Libc, calls: SandboxCalls, root: Descriptor, room: (bytes: number) => void, most = mostEntries) {
+    this.#tree = new ImageTree(libc, calls, root, () => {
+      this.#countOne();
+      room(directorySize);
+    });
     this.#most = most;
   }
 
-  beginLayer(): void {
-    this.#written = new WrittenNames();
+  /** @param write writes all entries of a layer */
+  async layer(write: () => Promise<void>): Promise<void> {
+    this.#tree.layer = new LayerNames();
+    await write();
+    this.#tree.remove(this.#tree.root, aufs.links);
   }
 
   /** @throws VolumeError ContentRefused, ContentTooLarge */
   async write(entry: TarEntry, read: ReadEntry): Promise<void> {
-    this.#refuseMore(++this.#entries);
+    if (entry.kind !== "directory") this.#countOne(); // those are counted when they are made
     const segments = cleaned(entry.path);
+    const [first = ""] = segments;
     const name = segments.pop();
-    if (name === undefined || entry.kind === "leftOut") return; // the root is ours
+    if (name === undefined) return; // the root is ours
+    const isLinkOfAufs = first === aufs.links && segments.length === 1;
+    if (first.startsWith(aufs.prefix) && !isLinkOfAufs && first !== aufs.opaque) return;
     try {
-      using parent = this.#open(segments);
-      if (name === opaque) this.#clear(parent, segments);
-      else if (name.startsWith(whiteout)) this.#whiteOut(parent, segments, name.slice(whiteout.length));
-      else await this.#make(parent, name, entry, read);
+      if (isWhiteout(name) && !isLinkOfAufs) applyWhiteout(this.#tree, segments, name);
+      else await this.#put(segments, name, entry, read);
     } catch (error) {
       throw meant(entry.path, error);
     }
-    this.#written.add([...segments, name]);
-    this.#refuseMore(this.#written.size); // by links there are any number of names for one directory
   }
 
-  #refuseMore(entries: number): void {
-    if (entries <= this.#most) return;
+  #countOne(): void {
+    if (++this.#entries <= this.#most) return;
     const message = `the image has more than ${this.#most} entries, with the directories that they imply: name a smaller one`;
     throw new VolumeError("ContentTooLarge", "final", message);
   }
 
-  async #make(parent: Descriptor, name: string, entry: TarEntry, read: ReadEntry): Promise<void> {
-    const { kind, mode, uid, gid, mtime } = entry;
-    const there = this.#typeOf(parent, name);
-    if (there !== undefined && (kind !== "directory" || there !== directoryType)) this.#remove(parent, name, there);
-    if (kind === "directory") {
-      if (there !== directoryType) this.#libc.mkdirat(parent.fd, name, 0o700);
-      using made = openDirectoryAt(this.#libc, parent, name);
-      fchownSync(made.fd, uid, gid);
-      fchmodSync(made.fd, mode);
-    } else if (kind === "file") {
-      using file = openFileAt(this.#libc, parent, name, "make");
-      await read((piece) => {
-        for (let done = 0; done < piece.length; ) done += writeSync(file.fd, piece, done);
-      });
-      fchownSync(file.fd, uid, gid);
-      fchmodSync(file.fd, mode);
-      futimesSync(file.fd, mtime, mtime);
-    } else if (kind === "link") {
-      if (entry.target === "" || entry.target.includes("\0"))
-        throw refused(entry.path, "is a symbolic link to nothing");
-      this.#calls.symlinkat(entry.target, parent.fd, name);
-      lchownSync(`${parent.path}/${name}`, uid, gid);
-    } else {
-      const target = cleaned(entry.target);
-      const file = target.pop() ?? "";
-      using from = this.#openThere(target);
-      this.#calls.linkat(from.fd, file, parent.fd, name);
+  async #put(segments: readonly string[], name: string, entry: TarEntry, read: ReadEntry): Promise<void> {
+    using parent = this.#tree.open(segments);
+    const { ino, mtimeNs } = fstatSync(parent.fd, { bigint: true });
+    this.#tree.enter(parent);
+    if (entry.kind === "directory") this.#putDirectory(parent, name, entry);
+    else if (entry.kind === "hardLink") this.#putHardLink(parent, name, cleaned(entry.target));
+    else {
+      this.#tree.remove(parent, name); // also of what is left out: it takes the place of what a layer beneath has there
+      if (entry.kind === "file") await this.#makeFile(parent, name, entry, read);
+      else if (entry.kind === "link") this.#makeLink(parent, name, entry);
+      else this.#leftOut.add(ino, name);
     }
+    this.#tree.layer.add(ino, name);
+    this.#tree.calls.setTime(parent.fd, ".", mtimeNs);
   }
 
-  #whiteOut(parent: Descriptor, segments: readonly string[], name: string): void {
-    if (name === "" || name === "." || name === "..") throw refused(whiteout + name, "takes nothing away");
-    if (this.#written.has([...segments, name])) return;
-    const there = this.#typeOf(parent, name);
-    if (there !== undefined) this.#remove(parent, name, there);
+  #putDirectory(parent: Descriptor, name: string, { uid, gid, mode, mtime }: TarEntry): void {
+    if (statOf(parent, name)?.isDirectory() !== true) {
+      this.#tree.remove(parent, name);
+      this.#tree.makeDirectory(parent, name, 0o700);
+    } else this.#countOne();
+    using made = openDirectoryAt(this.#tree.libc, parent, name);
+    this.#tree.layer.enter(inodeOf(made), { named: true });
+    fchownSync(made.fd, uid, gid);
+    fchmodSync(made.fd, mode);
+    this.#tree.calls.setTime(made.fd, ".", mtime);
   }
 
-  /** Takes away all that layers beneath have put into a directory. */
-  #clear(parent: Descriptor, segments: readonly string[]): void {
-    for (const name of namesIn(parent)) this.#whiteOut(parent, segments, name);
+  async #makeFile(parent: Descriptor, name: string, entry: TarEntry, read: ReadEntry): Promise<void> {
+    using file = openFileAt(this.#tree.libc, parent, name, "make");
+    await read((piece, at) => {
+      for (let done = 0; done < piece.length; ) done += writeSync(file.fd, piece, done, piece.length - done, at + done);
+    });
+    if (entry.holes > 0) ftruncateSync(file.fd, entry.size);
+    fchownSync(file.fd, entry.uid, entry.gid);
+    fchmodSync(file.fd, entry.mode);
+    this.#tree.calls.setTime(parent.fd, name, entry.mtime);
   }
 
-  #remove(parent: Descriptor, name: string, type: number): void {
-    removeTreeAt(this.#libc, parent, { name, isDirectory: () => type === directoryType });
+  #makeLink(parent: Descriptor, name: string, { path, target, uid, gid, mtime }: TarEntry): void {
+    if (target === "" || target.includes("\0")) throw refused(path, "is a symbolic link to nothing");
+    this.#tree.calls.symlinkat(target, parent.fd, name);
+    lchownSync(`${parent.path}/${name}`, uid, gid);
+    this.#tree.calls.setTime(parent.fd, name, mtime);
   }
 
-  #typeOf(parent: Descriptor, name: string): number | undefined {
-    try {
-      return this.#libc.statx(parent.fd, name, AT_SYMLINK_NOFOLLOW).mode & S_IFMT;
-    } catch (error) {
-      if (errnoOf(error) === "ENOENT") return undefined;
-      throw error;
-    }
+  #putHardLink(parent: Descriptor, name: string, target: string[]): void {
+    const file = target.pop() ?? "";
+    using from = this.#tree.openThere(target);
+    const of = statOf(from, file);
+    if (of === undefined && this.#leftOut.has(inodeOf(from), file)) {
+      this.#tree.remove(parent, name);
+      this.#leftOut.add(inodeOf(parent), name);
+    } else if (of === undefined || of.ino !== statOf(parent, name)?.ino) {
+      this.#tree.remove(parent, name);
+      this.#tree.calls.linkat(from.fd, file, parent.fd, name);
+    } // else it is one more name of it already, or the same
   }
-
-  /** A directory, made with all that is missing above it, as archives need not name each. */
-  #open(segments: readonly string[]): Descriptor {
-    try {
-      return this.#openThere(segments);
-    } catch (error) {
-      const name = segments.at(-1);
-      if (errnoOf(error) !== "ENOENT" || name === undefined) throw error;
-      using above = this.#open(segments.slice(0, -1));
-      this.#refuseMore(++this.#entries);
-      this.#libc.mkdirat(above.fd, name, 0o755);
-      return this.#openThere(segments);
-    }
-  }
-
-  #openThere(segments: readonly string[]): Descriptor {
-    const flags = O.RDONLY | O.DIRECTORY | O.CLOEXEC;
-    return new Descriptor(this.#libc.openat2(this.#root.fd, segments.join("/") || ".", flags, 0, inRoot));
-  }
-}
-
-/** The names of a path from the root of the image. @throws VolumeError ContentRefused */
-function cleaned(path: string): string[] {
-  if (Buffer.byteLength(path) > 4096) throw refused(path, "has a path of more than 4096 bytes");
-  const segments = path.split("/").filter((name) => name !== "" && name !== ".");
-  if (segments.length > mostSegments) throw refused(path, `has a path of more than ${mostSegments} names`);
-  for (const name of segments) {
-    if (name === "..") throw refused(path, 'has the name ".." in its path');
-    if (name.includes("\0")) throw refused(path, "has a NUL in its name");
-    if (Buffer.byteLength(name) > 255) throw refused(path, "has a name of more than 255 bytes");
-  }
-  return segments;
-}
-
-function refused(path: string, why: string): VolumeError {
-  const message = `${printable(path).slice(0, 256)} in the image ${why}: nothing of it is shown. Name another image`;
-  return new VolumeError("ContentRefused", "final", message);
-}
-
-/** What the kernel says of an entry that cannot be: beneath a file, through a link in circles, another name of nothing. */
-const impossible = [
-  "EEXIST",
-  "ENOTDIR",
-  "ELOOP",
-  "EXDEV",
-  "EISDIR",
-  "ENOENT",
-  "EPERM",
-  "EINVAL",
-  "ENAMETOOLONG",
-  "EMLINK",
-];
-
-function meant(path: string, error: unknown): unknown {
-  const code = errnoOf(error) ?? "";
-  if (impossible.includes(code)) return refused(path, `cannot be written as the image says (${code})`);
-  if (code === "ENOSPC" || code === "EDQUOT") {
-    return new VolumeError("SetUpFailed", "transient", "the disk of the state directory is full: make room on it");
-  }
-  return error;
 }

@@ -8,20 +8,17 @@ export type NamedImage = Pick<ImageReference, "repository" | "digest">;
 export interface Layer {
   readonly digest: string;
   readonly size: number;
-  readonly compression: "none" | "gzip" | "zstd";
 }
 
 /** The manifest of one platform, or where that is. */
 export type Manifest = { readonly layers: readonly Layer[] } | { readonly manifest: string };
 
-const compressions: ReadonlyMap<string, Layer["compression"]> = new Map([
-  ["application/vnd.oci.image.layer.v1.tar", "none"],
-  ["application/vnd.oci.image.layer.v1.tar+gzip", "gzip"],
-  ["application/vnd.oci.image.layer.v1.tar+zstd", "zstd"],
-  ["application/vnd.docker.image.rootfs.diff.tar", "none"],
-  ["application/vnd.docker.image.rootfs.diff.tar.gzip", "gzip"],
-  ["application/vnd.docker.image.rootfs.diff.tar.zstd", "zstd"],
-]);
+/**
+ * Archives, of OCI and of Docker, also those that registries were once not to give away. How they are compressed their bytes say
+ * (decompressed.ts).
+ */
+const archive =
+  /^application\/vnd\.(oci\.image\.layer(\.nondistributable)?\.v1\.tar(\+gzip|\+zstd)?|docker\.image\.rootfs(\.foreign)?\.diff\.tar(\.gzip|\.zstd)?)$/;
 
 /** What a manifest or an index may be, of OCI and of Docker. */
 export const manifestTypes = [
@@ -50,13 +47,9 @@ export function readManifest(bytes: Buffer, arch: string, { repository, digest }
   const manifest = objectOf(parsed(bytes));
   const { manifests, layers } = manifest;
   if (Array.isArray(manifests)) {
-    const architecture = architectures.get(arch) ?? arch;
-    const platforms = manifests.map((entry) => ({ entry: objectOf(entry), of: objectOf(objectOf(entry)["platform"]) }));
-    const [ours] = platforms.filter(({ of }) => of["os"] === "linux" && of["architecture"] === architecture);
-    if (ours !== undefined) return { manifest: digestOf(ours.entry) ?? digest };
-    const others = platforms.map(({ of }) => `${of["os"]}/${of["architecture"]}`).join(", ");
-    const message = `${what} has nothing for linux/${architecture}, but for ${others.slice(0, 256)}: name an image that has, or other nodes`;
-    throw new VolumeError("RevisionNotFound", "final", message);
+    const digest = digestOf(forMachine(manifests.map(objectOf), architectures.get(arch) ?? arch, what));
+    if (digest === undefined) throw refuse("names an image without sha256 digest");
+    return { manifest: digest };
   }
   if (!Array.isArray(layers)) throw refuse("is neither an image nor an index of images");
   if (layers.length > mostLayers) throw refuse(`has more than ${mostLayers} layers`);
@@ -64,16 +57,41 @@ export function readManifest(bytes: Buffer, arch: string, { repository, digest }
     layers: layers.map((value) => {
       const layer = objectOf(value);
       const { mediaType, size } = layer;
-      const compression = compressions.get(String(mediaType));
       const name = digestOf(layer);
-      if (compression === undefined)
+      if (!archive.test(String(mediaType)))
         throw refuse(`has a layer of the type ${String(mediaType).slice(0, 128)}, which is no file system`);
       if (name === undefined || typeof size !== "number" || !Number.isSafeInteger(size) || size < 0) {
         throw refuse("has a layer without size or sha256 digest");
       }
-      return { digest: name, size, compression };
+      return { digest: name, size };
     }),
   };
+}
+
+type Entry = { readonly [name: string]: unknown };
+
+/** What processors of a kind all are: an entry that names this variant is for each of them, as one that names none. */
+const baselines: ReadonlyMap<string, string> = new Map([
+  ["amd64", "v1"],
+  ["arm64", "v8"],
+]);
+
+/**
+ * PURE. The entry of an index that is for this machine: best one for each processor of its kind, else one for some, as nothing of it is run, else
+ * the only one that does not say what it is for.
+ */
+function forMachine(entries: readonly Entry[], architecture: string, what: string): Entry {
+  const platforms = entries.map((entry) => ({ entry, of: objectOf(entry["platform"]) }));
+  const ours = platforms.filter(({ of }) => of["os"] === "linux" && of["architecture"] === architecture);
+  const forEach = ours.find(({ of }) => ["", undefined, baselines.get(architecture)].includes(of["variant"] as string));
+  const silent = platforms.filter(({ of }) => of["architecture"] === undefined);
+  const found = forEach ?? ours[0] ?? (silent.length === 1 ? silent[0] : undefined);
+  if (found !== undefined) return found.entry;
+  const others = platforms.map(({ of }) =>
+    of["architecture"] === undefined ? "?" : `${of["os"]}/${of["architecture"]}`,
+  );
+  const message = `${what} has nothing for linux/${architecture}, but for ${others.join(", ").slice(0, 256)}: name an image that has, or other nodes`;
+  throw new VolumeError("RevisionNotFound", "final", message);
 }
 
 /** PURE. JSON, or undefined if it is none. */

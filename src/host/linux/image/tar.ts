@@ -1,6 +1,8 @@
-import { printable } from "../../../api/printable.ts";
-import { VolumeError } from "../../../errors.ts";
 import type { ByteStream } from "../byte-stream.ts";
+import { damaged } from "./damaged.ts";
+import { type Pax, readPax } from "./pax.ts";
+import { readSparse } from "./sparse.ts";
+import { inRange, nanosecondsOf, numberIn, textIn, timeOf, whole } from "./tar-fields.ts";
 
 /** One entry of an archive. */
 export interface TarEntry {
@@ -11,153 +13,168 @@ export interface TarEntry {
   readonly mode: number;
   readonly uid: number;
   readonly gid: number;
-  /** Seconds since 1970. */
-  readonly mtime: number;
+  /** Nanoseconds since 1970. */
+  readonly mtime: bigint;
+  /** Bytes of a file, its holes counted. */
   readonly size: number;
+  /** How many of these bytes the archive does not have: they are zeros. */
+  readonly holes: number;
 }
 
-/** Tells of the bytes of an entry, once. */
-export type ReadEntry = (take: (piece: Buffer) => void) => Promise<void>;
+/** Tells of the bytes of an entry, once, and where in the file each piece is. */
+export type ReadEntry = (take: (piece: Buffer, at: number) => void) => Promise<void>;
 
 const block = 512;
 const largestHeader = 1024 * 1024;
+/** 2^32 - 1 is no owner: chown(2) would leave the file root's. */
+const largestID = 2 ** 32 - 2;
 
-/** Device nodes and FIFOs are left out: nothing of a volume is to be more than data. */
+/**
+ * Device nodes and FIFOs are left out: nothing of a volume is to be more than data. A volume label of GNU tar is no file.
+ */
 const kinds: ReadonlyMap<string, TarEntry["kind"]> = new Map([
   ["0", "file"],
   ["\0", "file"],
   ["7", "file"],
+  ["S", "file"],
   ["1", "hardLink"],
   ["2", "link"],
   ["3", "leftOut"],
   ["4", "leftOut"],
   ["5", "directory"],
   ["6", "leftOut"],
+  ["V", "leftOut"],
 ]);
 
-/** Reads an archive in the formats that image builders write: ustar, with long names and sizes as in pax or GNU tar. */
+/** What headers say of the entry after them. */
+interface Ahead {
+  readonly pax?: Pax;
+  readonly path?: string;
+  readonly target?: string;
+}
+
+/**
+ * Reads an archive as Go's archive/tar does, which unpacks images elsewhere: V7, ustar, pax, GNU tar and star, with sparse files. It ends with
+ * two blocks of zeros; what is behind them is read, and is no entry. What a global header of pax says counts for nothing, as there.
+ */
 export async function readTar(
   bytes: ByteStream,
   each: (entry: TarEntry, read: ReadEntry) => Promise<void>,
 ): Promise<void> {
-  let over: { readonly [key: string]: string } = {};
-  let extended = false;
-  for (let header = await bytes.block(block); header !== undefined; header = await bytes.block(block)) {
-    if (header.every((byte) => byte === 0)) continue; // the end, twice, and what fills it up
-    refuseDamage(header);
+  let ahead: Ahead = {};
+  for (let header = await nextHeader(bytes); header !== undefined; header = await nextHeader(bytes)) {
     const type = String.fromCharCode(header[156] ?? 0);
-    const size = over["size"] === undefined ? numberIn(header, 124, 12) : whole(over["size"]);
-    const after = async () => bytes.each((block - (size % block)) % block, () => {});
-    if ("xgLK".includes(type)) {
-      if (size > largestHeader) throw damaged("has a header that is too large");
-      const text = (await bytes.block(size)) ?? Buffer.alloc(0);
-      await after();
-      if (type === "x" && extended) throw damaged("has two extended headers for one entry");
-      extended ||= type === "x";
-      if (type === "x") over = { ...over, ...paxRecords(text) };
-      else if (type !== "g") over = { ...over, [type === "L" ? "path" : "linkpath"]: textIn(text, 0, text.length) };
+    if ("xXgLK".includes(type)) {
+      ahead = await withHeader(ahead, type, header, bytes);
       continue;
     }
     const kind = kinds.get(type);
     if (kind === undefined) throw damaged(`has an entry of the type ${JSON.stringify(type)}, which is not known`);
-    let left = kind === "file" || kind === "leftOut" ? size : 0;
-    await each(entryOf(header, kind, left, over), async (take) => {
-      const of = left;
-      left = 0;
-      await bytes.each(of, take);
-    });
-    await bytes.each(left, () => {});
-    if (kind === "file" || kind === "leftOut") await after();
-    over = {};
-    extended = false;
+    await readEntry(header, kind, ahead, bytes, each);
+    ahead = {};
   }
+  while ((await bytes.atMost(65_536)).length > 0);
 }
 
-function entryOf(
+/** @returns undefined at the end */
+async function nextHeader(bytes: ByteStream): Promise<Buffer | undefined> {
+  const header = await bytes.block(block);
+  if (header === undefined || header.some((byte) => byte !== 0)) {
+    if (header !== undefined) refuseDamage(header);
+    return header;
+  }
+  const next = await bytes.block(block);
+  if (next === undefined || next.every((byte) => byte === 0)) return undefined;
+  throw damaged("has a block of zeros between its entries");
+}
+
+/** A header of its own size, whatever the one before it says of the entry that comes. */
+async function withHeader(ahead: Ahead, type: string, header: Buffer, bytes: ByteStream): Promise<Ahead> {
+  const size = inRange(numberIn(header, 124, 12), Number.MAX_SAFE_INTEGER, "size");
+  if (size > largestHeader) throw damaged("has a header that is too large");
+  const text = size === 0 ? Buffer.alloc(0) : await bytes.whole(size);
+  await skip(bytes, padding(size));
+  if (type === "g") return ahead;
+  if (type === "L") return { ...ahead, path: textIn(text, 0, text.length) };
+  if (type === "K") return { ...ahead, target: textIn(text, 0, text.length) };
+  if (ahead.pax !== undefined) throw damaged("has two extended headers for one entry");
+  return { ...ahead, pax: readPax(text) };
+}
+
+async function readEntry(
   header: Buffer,
   kind: TarEntry["kind"],
-  size: number,
-  over: { readonly [key: string]: string },
-): TarEntry {
-  const isUstar = header.toString("latin1", 257, 263) === "ustar\0";
-  const prefix = isUstar ? textIn(header, 345, 155) : "";
-  const name = textIn(header, 0, 100);
-  const number = (key: string, at: number) => (over[key] === undefined ? numberIn(header, at, 8) : whole(over[key]));
+  ahead: Ahead,
+  bytes: ByteStream,
+  each: (entry: TarEntry, read: ReadEntry) => Promise<void>,
+): Promise<void> {
+  const entry = entryOf(header, kind, ahead);
+  const has = entry.kind === "file" ? entry.size : 0; // of anything else the size counts for nothing
+  const sparse = entry.kind === "file" ? await readSparse(header, ahead.pax ?? new Map(), has, bytes) : undefined;
+  let { size, pieces, stored } = sparse ?? { size: has, pieces: [{ at: 0, length: has }], stored: has };
+  await each({ ...entry, size, holes: size - stored }, async (take) => {
+    for (const { at, length } of pieces) {
+      let to = at;
+      await bytes.each(length, (piece) => {
+        take(piece, to);
+        to += piece.length;
+      });
+    }
+    [pieces, stored] = [[], 0];
+  });
+  await skip(bytes, stored);
+  await skip(bytes, padding(has));
+}
+
+function entryOf(header: Buffer, kind: TarEntry["kind"], { pax, path, target }: Ahead): Omit<TarEntry, "holes"> {
+  const name = pax?.get("GNU.sparse.name") || path || pax?.get("path") || nameIn(header);
+  const number = (key: string, at: number, length: number) => {
+    const value = pax?.get(key);
+    return value === undefined ? numberIn(header, at, length) : whole(value);
+  };
+  const time = pax?.get("mtime");
   return {
-    kind,
-    size,
-    path: over["path"] ?? (prefix === "" ? name : `${prefix}/${name}`),
-    target: over["linkpath"] ?? textIn(header, 157, 100),
-    mode: numberIn(header, 100, 8) & 0o7777,
-    uid: number("uid", 108),
-    gid: number("gid", 116),
-    mtime: over["mtime"] === undefined ? numberIn(header, 136, 12) : Math.trunc(Number(over["mtime"])) || 0,
+    kind: header[156] === 0 && name.endsWith("/") ? "directory" : kind, // V7 has no other way to say so
+    size: inRange(number("size", 124, 12), Number.MAX_SAFE_INTEGER, "size"),
+    path: name,
+    target: target || pax?.get("linkpath") || textIn(header, 157, 100),
+    mode: inRange(numberIn(header, 100, 8), Number.MAX_SAFE_INTEGER, "mode") & 0o7777,
+    uid: inRange(number("uid", 108, 8), largestID, "uid"),
+    gid: inRange(number("gid", 116, 8), largestID, "gid"),
+    mtime: time === undefined ? nanosecondsOf(numberIn(header, 136, 12)) : timeOf(time),
   };
 }
 
-/** The sum of all bytes, those of the sum itself taken for spaces. */
+/**
+ * The prefix of ustar is that of star, too, but for its last 24 bytes. GNU tar has times there, for which Go before 1.8, and so Docker of
+ * those days, wrote a prefix.
+ */
+function nameIn(header: Buffer): string {
+  const name = textIn(header, 0, 100);
+  const magic = header.toString("latin1", 257, 263);
+  const isTime = /^(?:[\x80-\xff]|[ \0]*[0-7]*(?:[ \0]|$))/.test(header.toString("latin1", 345, 357));
+  if (magic !== "ustar\0" && !(magic === "ustar " && !isTime)) return name;
+  const prefix = textIn(header, 345, header.toString("latin1", 508, 512) === "tar\0" ? 131 : 155);
+  return prefix === "" ? name : `${prefix}/${name}`;
+}
+
+/** The sum of all bytes, those of the sum itself taken for spaces. Old programs sum up signed bytes. */
 function refuseDamage(header: Buffer): void {
-  let sum = 0;
-  for (const [at, byte] of header.entries()) sum += at >= 148 && at < 156 ? 0x20 : byte;
-  if (numberIn(header, 148, 8) !== sum) throw damaged("has an entry whose checksum is wrong");
-}
-
-/** What counts here. The rest is left out unread, as extended attributes are: their values need not be text. */
-const paxKeys = ["path", "linkpath", "size", "uid", "gid", "mtime"];
-
-/** `length key=value\n`, again and again. */
-function paxRecords(text: Buffer): { readonly [key: string]: string } {
-  const records: { [key: string]: string } = {};
-  for (let at = 0; at < text.length; ) {
-    const space = text.indexOf(0x20, at);
-    const length = space === -1 ? Number.NaN : Number(text.toString("latin1", at, space));
-    const record = Number.isInteger(length) && length > 0 ? text.subarray(space + 1, at + length) : Buffer.alloc(0);
-    const equals = record.indexOf(0x3d);
-    if (equals === -1 || at + length > text.length) throw damaged("has a header that cannot be read");
-    const key = record.toString("latin1", 0, equals);
-    if (paxKeys.includes(key)) records[key] = utf8(record.subarray(equals + 1, record.length - 1));
-    at += length;
+  let unsigned = 0;
+  let signed = 0;
+  for (const [at, byte] of header.entries()) {
+    const counts = at >= 148 && at < 156 ? 0x20 : byte;
+    unsigned += counts;
+    signed += counts > 127 ? counts - 256 : counts;
   }
-  return records;
+  const sum = numberIn(header, 148, 8);
+  if (sum !== BigInt(unsigned) && sum !== BigInt(signed)) throw damaged("has an entry whose checksum is wrong");
 }
 
-/** Octal digits, or, with the highest bit, a number of 256. */
-function numberIn(header: Buffer, at: number, length: number): number {
-  const field = header.subarray(at, at + length);
-  if (((field[0] ?? 0) & 0x80) !== 0) {
-    const value = field.reduce((sum, byte, index) => sum * 256 + (index === 0 ? byte & 0x7f : byte), 0);
-    if (!Number.isSafeInteger(value)) throw damaged("has a number that is too large");
-    return value;
-  }
-  const text = field
-    .toString("latin1")
-    .replace(/[\0 ]+$/, "")
-    .trim();
-  if (!/^[0-7]*$/.test(text)) throw damaged("has a number that cannot be read");
-  return text === "" ? 0 : Number.parseInt(text, 8);
+function padding(size: number): number {
+  return (block - (size % block)) % block;
 }
 
-function whole(text: string): number {
-  if (!/^[0-9]{1,15}$/.test(text)) throw damaged("has a number that cannot be read");
-  return Number(text);
-}
-
-function textIn(header: Buffer, at: number, length: number): string {
-  const field = header.subarray(at, at + length);
-  const end = field.indexOf(0);
-  return utf8(end === -1 ? field : field.subarray(0, end));
-}
-
-function utf8(bytes: Buffer): string {
-  const text = bytes.toString("utf8");
-  if (Buffer.from(text, "utf8").equals(bytes)) return text;
-  throw damaged(`has a name that is not UTF-8: ${printable(text).slice(0, 128)}`);
-}
-
-function damaged(why: string): VolumeError {
-  return new VolumeError(
-    "ContentRefused",
-    "final",
-    `a layer of the image ${why}: nothing of it is shown. Name another image`,
-  );
+async function skip(bytes: ByteStream, count: number): Promise<void> {
+  await bytes.each(count, () => {});
 }

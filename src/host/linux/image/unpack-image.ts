@@ -1,8 +1,7 @@
 import { fchmodSync, fsyncSync, writeFileSync } from "node:fs";
-import { PassThrough, Readable } from "node:stream";
+import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { getCACertificates, setDefaultCACertificates } from "node:tls";
-import { createGunzip, createZstdDecompress } from "node:zlib";
 import { VolumeError } from "../../../errors.ts";
 import type { UnpackRequest } from "../../images.ts";
 import { ByteStream, EndsEarly } from "../byte-stream.ts";
@@ -12,12 +11,16 @@ import { openDirectoryAt } from "../held-tree.ts";
 import type { Libc } from "../libc.ts";
 import { loadSandboxCalls } from "../sandbox-calls.ts";
 import type { BlobSource } from "./blob-source.ts";
+import { damaged } from "./damaged.ts";
+import { decompressed } from "./decompressed.ts";
 import { LayerWriter } from "./layer-writer.ts";
 import { LayoutDirectory } from "./layout-directory.ts";
 import { type Layer, manifestTypes, type NamedImage, readManifest } from "./manifest.ts";
 import { parseReference } from "./reference.ts";
 import { Registry } from "./registry.ts";
 import { readTar } from "./tar.ts";
+
+const mostIndexes = 4;
 
 /**
  * Shows an image as files (Images.unpack), in a disposable child:
@@ -37,12 +40,11 @@ export async function unpackImage(libc: Libc, request: UnpackRequest, tell: (lin
   libc.mkdirat(directory.fd, "new", 0o700);
   using fresh = openDirectoryAt(libc, directory, "new");
   const layers = await layersOf(source, image);
-  const writer = new LayerWriter(libc, calls, fresh);
   const room = counting(request.sizeLimit);
+  const writer = new LayerWriter(libc, calls, fresh, room);
   for (const [index, layer] of layers.entries()) {
-    writer.beginLayer();
     const progress = (bytes: number) => tell(`layer ${index + 1} of ${layers.length}, ${bytes} bytes`);
-    await writeLayer(source, layer, writer, room, progress);
+    await writer.layer(() => writeLayer(source, layer, writer, room, progress));
   }
   fchmodSync(fresh.fd, 0o755);
   calls.syncfs(fresh.fd);
@@ -62,31 +64,32 @@ function begin(libc: Libc, { from }: UnpackRequest): { image: NamedImage; source
   return { image, source: new Registry(image, authorization) };
 }
 
+/** An index may name another one. */
 async function layersOf(source: BlobSource, image: NamedImage): Promise<readonly Layer[]> {
-  const top = readManifest(await source.manifest(image.digest, manifestTypes), process.arch, image);
-  if ("layers" in top) return top.layers;
-  const digest = top.manifest;
-  const manifest = readManifest(await source.manifest(digest, manifestTypes), process.arch, { ...image, digest });
-  if ("layers" in manifest) return manifest.layers;
-  throw new VolumeError(
-    "ContentRefused",
-    "final",
-    `${image.repository}@${digest} is an index in an index: name an image`,
-  );
+  let { digest } = image;
+  for (let indexes = 0; indexes <= mostIndexes; indexes++) {
+    const found = readManifest(await source.manifest(digest, manifestTypes), process.arch, { ...image, digest });
+    if ("layers" in found) return found.layers;
+    digest = found.manifest;
+  }
+  const message = `${image.repository}@${image.digest} has more than ${mostIndexes} indexes in one another: name an image`;
+  throw new VolumeError("ContentRefused", "final", message);
 }
 
 async function writeLayer(
   source: BlobSource,
-  { digest, size, compression }: Layer,
+  { digest, size }: Layer,
   writer: LayerWriter,
   room: (bytes: number) => number,
   progress: (bytes: number) => void,
 ): Promise<void> {
   const blob = await source.blob(digest, size);
-  const unpacked = { none: () => new PassThrough(), gzip: createGunzip, zstd: createZstdDecompress }[compression]();
   try {
-    await pipeline(Readable.from(blob), unpacked, async (bytes: AsyncIterable<Buffer>) => {
-      await readTar(new ByteStream(counted(bytes, room, progress)), (entry, read) => writer.write(entry, read));
+    await pipeline(Readable.from(blob), decompressed, async (bytes: AsyncIterable<Buffer>) => {
+      await readTar(new ByteStream(counted(bytes, room, progress)), (entry, read) => {
+        room(entry.holes);
+        return writer.write(entry, read);
+      });
     });
   } catch (error) {
     throw isDamage(error) ? notWhole(digest) : error;
@@ -105,7 +108,7 @@ async function* counted(
   }
 }
 
-/** All bytes that layers have, unpacked, with what is never written. @throws VolumeError ContentTooLarge */
+/** All bytes that layers have, unpacked, with what is never written and with holes. @throws VolumeError ContentTooLarge */
 function counting(sizeLimit: number): (bytes: number) => number {
   let all = 0;
   return (bytes) => {
@@ -124,6 +127,5 @@ function isDamage(error: unknown): boolean {
 }
 
 function notWhole(digest: string): VolumeError {
-  const message = `the layer ${digest} of the image is damaged, or has something after its end: name another image`;
-  return new VolumeError("ContentRefused", "final", message);
+  return damaged(`(${digest}) is damaged, or has something after its end`);
 }
