@@ -13,7 +13,7 @@ export interface Described {
 
 /**
  * Stands for a registry: what the distribution specification of OCI says of reading manifests and blobs, over HTTP, with a token
- * for anybody and blobs elsewhere as the large ones have it. It is no registry: nothing can be pushed, listed or read in parts.
+ * for anybody, blobs elsewhere as the large ones have it, and what is left of a blob. It is no registry: nothing can be pushed or listed.
  */
 export class ContractRegistry implements Disposable {
   readonly #server: Server;
@@ -23,6 +23,10 @@ export class ContractRegistry implements Disposable {
   token: string | undefined;
   /** Whether blobs are asked for elsewhere. */
   redirects = false;
+  /** Whether a blob is given from a byte on. */
+  ranges = true;
+  /** After how many bytes of a body its connection breaks; undefined: never. */
+  breaks: (path: string, bytes: number) => number | undefined = () => undefined;
   /** Answers a request itself if it returns true. */
   answers: (request: IncomingMessage, response: ServerResponse) => boolean = () => false;
 
@@ -96,7 +100,24 @@ export class ContractRegistry implements Disposable {
       response
         .writeHead(307, { Location: `http://localhost:${new URL(`http://${this.host}`).port}/elsewhere/${digest}` })
         .end();
-    } else response.writeHead(200, { "Content-Type": blob.type }).end(blob.bytes);
+    } else this.#send(request, response, blob);
+  }
+
+  #send(
+    request: IncomingMessage,
+    response: ServerResponse,
+    blob: { readonly bytes: Buffer; readonly type: string },
+  ): void {
+    const [, from] = /^bytes=([0-9]+)-$/.exec(request.headers.range ?? "") ?? [];
+    const isPart = this.ranges && from !== undefined;
+    const bytes = isPart ? blob.bytes.subarray(Number(from)) : blob.bytes;
+    response.setHeader("Content-Type", blob.type);
+    response.setHeader("Content-Length", bytes.length);
+    if (isPart) response.setHeader("Content-Range", `bytes ${from}-${blob.bytes.length - 1}/${blob.bytes.length}`);
+    response.writeHead(isPart ? (bytes.length === 0 ? 416 : 206) : 200);
+    const end = this.breaks(request.url ?? "", bytes.length);
+    if (end === undefined || end >= bytes.length) response.end(bytes);
+    else response.write(bytes.subarray(0, end), () => response.destroy());
   }
 }
 

@@ -1,3 +1,5 @@
+import { VolumeError } from "../../../errors.ts";
+
 /** An image by the digest of its manifest or index. */
 export interface ImageReference {
   /** As people write it. */
@@ -10,6 +12,7 @@ export interface ImageReference {
 
 /**
  * PURE. The parts of `registry/repository[:tag]@sha256:…`. The digest alone counts: a tag before it is for people.
+ * @throws VolumeError RepositoryRefused
  * @param secure whether a registry on the node itself is asked by TLS, too
  */
 export function parseReference(reference: string, secure = false): ImageReference {
@@ -19,7 +22,10 @@ export function parseReference(reference: string, secure = false): ImageReferenc
   const isDocker = registry === "docker.io";
   const repository = isDocker && !path.includes("/") ? `library/${path}` : path;
   const host = isDocker ? "registry-1.docker.io" : registry;
-  return { registry, address: `${isLoopback(host) && !secure ? "http" : "https"}://${host}`, repository, digest };
+  const address = `${isLoopback(host) && !secure ? "http" : "https"}://${host}`;
+  if (URL.canParse(address)) return { registry, address, repository, digest };
+  const message = `${registry} is no address of a registry: correct image.reference (hosts of numbers are IPv4 addresses, ports end at 65535)`;
+  throw new VolumeError("RepositoryRefused", "final", message);
 }
 
 /** A registry on the node itself, as mirrors are, has no certificate; container runtimes speak HTTP with it too. */

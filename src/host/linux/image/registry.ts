@@ -1,15 +1,28 @@
-import { printable } from "../../../api/printable.ts";
-import { messageOf, VolumeError } from "../../../errors.ts";
+import { VolumeError } from "../../../errors.ts";
 import { allOf, type Blob, type BlobSource, largestManifest, VerifiedBlob, verified } from "./blob-source.ts";
+import { readChallenges } from "./challenges.ts";
+import { type Answer, ask, BrokenConnection, tooSlow, unreachable } from "./connection.ts";
 import { objectOf, parsed } from "./manifest.ts";
 import { type ImageReference, maySendTo } from "./reference.ts";
 
 const largestToken = 64 * 1024;
 const mostRedirections = 5;
+/** So many connections one after the other that break before a byte has come, and it is given up for this time. */
+const mostFruitless = 10;
+
+/** What is asked for, by its path in the repository. */
+interface Wanted {
+  readonly path: string;
+  readonly accept: string;
+  readonly digest: string;
+  /** Bytes that it has at most. */
+  readonly most: number;
+}
 
 /**
  * A registry (distribution-spec of OCI): it gets the credentials if it asks for them, and a token is asked for where it sends for one, with
- * them or as anybody. Nothing that comes is believed but by its digest.
+ * them or as anybody, as often as it wants a new one. Of what a broken connection has left out the rest is asked for. Nothing that comes is
+ * believed but by its digest.
  */
 export class Registry implements BlobSource {
   readonly #image: ImageReference;
@@ -23,98 +36,138 @@ export class Registry implements BlobSource {
   }
 
   async manifest(digest: string, types: readonly string[]): Promise<Buffer> {
-    const response = await this.#get(`manifests/${digest}`, types.join(", "));
-    return allOf(verified(bounded(response, digest, largestManifest), digest));
+    const wanted = { path: `manifests/${digest}`, accept: types.join(", "), digest, most: largestManifest };
+    return allOf(verified(this.#fetch(wanted), digest));
   }
 
   async blob(digest: string, size: number): Promise<Blob> {
-    return new VerifiedBlob(bounded(await this.#get(`blobs/${digest}`, "*/*"), digest, size), digest);
+    return new VerifiedBlob(this.#fetch({ path: `blobs/${digest}`, accept: "*/*", digest, most: size }, size), digest);
   }
 
-  async #get(what: string, accept: string): Promise<Response> {
+  /** All bytes, on as many connections as it takes. @param size that it has, if that is known */
+  async *#fetch(wanted: Wanted, size = 0): AsyncGenerator<Buffer> {
+    const slow = tooSlow(this.#image.registry);
+    let bytes = 0;
+    for (let fruitless = 0; ; fruitless++) {
+      try {
+        const answer = await this.#get(wanted, bytes);
+        if (answer === undefined) return;
+        for await (const chunk of bodyFrom(answer, bytes)) {
+          fruitless = 0;
+          bytes += chunk.length;
+          refuseMore(bytes, wanted.most, wanted.digest, "ContentRefused");
+          slow(chunk.length);
+          yield chunk;
+        }
+        if (answer.hasEnd || bytes >= size) return;
+        throw new BrokenConnection(answer.url.host, new Error(`it ends after ${bytes} of ${size} bytes`));
+      } catch (error) {
+        if (!(error instanceof BrokenConnection)) throw error;
+        if (fruitless >= mostFruitless) throw unreachable(error);
+      }
+    }
+  }
+
+  /** @param from the first byte that is missing. @returns undefined if the registry has no more than those before */
+  async #get(wanted: Wanted, from: number): Promise<Answer | undefined> {
     const { address, repository } = this.#image;
-    const url = `${address}/v2/${repository}/${what}`;
-    let response = await this.#follow(url, accept);
-    if (response.status === 401 && this.#authorization === undefined) {
-      await response.body?.cancel();
-      this.#authorization = await this.#answerTo(response.headers.get("www-authenticate") ?? "");
-      response = await this.#follow(url, accept);
+    const url = new URL(`${address}/v2/${repository}/${wanted.path}`);
+    const headers = {
+      accept: wanted.accept,
+      "accept-encoding": "identity",
+      ...(from > 0 && { range: `bytes=${from}-` }),
+    };
+    let answer = await this.#follow(url, headers, this.#authorization);
+    if (answer.status === 401) {
+      answer.leave();
+      this.#authorization = await this.#authorizationFor(answer.header("www-authenticate") ?? "");
+      answer = await this.#follow(url, headers, this.#authorization);
     }
-    if (response.status === 200) return response;
-    await response.body?.cancel();
-    throw this.#meant(response.status, what);
+    if (answer.status === 200 || (answer.status === 206 && from > 0)) return answer;
+    answer.leave();
+    if (answer.status === 416 && from > 0) return undefined;
+    throw this.#meant(answer.status, wanted.path);
   }
 
-  /** Blobs are often elsewhere, where the token is not for. */
-  async #follow(url: string, accept: string): Promise<Response> {
-    let at = new URL(url);
+  /** Blobs are often elsewhere, where the authorization is not for. */
+  async #follow(url: URL, headers: { readonly [name: string]: string }, authorization?: string): Promise<Answer> {
+    const { registry } = this.#image;
+    let at = url;
     for (let followed = 0; followed <= mostRedirections; followed++) {
-      const own = at.host === new URL(url).host;
-      const authorization = own && this.#authorization !== undefined && { authorization: this.#authorization };
-      const response = await this.#ask(at, { accept, "accept-encoding": "identity", ...authorization });
-      const location = response.headers.get("location");
-      if (response.status < 300 || response.status > 399 || location === null) return response;
-      await response.body?.cancel();
-      at = new URL(location, at);
-      if (!maySendTo(this.#image.registry, at)) break;
+      const forOwn = at.host === url.host && authorization !== undefined && { authorization };
+      const answer = await ask(at, { ...headers, ...forOwn });
+      const location = answer.header("location");
+      if (answer.status < 300 || answer.status > 399 || location === undefined) return answer;
+      answer.leave();
+      const next = URL.parse(location, at.href);
+      if (next === null)
+        throw refused(`${registry} sends elsewhere, to what is no address: nothing is fetched from there`);
+      at = next;
+      if (!maySendTo(registry, at)) break;
     }
-    const message = `${this.#image.registry} sends elsewhere, again and again, without TLS or to the node itself: nothing is fetched from there`;
-    throw new VolumeError("RepositoryRefused", "final", message);
+    throw refused(
+      `${registry} sends elsewhere, again and again, without TLS or to the node itself: nothing is fetched from there`,
+    );
   }
 
   /** What the registry wants to be told: the credentials themselves, or a token. */
-  async #answerTo(challenges: string): Promise<string> {
+  async #authorizationFor(header: string): Promise<string> {
     if (this.#credentials?.startsWith("Bearer ") === true) return this.#credentials;
-    const [bearer] = /\bbearer .*/i.exec(challenges) ?? [];
-    if (bearer !== undefined) return this.#token(bearer);
-    if (/^basic\b/i.test(challenges) && this.#credentials !== undefined) return this.#credentials;
-    throw this.#meant(401, "manifests");
+    const challenges = readChallenges(header);
+    const bearer = challenges.find(({ scheme, parameters }) => scheme === "bearer" && parameters.has("realm"));
+    if (bearer !== undefined) return this.#token(bearer.parameters);
+    const schemes = challenges.map(({ scheme }) => scheme);
+    if (schemes.includes("basic") && this.#credentials !== undefined) return this.#credentials;
+    if (schemes.length === 0 || schemes.includes("basic")) throw this.#meant(401, "manifests");
+    const words = `${this.#image.registry} asks for ${schemes.join(", ").slice(0, 128)}`;
+    throw refused(`${words}, and the agent has only basic, and bearer with a realm: name a mirror`);
   }
 
-  /** What the registry says of where tokens are, and a token from there. */
-  async #token(challenge: string): Promise<string> {
-    const { registry } = this.#image;
-    const parameter = (name: string) => new RegExp(`\\b${name}="([^"]*)"`).exec(challenge)?.[1];
-    const realm = URL.parse(parameter("realm") ?? "");
-    if (realm === null) throw this.#meant(401, "manifests");
+  /** A token from where the registry says that there are some. */
+  async #token(parameters: ReadonlyMap<string, string>): Promise<string> {
+    const { registry, repository } = this.#image;
+    const realm = URL.parse(parameters.get("realm") ?? "");
+    if (realm === null) throw refused(`${registry} sends for a token to what is no address. Name a mirror`);
     if (!maySendTo(registry, realm)) {
-      const message = `${registry} sends for a token without TLS or to the node itself: nothing is asked there. Name a mirror`;
-      throw new VolumeError("RepositoryRefused", "final", message);
+      throw refused(
+        `${registry} sends for a token without TLS or to the node itself: nothing is asked there. Name a mirror`,
+      );
     }
-    for (const name of ["service", "scope"]) {
-      const value = parameter(name);
-      if (value !== undefined) realm.searchParams.set(name, value);
-    }
-    const credentials = this.#credentials !== undefined && { authorization: this.#credentials };
-    const response = await this.#ask(realm, { accept: "application/json", ...credentials });
-    const answer: Buffer[] = [];
-    const pieces = bounded(response, `the token of ${registry}`, largestToken, "RepositoryRefused");
-    if (response.status === 200) for await (const piece of pieces) answer.push(piece);
-    else await response.body?.cancel();
-    const { token: named, access_token: other } = objectOf(parsed(Buffer.concat(answer)));
+    const service = parameters.get("service");
+    if (service !== undefined) realm.searchParams.set("service", service);
+    realm.searchParams.set("scope", parameters.get("scope") || `repository:${repository}:pull`);
+    const answer = await this.#follow(realm, { accept: "application/json" }, this.#credentials);
+    if (answer.status !== 200) answer.leave();
+    if (isTransient(answer.status)) throw away(`${realm.host} answers ${answer.status} for a token of ${registry}`);
+    const { token: named, access_token: other } = answer.status === 200 ? await this.#tokenIn(answer) : {};
     const token = named ?? other;
     if (typeof token === "string" && /^[\x21-\x7e]+$/.test(token)) return `Bearer ${token}`;
-    const message = `${registry} gives no token (${realm.host} answers ${response.status}): ${this.#remedy}`;
-    throw new VolumeError("RepositoryRefused", "final", message);
+    throw refused(`${registry} gives no token (${realm.host} answers ${answer.status}): ${this.#remedy}`);
   }
 
-  async #ask(url: URL, headers: { readonly [name: string]: string }): Promise<Response> {
-    try {
-      return await fetch(url, { headers, redirect: "manual" });
-    } catch (error) {
-      throw unreachable(url.host, error);
+  async #tokenIn(answer: Answer): Promise<{ readonly [name: string]: unknown }> {
+    const pieces: Buffer[] = [];
+    let bytes = 0;
+    for await (const piece of answer.body()) {
+      bytes += piece.length;
+      refuseMore(bytes, largestToken, `the token of ${this.#image.registry}`, "RepositoryRefused");
+      pieces.push(piece);
     }
+    return objectOf(parsed(Buffer.concat(pieces)));
   }
 
-  #meant(status: number, what: string): VolumeError {
+  #meant(status: number, path: string): VolumeError {
     const { registry, repository, digest } = this.#image;
     const said = `${registry} answers ${status} for ${repository}`;
     if (status === 404) {
-      const message = `${said}: it has no ${what.startsWith("blobs") ? "such layer" : digest} that it gives out. Push it there, or name another`;
+      const message = `${said}: it has no ${path.startsWith("blobs") ? "such layer" : digest} that it gives out. Push it there, or name another`;
       return new VolumeError("RevisionNotFound", "final", message);
     }
-    if (status === 429 || status >= 500) return new VolumeError("ServerUnreachable", "transient", said);
-    return new VolumeError("RepositoryRefused", "final", `${said}: ${this.#remedy}`);
+    if (isTransient(status)) return away(said);
+    const isOfCredentials = status === 401 || status === 403;
+    return refused(
+      `${said}: ${isOfCredentials ? this.#remedy : "correct the reference, or name a mirror that answers"}`,
+    );
   }
 
   get #remedy(): string {
@@ -124,44 +177,32 @@ export class Registry implements BlobSource {
   }
 }
 
-/** The bytes of an answer, at most so many. @throws VolumeError with this reason if there are more */
-async function* bounded(
-  response: Response,
-  what: string,
-  most: number,
-  reason: "ContentRefused" | "RepositoryRefused" = "ContentRefused",
-): AsyncGenerator<Buffer> {
-  const slow = tooSlow(new URL(response.url).host);
-  let bytes = 0;
-  try {
-    for await (const chunk of response.body ?? []) {
-      bytes += chunk.length;
-      if (bytes > most)
-        throw new VolumeError(reason, "final", `${what} is more than the ${most} bytes that it may have`);
-      slow(chunk.length);
-      yield Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
-    }
-  } catch (error) {
-    throw error instanceof VolumeError ? error : unreachable(new URL(response.url).host, error);
+/** The bytes of a body from this one on, whether the server sends only these or all. */
+async function* bodyFrom(answer: Answer, from: number): AsyncGenerator<Buffer> {
+  const [, start = "0"] = /^bytes ([0-9]+)-/.exec(answer.header("content-range") ?? "") ?? [];
+  let at = answer.status === 206 ? Number(start) : 0;
+  if (at > from)
+    throw new BrokenConnection(answer.url.host, new Error(`it sends from byte ${at} on, not from ${from}`));
+  for await (const chunk of answer.body()) {
+    const missing = chunk.subarray(Math.max(0, from - at));
+    at += chunk.length;
+    if (missing.length > 0) yield missing;
   }
 }
 
-/** As git's: a server that sends less than 1,000 bytes a second for a minute would keep others from being fetched for days. */
-function tooSlow(host: string): (bytes: number) => void {
-  let since = performance.now();
-  let bytes = 0;
-  return (more) => {
-    bytes += more;
-    const ms = performance.now() - since;
-    if (ms < 60_000) return;
-    if (bytes < ms) throw new VolumeError("ServerUnreachable", "transient", `${host} sends ${bytes} bytes in a minute`);
-    since = performance.now();
-    bytes = 0;
-  };
+function refuseMore(bytes: number, most: number, what: string, reason: "ContentRefused" | "RepositoryRefused"): void {
+  if (bytes <= most) return;
+  throw new VolumeError(reason, "final", `${what} is more than the ${most} bytes that it may have`);
 }
 
-function unreachable(host: string, error: unknown): VolumeError {
-  const cause = error instanceof Error && error.cause !== undefined ? `: ${messageOf(error.cause)}` : "";
-  const message = printable(`${host} does not answer: ${messageOf(error)}${cause}`).slice(0, 512);
+function isTransient(status: number): boolean {
+  return status === 408 || status === 425 || status === 429 || status >= 500;
+}
+
+function away(message: string): VolumeError {
   return new VolumeError("ServerUnreachable", "transient", message);
+}
+
+function refused(message: string): VolumeError {
+  return new VolumeError("RepositoryRefused", "final", message);
 }

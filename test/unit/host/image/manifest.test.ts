@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { VolumeError } from "../../../../src/errors.ts";
 import { readManifest } from "../../../../src/host/linux/image/manifest.ts";
 import { parseReference } from "../../../../src/host/linux/image/reference.ts";
 
@@ -34,6 +35,18 @@ describe("parseReference", () => {
       expect(parseReference(`${reference}@${digest("b")}`), reference).to.include({ address, repository });
     }
   });
+});
+
+describe("parseReference of what is no address", () => {
+  for (const host of ["registry.example:99999", "10.0.0.300", "127.0.0.0.0.1:5000", "[::::]"]) {
+    it(`refuses ${host} for good, and names the field`, () => {
+      const refused = { reason: "RepositoryRefused", errorClass: "final" };
+      const parse = () => parseReference(`${host}/a@${digest("b")}`);
+      expect(parse)
+        .to.throw(VolumeError, /correct image.reference/)
+        .that.includes(refused);
+    });
+  }
 });
 
 describe("readManifest", () => {

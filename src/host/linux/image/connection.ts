@@ -1,0 +1,83 @@
+import { get as getByHTTP, type IncomingMessage } from "node:http";
+import { get as getByHTTPS } from "node:https";
+import { printable } from "../../../api/printable.ts";
+import { messageOf, VolumeError } from "../../../errors.ts";
+
+/** A connection on which nothing comes for so long is given up, and what is missing is asked for on another. */
+const silenceMs = 60_000;
+
+/** A connection that could not be made, or ended before the answer did: it may come on another one. */
+export class BrokenConnection extends Error {
+  override readonly name = "BrokenConnection";
+  readonly host: string;
+
+  constructor(host: string, cause: unknown) {
+    super(messageOf(cause), { cause });
+    this.host = host;
+  }
+}
+
+/** An answer whose body is still to come, as the server sends it: nobody decodes it, as digests are of what is sent. */
+export interface Answer {
+  readonly status: number;
+  readonly url: URL;
+  header(name: "location" | "www-authenticate" | "content-range"): string | undefined;
+  /** Whether the end of the body can be told from a broken connection. */
+  readonly hasEnd: boolean;
+  /** @throws BrokenConnection */
+  body(): AsyncGenerator<Buffer>;
+  /** Does without the body. */
+  leave(): void;
+}
+
+/** GET on a connection of its own, so that none is begun on one that the server is closing. @throws BrokenConnection */
+export async function ask(url: URL, headers: { readonly [name: string]: string }): Promise<Answer> {
+  const answer = await answerTo(url, headers).catch((error) => {
+    throw new BrokenConnection(url.host, error);
+  });
+  return {
+    url,
+    status: answer.statusCode ?? 0,
+    hasEnd: answer.headers["content-length"] !== undefined || answer.headers["transfer-encoding"] !== undefined,
+    header: (name) => answer.headers[name],
+    leave: () => void answer.destroy(),
+    async *body() {
+      try {
+        for await (const chunk of answer) yield chunk;
+      } catch (error) {
+        throw new BrokenConnection(url.host, error);
+      }
+    },
+  };
+}
+
+function answerTo(url: URL, headers: { readonly [name: string]: string }): Promise<IncomingMessage> {
+  return new Promise((answered, failed) => {
+    const get = url.protocol === "https:" ? getByHTTPS : getByHTTP;
+    const request = get(url, { headers, agent: false }, (answer) => {
+      answer.on("error", () => {}); // whoever reads the body is told
+      answered(answer);
+    });
+    request.setTimeout(silenceMs, () => request.destroy(new Error(`nothing came for ${silenceMs / 1000} s`)));
+    request.on("error", failed);
+  });
+}
+
+/** As git's: a server that sends less than 1,000 bytes a second for a minute would keep others from being fetched for days. */
+export function tooSlow(host: string): (bytes: number) => void {
+  let since = performance.now();
+  let bytes = 0;
+  return (more) => {
+    bytes += more;
+    const ms = performance.now() - since;
+    if (ms < 60_000) return;
+    if (bytes < ms) throw new VolumeError("ServerUnreachable", "transient", `${host} sends ${bytes} bytes in a minute`);
+    since = performance.now();
+    bytes = 0;
+  };
+}
+
+export function unreachable({ host, cause }: BrokenConnection): VolumeError {
+  const message = printable(`${host} does not answer: ${messageOf(cause)}`).slice(0, 512);
+  return new VolumeError("ServerUnreachable", "transient", message);
+}
