@@ -1,3 +1,4 @@
+import { constants } from "node:os";
 import koffi from "koffi";
 import {
   AT_EMPTY_PATH,
@@ -29,6 +30,9 @@ export interface Statx {
   /** Whether it is the root of a mount. */
   readonly mountRoot: boolean;
 }
+
+/** How often a walk that was disturbed is begun again: each takes a few µs. */
+const disturbances = 1000;
 
 /** Not all threads of the pool (UV_THREADPOOL_SIZE in the Dockerfile): the journal is written by one of them. */
 const unmountsAtOnce = 12;
@@ -80,12 +84,20 @@ export function loadLibc() {
   return {
     mounts: loadMountLinks(lib),
     handles: loadFileHandles(lib),
-    /** openat2(2) @returns a descriptor that the caller closes */
+    /**
+     * openat2(2) @returns a descriptor that the caller closes. The kernel gives up (EAGAIN) on a walk with ".." in it that may not leave a
+     * directory if anything at all is renamed or mounted on the node meanwhile, by any pod: then it is begun again.
+     */
     openat2(dir: number, path: string, flags: number, mode: number, resolve: number): number {
       how.writeUInt32LE(flags, 0); // of 64 bits each, of which no flag takes the upper half
       how.writeUInt32LE(mode, 8);
       how.writeUInt32LE(resolve, 16);
-      return checked("openat2", openat2(SYS.openat2, dir, path, how, how.length), path);
+      for (let attempt = 0; ; attempt++) {
+        const result = openat2(SYS.openat2, dir, path, how, how.length);
+        if (result >= 0) return result;
+        const errno = koffi.errno();
+        if (errno !== constants.errno.EAGAIN || attempt === disturbances) throw new Errno("openat2", errno, path);
+      }
     },
     openTree(dir: number, path: string, flags: number): number {
       return checked("open_tree", openTree(SYS.open_tree, dir, path, flags), path);

@@ -21,9 +21,6 @@ const inOneMount = beneath | RESOLVE.NO_XDEV;
 const symbolicLink = 0o120000;
 const inRoot = RESOLVE.IN_ROOT | RESOLVE.NO_MAGICLINKS;
 
-/** How often a walk that was disturbed is begun again: each takes a few µs. */
-const disturbances = 1000;
-
 /** What a walk to a source may go through; a table: no links, and no mounts but those that it shows (known-walk.ts). */
 export type Way = "followLinks" | "refuseLinks" | MountTable;
 
@@ -45,18 +42,9 @@ export function openSource(libc: Libc, source: SourcePath, way: Way): Descriptor
   }
 }
 
-/**
- * Opens a path with `root` for a root directory. The kernel gives up on a walk with ".." in it if anything at all is
- * renamed or mounted on the node meanwhile: then it is begun again.
- */
+/** Opens a path with `root` for a root directory. */
 export function openInRoot(libc: Libc, root: Descriptor, path: string, resolve = inRoot): Descriptor {
-  for (let attempt = 0; ; attempt++) {
-    try {
-      return new Descriptor(libc.openat2(root.fd, path, O.PATH | O.CLOEXEC, 0, resolve));
-    } catch (error) {
-      if (errnoOf(error) !== "EAGAIN" || attempt === disturbances) throw error;
-    }
-  }
+  return new Descriptor(libc.openat2(root.fd, path, O.PATH | O.CLOEXEC, 0, resolve));
 }
 
 /**

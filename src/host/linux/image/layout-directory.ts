@@ -27,6 +27,7 @@ export class LayoutDirectory implements BlobSource {
     try {
       this.#directory = new Descriptor(libc.openat2(node.fd, path, O.RDONLY | O.DIRECTORY | O.CLOEXEC, 0, resolve));
     } catch (error) {
+      if (errnoOf(error) === "EAGAIN") throw error; // it may well be there
       const message = `${path} on the node cannot be read as a directory (${errnoOf(error) ?? messageOf(error)}): put the image layout there, or correct layout.path`;
       throw new VolumeError("SourceNotFound", "final", message, { cause: error });
     }
