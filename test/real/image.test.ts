@@ -155,34 +155,6 @@ describe("images, on the real kernel, from what stands for a registry", function
     expect(world.data).to.deep.equal(["tree"]);
   });
 
-  it("comes from a registry that breaks every connection at some byte, if it gives what is left, with a token and from elsewhere", async () => {
-    const { registry } = world;
-    const content = randomBytes(300_000);
-    registry.token = "t0ken";
-    registry.redirects = true;
-    let at = 1;
-    registry.breaks = (_, bytes) => {
-      at = (at * 48_271) % 2_147_483_647; // the same each time
-      return at % (bytes + 1);
-    };
-    const layers = ["a", "b", "c"].map((name) => registry.layer(tarOf({ name, content }), ""));
-    const path = await world.shown(registry.image(...layers));
-    for (const name of ["a", "b", "c"]) expect(readFileSync(`${path}/${name}`).equals(content), name).to.equal(true);
-    expect(registry.requests.length).to.be.greaterThan(10);
-  });
-
-  it("comes whole from a registry that closes each connection, of many small files", async () => {
-    const { registry } = world;
-    registry.answers = (_, response) => {
-      response.setHeader("Connection", "close");
-      return false;
-    };
-    const names = Array.from({ length: 3000 }, (_, at) => ({ name: `d${at}/`, type: "5", mode: 0o755 }));
-    const path = await world.shown(registry.image(registry.layer(tarOf(...names))));
-    expect(readdirSync(path)).to.have.length(3000);
-    expect(registry.requests).to.have.length(2);
-  });
-
   it("shows nothing that is not what its digest says, or not all of it", async () => {
     const { registry } = world;
     const tar = tarOf({ name: "a", content: "x".repeat(10_000) });

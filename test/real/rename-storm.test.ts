@@ -48,7 +48,9 @@ describe("while others rename directories of their own, as fast as they can", fu
     mkdirSync(`${world.node.path}/src/d`);
     using root = new Descriptor(libc.openat2(AT_FDCWD, `${world.node.path}/src`, O.PATH | O.CLOEXEC, 0, 0));
     for (let walk = 0; walk < 3000; walk++) {
-      using _there = new Descriptor(libc.openat2(root.fd, `${dots.repeat(4)}d`, O.PATH | O.CLOEXEC, 0, RESOLVE.IN_ROOT));
+      using _there = new Descriptor(
+        libc.openat2(root.fd, `${dots.repeat(4)}d`, O.PATH | O.CLOEXEC, 0, RESOLVE.IN_ROOT),
+      );
     }
   });
 
