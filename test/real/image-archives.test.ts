@@ -113,21 +113,6 @@ describe("images, on the real kernel, of archives that are rare", function () {
     });
   }
 
-  it("gives a directory that a layer only implies the mode and owner of new ones, where its whiteout takes the one beneath", async () => {
-    const lower = tarOf({ ...directory("a/"), mode: 0o700, uid: 7 }, { ...directory("b/"), mode: 0o700, uid: 7 });
-    const upper = [
-      tarOf({ name: "a/f" }, { name: ".wh.a" }, { name: "b/f" }),
-      tarOf({ name: ".wh.a" }, { name: "a/f" }, { name: "b/f" }),
-    ];
-    for (const layer of upper) {
-      const path = await world.shown(layers(lower, layer));
-      expect(find(path, "%P %m %U:%G\n", "-type", "d").trim().split("\n").sort()).to.deep.equal([
-        "a 755 0:0",
-        "b 700 7:7",
-      ]);
-    }
-  });
-
   it("shows the sparse files of GNU tar in each of its formats, with their holes", async () => {
     const from = `${world.node.path}/src/from`;
     mkdirSync(from);

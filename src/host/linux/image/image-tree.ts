@@ -72,16 +72,17 @@ export class ImageTree {
     this.enter(parent);
     this.keepTime(parent, () => this.libc.mkdirat(parent.fd, name, mode));
     using made = openDirectoryAt(this.libc, parent, name);
-    this.layer.enter(inodeOf(made), { own: true });
+    this.layer.enter(inodeOf(made));
+    this.layer.own(inodeOf(made));
   }
 
   /** This layer writes in a directory, and so in all above it. */
   enter(directory: Descriptor): void {
     let inode = inodeOf(directory);
-    if (this.layer.directory(inode) !== undefined) return;
+    if (this.layer.hasEntered(inode)) return;
     const root = inodeOf(this.root);
     let current = this.step(directory, ".");
-    while (this.layer.directory(inode) === undefined) {
+    while (!this.layer.hasEntered(inode)) {
       this.layer.enter(inode);
       if (inode === root) break;
       using below = current;

@@ -91,7 +91,7 @@ export class LayerWriter {
       this.#tree.makeDirectory(parent, name, 0o700);
     } else this.#countOne();
     using made = openDirectoryAt(this.#tree.libc, parent, name);
-    this.#tree.layer.enter(inodeOf(made), { named: true });
+    this.#tree.enter(made);
     fchownSync(made.fd, uid, gid);
     fchmodSync(made.fd, mode);
     this.#tree.calls.setTime(made.fd, ".", mtime);

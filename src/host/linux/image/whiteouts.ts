@@ -1,4 +1,3 @@
-import { fchmodSync, fchownSync } from "node:fs";
 import type { Descriptor } from "../descriptor.ts";
 import { namesIn } from "../held-tree.ts";
 import { refused } from "./image-path.ts";
@@ -11,7 +10,8 @@ export const isWhiteout = (name: string) => name.startsWith(prefix);
 
 /**
  * Takes away what the layers beneath have where a whiteout stands, or all that they have in the directory of an opaque one. What its own
- * layer has stays, whether it comes before or after (image-spec, layer.md).
+ * layer has stays, whether it comes before or after (image-spec, layer.md); a directory that it only implies keeps its owner and mode then, as
+ * in umoci.
  */
 export function applyWhiteout(tree: ImageTree, segments: readonly string[], name: string): void {
   const hidden = name.slice(prefix.length);
@@ -25,7 +25,6 @@ export function applyWhiteout(tree: ImageTree, segments: readonly string[], name
   }
   if (!removeOfBeneath(tree, parent, hidden)) return;
   using directory = tree.step(parent, hidden);
-  forget(tree, directory);
   clear(tree, directory);
 }
 
@@ -42,7 +41,6 @@ function clear(tree: ImageTree, directory: Descriptor): void {
       current = tree.step(from, "..");
     } else {
       current = tree.step(from, name);
-      forget(tree, current);
       left.push(clearOne(tree, current));
     }
   }
@@ -51,24 +49,16 @@ function clear(tree: ImageTree, directory: Descriptor): void {
 /** Once for each directory of a layer. @returns directories in it that the layer writes in, too */
 function clearOne(tree: ImageTree, directory: Descriptor): string[] {
   const inode = inodeOf(directory);
-  if (tree.layer.directory(inode)?.own === true) return [];
+  if (tree.layer.owns(inode)) return [];
   const left = namesIn(directory).filter((name) => removeOfBeneath(tree, directory, name));
-  tree.layer.enter(inode, { own: true });
+  tree.layer.own(inode);
   return left;
 }
 
 /** @returns whether it is a directory that the layer writes in, and stays */
 function removeOfBeneath(tree: ImageTree, parent: Descriptor, name: string): boolean {
   const there = statOf(parent, name);
-  if (there?.isDirectory() === true && tree.layer.directory(there.ino) !== undefined) return true;
+  if (there?.isDirectory() === true && tree.layer.hasEntered(there.ino)) return true;
   if (there !== undefined && !tree.layer.has(inodeOf(parent), name)) tree.remove(parent, name);
   return false;
-}
-
-/** What a layer beneath has said of a directory counts no more where this one only implies it. */
-function forget(tree: ImageTree, directory: Descriptor): void {
-  const entered = tree.layer.directory(inodeOf(directory));
-  if (entered?.named === true || entered?.own === true) return;
-  fchownSync(directory.fd, 0, 0);
-  fchmodSync(directory.fd, 0o755);
 }

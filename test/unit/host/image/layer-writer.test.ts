@@ -101,6 +101,13 @@ describe("LayerWriter", () => {
     }
   });
 
+  it("takes a directory away whose opaque whiteout stands before its own", async () => {
+    expect(await write(100, { path: "a/old" }, { path: "b/c/old" })).to.equal(undefined);
+    const whiteouts = ["a/.wh..wh..opq", ".wh.a", "b/.wh..wh..opq", "b/c/.wh..wh..opq", ".wh.b"];
+    expect(await write(100, ...whiteouts.map((name) => ({ path: name })))).to.equal(undefined);
+    expect(tree()).to.deep.equal([]);
+  });
+
   it("spares by a whiteout what its layer has by another path, through a link", async () => {
     expect(await write(100, { path: "usr/lib/old" }, { ...link, path: "lib", target: "usr/lib" })).to.equal(undefined);
     const upper = [{ path: "lib/new" }, { path: "usr/lib/.wh.new" }, { path: "usr/.wh..wh..opq" }];

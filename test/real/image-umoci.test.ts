@@ -1,0 +1,163 @@
+import { execFileSync, spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { gzipSync } from "node:zlib";
+import { expect } from "chai";
+import fc from "fast-check";
+import { skipBecause } from "../../hack/lib/lanes/skip-reason.ts";
+import { slow } from "../../hack/lib/lanes/slow.ts";
+import { locateUnpacked } from "../../hack/lib/tools/unpacked.ts";
+import { ByteStream } from "../../src/host/linux/byte-stream.ts";
+import { Descriptor } from "../../src/host/linux/descriptor.ts";
+import { decompressed } from "../../src/host/linux/image/decompressed.ts";
+import { LayerWriter } from "../../src/host/linux/image/layer-writer.ts";
+import { readTar } from "../../src/host/linux/image/tar.ts";
+import { loadLibc } from "../../src/host/linux/libc.ts";
+import { loadSandboxCalls } from "../../src/host/linux/sandbox-calls.ts";
+import { paxOf, type RawTarEntry, tarOf } from "../lib/contract-registry.ts";
+import { need } from "../lib/requirements.ts";
+
+const layerType = "application/vnd.oci.image.layer.v1.tar+gzip";
+
+const name = fc.constantFrom("a", "b", "c", "é", "n".repeat(90));
+const path = fc.array(name, { minLength: 1, maxLength: 3 }).map((names) => names.join("/"));
+const above = fc.constantFrom("", "../", "/", "../../", "./");
+const entry: fc.Arbitrary<readonly RawTarEntry[]> = fc
+  .record({
+    path,
+    type: fc.constantFrom("0", "0", "5", "5", "5", "2", "2", "1", "whiteout", "opaque"),
+    target: fc.tuple(above, path).map(([up, of]) => `${up}${of}`),
+    linked: path,
+    mode: fc.constantFrom(0o755, 0o700, 0o4755, 0o640, 0o1777),
+    uid: fc.constantFrom(0, 1000, 2_000_000),
+    content: fc.string({ maxLength: 20 }),
+    time: fc.constantFrom(undefined, "-12.25", "1000000000.123456789"),
+  })
+  .map(({ path: of, type, target, linked, mode, uid, content, time }) => {
+    if (type === "whiteout") return [paxOf({ path: of.replace(/([^/]*)$/, ".wh.$1") }), { name: "short" }];
+    if (type === "opaque") return [paxOf({ path: `${of}/.wh..wh..opq` }), { name: "short" }];
+    const records = { path: of, ...(type === "2" && { linkpath: target }), ...(type === "1" && { linkpath: linked }) };
+    const header = paxOf({ ...records, ...(time !== undefined && { mtime: time }) });
+    return [header, { name: "short", type, mode, uid, ...(type === "0" && { content }) }];
+  });
+const layers = fc.array(fc.array(entry, { minLength: 1, maxLength: 10 }), { minLength: 1, maxLength: 4 });
+
+/** Held against what umoci, which stands for Go's archive/tar and the image specification, makes of the same layers. */
+describe("LayerWriter, of random images that umoci unpacks, too", function () {
+  this.timeout(60_000); // on machines that have others at work
+  let umoci: string;
+  let place: string;
+
+  before(async function () {
+    need(this, "root");
+    const options = { env: process.env, report: (line: string) => console.log(line) };
+    const unpacked = await locateUnpacked({ name: "umoci", packages: ["umoci"], has: "usr/bin/umoci" }, options);
+    if (typeof unpacked !== "string") skipBecause(this, unpacked.missing);
+    umoci = `${unpacked}/usr/bin/umoci`;
+  });
+  beforeEach(() => {
+    place = mkdtempSync(`${tmpdir()}/umoci-`);
+  });
+  afterEach(() => rmSync(place, { recursive: true }));
+
+  slow("shows the same files, with owners, modes, times, links and content", async () => {
+    let same = 0;
+    let refused = 0;
+    const property = fc.asyncProperty(layers, async (drawn) => {
+      rmSync(`${place}/image`, { recursive: true, force: true });
+      const archives = drawn.map((entries) => gzipSync(tarOf(...entries.flat())));
+      const theirs = unpackByUmoci(archives);
+      const ours = await unpack(archives);
+      if (theirs === undefined) refused++;
+      else {
+        expect(ours.map((line, at) => likeTheirs(line, theirs[at])).join("\n")).to.equal(theirs.join("\n"));
+        same++;
+      }
+    });
+    await fc.assert(property, { numRuns: 300, includeErrorInReport: true, interruptAfterTimeLimit: 150_000 });
+    console.log(`${same} images were the same, ${refused} umoci does not unpack`);
+    expect(same).to.be.greaterThan(20);
+  });
+
+  const blob = (bytes: Buffer, mediaType: string) => {
+    const hex = createHash("sha256").update(bytes).digest("hex");
+    writeFileSync(`${place}/image/layout/blobs/sha256/${hex}`, bytes);
+    return { mediaType, digest: `sha256:${hex}`, size: bytes.length };
+  };
+  const json = (value: object, mediaType: string) => blob(Buffer.from(JSON.stringify(value)), mediaType);
+
+  /** @returns undefined if it does not take these layers */
+  function unpackByUmoci(archives: readonly Buffer[]): readonly string[] | undefined {
+    const at = `${place}/image`;
+    mkdirSync(`${at}/layout/blobs/sha256`, { recursive: true });
+    const layout = archives.map((bytes) => blob(bytes, layerType));
+    const diffs = archives.map((bytes) => createHash("sha256").update(execFileSync("gzip", ["-dc"], { input: bytes })));
+    const config = json(
+      {
+        ...{ architecture: "amd64", os: "linux", config: {} },
+        rootfs: { type: "layers", diff_ids: diffs.map((hash) => `sha256:${hash.digest("hex")}`) },
+      },
+      "application/vnd.oci.image.config.v1+json",
+    );
+    const manifest = json({ schemaVersion: 2, config, layers: layout }, "application/vnd.oci.image.manifest.v1+json");
+    const annotations = { "org.opencontainers.image.ref.name": "v1" };
+    writeFileSync(`${at}/layout/oci-layout`, '{"imageLayoutVersion":"1.0.0"}');
+    writeFileSync(
+      `${at}/layout/index.json`,
+      JSON.stringify({ schemaVersion: 2, manifests: [{ ...manifest, annotations }] }),
+    );
+    const { status } = spawnSync(umoci, ["raw", "unpack", "--image", `${at}/layout:v1`, `${at}/theirs`], {
+      stdio: "pipe",
+    });
+    return status === 0 ? filesIn(`${at}/theirs`) : undefined;
+  }
+
+  async function unpack(archives: readonly Buffer[]): Promise<readonly string[]> {
+    const at = `${place}/image/ours`;
+    mkdirSync(at);
+    using root = new Descriptor(openSync(at, "r"));
+    const writer = new LayerWriter(loadLibc(), loadSandboxCalls(), root, () => {});
+    const umask = process.umask(0o022);
+    try {
+      for (const bytes of archives) {
+        const tar = new ByteStream(decompressed(oneOf(bytes)));
+        await writer.layer(() => readTar(tar, (one, read) => writer.write(one, read)));
+      }
+    } catch (error) {
+      return [JSON.stringify([String(error)])];
+    } finally {
+      process.umask(umask);
+    }
+    return filesIn(at);
+  }
+
+  /** Everything that is kept of each file. Directories that no layer names have the time at which they were made. */
+  function filesIn(at: string): readonly string[] {
+    const format = "%P\\t%y %m %U:%G %n %l\\t%T@\\n";
+    const found = execFileSync("find", [at, "-mindepth", "1", "-printf", format], { encoding: "utf8" });
+    return found
+      .split("\n")
+      .filter(Boolean)
+      .map((line) => {
+        const [of = "", attributes = "", time = ""] = line.split("\t");
+        const [type] = attributes;
+        const links = type === "d" ? attributes.replace(/^(\S+ \S+ \S+) \S+/, "$1") : attributes;
+        const content = type === "f" ? readFileSync(`${at}/${of}`, "utf8") : "";
+        return JSON.stringify([of, links, Number(time) > 1_500_000_000 ? "now" : time, content]);
+      })
+      .sort();
+  }
+});
+
+/** umoci does not keep the time of a directory in which it makes one that no layer names. */
+function likeTheirs(ours: string, theirs = ""): string {
+  const [of] = JSON.parse(ours);
+  return /"d .*"now",""]$/.test(theirs) && JSON.parse(theirs)[0] === of
+    ? ours.replace(/"[-0-9.]+",""]$/, '"now",""]')
+    : ours;
+}
+
+async function* oneOf(bytes: Buffer): AsyncGenerator<Buffer> {
+  yield bytes;
+}
