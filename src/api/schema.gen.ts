@@ -86,6 +86,9 @@ export const schema = {
   "AllowedNamespaces": {
    "type": "object",
    "properties": {
+    "readOnly": {
+     "type": "boolean"
+    },
     "names": {
      "type": "array",
      "maxItems": 64,
@@ -1745,6 +1748,9 @@ export const schema = {
     "readOnly": {
      "type": "boolean",
      "default": false
+    },
+    "noexec": {
+     "type": "boolean"
     },
     "subPath": {
      "type": "string",

@@ -939,9 +939,13 @@ export interface IntentPod {
    */
   volume: string;
   /**
-   * True binds read-only from the first instant.
+   * True binds read-only from the first instant, also a pod that does not ask for it (allowedNamespaces.readOnly of its set).
    */
   readOnly: boolean;
+  /**
+   * True lets no file be executed there.
+   */
+  noexec?: boolean;
   /**
    * Directory or file of the volume that is bound instead of its root; it must exist, and no part of it may be a link.
    */
@@ -1417,9 +1421,13 @@ export interface SetMount {
   seLinuxOptions?: SELinuxOptions;
 }
 /**
- * Namespaces whose pods may use the volume through the driver csi.nodevolume.dev: those that are named and those that the selector selects; selector {} selects all. No pod may if this is not given.
+ * Namespaces whose pods may use the volume through the driver csi.nodevolume.dev: those that are named and those that the selector selects; selector {} selects all. No pod may if this is not given. What is shared is a bind of the volume itself: a pod that may write changes it for everybody, the node included. noexec of all mounts holds for pods too; nosuid and nodev always do.
  */
 export interface AllowedNamespaces {
+  /**
+   * True gives pods the volume read-only, whatever they ask for; false lets those write that do not ask for readOnly. If it is not given, also in a set that was made before this field, it is true for hostPath, for local.path of a directory (one that is not beneath /dev and has no fsType), and where all mounts of the set are readOnly; else it is false.
+   */
+  readOnly?: boolean;
   /**
    * @maxItems 64
    */

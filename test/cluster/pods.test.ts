@@ -173,4 +173,21 @@ describe("pods on a real API server", () => {
     expect(claim.metadata.labels ?? {}).to.deep.equal({});
     expect(claim.metadata.finalizers ?? []).not.to.include("nodevolume.dev/in-use");
   });
+
+  it("a directory of the node is read-only for pods unless its set says otherwise, with the noexec of the set (H1)", async () => {
+    const mounts = [{ name: "host", path: "/mnt/nodevolume/certs", readOnly: true, mountOptions: ["noexec"] }];
+    const volume = { source: { hostPath: { path: "/etc/ssl" } } };
+    const spec = { volume, mounts, allowedNamespaces: { names: ["team"] }, nodeSelector: { role: world.role("a") } };
+    const set = { apiVersion: "nodevolume.dev/v1alpha1", kind: "NodeVolumeSet", metadata: { name: "certs" }, spec };
+    await world.create(setsPath, set);
+    await start("team", "reader", { set: "certs" });
+    const entry = async () =>
+      (await intents()).flatMap(({ spec }) => spec.pods ?? []).find(({ name }) => name === "reader");
+    const isReader = (readOnly: boolean) => async () => (await entry())?.readOnly === readOnly;
+    await until("reader in an intent, read-only", 20_000, isReader(true));
+    expect((await entry())?.noexec).to.equal(true);
+    await patch(world.admin, `${setsPath}/certs`, { spec: { allowedNamespaces: { readOnly: false } } });
+    await until("reader to write, as its set says now", 20_000, isReader(false));
+    await end("team", "reader");
+  });
 });

@@ -39,6 +39,20 @@ describe("volumes for pods, on the real kernel", () => {
     expect(options).to.include.members(["ro", "nosuid", "nodev"]);
   });
 
+  it("are read-only and without programs where the intent says so, whatever the pod asks for (H1)", async () => {
+    want(["a"], { pod: { readOnly: true, noexec: true } });
+    expect(await agent.publish(call("a"))).to.equal(undefined);
+    const { options } = agent.mounts().find(({ point }) => point === targetOf("a").path) ?? { options: [] };
+    expect(options).to.include.members(["ro", "nosuid", "nodev", "noexec"]);
+    expect(() => writeFileSync(`${targetOf("a").path}/planted`, "")).to.throw(/EROFS/);
+    want(["a"], { pod: { readOnly: false, noexec: true } });
+    const now = () => agent.mounts().find(({ point }) => point === targetOf("a").path)?.options ?? [];
+    await until("the set to let it write", 20_000, async () => now().includes("rw"));
+    const program = `${targetOf("a").path}/planted`;
+    writeFileSync(program, "#!/bin/sh", { mode: 0o755 });
+    expect(() => execFileSync(program)).to.throw(/EACCES/);
+  });
+
   it("of which the deadline is over are undone, however late", async () => {
     want(["a"], { source: { hostPath: { path: `${agent.path}/src/late`, type: "" } } });
     await agent.waitsFor(name, "SourceNotFound");
@@ -51,10 +65,10 @@ describe("volumes for pods, on the real kernel", () => {
   });
 
   it("are refused to a pod that says something else than the intent, and to one that nobody names", async () => {
-    want(["a"], { pod: { readOnly: true } });
-    const other = await agent.publish(call("a"));
+    want(["a"]);
+    const other = await agent.publish(call("a", { readOnly: true }));
     expect([other?.kind, other?.reason]).to.deep.equal(["refused", "PodMismatch"]);
-    expect(other?.message).to.contain('readOnly: kubelet says "false"');
+    expect(other?.message).to.contain('readOnly: kubelet says "true"');
     const unknown = await agent.publish(call("b"), 200);
     expect([unknown?.kind, unknown?.reason]).to.deep.equal(["waiting", "PodNotListed"]);
     const path = `${agent.path}/kubelet/pods/a/volumes/kubernetes.io~csi/other/mount`;

@@ -26,11 +26,11 @@ export function podPath(kubeletDir: string, { uid, volume }: Pick<IntentPod, "ui
 }
 
 function mountOf(pod: IntentPod, path: string, { layout }: DesiredVolume): DesiredMount {
-  const { uid, volume, namespace, name, readOnly, subPath, fsGroup, fsGroupChangePolicy } = pod;
+  const { uid, volume, namespace, name, readOnly, noexec = false, subPath, fsGroup, fsGroupChangePolicy } = pod;
   return {
     name: `${uid}~${volume}`,
     path,
-    attributes: attributesOf([], readOnly || layout.readOnly, false),
+    attributes: attributesOf(noexec ? ["noexec"] : [], readOnly || layout.readOnly, false),
     pod: { uid, volume, namespace, name },
     ...(subPath !== undefined && { subPath }),
     ...(fsGroup !== undefined && { fsGroup }),

@@ -3393,39 +3393,44 @@ let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
-if(!((key0 === "names") || (key0 === "selector"))){
+if(!(((key0 === "readOnly") || (key0 === "names")) || (key0 === "selector"))){
 const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){vErrors = [err0];}
 else {vErrors.push(err0);}errors++;}}
-if(data.names !== undefined){
-let data0 = data.names;
-if(Array.isArray(data0)){
-if(data0.length > 64){
-const err1 = {instancePath:instancePath+"/names",schemaPath:"#/properties/names/maxItems",keyword:"maxItems",params:{limit: 64},message:"must NOT have more than 64 items"};
+if(data.readOnly !== undefined){
+if(typeof data.readOnly !== "boolean"){
+const err1 = {instancePath:instancePath+"/readOnly",schemaPath:"#/properties/readOnly/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){vErrors = [err1];}
-else {vErrors.push(err1);}errors++;}
-const len0 = data0.length;
-for(let i0=0; i0<len0; i0++){
-let data1 = data0[i0];
-if(typeof data1 === "string"){
-if(func3(data1) > 63){
-const err2 = {instancePath:instancePath+"/names/" + i0,schemaPath:"#/properties/names/items/maxLength",keyword:"maxLength",params:{limit: 63},message:"must NOT have more than 63 characters"};
+else {vErrors.push(err1);}errors++;}}
+if(data.names !== undefined){
+let data1 = data.names;
+if(Array.isArray(data1)){
+if(data1.length > 64){
+const err2 = {instancePath:instancePath+"/names",schemaPath:"#/properties/names/maxItems",keyword:"maxItems",params:{limit: 64},message:"must NOT have more than 64 items"};
 if(vErrors === null){vErrors = [err2];}
-else {vErrors.push(err2);}errors++;}}
-else {
-const err3 = {instancePath:instancePath+"/names/" + i0,schemaPath:"#/properties/names/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {vErrors.push(err2);}errors++;}
+const len0 = data1.length;
+for(let i0=0; i0<len0; i0++){
+let data2 = data1[i0];
+if(typeof data2 === "string"){
+if(func3(data2) > 63){
+const err3 = {instancePath:instancePath+"/names/" + i0,schemaPath:"#/properties/names/items/maxLength",keyword:"maxLength",params:{limit: 63},message:"must NOT have more than 63 characters"};
 if(vErrors === null){vErrors = [err3];}
-else {vErrors.push(err3);}errors++;}}}
+else {vErrors.push(err3);}errors++;}}
 else {
-const err4 = {instancePath:instancePath+"/names",schemaPath:"#/properties/names/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err4 = {instancePath:instancePath+"/names/" + i0,schemaPath:"#/properties/names/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err4];}
-else {vErrors.push(err4);}errors++;}}
+else {vErrors.push(err4);}errors++;}}}
+else {
+const err5 = {instancePath:instancePath+"/names",schemaPath:"#/properties/names/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){vErrors = [err5];}
+else {vErrors.push(err5);}errors++;}}
 if(data.selector !== undefined){
 if(!(validate70(data.selector, {instancePath:instancePath+"/selector",parentData:data,parentDataProperty:"selector",rootData}))){vErrors = vErrors === null ? validate70.errors : vErrors.concat(validate70.errors);errors = vErrors.length;}}}
 else {
-const err5 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){vErrors = [err5];}
-else {vErrors.push(err5);}errors++;}
+const err6 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err6];}
+else {vErrors.push(err6);}errors++;}
 validate69.errors = vErrors;
 return errors === 0;}
 function validate11(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){

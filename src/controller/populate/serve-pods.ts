@@ -2,14 +2,15 @@ import type { IntentPod } from "../../api/types.gen.ts";
 import { lacksGroup } from "../../kube/pod-groups.ts";
 import { compareText } from "../canonical-json.ts";
 import type { Part } from "../part.ts";
-import type { Intent } from "../projections.ts";
+import type { Intent, SetEntry } from "../projections.ts";
 import type { NodeInput } from "../resolve-node.ts";
 import { eachOnce } from "./each-once.ts";
 import { fitting } from "./fitting.ts";
 import type { PodEntry } from "./pod-entry.ts";
-import { setOf } from "./pod-volume.ts";
+import { type PodVolume, setOf } from "./pod-volume.ts";
 import { labelConflicts } from "./se-linux.ts";
 import type { Candidate, NodePods, Refusal, Refused, Served, ServedVolume, Target } from "./served.ts";
+import { type SharedAs, sharedAs } from "./shared-as.ts";
 import { isRefused, targetOf } from "./target-of.ts";
 
 /**
@@ -48,7 +49,7 @@ export function servePods(
       pod,
       volume: volume.name,
       set: setOf(volume),
-      entry: entryOf(pod, volume.name, volume.wish),
+      entry: { ...entryOf(pod, volume.name, volume.wish), ...sharedWith(context.sets, volume, { pod, at }) },
       target,
       label: labelIn(pod, volume.name),
       found: at !== undefined,
@@ -88,6 +89,26 @@ function foundPods(intents: Iterable<Intent>): Map<string, Intent> {
     for (const entry of intent.spec.pods ?? []) found.set(keyOf(entry), intent);
   }
   return found;
+}
+
+/** Where the set is not there any more, or not understood, nothing changes for a pod that has its volume. */
+function sharedWith(
+  sets: ReadonlyMap<string, SetEntry>,
+  volume: PodVolume,
+  { pod, at }: { readonly pod: PodEntry; readonly at: Intent | undefined },
+): Partial<SharedAs> {
+  const { wish } = volume;
+  const set = setOf(volume);
+  if (set === undefined || "field" in wish) return {};
+  const spec = sets.get(set)?.spec;
+  const had = at?.spec.pods?.find((entry) => entry.uid === pod.uid && entry.volume === volume.name);
+  if (spec === undefined) return had === undefined ? { readOnly: true } : sharedOf(had);
+  const { readOnly, ...more } = sharedAs(spec);
+  return { readOnly: wish.readOnly || readOnly, ...more };
+}
+
+function sharedOf({ readOnly, noexec }: IntentPod): SharedAs {
+  return { readOnly, ...(noexec !== undefined && { noexec }) };
 }
 
 function volumesOf(entries: Iterable<PodEntry>) {

@@ -61,7 +61,7 @@ describe("what kubelet asks the agent for", () => {
   };
 
   it("is not begun where it is refused", async () => {
-    names({ readOnly: true });
+    names({ subPath: "other" });
     expect(await publish()).to.equal("refused PodMismatch");
     expect(changes).to.deep.equal([]);
   });
@@ -69,10 +69,22 @@ describe("what kubelet asks the agent for", () => {
   it("is not begun where nobody has named the pod yet, nor when it is refused then", async () => {
     const answer = publish();
     await setImmediate();
-    names({ readOnly: true });
+    names({ subPath: "other" });
     planned();
     expect(await answer).to.equal("refused PodMismatch");
     expect(changes).to.deep.equal([]);
+  });
+
+  it("is refused where it would be writable, and kubelet asks to read; a set may have it read-only, whatever is asked", async () => {
+    names();
+    expect(await publish(undefined, { readOnly: true })).to.equal("refused PodMismatch");
+    names({ readOnly: true });
+    const caller = new AbortController();
+    const answer = publish(caller.signal);
+    await setImmediate();
+    expect(changes).to.deep.equal(["open"]);
+    caller.abort();
+    expect(await answer).to.equal("waiting Progressing");
   });
 
   it("is begun once an intent names the pod, and undone when the caller ends", async () => {

@@ -4,7 +4,7 @@ import { setEntry } from "../objects.ts";
 import type { OneNode } from "../one-node.ts";
 import { ours } from "./pod-objects.ts";
 
-export const team = { allowedNamespaces: { names: ["team"] } };
+export const team = { allowedNamespaces: { names: ["team"], readOnly: false } };
 
 /** A set that is for pods of the namespace team alone. */
 export function forPods(name = "a", more: SetOptions["spec"] = {}, options: SetOptions = {}): SetEntry {

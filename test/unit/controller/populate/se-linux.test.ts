@@ -8,7 +8,7 @@ const labelled = (level: string, more: object = {}) => ({ securityContext: { seL
 
 /** What is told of pods that share one volume on a node, as "pod message". */
 function told(pods: { [name: string]: PodOptions }, settle = false) {
-  const world = oneNode([forPods("a", { allowedNamespaces: { names: ["team", "other"] } })]);
+  const world = oneNode([forPods("a", { allowedNamespaces: { names: ["team", "other"], readOnly: false } })]);
   world.pods = Object.entries(pods).map(([name, options], created) => pod(name, { created, ...options }));
   if (settle) world.settle();
   const said = world.plan().notices?.map((one) => `${one.pod.metadata.name} ${one.reason}: ${one.message}`);
