@@ -14,5 +14,5 @@ const leastMs = 45_000;
  * @param ms ten times what it takes on a quiet machine
  */
 export function testDeadline(ms: number): number {
-  return Math.max(ms, leastMs) * slowness();
+  return Math.ceil(Math.max(ms, leastMs) * slowness()); // AbortSignal.timeout takes whole ones alone
 }
