@@ -1,8 +1,7 @@
 import { execFileSync } from "node:child_process";
-import { closeSync, openSync } from "node:fs";
 import { join } from "node:path";
 
-/** A block device of a file. The kernel takes it back when nobody has it open or mounted any more. */
+/** A block device of a file. Nobody has it open; once it is disposed of, the kernel takes it back when nobody has it mounted any more. */
 export interface LoopDevice extends Disposable {
   readonly path: string;
 }
@@ -20,7 +19,5 @@ export function loopDevice(
   const file = join(directory, name);
   execFileSync("truncate", ["-s", `${megabytes}M`, file]);
   const path = execFileSync("losetup", ["--find", "--show", ...options, file], { encoding: "utf8" }).trim();
-  const held = openSync(path, "r");
-  execFileSync("losetup", ["--detach", path]); // it is held open: this only marks it to go by itself
-  return { path, [Symbol.dispose]: () => closeSync(held) };
+  return { path, [Symbol.dispose]: () => void execFileSync("losetup", ["--detach", path]) };
 }

@@ -186,8 +186,10 @@ export interface DeviceInfo {
   readonly empty: boolean;
   /** Bytes of the swap area that is there, where its size is known. */
   readonly swapBytes?: number;
-  /** Who else has it: a mount, a holder such as device-mapper, partitions, or another exclusive opener. */
+  /** Who else has it: a mount, a holder such as device-mapper, partitions, a loop device, or any process that has it open. */
   readonly busy?: string;
+  /** Of these, processes whose end may let it go. */
+  readonly heldBy?: readonly number[];
   /** Whether the file system that is there has a journal that was not brought to its place; of xfs that is not known. */
   readonly journalLeft?: boolean;
 }
@@ -207,8 +209,8 @@ export interface Devices {
   /** All disks of the node. Nothing is read from them. @param hostRoot the node's root, as the agent sees it */
   disks(hostRoot: string): Promise<readonly Disk[]>;
   /**
-   * Makes a file system on a device that is proved empty once more right before. Fails with DeviceNotEmpty if it is not, and with
-   * SetUpFailed if it is not the device that is meant.
+   * Makes a file system on a device that nobody has, and that is proved empty once more right before. Fails with DeviceBusy or
+   * DeviceNotEmpty if it is not so, and with SetUpFailed if it is not the device that is meant.
    */
   format(source: SourcePath, fsType: string, onProgress: (line: string) => void, how: FormatHow): Promise<void>;
   /**
@@ -221,7 +223,7 @@ export interface Devices {
   /** Brings a file system that is mounted at `point` to the size of its device. Nothing happens if it has that. */
   grow(path: string, fsType: string, point: string): Promise<void>;
   /**
-   * Destroys what is on a device: zeros over its beginning and end.
+   * Destroys what is on a device that nobody has (DeviceBusy): zeros over its beginning and end.
    * @param contents as they were when that was looked at: anything else stays (DeviceNotEmpty)
    */
   wipe(device: DeviceInfo, contents: string): Promise<void>;

@@ -81,7 +81,8 @@ export async function probe(path: string, disk: Disk | undefined, context: Stage
     throw new VolumeError("DiskNotFound", "transient", message, { on: { kind: "Device", name: path } });
   }
   if (device.busy === undefined) return device;
-  throw new VolumeError("DeviceBusy", "transient", device.busy, { on: { kind: "Device", name: path } });
+  const { busy, heldBy = [] } = device;
+  throw new VolumeError("DeviceBusy", "transient", busy, { on: { kind: "Device", name: path }, heldBy });
 }
 
 /** While it is mounted no other disk gets its number: what is found now has been mounted. */

@@ -1,6 +1,6 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { copyFileSync, mkdirSync } from "node:fs";
+import { closeSync, copyFileSync, mkdirSync, openSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { expect } from "chai";
 import { loadLibc } from "../../src/host/linux/libc.ts";
@@ -105,7 +105,9 @@ signal.pause()`; // afterEach ends it, once the holder has let the program go
 
     const pids = new Set(look(starter).pids);
     expect(pids, "the starter and the copy").to.include(starter.pid).and.to.have.property("size", 2);
+    const own = openSync(disk, "r");
     expect(look(starter, none, starter.pid).pids).to.deep.equal([globalThis.process.pid]);
+    closeSync(own);
   });
 
   it("stops at the first file that is the device", async () => {

@@ -1,5 +1,7 @@
 import { createHash, type Hash } from "node:crypto";
 import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
+import { deviceNumberOf } from "./device-number.ts";
+import type { DeviceUsers, LookedForUsers } from "./device-users.ts";
 import { errnoOf } from "./errno.ts";
 import { hasJournalLeft, headBytes } from "./journal-left.ts";
 import { swapBytes } from "./swap-words.ts";
@@ -12,8 +14,7 @@ export interface BlockProbe {
    * that is nothing but zeros.
    */
   readonly digest?: string;
-  /** Whether somebody has it open exclusively: a mount, swap, device-mapper, RAID. */
-  readonly busy: boolean;
+  readonly users?: DeviceUsers;
   /** DeviceInfo.journalLeft */
   readonly journalLeft: boolean;
   /** DeviceInfo.swapBytes */
@@ -23,16 +24,24 @@ export interface BlockProbe {
 /** Bytes read at each end: superblocks, labels and tables of all file systems in use stand within them. */
 export const ends = 4 * 1024 * 1024;
 
-/** @param path a device node */
-export function probeBlockDevice(path: string): BlockProbe {
+/**
+ * @param path a device node
+ * @param usersOf who has the device with this number
+ */
+export function probeBlockDevice(
+  path: string,
+  usersOf: (device: LookedForUsers) => DeviceUsers | undefined,
+): BlockProbe {
   const fd = openExclusive(path);
   try {
     const head = Buffer.alloc(headBytes);
     const read = readSync(fd.number, head, 0, head.length, 0);
     const journalLeft = hasJournalLeft(head.subarray(0, read));
     const swap = swapBytes(head.subarray(0, read));
-    const found = { busy: !fd.exclusive, journalLeft, ...(swap !== undefined && { swapBytes: swap }) };
-    return { ...readContents(fd.number), ...found };
+    const contents = readContents(fd.number);
+    const deviceNumber = deviceNumberOf(fstatSync(fd.number));
+    const users = usersOf({ path, deviceNumber, claimed: !fd.exclusive });
+    return { ...contents, journalLeft, ...(swap !== undefined && { swapBytes: swap }), ...(users && { users }) };
   } finally {
     closeSync(fd.number);
   }

@@ -1,4 +1,4 @@
-import { closeSync, constants, writeFileSync, writeSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { printable } from "../../api/printable.ts";
 import { messageOf, VolumeError } from "../../errors.ts";
@@ -7,19 +7,22 @@ import { become, leaveIfItCan } from "./become.ts";
 import { isClaimed, probeBlockDevice } from "./block-probe.ts";
 import type { ChildRequest } from "./child-request.ts";
 import { refusedCode } from "./child-runner.ts";
-import { isEmpty, openProved, type WrittenDevice, wipeEnds } from "./device-writes.ts";
+import { usersOf } from "./device-users.ts";
+import { wipeEnds } from "./device-writes.ts";
 import { emptyTrash } from "./empty-trash.ts";
 import { errnoOf } from "./errno.ts";
 import { progressMark } from "./fetching-child.ts";
 import { giveToGroup } from "./give-to-group.ts";
+import { asInput, formatAs, prepare, refusing } from "./held-device.ts";
 import { InProcessMounter } from "./in-process-mounter.ts";
 import { runISCSI } from "./iscsi-child.ts";
 import { loadLibc } from "./libc.ts";
-import { isMeant, type MeantDevice, writeOf } from "./meant-device.ts";
-import { usersOf } from "./mount-users.ts";
+import { writeOf } from "./meant-device.ts";
+import { usersOf as usersOfMount } from "./mount-users.ts";
 import { nbdClientOnNode } from "./nbd-clients.ts";
 import { openersOf } from "./open-devices.ts";
 import { processOfRoot } from "./process-of-root.ts";
+import { refusalText } from "./refusal.ts";
 import { remoteMounts } from "./remote-mounts.ts";
 import { loadSandboxCalls } from "./sandbox-calls.ts";
 import { removeScsiDisk } from "./scsi-remove.ts";
@@ -44,26 +47,31 @@ export async function runChild(): Promise<void> {
   if (request.kind === "exec") {
     const { file, args, device, input, meant, outlives, heavy } = request;
     const left = outlives === undefined || leaveIfItCan(outlives.hostRoot);
-    if (!refused(() => prepare(device, input, meant)))
+    if (!(await refused(() => prepare(device, input, meant))))
       become(file, args, { ...request, bounded: heavy === true && !left });
     return;
   }
   if (request.kind === "format") {
     const { device, rest, file, args } = request;
-    if (!refused(() => formatAs(device, rest))) become(file, [...args, "/proc/self/fd/0"]);
+    if (!(await refused(() => formatAs(device, rest)))) become(file, [...args, "/proc/self/fd/0"]);
     return;
   }
   if (request.kind === "check") {
     const { device, file, args } = request;
-    if (!refused(() => asInput(device))) become(file, [...args, "/proc/self/fd/0"]);
+    if (!(await refused(() => asInput(device)))) become(file, [...args, "/proc/self/fd/0"]);
     return;
   }
   if (request.kind === "wipe") {
-    refused(() => wipeEnds(request.device, request.digest));
+    await refused(async () => wipeEnds(request.device, request.digest, await refusing()));
     return;
   }
   if (request.kind === "probe") {
-    process.stdout.write(JSON.stringify(await replyOf(() => probeBlockDevice(request.path))));
+    const libc = loadLibc();
+    const reply = await replyOf(async () => {
+      const remote = await remoteMounts();
+      return probeBlockDevice(request.path, (device) => usersOf(libc, device, remote));
+    });
+    process.stdout.write(JSON.stringify(reply));
     return;
   }
   if (request.kind === "removeDisk") {
@@ -75,7 +83,7 @@ export async function runChild(): Promise<void> {
     return;
   }
   if (request.kind === "sysfs") {
-    orSaid(() => writeFileSync(request.file, request.text));
+    await orSaid(() => writeFileSync(request.file, request.text));
     return;
   }
   if (request.kind === "claimed") {
@@ -88,7 +96,7 @@ export async function runChild(): Promise<void> {
     return;
   }
   if (request.kind === "users") {
-    process.stdout.write(JSON.stringify(await usersOf(loadLibc(), request.mountPoint)));
+    process.stdout.write(JSON.stringify(await usersOfMount(loadLibc(), request.mountPoint)));
     return;
   }
   if (request.kind === "emptyTrash") {
@@ -135,67 +143,23 @@ export async function runChild(): Promise<void> {
   process.stdout.write(JSON.stringify(reply));
 }
 
-/** The descriptor by which the program has a device that it is to find by its path: neither Node nor a program uses it. */
-const held = 199;
-
-/** Holds the device, and puts what the program is to read into a pipe, which has room for it. */
-function prepare(
-  device: (WrittenDevice & { readonly empty: boolean }) | undefined,
-  input: string | undefined,
-  meant: MeantDevice | undefined,
-): void {
-  const libc = loadLibc();
-  if (meant !== undefined && !isMeant(meant)) {
-    throw new VolumeError("DeviceBusy", "transient", `${meant.file} is not of ${meant.text} any more`);
-  }
-  if (device !== undefined) {
-    const fd = openProved(device, constants.O_RDONLY);
-    if (device.empty && !isEmpty(fd)) {
-      throw new VolumeError("DeviceNotEmpty", "transient", `${device.path} is not empty any more`);
-    }
-    libc.dup2(fd, held);
-  }
-  if (input === undefined) return;
-  const pipe = libc.pipe();
-  writeSync(pipe.write, Buffer.from(input, "base64"));
-  closeSync(pipe.write);
-  libc.dup2(pipe.read, 0);
-}
-
-/**
- * The device as standard input, which mkfs and e2fsck open anew: while that is held, no other disk gets its number. Node has lost its own
- * with that, and aborts if it is to end by itself: nothing is refused afterwards.
- */
-function asInput(device: WrittenDevice, prove: (fd: number) => void = () => {}): void {
-  const fd = openProved(device, constants.O_RDONLY);
-  prove(fd);
-  loadLibc().dup2(fd, 0);
-}
-
-function formatAs(device: WrittenDevice, rest: boolean): void {
-  asInput(device, (fd) => {
-    if (rest || isEmpty(fd)) return;
-    throw new VolumeError("DeviceNotEmpty", "transient", `${device.path} is not empty any more`);
-  });
-}
-
 /** Carries out what may be refused; says so by the exit code. */
-function refused(act: () => void): boolean {
+async function refused(act: () => unknown): Promise<boolean> {
   try {
-    act();
+    await act();
     return false;
   } catch (error) {
     if (!(error instanceof VolumeError)) throw error;
-    process.stderr.write(error.message);
+    process.stderr.write(refusalText(error));
     process.exitCode = refusedCode;
     return true;
   }
 }
 
 /** Carries out what fails by a system call: its text is enough for people. */
-function orSaid(act: () => void): void {
+async function orSaid(act: () => unknown): Promise<void> {
   try {
-    act();
+    await act();
   } catch (error) {
     if (errnoOf(error) === undefined) throw error;
     process.stderr.write(messageOf(error));

@@ -3,6 +3,7 @@ import { VolumeError } from "../../errors.ts";
 import { ends, readContents, sizeOf } from "./block-probe.ts";
 import { deviceIdentity } from "./device-identity.ts";
 import { deviceNumberOf } from "./device-number.ts";
+import type { LookedForUsers } from "./device-users.ts";
 import { errnoOf } from "./errno.ts";
 import { bootID } from "./linux-evidence.ts";
 
@@ -14,17 +15,23 @@ export interface WrittenDevice {
   readonly identity?: string;
 }
 
+/** Fails with DeviceBusy if anybody has the device. */
+export type RefuseUsed = (device: LookedForUsers) => void;
+
 /**
- * Opens a device that nobody has claimed, and proves that it is the one that was looked at. While the descriptor is held no other
+ * Opens a device that nobody has, and proves that it is the one that was looked at. While the descriptor is held no other
  * disk gets its number: what is proved now holds for what is done by it.
  * @throws VolumeError DeviceBusy, SetUpFailed
  */
-export function openProved(device: WrittenDevice, flags: number): number {
+export function openProved(device: WrittenDevice, flags: number, refuseUsed: RefuseUsed): number {
+  const { path, deviceNumber } = device;
   const exclusive = (flags & constants.O_EXCL) !== 0;
-  const fd = exclusive ? exclusively(device.path, flags, device) : openSync(device.path, flags);
+  const refuse = () => refuseUsed({ path, deviceNumber, claimed: true });
+  const fd = exclusive ? exclusively(path, flags, refuse) : openSync(path, flags);
   try {
-    if (!exclusive) closeSync(exclusively(`/proc/self/fd/${fd}`, constants.O_RDONLY | constants.O_EXCL, device));
+    if (!exclusive) closeSync(exclusively(`/proc/self/fd/${fd}`, constants.O_RDONLY | constants.O_EXCL, refuse));
     prove(fd, device);
+    refuseUsed({ path, deviceNumber, claimed: false });
     return fd;
   } catch (error) {
     closeSync(fd);
@@ -43,8 +50,8 @@ export function isEmpty(fd: number): boolean {
  * @param digest of what stands there (BlockProbe)
  * @throws VolumeError DeviceNotEmpty
  */
-export function wipeEnds(device: WrittenDevice, digest: string): void {
-  const fd = openProved(device, constants.O_RDWR | constants.O_EXCL);
+export function wipeEnds(device: WrittenDevice, digest: string, refuseUsed: RefuseUsed): void {
+  const fd = openProved(device, constants.O_RDWR | constants.O_EXCL, refuseUsed);
   try {
     const found = readContents(fd);
     if (found.digest !== digest) {
@@ -65,16 +72,13 @@ function zero(fd: number, from: number, to: number): void {
   for (let at = from; at < to; ) at += writeSync(fd, zeros, 0, Math.min(zeros.length, to - at), at);
 }
 
-function exclusively(path: string, flags: number, { path: name }: WrittenDevice): number {
+/** @param refuse fails, as somebody has claimed it */
+function exclusively(path: string, flags: number, refuse: () => void): number {
   try {
     return openSync(path, flags);
   } catch (error) {
-    if (errnoOf(error) !== "EBUSY") throw error;
-    throw new VolumeError(
-      "DeviceBusy",
-      "transient",
-      `${name} is open elsewhere: mounted, or part of swap, RAID or LVM`,
-    );
+    if (errnoOf(error) === "EBUSY") refuse();
+    throw error;
   }
 }
 

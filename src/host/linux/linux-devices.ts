@@ -2,17 +2,19 @@ import { VolumeError } from "../../errors.ts";
 import type { Disk } from "../disk.ts";
 import type { DeviceInfo, Devices, FormatHow, Holder, Mounter, OperationContext, SourcePath } from "../ports.ts";
 import { parseBlkid } from "./blkid-words.ts";
-import { type BlockClaims, claimsOf, claimText } from "./block-claims.ts";
+import { type BlockClaims, claimsOf } from "./block-claims.ts";
 import type { BlockProbe } from "./block-probe.ts";
 import type { ChildReply } from "./child-main.ts";
-import { type ChildResult, type ChildRunner, refusedCode } from "./child-runner.ts";
+import type { ChildResult, ChildRunner } from "./child-runner.ts";
 import { deviceIdentity } from "./device-identity.ts";
+import { claimedText } from "./device-users.ts";
 import type { WrittenDevice } from "./device-writes.ts";
 import { readDisks } from "./disks.ts";
 import { errnoOf } from "./errno.ts";
 import { checkArgs, checkProgress, damageOf, isChecked, judgeCheck, unfinishedCheck } from "./file-system-check.ts";
 import { findProgram } from "./find-program.ts";
 import { bootID } from "./linux-evidence.ts";
+import { refusalOf } from "./refusal.ts";
 
 /** blkid(8): nothing was found on the device. */
 const blkidNothing = 2;
@@ -55,19 +57,19 @@ export class LinuxDevices implements Devices {
     const path = info.canonicalPath;
     const probe = await this.#askDevice(path);
     const { signature, uuid, label } = await this.#signature(path);
-    const busy = probe.busy ? claimed(path) : claimText(claimsOf(info.deviceNumber));
+    const { users } = probe;
     const identity = deviceIdentity(info.deviceNumber, probe.sizeBytes, bootID());
     return {
       path,
       deviceNumber: info.deviceNumber,
       sizeBytes: probe.sizeBytes,
       ...(identity === undefined ? {} : { identity }),
-      empty: probe.digest === undefined && signature === undefined && busy === undefined,
+      empty: probe.digest === undefined && signature === undefined && users === undefined,
       ...(probe.digest === undefined ? {} : { contents: probe.digest }),
       ...(signature === undefined ? {} : { signature }),
       ...(uuid === undefined ? {} : { uuid }),
       ...(label === undefined ? {} : { label }),
-      ...(busy === undefined ? {} : { busy }),
+      ...(users === undefined ? {} : { busy: users.text, heldBy: users.heldBy }),
       ...(probe.journalLeft && { journalLeft: true }),
       ...(probe.swapBytes !== undefined && { swapBytes: probe.swapBytes }),
     };
@@ -81,7 +83,7 @@ export class LinuxDevices implements Devices {
     }
     const { holders } = claimsIfThere(deviceNumber);
     if (holders.length > 0) return `${path} is part of ${holders.join(", ")}`;
-    return JSON.parse(result.stdout) === true ? claimed(path) : undefined;
+    return JSON.parse(result.stdout) === true ? claimedText(path) : undefined;
   }
 
   async openers(deviceNumber: string): Promise<readonly Holder[]> {
@@ -103,8 +105,13 @@ export class LinuxDevices implements Devices {
       throw new VolumeError("FilesystemUnsupported", "final", `no way is known to make ${fsType}`);
     const device = await this.probe(source); // once more: minutes may have passed since it was planned
     const rest = isUnfinished(device, how.begun);
+    const on = { kind: "Device", name: device.path };
+    if (device.busy !== undefined) {
+      const { busy, heldBy = [] } = device;
+      throw new VolumeError("DeviceBusy", "transient", busy, { on, heldBy });
+    }
     if (!device.empty && !rest) {
-      const found = device.busy ?? device.signature ?? "data at its beginning or end";
+      const found = device.signature ?? "data at its beginning or end";
       throw new VolumeError("DeviceNotEmpty", "final", `${device.path} is not empty: ${found}`);
     }
     const operation = { ...this.#operation, deadlineMs: this.#operation.formatDeadlineMs };
@@ -115,8 +122,9 @@ export class LinuxDevices implements Devices {
     const request = { kind: "format", device: written, rest, file, args } as const;
     const result = await this.#runner.run(request, operation, { onLine: onProgress });
     if (result.code === 0) return;
+    const refusal = refusalOf(result, on);
+    if (refusal !== undefined) throw refusal;
     const text = (result.stderr || result.stdout).trim().slice(-512);
-    if (result.code === refusedCode) throw new VolumeError("DeviceNotEmpty", "transient", text);
     throw new VolumeError("FormatFailed", "final", `${program} ${device.path} ended with ${result.code}: ${text}`);
   }
 
@@ -132,9 +140,8 @@ export class LinuxDevices implements Devices {
     const result = await this.#runner.run(request, operation, options).catch((error) => {
       throw unfinishedCheck(path, error);
     });
-    if (result.code === refusedCode) {
-      throw new VolumeError("DeviceBusy", "transient", result.stderr.trim(), { on: { kind: "Device", name: path } });
-    }
+    const refusal = refusalOf(result, { kind: "Device", name: path });
+    if (refusal !== undefined) throw refusal;
     const said = judgeCheck(path, result);
     if (said !== undefined) tell(said);
   }
@@ -153,8 +160,9 @@ export class LinuxDevices implements Devices {
     const device = writtenDevice({ path, deviceNumber }, identity);
     const result = await this.#runner.run({ kind: "wipe", device, digest: contents }, this.#operation);
     if (result.code === 0) return;
+    const refusal = refusalOf(result, { kind: "Device", name: path });
+    if (refusal !== undefined) throw refusal;
     const text = result.stderr.trim().slice(-512);
-    if (result.code === refusedCode) throw new VolumeError("DeviceNotEmpty", "transient", text);
     throw new VolumeError("FormatFailed", "transient", `${path} cannot be emptied: ${text}`);
   }
 
@@ -211,10 +219,6 @@ function writtenDevice(device: Pick<DeviceInfo, "path" | "deviceNumber">, identi
 export function isUnfinished(device: DeviceInfo, begun: string | undefined): boolean {
   if (begun === undefined || device.identity !== begun) return false;
   return device.signature === undefined && device.busy === undefined;
-}
-
-function claimed(path: string): string {
-  return `${path} is open elsewhere: mounted, or part of swap, RAID or LVM`;
 }
 
 /** What is made of a device that may have been pulled meanwhile: then nothing. */

@@ -3,9 +3,10 @@ import { VolumeError } from "../../errors.ts";
 import { mayHang } from "../may-hang.ts";
 import type { Mounter, MountTableSource, OperationContext } from "../ports.ts";
 import type { ProgramHow, ProgramResult, Programs } from "../programs.ts";
-import { type ChildRunner, refusedCode } from "./child-runner.ts";
+import type { ChildRunner } from "./child-runner.ts";
 import { findProgram } from "./find-program.ts";
 import { ifThere } from "./if-there.ts";
+import { refusalOf } from "./refusal.ts";
 
 export interface NodePlace {
   /** The node's root as the agent sees it. */
@@ -56,9 +57,9 @@ export class LinuxPrograms implements Programs {
       ...(heavy && { heavy, ...(hostRoot !== "/" && { outlives: { hostRoot } }) }),
     };
     const result = await runner.run({ kind: "exec", file, args: rest, path, ...beside }, operation, { waitsFor });
-    if (device === undefined || result.code !== refusedCode) return result;
-    const reason = /not empty/.test(result.stderr) ? "DeviceNotEmpty" : "DeviceBusy";
-    throw new VolumeError(reason, "transient", result.stderr.trim(), { on: { kind: "Device", name: device.path } });
+    const refusal = device && refusalOf(result, { kind: "Device", name: device.path });
+    if (refusal !== undefined) throw refusal;
+    return result;
   }
 
   #entering(program: string): string[] {

@@ -3,9 +3,10 @@ import type { OperationContext } from "../ports.ts";
 import type { Programs } from "../programs.ts";
 import { type MultipathMap, type Scsi, type ScsiDisk, type ScsiTree, scsiText } from "../scsi.ts";
 import type { ChildRequest } from "./child-request.ts";
-import { type ChildRunner, refusedCode } from "./child-runner.ts";
+import type { ChildRunner } from "./child-runner.ts";
 import { bootID } from "./linux-evidence.ts";
 import { findOfNode } from "./node-tools.ts";
+import { refusalOf } from "./refusal.ts";
 import type { RemovedDisk } from "./scsi-remove.ts";
 import { readScsi } from "./scsi-tree.ts";
 
@@ -81,10 +82,11 @@ export class LinuxScsi implements Scsi {
   async #run(request: ChildRequest, what: string, device?: string): Promise<void> {
     const result = await this.#runner.run(request, this.#operation);
     if (result.code === 0) return;
+    const on = device === undefined ? undefined : { kind: "Device", name: `/dev/${device}` };
+    const refusal = on && refusalOf(result, on);
+    if (refusal !== undefined) throw refusal;
     const text = result.stderr.trim().slice(-512);
-    const on = device === undefined ? {} : { on: { kind: "Device", name: `/dev/${device}` } };
-    if (result.code === refusedCode) throw new VolumeError("DeviceBusy", "transient", text, on);
-    throw new VolumeError("SetUpFailed", "transient", `${what}: ${text}`, on);
+    throw new VolumeError("SetUpFailed", "transient", `${what}: ${text}`, on && { on });
   }
 
   /** @returns what it said if it failed */

@@ -1,4 +1,4 @@
-import { opendirSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { constants, existsSync, opendirSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import type { Holder } from "../ports.ts";
 import { AT_FDCWD, AT_STATX_DONT_SYNC } from "./constants.ts";
 import { ifThere } from "./if-there.ts";
@@ -10,40 +10,67 @@ import { kindOf } from "./walk.ts";
 const limit = 16;
 /** Characters of a path that are told: all of it has to go through a pipe. */
 const longestPath = 256;
+/** O_ACCMODE */
+const accessMode = 3;
 
 /** A file that a process has open or mapped, by its link in /proc. */
 interface HeldFile {
   readonly link: string;
   /** Where it is, as the kernel tells; undefined if it does not. */
   readonly target: string | undefined;
+  readonly writable: boolean;
 }
+
+/** They open every disk to look at what is on it or whether it answers, some for as long as they know of it. */
+const lookers: readonly string[] = ["multipathd", "systemd-udevd", "(udev-worker)", "blkid"];
 
 /**
  * The first processes, but for one, that have a device open or mapped, by whatever node of it. What that one is about to
  * start has copies of its open files until it is another program, and is passed over with it. Every thread that has open
  * files of its own is asked. A device node on a file system that may hang is not seen: to look there could take for ever.
  * One file at a time, up to the first that is the device: a process may have a million open.
+ *
+ * Passed over are also who serves an nbd device, and who only looks at disks and cannot write: udev, multipathd, blkid, and the agent
+ * with its children, which look at the disks of other volumes.
+ * @param agent its pid, if it is one of its children that asks
  */
 export function openersOf(
   libc: Libc,
   deviceNumbers: readonly string[],
   except: number,
   remote: RemoteMounts,
+  agent?: number,
 ): readonly Holder[] {
   const holders: Holder[] = [];
   const isDevice = ({ link }: HeldFile) => {
     const stat = ifThere(() => libc.statx(AT_FDCWD, link, AT_STATX_DONT_SYNC));
     return stat !== undefined && kindOf(stat) === "blockDevice" && deviceNumbers.includes(stat.deviceNumber);
   };
+  const servers = deviceNumbers.map((number) =>
+    ifThere(() => readFileSync(`/sys/dev/block/${number}/pid`, "utf8").trim()),
+  );
   for (const pid of entries("/proc").filter((name) => /^\d+$/.test(name) && Number(name) !== except)) {
     if (libc.sharesMemory(except, Number(pid))) continue;
-    const held = first(heldFiles(libc, pid, remote), isDevice);
-    if (held === undefined) continue;
     const command = ifThere(() => readFileSync(`/proc/${pid}/comm`, "utf8").trim()) ?? "?";
+    const looks = () => lookers.includes(command) || (agent !== undefined && isOf(agent, pid));
+    const held = first(heldFiles(libc, pid, remote), (file) => isDevice(file) && (file.writable || !looks()));
+    if (held === undefined || servers.some((server) => server !== undefined && hasThread(pid, server))) continue;
     holders.push({ pid: Number(pid), command, mountPoint: held.target?.slice(0, longestPath) ?? "?" });
     if (holders.length === limit) break;
   }
   return holders;
+}
+
+/** Whether a process is the agent, or a child of it that has not become another program. */
+function isOf(agent: number, pid: string): boolean {
+  if (Number(pid) === agent) return true;
+  const status = ifThere(() => readFileSync(`/proc/${pid}/status`, "utf8")) ?? "";
+  if (/^PPid:\s*(\d+)$/m.exec(status)?.[1] !== `${agent}`) return false;
+  return ifThere(() => readlinkSync(`/proc/${pid}/exe`)) === ifThere(() => readlinkSync("/proc/self/exe"));
+}
+
+function hasThread(pid: string, thread: string): boolean {
+  return existsSync(`/proc/${pid}/task/${thread}`);
 }
 
 function* heldFiles(libc: Libc, pid: string, remote: RemoteMounts): Generator<HeldFile> {
@@ -69,8 +96,11 @@ function* openFiles(thread: string, remote: RemoteMounts): Generator<HeldFile> {
     const link = `${thread}/fd/${fd}`;
     const target = ifThere(() => readlinkSync(link));
     if (target !== undefined && !target.startsWith("/")) continue;
-    const mount = /^mnt_id:\s*(\d+)$/m.exec(ifThere(() => readFileSync(`${thread}/fdinfo/${fd}`, "utf8")) ?? "")?.[1];
-    if (mount === undefined || !remote.ids.has(Number(mount))) yield { link, target };
+    const info = ifThere(() => readFileSync(`${thread}/fdinfo/${fd}`, "utf8")) ?? "";
+    const mount = /^mnt_id:\s*(\d+)$/m.exec(info)?.[1];
+    const flags = /^flags:\s*([0-7]+)$/m.exec(info)?.[1];
+    const writable = flags === undefined || (Number.parseInt(flags, 8) & accessMode) !== constants.O_RDONLY;
+    if (mount === undefined || !remote.ids.has(Number(mount))) yield { link, target, writable };
   }
 }
 
@@ -78,14 +108,14 @@ function* openFiles(thread: string, remote: RemoteMounts): Generator<HeldFile> {
 function* mappedFiles(pid: string, remote: RemoteMounts): Generator<HeldFile> {
   const seen = new Set<string>();
   for (const line of (ifThere(() => readFileSync(`/proc/${pid}/maps`, "utf8")) ?? "").split("\n")) {
-    const [range, , , device, inode] = line.split(/ +/, 5);
+    const [range, rights, , device, inode] = line.split(/ +/, 5);
     if (range === undefined || device === undefined || inode === undefined || inode === "0") continue;
     const [major, minor] = device.split(":").map((part) => Number.parseInt(part, 16));
     if (seen.has(`${device} ${inode}`) || remote.devices.has(`${major}:${minor}`)) continue;
     seen.add(`${device} ${inode}`);
     const name = range.split("-").map((address) => address.replace(/^0+(?=.)/, ""));
     const link = `/proc/${pid}/map_files/${name.join("-")}`;
-    yield { link, target: ifThere(() => readlinkSync(link)) };
+    yield { link, target: ifThere(() => readlinkSync(link)), writable: rights !== undefined && /^.w.s/.test(rights) };
   }
 }
 

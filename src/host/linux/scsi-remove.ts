@@ -1,9 +1,9 @@
 import { closeSync, constants, fstatSync, fsyncSync, openSync, realpathSync, writeFileSync } from "node:fs";
 import { VolumeError } from "../../errors.ts";
-import type { Holder } from "../ports.ts";
 import { claimsOf } from "./block-claims.ts";
 import { attribute } from "./device-identity.ts";
 import { deviceNumberOf } from "./device-number.ts";
+import { openText } from "./device-users.ts";
 import { errnoOf } from "./errno.ts";
 import type { Libc } from "./libc.ts";
 import { openersOf } from "./open-devices.ts";
@@ -21,9 +21,6 @@ export interface RemovedDisk {
   /** It is only asked whether it could go. */
   readonly stays?: true;
 }
-
-/** Has the files of a disk that it checks open for as long as it knows of it, used or not. */
-const checker = "multipathd";
 
 /** Errors of an open that come only after it has found nobody's claim: the path or the disk has failed. */
 const unclaimed = ["EIO", "ENXIO", "ENODEV", "ENOMEDIUM", "ETIMEDOUT"];
@@ -46,20 +43,14 @@ export function removeScsiDisk(libc: Libc, disk: RemovedDisk, remote: RemoteMoun
       throw new VolumeError("SetUpFailed", "transient", message);
     }
     const numbers = claimsOf(disk.deviceNumber).partitions.map(({ deviceNumber }) => deviceNumber);
-    const all = openersOf(libc, [disk.deviceNumber, ...numbers], process.pid, remote);
-    const openers = all.filter(({ command }) => command !== checker);
-    if (openers.length > 0) throw open(disk, openers);
+    const openers = openersOf(libc, [disk.deviceNumber, ...numbers], process.pid, remote, process.ppid);
+    if (openers.length > 0) throw new VolumeError("DeviceBusy", "transient", openText(disk.path, openers));
     if (disk.stays === true) return;
     if (fd !== undefined) flush(fd);
     writeFileSync(`${device}/delete`, "1");
   } finally {
     if (fd !== undefined) closeSync(fd);
   }
-}
-
-function open({ path }: RemovedDisk, openers: readonly Holder[]): VolumeError {
-  const names = openers.map(({ pid, command }) => `${command} (${pid})`).join(", ");
-  return new VolumeError("DeviceBusy", "transient", `${path} is open: ${names}. End these processes`);
 }
 
 /** The disk's directory in sysfs; undefined if it is gone. */

@@ -1,0 +1,72 @@
+import { readFileSync } from "node:fs";
+import { quoted } from "../../api/printable.ts";
+import { VolumeError } from "../../errors.ts";
+import type { Holder } from "../holder.ts";
+import { parseMountinfo } from "../mountinfo.ts";
+import { claimsOf, claimText } from "./block-claims.ts";
+import type { Libc } from "./libc.ts";
+import { loopsOn } from "./loop-backing.ts";
+import { openersOf } from "./open-devices.ts";
+import type { RemoteMounts } from "./remote-mounts.ts";
+
+/** Why nobody else may use a device. */
+export interface DeviceUsers {
+  /** Who has it, for people. */
+  readonly text: string;
+  /** Processes whose end may let it go. */
+  readonly heldBy: readonly number[];
+}
+
+export interface LookedForUsers {
+  /** Its node. */
+  readonly path: string;
+  /** `major:minor` */
+  readonly deviceNumber: string;
+  /** Whether an exclusive open of it was refused. */
+  readonly claimed: boolean;
+}
+
+/**
+ * Who has a device, beside this process: what is made of it, what is mounted of it, loop devices on it, and every process that has it, or a
+ * partition of it, open. An exclusive open shows only those who claim it themselves: not a virtual machine, a database or a pod that
+ * writes to the raw device.
+ * @param remote what may hang, and is not looked at
+ */
+export function usersOf(
+  libc: Libc,
+  { path, deviceNumber, claimed }: LookedForUsers,
+  remote: RemoteMounts,
+): DeviceUsers | undefined {
+  const claims = claimsOf(deviceNumber);
+  const made = claimText(claims) ?? (claimed ? mountText(path, deviceNumber) : undefined);
+  if (made !== undefined) return { text: made, heldBy: [] };
+  const numbers = [deviceNumber, ...claims.partitions.map((partition) => partition.deviceNumber)];
+  const openers = openersOf(libc, numbers, process.pid, remote, process.ppid);
+  if (openers.length > 0) return { text: openText(path, openers), heldBy: openers.map(({ pid }) => pid) };
+  const loops = loopsOn(deviceNumber, path);
+  if (loops.length > 0) return { text: `${path} is what ${loops.join(", ")} is made of: detach it`, heldBy: [] };
+  return claimed ? { text: claimedText(path), heldBy: [] } : undefined;
+}
+
+/** @throws VolumeError DeviceBusy, which names who has it */
+export function refuseUsed(libc: Libc, device: LookedForUsers, remote: RemoteMounts): void {
+  const users = usersOf(libc, device, remote);
+  if (users === undefined) return;
+  const { text, heldBy } = users;
+  throw new VolumeError("DeviceBusy", "transient", text, { heldBy, on: { kind: "Device", name: device.path } });
+}
+
+export function openText(path: string, openers: readonly Holder[]): string {
+  const names = openers.map(({ pid, command }) => `${quoted(command)} (${pid})`).join(", ");
+  return `${path} is open: ${names}. End these processes`;
+}
+
+export function claimedText(path: string): string {
+  return `${path} is open elsewhere: mounted, or part of swap, RAID or LVM`;
+}
+
+function mountText(path: string, deviceNumber: string): string | undefined {
+  const mounts = parseMountinfo(readFileSync("/proc/self/mountinfo", "utf8"));
+  const mount = mounts.find(({ device }) => device === deviceNumber);
+  return mount && `${path} is open elsewhere: mounted on ${quoted(mount.point)}`;
+}

@@ -1,0 +1,52 @@
+import { closeSync, existsSync, openSync, readdirSync } from "node:fs";
+import { dirname } from "node:path";
+import koffi from "koffi";
+import { Errno, errnoOf } from "./errno.ts";
+
+/** loop(4): LOOP_GET_STATUS64, of struct loop_info64. */
+const getStatus = 0x4c05;
+const statusBytes = 232;
+const backingNumberAt = 16;
+
+/**
+ * Loop devices that are made of a block device, by name. No process has that open then, and nobody has claimed it: kubelet makes one on each
+ * volume of volumeMode Block that it maps.
+ * @param path a node of the device, beside which those of loop devices may be
+ */
+export function loopsOn(deviceNumber: string, path: string): readonly string[] {
+  const used = readdirSync("/sys/block").filter((name) => existsSync(`/sys/block/${name}/loop/backing_file`));
+  if (used.length === 0) return [];
+  const ioctl = koffi.load(null).func("ioctl", "int", ["int", "ulong", "void *"]);
+  return used.filter((name) => backingNumber(ioctl, [`${dirname(path)}/${name}`, `/dev/${name}`]) === deviceNumber);
+}
+
+/** `major:minor` of the block device that a loop device is made of; undefined if it is made of a file, or is gone. */
+function backingNumber(ioctl: (...args: unknown[]) => number, nodes: readonly string[]): string | undefined {
+  const fd = openFirst(nodes);
+  if (fd === undefined) return undefined;
+  try {
+    const status = Buffer.alloc(statusBytes);
+    if (ioctl(fd, getStatus, status) < 0) {
+      const error = new Errno("ioctl", koffi.errno());
+      if (error.code === "ENXIO") return undefined;
+      throw error;
+    }
+    const number = status.readUInt32LE(backingNumberAt); // as the kernel writes device numbers for programs: new_encode_dev
+    const [major, minor] = [(number >>> 8) & 0xfff, (number & 0xff) | ((number >>> 12) & 0xfff00)];
+    return number === 0 ? undefined : `${major}:${minor}`;
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** A node that is not there, or is of a device that has gone, is passed over. */
+function openFirst(nodes: readonly string[]): number | undefined {
+  for (const node of nodes) {
+    try {
+      return openSync(node, "r");
+    } catch (error) {
+      if (!["ENOENT", "ENXIO", "ENODEV"].includes(errnoOf(error) ?? "")) throw error;
+    }
+  }
+  return undefined;
+}

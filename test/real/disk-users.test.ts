@@ -1,0 +1,171 @@
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync } from "node:fs";
+import { expect } from "chai";
+import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
+import { slow } from "../../hack/lib/lanes/slow.ts";
+import type { ChildRequest } from "../../src/host/linux/child-request.ts";
+import { ChildRunner } from "../../src/host/linux/child-runner.ts";
+import { startOf } from "../lib/changing-disks.ts";
+import { loopDevice } from "../lib/loop-device.ts";
+import { RealNode } from "../lib/real-node.ts";
+import { need } from "../lib/requirements.ts";
+
+const name = "node.volume-1";
+const megabytes = 48;
+const bytes = megabytes * 1024 * 1024;
+const written = "THE DATABASE OF SOMEBODY";
+
+describe("a disk that somebody uses without a claim, on the real kernel", function () {
+  this.timeout(120_000);
+  let node: RealNode;
+  let disk: string;
+  const processes: ChildProcess[] = [];
+
+  before(function () {
+    need(this, "root", "loop-devices", "mkfs.ext4", "ext4", "python3");
+  });
+  beforeEach(() => {
+    node = new RealNode();
+    mkdirSync(`${node.path}/disks`);
+    disk = node.keep(loopDevice(`${node.path}/disks`, "disk", megabytes)).path;
+  });
+  afterEach(async () => {
+    for (const process of processes.splice(0)) await end(process);
+    await node[Symbol.asyncDispose]();
+  });
+
+  async function end(process: ChildProcess): Promise<void> {
+    if (process.exitCode !== null) return;
+    process.kill("SIGKILL");
+    await once(process, "exit");
+  }
+
+  /** A virtual machine, a database, or a pod with volumeDevices. */
+  async function python(script: string): Promise<ChildProcess> {
+    const lines = `import mmap, os, sys\n${script}\nprint("up", flush=True)\nsys.stdin.read()`;
+    const process = spawn("python3", ["-c", lines], { stdio: ["pipe", "pipe", "inherit"] });
+    processes.push(process);
+    const [said] = await Promise.race([once(process.stdout, "data"), once(process, "exit")]);
+    expect(`${said}`).to.match(/^up/);
+    return process;
+  }
+
+  const openFor = (flags: string) => `fd = os.open("${disk}", os.${flags})`;
+  const writesInTheMiddle = () =>
+    `${openFor("O_RDWR")}; os.pwrite(fd, b"${written}", ${16 * 1024 * 1024}); os.fsync(fd)`;
+  const byPath = { path: "" };
+  const byFields = { disk: { transport: "loop", minSize: bytes, maxSize: bytes, empty: true } };
+  const local = (source: object, spec: object = {}) =>
+    intent({
+      source: { local: { ...source, ...("path" in source && { path: disk }) } },
+      fsType: "ext4",
+      ...spec,
+      mounts: [{ path: node.target("a") }],
+    });
+  const failure = async () => (await node.volume(name)).failure;
+  const signature = () => execFileSync("sh", ["-c", `blkid -p -o value -s TYPE ${disk} || true`], { encoding: "utf8" });
+
+  slow("is not formatted, and who writes to it is named", async () => {
+    const process = await python(writesInTheMiddle());
+    node.want(local(byPath));
+    const busy = await failure();
+    expect(busy?.reason).to.equal("DeviceBusy");
+    expect(busy?.message).to.include(`python3 (${process.pid})`);
+    expect(busy?.heldBy, "its end is waited for").to.deep.equal([process.pid]);
+    expect(signature(), "nothing was written").to.equal("");
+  });
+
+  slow("is not taken as an empty disk, and who writes to it is named", async () => {
+    const process = await python(writesInTheMiddle());
+    node.want(local(byFields));
+    const none = await failure();
+    expect(none?.reason).to.equal("DiskNotFound");
+    expect(none?.message).to.include(`python3 (${process.pid})`);
+    expect(signature(), "nothing was written").to.equal("");
+  });
+
+  for (const [how, script] of [
+    ["reads it", () => openFor("O_RDONLY")],
+    ["has it mapped", () => `${openFor("O_RDWR")}; m = mmap.mmap(fd, 4096); os.close(fd)`],
+  ] as const) {
+    slow(`is busy for whoever ${how}, and free once that ends`, async () => {
+      const process = await python(script());
+      node.want(local(byPath));
+      expect((await failure())?.reason).to.equal("DeviceBusy");
+      await end(process);
+      processes.splice(0);
+      node.forgetFailures();
+      expect((await failure())?.message).to.equal(undefined);
+      expect(node.mountAt(node.target("a"))?.source).to.equal(disk);
+    });
+  }
+
+  slow("is not mounted either: two would write to one file system", async () => {
+    execFileSync("mkfs.ext4", ["-q", disk]);
+    await python(openFor("O_RDWR"));
+    node.want(local(byPath));
+    expect((await failure())?.reason).to.equal("DeviceBusy");
+    expect(node.mountAt(node.target("a"))).to.equal(undefined);
+  });
+
+  slow("a loop device on it is named: no process has it open then", async () => {
+    const loop = execFileSync("losetup", ["--find", "--show", disk], { encoding: "utf8" }).trim();
+    try {
+      node.want(local(byPath));
+      const busy = await failure();
+      expect(busy?.reason).to.equal("DeviceBusy");
+      expect(busy?.message).to.include(loop.slice("/dev/".length));
+      expect(signature()).to.equal("");
+    } finally {
+      execFileSync("losetup", ["--detach", loop]);
+    }
+  });
+
+  slow("where it is mounted is said", async () => {
+    execFileSync("mkfs.ext4", ["-q", disk]);
+    mkdirSync(`${node.path}/elsewhere`);
+    execFileSync("mount", [disk, `${node.path}/elsewhere`]);
+    node.want(local(byPath));
+    expect((await failure())?.message).to.match(/open elsewhere: mounted on .*\/elsewhere$/);
+    execFileSync("umount", [`${node.path}/elsewhere`]);
+  });
+
+  describe("that is opened between the look and the write", () => {
+    const run = ChildRunner.prototype.run;
+    afterEach(() => {
+      ChildRunner.prototype.run = run;
+    });
+
+    function rightBefore(kind: ChildRequest["kind"], act: () => Promise<unknown>): void {
+      let done = false;
+      ChildRunner.prototype.run = async function (this: ChildRunner, request, ...rest) {
+        if (request.kind === kind && !done) {
+          done = true;
+          await act();
+        }
+        return run.call(this, request, ...rest);
+      };
+    }
+
+    slow("right before mkfs: refused on the descriptor that is proved, and nothing is left on record", async () => {
+      rightBefore("format", () => python(writesInTheMiddle()));
+      node.want(local(byPath));
+      expect((await failure())?.reason).to.equal("DeviceBusy");
+      expect(signature()).to.equal("");
+      expect((await node.journal()).records.get(name)?.formatting).to.equal(undefined);
+    });
+
+    slow("right before it is emptied, although destroyAllDataOnDevices names it", async () => {
+      execFileSync("dd", [`of=${disk}`, "bs=1", "conv=notrunc", "status=none"], { input: written });
+      execFileSync("blockdev", ["--flushbufs", disk]);
+      node.want(local(byPath));
+      const named = /destroyAllDataOnDevices: (\S+)$/.exec((await failure())?.message ?? "")?.[1] ?? "";
+      node.forgetFailures();
+      rightBefore("wipe", () => python(openFor("O_RDWR")));
+      node.want(local(byPath, { destroyAllDataOnDevices: [named], generation: 2 }));
+      expect((await failure())?.reason).to.equal("DeviceBusy");
+      expect(startOf(disk, written.length)).to.equal(written);
+    });
+  });
+});
