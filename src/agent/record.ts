@@ -28,6 +28,8 @@ export interface VolumeRecord {
   readonly formatting?: string;
   /** The disk that the volume has, of those that are chosen by what they are. */
   readonly disk?: ChosenDisk;
+  /** Names of the disks that were on the node when one was first looked for: no other is taken because it is empty. */
+  readonly seenDisks?: readonly string[];
   /** Given up on purpose (deletionPolicy Retain): kept as it is, nobody is in charge. */
   readonly retained?: boolean;
   /** The intent was seen to be deleted, and its release has begun: it goes on even when the intent is gone. */

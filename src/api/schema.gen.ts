@@ -728,6 +728,9 @@ export const schema = {
      "message": "say at least one thing of the disk: byID, wwid, serial, model, minSize, maxSize, rotational, transport, label or empty"
     },
     {
+     "message": "say more of the disk than empty, as any disk that is attached to the node may be: best its byID, wwid or serial"
+    },
+    {
      "message": "minSize must not be more than maxSize: no disk would match",
      "field": ".minSize"
     }

@@ -23,6 +23,7 @@ const pathDiskOrVolume: Check<LocalVolumeSource> = ({ path, disk, lvm }) =>
 
 const oneKey: Check<DiskEncryption> = ({ secretRef, randomKey }) => (secretRef !== undefined) !== (randomKey === true);
 
+const saysMoreThanEmpty = (disk: object) => !("empty" in disk) || Object.keys(disk).length > 1;
 const saysSomething: Check<DiskSelector> = (disk) => Object.keys(disk).length > 0;
 
 const sizesInOrder: Check<DiskSelector> = ({ minSize, maxSize }) => {
@@ -129,6 +130,7 @@ export const sourceRules: Checks = [
   ["exactly one of path, disk and lvm", pathDiskOrVolume],
   ["encryption needs one of secretRef and randomKey", oneKey],
   ["say at least one thing of the disk", saysSomething],
+  ["say more of the disk than empty", saysMoreThanEmpty],
   ["minSize must not be more than maxSize", sizesInOrder],
   ["must be a name in /dev/disk/by-id", nameInDirectory],
   ["must be a size from 64Ki to 1Pi", size],

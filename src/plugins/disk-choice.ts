@@ -1,6 +1,7 @@
 import { quantityBytes } from "../api/quantity.ts";
 import type { DiskSelector } from "../api/types.gen.ts";
 import type { Disk } from "../host/disk.ts";
+import type { MountEntry } from "../host/mountinfo.ts";
 import type { DeviceInfo } from "../host/ports.ts";
 
 /** The disk that a volume has, as it is known again: in the journal, from before anything is written to it or mounted of it. */
@@ -61,6 +62,42 @@ export function refusalOf(asked: DiskSelector, look: Look): string | undefined {
   }
   if (asked.empty === undefined || asked.empty === look.empty) return undefined;
   return look.empty ? "it is empty" : `it is not empty: ${look.signature ?? "data at its beginning or end"}`;
+}
+
+/** Transports of disks that somebody attaches, and that others may reach. */
+const attached: readonly string[] = ["iscsi", "fc"];
+
+/** PURE. What tells a disk from those that come later; undefined if nothing does. */
+export function seenName({ lastingName, identity }: Disk): string | undefined {
+  return lastingName ?? identity;
+}
+
+/**
+ * PURE. Why a disk that matches, and that nobody has open, is not taken; undefined if nothing is against it. Of one that another driver has just attached,
+ * for a volume that was never written, nothing tells that it is somebody's: emptiness is no reason to take a disk, unless it is named, or
+ * was there when the volume was first looked for.
+ * @param look.seen names of the disks that were there then (seenName)
+ * @param table the mounts: a CSI driver that publishes a raw device binds its node
+ */
+export function strangeReason(
+  asked: DiskSelector,
+  disk: Disk,
+  { empty, seen }: { readonly empty: boolean; readonly seen: readonly string[] },
+  mounts: readonly Pick<MountEntry, "root" | "fsType" | "point">[],
+): string | undefined {
+  const given = mounts.find(({ root, fsType }) => root === `/${disk.name}` && /^(devtmpfs|tmpfs)$/.test(fsType));
+  if (given !== undefined) return `its device is given to somebody at ${given.point}`;
+  if (!empty || [asked.byID, asked.wwid, asked.serial].some((name) => name !== undefined)) return undefined;
+  const remedy = "name it by byID, wwid or serial if it is meant";
+  if (saysOnlyEmpty(asked)) return `that a disk is empty does not say that it is meant: ${remedy}`;
+  if (attached.includes(disk.transport)) return `it is empty, and attached by ${disk.transport}: ${remedy}`;
+  const name = seenName(disk);
+  if (name !== undefined && seen.includes(name)) return undefined;
+  return `it is empty, and was not there when the volume was first looked for, so that another driver may have attached it: ${remedy}`;
+}
+
+function saysOnlyEmpty(asked: DiskSelector): boolean {
+  return Object.entries(asked).every(([name, value]) => name === "empty" || value === undefined);
 }
 
 /** PURE. What is asked, as people wrote it. */

@@ -11,6 +11,8 @@ import {
   type Look,
   matches,
   refusalOf,
+  seenName,
+  strangeReason,
 } from "./disk-choice.ts";
 import type { StageContext } from "./plugin.ts";
 
@@ -84,9 +86,17 @@ async function chooseDisk(asked: DiskSelector, disks: readonly Disk[], context: 
   const taken = (disk: Disk) =>
     context.otherDisks().some(({ disk: other }) => isSameDisk(other, chosenOf(disk, undefined)));
   const untaken = alike.filter((disk) => disk.claim === undefined && !taken(disk));
+  const seen = context.seenDisks ?? disks.flatMap((disk) => seenName(disk) ?? []);
+  if (context.seenDisks === undefined) await context.recordSeenDisks(seen);
   const looks = await lookAll(untaken, context);
-  const whyNot = (disk: Disk) =>
-    disk.claim ?? (taken(disk) ? "another volume has it" : refusalOf(asked, looks.get(disk) ?? "it was not looked at"));
+  const { entries } = context.table;
+  const whyNot = (disk: Disk) => {
+    if (disk.claim !== undefined) return disk.claim;
+    if (taken(disk)) return "another volume has it";
+    const look = looks.get(disk) ?? "it was not looked at";
+    const empty = typeof look === "object" && look.empty;
+    return refusalOf(asked, look) ?? strangeReason(asked, disk, { empty, seen }, entries);
+  };
   const free = alike.filter((disk) => whyNot(disk) === undefined);
   const [only, ...more] = free;
   const text = askedText(asked);

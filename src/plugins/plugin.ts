@@ -175,6 +175,10 @@ export interface StageContext extends Effects, SwapOnRecord {
   readonly formatting: string | undefined;
   /** The disk that the volume has, if it was chosen by what it is. */
   readonly disk: ChosenDisk | undefined;
+  /** Names of the disks that were on the node when one was first looked for; undefined if none was yet. */
+  readonly seenDisks: readonly string[] | undefined;
+  /** Writes these down, durably. */
+  recordSeenDisks(names: readonly string[]): Promise<void>;
   /** Disks that other volumes have. */
   otherDisks(): readonly { readonly name: string; readonly disk: ChosenDisk }[];
   /**

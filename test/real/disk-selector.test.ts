@@ -118,6 +118,28 @@ describe("disks chosen by what they are, on the real kernel", function () {
     expect(found?.message).to.include("eui.1");
   });
 
+  slow(
+    "one that comes while the volume waits is not taken because it is empty: another driver may have attached it",
+    async () => {
+      node.want(local({ empty: true }));
+      expect((await failure())?.reason).to.equal("DiskNotFound");
+      const late = disk("late");
+      await node.restart();
+      const found = await failure();
+      expect(found?.reason).to.equal("DiskNotFound");
+      expect(found?.message).to.match(new RegExp(`${late.path.slice(5)} [^)]*was not there when`));
+      node.want(local({ empty: true }, { deleting: true, generation: 2 }));
+      expect((await node.volume(name)).phase).to.equal("released");
+      node.want();
+      await node.converge();
+      expect((await node.journal()).records.get(name), "the set is gone").to.equal(undefined);
+      node.forgetFailures();
+      node.want(local({ empty: true }));
+      expect((await failure())?.message).to.equal(undefined);
+      expect(node.mountAt(node.target("a"))?.source).to.equal(late.path);
+    },
+  );
+
   it("a raw one without a name of its own is refused: after a reboot another could be taken for it", async () => {
     disk("raw");
     const { fsType: _none, ...spec } = local({ empty: true }).spec;
@@ -156,22 +178,19 @@ describe("disks chosen by what they are, on the real kernel", function () {
     }
 
     for (const kind of ["format", "probe"] as const) {
-      slow(
-        `right before ${kind}: the one with data stays as it is, and the empty one is found under its new name`,
-        async () => {
-          const pair = node.keep(new ChangingDisks(`${node.path}/disks`, bytes, marker));
-          const swapped = swapBefore(kind, () => pair.swap());
-          node.want(local({ empty: true }));
-          for (let attempt = 0; attempt < 3 && node.mountAt(node.target("a")) === undefined; attempt++) {
-            await node.converge();
-            node.forgetFailures();
-          }
-          expect(swapped()).to.be.at.least(1);
-          expect(pair.data).to.equal(marker);
-          expect(await failure()).to.equal(undefined);
-          expect(node.mountAt(node.target("a"))?.source).to.equal(pair.paths[1]);
-        },
-      );
+      slow(`right before ${kind}: the one with data stays as it is, and the empty one, which is another disk by now, is not taken`, async () => {
+        const pair = node.keep(new ChangingDisks(`${node.path}/disks`, bytes, marker));
+        const swapped = swapBefore(kind, () => pair.swap());
+        node.want(local({ empty: true }));
+        for (let attempt = 0; attempt < 3 && node.mountAt(node.target("a")) === undefined; attempt++) {
+          await node.converge();
+          node.forgetFailures();
+        }
+        expect(swapped()).to.be.at.least(1);
+        expect(pair.data).to.equal(marker);
+        expect((await failure())?.message).to.include("was not there when the volume was first looked for");
+        expect(node.mounts()).to.deep.equal([]);
+      });
     }
 
     it("written to right before format: that stays, also at the next attempt (law L11)", async () => {

@@ -11,7 +11,7 @@ const onTheWay = new WeakMap<Journal, Map<string, ChosenDisk>>();
 export function disksOf(
   context: ActionContext,
   volume: string,
-): Pick<StageContext, "disk" | "otherDisks" | "recordDisk"> {
+): Pick<StageContext, "disk" | "otherDisks" | "recordDisk" | "seenDisks" | "recordSeenDisks"> {
   const { journal } = context;
   const claimed = onTheWay.get(journal) ?? new Map<string, ChosenDisk>();
   onTheWay.set(journal, claimed);
@@ -23,6 +23,8 @@ export function disksOf(
   return {
     disk: journal.records.get(volume)?.disk,
     otherDisks,
+    seenDisks: journal.records.get(volume)?.seenDisks,
+    recordSeenDisks: (seenDisks) => journal.put({ ...recordOf(context, volume), seenDisks }),
     async recordDisk(disk, uuid) {
       const chosen = chosenOf(disk, uuid);
       const other = otherDisks().find((one) => isSameDisk(one.disk, chosen));

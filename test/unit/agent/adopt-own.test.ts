@@ -45,7 +45,7 @@ const shared: readonly { source: IntentInput["source"]; shown: Parameters<typeof
     shown: { device: "8:16", fsType: "ext4", source: "/dev/sdb" },
   },
   {
-    source: { local: { disk: { empty: true } } },
+    source: { local: { disk: { serial: "S1", empty: true } } },
     fsType: "ext4",
     shown: { device: "8:16", fsType: "ext4", source: "/dev/sdb" },
   },

@@ -50,7 +50,7 @@ describe("the release of a volume without a record", () => {
   });
 
   it("knows a disk that was chosen by what is mounted on the volume's own staging path", () => {
-    const source = { local: { disk: { empty: true } } };
+    const source = { local: { disk: { serial: "S1", empty: true } } };
     const target = entry({ id: 30, point: path, device: "8:16", fsType: "ext4", source: "/dev/sdb" });
     const staged = { ...target, id: 29, point: "/state/staging/key" };
     const intents = [wanted({ source, fsType: "ext4", ...deleting })];
