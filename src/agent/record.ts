@@ -24,7 +24,7 @@ export interface VolumeRecord {
   readonly targets: readonly TargetRecord[];
   /** A process that was told to do something for this volume and was not seen to end (safety rule 8). */
   readonly child?: ChildProcessID;
-  /** Identity of the device on which mkfs was begun after it was proved empty, and was not seen to end well. */
+  /** Identity of the device on which mkfs was begun after it looked empty, and was not seen to end well. */
   readonly formatting?: string;
   /** The disk that the volume has, of those that are chosen by what they are. */
   readonly disk?: ChosenDisk;

@@ -130,7 +130,7 @@ export interface HostPathVolumeSource {
   type?: "" | "DirectoryOrCreate" | "Directory" | "FileOrCreate" | "File" | "Socket" | "CharDevice" | "BlockDevice";
 }
 /**
- * A directory of the node, or a block device, by path, by what the disk is, or by its logical volume, encrypted if asked. It is formatted only if it is proved empty.
+ * A directory of the node, or a block device, by path, by what the disk is, or by its logical volume, encrypted if asked. It is formatted only if it looks empty.
  */
 export interface LocalVolumeSource {
   path?: string;
@@ -183,7 +183,7 @@ export interface DiskSelector {
    */
   label?: string;
   /**
-   * Whether it is proved empty: no signature, and nothing but zeros at its beginning and end. It is asked until the volume has its disk; what has been formatted for the volume stays its own.
+   * Whether it looks empty: no signature, and nothing but zeros at both ends, where file systems keep copies of their superblocks, and in samples of the rest. It is asked until the volume has its disk; what has been formatted for the volume stays its own.
    */
   empty?: boolean;
 }
@@ -195,7 +195,7 @@ export interface LogicalVolume {
   logicalVolume: string;
 }
 /**
- * What is on the device is encrypted with LUKS. A device that is proved empty gets a LUKS2 header; one that has a header is opened.
+ * What is on the device is encrypted with LUKS. A device that looks empty gets a LUKS2 header; one that has a header is opened.
  */
 export interface DiskEncryption {
   /**
@@ -607,7 +607,7 @@ export interface RBDVolumeSource {
   client?: "Kernel" | "NBD";
 }
 /**
- * A LUN of an iSCSI target. The node's own open-iscsi logs in; the file system on the LUN is mounted once on a node and bound to the targets. It is formatted only if it is proved empty. One node at a time has it, unless readOnly is true: the next that asks waits until the one before has let it go.
+ * A LUN of an iSCSI target. The node's own open-iscsi logs in; the file system on the LUN is mounted once on a node and bound to the targets. It is formatted only if it looks empty. One node at a time has it, unless readOnly is true: the next that asks waits until the one before has let it go.
  */
 export interface ISCSIVolumeSource {
   /**
@@ -664,7 +664,7 @@ export interface ISCSISecretReference {
   name: string;
 }
 /**
- * A LUN of a Fibre Channel target. The node looks for it at the ports of the target; the file system on it is mounted once on a node and bound to the targets. It is formatted only if it is proved empty. One node at a time has it, unless readOnly is true: the next that asks waits until the one before has let it go.
+ * A LUN of a Fibre Channel target. The node looks for it at the ports of the target; the file system on it is mounted once on a node and bound to the targets. It is formatted only if it looks empty. One node at a time has it, unless readOnly is true: the next that asks waits until the one before has let it go.
  */
 export interface FCVolumeSource {
   /**

@@ -39,7 +39,7 @@ export interface Layers {
   /** A passphrase that nobody can guess, for a header that nobody is to open again. */
   randomKey(): Uint8Array;
   /**
-   * Writes a LUKS2 header to a device that is proved empty once more right before. Fails with DeviceNotEmpty, or DeviceBusy.
+   * Writes a LUKS2 header to a device that looks empty once more right before. Fails with DeviceNotEmpty, or DeviceBusy.
    * @param how.rest whether it need not be empty, as what is there is the rest of a header that was begun
    */
   formatLUKS(device: LookedAt, passphrase: Uint8Array, how: { uuid: string; rest: boolean }): Promise<void>;

@@ -182,7 +182,7 @@ export interface DeviceInfo {
   readonly label?: string;
   /** Digest of what stands at its beginning and end; undefined if that is nothing but zeros. */
   readonly contents?: string;
-  /** Whether the device is proved empty: no signature, and nothing but zeros where file systems and tables begin and end. */
+  /** Whether the device looks empty: no signature, and nothing but zeros where file systems and tables begin and end. */
   readonly empty: boolean;
   /** Bytes of the swap area that is there, where its size is known. */
   readonly swapBytes?: number;
@@ -209,7 +209,7 @@ export interface Devices {
   /** All disks of the node. Nothing is read from them. @param hostRoot the node's root, as the agent sees it */
   disks(hostRoot: string): Promise<readonly Disk[]>;
   /**
-   * Makes a file system on a device that nobody has, and that is proved empty once more right before. Fails with DeviceBusy or
+   * Makes a file system on a device that nobody has, and that looks empty once more right before. Fails with DeviceBusy or
    * DeviceNotEmpty if it is not so, and with SetUpFailed if it is not the device that is meant.
    */
   format(source: SourcePath, fsType: string, onProgress: (line: string) => void, how: FormatHow): Promise<void>;

@@ -61,7 +61,7 @@ export function refusalOf(asked: DiskSelector, look: Look): string | undefined {
     return look.label === undefined ? "it has no label" : `its label is ${look.label}`;
   }
   if (asked.empty === undefined || asked.empty === look.empty) return undefined;
-  return look.empty ? "it is empty" : `it is not empty: ${look.signature ?? "data at its beginning or end"}`;
+  return look.empty ? "it is empty" : `it is not empty: ${look.signature ?? "data without a signature"}`;
 }
 
 /** Transports of disks that somebody attaches, and that others may reach. */

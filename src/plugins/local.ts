@@ -17,7 +17,7 @@ import type { ExpandingPlugin } from "./undo.ts";
 
 /**
  * A directory of the node, or a block device: mounted with the file system that is on it, formatted only if fsType says
- * with what and it is proved empty (law L11), or bound as it is (volumeMode Block). (kubelet: pkg/volume/local, which
+ * with what and it looks empty (law L11), or bound as it is (volumeMode Block). (kubelet: pkg/volume/local, which
  * formats with ext4 if no fsType is named) Beneath it a logical volume may be made, and LUKS (decision 0053). Or the node swaps to it (0054).
  */
 export const local: ExpandingPlugin = {

@@ -11,7 +11,7 @@ import { endServing, isUnused, placeIn, placeOf, serve, unused } from "./rbd-nbd
 
 /**
  * An image of a Ceph cluster, mapped by the kernel's own client, or by rbd-nbd(8) in its place, and mounted as a local disk is:
- * formatted only if fsType says with what and it is proved empty. For writing it is mapped with the cluster's exclusive lock, so that it is mapped for one node at a time.
+ * formatted only if fsType says with what and it looks empty. For writing it is mapped with the cluster's exclusive lock, so that it is mapped for one node at a time.
  * (kubelet until 1.30: pkg/volume/rbd, by rbd(8), after a look at who watches the image)
  */
 export const rbd: UndoingPlugin = {

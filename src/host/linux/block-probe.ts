@@ -4,15 +4,13 @@ import { deviceNumberOf } from "./device-number.ts";
 import type { DeviceUsers, LookedForUsers } from "./device-users.ts";
 import { errnoOf } from "./errno.ts";
 import { hasJournalLeft, headBytes } from "./journal-left.ts";
+import { type Region, regionsOf } from "./looked-at.ts";
 import { swapBytes } from "./swap-words.ts";
 
 /** What the device itself says, read in a child because a broken disk may not answer. */
 export interface BlockProbe {
   readonly sizeBytes: number;
-  /**
-   * Of what stands where file systems, RAID members and partition tables begin and end: 16 hexadecimal digits. Undefined if
-   * that is nothing but zeros.
-   */
+  /** Of what stands where it is looked at (regionsOf): 16 hexadecimal digits. Undefined if that is nothing but zeros. */
   readonly digest?: string;
   readonly users?: DeviceUsers;
   /** DeviceInfo.journalLeft */
@@ -20,9 +18,6 @@ export interface BlockProbe {
   /** DeviceInfo.swapBytes */
   readonly swapBytes?: number;
 }
-
-/** Bytes read at each end: superblocks, labels and tables of all file systems in use stand within them. */
-export const ends = 4 * 1024 * 1024;
 
 /**
  * @param path a device node
@@ -51,9 +46,9 @@ export function probeBlockDevice(
 export function readContents(fd: number): Pick<BlockProbe, "sizeBytes" | "digest"> {
   const sizeBytes = sizeOf(fd);
   const hash = createHash("sha256").update(`${sizeBytes}`);
-  const first = digestInto(hash, fd, 0, Math.min(ends, sizeBytes));
-  const last = digestInto(hash, fd, Math.max(0, sizeBytes - ends), sizeBytes);
-  return first && last ? { sizeBytes } : { sizeBytes, digest: hash.digest("hex").slice(0, 16) };
+  let zeros = true;
+  for (const region of regionsOf(sizeBytes)) zeros = digestInto(hash, fd, region) && zeros;
+  return zeros ? { sizeBytes } : { sizeBytes, digest: hash.digest("hex").slice(0, 16) };
 }
 
 /** Errors of an open that the kernel gives only after it has found nobody's claim: the device has failed, or is gone. */
@@ -102,16 +97,19 @@ export function sizeOf(fd: number): number {
   return high;
 }
 
+const atOnce = 1024 * 1024;
+const nothing = Buffer.alloc(atOnce);
+
 /** @returns whether nothing but zeros stands there */
-function digestInto(hash: Hash, fd: number, from: number, to: number): boolean {
-  const buffer = Buffer.alloc(1024 * 1024);
+function digestInto(hash: Hash, fd: number, { from, to }: Region): boolean {
+  const buffer = Buffer.alloc(Math.min(atOnce, to - from));
   let zeros = true;
   for (let at = from; at < to; ) {
     const length = readSync(fd, buffer, 0, Math.min(buffer.length, to - at), at);
     if (length === 0) return false; // not all of it could be read: nothing is proved
     const part = buffer.subarray(0, length);
     hash.update(part);
-    zeros &&= part.every((byte) => byte === 0);
+    zeros &&= part.equals(nothing.subarray(0, length));
     at += length;
   }
   return zeros;

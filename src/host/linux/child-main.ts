@@ -8,7 +8,7 @@ import { isClaimed, probeBlockDevice } from "./block-probe.ts";
 import type { ChildRequest } from "./child-request.ts";
 import { refusedCode } from "./child-runner.ts";
 import { usersOf } from "./device-users.ts";
-import { wipeEnds } from "./device-writes.ts";
+import { wipe } from "./device-writes.ts";
 import { emptyTrash } from "./empty-trash.ts";
 import { errnoOf } from "./errno.ts";
 import { progressMark } from "./fetching-child.ts";
@@ -62,7 +62,7 @@ export async function runChild(): Promise<void> {
     return;
   }
   if (request.kind === "wipe") {
-    await refused(async () => wipeEnds(request.device, request.digest, await refusing()));
+    await refused(async () => wipe(request.device, request.digest, await refusing()));
     return;
   }
   if (request.kind === "probe") {

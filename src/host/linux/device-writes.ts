@@ -1,11 +1,12 @@
 import { closeSync, constants, fstatSync, fsyncSync, openSync, writeSync } from "node:fs";
 import { VolumeError } from "../../errors.ts";
-import { ends, readContents, sizeOf } from "./block-probe.ts";
+import { readContents, sizeOf } from "./block-probe.ts";
 import { deviceIdentity } from "./device-identity.ts";
 import { deviceNumberOf } from "./device-number.ts";
 import type { LookedForUsers } from "./device-users.ts";
 import { errnoOf } from "./errno.ts";
 import { bootID } from "./linux-evidence.ts";
+import { type Region, regionsOf } from "./looked-at.ts";
 
 /** The device that a child is to write to, as it was when it was looked at. */
 export interface WrittenDevice {
@@ -39,18 +40,18 @@ export function openProved(device: WrittenDevice, flags: number, refuseUsed: Ref
   }
 }
 
-/** Whether nothing but zeros stands at both ends of the device. */
+/** Whether nothing but zeros stands where the device is looked at. */
 export function isEmpty(fd: number): boolean {
   return readContents(fd).digest === undefined;
 }
 
 /**
- * Writes zeros over both ends of a device, where file systems and tables begin and end, if what stands there is what was
- * looked at. The end goes first: cut off in between, it has its signature still.
+ * Writes zeros over all of a device that is looked at, where file systems and tables begin, end and have copies, if what stands there is
+ * what was looked at. The beginning goes last: cut off in between, it has its signature still.
  * @param digest of what stands there (BlockProbe)
  * @throws VolumeError DeviceNotEmpty
  */
-export function wipeEnds(device: WrittenDevice, digest: string, refuseUsed: RefuseUsed): void {
+export function wipe(device: WrittenDevice, digest: string, refuseUsed: RefuseUsed): void {
   const fd = openProved(device, constants.O_RDWR | constants.O_EXCL, refuseUsed);
   try {
     const found = readContents(fd);
@@ -58,12 +59,22 @@ export function wipeEnds(device: WrittenDevice, digest: string, refuseUsed: Refu
       const message = `what is on ${device.path} has changed since it was looked at: it is not destroyed`;
       throw new VolumeError("DeviceNotEmpty", "final", message);
     }
-    for (const from of [Math.max(0, found.sizeBytes - ends), 0]) {
-      zero(fd, from, Math.min(from + ends, found.sizeBytes));
-      fsyncSync(fd);
-    }
+    const [beginning, ...rest] = regionsOf(found.sizeBytes);
+    for (const { from, to } of rest) zero(fd, from, to);
+    fsyncSync(fd);
+    if (beginning !== undefined) zeroBackwards(fd, beginning);
+    fsyncSync(fd);
   } finally {
     closeSync(fd);
+  }
+}
+
+/** Of a device that is looked at whole this is all of it. */
+function zeroBackwards(fd: number, { from, to }: Region): void {
+  const part = 1024 * 1024;
+  for (let at = to; at > from; at = Math.max(from, at - part)) {
+    if (at - part <= from) fsyncSync(fd);
+    zero(fd, Math.max(from, at - part), at);
   }
 }
 

@@ -111,7 +111,7 @@ export class LinuxDevices implements Devices {
       throw new VolumeError("DeviceBusy", "transient", busy, { on, heldBy });
     }
     if (!device.empty && !rest) {
-      const found = device.signature ?? "data at its beginning or end";
+      const found = device.signature ?? "data without a signature";
       throw new VolumeError("DeviceNotEmpty", "final", `${device.path} is not empty: ${found}`);
     }
     const operation = { ...this.#operation, deadlineMs: this.#operation.formatDeadlineMs };

@@ -89,7 +89,7 @@ export class SimDevices implements Devices {
     }
     const goesOn = begun !== undefined && begun === device.identity && !device.busy && !device.signature;
     if (!device.empty && !goesOn) {
-      const found = device.busy ?? device.signature ?? "data at its beginning or end";
+      const found = device.busy ?? device.signature ?? "data without a signature";
       throw new VolumeError("DeviceNotEmpty", "final", `${device.path} is not empty: ${found}`);
     }
     const disk = this.#disk(device.path);

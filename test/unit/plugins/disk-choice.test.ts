@@ -92,7 +92,7 @@ describe("which disk is meant", () => {
   it("empty: true takes no disk with anything on it, empty: false none without", () => {
     expect(refusalOf({ empty: true }, { empty: true })).to.equal(undefined);
     expect(refusalOf({ empty: true }, { empty: false, signature: "xfs" })).to.equal("it is not empty: xfs");
-    expect(refusalOf({ empty: true }, { empty: false })).to.include("data at its beginning or end");
+    expect(refusalOf({ empty: true }, { empty: false })).to.include("data without a signature");
     expect(refusalOf({ empty: false }, { empty: true })).to.equal("it is empty");
     expect(refusalOf({}, { empty: false, signature: "ext4" })).to.equal(undefined);
   });
