@@ -155,15 +155,23 @@ export async function format(
   try {
     await context.devices.format({ root: "/", path }, fsType, onProgress, { identity, begun, label });
   } catch (error) {
-    if (begun === undefined && !mayHaveBegun(error)) await context.recordFormatting(undefined);
+    if (endedByItself(error) || (begun === undefined && !mayHaveBegun(error)))
+      await context.recordFormatting(undefined);
     throw error;
   }
   await context.recordFormatting(undefined);
   return fsType;
 }
 
-/** Whether what formats may have had the device. If it has not, what is on it is somebody else's and not the rest of ours (decision 0013). */
+/** What formats had the device, and is not at work any more: it leaves no licence, also not the one that it began with. */
+export function endedByItself(error: unknown): boolean {
+  return error instanceof VolumeError && error.reason === "FormatFailed";
+}
+
+/**
+ * Whether what formats may have been cut off while it had the device. If it was not, what is on that from now on is not the rest of ours: what
+ * ended by itself is not at work any more, and what is written later is somebody else's (decision 0013).
+ */
 export function mayHaveBegun(error: unknown): boolean {
-  if (!(error instanceof VolumeError)) return true;
-  return error.reason === "FormatFailed" || error.errorClass === "uncertain";
+  return !(error instanceof VolumeError) || error.errorClass === "uncertain";
 }

@@ -6,7 +6,7 @@ import { type MappedDevice, mapperName, nameOf } from "../host/layers.ts";
 import type { DeviceInfo } from "../host/ports.ts";
 import { stagedPath } from "./host-path.ts";
 import { headerRefused, isSpent, notEncrypted, textOf, volumeHidden, volumeMissing } from "./layer-refusals.ts";
-import { emptied, type FoundDevice, mayHaveBegun, probe, stageDevice } from "./local-device.ts";
+import { emptied, endedByItself, type FoundDevice, mayHaveBegun, probe, stageDevice } from "./local-device.ts";
 import { type LayersMade, type MaybeMade, madeOf, mappingOf, randomUUIDOf, undoOf, uuidOf } from "./local-undo.ts";
 import { passphraseOf } from "./passphrase.ts";
 import type { FoundSource, StageContext, Staged, VolumeSpec } from "./plugin.ts";
@@ -193,20 +193,25 @@ export class LayeredStaging {
     const before = this.#made;
     await this.#context.recordFormatting(identity);
     await this.#record({ ...before, fresh: "header" });
-    return this.#writeHeader(device, passphrase, rest, async () => {
-      if (begun) return;
+    return this.#writeHeader(device, passphrase, rest, async (error) => {
+      if (begun && !endedByItself(error)) return;
       await this.#context.recordFormatting(undefined);
       await this.#record({ ...before, fresh: before.fresh });
     });
   }
 
-  /** @param refused takes back what was written down, as cryptsetup never had the device */
-  async #writeHeader(device: DeviceInfo, passphrase: Uint8Array, rest: boolean, refused: () => Promise<void>) {
+  /** @param refused takes back what was written down, as cryptsetup never had the device, or is done with it */
+  async #writeHeader(
+    device: DeviceInfo,
+    passphrase: Uint8Array,
+    rest: boolean,
+    refused: (e: unknown) => Promise<void>,
+  ) {
     this.#context.progress(`making a LUKS header on ${device.path}`);
     try {
       await this.#context.layers.formatLUKS(device, passphrase, { uuid: this.#uuid, rest });
     } catch (error) {
-      if (!mayHaveBegun(error)) await refused();
+      if (!mayHaveBegun(error)) await refused(error);
       throw error;
     }
     return this.#context.devices.probe({ root: "/", path: device.path });

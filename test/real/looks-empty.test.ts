@@ -3,6 +3,7 @@ import { closeSync, fsyncSync, mkdirSync, openSync, readSync, writeSync } from "
 import { expect } from "chai";
 import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
 import { slow } from "../../hack/lib/lanes/slow.ts";
+import { ChildRunner } from "../../src/host/linux/child-runner.ts";
 import { loopDevice } from "../lib/loop-device.ts";
 import { RealNode } from "../lib/real-node.ts";
 import { need } from "../lib/requirements.ts";
@@ -85,5 +86,26 @@ describe("a disk with nothing at its ends, on the real kernel", function () {
     want(path, { destroyAllDataOnDevices: [named(now?.message)], generation: 3 });
     expect((await failure())?.message).to.equal(undefined);
     expect(read(path, 40 * MiB)).to.not.equal(data);
+  });
+
+  slow("an mkfs that ended by itself leaves no licence to format over what is written later", async () => {
+    const path = disk(71);
+    const { run } = ChildRunner.prototype;
+    ChildRunner.prototype.run = async function (this: ChildRunner, request, ...rest) {
+      if (request.kind !== "format") return run.call(this, request, ...rest);
+      return { code: 1, stdout: "", stderr: "Filesystem must be larger than 300MB." }; // as mkfs.xfs ends
+    };
+    want(path);
+    const ended = await failure().finally(() => {
+      ChildRunner.prototype.run = run;
+    });
+    expect(ended?.reason).to.equal("FormatFailed");
+    expect((await node.journal()).records.get(name)?.formatting).to.equal(undefined);
+    write(path, 0);
+    write(path, MiB);
+    node.forgetFailures();
+    want(path, { generation: 2 });
+    expect((await failure())?.reason).to.equal("DeviceNotEmpty");
+    expect([read(path, 0), read(path, MiB)]).to.deep.equal([data, data]);
   });
 });
