@@ -178,19 +178,22 @@ describe("disks chosen by what they are, on the real kernel", function () {
     }
 
     for (const kind of ["format", "probe"] as const) {
-      slow(`right before ${kind}: the one with data stays as it is, and the empty one, which is another disk by now, is not taken`, async () => {
-        const pair = node.keep(new ChangingDisks(`${node.path}/disks`, bytes, marker));
-        const swapped = swapBefore(kind, () => pair.swap());
-        node.want(local({ empty: true }));
-        for (let attempt = 0; attempt < 3 && node.mountAt(node.target("a")) === undefined; attempt++) {
-          await node.converge();
-          node.forgetFailures();
-        }
-        expect(swapped()).to.be.at.least(1);
-        expect(pair.data).to.equal(marker);
-        expect((await failure())?.message).to.include("was not there when the volume was first looked for");
-        expect(node.mounts()).to.deep.equal([]);
-      });
+      slow(
+        `right before ${kind}: the one with data stays as it is, and the empty one, which is another disk by now, is not taken`,
+        async () => {
+          const pair = node.keep(new ChangingDisks(`${node.path}/disks`, bytes, marker));
+          const swapped = swapBefore(kind, () => pair.swap());
+          node.want(local({ empty: true }));
+          for (let attempt = 0; attempt < 3 && node.mountAt(node.target("a")) === undefined; attempt++) {
+            await node.converge();
+            node.forgetFailures();
+          }
+          expect(swapped()).to.be.at.least(1);
+          expect(pair.data).to.equal(marker);
+          expect((await failure())?.message).to.include("was not there when the volume was first looked for");
+          expect(node.mounts()).to.deep.equal([]);
+        },
+      );
     }
 
     it("written to right before format: that stays, also at the next attempt (law L11)", async () => {
