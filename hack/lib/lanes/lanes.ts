@@ -20,6 +20,8 @@ export interface Lane {
    * Absent: it runs after these, and alone.
    */
   readonly processors?: "one" | "all";
+  /** Set for what only a process in the machine's own PID namespace may see. */
+  readonly pids?: "machine";
   /** Only with --all, or by its name. */
   readonly onlyAll?: true;
   /** A test that fails is run once more, alone: kernels and processes have accidents, decisions have none. */
@@ -106,6 +108,14 @@ export const lanes: readonly Lane[] = [
     limitMinutes: 25,
   },
   { name: "real", what: "real mounts", work: kernelTests("real"), secondTry: true, limitMinutes: 30 },
+  {
+    name: "machine",
+    what: "what the kernel shows in the machine's own PID namespace alone: its list of mount namespaces",
+    work: kernelTests("machine"),
+    pids: "machine",
+    secondTry: true,
+    limitMinutes: 5,
+  },
   {
     name: "random",
     what: "random operations, swapped paths and killed agents on the real kernel",

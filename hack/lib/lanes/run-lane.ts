@@ -83,6 +83,7 @@ async function execute(lane: Lane, command: readonly string[], { env, outputFile
         args: limited,
         env: { ...env, PATH: path },
         id,
+        ...(lane.pids && { pids: lane.pids }),
         ...toFile,
       });
     }

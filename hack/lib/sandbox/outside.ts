@@ -17,6 +17,8 @@ export interface SandboxRun {
   readonly env?: NodeJS.ProcessEnv;
   /** Identifies the run, see newRunId. */
   readonly id: string;
+  /** Absent: a PID namespace of its own. The machine's: what only a process there may see. What it starts has to end by itself. */
+  readonly pids?: "machine";
   /** Descriptor of the file that gets what it prints, instead of the terminal; it is then in a session of its own. */
   readonly output?: number;
 }
@@ -34,7 +36,8 @@ export function newRunId(): string {
  */
 export async function runInSandbox(run: SandboxRun): Promise<number> {
   tieOnce();
-  const unshare = ["unshare", "--mount", "--pid", "--fork", "--kill-child=KILL", "--mount-proc"];
+  const ownPids = run.pids === "machine" ? [] : ["--pid", "--mount-proc"];
+  const unshare = ["unshare", "--mount", "--fork", "--kill-child=KILL", ...ownPids];
   // The first process is a shell, because somebody has to reap the orphans: Node reaps only its own children.
   const first = ["sh", "-c", '"$@"; exit $?', "sandbox", process.execPath, run.script, ...run.args];
   const output = run.output ?? "inherit";
