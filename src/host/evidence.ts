@@ -14,6 +14,8 @@ export interface Evidence {
    * A removal of it would detach them, with what is open in them going on unseen.
    */
   mountedOn(place: MountIdentity): Promise<readonly Holder[]>;
+  /** Who is in those of these mount namespaces (`Holder.namespace`) that there still are. Rejects if that cannot be told. */
+  members(namespaces: readonly string[]): Promise<readonly Omit<Holder, "mountPoint">[]>;
   /** Processes that keep a mount busy, for people. Best effort. */
   users(mountPoint: string): Promise<readonly Holder[]>;
   /** What the kernel itself has open beneath a mount point. Best effort. */

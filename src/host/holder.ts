@@ -1,7 +1,12 @@
 /** Who holds a volume: a process that uses it, or one in whose mount namespace it is mounted. */
 export interface Holder {
-  readonly pid: number;
+  /** Absent: no process that can be read is in the mount namespace. */
+  readonly pid?: number;
   readonly command: string;
+  /** The mount namespace that shows it, as /proc names it: `mnt:[4026532178]`. */
+  readonly namespace?: string;
+  /** Without a pid: processes that cannot be read, any of which may be in the namespace. */
+  readonly unread?: readonly string[];
   /** The path that is held, or where the volume is mounted. */
   readonly mountPoint: string;
   /** Whether the mount is in the node's own mount namespace: no container's, and nobody's in particular. */

@@ -6,5 +6,6 @@ export function refusing(errno: number): MountQueries {
   const refuse = (call: string) => (): never => {
     throw new Errno(call, errno);
   };
-  return { statmount: refuse("statmount"), listmount: refuse("listmount"), hasChildren: refuse("listmount") };
+  const [statmount, listmount] = [refuse("statmount"), refuse("listmount")];
+  return { statmount, listmount, listBeneath: listmount, hasChildren: listmount };
 }

@@ -1,14 +1,16 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
+import { closeSync, existsSync, openSync, readFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { fullVariable } from "../../hack/lib/lanes/lanes.ts";
 import { skipBecause } from "../../hack/lib/lanes/skip-reason.ts";
 import { vmRoot } from "../../hack/lib/tools/vm-root.ts";
+import { loadMountCalls } from "../../src/host/linux/mount-calls.ts";
 import { seLinuxEnabled } from "../../src/host/linux/se-linux.ts";
 
 /** What a test may need of the machine, with how to find out; the text says what is missing. */
 const checks = {
   root: () => (process.getuid?.() === 0 ? undefined : "needs root"),
+  "listed-namespaces": () => listsNamespaces(),
   "loop-devices": () =>
     existsSync("/dev/loop-control") ? undefined : "needs loop devices: there is no /dev/loop-control",
   zram: () =>
@@ -69,6 +71,20 @@ function missingForVM(): string | undefined {
   if (process.env["VM"]) return undefined;
   if (existsSync(join(vmRoot(process.env), "boot/vmlinux"))) return undefined;
   return "needs a kernel for QEMU: run hack/vm/vm.sh setup --storage, once, or set VM=";
+}
+
+/** Linux 6.12, in the machine's own PID namespace. */
+function listsNamespaces(): string | undefined {
+  const own = openSync("/proc/self/ns/mnt", "r");
+  try {
+    const next = loadMountCalls().namespaceBeside(own, "GET_NEXT");
+    if (next !== undefined) closeSync(next);
+    return undefined;
+  } catch (error) {
+    return `the kernel does not list mount namespaces here: ${error instanceof Error ? error.message : error}`;
+  } finally {
+    closeSync(own);
+  }
 }
 
 function program(name: string): string | undefined {

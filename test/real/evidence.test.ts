@@ -51,7 +51,7 @@ describe("LinuxEvidence", () => {
         return { device, root };
       });
       const places = paths.map((path) => placeOf(table, path));
-      const pidsOf = (holders: readonly { pid: number }[]) => holders.map(({ pid }) => pid === other.pid);
+      const pidsOf = (holders: readonly { pid?: number }[]) => holders.map(({ pid }) => pid === other.pid);
       const together = await Promise.all(identities.map((identity) => evidence.holders(identity)));
       expect(together.map(pidsOf)).to.deep.equal(
         paths.map((_, i) => (i < 4 ? [false] : i < 8 ? [false, true] : [true])),

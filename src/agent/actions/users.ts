@@ -1,5 +1,5 @@
 import { quoted } from "../../api/printable.ts";
-import { VolumeError } from "../../errors.ts";
+import { VolumeError, type WaitingOn } from "../../errors.ts";
 import type { Blocker } from "../../host/holder.ts";
 import type { Holder } from "../../host/ports.ts";
 import type { ActionContext } from "./context.ts";
@@ -32,7 +32,7 @@ export async function withUsers(error: unknown, context: Pick<ActionContext, "ho
 
 /** Processes whose end may let a mount or device go; one that shows it to everybody on the node is no cause. */
 export function pids(holders: readonly Holder[]): number[] {
-  return holders.flatMap(({ pid, onNode }) => (onNode === true ? [] : [pid]));
+  return holders.flatMap(({ pid, onNode }) => (onNode === true ? [] : (pid ?? [])));
 }
 
 /** The first few of several processes. */
@@ -42,16 +42,18 @@ export function names(holders: readonly Holder[]): string {
   );
 }
 
-/** A process as what is waited for. */
-export function processOf({ pid, command, pod, container }: Holder): {
-  readonly kind: "Process";
-  readonly name: string;
-} {
+/** A process, or a mount namespace without one, as what is waited for. */
+export function processOf({ pid, command, namespace, pod, container }: Holder): WaitingOn {
+  if (pid === undefined) return { kind: "MountNamespace", name: namespace ?? "?" };
   return { kind: "Process", name: `${pid} (${quoted(command)})${placeOf({ pod, container })}` };
 }
 
-function nameOf({ pid, command, pod, container }: Holder): string {
-  return `pid ${pid} (${quoted(command)})${placeOf({ pod, container })}`;
+function nameOf({ pid, command, namespace, unread, pod, container }: Holder): string {
+  if (pid !== undefined) return `pid ${pid} (${quoted(command)})${placeOf({ pod, container })}`;
+  const kept = "a file, which findmnt -t nsfs shows, or an open descriptor keeps it";
+  const who =
+    unread === undefined ? `no process is in it: ${kept}` : `${listed(unread)} cannot be read: it is in it, or ${kept}`;
+  return `mount namespace ${namespace} (${who})`;
 }
 
 /** Twelve digits of a container's id, as crictl and docker show it. */

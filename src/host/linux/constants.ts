@@ -47,6 +47,7 @@ export const OPEN_TREE_CLONE = 1;
 export const OPEN_TREE_CLOEXEC = O.CLOEXEC;
 
 /** statmount(2): what is asked for, and that nothing more is. */
+export const STATMOUNT_SB_BASIC = 0x1;
 export const STATMOUNT_MNT_BASIC = 0x2;
 
 export const MOVE_MOUNT_F_EMPTY_PATH = 0x04;

@@ -2,16 +2,18 @@ import { existsSync, readFileSync, readlinkSync } from "node:fs";
 import { VolumeError } from "../../errors.ts";
 import { askedTogether, type Found } from "../asked-together.ts";
 import type { Blocker } from "../holder.ts";
-import { isBeneath, joinPath, type MountIdentity, relativePath, sameFilesystem } from "../mount-table.ts";
+import { isBeneath, joinPath, type MountIdentity, relativePath } from "../mount-table.ts";
 import type { MountEntry } from "../mountinfo.ts";
 import type { ChildProcessID, Evidence, Holder } from "../ports.ts";
 import { diskSequence } from "./device-identity.ts";
-import { ifThere } from "./if-there.ts";
 import { isAlive } from "./is-alive.ts";
 import { kernelUsersOf } from "./kernel-users.ts";
 import { loadLibc } from "./libc.ts";
-import { eachMountNamespace, scanTable, unlessGone } from "./mount-namespaces.ts";
-import { containerOfProcess, usersOf } from "./mount-users.ts";
+import type { NamespaceCalls } from "./listed-namespaces.ts";
+import { loadMountCalls } from "./mount-calls.ts";
+import { eachMountNamespace, ifReadable, type MountNamespace } from "./mount-namespaces.ts";
+import { usersOf, whoIsIn } from "./mount-users.ts";
+import { mayBeOf, mayShow } from "./seen-mount.ts";
 
 /** The mount that a namespace shows for a question, by the question's number. */
 type Shown = Map<number, MountEntry>;
@@ -27,55 +29,58 @@ interface Look {
 /** Mounts of one file system in one namespace that a target may lie in; nobody has so many for a good reason. */
 const parentLimit = 10_000;
 
-/** What /proc says about who uses a volume. Needs the node's process namespace (hostPID) and its root. */
+/**
+ * What the kernel and /proc say about who uses a volume. Needs the node's process namespace (hostPID), its root, and for the list of
+ * mount namespaces CAP_SYS_ADMIN.
+ */
 export class LinuxEvidence implements Evidence {
   readonly #nodeProcess: number | "self";
   readonly #usersOf: Evidence["users"];
+  readonly #calls: NamespaceCalls;
 
   /**
    * @param nodeProcess a process in the node's mount namespace
    * @param users who keeps a mount busy; in this process, which may take long, if nobody else is asked
    */
-  constructor(nodeProcess: number | "self", users: Evidence["users"] = (point) => usersOf(loadLibc(), point)) {
+  constructor(
+    nodeProcess: number | "self",
+    users: Evidence["users"] = (point) => usersOf(loadLibc(), point),
+    calls: NamespaceCalls = loadMountCalls(),
+  ) {
     this.#nodeProcess = nodeProcess;
     this.#usersOf = users;
+    this.#calls = calls;
   }
 
   /** Everybody who asks at the same time shares a look: a node that is drained asks for each of its volumes. */
   readonly holders = askedTogether((identities: readonly MountIdentity[]) =>
-    this.#inEachNamespace(identities, async (table) => {
+    this.#inEachNamespace(identities, async (namespace) => {
       const asked = byDevice(identities);
       const shown: Shown = new Map();
-      const read = await scanTable(
-        table,
-        (_parent, device) => asked.has(device),
-        (mount) => {
-          for (const { identity, index } of asked.get(mount.device) ?? []) {
-            if (shown.has(index) || !sameFilesystem(mount, identity)) continue;
-            if (isBeneath(mount.root, identity.root)) shown.set(index, mount);
-          }
+      const read = await namespace.scan({
+        wanted: (_parent, device) => asked.has(device),
+        found: (mount) => {
+          for (const { identity, index } of asked.get(mount.device) ?? [])
+            if (!shown.has(index) && mayShow(mount, identity)) shown.set(index, mount);
           return shown.size === identities.length;
         },
-      );
+      });
       return { read, shown };
     }),
   );
 
   readonly mountedOn = askedTogether((places: readonly MountIdentity[]) =>
-    this.#inEachNamespace(places, async (table) => {
+    this.#inEachNamespace(places, async (namespace) => {
       const asked = byDevice(places);
       /** By the id of a mount that shows a place: where in it the place is, and whose it is. */
       const points = new Map<string, { point: string; index: number }[]>();
       const counts = new Map<number, number>();
-      const isOfPlace = (mount: MountEntry, place: MountIdentity) =>
-        sameFilesystem(mount, place) && isBeneath(place.root, mount.root);
-      const read = await scanTable(
-        table,
-        (_parent, device) => asked.has(device),
-        (mount) => {
+      const read = await namespace.scan({
+        wanted: (_parent, device) => asked.has(device),
+        found: (mount) => {
           for (const { identity, index } of asked.get(mount.device) ?? []) {
             const count = counts.get(index) ?? 0;
-            if (count > parentLimit || !isOfPlace(mount, identity)) continue;
+            if (count > parentLimit || !mayBeOf(mount, identity) || !isBeneath(identity.root, mount.root)) continue;
             const point = joinPath(mount.point, relativePath(mount.root, identity.root));
             counts.set(index, count + 1);
             const there = points.get(`${mount.id}`);
@@ -84,38 +89,33 @@ export class LinuxEvidence implements Evidence {
           }
           return false;
         },
-      );
+      });
       const shown: Shown = new Map();
-      const again = await scanTable(
-        table,
-        (parent) => points.has(parent),
-        (mount) => {
+      const again = await namespace.scan({
+        wanted: (parent) => points.has(parent),
+        found: (mount) => {
           for (const { point, index } of points.get(`${mount.parent}`) ?? []) {
             const first = shown.get(index);
             if (mount.point === point && (first === undefined || !isPrivate(first))) shown.set(index, mount);
           }
           return shown.size === places.length && [...shown.values()].every(isPrivate);
         },
-      );
+      });
       const tooMany = [...counts].flatMap(([index, count]) => (count > parentLimit ? [index] : []));
       return { read: read && again, shown, tooMany };
     }),
   );
 
   /** What each namespace shows for each question. A question that cannot be answered has an error, the others go on. */
-  async #inEachNamespace(questions: readonly unknown[], look: (table: string) => Promise<Look>) {
-    const node = unlessGone(() => readlinkSync(`/proc/${this.#nodeProcess}/ns/mnt`));
+  async #inEachNamespace(questions: readonly unknown[], look: (namespace: MountNamespace) => Promise<Look>) {
+    const node = ifReadable(() => readlinkSync(`/proc/${this.#nodeProcess}/ns/mnt`));
     const holders = questions.map((): Holder[] => []);
     const errors = new Map<number, Error>();
-    await eachMountNamespace(async ({ pid, namespace, table }) => {
-      const { read, shown, tooMany = [] } = await look(table);
+    await eachMountNamespace(this.#calls, async (namespace) => {
+      const { read, shown, tooMany = [] } = await look(namespace);
       if (!read) return false; // it ended in between; another process may show the same namespace
-      for (const index of tooMany) errors.set(index, shownTooOften(table));
-      const onNode = namespace === node;
-      const who =
-        shown.size === 0
-          ? undefined
-          : { pid, command: commandOf(pid), ...(onNode ? { onNode } : containerOfProcess(pid)) };
+      for (const index of tooMany) errors.set(index, shownTooOften(namespace.name));
+      const who = shown.size === 0 ? undefined : whoIsIn(namespace, namespace.name === node);
       if (who !== undefined)
         for (const [index, mount] of shown) {
           holders[index]?.push({ ...who, mountPoint: mount.point, ...(isPrivate(mount) && { private: true }) });
@@ -124,8 +124,17 @@ export class LinuxEvidence implements Evidence {
     });
     return holders.map((answer, index): Found<readonly Holder[]> => {
       const error = errors.get(index);
-      return error === undefined ? { answer } : { error };
+      return error === undefined ? { answer: answer.toSorted(byPid) } : { error };
     });
+  }
+
+  async members(namespaces: readonly string[]): Promise<readonly Omit<Holder, "mountPoint">[]> {
+    const there: Omit<Holder, "mountPoint">[] = [];
+    await eachMountNamespace(this.#calls, async (namespace) => {
+      if (namespaces.includes(namespace.name)) there.push(whoIsIn(namespace, false));
+      return true;
+    });
+    return there;
   }
 
   users(mountPoint: string): Promise<readonly Holder[]> {
@@ -145,12 +154,17 @@ export class LinuxEvidence implements Evidence {
   }
 
   async alive(child: ChildProcessID): Promise<boolean> {
-    return unlessGone(() => isAlive(child)) ?? false;
+    return ifReadable(() => isAlive(child)) ?? false;
   }
 
   async bootID(): Promise<string> {
     return bootID();
   }
+}
+
+/** Those of a process first. */
+function byPid(a: Holder, b: Holder): number {
+  return (a.pid ?? Number.MAX_SAFE_INTEGER) - (b.pid ?? Number.MAX_SAFE_INTEGER);
 }
 
 function isPrivate({ shared, master }: MountEntry): boolean {
@@ -164,16 +178,12 @@ function byDevice(identities: readonly MountIdentity[]) {
   );
 }
 
-function shownTooOften(table: string): VolumeError {
-  const message = `${table} shows the file system of a target more than ${parentLimit} times: end that process`;
+function shownTooOften(namespace: string): VolumeError {
+  const message = `the mount namespace ${namespace} shows the file system of a target more than ${parentLimit} times: end its processes`;
   return new VolumeError("StillReferenced", "transient", message);
 }
 
 /** Another one after each boot of the machine. */
 export function bootID(): string {
   return readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
-}
-
-function commandOf(pid: number): string {
-  return ifThere(() => readFileSync(`/proc/${pid}/comm`, "utf8").trim()) ?? "?";
 }

@@ -69,7 +69,8 @@ export function linuxHost(options: LinuxHostOptions): LinuxHost {
     nodeProcess === undefined
       ? undefined
       : new LinuxMountTable(nodeProcess, system, tiers, () => mountTable.compareNext());
-  const mountOf = mountOfByID(libc, loadMountCalls());
+  const calls = loadMountCalls();
+  const mountOf = mountOfByID(libc, calls);
   const here = (known: MountTable) => new InProcessMounter(libc, known, mountOf);
   const runner = new ChildRunner({ timers, command: childCommand });
   const swaps = new LinuxSwapSource(hostRoot);
@@ -78,8 +79,8 @@ export function linuxHost(options: LinuxHostOptions): LinuxHost {
     mountTable,
     ...(nodeTable && { nodeTable }),
     directories: new LinuxDirectories({ libc, trash: `${stateDir}/trash`, runner }),
-    evidence: new LinuxEvidence(nodeProcess ?? "self", usersByChild(runner)),
-    traces: new LinuxTraces(nodeProcess === undefined ? "/" : `/proc/${nodeProcess}/root`, nodeProcess),
+    evidence: new LinuxEvidence(nodeProcess ?? "self", usersByChild(runner), calls),
+    traces: new LinuxTraces(nodeProcess === undefined ? "/" : `/proc/${nodeProcess}/root`, nodeProcess, calls),
     servers: new LinuxServers(timers),
     swaps,
     journal: new LinuxJournalFile(`${stateDir}/journal`, ranBefore),

@@ -1,13 +1,14 @@
-import { readFileSync, readlinkSync } from "node:fs";
+import { readlinkSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import type { Holder } from "../holder.ts";
-import { isBeneath, joinPath, type MountIdentity, sameFilesystem } from "../mount-table.ts";
-import type { MountEntry } from "../mountinfo.ts";
+import { joinPath, type MountIdentity } from "../mount-table.ts";
 import type { StagedVolume, StaleLoop, Traces } from "../traces.ts";
 import { errnoOf } from "./errno.ts";
-import { ifThere } from "./if-there.ts";
-import { eachMountNamespace, scanTable } from "./mount-namespaces.ts";
-import { containerOfProcess } from "./mount-users.ts";
+import type { NamespaceCalls } from "./listed-namespaces.ts";
+import { loadMountCalls } from "./mount-calls.ts";
+import { eachMountNamespace } from "./mount-namespaces.ts";
+import { whoIsIn } from "./mount-users.ts";
+import { mayShow, type SeenMount } from "./seen-mount.ts";
 
 /** `pod<uid>`, or with systemd `kubepods-burstable-pod<uid with _>.slice` (kubelet: pkg/kubelet/cm/pod_container_manager_linux.go). */
 const podCgroup = /(?:^|-)pod([0-9A-Za-z][0-9A-Za-z_-]{0,63}?)(?:\.slice)?$/;
@@ -24,13 +25,15 @@ export class LinuxTraces implements Traces {
   readonly #nodeProcess: number | "self";
   readonly #cgroups: string;
   readonly #blocks: string;
+  readonly #calls: NamespaceCalls;
 
   /**
    * @param hostRoot where the node's root is seen
    * @param nodeProcess a process in the node's mount namespace
    */
-  constructor(hostRoot: string, nodeProcess: number | "self" = "self") {
+  constructor(hostRoot: string, nodeProcess: number | "self" = "self", calls: NamespaceCalls = loadMountCalls()) {
     this.#hostRoot = hostRoot;
+    this.#calls = calls;
     this.#nodeProcess = nodeProcess;
     this.#cgroups = joinPath(hostRoot, "sys/fs/cgroup");
     this.#blocks = joinPath(hostRoot, "sys/block");
@@ -87,24 +90,22 @@ export class LinuxTraces implements Traces {
   async shownApart(identity: MountIdentity, tail: string): Promise<readonly Holder[]> {
     const node = readlinkSync(`/proc/${this.#nodeProcess}/ns/mnt`);
     const holders: Holder[] = [];
-    const isApart = (mount: MountEntry) => {
-      if (!sameFilesystem(mount, identity) || !isBeneath(mount.root, identity.root)) return false;
+    const isApart = (mount: SeenMount) => {
+      if (!mayShow(mount, identity)) return false;
       return !mount.point.endsWith(tail) || (mount.shared === undefined && mount.master === undefined);
     };
-    await eachMountNamespace(async ({ pid, namespace, table }) => {
-      if (namespace === node) return true;
-      let apart: MountEntry | undefined;
-      const read = await scanTable(
-        table,
-        (_parent, device) => device === identity.device,
-        (mount) => {
+    await eachMountNamespace(this.#calls, async (namespace) => {
+      if (namespace.name === node) return true;
+      let apart: SeenMount | undefined;
+      const read = await namespace.scan({
+        wanted: (_parent, device) => device === identity.device,
+        found: (mount) => {
           if (isApart(mount)) apart = mount;
           return apart !== undefined;
         },
-      );
+      });
       if (apart === undefined) return read;
-      const command = ifThere(() => readFileSync(`/proc/${pid}/comm`, "utf8").trim()) ?? "?";
-      holders.push({ pid, command, mountPoint: apart.point, ...containerOfProcess(pid) });
+      holders.push({ ...whoIsIn(namespace, false), mountPoint: apart.point });
       return true;
     });
     return holders;

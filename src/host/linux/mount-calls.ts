@@ -15,10 +15,15 @@ const FAN = {
   MNT_DETACH: 0x2000000,
 } as const;
 /** Errnos that are no failures here; numbers that every architecture of Node has in common. */
-const E = { INTR: 4, AGAIN: 11 } as const;
+const E = { NOENT: 2, INTR: 4, AGAIN: 11 } as const;
 const POLLPRI = 2;
-/** ioctl_nsfs(2): _IOR(0xb7, 5, __u64). */
+/**
+ * ioctl_nsfs(2): _IOR(0xb7, 5, __u64), and _IOR(0xb7, 10 to 12, struct mnt_ns_info), which has 16 bytes: its size, the number of
+ * mounts, and the namespace's id.
+ */
 const NS_GET_MNTNS_ID = 0x8008b705;
+const NS_MNT = { GET_INFO: 0x8010b70a, GET_NEXT: 0x8010b70b, GET_PREV: 0x8010b70c } as const;
+const nsInfoBytes = 16;
 
 /**
  * The calls that tell of mounts: statmount(2), listmount(2), fanotify(7), poll(2). None of them waits for a file system,
@@ -34,6 +39,11 @@ export function loadMountCalls() {
   const read = lib.func("read", "long", ["int", "void *", "size_t"]);
   const ioctl = lib.func("ioctl", "int", ["int", "ulong", "void *"]);
   const polled = Buffer.alloc(8);
+  const info = Buffer.alloc(nsInfoBytes);
+  const emptied = (buffer: Buffer): Buffer => {
+    buffer.fill(0).writeUInt32LE(nsInfoBytes, 0);
+    return buffer;
+  };
 
   // errno is only good in the statement after the call.
   const checked = (call: string, result: number): number => {
@@ -75,6 +85,22 @@ export function loadMountCalls() {
       const id = Buffer.alloc(8);
       checked("ioctl", ioctl(fd, NS_GET_MNTNS_ID, id));
       return id.readBigUInt64LE(0);
+    },
+    /** How many mounts the mount namespace has that a file is open on (Linux 6.12). */
+    countMounts(fd: number): number {
+      checked("ioctl NS_MNT_GET_INFO", ioctl(fd, NS_MNT.GET_INFO, emptied(info)));
+      return info.readUInt32LE(4);
+    },
+    /**
+     * The mount namespace with the next id, or the one before (Linux 6.12); undefined if there is none.
+     * @returns a descriptor that the caller closes
+     */
+    namespaceBeside(fd: number, which: "GET_NEXT" | "GET_PREV"): number | undefined {
+      const other = ioctl(fd, NS_MNT[which], emptied(info));
+      if (other >= 0) return other;
+      const errno = koffi.errno();
+      if (errno === E.NOENT) return undefined;
+      throw new Errno(`ioctl NS_MNT_${which}`, errno);
     },
   };
 }

@@ -1,20 +1,29 @@
-import { readdirSync, readlinkSync } from "node:fs";
+import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
-import { messageOf, VolumeError } from "../../errors.ts";
-import { type MountEntry, parseMountinfo } from "../mountinfo.ts";
+import { messageOf } from "../../errors.ts";
+import { parseMountinfo } from "../mountinfo.ts";
 import { errnoOf } from "./errno.ts";
+import { ifThere } from "./if-there.ts";
+import { eachListedNamespace, type NamespaceCalls } from "./listed-namespaces.ts";
+import { type MountFilter, newOnesComeTooFast, passes, unreadable } from "./seen-mount.ts";
+import { unlessGone } from "./unless-gone.ts";
 
-/** A thread that is in a mount namespace. */
-export interface NamespaceMember {
-  readonly pid: number;
-  /** What /proc calls the namespace. */
-  readonly namespace: string;
-  /** Its mount table. */
-  readonly table: string;
+/** A mount namespace of the node. */
+export interface MountNamespace {
+  /** What /proc calls it: `mnt:[4026531841]`. */
+  readonly name: string;
+  /** @returns false if it could not be read to its end because the process by which it is seen has ended */
+  scan(filter: MountFilter): Promise<boolean>;
+  /** Who is in it, for people: a process, or if none that can be read is, those that cannot. */
+  members(): NamespaceMembers;
 }
 
-/** How often all threads are gone through, until a time shows no namespace that was not read yet. */
-const passes = 8;
+export interface NamespaceMembers {
+  readonly pid?: number;
+  /** `1 (systemd)` */
+  readonly unread?: readonly string[];
+}
+
 /** Threads that are looked at before others get a turn. */
 const turn = 256;
 /** Bytes of a mount table: more is not read. 100,000 mounts, the most that one namespace may have, are 20 to 30 MB. */
@@ -22,42 +31,95 @@ const tableLimit = 1024 ** 3;
 const readAtOnce = 64 * 1024;
 
 /**
- * Visits each mount namespace of the node once. A thread may be in another one than its process, and the first thread
- * may have ended before the others: so all of them are asked. A process that ends after it started another in a
- * namespace of its own would hide that: so they are gone through until nothing new is found.
- * @param visit false if the member has ended meanwhile: another one may show the namespace
+ * Visits each mount namespace of the node once: by the kernel's list, or where there is none, by the processes of /proc.
+ * @param visit false if the namespace is to be read again by another process in it
  * @throws VolumeError StillReferenced if one cannot be read: what cannot be read is in use
  */
-export async function eachMountNamespace(visit: (member: NamespaceMember) => Promise<boolean>): Promise<void> {
+export async function eachMountNamespace(
+  calls: NamespaceCalls,
+  visit: (namespace: MountNamespace) => Promise<boolean>,
+): Promise<void> {
+  let known: ReadonlyMap<string, NamespaceMembers> | undefined;
+  const unlisted = await eachListedNamespace(calls, async ({ name, scan }) => {
+    const members = () => {
+      known ??= membersOfAll();
+      return known.get(name) ?? known.get("") ?? {};
+    };
+    await visit({ name, members, scan: (filter) => scan(filter).then(() => true) });
+  });
+  if (unlisted !== undefined) await eachOfProcesses(unlisted, visit);
+}
+
+/**
+ * A thread may be in another namespace than its process, and the first thread may have ended before the others: so all of them are
+ * asked. A process that ends after it started another in a namespace of its own would hide that: so they are gone through until
+ * nothing new is found. A namespace that no process is in is not found.
+ * @param unlisted why the kernel's list is not to be had
+ */
+async function eachOfProcesses(
+  unlisted: string,
+  visit: (namespace: MountNamespace) => Promise<boolean>,
+): Promise<void> {
   const seen = new Set<string>();
   let looks = 0;
   for (let pass = 0; pass < passes; pass++) {
     const before = seen.size;
-    for (const pid of numbered("/proc")) {
-      for (const thread of numbered(`/proc/${pid}/task`)) {
-        if (++looks % turn === 0) await new Promise((resolve) => setImmediate(resolve));
-        const path = `/proc/${pid}/task/${thread}`;
-        const namespace = unlessGone(() => readlinkSync(`${path}/ns/mnt`));
-        if (namespace === undefined || seen.has(namespace)) continue;
-        if (await visit({ pid, namespace, table: `${path}/mountinfo` })) seen.add(namespace);
-      }
+    const unread = new Map<string, string>();
+    for (const { pid, path, name } of threads(unread)) {
+      if (++looks % turn === 0) await new Promise((resolve) => setImmediate(resolve));
+      if (seen.has(name)) continue;
+      const scan = (filter: MountFilter) => scanTable(`${path}/mountinfo`, filter);
+      if (await visit({ name, scan, members: () => ({ pid }) })) seen.add(name);
     }
-    if (seen.size === before) return;
+    if (seen.size > before) continue;
+    if (unread.size > 0) throw unreadable(`${listed(unread)}. The kernel does not list mount namespaces: ${unlisted}`);
+    return;
   }
-  throw new VolumeError("StillReferenced", "transient", "new mount namespaces appear faster than they can be read");
+  throw newOnesComeTooFast();
+}
+
+/** By the name of a namespace the first process in it; by "" those of which it is not known. */
+function membersOfAll(): ReadonlyMap<string, NamespaceMembers> {
+  const unread = new Map<string, string>();
+  const all = new Map<string, NamespaceMembers>();
+  for (const { pid, name } of threads(unread)) if (!all.has(name)) all.set(name, { pid });
+  return unread.size === 0 ? all : all.set("", { unread: [...unread.keys()] });
+}
+
+/** @param unread gets those that cannot be read, each once: `1 (systemd)`, and why */
+function* threads(
+  unread: Map<string, string>,
+): Generator<{ readonly pid: number; readonly path: string; readonly name: string }> {
+  for (const pid of numbered("/proc")) {
+    try {
+      for (const thread of numbered(`/proc/${pid}/task`)) {
+        const path = `/proc/${pid}/task/${thread}`;
+        const name = unlessGone(() => readlinkSync(`${path}/ns/mnt`));
+        if (name !== undefined) yield { pid, path, name };
+      }
+    } catch (error) {
+      if (errnoOf(error) === undefined) throw error;
+      unread.set(`${pid} (${commandOf(pid)})`, messageOf(error));
+    }
+  }
+}
+
+const mostNamed = 5;
+
+function listed(unread: ReadonlyMap<string, string>): string {
+  const some = [...unread].slice(0, mostNamed).map(([process, errno]) => `process ${process}: ${errno}`);
+  return unread.size > mostNamed ? `${some.join(", ")} and ${unread.size - mostNamed} more` : some.join(", ");
+}
+
+export function commandOf(pid: number): string {
+  return ifThere(() => readFileSync(`/proc/${pid}/comm`, "utf8").trim()) ?? "?";
 }
 
 /**
  * Reads a mount table piece by piece: whoever may make mounts can make it as long as the kernel lets them.
- * @param wanted says by its first fields whether a line is to be understood at all
- * @param found returns true to end the reading
  * @returns false if the process has ended
  */
-export async function scanTable(
-  path: string,
-  wanted: (parent: string, device: string) => boolean,
-  found: (mount: MountEntry) => boolean,
-): Promise<boolean> {
+async function scanTable(path: string, { wanted, found }: MountFilter): Promise<boolean> {
   const file = await openTable(path);
   if (file === undefined) return false;
   await using table = file;
@@ -81,7 +143,7 @@ export async function scanTable(
   }
 }
 
-function isWanted(text: Buffer, start: number, wanted: (parent: string, device: string) => boolean): boolean {
+function isWanted(text: Buffer, start: number, wanted: MountFilter["wanted"]): boolean {
   const first = text.indexOf(32, start);
   const second = text.indexOf(32, first + 1);
   const third = text.indexOf(32, second + 1);
@@ -113,17 +175,10 @@ function numbered(directory: string): number[] {
 }
 
 /** What a look at a process gives; undefined if it has ended. For evidence. @throws VolumeError StillReferenced */
-export function unlessGone<T>(look: () => T): T | undefined {
+export function ifReadable<T>(look: () => T): T | undefined {
   try {
-    return look();
+    return unlessGone(look);
   } catch (error) {
-    if (["ENOENT", "ESRCH"].includes(errnoOf(error) ?? "")) return undefined;
     throw unreadable(messageOf(error), error);
   }
-}
-
-function unreadable(why: string, cause?: unknown): VolumeError {
-  return new VolumeError("StillReferenced", "transient", `what another process has mounted cannot be read: ${why}`, {
-    cause,
-  });
 }

@@ -23,6 +23,8 @@ export interface MountQueries {
   statmount(id: number, mask: bigint, namespace: bigint): Buffer | undefined;
   /** Unique ids of the mounts of a namespace that paths lead to, oldest first. */
   listmount(namespace: bigint): number[];
+  /** The next few unique ids of mounts beneath one, by which all is beneath undefined that paths lead to; oldest first. */
+  listBeneath(of: { readonly namespace: bigint; readonly mount?: number }, after: number): number[];
   /** Whether anything is mounted on or in a mount of our own namespace. */
   hasChildren(id: number): boolean;
 }
@@ -59,6 +61,13 @@ export function loadMountQueries(lib: LibraryHandle): MountQueries {
     throw new Errno("listmount", koffi.errno());
   };
 
+  const listBeneath: MountQueries["listBeneath"] = ({ namespace, mount }, after) => {
+    prepare(mount === undefined ? LSMT_ROOT : BigInt(mount), BigInt(after), namespace);
+    return Array.from({ length: list(idsAtOnce) }, (_, at) => {
+      return ids.readUInt32LE(8 * at) + ids.readUInt32LE(8 * at + 4) * 2 ** 32;
+    });
+  };
+
   return {
     statmount(id, mask, namespace) {
       prepare(BigInt(id), mask, namespace);
@@ -73,12 +82,12 @@ export function loadMountQueries(lib: LibraryHandle): MountQueries {
     listmount(namespace) {
       const all: number[] = [];
       for (;;) {
-        prepare(LSMT_ROOT, BigInt(all.at(-1) ?? 0), namespace);
-        const count = list(idsAtOnce);
-        for (let at = 0; at < count; at++) all.push(ids.readUInt32LE(8 * at) + ids.readUInt32LE(8 * at + 4) * 2 ** 32);
-        if (count < idsAtOnce) return all;
+        const some = listBeneath({ namespace }, all.at(-1) ?? 0);
+        all.push(...some);
+        if (some.length < idsAtOnce) return all;
       }
     },
+    listBeneath,
     hasChildren(id) {
       prepare(BigInt(id), 0n, 0n);
       try {

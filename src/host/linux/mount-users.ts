@@ -6,7 +6,8 @@ import type { MountEntry } from "../mountinfo.ts";
 import { AT_FDCWD, AT_STATX_DONT_SYNC } from "./constants.ts";
 import { ifThere } from "./if-there.ts";
 import type { Libc } from "./libc.ts";
-import { eachMountNamespace, scanTable } from "./mount-namespaces.ts";
+import { loadMountCalls } from "./mount-calls.ts";
+import { commandOf, eachMountNamespace, type MountNamespace } from "./mount-namespaces.ts";
 import { threadsWithFiles } from "./open-devices.ts";
 import { ownMounts } from "./own-mountinfo.ts";
 
@@ -50,8 +51,16 @@ export async function usersOf(libc: Libc, mountPoint: string): Promise<readonly 
 
 /** Who a process is, for people. */
 export function holderOf(pid: string, { use, path }: Use): Holder {
-  const command = ifThere(() => readFileSync(`/proc/${pid}/comm`, "utf8").trim()) ?? "?";
+  const command = commandOf(Number(pid));
   return { pid: Number(pid), command, mountPoint: path.slice(0, longestPath), use, ...containerOfProcess(Number(pid)) };
+}
+
+/** Who is in a mount namespace, for people. */
+export function whoIsIn({ name, members }: MountNamespace, onNode: boolean): Omit<Holder, "mountPoint"> {
+  const { pid, unread } = members();
+  const place = { namespace: name, ...(onNode && { onNode }), ...(unread && { unread }) };
+  if (pid === undefined) return { ...place, command: "?" };
+  return { ...place, pid, command: commandOf(pid), ...(!onNode && containerOfProcess(pid)) };
 }
 
 /** None if it is in none, or has ended. */
@@ -103,15 +112,14 @@ async function copiesOf({ id, shared }: MountEntry): Promise<ReadonlySet<number>
   const ids = new Set([id]);
   if (shared === undefined) return ids;
   const own = ifThere(() => readlinkSync("/proc/self/ns/mnt"));
-  await eachMountNamespace(async ({ namespace, table }) =>
-    scanTable(
-      table,
-      () => namespace !== own,
-      (mount) => {
+  await eachMountNamespace(loadMountCalls(), ({ name, scan }) =>
+    scan({
+      wanted: () => name !== own,
+      found: (mount) => {
         if (mount.shared === shared || mount.master === shared) ids.add(mount.id);
         return false;
       },
-    ),
+    }),
   );
   return ids;
 }

@@ -1,5 +1,6 @@
 import { isLocal } from "../may-hang.ts";
-import { eachMountNamespace, scanTable } from "./mount-namespaces.ts";
+import { loadMountCalls } from "./mount-calls.ts";
+import { eachMountNamespace } from "./mount-namespaces.ts";
 
 /** Mounts, in any mount namespace of the node, of file systems that may hang. */
 export interface RemoteMounts {
@@ -13,18 +14,17 @@ export interface RemoteMounts {
 export async function remoteMounts(): Promise<RemoteMounts> {
   const ids = new Set<number>();
   const devices = new Set<string>();
-  await eachMountNamespace(({ table }) =>
-    scanTable(
-      table,
-      () => true,
-      ({ id, device, fsType }) => {
+  await eachMountNamespace(loadMountCalls(), ({ scan }) =>
+    scan({
+      wanted: () => true,
+      found: ({ id, device, fsType }) => {
         if (!isLocal(fsType)) {
           ids.add(id);
           devices.add(device);
         }
         return false;
       },
-    ),
+    }),
   );
   return { ids, devices };
 }

@@ -1,10 +1,10 @@
 import type { MountEntry } from "../mountinfo.ts";
 import type { OptionLists } from "../option-lists.ts";
-import { STATMOUNT_MNT_BASIC } from "./constants.ts";
+import { STATMOUNT_MNT_BASIC, STATMOUNT_SB_BASIC } from "./constants.ts";
 
 /** What is asked of statmount(2): all that a line of mountinfo says. */
 const MASK = {
-  SB_BASIC: 0x1,
+  SB_BASIC: STATMOUNT_SB_BASIC,
   MNT_BASIC: STATMOUNT_MNT_BASIC,
   MNT_ROOT: 0x8,
   MNT_POINT: 0x10,
@@ -25,6 +25,7 @@ const AT = {
   sbFlags: 32,
   fsType: 36,
   mntID: 40,
+  parentID: 48,
   mntIDOld: 56,
   parentIDOld: 60,
   attributes: 64,
@@ -71,18 +72,24 @@ const rootAsItIs: ReadonlySet<string> = new Set(
  * PURE. One mount as struct statmount tells it; undefined if no path leads there, so that mountinfo does not list it.
  * Incomplete if mountinfo may show another root, or another source: an empty one and none look the same.
  */
-export function decodeStatmount(
-  buffer: Buffer,
-  lists: OptionLists,
-): { readonly entry: MountEntry & { readonly uniqueID: number }; readonly complete: boolean } | undefined {
+export function decodeStatmount(buffer: Buffer, lists: OptionLists): Stated | undefined {
+  return (buffer.readUInt32LE(AT.mask) & MASK.MNT_POINT) === 0 ? undefined : decodeAnywhere(buffer, lists);
+}
+
+export interface Stated {
+  readonly entry: MountEntry & { readonly uniqueID: number };
+  readonly complete: boolean;
+}
+
+/** PURE. The same, also of a mount to which no path leads: its point is "?" then. */
+export function decodeAnywhere(buffer: Buffer, lists: OptionLists): Stated {
   const mask = buffer.readUInt32LE(AT.mask);
   const text = (bit: number, at: number): string | undefined => {
     if ((mask & bit) === 0) return undefined; // also of a string that is empty
     const start = AT.strings + buffer.readUInt32LE(at);
     return buffer.toString("utf8", start, buffer.indexOf(0, start));
   };
-  const point = text(MASK.MNT_POINT, AT.point);
-  if (point === undefined) return undefined;
+  const point = text(MASK.MNT_POINT, AT.point) ?? "?";
   const subtype = text(MASK.FS_SUBTYPE, AT.subtype);
   const type = text(MASK.FS_TYPE, AT.fsType) ?? "";
   const source = text(MASK.SB_SOURCE, AT.source);
@@ -91,7 +98,7 @@ export function decodeStatmount(
     id: buffer.readUInt32LE(AT.mntIDOld),
     uniqueID: wide(buffer, AT.mntID),
     parent: buffer.readUInt32LE(AT.parentIDOld),
-    device: `${buffer.readUInt32LE(AT.deviceMajor)}:${buffer.readUInt32LE(AT.deviceMinor)}`,
+    device: deviceIn(buffer),
     root: text(MASK.MNT_ROOT, AT.root) ?? "",
     point,
     options: lists.of(mountOptionsOf(buffer.readUInt32LE(AT.attributes))),
@@ -102,6 +109,19 @@ export function decodeStatmount(
     superOptions: lists.of(superOptionsOf(buffer.readUInt32LE(AT.sbFlags), text(MASK.MNT_OPTS, AT.mntOpts))),
   };
   return { entry, complete: source !== undefined && rootAsItIs.has(type) };
+}
+
+/** What is asked of each mount of a namespace before more is asked of a few. */
+export const headMask = BigInt(MASK.SB_BASIC | MASK.MNT_BASIC);
+
+/** PURE. Of a mount the unique id of its parent, which is its own at the top, and what of it the beginning of a line of mountinfo says. */
+export function headIn(buffer: Buffer): { readonly above: number; readonly parent: number; readonly device: string } {
+  const parent = buffer.readUInt32LE(AT.parentIDOld);
+  return { above: wide(buffer, AT.parentID), parent, device: deviceIn(buffer) };
+}
+
+function deviceIn(buffer: Buffer): string {
+  return `${buffer.readUInt32LE(AT.deviceMajor)}:${buffer.readUInt32LE(AT.deviceMinor)}`;
 }
 
 /** PURE. The mount id, as mountinfo has it, of the mount that one is mounted in; undefined if there is no such mount. */

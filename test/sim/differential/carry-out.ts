@@ -206,7 +206,7 @@ export class Actor {
 
   #tellHolders(holders: readonly Holder[]): string {
     const lines = holders.map(({ pid, mountPoint, onNode }) => {
-      const place = this.#world.placeOf(pid);
+      const place = pid === undefined ? "nobody" : this.#world.placeOf(pid);
       return `${place}${onNode === true ? " (the node's)" : ""} ${this.#strip(mountPoint)}`;
     });
     return lines.length === 0 ? "nobody" : lines.sort().join(", ");

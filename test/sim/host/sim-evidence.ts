@@ -30,7 +30,7 @@ export class SimEvidence implements Evidence {
         const mount = kernel
           .table(namespace)
           .find((entry) => sameFilesystem(entry, identity) && isBeneath(entry.root, identity.root));
-        if (mount !== undefined) holders.push({ pid, command, mountPoint: mount.point, ...this.#onNode(namespace) });
+        if (mount !== undefined) holders.push({ ...this.#member(pid, command, namespace), mountPoint: mount.point });
       }
       return holders;
     });
@@ -50,9 +50,19 @@ export class SimEvidence implements Evidence {
           if (above === undefined || !sameFilesystem(above, place) || !isBeneath(place.root, above.root)) return false;
           return point === joinPath(above.point, relativePath(above.root, place.root));
         });
-        if (shown !== undefined) holders.push({ pid, command, mountPoint: shown.point, ...this.#onNode(namespace) });
+        if (shown !== undefined) holders.push({ ...this.#member(pid, command, namespace), mountPoint: shown.point });
       }
       return holders;
+    });
+  }
+
+  members(namespaces: readonly string[]): Promise<readonly Omit<Holder, "mountPoint">[]> {
+    return this.#deps.incarnation.look(latency.call, () => {
+      const all = [...this.#deps.machine.kernel.processes.all()];
+      return namespaces.flatMap((name) => {
+        const one = all.find(({ namespace }) => namespace.name === name);
+        return one === undefined ? [] : [this.#member(one.pid, one.command, one.namespace)];
+      });
     });
   }
 
@@ -100,8 +110,9 @@ export class SimEvidence implements Evidence {
     return fixed || kernel.loops.get(deviceNumber)?.mounted === true;
   }
 
-  #onNode(namespace: Namespace): { onNode?: true } {
-    return namespace === this.#deps.machine.kernel.host ? { onNode: true } : {};
+  #member(pid: number, command: string, namespace: Namespace): Omit<Holder, "mountPoint"> {
+    const onNode = namespace === this.#deps.machine.kernel.host;
+    return { pid, command, namespace: namespace.name, ...(onNode && { onNode }) };
   }
 }
 

@@ -41,6 +41,7 @@ export class FakeHost implements HostPorts {
   readonly evidence = {
     holders: async () => this.holders,
     mountedOn: async () => [],
+    members: async () => [],
     users: async () => [],
     kernelUsers: async () => [],
     hasBlockDevice: async () => false,

@@ -1,0 +1,41 @@
+import { VolumeError } from "../../errors.ts";
+import { isBeneath, type MountIdentity, sameFilesystem } from "../mount-table.ts";
+import type { MountEntry } from "../mountinfo.ts";
+
+/** A mount of any namespace. */
+export type SeenMount = MountEntry & {
+  /** Its root or source may be others than it says (statmount(2) does not tell them of every file system). */
+  readonly vague?: true;
+};
+
+/** What is looked for in the mounts of a namespace. */
+export interface MountFilter {
+  /** Says by its parent's id and its device whether a mount is to be understood at all. */
+  wanted(parent: string, device: string): boolean;
+  /** @returns true to end the reading */
+  found(mount: SeenMount): boolean;
+}
+
+/** Whether a mount is of a file system; of one that is told by half whether it may be. */
+export function mayBeOf(mount: SeenMount, identity: MountIdentity): boolean {
+  return mount.vague ? mount.device === identity.device : sameFilesystem(mount, identity);
+}
+
+/** Whether a mount shows a volume, or a part of it; of one that is told by half whether it may. */
+export function mayShow(mount: SeenMount, identity: MountIdentity): boolean {
+  return mayBeOf(mount, identity) && (mount.vague === true || isBeneath(mount.root, identity.root));
+}
+
+/** What cannot be read is in use. */
+export function unreadable(why: string, cause?: unknown): VolumeError {
+  return new VolumeError("StillReferenced", "transient", `what another process has mounted cannot be read: ${why}`, {
+    cause,
+  });
+}
+
+/** How often all namespaces are gone through, until a time shows none that was not read yet. */
+export const passes = 8;
+
+export function newOnesComeTooFast(): VolumeError {
+  return new VolumeError("StillReferenced", "transient", "new mount namespaces appear faster than they can be read");
+}
