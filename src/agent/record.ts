@@ -34,6 +34,8 @@ export interface VolumeRecord {
   readonly retained?: boolean;
   /** The intent was seen to be deleted, and its release has begun: it goes on even when the intent is gone. */
   readonly revoked?: boolean;
+  /** Mount namespaces in which a pod's bind had a copy that went with its mount point: what is open there nothing shows any more. */
+  readonly copies?: readonly { readonly namespace: string; readonly path: string }[];
 }
 
 export interface StageRecord {
@@ -176,8 +178,9 @@ export function withoutTarget(record: VolumeRecord, path: string): VolumeRecord 
   return { ...record, targets: record.targets.filter((target) => target.path !== path) };
 }
 
+/** What was staged is gone, and with it what had copies. */
 export function withoutStage(record: VolumeRecord): VolumeRecord {
-  const { stage: _removed, ...rest } = record;
+  const { stage: _removed, copies: _ended, ...rest } = record;
   return rest;
 }
 
@@ -204,7 +207,7 @@ export function withoutChild(record: VolumeRecord): VolumeRecord {
  * stays with the volume that has it.
  */
 export function afterReboot(record: VolumeRecord): VolumeRecord {
-  const { stage, child: _gone, ...rest } = record;
+  const { stage, child: _gone, copies: _ended, ...rest } = record;
   const targets = record.targets.map(unmounted);
   if (stage?.csi !== undefined) {
     // No driver of before is left to act, and no mount; whether there is anything to undo, the driver knows.

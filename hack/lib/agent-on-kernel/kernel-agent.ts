@@ -30,6 +30,8 @@ export class KernelAgent implements AsyncDisposable {
   onOutput: ((where: "log" | "API" | "metrics", text: string) => void) | undefined;
   /** Arguments of Node, for what is measured: as the image starts it. */
   nodeArguments: readonly string[] = [];
+  /** A program that becomes Node, with its arguments: as setpriv, which takes rights away. */
+  startedBy: readonly [string, ...string[]] | undefined;
   readonly #attempts = new Map<string, number>();
   readonly #intents = new Map<string, NodeVolumeIntent>();
   readonly #heard = new EventEmitter().setMaxListeners(0);
@@ -75,8 +77,9 @@ export class KernelAgent implements AsyncDisposable {
       intents: [...this.#intents.values()].map((intent) => ({ ...intent, ...this.#statusOf(intent) })),
     };
     const output = this.onOutput === undefined ? "inherit" : "pipe";
+    const [execPath, ...execArgv] = [...(this.startedBy ?? []), process.execPath, ...process.execArgv];
     const agent = fork(this.#programs.agent, [JSON.stringify(options)], {
-      ...{ stdio: ["ignore", output, output, "ipc"], execArgv: [...process.execArgv, ...this.nodeArguments] },
+      ...{ stdio: ["ignore", output, output, "ipc"], execPath, execArgv: [...execArgv, ...this.nodeArguments] },
     });
     for (const stream of [agent.stdout, agent.stderr]) stream?.on("data", (text) => this.onOutput?.("log", `${text}`));
     this.#process = agent;

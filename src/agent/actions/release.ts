@@ -6,6 +6,7 @@ import { unstageByDriver } from "../csi/release.ts";
 import { dataPath } from "../plan-input.ts";
 import { type StageRecord, type VolumeRecord, withoutStage } from "../record.ts";
 import { type ActionContext, allowedTarget, recordOf, stagingTarget } from "./context.ts";
+import { refuseWhileDetached } from "./detached-copies.ts";
 import { refuseWhileHeld } from "./held.ts";
 import { unmount } from "./targets.ts";
 import { detachByPlugin, unmountByPlugin } from "./undo.ts";
@@ -36,6 +37,7 @@ export async function unstage(
     const shown = await unmountStage(context, volume, stage, action);
     if (shown !== undefined) await refuseWhileHeld(context, volume, shown, isServed(record, shown));
     if (stage.deviceNumber !== undefined) await refuseWhileOpen(context, stage, stage.deviceNumber);
+    await refuseWhileDetached(context, recordOf(context, volume));
   }
   await detachByPlugin(context, volume, action.rung);
   if (stage.kind === "filesystem") await context.effects.mounter.removeTarget(target, "directory");

@@ -11,6 +11,7 @@ import { partOf } from "../pods/sub-path.ts";
 import { type TargetRecord, type VolumeRecord, withoutTarget, withTarget } from "../record.ts";
 import { bindTarget, whichMount } from "./bind.ts";
 import { type ActionContext, recordOf, targetPath, wanted } from "./context.ts";
+import { noteCopies } from "./detached-copies.ts";
 import { stage } from "./stage.ts";
 import { names, pids, processOf, withUsers } from "./users.ts";
 
@@ -157,7 +158,7 @@ export async function unpublish(
   const record = recordOf(context, volume);
   const known = record.targets.find((t) => t.path === path);
   if (mountID !== undefined) await unmount(context, target, mountID, rung);
-  if (known?.made === true && (await mayGo(context, record, { path, place }))) {
+  if (known?.made === true && (await mayGo(context, record, { known, place }))) {
     await mounter.removeTarget(target, known.kind);
   }
   if (known?.published !== undefined) await unpublishByDriver(context, volume, known);
@@ -167,19 +168,26 @@ export async function unpublish(
 /**
  * Whether a mount point of ours may be removed. A copy of our mount in another mount namespace would be detached by that,
  * and what is open in it go on where the release check does not see it (safety rule 6). The release of a file system or
- * device waits for it. A volume that lives on leaves the mount point behind: so its release finds the copy. Of a path of
- * the host nothing is to be released, and of a directory of ours only files that are removed anyway.
+ * device waits for it. A volume that lives on leaves the mount point behind: so its release finds the copy. That of a pod
+ * goes with the pod, and the release waits for the copy. Of a path of the host nothing is to be released, and of a directory
+ * of ours only files that are removed anyway.
  */
 async function mayGo(
   context: ActionContext,
-  { stage }: VolumeRecord,
-  { path, place }: { readonly path: string; readonly place: string },
+  { name, stage }: VolumeRecord,
+  { known, place }: { readonly known: TargetRecord; readonly place: string },
 ): Promise<boolean> {
+  const { path, pod } = known;
   if (stage?.kind === "path" || stage?.kind === "directory") return true;
   const table = await context.host.mountTable.read();
   const point = table.identityOf(place);
   if (point === undefined || table.layers(place).length > 0) return true;
-  const holders = await context.host.evidence.mountedOn(point);
+  const copies = () => context.host.evidence.mountedOn(point);
+  if (pod !== undefined) {
+    await noteCopies(context, name, path, copies);
+    return true;
+  }
+  const holders = await copies();
   const [first] = holders;
   if (first === undefined) return true;
   const { desired } = context;

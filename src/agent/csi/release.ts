@@ -1,6 +1,7 @@
 import { VolumeError } from "../../errors.ts";
 import type { MountEntry } from "../../host/mountinfo.ts";
 import { type ActionContext, isGiven, recordOf } from "../actions/context.ts";
+import { noteCopies, refuseWhileDetached } from "../actions/detached-copies.ts";
 import { type CSIRecord, type TargetRecord, withoutStage } from "../record.ts";
 import {
   callDriver,
@@ -14,12 +15,15 @@ import {
 import { mountsIn } from "./paths.ts";
 import { falseReply } from "./reply.ts";
 import { withShown } from "./shown.ts";
-import { refuseWhileCopied, refuseWhileShown, refuseWhileUsed } from "./still-used.ts";
+import { copiesOf, refuseWhileCopied, refuseWhileShown, refuseWhileUsed } from "./still-used.ts";
 
 /** Has the driver take back what it published for a target, for good: nothing that it was asked may still take effect. */
 export async function unpublishByDriver(context: ActionContext, volume: string, target: TargetRecord): Promise<void> {
   refuseBeforeTime(context, recordOf(context, volume));
-  if (target.published !== undefined && !isGiven(context)) await refuseWhileCopied(context, target.published.path);
+  const { published, pod } = target;
+  if (published !== undefined && pod !== undefined)
+    await noteCopies(context, volume, published.path, () => copiesOf(context, published.path));
+  else if (published !== undefined && !isGiven(context)) await refuseWhileCopied(context, published.path);
   await takeBack(context, volume, target);
   refuseWhileActing(context, recordOf(context, volume));
 }
@@ -77,6 +81,7 @@ export async function unstageByDriver(context: ActionContext, volume: string): P
   refuseWhileActing(context, recordOf(context, volume));
   for (const shown of csiStageOf(recordOf(context, volume)).csi.shown)
     await refuseWhileShown(context, volume, { shown, block: csi.block, shared: !unstages });
+  await refuseWhileDetached(context, recordOf(context, volume));
   for (const directory of [path, mountsIn(csi.directory), csi.directory]) {
     await effects.mounter.removeTarget({ prefix: settings.csiDir, path: directory }, "directory");
   }

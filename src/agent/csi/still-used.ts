@@ -1,6 +1,7 @@
 import { basename, dirname } from "node:path";
 import { VolumeError } from "../../errors.ts";
 import { joinPath, type MountIdentity } from "../../host/mount-table.ts";
+import type { Holder } from "../../host/ports.ts";
 import type { ActionContext } from "../actions/context.ts";
 import { refuseWhileHeld } from "../actions/held.ts";
 import { names, pids, processOf } from "../actions/users.ts";
@@ -36,19 +37,24 @@ async function isOthersToo({ host }: ActionContext, identity: MountIdentity): Pr
  * detaches the copy, and what is open in it would go on where nothing sees it (safety rule 6). Where the unmount
  * is told of, in the driver's own namespace first of all, it goes by itself.
  */
-export async function refuseWhileCopied({ host }: ActionContext, path: string): Promise<void> {
-  const table = await host.mountTable.read();
-  const parent = table.identityOf(dirname(path));
-  if (parent === undefined) return;
-  const point = { device: parent.device, root: joinPath(parent.root, basename(path)) };
-  const mounted = table.layers(path).length > 0;
-  const holders = (await host.evidence.mountedOn(point)).filter(
-    (holder) => holder.onNode !== true && (!mounted || holder.private === true),
-  );
+export async function refuseWhileCopied(context: ActionContext, path: string): Promise<void> {
+  const holders = await copiesOf(context, path);
   const [first] = holders;
   if (first === undefined) return;
   const message = `${path} is still mounted in another mount namespace: ${names(holders)}. End these processes or unmount it there`;
   throw new VolumeError("StillReferenced", "transient", message, { on: processOf(first), heldBy: pids(holders) });
+}
+
+/** Private copies of what is mounted on a path, in other mount namespaces. */
+export async function copiesOf({ host }: ActionContext, path: string): Promise<readonly Holder[]> {
+  const table = await host.mountTable.read();
+  const parent = table.identityOf(dirname(path));
+  if (parent === undefined) return [];
+  const point = { device: parent.device, root: joinPath(parent.root, basename(path)) };
+  const mounted = table.layers(path).length > 0;
+  return (await host.evidence.mountedOn(point)).filter(
+    (holder) => holder.onNode !== true && (!mounted || holder.private === true),
+  );
 }
 
 /** @param opened whether it is enough that somebody has it open: of a file system only a claim counts */

@@ -1,0 +1,79 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { expect } from "chai";
+import type { KernelAgent } from "../../hack/lib/agent-on-kernel/kernel-agent.ts";
+import { name, withPodAgent } from "../lib/pod-agent.ts";
+import { withoutPtrace } from "../lib/without-ptrace.ts";
+
+describe("a pod's volume that is given back, by the processes of /proc", () => {
+  let agent: KernelAgent;
+  const processes: ChildProcess[] = [];
+  const { targetOf, call, want } = withPodAgent((given) => {
+    agent = given;
+  });
+  afterEach(async () => {
+    for (const child of processes.splice(0)) await end(child);
+  });
+  const memory = { source: { emptyDir: { medium: "Memory" } } } as const;
+
+  async function end(child: ChildProcess): Promise<void> {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    child.kill("SIGKILL");
+    await once(child, "exit");
+  }
+
+  /** In a mount namespace of its own, which gets no word of the node's unmounts. */
+  async function container(script: string): Promise<ChildProcess> {
+    const child = spawn("unshare", [
+      "-m",
+      "--propagation",
+      "private",
+      "sh",
+      "-ec",
+      `${script}; echo up; exec sleep 600`,
+    ]);
+    processes.push(child);
+    await once(child.stdout, "data");
+    return child;
+  }
+
+  it("is given back although processes cannot be read, and released when they can: until then they are named, each once", async () => {
+    await withoutPtrace(agent);
+    want(["a"], memory);
+    expect(await agent.publish(call("a"))).to.equal(undefined);
+    expect(await agent.unpublish(targetOf("a"))).to.equal(undefined);
+    expect(existsSync(targetOf("a").path)).to.equal(false);
+    agent.revoke(name);
+    const { waiting, inUse } = await agent.waitsFor(name, "StillReferenced");
+    expect(inUse).to.equal(true);
+    const named = waiting?.message.match(/process \d+ \([^)]+\)/g) ?? [];
+    expect(named).to.not.have.length(0);
+    expect(new Set(named).size).to.equal(named.length);
+    expect(waiting?.message).to.contain("EACCES").and.to.contain("does not list mount namespaces");
+    await agent.kill();
+    agent.startedBy = undefined;
+    await agent.start();
+    agent.revoke(name);
+    await agent.inState(name, "Released");
+  });
+
+  it("is given back although a container has a private copy of it; the release waits for what is open there", async () => {
+    want(["a", "b"], memory);
+    expect(await agent.publish(call("a"))).to.equal(undefined);
+    const { path } = targetOf("a");
+    // A copy of the pod's bind alone, as of a container that has kubelet's directory of pods.
+    const child = await container(`umount -l ${agent.path}/state/staging/*; cd ${path}`);
+    expect(await agent.unpublish(targetOf("a"))).to.equal(undefined);
+    expect(existsSync(path)).to.equal(false);
+    agent.revoke(name);
+    const { waiting } = await agent.waitsFor(name, "StillReferenced");
+    expect(waiting?.message).to.contain(`pid ${child.pid} (sleep)`).and.to.contain(path);
+    await agent.kill();
+    await agent.start();
+    agent.revoke(name);
+    expect((await agent.waitsFor(name, "StillReferenced")).waiting?.message, "by a later agent").to.contain(path);
+    await end(child);
+    await agent.inState(name, "Released");
+  });
+});
