@@ -8,7 +8,7 @@ import { claimFindings, keptFromPods } from "./claim-chain.ts";
 import { orphanChain } from "./explain-others.ts";
 import { registration, wayToNode } from "./kubelet-chain.ts";
 import { failureEvent, isSymptom } from "./kubelet-events.ts";
-import { ourVolume, podEntry } from "./our-chain.ts";
+import { intentOf, ourVolume, podEntry } from "./our-chain.ts";
 import { hasEnded, hasStarted, nodeOf, ownerTrouble, type PodVolume, phaseOf, volumesOf } from "./pod-facts.ts";
 
 /** PURE. Why a pod does not have its volumes, volume by volume. */
@@ -23,6 +23,7 @@ export function explainPod(facts: Facts, pod: Raw): Explanation {
   const chains = [
     ...(own.length === 0 ? [] : [{ title: "the pod", findings: own }]),
     ...told.map((volume) => volumeChain(facts, pod, volume, node)),
+    ...(hasEnded(pod) ? keptOf(facts, pod, node) : []),
     ...leftOf(facts, pod, node),
   ];
   const open = chains.filter(({ findings }) => findings.some(({ state }) => state !== "done"));
@@ -37,6 +38,19 @@ export function explainPod(facts: Facts, pod: Raw): Explanation {
     chains,
     notRead: Object.values(facts.denied),
   };
+}
+
+/** Node volumes that the agent still has in the directory of a pod which has ended, and why. */
+function keptOf(facts: Facts, pod: Raw, node: string | undefined): Chain[] {
+  return volumesOf(pod).flatMap((volume) => {
+    if (volume.kind !== "ours" || node === undefined) return [];
+    const intent = intentOf(facts, node, { uid: pod.metadata.uid, volume: volume.name });
+    if (intent === undefined) return [];
+    const entry = podEntry(facts, intent, pod.metadata.uid, volume.name);
+    if (entry.every(({ state }) => state === "done")) return [];
+    const findings = [...symptom(facts, pod, [volume.name]), ...entry, ...intentFindings(facts, intent)];
+    return [{ title: titleOf(volume), findings: inOrder(findings, node) }];
+  });
 }
 
 /** What its node has not got rid of, though it has ended. */
@@ -102,13 +116,9 @@ function volumeChain(facts: Facts, pod: Raw, volume: PodVolume, node: string | u
       return { title, findings: inOrder(ofClaim(facts, pod, volume, node), node) };
     }
     case "ours": {
-      const from = volume.set === undefined ? `claim ${volume.claim ?? "?"}` : `set ${volume.set}`;
       const findings =
         node === undefined ? [] : [...symptom(facts, pod, [volume.name]), ...ourVolume(facts, pod, volume, node)];
-      return {
-        title: `volume ${volume.name} (${from}, through csi.nodevolume.dev)`,
-        findings: inOrder(findings, node),
-      };
+      return { title: titleOf(volume), findings: inOrder(findings, node) };
     }
     case "inline": {
       const findings =
@@ -123,6 +133,11 @@ function volumeChain(facts: Facts, pod: Raw, volume: PodVolume, node: string | u
         findings: inOrder(mounted(facts, pod, volume.name, [volume.name]), node),
       };
   }
+}
+
+function titleOf({ name, set, claim }: Extract<PodVolume, { kind: "ours" }>): string {
+  const from = set === undefined ? `claim ${claim ?? "?"}` : `set ${set}`;
+  return `volume ${name} (${from}, through csi.nodevolume.dev)`;
 }
 
 function ofClaim(

@@ -30,7 +30,7 @@ export function ourVolume(
       : setTrouble(facts, namespace, volume.set);
   if (refused.length > 0) return refused;
   const intents = facts.intents.filter(({ spec }) => spec.nodeName === node);
-  const intent = intents.find(({ spec }) => spec.pods?.some((entry) => isOf(entry, uid, volume.name)));
+  const intent = intentOf(facts, node, { uid, volume: volume.name });
   const early = [...registration(facts, ourDriver, node), ...nodeFindings(facts, node, { ours: true })];
   if (intent === undefined && facts.denied.intents !== undefined)
     return [{ state: "unknown", code: "IntentUnknown", text: `what was asked of ${node} for it is not yours to read` }];
@@ -72,8 +72,15 @@ function groupTrouble(facts: Facts, pod: Raw, volume: Raw | undefined): Finding[
   return [{ ...reasonFinding(facts, "PodLacksGroup", lacksGroup(volume.metadata.name, gid)), also: true }];
 }
 
-function isOf(entry: IntentPod, uid: string | undefined, volume: string): boolean {
-  return entry.uid === uid && entry.volume === volume;
+/** PURE. The intent that names one pod's volume on a node, or whose agent still has it there. */
+export function intentOf(
+  { intents }: Facts,
+  node: string,
+  { uid, volume }: { readonly uid: string | undefined; readonly volume: string },
+): NodeVolumeIntent | undefined {
+  const isIts = (entry: Pick<IntentPod, "uid" | "volume">) => entry.uid === uid && entry.volume === volume;
+  const there = intents.filter(({ spec }) => spec.nodeName === node && spec.mode !== "Observe");
+  return there.find(({ spec }) => spec.pods?.some(isIts)) ?? there.find(({ status }) => status?.pods?.some(isIts));
 }
 
 function isMeant(
@@ -99,7 +106,8 @@ export function podEntry(
     return observed
       ? []
       : [{ state: "waiting", code: "NotObserved", text: "the node's agent has not spoken of the pod yet" }];
-  if (entry.state === "Mounted" && entry.drift === undefined)
+  // One that is mounted and has a reason is to be unmounted, or is not as its pod needs it.
+  if (entry.state === "Mounted" && entry.drift === undefined && entry.reason === undefined)
     return [{ state: "done", code: "Mounted", text: "the mount table shows it in the pod's directory" }];
   if (entry.drift !== undefined)
     return [reasonFinding(facts, "Drifted", `in the pod's directory: ${entry.message ?? entry.drift}`)];

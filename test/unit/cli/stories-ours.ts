@@ -22,6 +22,17 @@ const allowed = { sets: [set("datasets", { allowedNamespaces: { names: ["shop"] 
 const ourIntent = (status: Parameters<typeof intent>[2]) =>
   intent("worker-1.datasets", { pods: [listedPod("web")] }, status, { labels: { "set.nodevolume.dev/datasets": "" } });
 
+const meta = { deletionTimestamp: ago(300) };
+const ended = pod("web", ourVolume({ set: "datasets" }), { node: "worker-1", status: { phase: "Succeeded" }, meta });
+/** The intent does not name the pod any more; its agent still has a bind for it. */
+const left = () => {
+  const message = "/var/lib/kubelet/pods/uid-web/volumes/data/mount is in use by pid 70 (nginx)";
+  const entry = { ...podState("web", "Mounted"), reason: "TargetBusy", message };
+  const status = { state: "Mounted" as const, inUse: true, pods: [entry], conditions: ready("True", "Mounted") };
+  const labels = { "set.nodevolume.dev/datasets": "" };
+  return facts({ ...ourNode, ...allowed, intents: [intent("worker-1.datasets", { pods: [] }, status, { labels })] });
+};
+
 /** What can be in the way of a volume that pods use through our driver. */
 export const ofOurVolumes: Stories = {
   "through our driver, for a user who may not read intents": () =>
@@ -140,6 +151,11 @@ export const ofOurVolumes: Stories = {
     });
     return explainPod(world, pod("web", ourVolume({ set: "datasets" }), { node: "worker-1", started: true }));
   },
+  "through our driver: the node still has the volume of a pod that has ended": () => explainPod(left(), ended),
+  "through our driver: the node still has the volume of a pod that is being deleted": () =>
+    explainPod(left(), pod("web", ourVolume({ set: "datasets" }), { node: "worker-1", started: true, meta })),
+  "through our driver: a pod that has ended has given its volume back": () =>
+    explainPod(facts({ ...ourNode, ...allowed }), ended),
   "through our driver: all is well": () => {
     const well = ourIntent({
       state: "Mounted",
