@@ -82,7 +82,7 @@ export const ofExecutor: readonly Seed[] = [
     ],
     [
       "leaves the directories that it made to mount on",
-      "if (known?.made === true && (await mayGo(context, record, { path, place }))) {",
+      "if (known?.made === true && (await mayGo(context, record, { known, place }))) {",
       "if (known === null) {",
       { kubelet: "#60987: directories of volumes stay behind", test: "test/unit/agent/taken-down.test.ts" },
     ],
