@@ -42,7 +42,7 @@ export function usersOf(
   if (made !== undefined) return { text: made, heldBy: [] };
   const numbers = [deviceNumber, ...claims.partitions.map((partition) => partition.deviceNumber)];
   const openers = openersOf(libc, numbers, process.pid, remote, process.ppid);
-  if (openers.length > 0) return { text: openText(path, openers), heldBy: openers.map(({ pid }) => pid) };
+  if (openers.length > 0) return { text: openText(path, openers), heldBy: openers.flatMap(({ pid }) => pid ?? []) };
   const loops = loopsOn(deviceNumber, path);
   if (loops.length > 0) return { text: `${path} is what ${loops.join(", ")} is made of: detach it`, heldBy: [] };
   return claimed ? { text: claimedText(path), heldBy: [] } : undefined;
