@@ -27,18 +27,19 @@ export function probeBlockDevice(
   path: string,
   usersOf: (device: LookedForUsers) => DeviceUsers | undefined,
 ): BlockProbe {
-  const fd = openExclusive(path);
+  const claimed = isClaimed(path); // for an instant: whoever is about to mount it is not refused while it is read
+  const fd = openSync(path, constants.O_RDONLY);
   try {
     const head = Buffer.alloc(headBytes);
-    const read = readSync(fd.number, head, 0, head.length, 0);
+    const read = readSync(fd, head, 0, head.length, 0);
     const journalLeft = hasJournalLeft(head.subarray(0, read));
     const swap = swapBytes(head.subarray(0, read));
-    const contents = readContents(fd.number);
-    const deviceNumber = deviceNumberOf(fstatSync(fd.number));
-    const users = usersOf({ path, deviceNumber, claimed: !fd.exclusive });
+    const contents = readContents(fd);
+    const deviceNumber = deviceNumberOf(fstatSync(fd));
+    const users = usersOf({ path, deviceNumber, claimed });
     return { ...contents, journalLeft, ...(swap !== undefined && { swapBytes: swap }), ...(users && { users }) };
   } finally {
-    closeSync(fd.number);
+    closeSync(fd);
   }
 }
 
@@ -64,15 +65,6 @@ export function isClaimed(path: string): boolean {
     if (code === "EBUSY") return true;
     if (unclaimed.includes(code)) return false;
     throw error;
-  }
-}
-
-function openExclusive(path: string): { number: number; exclusive: boolean } {
-  try {
-    return { number: openSync(path, constants.O_RDONLY | constants.O_EXCL), exclusive: true };
-  } catch (error) {
-    if (errnoOf(error) !== "EBUSY") throw error;
-    return { number: openSync(path, constants.O_RDONLY), exclusive: false };
   }
 }
 
