@@ -16,7 +16,7 @@ export interface ChosenDisk {
 }
 
 /** What a look at a disk has shown; a text says why it cannot be had. */
-export type Look = Pick<DeviceInfo, "empty" | "signature" | "uuid" | "label" | "busy"> | string;
+export type Look = Pick<DeviceInfo, "empty" | "signature" | "uuid" | "label" | "busy" | "allowsMount"> | string;
 
 /** PURE. */
 export function chosenOf(disk: Disk, uuid: string | undefined): ChosenDisk {
@@ -56,7 +56,8 @@ export function matches(asked: DiskSelector, disk: Disk): boolean {
 /** PURE. Why a disk that matches otherwise cannot be had; undefined if it can. */
 export function refusalOf(asked: DiskSelector, look: Look): string | undefined {
   if (typeof look === "string") return look;
-  if (look.busy !== undefined) return look.busy;
+  const keeps = look.signature !== undefined && asked.empty !== true; // it may be mounted beside who only reads it
+  if (look.busy !== undefined && !(keeps && look.allowsMount === true)) return look.busy;
   if (asked.label !== undefined && asked.label !== look.label) {
     return look.label === undefined ? "it has no label" : `its label is ${look.label}`;
   }

@@ -80,8 +80,13 @@ export async function probe(path: string, disk: Disk | undefined, context: Stage
     const message = `${path} stands for another disk than when it was chosen: it is chosen anew`;
     throw new VolumeError("DiskNotFound", "transient", message, { on: { kind: "Device", name: path } });
   }
-  if (device.busy === undefined) return device;
-  const { busy, heldBy = [] } = device;
+  // A monitor or a backup may read every disk for good: what is there is mounted beside it, but nothing is made in its place.
+  if (device.allowsMount !== true || device.signature === undefined) refuseBusy(device);
+  return device;
+}
+
+function refuseBusy({ busy, heldBy = [], path }: DeviceInfo): void {
+  if (busy === undefined) return;
   throw new VolumeError("DeviceBusy", "transient", busy, { on: { kind: "Device", name: path }, heldBy });
 }
 
@@ -111,6 +116,7 @@ export async function emptied(
   const { contents } = device;
   const asked = spec.fsType !== undefined && name !== undefined && spec.destroyAllDataOnDevices?.includes(name);
   if (asked !== true || contents === undefined) return device;
+  refuseBusy(device);
   if (disk !== undefined) await context.recordDisk(disk, undefined);
   context.progress(`destroying what is on ${device.path}, as destroyAllDataOnDevices names it: ${name}`);
   await context.devices.wipe(device, contents);

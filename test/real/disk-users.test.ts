@@ -101,6 +101,42 @@ describe("a disk that somebody uses without a claim, on the real kernel", functi
     });
   }
 
+  slow("is mounted, with the file system that it has, beside who only reads it", async () => {
+    execFileSync("mkfs.ext4", ["-q", disk]);
+    const process = await python(openFor("O_RDONLY"));
+    node.want(local(byPath));
+    expect((await failure())?.message).to.equal(undefined);
+    expect(node.mountAt(node.target("a"))?.source).to.equal(disk);
+    expect(process.exitCode, "it goes on reading").to.equal(null);
+  });
+
+  slow("with a file system is not destroyed while somebody reads it, although it is named", async () => {
+    execFileSync("mkfs.ext4", ["-q", disk]);
+    await python(openFor("O_RDONLY"));
+    node.want(local(byPath, { fsType: "xfs" }));
+    const named = /destroyAllDataOnDevices: (\S+)$/.exec((await failure())?.message ?? "")?.[1] ?? "";
+    node.forgetFailures();
+    node.want(local(byPath, { fsType: "xfs", destroyAllDataOnDevices: [named], generation: 2 }));
+    expect((await failure())?.reason).to.equal("DeviceBusy");
+    expect(signature().trim()).to.equal("ext4");
+  });
+
+  for (const [how, script] of [
+    ["reads it by one descriptor and writes by another", () => `${openFor("O_RDONLY")}; ${openFor("O_RDWR")}`],
+    [
+      "maps it to read and, shared, to write",
+      () => `${openFor("O_RDWR")}; m = mmap.mmap(fd, 4096, prot=mmap.PROT_READ); n = mmap.mmap(fd, 8192); os.close(fd)`,
+    ],
+  ] as const) {
+    slow(`is not mounted beside who ${how}`, async () => {
+      execFileSync("mkfs.ext4", ["-q", disk]);
+      await python(script());
+      node.want(local(byPath));
+      expect((await failure())?.reason).to.equal("DeviceBusy");
+      expect(node.mountAt(node.target("a"))).to.equal(undefined);
+    });
+  }
+
   slow("is not mounted either: two would write to one file system", async () => {
     execFileSync("mkfs.ext4", ["-q", disk]);
     await python(openFor("O_RDWR"));

@@ -13,7 +13,7 @@ import { emptyTrash } from "./empty-trash.ts";
 import { errnoOf } from "./errno.ts";
 import { progressMark } from "./fetching-child.ts";
 import { giveToGroup } from "./give-to-group.ts";
-import { asInput, formatAs, prepare, refusing } from "./held-device.ts";
+import { checkAs, formatAs, prepare, refusing } from "./held-device.ts";
 import { InProcessMounter } from "./in-process-mounter.ts";
 import { runISCSI } from "./iscsi-child.ts";
 import { loadLibc } from "./libc.ts";
@@ -58,7 +58,7 @@ export async function runChild(): Promise<void> {
   }
   if (request.kind === "check") {
     const { device, file, args } = request;
-    if (!(await refused(() => asInput(device)))) become(file, [...args, "/proc/self/fd/0"]);
+    if (!(await refused(() => checkAs(device)))) become(file, [...args, "/proc/self/fd/0"]);
     return;
   }
   if (request.kind === "wipe") {

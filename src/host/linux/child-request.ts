@@ -45,8 +45,8 @@ export type ChildRequest =
       readonly path?: string;
       /** What it reads, as base64. */
       readonly input?: string;
-      /** Held open while it runs, if it is the one that is meant, and empty if that is asked. */
-      readonly device?: WrittenDevice & { readonly empty: boolean };
+      /** ProgramHow.device */
+      readonly device?: WrittenDevice & { readonly empty: boolean; readonly keeps?: true };
       /** It is not run, if this device is not the one any more. */
       readonly meant?: MeantDevice;
       readonly heavy?: true;

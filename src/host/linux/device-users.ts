@@ -15,6 +15,8 @@ export interface DeviceUsers {
   readonly text: string;
   /** Processes whose end may let it go. */
   readonly heldBy: readonly number[];
+  /** They only read: what is on it may be mounted beside them, but nothing is made in its place. */
+  readonly allowsMount?: true;
 }
 
 export interface LookedForUsers {
@@ -41,17 +43,26 @@ export function usersOf(
   const made = claimText(claims) ?? (claimed ? mountText(path, deviceNumber) : undefined);
   if (made !== undefined) return { text: made, heldBy: [] };
   const numbers = [deviceNumber, ...claims.partitions.map((partition) => partition.deviceNumber)];
-  const openers = openersOf(libc, numbers, process.pid, remote, process.ppid);
-  if (openers.length > 0) return { text: openText(path, openers), heldBy: openers.flatMap(({ pid }) => pid ?? []) };
+  const open = openersOf(libc, numbers, process.pid, remote, process.ppid);
+  const writing = open.length === 0 ? [] : openersOf(libc, numbers, process.pid, remote, process.ppid, "writing");
+  if (writing.length > 0) return opened(path, writing);
   const loops = loopsOn(deviceNumber, path);
   if (loops.length > 0) return { text: `${path} is what ${loops.join(", ")} is made of: detach it`, heldBy: [] };
-  return claimed ? { text: claimedText(path), heldBy: [] } : undefined;
+  if (claimed) return { text: claimedText(path), heldBy: [] };
+  return open.length === 0 ? undefined : { ...opened(path, open), allowsMount: true };
 }
 
-/** @throws VolumeError DeviceBusy, which names who has it */
-export function refuseUsed(libc: Libc, device: LookedForUsers, remote: RemoteMounts): void {
+function opened(path: string, openers: readonly Holder[]): DeviceUsers {
+  return { text: openText(path, openers), heldBy: openers.flatMap(({ pid }) => pid ?? []) };
+}
+
+/**
+ * @param keeps whether what is on it stays as it is: then who only reads it may go on
+ * @throws VolumeError DeviceBusy, which names who has it
+ */
+export function refuseUsed(libc: Libc, device: LookedForUsers, remote: RemoteMounts, keeps = false): void {
   const users = usersOf(libc, device, remote);
-  if (users === undefined) return;
+  if (users === undefined || (keeps && users.allowsMount === true)) return;
   const { text, heldBy } = users;
   throw new VolumeError("DeviceBusy", "transient", text, { heldBy, on: { kind: "Device", name: device.path } });
 }

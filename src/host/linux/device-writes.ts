@@ -40,9 +40,19 @@ export function openProved(device: WrittenDevice, flags: number, refuseUsed: Ref
   }
 }
 
-/** Whether nothing but zeros stands where the device is looked at. */
-export function isEmpty(fd: number): boolean {
-  return readContents(fd).digest === undefined;
+/**
+ * The same of a device that is to be empty.
+ * @throws VolumeError DeviceBusy, DeviceNotEmpty, SetUpFailed
+ */
+export function openEmpty(device: WrittenDevice, refuseUsed: RefuseUsed): number {
+  const fd = openProved(device, constants.O_RDONLY, refuseUsed);
+  try {
+    if (readContents(fd).digest === undefined) return fd;
+    throw new VolumeError("DeviceNotEmpty", "transient", `${device.path} is not empty any more`);
+  } catch (error) {
+    closeSync(fd);
+    throw error;
+  }
 }
 
 /**

@@ -1,7 +1,7 @@
 import { closeSync, constants, writeSync } from "node:fs";
 import { VolumeError } from "../../errors.ts";
 import { refuseUsed } from "./device-users.ts";
-import { isEmpty, openProved, type RefuseUsed, type WrittenDevice } from "./device-writes.ts";
+import { openEmpty, openProved, type RefuseUsed, type WrittenDevice } from "./device-writes.ts";
 import { loadLibc } from "./libc.ts";
 import { isMeant, type MeantDevice } from "./meant-device.ts";
 import { remoteMounts } from "./remote-mounts.ts";
@@ -9,15 +9,15 @@ import { remoteMounts } from "./remote-mounts.ts";
 /** The descriptor by which the program has a device that it is to find by its path: neither Node nor a program uses it. */
 const held = 199;
 
-/** Fails if anybody has a device, as it is now. */
-export async function refusing(): Promise<RefuseUsed> {
+/** Fails if anybody has a device, as it is now. @param keeps whether what is on it stays: who only reads it does not count then */
+export async function refusing(keeps = false): Promise<RefuseUsed> {
   const remote = await remoteMounts();
-  return (device) => refuseUsed(loadLibc(), device, remote);
+  return (device) => refuseUsed(loadLibc(), device, remote, keeps);
 }
 
 /** Holds the device, and puts what the program is to read into a pipe, which has room for it. */
 export async function prepare(
-  device: (WrittenDevice & { readonly empty: boolean }) | undefined,
+  device: (WrittenDevice & { readonly empty: boolean; readonly keeps?: true }) | undefined,
   input: string | undefined,
   meant: MeantDevice | undefined,
 ): Promise<void> {
@@ -26,11 +26,9 @@ export async function prepare(
     throw new VolumeError("DeviceBusy", "transient", `${meant.file} is not of ${meant.text} any more`);
   }
   if (device !== undefined) {
-    const fd = openProved(device, constants.O_RDONLY, await refusing());
-    if (device.empty && !isEmpty(fd)) {
-      throw new VolumeError("DeviceNotEmpty", "transient", `${device.path} is not empty any more`);
-    }
-    libc.dup2(fd, held);
+    const refuse = await refusing(device.keeps);
+    const { empty } = device;
+    libc.dup2(empty ? openEmpty(device, refuse) : openProved(device, constants.O_RDONLY, refuse), held);
   }
   if (input === undefined) return;
   const pipe = libc.pipe();
@@ -43,15 +41,15 @@ export async function prepare(
  * The device as standard input, which mkfs and e2fsck open anew: while that is held, no other disk gets its number. Node has lost its own
  * with that, and aborts if it is to end by itself: nothing is refused afterwards.
  */
-export async function asInput(device: WrittenDevice, prove: (fd: number) => void = () => {}): Promise<void> {
-  const fd = openProved(device, constants.O_RDONLY, await refusing());
-  prove(fd);
+function asInput(fd: number): void {
   loadLibc().dup2(fd, 0);
 }
 
-export function formatAs(device: WrittenDevice, rest: boolean): Promise<void> {
-  return asInput(device, (fd) => {
-    if (rest || isEmpty(fd)) return;
-    throw new VolumeError("DeviceNotEmpty", "transient", `${device.path} is not empty any more`);
-  });
+export async function checkAs(device: WrittenDevice): Promise<void> {
+  asInput(openProved(device, constants.O_RDONLY, await refusing(true)));
+}
+
+export async function formatAs(device: WrittenDevice, rest: boolean): Promise<void> {
+  const refuse = await refusing();
+  asInput(rest ? openProved(device, constants.O_RDONLY, refuse) : openEmpty(device, refuse));
 }

@@ -69,7 +69,9 @@ export class LinuxDevices implements Devices {
       ...(signature === undefined ? {} : { signature }),
       ...(uuid === undefined ? {} : { uuid }),
       ...(label === undefined ? {} : { label }),
-      ...(users === undefined ? {} : { busy: users.text, heldBy: users.heldBy }),
+      ...(users === undefined
+        ? {}
+        : { busy: users.text, heldBy: users.heldBy, ...(users.allowsMount && { allowsMount: true }) }),
       ...(probe.journalLeft && { journalLeft: true }),
       ...(probe.swapBytes !== undefined && { swapBytes: probe.swapBytes }),
     };

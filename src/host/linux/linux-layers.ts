@@ -41,7 +41,7 @@ export class LinuxLayers implements Layers {
 
   async openLUKS(device: LookedAt, name: string, passphrase: Uint8Array): Promise<void> {
     const args = ["open", "--type", "luks", "--key-file", "-", this.#onNode(device.path), name];
-    const held = { ...known(device), empty: false };
+    const held = { ...known(device), empty: false, keeps: true as const };
     await this.#cryptsetup(args, device.path, { input: passphrase, device: held, heavy: true });
   }
 

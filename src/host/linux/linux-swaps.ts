@@ -75,7 +75,13 @@ export class LinuxSwaps implements Swaps {
   async on({ path, deviceNumber, identity }: LookedAt, how: SwapHow): Promise<void> {
     const { programs, hostRoot } = this.#deps;
     const args = [...swapOnArgs(how), onNode(path, hostRoot)];
-    const device = { path, deviceNumber, ...(identity !== undefined && { identity }), empty: false };
+    const device = {
+      path,
+      deviceNumber,
+      ...(identity !== undefined && { identity }),
+      empty: false,
+      keeps: true as const,
+    };
     const result = await runOfNode(programs, "swapon", args, { device }, util);
     if (result.code !== 0) throw swapFailure("swapon", path, result);
   }

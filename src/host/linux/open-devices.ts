@@ -33,6 +33,7 @@ const lookers: readonly string[] = ["multipathd", "systemd-udevd", "(udev-worker
  * Passed over are also who serves an nbd device, and who only looks at disks and cannot write: udev, multipathd, blkid, and the agent
  * with its children, which look at the disks of other volumes.
  * @param agent its pid, if it is one of its children that asks
+ * @param which "writing": only those that may write to it
  */
 export function openersOf(
   libc: Libc,
@@ -40,6 +41,7 @@ export function openersOf(
   except: number,
   remote: RemoteMounts,
   agent?: number,
+  which: "all" | "writing" = "all",
 ): readonly Holder[] {
   const holders: Holder[] = [];
   const isDevice = ({ link }: HeldFile) => {
@@ -52,8 +54,8 @@ export function openersOf(
   for (const pid of entries("/proc").filter((name) => /^\d+$/.test(name) && Number(name) !== except)) {
     if (libc.sharesMemory(except, Number(pid))) continue;
     const command = ifThere(() => readFileSync(`/proc/${pid}/comm`, "utf8").trim()) ?? "?";
-    const looks = () => lookers.includes(command) || (agent !== undefined && isOf(agent, pid));
-    const held = first(heldFiles(libc, pid, remote), (file) => isDevice(file) && (file.writable || !looks()));
+    const reads = () => which === "all" && !lookers.includes(command) && (agent === undefined || !isOf(agent, pid));
+    const held = first(heldFiles(libc, pid, remote), (file) => isDevice(file) && (file.writable || reads()));
     if (held === undefined || servers.some((server) => server !== undefined && hasThread(pid, server))) continue;
     holders.push({ pid: Number(pid), command, mountPoint: held.target?.slice(0, longestPath) ?? "?" });
     if (holders.length === limit) break;
@@ -104,18 +106,20 @@ function* openFiles(thread: string, remote: RemoteMounts): Generator<HeldFile> {
   }
 }
 
-/** One mapping of each file: 7f00-7f01 rw-s 00000000 00:05 123 /dev/sdb */
+/** One mapping of each file, and one that writes to it: 7f00-7f01 rw-s 00000000 00:05 123 /dev/sdb */
 function* mappedFiles(pid: string, remote: RemoteMounts): Generator<HeldFile> {
   const seen = new Set<string>();
   for (const line of (ifThere(() => readFileSync(`/proc/${pid}/maps`, "utf8")) ?? "").split("\n")) {
     const [range, rights, , device, inode] = line.split(/ +/, 5);
     if (range === undefined || device === undefined || inode === undefined || inode === "0") continue;
     const [major, minor] = device.split(":").map((part) => Number.parseInt(part, 16));
-    if (seen.has(`${device} ${inode}`) || remote.devices.has(`${major}:${minor}`)) continue;
-    seen.add(`${device} ${inode}`);
+    const writable = rights !== undefined && /^.w.s/.test(rights);
+    const file = `${device} ${inode} ${writable}`;
+    if (seen.has(file) || remote.devices.has(`${major}:${minor}`)) continue;
+    seen.add(file);
     const name = range.split("-").map((address) => address.replace(/^0+(?=.)/, ""));
     const link = `/proc/${pid}/map_files/${name.join("-")}`;
-    yield { link, target: ifThere(() => readlinkSync(link)), writable: rights !== undefined && /^.w.s/.test(rights) };
+    yield { link, target: ifThere(() => readlinkSync(link)), writable };
   }
 }
 

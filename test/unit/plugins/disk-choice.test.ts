@@ -89,6 +89,15 @@ describe("which disk is meant", () => {
     }
   });
 
+  it("a disk that others only read is taken for the file system that is on it, and not because it is empty", () => {
+    const read = { empty: false, busy: "smartd has it open", allowsMount: true } as const;
+    for (const asked of [{}, { empty: false }]) {
+      expect(refusalOf(asked, { ...read, signature: "ext4" })).to.equal(undefined);
+      expect(refusalOf(asked, read), "it would be formatted").to.equal(read.busy);
+    }
+    expect(refusalOf({ empty: true }, { ...read, signature: "ext4" })).to.equal(read.busy);
+  });
+
   it("empty: true takes no disk with anything on it, empty: false none without", () => {
     expect(refusalOf({ empty: true }, { empty: true })).to.equal(undefined);
     expect(refusalOf({ empty: true }, { empty: false, signature: "xfs" })).to.equal("it is not empty: xfs");
