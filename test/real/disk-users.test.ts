@@ -158,6 +158,45 @@ describe("a disk that somebody uses without a claim, on the real kernel", functi
     }
   });
 
+  describe("of which it is a partition", () => {
+    let whole: string;
+    beforeEach(() => {
+      whole = node.keep(loopDevice(`${node.path}/disks`, "whole", 64, "--partscan")).path;
+      execFileSync("addpart", [whole, "1", "2048", `${(bytes / 512).toFixed()}`]);
+      disk = `${whole}p1`;
+    });
+    const wholeFor = (flags: string) => `fd = os.open("${whole}", os.${flags})`;
+
+    slow("is not formatted while somebody may write to the whole disk, but mounted with what it has", async () => {
+      const process = await python(wholeFor("O_RDWR"));
+      node.want(local(byPath));
+      const busy = await failure();
+      expect(busy?.reason).to.equal("DeviceBusy");
+      expect(busy?.message).to.include(`of which ${disk} is a partition`).and.to.include(`python3 (${process.pid})`);
+      expect(busy?.heldBy).to.deep.equal([process.pid]);
+      execFileSync("mkfs.ext4", ["-q", disk]);
+      node.forgetFailures();
+      expect((await failure())?.message).to.equal(undefined);
+    });
+
+    slow("is not formatted while a loop device is made of the whole disk", async () => {
+      const loop = execFileSync("losetup", ["--find", "--show", whole], { encoding: "utf8" }).trim();
+      try {
+        node.want(local(byPath));
+        expect((await failure())?.message).to.include(`is what ${loop.slice("/dev/".length)} is made of`);
+      } finally {
+        execFileSync("losetup", ["--detach", loop]);
+      }
+    });
+
+    slow("is formatted while somebody reads the whole disk", async () => {
+      await python(wholeFor("O_RDONLY"));
+      node.want(local(byPath));
+      expect((await failure())?.message).to.equal(undefined);
+      expect(node.mountAt(node.target("a"))?.source).to.equal(disk);
+    });
+  });
+
   slow("where it is mounted is said", async () => {
     execFileSync("mkfs.ext4", ["-q", disk]);
     mkdirSync(`${node.path}/elsewhere`);

@@ -3,7 +3,7 @@ import { quoted } from "../../api/printable.ts";
 import { VolumeError } from "../../errors.ts";
 import type { Holder } from "../holder.ts";
 import { parseMountinfo } from "../mountinfo.ts";
-import { claimsOf, claimText } from "./block-claims.ts";
+import { claimsOf, claimText, wholeDiskOf } from "./block-claims.ts";
 import type { Libc } from "./libc.ts";
 import { loopsOn } from "./loop-backing.ts";
 import { openersOf } from "./open-devices.ts";
@@ -15,7 +15,7 @@ export interface DeviceUsers {
   readonly text: string;
   /** Processes whose end may let it go. */
   readonly heldBy: readonly number[];
-  /** They only read: what is on it may be mounted beside them, but nothing is made in its place. */
+  /** They only read it, or have the disk that it is a partition of: what is on it may be mounted beside them, but nothing is made in its place. */
   readonly allowsMount?: true;
 }
 
@@ -47,9 +47,21 @@ export function usersOf(
   const writing = open.length === 0 ? [] : openersOf(libc, numbers, process.pid, remote, process.ppid, "writing");
   if (writing.length > 0) return opened(path, writing);
   const loops = loopsOn(deviceNumber, path);
-  if (loops.length > 0) return { text: `${path} is what ${loops.join(", ")} is made of: detach it`, heldBy: [] };
+  if (loops.length > 0) return { text: loopText(path, loops), heldBy: [] };
   if (claimed) return { text: claimedText(path), heldBy: [] };
-  return open.length === 0 ? undefined : { ...opened(path, open), allowsMount: true };
+  const others = open.length > 0 ? opened(path, open) : usersOfWhole(libc, path, deviceNumber, remote);
+  return others && { ...others, allowsMount: true };
+}
+
+/** Who may write to the disk that a device is a partition of: a virtual machine, a program that writes an image. */
+function usersOfWhole(libc: Libc, path: string, deviceNumber: string, remote: RemoteMounts): DeviceUsers | undefined {
+  const disk = wholeDiskOf(deviceNumber);
+  if (disk === undefined) return undefined;
+  const what = `${disk.name}, of which ${path} is a partition,`;
+  const openers = openersOf(libc, [disk.deviceNumber], process.pid, remote, process.ppid, "writing");
+  if (openers.length > 0) return opened(what, openers);
+  const loops = loopsOn(disk.deviceNumber, path);
+  return loops.length === 0 ? undefined : { text: loopText(what, loops), heldBy: [] };
 }
 
 function opened(path: string, openers: readonly Holder[]): DeviceUsers {
@@ -70,6 +82,10 @@ export function refuseUsed(libc: Libc, device: LookedForUsers, remote: RemoteMou
 export function openText(path: string, openers: readonly Holder[]): string {
   const names = openers.map(({ pid, command }) => `${quoted(command)} (${pid})`).join(", ");
   return `${path} is open: ${names}. End these processes`;
+}
+
+export function loopText(path: string, loops: readonly string[]): string {
+  return `${path} is what ${loops.join(", ")} is made of: detach it`;
 }
 
 export function claimedText(path: string): string {
