@@ -190,7 +190,7 @@ export interface DeviceInfo {
   readonly busy?: string;
   /** Of these, processes whose end may let it go. */
   readonly heldBy?: readonly number[];
-  /** Who has it only reads, or has the disk that it is a partition of: that keeps nobody from a mount of what is on it, but from writing anything in its place. */
+  /** Who has it only reads, has the disk that it is a partition of, or cannot be seen: that keeps nobody from a mount of what is on it, but from writing anything in its place. */
   readonly allowsMount?: true;
   /** Whether the file system that is there has a journal that was not brought to its place; of xfs that is not known. */
   readonly journalLeft?: boolean;

@@ -4,7 +4,7 @@ import { closeSync, copyFileSync, mkdirSync, openSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { expect } from "chai";
 import { loadLibc } from "../../src/host/linux/libc.ts";
-import { openersOf } from "../../src/host/linux/open-devices.ts";
+import { hiddenProcesses, openersOf } from "../../src/host/linux/open-devices.ts";
 import { remoteMounts } from "../../src/host/linux/remote-mounts.ts";
 import { loopDevice } from "../lib/loop-device.ts";
 import { RealNode } from "../lib/real-node.ts";
@@ -116,6 +116,23 @@ for i in range(200): os.open("${node.path}/file", os.O_RDWR | os.O_CREAT)`;
     const { pids, looks } = look(await threads(1, "pass", open));
     expect(pids).to.have.length(1);
     expect(looks).to.be.below(10);
+  });
+
+  it("proves nothing of processes that it may not see: they keep the device from being formatted, but for process 1", async () => {
+    const process = await threads(1, "pass", `os.open("${disk}", os.O_RDWR)`);
+    const from = (file: string) => JSON.stringify(new URL(`../../src/host/linux/${file}.ts`, import.meta.url).href);
+    const script = `const { usersOf } = await import(${from("device-users")});
+const { loadLibc } = await import(${from("libc")});
+const device = { path: "${disk}", deviceNumber: "${number}", claimed: false };
+console.log(JSON.stringify(usersOf(loadLibc(), device, { ids: new Set(), devices: new Set() })));`;
+    const without = ["--bounding-set=-sys_ptrace", globalThis.process.execPath, "--input-type=module", "-e", script];
+    const users = JSON.parse(execFileSync("setpriv", without, { encoding: "utf8" }));
+    expect(users.text)
+      .to.match(/^whether .* is open cannot be told/)
+      .and.to.include(`python3 (${process.pid})`);
+    expect(users.heldBy).to.include(process.pid).and.not.to.include(1);
+    expect(users.allowsMount).to.equal(true);
+    expect(hiddenProcesses(), "with all rights").to.deep.equal([]);
   });
 
   it("looks at nothing on a mount that may hang", async () => {

@@ -6,7 +6,7 @@ import { parseMountinfo } from "../mountinfo.ts";
 import { claimsOf, claimText, wholeDiskOf } from "./block-claims.ts";
 import type { Libc } from "./libc.ts";
 import { loopsOn } from "./loop-backing.ts";
-import { openersOf } from "./open-devices.ts";
+import { hiddenProcesses, openersOf } from "./open-devices.ts";
 import type { RemoteMounts } from "./remote-mounts.ts";
 
 /** Why nobody else may use a device. */
@@ -15,7 +15,7 @@ export interface DeviceUsers {
   readonly text: string;
   /** Processes whose end may let it go. */
   readonly heldBy: readonly number[];
-  /** They only read it, or have the disk that it is a partition of: what is on it may be mounted beside them, but nothing is made in its place. */
+  /** They only read it, have the disk that it is a partition of, or cannot be seen: what is on it may be mounted beside them, but nothing is made in its place. */
   readonly allowsMount?: true;
 }
 
@@ -50,7 +50,16 @@ export function usersOf(
   if (loops.length > 0) return { text: loopText(path, loops), heldBy: [] };
   if (claimed) return { text: claimedText(path), heldBy: [] };
   const others = open.length > 0 ? opened(path, open) : usersOfWhole(libc, path, deviceNumber, remote);
-  return others && { ...others, allowsMount: true };
+  const possible = others ?? possibleUsers(path);
+  return possible && { ...possible, allowsMount: true };
+}
+
+/** That nobody has it open is proved by what all processes have open. */
+function possibleUsers(path: string): DeviceUsers | undefined {
+  const hidden = hiddenProcesses();
+  if (hidden.length === 0) return undefined;
+  const text = `whether ${path} is open cannot be told: the agent may not see what is open in ${namesOf(hidden)}. End these processes, or let the node's security module show them to the agent`;
+  return { text, heldBy: hidden.map(({ pid }) => pid) };
 }
 
 /** Who may write to the disk that a device is a partition of: a virtual machine, a program that writes an image. */
@@ -80,8 +89,17 @@ export function refuseUsed(libc: Libc, device: LookedForUsers, remote: RemoteMou
 }
 
 export function openText(path: string, openers: readonly Holder[]): string {
-  const names = openers.map(({ pid, command }) => `${quoted(command)} (${pid})`).join(", ");
-  return `${path} is open: ${names}. End these processes`;
+  return `${path} is open: ${namesOf(openers)}. End these processes`;
+}
+
+/** How many processes a message names. */
+const named = 16;
+
+function namesOf(processes: readonly Pick<Holder, "pid" | "command">[]): string {
+  return processes
+    .slice(0, named)
+    .map(({ pid, command }) => `${quoted(command)} (${pid})`)
+    .join(", ");
 }
 
 export function loopText(path: string, loops: readonly string[]): string {

@@ -1,6 +1,7 @@
 import { constants, existsSync, opendirSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import type { Holder } from "../ports.ts";
 import { AT_FDCWD, AT_STATX_DONT_SYNC } from "./constants.ts";
+import { errnoOf } from "./errno.ts";
 import { ifThere } from "./if-there.ts";
 import type { Libc } from "./libc.ts";
 import type { RemoteMounts } from "./remote-mounts.ts";
@@ -61,6 +62,38 @@ export function openersOf(
     if (holders.length === limit) break;
   }
   return holders;
+}
+
+/**
+ * Processes of which not even root may see what they have open: a security module keeps it from us. None of them is a kernel thread, nor
+ * process 1, which opens no disks and cannot be seen on hardened nodes at all (decision 0091).
+ */
+export function hiddenProcesses(): readonly { readonly pid: number; readonly command: string }[] {
+  return entries("/proc")
+    .filter((name) => /^\d+$/.test(name) && name !== "1" && isHidden(name) && !isKernelThread(name))
+    .map((pid) => ({
+      pid: Number(pid),
+      command: ifThere(() => readFileSync(`/proc/${pid}/comm`, "utf8").trim()) ?? "?",
+    }));
+}
+
+/** The kernel asks the same of whoever follows this link as of whoever follows one of an open file (ptrace(2), PTRACE_MODE_READ). */
+function isHidden(pid: string): boolean {
+  try {
+    readlinkSync(`/proc/${pid}/exe`);
+    return false;
+  } catch (error) {
+    return ["EACCES", "EPERM"].includes(errnoOf(error) ?? "");
+  }
+}
+
+/** PF_KTHREAD, in the flags of a process: proc_pid_stat(5). */
+const kernelThread = 0x200000;
+
+function isKernelThread(pid: string): boolean {
+  const stat = ifThere(() => readFileSync(`/proc/${pid}/stat`, "utf8")) ?? "";
+  const flags = stat.slice(stat.lastIndexOf(")") + 2).split(" ")[6];
+  return (Number(flags) & kernelThread) !== 0;
 }
 
 /** Whether a process is the agent, or a child of it that has not become another program. */
