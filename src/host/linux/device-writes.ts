@@ -47,8 +47,11 @@ export function openProved(device: WrittenDevice, flags: number, refuseUsed: Ref
 export function openEmpty(device: WrittenDevice, refuseUsed: RefuseUsed): number {
   const fd = openProved(device, constants.O_RDONLY, refuseUsed);
   try {
-    if (readContents(fd).digest === undefined) return fd;
-    throw new VolumeError("DeviceNotEmpty", "transient", `${device.path} is not empty any more`);
+    if (readContents(fd).digest !== undefined) {
+      throw new VolumeError("DeviceNotEmpty", "transient", `${device.path} is not empty any more`);
+    }
+    refuseUsed({ ...device, claimed: false }); // who has opened it while it was read for seconds writes where that was read already
+    return fd;
   } catch (error) {
     closeSync(fd);
     throw error;
@@ -69,6 +72,7 @@ export function wipe(device: WrittenDevice, digest: string, refuseUsed: RefuseUs
       const message = `what is on ${device.path} has changed since it was looked at: it is not destroyed`;
       throw new VolumeError("DeviceNotEmpty", "final", message);
     }
+    refuseUsed({ ...device, claimed: false }); // once more, for the same reason as in openEmpty
     const [beginning, ...rest] = regionsOf(found.sizeBytes);
     for (const { from, to } of rest) zero(fd, from, to);
     fsyncSync(fd);

@@ -1,0 +1,62 @@
+import { closeSync, fstatSync, mkdirSync, openSync, writeSync } from "node:fs";
+import { expect } from "chai";
+import { VolumeError } from "../../src/errors.ts";
+import { probeBlockDevice } from "../../src/host/linux/block-probe.ts";
+import { deviceNumberOf } from "../../src/host/linux/device-number.ts";
+import { openEmpty, wipe } from "../../src/host/linux/device-writes.ts";
+import { startOf } from "../lib/changing-disks.ts";
+import { loopDevice } from "../lib/loop-device.ts";
+import { RealNode } from "../lib/real-node.ts";
+import { need } from "../lib/requirements.ts";
+
+const data = "data of somebody";
+
+describe("a device that somebody opens while it is read, on the real kernel", () => {
+  let node: RealNode;
+  let path: string;
+  let looks: number;
+
+  before(function () {
+    need(this, "root", "loop-devices");
+  });
+  beforeEach(() => {
+    node = new RealNode();
+    mkdirSync(`${node.path}/disks`);
+    path = node.keep(loopDevice(`${node.path}/disks`, "disk", 8)).path;
+    looks = 0;
+  });
+  afterEach(async () => {
+    await node[Symbol.asyncDispose]();
+  });
+
+  function device() {
+    const fd = openSync(path, "r");
+    try {
+      return { path, deviceNumber: deviceNumberOf(fstatSync(fd)) };
+    } finally {
+      closeSync(fd);
+    }
+  }
+
+  /** Nobody has it before it is read, and somebody has afterwards. */
+  function openedMeanwhile(): void {
+    looks += 1;
+    if (looks > 1) throw new VolumeError("DeviceBusy", "transient", "somebody has it by now");
+  }
+
+  it("is not handed to mkfs: it is asked once more who has it, after it was found empty", () => {
+    expect(() => openEmpty(device(), openedMeanwhile)).to.throw("by now");
+    closeSync(openEmpty(device(), () => {}));
+  });
+
+  it("is not wiped", () => {
+    const fd = openSync(path, "r+");
+    writeSync(fd, data);
+    closeSync(fd);
+    const digest = probeBlockDevice(path, () => undefined).digest ?? "";
+    expect(() => wipe(device(), digest, openedMeanwhile)).to.throw("by now");
+    expect(startOf(path, data.length)).to.equal(data);
+    wipe(device(), digest, () => {});
+    expect(startOf(path, data.length)).not.to.equal(data);
+  });
+});
