@@ -199,7 +199,8 @@ export interface DeviceInfo {
 export interface Devices {
   probe(source: SourcePath): Promise<DeviceInfo>;
   /**
-   * Who has claimed the device of this node, or a partition of it; undefined if nobody has. Partitions alone are no claim.
+   * Who has claimed the device of this node, or a partition of it, or what loop device is made of it; undefined if nobody has and none is.
+   * Partitions alone are no claim.
    * Nothing is read: one that has failed is claimed by nobody if nobody has claimed it.
    */
   claim(path: string, deviceNumber: string): Promise<string | undefined>;

@@ -61,6 +61,22 @@ describe("the release of a disk, on the real kernel", () => {
     expect([phase, failure?.message]).to.deep.equal(["released", undefined]);
   });
 
+  it("waits for a loop device that somebody has made of it: what was written there is not on it yet", async () => {
+    node.want(raw(name));
+    await node.converge();
+    const loop = execFileSync("losetup", ["--find", "--show", disk], { encoding: "utf8" }).trim();
+    try {
+      node.want(raw(name, deleted));
+      const { failure } = await node.volume(name);
+      expect(failure?.reason).to.equal("DeviceBusy");
+      expect(failure?.message).to.equal(`${disk} is what ${loop.slice("/dev/".length)} is made of: detach it`);
+    } finally {
+      execFileSync("losetup", ["--detach", loop]);
+    }
+    node.forgetFailures();
+    expect((await node.volume(name)).phase).to.equal("released");
+  });
+
   it("that another intent has mounted too waits for that one, and says so", async () => {
     const other = "node.volume-2";
     node.want(raw(name), raw(other));

@@ -17,6 +17,7 @@ import { checkAs, formatAs, prepare, refusing } from "./held-device.ts";
 import { InProcessMounter } from "./in-process-mounter.ts";
 import { runISCSI } from "./iscsi-child.ts";
 import { loadLibc } from "./libc.ts";
+import { loopsOn } from "./loop-backing.ts";
 import { writeOf } from "./meant-device.ts";
 import { usersOf as usersOfMount } from "./mount-users.ts";
 import { nbdClientOnNode } from "./nbd-clients.ts";
@@ -26,6 +27,13 @@ import { refusalText } from "./refusal.ts";
 import { remoteMounts } from "./remote-mounts.ts";
 import { loadSandboxCalls } from "./sandbox-calls.ts";
 import { removeScsiDisk } from "./scsi-remove.ts";
+
+/** Reply to `claimed`. */
+export interface Claimed {
+  readonly claimed: boolean;
+  /** Names of loop devices that are made of it, or of a partition of it. */
+  readonly loops: readonly string[];
+}
 
 /** How a child says what became of its one call of the mounter. */
 export type ChildReply =
@@ -87,7 +95,9 @@ export async function runChild(): Promise<void> {
     return;
   }
   if (request.kind === "claimed") {
-    process.stdout.write(JSON.stringify(isClaimed(request.path)));
+    const { path, deviceNumbers } = request;
+    const loops = deviceNumbers.flatMap((number) => loopsOn(number, path));
+    process.stdout.write(JSON.stringify({ claimed: isClaimed(path), loops } satisfies Claimed));
     return;
   }
   if (request.kind === "openers") {

@@ -4,10 +4,10 @@ import type { DeviceInfo, Devices, FormatHow, Holder, Mounter, OperationContext,
 import { parseBlkid } from "./blkid-words.ts";
 import { type BlockClaims, claimsOf } from "./block-claims.ts";
 import type { BlockProbe } from "./block-probe.ts";
-import type { ChildReply } from "./child-main.ts";
+import type { ChildReply, Claimed } from "./child-main.ts";
 import type { ChildResult, ChildRunner } from "./child-runner.ts";
 import { deviceIdentity } from "./device-identity.ts";
-import { claimedText } from "./device-users.ts";
+import { claimedText, loopText } from "./device-users.ts";
 import type { WrittenDevice } from "./device-writes.ts";
 import { readDisks } from "./disks.ts";
 import { errnoOf } from "./errno.ts";
@@ -78,14 +78,17 @@ export class LinuxDevices implements Devices {
   }
 
   async claim(path: string, deviceNumber: string): Promise<string | undefined> {
-    const result = await this.#runner.run({ kind: "claimed", path }, this.#operation);
+    const { holders, partitions } = claimsIfThere(deviceNumber);
+    const deviceNumbers = [deviceNumber, ...partitions.map((partition) => partition.deviceNumber)];
+    const result = await this.#runner.run({ kind: "claimed", path, deviceNumbers }, this.#operation);
     if (result.code !== 0) {
       const message = `whether ${path} is claimed cannot be told: ${result.stderr.trim().slice(-512)}`;
       throw new VolumeError("DeviceBusy", "transient", message, { on: { kind: "Device", name: path } });
     }
-    const { holders } = claimsIfThere(deviceNumber);
     if (holders.length > 0) return `${path} is part of ${holders.join(", ")}`;
-    return JSON.parse(result.stdout) === true ? claimedText(path) : undefined;
+    const { claimed, loops } = JSON.parse(result.stdout) as Claimed;
+    if (loops.length > 0) return loopText(path, loops);
+    return claimed ? claimedText(path) : undefined;
   }
 
   async openers(deviceNumber: string): Promise<readonly Holder[]> {

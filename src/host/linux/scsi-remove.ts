@@ -3,9 +3,10 @@ import { VolumeError } from "../../errors.ts";
 import { claimsOf } from "./block-claims.ts";
 import { attribute } from "./device-identity.ts";
 import { deviceNumberOf } from "./device-number.ts";
-import { openText } from "./device-users.ts";
+import { loopText, openText } from "./device-users.ts";
 import { errnoOf } from "./errno.ts";
 import type { Libc } from "./libc.ts";
+import { loopsOn } from "./loop-backing.ts";
 import { openersOf } from "./open-devices.ts";
 import type { RemoteMounts } from "./remote-mounts.ts";
 
@@ -42,9 +43,12 @@ export function removeScsiDisk(libc: Libc, disk: RemovedDisk, remote: RemoteMoun
       const message = `${disk.path} stands for another disk than when it was looked at: it stays on the node`;
       throw new VolumeError("SetUpFailed", "transient", message);
     }
-    const numbers = claimsOf(disk.deviceNumber).partitions.map(({ deviceNumber }) => deviceNumber);
-    const openers = openersOf(libc, [disk.deviceNumber, ...numbers], process.pid, remote, process.ppid);
+    const partitions = claimsOf(disk.deviceNumber).partitions.map(({ deviceNumber }) => deviceNumber);
+    const numbers = [disk.deviceNumber, ...partitions];
+    const openers = openersOf(libc, numbers, process.pid, remote, process.ppid);
     if (openers.length > 0) throw new VolumeError("DeviceBusy", "transient", openText(disk.path, openers));
+    const loops = numbers.flatMap((number) => loopsOn(number, disk.path));
+    if (loops.length > 0) throw new VolumeError("DeviceBusy", "transient", loopText(disk.path, loops));
     if (disk.stays === true) return;
     if (fd !== undefined) flush(fd);
     writeFileSync(`${device}/delete`, "1");
