@@ -190,7 +190,10 @@ export interface DeviceInfo {
   readonly busy?: string;
   /** Of these, processes whose end may let it go. */
   readonly heldBy?: readonly number[];
-  /** Who has it only reads, has the disk that it is a partition of, or cannot be seen: that keeps nobody from a mount of what is on it, but from writing anything in its place. */
+  /**
+   * Who has it only reads, has the disk that it is a partition of, or cannot be seen: that keeps nobody from a mount of
+   * what is on it, but from writing anything in its place.
+   */
   readonly allowsMount?: true;
   /** Whether the file system that is there has a journal that was not brought to its place; of xfs that is not known. */
   readonly journalLeft?: boolean;
@@ -199,8 +202,8 @@ export interface DeviceInfo {
 export interface Devices {
   probe(source: SourcePath): Promise<DeviceInfo>;
   /**
-   * Who has claimed the device of this node, or a partition of it, or what loop device is made of it; undefined if nobody has and none is.
-   * Partitions alone are no claim.
+   * Who has claimed the device of this node, or a partition of it, or what loop device is made of it; undefined if
+   * nobody has and none is. Partitions alone are no claim.
    * Nothing is read: one that has failed is claimed by nobody if nobody has claimed it.
    */
   claim(path: string, deviceNumber: string): Promise<string | undefined>;

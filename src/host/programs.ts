@@ -23,8 +23,8 @@ export interface ProgramHow {
   readonly input?: Uint8Array;
   /**
    * A device that is held open while it runs, so that no other gets its number: one that nobody has, and that is the one that was looked
-   * at, and is empty if that is asked. Else DeviceBusy, DeviceNotEmpty or SetUpFailed. If the program keeps what is on it, who only reads it
-   * does not count.
+   * at, and is empty if that is asked. Else DeviceBusy, DeviceNotEmpty or SetUpFailed.
+   * If the program keeps what is on it, who only reads it does not count.
    */
   readonly device?: LookedAt & { readonly empty: boolean; readonly keeps?: true };
   /**

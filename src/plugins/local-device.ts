@@ -80,7 +80,7 @@ export async function probe(path: string, disk: Disk | undefined, context: Stage
     const message = `${path} stands for another disk than when it was chosen: it is chosen anew`;
     throw new VolumeError("DiskNotFound", "transient", message, { on: { kind: "Device", name: path } });
   }
-  // A monitor or a backup may read every disk for good: what is there is mounted beside it, but nothing is made in its place.
+  // A monitor or a backup may read every disk for good: what is there is mounted beside it, but not replaced.
   if (device.allowsMount !== true || device.signature === undefined) refuseBusy(device);
   return device;
 }

@@ -15,7 +15,10 @@ export interface DeviceUsers {
   readonly text: string;
   /** Processes whose end may let it go. */
   readonly heldBy: readonly number[];
-  /** They only read it, have the disk that it is a partition of, or cannot be seen: what is on it may be mounted beside them, but nothing is made in its place. */
+  /**
+   * They only read it, have the disk that it is a partition of, or cannot be seen: what is on it may be mounted beside
+   * them, but nothing is made in its place.
+   */
   readonly allowsMount?: true;
 }
 

@@ -50,7 +50,8 @@ export function openEmpty(device: WrittenDevice, refuseUsed: RefuseUsed): number
     if (readContents(fd).digest !== undefined) {
       throw new VolumeError("DeviceNotEmpty", "transient", `${device.path} is not empty any more`);
     }
-    refuseUsed({ ...device, claimed: false }); // who has opened it while it was read for seconds writes where that was read already
+    // Who has opened it while it was read, for seconds perhaps, writes where that was read already.
+    refuseUsed({ ...device, claimed: false });
     return fd;
   } catch (error) {
     closeSync(fd);

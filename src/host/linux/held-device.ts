@@ -9,7 +9,10 @@ import { remoteMounts } from "./remote-mounts.ts";
 /** The descriptor by which the program has a device that it is to find by its path: neither Node nor a program uses it. */
 const held = 199;
 
-/** Fails if anybody has a device, as it is now. @param keeps whether what is on it stays: who only reads it does not count then */
+/**
+ * Fails if anybody has a device, as it is now.
+ * @param keeps whether what is on it stays: who only reads it does not count then
+ */
 export async function refusing(keeps = false): Promise<RefuseUsed> {
   const remote = await remoteMounts();
   return (device) => refuseUsed(loadLibc(), device, remote, keeps);

@@ -65,8 +65,8 @@ export function openersOf(
 }
 
 /**
- * Processes of which not even root may see what they have open: a security module keeps it from us. None of them is a kernel thread, nor
- * process 1, which opens no disks and cannot be seen on hardened nodes at all (decision 0091).
+ * Processes of which not even root may see what they have open: a security module keeps it from us. None of them is a
+ * kernel thread, nor process 1, which opens no disks and cannot be seen on hardened nodes at all (decision 0091).
  */
 export function hiddenProcesses(): readonly { readonly pid: number; readonly command: string }[] {
   return entries("/proc")
@@ -77,7 +77,7 @@ export function hiddenProcesses(): readonly { readonly pid: number; readonly com
     }));
 }
 
-/** The kernel asks the same of whoever follows this link as of whoever follows one of an open file (ptrace(2), PTRACE_MODE_READ). */
+/** Who may follow this link may follow those of open files: the kernel asks the same (ptrace(2), PTRACE_MODE_READ). */
 function isHidden(pid: string): boolean {
   try {
     readlinkSync(`/proc/${pid}/exe`);
