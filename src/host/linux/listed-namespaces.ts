@@ -4,7 +4,7 @@ import { OptionLists } from "../option-lists.ts";
 import { Descriptor } from "./descriptor.ts";
 import { errnoOf } from "./errno.ts";
 import type { MountCalls } from "./mount-calls.ts";
-import { type MountFilter, newOnesComeTooFast, passes, type SeenMount, unreadable } from "./seen-mount.ts";
+import { type MountFilter, newOnesComeTooFast, passes, unreadable } from "./seen-mount.ts";
 import { decodeAnywhere, headIn, headMask, statmountMask } from "./statmount.ts";
 
 export type NamespaceCalls = Pick<MountCalls, "namespaceID" | "namespaceBeside" | "countMounts"> &
@@ -116,9 +116,8 @@ async function scan(
     if (!wanted(`${parent}`, device)) return false;
     const told = calls.statmount(mount, statmountMask, id);
     if (told === undefined) return false;
-    const { entry, complete } = decodeAnywhere(told, lists);
-    const seen: SeenMount = complete ? entry : { ...entry, vague: true };
-    return found(seen);
+    const { entry, vague } = decodeAnywhere(told, lists);
+    return found(vague === undefined ? entry : { ...entry, vague });
   };
   try {
     const top = topOf(calls, fd, id);

@@ -30,6 +30,6 @@ export function mountOfByID(libc: Libc, queries: Pick<MountQueries, "statmount">
       () => undefined,
     );
     const decoded = told && decodeStatmount(told, lists);
-    return decoded?.complete ? decoded.entry : byText(file);
+    return decoded === undefined || decoded.vague !== undefined ? byText(file) : decoded.entry;
   };
 }

@@ -1,11 +1,12 @@
 import { VolumeError } from "../../errors.ts";
 import { isBeneath, type MountIdentity, sameFilesystem } from "../mount-table.ts";
 import type { MountEntry } from "../mountinfo.ts";
+import type { Vague } from "./statmount.ts";
 
 /** A mount of any namespace. */
 export type SeenMount = MountEntry & {
-  /** Its root or source may be others than it says (statmount(2) does not tell them of every file system). */
-  readonly vague?: true;
+  /** What of it may be otherwise than it says. */
+  readonly vague?: Vague;
 };
 
 /** What is looked for in the mounts of a namespace. */
@@ -16,14 +17,14 @@ export interface MountFilter {
   found(mount: SeenMount): boolean;
 }
 
-/** Whether a mount is of a file system; of one that is told by half whether it may be. */
-export function mayBeOf(mount: SeenMount, identity: MountIdentity): boolean {
-  return mount.vague ? mount.device === identity.device : sameFilesystem(mount, identity);
+/** PURE. Whether a mount is of a file system; of one whose source is not known whether it may be. */
+export function mayBeOf({ device, source, vague }: SeenMount, identity: MountIdentity): boolean {
+  return sameFilesystem(vague?.source === true ? { device } : { device, source }, identity);
 }
 
-/** Whether a mount shows a volume, or a part of it; of one that is told by half whether it may. */
+/** PURE. Whether a mount shows a volume, or a part of it; of one whose root or source is not known whether it may. */
 export function mayShow(mount: SeenMount, identity: MountIdentity): boolean {
-  return mayBeOf(mount, identity) && (mount.vague === true || isBeneath(mount.root, identity.root));
+  return mayBeOf(mount, identity) && (mount.vague?.root === true || isBeneath(mount.root, identity.root));
 }
 
 /** What cannot be read is in use. */

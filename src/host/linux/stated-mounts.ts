@@ -125,7 +125,7 @@ export class StatedMounts {
     const decoded = buffer && decodeStatmount(buffer, lists);
     if (decoded === undefined) return undefined;
     const { entry } = decoded;
-    if (decoded.complete) return entry;
+    if (decoded.vague === undefined) return entry;
     const known = this.#shown.get(id);
     if (known?.statedRoot === entry.root) return { ...entry, root: known.root, source: known.source };
     unshown.push(entry);

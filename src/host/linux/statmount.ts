@@ -70,7 +70,6 @@ const rootAsItIs: ReadonlySet<string> = new Set(
 
 /**
  * PURE. One mount as struct statmount tells it; undefined if no path leads there, so that mountinfo does not list it.
- * Incomplete if mountinfo may show another root, or another source: an empty one and none look the same.
  */
 export function decodeStatmount(buffer: Buffer, lists: OptionLists): Stated | undefined {
   return (buffer.readUInt32LE(AT.mask) & MASK.MNT_POINT) === 0 ? undefined : decodeAnywhere(buffer, lists);
@@ -78,7 +77,16 @@ export function decodeStatmount(buffer: Buffer, lists: OptionLists): Stated | un
 
 export interface Stated {
   readonly entry: MountEntry & { readonly uniqueID: number };
-  readonly complete: boolean;
+  /** Absent: mountinfo shows the same. */
+  readonly vague?: Vague;
+}
+
+/** What mountinfo may show otherwise. */
+export interface Vague {
+  /** The file system may have a way of its own to show it. */
+  readonly root: boolean;
+  /** It is not told: an empty one and none look the same, and before Linux 6.13 none is told. */
+  readonly source: boolean;
 }
 
 /** PURE. The same, also of a mount to which no path leads: its point is "?" then. */
@@ -108,7 +116,8 @@ export function decodeAnywhere(buffer: Buffer, lists: OptionLists): Stated {
     source: source ?? "",
     superOptions: lists.of(superOptionsOf(buffer.readUInt32LE(AT.sbFlags), text(MASK.MNT_OPTS, AT.mntOpts))),
   };
-  return { entry, complete: source !== undefined && rootAsItIs.has(type) };
+  const vague: Vague = { root: !rootAsItIs.has(type), source: source === undefined };
+  return { entry, ...((vague.root || vague.source) && { vague }) };
 }
 
 /** What is asked of each mount of a namespace before more is asked of a few. */
