@@ -34,8 +34,17 @@ export interface VolumeRecord {
   readonly retained?: boolean;
   /** The intent was seen to be deleted, and its release has begun: it goes on even when the intent is gone. */
   readonly revoked?: boolean;
-  /** Mount namespaces in which a pod's bind had a copy that went with its mount point: what is open there nothing shows any more. */
-  readonly copies?: readonly { readonly namespace: string; readonly path: string }[];
+  /** Copies of pods' binds that went with their mount points: what is open there nothing shows any more. */
+  readonly copies?: readonly DetachedCopy[];
+}
+
+export interface DetachedCopy {
+  /** The mount namespace that it was in, as /proc names it. */
+  readonly namespace: string;
+  /** The kernel's id of it, where it could be had. */
+  readonly namespaceID?: string;
+  /** The pod's mount point. */
+  readonly path: string;
 }
 
 export interface StageRecord {

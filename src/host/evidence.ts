@@ -1,4 +1,4 @@
-import type { Blocker, Holder } from "./holder.ts";
+import type { Blocker, Holder, InNamespace } from "./holder.ts";
 import type { MountIdentity } from "./mount-table.ts";
 import type { ChildProcessID } from "./ports.ts";
 
@@ -14,8 +14,8 @@ export interface Evidence {
    * A removal of it would detach them, with what is open in them going on unseen.
    */
   mountedOn(place: MountIdentity): Promise<readonly Holder[]>;
-  /** Who is in those of these mount namespaces (`Holder.namespace`) that there still are. Rejects if that cannot be told. */
-  members(namespaces: readonly string[]): Promise<readonly Omit<Holder, "mountPoint">[]>;
+  /** Who is in those of these mount namespaces that there still are. Rejects if that cannot be told. */
+  members(namespaces: readonly InNamespace[]): Promise<readonly Omit<Holder, "mountPoint">[]>;
   /** Processes that keep a mount busy, for people. Best effort. */
   users(mountPoint: string): Promise<readonly Holder[]>;
   /** What the kernel itself has open beneath a mount point. Best effort. */

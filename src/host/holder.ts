@@ -5,6 +5,8 @@ export interface Holder {
   readonly command: string;
   /** The mount namespace that shows it, as /proc names it: `mnt:[4026532178]`. */
   readonly namespace?: string;
+  /** The kernel's 64-bit id of that namespace, where it can be had (Linux 6.11). */
+  readonly namespaceID?: string;
   /** Without a pid: processes that cannot be read, any of which may be in the namespace. */
   readonly unread?: readonly string[];
   /** The path that is held, or where the volume is mounted. */
@@ -28,3 +30,11 @@ export interface Blocker {
   /** For people: type and source of a mount, the file of a loop device. */
   readonly detail?: string;
 }
+
+/** PURE. Whether two are in one mount namespace. The next one to be made may get the number in the name, but never the id. */
+export function sameNamespace(a: InNamespace, b: InNamespace): boolean {
+  if (a.namespace === undefined || a.namespace !== b.namespace) return false;
+  return a.namespaceID === undefined || b.namespaceID === undefined || a.namespaceID === b.namespaceID;
+}
+
+export type InNamespace = Pick<Holder, "namespace" | "namespaceID">;

@@ -58,6 +58,16 @@ describe("the kernel's list of mount namespaces", () => {
     expect(await held()).to.deep.equal([]);
   });
 
+  it("knows one by its id: the next one may get its number", async () => {
+    using kept = keepNamespace(`${base}/kept`);
+    execFileSync("umount", [volume]);
+    const [holder] = await held();
+    const members = async (namespaceID?: string) =>
+      (await new LinuxEvidence("self").members([{ namespace: kept.name, ...(namespaceID && { namespaceID }) }])).length;
+    expect([await members(holder?.namespaceID), await members("1"), await members()]).to.deep.equal([1, 0, 1]);
+    expect(holder?.namespaceID).to.match(/^\d+$/);
+  });
+
   it("has one that no process is in, but an open descriptor keeps", async () => {
     const child = await container("echo up; exec sleep 600");
     const fd = openSync(`/proc/${child.pid}/ns/mnt`, "r");

@@ -1,6 +1,6 @@
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, readlinkSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { expect } from "chai";
@@ -25,6 +25,16 @@ describe("LinuxEvidence", () => {
     } finally {
       process.seteuid?.(0);
     }
+  });
+
+  it("knows a mount namespace by its id, as the next one may get its number; where no id is known, by the number", async () => {
+    const namespace = readlinkSync("/proc/self/ns/mnt");
+    const members = (more: { namespaceID?: string } = {}) =>
+      new LinuxEvidence("self").members([{ namespace, ...more }]);
+    const [member] = await members();
+    expect(member).to.include({ namespace }).and.to.have.property("namespaceID").that.match(/^\d+$/);
+    expect(await members({ namespaceID: member?.namespaceID ?? "" })).to.have.length(1);
+    expect(await members({ namespaceID: "1" })).to.deep.equal([]);
   });
 
   it("asked for many at once it says of each what it says of it alone, of each namespace", async function () {

@@ -1,6 +1,7 @@
 import { VolumeError } from "../../errors.ts";
+import { sameNamespace } from "../../host/holder.ts";
 import type { Holder } from "../../host/ports.ts";
-import type { VolumeRecord } from "../record.ts";
+import type { DetachedCopy, VolumeRecord } from "../record.ts";
 import { type ActionContext, recordOf } from "./context.ts";
 import { names, pids, processOf } from "./users.ts";
 
@@ -23,18 +24,21 @@ export async function noteCopies(
   });
   const record = recordOf(context, volume);
   const known = record.copies ?? [];
-  const more = [...new Set(holders.flatMap(({ namespace }) => namespace ?? []))]
-    .filter((namespace) => !known.some((copy) => copy.namespace === namespace))
-    .map((namespace) => ({ namespace, path }));
+  const more = holders
+    .filter((holder) => !known.some((copy) => sameNamespace(copy, holder)))
+    .flatMap(({ namespace, namespaceID }): DetachedCopy[] => {
+      return namespace === undefined ? [] : [{ namespace, ...(namespaceID !== undefined && { namespaceID }), path }];
+    });
   if (more.length > 0) await context.journal.put({ ...record, copies: [...known, ...more] });
 }
 
 /** @throws VolumeError StillReferenced while a namespace is there whose copy of a pod's bind was detached */
 export async function refuseWhileDetached({ host }: ActionContext, { copies = [] }: VolumeRecord): Promise<void> {
   if (copies.length === 0) return;
-  const paths = new Map(copies.map(({ namespace, path }) => [namespace, path]));
-  const members = await host.evidence.members([...paths.keys()]);
-  const holders = members.map((member) => ({ ...member, mountPoint: paths.get(member.namespace ?? "") ?? "?" }));
+  const members = await host.evidence.members(copies);
+  const holders = members.map((member) => {
+    return { ...member, mountPoint: copies.find((copy) => sameNamespace(copy, member))?.path ?? "?" };
+  });
   const [first] = holders;
   if (first === undefined) return;
   const message = `a copy of what a pod had was in another mount namespace, and what is open there is seen no more: ${names(holders)}. End these processes`;

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, readlinkSync } from "node:fs";
 import { VolumeError } from "../../errors.ts";
 import { askedTogether, type Found } from "../asked-together.ts";
-import type { Blocker } from "../holder.ts";
+import { type Blocker, type InNamespace, sameNamespace } from "../holder.ts";
 import { isBeneath, joinPath, type MountIdentity, relativePath } from "../mount-table.ts";
 import type { MountEntry } from "../mountinfo.ts";
 import type { ChildProcessID, Evidence, Holder } from "../ports.ts";
@@ -128,10 +128,12 @@ export class LinuxEvidence implements Evidence {
     });
   }
 
-  async members(namespaces: readonly string[]): Promise<readonly Omit<Holder, "mountPoint">[]> {
+  async members(namespaces: readonly InNamespace[]): Promise<readonly Omit<Holder, "mountPoint">[]> {
     const there: Omit<Holder, "mountPoint">[] = [];
     await eachMountNamespace(this.#calls, async (namespace) => {
-      if (namespaces.includes(namespace.name)) there.push(whoIsIn(namespace, false));
+      if (!namespaces.some((asked) => asked.namespace === namespace.name)) return true;
+      const who = whoIsIn(namespace, false);
+      if (namespaces.some((asked) => sameNamespace(asked, who))) there.push(who);
       return true;
     });
     return there;

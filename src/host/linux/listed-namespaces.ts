@@ -13,6 +13,7 @@ export type NamespaceCalls = Pick<MountCalls, "namespaceID" | "namespaceBeside" 
 export interface ListedNamespace {
   /** What /proc calls it. */
   readonly name: string;
+  readonly id: bigint;
   scan(filter: MountFilter): Promise<void>;
 }
 
@@ -43,12 +44,17 @@ export async function eachListedNamespace(
       const { fd } = walk;
       const id = calls.namespaceID(fd);
       if (seen.has(id)) continue;
-      await visit({ name: `mnt:[${fstatSync(fd).ino}]`, scan: (filter) => scan(calls, { fd, id }, filter) });
+      await visit({ name: nameOf(fd), id, scan: (filter) => scan(calls, { fd, id }, filter) });
       seen.add(id);
     } while (walk.go("GET_NEXT"));
     if (seen.size === before) return undefined;
   }
   throw newOnesComeTooFast();
+}
+
+/** What /proc calls the mount namespace that a file is open on. */
+export function nameOf(fd: number): string {
+  return `mnt:[${fstatSync(fd).ino}]`;
 }
 
 /** From one mount namespace to the next. The one that it is at stays until it goes on. */

@@ -1,10 +1,11 @@
-import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { openSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { messageOf } from "../../errors.ts";
 import { parseMountinfo } from "../mountinfo.ts";
+import { Descriptor } from "./descriptor.ts";
 import { errnoOf } from "./errno.ts";
 import { ifThere } from "./if-there.ts";
-import { eachListedNamespace, type NamespaceCalls } from "./listed-namespaces.ts";
+import { eachListedNamespace, type NamespaceCalls, nameOf } from "./listed-namespaces.ts";
 import { type MountFilter, newOnesComeTooFast, passes, unreadable } from "./seen-mount.ts";
 import { unlessGone } from "./unless-gone.ts";
 
@@ -12,6 +13,8 @@ import { unlessGone } from "./unless-gone.ts";
 export interface MountNamespace {
   /** What /proc calls it: `mnt:[4026531841]`. */
   readonly name: string;
+  /** The kernel's id of it, which no other ever gets; undefined if it cannot be had. */
+  id(): string | undefined;
   /** @returns false if it could not be read to its end because the process by which it is seen has ended */
   scan(filter: MountFilter): Promise<boolean>;
   /** Who is in it, for people: a process, or if none that can be read is, those that cannot. */
@@ -40,14 +43,14 @@ export async function eachMountNamespace(
   visit: (namespace: MountNamespace) => Promise<boolean>,
 ): Promise<void> {
   let known: ReadonlyMap<string, NamespaceMembers> | undefined;
-  const unlisted = await eachListedNamespace(calls, async ({ name, scan }) => {
+  const unlisted = await eachListedNamespace(calls, async ({ name, id, scan }) => {
     const members = () => {
       known ??= membersOfAll();
       return known.get(name) ?? known.get("") ?? {};
     };
-    await visit({ name, members, scan: (filter) => scan(filter).then(() => true) });
+    await visit({ name, id: () => `${id}`, members, scan: (filter) => scan(filter).then(() => true) });
   });
-  if (unlisted !== undefined) await eachOfProcesses(unlisted, visit);
+  if (unlisted !== undefined) await eachOfProcesses(calls, unlisted, visit);
 }
 
 /**
@@ -57,6 +60,7 @@ export async function eachMountNamespace(
  * @param unlisted why the kernel's list is not to be had
  */
 async function eachOfProcesses(
+  calls: Pick<NamespaceCalls, "namespaceID">,
   unlisted: string,
   visit: (namespace: MountNamespace) => Promise<boolean>,
 ): Promise<void> {
@@ -69,13 +73,25 @@ async function eachOfProcesses(
       if (++looks % turn === 0) await new Promise((resolve) => setImmediate(resolve));
       if (seen.has(name)) continue;
       const scan = (filter: MountFilter) => scanTable(`${path}/mountinfo`, filter);
-      if (await visit({ name, scan, members: () => ({ pid }) })) seen.add(name);
+      const id = () => idOf(calls, `${path}/ns/mnt`, name);
+      if (await visit({ name, id, scan, members: () => ({ pid }) })) seen.add(name);
     }
     if (seen.size > before) continue;
     if (unread.size > 0) throw unreadable(`${listed(unread)}. The kernel does not list mount namespaces: ${unlisted}`);
     return;
   }
   throw newOnesComeTooFast();
+}
+
+/** None of an older kernel, nor if the thread has ended, or is in another namespace by now. */
+function idOf(calls: Pick<NamespaceCalls, "namespaceID">, link: string, name: string): string | undefined {
+  try {
+    using file = new Descriptor(openSync(link, "r"));
+    return nameOf(file.fd) === name ? `${calls.namespaceID(file.fd)}` : undefined;
+  } catch (error) {
+    if (errnoOf(error) === undefined) throw error;
+    return undefined;
+  }
 }
 
 /** By the name of a namespace the first process in it; by "" those of which it is not known. */

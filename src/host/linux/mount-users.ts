@@ -56,9 +56,11 @@ export function holderOf(pid: string, { use, path }: Use): Holder {
 }
 
 /** Who is in a mount namespace, for people. */
-export function whoIsIn({ name, members }: MountNamespace, onNode: boolean): Omit<Holder, "mountPoint"> {
+export function whoIsIn({ name, id, members }: MountNamespace, onNode: boolean): Omit<Holder, "mountPoint"> {
   const { pid, unread } = members();
-  const place = { namespace: name, ...(onNode && { onNode }), ...(unread && { unread }) };
+  const namespaceID = id();
+  const named = { namespace: name, ...(namespaceID !== undefined && { namespaceID }) };
+  const place = { ...named, ...(onNode && { onNode }), ...(unread && { unread }) };
   if (pid === undefined) return { ...place, command: "?" };
   return { ...place, pid, command: commandOf(pid), ...(!onNode && containerOfProcess(pid)) };
 }

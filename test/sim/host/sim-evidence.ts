@@ -1,4 +1,4 @@
-import type { Blocker } from "../../../src/host/holder.ts";
+import type { Blocker, InNamespace } from "../../../src/host/holder.ts";
 import {
   isBeneath,
   joinPath,
@@ -56,11 +56,11 @@ export class SimEvidence implements Evidence {
     });
   }
 
-  members(namespaces: readonly string[]): Promise<readonly Omit<Holder, "mountPoint">[]> {
+  members(namespaces: readonly InNamespace[]): Promise<readonly Omit<Holder, "mountPoint">[]> {
     return this.#deps.incarnation.look(latency.call, () => {
       const all = [...this.#deps.machine.kernel.processes.all()];
-      return namespaces.flatMap((name) => {
-        const one = all.find(({ namespace }) => namespace.name === name);
+      return namespaces.flatMap((asked) => {
+        const one = all.find(({ namespace }) => namespace.name === asked.namespace);
         return one === undefined ? [] : [this.#member(one.pid, one.command, one.namespace)];
       });
     });
