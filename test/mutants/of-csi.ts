@@ -77,8 +77,8 @@ export const ofCSI: readonly Seed[] = [
     ],
     [
       "releases what a container shows",
-      "    await refuseWhileShown(context, volume, { shown, block: csi.block, shared: !unstages });\n",
-      "    if (shown === null) return;\n",
+      "    ended.push(await refuseWhileShown(context, volume, { shown, block: csi.block, shared: !unstages }));\n",
+      "    ended.push(shown !== null);\n",
     ],
     ["gives up where a driver has forgotten how to unstage", "if (unstages || !refused) throw error;", "throw error;"],
   ]),

@@ -3,7 +3,9 @@ import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { expect } from "chai";
 import type { KernelAgent } from "../../hack/lib/agent-on-kernel/kernel-agent.ts";
+import { loopDevice } from "../lib/loop-device.ts";
 import { name, withPodAgent } from "../lib/pod-agent.ts";
+import { need } from "../lib/requirements.ts";
 import { withoutPtrace } from "../lib/without-ptrace.ts";
 
 describe("a pod's volume that is given back, by the processes of /proc", () => {
@@ -75,5 +77,26 @@ describe("a pod's volume that is given back, by the processes of /proc", () => {
     expect((await agent.waitsFor(name, "StillReferenced")).waiting?.message, "by a later agent").to.contain(path);
     await end(child);
     await agent.inState(name, "Released");
+  });
+
+  it("is released although a container had a private copy of it, where the claim of its device proves that nothing is open", async function () {
+    need(this, "loop-devices", "mkfs.ext4", "ext4");
+    using disk = loopDevice(agent.path, "disk", 16);
+    want(["a"], { source: { local: { path: disk.path } }, fsType: "ext4" });
+    expect(await agent.publish(call("a"))).to.equal(undefined);
+    const { path } = targetOf("a");
+    const child = await container(`umount -l ${agent.path}/state/staging/*; exec 3> ${path}/open`);
+    expect(await agent.unpublish(targetOf("a"))).to.equal(undefined);
+    agent.revoke(name);
+    await agent.waitsFor(name, "DeviceBusy");
+    await end(child);
+    await agent.inState(name, "Released");
+    want(["b"], { source: { local: { path: disk.path } }, fsType: "ext4" });
+    expect(await agent.publish(call("b"))).to.equal(undefined);
+    const idle = await container(`umount -l ${agent.path}/state/staging/*`);
+    expect(await agent.unpublish(targetOf("b"))).to.equal(undefined);
+    agent.revoke(name);
+    await agent.inState(name, "Released");
+    expect(idle.exitCode, "it has a mount namespace still").to.equal(null);
   });
 });

@@ -25,6 +25,7 @@ export async function noteCopies(
   const record = recordOf(context, volume);
   const known = record.copies ?? [];
   const more = holders
+    .filter((holder) => holder.onNode !== true) // its own namespace never ends
     .filter((holder) => !known.some((copy) => sameNamespace(copy, holder)))
     .flatMap(({ namespace, namespaceID }): DetachedCopy[] => {
       return namespace === undefined ? [] : [{ namespace, ...(namespaceID !== undefined && { namespaceID }), path }];

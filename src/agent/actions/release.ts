@@ -37,7 +37,9 @@ export async function unstage(
     const shown = await unmountStage(context, volume, stage, action);
     if (shown !== undefined) await refuseWhileHeld(context, volume, shown, isServed(record, shown));
     if (stage.deviceNumber !== undefined) await refuseWhileOpen(context, stage, stage.deviceNumber);
-    await refuseWhileDetached(context, recordOf(context, volume));
+    // A file system whose device could be claimed has ended, whatever was detached; a device may be open without a claim.
+    const { kind, deviceNumber } = stage;
+    if (deviceNumber === undefined || kind === "device") await refuseWhileDetached(context, recordOf(context, volume));
   }
   await detachByPlugin(context, volume, action.rung);
   if (stage.kind === "filesystem") await context.effects.mounter.removeTarget(target, "directory");

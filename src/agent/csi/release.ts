@@ -79,9 +79,10 @@ export async function unstageByDriver(context: ActionContext, volume: string): P
   if (left !== undefined) throw leftBy(csi, unstages, left);
   await hearDriver(context, volume);
   refuseWhileActing(context, recordOf(context, volume));
+  const ended: boolean[] = [];
   for (const shown of csiStageOf(recordOf(context, volume)).csi.shown)
-    await refuseWhileShown(context, volume, { shown, block: csi.block, shared: !unstages });
-  await refuseWhileDetached(context, recordOf(context, volume));
+    ended.push(await refuseWhileShown(context, volume, { shown, block: csi.block, shared: !unstages }));
+  if (ended.length === 0 || ended.includes(false)) await refuseWhileDetached(context, recordOf(context, volume));
   for (const directory of [path, mountsIn(csi.directory), csi.directory]) {
     await effects.mounter.removeTarget({ prefix: settings.csiDir, path: directory }, "directory");
   }

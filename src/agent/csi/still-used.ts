@@ -10,18 +10,19 @@ import type { ShownByDriver } from "../record.ts";
 /**
  * Refuses while the node shows what the driver had mounted, or its device is in use (safety rule 6).
  * @param of `shared`: without NodeStageVolume others may use the volume here in their own right, as kubelet does (safety rule 13)
+ * @returns whether its device proves that nothing of it is open, also where no mount shows it
  */
 export async function refuseWhileShown(
   context: ActionContext,
   volume: string,
   of: { readonly shown: ShownByDriver; readonly block: boolean; readonly shared: boolean },
-): Promise<void> {
+): Promise<boolean> {
   const { block, shared, shown } = of;
   const { identity, device } = shown;
-  if (await isGone(context, device)) return; // and all that showed it: the number may be another's by now
+  if (await isGone(context, device)) return true; // and all that showed it: the number may be another's by now
   await refuseWhileHeld(context, volume, identity, shared);
-  if (!block && (await isOthersToo(context, identity))) return;
-  await refuseWhileUsed(context, device, block);
+  if (!block && (await isOthersToo(context, identity))) return false;
+  return refuseWhileUsed(context, device, block);
 }
 
 /**
@@ -57,23 +58,28 @@ export async function copiesOf({ host }: ActionContext, path: string): Promise<r
   );
 }
 
-/** @param opened whether it is enough that somebody has it open: of a file system only a claim counts */
+/**
+ * @param opened whether it is enough that somebody has it open: of a file system only a claim counts
+ * @returns whether nobody has it for sure: of those that have it open without a claim some may not be seen
+ */
 export async function refuseWhileUsed(
   context: ActionContext,
   device: ShownByDriver["device"],
   opened: boolean,
-): Promise<void> {
-  if (device === undefined || (await isGone(context, device))) return;
+): Promise<boolean> {
+  if (device === undefined) return false;
+  if (await isGone(context, device)) return true;
   const { devices, mounter } = context.effects;
   const { number, path } = device;
   const node = await mounter.inspect({ root: context.settings.hostRoot, path });
-  const claim = node?.deviceNumber === number ? await devices.claim(node.canonicalPath, number) : undefined;
+  const isNode = node?.deviceNumber === number;
+  const claim = isNode ? await devices.claim(node.canonicalPath, number) : undefined;
   if (claim !== undefined) {
     throw new VolumeError("DeviceBusy", "transient", claim, { on: { kind: "Device", name: path } });
   }
   const openers = opened ? await devices.openers(number) : [];
   const [first] = openers;
-  if (first === undefined) return;
+  if (first === undefined) return isNode && !opened;
   const message = `${path} is open: ${names(openers)}. End these processes`;
   throw new VolumeError("DeviceBusy", "transient", message, { on: processOf(first), heldBy: pids(openers) });
 }
