@@ -39,8 +39,8 @@ export interface VolumeRecord {
 }
 
 export interface DetachedCopy {
-  /** The mount namespace that it was in, as /proc names it. */
-  readonly namespace: string;
+  /** The mount namespace that it was in, as /proc names it. Absent: whether there was a copy, and where, could not be known. */
+  readonly namespace?: string;
   /** The kernel's id of it, where it could be had. */
   readonly namespaceID?: string;
   /** The pod's mount point. */

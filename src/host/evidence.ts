@@ -1,6 +1,14 @@
+import { VolumeError } from "../errors.ts";
 import type { Blocker, Holder, InNamespace } from "./holder.ts";
 import type { MountIdentity } from "./mount-table.ts";
 import type { ChildProcessID } from "./ports.ts";
+
+/** Processes cannot be read, and the kernel does not list mount namespaces: which there are is not to be known, however often it is asked. */
+export class NamespacesUnknown extends VolumeError {
+  constructor(why: string, cause?: unknown) {
+    super("StillReferenced", "transient", `what another process has mounted cannot be read: ${why}`, { cause });
+  }
+}
 
 /** What the kernel shows of who uses what; each question is asked anew. */
 export interface Evidence {

@@ -40,7 +40,7 @@ describe("a pod's volume that is given back, by the processes of /proc", () => {
     return child;
   }
 
-  it("is given back although processes cannot be read, and released when they can: until then they are named, each once", async () => {
+  it("is given back although processes cannot be read: they are named, each once. What it had copies of is never known afterwards", async () => {
     await withoutPtrace(agent);
     want(["a"], memory);
     expect(await agent.publish(call("a"))).to.equal(undefined);
@@ -53,6 +53,24 @@ describe("a pod's volume that is given back, by the processes of /proc", () => {
     expect(named).to.not.have.length(0);
     expect(new Set(named).size).to.equal(named.length);
     expect(waiting?.message).to.contain("EACCES").and.to.contain("does not list mount namespaces");
+    await agent.kill();
+    agent.startedBy = undefined;
+    await agent.start();
+    agent.revoke(name);
+    const of = `copies of ${targetOf("a").path} is not known`;
+    const later = await agent.status(name, of, (status) => status.waiting?.message.includes(of) === true);
+    expect([later.inUse, later.waiting?.reason]).to.deep.equal([true, "StillReferenced"]);
+    expect(later.waiting?.message).to.contain("Restart the node");
+  });
+
+  it("is released although processes could not be read when it was given back, where the claim of its device proves it", async function () {
+    need(this, "loop-devices", "mkfs.ext4", "ext4");
+    using disk = loopDevice(agent.path, "disk", 16);
+    want(["a"], { source: { local: { path: disk.path } }, fsType: "ext4" });
+    expect(await agent.publish(call("a"))).to.equal(undefined);
+    await withoutPtrace(agent);
+    want(["a"], { source: { local: { path: disk.path } }, fsType: "ext4" });
+    expect(await agent.unpublish(targetOf("a"))).to.equal(undefined);
     await agent.kill();
     agent.startedBy = undefined;
     await agent.start();

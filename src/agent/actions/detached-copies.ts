@@ -1,4 +1,5 @@
 import { VolumeError } from "../../errors.ts";
+import { NamespacesUnknown } from "../../host/evidence.ts";
 import { sameNamespace } from "../../host/holder.ts";
 import type { Holder } from "../../host/ports.ts";
 import type { DetachedCopy, VolumeRecord } from "../record.ts";
@@ -9,7 +10,7 @@ import { names, pids, processOf } from "./users.ts";
  * Of a pod's volume kubelet waits for the pod's own bind alone, and removes its directory: a private copy of it in another mount namespace
  * is detached by that, and what is open there goes on where nothing shows it. So the namespace is written down before, and
  * the release waits for its end (safety rule 6), not the pod.
- * @param copies looks for them. If not all namespaces can be read, they cannot either when the volume is to be released: it waits for that
+ * @param copies looks for them. If which namespaces there are is not to be known, that is written down instead: kubelet would ask for ever
  */
 export async function noteCopies(
   context: ActionContext,
@@ -17,23 +18,30 @@ export async function noteCopies(
   path: string,
   copies: () => Promise<readonly Holder[]>,
 ): Promise<void> {
-  const holders = await copies().catch((error: unknown) => {
-    if (!(error instanceof VolumeError) || error.reason !== "StillReferenced") throw error;
-    context.progress(`${path} is given back: whether it has copies in other mount namespaces is not known`);
-    return [];
-  });
+  const found = await copies().then(
+    (holders) => holders.filter(({ onNode }) => onNode !== true).flatMap((holder) => copyIn(holder, path)), // the node's own never ends
+    (error: unknown): DetachedCopy[] => {
+      if (!(error instanceof NamespacesUnknown)) throw error;
+      context.progress(`${path} is given back: whether it has copies in other mount namespaces is not known`);
+      return [{ path }];
+    },
+  );
   const record = recordOf(context, volume);
   const known = record.copies ?? [];
-  const more = holders
-    .filter((holder) => holder.onNode !== true) // its own namespace never ends
-    .filter((holder) => !known.some((copy) => sameNamespace(copy, holder)))
-    .flatMap(({ namespace, namespaceID }): DetachedCopy[] => {
-      return namespace === undefined ? [] : [{ namespace, ...(namespaceID !== undefined && { namespaceID }), path }];
-    });
+  const more = found.filter((copy) => !known.some((one) => isSame(one, copy)));
   if (more.length > 0) await context.journal.put({ ...record, copies: [...known, ...more] });
 }
 
-/** @throws VolumeError StillReferenced while a namespace is there whose copy of a pod's bind was detached */
+function copyIn({ namespace, namespaceID }: Holder, path: string): DetachedCopy[] {
+  return namespace === undefined ? [] : [{ namespace, ...(namespaceID !== undefined && { namespaceID }), path }];
+}
+
+/** One that is not known stands for all. */
+function isSame(a: DetachedCopy, b: DetachedCopy): boolean {
+  return b.namespace === undefined ? a.namespace === undefined : sameNamespace(a, b);
+}
+
+/** @throws VolumeError StillReferenced while a namespace is there whose copy of a pod's bind was detached, or may be */
 export async function refuseWhileDetached({ host }: ActionContext, { copies = [] }: VolumeRecord): Promise<void> {
   if (copies.length === 0) return;
   const members = await host.evidence.members(copies);
@@ -41,7 +49,15 @@ export async function refuseWhileDetached({ host }: ActionContext, { copies = []
     return { ...member, mountPoint: copies.find((copy) => sameNamespace(copy, member))?.path ?? "?" };
   });
   const [first] = holders;
-  if (first === undefined) return;
+  if (first === undefined) return refuseUnlessKnown(copies);
   const message = `a copy of what a pod had was in another mount namespace, and what is open there is seen no more: ${names(holders)}. End these processes`;
   throw new VolumeError("StillReferenced", "transient", message, { on: processOf(first), heldBy: pids(holders) });
+}
+
+/** No mount outlives a restart of the node, and the record of copies neither. */
+function refuseUnlessKnown(copies: readonly DetachedCopy[]): void {
+  const unknown = copies.find(({ namespace }) => namespace === undefined);
+  if (unknown === undefined) return;
+  const message = `whether other mount namespaces had copies of ${unknown.path} is not known: processes could not be read when it was given back, and the kernel did not list mount namespaces. Restart the node`;
+  throw new VolumeError("StillReferenced", "transient", message);
 }

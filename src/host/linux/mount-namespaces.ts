@@ -1,6 +1,7 @@
 import { openSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { messageOf } from "../../errors.ts";
+import { NamespacesUnknown } from "../evidence.ts";
 import { parseMountinfo } from "../mountinfo.ts";
 import { Descriptor } from "./descriptor.ts";
 import { errnoOf } from "./errno.ts";
@@ -77,7 +78,8 @@ async function eachOfProcesses(
       if (await visit({ name, id, scan, members: () => ({ pid }) })) seen.add(name);
     }
     if (seen.size > before) continue;
-    if (unread.size > 0) throw unreadable(`${listed(unread)}. The kernel does not list mount namespaces: ${unlisted}`);
+    if (unread.size > 0)
+      throw new NamespacesUnknown(`${listed(unread)}. The kernel does not list mount namespaces: ${unlisted}`);
     return;
   }
   throw newOnesComeTooFast();
@@ -172,7 +174,7 @@ async function openTable(path: string): Promise<FileHandle | undefined> {
     return await open(path, "r");
   } catch (error) {
     if (["ENOENT", "ESRCH", "EINVAL"].includes(errnoOf(error) ?? "")) return undefined;
-    throw unreadable(messageOf(error), error);
+    throw new NamespacesUnknown(messageOf(error), error);
   }
 }
 
@@ -190,11 +192,11 @@ function numbered(directory: string): number[] {
   return names.flatMap((name) => (/^\d+$/.test(name) ? [Number(name)] : []));
 }
 
-/** What a look at a process gives; undefined if it has ended. For evidence. @throws VolumeError StillReferenced */
+/** What a look at a process gives; undefined if it has ended. For evidence. @throws NamespacesUnknown */
 export function ifReadable<T>(look: () => T): T | undefined {
   try {
     return unlessGone(look);
   } catch (error) {
-    throw unreadable(messageOf(error), error);
+    throw new NamespacesUnknown(messageOf(error), error);
   }
 }
