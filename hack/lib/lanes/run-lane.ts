@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { closeSync, existsSync, globSync, mkdirSync, openSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { cgroupOf, removeCgroup } from "../kubelet-node/cgroups.ts";
@@ -44,7 +44,12 @@ export async function runLane(lane: Lane, how: How): Promise<TestResult[]> {
   }
   // Beside other lanes, what else is new on the machine is theirs, and each of them is asked for its own.
   const left = how.outputFile === undefined ? await leftoversOf(id, before) : processesOf(id);
-  for (const trace of left) results.push(failure("nothing is left behind", trace));
+  for (const trace of left) {
+    results.push(failure("nothing is left behind", trace));
+    // Nothing else ends a loop device whose test was killed.
+    const [, loop] = /^loop device (\w+)$/.exec(trace) ?? [];
+    if (loop !== undefined) spawnSync("losetup", ["--detach", `/dev/${loop}`]);
+  }
   // No sandbox ends a cgroup: that of a lane that was killed would stay for good.
   await removeCgroup(cgroupOf(id)).catch((error: unknown) =>
     results.push(failure("nothing is left behind", String(error))),

@@ -24,7 +24,7 @@ import { nbdClientOnNode } from "./nbd-clients.ts";
 import { openersOf } from "./open-devices.ts";
 import { processOfRoot } from "./process-of-root.ts";
 import { refusalText } from "./refusal.ts";
-import { remoteMounts } from "./remote-mounts.ts";
+import { remoteMounts, remoteMountsSeen } from "./remote-mounts.ts";
 import { loadSandboxCalls } from "./sandbox-calls.ts";
 import { removeScsiDisk } from "./scsi-remove.ts";
 
@@ -76,7 +76,7 @@ export async function runChild(): Promise<void> {
   if (request.kind === "probe") {
     const libc = loadLibc();
     const reply = await replyOf(async () => {
-      const remote = await remoteMounts();
+      const remote = await remoteMountsSeen();
       return probeBlockDevice(request.path, (device) => usersOf(libc, device, remote));
     });
     process.stdout.write(JSON.stringify(reply));

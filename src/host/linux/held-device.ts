@@ -4,7 +4,7 @@ import { refuseUsed } from "./device-users.ts";
 import { openEmpty, openProved, type RefuseUsed, type WrittenDevice } from "./device-writes.ts";
 import { loadLibc } from "./libc.ts";
 import { isMeant, type MeantDevice } from "./meant-device.ts";
-import { remoteMounts } from "./remote-mounts.ts";
+import { remoteMountsSeen } from "./remote-mounts.ts";
 
 /** The descriptor by which the program has a device that it is to find by its path: neither Node nor a program uses it. */
 const held = 199;
@@ -14,7 +14,7 @@ const held = 199;
  * @param keeps whether what is on it stays: who only reads it does not count then
  */
 export async function refusing(keeps = false): Promise<RefuseUsed> {
-  const remote = await remoteMounts();
+  const remote = await remoteMountsSeen();
   return (device) => refuseUsed(loadLibc(), device, remote, keeps);
 }
 

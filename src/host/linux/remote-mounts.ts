@@ -1,6 +1,7 @@
+import { NamespacesUnknown } from "../evidence.ts";
 import { isLocal } from "../may-hang.ts";
 import { loadMountCalls } from "./mount-calls.ts";
-import { eachMountNamespace } from "./mount-namespaces.ts";
+import { eachMountNamespace, type MountNamespace } from "./mount-namespaces.ts";
 
 /** Mounts, in any mount namespace of the node, of file systems that may hang. */
 export interface RemoteMounts {
@@ -10,11 +11,34 @@ export interface RemoteMounts {
   readonly devices: ReadonlySet<string>;
 }
 
+/**
+ * As remoteMounts, without what only processes have mounted that cannot be read. For the proof before a write or a mount, which asks apart
+ * whether such a process may have the device open: a volume is set up although a process of the node can never be read.
+ */
+export async function remoteMountsSeen(each: EachNamespace = eachOfNode): Promise<RemoteMounts> {
+  const found = { ids: new Set<number>(), devices: new Set<string>() };
+  await collect(found, each).catch((error: unknown) => {
+    if (!(error instanceof NamespacesUnknown)) throw error;
+  });
+  return found;
+}
+
 /** @throws VolumeError StillReferenced if a mount table cannot be read */
-export async function remoteMounts(): Promise<RemoteMounts> {
-  const ids = new Set<number>();
-  const devices = new Set<string>();
-  await eachMountNamespace(loadMountCalls(), ({ scan }) =>
+export async function remoteMounts(each: EachNamespace = eachOfNode): Promise<RemoteMounts> {
+  const found = { ids: new Set<number>(), devices: new Set<string>() };
+  await collect(found, each);
+  return found;
+}
+
+type EachNamespace = (visit: (namespace: Pick<MountNamespace, "scan">) => Promise<boolean>) => Promise<void>;
+
+const eachOfNode: EachNamespace = (visit) => eachMountNamespace(loadMountCalls(), visit);
+
+async function collect(
+  { ids, devices }: { ids: Set<number>; devices: Set<string> },
+  each: EachNamespace,
+): Promise<void> {
+  await each(({ scan }) =>
     scan({
       wanted: () => true,
       found: ({ id, device, fsType }) => {
@@ -26,5 +50,4 @@ export async function remoteMounts(): Promise<RemoteMounts> {
       },
     }),
   );
-  return { ids, devices };
 }
