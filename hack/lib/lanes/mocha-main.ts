@@ -32,6 +32,7 @@ const grep = process.env[grepVariable];
 if (grep) mocha.fgrep(grep);
 await mocha.loadFilesAsync();
 stretch(mocha.suite, slowness());
+stretchLater(slowness());
 // Who names a test means it.
 if (!process.env[allVariable] && !grep) leaveOutOfTheGate(lane.name);
 const wanted = process.env[wantedVariable];
@@ -75,6 +76,16 @@ function stretch(suite: Suite, factor: number): void {
   for (const runnable of [_beforeAll, _beforeEach, suite.tests, _afterEach, _afterAll].flat())
     runnable?.timeout(runnable.timeout() * factor);
   for (const inner of suite.suites) stretch(inner, factor);
+}
+
+/** What tests say of their limit while they run: `this.timeout(…)`. */
+function stretchLater(factor: number): void {
+  const { timeout } = Mocha.Runnable.prototype;
+  const stretched = function (this: Runnable, ...[ms]: readonly (number | string)[]) {
+    if (ms === undefined) return (timeout as () => number).call(this);
+    return timeout.call(this, typeof ms === "number" ? ms * factor : ms);
+  };
+  Mocha.Runnable.prototype.timeout = stretched as typeof timeout;
 }
 
 /** Mocha hands over a hook that failed as if it were a test. */

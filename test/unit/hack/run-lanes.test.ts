@@ -1,9 +1,13 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
-import type { Lane } from "../../../hack/lib/lanes/lanes.ts";
+import { grepVariable, type Lane, wantedVariable } from "../../../hack/lib/lanes/lanes.ts";
+import type { TestResult } from "../../../hack/lib/lanes/results.ts";
 import { runLanes } from "../../../hack/lib/lanes/run-lanes.ts";
+import { runSecondTry } from "../../../hack/lib/lanes/run-second-try.ts";
+import { toTryAgain, verdictOf } from "../../../hack/lib/lanes/second-try.ts";
+import { slownessVariable } from "../../../hack/lib/lanes/slowness.ts";
 import { root } from "../../../hack/lib/root.ts";
 
 describe("runLanes", () => {
@@ -46,6 +50,61 @@ describe("runLanes", () => {
     await runLanes(ran, process.env);
     const expected = ["all begins", "all ends", "a begins", "a ends", "b begins", "b ends"];
     expect(log()).to.deep.equal(expected);
+  });
+
+  describe("with a second try", () => {
+    /** A lane of one file, by the name of a lane whose tests are none of this run's. */
+    async function tryTwice(body: string) {
+      writeFileSync(`${folder}/once.test.ts`, `import { existsSync, writeFileSync } from "node:fs";\n${body}\n`);
+      const ran = lane("page", "", {
+        work: { kind: "tests", files: `${folder}/*.test.ts` },
+        secondTry: true,
+      });
+      const env = { ...process.env, [grepVariable]: "", [wantedVariable]: "" };
+      const { results: first } = await runLanes([ran], env);
+      const tried = toTryAgain(first, [ran], undefined);
+      const { results, flaky } = verdictOf(first, tried, await runSecondTry(tried, env), undefined);
+      const said = (found: readonly TestResult[]) =>
+        found
+          .filter(isOwn)
+          .map(({ title, outcome, reason = "" }) => `${title} ${outcome} ${reason.split(" (")[0]}`.trim());
+      return { first: said(first), results: said(results), flaky: flaky.map(({ title }) => title) };
+    }
+
+    it("runs what failed again, and nothing else of its file", async function () {
+      this.timeout(120_000);
+      const marker = JSON.stringify(`${folder}/marker`);
+      const { first, results, flaky } = await tryTwice(`it("fails once", () => {
+  if (existsSync(${marker})) return;
+  writeFileSync(${marker}, "");
+  throw new Error("not yet");
+});
+it("passes once", () => { if (existsSync(${marker} + "2")) throw new Error("again"); writeFileSync(${marker} + "2", ""); });`);
+      expect(first).to.deep.equal(["fails once failed not yet", "passes once passed"]);
+      expect(results).to.deep.equal(["fails once passed", "passes once passed"]);
+      expect(flaky).to.deep.equal(["fails once"]);
+    });
+
+    it("stays red if it fails again", async function () {
+      this.timeout(120_000);
+      const { results, flaky } = await tryTwice(`it("fails", () => { throw new Error("no"); });`);
+      expect(results).to.deep.equal(["fails failed no"]);
+      expect(flaky).to.deep.equal([]);
+    });
+  });
+
+  it("stretches what a test says of its own limit by how slow the machine is", async function () {
+    this.timeout(120_000);
+    writeFileSync(
+      `${folder}/limit.test.ts`,
+      `it("says", function () { this.timeout(1_000); if (this.timeout() !== 3_000) throw new Error(String(this.timeout())); });`,
+    );
+    const ran = lane("page", "", { work: { kind: "tests", files: `${folder}/*.test.ts` } });
+    const { results } = await runLanes([ran], { ...process.env, [grepVariable]: "", [slownessVariable]: "3" });
+    const own = results.filter(isOwn);
+    expect(own.map(({ title, outcome, reason }) => [title, outcome, reason])).to.deep.equal([
+      ["says", "passed", undefined],
+    ]);
   });
 
   it("gives one that is alone the terminal, and says that it failed", async function () {
