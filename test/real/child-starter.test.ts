@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { expect } from "chai";
+import { testDeadline } from "../../hack/lib/test-deadline.ts";
 import { until } from "../../hack/lib/until.ts";
 import { ChildStarter } from "../../src/host/linux/child-starter.ts";
 import type { Timers } from "../../src/ports.ts";
@@ -26,6 +27,7 @@ describe("ChildStarter", () => {
     starter = new ChildStarter({ timers: fakeTimers, command: [process.execPath, "-e", echo] });
   });
   afterEach(async () => {
+    starter.close();
     for (const child of started.splice(0)) {
       child.kill("SIGKILL");
       await child.ended;
@@ -62,6 +64,19 @@ describe("ChildStarter", () => {
     expect(Number(said)).to.equal(spare.pid);
   });
 
+  it("ends the spare one when it is closed, and keeps no other", async () => {
+    start(true);
+    const others = ownChildren();
+    passes();
+    const spares = ownChildren().filter((pid) => !others.includes(pid));
+    expect(spares).to.have.length(1);
+    starter.close();
+    await until("the spare one to end", testDeadline(5_000), () => !ownChildren().includes(spares[0] ?? ""));
+    start(true);
+    starter.close();
+    expect(quiet, "what was to start the next").to.deep.equal([]);
+  });
+
   it("does not hand out a spare one that has ended", async () => {
     const dying = new ChildStarter({ timers: fakeTimers, command: [process.execPath, "-e", ""] });
     const first = dying.start(true);
@@ -82,5 +97,6 @@ describe("ChildStarter", () => {
     const third = again();
     expect(third.isRunning, "another one was started").to.equal(true);
     await third.ended;
+    dying.close();
   });
 });

@@ -62,6 +62,11 @@ export class ChildRunner {
     this.#starter = new ChildStarter(deps);
   }
 
+  /** Ends the child that waits to be needed. Those that are at work go on. */
+  close(): void {
+    this.#starter.close();
+  }
+
   /** Calls back whenever a child has ended, and its slot is free. */
   onEnded(tell: () => void): Cancel {
     this.#onEnded.add(tell);

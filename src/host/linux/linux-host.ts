@@ -52,7 +52,7 @@ export interface LinuxHostOptions {
 
 export interface LinuxHost extends HostPorts {
   readonly mountTable: LinuxMountTable;
-  /** Lets go of what is kept open beside the journal. Nothing is used any more afterwards. */
+  /** Lets go of what is kept open beside the journal, and ends the child that waits to be needed. Nothing is used any more afterwards. */
   close(): void;
 }
 
@@ -88,6 +88,7 @@ export function linuxHost(options: LinuxHostOptions): LinuxHost {
     close() {
       mountTable.close();
       nodeTable?.close();
+      runner.close();
     },
     effects(operation: OperationContext): Effects {
       const child = (waitsFor?: RemoteMount) => new ChildMounter(runner, operation, waitsFor);
