@@ -132,7 +132,8 @@ export class RealNode implements AsyncDisposable {
     this.host = this.#wraps.reduce((host, wrap) => wrap(host), this.#linux as HostPorts);
   }
 
-  async plan(): Promise<Plan> {
+  /** @param now milliseconds of the node's monotonic clock */
+  async plan(now = this.#system.clock.monotonic()): Promise<Plan> {
     const journal = await this.journal();
     this.#linux.mountTable.resync(); // tests rename directories, which the kernel tells nobody: the agent looks every minute
     const contents = ({ name }: { name: string }): ContentState => {
@@ -155,7 +156,7 @@ export class RealNode implements AsyncDisposable {
       contents,
       observed: this.#observed,
       settings: this.#settings,
-      now: this.#system.clock.monotonic(),
+      now,
       epoch: journal.epoch,
     });
   }
@@ -166,10 +167,14 @@ export class RealNode implements AsyncDisposable {
     return { ...real, clock: { now: () => clock.now(), monotonic: () => clock.monotonic() + this.ahead } };
   }
 
-  /** Plans and acts until nothing is left that may be done now. @returns the last plan */
+  /**
+   * Plans and acts until nothing is left that may be done at the time at which it was asked: what fails meanwhile is not tried again,
+   * however long it takes. @returns the last plan
+   */
   async converge(): Promise<Plan> {
+    const now = this.#system.clock.monotonic();
     for (let round = 0; round < 50; round++) {
-      const next = await this.plan();
+      const next = await this.plan(now);
       if (next.operations.length === 0) return next;
       await Promise.all(next.operations.map((operation) => this.run(operation)));
     }
