@@ -1,3 +1,4 @@
+import { listed } from "../api/listed.ts";
 import { driftOf } from "./drift.ts";
 import { orphanReason } from "./orphan.ts";
 import { newRefusals } from "./ownership/refused-group.ts";
@@ -37,7 +38,7 @@ function isUnexplained(volume: VolumePlan | undefined): boolean {
 /** News also when the agent starts: nobody else says it, and the intent that could is gone. */
 function orphan(volume: VolumePlan): Transition {
   const paths = volume.view.targets.filter((target) => target.truth !== "absent").map((target) => target.path);
-  const what = paths.length === 0 ? "what is staged" : paths.slice(0, 3).join(", ");
+  const what = paths.length === 0 ? "what is staged" : listed(paths, 3);
   const message = `the intent ${volume.name} vanished without being deleted: ${what} stays mounted`;
   return { volume, type: "Warning", reason: "UnexplainedRemoval", message };
 }

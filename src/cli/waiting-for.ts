@@ -1,4 +1,5 @@
 import { findCondition } from "../api/conditions.ts";
+import { listed } from "../api/listed.ts";
 import type { NodeVolumeIntent, NodeVolumeSet } from "../api/types.gen.ts";
 import { conditionOf, type Raw } from "../explain/facts.ts";
 import { stringIn } from "../kube/json.ts";
@@ -12,12 +13,12 @@ export function setNotReady(set: NodeVolumeSet | undefined): string | undefined 
   if (status.observedGeneration !== metadata.generation) return "the controller has not taken in the newest spec";
   const ready = findCondition(status.conditions, "Ready");
   if (ready?.status === "True") return undefined;
-  const failing = (status.failing ?? [])
-    .slice(0, 3)
-    .map(({ node, reason, message }) => `${node}: ${reason}${message === undefined ? "" : ` (${message})`}`);
+  const failing = (status.failing ?? []).map(
+    ({ node, reason, message }) => `${node}: ${reason}${message === undefined ? "" : ` (${message})`}`,
+  );
   return [
     `${status.ready ?? 0} of ${status.desired ?? 0} nodes are ready, ${ready?.reason ?? "Unknown"}`,
-    ...failing,
+    ...(failing.length === 0 ? [] : [listed(failing, 3, true, "; ")]),
   ].join("; ");
 }
 
@@ -37,7 +38,7 @@ export function volumesNotReleased(intents: readonly NodeVolumeIntent[]): string
 }
 
 function said(intents: readonly NodeVolumeIntent[]): string {
-  const words = intents.slice(0, 3).map(({ metadata, spec, status = {} }) => {
+  const words = intents.map(({ metadata, spec, status = {} }) => {
     const waiting = status.waiting ?? status.attach;
     const wanted = metadata.deletionTimestamp === undefined ? "" : ", being given back";
     const why =
@@ -46,7 +47,7 @@ function said(intents: readonly NodeVolumeIntent[]): string {
         : `${waiting.reason} (${waiting.message ?? ""})`;
     return `${spec.volumeName} on ${spec.nodeName}: ${why}${wanted}`;
   });
-  return [...words, ...(intents.length > 3 ? [`and ${intents.length - 3} more`] : [])].join("; ");
+  return listed(words, 3, true, "; ");
 }
 
 /** PURE. Why a pod's volumes are not all mounted; undefined once its containers may start. */

@@ -1,5 +1,6 @@
 import type { ConditionInput } from "../api/conditions.ts";
 import { cut, mergeConditions, policiesCondition, settlingOf } from "../api/conditions.ts";
+import { listed } from "../api/listed.ts";
 import { isReason, type Reason } from "../api/reasons.ts";
 import { isOfNodeItself } from "../api/source-traits.ts";
 import type { FailingNode, NodeVolumeSetStatus } from "../api/types.gen.ts";
@@ -178,8 +179,7 @@ function conflictText(conflict: Conflict): string {
 function deleting({ remaining }: SetStatusInput): ConditionInput[] {
   const { intents, lost } = remaining;
   const held = `${intents} ${intents === 1 ? "node has" : "nodes have"} not released the volume yet`;
-  const gone =
-    lost.length === 0 ? "" : `; no Node any more: ${lost.slice(0, 3).join(", ")}${lost.length > 3 ? ", …" : ""}`;
+  const gone = lost.length === 0 ? "" : `; no Node any more: ${listed(lost, 3)}`;
   const reason: Reason = lost.length > 0 && lost.length === intents ? "NodeLost" : "Deleting";
   const message = `${held}${gone}`;
   const ready: ConditionInput = { type: "Ready", status: "False", reason, message };

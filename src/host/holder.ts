@@ -22,6 +22,9 @@ export interface Holder {
   readonly pod?: string;
 }
 
+/** So many processes are looked for that have one device open or use one mount: what is found has to go through a pipe. */
+export const mostHolders = 32;
+
 /** What keeps a mount that is no process: another mount, swap or a loop device on it. */
 export interface Blocker {
   readonly kind: "Mount" | "Swap" | "LoopDevice";

@@ -1,3 +1,4 @@
+import { listed } from "../api/listed.ts";
 import { messageOf, VolumeError } from "../errors.ts";
 import type { Cancel, System } from "../ports.ts";
 import { BestReader, type BestReaderDeps } from "./best-reader.ts";
@@ -96,7 +97,7 @@ export class KeptMountTable implements MountTableSource {
     const found = this.#compare();
     if (found.length === 0) return;
     this.#unannounced += found.length;
-    const mounts = found.slice(0, named).join(", ");
+    const mounts = listed(found, named);
     this.#deps.system.log.info("mounts had changed and the kernel had not told", {
       ...this.#about(),
       mounts,
@@ -117,7 +118,7 @@ export class KeptMountTable implements MountTableSource {
     const { found, wrong } = this.#attempt(comparedTwice);
     this.#lastCostMs = clock.monotonic() - begun;
     if (wrong.length > 0 && this.#best.hasNext) {
-      this.#best.giveUp(new Error(`it does not tell as mountinfo does: ${wrong.slice(0, named).join("; ")}`));
+      this.#best.giveUp(new Error(`it does not tell as mountinfo does: ${listed(wrong, named, true, "; ")}`));
     }
     if (this.#readNow() !== this.#given) for (const { call } of this.#watchers) call();
     return found;

@@ -1,3 +1,4 @@
+import { listed } from "../api/listed.ts";
 import { quantityBytes } from "../api/quantity.ts";
 import type { DiskSelector } from "../api/types.gen.ts";
 import type { Disk } from "../host/disk.ts";
@@ -113,14 +114,13 @@ const most = 8;
 
 /** PURE. Disks for a message, each with why it is not taken, if that is known. */
 export function disksText(disks: readonly Disk[], why: (disk: Disk) => string | undefined): string {
-  const texts = disks.slice(0, most).map((disk) => {
+  const texts = disks.map((disk) => {
     const { name, sizeBytes, serial, wwid, transport } = disk;
     const known = wwid ?? (serial === undefined ? undefined : `serial ${serial}`);
     const reason = why(disk);
     return `${name} (${sizeBytes} bytes, ${transport}${known === undefined ? "" : `, ${known}`}${reason === undefined ? "" : `; ${reason}`})`;
   });
-  const more = disks.length > most ? [`${disks.length - most} more`] : [];
-  return [...texts, ...more].join(", ");
+  return listed(texts, most);
 }
 
 /**

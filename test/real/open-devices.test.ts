@@ -3,6 +3,8 @@ import { once } from "node:events";
 import { closeSync, copyFileSync, mkdirSync, openSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { expect } from "chai";
+import { mostHolders } from "../../src/host/holder.ts";
+import { type DeviceUsers, usersOf } from "../../src/host/linux/device-users.ts";
 import { loadLibc } from "../../src/host/linux/libc.ts";
 import { hiddenProcesses, openersOf } from "../../src/host/linux/open-devices.ts";
 import { remoteMounts } from "../../src/host/linux/remote-mounts.ts";
@@ -118,21 +120,44 @@ for i in range(200): os.open("${node.path}/file", os.O_RDWR | os.O_CREAT)`;
     expect(looks).to.be.below(10);
   });
 
-  it("proves nothing of processes that it may not see: they keep the device from being formatted, but for process 1", async () => {
-    const process = await threads(1, "pass", `os.open("${disk}", os.O_RDWR)`);
+  /** Who has the disk, and which processes are hidden, for one that may not see what others of root have open. */
+  function lookUnprivileged(): { users: DeviceUsers; hidden: readonly number[] } {
     const from = (file: string) => JSON.stringify(new URL(`../../src/host/linux/${file}.ts`, import.meta.url).href);
     const script = `const { usersOf } = await import(${from("device-users")});
 const { loadLibc } = await import(${from("libc")});
+const { hiddenProcesses } = await import(${from("open-devices")});
 const device = { path: "${disk}", deviceNumber: "${number}", claimed: false };
-console.log(JSON.stringify(usersOf(loadLibc(), device, { ids: new Set(), devices: new Set() })));`;
-    const without = ["--bounding-set=-sys_ptrace", globalThis.process.execPath, "--input-type=module", "-e", script];
-    const users = JSON.parse(execFileSync("setpriv", without, { encoding: "utf8" }));
-    expect(users.text)
-      .to.match(/^whether .* is open cannot be told/)
-      .and.to.include(`python3 (${process.pid})`);
-    expect(users.heldBy).to.include(process.pid).and.not.to.include(1);
+const users = usersOf(loadLibc(), device, { ids: new Set(), devices: new Set() });
+console.log(JSON.stringify({ users, hidden: hiddenProcesses().map(({ pid }) => pid) }));`;
+    const without = ["--bounding-set=-sys_ptrace", process.execPath, "--input-type=module", "-e", script];
+    return JSON.parse(execFileSync("setpriv", without, { encoding: "utf8" }));
+  }
+
+  it("proves nothing of processes that it may not see: they keep the device from being formatted, but for process 1", async () => {
+    const opener = await threads(1, "pass", `os.open("${disk}", os.O_RDWR)`);
+    const { users, hidden } = lookUnprivileged();
+    expect(users.text).to.match(/^whether .* is open cannot be told/);
+    expect(hidden).to.include(opener.pid).and.not.to.include(1);
+    expect(hidden, "some may have ended meanwhile").to.include(users.heldBy[0]);
     expect(users.allowsMount).to.equal(true);
     expect(hiddenProcesses(), "with all rights").to.deep.equal([]);
+  });
+
+  it("names sixteen of the processes that it may not see, and says how many more there are", () => {
+    for (let i = 0; i < 40; i++) processes.push(spawn("sleep", ["60"], { stdio: "ignore" }));
+    const { users } = lookUnprivileged();
+    const [, names = "", more] = /what is open in (.*) and (\d+) more\. End/.exec(users.text) ?? [];
+    expect(names.split(", "), users.text).to.have.length(16);
+    expect(Number(more)).to.be.at.least(40 - 16);
+    expect(users.heldBy, "what goes through a pipe").to.have.length(mostHolders);
+  });
+
+  it("says that there may be more who have it open than it has looked for", () => {
+    const fd = openSync(disk, "r+");
+    for (let i = 0; i < 40; i++) processes.push(spawn("sleep", ["60"], { stdio: ["ignore", "ignore", "ignore", fd] }));
+    closeSync(fd);
+    const users = usersOf(loadLibc(), { path: disk, deviceNumber: number, claimed: false }, none);
+    expect(users?.text).to.match(/is open: (sleep \(\d+\), ){15}sleep \(\d+\) and at least 16 more\. End/);
   });
 
   it("looks at nothing on a mount that may hang", async () => {

@@ -1,6 +1,7 @@
+import { listed } from "../../api/listed.ts";
 import { quoted } from "../../api/printable.ts";
 import { VolumeError, type WaitingOn } from "../../errors.ts";
-import type { Blocker } from "../../host/holder.ts";
+import { type Blocker, mostHolders } from "../../host/holder.ts";
 import type { Holder } from "../../host/ports.ts";
 import type { ActionContext } from "./context.ts";
 
@@ -20,7 +21,7 @@ export async function withUsers(error: unknown, context: Pick<ActionContext, "ho
   const others = [...beneath, ...(await evidence.kernelUsers(path))];
   const parts = [
     ...(users.length === 0 ? [] : [`in use by ${names(users)}`]),
-    ...(others.length === 0 ? [] : [`kept by ${listed(others.map(described))}`]),
+    ...(others.length === 0 ? [] : [`kept by ${listed(others.map(described), fewest)}`]),
   ];
   const message = parts.length === 0 ? "in use, but by nothing that can be seen" : parts.join("; ");
   const [first] = users;
@@ -37,9 +38,10 @@ export function pids(holders: readonly Holder[]): number[] {
 
 /** The first few of several processes. */
 export function names(holders: readonly Holder[]): string {
-  return listed(
-    holders.map((holder) => `${nameOf(holder)} at ${quoted(holder.mountPoint)}${holder.use ? ` (${holder.use})` : ""}`),
+  const texts = holders.map(
+    (holder) => `${nameOf(holder)} at ${quoted(holder.mountPoint)}${holder.use ? ` (${holder.use})` : ""}`,
   );
+  return listed(texts, fewest, holders.length < mostHolders);
 }
 
 /** A process, or a mount namespace without one, as what is waited for. */
@@ -52,7 +54,9 @@ function nameOf({ pid, command, namespace, unread, pod, container }: Holder): st
   if (pid !== undefined) return `pid ${pid} (${quoted(command)})${placeOf({ pod, container })}`;
   const kept = "a file, which findmnt -t nsfs shows, or an open descriptor keeps it";
   const who =
-    unread === undefined ? `no process is in it: ${kept}` : `${listed(unread)} cannot be read: it is in it, or ${kept}`;
+    unread === undefined
+      ? `no process is in it: ${kept}`
+      : `${listed(unread, fewest)} cannot be read: it is in it, or ${kept}`;
   return `mount namespace ${namespace} (${who})`;
 }
 
@@ -77,9 +81,4 @@ function described({ kind, name, detail }: Blocker): string {
     case "LoopDevice":
       return `loop device ${name} of ${detail === undefined ? "a file on it" : quoted(detail)}`;
   }
-}
-
-function listed(all: readonly string[]): string {
-  const few = all.slice(0, fewest).join(", ");
-  return all.length > fewest ? `${few} and ${all.length - fewest} more` : few;
 }

@@ -1,7 +1,8 @@
 import { readFileSync } from "node:fs";
+import { listed } from "../../api/listed.ts";
 import { quoted } from "../../api/printable.ts";
 import { VolumeError } from "../../errors.ts";
-import type { Holder } from "../holder.ts";
+import { type Holder, mostHolders } from "../holder.ts";
 import { parseMountinfo } from "../mountinfo.ts";
 import { claimsOf, claimText, wholeDiskOf } from "./block-claims.ts";
 import type { Libc } from "./libc.ts";
@@ -62,7 +63,7 @@ function possibleUsers(path: string): DeviceUsers | undefined {
   const hidden = hiddenProcesses();
   if (hidden.length === 0) return undefined;
   const text = `whether ${path} is open cannot be told: the agent may not see what is open in ${namesOf(hidden)}. End these processes, or let the node's security module show them to the agent`;
-  return { text, heldBy: hidden.map(({ pid }) => pid) };
+  return { text, heldBy: hidden.slice(0, mostHolders).map(({ pid }) => pid) };
 }
 
 /** Who may write to the disk that a device is a partition of: a virtual machine, a program that writes an image. */
@@ -92,21 +93,19 @@ export function refuseUsed(libc: Libc, device: LookedForUsers, remote: RemoteMou
 }
 
 export function openText(path: string, openers: readonly Holder[]): string {
-  return `${path} is open: ${namesOf(openers)}. End these processes`;
+  return `${path} is open: ${namesOf(openers, openers.length < mostHolders)}. End these processes`;
 }
 
 /** How many processes a message names. */
 const named = 16;
 
-function namesOf(processes: readonly Pick<Holder, "pid" | "command">[]): string {
-  return processes
-    .slice(0, named)
-    .map(({ pid, command }) => `${quoted(command)} (${pid})`)
-    .join(", ");
+function namesOf(processes: readonly Pick<Holder, "pid" | "command">[], isAll = true): string {
+  const texts = processes.map(({ pid, command }) => `${quoted(command)} (${pid})`);
+  return listed(texts, named, isAll);
 }
 
 export function loopText(path: string, loops: readonly string[]): string {
-  return `${path} is what ${loops.join(", ")} is made of: detach it`;
+  return `${path} is what ${listed(loops, named)} is made of: detach it`;
 }
 
 export function claimedText(path: string): string {

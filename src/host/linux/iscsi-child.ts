@@ -1,5 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { accessSync, constants } from "node:fs";
+import { listed } from "../../api/listed.ts";
 import { type ISCSILogin, portalText } from "../iscsi.ts";
 import { ifThere } from "./if-there.ts";
 import { changeRecord, coverDatabase, enterOwnDatabase, likeInterface } from "./iscsi-database.ts";
@@ -25,6 +26,8 @@ export type ISCSIOutcome =
 const longestMs = 120_000;
 /** Characters that are told of what it says. */
 const longestSaid = 512;
+/** Targets of a portal that a message names: a name has up to 223 characters. */
+const mostTargets = 4;
 /** Bytes that it may say: a portal may name many thousand targets. */
 const maxBuffer = 64 * 1024 * 1024;
 
@@ -57,7 +60,7 @@ export function runISCSI(request: ISCSIRequest): ISCSIOutcome {
     if (code !== 0) return { step: "discover", code, said };
     const names = stdout.split("\n").map((line) => line.split(" ")[1]);
     if (!names.includes(iqn))
-      return { step: "target", said: [...new Set(names.filter(Boolean))].join(", ").slice(0, longestSaid) };
+      return { step: "target", said: listed([...new Set(names.flatMap((name) => name || []))], mostTargets) };
   }
   const node = ["-m", "node", "-T", iqn, ...at];
   const made = admin(...node, "-o", "new");

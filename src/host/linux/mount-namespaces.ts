@@ -1,5 +1,6 @@
 import { openSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
+import { listed } from "../../api/listed.ts";
 import { messageOf } from "../../errors.ts";
 import { NamespacesUnknown } from "../evidence.ts";
 import { parseMountinfo } from "../mountinfo.ts";
@@ -79,7 +80,7 @@ async function eachOfProcesses(
     }
     if (seen.size > before) continue;
     if (unread.size > 0)
-      throw new NamespacesUnknown(`${listed(unread)}. The kernel does not list mount namespaces: ${unlisted}`);
+      throw new NamespacesUnknown(`${unreadText(unread)}. The kernel does not list mount namespaces: ${unlisted}`);
     return;
   }
   throw newOnesComeTooFast();
@@ -124,9 +125,11 @@ function* threads(
 
 const mostNamed = 5;
 
-function listed(unread: ReadonlyMap<string, string>): string {
-  const some = [...unread].slice(0, mostNamed).map(([process, errno]) => `process ${process}: ${errno}`);
-  return unread.size > mostNamed ? `${some.join(", ")} and ${unread.size - mostNamed} more` : some.join(", ");
+function unreadText(unread: ReadonlyMap<string, string>): string {
+  return listed(
+    [...unread].map(([process, errno]) => `process ${process}: ${errno}`),
+    mostNamed,
+  );
 }
 
 export function commandOf(pid: number): string {

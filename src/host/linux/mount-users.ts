@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { containerOf } from "../container-of.ts";
-import type { Holder } from "../holder.ts";
+import { type Holder, mostHolders } from "../holder.ts";
 import { MountTable } from "../mount-table.ts";
 import type { MountEntry } from "../mountinfo.ts";
 import { AT_FDCWD, AT_STATX_DONT_SYNC } from "./constants.ts";
@@ -11,8 +11,6 @@ import { commandOf, eachMountNamespace, type MountNamespace } from "./mount-name
 import { threadsWithFiles } from "./open-devices.ts";
 import { ownMounts } from "./own-mountinfo.ts";
 
-/** Processes that are found; nobody reads of more. */
-const limit = 32;
 /**
  * Characters of a path, and open files of a process, beyond which nobody looks: both are as many as a process likes, and
  * what the child finds has to go through a pipe before its deadline.
@@ -44,7 +42,7 @@ export async function usersOf(libc: Libc, mountPoint: string): Promise<readonly 
     if (Number(pid) === process.pid || Number(pid) === process.ppid) continue;
     const [first] = usesOf(libc, pid, { ids, device: mount.device, isInIt });
     if (first !== undefined) users.push(holderOf(pid, first));
-    if (users.length === limit) break;
+    if (users.length === mostHolders) break;
   }
   return users;
 }

@@ -1,5 +1,5 @@
 import { constants, existsSync, opendirSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
-import type { Holder } from "../ports.ts";
+import { type Holder, mostHolders } from "../holder.ts";
 import { AT_FDCWD, AT_STATX_DONT_SYNC } from "./constants.ts";
 import { errnoOf } from "./errno.ts";
 import { ifThere } from "./if-there.ts";
@@ -7,8 +7,6 @@ import type { Libc } from "./libc.ts";
 import type { RemoteMounts } from "./remote-mounts.ts";
 import { kindOf } from "./walk.ts";
 
-/** Processes that are named; one is enough to wait. */
-const limit = 16;
 /** Characters of a path that are told: all of it has to go through a pipe. */
 const longestPath = 256;
 /** O_ACCMODE */
@@ -59,7 +57,7 @@ export function openersOf(
     const held = first(heldFiles(libc, pid, remote), (file) => isDevice(file) && (file.writable || reads()));
     if (held === undefined || servers.some((server) => server !== undefined && hasThread(pid, server))) continue;
     holders.push({ pid: Number(pid), command, mountPoint: held.target?.slice(0, longestPath) ?? "?" });
-    if (holders.length === limit) break;
+    if (holders.length === mostHolders) break;
   }
   return holders;
 }

@@ -1,4 +1,5 @@
 import { closeSync, openSync } from "node:fs";
+import { listed } from "../../api/listed.ts";
 import type { Clock } from "../../ports.ts";
 import { comparedTwice, type MountReader } from "../mount-reader.ts";
 import type { MountTier } from "../mount-table-source.ts";
@@ -48,7 +49,7 @@ export function openMountReader(
   try {
     reader.compare();
     const { wrong } = comparedTwice(reader);
-    if (wrong.length > 0) throw new Error(`it does not tell as mountinfo does: ${wrong.slice(0, 3).join("; ")}`);
+    if (wrong.length > 0) throw new Error(`it does not tell as mountinfo does: ${listed(wrong, 3, true, "; ")}`);
     if (reader.incomplete > mostIncomplete) throw new Error("statmount does not tell sources here");
     return reader;
   } catch (error) {

@@ -22,7 +22,7 @@ describe("parseMountinfo", () => {
   });
 
   it("decodes what the kernel escapes, and leaves other characters as they are", () => {
-    const [mount] = parseMountinfo(String.raw`1 1 0:1 / /a\040b\011c\134d\043é rw - fuse.x s\040p rw` + "\n");
+    const [mount] = parseMountinfo(String.raw`1 1 0:1 / /a\040b\011c\134d\043é rw - fuse.x s\040p rw`);
     expect(mount?.point).to.equal("/a b\tc\\d#é");
     expect(mount?.source).to.equal("s p");
   });

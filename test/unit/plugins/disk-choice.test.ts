@@ -140,7 +140,7 @@ describe("disks in messages", () => {
     const many = Array.from({ length: 10 }, (_, index) => ({ ...ssd, name: `sd${index}` }));
     const text = disksText(many, ({ name }) => (name === "sd0" ? "it is mounted" : undefined));
     expect(text).to.match(/^sd0 \(549755813888 bytes, nvme, eui\.1; it is mounted\), sd1 \(/);
-    expect(text).to.match(/, 2 more$/);
+    expect(text).to.match(/ and 2 more$/);
   });
 
   it("what is to be destroyed is named by disk and contents, in one word", () => {

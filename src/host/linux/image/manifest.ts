@@ -1,3 +1,4 @@
+import { listed } from "../../../api/listed.ts";
 import { VolumeError } from "../../../errors.ts";
 import type { ImageReference } from "./reference.ts";
 
@@ -88,9 +89,9 @@ function forMachine(entries: readonly Entry[], architecture: string, what: strin
   const found = forEach ?? ours[0] ?? (silent.length === 1 ? silent[0] : undefined);
   if (found !== undefined) return found.entry;
   const others = platforms.map(({ of }) =>
-    of["architecture"] === undefined ? "?" : `${of["os"]}/${of["architecture"]}`,
+    of["architecture"] === undefined ? "?" : `${of["os"]}/${of["architecture"]}`.slice(0, 64),
   );
-  const message = `${what} has nothing for linux/${architecture}, but for ${others.join(", ").slice(0, 256)}: name an image that has, or other nodes`;
+  const message = `${what} has nothing for linux/${architecture}, but for ${listed([...new Set(others)], 8)}: name an image that has, or other nodes`;
   throw new VolumeError("RevisionNotFound", "final", message);
 }
 

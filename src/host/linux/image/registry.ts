@@ -1,3 +1,4 @@
+import { listed } from "../../../api/listed.ts";
 import { VolumeError } from "../../../errors.ts";
 import { allOf, type Blob, type BlobSource, largestManifest, VerifiedBlob, verified } from "./blob-source.ts";
 import { readChallenges } from "./challenges.ts";
@@ -119,7 +120,10 @@ export class Registry implements BlobSource {
     const schemes = challenges.map(({ scheme }) => scheme);
     if (schemes.includes("basic") && this.#credentials !== undefined) return this.#credentials;
     if (schemes.length === 0 || schemes.includes("basic")) throw this.#meant(401, "manifests");
-    const words = `${this.#image.registry} asks for ${schemes.join(", ").slice(0, 128)}`;
+    const words = `${this.#image.registry} asks for ${listed(
+      schemes.map((scheme) => scheme.slice(0, 32)),
+      4,
+    )}`;
     throw refused(`${words}, and the agent has only basic, and bearer with a realm: name a mirror`);
   }
 
