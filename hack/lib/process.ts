@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import { closeSync, existsSync, openSync, readFileSync } from "node:fs";
+import { pidOf } from "./pid-of.ts";
 
 export interface ProcessOptions {
   /** For messages. */
@@ -45,7 +46,9 @@ export function startProcess(options: ProcessOptions): RunningProcess {
   });
   return {
     name: options.name,
-    pid: child.pid ?? 0,
+    get pid() {
+      return pidOf(child);
+    },
     logFile: options.logFile,
     ended,
     ending: () => how,

@@ -6,6 +6,7 @@ import { expect } from "chai";
 import { writeKubeconfig } from "../../hack/lib/control-plane/credentials.ts";
 import { type ControlPlane, startControlPlane } from "../../hack/lib/control-plane/start.ts";
 import { slow } from "../../hack/lib/lanes/slow.ts";
+import { pidOf } from "../../hack/lib/pid-of.ts";
 import { createNodeObject } from "../../hack/lib/pretend-node/object.ts";
 import { locateTools } from "../../hack/lib/tools/locate.ts";
 import { leftOf } from "../lib/left-of.ts";
@@ -111,7 +112,7 @@ describe("npm run quickstart -- --kubeconfig", () => {
       const killed = run(kubeconfig, "this-machine");
       await killed.says(said);
       await sleep(Math.random() * longest);
-      process.kill(-(killed.npm.pid ?? 0), "SIGKILL");
+      process.kill(-pidOf(killed.npm), "SIGKILL");
       expect(await leftOf(killed)).to.deep.equal([]);
       expect((await inventory()).length).to.be.greaterThan(before.length);
       await finalizing(run(kubeconfig, "this-machine").exits(0));

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
 import { processesOf } from "../../hack/lib/lanes/leftovers.ts";
 import { slow, slowInGate } from "../../hack/lib/lanes/slow.ts";
+import { pidOf } from "../../hack/lib/pid-of.ts";
 import { locateTools } from "../../hack/lib/tools/locate.ts";
 import { cacheDirectory } from "../../hack/lib/tools/tool.ts";
 import { leftOf } from "../lib/left-of.ts";
@@ -52,7 +53,7 @@ describe("npm run quickstart", () => {
     await new Promise((resolve) => kubectl.on("close", resolve));
     expect(names).to.include("nodevolumeset.nodevolume.dev/scratch");
     // What a terminal does: to every process of the foreground group.
-    process.kill(-(run.npm.pid ?? 0), "SIGINT");
+    process.kill(-pidOf(run.npm), "SIGINT");
     await run.ended;
     expect(await leftOf(run)).to.deep.equal([]);
   });

@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
 import { lookForTraces, type Traces } from "../../hack/lib/lanes/leftovers.ts";
+import { pidOf } from "../../hack/lib/pid-of.ts";
 import { root } from "../../hack/lib/root.ts";
 import { newRunId, runVariable } from "../../hack/lib/sandbox/outside.ts";
 import { until } from "../../hack/lib/until.ts";
@@ -104,11 +105,11 @@ async function start() {
     before,
     gone,
     pids() {
-      const [outside = 0] = children(npm.pid ?? 0);
+      const [outside = 0] = children(pidOf(npm));
       const [unshare = 0] = children(outside);
       const [init = 0] = children(unshare);
       const inside = descendants(init);
-      return { npm: npm.pid ?? 0, outside, unshare, init, inside, all: [...inside, init, unshare, outside] };
+      return { npm: pidOf(npm), outside, unshare, init, inside, all: [...inside, init, unshare, outside] };
     },
   };
 }

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
 import { slowSuite } from "../../hack/lib/lanes/slow.ts";
+import { pidOf } from "../../hack/lib/pid-of.ts";
 import { testDeadline } from "../../hack/lib/test-deadline.ts";
 import { prepare } from "../lib/cluster.ts";
 import { needXfsprogs } from "../lib/csi-needs.ts";
@@ -31,7 +32,7 @@ slowSuite("npm run quickstart -- --csi", () => {
     await run.says("It stays up until Ctrl-C");
     expect(loopsOf(run), "loop devices while it is up").to.have.lengthOf(1);
     // What a terminal does: to every process of the foreground group.
-    process.kill(-(run.npm.pid ?? 0), "SIGINT");
+    process.kill(-pidOf(run.npm), "SIGINT");
     await run.ended;
     expect(await leftOf(run)).to.deep.equal([]);
   });

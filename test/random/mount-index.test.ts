@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { slow } from "../../hack/lib/lanes/slow.ts";
+import { pidOf } from "../../hack/lib/pid-of.ts";
 import { silent } from "../../hack/lib/silent-log.ts";
 import { until } from "../../hack/lib/until.ts";
 import { loadLibc } from "../../src/host/linux/libc.ts";
@@ -63,7 +64,7 @@ describe("the tiers of the mount table, on the real kernel", () => {
   async function slave(): Promise<number> {
     const child = spawn("unshare", ["-m", "--propagation", "slave", "sleep", "infinity"], { stdio: "ignore" });
     children.push(child);
-    const pid = child.pid ?? 0;
+    const pid = pidOf(child);
     await until(
       "a process in a namespace of its own",
       10_000,
@@ -128,7 +129,7 @@ describe("the tiers of the mount table, on the real kernel", () => {
     const script = `mount --rbind / "${place.path}" && exec chroot "${place.path}" sleep infinity`;
     const child = spawn("unshare", ["-m", "sh", "-c", script], { stdio: "ignore" });
     children.push(child);
-    const pid = child.pid ?? 0;
+    const pid = pidOf(child);
     await until(
       "a process with a root of its own",
       10_000,

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect } from "chai";
+import { pidOf } from "../../hack/lib/pid-of.ts";
 import type { ISCSIOutcome, ISCSIRequest } from "../../src/host/linux/iscsi-child.ts";
 import { need } from "../lib/requirements.ts";
 
@@ -53,7 +54,7 @@ describe("open-iscsi's database, as a child of the agent has it", () => {
     return JSON.parse(stdout) as ISCSIOutcome;
   }
   const seen = (name: string) => readFileSync(`${directory}/${name}`, "utf8");
-  const ofNode = () => ({ nodeProcess: node.pid ?? 0 });
+  const ofNode = () => ({ nodeProcess: pidOf(node) });
   const login = (like: string) => ({
     login: {
       iqn: "iqn.2024-01.example:a",

@@ -4,6 +4,7 @@ import { fileURLToPath } from "node:url";
 import { expect } from "chai";
 import { cgroupOf, removeCgroup } from "../../hack/lib/kubelet-node/cgroups.ts";
 import { skipBecause } from "../../hack/lib/lanes/skip-reason.ts";
+import { pidOf } from "../../hack/lib/pid-of.ts";
 import { newRunId } from "../../hack/lib/sandbox/outside.ts";
 import { until } from "../../hack/lib/until.ts";
 import { need } from "../lib/requirements.ts";
@@ -53,7 +54,7 @@ describe("a program that is to outlive its container, with cgroups of version 2"
     await until("it to be sleep", 60_000, () =>
       readFileSync(`/proc/${one.pid}/cmdline`, "utf8").startsWith("/usr/bin/sleep"),
     );
-    return one.pid ?? 0;
+    return pidOf(one);
   }
 
   it("is beside the pods, and goes on when the runtime ends all that is in the container", async () => {

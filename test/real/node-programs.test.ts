@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect } from "chai";
+import { pidOf } from "../../hack/lib/pid-of.ts";
 import { root } from "../../hack/lib/root.ts";
 import { silent } from "../../hack/lib/silent-log.ts";
 import { VolumeError } from "../../src/errors.ts";
@@ -54,7 +55,7 @@ describe("programs of the node", () => {
   }
 
   it("run in its mount namespace, with their arguments as they are", async () => {
-    const there = programs({ nodeProcess: node.pid ?? 0 });
+    const there = programs({ nodeProcess: pidOf(node) });
     const { code, stdout, stderr } = await there.run(`${directory}/driver`, ["mount", "a  b", "$HOME"]);
     expect([code, stderr]).to.deep.equal([3, "mount a  b $HOME\n"]);
     expect(stdout.trim()).to.equal(readlinkSync(`/proc/${node.pid}/ns/mnt`));
@@ -70,7 +71,7 @@ describe("programs of the node", () => {
       await once(other.stdout, "data");
       mkdirSync(join(shared, "staging"));
       cpSync(join(root, "test/drivers/flex/memory"), join(shared, "memory"));
-      const there = programs({ nodeProcess: other.pid ?? 0 });
+      const there = programs({ nodeProcess: pidOf(other) });
       const { code, stdout } = await there.run(join(shared, "memory"), ["mount", join(shared, "staging"), "{}"]);
       expect([code, stdout]).to.deep.equal([0, '{"status": "Success"}\n']);
       const here = parseMountinfo(readFileSync("/proc/self/mountinfo", "utf8"));

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readdirSync, readlinkSync } from "node:fs";
 import { expect } from "chai";
+import { pidOf } from "../../hack/lib/pid-of.ts";
 import { until } from "../../hack/lib/until.ts";
 import { ifThere } from "../../src/host/linux/if-there.ts";
 import { loadWakeCalls, type WakeCalls } from "../../src/host/linux/wake-calls.ts";
@@ -57,7 +58,7 @@ describe("processes and devices at a limit, on the real kernel", () => {
 
   it("process: is deaf at the limit of open files, tries again, and hears when there is room", async () => {
     const child = running();
-    using heard = new Heard((listener) => watchProcess({ calls, timers }, { pid: child.pid ?? 0 }, listener));
+    using heard = new Heard((listener) => watchProcess({ calls, timers }, { pid: pidOf(child) }, listener));
     await until("it to be deaf", 10_000, () => heard.deaf === "limit");
     await until("it to have tried twice more", 10_000, () => asked >= 3);
     code = undefined;
@@ -68,7 +69,7 @@ describe("processes and devices at a limit, on the real kernel", () => {
 
   it("process: tells of one that has ended while nothing was heard", async () => {
     const child = running();
-    using heard = new Heard((listener) => watchProcess({ calls, timers }, { pid: child.pid ?? 0 }, listener));
+    using heard = new Heard((listener) => watchProcess({ calls, timers }, { pid: pidOf(child) }, listener));
     await until("it to be deaf", 10_000, () => heard.deaf === "limit");
     const ended = once(child, "exit");
     child.kill("SIGKILL");

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { existsSync, readdirSync, readFileSync, readlinkSync, rmSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect } from "chai";
+import { pidOf } from "../../hack/lib/pid-of.ts";
 import { silent } from "../../hack/lib/silent-log.ts";
 import { until } from "../../hack/lib/until.ts";
 import { startTimeOf } from "../../src/host/linux/child-runner.ts";
@@ -46,7 +47,7 @@ describe("linuxWakes on the real kernel", () => {
   });
 
   it("process: tells after its own child was reaped", async () => {
-    const { pid = 0 } = start("sleep", "1000");
+    const pid = pidOf(start("sleep", "1000"));
     let left: boolean | undefined;
     using heard = new Heard((listener) =>
       wakes.process(
@@ -66,7 +67,7 @@ describe("linuxWakes on the real kernel", () => {
 
   it("process: tells at once of one that is gone, and of one whose pid is another's by now", async () => {
     const child = start("true");
-    const { pid = 0 } = child;
+    const pid = pidOf(child);
     await once(child, "exit");
     using gone = new Heard((listener) => wakes.process({ pid }, listener));
     using other = new Heard((listener) => wakes.process({ pid: process.pid, startTime: 1 }, listener));
@@ -75,7 +76,7 @@ describe("linuxWakes on the real kernel", () => {
 
   it("process: holds nothing of /proc open, which would keep a mount namespace alive", () => {
     const child = start("unshare", "-m", "sleep", "1000");
-    using _heard = new Heard((listener) => wakes.process({ pid: child.pid ?? 0 }, listener));
+    using _heard = new Heard((listener) => wakes.process({ pid: pidOf(child) }, listener));
     const held = readdirSync("/proc/self/fd").map((fd) => linkAt(`/proc/self/fd/${fd}`));
     expect(held.filter((path) => path.startsWith(`/proc/${child.pid}`))).to.deep.equal([]);
     expect(held).to.satisfy((paths: string[]) => paths.some((path) => path.includes("[pidfd]")));

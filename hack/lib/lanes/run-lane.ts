@@ -77,7 +77,8 @@ async function execute(lane: Lane, command: readonly string[], { env, outputFile
   const path = `${join(root, "node_modules/.bin")}:${env["PATH"] ?? ""}`;
   const [program = "", ...args] = command[0] === "node" ? [process.execPath, ...command.slice(1)] : command;
   const limit = `${minutesOf(lane, Boolean(env[fullVariable]))}m`;
-  const limited = ["timeout", "--foreground", "--kill-after=10", limit, program, ...args];
+  // In a process group of its own: a test that kills all of its group ends its lane, and not what runs the lanes.
+  const limited = ["setsid", "timeout", "--foreground", "--kill-after=10", limit, program, ...args];
   const output = outputFile === undefined ? undefined : openSync(outputFile, "w");
   try {
     if (process.getuid?.() === 0) {

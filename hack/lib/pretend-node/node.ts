@@ -1,9 +1,11 @@
 // A pretended node: a Node object without a kubelet, and on this machine a "host" mount namespace in which everything is
 // shared, with the agent in a namespace beneath it as the DaemonSet would put it. The kernel parts are real.
+
 import { execFile, spawn } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { eachLine } from "../lines.ts";
+import { pidOf } from "../pid-of.ts";
 import { type RunningProcess, startProcess } from "../process.ts";
 import { root } from "../root.ts";
 
@@ -47,7 +49,7 @@ export async function startPretendHost(name: string): Promise<PretendHost> {
       stdio: ["ignore", "pipe", "pipe"],
     },
   );
-  const pid = holder.pid ?? 0;
+  const pid = pidOf(holder);
   const ended = new Promise<void>((resolve) => holder.on("exit", () => resolve()));
   let complaint = "";
   eachLine(holder.stderr, (line) => {

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import * as fs from "node:fs";
+import { pidOf } from "../../../hack/lib/pid-of.ts";
 import { type Libc, loadLibc } from "../../../src/host/linux/libc.ts";
 import { type KernelCalls, loadKernelCalls, MS } from "./kernel-calls.ts";
 
@@ -44,7 +45,7 @@ export class RealKernel implements AsyncDisposable {
 
   /** A process in the node's namespace. */
   get hostPid(): number {
-    return this.#systemd.pid ?? 0;
+    return pidOf(this.#systemd);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -107,6 +107,13 @@ it("passes once", () => { if (existsSync(${marker} + "2")) throw new Error("agai
     ]);
   });
 
+  it("goes on when what a lane runs kills all of its process group", async function () {
+    this.timeout(120_000);
+    const { results } = await runLanes([lane("kills", "kill -9 0")], process.env);
+    const own = results.filter(isOwn);
+    expect(own.map(({ outcome, reason }) => [outcome, reason])).to.deep.equal([["failed", "exited with 137"]]);
+  });
+
   it("gives one that is alone the terminal, and says that it failed", async function () {
     this.timeout(120_000);
     const { results } = await runLanes([lane("fails", "exit 3", { processors: "one" })], process.env);

@@ -1,5 +1,6 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { join } from "node:path";
+import { pidOf } from "../../../lib/pid-of.ts";
 import { takenBy } from "../resources-of.ts";
 import type { Way } from "./agent.ts";
 import type { Order, Pulse, Seen } from "./fleet-process.ts";
@@ -72,7 +73,7 @@ export function createFleet(access: FleetAccess, processes: number, ended: (why:
     },
     total: () => pulses.reduce<Total>((sum, pulse) => (pulse === undefined ? sum : added(sum, pulse)), nothing),
     taken() {
-      const all = children.map(({ pid = 0 }) => takenBy(pid));
+      const all = children.map((child) => takenBy(pidOf(child)));
       const sum = (of: "cpuSeconds" | "rssMiB") => all.reduce((total, one) => total + one[of], 0);
       return { cpuSeconds: sum("cpuSeconds"), rssMiB: sum("rssMiB") };
     },
