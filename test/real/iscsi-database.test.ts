@@ -101,11 +101,12 @@ describe("open-iscsi's database, as a child of the agent has it", () => {
     expect(seen("args").trim().split("\n").at(-1)).to.match(/^-m discoverydb .* -o delete$/);
   });
 
-  it("tells of very many targets as much as anybody reads", () => {
+  it("names a few of very many targets, and says how many more there are", () => {
     const { login: plain } = login("default"); // its directory is there by now, and so it is covered
     const outcome = run({ ...ofNode(), login: { ...plain, discovery } });
     expect(outcome).to.have.property("step", "target");
-    expect(outcome).to.have.property("said").with.lengthOf(512);
+    const named = [0, 1, 2, 3].map((n) => `iqn.2024-01.example:${n}`).join(", ");
+    expect(outcome).to.have.property("said", `${named} and 3996 more`);
     const left = readdirSync(`/proc/${node.pid}/root/var/lib/iscsi`, { recursive: true });
     expect(left).to.deep.equal(["send_targets"]);
   });
