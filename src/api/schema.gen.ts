@@ -363,8 +363,8 @@ export const schema = {
      "maxLength": 255,
      "rules": [
       {
-       "message": "must be a relative path without '.', '..', '//', control characters, a trailing '/', or a segment that starts with '..'",
-       "matches": "^([^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*)(/([^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*))*$"
+       "message": "must be a relative path without '.', '..', '//', control or invisible characters, a trailing '/', or a segment that starts with '..'",
+       "matches": "^([^/.\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]*)(/([^/.\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]*))*$"
       },
       {
        "message": "must have at most 255 bytes"
@@ -542,6 +542,9 @@ export const schema = {
       {
        "message": "must be the name of a CSI driver: at most 63 letters, digits, '-' or '.', a letter or digit at both ends",
        "matches": "^[A-Za-z0-9]([-A-Za-z0-9.]{0,61}[A-Za-z0-9])?$"
+      },
+      {
+       "message": "csi.nodevolume.dev is this operator's own driver, by which pods use what a set has: name the source of that set itself"
       }
      ]
     },
@@ -587,6 +590,9 @@ export const schema = {
      "rules": [
       {
        "message": "each key may have at most 128 characters"
+      },
+      {
+       "message": "no key and no value may have a NUL character: programs take the text to end there"
       }
      ]
     },
@@ -631,7 +637,8 @@ export const schema = {
      "maxLength": 255,
      "rules": [
       {
-       "message": "must be a name in /dev/disk/by-id, without the directory"
+       "message": "must be a name in /dev/disk/by-id, without the directory, and without control or invisible characters",
+       "matches": "^([^/.\\p{Cc}\\p{Cf}][^/\\p{Cc}\\p{Cf}]*|[.][^/.\\p{Cc}\\p{Cf}][^/\\p{Cc}\\p{Cf}]*|[.][.][^/\\p{Cc}\\p{Cf}]+)$"
       }
      ]
     },
@@ -640,7 +647,8 @@ export const schema = {
      "maxLength": 255,
      "rules": [
       {
-       "message": "must not be empty"
+       "message": "must not be empty, nor have control characters: no disk would match",
+       "matches": "^[^\\p{Cc}]+$"
       }
      ]
     },
@@ -649,7 +657,8 @@ export const schema = {
      "maxLength": 255,
      "rules": [
       {
-       "message": "must not be empty"
+       "message": "must not be empty, nor have control characters: no disk would match",
+       "matches": "^[^\\p{Cc}]+$"
       }
      ]
     },
@@ -658,7 +667,8 @@ export const schema = {
      "maxLength": 255,
      "rules": [
       {
-       "message": "must not be empty"
+       "message": "must not be empty, nor have control characters: no disk would match",
+       "matches": "^[^\\p{Cc}]+$"
       }
      ]
     },
@@ -715,7 +725,8 @@ export const schema = {
      "maxLength": 255,
      "rules": [
       {
-       "message": "must not be empty"
+       "message": "must not be empty, nor have control characters: no disk would match",
+       "matches": "^[^\\p{Cc}]+$"
       }
      ]
     },
@@ -773,8 +784,8 @@ export const schema = {
      "maxLength": 255,
      "rules": [
       {
-       "message": "must be a relative path without '.', '..', '//', control characters, a trailing '/', or a segment that starts with '..'",
-       "matches": "^([^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*)(/([^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*))*$"
+       "message": "must be a relative path without '.', '..', '//', control or invisible characters, a trailing '/', or a segment that starts with '..'",
+       "matches": "^([^/.\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]*)(/([^/.\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]*))*$"
       },
       {
        "message": "must have at most 255 bytes"
@@ -1062,6 +1073,15 @@ export const schema = {
      "rules": [
       {
        "message": "each key may have at most 128 characters"
+      },
+      {
+       "message": "no key and no value may have a NUL character: programs take the text to end there"
+      },
+      {
+       "message": "keys of kubernetes.io and k8s.io are kubelet's, but for kubernetes.io/pvOrVolumeName: use fsType, readOnly and secretRef instead",
+       "patterns": [
+        "^([^/]*[.])?(kubernetes|k8s)[.]io(/|$)"
+       ]
       }
      ]
     },
@@ -1131,8 +1151,11 @@ export const schema = {
      "maxLength": 1024,
      "rules": [
       {
-       "message": "must be an https://, http:// or ssh:// address of a repository, as https://git.example/team/app.git or ssh://git@git.example/team/app.git, without password, query and fragment (and of http and https without user): what lets the node in is in the Secret of secretRef",
-       "matches": "^(https?://|ssh://[A-Za-z0-9_][-A-Za-z0-9._]{0,63}@)([A-Za-z0-9]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?([.][A-Za-z0-9]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?)*|\\[[0-9A-Fa-f:]{2,39}\\])(:[1-9][0-9]{0,4})?(/[-A-Za-z0-9._~%+@:=,]+)+/?$"
+       "message": "must be an https://, http:// or ssh:// address of a repository, as https://git.example/team/app.git or ssh://git@git.example/team/app.git, without password, query and fragment (and of http and https without user): what lets the node in is in the Secret of secretRef. A host of numbers is an IPv4 address, and ports end at 65535",
+       "patterns": [
+        "^(https?://|ssh://[A-Za-z0-9_][-A-Za-z0-9._]{0,63}@)([A-Za-z0-9]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?([.][A-Za-z0-9]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?)*|\\[[0-9A-Fa-f:]{2,39}\\])(:(6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5][0-9]{4}|[1-9][0-9]{0,3}))?(/[-A-Za-z0-9._~%+@:=,]+)+/?$",
+        "^[a-z]+://([^/@]*@)?[0-9.]+[/:]"
+       ]
       }
      ]
     },
@@ -1151,8 +1174,8 @@ export const schema = {
      "maxLength": 255,
      "rules": [
       {
-       "message": "must be a relative path without '.', '..', '//', control characters, a trailing '/', or a segment that starts with '..'",
-       "matches": "^([^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*)(/([^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*))*$"
+       "message": "must be a relative path without '.', '..', '//', control or invisible characters, a trailing '/', or a segment that starts with '..'",
+       "matches": "^([^/.\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]*)(/([^/.\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]*))*$"
       },
       {
        "message": "must have at most 255 bytes"
@@ -1226,8 +1249,8 @@ export const schema = {
      "maxLength": 1024,
      "rules": [
       {
-       "message": "must be the name of a volume, or volume/directory, without a '/' at either end: letters, digits, '-' and '_' in the volume's name, and no '.', '..', '//' or control characters after it",
-       "matches": "^[A-Za-z0-9_][-A-Za-z0-9_]{0,254}(/([^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*|[.][.][^/\\p{Cc}\\p{Zl}\\p{Zp}]+))*$"
+       "message": "must be the name of a volume, or volume/directory, without a '/' at either end: letters, digits, '-' and '_' in the volume's name, and no '.', '..', '//' or control or invisible characters after it",
+       "matches": "^[A-Za-z0-9_][-A-Za-z0-9_]{0,254}(/([^/.\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]*|[.][.][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]+))*$"
       },
       {
        "message": "must have at most 2048 bytes, and each name in it at most 255 characters, or 63 if some are not ASCII: Linux takes no longer names",
@@ -1293,6 +1316,9 @@ export const schema = {
       {
        "message": "must be the name of a CSI driver: at most 63 letters, digits, '-' or '.', a letter or digit at both ends",
        "matches": "^[A-Za-z0-9]([-A-Za-z0-9.]{0,61}[A-Za-z0-9])?$"
+      },
+      {
+       "message": "csi.nodevolume.dev is this operator's own driver, by which pods use what a set has: name the source of that set itself"
       }
      ]
     },
@@ -1346,6 +1372,9 @@ export const schema = {
      "rules": [
       {
        "message": "each key may have at most 128 characters"
+      },
+      {
+       "message": "no key and no value may have a NUL character: programs take the text to end there"
       }
      ]
     },
@@ -1451,8 +1480,8 @@ export const schema = {
      "maxLength": 1024,
      "rules": [
       {
-       "message": "must be an absolute path below / without '.', '..', '//', control characters or a trailing '/'",
-       "matches": "^(/([^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*|[.][.][^/\\p{Cc}\\p{Zl}\\p{Zp}]+))+$"
+       "message": "must be an absolute path below / without '.', '..', '//', control or invisible characters or a trailing '/'",
+       "matches": "^(/([^/.\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]*|[.][.][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]+))+$"
       },
       {
        "message": "must have at most 2048 bytes, and each name in it at most 255 characters, or 63 if some are not ASCII: Linux takes no longer names",
@@ -1490,8 +1519,8 @@ export const schema = {
      "maxLength": 1024,
      "rules": [
       {
-       "message": "must be an absolute path below / without '.', '..', '//', control characters or a trailing '/'",
-       "matches": "^(/([^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*|[.][.][^/\\p{Cc}\\p{Zl}\\p{Zp}]+))+$"
+       "message": "must be an absolute path below / without '.', '..', '//', control or invisible characters or a trailing '/'",
+       "matches": "^(/([^/.\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]*|[.][.][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]+))+$"
       },
       {
        "message": "must have at most 2048 bytes, and each name in it at most 255 characters, or 63 if some are not ASCII: Linux takes no longer names",
@@ -1522,8 +1551,11 @@ export const schema = {
      "maxLength": 512,
      "rules": [
       {
-       "message": "must be an image with registry and digest, as registry.example/team/model:v1@sha256:… (docker.io/library/busybox@sha256:… for busybox): a tag alone would be another image tomorrow",
-       "matches": "^(localhost(:[1-9][0-9]{0,4})?|[a-zA-Z0-9]([-a-zA-Z0-9]{0,61}[a-zA-Z0-9])?([.][a-zA-Z0-9]([-a-zA-Z0-9]{0,61}[a-zA-Z0-9])?)+(:[1-9][0-9]{0,4})?|[a-zA-Z0-9]([-a-zA-Z0-9]{0,61}[a-zA-Z0-9])?:[1-9][0-9]{0,4}|\\[[0-9a-fA-F:]{2,39}\\](:[1-9][0-9]{0,4})?)(/[a-z0-9]+(([._]|__|-+)[a-z0-9]+)*)+(:[A-Za-z0-9_][-A-Za-z0-9_.]{0,127})?@sha256:[0-9a-f]{64}$"
+       "message": "must be an image with registry and digest, as registry.example/team/model:v1@sha256:… (docker.io/library/busybox@sha256:… for busybox): a tag alone would be another image tomorrow. A host whose last part is a number is an IPv4 address, and ports end at 65535",
+       "patterns": [
+        "^((localhost|[a-zA-Z0-9]([-a-zA-Z0-9]{0,61}[a-zA-Z0-9])?([.][a-zA-Z0-9]([-a-zA-Z0-9]{0,61}[a-zA-Z0-9])?)+)(:(6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5][0-9]{4}|[1-9][0-9]{0,3}))?|[a-zA-Z0-9]([-a-zA-Z0-9]{0,61}[a-zA-Z0-9])?:(6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5][0-9]{4}|[1-9][0-9]{0,3})|\\[[0-9a-fA-F:]{2,39}\\](:(6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5][0-9]{4}|[1-9][0-9]{0,3}))?)(/[a-z0-9]+(([._]|__|-+)[a-z0-9]+)*)+(:[A-Za-z0-9_][-A-Za-z0-9_.]{0,127})?@sha256:[0-9a-f]{64}$",
+        "^([^/:]*[.])?([0-9]+|0[xX][0-9a-fA-F]*)[/:]"
+       ]
       }
      ]
     },
@@ -1617,8 +1649,8 @@ export const schema = {
      "maxLength": 512,
      "rules": [
       {
-       "message": "must be an absolute path below / without '.', '..', '//', control characters or a trailing '/'",
-       "matches": "^(/([^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*|[.][.][^/\\p{Cc}\\p{Zl}\\p{Zp}]+))+$"
+       "message": "must be an absolute path below / without '.', '..', '//', control or invisible characters or a trailing '/'",
+       "matches": "^(/([^/.\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]*|[.][.][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]+))+$"
       },
       {
        "message": "must have at most 2048 bytes, and each name in it at most 255 characters, or 63 if some are not ASCII: Linux takes no longer names",
@@ -1760,8 +1792,8 @@ export const schema = {
      "maxLength": 512,
      "rules": [
       {
-       "message": "must be a relative path without '.', '..', '//', control characters or a trailing '/'",
-       "matches": "^([^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*|[.][.][^/\\p{Cc}\\p{Zl}\\p{Zp}]+)(/([^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*|[.][.][^/\\p{Cc}\\p{Zl}\\p{Zp}]+))*$"
+       "message": "must be a relative path without '.', '..', '//', control or invisible characters or a trailing '/'",
+       "matches": "^([^/.\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]*|[.][.][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]+)(/([^/.\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]*|[.][.][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]+))*$"
       }
      ]
     },
@@ -1828,12 +1860,12 @@ export const schema = {
      "maxLength": 259,
      "rules": [
       {
-       "message": "must be a portal: a host name, an IPv4 address, or an IPv6 address in brackets, with ':port' if it is not 3260",
+       "message": "must be a portal: a host name, an IPv4 address, or an IPv6 address in brackets, with ':port' if it is not 3260; ports end at 65535",
        "patterns": [
-        "^\\[[0-9A-Fa-f:]+\\](:[1-9][0-9]{0,4})?$",
+        "^\\[[0-9A-Fa-f:]+\\](:(6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5][0-9]{4}|[1-9][0-9]{0,3}))?$",
         "^[0-9.]+(:[0-9]*)?$",
-        "^[0-9.]+(:[1-9][0-9]{0,4})?$",
-        "^[A-Za-z0-9]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?([.][A-Za-z0-9]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?)*(:[1-9][0-9]{0,4})?$"
+        "^[0-9.]+(:(6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5][0-9]{4}|[1-9][0-9]{0,3}))?$",
+        "^[A-Za-z0-9]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?([.][A-Za-z0-9]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?)*(:(6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5][0-9]{4}|[1-9][0-9]{0,3}))?$"
        ]
       }
      ]
@@ -1846,12 +1878,12 @@ export const schema = {
       "maxLength": 259,
       "rules": [
        {
-        "message": "must be a portal: a host name, an IPv4 address, or an IPv6 address in brackets, with ':port' if it is not 3260",
+        "message": "must be a portal: a host name, an IPv4 address, or an IPv6 address in brackets, with ':port' if it is not 3260; ports end at 65535",
         "patterns": [
-         "^\\[[0-9A-Fa-f:]+\\](:[1-9][0-9]{0,4})?$",
+         "^\\[[0-9A-Fa-f:]+\\](:(6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5][0-9]{4}|[1-9][0-9]{0,3}))?$",
          "^[0-9.]+(:[0-9]*)?$",
-         "^[0-9.]+(:[1-9][0-9]{0,4})?$",
-         "^[A-Za-z0-9]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?([.][A-Za-z0-9]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?)*(:[1-9][0-9]{0,4})?$"
+         "^[0-9.]+(:(6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5][0-9]{4}|[1-9][0-9]{0,3}))?$",
+         "^[A-Za-z0-9]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?([.][A-Za-z0-9]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?)*(:(6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5][0-9]{4}|[1-9][0-9]{0,3}))?$"
         ]
        }
       ]
@@ -1923,6 +1955,10 @@ export const schema = {
    "rules": [
     {
      "message": "secretRef and chapAuthSession or chapAuthDiscovery belong together: the Secret has what CHAP goes by"
+    },
+    {
+     "message": "targetPortal is the first portal already: name further ones here, or leave portals out",
+     "field": ".portals"
     }
    ],
    "additionalProperties": false
@@ -1949,8 +1985,8 @@ export const schema = {
      "maxLength": 255,
      "rules": [
       {
-       "message": "must be a relative path without '.', '..', '//', control characters, a trailing '/', or a segment that starts with '..'",
-       "matches": "^([^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*)(/([^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*))*$"
+       "message": "must be a relative path without '.', '..', '//', control or invisible characters, a trailing '/', or a segment that starts with '..'",
+       "matches": "^([^/.\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]*)(/([^/.\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]*))*$"
       },
       {
        "message": "must have at most 255 bytes"
@@ -2005,8 +2041,8 @@ export const schema = {
      "maxLength": 1024,
      "rules": [
       {
-       "message": "must be an absolute path below / without '.', '..', '//', control characters or a trailing '/'",
-       "matches": "^(/([^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*|[.][.][^/\\p{Cc}\\p{Zl}\\p{Zp}]+))+$"
+       "message": "must be an absolute path below / without '.', '..', '//', control or invisible characters or a trailing '/'",
+       "matches": "^(/([^/.\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]*|[.][.][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]+))+$"
       },
       {
        "message": "must have at most 2048 bytes, and each name in it at most 255 characters, or 63 if some are not ASCII: Linux takes no longer names",
@@ -2068,6 +2104,12 @@ export const schema = {
       {
        "message": "must be a name of LVM, no path: letters, digits, '_', '+', and not first '.' or '-'",
        "matches": "^[A-Za-z0-9_+][A-Za-z0-9_+.-]*$"
+      },
+      {
+       "message": "is a name that LVM keeps for itself: none may begin with snapshot or pvmove, nor contain _cdata, _cmeta, _corig, _cpool, _cvol, _imeta, _iorig, _mimage, _mlog, _pmspare, _rimage, _rmeta, _tdata, _tmeta, _vdata, _vorigin or _wcorig",
+       "patterns": [
+        "^(snapshot|pvmove)|_(cdata|cmeta|corig|cpool|cvol|imeta|iorig|mimage|mlog|pmspare|rimage|rmeta|tdata|tmeta|vdata|vorigin|wcorig)"
+       ]
       }
      ]
     }
@@ -2137,7 +2179,13 @@ export const schema = {
    "properties": {
     "key": {
      "type": "string",
-     "maxLength": 317
+     "maxLength": 317,
+     "rules": [
+      {
+       "message": "must be a name such as disktype or example.com/disktype: at most 63 letters, digits, '-', '_' or '.', a letter or digit at both ends",
+       "matches": "^([a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$"
+      }
+     ]
     },
     "operator": {
      "type": "string",
@@ -2153,7 +2201,13 @@ export const schema = {
      "maxItems": 32,
      "items": {
       "type": "string",
-      "maxLength": 63
+      "maxLength": 63,
+      "rules": [
+       {
+        "message": "must be a label value: at most 63 letters, digits, '-', '_' or '.', a letter or digit at both ends",
+        "matches": "^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$"
+       }
+      ]
      }
     }
    },
@@ -2173,8 +2227,22 @@ export const schema = {
      "maxProperties": 16,
      "additionalProperties": {
       "type": "string",
-      "maxLength": 63
-     }
+      "maxLength": 63,
+      "rules": [
+       {
+        "message": "must be a label value: at most 63 letters, digits, '-', '_' or '.', a letter or digit at both ends",
+        "matches": "^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$"
+       }
+      ]
+     },
+     "rules": [
+      {
+       "message": "each label must have a name such as disktype or example.com/disktype: at most 63 letters, digits, '-', '_' or '.', a letter or digit at both ends",
+       "patterns": [
+        "^([a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$"
+       ]
+      }
+     ]
     },
     "matchExpressions": {
      "type": "array",
@@ -2213,8 +2281,8 @@ export const schema = {
      "maxLength": 1024,
      "rules": [
       {
-       "message": "must be / or an absolute path without '.', '..', '//', control characters or a trailing '/'",
-       "matches": "^(/|(/([^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*|[.][.][^/\\p{Cc}\\p{Zl}\\p{Zp}]+))+)$"
+       "message": "must be / or an absolute path without '.', '..', '//', control or invisible characters or a trailing '/'",
+       "matches": "^(/|(/([^/.\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]*|[.][.][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]+))+)$"
       },
       {
        "message": "must have at most 2048 bytes, and each name in it at most 255 characters, or 63 if some are not ASCII: Linux takes no longer names",
@@ -4044,8 +4112,8 @@ export const schema = {
      "maxLength": 255,
      "rules": [
       {
-       "message": "must be a relative path without '.', '..', '//', control characters, a trailing '/', or a segment that starts with '..'",
-       "matches": "^([^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*)(/([^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*))*$"
+       "message": "must be a relative path without '.', '..', '//', control or invisible characters, a trailing '/', or a segment that starts with '..'",
+       "matches": "^([^/.\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]*)(/([^/.\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]*))*$"
       },
       {
        "message": "must have at most 255 bytes"
@@ -4078,8 +4146,8 @@ export const schema = {
      "maxLength": 512,
      "rules": [
       {
-       "message": "must be an absolute path below / without '.', '..', '//', control characters or a trailing '/'",
-       "matches": "^(/([^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Zl}\\p{Zp}]*|[.][.][^/\\p{Cc}\\p{Zl}\\p{Zp}]+))+$"
+       "message": "must be an absolute path below / without '.', '..', '//', control or invisible characters or a trailing '/'",
+       "matches": "^(/([^/.\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]*|[.][.][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]+))+$"
       },
       {
        "message": "must have at most 2048 bytes, and each name in it at most 255 characters, or 63 if some are not ASCII: Linux takes no longer names",

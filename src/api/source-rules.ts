@@ -1,4 +1,5 @@
 import { contentRules } from "./content-rules.ts";
+import { podDriver } from "./names.ts";
 import { quantityBytes } from "./quantity.ts";
 import { byteLength, type Check, type Checks, isBeneath, unique } from "./rule.ts";
 import type {
@@ -34,8 +35,6 @@ const sizesInOrder: Check<DiskSelector> = ({ minSize, maxSize }) => {
 
 const isQuantity = (size: number | string) => /^\d+([.]\d+)?(Ki|Mi|Gi|Ti|Pi|k|M|G|T|P)?$/.test(`${size}`);
 
-const nameInDirectory: Check<string> = (name) => name.length > 0 && !name.includes("/");
-
 const size: Check<number | string> = (value, [pattern]) => {
   if (typeof value === "string" && pattern?.test(value) !== true) return false;
   const bytes = quantityBytes(value);
@@ -52,6 +51,19 @@ const shortName: Check<string> = (path) => byteLength(path) <= 255;
 const shortKeys: Check<{ readonly [key: string]: string }> = (attributes) =>
   Object.keys(attributes).every((key) => [...key].length <= 128);
 
+const noNUL: Check<{ readonly [key: string]: string }> = (attributes) =>
+  Object.entries(attributes).every(([key, value]) => !key.includes("\0") && !value.includes("\0"));
+
+const noneOfKubelet: Check<{ readonly [key: string]: string }> = (options, [reserved]) =>
+  Object.keys(options).every((key) => key === "kubernetes.io/pvOrVolumeName" || !reserved?.test(lowerASCII(key)));
+
+const notOwnDriver: Check<string> = (driver) => lowerASCII(driver) !== podDriver;
+
+/** As lowerAscii() of CEL. */
+const lowerASCII = (text: string) => text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
+
+const notOfLVM: Check<string> = (name, [reserved]) => reserved?.test(name) !== true;
+
 const secretAllowed: Check<FlexVolumeSource> = ({ secretRef, secretInArguments }) =>
   secretRef === undefined || secretInArguments === "Allow";
 
@@ -64,9 +76,29 @@ const noSecretInTheClear: Check<GitVolumeSource> = ({ repository, secretRef }) =
 const secretHasUse: Check<ISCSIVolumeSource> = ({ secretRef, chapAuthSession, chapAuthDiscovery }) =>
   (secretRef !== undefined) === (chapAuthSession === true || chapAuthDiscovery === true);
 
-const portal: Check<string> = (value, [, , withPort, hostName]) => {
-  if (value.startsWith("["))
-    return /^\[[0-9A-Fa-f:]+\](:[1-9]\d{0,4})?$/.test(value) && isIPv6(value.slice(1, value.indexOf("]")));
+const repositoryAddress: Check<string> = (value, [whole, numeric]) => {
+  if (whole?.test(value) !== true) return false;
+  if (value.includes("[")) return isIPv6(value.slice(value.indexOf("[") + 1, value.indexOf("]")));
+  const authority = value.split("/")[2] ?? "";
+  return numeric?.test(value) !== true || isIPv4(authority.slice(authority.indexOf("@") + 1).split(":")[0] ?? "");
+};
+
+const imageAddress: Check<string> = (value, [whole, numeric]) => {
+  if (whole?.test(value) !== true) return false;
+  if (value.startsWith("[")) return isIPv6(value.slice(1, value.indexOf("]")));
+  return numeric?.test(value) !== true || isIPv4(value.split("/")[0]?.split(":")[0] ?? "");
+};
+
+const isPortal = (a: string, b: string) => a === b || `${a}:3260` === b || a === `${b}:3260`;
+
+const distinctPortals: Check<readonly string[]> = (portals) =>
+  portals.every((a) => portals.filter((b) => isPortal(a, b)).length === 1);
+
+const furtherPortals: Check<ISCSIVolumeSource> = ({ targetPortal, portals = [] }) =>
+  !portals.some((further) => isPortal(further, targetPortal));
+
+const portal: Check<string> = (value, [bracketed, , withPort, hostName]) => {
+  if (value.startsWith("[")) return bracketed?.test(value) === true && isIPv6(value.slice(1, value.indexOf("]")));
   if (/^[0-9.]+(:\d*)?$/.test(value)) return withPort?.test(value) === true && isIPv4(value.split(":")[0] ?? "");
   return hostName?.test(value) === true;
 };
@@ -132,11 +164,16 @@ export const sourceRules: Checks = [
   ["say at least one thing of the disk", saysSomething],
   ["say more of the disk than empty", saysMoreThanEmpty],
   ["minSize must not be more than maxSize", sizesInOrder],
-  ["must be a name in /dev/disk/by-id", nameInDirectory],
   ["must be a size from 64Ki to 1Pi", size],
   ["must have at most 2048 bytes", pathLength],
   ["must have at most 255 bytes", shortName],
   ["each key may have at most 128 characters", shortKeys],
+  ["no key and no value may have a NUL character", noNUL],
+  ["keys of kubernetes.io and k8s.io are kubelet's", noneOfKubelet],
+  ["csi.nodevolume.dev is this operator's own driver", notOwnDriver],
+  ["is a name that LVM keeps for itself", notOfLVM],
+  ["must be an https://, http:// or ssh:// address", repositoryAddress],
+  ["must be an image with registry and digest", imageAddress],
   ["the driver takes the Secret in the arguments of its program", secretAllowed],
   ["exactly one of reference and layout", referenceOrLayout],
   ["must be left out with layout", secretForRegistry],
@@ -144,7 +181,8 @@ export const sourceRules: Checks = [
   ["must be left out for http", noSecretInTheClear],
   ["secretRef and chapAuthSession or chapAuthDiscovery", secretHasUse],
   ["must be a portal", portal],
-  ["each portal may be named once", unique],
+  ["each portal may be named once", distinctPortals],
+  ["targetPortal is the first portal already", furtherPortals],
   ["either targetWWNs and lun, or wwids", whereOrWhat],
   ["each WWN may be named once", unique],
   ["each wwid may be named once", unique],
