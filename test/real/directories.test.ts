@@ -119,6 +119,58 @@ describe("LinuxDirectories", () => {
       expect(readdirSync(dir).filter((name) => name.startsWith(".."))).to.have.length(2);
       expect(readFileSync(`${dir}/a`, "utf8")).to.equal("2");
     });
+
+    it("removes what a call that was cut off has left, whatever bytes its names are", async () => {
+      const bytes = (...parts: string[]) => Buffer.from([`${dir}/..payload-dead00`, ...parts].join("/"), "latin1");
+      mkdirSync(bytes("caf\xe9", "\xff\xfe", "\xe9"), { recursive: true });
+      mkdirSync(bytes("..deep.0"));
+      writeFileSync(bytes("caf\xe9", "f\xe9"), "");
+      writeFileSync(bytes("\xe9"), "");
+      await directories.writePayload(dir, [file("a", "1")]);
+      expect(readdirSync(dir).sort()).to.deep.equal(["..data", readlinkSync(`${dir}/..data`), "a"].sort());
+    });
+
+    describe("on a file system that is nearly full", () => {
+      const KiB = 1024;
+      const large = (path: string, kib: number) => file(path, "x".repeat(kib * KiB));
+      const refused = (kib: number) =>
+        directories.writePayload(dir, [large("a", kib)]).then(
+          () => "written",
+          (error: Error & { code?: string }) => error.code,
+        );
+
+      beforeEach(() => {
+        execFileSync("mount", ["-t", "tmpfs", "-o", "size=1m", "small", dir]);
+      });
+
+      it("what finds no room takes away what it has written, and shows what was shown", async () => {
+        await directories.writePayload(dir, [large("a", 100)]);
+        const shown = readlinkSync(`${dir}/..data`);
+        for (let i = 0; i < 3; i++) expect(await refused(950)).to.equal("ENOSPC");
+        expect(readdirSync(dir).sort()).to.deep.equal(["..data", shown, "a"].sort());
+        expect(statSync(`${dir}/a`).size).to.equal(100 * KiB);
+        expect(await refused(800), "what has room").to.equal("written");
+      });
+
+      it("what a call that was cut off has left makes room before more is written", async () => {
+        await directories.writePayload(dir, [large("a", 100)]);
+        mkdirSync(`${dir}/..payload-dead00`);
+        writeFileSync(`${dir}/..payload-dead00/a`, "x".repeat(700 * KiB));
+        expect(await refused(600)).to.equal("written");
+      });
+    });
+
+    it("takes time that grows with the number of files alone to see that nothing has changed", async () => {
+      const userTime = async (count: number) => {
+        const files = Array.from({ length: count }, (_, i) => file(`k${i}`, ""));
+        await directories.writePayload(dir, files);
+        const began = process.cpuUsage();
+        expect(await directories.writePayload(dir, files)).to.equal(false);
+        return process.cpuUsage(began).user;
+      };
+      const few = await userTime(4_000);
+      expect(await userTime(32_000)).to.be.lessThan(14 * few);
+    });
   });
 
   it("make gives the mode whatever the umask, and the same identity again", async () => {

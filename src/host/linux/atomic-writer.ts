@@ -9,7 +9,6 @@ import {
   readlinkSync,
   renameSync,
   symlinkSync,
-  unlinkSync,
   writeFileSync,
 } from "node:fs";
 import { basename, dirname } from "node:path";
@@ -29,7 +28,8 @@ import type { Libc } from "./libc.ts";
  *   ..payload-a1b2c3/name                     this payload
  *
  * Nobody else writes here: the targets are bound read-only. Still each name is looked up in a directory that is held, and
- * no link is followed. A crash leaves at most a payload that nothing points to, which the next call removes.
+ * no link is followed. What fails takes its payload away again; a crash leaves at most one that nothing points to, which the next
+ * call removes before it writes, as there may be no room for both.
  * @param fsGroup that everything belongs to, and that may read it
  * @returns whether anything was written
  */
@@ -44,17 +44,19 @@ export function writeAtomically(
   const current = readLink(at("..data"));
   const same = current !== undefined && isShown(libc, directory, current, files, fsGroup);
   if (fsGroup !== undefined) passOn(directory, fsGroup);
+  makeRoom(libc, directory, current);
   if (!same) {
     // 1. the new payload, complete, where no reader looks
     const fresh = basename(mkdtempSync(at("..payload-")));
-    using payload = openDirectoryAt(libc, directory, fresh, "refuse");
-    if (fsGroup !== undefined) passOn(payload, fsGroup); // to all that is made in it
-    for (const file of files) writeFile(libc, payload, file);
-    fchmodSync(payload.fd, 0o755 | (fstatSync(payload.fd).mode & inheritGroup));
-    // 2. one rename shows it
-    unlinkIfThere(at("..data_tmp"));
-    symlinkSync(fresh, at("..data_tmp"));
-    renameSync(at("..data_tmp"), at("..data"));
+    try {
+      writePayload(libc, directory, fresh, files, fsGroup);
+      // 2. one rename shows it
+      symlinkSync(fresh, at("..data_tmp"));
+      renameSync(at("..data_tmp"), at("..data"));
+    } catch (error) {
+      removeOthers(libc, directory, (name) => name !== fresh && name !== "..data_tmp");
+      throw error;
+    }
   }
   // 3. names that readers use, new ones first
   const names = new Set(files.map((file) => file.path.split("/", 1)[0] ?? ""));
@@ -62,11 +64,36 @@ export function writeAtomically(
   if (fsGroup !== undefined) for (const name of ["..data", ...names]) lchownSync(at(name), -1, fsGroup);
   // 4. what is no longer shown
   const shown = readLink(at("..data"));
-  for (const entry of readdirSync(directory.path, { withFileTypes: true })) {
-    if (entry.name === "..data" || entry.name === shown || names.has(entry.name)) continue;
-    removeTreeAt(libc, directory, entry);
-  }
+  removeOthers(libc, directory, (name) => name === "..data" || name === shown || names.has(name));
   return !same;
+}
+
+/** Removes payloads that nothing points to. What stays for whatever reason is met again, and said, after the new one is shown. */
+function makeRoom(libc: Libc, directory: Descriptor, current: string | undefined): void {
+  try {
+    removeOthers(libc, directory, (name) => !name.startsWith("..") || name === "..data" || name === current);
+  } catch (error) {
+    if (errnoOf(error) === undefined) throw error;
+  }
+}
+
+function removeOthers(libc: Libc, directory: Descriptor, stays: (name: string) => boolean): void {
+  for (const entry of readdirSync(directory.path, { withFileTypes: true })) {
+    if (!stays(entry.name)) removeTreeAt(libc, directory, entry);
+  }
+}
+
+function writePayload(
+  libc: Libc,
+  directory: Descriptor,
+  name: string,
+  files: readonly PayloadFile[],
+  fsGroup: number | undefined,
+): void {
+  using payload = openDirectoryAt(libc, directory, name, "refuse");
+  if (fsGroup !== undefined) passOn(payload, fsGroup); // to all that is made in it
+  for (const file of files) writeFile(libc, payload, file);
+  fchmodSync(payload.fd, 0o755 | (fstatSync(payload.fd).mode & inheritGroup));
 }
 
 function writeFile(libc: Libc, payload: Descriptor, { path, content, mode }: PayloadFile): void {
@@ -93,10 +120,10 @@ function isShown(
   try {
     using payload = openDirectoryAt(libc, directory, current, "refuse");
     if (!isOfGroup(payload.fd)) return false;
-    const present = listFiles(libc, payload, "");
-    if (present.length !== files.length) return false;
+    const present = new Set(listFiles(libc, payload, ""));
+    if (present.size !== files.length) return false;
     return files.every((file) => {
-      if (!present.includes(file.path)) return false;
+      if (!present.has(file.path)) return false;
       using open = openFileAt(libc, payload, file.path, "read");
       const { mode } = fstatSync(open.fd);
       return isOfGroup(open.fd) && (mode & 0o777) === file.mode && readFileSync(open.fd).equals(file.content);
@@ -114,14 +141,6 @@ function listFiles(libc: Libc, directory: Descriptor, relative: string): string[
     using inner = openDirectoryAt(libc, directory, entry.name, "refuse");
     return listFiles(libc, inner, `${path}/`);
   });
-}
-
-function unlinkIfThere(path: string): void {
-  try {
-    unlinkSync(path);
-  } catch (error) {
-    if (errnoOf(error) !== "ENOENT") throw error;
-  }
 }
 
 function readLink(path: string): string | undefined {

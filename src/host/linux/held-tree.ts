@@ -1,4 +1,5 @@
-import { type Dirent, readdirSync, rmdirSync, unlinkSync } from "node:fs";
+import { isUtf8 } from "node:buffer";
+import { type Dirent, lstatSync, readdirSync, renameSync, rmdirSync, unlinkSync } from "node:fs";
 import { O, RESOLVE } from "./constants.ts";
 import { Descriptor } from "./descriptor.ts";
 import { errnoOf } from "./errno.ts";
@@ -61,7 +62,10 @@ export function removeTreeAt(libc: Libc, above: Descriptor, entry: Pick<Dirent, 
   });
 }
 
-/** Empties a directory. A directory in a directory of it is first moved up into it, under a free name: a mount point does not move. */
+/**
+ * Empties a directory, whatever bytes the names in it are. A directory in a directory of it is first moved up into it, under a name
+ * of ours: a mount point does not move.
+ */
 class TreeEmptier {
   readonly #libc: Libc;
   readonly #directory: Descriptor;
@@ -72,40 +76,49 @@ class TreeEmptier {
     this.#directory = directory;
   }
 
-  /** Each pass takes the uppermost level away, so that there is one for each level at most. */
+  /** Each pass takes the uppermost level away, so that there is one for each level at most, and one more for names that are no text. */
   empty(): void {
     for (;;) {
-      const entries = readdirSync(this.#directory.path, { withFileTypes: true });
+      const entries = entriesIn(this.#directory);
       if (entries.length === 0) return;
       for (const entry of entries) unlessGone(() => this.#remove(entry));
     }
   }
 
-  #remove(entry: Dirent): void {
-    const path = `${this.#directory.path}/${entry.name}`;
+  #remove(entry: Dirent<Buffer>): void {
+    const path = at(this.#directory, entry.name);
     if (!entry.isDirectory()) {
       unlinkSync(path);
       return;
     }
-    using inner = openDirectoryAt(this.#libc, this.#directory, entry.name, "refuse");
-    for (const deeper of readdirSync(inner.path, { withFileTypes: true })) {
-      unlessGone(() =>
-        deeper.isDirectory() ? this.#moveUp(inner, deeper.name) : unlinkSync(`${inner.path}/${deeper.name}`),
-      );
+    if (!isUtf8(entry.name)) {
+      this.#moveUp(path);
+      return;
+    }
+    using inner = openDirectoryAt(this.#libc, this.#directory, entry.name.toString(), "refuse");
+    for (const deeper of entriesIn(inner)) {
+      const beneath = at(inner, deeper.name);
+      unlessGone(() => (deeper.isDirectory() ? this.#moveUp(beneath) : unlinkSync(beneath)));
     }
     rmdirSync(path);
   }
 
-  #moveUp(from: Descriptor, name: string): void {
-    for (;;) {
-      try {
-        this.#libc.renameFree(from.fd, name, this.#directory.fd, `..deep.${this.#sequence++}`);
-        return;
-      } catch (error) {
-        if (errnoOf(error) !== "EEXIST") throw error; // what is removed may have such names itself
-      }
-    }
+  /** What is removed may have such names itself. */
+  #moveUp(from: Buffer): void {
+    let to: string;
+    do to = `${this.#directory.path}/..deep.${this.#sequence++}`;
+    while (lstatSync(to, { throwIfNoEntry: false }) !== undefined);
+    renameSync(from, to);
   }
+}
+
+function entriesIn(directory: Descriptor): Dirent<Buffer>[] {
+  return readdirSync(directory.path, { withFileTypes: true, encoding: "buffer" });
+}
+
+/** An entry of an open directory, for calls that do not follow the last part of a path. */
+function at(directory: Descriptor, name: Buffer): Buffer {
+  return Buffer.concat([Buffer.from(`${directory.path}/`), name]);
 }
 
 function unlessGone(remove: () => void): void {
