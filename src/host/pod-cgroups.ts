@@ -1,7 +1,10 @@
 /** Ours, beside that of kubelet's pods. No unit of systemd: it leaves alone what it has not made. */
 const name = "nodevolume";
-/** As kubelet names what all pods are in, by itself or as a unit of systemd, and beneath a root of its own (kind has kubelet-kubepods.slice). */
-const ofPods = /^(.+-)?kubepods(\.slice)?$/;
+/**
+ * As kubelet names what all pods are in, by itself or as a unit of systemd, and beneath a root of its own (kind has kubelet-kubepods.slice);
+ * or a pod's, where a runtime takes what is written for systemd for the name of a directory (`kubepods-pod<uid>.slice:cri-containerd:<id>`).
+ */
+const ofPods = /^(.+-)?kubepods(\.slice|(-besteffort|-burstable)?-pod[0-9a-f_]+\.slice:.*)?$/;
 
 /** A cgroup of a hierarchy: version 2 has one hierarchy, version 1 one for each controller. */
 export interface Cgroup {

@@ -34,6 +34,28 @@ describe("containerOf", () => {
       `0::/kubelet.slice/kubelet-kubepods.slice/kubelet-kubepods-pod${underscored}.slice/cri-containerd-${container}.scope`,
       { container, pod },
     ],
+    [
+      "names for systemd that a runtime takes for directories (kubelet by systemd, containerd by cgroupfs)",
+      `0::/system.slice/containerd.service/kubepods-burstable-pod${underscored}.slice:cri-containerd:${container}`,
+      { container, pod },
+    ],
+    [
+      "the same in the first version, beside others",
+      `13:pids:/\n7:memory:/kubepods-pod${underscored}.slice:crio:${container}`,
+      { container, pod },
+    ],
+    [
+      "a container in a container, by the outer one",
+      `0::/kubepods/burstable/pod${pod}/${container}/docker/${"f".repeat(64)}`,
+      { container, pod },
+    ],
+    [
+      "a container that is being removed",
+      `0::/kubepods.slice/kubepods-pod${underscored}.slice/cri-containerd-${container}.scope (deleted)`,
+      { container, pod },
+    ],
+    ["Kata", `0::/kubepods/pod${pod}/kata_${container}`, { container, pod }],
+    ["docker by cgroupfs", `4:cpu,cpuacct:/docker/${container}`, { container }],
     ["docker", `0::/system.slice/docker-${container}.scope`, { container }],
     ["podman", `0::/machine.slice/libpod-${container}.scope/container`, { container }],
     ["a service of the node", "0::/system.slice/sshd.service", {}],
