@@ -47,7 +47,9 @@ export class JournalFormatError extends Error {
   override readonly name = "JournalFormatError";
 
   constructor(found: number) {
-    super(`it has format ${found}, this agent understands ${formatVersion}: use the newer agent`);
+    super(
+      `it has format ${found}, this agent understands ${formatVersion}: use an agent of the version that has written it`,
+    );
   }
 }
 
@@ -109,7 +111,34 @@ function line(entry: Entry): string {
 function parseLine(raw: string): Entry | undefined {
   const json = raw.slice(9);
   if (raw.slice(0, 9) !== `${checksum(json)} `) return undefined;
-  return JSON.parse(json) as Entry;
+  try {
+    const entry: unknown = JSON.parse(json);
+    return isObject(entry) && isEntry(entry) ? entry : undefined;
+  } catch {
+    return undefined; // whole by its checksum, but never written by an agent
+  }
+}
+
+/** As far as all else depends on it: what the lines are told apart by, and what the state is kept by. */
+function isEntry(entry: { readonly [field: string]: unknown }): entry is Entry & typeof entry {
+  const { put, forget, reap, reaped, journal, bootID, epoch } = entry;
+  if (put !== undefined) return isObject(put) && isText(put["name"]) && isListOfPaths(put["targets"]);
+  if (reap !== undefined) return isObject(reap) && isText(reap["path"]);
+  if (journal !== undefined)
+    return typeof journal === "number" && (journal !== formatVersion || (isText(bootID) && typeof epoch === "number"));
+  return isText(forget) || isText(reaped);
+}
+
+function isListOfPaths(value: unknown): boolean {
+  return Array.isArray(value) && value.every((entry) => isObject(entry) && isText(entry["path"]));
+}
+
+function isObject(value: unknown): value is { readonly [field: string]: unknown } {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === "string";
 }
 
 /** FNV-1a over UTF-16 units, 8 hexadecimal digits: against torn and damaged lines, not against an enemy (0700). */

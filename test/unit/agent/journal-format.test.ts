@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { formatForget, formatJournal, formatPut, parseJournal } from "../../../src/agent/journal-format.ts";
-import { formatOf, record } from "./fake-journal-file.ts";
+import { formatOf, lineOf, record } from "./fake-journal-file.ts";
 
 describe("journal format", () => {
   it("gives back what was written, the newest of each volume", () => {
@@ -29,6 +29,35 @@ describe("journal format", () => {
     const parsed = parseJournal(text);
     expect([...parsed.records.keys()]).to.deep.equal(["a", "c"]);
     expect(parsed.damaged).to.equal(1);
+  });
+
+  for (const json of [
+    "null",
+    "7",
+    '"text"',
+    "[]",
+    "{}",
+    "no JSON",
+    '{"put":null}',
+    '{"put":{"name":"a"}}',
+    '{"put":{"name":"a","targets":[{}]}}',
+    '{"put":{"targets":[]}}',
+    '{"forget":1}',
+    '{"reap":{"path":null}}',
+    '{"reaped":null}',
+    '{"journal":"1"}',
+    '{"journal":1}',
+  ]) {
+    it(`counts a line that no agent writes, with a right checksum: ${json}`, () => {
+      const text = formatPut(record("a")) + lineOf(json) + formatPut(record("c"));
+      const parsed = parseJournal(text);
+      expect([...parsed.records.keys()]).to.deep.equal(["a", "c"]);
+      expect(parsed.damaged).to.equal(1);
+    });
+  }
+
+  it("says of an older format, too, whose agent understands it", () => {
+    expect(() => parseJournal(formatOf(0))).to.throw("use an agent of the version that has written it");
   });
 
   it("refuses a format of another version", () => {
