@@ -67,6 +67,10 @@ export const reasons = {
     kind: "blocked",
     endedBy: "the disk has a file system that is mounted, and the kernel has it",
   },
+  FilesystemDuplicate: {
+    kind: "blocked",
+    endedBy: "the file system with the same UUID is unmounted, or one gets another",
+  },
   FilesystemDamaged: { kind: "blocked", endedBy: "the file system is repaired by hand" },
   JournalNotReplayed: { kind: "blocked", endedBy: "the file system was mounted for writing once, and unmounted" },
   ReadError: { kind: "blocked", endedBy: "the device can be read" },

@@ -87,6 +87,7 @@ export const wokenBy = {
   FilesystemMissing: ["source", "written", "device"],
   FilesystemMismatch: ["source", "written", "device"],
   FilesystemUnsupported: ["source", "written", "device"],
+  FilesystemDuplicate: ["source", "written", "device", "mounts"],
   FilesystemDamaged: ["source", "written", "device"],
   JournalNotReplayed: ["source", "written", "device"],
   ReadError: ["source", "device"],

@@ -68,6 +68,52 @@ describe("a disk whose file system was damaged, on the real kernel", () => {
     execFileSync("umount", [`${node.path}/fill`]);
   });
 
+  it("whose superblock has the node end at errors (errors=panic) does not, unless the set says so", async () => {
+    damaged();
+    execFileSync("tune2fs", ["-e", "panic", disk], { stdio: "ignore" });
+    want();
+    expect((await node.volume(name)).failure?.message).to.equal(undefined);
+    const options = () => node.mountAt(node.target("a"))?.superOptions.filter((option) => option.startsWith("errors="));
+    expect(options()).to.deep.equal(["errors=remount-ro"]);
+    const asked = { fsType: "ext4" as const, mountOptions: ["errors=panic"], generation: 2 };
+    node.want(intent({ source: { local: { path: disk } }, mounts: [{ path: node.target("a") }], ...asked }));
+    await node.converge();
+    expect(options(), "the default of its superblock is not shown").to.deep.equal([]);
+  });
+
+  it("of xfs with features that the kernel does not know is no matter of options", async function () {
+    need(this, "mkfs.xfs", "xfs");
+    disk = node.keep(loopDevice(`${node.path}/disks`, "disk", 320)).path;
+    execFileSync("mkfs.xfs", ["-q", disk]);
+    execFileSync("xfs_db", ["-x", "-c", "sb 0", "-c", "write -d features_incompat 0x40000003", disk], {
+      stdio: "ignore",
+    });
+    want();
+    const { failure } = await node.volume(name);
+    expect(failure).to.include({ reason: "FilesystemUnsupported", errorClass: "final" });
+    expect(failure?.message).to.match(/^the kernel does not mount the xfs on \S+: .*features/);
+  });
+
+  it("of xfs that is a copy of one that is mounted names that, and comes once that is unmounted", async function () {
+    need(this, "mkfs.xfs", "xfs");
+    const disks = `${node.path}/disks`;
+    disk = node.keep(loopDevice(disks, "disk", 320)).path;
+    execFileSync("mkfs.xfs", ["-q", disk]);
+    execFileSync("sync", [disk]);
+    const copy = node.keep(loopDevice(disks, "copy", 320)).path;
+    execFileSync("dd", [`if=${disk}`, `of=${copy}`, "bs=1M", "conv=sparse,fsync", "status=none"]);
+    mkdirSync(`${node.path}/fill`);
+    execFileSync("mount", [copy, `${node.path}/fill`]);
+    want();
+    const { failure } = await node.volume(name);
+    expect(failure).to.include({ reason: "FilesystemDuplicate", errorClass: "transient" });
+    expect(failure?.message).to.include(`the one on ${copy}, which is mounted on ${node.path}/fill`);
+    expect(failure?.on).to.deep.equal({ kind: "Mount", name: `${node.path}/fill` });
+    execFileSync("umount", [`${node.path}/fill`]);
+    node.forgetFailures();
+    expect((await node.volume(name)).failure?.message).to.equal(undefined);
+  });
+
   it("of xfs, which the kernel refuses, names xfs_repair", async function () {
     need(this, "mkfs.xfs", "xfs");
     disk = node.keep(loopDevice(`${node.path}/disks`, "disk", 320)).path;

@@ -88,6 +88,16 @@ describe("a disk with nothing at its ends, on the real kernel", function () {
     expect(read(path, 40 * MiB)).to.not.equal(data);
   });
 
+  it("why mkfs refuses a disk is said, and not how it is called", async function () {
+    need(this, "mkfs.xfs");
+    want(disk(8), { fsType: "xfs" });
+    const ended = await failure();
+    expect(ended?.reason).to.equal("FormatFailed");
+    expect(ended?.message)
+      .to.match(/ended with 1: .*(too small|larger than)/)
+      .and.not.to.contain("[-b size=num]");
+  });
+
   slow("an mkfs that ended by itself leaves no licence to format over what is written later", async () => {
     const path = disk(71);
     const { run } = ChildRunner.prototype;

@@ -21,7 +21,10 @@ export const symptoms: readonly (readonly [seen: string, codes: string])[] = [
     `DiskNotFound DiskAmbiguous DeviceBusy DeviceNotEmpty FilesystemMissing FilesystemMismatch
      FilesystemUnsupported FormatFailed VolumeGroupFull PassphraseRefused QuotaUnsupported`,
   ],
-  ["A disk or its file system is damaged", "ReadError FilesystemDamaged FilesystemReadOnly JournalNotReplayed"],
+  [
+    "A disk or its file system is damaged",
+    "ReadError FilesystemDamaged FilesystemDuplicate FilesystemReadOnly JournalNotReplayed",
+  ],
   [
     "A server, share, repository, image or LUN cannot be had",
     `ServerUnreachable ShareNotFound CredentialsRefused RepositoryRefused RevisionNotFound

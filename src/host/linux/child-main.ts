@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { printable } from "../../api/printable.ts";
-import { messageOf, VolumeError } from "../../errors.ts";
+import { messageOf, VolumeError, type WaitingOn } from "../../errors.ts";
 import type { Mounter } from "../ports.ts";
 import { become, leaveIfItCan } from "./become.ts";
 import { isClaimed, probeBlockDevice } from "./block-probe.ts";
@@ -44,6 +44,7 @@ export interface ChildError {
   readonly message: string;
   readonly reason?: VolumeError["reason"];
   readonly errorClass?: VolumeError["errorClass"];
+  readonly on?: WaitingOn;
   /** Name of the errno, if a system call failed and nothing more is known. */
   readonly code?: string;
 }
@@ -207,10 +208,14 @@ async function replyOf(call: () => unknown): Promise<ChildReply> {
   try {
     return { ok: true, value: await call() };
   } catch (error) {
-    const known = error instanceof VolumeError ? { reason: error.reason, errorClass: error.errorClass } : {};
+    const known = error instanceof VolumeError ? knownOf(error) : {};
     const code = errnoOf(error);
     return { ok: false, error: { message: messageOf(error), ...known, ...(code !== undefined && { code }) } };
   }
+}
+
+function knownOf({ reason, errorClass, on }: VolumeError): Partial<ChildError> {
+  return { reason, errorClass, ...(on && { on }) };
 }
 
 async function readRequest(): Promise<ChildRequest | undefined> {

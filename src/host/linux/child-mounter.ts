@@ -5,6 +5,7 @@ import type { ChildReply } from "./child-main.ts";
 import type { ChildRunner } from "./child-runner.ts";
 import { findProgram } from "./find-program.ts";
 import { type MountHelper, mountHelpers } from "./mount-helpers.ts";
+import { programWords } from "./program-words.ts";
 
 /**
  * What a file system answers whose server is gone: FUSE (ENOTCONN; ECONNABORTED to who waited when it died), NFS (ESTALE
@@ -69,14 +70,15 @@ export class ChildMounter implements Mounter {
     const options = waitsFor && { waitsFor };
     const result = await this.#runner.run({ kind: "mounter", method, args }, this.#operation, options);
     if (result.code !== 0) {
-      const message = `a child process ended with ${result.code}: ${result.stderr.trim().slice(-512)}`;
+      const message = `a child process ended with ${result.code}: ${programWords(result.stderr)}`;
       throw new VolumeError("SetUpFailed", "uncertain", message);
     }
     const reply = JSON.parse(result.stdout) as ChildReply;
     if (reply.ok) return reply.value as T;
-    const { reason, errorClass, message, code = "" } = reply.error;
+    const { reason, errorClass, message, on, code = "" } = reply.error;
     if (reason === undefined && waitsFor && serverGone.has(code)) throw unreachable(waitsFor, code);
-    throw reason === undefined ? new Error(message) : new VolumeError(reason, errorClass ?? "uncertain", message);
+    if (reason === undefined) throw new Error(message);
+    throw new VolumeError(reason, errorClass ?? "uncertain", message, on && { on });
   }
 }
 

@@ -3,6 +3,7 @@ import type { OperationContext } from "../ports.ts";
 import type { ChildReply } from "./child-main.ts";
 import type { ChildRequest } from "./child-request.ts";
 import type { ChildRunner } from "./child-runner.ts";
+import { programWords } from "./program-words.ts";
 
 /** Stands before what a child says of how far it is. */
 export const progressMark = "> ";
@@ -40,12 +41,12 @@ export async function inFetchingChild(
   });
   const said = result.stdout.slice(result.stdout.lastIndexOf("\n") + 1);
   if (result.code !== 0 || said === "") {
-    const message = `a child process ended with ${result.code}: ${result.stderr.trim().slice(-512)}`;
+    const message = `a child process ended with ${result.code}: ${programWords(result.stderr)}`;
     throw new VolumeError("SetUpFailed", "uncertain", message);
   }
   const reply = JSON.parse(said) as ChildReply;
   if (reply.ok) return;
-  const { reason = "SetUpFailed", errorClass = "transient", message } = reply.error;
-  const options = reason === "ServerUnreachable" ? { on: { kind: "Server", name: server } } : {};
+  const { reason = "SetUpFailed", errorClass = "transient", message, on } = reply.error;
+  const options = reason === "ServerUnreachable" ? { on: { kind: "Server", name: server } } : on && { on };
   throw new VolumeError(reason, errorClass, message, options);
 }

@@ -5,27 +5,28 @@ import { attributeBits } from "./attributes.ts";
 import { FSCONFIG, FSMOUNT_CLOEXEC, FSOPEN_CLOEXEC, FSPICK } from "./constants.ts";
 import { Descriptor } from "./descriptor.ts";
 import { errnoOf } from "./errno.ts";
+import { errorsOption } from "./errors-option.ts";
 import { damageOf } from "./file-system-check.ts";
 import type { Libc } from "./libc.ts";
+import { refusedDevice } from "./refused-device.ts";
 import { servedFailure, servedFileSystems } from "./served-file-systems.ts";
 
 /** A new mount of a file system, not attached anywhere yet (fsopen, fsconfig, fsmount). */
 export function createFilesystemMount(libc: Libc, request: FilesystemMount): Descriptor {
   using context = openContext(libc, request.fsType);
   const began = performance.now();
-  explained(
-    context,
-    () => {
-      libc.fsconfig(context.fd, FSCONFIG.SET_STRING, "source", request.source);
-      setOptions(libc, context, [...request.options, ...credentialOptions(request)]);
-      libc.fsconfig(context.fd, FSCONFIG.CMD_CREATE, null, null);
-    },
-    (error, log) =>
-      servedFailure(request, error, log, performance.now() - began) ??
-      damageOf(request.source, request.fsType, errnoOf(error), log),
-  );
-  const { set } = attributeBits(request.attributes);
-  return new Descriptor(explained(context, () => libc.fsmount(context.fd, FSMOUNT_CLOEXEC, set)));
+  const known = (error: unknown, log: string) =>
+    servedFailure(request, error, log, performance.now() - began) ??
+    damageOf(request.source, request.fsType, errnoOf(error), log);
+  const set = () => {
+    libc.fsconfig(context.fd, FSCONFIG.SET_STRING, "source", request.source);
+    setOptions(libc, context, [...request.options, ...errorsOption(request), ...credentialOptions(request)]);
+  };
+  explained(context, set, known);
+  const create = () => libc.fsconfig(context.fd, FSCONFIG.CMD_CREATE, null, null);
+  explained(context, create, (error, log) => refusedDevice(request, errnoOf(error), log) ?? known(error, log));
+  const { set: attributes } = attributeBits(request.attributes);
+  return new Descriptor(explained(context, () => libc.fsmount(context.fd, FSMOUNT_CLOEXEC, attributes)));
 }
 
 /** Changes options of the file system that `mount` is in (fspick, fsconfig). */
@@ -74,15 +75,15 @@ function explained<T>(
   } catch (error) {
     const log = readLog(context);
     const code = errnoOf(error);
-    if (code === "EINVAL") {
-      const message = `the kernel refuses the options: ${log || "no reason given"}`;
-      throw new VolumeError("OptionsRefused", "final", message, { cause: error });
-    }
     if (code === "EBUSY") {
       throw new VolumeError("DeviceBusy", "transient", `the device is in use: ${log || "EBUSY"}`, { cause: error });
     }
     const meaning = known(error, log);
     if (meaning !== undefined) throw meaning;
+    if (code === "EINVAL") {
+      const message = `the kernel refuses the options: ${log || "dmesg on the node says which, or what else is wrong"}`;
+      throw new VolumeError("OptionsRefused", "final", message, { cause: error });
+    }
     throw log === "" || !(error instanceof Error) ? error : new Error(`${error.message}: ${log}`, { cause: error });
   }
 }

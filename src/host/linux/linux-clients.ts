@@ -9,6 +9,7 @@ import { findProgram } from "./find-program.ts";
 import { ifThere } from "./if-there.ts";
 import { isAlive } from "./is-alive.ts";
 import { staysMark } from "./leave-pod.ts";
+import { programWords } from "./program-words.ts";
 import { unlessGone } from "./unless-gone.ts";
 
 /** Milliseconds that a client which was killed has to end: it writes nothing then, but gives back its memory. */
@@ -46,7 +47,7 @@ export class LinuxClients implements Clients {
         this.warnOf(stderr, client, mount.source);
         return client;
       }
-      const words = (await this.lastWords(log)) || stderr.trim().slice(-512) || `${program} ended with ${code}`;
+      const words = (await this.lastWords(log)) || programWords(stderr) || `${program} ended with ${code}`;
       const on = { kind: "Server", name: mount.source };
       throw new VolumeError("ServerUnreachable", "transient", `mounting ${mount.source}: ${words}`, { on });
     } catch (error) {
@@ -72,7 +73,7 @@ export class LinuxClients implements Clients {
     const { runner, operation } = this.#deps;
     const { code, stdout, stderr } = await runner.run({ kind: "client", pid, pidFile }, operation);
     if (code === 0) return (JSON.parse(stdout) as ChildProcessID | null) ?? undefined;
-    const message = `whether process ${pid} is the client of ${pidFile} cannot be told: ${stderr.trim().slice(-512)}`;
+    const message = `whether process ${pid} is the client of ${pidFile} cannot be told: ${programWords(stderr)}`;
     throw new VolumeError("SetUpFailed", "transient", message);
   }
 

@@ -14,6 +14,7 @@ import { errnoOf } from "./errno.ts";
 import { checkArgs, checkProgress, damageOf, isChecked, judgeCheck, unfinishedCheck } from "./file-system-check.ts";
 import { findProgram } from "./find-program.ts";
 import { bootID } from "./linux-evidence.ts";
+import { programWords } from "./program-words.ts";
 import { refusalOf } from "./refusal.ts";
 
 /** blkid(8): nothing was found on the device. */
@@ -82,7 +83,7 @@ export class LinuxDevices implements Devices {
     const deviceNumbers = [deviceNumber, ...partitions.map((partition) => partition.deviceNumber)];
     const result = await this.#runner.run({ kind: "claimed", path, deviceNumbers }, this.#operation);
     if (result.code !== 0) {
-      const message = `whether ${path} is claimed cannot be told: ${result.stderr.trim().slice(-512)}`;
+      const message = `whether ${path} is claimed cannot be told: ${programWords(result.stderr)}`;
       throw new VolumeError("DeviceBusy", "transient", message, { on: { kind: "Device", name: path } });
     }
     if (holders.length > 0) return `${path} is part of ${holders.join(", ")}`;
@@ -96,7 +97,7 @@ export class LinuxDevices implements Devices {
     const deviceNumbers = [deviceNumber, ...partitions.map((partition) => partition.deviceNumber)];
     const result = await this.#runner.run({ kind: "openers", deviceNumbers }, this.#operation);
     if (result.code === 0) return JSON.parse(result.stdout) as Holder[];
-    const message = `who has ${deviceNumber} open cannot be read: ${result.stderr.trim().slice(-512)}`;
+    const message = `who has ${deviceNumber} open cannot be read: ${programWords(result.stderr)}`;
     throw new VolumeError("StillReferenced", "transient", message);
   }
 
@@ -129,7 +130,7 @@ export class LinuxDevices implements Devices {
     if (result.code === 0) return;
     const refusal = refusalOf(result, on);
     if (refusal !== undefined) throw refusal;
-    const text = (result.stderr || result.stdout).trim().slice(-512);
+    const text = programWords(result.stderr || result.stdout);
     throw new VolumeError("FormatFailed", "final", `${program} ${device.path} ended with ${result.code}: ${text}`);
   }
 
@@ -156,7 +157,7 @@ export class LinuxDevices implements Devices {
     const operation = { ...this.#operation, deadlineMs: this.#operation.formatDeadlineMs };
     const result = await this.#runner.run({ kind: "exec", file: findProgram(program), args }, operation);
     if (result.code === 0) return;
-    const text = (result.stderr || result.stdout).trim().slice(-512);
+    const text = programWords(result.stderr || result.stdout);
     const message = `${program} of ${path} ended with ${result.code}: ${text}`;
     throw new VolumeError("FileSystemResizeFailed", "transient", message, { on: { kind: "Device", name: path } });
   }
@@ -167,14 +168,14 @@ export class LinuxDevices implements Devices {
     if (result.code === 0) return;
     const refusal = refusalOf(result, { kind: "Device", name: path });
     if (refusal !== undefined) throw refusal;
-    const text = result.stderr.trim().slice(-512);
+    const text = programWords(result.stderr);
     throw new VolumeError("FormatFailed", "transient", `${path} cannot be emptied: ${text}`);
   }
 
   async #askDevice(path: string): Promise<BlockProbe> {
     const result = await this.#runner.run({ kind: "probe", path }, this.#operation);
     if (result.code !== 0) {
-      throw new VolumeError("SetUpFailed", "transient", `${path} cannot be read: ${result.stderr.trim().slice(-512)}`);
+      throw new VolumeError("SetUpFailed", "transient", `${path} cannot be read: ${programWords(result.stderr)}`);
     }
     const reply = JSON.parse(result.stdout) as ChildReply;
     if (reply.ok) return reply.value as BlockProbe;

@@ -13,6 +13,7 @@ import { errnoOf } from "./errno.ts";
 import { inheritGroup } from "./group-rights.ts";
 import { makeDirectoriesAt, openDirectoryAt, openFileAt } from "./held-tree.ts";
 import type { Libc } from "./libc.ts";
+import { programWords } from "./program-words.ts";
 import { ProjectQuota } from "./project-quota.ts";
 import { targetError } from "./walk.ts";
 
@@ -160,7 +161,7 @@ export class LinuxDirectories implements Directories {
       onChild: async () => {}, // it does nothing to a volume, and a second one beside it does no harm
     };
     const result = await this.#runner.run({ kind: "emptyTrash", path: this.#trash }, operation);
-    if (result.code !== 0) throw new VolumeError("TearDownFailed", "transient", result.stderr.trim().slice(-512));
+    if (result.code !== 0) throw new VolumeError("TearDownFailed", "transient", programWords(result.stderr));
     const { count, examples } = JSON.parse(result.stdout) as TrashLeft;
     if (count === 0) return;
     const message = `${count} of what was thrown away cannot be removed from ${this.#trash}: ${examples.join(", ")}`;

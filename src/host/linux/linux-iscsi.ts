@@ -7,6 +7,7 @@ import type { Wakes } from "../wakes.ts";
 import type { ChildRunner } from "./child-runner.ts";
 import type { ISCSIOutcome, ISCSIRequest } from "./iscsi-child.ts";
 import { readSessions } from "./iscsi-sessions.ts";
+import { programWords } from "./program-words.ts";
 
 /** Who has the turn, by target; of all operations of this agent. */
 export type Turns = Map<string, Promise<unknown>>;
@@ -87,7 +88,7 @@ export class LinuxISCSI implements ISCSI {
     const waitsFor = { fsType: "iscsi", source: iqn, point: portalText(portal), program: true };
     const result = await runner.run({ kind: "iscsi", request }, operation, { waitsFor });
     if (result.code === 0) return JSON.parse(result.stdout) as ISCSIOutcome;
-    throw new VolumeError("SetUpFailed", "transient", `iscsiadm was not run: ${result.stderr.trim().slice(-512)}`);
+    throw new VolumeError("SetUpFailed", "transient", `iscsiadm was not run: ${programWords(result.stderr)}`);
   }
 }
 

@@ -11,6 +11,7 @@ import type { ClientsDeps, LinuxClients } from "./linux-clients.ts";
 import { loadModule } from "./load-module.ts";
 import { isMeant } from "./meant-device.ts";
 import { nbdProgram as program } from "./nbd-clients.ts";
+import { programWords } from "./program-words.ts";
 import { clusterOf, codeOf, codeOfLog, refusal, unmapArgs } from "./rbd-text.ts";
 
 /** To say what it does, nowhere but to who has started it. Keys are in no line of these parts of it. */
@@ -52,7 +53,7 @@ export class LinuxNBD implements NBDImages {
       operation,
     );
     if (code === 0) return (JSON.parse(stdout) as ChildProcessID | null) ?? undefined;
-    const message = `whether an ${program} runs cannot be told: ${stderr.trim().slice(-512)}`;
+    const message = `whether an ${program} runs cannot be told: ${programWords(stderr)}`;
     throw new VolumeError("SetUpFailed", "transient", message);
   }
 
@@ -99,7 +100,7 @@ export class LinuxNBD implements NBDImages {
     const args = ["--archive", "--no-clobber", "--", ...missing.map((name) => `${hostRoot}/dev/${name}`), "/dev"];
     const { code, stderr } = await runner.run({ kind: "exec", file: findProgram("cp"), args }, operation);
     if (code === 0) return;
-    const message = `the agent's container gets no ${missing[0]} of the node in its /dev: ${stderr.trim().slice(-512)}`;
+    const message = `the agent's container gets no ${missing[0]} of the node in its /dev: ${programWords(stderr)}`;
     throw new VolumeError("SetUpFailed", "transient", message);
   }
 
@@ -109,7 +110,7 @@ export class LinuxNBD implements NBDImages {
     const work = { kind: "exec", file: findProgram(program), args: unmapArgs(device), meant } as const;
     const { code, stderr } = await runner.run(work, operation);
     if (code === 0 || code === refusedCode) return;
-    const message = `${device} was not taken away: ${stderr.trim().slice(-512) || `${program} ended with ${code}`}`;
+    const message = `${device} was not taken away: ${programWords(stderr) || `${program} ended with ${code}`}`;
     throw new VolumeError("DeviceBusy", "transient", message, { on: { kind: "Device", name: device } });
   }
 }

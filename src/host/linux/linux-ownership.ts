@@ -4,6 +4,7 @@ import type { Ownership, OwnershipRequest, OwnershipResult } from "../ownership.
 import type { MountTableSource, OperationContext } from "../ports.ts";
 import type { ChildReply } from "./child-main.ts";
 import type { ChildRunner } from "./child-runner.ts";
+import { programWords } from "./program-words.ts";
 
 /** The walk through a volume's files in a disposable child, which is given up when it gets no further for a deadline. */
 export class LinuxOwnership implements Ownership {
@@ -34,12 +35,12 @@ export class LinuxOwnership implements Ownership {
     );
     const said = result.stdout.slice(result.stdout.lastIndexOf("\n") + 1);
     if (result.code !== 0 || said === "") {
-      const message = `a child process ended with ${result.code}: ${result.stderr.trim().slice(-512)}`;
+      const message = `a child process ended with ${result.code}: ${programWords(result.stderr)}`;
       throw new VolumeError("SetUpFailed", "uncertain", message);
     }
     const reply = JSON.parse(said) as ChildReply;
     if (reply.ok) return reply.value as OwnershipResult;
-    const { reason = "SetUpFailed", errorClass = "transient", message } = reply.error;
-    throw new VolumeError(reason, errorClass, message);
+    const { reason = "SetUpFailed", errorClass = "transient", message, on } = reply.error;
+    throw new VolumeError(reason, errorClass, message, on && { on });
   }
 }

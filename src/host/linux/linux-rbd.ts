@@ -7,6 +7,7 @@ import type { ChildReply } from "./child-main.ts";
 import type { ChildRunner } from "./child-runner.ts";
 import { loadModule } from "./load-module.ts";
 import { isMeant, type MeantDevice } from "./meant-device.ts";
+import { programWords } from "./program-words.ts";
 import { addedText, clusterOf, monitorsIn, refusal } from "./rbd-text.ts";
 import { unlessGone } from "./unless-gone.ts";
 
@@ -61,7 +62,7 @@ export class LinuxRBD implements RBDDevices {
     const request = { kind: "rbd", file, text, ...(meant && { meant }) } as const;
     const { code, stdout, stderr } = await this.#runner.run(request, this.#operation, { waitsFor });
     if (code !== 0) {
-      const message = `a child process ended with ${code}: ${stderr.trim().slice(-512)}`;
+      const message = `a child process ended with ${code}: ${programWords(stderr)}`;
       throw new VolumeError("SetUpFailed", "uncertain", message);
     }
     const reply = JSON.parse(stdout) as ChildReply;

@@ -6,6 +6,7 @@ import type { ChildRequest } from "./child-request.ts";
 import type { ChildRunner } from "./child-runner.ts";
 import { bootID } from "./linux-evidence.ts";
 import { findOfNode } from "./node-tools.ts";
+import { programWords } from "./program-words.ts";
 import { refusalOf } from "./refusal.ts";
 import type { RemovedDisk } from "./scsi-remove.ts";
 import { readScsi } from "./scsi-tree.ts";
@@ -85,7 +86,7 @@ export class LinuxScsi implements Scsi {
     const on = device === undefined ? undefined : { kind: "Device", name: `/dev/${device}` };
     const refusal = on && refusalOf(result, on);
     if (refusal !== undefined) throw refusal;
-    const text = result.stderr.trim().slice(-512);
+    const text = programWords(result.stderr);
     throw new VolumeError("SetUpFailed", "transient", `${what}: ${text}`, on && { on });
   }
 
@@ -96,7 +97,7 @@ export class LinuxScsi implements Scsi {
       const { code, stdout, stderr } = await this.#programs.run(path, args);
       const text = `${stdout}\n${stderr}`.trim();
       // multipathd answers `fail` to its client, which ends well.
-      return code === 0 && !/^(fail|timeout)/m.test(stdout) ? undefined : `exit ${code}: ${text.slice(-512)}`;
+      return code === 0 && !/^(fail|timeout)/m.test(stdout) ? undefined : `exit ${code}: ${programWords(text)}`;
     }
     if (optional) return undefined;
     const message = `${program} is not on the node, which has a multipath map: install multipath-tools there`;

@@ -1,6 +1,7 @@
 import { VolumeError } from "../../errors.ts";
 import type { LogicalVolumeInfo } from "../layers.ts";
 import type { ProgramResult } from "../programs.ts";
+import { programWords } from "./program-words.ts";
 
 interface Report {
   readonly report: readonly { readonly lv?: readonly { readonly [column: string]: string }[] }[];
@@ -21,7 +22,7 @@ export function parseVolumes(stdout: string): ReadonlyMap<string, LogicalVolumeI
 
 /** PURE. What became of a call of lvm(8) that failed; its exit code says nothing. @param what group or volume that it was called for */
 export function lvmFailure(what: string, doing: string, { code, stdout, stderr }: ProgramResult): VolumeError {
-  const words = (stderr || stdout).trim().slice(-512);
+  const words = programWords(stderr || stdout);
   const on = { kind: "LogicalVolume", name: what };
   const [group = ""] = what.split("/");
   if (/volume group "?\S*"? (not found|doesn't exist)|cannot process volume group/i.test(words)) {

@@ -2,6 +2,7 @@ import { VolumeError } from "../../errors.ts";
 import { unescapeOctal } from "../mountinfo.ts";
 import type { ProgramResult } from "../programs.ts";
 import type { Swap, SwapHow } from "../swaps.ts";
+import { programWords } from "./program-words.ts";
 
 const pageBytes = 4096;
 const deleted = " (deleted)";
@@ -29,7 +30,7 @@ export function swapOnArgs({ priority, discard }: SwapHow): string[] {
 
 /** PURE. What became of a swapon or swapoff that failed. */
 export function swapFailure(program: "swapon" | "swapoff", path: string, result: ProgramResult): VolumeError {
-  const words = (result.stderr || result.stdout).trim().slice(-512);
+  const words = programWords(result.stderr || result.stdout);
   const on = { kind: "Device", name: path };
   if (program === "swapoff" && (result.code === outOfMemory || /cannot allocate memory/i.test(words))) {
     const message = `the node has not the memory to take back what is swapped to ${path}: end or move what needs it, or turn other swap on. It stays on, and is tried again`;

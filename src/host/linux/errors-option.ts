@@ -1,0 +1,27 @@
+import { closeSync, openSync, readSync } from "node:fs";
+import { optionName } from "../../api/mount-options.ts";
+import type { FilesystemMount } from "../ports.ts";
+import { ifThere } from "./if-there.ts";
+
+/** Where an ext2, ext3 or ext4 says what is to be done about errors that the kernel meets in it, and what goes on: fs/ext4/ext4.h. */
+const place = 1024 + 0x3c;
+const goOn = 1;
+
+/**
+ * What is said to the kernel of errors in an ext file system whose volume says nothing of them: to go on, if its superblock does, else to let
+ * nobody write. Never what else may stand there: whoever has written the disk could make it end the node (`errors=panic`).
+ */
+export function errorsOption({ fsType, source, options }: FilesystemMount): readonly string[] {
+  if (!/^ext[234]$/.test(fsType) || options.some((option) => optionName(option) === "errors")) return [];
+  return [`errors=${ifThere(() => shortAt(source, place)) === goOn ? "continue" : "remount-ro"}`];
+}
+
+function shortAt(path: string, at: number): number | undefined {
+  const fd = openSync(path, "r");
+  try {
+    const bytes = Buffer.alloc(2);
+    return readSync(fd, bytes, 0, 2, at) === 2 ? bytes.readUInt16LE() : undefined;
+  } finally {
+    closeSync(fd);
+  }
+}
