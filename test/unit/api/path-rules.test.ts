@@ -24,7 +24,10 @@ describe("the rules of paths and servers", () => {
       { weight: 4, arbitrary: fc.string({ unit: "grapheme", minLength: 1, maxLength: 4 }) },
       { weight: 4, arbitrary: fc.constantFrom("...", ".a", "..a", "a.", "é", "💾", " ", "\\", "a".repeat(255)) },
       { weight: 1, arbitrary: fc.array(codePoint, { maxLength: 4 }).map((points) => String.fromCodePoint(...points)) },
-      { weight: 1, arbitrary: fc.constantFrom("", ".", "..", "a\n", "\u0085", "\u2028", "\u200b", "\u202e", "é".repeat(64)) },
+      {
+        weight: 1,
+        arbitrary: fc.constantFrom("", ".", "..", "a\n", "\u0085", "\u2028", "\u200b", "\u202e", "é".repeat(64)),
+      },
     );
     const start = fc.oneof({ weight: 8, arbitrary: fc.constant("/") }, fc.constantFrom("", "//"));
     const seen = { accepted: 0, refused: 0 };

@@ -125,7 +125,8 @@ describe("parseIntent", () => {
       intent({ mounts: [{ ...mount, path: "/mnt/../etc" }] }),
       {
         path: ".spec.mounts[0].path",
-        message: "must be an absolute path below / without '.', '..', '//', control or invisible characters or a trailing '/'",
+        message:
+          "must be an absolute path below / without '.', '..', '//', control or invisible characters or a trailing '/'",
       },
     ],
     [

@@ -1,5 +1,7 @@
+import { lookup } from "node:dns";
 import { get as getByHTTP, type IncomingMessage } from "node:http";
 import { get as getByHTTPS } from "node:https";
+import { isIP, type LookupFunction } from "node:net";
 import { printable } from "../../../api/printable.ts";
 import { messageOf, VolumeError } from "../../../errors.ts";
 
@@ -30,10 +32,23 @@ export interface Answer {
   leave(): void;
 }
 
-/** GET on a connection of its own, so that none is begun on one that the server is closing. @throws BrokenConnection */
-export async function ask(url: URL, headers: { readonly [name: string]: string }): Promise<Answer> {
-  const answer = await answerTo(url, headers).catch((error) => {
-    throw new BrokenConnection(url.host, error);
+/** Why nothing is asked at an address; undefined if there is no reason. */
+export type RefusalOf = (address: string) => VolumeError | undefined;
+
+/**
+ * GET on a connection of its own, so that none is begun on one that the server is closing.
+ * @throws BrokenConnection, and what `refusalOf` says of an address that the host has
+ */
+export async function ask(
+  url: URL,
+  headers: { readonly [name: string]: string },
+  refusalOf: RefusalOf = () => undefined,
+): Promise<Answer> {
+  const address = url.hostname.replace(/^\[|\]$/g, "");
+  const refusal = isIP(address) === 0 ? undefined : refusalOf(address);
+  if (refusal !== undefined) throw refusal;
+  const answer = await answerTo(url, headers, refusalOf).catch((error) => {
+    throw error instanceof VolumeError ? error : new BrokenConnection(url.host, error);
   });
   return {
     url,
@@ -51,16 +66,33 @@ export async function ask(url: URL, headers: { readonly [name: string]: string }
   };
 }
 
-function answerTo(url: URL, headers: { readonly [name: string]: string }): Promise<IncomingMessage> {
+function answerTo(
+  url: URL,
+  headers: { readonly [name: string]: string },
+  refusalOf: RefusalOf,
+): Promise<IncomingMessage> {
   return new Promise((answered, failed) => {
     const get = url.protocol === "https:" ? getByHTTPS : getByHTTP;
-    const request = get(url, { headers, agent: false }, (answer) => {
+    const request = get(url, { headers, agent: false, lookup: lookupUnless(refusalOf) }, (answer) => {
       answer.on("error", () => {}); // whoever reads the body is told
       answered(answer);
     });
     request.setTimeout(silenceMs, () => request.destroy(new Error(`nothing came for ${silenceMs / 1000} s`)));
     request.on("error", failed);
   });
+}
+
+/** Any name may be given the address of anything: what it has when a connection is made counts. */
+function lookupUnless(refusalOf: RefusalOf): LookupFunction {
+  return (hostname, options, found) => {
+    lookup(hostname, { ...options, all: true }, (error, addresses = []) => {
+      const refusal = addresses.map(({ address }) => refusalOf(address)).find((one) => one !== undefined);
+      const [first] = addresses;
+      if (error !== null || refusal !== undefined || first === undefined) found(error ?? refusal ?? null, "");
+      else if (options.all === true) found(null, addresses);
+      else found(null, first.address, first.family);
+    });
+  };
 }
 
 /** As git's: a server that sends less than 1,000 bytes a second for a minute would keep others from being fetched for days. */

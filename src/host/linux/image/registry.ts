@@ -2,9 +2,10 @@ import { listed } from "../../../api/listed.ts";
 import { VolumeError } from "../../../errors.ts";
 import { allOf, type Blob, type BlobSource, largestManifest, VerifiedBlob, verified } from "./blob-source.ts";
 import { readChallenges } from "./challenges.ts";
-import { type Answer, ask, BrokenConnection, tooSlow, unreachable } from "./connection.ts";
+import { type Answer, ask, BrokenConnection, type RefusalOf, tooSlow, unreachable } from "./connection.ts";
 import { objectOf, parsed } from "./manifest.ts";
-import { type ImageReference, maySendTo } from "./reference.ts";
+import { isOwnAddress } from "./own-addresses.ts";
+import { type ImageReference, isLoopback, maySendTo } from "./reference.ts";
 
 const largestToken = 64 * 1024;
 const mostRedirections = 5;
@@ -96,7 +97,7 @@ export class Registry implements BlobSource {
     let at = url;
     for (let followed = 0; followed <= mostRedirections; followed++) {
       const forOwn = at.host === url.host && authorization !== undefined && { authorization };
-      const answer = await ask(at, { ...headers, ...forOwn });
+      const answer = await ask(at, { ...headers, ...forOwn }, this.#refusalAt(at));
       const location = answer.header("location");
       if (answer.status < 300 || answer.status > 399 || location === undefined) return answer;
       answer.leave();
@@ -109,6 +110,16 @@ export class Registry implements BlobSource {
     throw refused(
       `${registry} sends elsewhere, again and again, without TLS or to the node itself: nothing is fetched from there`,
     );
+  }
+
+  /** The registry itself may be anywhere: a set names it. Where it sends us, it must not be the node, whatever that is called. */
+  #refusalAt({ host }: URL): RefusalOf {
+    const { registry, address: own } = this.#image;
+    if (isLoopback(registry) || host === new URL(own).host) return () => undefined;
+    return (address) => {
+      if (!isOwnAddress(address)) return undefined;
+      return refused(`${registry} sends to ${host}, which is the node itself (${address}): nothing is asked there`);
+    };
   }
 
   /** What the registry wants to be told: the credentials themselves, or a token. */
