@@ -73,7 +73,8 @@ async function withoutSmallArea(before: DeviceInfo, context: StageContext): Prom
   return context.devices.probe({ root: "/", path: before.path });
 }
 
-const pageBytes = 4096;
+/** The largest page of any kernel: an area ends with a whole one. */
+const pageBytes = 65_536;
 
 /** PURE. What options of fstab(5) say of swap. */
 export function swapHow(options: readonly string[]): SwapHow {

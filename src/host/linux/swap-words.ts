@@ -4,7 +4,8 @@ import type { ProgramResult } from "../programs.ts";
 import type { Swap, SwapHow } from "../swaps.ts";
 import { programWords } from "./program-words.ts";
 
-const pageBytes = 4096;
+/** Of the kernels that there are: an area is of pages as large as those of the node's that made it (arm64 has three). */
+const pageSizes = [4096, 16_384, 65_536];
 const deleted = " (deleted)";
 
 /** PURE. Devices of /proc/swaps (proc_swaps(5)): a path, then numbers in KiB. */
@@ -45,10 +46,11 @@ export function swapFailure(program: "swapon" | "swapoff", path: string, result:
 const outOfMemory = 2;
 
 /**
- * PURE. Bytes of the swap area that begins a device, its header included; undefined if there is none of pages of 4 KiB.
+ * PURE. Bytes of the swap area that begins a device, its header included; undefined if there is none.
  * (include/linux/swap.h: union swap_header)
  */
 export function swapBytes(head: Buffer): number | undefined {
-  if (head.length < pageBytes || head.toString("latin1", pageBytes - 10, pageBytes) !== "SWAPSPACE2") return undefined;
-  return (head.readUInt32LE(1028) + 1) * pageBytes;
+  const magicEnds = (at: number) => head.length >= at && head.toString("latin1", at - 10, at) === "SWAPSPACE2";
+  const pageBytes = pageSizes.find(magicEnds);
+  return pageBytes && (head.readUInt32LE(1028) + 1) * pageBytes;
 }

@@ -59,15 +59,21 @@ describe("what swapon and swapoff fail with", () => {
 });
 
 describe("swapBytes", () => {
-  const head = (pages: number, magic = "SWAPSPACE2") => {
-    const page = Buffer.alloc(8192);
+  const head = (pages: number, magic = "SWAPSPACE2", pageBytes = 4096) => {
+    const page = Buffer.alloc(2 * pageBytes);
     page.writeUInt32LE(1, 1024);
     page.writeUInt32LE(pages - 1, 1028);
-    page.write(magic, 4086, "latin1");
+    page.write(magic, pageBytes - 10, "latin1");
     return page;
   };
 
-  it("is the size of the area, with its header, of pages of 4 KiB", () => {
+  it("is the size of the area, with its header, whatever pages the kernel has", () => {
+    for (const kib of [4, 16, 64]) {
+      expect(swapBytes(head(6144, "SWAPSPACE2", kib * 1024))).to.equal(6144 * kib * 1024);
+    }
+  });
+
+  it("is known of what swapon takes alone", () => {
     expect(swapBytes(head(6144))).to.equal(24 * 1024 * 1024);
     expect(swapBytes(head(6144, "S1SUSPEND"))).to.equal(undefined);
     expect(swapBytes(Buffer.alloc(512))).to.equal(undefined);
