@@ -1,5 +1,7 @@
 import { readFileSync } from "node:fs";
 import koffi from "koffi";
+import { AT_FDCWD, AT_STATX_DONT_SYNC, STATX } from "../../src/host/linux/constants.ts";
+import { statx as AT } from "../../src/host/linux/layouts.ts";
 
 /** One line of mountinfo, as far as checks need it; read here anew, so that what they say does not rest on what they check. */
 export interface MountLine {
@@ -20,10 +22,6 @@ export function mountLinesBeneath(directory: string): MountLine[] {
     .map(([id, , device = "", root = "", point = ""]) => ({ id: Number(id), device, root, point }));
 }
 
-const AT_FDCWD = -100;
-const AT_STATX_DONT_SYNC = 0x4000;
-const STATX_MNT_ID = 0x1000;
-const STATX_MNT_ID_UNIQUE = 0x4000;
 const statx = koffi.load(null).func("statx", "int", ["int", "str", "int", "uint", "void *"]);
 
 /**
@@ -31,8 +29,8 @@ const statx = koffi.load(null).func("statx", "int", ["int", "str", "int", "uint"
  * one that is used again.
  */
 export function mountIDOf(path: string): bigint {
-  const out = Buffer.alloc(256);
-  if (statx(AT_FDCWD, path, AT_STATX_DONT_SYNC, STATX_MNT_ID | STATX_MNT_ID_UNIQUE, out) !== 0)
+  const out = Buffer.alloc(AT.bytes);
+  if (statx(AT_FDCWD, path, AT_STATX_DONT_SYNC, STATX.MNT_ID | STATX.MNT_ID_UNIQUE, out) !== 0)
     throw new Error(`statx of ${path}: errno ${koffi.errno()}`);
-  return out.readBigUInt64LE(144);
+  return out.readBigUInt64LE(AT.stx_mnt_id);
 }

@@ -1,6 +1,7 @@
 // The few system calls that the scripts need and Node does not have.
 import { closeSync, openSync } from "node:fs";
 import koffi from "koffi";
+import { LOCK, SYS } from "../../src/host/linux/constants.ts";
 
 const libc = koffi.load(null);
 const prctl = libc.func("int prctl(int option, unsigned long argument, long, long, long)");
@@ -8,9 +9,6 @@ const syscall = libc.func("long syscall(long number, long first, long second)");
 const flock = libc.func("int flock(int fd, int operation)");
 
 const PR_SET_PDEATHSIG = 1;
-const SYS_pidfd_open = 434;
-const LOCK_EX = 2;
-const LOCK_NB = 4;
 
 /** Has the kernel kill this process when the thread that started it ends, however it ends. */
 export function killMeWithMyParent(): void {
@@ -19,7 +17,7 @@ export function killMeWithMyParent(): void {
 
 /** A descriptor that becomes readable when the process ends; undefined if there is no such process. */
 export function openPidfd(pid: number): number | undefined {
-  const fd = Number(syscall(SYS_pidfd_open, pid, 0));
+  const fd = Number(syscall(SYS.pidfd_open, pid, 0));
   return fd < 0 ? undefined : fd;
 }
 
@@ -35,7 +33,7 @@ export function onPidfdExit(fd: number, action: () => void): void {
 /** Takes the lock of a file, made if missing, without waiting. @returns how to give it back; undefined if it is held */
 export function tryLock(path: string): (() => void) | undefined {
   const fd = openSync(path, "a", 0o600);
-  if (flock(fd, LOCK_EX | LOCK_NB) === 0) return () => closeSync(fd);
+  if (flock(fd, LOCK.EX | LOCK.NB) === 0) return () => closeSync(fd);
   closeSync(fd);
   return undefined;
 }

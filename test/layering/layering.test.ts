@@ -82,6 +82,7 @@ describe("layering", () => {
       ["src/agent/x.ts", 'import { lstatSync } from "node:fs";', "touches the machine"],
       ["src/controller/x.ts", 'await import("node:fs/promises");', "touches the machine"],
       ["src/plugins/x.ts", 'import koffi from "koffi";', "touches the machine"],
+      ["src/host/linux/x.ts", "const O_CLOEXEC = 0o2000000;", "a number of the kernel's interface"],
     ];
     for (const [path, text, message] of caught) {
       it(`catch ${JSON.stringify(text)} in ${path}`, () => {

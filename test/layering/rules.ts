@@ -39,6 +39,12 @@ const forbidden: readonly { readonly what: string; readonly pattern: RegExp; rea
     pattern: /"(node:(fs|child_process|net|dgram|tls|http|https)(\/\w+)?|koffi)"/,
     allowed: /^src\/((?!agent\/|controller\/|plugins\/|api\/|cli\/)|agent\/run\.ts$|cli\/(run|access)\.ts$)/,
   },
+  {
+    // Where test/real/kernel-headers.test.ts compares it with the headers of each architecture.
+    what: "a number of the kernel's interface",
+    pattern: /\bconst [A-Z][A-Z0-9_]* = (\{|-?\d)/,
+    allowed: /^src\/((?!host\/)|host\/linux\/constants\.ts$)/,
+  },
   { what: "@dot-i/k8s-operator", pattern: /from "@dot-i\/k8s-operator"/, allowed: /^src\/controller\/operator\.ts$/ },
   {
     what: "@kubernetes/client-node",

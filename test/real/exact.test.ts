@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { closeSync, mkdirSync, openSync, readdirSync, renameSync } from "node:fs";
 import { expect } from "chai";
 import koffi from "koffi";
-import { AT_EMPTY_PATH, MS_PRIVATE, OPEN_TREE_CLOEXEC, OPEN_TREE_CLONE } from "../../src/host/linux/constants.ts";
+import { AT_EMPTY_PATH, MS, OPEN_TREE_CLOEXEC, OPEN_TREE_CLONE } from "../../src/host/linux/constants.ts";
 import { Descriptor } from "../../src/host/linux/descriptor.ts";
 import { Errno } from "../../src/host/linux/errno.ts";
 import { attachExactly } from "../../src/host/linux/exact-attach.ts";
@@ -34,7 +34,7 @@ describe("what comes between a look at a target and the call", () => {
   const sources = () => place.mounts().map(({ source }) => source);
   const cloneOf = (path: string) => {
     const clone = new Descriptor(libc.openTree(-100, path, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC));
-    libc.mountSetattr(clone.fd, 0, 0, MS_PRIVATE);
+    libc.mountSetattr(clone.fd, 0, 0, MS.PRIVATE);
     return clone;
   };
 

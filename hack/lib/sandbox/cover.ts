@@ -1,8 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { closeSync, existsSync, mkdirSync, openSync, realpathSync, statSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
-
-const O_PATH = 0o10000000;
+import { O } from "../../../src/host/linux/constants.ts";
 
 /**
  * Mounts a tmpfs over `directory`, so that nothing written beneath it reaches the disk.
@@ -15,7 +14,7 @@ export function coverWithTmpfs(directory: string, keep: readonly string[]): void
     .filter((path) => existsSync(path))
     .map((path) => realpathSync(path))
     .filter((path) => path.startsWith(`${place}/`))
-    .map((path) => ({ path, isFile: statSync(path).isFile(), fd: openSync(path, O_PATH) }));
+    .map((path) => ({ path, isFile: statSync(path).isFile(), fd: openSync(path, O.PATH) }));
   execFileSync("mount", ["-t", "tmpfs", "-o", "mode=1777,nosuid,nodev", "nodevolume", place]);
   for (const { path, isFile, fd } of kept) {
     mkdirSync(isFile ? dirname(path) : path, { recursive: true });

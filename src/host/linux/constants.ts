@@ -1,5 +1,18 @@
-/** Numbers of Linux's interface (include/uapi). The system calls are the same on every architecture since 424. */
+/**
+ * Numbers of Linux's interface (include/uapi), and of the C library's where it has what the kernel's headers have not. What no comment
+ * says otherwise of is the same on all of `byArchitecture`; test/real/kernel-headers.test.ts compares all of it with the headers of each.
+ */
 
+import { constants as fs } from "node:fs";
+import { constants as os } from "node:os";
+
+/** All that differs from one architecture to the other, beside what Node says (`O`), by process.arch. The agent starts on no other. */
+export const byArchitecture = {
+  x64: { kcmp: 312 },
+  arm64: { kcmp: 272 },
+} as const;
+
+/** Since 424 a system call has the same number on each. */
 export const SYS = {
   open_tree: 428,
   move_mount: 429,
@@ -7,6 +20,7 @@ export const SYS = {
   fsconfig: 431,
   fsmount: 432,
   fspick: 433,
+  pidfd_open: 434,
   openat2: 437,
   mount_setattr: 442,
   quotactl_fd: 443,
@@ -14,11 +28,6 @@ export const SYS = {
   listmount: 458,
 } as const;
 
-/** kcmp(2), which is older than that, by process.arch. */
-export const kcmpNumbers: ReadonlyMap<string, number> = new Map([
-  ["x64", 312],
-  ["arm64", 272],
-]);
 export const KCMP_VM = 1;
 export const KCMP_FILES = 2;
 
@@ -29,14 +38,15 @@ export const AT_EMPTY_PATH = 0x1000;
 export const AT_STATX_DONT_SYNC = 0x4000;
 export const AT_RECURSIVE = 0x8000;
 
+/** DIRECTORY and NOFOLLOW are others on arm64: Node was built with the headers of its own architecture. It lacks CLOEXEC and PATH. */
 export const O = {
-  RDONLY: 0,
-  WRONLY: 1,
-  CREAT: 0o100,
-  EXCL: 0o200,
-  NONBLOCK: 0o4000,
-  DIRECTORY: 0o200000,
-  NOFOLLOW: 0o400000,
+  RDONLY: fs.O_RDONLY,
+  WRONLY: fs.O_WRONLY,
+  CREAT: fs.O_CREAT,
+  EXCL: fs.O_EXCL,
+  NONBLOCK: fs.O_NONBLOCK,
+  DIRECTORY: fs.O_DIRECTORY,
+  NOFOLLOW: fs.O_NOFOLLOW,
   CLOEXEC: 0o2000000,
   PATH: 0o10000000,
 } as const;
@@ -46,9 +56,21 @@ export const RESOLVE = { NO_XDEV: 0x01, NO_MAGICLINKS: 0x02, NO_SYMLINKS: 0x04, 
 export const OPEN_TREE_CLONE = 1;
 export const OPEN_TREE_CLOEXEC = O.CLOEXEC;
 
-/** statmount(2): what is asked for, and that nothing more is. */
-export const STATMOUNT_SB_BASIC = 0x1;
-export const STATMOUNT_MNT_BASIC = 0x2;
+/** statmount(2): what is asked for. */
+export const STATMOUNT = {
+  SB_BASIC: 0x1,
+  MNT_BASIC: 0x2,
+  MNT_ROOT: 0x8,
+  MNT_POINT: 0x10,
+  FS_TYPE: 0x20,
+  MNT_OPTS: 0x80,
+  FS_SUBTYPE: 0x100,
+  SB_SOURCE: 0x200,
+} as const;
+/** listmount(2): from the root of the namespace on. */
+export const LSMT_ROOT = 0xffffffffffffffffn;
+/** Bytes of struct mnt_id_req: with mnt_ns_id (VER1), which Linux 6.8 does not know and 6.11 does, and without. */
+export const MNT_ID_REQ_SIZE = { VER0: 24, VER1: 32 } as const;
 
 export const MOVE_MOUNT_F_EMPTY_PATH = 0x04;
 export const MOVE_MOUNT_T_EMPTY_PATH = 0x40;
@@ -64,13 +86,24 @@ export const MOUNT_ATTR = {
   NODEV: 0x4,
   NOEXEC: 0x8,
   ATIME_MASK: 0x70,
+  RELATIME: 0,
   NOATIME: 0x10,
   STRICTATIME: 0x20,
   NODIRATIME: 0x80,
+  IDMAP: 0x100000,
   NOSYMFOLLOW: 0x200000,
 } as const;
 
-export const MS_PRIVATE = 1 << 18;
+/** Of mounts, and of superblocks. */
+export const MS = {
+  RDONLY: 1,
+  SYNCHRONOUS: 0x10,
+  DIRSYNC: 0x80,
+  PRIVATE: 1 << 18,
+  SLAVE: 1 << 19,
+  SHARED: 1 << 20,
+  LAZYTIME: 1 << 25,
+} as const;
 
 /** unshare(2): a mount namespace of its own. */
 export const CLONE_NEWNS = 0x20000;
@@ -79,16 +112,93 @@ export const CLONE_NEWCGROUP = 0x2000000;
 
 export const UMOUNT = { FORCE: 1, DETACH: 2, EXPIRE: 4, NOFOLLOW: 8 } as const;
 
+/** The number of a capability: its bit in CapEff of proc_pid_status(5). */
+export const CAP_SYS_ADMIN = 21;
+/** The inode of the machine's own user namespace. */
+export const USER_NS_INIT_INO = 0xeffffffd;
+
 export const RENAME_NOREPLACE = 1;
 
 export const MFD_CLOEXEC = 1;
 
 export const RLIMIT_CORE = 4;
 
-export const STATX = { BASIC: 0x7ff, MNT_ID: 0x1000, MNT_ID_UNIQUE: 0x4000, ATTR_MOUNT_ROOT: 0x2000 } as const;
+export const STATX = { BASIC_STATS: 0x7ff, MNT_ID: 0x1000, MNT_ID_UNIQUE: 0x4000, ATTR_MOUNT_ROOT: 0x2000 } as const;
 
-export const S_IFMT = 0o170000;
+export const S_IFMT = fs.S_IFMT;
 
 export const LOCK = { EX: 2, NB: 4 } as const;
 
-export const EXDEV = 18;
+/** Errnos that are told apart by number. */
+export const E = {
+  NOENT: os.errno.ENOENT,
+  INTR: os.errno.EINTR,
+  AGAIN: os.errno.EAGAIN,
+  XDEV: os.errno.EXDEV,
+  OVERFLOW: os.errno.EOVERFLOW,
+} as const;
+
+/** fanotify(7). */
+export const FAN = {
+  CLOEXEC: 1,
+  NONBLOCK: 2,
+  REPORT_MNT: 0x4000,
+  MARK_ADD: 1,
+  MARK_MNTNS: 0x110,
+  MNT_ATTACH: 0x1000000,
+  MNT_DETACH: 0x2000000,
+  Q_OVERFLOW: 0x4000,
+  EVENT_INFO_TYPE_MNT: 7,
+} as const;
+
+export const IN = {
+  CLOSE_WRITE: 0x8,
+  MOVED_FROM: 0x40,
+  MOVED_TO: 0x80,
+  CREATE: 0x100,
+  DELETE: 0x200,
+  DELETE_SELF: 0x400,
+  MOVE_SELF: 0x800,
+  UNMOUNT: 0x2000,
+  Q_OVERFLOW: 0x4000,
+  IGNORED: 0x8000,
+  ONLYDIR: 0x01000000,
+} as const;
+
+export const POLLPRI = 2;
+/** EPOLLET tells of what is there to be read once, not for as long as nobody reads it. */
+export const EPOLL = { CLOEXEC: O.CLOEXEC, CTL_ADD: 1, IN: 0x001, PRI: 0x002, ET: 2 ** 31 } as const;
+
+export const AF = { UNIX: 1, NETLINK: 16 } as const;
+export const SOCK = { STREAM: 1, RAW: 3, CLOEXEC: O.CLOEXEC, NONBLOCK: O.NONBLOCK } as const;
+export const MSG_DONTWAIT = 0x40;
+export const NETLINK_KOBJECT_UEVENT = 15;
+
+export const WNOHANG = 1;
+/** posix_spawn(3); musl has the same. */
+export const POSIX_SPAWN = { SETPGROUP: 0x02, SETSIGDEF: 0x04, SETSIGMASK: 0x08 } as const;
+/** Bytes of the longest handle of any file system, behind the two fields of struct file_handle. */
+export const MAX_HANDLE_SZ = 128;
+
+/** ioctl(2): of mount namespaces, of directories with a project, of loop devices. Other architectures put these numbers together otherwise. */
+export const IOCTL = {
+  NS_GET_MNTNS_ID: 0x8008b705,
+  NS_MNT_GET_INFO: 0x8010b70a,
+  NS_MNT_GET_NEXT: 0x8010b70b,
+  NS_MNT_GET_PREV: 0x8010b70c,
+  FS_IOC_FSGETXATTR: 0x801c581f,
+  FS_IOC_FSSETXATTR: 0x401c5820,
+  LOOP_GET_STATUS64: 0x4c05,
+} as const;
+export const FS_XFLAG_PROJINHERIT = 0x200;
+
+/** quotactl(2). */
+export const Q = { GETQUOTA: 0x800007, SETQUOTA: 0x800008, XGETQSTATV: 0x5808 } as const;
+export const PRJQUOTA = 2;
+/** Of the fields of a quota, the limits of space are meant. */
+export const QIF_BLIMITS = 1;
+/** Limits count in blocks of this size. */
+export const QIF_DQBLKSIZE = 1024;
+export const FS_QSTATV_VERSION1 = 1;
+/** Limits of projects are kept. */
+export const FS_QUOTA_PDQ_ENFD = 1 << 5;

@@ -135,7 +135,7 @@ function openCovered(
   { parent, clone, name }: { parent: Descriptor; clone: PooledDescriptor; name: string },
 ): Descriptor | undefined {
   try {
-    libc.mountSetattr(clone.fd, 0, 0, C.MS_PRIVATE); // nothing of what is mounted meanwhile shall arrive in it
+    libc.mountSetattr(clone.fd, 0, 0, C.MS.PRIVATE); // nothing of what is mounted meanwhile shall arrive in it
     const bare = C.RESOLVE.BENEATH | C.RESOLVE.NO_SYMLINKS | C.RESOLVE.NO_XDEV;
     using covered = new Descriptor(libc.openat2(clone.fd, name, C.O.PATH | C.O.NOFOLLOW | C.O.CLOEXEC, 0, bare));
     const readable = C.O.RDONLY | C.O.DIRECTORY | C.O.CLOEXEC;

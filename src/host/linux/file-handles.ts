@@ -1,11 +1,8 @@
 import koffi, { type LibraryHandle } from "koffi";
-import { AT_EMPTY_PATH } from "./constants.ts";
+import { AT_EMPTY_PATH, MAX_HANDLE_SZ } from "./constants.ts";
 import type { Descriptor } from "./descriptor.ts";
 import { Errno } from "./errno.ts";
-
-/** Room for the longest handle of any file system (MAX_HANDLE_SZ), behind its two fields. */
-const handleRoom = 128;
-const head = 8;
+import { file_handle } from "./layouts.ts";
 
 /** What a file system calls a file, apart from every path to it (open_by_handle_at(2)). All throw Errno. */
 export interface FileHandles {
@@ -20,8 +17,8 @@ export function loadFileHandles(lib: LibraryHandle): FileHandles {
   const openByHandle = lib.func("open_by_handle_at", "int", ["int", "void *", "int"]);
   return {
     handleOf(file) {
-      const handle = Buffer.alloc(head + handleRoom);
-      handle.writeUInt32LE(handleRoom, 0);
+      const handle = Buffer.alloc(file_handle.bytes + MAX_HANDLE_SZ);
+      handle.writeUInt32LE(MAX_HANDLE_SZ, file_handle.handle_bytes);
       const mountID = Buffer.alloc(4);
       if (nameToHandle(file.fd, "", handle, mountID, AT_EMPTY_PATH) === 0) return handle;
       throw new Errno("name_to_handle_at", koffi.errno());

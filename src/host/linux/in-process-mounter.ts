@@ -112,7 +112,7 @@ export class InProcessMounter implements Mounter {
     // Private before it is attached: neither the source's later submounts arrive here, nor ours there. On a shared
     // parent it becomes shared again, in a peer group of its own.
     const { set, clear } = attributeBits(attributes);
-    this.#libc.mountSetattr(clone.fd, set, clear, C.MS_PRIVATE);
+    this.#libc.mountSetattr(clone.fd, set, clear, C.MS.PRIVATE);
     this.#attach(clone, target);
   }
 

@@ -39,7 +39,7 @@ export function enterOwnDatabase(libc: Libc, calls: SandboxCalls, nodeProcess: n
     calls.unshare(C.CLONE_NEWNS);
   }
   using root = openPath(libc, "/", C.O.PATH);
-  libc.mountSetattr(root.fd, 0, 0, C.MS_PRIVATE, C.AT_RECURSIVE);
+  libc.mountSetattr(root.fd, 0, 0, C.MS.PRIVATE, C.AT_RECURSIVE);
 }
 
 /**

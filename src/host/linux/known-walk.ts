@@ -2,7 +2,7 @@ import { hasDots } from "../../api/path.ts";
 import { isLocalMount } from "../may-hang.ts";
 import { type MountTable, relativePath } from "../mount-table.ts";
 import type { MountEntry } from "../mountinfo.ts";
-import { AT_EMPTY_PATH, AT_FDCWD, AT_STATX_DONT_SYNC, EXDEV, O, RESOLVE } from "./constants.ts";
+import { AT_EMPTY_PATH, AT_FDCWD, AT_STATX_DONT_SYNC, E, O, RESOLVE } from "./constants.ts";
 import { Descriptor } from "./descriptor.ts";
 import { Errno } from "./errno.ts";
 import type { Libc } from "./libc.ts";
@@ -61,5 +61,5 @@ function isIn(libc: Libc, file: Descriptor, { id, uniqueID }: MountEntry): boole
 }
 
 function unknownMount(path: string): Errno {
-  return new Errno("openat2", EXDEV, path);
+  return new Errno("openat2", E.XDEV, path);
 }

@@ -1,10 +1,10 @@
-import { constants } from "node:os";
 import koffi from "koffi";
+import { ownNumbers } from "./architecture.ts";
 import {
   AT_EMPTY_PATH,
+  E,
   KCMP_FILES,
   KCMP_VM,
-  kcmpNumbers,
   MFD_CLOEXEC,
   RENAME_NOREPLACE,
   RLIMIT_CORE,
@@ -13,6 +13,7 @@ import {
 } from "./constants.ts";
 import { Errno } from "./errno.ts";
 import { loadFileHandles } from "./file-handles.ts";
+import { statx as AT, mount_attr, open_how, rlimit } from "./layouts.ts";
 import { loadMountLinks } from "./mount-links.ts";
 import { Slots } from "./slots.ts";
 
@@ -55,9 +56,8 @@ export function loadLibc() {
   const fspick = syscall("int", "str", "uint");
   const mountSetattr = syscall("int", "str", "uint", "void *", "size_t");
   const kcmp = syscall("int", "int", "int", "ulong", "ulong");
-  const kcmpNumber = kcmpNumbers.get(process.arch);
-  const share = (what: number, one: number, other: number) =>
-    kcmpNumber !== undefined && kcmp(kcmpNumber, one, other, what, 0, 0) === 0;
+  const { kcmp: kcmpNumber } = ownNumbers();
+  const share = (what: number, one: number, other: number) => kcmp(kcmpNumber, one, other, what, 0, 0) === 0;
   const statx = lib.func("statx", "int", ["int", "str", "int", "uint", "void *"]);
   const mkdirat = lib.func("mkdirat", "int", ["int", "str", "uint"]);
   const unlinkat = lib.func("unlinkat", "int", ["int", "str", "int"]);
@@ -72,8 +72,8 @@ export function loadLibc() {
   const setrlimit = lib.func("setrlimit", "int", ["int", "void *"]);
 
   // Used again by each call: it is over when the call returns.
-  const how = Buffer.alloc(24);
-  const out = Buffer.alloc(256);
+  const how = Buffer.alloc(open_how.bytes);
+  const out = Buffer.alloc(AT.bytes);
 
   // errno is only good in the statement after the call: any call of Node in between may change it.
   const checked = (call: string, result: number, detail?: string): number => {
@@ -89,14 +89,14 @@ export function loadLibc() {
      * directory if anything at all is renamed or mounted on the node meanwhile, by any pod: then it is begun again.
      */
     openat2(dir: number, path: string, flags: number, mode: number, resolve: number): number {
-      how.writeUInt32LE(flags, 0); // of 64 bits each, of which no flag takes the upper half
-      how.writeUInt32LE(mode, 8);
-      how.writeUInt32LE(resolve, 16);
+      how.writeUInt32LE(flags, open_how.flags); // of 64 bits each, of which no flag takes the upper half
+      how.writeUInt32LE(mode, open_how.mode);
+      how.writeUInt32LE(resolve, open_how.resolve);
       for (let attempt = 0; ; attempt++) {
         const result = openat2(SYS.openat2, dir, path, how, how.length);
         if (result >= 0) return result;
         const errno = koffi.errno();
-        if (errno !== constants.errno.EAGAIN || attempt === disturbances) throw new Errno("openat2", errno, path);
+        if (errno !== E.AGAIN || attempt === disturbances) throw new Errno("openat2", errno, path);
       }
     },
     openTree(dir: number, path: string, flags: number): number {
@@ -119,23 +119,23 @@ export function loadLibc() {
     },
     /** mount_setattr(2) on the mount that the descriptor is in; with AT_RECURSIVE also on what is mounted in it. */
     mountSetattr(fd: number, set: number, clear: number, propagation: number, flags = 0): void {
-      const attr = Buffer.alloc(32);
-      attr.writeBigUInt64LE(BigInt(set), 0);
-      attr.writeBigUInt64LE(BigInt(clear), 8);
-      attr.writeBigUInt64LE(BigInt(propagation), 16);
+      const attr = Buffer.alloc(mount_attr.bytes);
+      attr.writeBigUInt64LE(BigInt(set), mount_attr.attr_set);
+      attr.writeBigUInt64LE(BigInt(clear), mount_attr.attr_clr);
+      attr.writeBigUInt64LE(BigInt(propagation), mount_attr.propagation);
       checked("mount_setattr", mountSetattr(SYS.mount_setattr, fd, "", AT_EMPTY_PATH | flags, attr, attr.length));
     },
     statx(dir: number, path: string, flags: number): Statx {
-      checked("statx", statx(dir, path, flags, STATX.BASIC | STATX.MNT_ID, out), path);
+      checked("statx", statx(dir, path, flags, STATX.BASIC_STATS | STATX.MNT_ID, out), path);
       return {
-        gid: out.readUInt32LE(24),
-        mode: out.readUInt16LE(28),
-        inode: read64(out, 32),
-        size: read64(out, 40),
-        deviceNumber: `${out.readUInt32LE(128)}:${out.readUInt32LE(132)}`,
-        device: `${out.readUInt32LE(136)}:${out.readUInt32LE(140)}`,
-        mountID: read64(out, 144),
-        mountRoot: (out.readUInt32LE(8) & STATX.ATTR_MOUNT_ROOT) !== 0,
+        gid: out.readUInt32LE(AT.stx_gid),
+        mode: out.readUInt16LE(AT.stx_mode),
+        inode: read64(out, AT.stx_ino),
+        size: read64(out, AT.stx_size),
+        deviceNumber: `${out.readUInt32LE(AT.stx_rdev_major)}:${out.readUInt32LE(AT.stx_rdev_minor)}`,
+        device: `${out.readUInt32LE(AT.stx_dev_major)}:${out.readUInt32LE(AT.stx_dev_minor)}`,
+        mountID: read64(out, AT.stx_mnt_id),
+        mountRoot: (out.readUInt32LE(AT.stx_attributes) & STATX.ATTR_MOUNT_ROOT) !== 0,
       };
     },
     /** Whether two threads share their open files (kcmp(2)); false also where that cannot be told. */
@@ -197,9 +197,10 @@ export function loadLibc() {
      * keys are in their memory. A limit of 0 is not asked for where a program gets them; one of 1 is (core(5)).
      */
     leaveNoCores(): void {
-      out.writeBigUInt64LE(1n, 0);
-      out.writeBigUInt64LE(1n, 8);
-      checked("setrlimit", setrlimit(RLIMIT_CORE, out));
+      const limit = Buffer.alloc(rlimit.bytes);
+      limit.writeBigUInt64LE(1n, rlimit.rlim_cur);
+      limit.writeBigUInt64LE(1n, rlimit.rlim_max);
+      checked("setrlimit", setrlimit(RLIMIT_CORE, limit));
     },
   };
 }

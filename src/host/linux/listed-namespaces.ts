@@ -1,6 +1,7 @@
 import { fstatSync, openSync, readFileSync, readlinkSync } from "node:fs";
 import { messageOf } from "../../errors.ts";
 import { OptionLists } from "../option-lists.ts";
+import { CAP_SYS_ADMIN, USER_NS_INIT_INO } from "./constants.ts";
 import { Descriptor } from "./descriptor.ts";
 import { errnoOf } from "./errno.ts";
 import type { MountCalls } from "./mount-calls.ts";
@@ -19,9 +20,9 @@ export interface ListedNamespace {
 
 /** Mounts that are asked for before others get a turn. */
 const turn = 256;
-/** CAP_SYS_ADMIN (capability.h), and the user namespace of the machine (PROC_USER_INIT_INO). */
-const SYS_ADMIN = 1n << 21n;
-const machineUsers = "user:[4026531837]";
+/** In CapEff, and the user namespace of the machine. */
+const sysAdmin = 1n << BigInt(CAP_SYS_ADMIN);
+const machineUsers = `user:[${USER_NS_INIT_INO}]`;
 
 /**
  * Visits each mount namespace of the machine once, as the kernel lists them (ioctl_nsfs(2), Linux 6.12): also those that no process is
@@ -103,7 +104,7 @@ function unlistedBecause(walk: () => void): string | undefined {
 function seesAll(): boolean {
   const capabilities = /^CapEff:\t([0-9a-f]+)$/m.exec(readFileSync("/proc/thread-self/status", "latin1"))?.[1];
   return (
-    readlinkSync("/proc/self/ns/user") === machineUsers && (BigInt(`0x${capabilities ?? 0}`) & SYS_ADMIN) === SYS_ADMIN
+    readlinkSync("/proc/self/ns/user") === machineUsers && (BigInt(`0x${capabilities ?? 0}`) & sysAdmin) === sysAdmin
   );
 }
 

@@ -1,12 +1,9 @@
 import { closeSync, existsSync, openSync, readdirSync } from "node:fs";
 import { dirname } from "node:path";
 import koffi from "koffi";
+import { IOCTL } from "./constants.ts";
 import { Errno, errnoOf } from "./errno.ts";
-
-/** loop(4): LOOP_GET_STATUS64, of struct loop_info64. */
-const getStatus = 0x4c05;
-const statusBytes = 232;
-const backingNumberAt = 16;
+import { loop_info64 } from "./layouts.ts";
 
 /**
  * Loop devices that are made of a block device, by name. No process has that open then, and nobody has claimed it: kubelet makes one on each
@@ -25,13 +22,13 @@ function backingNumber(ioctl: (...args: unknown[]) => number, nodes: readonly st
   const fd = openFirst(nodes);
   if (fd === undefined) return undefined;
   try {
-    const status = Buffer.alloc(statusBytes);
-    if (ioctl(fd, getStatus, status) < 0) {
+    const status = Buffer.alloc(loop_info64.bytes);
+    if (ioctl(fd, IOCTL.LOOP_GET_STATUS64, status) < 0) {
       const error = new Errno("ioctl", koffi.errno());
       if (error.code === "ENXIO") return undefined;
       throw error;
     }
-    const number = status.readUInt32LE(backingNumberAt); // as the kernel writes device numbers for programs: new_encode_dev
+    const number = status.readUInt32LE(loop_info64.lo_rdevice); // as the kernel writes device numbers for programs: new_encode_dev
     const [major, minor] = [(number >>> 8) & 0xfff, (number & 0xff) | ((number >>> 12) & 0xfff00)];
     return number === 0 ? undefined : `${major}:${minor}`;
   } finally {

@@ -1,29 +1,9 @@
 import { closeSync } from "node:fs";
 import koffi from "koffi";
-import { AT_FDCWD } from "./constants.ts";
+import { AT_FDCWD, E, FAN, IOCTL, POLLPRI } from "./constants.ts";
 import { Errno } from "./errno.ts";
+import { mnt_ns_info, pollfd } from "./layouts.ts";
 import { loadMountQueries } from "./mount-queries.ts";
-
-/** fanotify_mark(2) passes its 64-bit mask in one register on every architecture that Node has. */
-const FAN = {
-  CLOEXEC: 1,
-  NONBLOCK: 2,
-  REPORT_MNT: 0x4000,
-  MARK_ADD: 1,
-  MARK_MNTNS: 0x110,
-  MNT_ATTACH: 0x1000000,
-  MNT_DETACH: 0x2000000,
-} as const;
-/** Errnos that are no failures here; numbers that every architecture of Node has in common. */
-const E = { NOENT: 2, INTR: 4, AGAIN: 11 } as const;
-const POLLPRI = 2;
-/**
- * ioctl_nsfs(2): _IOR(0xb7, 5, __u64), and _IOR(0xb7, 10 to 12, struct mnt_ns_info), which has 16 bytes: its size, the number of
- * mounts, and the namespace's id.
- */
-const NS_GET_MNTNS_ID = 0x8008b705;
-const NS_MNT = { GET_INFO: 0x8010b70a, GET_NEXT: 0x8010b70b, GET_PREV: 0x8010b70c } as const;
-const nsInfoBytes = 16;
 
 /**
  * The calls that tell of mounts: statmount(2), listmount(2), fanotify(7), poll(2). None of them waits for a file system,
@@ -34,14 +14,15 @@ export type MountCalls = ReturnType<typeof loadMountCalls>;
 export function loadMountCalls() {
   const lib = koffi.load(null);
   const fanotifyInit = lib.func("fanotify_init", "int", ["uint", "uint"]);
+  // Its 64-bit mask is in one register on each architecture of byArchitecture.
   const fanotifyMark = lib.func("fanotify_mark", "int", ["int", "uint", "uint64_t", "int", "str"]);
   const poll = lib.func("poll", "int", ["void *", "ulong", "int"]);
   const read = lib.func("read", "long", ["int", "void *", "size_t"]);
   const ioctl = lib.func("ioctl", "int", ["int", "ulong", "void *"]);
-  const polled = Buffer.alloc(8);
-  const info = Buffer.alloc(nsInfoBytes);
+  const polled = Buffer.alloc(pollfd.bytes);
+  const info = Buffer.alloc(mnt_ns_info.bytes);
   const emptied = (buffer: Buffer): Buffer => {
-    buffer.fill(0).writeUInt32LE(nsInfoBytes, 0);
+    buffer.fill(0).writeUInt32LE(mnt_ns_info.bytes, mnt_ns_info.size);
     return buffer;
   };
 
@@ -72,10 +53,10 @@ export function loadMountCalls() {
     },
     /** Whether the table behind an open mountinfo has changed since this was asked of the same descriptor, or since open. */
     hasChanged(mountinfo: number): boolean {
-      polled.writeInt32LE(mountinfo, 0);
-      polled.writeInt32LE(POLLPRI, 4);
+      polled.writeInt32LE(mountinfo, pollfd.fd);
+      polled.writeInt32LE(POLLPRI, pollfd.events);
       for (;;) {
-        if (poll(polled, 1, 0) >= 0) return (polled.readInt16LE(6) & POLLPRI) !== 0;
+        if (poll(polled, 1, 0) >= 0) return (polled.readInt16LE(pollfd.revents) & POLLPRI) !== 0;
         const errno = koffi.errno();
         if (errno !== E.INTR) throw new Errno("poll", errno); // never begun again by the kernel: signal(7)
       }
@@ -83,20 +64,20 @@ export function loadMountCalls() {
     /** The id of the mount namespace that a file of /proc/PID/ns is open on. */
     namespaceID(fd: number): bigint {
       const id = Buffer.alloc(8);
-      checked("ioctl", ioctl(fd, NS_GET_MNTNS_ID, id));
+      checked("ioctl", ioctl(fd, IOCTL.NS_GET_MNTNS_ID, id));
       return id.readBigUInt64LE(0);
     },
     /** How many mounts the mount namespace has that a file is open on (Linux 6.12). */
     countMounts(fd: number): number {
-      checked("ioctl NS_MNT_GET_INFO", ioctl(fd, NS_MNT.GET_INFO, emptied(info)));
-      return info.readUInt32LE(4);
+      checked("ioctl NS_MNT_GET_INFO", ioctl(fd, IOCTL.NS_MNT_GET_INFO, emptied(info)));
+      return info.readUInt32LE(mnt_ns_info.nr_mounts);
     },
     /**
      * The mount namespace with the next id, or the one before (Linux 6.12); undefined if there is none.
      * @returns a descriptor that the caller closes
      */
     namespaceBeside(fd: number, which: "GET_NEXT" | "GET_PREV"): number | undefined {
-      const other = ioctl(fd, NS_MNT[which], emptied(info));
+      const other = ioctl(fd, IOCTL[`NS_MNT_${which}`], emptied(info));
       if (other >= 0) return other;
       const errno = koffi.errno();
       if (errno === E.NOENT) return undefined;

@@ -1,7 +1,8 @@
 import type { LibraryHandle } from "koffi";
-import { AT_EMPTY_PATH, AT_STATX_DONT_SYNC, STATMOUNT_MNT_BASIC, STATX } from "./constants.ts";
+import { AT_EMPTY_PATH, AT_STATX_DONT_SYNC, STATMOUNT, STATX } from "./constants.ts";
 import type { Descriptor } from "./descriptor.ts";
 import { mountIDOf } from "./known-stat.ts";
+import { statx as AT } from "./layouts.ts";
 import { byIDOrText, loadMountQueries, type MountQueries } from "./mount-queries.ts";
 import { ownMounts } from "./own-mountinfo.ts";
 import { parentIn } from "./statmount.ts";
@@ -33,10 +34,10 @@ export function loadMountLinks(lib: LibraryHandle, queries: MountQueries = loadM
     unique === undefined ? byText() : byIDOrText(() => byID(Number(unique)), byText);
 
   // Used again by each call: it is over when the call returns.
-  const out = Buffer.alloc(256);
+  const out = Buffer.alloc(AT.bytes);
   const idOf = (mount: Descriptor, mask: number): bigint | undefined => {
     if (statx(mount.fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, mask, out) !== 0) return undefined;
-    return (out.readUInt32LE(0) & mask) === 0 ? undefined : out.readBigUInt64LE(144);
+    return (out.readUInt32LE(AT.stx_mask) & mask) === 0 ? undefined : out.readBigUInt64LE(AT.stx_mnt_id);
   };
 
   return {
@@ -48,7 +49,7 @@ export function loadMountLinks(lib: LibraryHandle, queries: MountQueries = loadM
     parentOf: (key) =>
       ask(
         key,
-        (unique) => parentIn(queries.statmount(unique, BigInt(STATMOUNT_MNT_BASIC), 0n)),
+        (unique) => parentIn(queries.statmount(unique, BigInt(STATMOUNT.MNT_BASIC), 0n)),
         () => ownMounts().find(({ id }) => id === key.id)?.parent,
       ),
     hasChildren: (key) =>

@@ -1,14 +1,9 @@
 import koffi, { type LibraryHandle } from "koffi";
-import { SYS } from "./constants.ts";
+import { E, LSMT_ROOT, MNT_ID_REQ_SIZE, SYS } from "./constants.ts";
 import { Errno, errnoOf } from "./errno.ts";
+import { mnt_id_req } from "./layouts.ts";
 
-/** Errnos that are no failures here; numbers that every architecture of Node has in common. */
-const E = { NOENT: 2, OVERFLOW: 75 } as const;
-/** listmount(2): from the root of the namespace on. */
-const LSMT_ROOT = 0xffffffffffffffffn;
 const idsAtOnce = 2_048;
-/** struct mnt_id_req: with mnt_ns_id (MNT_ID_REQ_SIZE_VER1), which Linux 6.8 does not know and 6.11 does, and without. */
-const requestBytes = { ofNamespace: 32, own: 24 } as const;
 /** What most mounts fit into; one that has longer strings is asked for again. */
 const usualBytes = 4_096;
 const mostBytes = 1 << 20;
@@ -44,15 +39,16 @@ export function byIDOrText<A>(ask: () => A, byText: () => A): A {
 
 export function loadMountQueries(lib: LibraryHandle): MountQueries {
   const asking = lib.func("syscall", "long", ["long", "void *", "void *", "size_t", "uint"]);
-  const request = Buffer.alloc(requestBytes.ofNamespace);
+  const request = Buffer.alloc(MNT_ID_REQ_SIZE.VER1);
   const ids = Buffer.alloc(8 * idsAtOnce);
   let answer = Buffer.alloc(usualBytes);
 
   const prepare = (id: bigint, parameter: bigint, namespace: bigint): void => {
-    request.writeUInt32LE(namespace === 0n ? requestBytes.own : requestBytes.ofNamespace, 0);
-    request.writeBigUInt64LE(id, 8);
-    request.writeBigUInt64LE(parameter, 16);
-    request.writeBigUInt64LE(namespace, 24);
+    const { VER0, VER1 } = MNT_ID_REQ_SIZE;
+    request.writeUInt32LE(namespace === 0n ? VER0 : VER1, mnt_id_req.size);
+    request.writeBigUInt64LE(id, mnt_id_req.mnt_id);
+    request.writeBigUInt64LE(parameter, mnt_id_req.param);
+    request.writeBigUInt64LE(namespace, mnt_id_req.mnt_ns_id);
   };
   /** errno is only good in the statement after the call. */
   const list = (most: number): number => {

@@ -1,14 +1,12 @@
 import { closeSync, openSync } from "node:fs";
 import koffi from "koffi";
 import type { Cancel } from "../../ports.ts";
+import { EPOLL } from "./constants.ts";
 import { Errno } from "./errno.ts";
+import { epoll_event } from "./layouts.ts";
 
-const EPOLL_CLOEXEC = 0o2000000;
-const EPOLL_CTL_ADD = 1;
-const EPOLLIN = 0x001;
-const EPOLLPRI = 0x002;
-/** Tells of what is there to be read once, not for as long as nobody reads it. */
-const EPOLLET = 2 ** 31;
+/** Room for one event, which is packed on x64 alone, and for a few. */
+const room = { event: 16, events: 64 } as const;
 
 /**
  * Calls `onChange` after a mount table has changed, and once as soon as no change is missed any more.
@@ -28,8 +26,8 @@ export function watchMountTable(path: string, events: number | undefined, onChan
   opened.defer(() => closeSync(mountinfo));
   const epfd = epoll.create();
   opened.defer(() => closeSync(epfd));
-  epoll.add(epfd, mountinfo, EPOLLPRI);
-  if (events !== undefined) epoll.add(epfd, events, EPOLLIN + EPOLLET);
+  epoll.add(epfd, mountinfo, EPOLL.PRI);
+  if (events !== undefined) epoll.add(epfd, events, EPOLL.IN + EPOLL.ET);
   const handle = koffi.node.poll(epfd, { readable: true }, () => {
     epoll.drain(epfd);
     onChange();
@@ -52,15 +50,15 @@ function loadEpoll() {
     return result;
   };
   return {
-    create: (): number => checked("epoll_create1", create(EPOLL_CLOEXEC)),
+    create: (): number => checked("epoll_create1", create(EPOLL.CLOEXEC)),
     add(epfd: number, fd: number, events: number): void {
-      const event = Buffer.alloc(16);
-      event.writeUInt32LE(events, 0);
-      checked("epoll_ctl", ctl(epfd, EPOLL_CTL_ADD, fd, event));
+      const event = Buffer.alloc(room.event);
+      event.writeUInt32LE(events, epoll_event.events);
+      checked("epoll_ctl", ctl(epfd, EPOLL.CTL_ADD, fd, event));
     },
     /** Takes the event, which arms the file for the next change. */
     drain(epfd: number): void {
-      checked("epoll_wait", wait(epfd, Buffer.alloc(64), 4, 0));
+      checked("epoll_wait", wait(epfd, Buffer.alloc(room.events), room.events / room.event, 0));
     },
   };
 }

@@ -1,27 +1,19 @@
 import koffi from "koffi";
-import { SYS } from "./constants.ts";
+import {
+  FS_QSTATV_VERSION1,
+  FS_QUOTA_PDQ_ENFD,
+  FS_XFLAG_PROJINHERIT,
+  IOCTL,
+  PRJQUOTA,
+  Q,
+  QIF_BLIMITS,
+  QIF_DQBLKSIZE,
+  SYS,
+} from "./constants.ts";
 import { Errno } from "./errno.ts";
+import { fs_quota_statv, fsxattr, if_dqblk } from "./layouts.ts";
 
-/** ioctl_fs: FS_IOC_FSGETXATTR and FS_IOC_FSSETXATTR, of struct fsxattr. */
-const ioctls = { get: 0x801c581f, set: 0x401c5820 } as const;
-const sizeOfAttributes = 28;
-const projectAt = 12;
-
-/** Of quotactl(2), for PRJQUOTA. */
-const commands = { getQuota: 0x800007, setQuota: 0x800008, state: 0x5808 } as const;
-const projectQuota = 2;
-const sizeOfQuota = 72;
-const spaceAt = 16;
-const inodesAt = 40;
-const validAt = 64;
-/** QIF_BLIMITS: of the fields of the quota, the limits of space are meant. */
-const spaceLimits = 1;
-/** Limits count in blocks of this size (QIF_DQBLKSIZE). */
-const blockSize = 1024n;
-const sizeOfState = 256;
-const stateVersion = 1;
-/** FS_QUOTA_PDQ_ENFD: limits of projects are kept. */
-const enforced = 1 << 5;
+const blockSize = BigInt(QIF_DQBLKSIZE);
 
 /** What a directory has, and what is made in it gets. */
 export interface ProjectOfDirectory {
@@ -29,8 +21,8 @@ export interface ProjectOfDirectory {
   readonly project: number;
 }
 
-/** FS_XFLAG_PROJINHERIT: what is made in a directory is of its project. */
-export const inheritProject = 0x200;
+/** What is made in a directory is of its project. */
+export const inheritProject = FS_XFLAG_PROJINHERIT;
 
 /**
  * Project quotas of the file system that a descriptor is on: ioctl(2), quotactl_fd(2) (Linux 5.14). They wait for the disk alone.
@@ -48,41 +40,46 @@ export function loadQuotaCalls() {
     if (result < 0) throw new Errno(call, koffi.errno());
   };
   const quota = (fd: number, command: number, project: number, of: Buffer) => {
-    checked("quotactl_fd", quotactl(SYS.quotactl_fd, fd, ((command << 8) | projectQuota) >>> 0, project, of));
+    checked("quotactl_fd", quotactl(SYS.quotactl_fd, fd, ((command << 8) | PRJQUOTA) >>> 0, project, of));
   };
   return {
     projectOf(fd: number): ProjectOfDirectory {
-      const attributes = Buffer.alloc(sizeOfAttributes);
-      checked("ioctl", ioctl(fd, ioctls.get, attributes));
-      return { flags: attributes.readUInt32LE(0), project: attributes.readUInt32LE(projectAt) };
+      const attributes = Buffer.alloc(fsxattr.bytes);
+      checked("ioctl", ioctl(fd, IOCTL.FS_IOC_FSGETXATTR, attributes));
+      return {
+        flags: attributes.readUInt32LE(fsxattr.fsx_xflags),
+        project: attributes.readUInt32LE(fsxattr.fsx_projid),
+      };
     },
     /** Puts a directory into a project, and with it what is made there from now on. */
     setProject(fd: number, project: number): void {
-      const attributes = Buffer.alloc(sizeOfAttributes);
-      checked("ioctl", ioctl(fd, ioctls.get, attributes));
-      attributes.writeUInt32LE((attributes.readUInt32LE(0) | inheritProject) >>> 0, 0);
-      attributes.writeUInt32LE(project, projectAt);
-      checked("ioctl", ioctl(fd, ioctls.set, attributes));
+      const attributes = Buffer.alloc(fsxattr.bytes);
+      checked("ioctl", ioctl(fd, IOCTL.FS_IOC_FSGETXATTR, attributes));
+      const flags = attributes.readUInt32LE(fsxattr.fsx_xflags) | inheritProject;
+      attributes.writeUInt32LE(flags >>> 0, fsxattr.fsx_xflags);
+      attributes.writeUInt32LE(project, fsxattr.fsx_projid);
+      checked("ioctl", ioctl(fd, IOCTL.FS_IOC_FSSETXATTR, attributes));
     },
     /** Whether limits of projects are kept there; counting alone keeps nobody from anything. */
     areEnforced(fd: number): boolean {
-      const state = Buffer.alloc(sizeOfState);
-      state.writeInt8(stateVersion, 0);
-      quota(fd, commands.state, 0, state);
-      return (state.readUInt16LE(2) & enforced) !== 0;
+      const state = Buffer.alloc(fs_quota_statv.bytes);
+      state.writeInt8(FS_QSTATV_VERSION1, fs_quota_statv.qs_version);
+      quota(fd, Q.XGETQSTATV, 0, state);
+      return (state.readUInt16LE(fs_quota_statv.qs_flags) & FS_QUOTA_PDQ_ENFD) !== 0;
     },
     /** Whether anything is of the project, or it has a limit. */
     isUsed(fd: number, project: number): boolean {
-      const found = Buffer.alloc(sizeOfQuota);
-      quota(fd, commands.getQuota, project, found);
-      return [0, spaceAt, inodesAt].some((at) => found.readBigUInt64LE(at) > 0n);
+      const found = Buffer.alloc(if_dqblk.bytes);
+      quota(fd, Q.GETQUOTA, project, found);
+      const { dqb_bhardlimit, dqb_curspace, dqb_curinodes } = if_dqblk;
+      return [dqb_bhardlimit, dqb_curspace, dqb_curinodes].some((at) => found.readBigUInt64LE(at) > 0n);
     },
     /** Bytes that all of a project may take, rounded up to 1 KiB; 0 takes the limit away. */
     setLimit(fd: number, project: number, bytes: bigint): void {
-      const limit = Buffer.alloc(sizeOfQuota);
-      limit.writeBigUInt64LE((bytes + blockSize - 1n) / blockSize, 0);
-      limit.writeUInt32LE(spaceLimits, validAt);
-      quota(fd, commands.setQuota, project, limit);
+      const limit = Buffer.alloc(if_dqblk.bytes);
+      limit.writeBigUInt64LE((bytes + blockSize - 1n) / blockSize, if_dqblk.dqb_bhardlimit);
+      limit.writeUInt32LE(QIF_BLIMITS, if_dqblk.dqb_valid);
+      quota(fd, Q.SETQUOTA, project, limit);
     },
   };
 }

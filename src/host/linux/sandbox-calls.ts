@@ -1,6 +1,7 @@
 import koffi from "koffi";
 import { AT_SYMLINK_NOFOLLOW } from "./constants.ts";
 import { Errno } from "./errno.ts";
+import { timespec } from "./layouts.ts";
 
 const second = 1_000_000_000n;
 
@@ -40,11 +41,11 @@ export function loadSandboxCalls() {
     },
     /** utimensat(2), of a link itself: when it was read and changed last, in nanoseconds since 1970. */
     setTime(dir: number, name: string, time: bigint): void {
-      const times = Buffer.alloc(32);
+      const times = Buffer.alloc(2 * timespec.bytes);
       const seconds = time / second - (time % second < 0n ? 1n : 0n);
-      for (const at of [0, 16]) {
-        times.writeBigInt64LE(seconds, at);
-        times.writeBigInt64LE(time - seconds * second, at + 8);
+      for (const at of [0, timespec.bytes]) {
+        times.writeBigInt64LE(seconds, at + timespec.tv_sec);
+        times.writeBigInt64LE(time - seconds * second, at + timespec.tv_nsec);
       }
       checked("utimensat", utimensat(dir, name, times, AT_SYMLINK_NOFOLLOW), name);
     },

@@ -41,7 +41,7 @@ export function enterSandbox(
   calls.unshare(C.CLONE_NEWNS);
   using place = open(libc, path);
   using old = open(libc, "/");
-  libc.mountSetattr(old.fd, 0, 0, C.MS_PRIVATE, C.AT_RECURSIVE);
+  libc.mountSetattr(old.fd, 0, 0, C.MS.PRIVATE, C.AT_RECURSIVE);
   using written = clone(libc, path, C.MOUNT_ATTR.NOSUID | C.MOUNT_ATTR.NODEV | C.MOUNT_ATTR.NOEXEC);
   using root = memoryMount(libc, path, "sandbox", ["mode=0755", "size=1M"]);
   libc.moveMount(root.fd, place.fd, C.MOVE_MOUNT_F_EMPTY_PATH | C.MOVE_MOUNT_T_EMPTY_PATH);
@@ -94,7 +94,7 @@ function cloneIfThere(libc: Libc, path: string, attributes: number): Descriptor 
 function clone(libc: Libc, path: string, attributes: number): Descriptor {
   const flags = C.OPEN_TREE_CLONE | C.OPEN_TREE_CLOEXEC | C.AT_RECURSIVE;
   const mount = new Descriptor(libc.openTree(C.AT_FDCWD, path, flags));
-  libc.mountSetattr(mount.fd, attributes, 0, C.MS_PRIVATE, C.AT_RECURSIVE);
+  libc.mountSetattr(mount.fd, attributes, 0, C.MS.PRIVATE, C.AT_RECURSIVE);
   return mount;
 }
 

@@ -1,21 +1,14 @@
 import { closeSync } from "node:fs";
 import { constants } from "node:os";
 import koffi from "koffi";
+import { AF, POSIX_SPAWN, SOCK, WNOHANG } from "./constants.ts";
 import { type Ending, endingOf } from "./ending.ts";
 import { Errno } from "./errno.ts";
 
-/** Numbers of Linux's interface, and of spawn.h, of which glibc and musl have the same. */
-const AF_UNIX = 1;
-const SOCK_STREAM = 1;
-const SOCK_CLOEXEC = 0o2000000;
-const WNOHANG = 1;
-const POSIX_SPAWN_SETPGROUP = 0x02;
-const POSIX_SPAWN_SETSIGDEF = 0x04;
-const POSIX_SPAWN_SETSIGMASK = 0x08;
 /** Room for what the C library keeps in each (336 and 80 bytes of glibc and musl), and bytes of a sigset_t. */
-const attributesRoom = 512;
-const actionsRoom = 256;
-const signalSetBytes = 128;
+export const attributesRoom = 512;
+export const actionsRoom = 256;
+export const signalSetBytes = 128;
 
 /** What it takes to start a program without fork(2). All throw Errno. */
 export type SpawnCalls = ReturnType<typeof loadSpawnCalls>;
@@ -42,7 +35,7 @@ export function loadSpawnCalls() {
   const attributes = Buffer.alloc(attributesRoom);
   checked("posix_spawnattr_init", initAttributes(attributes));
   // Without a number, each leads a group of its own: what it has started can be ended with it.
-  const flags = POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK;
+  const flags = POSIX_SPAWN.SETPGROUP | POSIX_SPAWN.SETSIGDEF | POSIX_SPAWN.SETSIGMASK;
   checked("posix_spawnattr_setflags", setFlags(attributes, flags));
   checked("posix_spawnattr_setsigdefault", setDefaults(attributes, Buffer.alloc(signalSetBytes, 0xff)));
   checked("posix_spawnattr_setsigmask", setMask(attributes, Buffer.alloc(signalSetBytes)));
@@ -70,7 +63,7 @@ export function loadSpawnCalls() {
     /** socketpair(2) @returns two descriptors that are connected, which the caller closes */
     socketPair(): [number, number] {
       const pair = Buffer.alloc(8);
-      const result = socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair);
+      const result = socketpair(AF.UNIX, SOCK.STREAM | SOCK.CLOEXEC, 0, pair);
       if (result !== 0) throw new Errno("socketpair", koffi.errno());
       return [pair.readInt32LE(0), pair.readInt32LE(4)];
     },

@@ -1,7 +1,5 @@
-/** struct fanotify_event_metadata, and struct fanotify_event_info_mnt behind it. */
-const AT = { length: 0, metadataLength: 6, mask: 8, infoType: 0, infoLength: 2, infoID: 8 } as const;
-const FAN_Q_OVERFLOW = 0x4000;
-const FAN_EVENT_INFO_TYPE_MNT = 7;
+import { FAN } from "./constants.ts";
+import { fanotify_event_metadata as AT, fanotify_event_info_mnt as INFO } from "./layouts.ts";
 
 export interface ToldMounts {
   /** Unique ids of mounts that came, moved or went. */
@@ -15,15 +13,15 @@ export function parseToldMounts(buffer: Buffer, length: number): ToldMounts {
   const ids: number[] = [];
   let overflow = false;
   for (let at = 0; at < length; ) {
-    const end = at + buffer.readUInt32LE(at + AT.length);
-    if ((buffer.readUInt32LE(at + AT.mask) & FAN_Q_OVERFLOW) !== 0) overflow = true;
-    let info = at + buffer.readUInt16LE(at + AT.metadataLength);
+    const end = at + buffer.readUInt32LE(at + AT.event_len);
+    if ((buffer.readUInt32LE(at + AT.mask) & FAN.Q_OVERFLOW) !== 0) overflow = true;
+    let info = at + buffer.readUInt16LE(at + AT.metadata_len);
     while (info < end) {
-      const type = buffer.readUInt8(info + AT.infoType);
-      if (type === FAN_EVENT_INFO_TYPE_MNT) {
-        ids.push(buffer.readUInt32LE(info + AT.infoID) + buffer.readUInt32LE(info + AT.infoID + 4) * 2 ** 32);
+      const type = buffer.readUInt8(info + INFO["hdr.info_type"]);
+      if (type === FAN.EVENT_INFO_TYPE_MNT) {
+        ids.push(buffer.readUInt32LE(info + INFO.mnt_id) + buffer.readUInt32LE(info + INFO.mnt_id + 4) * 2 ** 32);
       }
-      info += Math.max(4, buffer.readUInt16LE(info + AT.infoLength));
+      info += Math.max(4, buffer.readUInt16LE(info + INFO["hdr.len"]));
     }
     if (end <= at) return { ids, overflow: true }; // not understood: everything is read anew
     at = end;

@@ -1,15 +1,9 @@
 import { closeSync } from "node:fs";
 import koffi from "koffi";
+import { AF, MSG_DONTWAIT, NETLINK_KOBJECT_UEVENT, O, SOCK, SYS } from "./constants.ts";
 import { Errno } from "./errno.ts";
+import { sockaddr_nl } from "./layouts.ts";
 
-/** Numbers of Linux's interface (include/uapi). pidfd_open has the same one on every architecture. */
-const SYS_pidfd_open = 434;
-const O_CLOEXEC = 0o2000000;
-const O_NONBLOCK = 0o4000;
-const AF_NETLINK = 16;
-const SOCK_RAW = 3;
-const NETLINK_KOBJECT_UEVENT = 15;
-const MSG_DONTWAIT = 0x40;
 /** The multicast group in which the kernel speaks; in group 2 udev repeats it for those who listen to udev. */
 const kernelGroup = 1;
 const longestLink = 4096;
@@ -37,7 +31,7 @@ export function loadWakeCalls() {
 
   return {
     /** inotify(7) @returns a descriptor that the caller closes, whose reads never wait */
-    inotifyInit: (): number => checked("inotify_init1", inotifyInit1(O_CLOEXEC | O_NONBLOCK)),
+    inotifyInit: (): number => checked("inotify_init1", inotifyInit1(O.CLOEXEC | O.NONBLOCK)),
     /** @param file a descriptor: the path of one is the only way to name a file without a lookup that others can lead away */
     inotifyAddWatch: (fd: number, file: number, mask: number): number =>
       checked("inotify_add_watch", inotifyAddWatch(fd, `/proc/self/fd/${file}`, mask)),
@@ -51,13 +45,14 @@ export function loadWakeCalls() {
       return buffer.toString("utf8", 0, checked("readlinkat", readlinkat(link, "", buffer, buffer.length)));
     },
     /** pidfd_open(2) @returns a descriptor that the caller closes; readable once all threads of the process have ended */
-    pidfdOpen: (pid: number): number => checked("pidfd_open", pidfdOpen(SYS_pidfd_open, pid, 0)),
+    pidfdOpen: (pid: number): number => checked("pidfd_open", pidfdOpen(SYS.pidfd_open, pid, 0)),
     /** A socket on which the kernel tells of its devices (netlink(7)). */
     openUevents(): number {
-      const fd = checked("socket", socket(AF_NETLINK, SOCK_RAW | O_CLOEXEC | O_NONBLOCK, NETLINK_KOBJECT_UEVENT));
-      const address = Buffer.alloc(12); // sockaddr_nl: family, padding, port (0: the kernel chooses one), groups
-      address.writeUInt16LE(AF_NETLINK, 0);
-      address.writeUInt32LE(kernelGroup, 8);
+      const type = SOCK.RAW | SOCK.CLOEXEC | SOCK.NONBLOCK;
+      const fd = checked("socket", socket(AF.NETLINK, type, NETLINK_KOBJECT_UEVENT));
+      const address = Buffer.alloc(sockaddr_nl.bytes); // with port 0: the kernel chooses one
+      address.writeUInt16LE(AF.NETLINK, sockaddr_nl.nl_family);
+      address.writeUInt32LE(kernelGroup, sockaddr_nl.nl_groups);
       const bound = bind(fd, address, address.length);
       const errno = koffi.errno();
       if (bound >= 0) return fd;

@@ -1,28 +1,14 @@
 import { closeSync } from "node:fs";
 import koffi from "koffi";
 import type { Cancel, Timers } from "../../ports.ts";
+import { IN } from "./constants.ts";
 import { errnoOf } from "./errno.ts";
+import { inotify_event as AT } from "./layouts.ts";
 import type { WakeCalls } from "./wake-calls.ts";
-
-/** include/uapi/linux/inotify.h */
-const IN = {
-  CLOSE_WRITE: 0x8,
-  MOVED_FROM: 0x40,
-  MOVED_TO: 0x80,
-  CREATE: 0x100,
-  DELETE: 0x200,
-  DELETE_SELF: 0x400,
-  MOVE_SELF: 0x800,
-  UNMOUNT: 0x2000,
-  Q_OVERFLOW: 0x4000,
-  IGNORED: 0x8000,
-  ONLYDIR: 0x01000000,
-} as const;
 
 /** What changes where a name in a directory leads. Nothing of what is read, written or listed, so that use costs nothing. */
 const directoryMask = IN.CREATE | IN.DELETE | IN.MOVED_FROM | IN.MOVED_TO | IN.DELETE_SELF | IN.MOVE_SELF | IN.ONLYDIR;
 
-const headerBytes = 16;
 /** Room for 2,000 events of one read; the kernel keeps 16,384 before it drops some and says so. */
 const bufferBytes = 64 * 1024;
 /** Reads of one round: enough for a full queue; whoever makes events faster than they are read must not keep us here. */
@@ -124,12 +110,12 @@ export class Inotify {
   #dispatch(length: number): number {
     let events = 0;
     for (let at = 0; at < length; events++) {
-      const wd = this.#buffer.readInt32LE(at);
-      const mask = this.#buffer.readUInt32LE(at + 4);
-      const nameEnd = at + headerBytes + this.#buffer.readUInt32LE(at + 12);
+      const wd = this.#buffer.readInt32LE(at + AT.wd);
+      const mask = this.#buffer.readUInt32LE(at + AT.mask);
+      const nameEnd = at + AT.bytes + this.#buffer.readUInt32LE(at + AT.len);
       if ((mask & IN.Q_OVERFLOW) !== 0) this.#deps.onOverflow();
       else if ((mask & IN.IGNORED) !== 0) this.#deps.onGone(wd);
-      else this.#deps.onEvent(wd, nameOf(this.#buffer, at + headerBytes, nameEnd));
+      else this.#deps.onEvent(wd, nameOf(this.#buffer, at + AT.bytes, nameEnd));
       at = nameEnd;
     }
     return events;
