@@ -1,6 +1,7 @@
 import { ConfigError, parseConfig } from "./config.ts";
 import { messageOf } from "./errors.ts";
 import { followLogLevel } from "./follow-log-level.ts";
+import { whyNotOn } from "./host/linux/architecture.ts";
 import { createLogger } from "./log.ts";
 
 /** Exit codes: 0 ended as asked, 1 failed, 2 the configuration is wrong, 130 ended at once by a second signal. */
@@ -9,6 +10,7 @@ const exitCode = { failed: 1, badConfiguration: 2, interrupted: 130 } as const;
 /** Runs the role that the first argument names: controller, agent, api-proxy, or child, which the agent starts for itself. */
 async function main(argv: readonly string[]): Promise<number> {
   if (argv[0] === "child") {
+    refuseOtherProcessors();
     const { runChild } = await import("./host/linux/child-main.ts");
     await runChild();
     return 0;
@@ -33,11 +35,18 @@ async function main(argv: readonly string[]): Promise<number> {
     const { runApiProxy } = await import("./api-proxy/run.ts");
     await runApiProxy(config, log, ending.signal);
   } else {
+    refuseOtherProcessors();
     const { runAgent } = await import("./agent/run.ts");
     await runAgent(config, log, ending.signal);
   }
   log.info("ended");
   return 0;
+}
+
+/** Before what has native code is loaded, which is not there for others. @throws ConfigError */
+function refuseOtherProcessors(): void {
+  const why = whyNotOn(process.arch);
+  if (why !== undefined) throw new ConfigError(why);
 }
 
 function failed(error: unknown): number {

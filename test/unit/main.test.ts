@@ -31,6 +31,33 @@ describe("main", function () {
     });
   }
 
+  describe("on a processor whose numbers are not known (this one, called riscv64)", () => {
+    // Also what the bundle of the command line has in it.
+    const called = `data:text/javascript,Object.defineProperty(process,"arch",{value:"riscv64"});globalThis.reasonsDocument=""`;
+    const runThere = (program: string, ...args: string[]) =>
+      spawnSync(process.execPath, ["--import", called, program, ...args], {
+        encoding: "utf8",
+        env: {},
+        timeout: 20_000,
+      });
+    const access = ["--api-server", "https://127.0.0.1:1", "--api-ca-file", "/nonexistent/ca"];
+
+    for (const args of [["agent", "--node-name", "a", ...access], ["child"]]) {
+      it(`says in one sentence why it is no ${args[0]} there, and exits with 2`, () => {
+        const { status, stderr } = runThere(main, ...args);
+        expect(stderr).to.match(/^the agent runs on x64 and arm64 alone, and this is riscv64: [^\n]+\n$/);
+        expect(status).to.equal(2);
+      });
+    }
+
+    it("is a controller, and the command line, as everywhere", () => {
+      const files = ["--api-token-file", "/nonexistent/token", "--identity", "a"];
+      expect(runThere(main, "controller", ...access, ...files).stderr).to.contain("/nonexistent/ca");
+      const cli = fileURLToPath(new URL("../../src/kubectl-nvi.ts", import.meta.url));
+      expect(runThere(cli, "help").status).to.equal(0);
+    });
+  });
+
   it("exits with 1 when the role fails", () => {
     const files = ["--api-ca-file", "/nonexistent/ca", "--api-token-file", "/nonexistent/token"];
     const { status, stderr } = run("controller", "--api-server", "https://127.0.0.1:1", "--identity", "a", ...files);
