@@ -5,7 +5,7 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { mergeUsr } from "../lib/tools/debian.ts";
+import { mergeUsr, sourceOf } from "../lib/tools/debian.ts";
 import { locateUnpacked } from "../lib/tools/unpacked.ts";
 
 const run = promisify(execFile);
@@ -17,7 +17,7 @@ const options = { env, report: (line: string) => console.error(line) };
 const packages = {
   closureOf: [suite === "" ? kernel : `${kernel}/${suite}`, ...others],
   whole: true,
-  ...(suite !== "" && { source: await sourceOf(suite) }),
+  ...(suite !== "" && { source: await sourceOf(suite, env) }),
 } as const;
 // The machine's release is part of the name: on another one the packages are others.
 const release = readFileSync("/etc/os-release", "utf8");
@@ -33,12 +33,4 @@ if (typeof found === "string") console.log(found);
 else {
   console.error(found.missing);
   process.exitCode = 1;
-}
-
-/** From the mirror that this system uses. */
-async function sourceOf(name: string): Promise<string> {
-  const { stdout } = await run("apt-get", ["indextargets", "--format", "$(CREATED_BY) $(REPO_URI)"], { env });
-  const [, uri] = /^Packages (\S+\/debian\/?)$/m.exec(stdout) ?? [];
-  if (uri === undefined) throw new Error("no source of this machine's apt is a mirror of Debian");
-  return `deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] ${uri} ${name} main`;
 }

@@ -29,6 +29,7 @@ const checks = {
   "mkfs.xfs": () => program("mkfs.xfs"),
   xfs_io: () => program("xfs_io"),
   "mkfs.btrfs": () => program("mkfs.btrfs"),
+  cc: () => program("cc"),
   python3: () => program("python3"),
   openssl: () => program("openssl"),
   findmnt: () => program("findmnt"),

@@ -33,11 +33,20 @@ export interface Needed {
   readonly source?: string;
 }
 
+/** Packages by name, which the machine's own sources may not have. */
+export interface Foreign {
+  readonly names: readonly string[];
+  /** Of Debian, beside the machine's own; "package/suite" asks for a package of it. */
+  readonly suite?: string;
+  /** By Debian's names; "package:architecture" asks for a package of one. */
+  readonly architectures?: readonly string[];
+}
+
 /** What is unpacked. */
 export interface Unpacking {
   /** For people. */
   readonly name: string;
-  readonly packages: readonly string[] | Needed;
+  readonly packages: readonly string[] | Needed | Foreign;
   readonly out: string;
   /** Is empty, and goes afterwards. */
   readonly workshop: string;
@@ -49,11 +58,38 @@ export async function unpackPackages({ name, packages, out, workshop }: Unpackin
   report(`fetching the Debian packages of ${name} (once; kept in the cache)`);
   const downloads = join(workshop, "packages");
   mkdirSync(downloads);
-  const needed = "closureOf" in packages ? packages : undefined;
-  const aptGet = await updated(options, needed?.source === undefined ? undefined : { workshop, line: needed.source });
-  const all = needed === undefined ? (packages as readonly string[]) : await closureOf(needed, aptGet, options);
+  const aptGet = await updated(options, workshop, await beside(packages, options));
+  const all = "closureOf" in packages ? await closureOf(packages, aptGet, options) : namesOf(packages);
   await download(all, { name, aptGet, downloads }, options);
   for (const file of readdirSync(downloads)) await run("dpkg-deb", ["-x", join(downloads, file), out], { env });
+}
+
+/** A line for sources.list, from the mirror that this system uses. @throws Error if it uses none */
+export async function sourceOf(suite: string, env: NodeJS.ProcessEnv): Promise<string> {
+  const { stdout } = await run("apt-get", ["indextargets", "--format", "$(CREATED_BY) $(REPO_URI)"], { env });
+  const [, uri] = /^Packages (\S+\/debian\/?)$/m.exec(stdout) ?? [];
+  if (uri === undefined) throw new Error("no source of this machine's apt is a mirror of Debian");
+  return `deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] ${uri} ${suite} main`;
+}
+
+function namesOf(packages: readonly string[] | Foreign): readonly string[] {
+  return "names" in packages ? packages.names : packages;
+}
+
+/** What apt is told beside what the machine's own says. */
+interface Beside {
+  readonly line?: string;
+  readonly architectures?: readonly string[];
+}
+
+async function beside(packages: Unpacking["packages"], { env }: LocateOptions): Promise<Beside | undefined> {
+  if ("closureOf" in packages) return packages.source === undefined ? undefined : { line: packages.source };
+  if (!("names" in packages)) return undefined;
+  const { suite, architectures } = packages;
+  return {
+    ...(suite !== undefined && { line: await sourceOf(suite, env) }),
+    ...(architectures !== undefined && { architectures }),
+  };
 }
 
 /** Debian's /lib and /sbin are links into /usr, and some packages have their files there by the old name. */
@@ -76,8 +112,8 @@ function move(from: string, to: string): void {
  * Gets lists that are at most an hour old. The machine's may be older than what the mirror still has, and are not ours to update.
  * @returns arguments of apt-get
  */
-async function updated({ env, report }: LocateOptions, extra?: { workshop: string; line: string }): Promise<string[]> {
-  const folder = join(extra?.workshop ?? cacheDirectory(env), "apt");
+async function updated({ env, report }: LocateOptions, workshop: string, extra?: Beside): Promise<string[]> {
+  const folder = join(extra === undefined ? cacheDirectory(env) : workshop, "apt");
   for (const name of ["lists", "archives"]) mkdirSync(join(folder, name, "partial"), { recursive: true });
   writeFileSync(join(folder, "nothing-installed"), "");
   const values = {
@@ -87,12 +123,14 @@ async function updated({ env, report }: LocateOptions, extra?: { workshop: strin
     "APT::Sandbox::User": "root", // apt's own user may not get into this cache
     "APT::Install-Recommends": "false",
     "Acquire::Retries": "3",
-    ...(extra !== undefined && { "Dir::Etc::SourceList": join(folder, "sources.list") }),
+    ...(extra?.line !== undefined && { "Dir::Etc::SourceList": join(folder, "sources.list") }),
   };
   const hooks = ["Pre-Invoke", "Post-Invoke", "Post-Invoke-Success"].map((when) => `#clear APT::Update::${when};\n`);
+  const architectures = extra?.architectures?.map((name) => `APT::Architectures:: "${name}";\n`) ?? [];
   const config = join(folder, "conf");
-  writeFileSync(config, [...hooks, ...Object.entries(values).map(([key, value]) => `${key} "${value}";\n`)].join(""));
-  if (extra !== undefined) {
+  const lines = [...hooks, ...Object.entries(values).map(([key, value]) => `${key} "${value}";\n`), ...architectures];
+  writeFileSync(config, lines.join(""));
+  if (extra?.line !== undefined) {
     const machines = "/etc/apt/sources.list";
     const text = existsSync(machines) ? readFileSync(machines, "utf8") : "";
     writeFileSync(join(folder, "sources.list"), `${text}\n${extra.line}\n`);

@@ -2,14 +2,14 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { fillCache, type LocateOptions } from "./cache.ts";
-import { type Needed, unpackPackages } from "./debian.ts";
+import { type Unpacking, unpackPackages } from "./debian.ts";
 import { cacheDirectory } from "./tool.ts";
 
 /** What is unpacked together. */
 export interface Unpacked {
   /** For people, and of the folder in the cache. */
   readonly name: string;
-  readonly packages: readonly string[] | Needed;
+  readonly packages: Unpacking["packages"];
   /** A file beneath the folder that says that all is there. */
   readonly has: string;
   /** Looks at what was unpacked, or changes it. */

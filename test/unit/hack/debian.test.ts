@@ -20,10 +20,12 @@ import { locateUnpacked } from "../../../hack/lib/tools/unpacked.ts";
 /** A fake apt-get, which notes what it is asked, knows a and b, and has each as NAME=VERSION.deb. */
 const aptGet = `#!/bin/sh
 echo "$*" >>"$LOG"
+[ ! -e "$(dirname "$2")/sources.list" ] || { cat "$2"; echo --; cat "$(dirname "$2")/sources.list"; } >"$(dirname "$LOG")/kept"
 while [ "$1" = -c ] || [ "$1" = -o ] || [ "$1" = -q ]; do [ "$1" = -q ] || shift; shift; done
 case $1 in
   --simulate) printf 'Inst a (1 Debian:12 [amd64])\\nInst b [2:0] (2:3 Debian:12 [amd64]) []\\nConf a (1 Debian:12 [amd64])\\n' ;;
-  download) shift; for name; do : >"$name.deb"; echo "Get:1 http://mirror bookworm/main amd64 $name"; done ;;
+  indextargets) echo 'Packages http://mirror/debian/' ;;
+  download) shift; for name; do : >"$(basename "$name").deb"; echo "Get:1 http://mirror bookworm/main amd64 $name"; done ;;
 esac`;
 /** A fake dpkg-deb: one file of each package. It fails for what FAILS names. */
 const dpkgDeb = `#!/bin/sh
@@ -74,6 +76,16 @@ describe("Debian packages, unpacked and not installed", () => {
     expect(calls().at(-2)).to.include(`-o Dir::State::Status=${nothing} --simulate install a`);
     expect(readFileSync(nothing, "utf8")).to.equal("");
     expect(lines).to.include("some: 2 packages");
+  });
+
+  it("may be of another suite and architecture, with lists of their own", async () => {
+    const found = await locate({ names: ["a/next", "b:arm64"], suite: "next", architectures: ["amd64", "arm64"] });
+    expect(found, JSON.stringify(found)).to.equal(join(cache(), `some-${process.arch}`));
+    expect(calls().at(-1)).to.match(/ download a\/next b:arm64$/);
+    expect(existsSync(join(cache(), "apt"))).to.equal(false); // those of the machine's own are not mixed with it
+    const [config, sources] = readFileSync(join(directory, "kept"), "utf8").split("--\n");
+    expect(config).to.include('APT::Architectures:: "amd64";\nAPT::Architectures:: "arm64";\n');
+    expect(sources).to.match(/^deb \[signed-by=\S+\] http:\/\/mirror\/debian\/ next main$/m);
   });
 
   it("come with lists that are at most an hour old", async () => {
