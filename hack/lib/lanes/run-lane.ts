@@ -42,8 +42,10 @@ export async function runLane(lane: Lane, how: How): Promise<TestResult[]> {
     const ran = found.some((r) => !["slow", "quarantined"].includes(r.outcome));
     if (!ran && code === 0) results.push(failure("the lane", "ran no test"));
   }
-  // Beside other lanes, what else is new on the machine is theirs, and each of them is asked for its own.
-  const left = how.outputFile === undefined ? await leftoversOf(id, before) : processesOf(id);
+  // Beside other lanes, what else is new on the machine is theirs, and each of them is asked for its own. In a lane of another run, which
+  // sees no process but its own, whose a loop device is cannot be told.
+  const isAlone = how.outputFile === undefined && process.env[runVariable] === undefined;
+  const left = isAlone ? await leftoversOf(id, before) : processesOf(id);
   for (const trace of left) {
     results.push(failure("nothing is left behind", trace));
     // Nothing else ends a loop device whose test was killed.
