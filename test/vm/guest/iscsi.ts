@@ -1,4 +1,5 @@
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
 import { closeSync, constants, existsSync, openSync, readdirSync } from "node:fs";
 import { basename } from "node:path";
 import { expect } from "chai";
@@ -111,9 +112,12 @@ describe("LUNs of iSCSI targets", function () {
     const other = { ...open, lun: 2 };
     const both = [await bring(open), await bring(other)];
     expect((await sessions()).length).to.equal(1);
-    const fd = openSync(`/dev/${both[0]?.name}`, "r"); // as a program has a disk that is used as it is: nobody has claimed it
-    expect(await reasonOf(undo(open))).to.equal("DeviceBusy");
+    const fd = openSync(`/dev/${both[0]?.name}`, "r");
+    const program = spawn("sleep", ["1000"], { stdio: [fd, "ignore", "ignore"] }); // has it open, as what uses a disk as it is: nobody has claimed it
     closeSync(fd);
+    expect(await reasonOf(undo(open))).to.equal("DeviceBusy");
+    program.kill("SIGKILL");
+    await once(program, "exit");
     await undo(open, [other]); // which has another LUN
     expect([both.map(isDisk), (await sessions()).length]).to.deep.equal([[false, true], 1]);
     await undo(other);
