@@ -1,6 +1,6 @@
 // Generates src/api/*.gen.ts from crds/*.yaml, which are the single source of the schema, src/csi/gen from src/csi/proto,
 // docs/api from crds/*.yaml, docs/symptoms.md from src/api/reasons.ts, docs/authorization-matrix.md from test/authorization-matrix.yaml, and
-// src/controller/policy-digests.gen.ts from config/policy.
+// src/kube/policy-digests.gen.ts from config/policy.
 //   node hack/generate.ts           writes the files
 //   node hack/generate.ts --check   fails if they are not what their sources say
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";

@@ -97,6 +97,20 @@ export function socketPath(path: string, flag: string): string {
   throw new ConfigError(`${flag}: ${JSON.stringify(path)} is longer than ${longestSocketPath} bytes`);
 }
 
+/** NAME=DIGEST, with commas; a name may come more than once. */
+export function digests(text: string, flag: string): ReadonlyMap<string, ReadonlySet<string>> {
+  const all = new Map<string, Set<string>>();
+  for (const entry of split(text)) {
+    const [, name = "", digest = ""] = /^(nodevolume-[a-z-]{1,50})=([0-9a-f]{16})$/.exec(entry) ?? [];
+    if (name === "") {
+      const wanted = "NAME=DIGEST of one of our admission policies, with the 16 digits that PolicyMissing says";
+      throw new ConfigError(`${flag}: ${JSON.stringify(entry)} is not ${wanted}`);
+    }
+    all.set(name, (all.get(name) ?? new Set()).add(digest));
+  }
+  return all;
+}
+
 /** Of an API server, or of a proxy before it. */
 export function server(text: string, flag: string): string {
   if (text.startsWith("unix://")) socketPath(text.slice("unix://".length), flag);

@@ -4,6 +4,7 @@ import {
   absolute,
   address,
   ConfigError,
+  digests,
   gracePeriod,
   loopback,
   oneOf,
@@ -41,6 +42,7 @@ const flags = {
   "log-level-dir": { type: "string" },
   "feature-gates": { type: "string" },
   "controller-attach-detach": { type: "string" },
+  "accepted-policies": { type: "string" },
   socket: { type: "string" },
   "agent-metrics": { type: "string" },
   identity: { type: "string" },
@@ -103,6 +105,10 @@ export function parseConfig(argv: readonly string[], env: Env): Config {
     controllerAttachDetach: truth(
       values["controller-attach-detach"] ?? env["NODEVOLUME_CONTROLLER_ATTACH_DETACH"] ?? "true",
       "--controller-attach-detach",
+    ),
+    acceptedPolicies: digests(
+      values["accepted-policies"] ?? env["NODEVOLUME_ACCEPTED_POLICIES"] ?? "",
+      "--accepted-policies",
     ),
   };
   if (role === "controller") {

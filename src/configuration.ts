@@ -1,5 +1,6 @@
 import type { Features } from "./feature-gates.ts";
 import type { FlockerPlace } from "./host/flocker.ts";
+import type { AcceptedPolicies } from "./kube/policies.ts";
 import type { LogLevel } from "./log-level.ts";
 
 /** What a role is started with: read by config.ts, and not changed after that. */
@@ -28,6 +29,8 @@ export interface CommonConfig extends ProcessConfig {
    * that attach nothing are used.
    */
   readonly controllerAttachDetach: boolean;
+  /** Digests of policies that are right although they are not those of config/policy. */
+  readonly acceptedPolicies: AcceptedPolicies;
 }
 
 /** How to reach the API server; the defaults are those of a pod. The token is read again when it is refused. */

@@ -9,6 +9,8 @@ export interface HealthServerDeps {
   readonly registry: Pick<Registry, "contentType" | "metrics">;
   /** Why it is not ready to work; undefined if it is. */
   readonly notReady: () => string | undefined;
+  /** What is wrong although it is ready; undefined if nothing is. */
+  readonly remark?: () => string | undefined;
   /** Why it has to be started again; undefined if not. */
   readonly unhealthy?: () => string | undefined;
   readonly log: Logger;
@@ -62,7 +64,7 @@ interface Answer {
 }
 
 async function answer(request: http.IncomingMessage, deps: HealthServerDeps): Promise<Answer> {
-  const { registry, notReady, unhealthy } = deps;
+  const { registry, notReady, unhealthy, remark } = deps;
   if (request.method !== "GET" && request.method !== "HEAD") return text(405, "only GET");
   switch ((request.url ?? "/").split("?", 1)[0]) {
     case "/metrics":
@@ -70,14 +72,15 @@ async function answer(request: http.IncomingMessage, deps: HealthServerDeps): Pr
     case "/healthz":
       return probed(unhealthy?.());
     case "/readyz":
-      return probed(notReady());
+      return probed(notReady(), remark?.());
     default:
       return text(404, "there are /metrics, /healthz and /readyz");
   }
 }
 
-function probed(problem: string | undefined): Answer {
-  return problem === undefined ? text(200, "ok") : text(503, problem);
+function probed(problem: string | undefined, remark?: string): Answer {
+  if (problem !== undefined) return text(503, problem);
+  return text(200, remark === undefined ? "ok" : `ok, but ${remark}`);
 }
 
 function text(status: number, body: string): Answer {

@@ -2,6 +2,7 @@ import type { Registry } from "prom-client";
 import type { CSIDrivers } from "../csi/ports.ts";
 import type { PodVolumes } from "../csi/server/ports.ts";
 import type { HostPorts } from "../host/ports.ts";
+import type { AcceptedPolicies } from "../kube/policies.ts";
 import type { Transport } from "../kube/transport.ts";
 import type { System } from "../ports.ts";
 import type { IntentsBy } from "./intent-source.ts";
@@ -22,8 +23,10 @@ export interface AgentDeps {
   /** Milliseconds for which an orphan of kubelet is shown before it is removed; 0, or absent: none is. */
   readonly reapGraceMs?: number;
   readonly registry: Registry;
-  /** Looks from time to time whether the admission policy of the agents is in force, and says if it is not. */
+  /** Looks whether the admission policies that it rests on are in force, and says if they are not. */
   readonly watchPolicy?: boolean;
+  /** None if not given. */
+  readonly acceptedPolicies?: AcceptedPolicies;
   /** Told how the agent itself is. */
   readonly vitals?: Vitals;
   /** Ends the wait for what the agent cannot be without. */

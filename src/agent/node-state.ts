@@ -5,14 +5,16 @@ import { messageOf } from "../errors.ts";
 import type { MountTable } from "../host/mount-table.ts";
 import { ApiError } from "../kube/api-error.ts";
 import type { KubeClient } from "../kube/client.ts";
+import type { PolicyFollower } from "../kube/follow-policies.ts";
 import { createKeyedQueue, type KeyedQueue } from "../kube/keyed-queue.ts";
 import { mergeDiff } from "../kube/merge-diff.ts";
+import { type AcceptedPolicies, noneAccepted } from "../kube/policies.ts";
 import { createPolicyWatch, type PolicyWatch } from "../kube/policy-watch.ts";
 import type { Reflector } from "../kube/reflector.ts";
 import type { System } from "../ports.ts";
 import type { IntentSource } from "./intent-source.ts";
 import { type NodeStateInput, nodeStateOf } from "./node-state-of.ts";
-import { agentPolicyMissing } from "./own-policy.ts";
+import { lookAtOwnPolicies } from "./own-policy.ts";
 import type { Plan } from "./plan.ts";
 import type { OrphansOfKubelet } from "./reap/start-reaper.ts";
 import type { Vitals } from "./vitals.ts";
@@ -28,9 +30,13 @@ export interface NodeStateReporterDeps {
   readonly agent: NodeStateInput["agent"];
   readonly vitals?: Vitals;
   readonly damage?: NodeStateInput["damage"];
+  /** None if not given. */
+  readonly acceptedPolicies?: AcceptedPolicies | undefined;
   synced(): boolean;
   /** Why the agent does not hear of its intents, if it does not. */
   problem?: IntentSource["problem"];
+  /** Makes what tells of changes of the policies; without it they are looked at from time to time. */
+  followPolicies?(onChange: () => void): PolicyFollower;
   /** Tells people of the node. */
   event?(event: { readonly type: "Warning"; readonly reason: Reason; readonly message: string }): void;
   /** What kubelet has left on the node. */
@@ -60,7 +66,8 @@ export class NodeStateReporter {
     this.#queue = createKeyedQueue({ system, name: "node-state", concurrency: 1, run: () => this.#write() });
     this.#policy = createPolicyWatch({
       system,
-      look: () => agentPolicyMissing(deps.client),
+      look: () => lookAtOwnPolicies(deps.client, deps.acceptedPolicies ?? noneAccepted),
+      ...(deps.followPolicies && { follow: deps.followPolicies }),
       onChange: (message) => {
         this.#schedule();
         if (message !== undefined) deps.event?.({ type: "Warning", reason: "PolicyMissing", message });
@@ -74,15 +81,17 @@ export class NodeStateReporter {
     });
   }
 
-  /** @param watchPolicy whether the policy of the agents is looked at, too */
+  /** @param watchPolicy whether the policies that the agent rests on are looked at, too */
   start({ watchPolicy = false } = {}): void {
     this.#states.start();
-    if (watchPolicy) this.#policy.start();
+    if (!watchPolicy) return;
+    this.#deps.vitals?.needs("policies", () => this.#policy.gone);
+    this.#policy.start();
   }
 
-  /** Whether the policy of the agents is not in force, as last seen. */
-  get policyMissing(): boolean {
-    return this.#policy.missing !== undefined;
+  /** Which policies are not as they should be, as last seen; undefined if all are. */
+  get policyMissing(): string | undefined {
+    return this.#policy.missing;
   }
 
   /** UID of the object; undefined as long as there is none. */

@@ -2,9 +2,28 @@ import { policyProbe, resource, systemNamespace } from "../api/names.ts";
 import { messageOf } from "../errors.ts";
 import { ApiError, isConflict, isUnavailable } from "../kube/api-error.ts";
 import type { KubeClient } from "../kube/client.ts";
+import {
+  type AcceptedPolicies,
+  agentsPolicy,
+  bindingsOfAgent,
+  lookAtPolicies,
+  type PolicyFinding,
+} from "../kube/policies.ts";
 
-/** The policy that keeps each agent from writing for another node. */
-const policy = "nodevolume-agents";
+/**
+ * What is wrong with the policies that an agent's safety rests on: by their objects, and that of the agents also at work.
+ * @throws ApiError, TransportError if the API server could not be asked
+ */
+export async function lookAtOwnPolicies(
+  client: KubeClient,
+  accepted: AcceptedPolicies,
+): Promise<readonly PolicyFinding[]> {
+  const [message, found] = await Promise.all([
+    agentPolicyMissing(client),
+    lookAtPolicies(client, bindingsOfAgent, accepted),
+  ]);
+  return [...(message === undefined ? [] : [{ policy: agentsPolicy, gone: true, message }]), ...found];
+}
 
 /**
  * Whether the policy of the agents is in force, by a dry run of what it must refuse: a Lease that is not this node's. RBAC lets an
@@ -19,9 +38,9 @@ export async function agentPolicyMissing(client: KubeClient): Promise<string | u
   } catch (error) {
     if (!(error instanceof ApiError) || isUnavailable(error) || error.status === 401) throw error;
     const said = messageOf(error);
-    if (error.status === 403 && said.includes(policy)) return undefined;
+    if (error.status === 403 && said.includes(agentsPolicy)) return undefined;
     // That there is one already is found only after admission has let it through.
-    if (!isConflict(error)) return `whether the policy ${policy} is in force cannot be found out: ${said}`;
+    if (!isConflict(error)) return `whether the policy ${agentsPolicy} is in force cannot be found out: ${said}`;
   }
-  return `the policy ${policy} does not refuse that this agent writes for another node: apply config/policy`;
+  return `the policy ${agentsPolicy} does not refuse that this agent writes for another node`;
 }

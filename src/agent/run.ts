@@ -54,6 +54,7 @@ export async function runAgent(config: AgentConfig, log: Logger, signal: AbortSi
     address: config.metricsAddress,
     registry,
     notReady: () => vitals.notReady(),
+    remark: () => vitals.remark(),
     unhealthy: () => vitals.unhealthy(),
     log,
   });
@@ -92,6 +93,7 @@ export async function runAgent(config: AgentConfig, log: Logger, signal: AbortSi
       reapGraceMs: config.reapOrphansGracePeriodMs,
       registry,
       watchPolicy: true,
+      acceptedPolicies: config.acceptedPolicies,
       vitals,
       signal,
       onPlan,

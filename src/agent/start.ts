@@ -3,7 +3,9 @@ import type { MountTable } from "../host/mount-table.ts";
 import { createKubeClient } from "../kube/client.ts";
 import type { EventInput } from "../kube/event-correlator.ts";
 import { createEventRecorder } from "../kube/event-recorder.ts";
+import { followPolicies } from "../kube/follow-policies.ts";
 import { createLeaseRenewer } from "../kube/lease-renewer.ts";
+import { bindingsOfAgent } from "../kube/policies.ts";
 import type { ContentRef } from "../plugins/content.ts";
 import type { Agent, AgentDeps } from "./agent.ts";
 import { ClientWatch } from "./clients.ts";
@@ -76,7 +78,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
     journal,
     watchConnected: () => intents.store.state().connected,
     abandonedChildren: () => loop.abandoned,
-    policyMissing: () => state.policyMissing,
+    policyMissing: () => state.policyMissing !== undefined,
   });
   const tables = new TableWatches({
     system,
@@ -113,7 +115,15 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
     event,
   });
   const heard = { synced: () => synced() && intents.unread() === undefined, problem: () => intents.problem() };
-  const state = new NodeStateReporter({ ...place, ...heard, vitals, ...kubelets, event });
+  // With an index there are more nodes than the API server is to have watches of: there each agent only looks.
+  const policies = {
+    acceptedPolicies: deps.acceptedPolicies,
+    ...(by === "Watch" && {
+      followPolicies: (changed: () => void) => followPolicies({ system, transport }, bindingsOfAgent, changed),
+    }),
+  };
+  const state = new NodeStateReporter({ ...place, ...heard, ...policies, vitals, ...kubelets, event });
+  vitals.remark = () => state.policyMissing;
   const nodeState = () => ({ apiVersion, kind: resource.states.kind, name: nodeName, uid: state.uid });
 
   const tokens = new KeptTokens(system.clock);

@@ -9,7 +9,7 @@ export interface VitalMetricsDeps {
   watchConnected(): boolean;
   /** Children that were given up and may still be at work. */
   abandonedChildren(): number;
-  /** Whether the admission policy of the agents is not in force, as last seen. */
+  /** Whether an admission policy that the agent rests on is not as it should be, as last seen. */
   policyMissing(): boolean;
 }
 
@@ -61,8 +61,10 @@ export class VitalMetrics {
       "Writes of the journal that failed since start.",
       () => journal.failures,
     );
-    gauge("nodevolume_agent_policy_missing", "1 while the admission policy of the agents is not in force.", () =>
-      deps.policyMissing() ? 1 : 0,
+    gauge(
+      "nodevolume_agent_policy_missing",
+      "1 while an admission policy that the agent rests on is not in force.",
+      () => (deps.policyMissing() ? 1 : 0),
     );
     gauge("nodevolume_agent_abandoned_children", "Children given up that may still be at work.", () =>
       deps.abandonedChildren(),

@@ -1,7 +1,7 @@
 import type { Clock } from "../ports.ts";
 
 /** What an agent needs before it is ready, or cannot be without. */
-export type Need = "lock" | "journal" | "intents" | "status" | "registration";
+export type Need = "lock" | "journal" | "intents" | "status" | "registration" | "policies";
 
 /** Milliseconds without a completed look after which the agent is taken for stuck: it looks once a minute at least. */
 const stuckMs = 5 * 60_000;
@@ -22,6 +22,8 @@ export class Vitals {
   #lookedAt: number | undefined;
   /** Wall time in milliseconds since the epoch; undefined before the first renewal. */
   leaseRenewedAt: number | undefined;
+  /** What is wrong although the agent is ready; undefined if nothing is. */
+  remark: () => string | undefined = () => undefined;
 
   constructor(clock: Clock) {
     this.#clock = clock;

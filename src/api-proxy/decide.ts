@@ -123,6 +123,7 @@ const names: { readonly [part: string]: { readonly pattern: RegExp; readonly lon
   "{namespace}": { pattern: /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?$/, longest: 63 },
   "{name}": { pattern: /^[a-z0-9](?:[-a-z0-9.]*[a-z0-9])?$/, longest: 253 },
   "{bundle}": { pattern: /^[a-z0-9](?:[-a-z0-9.:]*[a-z0-9])?$/, longest: 253 },
+  "{policy}": { pattern: /^nodevolume-(?:agents|intents)$/, longest: 63 },
   "{signer}": { pattern: /^[a-z0-9][-A-Za-z0-9._]*\/[-A-Za-z0-9._/]+$/, longest: 571 },
 };
 

@@ -4,7 +4,7 @@ import type { Verb } from "./queries.ts";
 
 /**
  * One thing that an agent asks of the API server. In paths and selectors {own} is the node's name, {intent} the name of an intent of
- * the node; {namespace}, {name}, {bundle} and {signer} are any that could be one.
+ * the node, {policy} one of the policies that an agent rests on; {namespace}, {name}, {bundle} and {signer} are any that could be one.
  */
 export interface Rule {
   readonly name: string;
@@ -24,6 +24,7 @@ export interface Rule {
 const ours = "/apis/nodevolume.dev/v1alpha1";
 const lease = "/apis/coordination.k8s.io/v1/namespaces";
 const bundles = "/apis/certificates.k8s.io/v1beta1/clustertrustbundles";
+const admission = "/apis/admissionregistration.k8s.io/v1";
 const namespace = "/api/v1/namespaces/{namespace}";
 
 const collection = ["list", "watch"] as const;
@@ -76,6 +77,21 @@ export const rules: readonly Rule[] = [
     path: `${lease}/${systemNamespace}/leases`,
     body: probedLease,
     longest: longestSmall,
+  },
+  // The policies that the agent rests on, as objects.
+  { name: "policy", verbs: ["get"], path: `${admission}/validatingadmissionpolicies/{policy}` },
+  {
+    name: "policies",
+    verbs: collection,
+    path: `${admission}/validatingadmissionpolicies`,
+    fieldSelector: "metadata.name={policy}",
+  },
+  { name: "policy-binding", verbs: ["get"], path: `${admission}/validatingadmissionpolicybindings/{policy}` },
+  {
+    name: "policy-bindings",
+    verbs: collection,
+    path: `${admission}/validatingadmissionpolicybindings`,
+    fieldSelector: "metadata.name={policy}",
   },
   // For people.
   {

@@ -2,6 +2,7 @@ import { apiVersion, finalizer, resource, systemNamespace } from "../api/names.t
 import type { Reason } from "../api/reasons.ts";
 import type { KubeClient } from "../kube/client.ts";
 import type { EventRecorder } from "../kube/event-recorder.ts";
+import type { PolicyWatch } from "../kube/policy-watch.ts";
 import type { Logger } from "../ports.ts";
 import type { AgentLeases } from "./agent-leases.ts";
 import type { Attachment } from "./attach/objects.ts";
@@ -18,6 +19,8 @@ export interface ReleaseIntentDeps {
   readonly recorder: EventRecorder;
   readonly node: (name: string) => NodeInfo | undefined;
   readonly silence: AgentLeases["silence"];
+  /** How the policy stands that keeps agents apart: without it none of them is believed. In force if not given. */
+  readonly agentsPolicy?: PolicyWatch["agentsPolicy"];
   /** Takes in a Lease as the server has it: a renewal that the watch has not shown yet is a sign of life, too. */
   readonly sawLease: (raw: unknown) => void;
   readonly uidOfSet: (name: string) => string | undefined;
@@ -44,7 +47,8 @@ export interface IntentAttachments {
 export async function releaseIntent(deps: ReleaseIntentDeps, seen: Intent): Promise<ReleaseDecision | undefined> {
   if (!awaitsRelease(seen)) return undefined;
   const { nodeName } = seen.spec;
-  const first = decideRelease(seen, { node: deps.node(nodeName), ...deps.silence(nodeName) });
+  const agents = () => ({ ...deps.silence(nodeName), ...(deps.agentsPolicy && { agentsPolicy: deps.agentsPolicy() }) });
+  const first = decideRelease(seen, { node: deps.node(nodeName), ...agents() });
   if (!first.release) return first;
 
   // Before the intent: a grant that is given meanwhile makes another version of it (safety rule 1).
@@ -54,7 +58,7 @@ export async function releaseIntent(deps: ReleaseIntentDeps, seen: Intent): Prom
   const node = projectNode(await deps.client.get(resource.nodes, { name: nodeName }));
   const lease = await deps.client.get(resource.leases, { namespace: systemNamespace, name: nodeName });
   if (lease !== undefined) deps.sawLease(lease);
-  const decision = decideRelease(intent, { node, ...deps.silence(nodeName) });
+  const decision = decideRelease(intent, { node, ...agents() });
   if (!decision.release) return decision;
   if (attachment !== undefined) {
     if (attachment.metadata.deletionTimestamp === undefined) await deps.attachments?.remove(attachment);

@@ -1,4 +1,6 @@
 import { annotation, finalizer } from "../api/names.ts";
+import { agentLeaseSeconds } from "../kube/lease-renewer.ts";
+import type { AgentsPolicyState } from "../kube/policy-watch.ts";
 import type { Intent, NodeInfo } from "./projections.ts";
 
 /** What is known of the node of an intent, beside the intent itself. */
@@ -9,6 +11,8 @@ export interface NodeFacts {
   readonly lostForMs: number;
   /** Milliseconds since the Lease of the node's agent ran out; negative: until it does, if it is not renewed. */
   readonly silentForMs: number;
+  /** How the policy stands that keeps agents from writing for each other's nodes: in force, and never seen otherwise, if not given. */
+  readonly agentsPolicy?: AgentsPolicyState;
 }
 
 /** Why an intent that is being deleted may go. */
@@ -19,7 +23,11 @@ export type Proof =
 
 export type ReleaseDecision =
   | { readonly release: true; readonly proof: Proof }
-  | { readonly release: false; readonly reason: "Unmounting" | "NodeLost"; readonly checkAgainInMs?: number };
+  | {
+      readonly release: false;
+      readonly reason: "Unmounting" | "NodeLost" | "PolicyMissing";
+      readonly checkAgainInMs?: number;
+    };
 
 const outOfService = "node.kubernetes.io/out-of-service";
 
@@ -32,12 +40,16 @@ const outOfService = "node.kubernetes.io/out-of-service";
  *     ├──► proof that the node holds nothing (see proofOf) ────────────────────► gone, and said aloud
  *     └──► anything else: kept, however long it takes
  * ```
+ * While any agent could have written it, an acknowledgement counts for nothing, and neither does a proof that rests on what agents
+ * write (docs/decisions/0092). What people say does.
  */
 export function decideRelease(intent: Intent, facts: NodeFacts): ReleaseDecision {
   if (intent.spec.grant === undefined) return { release: true, proof: { kind: "NeverGranted" } };
-  if (isAcknowledged(intent)) return { release: true, proof: { kind: "Acknowledged" } };
-  const proof = proofOf(intent, facts);
+  const doubtedForMs = doubtForMs(facts);
+  if (isAcknowledged(intent) && doubtedForMs === undefined) return { release: true, proof: { kind: "Acknowledged" } };
+  const proof = doubtedForMs === undefined ? proofOf(intent, facts) : wordOf(intent, facts);
   if (proof !== undefined) return { release: true, proof };
+  if (doubtedForMs !== undefined) return { release: false, reason: "PolicyMissing", checkAgainInMs: doubtedForMs };
   const checkAgainInMs = proofInMs(intent, facts);
   return {
     release: false,
@@ -49,6 +61,27 @@ export function decideRelease(intent: Intent, facts: NodeFacts): ReleaseDecision
 /** Whether an intent waits for this controller to let it go. */
 export function awaitsRelease({ metadata }: Intent): boolean {
   return metadata.deletionTimestamp !== undefined && (metadata.finalizers ?? []).includes(finalizer.inUse);
+}
+
+/** As long as a Lease that was renewed for somebody else's node makes that look alive, and a moment for its agent to mend what was written. */
+export const settleMs = (agentLeaseSeconds + 20) * 1000;
+const doubtAgainMs = 60_000;
+
+/** PURE. Whether agents are believed, by the policy that keeps them apart. */
+export function isBelieved({ wrong, rightForMs }: AgentsPolicyState): boolean {
+  return wrong === undefined && rightForMs >= settleMs;
+}
+
+/**
+ * After how many milliseconds to look again, if anybody but the node's agent may have written what it says; undefined if not. An agent that
+ * lives mends its statuses at once. What one that is silent said, before or after the policy was gone, nobody knows.
+ */
+function doubtForMs({ agentsPolicy, silentForMs }: NodeFacts): number | undefined {
+  if (agentsPolicy === undefined) return undefined;
+  const { wrong, rightForMs } = agentsPolicy;
+  if (wrong !== undefined) return doubtAgainMs;
+  if (rightForMs < settleMs) return settleMs - rightForMs;
+  return Number.isFinite(rightForMs) && silentForMs >= 0 ? doubtAgainMs : undefined;
 }
 
 /**
@@ -79,9 +112,7 @@ export function proofOf(
   intent: Intent,
   { node, lostForMs, silentForMs }: NodeFacts,
 ): Extract<Proof, { message: string }> | undefined {
-  if (node !== undefined && isOutOfService(node)) {
-    return { kind: "OutOfService", message: `the Node has the taint ${outOfService}` };
-  }
+  if (node !== undefined && isOutOfService(node)) return ofTaint;
   if (node !== undefined && isRebooted(intent, node) && silentForMs >= 0) {
     const usedIn = intent.status.agent?.bootID;
     const message = `the Node runs boot ${node.bootID}, the volume was used in boot ${usedIn}, and no agent is there`;
@@ -92,7 +123,15 @@ export function proofOf(
     const message = `no Node and no sign of life for ${minutes} minutes; nodeLossPolicy trusts that, nothing proves it`;
     return { kind: "NodeLostTimeout", message };
   }
-  const word = intent.metadata.annotations?.[annotation.release] ?? "";
+  return wordOf(intent, { node });
+}
+
+const ofTaint = { kind: "OutOfService", message: `the Node has the taint ${outOfService}` } as const;
+
+/** What people say, and no agent can. */
+function wordOf({ metadata }: Intent, { node }: Pick<NodeFacts, "node">): ReturnType<typeof proofOf> {
+  if (node !== undefined && isOutOfService(node)) return ofTaint;
+  const word = metadata.annotations?.[annotation.release] ?? "";
   if (word !== "") return { kind: "AdministratorsWord", message: `annotation ${annotation.release}: ${word}` };
   return undefined;
 }

@@ -27,10 +27,18 @@ export async function runController(config: ControllerConfig, log: Logger, signa
   });
   let notReady: () => string | undefined = () => "it has just started";
   const address = config.metricsAddress;
-  const health = await startHealthServer({ address, registry, notReady: () => notReady(), log });
+  let remark: () => string | undefined = () => undefined;
+  const health = await startHealthServer({
+    address,
+    registry,
+    notReady: () => notReady(),
+    remark: () => remark(),
+    log,
+  });
   const createShell = createOperatorShell(log);
   const controller = startController({ system, transport, config, registry, createShell, watchPolicies: true });
   notReady = controller.notReady;
+  remark = controller.remark;
   const stopPage = await startPage(config, system, controller);
   await aborted(signal);
   await stopPage();

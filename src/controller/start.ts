@@ -4,6 +4,7 @@ import { messageOf } from "../errors.ts";
 import { createKubeClient } from "../kube/client.ts";
 import { createEventRecorder } from "../kube/event-recorder.ts";
 import { createLeaderElection } from "../kube/leader-election.ts";
+import type { AcceptedPolicies } from "../kube/policies.ts";
 import type { Transport } from "../kube/transport.ts";
 import type { System } from "../ports.ts";
 import { createAgentLeases } from "./agent-leases.ts";
@@ -34,9 +35,11 @@ export interface ControllerDeps {
     readonly observePods?: "None" | "PersistentVolumes";
     /** False if not given. */
     readonly indexIntents?: boolean;
+    /** None if not given. */
+    readonly acceptedPolicies?: AcceptedPolicies;
   };
   readonly registry: Registry;
-  /** Looks from time to time whether the admission policies are in force, and says if they are not. */
+  /** Looks whether the admission policies are in force, says if they are not, and believes no agent without that of the agents. */
   readonly watchPolicies?: boolean;
   /** What drives the life of sets; without it a plain one that does the same as the operator's. */
   readonly createShell?: CreateShell;
@@ -47,10 +50,12 @@ export interface Controller {
   readonly view: ClusterView;
   /** Stops all work, waits for what is under way, and gives the leader's Lease back. */
   stop(): Promise<void>;
-  /** Whether the caches are filled: a candidate that does not lead is ready, too. */
+  /** Whether all is there that it works by: a candidate that does not lead is ready, too. */
   ready(): boolean;
-  /** Which caches are not filled yet, and why; undefined if all are. */
+  /** Which caches are not filled yet, and why, or which admission policies refuse nothing; undefined if none. */
   notReady(): string | undefined;
+  /** What is to be said of it although it is ready: admission policies that are not those of this version. */
+  remark(): string | undefined;
 }
 
 /** What Events may take at the end: they are for people, and the next leader waits. */
@@ -127,6 +132,8 @@ export function startController(deps: ControllerDeps): Controller {
   const work = createWork({
     system,
     client,
+    transport,
+    acceptedPolicies: config.acceptedPolicies,
     recorder,
     watches,
     storage,
@@ -217,13 +224,14 @@ export function startController(deps: ControllerDeps): Controller {
 
   function notReady(): string | undefined {
     const missing = allOf(watches).flatMap((watch) => watch.notSynced() ?? []);
-    return missing.length === 0 ? undefined : `caches are not filled yet: ${missing.join("; ")}`;
+    return missing.length === 0 ? work.policies.gone : `caches are not filled yet: ${missing.join("; ")}`;
   }
 
   return {
     view: { watches, gatherer, leases, client },
     ready: () => notReady() === undefined,
     notReady,
+    remark: () => work.policies.missing,
     async stop() {
       stopped = true;
       shell.stop();

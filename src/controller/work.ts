@@ -1,8 +1,11 @@
 import { resource, systemNamespace } from "../api/names.ts";
 import type { KubeClient } from "../kube/client.ts";
 import type { EventRecorder } from "../kube/event-recorder.ts";
-import type { PolicyWatch } from "../kube/policy-watch.ts";
-import type { System } from "../ports.ts";
+import { followPolicies } from "../kube/follow-policies.ts";
+import { type AcceptedPolicies, lookAtPolicies, policyBindings } from "../kube/policies.ts";
+import { createPolicyWatch, type PolicyWatch } from "../kube/policy-watch.ts";
+import type { Transport } from "../kube/transport.ts";
+import type { Cancel, System } from "../ports.ts";
 import type { AgentLeases } from "./agent-leases.ts";
 import type { Storage } from "./attach/storage.ts";
 import { isGuarded } from "./attach/volume-key.ts";
@@ -11,7 +14,6 @@ import type { Gatherer } from "./gather.ts";
 import type { Metrics } from "./metrics.ts";
 import { reconcileNodeState } from "./node-states.ts";
 import { createObserve } from "./observe/observe.ts";
-import { watchPolicies } from "./policies.ts";
 import { createPodCount } from "./populate/pod-count.ts";
 import type { Pods } from "./populate/pods.ts";
 import { createRefusalTeller } from "./populate/tell-refusals.ts";
@@ -21,6 +23,7 @@ import { createReadiness } from "./readiness/reconcile-readiness.ts";
 import { reconcileAgent } from "./reconcile-agent.ts";
 import { reconcileNode } from "./reconcile-node.ts";
 import { reconcileSet, releaseSet } from "./reconcile-set.ts";
+import { awaitsRelease, isBelieved, settleMs } from "./release.ts";
 import { releaseIntent } from "./release-intent.ts";
 import type { ShellDeps } from "./shell.ts";
 import { type Queues, sameNode } from "./triggers.ts";
@@ -32,6 +35,8 @@ import { createWriting } from "./writing.ts";
 export interface WorkDeps {
   readonly system: System;
   readonly client: KubeClient;
+  readonly transport: Transport;
+  readonly acceptedPolicies: AcceptedPolicies | undefined;
   readonly recorder: EventRecorder;
   readonly watches: Watches;
   readonly storage: Storage;
@@ -109,6 +114,7 @@ export function createWork(deps: WorkDeps): Work {
     recorder,
     node: (name: string) => nodes.store.get(name),
     silence: leases.silence,
+    agentsPolicy: () => policies.agentsPolicy(),
     sawLease: (raw: unknown) => watches.leases.upsertIfNewer(raw),
     uidOfSet: (name: string) => sets.store.get(name)?.metadata.uid,
   };
@@ -118,8 +124,24 @@ export function createWork(deps: WorkDeps): Work {
   const ofNode = { complete, state, hasNode, intentsOf, lease, leases };
   const stateDeps = { client, log, indexIntents, upsert: upsertState, ...ofNode };
 
-  const policies = watchPolicies({ system, client }, () => {
-    for (const { metadata } of sets.store.list()) queues.sets.add(metadata.name);
+  let cancelSettled: Cancel = () => {};
+  const policies = createPolicyWatch({
+    system,
+    look: () => lookAtPolicies(client, policyBindings, deps.acceptedPolicies),
+    follow: (changed) => followPolicies(deps, policyBindings, changed),
+    onChange() {
+      for (const { metadata } of sets.store.list()) queues.sets.add(metadata.name);
+    },
+    onKnown() {
+      // What was not believed is looked at again.
+      for (const intent of intents.store.list()) if (awaitsRelease(intent)) queues.releases.add(intent.metadata.name);
+      volumes.all();
+      cancelSettled();
+      const { wrong, rightForMs } = policies.agentsPolicy();
+      if (wrong !== undefined || rightForMs >= settleMs) return;
+      log.warn("acknowledgements of agents count again in a while", { ms: settleMs - rightForMs });
+      cancelSettled = system.timers.after(settleMs - rightForMs, volumes.all);
+    },
   });
   const showReadiness = createReadiness({ client, clock, log, gatherer, nodes });
   const podWaits = createPodWaits({ ...deps, refusals: refusals.of });
@@ -183,6 +205,7 @@ export function createWork(deps: WorkDeps): Work {
     sameNode,
     upsertIntent: upsert,
     onDue: (key) => queues.volumes.add(key),
+    believesAgents: () => isBelieved(policies.agentsPolicy()),
     async release(intent, attachments) {
       const decision = await releaseIntent({ ...releaseDeps, ...(attachments && { attachments }) }, intent);
       return decision?.release === false ? decision.checkAgainInMs : undefined;
@@ -213,6 +236,7 @@ export function createWork(deps: WorkDeps): Work {
     policies,
     async stop() {
       await policies.stop();
+      cancelSettled();
       volumes.stop();
       observe.stop();
       waits.stop();

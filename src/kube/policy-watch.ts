@@ -1,50 +1,76 @@
 import { messageOf } from "../errors.ts";
 import type { Cancel, System } from "../ports.ts";
+import type { PolicyFollower } from "./follow-policies.ts";
+import { agentsPolicy, type PolicyFinding, policySentence } from "./policies.ts";
 
 export interface PolicyWatchDeps {
   readonly system: System;
-  /**
-   * Asks the API server whether the admission policies are in force. Resolves with the sentence that says which are not;
-   * undefined if all are. Rejects if that cannot be known now.
-   */
-  readonly look: () => Promise<string | undefined>;
-  /** Told of each change: what is not in force any more, or undefined once all is. */
+  /** Asks the API server what is wrong with the admission policies. Rejects if that cannot be known now. */
+  readonly look: () => Promise<readonly PolicyFinding[]>;
+  /** Makes what tells of changes at once; without it they are only looked at from time to time. */
+  readonly follow?: (onChange: () => void) => PolicyFollower;
+  /** Told of each change: what is not as it should be any more, or undefined once all is. */
   readonly onChange: (missing: string | undefined) => void;
+  /** Told when it is known again how all stand: at first, and after changes, also of those that change nothing. */
+  readonly onKnown?: () => void;
 }
 
-/** Whether the admission policies are in force, looked at from time to time: nothing announces that one is gone. */
+/** How the policy stands that keeps agents apart: by it somebody decides whether to believe them. */
+export interface AgentsPolicyState {
+  /** Why no agent is to be believed now; undefined if there is no reason. */
+  readonly wrong: string | undefined;
+  /** Milliseconds since something was wrong with it for the last time that was seen; Infinity: it never was. */
+  readonly rightForMs: number;
+}
+
+/** Whether the admission policies are in force: looked at when it starts, at each change, and every five minutes. */
 export interface PolicyWatch {
   start(): void;
-  /** What is not in force, as last seen; undefined if all is, or nothing is known yet. */
+  /** What is not as it should be, as last seen; undefined if all is, or nothing is known yet. */
   readonly missing: string | undefined;
+  /** Those of them that refuse nothing: whoever rests on them is not ready. */
+  readonly gone: string | undefined;
+  /** What an agent says counts as long as nothing is wrong. Nothing ever is to a watch that was not started. */
+  agentsPolicy(): AgentsPolicyState;
   /** Ends the looks; resolves when none is under way. */
   stop(): Promise<void>;
 }
 
-/** Thousands of agents ask, each a dry run or two reads that nothing is written for: eight a second at 5,000 nodes. */
-const periodMs = 10 * 60_000;
+/** Thousands of agents ask, each a dry run and four reads that nothing is written for: some 80 a second at 5,000 nodes. */
+const periodMs = 5 * 60_000;
 /** As long as something is missing, or not known: whoever applies config/policy waits for the word. */
 const againMs = 60_000;
+/** After a change: kubectl apply changes one after the other. */
+const changedMs = 1_000;
 
-export function createPolicyWatch({ system, look, onChange }: PolicyWatchDeps): PolicyWatch {
-  const { timers, random, log } = system;
+export function createPolicyWatch({ system, look, follow, onChange, onKnown }: PolicyWatchDeps): PolicyWatch {
+  const { clock, timers, random, log } = system;
+  let findings: readonly PolicyFinding[] = [];
   let missing: string | undefined;
-  /** Whether the last look said anything. */
+  let started = false;
+  /** Whether the last look said anything, and whether any ever did. */
   let known = true;
+  let ever = false;
+  /** Changes that were told of, and how many of them a look has taken in: what lies between is not known. */
+  let changes = 0;
+  let lookedAt = 0;
+  /** When something was wrong with the policy of the agents for the last time, by the monotonic clock. */
+  let wrongAt: number | undefined;
   let stopped = false;
   let cancelNext: Cancel = () => {};
+  let underWay = false;
   let looking: Promise<void> = Promise.resolve();
 
   async function tick(): Promise<void> {
+    underWay = true;
+    const before = changes;
     try {
       const found = await look();
-      known = true;
-      if (!stopped && found !== missing) {
-        missing = found;
-        if (found === undefined) log.info("the admission policies are in force again");
-        else log.error("admission policies are not in force", { reason: "PolicyMissing", missing: found });
-        onChange(found);
-      }
+      const doubted = !ever || lookedAt !== before;
+      [known, ever, lookedAt] = [true, true, before];
+      if (stopped) return;
+      take(found);
+      if (doubted && changes === before) onKnown?.();
     } catch (error) {
       if (!stopped) {
         // An outage tells of itself once, not every minute.
@@ -53,22 +79,59 @@ export function createPolicyWatch({ system, look, onChange }: PolicyWatchDeps): 
       }
       known = false;
     }
-    if (stopped) return;
-    const ms = known && missing === undefined ? periodMs : againMs;
-    cancelNext = timers.after(ms * (0.9 + random.next() * 0.2), next);
+    underWay = false;
+    const ms = changes !== before ? changedMs : known && missing === undefined ? periodMs : againMs;
+    if (!stopped) cancelNext = timers.after(ms * (0.9 + random.next() * 0.2), next);
   }
+
+  function take(found: readonly PolicyFinding[]): void {
+    const before = ofAgents();
+    findings = found;
+    // Also when it has come back: until now it was not there.
+    if (before !== undefined || ofAgents() !== undefined) wrongAt = clock.monotonic();
+    const sentence = policySentence(found);
+    if (sentence === missing) return;
+    missing = sentence;
+    if (sentence === undefined) log.info("the admission policies are in force again");
+    else log.error("admission policies are not in force", { reason: "PolicyMissing", missing: sentence });
+    onChange(sentence);
+  }
+
+  const ofAgents = () => policySentence(findings.filter(({ policy }) => policy === agentsPolicy));
 
   function next(): void {
     looking = tick();
   }
 
+  const follower = follow?.(() => {
+    changes += 1;
+    if (underWay || stopped) return;
+    cancelNext();
+    cancelNext = timers.after(changedMs, next);
+  });
+
   return {
-    start: next,
+    start() {
+      started = true;
+      follower?.start();
+      next();
+    },
     get missing() {
       return missing;
     },
+    get gone() {
+      return policySentence(findings.filter(({ gone }) => gone));
+    },
+    agentsPolicy() {
+      const unknown = started && (!ever || changes !== lookedAt);
+      const wrong =
+        ofAgents() ?? (unknown ? `whether the policy ${agentsPolicy} is in force is not known yet` : undefined);
+      const rightForMs = wrongAt === undefined ? Number.POSITIVE_INFINITY : clock.monotonic() - wrongAt;
+      return { wrong, rightForMs };
+    },
     async stop() {
       stopped = true;
+      follower?.stop();
       cancelNext();
       await looking;
     },

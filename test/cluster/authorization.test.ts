@@ -4,8 +4,9 @@ import type { JsonObject } from "../../hack/lib/api-client.ts";
 import { type MatrixRow, readMatrix, type Verb } from "../../hack/lib/authorization-matrix.ts";
 import { root } from "../../hack/lib/root.ts";
 import { until } from "../../hack/lib/until.ts";
-import { agentPolicyMissing } from "../../src/agent/own-policy.ts";
-import { policiesMissing } from "../../src/controller/policies.ts";
+import { lookAtOwnPolicies } from "../../src/agent/own-policy.ts";
+import type { KubeClient } from "../../src/kube/client.ts";
+import { lookAtPolicies, noneAccepted, policyBindings, policySentence } from "../../src/kube/policies.ts";
 import { Questions } from "../lib/authorization/ask.ts";
 import { questionOf, verdictOf } from "../lib/authorization/questions-of.ts";
 import { type MatrixWorld, matrixWorld } from "../lib/authorization/world.ts";
@@ -74,10 +75,15 @@ describe("authorization matrix", function () {
   /** What the agent, and what the controller says is missing, each by its own look and with its own token. */
   async function notInForce(): Promise<(string | undefined)[]> {
     const looks = [
-      ["agent-of-pod", agentPolicyMissing],
-      ["controller", policiesMissing],
+      ["agent-of-pod", (client: KubeClient) => lookAtOwnPolicies(client, noneAccepted)],
+      ["controller", (client: KubeClient) => lookAtPolicies(client, policyBindings)],
     ] as const;
-    return Promise.all(looks.map(([who, look]) => withKubeClient(cluster, world.askers.get(who)?.token ?? "", look)));
+    return Promise.all(
+      looks.map(async ([who, look]) => {
+        const token = world.askers.get(who)?.token ?? "";
+        return policySentence(await withKubeClient(cluster, token, look));
+      }),
+    );
   }
 
   const all = cells(matrix.rows);

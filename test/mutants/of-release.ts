@@ -55,7 +55,7 @@ export const ofRelease: readonly Seed[] = [
     ],
     [
       "detaches from a Ready node that has it mounted, by what the cache shows",
-      "const decision = decideRelease(intent, { node, ...deps.silence(nodeName) });",
+      "const decision = decideRelease(intent, { node, ...agents() });",
       "const decision = node === null ? node : first;",
       {
         kubelet: "#106710: a volume is detached while it is mounted on a Ready node",

@@ -48,6 +48,18 @@ describe("parseConfig", () => {
       expect(parse(["--controller-attach-detach", "true"], env).controllerAttachDetach).to.equal(true);
     });
 
+    it(`takes policies that somebody has changed on purpose by their digests: ${role}`, () => {
+      const [a, b] = ["0123456789abcdef", "fedcba9876543210"];
+      expect(parse().acceptedPolicies.size).to.equal(0);
+      const env = { NODEVOLUME_ACCEPTED_POLICIES: `nodevolume-pods=${a},nodevolume-intents=${a}` };
+      expect([...parse([], env).acceptedPolicies.keys()]).to.deep.equal(["nodevolume-pods", "nodevolume-intents"]);
+      const flag = parse([`--accepted-policies=nodevolume-pods=${a},nodevolume-pods=${b}`], env);
+      expect([...flag.acceptedPolicies]).to.deep.equal([["nodevolume-pods", new Set([a, b])]]);
+      for (const text of ["nodevolume-pods", `mine=${a}`, "nodevolume-pods=any", `nodevolume-pods=${a}0`]) {
+        expect(() => parse(["--accepted-policies", text]), text).to.throw(ConfigError, "--accepted-policies");
+      }
+    });
+
     it(`takes nothing for a no that is none: ${role}`, () => {
       for (const text of ["", "False", "0", "no"]) {
         expect(() => parse([`--controller-attach-detach=${text}`]), text)

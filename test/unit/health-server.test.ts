@@ -16,6 +16,7 @@ describe("startHealthServer", () => {
   let server: HealthServer;
   let ready: boolean;
   let sick: string | undefined;
+  let remark: string | undefined;
   const { log, lines } = virtualSystem();
 
   before(async () => {
@@ -26,6 +27,7 @@ describe("startHealthServer", () => {
       registry,
       notReady: () => (ready ? undefined : "a reason"),
       unhealthy: () => sick,
+      remark: () => remark,
       log,
     });
   });
@@ -49,6 +51,14 @@ describe("startHealthServer", () => {
     expect((await get("/readyz")).status).to.equal(503);
     ready = true;
     expect((await get("/readyz?verbose")).status).to.equal(200);
+  });
+
+  it("says what is wrong although it is ready", async () => {
+    remark = "a policy is another";
+    const answer = await get("/readyz");
+    expect([answer.status, await answer.text()]).to.deep.equal([200, "ok, but a policy is another\n"]);
+    remark = undefined;
+    expect(await (await get("/readyz")).text()).to.equal("ok\n");
   });
 
   it("says why it is not ready, and why not healthy", async () => {

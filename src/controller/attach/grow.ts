@@ -15,12 +15,14 @@ export interface GrowDeps {
   readonly upsertIntent: (raw: unknown) => void;
   readonly upsertClaim: (raw: unknown) => void;
   readonly teller: Pick<Teller, "ofClaims">;
+  /** Whether what agents say counts. */
+  readonly believesAgents: () => boolean;
 }
 
 const nodesAtOnce = 8;
 
 /**
- * Tells the nodes of a larger size, and the claims of what the nodes have reached.
+ * Tells the nodes of a larger size, and the claims of what the nodes have reached; not while any agent could have said that for all.
  * @param attempt runs one write; that one fails is no reason to leave out the others
  */
 export async function grow(
@@ -39,6 +41,7 @@ export async function grow(
     });
   await atOnce(nodesAtOnce, resolved, tell, ([error]) => error);
 
+  if (!deps.believesAgents()) return;
   const ofClaims = new Map(resolved.map(({ resolution }) => [resolution.claim?.metadata.uid, resolution]));
   const intents = users.map(({ intent }) => intent);
   for (const { claim, persistentVolume } of ofClaims.values()) {

@@ -41,6 +41,7 @@ export interface ReconcileVolumeDeps extends GatherVolumeDeps, AttachmentWriter,
   readonly teller: Teller;
   readonly recorder: EventRecorder;
   readonly upsertClaim: (raw: unknown) => void;
+  readonly believesAgents: () => boolean;
   /** Tries to let an intent go that is being deleted. @returns milliseconds after which to look again, if any */
   readonly release: (intent: Intent) => Promise<number | undefined>;
 }

@@ -36,6 +36,7 @@ export interface VolumeWorkDeps {
   readonly upsertIntent: (raw: unknown) => void;
   /** A volume is due, by its key. */
   readonly onDue: (key: string) => void;
+  readonly believesAgents: () => boolean;
   /** @returns milliseconds after which to look again, if any */
   readonly release: (intent: Intent, attachments: IntentAttachments | undefined) => Promise<number | undefined>;
 }
@@ -120,6 +121,7 @@ export function createVolumeWork(deps: VolumeWorkDeps): VolumeWork {
     retries,
     recorder: deps.recorder,
     release,
+    believesAgents: deps.believesAgents,
     node: (name: string) => deps.nodes.get(name),
     controllerAttachDetach: deps.controllerAttachDetach,
   };

@@ -6,6 +6,8 @@ const own = "node-1\\.[a-z0-9][a-z0-9-]{0,39}-[0-9a-f]{10}";
 const ours = "/apis/nodevolume\\.dev/v1alpha1";
 const leases = "/apis/coordination\\.k8s\\.io/v1/namespaces/nodevolume-system/leases";
 const bundles = "/apis/certificates\\.k8s\\.io/v1beta1/clustertrustbundles";
+const admission = "/apis/admissionregistration\\.k8s\\.io/v1/validatingadmissionpolic(ies|ybindings)";
+const ourPolicy = "nodevolume-(agents|intents)";
 const written = " fieldManager=nodevolume-agent fieldValidation=Strict";
 const text = "[^&#]{1,8192}";
 
@@ -28,6 +30,8 @@ const asAgent = [
   ...collection(`/api/v1/namespaces/${namespace}/(configmaps|secrets)`, `metadata\\.name=${name}`),
   ...collection(bundles, "metadata\\.name=[a-z0-9]([a-z0-9.:-]{0,251}[a-z0-9])?"),
   ...collection(bundles, "spec\\.signerName=[a-z0-9][A-Za-z0-9._-]*/[A-Za-z0-9._/-]+", `( labelSelector=${text})?`),
+  `GET ${admission}/${ourPolicy}`,
+  ...collection(admission, `metadata\\.name=${ourPolicy}`),
   "GET /apis/storage\\.k8s\\.io/v1/csidrivers/csi\\.nodevolume\\.dev",
 ];
 

@@ -94,6 +94,7 @@ export const paths = {
   token: "/api/v1/namespaces/team/serviceaccounts/reader/token",
 } as const;
 
+const admission = "/apis/admissionregistration.k8s.io/v1";
 const bundles = "/apis/certificates.k8s.io/v1beta1/clustertrustbundles";
 
 /** What an agent asks, by the rule that is for it. */
@@ -107,6 +108,13 @@ export const asked: { readonly [rule: string]: readonly AgentRequest[] } = {
   "lease-create": [write("POST", paths.leases, bodies.lease)],
   "lease-renew": [write("PUT", paths.lease, bodies.lease)],
   "policy-probe": [write("POST", paths.probe, bodies.probe)],
+  policy: [read(`${admission}/validatingadmissionpolicies/nodevolume-intents`)],
+  policies: both(`${admission}/validatingadmissionpolicies`, "fieldSelector=metadata.name%3Dnodevolume-agents"),
+  "policy-binding": [read(`${admission}/validatingadmissionpolicybindings/nodevolume-agents`)],
+  "policy-bindings": both(
+    `${admission}/validatingadmissionpolicybindings`,
+    "fieldSelector=metadata.name%3Dnodevolume-intents",
+  ),
   event: [write("POST", paths.events, bodies.event)],
   "event-again": [write("PATCH", paths.event, bodies.again)],
   secret: ["db", "db.v2"].flatMap((name) => {

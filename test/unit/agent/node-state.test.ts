@@ -1,15 +1,26 @@
 import { expect } from "chai";
 import { NodeStateReporter } from "../../../src/agent/node-state.ts";
 import { watchOwnState } from "../../../src/agent/own-state.ts";
+import { Vitals } from "../../../src/agent/vitals.ts";
 import { createKubeClient } from "../../../src/kube/client.ts";
+import { followPolicies } from "../../../src/kube/follow-policies.ts";
+import { bindingsOfAgent } from "../../../src/kube/policies.ts";
 import { planWorld } from "../../lib/plan-world.ts";
 import { createFakeApiServer } from "../fake-api-server.ts";
 import { virtualSystem } from "../kube/virtual-system.ts";
+import { applyPolicies, shipped } from "../shipped-policies.ts";
 
 describe("NodeStateReporter", () => {
-  async function story({ watchPolicy = false } = {}) {
+  async function story({ watchPolicy = false, guarded = false } = {}) {
     const system = virtualSystem();
     const api = createFakeApiServer(system.timers);
+    applyPolicies(api);
+    const denied = { status: 403, message: "ValidatingAdmissionPolicy 'nodevolume-agents' denied request" };
+    const refuseLeases = () => {
+      api.fault = ({ method, path }) => (method === "POST" && path.includes("/leases") ? denied : undefined);
+    };
+    if (guarded) refuseLeases();
+    const vitals = new Vitals(system.clock);
     api.apply("nodevolumestates", { metadata: { name: "n1" } });
     const told: string[] = [];
     const reporter = new NodeStateReporter({
@@ -21,6 +32,8 @@ describe("NodeStateReporter", () => {
       csiDir: "/csi",
       agent: { version: "1", bootID: "boot-1", epoch: 1 },
       synced: () => true,
+      vitals,
+      followPolicies: (changed) => followPolicies({ system, transport: api }, bindingsOfAgent, changed),
       event: ({ reason, message }) => told.push(`${reason} ${message}`),
     });
     reporter.start({ watchPolicy });
@@ -31,7 +44,7 @@ describe("NodeStateReporter", () => {
       const status = api.object("nodevolumestates", "n1")?.status as { conditions: { type: string; status: string }[] };
       return status.conditions.map(({ type, status: is }) => `${type}=${is}`);
     };
-    return { system, api, reporter, told, conditions, writes: () => api.writes.length };
+    return { system, api, vitals, refuseLeases, reporter, told, conditions, writes: () => api.writes.length };
   }
 
   it("takes back what the controller said while it was not heard, without being told anything new", async () => {
@@ -45,16 +58,36 @@ describe("NodeStateReporter", () => {
 
   it("says that the policy of the agents is not in force, to people and on the node, until it is", async () => {
     // The API server in memory has no admission: it lets everything through.
-    const { system, api, reporter, told, conditions } = await story({ watchPolicy: true });
-    expect(reporter.policyMissing).to.equal(true);
+    const { system, reporter, told, conditions, vitals, refuseLeases } = await story({ watchPolicy: true });
+    expect(reporter.policyMissing).to.contain("does not refuse that this agent writes for another node");
+    expect(vitals.notReady()).to.contain("does not refuse that this agent writes for another node");
     expect(conditions()).to.include("PoliciesInForce=False");
-    expect(told.join()).to.match(/^PolicyMissing .*apply config\/policy$/);
-    const denied = { status: 403, message: "ValidatingAdmissionPolicy 'nodevolume-agents' denied request" };
-    api.fault = ({ method, path }) => (method === "POST" && path.includes("/leases") ? denied : undefined);
+    expect(told.join()).to.match(
+      /^PolicyMissing .*apply config\/policy\. Until then no acknowledgement of an agent counts/,
+    );
+    refuseLeases();
     await system.advance(80_000);
-    expect(reporter.policyMissing).to.equal(false);
+    expect(reporter.policyMissing).to.equal(undefined);
+    expect(vitals.notReady()).not.to.contain("policy");
     expect(conditions().join()).not.to.include("PoliciesInForce");
     expect(told).to.have.length(1);
+  });
+
+  it("says at once that a policy which it rests on was changed, and is ready as long as that still refuses", async () => {
+    const { system, api, reporter, conditions, vitals } = await story({ watchPolicy: true, guarded: true });
+    expect(reporter.policyMissing).to.equal(undefined);
+    const changed = shipped("ValidatingAdmissionPolicy", "nodevolume-intents");
+    changed.spec.validations?.pop();
+    api.apply("validatingadmissionpolicies", changed as never);
+    await system.advance(6_000);
+    expect(reporter.policyMissing).to.match(
+      /^ValidatingAdmissionPolicy nodevolume-intents .* is not that of config\/policy/,
+    );
+    expect(conditions()).to.include("PoliciesInForce=False");
+    expect(vitals.notReady()).not.to.contain("policy");
+    api.remove("validatingadmissionpolicies", "nodevolume-intents");
+    await system.advance(6_000);
+    expect(vitals.notReady()).to.contain("there is no ValidatingAdmissionPolicy nodevolume-intents");
   });
 
   it("writes nothing while nothing changes", async () => {

@@ -18,7 +18,12 @@ export interface Fleet {
   readonly system: VirtualSystem;
   readonly api: FakeApiServer;
   readonly registry: Registry;
-  start(identity?: string, observePods?: "None" | "PersistentVolumes", indexIntents?: boolean): Controller;
+  start(
+    identity?: string,
+    observePods?: "None" | "PersistentVolumes",
+    indexIntents?: boolean,
+    watchPolicies?: boolean,
+  ): Controller;
   node(name: string, options?: NodeOptions): void;
   set(name: string, spec?: object): void;
   intents(): Intent[];
@@ -73,11 +78,12 @@ export function createFleet(createShell?: CreateShell, over: () => boolean = () 
     agents,
     mute,
     failures,
-    start(identity = "c1", observePods = "None", indexIntents = false) {
+    start(identity = "c1", observePods = "None", indexIntents = false, watchPolicies = false) {
       return startController({
         system,
         transport: api,
         config: { identity, allowedPrefixes: ["/mnt/nodevolume"], observePods, indexIntents },
+        watchPolicies,
         registry: identity === "c1" ? registry : new Registry(),
         ...(createShell && { createShell }),
       });

@@ -43,6 +43,46 @@ describe("decideRelease", () => {
     expect(proofOf(acknowledged(), gone)).to.equal("Acknowledged");
   });
 
+  describe("while any agent could have written what this one says", () => {
+    const never = Number.POSITIVE_INFINITY;
+    const alive = { ...here, silentForMs: -1 };
+    const wrong: NodeFacts = { ...alive, agentsPolicy: { wrong: "there is no policy", rightForMs: 0 } };
+    const decided = (intent: Intent, facts: NodeFacts) => decideRelease(intent, facts);
+
+    it("keeps on an acknowledgement, looks again, and lets go while the policy is right and always was", () => {
+      expect(decided(acknowledged(), wrong)).to.deep.equal({
+        ...{ release: false, reason: "PolicyMissing", checkAgainInMs: 60_000 },
+      });
+      const right = { ...alive, agentsPolicy: { wrong: undefined, rightForMs: never } };
+      expect(proofOf(acknowledged(), right)).to.equal("Acknowledged");
+      expect(proofOf(acknowledged(), { ...right, silentForMs: 1 })).to.equal("Acknowledged");
+    });
+
+    it("after it has come back keeps for as long as a Lease lasts, and then believes agents that live", () => {
+      const back = (rightForMs: number, silentForMs = -1): NodeFacts => ({
+        ...{ ...alive, silentForMs, agentsPolicy: { wrong: undefined, rightForMs } },
+      });
+      expect(decided(acknowledged(), back(150_000))).to.deep.include({ release: false, checkAgainInMs: 50_000 });
+      expect(proofOf(acknowledged(), back(200_000))).to.equal("Acknowledged");
+      expect(proofOf(acknowledged(), back(200_000, 0)), "silent").to.equal("PolicyMissing");
+    });
+
+    it("takes no boot id or silence for a proof, which agents write, but what people say", () => {
+      const rebooted = { ...wrong, node: node("n1", { bootID: "b9" }), silentForMs: 1 };
+      expect(proofOf(acknowledged(), rebooted)).to.equal("PolicyMissing");
+      const word = (i: Intent) => (i.metadata.annotations = { "nodevolume.dev/release": "anna: in pieces" });
+      expect(proofOf(acknowledged(word), rebooted)).to.equal("AdministratorsWord");
+      const out = { key: "node.kubernetes.io/out-of-service", effect: "NoExecute" };
+      expect(proofOf(acknowledged(), { ...wrong, node: node("n1", { taints: [out] }) })).to.equal("OutOfService");
+      expect(
+        proofOf(
+          acknowledged((i) => delete i.spec.grant),
+          wrong,
+        ),
+      ).to.equal("NeverGranted");
+    });
+  });
+
   const not: [string, (intent: Intent) => void][] = [
     ["of another object of the same name", (i) => (i.status.observedUID = "another")],
     ["of an older generation", (i) => (i.status.observedGeneration = 1)],

@@ -1,31 +1,42 @@
 import { expect } from "chai";
+import type { PolicyFinding } from "../../../src/kube/policies.ts";
 import { createPolicyWatch } from "../../../src/kube/policy-watch.ts";
 import { virtualSystem } from "./virtual-system.ts";
 
 const minute = 60_000;
+const gone = "gone: apply config/policy";
 
 describe("createPolicyWatch", () => {
-  function story(answers: readonly (string | undefined | Error)[]) {
+  function story(answers: readonly (string | undefined | Error)[], started = true) {
     const system = virtualSystem();
     const told: (string | undefined)[] = [];
     let looks = 0;
+    let changed = () => {};
+    let knownTimes = 0;
     const watch = createPolicyWatch({
       system,
       look: async () => {
         const answer = answers[Math.min(looks, answers.length - 1)];
         looks += 1;
         if (answer instanceof Error) throw answer;
-        return answer;
+        return answer === undefined ? [] : [{ policy: answer, gone: !answer.includes("other"), message: answer }];
+      },
+      follow(onChange) {
+        changed = onChange;
+        return { start: () => {}, stop: () => {} };
       },
       onChange: (missing) => told.push(missing),
+      onKnown: () => {
+        knownTimes += 1;
+      },
     });
-    watch.start();
-    return { system, watch, told, looks: () => looks };
+    if (started) watch.start();
+    return { system, watch, told, looks: () => looks, known: () => knownTimes, changed: () => changed() };
   }
 
-  it("asks every ten minutes while all is in force, and tells nobody", async () => {
+  it("asks every five minutes while all is in force, and tells nobody", async () => {
     const { system, watch, told, looks } = story([undefined]);
-    await system.advance(30 * minute);
+    await system.advance(16 * minute);
     expect(looks()).to.equal(4);
     expect(told).to.deep.equal([]);
     expect(watch.missing).to.equal(undefined);
@@ -33,11 +44,11 @@ describe("createPolicyWatch", () => {
 
   it("tells once of what is missing, asks every minute until it is back, and tells of that", async () => {
     const { system, watch, told, looks } = story([undefined, "gone", "gone", undefined]);
-    await system.advance(11 * minute);
-    expect(watch.missing).to.equal("gone");
-    expect(told).to.deep.equal(["gone"]);
+    await system.advance(5.6 * minute);
+    expect(watch.missing).to.equal(gone);
+    expect(told).to.deep.equal([gone]);
     await system.advance(2 * minute);
-    expect(told).to.deep.equal(["gone", undefined]);
+    expect(told).to.deep.equal([gone, undefined]);
     expect(looks()).to.equal(4);
     const said = system.lines.filter(({ level }) => level !== "debug").map(({ message }) => message);
     expect(said).to.deep.equal(["admission policies are not in force", "the admission policies are in force again"]);
@@ -46,10 +57,10 @@ describe("createPolicyWatch", () => {
   it("goes by the last answer while none can be had, and asks again in a minute", async () => {
     const { system, watch, told, looks } = story(["gone", new Error("no answer"), new Error("no answer"), undefined]);
     await system.advance(2.5 * minute);
-    expect(watch.missing).to.equal("gone");
+    expect(watch.missing).to.equal(gone);
     expect(looks()).to.equal(3);
     await system.advance(minute);
-    expect(told).to.deep.equal(["gone", undefined]);
+    expect(told).to.deep.equal([gone, undefined]);
   });
 
   it("warns of the first look in a row that says nothing, with the error, and only of that", async () => {
@@ -62,6 +73,97 @@ describe("createPolicyWatch", () => {
       expect(message).to.equal("whether the admission policies are in force is not known");
       expect(meta).to.include({ error: "no answer" });
     }
+  });
+
+  it("looks again a second after a change, however often it is told of one", async () => {
+    const { system, watch, looks, changed } = story([undefined, "gone"]);
+    await system.advance(100);
+    for (let i = 0; i < 5; i += 1) changed();
+    await system.advance(1_200);
+    expect([looks(), watch.missing]).to.deep.equal([2, gone]);
+  });
+
+  it("says which refuse nothing apart from those that are only others", async () => {
+    const { system, watch } = story(["another"]);
+    await system.advance(100);
+    expect([watch.missing, watch.gone]).to.deep.equal(["another: apply config/policy", undefined]);
+  });
+
+  describe("agentsPolicy", () => {
+    const agents = "nodevolume-agents";
+
+    it("is not known before the first answer, nor from a change on until it was looked at, and then right since ever", async () => {
+      const { system, watch, changed } = story([undefined, new Error("no answer"), undefined]);
+      expect(watch.agentsPolicy().wrong).to.contain("not known yet");
+      await system.advance(100);
+      expect(watch.agentsPolicy()).to.deep.equal({ wrong: undefined, rightForMs: Number.POSITIVE_INFINITY });
+      changed();
+      expect(watch.agentsPolicy().wrong).to.contain("not known yet");
+      await system.advance(2_000);
+      expect(watch.agentsPolicy().wrong, "an error is no answer").to.contain("not known yet");
+      await system.advance(1.2 * minute);
+      expect(watch.agentsPolicy()).to.deep.equal({ wrong: undefined, rightForMs: Number.POSITIVE_INFINITY });
+    });
+
+    it("is not known after a look during which something has changed", async () => {
+      const system = virtualSystem();
+      const answers: ((found: readonly PolicyFinding[]) => void)[] = [];
+      let changed = () => {};
+      const watch = createPolicyWatch({
+        system,
+        look: () => new Promise((resolve) => answers.push(resolve)),
+        follow(onChange) {
+          changed = onChange;
+          return { start: () => {}, stop: () => {} };
+        },
+        onChange: () => {},
+      });
+      watch.start();
+      changed();
+      answers[0]?.([]);
+      await system.advance(100);
+      expect(watch.agentsPolicy().wrong).to.contain("not known yet");
+      await system.advance(1_200);
+      answers[1]?.([]);
+      await system.advance(100);
+      expect([answers.length, watch.agentsPolicy().wrong]).to.deep.equal([2, undefined]);
+    });
+
+    it("is not known before any look has said anything, and then that is told once", async () => {
+      const { system, watch, known, changed } = story([new Error("no answer"), undefined]);
+      await system.advance(100);
+      expect([watch.agentsPolicy().wrong !== undefined, known()]).to.deep.equal([true, 0]);
+      await system.advance(1.2 * minute);
+      expect([watch.agentsPolicy().wrong, known()]).to.deep.equal([undefined, 1]);
+      await system.advance(30 * minute);
+      expect(known(), "nothing has changed").to.equal(1);
+      changed();
+      await system.advance(2_000);
+      expect(known()).to.equal(2);
+    });
+
+    it("says what is wrong with it, also if it is only another, and for how long it has been right since", async () => {
+      const { system, watch, changed } = story([agents, undefined]);
+      await system.advance(100);
+      expect(watch.agentsPolicy().wrong).to.contain(agents);
+      changed();
+      await system.advance(1_200);
+      const { wrong, rightForMs } = watch.agentsPolicy();
+      expect(wrong).to.equal(undefined);
+      expect(rightForMs).to.be.within(1, 1_000);
+      await system.advance(minute);
+      expect(watch.agentsPolicy().rightForMs - rightForMs).to.equal(minute);
+    });
+
+    it("has nothing to do with what is wrong with others", async () => {
+      const { system, watch } = story(["nodevolume-pods"]);
+      await system.advance(100);
+      expect(watch.agentsPolicy().wrong).to.equal(undefined);
+    });
+
+    it("is right to who was never started: there are none to look at", () => {
+      expect(story([agents], false).watch.agentsPolicy().wrong).to.equal(undefined);
+    });
   });
 
   it("asks no more after its stop", async () => {

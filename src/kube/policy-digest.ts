@@ -1,8 +1,8 @@
-import { arrayIn, isRecord, recordIn, stringIn } from "../kube/json.ts";
-import { digest } from "./digest.ts";
+import { hash } from "node:crypto";
+import { arrayIn, isRecord, recordIn, stringIn } from "./json.ts";
 
 /**
- * PURE. Digest of what the spec of a ValidatingAdmissionPolicy or of its binding decides, and for what, the same of a manifest and of what the API server
+ * Digest of what the spec of a ValidatingAdmissionPolicy or of its binding decides, and for what, the same of a manifest and of what the API server
  * shows of it: with the server's defaults, without words for people, and without the order where it says nothing. Fields that are
  * not known here are left out: a later server fills in more of them.
  */
@@ -16,7 +16,7 @@ export function policyDigest(spec: unknown): string {
     paramRef: recordIn(spec, "paramRef"),
     matchResources: matchOf(recordIn(spec, "matchResources")),
   };
-  return digest(JSON.stringify(canonical(decisive)));
+  return hash("sha256", JSON.stringify(canonical(decisive)), "hex");
 }
 
 /** MatchResources of admissionregistration.k8s.io/v1. */
