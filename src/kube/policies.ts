@@ -17,6 +17,7 @@ export const policyBindings: readonly PolicyBinding[] = [
   ["nodevolume-acknowledgements", "nodevolume-acknowledgements"],
   [agentsPolicy, agentsPolicy],
   ["nodevolume-claim-marks", "nodevolume-claim-marks"],
+  ["nodevolume-claim-writes", "nodevolume-claim-writes"],
   ["nodevolume-claims", "nodevolume-claims"],
   ["nodevolume-claims-reserved", "nodevolume-claims"],
   ["nodevolume-definitions", "nodevolume-definitions"],

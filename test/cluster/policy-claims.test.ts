@@ -7,6 +7,8 @@ import { expectRefused, expectStatus, patch } from "../lib/policy-world.ts";
 const namespace = "held-claims";
 const claims = `/api/v1/namespaces/${namespace}/persistentvolumeclaims`;
 const pods = `/api/v1/namespaces/${namespace}/pods?dryRun=All`;
+/** What the API server itself puts on each claim. */
+const protection = "kubernetes.io/pvc-protection";
 const rbac = "/apis/rbac.authorization.k8s.io/v1";
 
 describe("policy of claims", () => {
@@ -91,7 +93,7 @@ describe("policy of claims", () => {
   it("nobody but the controller sets or clears the label or the finalizer", async () => {
     expectRefused(await hold(cluster.people, "free", ""), "set and cleared by the controller");
     expectRefused(await hold(cluster.people, "app-cache", null), "set and cleared by the controller");
-    const finalizers = ["nodevolume.dev/in-use"];
+    const finalizers = [protection, "nodevolume.dev/in-use"];
     const forged = await patch(cluster.people, `${claims}/free`, { metadata: { finalizers } });
     expectRefused(forged, "set and cleared by the controller");
     expectStatus(200, await patch(controller, `${claims}/app-cache`, { metadata: { finalizers } }));
@@ -100,7 +102,7 @@ describe("policy of claims", () => {
     expectStatus(200, await patch(cluster.people, `${claims}/app-cache`, { metadata: { labels: { team: "a" } } }));
     const made = { ...claim("new"), metadata: { name: "new", labels: { "nodevolume.dev/held": "" } } };
     expectRefused(await cluster.people.call("POST", claims, { body: made }), "set and cleared by the controller");
-    expectStatus(200, await patch(controller, `${claims}/app-cache`, { metadata: { finalizers: null } }));
+    expectStatus(200, await patch(controller, `${claims}/app-cache`, { metadata: { finalizers: [protection] } }));
     expectStatus(200, await hold(controller, "app-cache", null));
   });
 
@@ -108,10 +110,13 @@ describe("policy of claims", () => {
     const volumes = "/api/v1/persistentvolumes";
     const spec = { accessModes: ["ReadWriteOnce"], capacity: { storage: "1Gi" }, hostPath: { path: "/nothing" } };
     expectStatus(201, await cluster.admin.call("POST", volumes, { body: { metadata: { name: "held" }, spec } }));
-    for (const path of [`${claims}/data`, `${volumes}/held`]) {
+    for (const [path, own] of [
+      [`${claims}/data`, protection],
+      [`${volumes}/held`, "kubernetes.io/pv-protection"],
+    ] as const) {
       const status = `${path}/status`;
       const label = (value: string | null) => ({ metadata: { labels: { "nodevolume.dev/held": value } } });
-      const metadata = { finalizers: ["nodevolume.dev/in-use"] };
+      const metadata = { finalizers: [own, "nodevolume.dev/in-use"] };
       expectRefused(await patch(cluster.people, status, label("")), "set and cleared by the controller");
       expectRefused(await patch(cluster.people, status, { metadata }), "set and cleared by the controller");
       expectStatus(200, await patch(controller, path, label("")));
@@ -120,7 +125,7 @@ describe("policy of claims", () => {
       const stripped = await patch(cluster.people, status, { metadata: { finalizers: null } });
       expectRefused(stripped, "set and cleared by the controller");
       expectStatus(200, await patch(cluster.people, status, { status: { phase: "Bound" } }));
-      expectStatus(200, await patch(controller, path, { metadata: { finalizers: null } }));
+      expectStatus(200, await patch(controller, path, { metadata: { finalizers: [own] } }));
       expectStatus(200, await patch(controller, path, label(null)));
     }
     expectStatus(200, await cluster.admin.call("DELETE", `${volumes}/held`));
