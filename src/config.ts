@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import { flexVolumeDir } from "./api/names.ts";
+import { flexVolumeDir, reservedNodeNames } from "./api/names.ts";
 import {
   absolute,
   address,
@@ -93,7 +93,7 @@ export function parseConfig(argv: readonly string[], env: Env): Config {
     return Object.freeze({
       ...ofProcess,
       role,
-      nodeName: required(values["node-name"] ?? env["NODE_NAME"], "--node-name", "NODE_NAME"),
+      nodeName: nodeName(required(values["node-name"] ?? env["NODE_NAME"], "--node-name", "NODE_NAME")),
       socket: socketPath(values.socket ?? "/run/nodevolume/api/api.sock", "--socket"),
       agentMetrics: agent === undefined ? undefined : place(agent, "--agent-metrics"),
     });
@@ -133,7 +133,7 @@ export function parseConfig(argv: readonly string[], env: Env): Config {
       values["reap-orphans-grace-period"] ?? env["NODEVOLUME_REAP_ORPHANS_GRACE_PERIOD"] ?? "0",
       "--reap-orphans-grace-period",
     ),
-    nodeName: required(values["node-name"] ?? env["NODE_NAME"], "--node-name", "NODE_NAME"),
+    nodeName: nodeName(required(values["node-name"] ?? env["NODE_NAME"], "--node-name", "NODE_NAME")),
     intents: oneOf(["Watch", "Index"], values.intents ?? env["NODEVOLUME_INTENTS"] ?? "Watch", "--intents"),
     stateDir: absolute(values["state-dir"] ?? env["NODEVOLUME_STATE_DIR"] ?? "/var/lib/nodevolume", "--state-dir"),
     hostRoot: absolute(values["host-root"] ?? env["NODEVOLUME_HOST_ROOT"] ?? "/", "--host-root"),
@@ -178,6 +178,14 @@ function features(text: string): Features {
     if (error instanceof FeatureGateError) throw new ConfigError(`--feature-gates: ${error.message}`, { cause: error });
     throw error;
   }
+}
+
+/** Whose agent could have no Lease of its own. */
+function nodeName(name: string): string {
+  if (!reservedNodeNames.includes(name)) return name;
+  throw new ConfigError(
+    `--node-name: the Lease ${JSON.stringify(name)} is none of an agent, so a Node of this name is not served: give the Node another name`,
+  );
 }
 
 /** As kubelet had it from its environment; a flag goes before. */

@@ -13,8 +13,11 @@ export const podDriver = "csi.nodevolume.dev";
 /** Lease of the controller that leads, in the system namespace, where each agent has a Lease by its node's name. */
 export const leaderLease = "nodevolume-controller";
 
-/** A Lease that is nobody's and is never made, by which an agent finds out whether it could write for others: no name of a Node. */
+/** A Lease that is nobody's and is never made, by which an agent finds out whether it could write for others. */
 export const policyProbe = "policy-probe.nodevolume.dev";
+
+/** Names that a Node may have, and that are no agent's Lease: no agent serves such a Node. */
+export const reservedNodeNames: readonly string[] = [leaderLease, policyProbe];
 
 export const label = {
   /** Node of an intent. Cut and hashed if the name is longer than a label value may be; spec.nodeName is exact. */

@@ -1,6 +1,6 @@
 import type { KubeObject } from "../api/meta.ts";
 import type { Resource } from "../api/names.ts";
-import { resource, systemNamespace } from "../api/names.ts";
+import { leaderLease, resource, systemNamespace } from "../api/names.ts";
 import type { Lease } from "../kube/lease.ts";
 import { projectLease } from "../kube/lease.ts";
 import type { Reflector, ReflectorDeps } from "../kube/reflector.ts";
@@ -53,7 +53,7 @@ export function createWatches({ system, transport, onRestart }: WatchesDeps): Wa
     nodes: watch(resource.nodes, projectNode),
     intents: watch(resource.intents, projectIntent),
     states: watch(resource.states, projectState),
-    leases: watch(resource.leases, projectLease, { namespace: systemNamespace, idleMs: leasesIdleMs }),
+    leases: watch(resource.leases, leaseOfAgent, { namespace: systemNamespace, idleMs: leasesIdleMs }),
   };
   // Nothing is done before all of them have come back, so the first one calls the others.
   for (const { store } of allOf(watches)) {
@@ -68,6 +68,12 @@ export function createWatches({ system, transport, onRestart }: WatchesDeps): Wa
 
 export function allOf(watches: Watches): Reflector<never>[] {
   return Object.values(watches) as Reflector<never>[];
+}
+
+/** The leader's own is no sign of life of a Node that has its name, and does not go when there is none. */
+function leaseOfAgent(raw: unknown): Lease | undefined {
+  const lease = projectLease(raw);
+  return lease?.metadata.name === leaderLease ? undefined : lease;
 }
 
 export function storesOf({ sets, nodes, intents, states, leases }: Watches) {

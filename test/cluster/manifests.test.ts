@@ -127,7 +127,10 @@ describe("kubectl", () => {
   });
 
   const roles: readonly [role: string, verb: string, resource: string, answer: "yes" | "no"][] = [
-    ["nodevolume-viewer", "list", "nodevolumeintents", "yes"],
+    ["nodevolume-viewer", "list", "nodevolumesets", "yes"],
+    ["nodevolume-viewer", "list", "nodevolumeintents", "no"],
+    ["nodevolume-viewer", "get", "nodevolumeintents", "no"],
+    ["nodevolume-intent-viewer", "list", "nodevolumeintents", "yes"],
     ["nodevolume-viewer", "create", "nodevolumesets", "no"],
     ["nodevolume-editor", "create", "nodevolumesets", "yes"],
     ["nodevolume-editor", "update", "nodevolumeintents", "no"],

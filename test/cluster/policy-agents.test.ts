@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import type { ApiAnswer } from "../../hack/lib/api-client.ts";
+import { createNodeObject } from "../../hack/lib/pretend-node/object.ts";
 import { until } from "../../hack/lib/until.ts";
 import { type TestCluster, testCluster } from "../lib/cluster.ts";
 import {
@@ -38,6 +39,30 @@ describe("policy of an agent", () => {
     const body = { status: { volumes: 1 } };
     expectStatus(200, await patch(world.agent, `${paths.states}/${world.own.name}/status`, body));
   });
+
+  for (const name of ["nodevolume-controller", "policy-probe.nodevolume.dev"]) {
+    it(`has no Lease on a Node that is named ${name}`, async () => {
+      const node = await createNodeObject(cluster.admin, name);
+      const agent = cluster.as(await cluster.token("nodevolume-agent", { kind: "Node", ...node }));
+      try {
+        const leaders = { ...leaseOf(name), spec: { holderIdentity: "controller-0", leaseDurationSeconds: 15 } };
+        expectStatus(201, await world.controller.call("POST", paths.leases, { body: leaders }));
+        const stolen = { spec: { holderIdentity: "me" } };
+        const lease = `${paths.leases}/${name}`;
+        const now = await cluster.admin.call("GET", lease);
+        const body = { ...now.body, ...stolen };
+        expectRefused(await agent.call("PUT", lease, { body }), "a Node of this name can have no agent");
+        expectStatus(200, await cluster.admin.call("DELETE", lease));
+        expectRefused(
+          await agent.call("POST", paths.leases, { body: leaseOf(name) }),
+          "a Node of this name can have no agent",
+        );
+      } finally {
+        await cluster.admin.call("DELETE", `${paths.leases}/${name}`);
+        await cluster.admin.call("DELETE", `/api/v1/nodes/${name}`);
+      }
+    });
+  }
 
   it("makes and renews its own Lease", async () => {
     const made = await world.agent.call("POST", paths.leases, { body: leaseOf(world.own.name) });

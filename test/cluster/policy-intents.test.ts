@@ -30,6 +30,13 @@ describe("policy of intents", () => {
       expectStatus(200, await patch(world.controller, `${intent}/status`, body));
     });
 
+    const silent = {
+      type: "Ready",
+      status: "Unknown",
+      reason: "AgentLost",
+      message: "m",
+      lastTransitionTime: "2026-01-01T00:00:00Z",
+    };
     const forgeries: readonly [string, unknown][] = [
       ["observedUID", "forged"],
       ["observedGeneration", 7],
@@ -39,13 +46,38 @@ describe("policy of intents", () => {
       ["mounts", []],
       ["pods", [{ uid: "forged", volume: "v", state: "Mounted" }]],
       ["agent", { bootID: "forged", epoch: 1 }],
+      ["capacityBytes", "5"],
+      ["devicePath", "/dev/x"],
+      ["stagingPath", "/forged"],
+      ["lastError", { reason: "DriverFailed", message: "forged", operation: "Mount", time: "2026-01-01T00:00:00Z" }],
+      ["waiting", { reason: "SourceNotFound", message: "forged", since: "2026-01-01T00:00:00Z" }],
+      ["expansion", { reason: "DriverFailed", message: "forged", capacityBytes: "5" }],
+      ["contentVersion", "forged"],
+      ["conditions", [{ ...silent, status: "True", reason: "Mounted" }]],
+      ["conditions", [{ ...silent, type: "Drifted" }]],
     ];
     for (const [field, value] of forgeries) {
-      it(`is refused status.${field}, which only an agent acknowledges`, async () => {
+      it(`is refused status.${field}, which only an agent acknowledges: ${JSON.stringify(value)}`, async () => {
         const answer = await patch(world.controller, `${intent}/status`, { status: { [field]: value } });
         expectRefused(answer, "can only be written by the agent of that node");
       });
     }
+
+    it("says of an intent that its agent is silent, and takes back neither that nor what the agent said of the mount table", async () => {
+      const drifted = { ...silent, type: "Drifted", status: "False", reason: "NoDrift" };
+      const said = [{ ...silent, status: "True", reason: "Mounted" }, drifted];
+      expectStatus(200, await patch(world.agent, `${intent}/status`, { status: { conditions: said } }));
+      const write = (conditions: object[]) => patch(world.controller, `${intent}/status`, { status: { conditions } });
+      expectRefused(await write([silent]), "can only be written by the agent");
+      expectStatus(200, await write([silent, drifted]));
+      expectRefused(await write([{ ...silent, status: "True", reason: "Mounted" }, drifted]), "that it is Unknown");
+    });
+
+    it("writes nothing of a node's state but that", async () => {
+      const state = `${paths.states}/${world.own.name}/status`;
+      const lie = await patch(world.controller, state, { status: { inUse: 0, volumesInUse: [] } });
+      expectRefused(lie, "can only be written by the agent");
+    });
 
     it("says of a node's state that its agent is lost", async () => {
       const lost = { type: "Ready", status: "Unknown", reason: "AgentLost", message: "m" };

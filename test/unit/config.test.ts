@@ -76,6 +76,12 @@ describe("parseConfig", () => {
       return config;
     };
 
+    it("serves no Node that has the name of a Lease which is none of an agent", () => {
+      for (const name of ["nodevolume-controller", "policy-probe.nodevolume.dev"]) {
+        expect(() => parse(["--node-name", name]), name).to.throw(ConfigError, "give the Node another name");
+      }
+    });
+
     it("finds the places of CSI beneath kubelet's directory", () => {
       expect(parse()).to.include({
         kubeletDir: "/var/lib/kubelet",

@@ -241,4 +241,17 @@ describe("startController: two candidates, and an API server that is away", () =
     expect(await fleet.registry.metrics()).to.contain('nodevolume_controller_agents{state="lost"} 1');
     expect(text).to.match(/nodevolume_controller_reconcile_total\{queue="nodes",result="success"\} \d+/);
   });
+
+  it("takes the leader's Lease for no sign of life of a Node that has its name, and does not delete it", async () => {
+    const fleet = await settledFleet(1);
+    fleet.node("nodevolume-controller");
+    fleet.agents.delete("nodevolume-controller");
+    await fleet.run(400_000);
+    const said = await fleet.registry.metrics();
+    expect(said).to.contain('nodevolume_controller_agents{state="live"} 1');
+    expect(said).to.contain('nodevolume_controller_agents{state="lost"} 1');
+    fleet.api.remove("nodes", "nodevolume-controller");
+    await fleet.run(400_000);
+    expect(fleet.api.writes.filter(({ plural, verb }) => plural === "leases" && verb === "delete")).to.deep.equal([]);
+  });
 });
