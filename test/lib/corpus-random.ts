@@ -57,6 +57,13 @@ const server = mostly(
 );
 
 const anything = { requiredKeys: [] };
+const hostAndPort = fc
+  .tuple(
+    mostly(["h.example", "10.0.0.255", "[fd00::1]", "1.example"], ["10.0.0.300", "h.5", "h.0x7f", "[::::]", "1.2.3"]),
+    mostly(["", ":1", ":65535"], [":65536", ":0", ":"]),
+  )
+  .map(([host, port]) => `${host}${port}`);
+
 const members = {
   emptyDir: fc.record({ medium: mostly(["", "Memory", "Memory"], ["Disk"]), sizeLimit: size }, anything),
   hostPath: fc.record(
@@ -68,7 +75,10 @@ const members = {
   secret: fc.record({ namespace, secretName: objectName, items }, { requiredKeys: ["namespace", "secretName"] }),
   git: fc.record(
     {
-      repository: mostly(["https://git.example/app.git", "http://10.0.0.1:80/a/b"], ["ssh://git.example/app.git", ""]),
+      repository: fc.oneof(
+        mostly(["https://git.example/app.git", "http://10.0.0.1:80/a/b"], ["ssh://git.example/app.git", ""]),
+        hostAndPort.map((host) => `https://${host}/app@1`),
+      ),
       revision: mostly(["0123456789".repeat(4), "abcdef01".repeat(8)], ["main", "0123456789"]),
       directory: mostly(["site", "a/.b"], ["..", "/a"]),
     },
@@ -76,9 +86,12 @@ const members = {
   ),
   ...contentMembers(mostly, { namespace, objectName, items }),
   image: fc.record({
-    reference: mostly(
-      [`registry.example/a/b:v1@sha256:${"0123456789abcdef".repeat(4)}`, `localhost:5000/a@sha256:${"0".repeat(64)}`],
-      ["registry.example/a:v1", `busybox@sha256:${"0".repeat(64)}`],
+    reference: fc.oneof(
+      mostly(
+        [`registry.example/a/b:v1@sha256:${"0123456789abcdef".repeat(4)}`, `localhost:5000/a@sha256:${"0".repeat(64)}`],
+        ["registry.example/a:v1", `busybox@sha256:${"0".repeat(64)}`],
+      ),
+      hostAndPort.map((host) => `${host}/a@sha256:${"0".repeat(64)}`),
     ),
   }),
   nfs: fc.record({ server, path, readOnly: fc.boolean() }, { requiredKeys: ["server", "path"] }),
