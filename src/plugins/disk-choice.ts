@@ -2,7 +2,6 @@ import { listed } from "../api/listed.ts";
 import { quantityBytes } from "../api/quantity.ts";
 import type { DiskSelector } from "../api/types.gen.ts";
 import type { Disk } from "../host/disk.ts";
-import type { MountEntry } from "../host/mountinfo.ts";
 import type { DeviceInfo } from "../host/ports.ts";
 
 /** The disk that a volume has, as it is known again: in the journal, from before anything is written to it or mounted of it. */
@@ -79,16 +78,12 @@ export function seenName({ lastingName, identity }: Disk): string | undefined {
  * for a volume that was never written, nothing tells that it is somebody's: emptiness is no reason to take a disk, unless it is named, or
  * was there when the volume was first looked for.
  * @param look.seen names of the disks that were there then (seenName)
- * @param table the mounts: a CSI driver that publishes a raw device binds its node
  */
 export function strangeReason(
   asked: DiskSelector,
   disk: Disk,
   { empty, seen }: { readonly empty: boolean; readonly seen: readonly string[] },
-  mounts: readonly Pick<MountEntry, "root" | "fsType" | "point">[],
 ): string | undefined {
-  const given = mounts.find(({ root, fsType }) => root === `/${disk.name}` && /^(devtmpfs|tmpfs)$/.test(fsType));
-  if (given !== undefined) return `its device is given to somebody at ${given.point}`;
   if (!empty || [asked.byID, asked.wwid, asked.serial].some((name) => name !== undefined)) return undefined;
   const remedy = "name it by byID, wwid or serial if it is meant";
   if (saysOnlyEmpty(asked)) return `that a disk is empty does not say that it is meant: ${remedy}`;

@@ -89,13 +89,12 @@ async function chooseDisk(asked: DiskSelector, disks: readonly Disk[], context: 
   const seen = context.seenDisks ?? disks.flatMap((disk) => seenName(disk) ?? []);
   if (context.seenDisks === undefined) await context.recordSeenDisks(seen);
   const looks = await lookAll(untaken, context);
-  const { entries } = context.table;
   const whyNot = (disk: Disk) => {
     if (disk.claim !== undefined) return disk.claim;
     if (taken(disk)) return "another volume has it";
     const look = looks.get(disk) ?? "it was not looked at";
     const empty = typeof look === "object" && look.empty;
-    return refusalOf(asked, look) ?? strangeReason(asked, disk, { empty, seen }, entries);
+    return refusalOf(asked, look) ?? strangeReason(asked, disk, { empty, seen });
   };
   const free = alike.filter((disk) => whyNot(disk) === undefined);
   const [only, ...more] = free;

@@ -1,9 +1,10 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, realpathSync } from "node:fs";
+import { basename } from "node:path";
 import { listed } from "../../api/listed.ts";
 import { quoted } from "../../api/printable.ts";
 import { VolumeError } from "../../errors.ts";
 import { type Holder, mostHolders } from "../holder.ts";
-import { parseMountinfo } from "../mountinfo.ts";
+import { type MountEntry, parseMountinfo } from "../mountinfo.ts";
 import { claimsOf, claimText, wholeDiskOf } from "./block-claims.ts";
 import type { Libc } from "./libc.ts";
 import { loopsOn } from "./loop-backing.ts";
@@ -44,7 +45,9 @@ export function usersOf(
   remote: RemoteMounts,
 ): DeviceUsers | undefined {
   const claims = claimsOf(deviceNumber);
-  const made = claimText(claims) ?? (claimed ? mountText(path, deviceNumber) : undefined);
+  const mounts = parseMountinfo(readFileSync("/proc/self/mountinfo", "utf8"));
+  const made =
+    claimText(claims) ?? (claimed ? mountText(path, deviceNumber, mounts) : publishedText(path, deviceNumber, mounts));
   if (made !== undefined) return { text: made, heldBy: [] };
   const numbers = [deviceNumber, ...claims.partitions.map((partition) => partition.deviceNumber)];
   const open = openersOf(libc, numbers, process.pid, remote, process.ppid);
@@ -112,8 +115,14 @@ export function claimedText(path: string): string {
   return `${path} is open elsewhere: mounted, or part of swap, RAID or LVM`;
 }
 
-function mountText(path: string, deviceNumber: string): string | undefined {
-  const mounts = parseMountinfo(readFileSync("/proc/self/mountinfo", "utf8"));
+/** A pod, or a driver, has got the device itself: it may be written to at any time, and nobody has it open until then. */
+function publishedText(path: string, deviceNumber: string, mounts: readonly MountEntry[]): string | undefined {
+  const node = `/${basename(realpathSync(`/sys/dev/block/${deviceNumber}`))}`;
+  const mount = mounts.find(({ root, fsType }) => root === node && /^(devtmpfs|tmpfs)$/.test(fsType));
+  return mount && `${path} is given to somebody, by its node, at ${quoted(mount.point)}`;
+}
+
+function mountText(path: string, deviceNumber: string, mounts: readonly MountEntry[]): string | undefined {
   const mount = mounts.find(({ device }) => device === deviceNumber);
   return mount && `${path} is open elsewhere: mounted on ${quoted(mount.point)}`;
 }
