@@ -105,6 +105,19 @@ describe("disks chosen by what they are, on the real kernel", function () {
     ).to.equal(uuid);
   });
 
+  it("a loop device on another device is no disk: it is a second name of one that somebody may have", async () => {
+    const device = disk("device");
+    const alias = execFileSync("losetup", ["--find", "--show", device.path], { encoding: "utf8" }).trim();
+    try {
+      node.want(local({ empty: true }));
+      const found = await failure();
+      expect(found?.reason).to.equal("DiskNotFound");
+      expect(found?.message).to.match(new RegExp(`${alias.slice(5)} [^)]*it is made of another device`));
+    } finally {
+      execFileSync("losetup", ["--detach", alias]);
+    }
+  });
+
   it("a disk that is gone is not exchanged for another that matches", async () => {
     disk("another");
     node.want(local({ empty: true }));

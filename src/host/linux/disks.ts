@@ -4,6 +4,7 @@ import type { Disk, Transport } from "../disk.ts";
 import { claimsOf, claimText } from "./block-claims.ts";
 import { attribute, deviceIdentity, lastingName } from "./device-identity.ts";
 import { errnoOf } from "./errno.ts";
+import { deviceBeneath } from "./loop-backing.ts";
 
 /** Bytes of the unit in which sysfs counts, whatever the disk's own is. */
 const sector = 512;
@@ -30,10 +31,18 @@ const places: readonly (readonly [RegExp, Transport])[] = [
 export function readDisks(dev: string, bootID: string): Disk[] {
   const links = linksIn(`${dev}/disk/by-id`);
   const names = readdirSync("/sys/block").filter((name) => !/^(sr|fd|ram)\d/.test(name));
-  return names.flatMap((name) => unlessGone(() => diskOf(name, links.get(name) ?? [], bootID)) ?? []).sort(byName);
+  return names
+    .flatMap((name) => unlessGone(() => diskOf({ name, dev, ids: links.get(name) ?? [] }, bootID)) ?? [])
+    .sort(byName);
 }
 
-function diskOf(name: string, ids: readonly string[], bootID: string): Disk | undefined {
+interface Named {
+  readonly name: string;
+  readonly dev: string;
+  readonly ids: readonly string[];
+}
+
+function diskOf({ name, dev, ids }: Named, bootID: string): Disk | undefined {
   const place = realpathSync(`/sys/block/${name}`);
   const transport = places.find(([pattern]) => pattern.test(place))?.[1] ?? "other";
   const sizeBytes = Number(attribute(`${place}/size`)) * sector;
@@ -53,8 +62,17 @@ function diskOf(name: string, ids: readonly string[], bootID: string): Disk | un
     ...given("wwid", first(place, "wwid", "device/wwid")),
     ...given("serial", first(place, "serial", "device/serial")),
     ...given("model", first(place, "device/model", "device/name")),
-    ...given("claim", claimText(claimsOf(deviceNumber)) ?? readOnly),
+    ...given(
+      "claim",
+      claimText(claimsOf(deviceNumber)) ?? readOnly ?? (transport === "loop" ? aliasText(`${dev}/${name}`) : undefined),
+    ),
   };
+}
+
+/** A loop device on another block device is a second name of that, whoever has it: kubelet makes one on each raw volume. */
+function aliasText(path: string): string | undefined {
+  const beneath = deviceBeneath(path);
+  return beneath === undefined ? undefined : `it is made of another device, ${beneath}`;
 }
 
 function first(place: string, ...files: readonly string[]): string | undefined {

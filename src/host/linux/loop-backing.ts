@@ -13,12 +13,22 @@ import { loop_info64 } from "./layouts.ts";
 export function loopsOn(deviceNumber: string, path: string): readonly string[] {
   const used = readdirSync("/sys/block").filter((name) => existsSync(`/sys/block/${name}/loop/backing_file`));
   if (used.length === 0) return [];
-  const ioctl = koffi.load(null).func("ioctl", "int", ["int", "ulong", "void *"]);
+  const ioctl = ioctlOf();
   return used.filter((name) => backingNumber(ioctl, [`${dirname(path)}/${name}`, `/dev/${name}`]) === deviceNumber);
 }
 
-/** `major:minor` of the block device that a loop device is made of; undefined if it is made of a file, or is gone. */
-function backingNumber(ioctl: (...args: unknown[]) => number, nodes: readonly string[]): string | undefined {
+/** `major:minor` of the block device that a loop device is made of; undefined if it is made of a file, or is none. @param path its node */
+export function deviceBeneath(path: string): string | undefined {
+  return backingNumber(ioctlOf(), [path]);
+}
+
+type Ioctl = (...args: unknown[]) => number;
+
+function ioctlOf(): Ioctl {
+  return koffi.load(null).func("ioctl", "int", ["int", "ulong", "void *"]);
+}
+
+function backingNumber(ioctl: Ioctl, nodes: readonly string[]): string | undefined {
   const fd = openFirst(nodes);
   if (fd === undefined) return undefined;
   try {
