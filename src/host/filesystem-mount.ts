@@ -1,3 +1,4 @@
+import type { LookedAt } from "./layers.ts";
 import type { MountAttributes, TargetPath } from "./ports.ts";
 
 export interface FilesystemMount {
@@ -7,6 +8,11 @@ export interface FilesystemMount {
   readonly options: readonly string[];
   readonly attributes: MountAttributes;
   readonly target: TargetPath;
+  /**
+   * The block device that was looked at: right before it is mounted it is proved to be that one still, and that nobody else has it, but for
+   * who only reads it. Else DeviceBusy or SetUpFailed.
+   */
+  readonly device?: Pick<LookedAt, "deviceNumber" | "identity">;
   /** Whom a server is to take us for: handed to the program that mounts, shown and kept nowhere. */
   readonly credentials?: MountCredentials;
 }

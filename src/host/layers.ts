@@ -29,6 +29,12 @@ export interface LogicalVolumeName {
   readonly logicalVolume: string;
 }
 
+export interface HeaderHow {
+  readonly uuid: string;
+  /** DeviceInfo.contents of a device that need not be empty, as what is there is the rest of a header that was begun. */
+  readonly rest?: string | undefined;
+}
+
 /**
  * Layers beneath a file system, made by the node's own programs (lvm, cryptsetup) in its mount namespace: they share locks, caches and udev
  * with what else the node does to them. Passphrases reach them by standard input. All reject with VolumeError, ToolMissing among them.
@@ -40,9 +46,8 @@ export interface Layers {
   randomKey(): Uint8Array;
   /**
    * Writes a LUKS2 header to a device that looks empty once more right before. Fails with DeviceNotEmpty, or DeviceBusy.
-   * @param how.rest whether it need not be empty, as what is there is the rest of a header that was begun
    */
-  formatLUKS(device: LookedAt, passphrase: Uint8Array, how: { uuid: string; rest: boolean }): Promise<void>;
+  formatLUKS(device: LookedAt, passphrase: Uint8Array, how: HeaderHow): Promise<void>;
   /** Opens a header as the device-mapper device `name`. Fails with PassphraseRefused. */
   openLUKS(device: LookedAt, name: string, passphrase: Uint8Array): Promise<void>;
   /** Brings what is open to the size of its device. Fails with PassphraseRefused. */

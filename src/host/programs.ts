@@ -18,15 +18,18 @@ export interface Programs {
   run(path: string, args: readonly string[], how?: ProgramHow): Promise<ProgramResult>;
 }
 
+/** What has to stand on a device: what was seen there (DeviceInfo.contents), nothing if that was nothing; or whatever there is. */
+export type Stands = "anything" | { readonly contents?: string | undefined };
+
 export interface ProgramHow {
   /** Its standard input: where a secret may stand. It is at most 4 KiB. */
   readonly input?: Uint8Array;
   /**
    * A device that is held open while it runs, so that no other gets its number: one that nobody has, and that is the one that was looked
-   * at, and is empty if that is asked. Else DeviceBusy, DeviceNotEmpty or SetUpFailed.
+   * at, with what is to stand on it. Else DeviceBusy, DeviceNotEmpty or SetUpFailed.
    * If the program keeps what is on it, who only reads it does not count.
    */
-  readonly device?: LookedAt & { readonly empty: boolean; readonly keeps?: true };
+  readonly device?: LookedAt & { readonly stands: Stands; readonly keeps?: true };
   /**
    * It takes long without anything being wrong, and much memory: few of these run beside each other, and outside the agent's container. One
    * that cannot leave that gets 128 MiB and no more.

@@ -1,6 +1,6 @@
 import { VolumeError } from "../errors.ts";
 import type { Disk } from "../host/disk.ts";
-import type { DeviceInfo } from "../host/ports.ts";
+import type { DeviceInfo, FilesystemMount } from "../host/ports.ts";
 import { contentsName } from "./disk-choice.ts";
 import type { FoundSource, StageContext, Staged, VolumeSpec } from "./plugin.ts";
 import { readOnlyOptions, refuseJournalLeft } from "./read-only-device.ts";
@@ -65,7 +65,8 @@ export async function stageDevice(
   const shown = layered ?? { found, deviceNumber };
   if (readOnly) refuseJournalLeft(device, fsType);
   const options = readOnly ? readOnlyOptions(fsType, spec.mountOptions) : spec.mountOptions;
-  const staged = await stageFilesystem(context, { fsType, source: device.path, options }, false, shown);
+  const mount = { fsType, source: device.path, options, device: lookedAt(device) };
+  const staged = await stageFilesystem(context, mount, false, shown);
   if (disk !== undefined) await refuseOther(disk, context);
   await still?.().catch(async (error: unknown) => {
     await unmounted(context);
@@ -83,6 +84,10 @@ export async function probe(path: string, disk: Disk | undefined, context: Stage
   // A monitor or a backup may read every disk for good: what is there is mounted beside it, but not replaced.
   if (device.allowsMount !== true || device.signature === undefined) refuseBusy(device);
   return device;
+}
+
+function lookedAt({ deviceNumber, identity }: DeviceInfo): NonNullable<FilesystemMount["device"]> {
+  return { deviceNumber, ...(identity !== undefined && { identity }) };
 }
 
 function refuseBusy({ busy, heldBy = [], path }: DeviceInfo): void {

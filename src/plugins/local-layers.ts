@@ -210,7 +210,10 @@ export class LayeredStaging {
   ) {
     this.#context.progress(`making a LUKS header on ${device.path}`);
     try {
-      await this.#context.layers.formatLUKS(device, passphrase, { uuid: this.#uuid, rest });
+      await this.#context.layers.formatLUKS(device, passphrase, {
+        uuid: this.#uuid,
+        rest: rest ? device.contents : undefined,
+      });
     } catch (error) {
       if (!mayHaveBegun(error)) await refused(error);
       throw error;

@@ -12,7 +12,7 @@ import {
 /** Mounts a file system on the staging path, unless one of an attempt before is there already. */
 export async function stageFilesystem(
   context: StageContext,
-  mount: Pick<FilesystemMount, "fsType" | "source" | "options" | "credentials">,
+  mount: Pick<FilesystemMount, "fsType" | "source" | "options" | "credentials" | "device">,
   readOnly = false,
   device: Pick<Staged, "found" | "deviceNumber" | "devicePath"> = {},
 ): Promise<Staged> {

@@ -3,7 +3,7 @@ import { expect } from "chai";
 import { VolumeError } from "../../src/errors.ts";
 import { probeBlockDevice } from "../../src/host/linux/block-probe.ts";
 import { deviceNumberOf } from "../../src/host/linux/device-number.ts";
-import { openEmpty, wipe } from "../../src/host/linux/device-writes.ts";
+import { openUnchanged, wipe } from "../../src/host/linux/device-writes.ts";
 import { startOf } from "../lib/changing-disks.ts";
 import { loopDevice } from "../lib/loop-device.ts";
 import { RealNode } from "../lib/real-node.ts";
@@ -45,8 +45,21 @@ describe("a device that somebody opens while it is read, on the real kernel", ()
   }
 
   it("is not handed to mkfs: it is asked once more who has it, after it was found empty", () => {
-    expect(() => openEmpty(device(), openedMeanwhile)).to.throw("by now");
-    closeSync(openEmpty(device(), () => {}));
+    expect(() => openUnchanged(device(), undefined, openedMeanwhile)).to.throw("by now");
+    closeSync(openUnchanged(device(), undefined, () => {}));
+  });
+
+  it("is not handed to mkfs as the rest of one that was begun, if it has something else on it by now", () => {
+    const write = (text: string) => {
+      const fd = openSync(path, "r+");
+      writeSync(fd, text);
+      closeSync(fd);
+      return probeBlockDevice(path, () => undefined).digest;
+    };
+    const rest = write("the rest of a file system");
+    closeSync(openUnchanged(device(), rest, () => {}));
+    write(data);
+    expect(() => openUnchanged(device(), rest, () => {})).to.throw("something else on it");
   });
 
   it("is not wiped", () => {

@@ -1,6 +1,6 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { expect } from "chai";
 import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
 import { slow } from "../../hack/lib/lanes/slow.ts";
@@ -197,6 +197,26 @@ describe("a disk that somebody uses without a claim, on the real kernel", functi
     });
   });
 
+  for (const [what, made] of [
+    ["and empty", () => {}],
+    ["with a file system", () => execFileSync("mkfs.ext4", ["-q", disk])],
+  ] as const) {
+    slow(`${what}, whose node was given to a pod, is neither formatted nor mounted`, async () => {
+      made();
+      const point = `${node.path}/volume-device`;
+      writeFileSync(point, "");
+      execFileSync("mount", ["--bind", disk, point]);
+      const before = signature();
+      node.want(local(byPath));
+      const busy = await failure();
+      expect([busy?.reason, signature()]).to.deep.equal(["DeviceBusy", before]);
+      expect(busy?.message).to.include(point);
+      execFileSync("umount", [point]);
+      node.forgetFailures();
+      expect((await failure())?.message).to.equal(undefined);
+    });
+  }
+
   slow("where it is mounted is said", async () => {
     execFileSync("mkfs.ext4", ["-q", disk]);
     mkdirSync(`${node.path}/elsewhere`);
@@ -229,6 +249,16 @@ describe("a disk that somebody uses without a claim, on the real kernel", functi
       expect((await failure())?.reason).to.equal("DeviceBusy");
       expect(signature()).to.equal("");
       expect((await node.journal()).records.get(name)?.formatting).to.equal(undefined);
+    });
+
+    slow("right before it is mounted: nothing is written to what somebody else writes to", async () => {
+      execFileSync("mkfs.ext4", ["-q", disk]);
+      rightBefore("mounter", () => python(openFor("O_RDWR")));
+      node.want(local(byPath));
+      const busy = await failure();
+      expect(busy?.reason).to.equal("DeviceBusy");
+      expect(busy?.message).to.include("python3");
+      expect(node.mounts()).to.deep.equal([]);
     });
 
     slow("right before it is emptied, although destroyAllDataOnDevices names it", async () => {

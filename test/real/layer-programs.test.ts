@@ -43,7 +43,7 @@ describe("programs of the node that make layers, on the real kernel", () => {
   });
 
   it("have the device open that was looked at; nothing runs for another, or one that somebody has", async () => {
-    const device = { ...(await probe()), empty: false };
+    const device = { ...(await probe()), stands: "anything" } as const;
     const held = await effects.programs.run("/usr/bin/readlink", ["/proc/self/fd/199"], { device });
     expect(held.stdout.trim()).to.equal(disk);
     const other = { ...device, identity: `${device.identity}, another` };
@@ -57,7 +57,7 @@ describe("programs of the node that make layers, on the real kernel", () => {
 
   it("make a header of LUKS on an empty device, which the passphrase opens and no other", async () => {
     const device = await probe();
-    await effects.layers.formatLUKS(device, passphrase, { uuid, rest: false });
+    await effects.layers.formatLUKS(device, passphrase, { uuid });
     expect(await probe()).to.include({ signature: "crypto_LUKS", uuid });
     const dump = execFileSync("cryptsetup", ["luksDump", disk], { encoding: "utf8" });
     expect(dump)
@@ -72,9 +72,12 @@ describe("programs of the node that make layers, on the real kernel", () => {
   it("make none where a byte is (law L11), unless it is the rest of one that was begun", async () => {
     const device = await probe();
     write(700, "x");
-    const format = (rest: boolean) => effects.layers.formatLUKS(device, passphrase, { uuid, rest });
-    expect(await reasonOf(format(false))).to.equal("DeviceNotEmpty");
-    expect((await probe()).signature).to.equal(undefined);
-    expect(await reasonOf(format(true))).to.equal("done");
+    const format = (rest?: string) => effects.layers.formatLUKS(device, passphrase, { uuid, rest });
+    expect(await reasonOf(format())).to.equal("DeviceNotEmpty");
+    const { signature, contents } = await probe();
+    expect(signature).to.equal(undefined);
+    write(701, "y");
+    expect(await reasonOf(format(contents)), "somebody has written since").to.equal("DeviceNotEmpty");
+    expect(await reasonOf(format((await probe()).contents))).to.equal("done");
   });
 });

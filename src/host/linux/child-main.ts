@@ -61,8 +61,8 @@ export async function runChild(): Promise<void> {
     return;
   }
   if (request.kind === "format") {
-    const { device, rest, file, args } = request;
-    if (!(await refused(() => formatAs(device, rest)))) become(file, [...args, "/proc/self/fd/0"]);
+    const { device, contents, file, args } = request;
+    if (!(await refused(() => formatAs(device, contents)))) become(file, [...args, "/proc/self/fd/0"]);
     return;
   }
   if (request.kind === "check") {

@@ -3,6 +3,7 @@ import type { OwnershipRequest } from "../ownership.ts";
 import type { Mounter } from "../ports.ts";
 import type { CheckOutRequest } from "../repositories.ts";
 import type { WrittenDevice } from "./device-writes.ts";
+import type { HeldDevice } from "./held-device.ts";
 import type { ISCSIRequest } from "./iscsi-child.ts";
 import type { MeantDevice } from "./meant-device.ts";
 import type { NBDClientQuery } from "./nbd-clients.ts";
@@ -23,8 +24,8 @@ export type ChildRequest =
   | {
       readonly kind: "format";
       readonly device: WrittenDevice;
-      /** Whether it need not be empty: what is there is the rest of a file system that was begun. */
-      readonly rest: boolean;
+      /** What stands on it, if that is the rest of a file system that was begun; else it has to be empty. */
+      readonly contents?: string;
       /** mkfs and its options; the device is added. */
       readonly file: string;
       readonly args: readonly string[];
@@ -46,7 +47,7 @@ export type ChildRequest =
       /** What it reads, as base64. */
       readonly input?: string;
       /** ProgramHow.device */
-      readonly device?: WrittenDevice & { readonly empty: boolean; readonly keeps?: true };
+      readonly device?: HeldDevice;
       /** It is not run, if this device is not the one any more. */
       readonly meant?: MeantDevice;
       readonly heavy?: true;

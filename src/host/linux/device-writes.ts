@@ -41,14 +41,17 @@ export function openProved(device: WrittenDevice, flags: number, refuseUsed: Ref
 }
 
 /**
- * The same of a device that is to be empty.
+ * The same of a device on which something is to be made.
+ * @param contents what it was seen to have (BlockProbe.digest): undefined if that is nothing
  * @throws VolumeError DeviceBusy, DeviceNotEmpty, SetUpFailed
  */
-export function openEmpty(device: WrittenDevice, refuseUsed: RefuseUsed): number {
+export function openUnchanged(device: WrittenDevice, contents: string | undefined, refuseUsed: RefuseUsed): number {
   const fd = openProved(device, constants.O_RDONLY, refuseUsed);
   try {
-    if (readContents(fd).digest !== undefined) {
-      throw new VolumeError("DeviceNotEmpty", "transient", `${device.path} is not empty any more`);
+    if (readContents(fd).digest !== contents) {
+      const message =
+        contents === undefined ? "is not empty any more" : "has something else on it than when it was looked at";
+      throw new VolumeError("DeviceNotEmpty", "transient", `${device.path} ${message}`);
     }
     // Who has opened it while it was read, for seconds perhaps, writes where that was read already.
     refuseUsed({ ...device, claimed: false });
@@ -73,7 +76,7 @@ export function wipe(device: WrittenDevice, digest: string, refuseUsed: RefuseUs
       const message = `what is on ${device.path} has changed since it was looked at: it is not destroyed`;
       throw new VolumeError("DeviceNotEmpty", "final", message);
     }
-    refuseUsed({ ...device, claimed: false }); // once more, for the same reason as in openEmpty
+    refuseUsed({ ...device, claimed: false }); // once more, for the same reason as in openUnchanged
     const [beginning, ...rest] = regionsOf(found.sizeBytes);
     for (const { from, to } of rest) zero(fd, from, to);
     fsyncSync(fd);

@@ -1,13 +1,22 @@
 import { closeSync, constants, writeSync } from "node:fs";
 import { VolumeError } from "../../errors.ts";
+import type { FilesystemMount } from "../filesystem-mount.ts";
+import type { Stands } from "../programs.ts";
+import { Descriptor } from "./descriptor.ts";
 import { refuseUsed } from "./device-users.ts";
-import { openEmpty, openProved, type RefuseUsed, type WrittenDevice } from "./device-writes.ts";
+import { openProved, openUnchanged, type RefuseUsed, type WrittenDevice } from "./device-writes.ts";
 import { loadLibc } from "./libc.ts";
 import { isMeant, type MeantDevice } from "./meant-device.ts";
 import { remoteMountsSeen } from "./remote-mounts.ts";
 
 /** The descriptor by which the program has a device that it is to find by its path: neither Node nor a program uses it. */
 const held = 199;
+
+/** A device that a program is to have, and what has to stand on it. */
+export interface HeldDevice extends WrittenDevice {
+  readonly stands: Stands;
+  readonly keeps?: true;
+}
 
 /**
  * Fails if anybody has a device, as it is now.
@@ -20,7 +29,7 @@ export async function refusing(keeps = false): Promise<RefuseUsed> {
 
 /** Holds the device, and puts what the program is to read into a pipe, which has room for it. */
 export async function prepare(
-  device: (WrittenDevice & { readonly empty: boolean; readonly keeps?: true }) | undefined,
+  device: HeldDevice | undefined,
   input: string | undefined,
   meant: MeantDevice | undefined,
 ): Promise<void> {
@@ -30,8 +39,12 @@ export async function prepare(
   }
   if (device !== undefined) {
     const refuse = await refusing(device.keeps);
-    const { empty } = device;
-    libc.dup2(empty ? openEmpty(device, refuse) : openProved(device, constants.O_RDONLY, refuse), held);
+    const { stands } = device;
+    const fd =
+      stands === "anything"
+        ? openProved(device, constants.O_RDONLY, refuse)
+        : openUnchanged(device, stands.contents, refuse);
+    libc.dup2(fd, held);
   }
   if (input === undefined) return;
   const pipe = libc.pipe();
@@ -52,7 +65,13 @@ export async function checkAs(device: WrittenDevice): Promise<void> {
   asInput(openProved(device, constants.O_RDONLY, await refusing(true)));
 }
 
-export async function formatAs(device: WrittenDevice, rest: boolean): Promise<void> {
-  const refuse = await refusing();
-  asInput(rest ? openProved(device, constants.O_RDONLY, refuse) : openEmpty(device, refuse));
+/** The device of a file system that is about to be mounted: while it is held no other disk gets its number. Undefined if it has none. */
+export async function holdDevice({ source, device }: FilesystemMount): Promise<Descriptor | undefined> {
+  if (device === undefined) return undefined;
+  return new Descriptor(openProved({ path: source, ...device }, constants.O_RDONLY, await refusing(true)));
+}
+
+/** @param contents what stands there, of a file system that was begun; undefined if that is nothing */
+export async function formatAs(device: WrittenDevice, contents: string | undefined): Promise<void> {
+  asInput(openUnchanged(device, contents, await refusing()));
 }

@@ -20,6 +20,7 @@ import { attachExactly } from "./exact-attach.ts";
 import { removeExactly } from "./exact-remove.ts";
 import { unmountExactly } from "./exact-unmount.ts";
 import { createFilesystemMount, reconfigureFilesystem } from "./filesystem.ts";
+import { holdDevice } from "./held-device.ts";
 import { openKnown } from "./known-walk.ts";
 import type { Libc } from "./libc.ts";
 import { type MountOf, mountOfByText } from "./mount-of.ts";
@@ -117,6 +118,7 @@ export class InProcessMounter implements Mounter {
   }
 
   async mountFilesystem(request: FilesystemMount): Promise<void> {
+    using _held = await holdDevice(request);
     using mount = createFilesystemMount(this.#libc, request);
     this.#attach(mount, request.target);
   }

@@ -125,7 +125,14 @@ export class LinuxDevices implements Devices {
     const file = findProgram(program);
     const written = writtenDevice(device, how.identity);
     const args = how.label === undefined ? options : [...options, "-L", how.label]; // each of them calls it so
-    const request = { kind: "format", device: written, rest, file, args } as const;
+    const { contents } = device;
+    const request = {
+      kind: "format",
+      device: written,
+      ...(contents !== undefined && { contents }),
+      file,
+      args,
+    } as const;
     const result = await this.#runner.run(request, operation, { onLine: onProgress });
     if (result.code === 0) return;
     const refusal = refusalOf(result, on);

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import type { Layers, LogicalVolumeInfo, LogicalVolumeName, LookedAt, MappedDevice } from "../layers.ts";
+import type { HeaderHow, Layers, LogicalVolumeInfo, LogicalVolumeName, LookedAt, MappedDevice } from "../layers.ts";
 import type { ProgramHow, ProgramResult, Programs } from "../programs.ts";
 import { cryptFailure, formatArgs } from "./luks-words.ts";
 import { lvmFailure, parseVolumes } from "./lvm-words.ts";
@@ -30,8 +30,8 @@ export class LinuxLayers implements Layers {
     return findMapped(name, `${hostRoot === "/" ? "" : hostRoot}/dev`);
   }
 
-  async formatLUKS(device: LookedAt, passphrase: Uint8Array, how: { uuid: string; rest: boolean }): Promise<void> {
-    const held = { ...known(device), empty: !how.rest };
+  async formatLUKS(device: LookedAt, passphrase: Uint8Array, how: HeaderHow): Promise<void> {
+    const held = { ...known(device), stands: { contents: how.rest } };
     await this.#cryptsetup([...formatArgs(how.uuid), this.#onNode(device.path)], device.path, {
       input: passphrase,
       device: held,
@@ -41,7 +41,7 @@ export class LinuxLayers implements Layers {
 
   async openLUKS(device: LookedAt, name: string, passphrase: Uint8Array): Promise<void> {
     const args = ["open", "--type", "luks", "--key-file", "-", this.#onNode(device.path), name];
-    const held = { ...known(device), empty: false, keeps: true as const };
+    const held = { ...known(device), stands: "anything", keeps: true } as const;
     await this.#cryptsetup(args, device.path, { input: passphrase, device: held, heavy: true });
   }
 

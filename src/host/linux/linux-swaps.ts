@@ -79,7 +79,7 @@ export class LinuxSwaps implements Swaps {
       path,
       deviceNumber,
       ...(identity !== undefined && { identity }),
-      empty: false,
+      stands: "anything" as const,
       keeps: true as const,
     };
     const result = await runOfNode(programs, "swapon", args, { device }, util);
