@@ -19,6 +19,8 @@ export interface Disk {
   readonly model?: string;
   readonly rotational: boolean;
   readonly transport: Transport;
+  /** By what it is attached, if others than this node may reach it: iscsi, fc, nvme over tcp. */
+  readonly attached?: string;
   /** Names of the links to it in /dev/disk/by-id. */
   readonly ids: readonly string[];
   /** Why nobody else may use it, as far as sysfs tells: partitions, holders, write protection. */

@@ -195,6 +195,8 @@ export interface DeviceInfo {
    * what is on it, but from writing anything in its place.
    */
   readonly allowsMount?: true;
+  /** By what it, or what it is made of, is attached, if others than this node may reach it: iscsi, fc, nvme over tcp, rbd, nbd. */
+  readonly attached?: string;
   /** Whether the file system that is there has a journal that was not brought to its place; of xfs that is not known. */
   readonly journalLeft?: boolean;
 }

@@ -65,9 +65,6 @@ export function refusalOf(asked: DiskSelector, look: Look): string | undefined {
   return look.empty ? "it is empty" : `it is not empty: ${look.signature ?? "data without a signature"}`;
 }
 
-/** Transports of disks that somebody attaches, and that others may reach. */
-const attached: readonly string[] = ["iscsi", "fc"];
-
 /** PURE. What tells a disk from those that come later; undefined if nothing does. */
 export function seenName({ lastingName, identity }: Disk): string | undefined {
   return lastingName ?? identity;
@@ -84,10 +81,15 @@ export function strangeReason(
   disk: Disk,
   { empty, seen }: { readonly empty: boolean; readonly seen: readonly string[] },
 ): string | undefined {
-  if (!empty || [asked.byID, asked.wwid, asked.serial].some((name) => name !== undefined)) return undefined;
+  if ([asked.byID, asked.wwid, asked.serial].some((name) => name !== undefined)) return undefined;
+  const { attached } = disk;
+  if (asked.label !== undefined && attached !== undefined) {
+    return `it is attached by ${attached}, and who can write to it may give it any label: name it by byID, wwid or serial`;
+  }
+  if (!empty) return undefined;
   const remedy = "name it by byID, wwid or serial if it is meant";
   if (saysOnlyEmpty(asked)) return `that a disk is empty does not say that it is meant: ${remedy}`;
-  if (attached.includes(disk.transport)) return `it is empty, and attached by ${disk.transport}: ${remedy}`;
+  if (attached !== undefined) return `it is empty, and attached by ${attached}: ${remedy}`;
   const name = seenName(disk);
   if (name !== undefined && seen.includes(name)) return undefined;
   return `it is empty, and was not there when the volume was first looked for, so that another driver may have attached it: ${remedy}`;

@@ -11,7 +11,7 @@ import { expandLayers } from "./local-growth.ts";
 import { type Base, LayeredStaging } from "./local-layers.ts";
 import { takeBack } from "./local-undo.ts";
 import { passphraseRef } from "./passphrase.ts";
-import type { StageContext, Staged, VolumeSpec } from "./plugin.ts";
+import type { FoundSource, StageContext, Staged, VolumeSpec } from "./plugin.ts";
 import { stageSwap } from "./swap.ts";
 import type { ExpandingPlugin } from "./undo.ts";
 
@@ -66,7 +66,10 @@ async function findBase(spec: VolumeSpec, context: StageContext): Promise<Base> 
   const path = disk === undefined ? named : nodeOf(disk, context).path;
   const found = foundSource(path, await lookAt(path, context), context);
   const { deviceNumber } = found;
-  if (found.kind === "blockDevice" && deviceNumber !== undefined) return { found: { ...found, deviceNumber }, disk };
+  if (found.kind === "blockDevice" && deviceNumber !== undefined) {
+    await refuseMadeName(path, found, context);
+    return { found: { ...found, deviceNumber }, disk };
+  }
   const message = `${path} is a ${found.kind}, but encryption needs a block device`;
   throw new VolumeError("SourceWrongType", "final", message, { on: { kind: "Path", name: path } });
 }
@@ -94,6 +97,21 @@ async function mountedDevice(spec: VolumeSpec, context: StageContext): Promise<F
   return { path: info.canonicalPath, kind: info.kind, deviceNumber: info.deviceNumber };
 }
 
+/** Links that udev makes of what stands on a device. */
+const madeByContent = /^\/dev\/disk\/by-(label|uuid|partlabel|partuuid)\//;
+
+/**
+ * Who can write to a disk can have it linked by any of these names, in place of the disk that is meant.
+ * @throws VolumeError SourceWrongType
+ */
+async function refuseMadeName(path: string, found: FoundSource, { devices }: StageContext): Promise<void> {
+  if (!madeByContent.test(path)) return;
+  const { attached } = await devices.probe({ root: "/", path: found.path });
+  if (attached === undefined) return;
+  const message = `${path} leads to ${found.path}, which is attached by ${attached}: who can write to that disk can have it found by any label and UUID. Name it by /dev/disk/by-id or by-path`;
+  throw new VolumeError("SourceWrongType", "final", message, { on: { kind: "Path", name: path } });
+}
+
 /** @param disk the one that a selector has found at this path */
 async function stageSource(
   spec: VolumeSpec,
@@ -109,6 +127,7 @@ async function stageSource(
     throw new VolumeError("DiskNotFound", "final", message, { on: { kind: "Device", name: path } });
   }
   if (found.kind === "blockDevice" && deviceNumber !== undefined) {
+    await refuseMadeName(path, found, context);
     if (isOfNodeItself(spec)) return stageSwap(spec, { ...found, deviceNumber }, context, { disk });
     if (spec.volumeMode === "Filesystem") return stageDevice(spec, { ...found, deviceNumber }, context, { disk });
     if (disk !== undefined) await keepRaw(disk, context);

@@ -16,10 +16,18 @@ export function localSource(line: MountLine): ExportedSource | NoSource | undefi
     return {
       reason: "its source is no device that a set could name: /dev/…, UUID=, LABEL=, PARTUUID=, PARTLABEL= or ID=",
     };
-  const notes = /^\/dev\/([sv]d|xvd|nvme)/.test(path)
-    ? [`${path} may be another disk after a reboot: name it by /dev/disk/by-id or by-uuid`]
-    : [];
-  return { source: { local: { path } }, notes, options: [], fsType: type, adoptable: true };
+  return { source: { local: { path } }, notes: notesOf(path), options: [], fsType: type, adoptable: true };
+}
+
+/** PURE. What is to be said of a name of a disk. */
+function notesOf(path: string): string[] {
+  if (/^\/dev\/([sv]d|xvd|nvme)/.test(path))
+    return [`${path} may be another disk after a reboot: name it by /dev/disk/by-id`];
+  const [, by] = /^\/dev\/disk\/by-(uuid|label|partuuid|partlabel)\//.exec(path) ?? [];
+  if (by === undefined) return [];
+  return [
+    `by-${by} is what stands on the disk: whoever can write to any disk of the node can have it. Name it by /dev/disk/by-id`,
+  ];
 }
 
 /** An emptyDir is always a tmpfs of our own: what is mounted there now is another. */

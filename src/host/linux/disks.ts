@@ -1,6 +1,7 @@
 import { readdirSync, readlinkSync, realpathSync } from "node:fs";
 import { basename } from "node:path";
 import type { Disk, Transport } from "../disk.ts";
+import { diskAttachedBy } from "./attached-by.ts";
 import { claimsOf, claimText } from "./block-claims.ts";
 import { attribute, deviceIdentity, lastingName } from "./device-identity.ts";
 import { errnoOf } from "./errno.ts";
@@ -58,6 +59,7 @@ function diskOf({ name, dev, ids }: Named, bootID: string): Disk | undefined {
     transport,
     ids,
     ...given("identity", deviceIdentity(deviceNumber, sizeBytes, bootID)),
+    ...given("attached", diskAttachedBy(place)),
     ...given("lastingName", lastingName(place)),
     ...given("wwid", first(place, "wwid", "device/wwid")),
     ...given("serial", first(place, "serial", "device/serial")),

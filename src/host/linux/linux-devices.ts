@@ -1,6 +1,7 @@
 import { VolumeError } from "../../errors.ts";
 import type { Disk } from "../disk.ts";
 import type { DeviceInfo, Devices, FormatHow, Holder, Mounter, OperationContext, SourcePath } from "../ports.ts";
+import { attachedBy } from "./attached-by.ts";
 import { parseBlkid } from "./blkid-words.ts";
 import { type BlockClaims, claimsOf } from "./block-claims.ts";
 import type { BlockProbe } from "./block-probe.ts";
@@ -59,6 +60,7 @@ export class LinuxDevices implements Devices {
     const probe = await this.#askDevice(path);
     const { signature, uuid, label } = await this.#signature(path);
     const { users } = probe;
+    const attached = attachedBy("/sys", info.deviceNumber);
     const identity = deviceIdentity(info.deviceNumber, probe.sizeBytes, bootID());
     return {
       path,
@@ -73,6 +75,7 @@ export class LinuxDevices implements Devices {
       ...(users === undefined
         ? {}
         : { busy: users.text, heldBy: users.heldBy, ...(users.allowsMount && { allowsMount: true }) }),
+      ...(attached !== undefined && { attached }),
       ...(probe.journalLeft && { journalLeft: true }),
       ...(probe.swapBytes !== undefined && { swapBytes: probe.swapBytes }),
     };

@@ -61,8 +61,13 @@ describe("which disk is meant", () => {
       ["came later", /was not there when/, [asked, ssd, { ...look, seen: ["eui.2"] }]],
       ["came later, and is asked for by size alone", /was not there/, [{ minSize: 1 }, ssd, { ...look, seen: [] }]],
       ["has no name that tells it", /was not there/, [asked, { ...nameless, identity: undefined } as never, look]],
-      ["is attached by iSCSI", /attached by iscsi/, [{ minSize: 1 }, { ...ssd, transport: "iscsi" }, look]],
-      ["is attached by Fibre Channel", /attached by fc/, [{ minSize: 1 }, { ...ssd, transport: "fc" }, look]],
+      ["is attached by iSCSI", /attached by iscsi/, [{ minSize: 1 }, { ...ssd, attached: "iscsi" }, look]],
+      ["is attached by Fibre Channel", /attached by fc/, [{ minSize: 1 }, { ...ssd, attached: "fc" }, look]],
+      [
+        "is attached by NVMe over fabrics",
+        /by nvme over tcp/,
+        [{ minSize: 1 }, { ...ssd, attached: "nvme over tcp" }, look],
+      ],
       ["is asked for by nothing else", /does not say that it is meant/, [{ empty: true }, ssd, look]],
       ["came later, but is named", undefined, [{ serial: "S1", empty: true }, ssd, { ...look, seen: [] }]],
       ["came later, and is not empty", undefined, [asked, ssd, { empty: false, seen: [] }]],
@@ -74,6 +79,15 @@ describe("which disk is meant", () => {
         else expect(reason).to.match(expected);
       });
     }
+  });
+
+  it("one that others reach is not taken for its label, which they can write, unless it is named", () => {
+    const there = { empty: false, seen: ["eui.1"] };
+    const lun = { ...ssd, attached: "fc" };
+    expect(strangeReason({ label: "data" }, lun, there)).to.match(/attached by fc.*any label/);
+    expect(strangeReason({ label: "data", serial: "S1" }, lun, there)).to.equal(undefined);
+    expect(strangeReason({ label: "data" }, ssd, there)).to.equal(undefined);
+    expect(strangeReason({ transport: "fc" }, lun, there), "it is not named by what is on it").to.equal(undefined);
   });
 
   it("a disk that somebody uses is never taken, whatever is asked", () => {

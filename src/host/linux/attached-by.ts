@@ -1,0 +1,45 @@
+import { existsSync, readdirSync, realpathSync } from "node:fs";
+import { dirname } from "node:path";
+import { attribute } from "./device-identity.ts";
+import { ifThere } from "./if-there.ts";
+
+/** What a disk's place in sysfs says of those that are attached to the node from elsewhere. */
+const places: readonly (readonly [RegExp, string])[] = [
+  [/\/session\d/, "iscsi"],
+  [/\/rport-/, "fc"],
+];
+
+/**
+ * By what a device is attached, if others than this node may reach it, and write to it: iSCSI, Fibre Channel, NVMe over fabrics, RBD,
+ * NBD. Of a partition: its disk; of what device-mapper or RAID has made: any device beneath it.
+ * @param sys /sys, or a made tree
+ * @param deviceNumber `major:minor`
+ */
+export function attachedBy(sys: string, deviceNumber: string): string | undefined {
+  const self = ifThere(() => realpathSync(`${sys}/dev/block/${deviceNumber}`));
+  if (self === undefined) return undefined;
+  const disk = existsSync(`${self}/partition`) ? dirname(self) : self;
+  const beneath = ifThere(() => readdirSync(`${disk}/slaves`)) ?? [];
+  const found = beneath.map((name) => attachedBy(sys, attribute(`${disk}/slaves/${name}/dev`)));
+  return found.find((by) => by !== undefined) ?? diskAttachedBy(disk);
+}
+
+/** @param place the disk's directory in sysfs */
+export function diskAttachedBy(place: string): string | undefined {
+  const known = places.find(([pattern]) => pattern.test(place))?.[1];
+  if (known !== undefined) return known;
+  const served = /\/(rbd|nbd)\d+$/.exec(place)?.[1];
+  return served ?? nvmeFabric(place);
+}
+
+/** A namespace lies beneath its controller, or with native multipath beneath its subsystem, in which the controllers are. */
+function nvmeFabric(place: string): string | undefined {
+  if (!/\/nvme[^/]*$/.test(place)) return undefined;
+  const above = dirname(place);
+  const controllers = (ifThere(() => readdirSync(above)) ?? []).filter((name) => /^nvme\d+$/.test(name));
+  const transports = [above, ...controllers.map((name) => `${above}/${name}`)].map((at) =>
+    attribute(`${at}/transport`),
+  );
+  const fabric = transports.find((transport) => transport !== "" && transport !== "pcie");
+  return fabric && `nvme over ${fabric}`;
+}

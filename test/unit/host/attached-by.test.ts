@@ -1,0 +1,71 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname } from "node:path";
+import { expect } from "chai";
+import { attachedBy } from "../../../src/host/linux/attached-by.ts";
+
+/** A tree that is made, not sysfs: places as Linux 6.1 has them. */
+describe("by what a disk is attached", () => {
+  let sys: string;
+
+  beforeEach(() => {
+    sys = realpathSync(mkdtempSync(`${tmpdir()}/nvo-attached-`));
+    mkdirSync(`${sys}/dev/block`, { recursive: true });
+  });
+  afterEach(() => rmSync(sys, { recursive: true }));
+
+  function put(file: string, text: string): void {
+    mkdirSync(dirname(`${sys}/${file}`), { recursive: true });
+    writeFileSync(`${sys}/${file}`, text);
+  }
+  function device(place: string, number: string): void {
+    put(`${place}/dev`, `${number}\n`);
+    symlinkSync(`${sys}/${place}`, `${sys}/dev/block/${number}`);
+  }
+
+  const pci = "devices/pci0000:00/0000:00:04.0";
+  for (const [place, by] of [
+    ["devices/platform/host2/session1/target2:0:0/2:0:0:1/block/sdb", "iscsi"],
+    [`${pci}/host3/rport-3:0-1/target3:0:1/3:0:1:0/block/sdc`, "fc"],
+    [`${pci}/ata1/host0/target0:0:0/0:0:0:0/block/sda`, undefined],
+    ["devices/virtual/block/rbd0", "rbd"],
+    ["devices/virtual/block/nbd1", "nbd"],
+    ["devices/virtual/block/loop1", undefined],
+  ] as const) {
+    it(`${place}: ${by ?? "it is the node's own"}`, () => {
+      device(place, "8:16");
+      put(`${place}/sub1/partition`, "1");
+      device(`${place}/sub1`, "8:17");
+      expect([attachedBy(sys, "8:16"), attachedBy(sys, "8:17")]).to.deep.equal([by, by]);
+    });
+  }
+
+  for (const [transport, by] of [
+    ["pcie", undefined],
+    ["tcp", "nvme over tcp"],
+    ["rdma", "nvme over rdma"],
+    ["fc", "nvme over fc"],
+    ["loop", "nvme over loop"],
+  ] as const) {
+    it(`a namespace whose controller has transport ${transport}, with and without native multipath`, () => {
+      device("devices/virtual/nvme-fabrics/ctl/nvme1/nvme1n1", "259:1");
+      put("devices/virtual/nvme-fabrics/ctl/nvme1/transport", `${transport}\n`);
+      device("devices/virtual/nvme-subsystem/nvme-subsys2/nvme2n1", "259:2");
+      mkdirSync(`${sys}/devices/virtual/nvme-fabrics/ctl/nvme2`);
+      put("devices/virtual/nvme-fabrics/ctl/nvme2/transport", `${transport}\n`);
+      const controller = `${sys}/devices/virtual/nvme-fabrics/ctl/nvme2`;
+      symlinkSync(controller, `${sys}/devices/virtual/nvme-subsystem/nvme-subsys2/nvme2`);
+      expect([attachedBy(sys, "259:1"), attachedBy(sys, "259:2")]).to.deep.equal([by, by]);
+    });
+  }
+
+  it("what is made of several disks is attached as one of them is", () => {
+    device("devices/virtual/block/dm-0", "254:0");
+    device("devices/platform/host2/session1/target2:0:0/2:0:0:1/block/sdb", "8:16");
+    mkdirSync(`${sys}/devices/virtual/block/dm-0/slaves`);
+    symlinkSync(`${sys}/dev/block/8:16`, `${sys}/devices/virtual/block/dm-0/slaves/sdb`);
+    expect(attachedBy(sys, "254:0")).to.equal("iscsi");
+  });
+
+  it("one that has gone meanwhile is nobody's", () => expect(attachedBy(sys, "8:99")).to.equal(undefined));
+});
