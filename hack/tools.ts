@@ -3,7 +3,10 @@
 //   node hack/tools.ts --csi    what the tests of CSI need besides
 //   node hack/tools.ts --e2e    what a real node needs besides
 //   node hack/tools.ts --storage  what tests of local disks need, and a machine may lack
+//   node hack/tools.ts --arm64  an arm64 Node, and what runs it here
 //   node hack/tools.ts --bench  what the benchmark of large clusters needs besides
+import { locateArm64Node } from "./lib/tools/arm64-node.ts";
+import { locateArm64VM } from "./lib/tools/arm64-vm.ts";
 import { locateImageTools } from "./lib/tools/buildah.ts";
 import { locateBenchTools, locateCSITools, locateNodeTools, locateTool, locateTools } from "./lib/tools/locate.ts";
 import { locateStorage } from "./lib/tools/storage.ts";
@@ -12,6 +15,7 @@ import { locateXfsprogs } from "./lib/tools/xfsprogs.ts";
 const options = { env: process.env, report: (line: string) => console.log(line) };
 const csi = process.argv.slice(2).includes("--csi");
 const storage = process.argv.slice(2).includes("--storage");
+const arm64 = process.argv.slice(2).includes("--arm64");
 const bench = process.argv.slice(2).includes("--bench");
 const e2e = process.argv.slice(2).includes("--e2e");
 const locateControlPlane = async () => ({
@@ -26,7 +30,16 @@ const locateDisks = async () => {
   const found = await locateStorage(options);
   return { storage: typeof found === "string" ? found : found.missing };
 };
-const tools: { readonly [name: string]: string } = await (storage ? locateDisks() : locate(options));
+const locateArm64 = async () => {
+  const [node, vm] = [await locateArm64Node(options), await locateArm64VM(options)];
+  const found = { node: typeof node === "string" ? node : node.missing };
+  return { ...found, vm: "missing" in vm ? vm.missing : vm.kernel };
+};
+const tools: { readonly [name: string]: string } = await (storage
+  ? locateDisks()
+  : arm64
+    ? locateArm64()
+    : locate(options));
 for (const [name, path] of Object.entries(tools)) console.log(`${name.padEnd(24)} ${path}`);
 if (csi) {
   const xfsprogs = await locateXfsprogs(options);

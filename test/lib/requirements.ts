@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { closeSync, existsSync, openSync, readFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
-import { fullVariable } from "../../hack/lib/lanes/lanes.ts";
+import { emulatedVariable, fullVariable } from "../../hack/lib/lanes/lanes.ts";
 import { skipBecause } from "../../hack/lib/lanes/skip-reason.ts";
 import { vmRoot } from "../../hack/lib/tools/vm-root.ts";
 import { loadMountCalls } from "../../src/host/linux/mount-calls.ts";
@@ -11,6 +11,9 @@ import { seLinuxEnabled } from "../../src/host/linux/se-linux.ts";
 const checks = {
   root: () => (process.getuid?.() === 0 ? undefined : "needs root"),
   "listed-namespaces": () => listsNamespaces(),
+  statmount: () => tellsMounts(),
+  vfork: () =>
+    process.env[emulatedVariable] ? "QEMU's user mode copies a process where vfork(2) does not" : undefined,
   "loop-devices": () =>
     existsSync("/dev/loop-control") ? undefined : "needs loop devices: there is no /dev/loop-control",
   zram: () =>
@@ -85,6 +88,16 @@ function listsNamespaces(): string | undefined {
     return `the kernel does not list mount namespaces here: ${error instanceof Error ? error.message : error}`;
   } finally {
     closeSync(own);
+  }
+}
+
+/** Linux 6.8: by what it tells, a mount that has the number of an earlier one is known. */
+function tellsMounts(): string | undefined {
+  try {
+    loadMountCalls().listmount(0n);
+    return undefined;
+  } catch (error) {
+    return `the kernel tells of no mount by an id that is never used again: ${error instanceof Error ? error.message : error}`;
   }
 }
 

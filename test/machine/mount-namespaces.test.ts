@@ -80,7 +80,8 @@ describe("the kernel's list of mount namespaces", () => {
     expect(await held()).to.deep.equal([]);
   });
 
-  it("has what the root directory of a process hides from its own mount table", async () => {
+  it("has what the root directory of a process hides from its own mount table", async function () {
+    need(this, "python3");
     const child = await container(`mkdir -p ${base}/root
       exec python3 -c 'import os, time; os.chroot("${base}/root"); print("up", flush=True); time.sleep(600)'`);
     execFileSync("umount", [volume]);

@@ -6,6 +6,7 @@ import { until } from "../../hack/lib/until.ts";
 import { errnoOf } from "../../src/host/linux/errno.ts";
 import { ifThere } from "../../src/host/linux/if-there.ts";
 import { SpawnedProcess } from "../../src/host/linux/spawned-process.ts";
+import { need } from "../lib/requirements.ts";
 
 describe("SpawnedProcess", () => {
   const descriptors = () => readdirSync("/proc/self/fd").length;
@@ -82,7 +83,8 @@ describe("SpawnedProcess", () => {
     await other.ended;
   });
 
-  it("a program that is not there is said at once, and leaves no descriptor", async () => {
+  it("a program that is not there is said at once, and leaves no descriptor", async function () {
+    need(this, "vfork");
     const before = descriptors();
     const start = () => new SpawnedProcess({ file: "/no/such/program", args: [], env: [] });
     expect(start).to.throw(/posix_spawn: ENOENT/);
@@ -94,7 +96,8 @@ describe("SpawnedProcess", () => {
     }
   });
 
-  it("costs no copy of this process: what is written to afterwards was not made read-only", async () => {
+  it("costs no copy of this process: what is written to afterwards was not made read-only", async function () {
+    need(this, "vfork");
     const pages = 10_000;
     const memory = Buffer.alloc(pages * 4096, 1);
     // The kernel takes pages away for reasons of its own, now and then: a copy costs one for each, every time.

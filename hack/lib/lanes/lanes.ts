@@ -4,6 +4,8 @@ export const grepVariable = "NODEVOLUME_GREP";
 export const allVariable = "NODEVOLUME_ALL";
 /** Set to anything for the long versions of the tests. */
 export const fullVariable = "NODEVOLUME_FULL";
+/** Set where QEMU's user mode runs the tests. */
+export const emulatedVariable = "NODEVOLUME_EMULATED";
 /** What a second try wants, as JSON. */
 export const wantedVariable = "NODEVOLUME_WANTED";
 
@@ -42,6 +44,8 @@ export interface CommandWork {
 export interface TestWork {
   readonly kind: "tests";
   readonly files: string;
+  /** They are run by an arm64 Node, under QEMU's user mode, on this machine's kernel; skipped as a whole where there is none. */
+  readonly arm64?: true;
   /** Names each test as it ends; else only what failed. */
   readonly verbose?: true;
   /** Milliseconds for one test that says nothing else. */
@@ -50,6 +54,16 @@ export interface TestWork {
 
 /** Milliseconds for one test that touches the kernel, and says nothing else. */
 const kernelMs = 60_000;
+
+/** Of unit and real, what touches the kernel by numbers and structures of its interface, and is not minutes long where it is emulated. */
+export const arm64Tests: readonly string[] = [
+  ...["errno", "ending", "device-number", "linux-journal-file", "give-back-memory", "swap-words"].map(inUnit),
+  ...["image/layer-writer"].map(inUnit),
+  ...["block-probe", "child-starter", "core-files", "directories", "exact", "give-to-group", "group-walk"].map(inReal),
+  ...["image-whiteouts", "kernel-headers", "mount-events", "mount-links", "mount-watch", "mounter"].map(inReal),
+  ...["open-devices", "overlay", "recycled-id", "renamed-above", "spawned-process", "unmount-turns"].map(inReal),
+  ...["wake-paths", "wake-sources"].map(inReal),
+];
 
 const tests = (folder: string): TestWork => ({ kind: "tests", files: `test/${folder}/**/*.test.ts` });
 const kernelTests = (folder: string): TestWork => ({ ...tests(folder), verbose: true, timeoutMs: kernelMs });
@@ -184,6 +198,29 @@ export const lanes: readonly Lane[] = [
     fullMinutes: 60,
   },
   {
+    name: "arm64-tools",
+    what: "an arm64 Node, QEMU for it and a kernel, unpacked into the cache, if Debian's packages can be had",
+    work: { kind: "command", command: ["node", "hack/tools.ts", "--arm64"] },
+    onlyAll: true,
+    limitMinutes: 15,
+  },
+  {
+    name: "arm64",
+    what: "what touches the kernel, by an arm64 Node on this machine's kernel (QEMU's user mode)",
+    work: { ...kernelTests("real"), files: `{${arm64Tests.join()}}`, arm64: true },
+    onlyAll: true,
+    secondTry: true,
+    limitMinutes: 10,
+  },
+  {
+    name: "arm64-vm",
+    what: "what QEMU's user mode lacks, on an arm64 kernel in a VM",
+    work: kernelTests("arm64"),
+    onlyAll: true,
+    secondTry: true,
+    limitMinutes: 10,
+  },
+  {
     name: "vm-tools",
     what: "QEMU, a kernel for it and storage servers, unpacked into the cache, if Debian's packages can be had",
     work: { kind: "command", command: ["sh", "hack/vm/prepare.sh"] },
@@ -204,4 +241,12 @@ export const lanes: readonly Lane[] = [
 /** Minutes that a lane has, with --full or without. */
 export function minutesOf({ limitMinutes, fullMinutes = limitMinutes }: Lane, full: boolean): number {
   return full ? fullMinutes : limitMinutes;
+}
+
+function inUnit(name: string): string {
+  return `test/unit/host/${name}.test.ts`;
+}
+
+function inReal(name: string): string {
+  return `test/real/${name}.test.ts`;
 }

@@ -4,10 +4,23 @@ import { dirname, join } from "node:path";
 import { cgroupOf, removeCgroup } from "../kubelet-node/cgroups.ts";
 import { root } from "../root.ts";
 import { newRunId, runInSandbox, runVariable } from "../sandbox/outside.ts";
+import { locateArm64Node } from "../tools/arm64-node.ts";
 import type { Wanted } from "./chosen-tests.ts";
-import { fullVariable, type Lane, minutesOf, type TestWork, wantedVariable } from "./lanes.ts";
+import {
+  allVariable,
+  emulatedVariable,
+  fullVariable,
+  type Lane,
+  minutesOf,
+  type TestWork,
+  wantedVariable,
+} from "./lanes.ts";
 import { leftoversOf, lookForTraces, processesOf } from "./leftovers.ts";
 import type { TestResult } from "./results.ts";
+import { slownessVariable } from "./slowness.ts";
+
+/** Emulated tests are several times slower: their deadlines are as much longer, and those that are slow anyway are left out. */
+const emulation = { [emulatedVariable]: "1", [slownessVariable]: "8", [allVariable]: "", [fullVariable]: "" };
 
 const sandboxScript = join(root, "hack/lib/sandbox/run.ts");
 
@@ -66,10 +79,17 @@ async function runTests(lane: Lane, work: TestWork, how: How) {
   rmSync(resultsFile, { force: true });
   const files = only === undefined ? globSync(work.files, { cwd: root }).sort() : [only.file];
   if (files.length === 0) return { code: 0, found: [] };
+  const node = work.arm64 ? await locateArm64Node({ env: how.env, report: (line) => console.log(line) }) : "node";
+  if (typeof node !== "string") {
+    return {
+      code: 0,
+      found: [{ lane: lane.name, title: "the lane", outcome: "skipped" as const, ms: 0, reason: node.missing }],
+    };
+  }
   const script = join(root, "hack/lib/lanes/mocha-main.ts");
   const wanted = only === undefined ? {} : { [wantedVariable]: JSON.stringify(only.wanted) };
-  const env = { ...how.env, ...wanted };
-  const code = await execute(lane, ["node", script, lane.name, resultsFile, ...files], { ...how, env });
+  const env = { ...how.env, ...wanted, ...(work.arm64 && emulation) };
+  const code = await execute(lane, [node, script, lane.name, resultsFile, ...files], { ...how, env });
   const lines = existsSync(resultsFile) ? readFileSync(resultsFile, "utf8").trimEnd().split("\n") : [];
   return { code, found: lines.filter((line) => line !== "").map((line) => JSON.parse(line) as TestResult) };
 }

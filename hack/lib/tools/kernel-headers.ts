@@ -19,5 +19,6 @@ export function locateKernelHeaders(options: LocateOptions): Promise<string | { 
       rmSync(join(out, "usr/lib", triplet), { recursive: true, force: true });
   };
   const packages = { names, suite, architectures };
-  return locateUnpacked({ name: "kernel-headers", packages, has: "usr/include/linux/mount.h", after }, options);
+  const has = "usr/include/linux/mount.h";
+  return locateUnpacked({ name: "kernel-headers", packages, has, everywhere: true, after }, options);
 }

@@ -12,16 +12,18 @@ export interface Unpacked {
   readonly packages: Unpacking["packages"];
   /** A file beneath the folder that says that all is there. */
   readonly has: string;
+  /** Nothing of it depends on the machine: a Node of another architecture finds the same folder. */
+  readonly everywhere?: true;
   /** Looks at what was unpacked, or changes it. */
   readonly after?: (out: string) => Promise<void>;
 }
 
 /** @returns the folder that has `usr` and `etc` of the packages */
 export async function locateUnpacked(
-  { name, packages, has, after }: Unpacked,
+  { name, packages, has, everywhere, after }: Unpacked,
   options: LocateOptions,
 ): Promise<string | { readonly missing: string }> {
-  const cached = join(cacheDirectory(options.env), `${name}-${process.arch}`);
+  const cached = join(cacheDirectory(options.env), everywhere ? name : `${name}-${process.arch}`);
   const unpack = async (out: string, workshop: string) => {
     await unpackPackages({ name, packages, out, workshop }, options);
     await after?.(out);

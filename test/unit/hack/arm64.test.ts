@@ -1,6 +1,7 @@
-import { readFileSync } from "node:fs";
+import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
+import { arm64Tests, lanes } from "../../../hack/lib/lanes/lanes.ts";
 import { root } from "../../../hack/lib/root.ts";
 
 interface Entry {
@@ -41,6 +42,11 @@ describe("what the lock file has for arm64", () => {
     expect(compiled.filter((path) => !path.includes("node-linux-"))).to.deep.equal(known);
     for (const file of ["Dockerfile", "hack/setup.sh"])
       expect(readFileSync(join(root, file), "utf8"), file).to.include("npm ci --ignore-scripts");
+  });
+
+  it("is all that the lane arm64 names: each of its files is there", () => {
+    const work = lanes.find(({ name }) => name === "arm64")?.work;
+    expect(globSync(work?.kind === "tests" ? work.files : "", { cwd: root })).to.have.members(arm64Tests);
   });
 
   it("is koffi's binary for glibc, which the Dockerfile copies for whatever it is built on", () => {

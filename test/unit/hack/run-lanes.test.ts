@@ -107,6 +107,14 @@ it("passes once", () => { if (existsSync(${marker} + "2")) throw new Error("agai
     expect(results.map(({ outcome, reason }) => [outcome, reason])).to.deep.equal([["failed", "exited with 137"]]);
   });
 
+  it("skips, by name, the lane of another architecture where that cannot be emulated", async () => {
+    const env = { ...process.env, XDG_CACHE_HOME: `${folder}/cache`, PATH: "/nonexistent" };
+    const work = { kind: "tests", files: "test/unit/errors.test.ts", arm64: true } as const;
+    const { results } = await runLanes([lane("emulated", "", { work, processors: "one" })], env);
+    expect(results.map(({ title, outcome }) => [title, outcome])).to.deep.equal([["the lane", "skipped"]]);
+    expect(results[0]?.reason).to.match(/^needs /);
+  });
+
   it("gives one that is alone the terminal, and says that it failed", async function () {
     this.timeout(120_000);
     const { results } = await runLanes([lane("fails", "exit 3", { processors: "one" })], process.env);
