@@ -1,4 +1,6 @@
+import { expect } from "chai";
 import { until } from "../../hack/lib/until.ts";
+import { lostStatePatch, type StateEntry } from "../../src/controller/state-lost.ts";
 import { type TestCluster, testCluster } from "../lib/cluster.ts";
 import {
   expectRefused,
@@ -80,10 +82,17 @@ describe("policy of intents", () => {
     });
 
     it("says of a node's state that its agent is lost", async () => {
-      const lost = { type: "Ready", status: "Unknown", reason: "AgentLost", message: "m" };
-      const conditions = [{ ...lost, lastTransitionTime: "2026-01-01T00:00:00Z" }];
-      const body = { status: { conditions } };
-      expectStatus(200, await patch(world.controller, `${paths.states}/${world.own.name}/status`, body));
+      const path = `${paths.states}/${world.own.name}`;
+      const types = ["Ready", "Reconciling", "Drained", "PoliciesInForce"];
+      const said = types.map((type) => ({ ...silent, type, status: "False", reason: "Said" }));
+      expectStatus(200, await patch(world.agent, `${path}/status`, { status: { conditions: said } }));
+      const state = (await cluster.admin.call("GET", path)).body as unknown as StateEntry;
+      const lost = { life: { state: "lost", expiredForMs: 1 }, nodeExists: true } as const;
+      const status = lostStatePatch(state, lost, false, 1_767_225_600_000);
+      expect(status?.conditions.map((one) => `${one.type}=${one.status}`)).to.deep.equal([
+        ...["Ready=Unknown", "Drained=Unknown"],
+      ]);
+      expectStatus(200, await patch(world.controller, `${path}/status`, { status }));
     });
 
     it("reads no Secret and no ConfigMap", async () => {
