@@ -38,6 +38,7 @@ const flags = {
   "api-token-file": { type: "string" },
   "allowed-prefix": { type: "string", multiple: true },
   "metrics-address": { type: "string" },
+  "secure-metrics": { type: "string" },
   "log-level": { type: "string" },
   "log-level-dir": { type: "string" },
   "feature-gates": { type: "string" },
@@ -85,6 +86,7 @@ export function parseConfig(argv: readonly string[], env: Env): Config {
       values["metrics-address"] ?? env["NODEVOLUME_METRICS_ADDRESS"] ?? "127.0.0.1:9808",
       "--metrics-address",
     ),
+    secureMetrics: truth(values["secure-metrics"] ?? env["NODEVOLUME_SECURE_METRICS"] ?? "false", "--secure-metrics"),
     logLevel: oneOf(logLevels, values["log-level"] ?? env["NODEVOLUME_LOG_LEVEL"] ?? "info", "--log-level"),
     logLevelDir: optionalPath(values["log-level-dir"] ?? env["NODEVOLUME_LOG_LEVEL_DIR"], "--log-level-dir"),
   };

@@ -15,6 +15,8 @@ export interface ProcessConfig {
    */
   readonly metricsAddress: { readonly host: string | undefined; readonly port: number };
   readonly logLevel: LogLevel;
+  /** Metrics by TLS, to those alone who may get them; never of an agent, which listens to its node alone. */
+  readonly secureMetrics: boolean;
   /** Where the log level is read while it runs, a file each for whom it is meant; undefined: it stays as it is. */
   readonly logLevelDir: string | undefined;
 }

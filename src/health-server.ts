@@ -1,6 +1,8 @@
 import type * as http from "node:http";
 import { collectDefaultMetrics, type Registry } from "prom-client";
+import { messageOf } from "./errors.ts";
 import { listen } from "./http-listener.ts";
+import type { Access } from "./kube/token-access.ts";
 import type { Logger } from "./ports.ts";
 
 export interface HealthServerDeps {
@@ -13,7 +15,17 @@ export interface HealthServerDeps {
   readonly remark?: () => string | undefined;
   /** Why it has to be started again; undefined if not. */
   readonly unhealthy?: () => string | undefined;
+  /** Without it everybody is answered everything, in the clear. */
+  readonly secure?: SecureMetrics | undefined;
   readonly log: Logger;
+}
+
+/** TLS, and who may read metrics and why something is not ready. */
+export interface SecureMetrics {
+  /** PEM. */
+  readonly tls: { readonly key: string; readonly cert: string };
+  /** What the bearer of a token may. Rejects if that cannot be known now. */
+  readonly access: (token: string) => Promise<Access>;
 }
 
 export interface HealthServer {
@@ -43,6 +55,7 @@ export async function startHealthServer(deps: HealthServerDeps): Promise<HealthS
   const { host, port, stop } = await listen({
     address,
     maxConnections,
+    tls: deps.secure?.tls,
     onRequest(request, response) {
       answer(request, deps).then(
         ({ status, type, body }) => response.writeHead(status, { "content-type": type }).end(body),
@@ -66,22 +79,44 @@ interface Answer {
 async function answer(request: http.IncomingMessage, deps: HealthServerDeps): Promise<Answer> {
   const { registry, notReady, unhealthy, remark } = deps;
   if (request.method !== "GET" && request.method !== "HEAD") return text(405, "only GET");
+  const access = await accessOf(request, deps);
   switch ((request.url ?? "/").split("?", 1)[0]) {
     case "/metrics":
+      if (access !== "allowed") return refused[access];
       return { status: 200, type: registry.contentType, body: await registry.metrics() };
     case "/healthz":
-      return probed(unhealthy?.());
+      return probed(unhealthy?.(), undefined, access);
     case "/readyz":
-      return probed(notReady(), remark?.());
+      return probed(notReady(), remark?.(), access);
     default:
       return text(404, "there are /metrics, /healthz and /readyz");
   }
 }
 
-function probed(problem: string | undefined, remark?: string): Answer {
-  if (problem !== undefined) return text(503, problem);
-  return text(200, remark === undefined ? "ok" : `ok, but ${remark}`);
+/** What is wrong names what others have: the probes of kubelet need no more than the status. */
+function probed(problem: string | undefined, remark: string | undefined, access: Access): Answer {
+  const told = access === "allowed";
+  if (problem !== undefined) return text(503, told ? problem : "not ok");
+  return text(200, remark === undefined || !told ? "ok" : `ok, but ${remark}`);
 }
+
+async function accessOf(request: http.IncomingMessage, { secure, log }: HealthServerDeps): Promise<Access> {
+  if (secure === undefined) return "allowed";
+  const [, token] = /^Bearer ([!-~]{1,16384})$/i.exec(request.headers.authorization ?? "") ?? [];
+  if (token === undefined) return "unauthenticated";
+  try {
+    return await secure.access(token);
+  } catch (error) {
+    log.warn("who asks for metrics cannot be found out", { error: messageOf(error) });
+    return "busy";
+  }
+}
+
+const refused = {
+  unauthenticated: text(401, "a bearer token is needed that the API server knows"),
+  forbidden: text(403, "the token's user may not get /metrics: bind the ClusterRole nodevolume-metrics-reader"),
+  busy: text(503, "who asks cannot be found out now"),
+} as const;
 
 function text(status: number, body: string): Answer {
   return { status, type: "text/plain; charset=utf-8", body: `${body}\n` };

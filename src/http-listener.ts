@@ -1,4 +1,5 @@
 import * as http from "node:http";
+import * as https from "node:https";
 import type { AddressInfo } from "node:net";
 
 /** An HTTP server that others can reach. */
@@ -13,6 +14,8 @@ export interface ListenerDeps {
   /** Without a host: every address of the machine, IPv6 and IPv4. Port 0 takes a free one. */
   readonly address: { readonly host: string | undefined; readonly port: number };
   readonly maxConnections: number;
+  /** PEM; without it what is sent is sent in the clear. */
+  readonly tls?: { readonly key: string; readonly cert: string } | undefined;
   readonly onRequest: http.RequestListener;
 }
 
@@ -28,8 +31,14 @@ const limits = {
 const maxOfOne = 64;
 
 /** Rejects if it cannot listen. */
-export async function listen({ address, maxConnections, onRequest }: ListenerDeps): Promise<Listener> {
-  const server = http.createServer(limits, onRequest);
+export async function listen({ address, maxConnections, tls, onRequest }: ListenerDeps): Promise<Listener> {
+  const server =
+    tls === undefined
+      ? http.createServer(limits, onRequest)
+      : https.createServer(
+          { ...limits, ...tls, minVersion: "TLSv1.2", handshakeTimeout: limits.headersTimeout },
+          onRequest,
+        );
   server.maxConnections = maxConnections;
   boundEachAddress(server);
   await new Promise<void>((resolve, reject) => {
@@ -52,7 +61,7 @@ export async function listen({ address, maxConnections, onRequest }: ListenerDep
   };
 }
 
-function boundEachAddress(server: http.Server): void {
+function boundEachAddress(server: http.Server | https.Server): void {
   const open = new Map<string, number>();
   server.on("connection", (socket) => {
     const { remoteAddress = "" } = socket;

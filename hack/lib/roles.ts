@@ -42,12 +42,22 @@ export function startAgent(host: PretendHost, options: RoleOptions): RunningProc
 /** What stands between an agent and the API server, without any capability. @returns also the agent's --api-server */
 export function startApiProxy(
   nodeName: string,
-  { server, identity, logFile, env }: Omit<RoleOptions, "flags">,
+  { server, identity, logFile, env, flags: more = [] }: RoleOptions,
 ): RunningProcess & { readonly apiServer: string } {
   const socket = join(dirname(identity.tokenFile), "api", "api.sock");
   const files = ["--api-ca-file", identity.caFile, "--api-token-file", identity.tokenFile];
   const flags = ["--node-name", nodeName, "--socket", socket, "--metrics-address", "127.0.0.1:0"];
-  const command = [process.execPath, ...nodeOptions(), main, "api-proxy", "--api-server", server, ...files, ...flags];
+  const command = [
+    process.execPath,
+    ...nodeOptions(),
+    main,
+    "api-proxy",
+    "--api-server",
+    server,
+    ...files,
+    ...flags,
+    ...more,
+  ];
   const started = startProcess({
     name: `api-proxy of ${nodeName}`,
     command: "setpriv",

@@ -1,10 +1,14 @@
 import { readFile } from "node:fs/promises";
 import { Registry } from "prom-client";
+import { fieldManager } from "../api/names.ts";
 import type { ApiProxyConfig } from "../config.ts";
 import { messageOf } from "../errors.ts";
 import { startHealthServer } from "../health-server.ts";
+import { createKubeClient } from "../kube/client.ts";
+import { createHttpTransport } from "../kube/http-transport.ts";
 import { createFileTokenSource } from "../kube/token-source.ts";
 import type { Logger } from "../ports.ts";
+import { secureMetrics } from "../secure-metrics.ts";
 import { aborted, realSystem } from "../system.ts";
 import { version } from "../version.ts";
 import { metricsBeside } from "./beside.ts";
@@ -16,7 +20,7 @@ import { createUpstream } from "./upstream.ts";
 
 /** The role `api-proxy` in a real process: holds the token of the agent beside it, and asks the API server for it. */
 export async function runApiProxy(config: ApiProxyConfig, log: Logger, signal: AbortSignal): Promise<void> {
-  const { nodeName, socket, api, metricsAddress, agentMetrics } = config;
+  const { nodeName, socket, api, metricsAddress, agentMetrics, secureMetrics: secure } = config;
   if (!api.server.startsWith("https://")) {
     throw new Error(`the API server's address must start with https://, not ${api.server}: the token is a secret`);
   }
@@ -43,7 +47,13 @@ export async function runApiProxy(config: ApiProxyConfig, log: Logger, signal: A
       },
     );
   await look();
+  // What the proxy asks for itself, as the agent's account: it goes by no rule, and no agent can have it asked.
+  const reviews = secure
+    ? createHttpTransport({ system, server: api.server, ca, readCA, token, userAgent })
+    : undefined;
+  const client = reviews && createKubeClient({ transport: reviews, fieldManager: fieldManager.agent });
   const health = await startHealthServer({
+    secure: client && secureMetrics({ client, clock: system.clock }),
     address: metricsAddress,
     registry: metricsBeside(registry, agentMetrics),
     notReady() {
@@ -58,5 +68,6 @@ export async function runApiProxy(config: ApiProxyConfig, log: Logger, signal: A
     proxy.server.closeAllConnections();
   });
   upstream.close();
+  reviews?.close();
   await health.stop();
 }

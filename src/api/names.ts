@@ -109,6 +109,13 @@ export const resource = {
   csiNodes: { group: "storage.k8s.io", version: "v1", plural: "csinodes", kind: "CSINode" },
   csiDrivers: { group: "storage.k8s.io", version: "v1", plural: "csidrivers", kind: "CSIDriver" },
   storageClasses: { group: "storage.k8s.io", version: "v1", plural: "storageclasses", kind: "StorageClass" },
+  tokenReviews: { group: "authentication.k8s.io", version: "v1", plural: "tokenreviews", kind: "TokenReview" },
+  subjectAccessReviews: {
+    group: "authorization.k8s.io",
+    version: "v1",
+    plural: "subjectaccessreviews",
+    kind: "SubjectAccessReview",
+  },
   policies: {
     group: "admissionregistration.k8s.io",
     version: "v1",

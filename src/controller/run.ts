@@ -1,13 +1,16 @@
 import { Registry } from "prom-client";
+import { fieldManager } from "../api/names.ts";
 import type { ControllerConfig } from "../config.ts";
 import { messageOf } from "../errors.ts";
 import { parseAdvice } from "../explain/advice.ts";
 import { registerFeatureMetrics } from "../feature-metrics.ts";
 import { collectProcessMetrics, startHealthServer } from "../health-server.ts";
+import { createKubeClient } from "../kube/client.ts";
 import { createRealTransport } from "../kube/real-transport.ts";
 import { loadPageFiles } from "../page-files.ts";
 import { startPageServer } from "../page-server.ts";
 import type { Logger, System } from "../ports.ts";
+import { secureMetrics } from "../secure-metrics.ts";
 import { aborted, realSystem } from "../system.ts";
 import { version } from "../version.ts";
 import { createOperatorShell } from "./operator.ts";
@@ -33,6 +36,12 @@ export async function runController(config: ControllerConfig, log: Logger, signa
     registry,
     notReady: () => notReady(),
     remark: () => remark(),
+    secure: config.secureMetrics
+      ? secureMetrics({
+          client: createKubeClient({ transport, fieldManager: fieldManager.controller }),
+          clock: system.clock,
+        })
+      : undefined,
     log,
   });
   const createShell = createOperatorShell(log);

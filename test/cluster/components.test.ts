@@ -37,6 +37,26 @@ describe("config/components", () => {
     expect(added.reduce((rest, line) => rest.replace(line, ""), text)).to.equal(plain);
   });
 
+  it("secure-metrics turns TLS on where metrics are served, and in the probes, and gives the rights for it", async () => {
+    const text = await rendered("secure-metrics");
+    expect(text.match(/name: NODEVOLUME_SECURE_METRICS\n +value: "true"/g)).to.have.length(2);
+    expect(text.match(/port: metrics\n +scheme: HTTPS/g)).to.have.length(4);
+    const kinds = (all: string) => objectsIn(all).map(({ kind, metadata }) => `${kind} ${metadata.name}`);
+    const before = new Set(kinds(plain));
+    expect(
+      kinds(text)
+        .filter((one) => !before.has(one))
+        .sort(),
+    ).to.deep.equal([
+      "ClusterRole nodevolume-metrics-reader",
+      "ClusterRole nodevolume-metrics-reviewer",
+      "ClusterRoleBinding nodevolume-metrics-reader",
+      "ClusterRoleBinding nodevolume-metrics-reviewer",
+      "Secret nodevolume-metrics-token",
+      "ServiceAccount nodevolume-metrics-reader",
+    ]);
+  });
+
   it("monitoring adds what Prometheus and Grafana take in, and changes nothing else", async () => {
     const all = objectsIn(await rendered("monitoring"));
     const before = objectsIn(plain).map((object) => JSON.stringify(object));

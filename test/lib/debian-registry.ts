@@ -2,9 +2,9 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { skipBecause } from "../../hack/lib/lanes/skip-reason.ts";
-import type { SelfSigned } from "../../hack/lib/self-signed.ts";
 import { locateUnpacked } from "../../hack/lib/tools/unpacked.ts";
 import { until } from "../../hack/lib/until.ts";
+import type { SelfSigned } from "../../src/self-signed.ts";
 import type { Described } from "./contract-registry.ts";
 import { freePort } from "./free-port.ts";
 

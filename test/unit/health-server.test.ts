@@ -1,6 +1,7 @@
 import { execFile } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
+import * as https from "node:https";
 import { connect } from "node:net";
 import { promisify } from "node:util";
 import { expect } from "chai";
@@ -8,6 +9,7 @@ import { Counter, Registry } from "prom-client";
 import { root } from "../../hack/lib/root.ts";
 import type { HealthServer } from "../../src/health-server.ts";
 import { collectProcessMetrics, startHealthServer } from "../../src/health-server.ts";
+import { selfSigned } from "../../src/self-signed.ts";
 import { virtualSystem } from "./kube/virtual-system.ts";
 
 const run = promisify(execFile);
@@ -126,6 +128,76 @@ describe("startHealthServer", () => {
       (error: NodeJS.ErrnoException) => error.code,
     );
     expect(taken).to.equal("EADDRINUSE");
+  });
+});
+
+describe("startHealthServer with TLS", () => {
+  const tls = selfSigned("test");
+  let server: HealthServer;
+  let down = false;
+  before(async () => {
+    const { log } = virtualSystem();
+    const registry = new Registry();
+    new Counter({ name: "things_total", help: "Things", registers: [registry] }).inc(3);
+    server = await startHealthServer({
+      address: { host: "127.0.0.1", port: 0 },
+      registry,
+      notReady: () => "claim apps/data",
+      remark: () => "policy x",
+      secure: {
+        tls,
+        async access(token) {
+          if (down) throw new Error("no answer");
+          return token === "good" ? "allowed" : "forbidden";
+        },
+      },
+      log,
+    });
+  });
+  after(() => server.stop());
+
+  function get(path: string, authorization?: string): Promise<[status: number | undefined, body: string]> {
+    return new Promise((resolve, reject) => {
+      const headers = authorization === undefined ? {} : { authorization };
+      const options = { host: "127.0.0.1", port: server.port, path, headers, ca: tls.cert, agent: false };
+      const request = https.get(options, (answer) => {
+        let body = "";
+        answer.setEncoding("utf8").on("data", (text: string) => {
+          body += text;
+        });
+        answer.on("end", () => resolve([answer.statusCode, body]));
+      });
+      request.on("error", reject);
+    });
+  }
+
+  it("shows metrics to who may get them alone", async () => {
+    for (const nobody of [undefined, "Basic Z29vZA==", "Bearer ", "Bearer a b"]) {
+      expect((await get("/metrics", nobody))[0], nobody).to.equal(401);
+    }
+    expect((await get("/metrics", "Bearer bad"))[0]).to.equal(403);
+    const [status, body] = await get("/metrics", "bearer good");
+    expect(status).to.equal(200);
+    expect(body).to.contain("things_total 3");
+  });
+
+  it("says who is not ready to everybody, and why to them alone", async () => {
+    expect(await get("/readyz")).to.deep.equal([503, "not ok\n"]);
+    expect(await get("/readyz", "Bearer bad")).to.deep.equal([503, "not ok\n"]);
+    expect(await get("/readyz", "Bearer good")).to.deep.equal([503, "claim apps/data\n"]);
+    expect(await get("/healthz")).to.deep.equal([200, "ok\n"]);
+  });
+
+  it("shows nothing while it cannot be known who asks, and answers probes", async () => {
+    down = true;
+    expect((await get("/metrics", "Bearer good"))[0]).to.equal(503);
+    expect(await get("/healthz", "Bearer good")).to.deep.equal([200, "ok\n"]);
+    down = false;
+  });
+
+  it("answers nobody in the clear", async () => {
+    const said = await fetch(`http://127.0.0.1:${server.port}/healthz`).catch(() => "nothing");
+    expect(said).to.equal("nothing");
   });
 });
 

@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect } from "chai";
-import { selfSigned } from "../../hack/lib/self-signed.ts";
 import { until } from "../../hack/lib/until.ts";
+import { selfSigned } from "../../src/self-signed.ts";
 
 const main = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
 

@@ -38,4 +38,5 @@ export const chartComponents: readonly ChartComponent[] = [
     more: { patches: [{ patch: JSON.stringify(audiences) }] },
   },
   on("reap-orphans", "reapOrphans"),
+  on("secure-metrics", "secureMetrics"),
 ];

@@ -42,6 +42,7 @@ components:
   nodeFields: false
   nviViewer: false
   reapOrphans: false
+  secureMetrics: false
 
 ${yaml({ controller })}
 

@@ -5,10 +5,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TLSSocket } from "node:tls";
 import { expect } from "chai";
-import { selfSigned } from "../../../hack/lib/self-signed.ts";
 import { silent } from "../../../hack/lib/silent-log.ts";
 import { resource } from "../../../src/api/names.ts";
 import { connect } from "../../../src/cli/access.ts";
+import { selfSigned } from "../../../src/self-signed.ts";
 import { realSystem } from "../../../src/system.ts";
 
 const base64 = (text: string) => Buffer.from(text).toString("base64");

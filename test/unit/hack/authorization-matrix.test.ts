@@ -8,8 +8,8 @@ import { root } from "../../../hack/lib/root.ts";
 interface Role {
   readonly kind: string;
   readonly rules?: readonly {
-    readonly apiGroups: readonly string[];
-    readonly resources: readonly string[];
+    readonly apiGroups?: readonly string[];
+    readonly resources?: readonly string[];
     readonly verbs: readonly string[];
   }[];
 }
@@ -30,7 +30,8 @@ describe("authorization matrix, as a file", () => {
     const roles = (loadAll(readFileSync(join(root, file), "utf8")) as Role[]).filter(({ kind }) => /Role$/.test(kind));
     if (roles.length === 0) continue;
     it(`asks for every verb and resource that ${file} grants`, () => {
-      for (const { apiGroups, resources, verbs } of roles.flatMap(({ rules = [] }) => rules)) {
+      // What is no resource (nonResourceURLs) is no object of the API.
+      for (const { apiGroups = [], resources = [], verbs } of roles.flatMap(({ rules = [] }) => rules)) {
         for (const group of apiGroups) {
           for (const resource of resources) {
             const granted = verbs.filter((verb) => verbsOfApi.includes(verb));

@@ -1,0 +1,14 @@
+import { hostname } from "node:os";
+import type { SecureMetrics } from "./health-server.ts";
+import type { KubeClient } from "./kube/client.ts";
+import { createTokenAccess } from "./kube/token-access.ts";
+import type { Clock } from "./ports.ts";
+import { selfSigned } from "./self-signed.ts";
+
+/**
+ * Metrics by TLS, to those alone who may get /metrics, as controller-runtime serves them. The certificate is made at each start and signed
+ * by nobody: it keeps what is sent from who listens, and does not say who is asked.
+ */
+export function secureMetrics(deps: { readonly client: KubeClient; readonly clock: Clock }): SecureMetrics {
+  return { tls: selfSigned(hostname()), access: createTokenAccess({ ...deps, path: "/metrics" }) };
+}
