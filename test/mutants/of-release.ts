@@ -5,6 +5,21 @@ export const ofRelease: readonly Seed[] = [
   ...seedsOf("attach", "src/controller/release.ts", [
     ["believes the acknowledgement of another object", "    status.observedUID === metadata.uid &&\n", ""],
     [
+      "believes any agent while the policy that keeps them apart is missing",
+      "  if (wrong !== undefined) return doubtAgainMs;\n",
+      "",
+    ],
+    [
+      "believes at once what was written while that policy was missing",
+      "  if (rightForMs < settleMs) return settleMs - rightForMs;\n",
+      "",
+    ],
+    [
+      "believes a silent agent's status that others may have written",
+      "Number.isFinite(rightForMs) && silentForMs >= 0 ?",
+      "Number.isNaN(rightForMs) ?",
+    ],
+    [
       "believes the acknowledgement of another generation",
       "    status.observedGeneration === metadata.generation &&\n",
       "",
