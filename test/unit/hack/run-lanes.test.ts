@@ -52,9 +52,9 @@ describe("runLanes", () => {
   describe("with a second try", () => {
     /** A lane of one file, by the name of a lane whose tests are none of this run's. */
     async function tryTwice(body: string) {
-      writeFileSync(`${folder}/once.test.ts`, `import { existsSync, writeFileSync } from "node:fs";\n${body}\n`);
+      writeFileSync(`${folder}/once.test.mjs`, `import { existsSync, writeFileSync } from "node:fs";\n${body}\n`);
       const ran = lane("page", "", {
-        work: { kind: "tests", files: `${folder}/*.test.ts` },
+        work: { kind: "tests", files: `${folder}/*.test.mjs` },
         secondTry: true,
       });
       const env = { ...process.env, [grepVariable]: "", [wantedVariable]: "" };
@@ -91,10 +91,10 @@ it("passes once", () => { if (existsSync(${marker} + "2")) throw new Error("agai
   it("stretches what a test says of its own limit by how slow the machine is", async function () {
     this.timeout(120_000);
     writeFileSync(
-      `${folder}/limit.test.ts`,
+      `${folder}/limit.test.mjs`,
       `it("says", function () { this.timeout(1_000); if (this.timeout() !== 3_000) throw new Error(String(this.timeout())); });`,
     );
-    const ran = lane("page", "", { work: { kind: "tests", files: `${folder}/*.test.ts` } });
+    const ran = lane("page", "", { work: { kind: "tests", files: `${folder}/*.test.mjs` } });
     const { results } = await runLanes([ran], { ...process.env, [grepVariable]: "", [slownessVariable]: "3" });
     expect(results.map(({ title, outcome, reason }) => [title, outcome, reason])).to.deep.equal([
       ["says", "passed", undefined],
