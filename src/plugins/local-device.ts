@@ -166,6 +166,7 @@ export async function format(
   try {
     await context.devices.format({ root: "/", path }, fsType, onProgress, { identity, begun, label });
   } catch (error) {
+    if (context.unfinished === true) throw error;
     if (endedByItself(error) || (begun === undefined && !mayHaveBegun(error)))
       await context.recordFormatting(undefined);
     throw error;

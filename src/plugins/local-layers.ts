@@ -68,11 +68,10 @@ export class LayeredStaging {
       const { found: _device, ...staged } = stagedPath(info, found);
       return { ...staged, ...made, kind: "device", deviceNumber, devicePath };
     }
-    const allowed = await this.#allowing(top);
     if (isOfNodeItself(this.#spec)) {
-      return this.#keepingFresh(() => stageSwap(this.#spec, found, allowed, { made, grow: () => this.#grow() }));
+      return stageSwap(this.#spec, found, await this.#allowing(top), { made, grow: () => this.#grow() });
     }
-    const staged = await this.#keepingFresh(() => stageDevice(this.#spec, found, allowed, { made }));
+    const staged = await stageDevice(this.#spec, found, await this.#allowing(top), { made });
     const mount = (await this.#grow()) ? (await this.#context.tableNow()).at(staged.path) : undefined;
     if (mount !== undefined) await devices.grow(top.path, mount.fsType, mount.point);
     return staged;
@@ -242,18 +241,7 @@ export class LayeredStaging {
       await this.#record({ ...this.#made, fresh: undefined });
       await context.recordFormatting(undefined);
     };
-    return { ...context, record, formatting: identity, recordFormatting };
-  }
-
-  /** What mkfs leaves in what we have made, and nobody has used yet, is nobody's: it may begin again there (decision 0013). */
-  async #keepingFresh<T>(stage: () => Promise<T>): Promise<T> {
-    const { fresh } = this.#made;
-    try {
-      return await stage();
-    } catch (error) {
-      if (endedByItself(error) && this.#made.fresh !== fresh) await this.#record({ ...this.#made, fresh });
-      throw error;
-    }
+    return { ...context, record, formatting: identity, recordFormatting, unfinished: true };
   }
 
   async #record(made: MaybeMade): Promise<void> {
