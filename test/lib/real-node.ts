@@ -188,9 +188,14 @@ export class RealNode implements AsyncDisposable {
     return found;
   }
 
+  /** Takes away what is mounted for volumes, as if there had never been any. */
+  unmountAll(): void {
+    for (const mount of this.mounts().reverse()) execFileSync("umount", ["-l", mount.point]);
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     await this.restart();
-    for (const mount of this.mounts().reverse()) execFileSync("umount", ["-l", mount.point]);
+    this.unmountAll();
     this.#linux.close();
     for (const thing of this.#kept) thing[Symbol.dispose]();
     execFileSync("umount", ["-l", this.path]);

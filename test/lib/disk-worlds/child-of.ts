@@ -1,0 +1,39 @@
+import { mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { build, stop } from "esbuild";
+import { root } from "../../../hack/lib/root.ts";
+import type { Edit } from "../../sim/mutations/list.ts";
+
+/**
+ * The program of the agent's children, in one file, which starts in a tenth of the time.
+ * @param edits texts of its sources that are replaced: each stands there once
+ */
+export async function childOf(edits: readonly Edit[]): Promise<string> {
+  const outdir = mkdtempSync(join(tmpdir(), "nvo-child-"));
+  process.once("exit", () => rmSync(outdir, { recursive: true }));
+  symlinkSync(join(root, "node_modules"), join(outdir, "node_modules"));
+  await build({
+    ...{ outdir, bundle: true, platform: "node", target: "node24", format: "cjs", logLevel: "warning" },
+    entryPoints: { child: join(root, "hack/lib/agent-on-kernel/child-entry.ts") },
+    outExtension: { ".js": ".cjs" },
+    external: ["koffi"],
+    plugins: [
+      {
+        name: "broken",
+        setup: (setup) =>
+          setup.onLoad({ filter: /\.ts$/ }, ({ path }) => {
+            const own = edits.filter(({ file }) => path === join(root, file));
+            if (own.length === 0) return undefined;
+            const contents = own.reduce(
+              (text, { from, to }) => text.replace(from, () => to),
+              readFileSync(path, "utf8"),
+            );
+            return { contents, loader: "ts" };
+          }),
+      },
+    ],
+  });
+  await stop();
+  return join(outdir, "child.cjs");
+}

@@ -1,0 +1,106 @@
+import type { LookedAt, Opening, Seen } from "./somebody.ts";
+
+/** Who uses a disk, beside the agent: by a descriptor, a loop device, a mount that no table shows, a bind of its node, or partitions. */
+export interface User {
+  readonly how: Opening | "loop" | "mount" | "bind" | "partition";
+  /** What ends it: an id of somebody's, a device or a path. */
+  readonly by: number | string;
+}
+
+/**
+ * What the agent may do to a disk.
+ * `nothing`: not a byte of it may change.
+ * `mount`: what is on it may be mounted, the data that it has stays.
+ * `all`: it is nobody's, or was given away.
+ */
+export type Leave = "nothing" | "mount" | "all";
+
+export interface DiskOf {
+  readonly name: string;
+  readonly size: number;
+  readonly device: string;
+  /** The file that it is made of; itself if it is made of none. */
+  readonly path: string;
+  readonly begin?: number;
+  readonly end?: number;
+  /** The disk that it is a partition of. */
+  readonly whole?: Disk;
+}
+
+/** One disk of a world: what its owner knows of it, whatever name it has by now. */
+export class Disk {
+  readonly name: string;
+  readonly size: number;
+  device: string;
+  readonly path: string;
+  readonly begin: number;
+  readonly end: number;
+  readonly whole: Disk | undefined;
+  /** `volume`: what the agent has made. */
+  contents: "nothing" | "data" | "fileSystem" | "volume" = "nothing";
+  readonly places: [at: number, length: number][] = [];
+  readonly users: User[] = [];
+  /** It was attached after every volume had looked for a disk: by another driver. */
+  late = false;
+  /** An mkfs of ours was cut off on it. */
+  cutOff = false;
+  /** How often its owner has changed what is on it, and how often he had when he gave it away. */
+  changes = 0;
+  given: number | undefined;
+  /** As it was when the agent went on, and what that might do. */
+  seen: Seen | undefined;
+  leave: Leave = "nothing";
+
+  constructor({ name, size, device, path, begin = 0, end = size, whole }: DiskOf) {
+    [this.name, this.size, this.device, this.path] = [name, size, device, path];
+    [this.begin, this.end, this.whole] = [begin, end, whole];
+  }
+
+  get lookedAt(): LookedAt {
+    const { path, device, begin, end, places } = this;
+    return { path, device, begin, end, places };
+  }
+
+  /** @param mounted whether a volume has it mounted */
+  leaveNow(mounted: boolean): Leave {
+    if (this.contents === "volume") return "all";
+    if (mounted) return "mount";
+    const using = this.users.filter(({ how }) => how !== "reads");
+    if (this.late || using.length > 0) return "nothing";
+    if (this.given === this.changes && !this.isUsed) return "all";
+    if (this.contents === "fileSystem") return "mount";
+    return this.contents === "nothing" && !this.isUsed ? "all" : "nothing";
+  }
+
+  /** A partition is used by who writes to its disk, too. */
+  get isUsed(): boolean {
+    const ofWhole = this.whole?.users.some(({ how }) => how !== "reads" && how !== "partition") ?? false;
+    return this.users.length > 0 || ofWhole;
+  }
+
+  /** Its owner has written to it. */
+  hasNow(contents: "data" | "fileSystem", places: readonly (readonly [number, number])[]): void {
+    this.contents = contents;
+    this.changes++;
+    this.places.push(...places.map(([at, length]): [number, number] => [at, length]));
+  }
+}
+
+/** Says what became of a disk that should not have become of it; undefined if nothing did. */
+export function harmTo(disk: Disk, now: Seen): string | undefined {
+  const { seen, leave, name, device } = disk;
+  if (seen === undefined || leave === "all") return undefined;
+  const lost = seen.parts.findIndex((part, index) => part !== now.parts[index]);
+  const [at] = disk.places[lost] ?? [];
+  const state = `${name} (${device}, ${disk.contents}, used by ${disk.users.map(({ how }) => how).join(", ") || "nobody"})`;
+  if (lost >= 0) return `${state}: the data at ${at} is not what it was`;
+  return leave === "nothing" && now.whole !== seen.whole ? `${state}: something was written to it` : undefined;
+}
+
+/** What the agent has made of a disk that was nobody's is a volume's. */
+export function note(disk: Disk, now: Seen): void {
+  if (disk.leave !== "all" || disk.seen === undefined || disk.seen.whole === now.whole) return;
+  disk.contents = "volume";
+  disk.places.length = 0;
+  disk.given = undefined;
+}

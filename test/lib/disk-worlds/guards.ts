@@ -1,0 +1,93 @@
+import type { Edit } from "../../sim/mutations/list.ts";
+
+/** What keeps other people's disks from harm, one thing each, and how it is taken away. */
+export interface Guard {
+  readonly name: string;
+  readonly edits: readonly Edit[];
+}
+
+const linux = (file: string, from: string, to: string): Edit => ({ file: `src/host/linux/${file}.ts`, from, to });
+const plugin = (file: string, from: string, to: string): Edit => ({ file: `src/plugins/${file}.ts`, from, to });
+
+export const guards: readonly Guard[] = [
+  {
+    name: "processes that have it open or mapped",
+    edits: [
+      linux(
+        "device-users",
+        "const open = openersOf(libc, numbers, process.pid, remote, process.ppid);",
+        "const open = openersOf(libc, numbers, process.pid, remote, process.ppid).slice(0, 0);",
+      ),
+    ],
+  },
+  {
+    name: "exclusive opens, which mounts in other namespaces refuse",
+    edits: [
+      linux("block-probe", "closeSync(openSync(path, constants.O_RDONLY | constants.O_EXCL));", ""),
+      linux("device-writes", "if (!exclusive) closeSync(", "if (false) closeSync("),
+      linux("device-writes", "constants.O_RDWR | constants.O_EXCL, refuseUsed", "constants.O_RDWR, refuseUsed"),
+    ],
+  },
+  {
+    name: "loop devices on it",
+    edits: [linux("device-users", "const loops = loopsOn(deviceNumber, path);", "const loops: string[] = [];")],
+  },
+  {
+    name: "that its node was given to somebody",
+    edits: [linux("device-users", "/^(devtmpfs|tmpfs)$/.test(fsType)", "false")],
+  },
+  {
+    name: "what stands beyond both ends of it",
+    edits: [
+      linux("looked-at", "  if (sizeBytes <= whole) return [{ from: 0, to: sizeBytes }];\n", ""),
+      linux("looked-at", "...ofEnds, ...places, ...bounds, ...sampled]", "...ofEnds]"),
+    ],
+  },
+  {
+    name: "who has it, asked once more on the descriptor",
+    edits: [
+      linux("device-writes", "    refuseUsed({ path, deviceNumber, claimed: false });\n", ""),
+      linux(
+        "device-writes",
+        "    // Who has opened it while it was read, for seconds perhaps, writes where that was read already.\n    refuseUsed({ ...device, claimed: false });\n",
+        "",
+      ),
+    ],
+  },
+  {
+    name: "what stands there, asked once more on the descriptor",
+    edits: [linux("device-writes", "if (readContents(fd).digest !== contents) {", "if (false) {")],
+  },
+  {
+    name: "which disk it is, asked once more on the descriptor",
+    edits: [linux("device-writes", "    prove(fd, device);\n", "")],
+  },
+  {
+    name: "who has it, asked once more before it is mounted",
+    edits: [plugin("local-device", ", options, device: lookedAt(device) };", ", options };")],
+  },
+  {
+    name: "that only what is as it was when it was named may be destroyed",
+    edits: [linux("device-writes", "if (found.digest !== digest) {", "if (false) {")],
+  },
+  {
+    name: "that an mkfs that ended by itself leaves no licence",
+    edits: [
+      plugin(
+        "local-device",
+        "if (endedByItself(error) || (begun === undefined && !mayHaveBegun(error)))",
+        "if (false)",
+      ),
+    ],
+  },
+  {
+    name: "that an empty disk was there when the volume was first looked for",
+    edits: [
+      plugin("disk-choice", "if (name !== undefined && seen.includes(name)) return undefined;", "return undefined;"),
+    ],
+  },
+  {
+    name: "that a loop device on a disk is no disk",
+    edits: [linux("disks", "return beneath === undefined ? undefined", "return true ? undefined")],
+  },
+];

@@ -1,0 +1,62 @@
+import { intent } from "../../../hack/lib/agent-on-kernel/intent.ts";
+import type { NodeVolumeIntent } from "../../../src/api/types.gen.ts";
+import type { Randomly } from "../randomly.ts";
+import type { DisksOfWorld } from "./disks-of-world.ts";
+
+/** How a volume names its disk. */
+type Naming = "device" | "link" | "fields" | "label";
+
+interface Placed {
+  readonly name: string;
+  readonly target: string;
+  /** Whether nobody names a disk of this world by where it is. */
+  readonly onlyFields: boolean;
+}
+
+/** A volume of a world, as people want it. */
+export class Wanted {
+  readonly name: string;
+  readonly naming: Naming;
+  readonly #source: object;
+  readonly #target: string;
+  readonly #how: { readonly fsType?: "ext4"; readonly volumeMode?: "Block" };
+  #generation = 1;
+  deleting = false;
+  /** What it may destroy, as a message has named it. */
+  destroys: string | undefined;
+  /** The disks as they were when it last looked for one, but for those that somebody has changed meanwhile. */
+  lookedAt: readonly string[] = [];
+
+  constructor({ name, target, onlyFields }: Placed, disks: DisksOfWorld, randomly: Randomly) {
+    this.name = name;
+    this.#target = target;
+    const named: readonly Naming[] = onlyFields ? [] : ["device", "device", "device", "device", "link"];
+    this.naming = randomly.one([...named, "fields", "label"]);
+    this.#source = sourceOf(this.naming, disks, randomly);
+    const raw = this.naming === "device" || this.naming === "link";
+    const kind = randomly.below(8);
+    this.#how = kind === 0 && raw ? { volumeMode: "Block" } : kind === 1 ? {} : { fsType: "ext4" };
+  }
+
+  /** People say something else of it. */
+  change(): void {
+    this.#generation++;
+  }
+
+  get intent(): NodeVolumeIntent {
+    return intent({
+      ...{ name: this.name, uid: `uid-${this.name}`, generation: this.#generation, deleting: this.deleting },
+      source: { local: this.#source },
+      ...this.#how,
+      ...(this.destroys !== undefined && this.#how.fsType && { destroyAllDataOnDevices: [this.destroys] }),
+      mounts: [{ path: this.#target }],
+    });
+  }
+}
+
+function sourceOf(naming: Naming, { disks, links, least, most }: DisksOfWorld, randomly: Randomly): object {
+  if (naming === "device") return { path: randomly.one(disks).device };
+  if (naming === "link") return { path: randomly.one(links) };
+  const asked = { transport: "loop", minSize: least, maxSize: most };
+  return { disk: { ...asked, ...(naming === "label" ? { label: "somebodys" } : { empty: true }) } };
+}
