@@ -245,6 +245,8 @@ export interface FormatHow {
    * on it, what else is on it is the rest of that (law L11, decision 0013).
    */
   readonly begun?: string | undefined;
+  /** DeviceInfo.contents of that rest, as it was looked at: anything else is somebody's. */
+  readonly rest?: string | undefined;
   /** Label that it gets. */
   readonly label?: string | undefined;
 }

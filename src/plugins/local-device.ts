@@ -2,6 +2,7 @@ import { VolumeError } from "../errors.ts";
 import type { Disk } from "../host/disk.ts";
 import type { DeviceInfo, FilesystemMount } from "../host/ports.ts";
 import { contentsName } from "./disk-choice.ts";
+import { isRest, isSomebodys, restRecord } from "./format-licence.ts";
 import type { FoundSource, StageContext, Staged, VolumeSpec } from "./plugin.ts";
 import { readOnlyOptions, refuseJournalLeft } from "./read-only-device.ts";
 import { stageFilesystem } from "./staging.ts";
@@ -82,6 +83,7 @@ export async function probe(path: string, disk: Disk | undefined, context: Stage
     throw new VolumeError("DiskNotFound", "transient", message, { on: { kind: "Device", name: path } });
   }
   // A monitor or a backup may read every disk for good: what is there is mounted beside it, but not replaced.
+  if (device.allowsMount !== true) await endLicence(device, context);
   if (device.allowsMount !== true || device.signature === undefined) refuseBusy(device);
   return device;
 }
@@ -93,6 +95,12 @@ function lookedAt({ deviceNumber, identity }: DeviceInfo): NonNullable<Filesyste
 function refuseBusy({ busy, heldBy = [], path }: DeviceInfo): void {
   if (busy === undefined) return;
   throw new VolumeError("DeviceBusy", "transient", busy, { on: { kind: "Device", name: path }, heldBy });
+}
+
+/** Who has the device may write to it: what is read there later is not the rest of ours any more. */
+async function endLicence({ busy }: DeviceInfo, context: StageContext): Promise<void> {
+  if (busy === undefined || context.formatting === undefined || context.unfinished === true) return;
+  await context.recordFormatting(undefined);
 }
 
 /** While it is mounted no other disk gets its number: what is found now has been mounted. */
@@ -143,7 +151,8 @@ export async function format(
   context: StageContext,
 ): Promise<string> {
   const { identity } = device;
-  const begun = identity !== undefined && identity === context.formatting ? identity : undefined;
+  const licensed = context.unfinished === true || (await isRest(device, context.formatting, context));
+  const begun = licensed ? identity : undefined;
   const { fsType } = spec;
   const label = spec.source.local?.fsLabel;
   const on = { kind: "Device", name: path };
@@ -162,17 +171,23 @@ export async function format(
   if (disk !== undefined) await context.recordDisk(disk, undefined);
   await context.recordFormatting(identity);
   context.progress(`formatting ${path} with ${fsType}`);
+  const licence = begun === undefined ? {} : { begun, rest: device.contents };
   const onProgress = (line: string) => context.progress(`mkfs.${fsType}: ${line}`);
   try {
-    await context.devices.format({ root: "/", path }, fsType, onProgress, { identity, begun, label });
+    await context.devices.format({ root: "/", path }, fsType, onProgress, { ...licence, identity, label });
   } catch (error) {
-    if (context.unfinished === true) throw error;
-    if (endedByItself(error) || (begun === undefined && !mayHaveBegun(error)))
-      await context.recordFormatting(undefined);
+    if (context.unfinished !== true) await context.recordFormatting(licenceAfter(error, device, begun));
     throw error;
   }
   await context.recordFormatting(undefined);
   return fsType;
+}
+
+/** What stands on record after an mkfs that failed. @param begun the licence that it began with */
+function licenceAfter(error: unknown, device: DeviceInfo, begun: string | undefined): string | undefined {
+  if (mayHaveBegun(error)) return device.identity;
+  if (begun === undefined || endedByItself(error) || isSomebodys(error)) return undefined;
+  return restRecord(begun, device.contents); // it never had the device: what is there is what was looked at
 }
 
 /** What formats had the device, and is not at work any more: it leaves no licence, also not the one that it began with. */

@@ -4,6 +4,7 @@ import { VolumeError } from "../errors.ts";
 import type { Disk } from "../host/disk.ts";
 import { type MappedDevice, mapperName, nameOf } from "../host/layers.ts";
 import type { DeviceInfo } from "../host/ports.ts";
+import { isRest, isSomebodys, restRecord } from "./format-licence.ts";
 import { stagedPath } from "./host-path.ts";
 import { headerRefused, isSpent, notEncrypted, textOf, volumeHidden, volumeMissing } from "./layer-refusals.ts";
 import { emptied, endedByItself, type FoundDevice, mayHaveBegun, probe, stageDevice } from "./local-device.ts";
@@ -185,7 +186,7 @@ export class LayeredStaging {
   /** @returns the device with its header */
   async #makeHeader(device: DeviceInfo, disk: Disk | undefined, passphrase: Uint8Array, spent: boolean) {
     const { identity } = device;
-    const begun = identity !== undefined && identity === this.#context.formatting;
+    const begun = await isRest(device, this.#context.formatting, this.#context);
     const rest = begun || spent || this.#made.fresh === "volume";
     const refusal = headerRefused(this.#spec, disk, device, rest);
     if (refusal !== undefined) throw refusal;
@@ -194,7 +195,8 @@ export class LayeredStaging {
     await this.#context.recordFormatting(identity);
     await this.#record({ ...before, fresh: "header" });
     return this.#writeHeader(device, passphrase, rest, async (error) => {
-      if (begun && !endedByItself(error)) return;
+      const untouched = begun && identity !== undefined && !endedByItself(error) && !isSomebodys(error);
+      if (untouched) return this.#context.recordFormatting(restRecord(identity, device.contents));
       await this.#context.recordFormatting(undefined);
       await this.#record({ ...before, fresh: before.fresh });
     });

@@ -113,7 +113,7 @@ export class LinuxDevices implements Devices {
     if (options === undefined)
       throw new VolumeError("FilesystemUnsupported", "final", `no way is known to make ${fsType}`);
     const device = await this.probe(source); // once more: minutes may have passed since it was planned
-    const rest = isUnfinished(device, how.begun);
+    const rest = isUnfinished(device, how.begun) && device.contents === how.rest;
     const on = { kind: "Device", name: device.path };
     if (device.busy !== undefined) {
       const { busy, heldBy = [] } = device;

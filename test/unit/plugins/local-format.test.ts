@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { VolumeError } from "../../../src/errors.ts";
 import type { DeviceInfo } from "../../../src/host/ports.ts";
-import { format } from "../../../src/plugins/local-device.ts";
+import { format, stageDevice } from "../../../src/plugins/local-device.ts";
 import type { StageContext, VolumeSpec } from "../../../src/plugins/plugin.ts";
 
 describe("an mkfs that ended by itself", () => {
@@ -28,10 +28,98 @@ describe("an mkfs that ended by itself", () => {
   }
 
   it("leaves no licence on a disk (decision 0013)", async () => {
-    expect(await recorded(false)).to.deep.equal(["device 1", undefined]);
+    expect(await recorded(false)).to.deep.equal(["device 1, rest nothing", "device 1", undefined]);
   });
 
   it("leaves a new layer of ours what it was: never finished (decision 0053)", async () => {
     expect(await recorded(true)).to.deep.equal(["device 1"]);
   });
+});
+
+describe("the licence of an mkfs that was cut off (decision 0013), on a made device", () => {
+  const identity = "8:16, 1024 bytes, disk 1";
+  const rest = "0123456789abcdef";
+  const changed = "fedcba9876543210";
+  const spec = { fsType: "xfs", volumeMode: "Filesystem", source: { local: { path: "/dev/sdb" } } };
+
+  /** One attempt; what is on record is `formatting`, and is kept in it. */
+  class Attempts {
+    formatting: string | undefined = identity;
+    device: Partial<DeviceInfo> = { contents: rest };
+    failsWith: Error | undefined = new VolumeError("SetUpFailed", "transient", "no program could be started");
+    formatted = 0;
+
+    async next(): Promise<string> {
+      const { formatting } = this;
+      const device = { path: "/dev/sdb", deviceNumber: "8:16", identity, empty: false, ...this.device } as DeviceInfo;
+      const context = {
+        formatting,
+        recordFormatting: async (now: string | undefined) => {
+          this.formatting = now;
+        },
+        progress: () => {},
+        devices: {
+          probe: async () => device,
+          format: async () => {
+            this.formatted++;
+            if (this.failsWith !== undefined) throw this.failsWith;
+          },
+        },
+      } as unknown as StageContext;
+      const found = { path: "/dev/sdb", kind: "blockDevice", deviceNumber: "8:16" } as const;
+      const error = await stageDevice(spec as unknown as VolumeSpec, found, context).then(
+        () => undefined,
+        (thrown: unknown) => thrown,
+      );
+      return error instanceof VolumeError ? error.reason : "other";
+    }
+  }
+
+  it("lets mkfs begin again on the rest as it was at the first look, also after a refusal that never had the device", async () => {
+    const attempts = new Attempts();
+    expect([await attempts.next(), await attempts.next()]).to.deep.equal(["SetUpFailed", "SetUpFailed"]);
+    expect([attempts.formatted, attempts.formatting]).to.deep.equal([2, `${identity}, rest ${rest}`]);
+  });
+
+  it("is for a rest of any content once mkfs was cut off again", async () => {
+    const attempts = new Attempts();
+    attempts.failsWith = new VolumeError("TimedOut", "uncertain", "killed");
+    await attempts.next();
+    attempts.device = { contents: changed };
+    expect([await attempts.next(), attempts.formatted]).to.deep.equal(["TimedOut", 2]);
+  });
+
+  it("ends where something else is read than at the first look", async () => {
+    const attempts = new Attempts();
+    await attempts.next();
+    attempts.device = { contents: changed };
+    expect([await attempts.next(), await attempts.next()]).to.deep.equal(["DeviceNotEmpty", "DeviceNotEmpty"]);
+    expect([attempts.formatted, attempts.formatting]).to.deep.equal([1, undefined]);
+  });
+
+  it("ends when somebody who may write has the device, before the first look or after it", async () => {
+    for (const looks of [0, 1]) {
+      const attempts = new Attempts();
+      for (let look = 0; look < looks; look++) await attempts.next();
+      attempts.device = { contents: rest, busy: "/dev/sdb is open: qemu (7)" };
+      expect(await attempts.next()).to.equal("DeviceBusy");
+      attempts.device = { contents: rest };
+      expect([await attempts.next(), attempts.formatted]).to.deep.equal(["DeviceNotEmpty", looks]);
+    }
+  });
+
+  it("stays while somebody only reads the device", async () => {
+    const attempts = new Attempts();
+    attempts.device = { contents: rest, busy: "/dev/sdb is open: smartd (7)", allowsMount: true };
+    expect([await attempts.next(), attempts.formatting]).to.deep.equal(["DeviceBusy", identity]);
+  });
+
+  for (const reason of ["DeviceBusy", "DeviceNotEmpty"] as const) {
+    it(`ends when mkfs is refused with ${reason} on the descriptor that it gets`, async () => {
+      const attempts = new Attempts();
+      attempts.failsWith = new VolumeError(reason, "transient", "not any more");
+      expect([await attempts.next(), await attempts.next()]).to.deep.equal([reason, "DeviceNotEmpty"]);
+      expect([attempts.formatted, attempts.formatting]).to.deep.equal([1, undefined]);
+    });
+  }
 });
