@@ -158,6 +158,26 @@ describe("a disk that somebody uses without a claim, on the real kernel", functi
     }
   });
 
+  for (const [what, made] of [
+    ["empty", () => {}],
+    ["with a file system", () => execFileSync("mkfs.ext4", ["-q", disk])],
+  ] as const) {
+    slow(`${what}, is not used by the name of a loop device on it`, async () => {
+      made();
+      const before = signature();
+      const loop = execFileSync("losetup", ["--find", "--show", disk], { encoding: "utf8" }).trim();
+      try {
+        node.want(local(byPath, { source: { local: { path: loop } } }));
+        const busy = await failure();
+        expect(busy?.reason).to.equal("DeviceBusy");
+        expect(busy?.message).to.match(/a second name of the device 7:\d+: name that device$/);
+        expect([signature(), node.mounts()]).to.deep.equal([before, []]);
+      } finally {
+        execFileSync("losetup", ["--detach", loop]);
+      }
+    });
+  }
+
   describe("of which it is a partition", () => {
     let whole: string;
     beforeEach(() => {

@@ -1,7 +1,8 @@
 import { existsSync, readdirSync, realpathSync } from "node:fs";
-import { dirname } from "node:path";
+import { basename, dirname } from "node:path";
 import { attribute } from "./device-identity.ts";
 import { ifThere } from "./if-there.ts";
+import { deviceBeneath } from "./loop-backing.ts";
 
 /** What a disk's place in sysfs says of those that are attached to the node from elsewhere. */
 const places: readonly (readonly [RegExp, string])[] = [
@@ -11,16 +12,26 @@ const places: readonly (readonly [RegExp, string])[] = [
 
 /**
  * By what a device is attached, if others than this node may reach it, and write to it: iSCSI, Fibre Channel, NVMe over fabrics, RBD,
- * NBD. Of a partition: its disk; of what device-mapper or RAID has made: any device beneath it.
+ * NBD. Of a partition: its disk; of what device-mapper or RAID has made: any device beneath it;
+ * of a loop device on another block device: that.
  * @param sys /sys, or a made tree
  * @param deviceNumber `major:minor`
+ * @param beneathLoop what a loop device of this name is made of, if that is a block device
  */
-export function attachedBy(sys: string, deviceNumber: string): string | undefined {
+export function attachedBy(
+  sys: string,
+  deviceNumber: string,
+  beneathLoop: (name: string) => string | undefined = (name) => deviceBeneath(`/dev/${name}`),
+): string | undefined {
   const self = ifThere(() => realpathSync(`${sys}/dev/block/${deviceNumber}`));
   if (self === undefined) return undefined;
   const disk = existsSync(`${self}/partition`) ? dirname(self) : self;
   const beneath = ifThere(() => readdirSync(`${disk}/slaves`)) ?? [];
-  const found = beneath.map((name) => attachedBy(sys, attribute(`${disk}/slaves/${name}/dev`)));
+  const numbers = beneath.map((name) => attribute(`${disk}/slaves/${name}/dev`));
+  const loop = existsSync(`${disk}/loop/backing_file`) ? beneathLoop(basename(disk)) : undefined;
+  const found = [...numbers, ...(loop === undefined ? [] : [loop])].map((number) =>
+    attachedBy(sys, number, beneathLoop),
+  );
   return found.find((by) => by !== undefined) ?? diskAttachedBy(disk);
 }
 

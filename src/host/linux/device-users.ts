@@ -7,7 +7,7 @@ import { type Holder, mostHolders } from "../holder.ts";
 import { type MountEntry, parseMountinfo } from "../mountinfo.ts";
 import { claimsOf, claimText, wholeDiskOf } from "./block-claims.ts";
 import type { Libc } from "./libc.ts";
-import { loopsOn } from "./loop-backing.ts";
+import { aliasedBy, loopsOn } from "./loop-backing.ts";
 import { hiddenProcesses, openersOf } from "./open-devices.ts";
 import type { RemoteMounts } from "./remote-mounts.ts";
 
@@ -44,6 +44,8 @@ export function usersOf(
   { path, deviceNumber, claimed }: LookedForUsers,
   remote: RemoteMounts,
 ): DeviceUsers | undefined {
+  const aliased = aliasedBy(deviceNumber, path);
+  if (aliased !== undefined) return { text: aliasText(path, aliased), heldBy: [] };
   const claims = claimsOf(deviceNumber);
   const mounts = parseMountinfo(readFileSync("/proc/self/mountinfo", "utf8"));
   const made =
@@ -109,6 +111,11 @@ function namesOf(processes: readonly Pick<Holder, "pid" | "command">[], isAll = 
 
 export function loopText(path: string, loops: readonly string[]): string {
   return `${path} is what ${listed(loops, named)} is made of: detach it`;
+}
+
+/** A loop device on another block device: who has that, and what it is, is asked of that alone. */
+function aliasText(path: string, beneath: string): string {
+  return `${path} is a loop device, a second name of the device ${beneath}: name that device`;
 }
 
 export function claimedText(path: string): string {

@@ -1,5 +1,5 @@
-import { closeSync, existsSync, openSync, readdirSync } from "node:fs";
-import { dirname } from "node:path";
+import { closeSync, existsSync, openSync, readdirSync, realpathSync } from "node:fs";
+import { basename, dirname } from "node:path";
 import koffi from "koffi";
 import { IOCTL } from "./constants.ts";
 import { Errno, errnoOf } from "./errno.ts";
@@ -20,6 +20,18 @@ export function loopsOn(deviceNumber: string, path: string): readonly string[] {
 /** `major:minor` of the block device that a loop device is made of; undefined if it is made of a file, or is none. @param path its node */
 export function deviceBeneath(path: string): string | undefined {
   return backingNumber(ioctlOf(), [path]);
+}
+
+/**
+ * The block device that a loop device, or the loop device that a partition is on, is a second name of: as `deviceBeneath`.
+ * @param path a node of the device, beside which that of its loop device may be
+ */
+export function aliasedBy(deviceNumber: string, path: string): string | undefined {
+  const self = realpathSync(`/sys/dev/block/${deviceNumber}`);
+  const disk = existsSync(`${self}/partition`) ? dirname(self) : self;
+  if (!existsSync(`${disk}/loop/backing_file`)) return undefined;
+  const node = disk === self ? path : `${dirname(path)}/${basename(disk)}`;
+  return backingNumber(ioctlOf(), [node, `/dev/${basename(disk)}`]);
 }
 
 type Ioctl = (...args: unknown[]) => number;

@@ -40,6 +40,19 @@ describe("by what a disk is attached", () => {
     });
   }
 
+  it("a loop device on a disk, and a partition of it: by what that disk is", () => {
+    device("devices/platform/host2/session1/target2:0:0/2:0:0:1/block/sdb", "8:16");
+    device("devices/virtual/block/loop5", "7:5");
+    put("devices/virtual/block/loop5/loop/backing_file", "/dev/sdb");
+    put("devices/virtual/block/loop5/loop5p1/partition", "1");
+    device("devices/virtual/block/loop5/loop5p1", "259:1");
+    device("devices/virtual/block/loop6", "7:6");
+    put("devices/virtual/block/loop6/loop/backing_file", "/var/file");
+    const beneath = (name: string) => (name === "loop5" ? "8:16" : undefined);
+    const by = ["7:5", "259:1", "7:6"].map((number) => attachedBy(sys, number, beneath));
+    expect(by).to.deep.equal(["iscsi", "iscsi", undefined]);
+  });
+
   for (const [transport, by] of [
     ["pcie", undefined],
     ["tcp", "nvme over tcp"],
