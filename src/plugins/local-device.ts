@@ -99,7 +99,7 @@ function refuseBusy({ busy, heldBy = [], path }: DeviceInfo): void {
 
 /** Who has the device may write to it: what is read there later is not the rest of ours any more. */
 async function endLicence({ busy }: DeviceInfo, context: StageContext): Promise<void> {
-  if (busy === undefined || context.formatting === undefined || context.unfinished === true) return;
+  if (busy === undefined || context.formatting === undefined || context.unfinished === "header") return;
   await context.recordFormatting(undefined);
 }
 
@@ -151,7 +151,7 @@ export async function format(
   context: StageContext,
 ): Promise<string> {
   const { identity } = device;
-  const licensed = context.unfinished === true || (await isRest(device, context.formatting, context));
+  const licensed = context.unfinished === "header" || (await isRest(device, context.formatting, context));
   const begun = licensed ? identity : undefined;
   const { fsType } = spec;
   const label = spec.source.local?.fsLabel;
@@ -176,7 +176,8 @@ export async function format(
   try {
     await context.devices.format({ root: "/", path }, fsType, onProgress, { ...licence, identity, label });
   } catch (error) {
-    if (context.unfinished !== true) await context.recordFormatting(licenceAfter(error, device, begun));
+    if (context.unfinished === "volume" && endedByItself(error)) await keepLicence(path, context);
+    else if (context.unfinished !== "header") await context.recordFormatting(licenceAfter(error, device, begun));
     throw error;
   }
   await context.recordFormatting(undefined);
@@ -188,6 +189,13 @@ function licenceAfter(error: unknown, device: DeviceInfo, begun: string | undefi
   if (mayHaveBegun(error)) return device.identity;
   if (begun === undefined || endedByItself(error) || isSomebodys(error)) return undefined;
   return restRecord(begun, device.contents); // it never had the device: what is there is what was looked at
+}
+
+/** What an mkfs that ended by itself has left on a volume of ours is the rest of ours as it stands now, and nothing else. */
+async function keepLicence(path: string, context: StageContext): Promise<void> {
+  const { identity, busy, contents } = await context.devices.probe({ root: "/", path });
+  const known = identity !== undefined && busy === undefined;
+  await context.recordFormatting(known ? restRecord(identity, contents) : undefined);
 }
 
 /** What formats had the device, and is not at work any more: it leaves no licence, also not the one that it began with. */

@@ -2,7 +2,7 @@ import { isOfNodeItself } from "../api/source-traits.ts";
 import type { LocalVolumeSource } from "../api/types.gen.ts";
 import { VolumeError } from "../errors.ts";
 import type { Disk } from "../host/disk.ts";
-import { type MappedDevice, mapperName, nameOf } from "../host/layers.ts";
+import { type LogicalVolumeName, type MappedDevice, mapperName, nameOf } from "../host/layers.ts";
 import type { DeviceInfo } from "../host/ports.ts";
 import { isRest, isSomebodys, restRecord } from "./format-licence.ts";
 import { stagedPath } from "./host-path.ts";
@@ -41,6 +41,8 @@ export class LayeredStaging {
   #ours = false;
   /** What a header that nobody is to open again is made with. */
   readonly #random: Uint8Array | undefined;
+  /** What is on record of what was begun: context.formatting as it is now. */
+  #licence: string | undefined;
 
   constructor(spec: VolumeSpec, source: LocalVolumeSource, context: StageContext) {
     this.#spec = spec;
@@ -49,6 +51,7 @@ export class LayeredStaging {
     this.#mapping = mappingOf(spec);
     this.#made = madeOf(context.undo ?? {});
     this.#found = context.found;
+    this.#licence = context.formatting;
     this.#random = source.encryption?.randomKey === true ? context.layers.randomKey() : undefined;
     this.#uuid = this.#random === undefined ? uuidOf(spec) : randomUUIDOf(spec);
   }
@@ -162,8 +165,29 @@ export class LayeredStaging {
     const made = { ...known, volume, ...((fresh === "header" || this.#ours) && { fresh }) };
     await this.#record(now.active ? made : { ...made, activated: true });
     if (!now.active) await layers.activate(volume, true);
-    if (this.#ours && capacityBytes !== undefined) await layers.growLogicalVolume(volume, BigInt(capacityBytes));
+    if (!this.#ours || capacityBytes === undefined) return;
+    if (BigInt(now.sizeBytes) < BigInt(capacityBytes)) await this.#lookBeforeGrowth(volume);
+    await layers.growLogicalVolume(volume, BigInt(capacityBytes));
   }
+
+  /** What was left on a volume that is not finished is known by its digest, which is another one once the volume has grown. */
+  async #lookBeforeGrowth(volume: LogicalVolumeName): Promise<void> {
+    const mapped = this.#made.fresh === "volume" ? await this.#context.layers.mapped(mapperName(volume)) : undefined;
+    if (mapped === undefined || this.#licence === undefined) return;
+    const device = await this.#context.devices.probe({ root: "/", path: mapped.path });
+    if (!(await isRest(device, this.#licence, this.#licensing))) return;
+    this.#licence = undefined; // what it has once it has grown is written down at the next look
+    await this.#context.recordFormatting(undefined);
+  }
+
+  /** Of a volume of ours: without a licence it is not ours to format any more. */
+  readonly #licensing: Pick<StageContext, "recordFormatting"> = {
+    recordFormatting: async (device) => {
+      this.#licence = device;
+      if (device === undefined) await this.#record({ ...this.#made, fresh: undefined });
+      await this.#context.recordFormatting(device);
+    },
+  };
 
   /** Opens the header on a device, and makes it first if nothing is there. */
   async #open({ found, disk }: Base): Promise<void> {
@@ -186,8 +210,11 @@ export class LayeredStaging {
   /** @returns the device with its header */
   async #makeHeader(device: DeviceInfo, disk: Disk | undefined, passphrase: Uint8Array, spent: boolean) {
     const { identity } = device;
-    const begun = await isRest(device, this.#context.formatting, this.#context);
-    const rest = begun || spent || this.#made.fresh === "volume";
+    const onVolume = this.#made.fresh === "volume";
+    const begun = await (onVolume
+      ? isRest(device, this.#licence ?? identity, this.#licensing)
+      : isRest(device, this.#licence, this.#context));
+    const rest = begun || spent;
     const refusal = headerRefused(this.#spec, disk, device, rest);
     if (refusal !== undefined) throw refusal;
     if (disk !== undefined) await this.#context.recordDisk(disk, undefined);
@@ -196,9 +223,8 @@ export class LayeredStaging {
     await this.#record({ ...before, fresh: "header" });
     return this.#writeHeader(device, passphrase, rest, async (error) => {
       const untouched = begun && identity !== undefined && !endedByItself(error) && !isSomebodys(error);
-      if (untouched) return this.#context.recordFormatting(restRecord(identity, device.contents));
-      await this.#context.recordFormatting(undefined);
-      await this.#record({ ...before, fresh: before.fresh });
+      await this.#context.recordFormatting(untouched ? restRecord(identity, device.contents) : undefined);
+      await this.#record({ ...before, fresh: onVolume && !untouched ? undefined : before.fresh });
     });
   }
 
@@ -238,12 +264,15 @@ export class LayeredStaging {
     const last = this.#source.encryption === undefined ? "volume" : "header";
     if (this.#made.fresh !== last || context.stagingMount !== undefined) return { ...context, record };
     const { identity } = await context.devices.probe({ root: "/", path: top.path });
+    if (last === "volume") {
+      return { ...context, record, formatting: this.#licence ?? identity, ...this.#licensing, unfinished: last };
+    }
     const recordFormatting: StageContext["recordFormatting"] = async (device) => {
       if (device !== undefined) return; // it is on record that it is ours
       await this.#record({ ...this.#made, fresh: undefined });
       await context.recordFormatting(undefined);
     };
-    return { ...context, record, formatting: identity, recordFormatting, unfinished: true };
+    return { ...context, record, formatting: identity, recordFormatting, unfinished: last };
   }
 
   async #record(made: MaybeMade): Promise<void> {

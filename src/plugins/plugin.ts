@@ -173,8 +173,11 @@ export interface StageContext extends Effects, SwapOnRecord {
   readonly content: readonly ObjectContent[] | undefined;
   /** Identity of the device on which a file system was begun for this volume, and not seen to be finished. */
   readonly formatting: string | undefined;
-  /** What is on the device is ours and was never finished, also what an mkfs that failed has left there (decision 0053). */
-  readonly unfinished?: true;
+  /**
+   * The device is a layer of ours that was never finished (decision 0053): of a `header`, nobody else has the key, whatever is read there; on
+   * a `volume`, also what an mkfs that failed has left there is ours, as it was left.
+   */
+  readonly unfinished?: "volume" | "header";
   /** The disk that the volume has, if it was chosen by what it is. */
   readonly disk: ChosenDisk | undefined;
   /** Names of the disks that were on the node when one was first looked for; undefined if none was yet. */

@@ -9,7 +9,7 @@ describe("an mkfs that ended by itself", () => {
     const records: (string | undefined)[] = [];
     const context = {
       formatting: "device 1",
-      ...(unfinished && { unfinished }),
+      ...(unfinished && { unfinished: "header" }),
       recordFormatting: async (device: string | undefined) => void records.push(device),
       progress: () => {},
       devices: {
@@ -48,20 +48,26 @@ describe("the licence of an mkfs that was cut off (decision 0013), on a made dev
     device: Partial<DeviceInfo> = { contents: rest };
     failsWith: Error | undefined = new VolumeError("SetUpFailed", "transient", "no program could be started");
     formatted = 0;
+    unfinished: StageContext["unfinished"];
+    /** What mkfs leaves on the device. */
+    leaves: string | undefined;
 
     async next(): Promise<string> {
       const { formatting } = this;
-      const device = { path: "/dev/sdb", deviceNumber: "8:16", identity, empty: false, ...this.device } as DeviceInfo;
+      const looked = () => ({ ...made, ...this.device }) as DeviceInfo;
+      const made = { path: "/dev/sdb", deviceNumber: "8:16", identity, empty: false };
       const context = {
         formatting,
+        unfinished: this.unfinished,
         recordFormatting: async (now: string | undefined) => {
           this.formatting = now;
         },
         progress: () => {},
         devices: {
-          probe: async () => device,
+          probe: async () => looked(),
           format: async () => {
             this.formatted++;
+            if (this.leaves !== undefined) this.device = { contents: this.leaves };
             if (this.failsWith !== undefined) throw this.failsWith;
           },
         },
@@ -112,6 +118,16 @@ describe("the licence of an mkfs that was cut off (decision 0013), on a made dev
     const attempts = new Attempts();
     attempts.device = { contents: rest, busy: "/dev/sdb is open: smartd (7)", allowsMount: true };
     expect([await attempts.next(), attempts.formatting]).to.deep.equal(["DeviceBusy", identity]);
+  });
+
+  it("on a volume of ours is for what an mkfs that failed has left there, and nothing that is written later", async () => {
+    const attempts = new Attempts();
+    attempts.unfinished = "volume";
+    attempts.failsWith = new VolumeError("FormatFailed", "final", "mkfs.xfs: Filesystem must be larger than 300MB");
+    attempts.leaves = changed;
+    expect([await attempts.next(), await attempts.next()]).to.deep.equal(["FormatFailed", "FormatFailed"]);
+    attempts.device = { contents: rest };
+    expect([await attempts.next(), attempts.formatted]).to.deep.equal(["DeviceNotEmpty", 2]);
   });
 
   for (const reason of ["DeviceBusy", "DeviceNotEmpty"] as const) {
