@@ -278,6 +278,7 @@ describe("a disk that somebody uses without a claim, on the real kernel", functi
       const busy = await failure();
       expect(busy?.reason).to.equal("DeviceBusy");
       expect(busy?.message).to.include("python3");
+      expect(busy?.heldBy, "its end is waited for").to.deep.equal([processes[0]?.pid]);
       expect(node.mounts()).to.deep.equal([]);
     });
 

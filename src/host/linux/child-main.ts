@@ -45,6 +45,7 @@ export interface ChildError {
   readonly reason?: VolumeError["reason"];
   readonly errorClass?: VolumeError["errorClass"];
   readonly on?: WaitingOn;
+  readonly heldBy?: readonly number[];
   /** Name of the errno, if a system call failed and nothing more is known. */
   readonly code?: string;
 }
@@ -214,8 +215,8 @@ async function replyOf(call: () => unknown): Promise<ChildReply> {
   }
 }
 
-function knownOf({ reason, errorClass, on }: VolumeError): Partial<ChildError> {
-  return { reason, errorClass, ...(on && { on }) };
+function knownOf({ reason, errorClass, on, heldBy }: VolumeError): Partial<ChildError> {
+  return { reason, errorClass, ...(on && { on }), heldBy };
 }
 
 async function readRequest(): Promise<ChildRequest | undefined> {

@@ -75,10 +75,10 @@ export class ChildMounter implements Mounter {
     }
     const reply = JSON.parse(result.stdout) as ChildReply;
     if (reply.ok) return reply.value as T;
-    const { reason, errorClass, message, on, code = "" } = reply.error;
+    const { reason, errorClass, message, on, heldBy = [], code = "" } = reply.error;
     if (reason === undefined && waitsFor && serverGone.has(code)) throw unreachable(waitsFor, code);
     if (reason === undefined) throw new Error(message);
-    throw new VolumeError(reason, errorClass ?? "uncertain", message, on && { on });
+    throw new VolumeError(reason, errorClass ?? "uncertain", message, { ...(on && { on }), heldBy });
   }
 }
 

@@ -1,0 +1,17 @@
+import { expect } from "chai";
+import { VolumeError } from "../../../src/errors.ts";
+import { ChildMounter } from "../../../src/host/linux/child-mounter.ts";
+import type { ChildRunner } from "../../../src/host/linux/child-runner.ts";
+import type { FilesystemMount, OperationContext } from "../../../src/host/ports.ts";
+
+describe("a mount that a made child refuses", () => {
+  it("names the processes that have the device", async () => {
+    const error = { reason: "DeviceBusy", errorClass: "transient", message: "/dev/sdb is open", heldBy: [7, 8] };
+    const run = async () => ({ code: 0, stdout: JSON.stringify({ ok: false, error }), stderr: "" });
+    const mounter = new ChildMounter({ run } as unknown as ChildRunner, {} as OperationContext);
+    const request = { fsType: "ext4", source: "/dev/sdb" } as FilesystemMount;
+    const refused = await mounter.mountFilesystem(request).catch((thrown: unknown) => thrown);
+    if (!(refused instanceof VolumeError)) throw new Error("not refused");
+    expect([refused.reason, refused.heldBy]).to.deep.equal(["DeviceBusy", [7, 8]]);
+  });
+});
