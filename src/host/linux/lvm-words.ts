@@ -22,18 +22,19 @@ export function parseVolumes(stdout: string): ReadonlyMap<string, LogicalVolumeI
 
 /** PURE. What became of a call of lvm(8) that failed; its exit code says nothing. @param what group or volume that it was called for */
 export function lvmFailure(what: string, doing: string, { code, stdout, stderr }: ProgramResult): VolumeError {
-  const words = programWords(stderr || stdout);
+  const said = stderr || stdout;
+  const words = programWords(said);
   const on = { kind: "LogicalVolume", name: what };
   const [group = ""] = what.split("/");
-  if (/volume group "?\S*"? (not found|doesn't exist)|cannot process volume group/i.test(words)) {
+  if (/volume group "?\S*"? (not found|doesn't exist)|cannot process volume group/i.test(said)) {
     const message = `the node has no volume group ${group}: make it (vgcreate ${group} DEVICE), or correct local.lvm.volumeGroup`;
     return new VolumeError("SourceNotFound", "final", message, { on });
   }
-  if (/insufficient (free space|suitable|free extents)|has insufficient|not enough free/i.test(words)) {
+  if (/insufficient (free space|suitable|free extents)|has insufficient|not enough free/i.test(said)) {
     const message = `the volume group ${group} has no room for ${what} (${words}): add a disk (vgextend), or ask for less`;
     return new VolumeError("VolumeGroupFull", "final", message, { on });
   }
-  if (/in use|contains a filesystem in use/i.test(words)) {
+  if (/in use|contains a filesystem in use/i.test(said)) {
     return new VolumeError("DeviceBusy", "transient", `${what} is in use: ${words}`, { on });
   }
   const reason = doing === "deactivate" ? "TearDownFailed" : "SetUpFailed";

@@ -18,6 +18,12 @@ describe("programWords", () => {
     expect(programWords("usage: fsck [-A]\n")).to.equal("usage: fsck [-A]");
   });
 
+  it("has the cause that stands after how the program is called", () => {
+    expect(programWords("Usage: mkfs.x [options]\n  -L label\n\nmkfs.x: /dev/sdb is too small\n")).to.equal(
+      "mkfs.x: /dev/sdb is too small",
+    );
+  });
+
   it("keeps what is short as it is, and nothing of nothing", () => {
     expect(programWords(" one\ntwo \n")).to.equal("one\ntwo");
     expect(programWords("\n")).to.equal("");
