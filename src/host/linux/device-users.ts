@@ -9,6 +9,7 @@ import { claimsOf, claimText, wholeDiskOf } from "./block-claims.ts";
 import type { Libc } from "./libc.ts";
 import { aliasedBy, loopsOn } from "./loop-backing.ts";
 import { hiddenProcesses, openersOf } from "./open-devices.ts";
+import { publishedNode } from "./published-nodes.ts";
 import type { RemoteMounts } from "./remote-mounts.ts";
 
 /** Why nobody else may use a device. */
@@ -124,9 +125,12 @@ export function claimedText(path: string): string {
 
 /** A pod, or a driver, has got the device itself: it may be written to at any time, and nobody has it open until then. */
 function publishedText(path: string, deviceNumber: string, mounts: readonly MountEntry[]): string | undefined {
-  const node = `/${basename(realpathSync(`/sys/dev/block/${deviceNumber}`))}`;
-  const mount = mounts.find(({ root, fsType }) => root === node && /^(devtmpfs|tmpfs)$/.test(fsType));
-  return mount && `${path} is given to somebody, by its node, at ${quoted(mount.point)}`;
+  const name = basename(realpathSync(`/sys/dev/block/${deviceNumber}`));
+  const mount = publishedNode({ path, deviceNumber, name }, mounts);
+  return (
+    mount &&
+    `${path} is given to a pod or a driver: its device node is mounted at ${quoted(mount.point)}. End the pod that has the volume, or unmount that`
+  );
 }
 
 function mountText(path: string, deviceNumber: string, mounts: readonly MountEntry[]): string | undefined {

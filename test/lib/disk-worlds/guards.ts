@@ -34,7 +34,7 @@ export const guards: readonly Guard[] = [
   },
   {
     name: "that its node was given to somebody",
-    edits: [linux("device-users", "/^(devtmpfs|tmpfs)$/.test(fsType)", "false")],
+    edits: [linux("published-nodes", "/^(devtmpfs|tmpfs)$/.test(fsType)", "false")],
   },
   {
     name: "what stands beyond both ends of it",
@@ -75,8 +75,8 @@ export const guards: readonly Guard[] = [
     edits: [
       plugin(
         "local-device",
-        "if (endedByItself(error) || (begun === undefined && !mayHaveBegun(error)))",
-        "if (false)",
+        "if (begun === undefined || endedByItself(error) || isSomebodys(error)) return undefined;",
+        "return device.identity;",
       ),
     ],
   },
