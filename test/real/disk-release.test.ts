@@ -69,7 +69,8 @@ describe("the release of a disk, on the real kernel", () => {
       node.want(raw(name, deleted));
       const { failure } = await node.volume(name);
       expect(failure?.reason).to.equal("DeviceBusy");
-      expect(failure?.message).to.equal(`${disk} is what ${loop.slice("/dev/".length)} is made of: detach it`);
+      expect(failure?.message).to.include(`${disk} is what ${loop.slice("/dev/".length)} is made of: end the pod`);
+      expect(failure?.message).to.match(new RegExp(`: losetup --detach ${loop}$`));
     } finally {
       execFileSync("losetup", ["--detach", loop]);
     }

@@ -111,7 +111,7 @@ function namesOf(processes: readonly Pick<Holder, "pid" | "command">[], isAll = 
 }
 
 export function loopText(path: string, loops: readonly string[]): string {
-  return `${path} is what ${listed(loops, named)} is made of: detach it`;
+  return `${path} is what ${listed(loops, named)} is made of: end the pod that has it as a raw volume (kubelet makes a loop device on each), or detach what nobody uses: losetup --detach /dev/${loops[0]}`;
 }
 
 /** A loop device on another block device: who has that, and what it is, is asked of that alone. */

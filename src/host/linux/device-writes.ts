@@ -51,7 +51,8 @@ export function openUnchanged(device: WrittenDevice, contents: string | undefine
     if (readContents(fd).digest !== contents) {
       const message =
         contents === undefined ? "is not empty any more" : "has something else on it than when it was looked at";
-      throw new VolumeError("DeviceNotEmpty", "transient", `${device.path} ${message}`);
+      const advice = "somebody writes to it. Find out who, or name another device; it is looked at once more";
+      throw new VolumeError("DeviceNotEmpty", "transient", `${device.path} ${message}: ${advice}`);
     }
     // Who has opened it while it was read, for seconds perhaps, writes where that was read already.
     refuseUsed({ ...device, claimed: false });
