@@ -97,18 +97,24 @@ async function mountedDevice(spec: VolumeSpec, context: StageContext): Promise<F
   return { path: info.canonicalPath, kind: info.kind, deviceNumber: info.deviceNumber };
 }
 
-/** Links that udev makes of what stands on a device. */
-const madeByContent = /^\/dev\/disk\/by-(label|uuid|partlabel|partuuid)\//;
+/** Links that udev makes of where a disk is, or of what it says of itself; /dev/rbd of pool and image. */
+const madeOfDisks = /^\/dev\/(disk\/by-path\/|disk\/by-id\/(wwn|scsi|nvme|ata|dm-uuid-mpath)-|rbd\/)/;
+
+/** PURE. Whether a path is the kernel's name of the device, or a link that nothing on it can make. */
+function isNameOfDisk(path: string, found: FoundSource): boolean {
+  const [, name] = /^\/dev\/([^/]+)$/.exec(path) ?? [];
+  return madeOfDisks.test(path) || (name !== undefined && found.path.endsWith(`/${name}`));
+}
 
 /**
- * Who can write to a disk can have it linked by any of these names, in place of the disk that is meant.
+ * Who can write to a disk can have it linked by any other name (a label, a UUID, a volume group), in place of the disk that is meant.
  * @throws VolumeError SourceWrongType
  */
 async function refuseMadeName(path: string, found: FoundSource, { devices }: StageContext): Promise<void> {
-  if (!madeByContent.test(path)) return;
+  if (isNameOfDisk(path, found)) return;
   const { attached } = await devices.probe({ root: "/", path: found.path });
   if (attached === undefined) return;
-  const message = `${path} leads to ${found.path}, which is attached by ${attached}: who can write to that disk can have it found by any label and UUID. Name it by /dev/disk/by-id or by-path`;
+  const message = `${path} leads to ${found.path}, which is attached by ${attached}: who can write to that disk can have it found by any label, UUID and name of a volume. Name it by /dev/disk/by-path, or by-id with wwn-, scsi-, nvme-, ata- or dm-uuid-mpath-`;
   throw new VolumeError("SourceWrongType", "final", message, { on: { kind: "Path", name: path } });
 }
 

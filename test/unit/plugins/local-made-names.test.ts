@@ -23,15 +23,31 @@ describe("a local volume by a link that content makes", () => {
     );
   }
 
-  for (const by of ["by-label/data", "by-uuid/1-2", "by-partlabel/data", "by-partuuid/1-2"]) {
+  for (const by of [
+    ...["disk/by-label/data", "disk/by-uuid/1-2", "disk/by-partlabel/data", "disk/by-partuuid/1-2"],
+    ...[
+      "disk/by-id/lvm-pv-uuid-1",
+      "disk/by-id/dm-name-data",
+      "disk/by-id/md-name-data",
+      "group/volume",
+      "mapper/data",
+    ],
+    ...["sdb", "disk/../../srv/link"],
+  ]) {
     it(`${by} is not followed to a disk that others may write to`, async () => {
-      const told = await stage(`/dev/disk/${by}`, "nvme over tcp");
+      const told = await stage(`/dev/${by}`, "nvme over tcp");
       expect(told).to.match(/^SourceWrongType: .*\/dev\/sdb1, which is attached by nvme over tcp.*by-id/);
-      expect(await stage(`/dev/disk/${by}`, undefined), "one of the node itself").to.equal("8:17");
+      expect(await stage(`/dev/${by}`, undefined), "one of the node itself").to.equal("8:17");
     });
   }
 
-  for (const path of ["/dev/disk/by-id/wwn-1", "/dev/disk/by-path/ip-1", "/dev/sdb1"]) {
+  for (const path of [
+    "/dev/disk/by-id/wwn-1",
+    "/dev/disk/by-id/dm-uuid-mpath-1",
+    "/dev/disk/by-path/ip-1",
+    "/dev/rbd/a/b",
+    "/dev/sdb1",
+  ]) {
     it(`${path} is made of no content`, async () => {
       expect(await stage(path, "iscsi")).to.equal("8:17");
     });
