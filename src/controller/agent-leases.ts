@@ -27,7 +27,7 @@ export interface AgentLeases {
   /** Milliseconds for which we have seen both: no Node of this name, and an agent's Lease that has run out. Else 0. */
   lostForMs(node: string): number;
   /** What the end of an intent may rest on in the place of its agent's word. */
-  silence(node: string): Pick<NodeFacts, "lostForMs" | "silentForMs">;
+  silence(node: string): Pick<NodeFacts, "lostForMs" | "silentForMs" | "renewedForMs">;
   stop(): void;
 }
 
@@ -43,7 +43,10 @@ interface Heard {
   readonly renewTime: string | undefined;
   /** Monotonic milliseconds when that was first seen, or when we began to watch again. */
   readonly at: number;
-  readonly renewalSeen: boolean;
+  /** Monotonic milliseconds when a renewal was last seen to come; undefined: never. That we watch again is none. */
+  readonly renewedAt: number | undefined;
+  /** Since when we saw nothing: the next renewal may have been written at any time since, and counts from then. */
+  readonly unseenSince?: number;
 }
 
 export function createAgentLeases({ clock, leases, nodes, namespace }: AgentLeasesDeps): AgentLeases {
@@ -58,8 +61,9 @@ export function createAgentLeases({ clock, leases, nodes, namespace }: AgentLeas
     const renewTime = leases.get(node, namespace)?.spec.renewTime;
     const known = heard.get(node);
     if (known !== undefined && known.renewTime === renewTime) return known;
-    const renewalSeen = known !== undefined && renewTime !== undefined;
-    const next = { renewTime, at: now(), renewalSeen };
+    const at = now();
+    const renewedAt = known !== undefined && renewTime !== undefined ? (known.unseenSince ?? at) : known?.renewedAt;
+    const next = { renewTime, at, renewedAt };
     heard.set(node, next);
     return next;
   }
@@ -71,9 +75,10 @@ export function createAgentLeases({ clock, leases, nodes, namespace }: AgentLeas
       return;
     }
     if (blindSince === undefined) return;
+    const since = blindSince;
     blindSince = undefined;
     const at = clock.monotonic();
-    for (const [node, known] of heard) heard.set(node, { ...known, at });
+    for (const [node, known] of heard) heard.set(node, { ...known, at, unseenSince: known.unseenSince ?? since });
     for (const node of absentSince.keys()) absentSince.set(node, at);
   }
 
@@ -88,12 +93,12 @@ export function createAgentLeases({ clock, leases, nodes, namespace }: AgentLeas
   ];
 
   function of(node: string): SignOfLife {
-    const { at, renewalSeen } = hear(node);
+    const { renewTime, at, renewedAt } = hear(node);
     // At most ours: a node that was taken over would name a thousand years in its Lease, and never be lost.
     const named = leases.get(node, namespace)?.spec.leaseDurationSeconds ?? agentLeaseSeconds;
     const expiredForMs = now() - at - Math.min(named, agentLeaseSeconds) * 1000;
     if (expiredForMs >= 0) return { state: "lost", expiredForMs };
-    return { state: renewalSeen ? "live" : "unknown", expiredForMs };
+    return { state: renewTime !== undefined && renewedAt !== undefined ? "live" : "unknown", expiredForMs };
   }
 
   function absentForMs(node: string): number {
@@ -110,7 +115,11 @@ export function createAgentLeases({ clock, leases, nodes, namespace }: AgentLeas
   return {
     of,
     lostForMs,
-    silence: (node) => ({ lostForMs: lostForMs(node), silentForMs: of(node).expiredForMs }),
+    silence(node) {
+      const { renewedAt } = hear(node);
+      const renewedForMs = renewedAt === undefined ? undefined : clock.monotonic() - renewedAt;
+      return { lostForMs: lostForMs(node), silentForMs: of(node).expiredForMs, renewedForMs };
+    },
     stop() {
       for (const cancel of cancels) cancel();
     },

@@ -11,6 +11,8 @@ export interface NodeFacts {
   readonly lostForMs: number;
   /** Milliseconds since the Lease of the node's agent ran out; negative: until it does, if it is not renewed. */
   readonly silentForMs: number;
+  /** Milliseconds since the last renewal of that Lease that we saw come; undefined: none was seen. Time in which we saw nothing counts. */
+  readonly renewedForMs?: number | undefined;
   /** How the policy stands that keeps agents from writing for each other's nodes: in force, and never seen otherwise, if not given. */
   readonly agentsPolicy?: AgentsPolicyState;
 }
@@ -74,14 +76,16 @@ export function isBelieved({ wrong, rightForMs }: AgentsPolicyState): boolean {
 
 /**
  * After how many milliseconds to look again, if anybody but the node's agent may have written what it says; undefined if not. An agent that
- * lives mends its statuses at once. What one that is silent said, before or after the policy was gone, nobody knows.
+ * lives mends its statuses at once, and that it lives only a renewal shows that was seen to come under the policy. What one said that has
+ * been silent since, before or after the policy was gone, nobody knows.
  */
-function doubtForMs({ agentsPolicy, silentForMs }: NodeFacts): number | undefined {
+function doubtForMs({ agentsPolicy, renewedForMs = Number.POSITIVE_INFINITY }: NodeFacts): number | undefined {
   if (agentsPolicy === undefined) return undefined;
   const { wrong, rightForMs } = agentsPolicy;
   if (wrong !== undefined) return doubtAgainMs;
   if (rightForMs < settleMs) return settleMs - rightForMs;
-  return Number.isFinite(rightForMs) && silentForMs >= 0 ? doubtAgainMs : undefined;
+  if (!Number.isFinite(rightForMs)) return undefined;
+  return rightForMs - renewedForMs >= agentLeaseSeconds * 1000 ? undefined : doubtAgainMs;
 }
 
 /**

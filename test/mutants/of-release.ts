@@ -16,8 +16,8 @@ export const ofRelease: readonly Seed[] = [
     ],
     [
       "believes a silent agent's status that others may have written",
-      "Number.isFinite(rightForMs) && silentForMs >= 0 ?",
-      "Number.isNaN(rightForMs) ?",
+      "rightForMs - renewedForMs >= agentLeaseSeconds * 1000 ?",
+      "rightForMs >= 0 ?",
     ],
     [
       "believes the acknowledgement of another generation",

@@ -103,6 +103,25 @@ describe("createAgentLeases", () => {
     expect(agents.of("n1").state).to.equal("lost");
   });
 
+  it("that we watch again is no renewal, and one that came meanwhile is as old as the outage", async () => {
+    const { system, agents, renew, connected } = story();
+    const renewedForMs = () => agents.silence("n1").renewedForMs;
+    renew("a");
+    expect(renewedForMs(), "what was there at first").to.equal(undefined);
+    await system.advance(10_000);
+    renew("b");
+    await system.advance(10_000);
+    expect(renewedForMs()).to.equal(10_000);
+    connected(false);
+    await system.advance(3_600_000);
+    connected(true);
+    expect(agents.silence("n1")).to.deep.include({ silentForMs: -180_000, renewedForMs: 3_610_000 });
+    renew("c");
+    expect(renewedForMs(), "written at any time of the outage").to.equal(3_600_000);
+    renew("d");
+    expect(renewedForMs()).to.equal(0);
+  });
+
   it("lostForMs: the shorter of no Node and no sign of life", async () => {
     const { system, agents, renew, node, removeNode, connected } = story();
     renew("a");

@@ -73,6 +73,12 @@ describe("the controller and the policy of the agents", () => {
     expect(fleet.intents().map(({ spec, status }) => [spec.nodeName, status.state])).to.deep.equal([
       ["n1", "Released"],
     ]);
+    fleet.api.fault = ({ path }) => (path.endsWith("/leases") ? { when: "before" } : undefined);
+    fleet.api.breakWatches("error");
+    await fleet.run(60_000);
+    fleet.api.fault = () => undefined;
+    await fleet.run(150_000);
+    expect(count(), "that we watch again is no sign of life").to.equal(1);
     fleet.agents.add("n1");
     await fleet.run(120_000);
     expect(count()).to.equal(0);

@@ -59,12 +59,13 @@ describe("decideRelease", () => {
     });
 
     it("after it has come back keeps for as long as a Lease lasts, and then believes agents that live", () => {
-      const back = (rightForMs: number, silentForMs = -1): NodeFacts => ({
-        ...{ ...alive, silentForMs, agentsPolicy: { wrong: undefined, rightForMs } },
+      const back = (rightForMs: number, renewedForMs?: number): NodeFacts => ({
+        ...{ ...alive, renewedForMs, agentsPolicy: { wrong: undefined, rightForMs } },
       });
-      expect(decided(acknowledged(), back(150_000))).to.deep.include({ release: false, checkAgainInMs: 50_000 });
-      expect(proofOf(acknowledged(), back(200_000))).to.equal("Acknowledged");
-      expect(proofOf(acknowledged(), back(200_000, 0)), "silent").to.equal("PolicyMissing");
+      expect(decided(acknowledged(), back(150_000, 1))).to.deep.include({ release: false, checkAgainInMs: 50_000 });
+      expect(proofOf(acknowledged(), back(200_000, 20_000))).to.equal("Acknowledged");
+      expect(proofOf(acknowledged(), back(200_000, 20_001)), "renewed too soon").to.equal("PolicyMissing");
+      expect(proofOf(acknowledged(), back(1e9)), "never heard, whatever its Lease says").to.equal("PolicyMissing");
     });
 
     it("takes no boot id or silence for a proof, which agents write, but what people say", () => {
