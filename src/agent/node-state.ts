@@ -5,7 +5,7 @@ import { messageOf } from "../errors.ts";
 import type { MountTable } from "../host/mount-table.ts";
 import { ApiError } from "../kube/api-error.ts";
 import type { KubeClient } from "../kube/client.ts";
-import type { PolicyFollower } from "../kube/follow-policies.ts";
+import type { PolicyChange, PolicyFollower } from "../kube/follow-policies.ts";
 import { createKeyedQueue, type KeyedQueue } from "../kube/keyed-queue.ts";
 import { mergeDiff } from "../kube/merge-diff.ts";
 import { type AcceptedPolicies, noneAccepted } from "../kube/policies.ts";
@@ -36,7 +36,7 @@ export interface NodeStateReporterDeps {
   /** Why the agent does not hear of its intents, if it does not. */
   problem?: IntentSource["problem"];
   /** Makes what tells of changes of the policies; without it they are looked at from time to time. */
-  followPolicies?(onChange: () => void): PolicyFollower;
+  followPolicies?(onChange: (change: PolicyChange) => void): PolicyFollower;
   /** Tells people of the node. */
   event?(event: { readonly type: "Warning"; readonly reason: Reason; readonly message: string }): void;
   /** What kubelet has left on the node. */

@@ -7,22 +7,20 @@ import {
   agentsPolicy,
   bindingsOfAgent,
   lookAtPolicies,
-  type PolicyFinding,
+  type PolicyLook,
 } from "../kube/policies.ts";
 
 /**
  * What is wrong with the policies that an agent's safety rests on: by their objects, and that of the agents also at work.
  * @throws ApiError, TransportError if the API server could not be asked
  */
-export async function lookAtOwnPolicies(
-  client: KubeClient,
-  accepted: AcceptedPolicies,
-): Promise<readonly PolicyFinding[]> {
-  const [message, found] = await Promise.all([
+export async function lookAtOwnPolicies(client: KubeClient, accepted: AcceptedPolicies): Promise<PolicyLook> {
+  const [message, { findings, agents }] = await Promise.all([
     agentPolicyMissing(client),
     lookAtPolicies(client, bindingsOfAgent, accepted),
   ]);
-  return [...(message === undefined ? [] : [{ policy: agentsPolicy, gone: true, message }]), ...found];
+  const refused = message === undefined ? [] : [{ policy: agentsPolicy, gone: true, message }];
+  return { findings: [...refused, ...findings], agents };
 }
 
 /**

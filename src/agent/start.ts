@@ -3,7 +3,7 @@ import type { MountTable } from "../host/mount-table.ts";
 import { createKubeClient } from "../kube/client.ts";
 import type { EventInput } from "../kube/event-correlator.ts";
 import { createEventRecorder } from "../kube/event-recorder.ts";
-import { followPolicies } from "../kube/follow-policies.ts";
+import { followPolicies, type PolicyChange } from "../kube/follow-policies.ts";
 import { createLeaseRenewer } from "../kube/lease-renewer.ts";
 import { bindingsOfAgent } from "../kube/policies.ts";
 import type { ContentRef } from "../plugins/content.ts";
@@ -119,7 +119,8 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
   const policies = {
     acceptedPolicies: deps.acceptedPolicies,
     ...(by === "Watch" && {
-      followPolicies: (changed: () => void) => followPolicies({ system, transport }, bindingsOfAgent, changed),
+      followPolicies: (changed: (change: PolicyChange) => void) =>
+        followPolicies({ system, transport }, bindingsOfAgent, changed),
     }),
   };
   const state = new NodeStateReporter({ ...place, ...heard, ...policies, vitals, ...kubelets, event });

@@ -6,6 +6,14 @@ import type { PolicyBinding } from "./policies.ts";
 import { createReflector } from "./reflector.ts";
 import type { Transport } from "./transport.ts";
 
+/** A change of a policy or binding. */
+export interface PolicyChange {
+  /** Of the policy or binding. */
+  readonly name: string;
+  /** It was made, deleted or exchanged, or decides something else than before. Not: it is seen for the first time, or has other annotations. */
+  readonly decides: boolean;
+}
+
 /** Tells of each change of policies and bindings, as soon as the API server does. */
 export interface PolicyFollower {
   start(): void;
@@ -19,7 +27,7 @@ export interface PolicyFollower {
 export function followPolicies(
   { system, transport }: { readonly system: System; readonly transport: Transport },
   bindings: readonly PolicyBinding[],
-  onChange: () => void,
+  onChange: (change: PolicyChange) => void,
 ): PolicyFollower {
   const objects: readonly (readonly [Resource, string])[] = [
     ...bindings.map(([binding]) => [resource.policyBindings, binding] as const),
@@ -33,7 +41,12 @@ export function followPolicies(
       fieldSelector: `metadata.name=${name}`,
       project: nameOnly,
     });
-    watch.store.subscribe({ onAdd: onChange, onUpdate: onChange, onDelete: onChange });
+    const tell = ({ metadata }: KubeObject, decides: boolean) => onChange({ name: metadata.name, decides });
+    watch.store.subscribe({
+      onAdd: (object) => tell(object, watch.store.state().synced),
+      onUpdate: (before, after) => tell(after, before.metadata.generation !== after.metadata.generation),
+      onDelete: (object) => tell(object, true), // also when another object of this name has come
+    });
     return watch;
   });
   return {

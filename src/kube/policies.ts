@@ -47,6 +47,13 @@ export interface PolicyFinding {
   readonly message: string;
 }
 
+/** What a look at the policies has shown. */
+export interface PolicyLook {
+  readonly findings: readonly PolicyFinding[];
+  /** Which objects keep the agents apart, by uid and generation: another text says that others did between two looks. */
+  readonly agents: string;
+}
+
 /** PURE. The findings as one sentence with what to do, and what is not done until then; undefined if there are none. */
 export function policySentence(findings: readonly PolicyFinding[]): string | undefined {
   const said = [...new Set(findings.map(({ message }) => message))];
@@ -64,20 +71,37 @@ export async function lookAtPolicies(
   client: KubeClient,
   bindings: readonly PolicyBinding[],
   accepted: AcceptedPolicies = noneAccepted,
-): Promise<readonly PolicyFinding[]> {
+): Promise<PolicyLook> {
   const found = await Promise.all(bindings.map((names) => lookAtOne(client, names, accepted)));
-  return found.flatMap((finding) => finding ?? []);
+  return {
+    findings: found.flatMap(({ finding }) => finding ?? []),
+    agents: found.flatMap(({ policy, identity }) => (policy === agentsPolicy ? identity : [])).join(),
+  };
 }
 
 async function lookAtOne(
   client: KubeClient,
   [binding, policy]: PolicyBinding,
   accepted: AcceptedPolicies,
-): Promise<PolicyFinding | undefined> {
+): Promise<{ policy: string; identity: readonly string[]; finding: PolicyFinding | undefined }> {
   const [bound, rules] = await Promise.all([
     read(client, resource.policyBindings, binding),
     read(client, resource.policies, policy),
   ]);
+  const identity = [bound, rules].map(identityOf);
+  return { policy, identity, finding: findingOf([binding, policy], bound, rules, accepted) };
+}
+
+function identityOf(found: Answer): string {
+  return typeof found === "object" ? `${found.metadata.uid}/${found.metadata.generation}` : "none";
+}
+
+function findingOf(
+  [binding, policy]: PolicyBinding,
+  bound: Answer,
+  rules: Answer,
+  accepted: AcceptedPolicies,
+): PolicyFinding | undefined {
   const unread = [bound, rules].find((found) => typeof found === "string");
   if (unread !== undefined) return { policy, gone: false, message: unread };
   const gone = whyGone([binding, policy], bound, rules);

@@ -1,14 +1,14 @@
 import { messageOf } from "../errors.ts";
 import type { Cancel, System } from "../ports.ts";
-import type { PolicyFollower } from "./follow-policies.ts";
-import { agentsPolicy, type PolicyFinding, policySentence } from "./policies.ts";
+import type { PolicyChange, PolicyFollower } from "./follow-policies.ts";
+import { agentsPolicy, type PolicyFinding, type PolicyLook, policySentence } from "./policies.ts";
 
 export interface PolicyWatchDeps {
   readonly system: System;
   /** Asks the API server what is wrong with the admission policies. Rejects if that cannot be known now. */
-  readonly look: () => Promise<readonly PolicyFinding[]>;
+  readonly look: () => Promise<PolicyLook>;
   /** Makes what tells of changes at once; without it they are only looked at from time to time. */
-  readonly follow?: (onChange: () => void) => PolicyFollower;
+  readonly follow?: (onChange: (change: PolicyChange) => void) => PolicyFollower;
   /** Told of each change: what is not as it should be any more, or undefined once all is. */
   readonly onChange: (missing: string | undefined) => void;
   /** Told when it is known again how all stand: at first, and after changes, also of those that change nothing. */
@@ -54,7 +54,9 @@ export function createPolicyWatch({ system, look, follow, onChange, onKnown }: P
   /** Changes that were told of, and how many of them a look has taken in: what lies between is not known. */
   let changes = 0;
   let lookedAt = 0;
-  /** When something was wrong with the policy of the agents for the last time, by the monotonic clock. */
+  /** Which objects kept the agents apart at the last look. */
+  let agents: string | undefined;
+  /** When the policy of the agents was wrong, or may have been between two looks, for the last time, by the monotonic clock. */
   let wrongAt: number | undefined;
   let stopped = false;
   let cancelNext: Cancel = () => {};
@@ -84,12 +86,13 @@ export function createPolicyWatch({ system, look, follow, onChange, onKnown }: P
     if (!stopped) cancelNext = timers.after(ms * (0.9 + random.next() * 0.2), next);
   }
 
-  function take(found: readonly PolicyFinding[]): void {
+  function take(found: PolicyLook): void {
     const before = ofAgents();
-    findings = found;
+    const exchanged = agents !== undefined && agents !== found.agents;
+    ({ findings, agents } = found);
     // Also when it has come back: until now it was not there.
-    if (before !== undefined || ofAgents() !== undefined) wrongAt = clock.monotonic();
-    const sentence = policySentence(found);
+    if (exchanged || before !== undefined || ofAgents() !== undefined) wrongAt = clock.monotonic();
+    const sentence = policySentence(findings);
     if (sentence === missing) return;
     missing = sentence;
     if (sentence === undefined) log.info("the admission policies are in force again");
@@ -103,8 +106,10 @@ export function createPolicyWatch({ system, look, follow, onChange, onKnown }: P
     looking = tick();
   }
 
-  const follower = follow?.(() => {
+  const follower = follow?.(({ name, decides }) => {
     changes += 1;
+    // By the time of the look it may be back.
+    if (decides && name === agentsPolicy) wrongAt = clock.monotonic();
     if (underWay || stopped) return;
     cancelNext();
     cancelNext = timers.after(changedMs, next);

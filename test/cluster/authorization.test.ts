@@ -81,7 +81,7 @@ describe("authorization matrix", function () {
     return Promise.all(
       looks.map(async ([who, look]) => {
         const token = world.askers.get(who)?.token ?? "";
-        return policySentence(await withKubeClient(cluster, token, look));
+        return policySentence((await withKubeClient(cluster, token, look)).findings);
       }),
     );
   }

@@ -62,6 +62,17 @@ describe("the controller and the policy of the agents", () => {
     expect(count()).to.equal(0);
   });
 
+  it("counts none for a while after its binding was gone for less than it takes to look", async () => {
+    const { fleet, controller, count } = await story();
+    fleet.api.remove(bindings, "nodevolume-agents");
+    fleet.api.apply(bindings, shipped("ValidatingAdmissionPolicyBinding", "nodevolume-agents") as never);
+    fleet.api.remove("nodevolumesets", "a");
+    await fleet.run(60_000);
+    expect([count(), controller.notReady()]).to.deep.equal([2, undefined]);
+    await fleet.run(240_000);
+    expect(count()).to.equal(0);
+  });
+
   it("believes no more what a node said whose agent was silent by then", async () => {
     const { fleet, count } = await story();
     fleet.api.remove(bindings, "nodevolume-agents");

@@ -37,7 +37,7 @@ describe("lookAtPolicies", () => {
       const found = lookAtPolicies(client, policyBindings, accepted);
       found.catch(() => {});
       await system.advance(1_000);
-      return found;
+      return (await found).findings;
     };
     /** What is said, or the error that says nothing. */
     const look = (accepted?: Parameters<typeof lookAtPolicies>[2]) =>

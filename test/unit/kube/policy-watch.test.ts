@@ -1,17 +1,26 @@
 import { expect } from "chai";
-import type { PolicyFinding } from "../../../src/kube/policies.ts";
+import type { PolicyChange } from "../../../src/kube/follow-policies.ts";
+import type { PolicyLook } from "../../../src/kube/policies.ts";
 import { createPolicyWatch } from "../../../src/kube/policy-watch.ts";
 import { virtualSystem } from "./virtual-system.ts";
 
 const minute = 60_000;
 const gone = "gone: apply config/policy";
 
+/** Of the policy of the agents: seen, or with other annotations. */
+const touched: PolicyChange = { name: "nodevolume-agents", decides: false };
+
 describe("createPolicyWatch", () => {
-  function story(answers: readonly (string | undefined | Error)[], started = true) {
+  /** @param objects which the look finds, by the number of the look */
+  function story(
+    answers: readonly (string | undefined | Error)[],
+    started = true,
+    objects: (look: number) => string = () => "same",
+  ) {
     const system = virtualSystem();
     const told: (string | undefined)[] = [];
     let looks = 0;
-    let changed = () => {};
+    let changed = (_: PolicyChange) => {};
     let knownTimes = 0;
     const watch = createPolicyWatch({
       system,
@@ -19,7 +28,9 @@ describe("createPolicyWatch", () => {
         const answer = answers[Math.min(looks, answers.length - 1)];
         looks += 1;
         if (answer instanceof Error) throw answer;
-        return answer === undefined ? [] : [{ policy: answer, gone: !answer.includes("other"), message: answer }];
+        const findings =
+          answer === undefined ? [] : [{ policy: answer, gone: !answer.includes("other"), message: answer }];
+        return { findings, agents: objects(looks) };
       },
       follow(onChange) {
         changed = onChange;
@@ -31,7 +42,14 @@ describe("createPolicyWatch", () => {
       },
     });
     if (started) watch.start();
-    return { system, watch, told, looks: () => looks, known: () => knownTimes, changed: () => changed() };
+    return {
+      system,
+      watch,
+      told,
+      looks: () => looks,
+      known: () => knownTimes,
+      changed: (change = touched) => changed(change),
+    };
   }
 
   it("asks every five minutes while all is in force, and tells nobody", async () => {
@@ -107,8 +125,9 @@ describe("createPolicyWatch", () => {
 
     it("is not known after a look during which something has changed", async () => {
       const system = virtualSystem();
-      const answers: ((found: readonly PolicyFinding[]) => void)[] = [];
-      let changed = () => {};
+      const answers: ((found: PolicyLook) => void)[] = [];
+      const right = { findings: [], agents: "same" };
+      let changed = (_: PolicyChange) => {};
       const watch = createPolicyWatch({
         system,
         look: () => new Promise((resolve) => answers.push(resolve)),
@@ -119,12 +138,12 @@ describe("createPolicyWatch", () => {
         onChange: () => {},
       });
       watch.start();
-      changed();
-      answers[0]?.([]);
+      changed(touched);
+      answers[0]?.(right);
       await system.advance(100);
       expect(watch.agentsPolicy().wrong).to.contain("not known yet");
       await system.advance(1_200);
-      answers[1]?.([]);
+      answers[1]?.(right);
       await system.advance(100);
       expect([answers.length, watch.agentsPolicy().wrong]).to.deep.equal([2, undefined]);
     });
@@ -153,6 +172,23 @@ describe("createPolicyWatch", () => {
       expect(rightForMs).to.be.within(1, 1_000);
       await system.advance(minute);
       expect(watch.agentsPolicy().rightForMs - rightForMs).to.equal(minute);
+    });
+
+    it("was wrong for a moment if it was gone and is back by the next look, or others decided between two looks", async () => {
+      const { system, watch, changed } = story([undefined]);
+      await system.advance(100);
+      changed({ name: "nodevolume-pods", decides: true });
+      await system.advance(2_000);
+      expect(watch.agentsPolicy().rightForMs).to.equal(Number.POSITIVE_INFINITY);
+      changed({ name: agents, decides: true });
+      await system.advance(2_000);
+      expect(watch.agentsPolicy()).to.deep.equal({ wrong: undefined, rightForMs: 2_000 });
+
+      const unwatched = story([undefined], true, (look) => (look < 3 ? "u1/1,u2/1" : "u3/1,u2/1"));
+      await unwatched.system.advance(6 * minute);
+      expect(unwatched.watch.agentsPolicy().rightForMs).to.equal(Number.POSITIVE_INFINITY);
+      await unwatched.system.advance(5 * minute);
+      expect(unwatched.watch.agentsPolicy().rightForMs).to.equal(minute);
     });
 
     it("has nothing to do with what is wrong with others", async () => {
