@@ -40,6 +40,8 @@ export interface PolicyWatch {
 const periodMs = 5 * 60_000;
 /** As long as something is missing, or not known: whoever applies config/policy waits for the word. */
 const againMs = 60_000;
+/** After that a look says nothing of now any more: the next one is overdue by more than a look may take. */
+const staleMs = 7 * 60_000;
 /** After a change: kubectl apply changes one after the other. */
 const changedMs = 1_000;
 
@@ -48,9 +50,8 @@ export function createPolicyWatch({ system, look, follow, onChange, onKnown }: P
   let findings: readonly PolicyFinding[] = [];
   let missing: string | undefined;
   let started = false;
-  /** Whether the last look said anything, and whether any ever did. */
+  /** Whether the last look said anything. */
   let known = true;
-  let ever = false;
   /** Changes that were told of, and how many of them a look has taken in: what lies between is not known. */
   let changes = 0;
   let lookedAt = 0;
@@ -58,6 +59,9 @@ export function createPolicyWatch({ system, look, follow, onChange, onKnown }: P
   let agents: string | undefined;
   /** When the policy of the agents was wrong, or may have been between two looks, for the last time, by the monotonic clock. */
   let wrongAt: number | undefined;
+  /** When a look last said something, and when the next one is due, by the monotonic clock. */
+  let knownAt = Number.NEGATIVE_INFINITY;
+  let dueAt = Number.POSITIVE_INFINITY;
   let stopped = false;
   let cancelNext: Cancel = () => {};
   let underWay = false;
@@ -68,8 +72,8 @@ export function createPolicyWatch({ system, look, follow, onChange, onKnown }: P
     const before = changes;
     try {
       const found = await look();
-      const doubted = !ever || lookedAt !== before;
-      [known, ever, lookedAt] = [true, true, before];
+      const doubted = !isKnown();
+      [known, lookedAt, knownAt] = [true, before, clock.monotonic()];
       if (stopped) return;
       take(found);
       if (doubted && changes === before) onKnown?.();
@@ -83,8 +87,16 @@ export function createPolicyWatch({ system, look, follow, onChange, onKnown }: P
     }
     underWay = false;
     const ms = changes !== before ? changedMs : known && missing === undefined ? periodMs : againMs;
-    if (!stopped) cancelNext = timers.after(ms * (0.9 + random.next() * 0.2), next);
+    if (!stopped) lookIn(ms * (0.9 + random.next() * 0.2));
   }
+
+  function lookIn(ms: number): void {
+    cancelNext();
+    dueAt = clock.monotonic() + ms;
+    cancelNext = timers.after(ms, next);
+  }
+
+  const isKnown = () => changes === lookedAt && clock.monotonic() - knownAt <= staleMs;
 
   function take(found: PolicyLook): void {
     const before = ofAgents();
@@ -110,9 +122,8 @@ export function createPolicyWatch({ system, look, follow, onChange, onKnown }: P
     changes += 1;
     // By the time of the look it may be back.
     if (decides && name === agentsPolicy) wrongAt = clock.monotonic();
-    if (underWay || stopped) return;
-    cancelNext();
-    cancelNext = timers.after(changedMs, next);
+    // A look that is due sooner takes this in, too, and is not put off: changes may go on for ever.
+    if (!underWay && !stopped && clock.monotonic() + changedMs < dueAt) lookIn(changedMs);
   });
 
   return {
@@ -128,9 +139,9 @@ export function createPolicyWatch({ system, look, follow, onChange, onKnown }: P
       return policySentence(findings.filter(({ gone }) => gone));
     },
     agentsPolicy() {
-      const unknown = started && (!ever || changes !== lookedAt);
+      const unknown = started && !isKnown();
       const wrong =
-        ofAgents() ?? (unknown ? `whether the policy ${agentsPolicy} is in force is not known yet` : undefined);
+        ofAgents() ?? (unknown ? `whether the policy ${agentsPolicy} is in force is not known now` : undefined);
       const rightForMs = wrongAt === undefined ? Number.POSITIVE_INFINITY : clock.monotonic() - wrongAt;
       return { wrong, rightForMs };
     },

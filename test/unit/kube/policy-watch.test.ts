@@ -101,6 +101,16 @@ describe("createPolicyWatch", () => {
     expect([looks(), watch.missing]).to.deep.equal([2, gone]);
   });
 
+  it("is not kept from looking by changes that go on for ever", async () => {
+    const { system, looks, changed } = story([undefined]);
+    await system.advance(100);
+    for (let i = 0; i < 20; i += 1) {
+      changed();
+      await system.advance(500);
+    }
+    expect(looks()).to.be.within(8, 11);
+  });
+
   it("says which refuse nothing apart from those that are only others", async () => {
     const { system, watch } = story(["another"]);
     await system.advance(100);
@@ -112,13 +122,13 @@ describe("createPolicyWatch", () => {
 
     it("is not known before the first answer, nor from a change on until it was looked at, and then right since ever", async () => {
       const { system, watch, changed } = story([undefined, new Error("no answer"), undefined]);
-      expect(watch.agentsPolicy().wrong).to.contain("not known yet");
+      expect(watch.agentsPolicy().wrong).to.contain("not known now");
       await system.advance(100);
       expect(watch.agentsPolicy()).to.deep.equal({ wrong: undefined, rightForMs: Number.POSITIVE_INFINITY });
       changed();
-      expect(watch.agentsPolicy().wrong).to.contain("not known yet");
+      expect(watch.agentsPolicy().wrong).to.contain("not known now");
       await system.advance(2_000);
-      expect(watch.agentsPolicy().wrong, "an error is no answer").to.contain("not known yet");
+      expect(watch.agentsPolicy().wrong, "an error is no answer").to.contain("not known now");
       await system.advance(1.2 * minute);
       expect(watch.agentsPolicy()).to.deep.equal({ wrong: undefined, rightForMs: Number.POSITIVE_INFINITY });
     });
@@ -141,11 +151,24 @@ describe("createPolicyWatch", () => {
       changed(touched);
       answers[0]?.(right);
       await system.advance(100);
-      expect(watch.agentsPolicy().wrong).to.contain("not known yet");
+      expect(watch.agentsPolicy().wrong).to.contain("not known now");
       await system.advance(1_200);
       answers[1]?.(right);
       await system.advance(100);
       expect([answers.length, watch.agentsPolicy().wrong]).to.deep.equal([2, undefined]);
+    });
+
+    it("is not known when the last look that said something is seven minutes old, and is told when it is known again", async () => {
+      const none = new Error("no answer");
+      const { system, watch, known } = story([undefined, ...Array<Error>(8).fill(none), undefined]);
+      await system.advance(100);
+      expect(known()).to.equal(1);
+      await system.advance(6.5 * minute);
+      expect(watch.agentsPolicy().wrong, "two looks said nothing").to.equal(undefined);
+      await system.advance(minute);
+      expect([watch.agentsPolicy().wrong !== undefined, known()]).to.deep.equal([true, 1]);
+      await system.advance(8 * minute);
+      expect([watch.agentsPolicy().wrong, known()]).to.deep.equal([undefined, 2]);
     });
 
     it("is not known before any look has said anything, and then that is told once", async () => {
