@@ -7,6 +7,7 @@ import {
   agentsPolicy,
   bindingsOfAgent,
   lookAtPolicies,
+  type PolicyFinding,
   type PolicyLook,
 } from "../kube/policies.ts";
 
@@ -15,21 +16,21 @@ import {
  * @throws ApiError, TransportError if the API server could not be asked
  */
 export async function lookAtOwnPolicies(client: KubeClient, accepted: AcceptedPolicies): Promise<PolicyLook> {
-  const [message, { findings, agents }] = await Promise.all([
-    agentPolicyMissing(client),
+  const [probed, { findings, agents }] = await Promise.all([
+    probeAgentsPolicy(client),
     lookAtPolicies(client, bindingsOfAgent, accepted),
   ]);
-  const refused = message === undefined ? [] : [{ policy: agentsPolicy, gone: true, message }];
-  return { findings: [...refused, ...findings], agents };
+  return { findings: [...(probed === undefined ? [] : [probed]), ...findings], agents };
 }
 
 /**
  * Whether the policy of the agents is in force, by a dry run of what it must refuse: a Lease that is not this node's. RBAC lets an
- * agent make any, so an answer of any other kind than a refusal by that policy says that each agent could write for all.
- * @returns the sentence that says so; undefined if the policy refused
+ * agent make any, so that it is let through says that each agent could write for all. Where somebody else refuses, as a webhook for all
+ * Leases, nothing is known of the policy: that is said, and is no reason for all agents of a cluster to be unready.
+ * @returns what is wrong; undefined if the policy refused
  * @throws ApiError, TransportError if the API server could not be asked
  */
-export async function agentPolicyMissing(client: KubeClient): Promise<string | undefined> {
+export async function probeAgentsPolicy(client: KubeClient): Promise<PolicyFinding | undefined> {
   const lease = { metadata: { namespace: systemNamespace, name: policyProbe }, spec: {} };
   try {
     await client.create(resource.leases, lease, { dryRun: true });
@@ -38,7 +39,11 @@ export async function agentPolicyMissing(client: KubeClient): Promise<string | u
     const said = messageOf(error);
     if (error.status === 403 && said.includes(agentsPolicy)) return undefined;
     // That there is one already is found only after admission has let it through.
-    if (!isConflict(error)) return `whether the policy ${agentsPolicy} is in force cannot be found out: ${said}`;
+    if (!isConflict(error)) {
+      const message = `whether the policy ${agentsPolicy} is in force cannot be found out: ${said}`;
+      return { policy: agentsPolicy, gone: false, message };
+    }
   }
-  return `the policy ${agentsPolicy} does not refuse that this agent writes for another node`;
+  const message = `the policy ${agentsPolicy} does not refuse that this agent writes for another node`;
+  return { policy: agentsPolicy, gone: true, message };
 }

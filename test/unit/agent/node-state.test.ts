@@ -73,6 +73,15 @@ describe("NodeStateReporter", () => {
     expect(told).to.have.length(1);
   });
 
+  it("is ready where somebody else refuses what the policy is tried with, and says that", async () => {
+    const { system, api, reporter, vitals } = await story({ watchPolicy: true });
+    const webhook = { status: 403, message: 'admission webhook "w" denied the request' };
+    api.fault = ({ method, path }) => (method === "POST" && path.includes("/leases") ? webhook : undefined);
+    await system.advance(80_000);
+    expect(reporter.policyMissing).to.contain("cannot be found out").and.contain("webhook");
+    expect(vitals.notReady()).not.to.contain("policy");
+  });
+
   it("says at once that a policy which it rests on was changed, and is ready as long as that still refuses", async () => {
     const { system, api, reporter, conditions, vitals } = await story({ watchPolicy: true, guarded: true });
     expect(reporter.policyMissing).to.equal(undefined);

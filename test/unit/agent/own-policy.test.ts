@@ -1,10 +1,10 @@
 import { expect } from "chai";
-import { agentPolicyMissing } from "../../../src/agent/own-policy.ts";
+import { probeAgentsPolicy } from "../../../src/agent/own-policy.ts";
 import { ApiError } from "../../../src/kube/api-error.ts";
 import type { KubeClient } from "../../../src/kube/client.ts";
 import { TransportError } from "../../../src/kube/transport.ts";
 
-describe("agentPolicyMissing", () => {
+describe("probeAgentsPolicy", () => {
   const asked: unknown[] = [];
   const ask = (answer?: Error) => {
     const create: KubeClient["create"] = async (_, object, options) => {
@@ -12,7 +12,7 @@ describe("agentPolicyMissing", () => {
       if (answer !== undefined) throw answer;
       return object;
     };
-    return agentPolicyMissing({ create } as KubeClient);
+    return probeAgentsPolicy({ create } as KubeClient);
   };
   const refusal = (status: number, message: string) => new ApiError(status, "Reason", message);
 
@@ -24,13 +24,19 @@ describe("agentPolicyMissing", () => {
 
   it("says so where the server would write, or has admitted it and then found one", async () => {
     for (const answer of [undefined, refusal(409, "already exists")]) {
-      expect(await ask(answer)).to.contain("does not refuse");
+      const found = await ask(answer);
+      expect(found?.message).to.contain("does not refuse");
+      expect(found?.gone).to.equal(true);
     }
   });
 
-  it("says why where another refuses", async () => {
-    const said = await ask(refusal(403, 'User "a" cannot create resource "leases"'));
-    expect(said).to.contain("cannot be found out").and.contain("cannot create");
+  it("says why where another refuses, and that is no reason to be unready", async () => {
+    const others = ['User "a" cannot create resource "leases"', 'admission webhook "w" denied the request'];
+    for (const [at, message] of others.entries()) {
+      const found = await ask(refusal([403, 400][at] ?? 0, message));
+      expect(found?.message).to.contain("cannot be found out").and.contain(message);
+      expect(found?.gone).to.equal(false);
+    }
   });
 
   it("knows nothing where there is no answer, or the token is not taken", async () => {
