@@ -2,7 +2,7 @@ import { resource, systemNamespace } from "../api/names.ts";
 import type { KubeClient } from "../kube/client.ts";
 import type { EventRecorder } from "../kube/event-recorder.ts";
 import { followPolicies } from "../kube/follow-policies.ts";
-import { type AcceptedPolicies, lookAtPolicies, policyBindings } from "../kube/policies.ts";
+import { type AcceptedPolicies, controllerSentence, lookAtPolicies, policyBindings } from "../kube/policies.ts";
 import { createPolicyWatch, type PolicyWatch } from "../kube/policy-watch.ts";
 import type { Transport } from "../kube/transport.ts";
 import type { Cancel, System } from "../ports.ts";
@@ -129,6 +129,7 @@ export function createWork(deps: WorkDeps): Work {
     system,
     look: () => lookAtPolicies(client, policyBindings, deps.acceptedPolicies),
     follow: (changed) => followPolicies(deps, policyBindings, changed),
+    sentence: controllerSentence,
     onChange() {
       for (const { metadata } of sets.store.list()) queues.sets.add(metadata.name);
     },

@@ -54,13 +54,23 @@ export interface PolicyLook {
   readonly agents: string;
 }
 
-/** PURE. The findings as one sentence with what to do, and what is not done until then; undefined if there are none. */
+/** PURE. The findings as one sentence with what to do; undefined if there are none. */
 export function policySentence(findings: readonly PolicyFinding[]): string | undefined {
   const said = [...new Set(findings.map(({ message }) => message))];
   if (said.length === 0) return undefined;
+  return `${said.join("; ")}: apply config/policy`;
+}
+
+/**
+ * PURE. That, and what the controller does not do until then. An agent cannot say so: the controller sees objects, and where these are
+ * there and the admission plugin is off it goes on.
+ */
+export function controllerSentence(findings: readonly PolicyFinding[]): string | undefined {
+  const sentence = policySentence(findings);
   const ofAgents = findings.some(({ policy }) => policy === agentsPolicy);
-  const held = ofAgents ? ". Until then no acknowledgement of an agent counts, and nothing is detached" : "";
-  return `${said.join("; ")}: apply config/policy${held}`;
+  return sentence !== undefined && ofAgents
+    ? `${sentence}. Until then no acknowledgement of an agent counts, and nothing is detached`
+    : sentence;
 }
 
 /**

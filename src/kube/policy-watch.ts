@@ -9,6 +9,8 @@ export interface PolicyWatchDeps {
   readonly look: () => Promise<PolicyLook>;
   /** Makes what tells of changes at once; without it they are only looked at from time to time. */
   readonly follow?: (onChange: (change: PolicyChange) => void) => PolicyFollower;
+  /** The findings for people; as policySentence if not given. */
+  readonly sentence?: typeof policySentence;
   /** Told of each change: what is not as it should be any more, or undefined once all is. */
   readonly onChange: (missing: string | undefined) => void;
   /** Told when it is known again how all stand: at first, and after changes, also of those that change nothing. */
@@ -45,7 +47,8 @@ const staleMs = 7 * 60_000;
 /** After a change: kubectl apply changes one after the other. */
 const changedMs = 1_000;
 
-export function createPolicyWatch({ system, look, follow, onChange, onKnown }: PolicyWatchDeps): PolicyWatch {
+export function createPolicyWatch(deps: PolicyWatchDeps): PolicyWatch {
+  const { system, look, follow, onChange, onKnown, sentence: sentenceOf = policySentence } = deps;
   const { clock, timers, random, log } = system;
   let findings: readonly PolicyFinding[] = [];
   let missing: string | undefined;
@@ -104,7 +107,7 @@ export function createPolicyWatch({ system, look, follow, onChange, onKnown }: P
     ({ findings, agents } = found);
     // Also when it has come back: until now it was not there.
     if (exchanged || before !== undefined || ofAgents() !== undefined) wrongAt = clock.monotonic();
-    const sentence = policySentence(findings);
+    const sentence = sentenceOf(findings);
     if (sentence === missing) return;
     missing = sentence;
     if (sentence === undefined) log.info("the admission policies are in force again");
@@ -136,7 +139,7 @@ export function createPolicyWatch({ system, look, follow, onChange, onKnown }: P
       return missing;
     },
     get gone() {
-      return policySentence(findings.filter(({ gone }) => gone));
+      return sentenceOf(findings.filter(({ gone }) => gone));
     },
     agentsPolicy() {
       const unknown = started && !isKnown();

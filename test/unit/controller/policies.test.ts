@@ -48,7 +48,9 @@ describe("the controller and the policy of the agents", () => {
     await fleet.run(3_000);
     expect(fleet.conditions("a")).to.include("PoliciesInForce=False/PolicyMissing");
     expect(fleet.api.objects("events").map((event) => event["reason"])).to.include("PolicyMissing");
-    expect(controller.notReady()).to.contain("there is no ValidatingAdmissionPolicyBinding nodevolume-agents");
+    expect(controller.notReady())
+      .to.contain("there is no ValidatingAdmissionPolicyBinding nodevolume-agents")
+      .and.to.contain("Until then no acknowledgement of an agent counts");
     await fleet.run(600_000);
     expect(count(), "nothing was released").to.equal(2);
 

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { createKubeClient } from "../../../src/kube/client.ts";
-import { lookAtPolicies, policyBindings, policySentence } from "../../../src/kube/policies.ts";
+import { controllerSentence, lookAtPolicies, policyBindings, policySentence } from "../../../src/kube/policies.ts";
 import { policyDigest } from "../../../src/kube/policy-digest.ts";
 import { createFakeApiServer } from "../fake-api-server.ts";
 import { applyPolicies, type Match, ofKind, type Rules } from "../shipped-policies.ts";
@@ -168,8 +168,10 @@ describe("lookAtPolicies", () => {
     expect(await story(ignoring).look(all)).to.contain("ignores its failures");
   });
 
-  it("says what is not done without the policy of the agents, and of no other", async () => {
-    const without = (name: string) => story((rules) => (rules.metadata.name === name ? undefined : rules)).look();
+  it("says what the controller does not do without the policy of the agents, and of no other, and agents say nothing of it", async () => {
+    const found = (name: string) => story((rules) => (rules.metadata.name === name ? undefined : rules)).findings();
+    const without = async (name: string) => controllerSentence(await found(name));
+    expect(policySentence(await found("nodevolume-agents"))).to.match(/apply config\/policy$/);
     expect(await without("nodevolume-agents")).to.contain(
       "no acknowledgement of an agent counts, and nothing is detached",
     );
