@@ -13,7 +13,7 @@ export const podDriver = "csi.nodevolume.dev";
 /** Lease of the controller that leads, in the system namespace, where each agent has a Lease by its node's name. */
 export const leaderLease = "nodevolume-controller";
 
-/** A Lease that is nobody's and is never made, by which an agent finds out whether it could write for others. */
+/** A Lease that is nobody's and is never made, by which an agent finds out whether it could write for others. No rule but that may refuse it. */
 export const policyProbe = "policy-probe.nodevolume.dev";
 
 /** Names that a Node may have, and that are no agent's Lease: no agent serves such a Node. */

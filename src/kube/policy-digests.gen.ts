@@ -2,7 +2,7 @@
 /** Of each policy and binding, by kind and name (policyDigest). */
 export const shippedDigests: { readonly [of: string]: string } = {
   "ValidatingAdmissionPolicy nodevolume-acknowledgements": "236283054ad4eb411317f9e7bb80f5eeb80ac1a78bce101e1c8e66163fe73bf2",
-  "ValidatingAdmissionPolicy nodevolume-agents": "ec299e6a97a8786765eb387d818e35e25e4016972dbf5589098e6192d391628e",
+  "ValidatingAdmissionPolicy nodevolume-agents": "c552d73029cebcbdfd23da6b4209a1c88d995a7d2803eed1eef09bd3b6133a35",
   "ValidatingAdmissionPolicy nodevolume-claim-marks": "1206d191b3ded3f61ce66a8f4ce77da2876941c5c9b8d3d7adfd92d436b81541",
   "ValidatingAdmissionPolicy nodevolume-claim-writes": "0f9afbdae147a6a3a545258b93a662f163fabdadcafbc93276f9c97eff3e0db6",
   "ValidatingAdmissionPolicy nodevolume-claims": "c0616156cb3b2d6acd5e5138926ea02aac882c642787ddb433c8a0dbf4042d5a",

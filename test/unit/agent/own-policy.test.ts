@@ -1,8 +1,10 @@
 import { expect } from "chai";
 import { probeAgentsPolicy } from "../../../src/agent/own-policy.ts";
+import { policyProbe } from "../../../src/api/names.ts";
 import { ApiError } from "../../../src/kube/api-error.ts";
 import type { KubeClient } from "../../../src/kube/client.ts";
 import { TransportError } from "../../../src/kube/transport.ts";
+import { shipped } from "../shipped-policies.ts";
 
 describe("probeAgentsPolicy", () => {
   const asked: unknown[] = [];
@@ -43,5 +45,10 @@ describe("probeAgentsPolicy", () => {
     for (const answer of [new TransportError("gone"), refusal(503, "later"), refusal(401, "Unauthorized")]) {
       expect(await ask(answer).catch((error: unknown) => error)).to.equal(answer);
     }
+  });
+
+  it("asks for what only the rule of the own node refuses: no rule names it", () => {
+    const { spec } = shipped("ValidatingAdmissionPolicy", "nodevolume-agents");
+    expect(JSON.stringify(spec)).to.contain("nodevolume-controller").and.not.to.contain(policyProbe);
   });
 });
