@@ -50,6 +50,9 @@ const periodMs = 5_000;
 /** What settles within this time is written as one, in milliseconds. */
 const coalesceMs = 250;
 
+/** All agents of a cluster hear of a change of a policy at once, in milliseconds. */
+const policySpreadMs = 30_000;
+
 /** Writes the status of the node's NodeVolumeState, once the controller has made the object. */
 export class NodeStateReporter {
   readonly #deps: NodeStateReporterDeps;
@@ -68,6 +71,7 @@ export class NodeStateReporter {
       system,
       look: () => lookAtOwnPolicies(deps.client, deps.acceptedPolicies ?? noneAccepted),
       ...(deps.followPolicies && { follow: deps.followPolicies }),
+      spreadMs: policySpreadMs,
       onChange: (message) => {
         this.#schedule();
         if (message !== undefined) deps.event?.({ type: "Warning", reason: "PolicyMissing", message });

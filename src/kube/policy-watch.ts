@@ -9,6 +9,8 @@ export interface PolicyWatchDeps {
   readonly look: () => Promise<PolicyLook>;
   /** Makes what tells of changes at once; without it they are only looked at from time to time. */
   readonly follow?: (onChange: (change: PolicyChange) => void) => PolicyFollower;
+  /** Within how many milliseconds after a change to look, where thousands look after the same one; all at once if not given. */
+  readonly spreadMs?: number;
   /** The findings for people; as policySentence if not given. */
   readonly sentence?: typeof policySentence;
   /** Told of each change: what is not as it should be any more, or undefined once all is. */
@@ -40,7 +42,7 @@ export interface PolicyWatch {
 
 /** Thousands of agents ask, each a dry run and four reads that nothing is written for: some 80 a second at 5,000 nodes. */
 const periodMs = 5 * 60_000;
-/** As long as something is missing, or not known: whoever applies config/policy waits for the word. */
+/** As long as something refuses nothing, or is not known: whoever applies config/policy waits for the word. */
 const againMs = 60_000;
 /** After that a look says nothing of now any more: the next one is overdue by more than a look may take. */
 const staleMs = 7 * 60_000;
@@ -48,7 +50,7 @@ const staleMs = 7 * 60_000;
 const changedMs = 1_000;
 
 export function createPolicyWatch(deps: PolicyWatchDeps): PolicyWatch {
-  const { system, look, follow, onChange, onKnown, sentence: sentenceOf = policySentence } = deps;
+  const { system, look, follow, onChange, onKnown, sentence: sentenceOf = policySentence, spreadMs = 0 } = deps;
   const { clock, timers, random, log } = system;
   let findings: readonly PolicyFinding[] = [];
   let missing: string | undefined;
@@ -72,6 +74,7 @@ export function createPolicyWatch(deps: PolicyWatchDeps): PolicyWatch {
 
   async function tick(): Promise<void> {
     underWay = true;
+    dueAt = Number.POSITIVE_INFINITY;
     const before = changes;
     try {
       const found = await look();
@@ -89,8 +92,16 @@ export function createPolicyWatch(deps: PolicyWatchDeps): PolicyWatch {
       known = false;
     }
     underWay = false;
-    const ms = changes !== before ? changedMs : known && missing === undefined ? periodMs : againMs;
-    if (!stopped) lookIn(ms * (0.9 + random.next() * 0.2));
+    if (stopped) return;
+    // What is only another may stay so for as long as somebody wants it.
+    if (changes !== before) lookAfterChange();
+    else lookIn((known && !findings.some(({ gone }) => gone) ? periodMs : againMs) * (0.9 + random.next() * 0.2));
+  }
+
+  function lookAfterChange(): void {
+    const ms = changedMs + random.next() * spreadMs;
+    // A look that is due sooner takes this in, too, and is not put off: changes may go on for ever.
+    if (clock.monotonic() + ms < dueAt) lookIn(ms);
   }
 
   function lookIn(ms: number): void {
@@ -125,8 +136,7 @@ export function createPolicyWatch(deps: PolicyWatchDeps): PolicyWatch {
     changes += 1;
     // By the time of the look it may be back.
     if (decides && name === agentsPolicy) wrongAt = clock.monotonic();
-    // A look that is due sooner takes this in, too, and is not put off: changes may go on for ever.
-    if (!underWay && !stopped && clock.monotonic() + changedMs < dueAt) lookIn(changedMs);
+    if (!underWay && !stopped) lookAfterChange();
   });
 
   return {

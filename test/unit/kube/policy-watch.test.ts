@@ -101,6 +101,42 @@ describe("createPolicyWatch", () => {
     expect([looks(), watch.missing]).to.deep.equal([2, gone]);
   });
 
+  it("looks at once after a change where one looks, and spread over the time where thousands do", async () => {
+    const looksAfter = async (ms: number, spreadMs: number) => {
+      const system = virtualSystem({ random: () => 0.9 });
+      let looks = 0;
+      let changed = (_: PolicyChange) => {};
+      const watch = createPolicyWatch({
+        system,
+        async look() {
+          looks += 1;
+          return { findings: [], agents: "same" };
+        },
+        follow(onChange) {
+          changed = onChange;
+          return { start: () => {}, stop: () => {} };
+        },
+        onChange: () => {},
+        spreadMs,
+      });
+      watch.start();
+      await system.advance(100);
+      changed(touched);
+      await system.advance(ms);
+      await watch.stop();
+      return looks;
+    };
+    expect(await looksAfter(1_000, 0)).to.equal(2);
+    expect(await looksAfter(27_000, 30_000)).to.equal(1);
+    expect(await looksAfter(28_000, 30_000)).to.equal(2);
+  });
+
+  it("asks every five minutes also while one is only another", async () => {
+    const { system, looks } = story(["another"]);
+    await system.advance(16 * minute);
+    expect(looks()).to.equal(4);
+  });
+
   it("is not kept from looking by changes that go on for ever", async () => {
     const { system, looks, changed } = story([undefined]);
     await system.advance(100);
