@@ -1,4 +1,3 @@
-import { hostname } from "node:os";
 import type { SecureMetrics } from "./health-server.ts";
 import type { KubeClient } from "./kube/client.ts";
 import { createTokenAccess } from "./kube/token-access.ts";
@@ -10,5 +9,5 @@ import { selfSigned } from "./self-signed.ts";
  * by nobody: it keeps what is sent from who listens, and does not say who is asked.
  */
 export function secureMetrics(deps: { readonly client: KubeClient; readonly clock: Clock }): SecureMetrics {
-  return { tls: selfSigned(hostname()), access: createTokenAccess({ ...deps, path: "/metrics" }) };
+  return { tls: selfSigned("nodevolume-metrics"), access: createTokenAccess({ ...deps, path: "/metrics" }) };
 }

@@ -12,6 +12,9 @@ export type PolicyBinding = readonly [binding: string, policy: string];
 /** Keeps each agent from writing for another node: what the controller believes of agents rests on it. */
 export const agentsPolicy = "nodevolume-agents";
 
+/** Without which nobody knows who has written what agents say: by name of policy and binding. */
+export const believedBy: ReadonlySet<string> = new Set([agentsPolicy, "nodevolume-acknowledgements"]);
+
 /** Every binding of config/policy: what the controller's safety rests on. */
 export const policyBindings: readonly PolicyBinding[] = [
   ["nodevolume-acknowledgements", "nodevolume-acknowledgements"],
@@ -67,7 +70,7 @@ export function policySentence(findings: readonly PolicyFinding[]): string | und
  */
 export function controllerSentence(findings: readonly PolicyFinding[]): string | undefined {
   const sentence = policySentence(findings);
-  const ofAgents = findings.some(({ policy }) => policy === agentsPolicy);
+  const ofAgents = findings.some(({ policy }) => believedBy.has(policy));
   return sentence !== undefined && ofAgents
     ? `${sentence}. Until then no acknowledgement of an agent counts, and nothing is detached`
     : sentence;
@@ -85,7 +88,7 @@ export async function lookAtPolicies(
   const found = await Promise.all(bindings.map((names) => lookAtOne(client, names, accepted)));
   return {
     findings: found.flatMap(({ finding }) => finding ?? []),
-    agents: found.flatMap(({ policy, identity }) => (policy === agentsPolicy ? identity : [])).join(),
+    agents: found.flatMap(({ policy, identity }) => (believedBy.has(policy) ? identity : [])).join(),
   };
 }
 

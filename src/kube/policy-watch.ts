@@ -1,7 +1,7 @@
 import { messageOf } from "../errors.ts";
 import type { Cancel, System } from "../ports.ts";
 import type { PolicyChange, PolicyFollower } from "./follow-policies.ts";
-import { agentsPolicy, type PolicyFinding, type PolicyLook, policySentence } from "./policies.ts";
+import { agentsPolicy, believedBy, type PolicyFinding, type PolicyLook, policySentence } from "./policies.ts";
 
 export interface PolicyWatchDeps {
   readonly system: System;
@@ -126,7 +126,7 @@ export function createPolicyWatch(deps: PolicyWatchDeps): PolicyWatch {
     onChange(sentence);
   }
 
-  const ofAgents = () => policySentence(findings.filter(({ policy }) => policy === agentsPolicy));
+  const ofAgents = () => policySentence(findings.filter(({ policy }) => believedBy.has(policy)));
 
   function next(): void {
     looking = tick();
@@ -135,7 +135,7 @@ export function createPolicyWatch(deps: PolicyWatchDeps): PolicyWatch {
   const follower = follow?.(({ name, decides }) => {
     changes += 1;
     // By the time of the look it may be back.
-    if (decides && name === agentsPolicy) wrongAt = clock.monotonic();
+    if (decides && believedBy.has(name)) wrongAt = clock.monotonic();
     if (!underWay && !stopped) lookAfterChange();
   });
 

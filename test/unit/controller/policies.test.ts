@@ -120,6 +120,14 @@ describe("the controller and the policy of the agents", () => {
     expect(count()).to.equal(0);
   });
 
+  it("counts none without that of the acknowledgements either", async () => {
+    const { fleet, count } = await story();
+    fleet.api.remove(bindings, "nodevolume-acknowledgements");
+    fleet.api.remove("nodevolumesets", "a");
+    await fleet.run(60_000);
+    expect(count()).to.equal(2);
+  });
+
   it("does without another policy, and says so; one that is only another leaves it ready", async () => {
     const { fleet, controller, count } = await story();
     const pods = shipped("ValidatingAdmissionPolicy", "nodevolume-pods");
