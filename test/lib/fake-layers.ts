@@ -155,12 +155,17 @@ export class FakeLayers implements Layers {
   }
 
   #map(name: string, path: string, options: readonly string[]): void {
-    const made = run("losetup", "--find", "--show", ...options, path);
+    const made = run("losetup", "--find", "--show", ...options, this.#fileBeneath(path));
     const hold = openSync(made, "r");
     run("losetup", "--detach", made); // it goes when it is not held any more
     const number = (device: string) => run("lsblk", "-dno", "MAJ:MIN", device);
     const over = path.startsWith("/dev/") ? [number(path)] : ["0:0"];
     this.#mapped.set(name, { path: made, deviceNumber: number(made), over, hold, base: path });
+  }
+
+  /** A loop device on another is its second name, which nobody may use: what stands for device-mapper's is on the same file. */
+  #fileBeneath(path: string): string {
+    return path.startsWith("/dev/") ? run("losetup", "--noheadings", "--output", "BACK-FILE", path) : path;
   }
 
   #unmap(name: string): void {
