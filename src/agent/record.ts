@@ -26,7 +26,7 @@ export interface VolumeRecord {
   readonly child?: ChildProcessID;
   /** Identity of the device on which mkfs was begun after it looked empty, and was not seen to end well. */
   readonly formatting?: string;
-  /** The disk that the volume has, of those that are chosen by what they are. */
+  /** The disk that the volume has, as it was chosen by what it is, or was found where the volume says. */
   readonly disk?: ChosenDisk;
   /** Names of the disks that were on the node when one was first looked for: no other is taken because it is empty. */
   readonly seenDisks?: readonly string[];

@@ -21,6 +21,8 @@ export interface LogicalVolumeInfo {
   /** Whether it is there to be used, and not a pool or a part of another one. */
   readonly shown: boolean;
   readonly tags: readonly string[];
+  /** UUIDs of its group and of itself, which nothing changes; undefined if it is not known. */
+  readonly identity?: string;
 }
 
 /** A logical volume, by its names: `GROUP/VOLUME` to LVM. */

@@ -174,6 +174,8 @@ export interface DeviceInfo {
   readonly sizeBytes: number;
   /** Tells this device from every other that may stand under its number later; undefined if nothing does. */
   readonly identity?: string;
+  /** The name that it keeps for life (Disk.lastingName); of a partition with where it begins. */
+  readonly lastingName?: string;
   /** Type of the file system or other signature that is there. */
   readonly signature?: string;
   /** UUID of that, if it has one. */

@@ -15,11 +15,17 @@ export interface ChosenDisk {
   readonly uuid?: string;
 }
 
+/** What tells a disk, or a partition, from others. */
+export interface KnownDisk extends Pick<Disk, "name" | "sizeBytes" | "identity" | "lastingName"> {
+  /** People have said where it is: another volume's disk that is only alike is another one. */
+  readonly named?: true;
+}
+
 /** What a look at a disk has shown; a text says why it cannot be had. */
 export type Look = Pick<DeviceInfo, "empty" | "signature" | "uuid" | "label" | "busy" | "allowsMount"> | string;
 
 /** PURE. */
-export function chosenOf(disk: Disk, uuid: string | undefined): ChosenDisk {
+export function chosenOf(disk: KnownDisk, uuid: string | undefined): ChosenDisk {
   const { lastingName, identity, sizeBytes } = disk;
   return {
     sizeBytes,
@@ -35,6 +41,25 @@ export function isSameDisk(a: ChosenDisk, b: ChosenDisk): boolean {
   if (a.lastingName !== b.lastingName) return false;
   if (a.lastingName !== undefined) return true;
   return a.uuid !== undefined && a.uuid === b.uuid;
+}
+
+/** Names that are given out worldwide, so that no two disks have one: serial numbers of cheap adapters are all the same. */
+const worldwide = /^(naa|eui|uuid|nvme)\./;
+
+/** PURE. Whether a disk that people have named is the one that another volume has: copies of a file system are not. */
+export function isOneDisk(a: ChosenDisk, b: ChosenDisk): boolean {
+  if (a.identity !== undefined && a.identity === b.identity) return true;
+  return a.lastingName !== undefined && a.lastingName === b.lastingName && worldwide.test(a.lastingName);
+}
+
+/**
+ * PURE. Whether what is found now is another disk than the one on record. Of disks without a name of their own only what is on them tells,
+ * after a reboot: one that has nothing any more is not taken for it, as it would be formatted.
+ */
+export function isOtherDisk(before: ChosenDisk, now: ChosenDisk): boolean {
+  if (before.identity !== undefined && before.identity === now.identity) return false;
+  if (before.lastingName !== undefined && now.lastingName !== undefined) return before.lastingName !== now.lastingName;
+  return before.uuid !== undefined && before.uuid !== now.uuid;
 }
 
 /** PURE. Whether all that is asked of a disk holds, as far as it shows without a look at what is on it. */

@@ -1,6 +1,6 @@
 import { VolumeError } from "../errors.ts";
 import type { Disk } from "../host/disk.ts";
-import type { LogicalVolumeName } from "../host/layers.ts";
+import type { LogicalVolumeInfo, LogicalVolumeName } from "../host/layers.ts";
 import type { DeviceInfo } from "../host/ports.ts";
 import { howToDestroy } from "./local-device.ts";
 import { randomUUIDOf } from "./local-undo.ts";
@@ -15,6 +15,23 @@ export function textOf({ volumeGroup, logicalVolume }: LogicalVolumeName): strin
 export function volumeMissing(volume: LogicalVolumeName): VolumeError {
   const message = `the volume group ${volume.volumeGroup} has no logical volume ${volume.logicalVolume}: say in capacity of the set how large to make it, or correct its name`;
   return new VolumeError("SourceNotFound", "final", message, { on: { kind: "LogicalVolume", name: textOf(volume) } });
+}
+
+/**
+ * Another has its name: any disk that the node has been given may say that it is of this group.
+ * @param before LogicalVolumeInfo.identity of the one that the volume had; undefined if it had none
+ * @throws VolumeError SourceDiffers
+ */
+export function refuseOtherVolume(
+  volume: LogicalVolumeName,
+  now: Pick<LogicalVolumeInfo, "identity"> | undefined,
+  before: string | undefined,
+): void {
+  if (before === undefined || (now !== undefined && (now.identity ?? before) === before)) return;
+  const is =
+    now === undefined ? "is not there any more" : `is another one now (UUIDs of group and volume: ${now.identity})`;
+  const message = `${textOf(volume)} ${is}; this volume had ${before}: it is neither used nor made anew. Bring that one back; or take this node out of the set's nodeSelector until it is released, and back in, to set it up with what is there then`;
+  throw new VolumeError("SourceDiffers", "final", message, { on: { kind: "LogicalVolume", name: textOf(volume) } });
 }
 
 /** PURE. */

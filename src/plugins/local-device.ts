@@ -1,7 +1,7 @@
 import { VolumeError } from "../errors.ts";
 import type { Disk } from "../host/disk.ts";
 import type { DeviceInfo, FilesystemMount } from "../host/ports.ts";
-import { contentsName } from "./disk-choice.ts";
+import { type ChosenDisk, chosenOf, contentsName, isOtherDisk, type KnownDisk } from "./disk-choice.ts";
 import { isRest, isSomebodys, restRecord } from "./format-licence.ts";
 import type { FoundSource, StageContext, Staged, VolumeSpec } from "./plugin.ts";
 import { readOnlyOptions, refuseJournalLeft } from "./read-only-device.ts";
@@ -17,6 +17,8 @@ export interface DeviceHow {
   readonly readOnly?: boolean;
   /** The disk that a selector has found. */
   readonly disk?: Disk | undefined;
+  /** The disk that goes on record, also where none was chosen. */
+  readonly kept?: KnownDisk | undefined;
   /** The device is made of what was found, by LVM or LUKS. */
   readonly made?: { readonly found?: FoundSource };
   /** Fails if the device is not what is meant any more: asked once it is looked into, and once more when it is mounted. */
@@ -44,11 +46,13 @@ export async function stageDevice(
     const { fsType, source } = stagingMount;
     return stageFilesystem(context, { fsType, source, options: spec.mountOptions }, readOnly, device);
   }
-  const device = await emptied(spec, await probe(path, disk, context), disk, context);
+  const seen = await probe(path, disk, context);
+  const kept = made === undefined ? keptDisk(spec, seen, disk, context) : disk;
+  const device = await emptied(spec, seen, { disk, kept }, context);
   await still?.();
   // A signature says that mkfs came to its end: it writes that last.
   if (device.signature !== undefined && context.formatting !== undefined) await context.recordFormatting(undefined);
-  const fsType = device.signature ?? (await format(spec, path, device, { disk, readOnly }, context));
+  const fsType = device.signature ?? (await format(spec, path, device, { disk, kept, readOnly }, context));
   if (spec.fsType !== undefined && spec.fsType !== fsType) {
     const message = `${path} has ${fsType}, but fsType ${spec.fsType} is asked for; it is not formatted again${howToDestroy(spec, disk, device)}`;
     throw new VolumeError("FilesystemMismatch", "final", message);
@@ -59,9 +63,9 @@ export async function stageDevice(
     throw new VolumeError("FilesystemUnsupported", "final", message);
   }
   if (device.signature !== undefined && !readOnly) await context.devices.mend(device, fsType, context.progress);
-  if (disk !== undefined) {
+  if (kept !== undefined) {
     const uuid = device.uuid ?? (await probe(path, disk, context)).uuid;
-    await context.recordDisk(disk, uuid);
+    await context.recordDisk(kept, uuid);
   }
   const shown = layered ?? { found, deviceNumber };
   if (readOnly) refuseJournalLeft(device, fsType);
@@ -86,6 +90,31 @@ export async function probe(path: string, disk: Disk | undefined, context: Stage
   if (device.allowsMount !== true) await endLicence(device, context);
   if (device.allowsMount !== true || device.signature === undefined) refuseBusy(device);
   return device;
+}
+
+/**
+ * The disk that a volume is known to have from now on: also by `local.path`, which may be another disk's after a reboot.
+ * @throws VolumeError SourceDiffers if it had another one
+ */
+export function keptDisk(
+  { source: { local } }: VolumeSpec,
+  device: DeviceInfo,
+  disk: Disk | undefined,
+  { disk: before }: Pick<StageContext, "disk">,
+): KnownDisk | undefined {
+  if (disk !== undefined || local?.path === undefined) return disk;
+  const { path, sizeBytes, identity, lastingName, uuid } = device;
+  const known = { ...(identity !== undefined && { identity }), ...(lastingName !== undefined && { lastingName }) };
+  const now = { name: path.replace(/^.*\//, ""), sizeBytes, named: true, ...known } as const;
+  if (before === undefined || !isOtherDisk(before, chosenOf(now, uuid))) return now;
+  const message = `${local.path} is ${textOf(chosenOf(now, uuid), before)} now, but was ${textOf(before, now)} when the volume was set up: it is not used in place of that. Bring that back; or take this node out of the set's nodeSelector until it is released, and back in, to set it up with what is there then`;
+  throw new VolumeError("SourceDiffers", "final", message, { on: { kind: "Path", name: local.path } });
+}
+
+/** By what tells it from the other. */
+function textOf({ lastingName, uuid }: ChosenDisk, other: Pick<ChosenDisk, "lastingName">): string {
+  if (lastingName !== undefined && other.lastingName !== undefined) return lastingName;
+  return uuid === undefined ? "a disk with nothing on it that has a UUID" : `the disk with file system ${uuid}`;
 }
 
 function lookedAt({ deviceNumber, identity }: DeviceInfo): NonNullable<FilesystemMount["device"]> {
@@ -122,7 +151,7 @@ async function unmounted({ mounter, stagingTarget }: StageContext): Promise<void
 export async function emptied(
   spec: VolumeSpec,
   device: DeviceInfo,
-  disk: Disk | undefined,
+  { disk, kept = disk }: Pick<DeviceHow, "disk" | "kept">,
   context: StageContext,
 ): Promise<DeviceInfo> {
   const name = contentsName(disk, device);
@@ -130,7 +159,7 @@ export async function emptied(
   const asked = spec.fsType !== undefined && name !== undefined && spec.destroyAllDataOnDevices?.includes(name);
   if (asked !== true || contents === undefined) return device;
   refuseBusy(device);
-  if (disk !== undefined) await context.recordDisk(disk, undefined);
+  if (kept !== undefined) await context.recordDisk(kept, undefined);
   context.progress(`destroying what is on ${device.path}, as destroyAllDataOnDevices names it: ${name}`);
   await context.devices.wipe(device, contents);
   return probe(device.path, disk, context);
@@ -147,7 +176,7 @@ export async function format(
   spec: VolumeSpec,
   path: string,
   device: DeviceInfo,
-  { disk, readOnly }: Required<Pick<DeviceHow, "disk" | "readOnly">>,
+  { disk, kept = disk, readOnly }: Pick<DeviceHow, "disk" | "kept" | "readOnly">,
   context: StageContext,
 ): Promise<string> {
   const { identity } = device;
@@ -160,7 +189,7 @@ export async function format(
     const message = `${path} has no file system that is known, but data: it is not formatted. Empty it by hand${howToDestroy(spec, disk, device)}`;
     throw new VolumeError("DeviceNotEmpty", "final", message, { on });
   }
-  if (readOnly) {
+  if (readOnly === true) {
     const message = `${path} is empty, and the volume is read-only: it is not formatted. Take readOnly away, or make a file system by hand`;
     throw new VolumeError("FilesystemMissing", "final", message, { on });
   }
@@ -168,7 +197,7 @@ export async function format(
     const message = `${path} is empty: name the file system to make in fsType, or make one by hand`;
     throw new VolumeError("FilesystemMissing", "final", message, { on });
   }
-  if (disk !== undefined) await context.recordDisk(disk, undefined);
+  if (kept !== undefined) await context.recordDisk(kept, undefined);
   await context.recordFormatting(identity);
   context.progress(`formatting ${path} with ${fsType}`);
   const licence = begun === undefined ? {} : { begun, rest: device.contents };

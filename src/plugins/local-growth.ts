@@ -1,5 +1,6 @@
 import type { LocalVolumeSource } from "../api/types.gen.ts";
 import { mapperName } from "../host/layers.ts";
+import { refuseOtherVolume } from "./layer-refusals.ts";
 import { madeOf } from "./local-undo.ts";
 import { passphraseOf } from "./passphrase.ts";
 import type { Undo, VolumeSpec } from "./plugin.ts";
@@ -16,8 +17,9 @@ export interface LayeredGrowth {
 /** Grows a logical volume, what is opened on it, and the file system on that, from below, while it is mounted. Done already is done. */
 export async function expandLayers({ spec, source, size, undo }: LayeredGrowth, context: ExpandContext): Promise<void> {
   const { layers, devices, content } = context;
-  const { volume, mapping } = madeOf(undo);
+  const { volume, volumeIdentity, mapping } = madeOf(undo);
   if (volume === undefined) throw new Error("a volume without a logical volume is asked to grow");
+  refuseOtherVolume(volume, await layers.logicalVolume(volume), volumeIdentity);
   await layers.growLogicalVolume(volume, BigInt(size.to));
   if (mapping !== undefined && source.encryption?.secretRef !== undefined) {
     await layers.resizeLUKS(mapping, passphraseOf(content?.[0], source.encryption.secretRef));

@@ -6,8 +6,25 @@ import { type LogicalVolumeName, type MappedDevice, mapperName, nameOf } from ".
 import type { DeviceInfo } from "../host/ports.ts";
 import { isRest, isSomebodys, restRecord } from "./format-licence.ts";
 import { stagedPath } from "./host-path.ts";
-import { headerRefused, isSpent, notEncrypted, textOf, volumeHidden, volumeMissing } from "./layer-refusals.ts";
-import { emptied, endedByItself, type FoundDevice, mayHaveBegun, probe, stageDevice } from "./local-device.ts";
+import {
+  headerRefused,
+  isSpent,
+  notEncrypted,
+  refuseOtherVolume,
+  textOf,
+  volumeHidden,
+  volumeMissing,
+} from "./layer-refusals.ts";
+import {
+  type DeviceHow,
+  emptied,
+  endedByItself,
+  type FoundDevice,
+  keptDisk,
+  mayHaveBegun,
+  probe,
+  stageDevice,
+} from "./local-device.ts";
 import { type LayersMade, type MaybeMade, madeOf, mappingOf, randomUUIDOf, undoOf, uuidOf } from "./local-undo.ts";
 import { passphraseOf } from "./passphrase.ts";
 import type { FoundSource, StageContext, Staged, VolumeSpec } from "./plugin.ts";
@@ -152,17 +169,28 @@ export class LayeredStaging {
     const { capacityBytes } = this.#spec;
     const volume = nameOf(lvm);
     const now = await layers.logicalVolume(volume);
+    const { volumeIdentity, fresh: newest } = this.#made;
+    // One of ours that never had anything on it may be gone: it is made anew.
+    if (now !== undefined || newest !== "volume") refuseOtherVolume(volume, now, volumeIdentity);
     if (now === undefined) {
       if (capacityBytes === undefined) throw volumeMissing(volume);
-      await this.#record({ ...this.#made, volume, activated: true, fresh: "volume" });
+      await this.#record({ ...this.#made, volume, volumeIdentity: undefined, activated: true, fresh: "volume" });
       this.#context.progress(`making the logical volume ${textOf(volume)} of ${capacityBytes} bytes`);
-      return layers.makeLogicalVolume(volume, BigInt(capacityBytes), this.#mapping);
+      await layers.makeLogicalVolume(volume, BigInt(capacityBytes), this.#mapping);
+      const identity = (await layers.logicalVolume(volume))?.identity;
+      if (identity !== undefined) await this.#record({ ...this.#made, volumeIdentity: identity });
+      return;
     }
     if (!now.shown) throw volumeHidden(volume);
     // One that another has made meanwhile, under the name of one that we were about to make, has not our tag.
     this.#ours = now.tags.includes(this.#mapping);
     const { fresh, ...known } = this.#made;
-    const made = { ...known, volume, ...((fresh === "header" || this.#ours) && { fresh }) };
+    const made = {
+      ...known,
+      volume,
+      volumeIdentity: now.identity,
+      ...((fresh === "header" || this.#ours) && { fresh }),
+    };
     await this.#record(now.active ? made : { ...made, activated: true });
     if (!now.active) await layers.activate(volume, true);
     if (!this.#ours || capacityBytes === undefined) return;
@@ -194,12 +222,14 @@ export class LayeredStaging {
     const { layers, recordDisk } = this.#context;
     const passphrase = this.#passphrase();
     if (disk !== undefined || this.#source.path !== undefined) this.#found = found;
-    const device = await emptied(this.#spec, await probe(found.path, disk, this.#context), disk, this.#context);
+    const seen = await probe(found.path, disk, this.#context);
+    const kept = this.#source.lvm === undefined ? keptDisk(this.#spec, seen, disk, this.#context) : disk;
+    const device = await emptied(this.#spec, seen, { disk, kept }, this.#context);
     const spent = this.#random !== undefined && isSpent(this.#spec, disk, device);
     const makes = device.signature === undefined || spent;
-    const header = makes ? await this.#makeHeader(device, disk, passphrase, spent) : device;
+    const header = makes ? await this.#makeHeader(device, { disk, kept }, passphrase, spent) : device;
     if (header.signature !== "crypto_LUKS") throw notEncrypted(this.#spec, disk, header);
-    if (disk !== undefined) await recordDisk(disk, header.uuid);
+    if (kept !== undefined) await recordDisk(kept, header.uuid);
     const fresh = header.uuid === this.#uuid ? this.#made.fresh : undefined;
     await this.#record({ ...this.#made, mapping: this.#mapping, fresh });
     await layers
@@ -208,7 +238,12 @@ export class LayeredStaging {
   }
 
   /** @returns the device with its header */
-  async #makeHeader(device: DeviceInfo, disk: Disk | undefined, passphrase: Uint8Array, spent: boolean) {
+  async #makeHeader(
+    device: DeviceInfo,
+    { disk, kept }: Pick<DeviceHow, "disk" | "kept">,
+    passphrase: Uint8Array,
+    spent: boolean,
+  ) {
     const { identity } = device;
     const onVolume = this.#made.fresh === "volume";
     const begun = await (onVolume
@@ -217,7 +252,7 @@ export class LayeredStaging {
     const rest = begun || spent;
     const refusal = headerRefused(this.#spec, disk, device, rest);
     if (refusal !== undefined) throw refusal;
-    if (disk !== undefined) await this.#context.recordDisk(disk, undefined);
+    if (kept !== undefined) await this.#context.recordDisk(kept, undefined);
     const before = this.#made;
     await this.#context.recordFormatting(identity);
     await this.#record({ ...before, fresh: "header" });

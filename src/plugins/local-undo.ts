@@ -7,6 +7,8 @@ export interface LayersMade {
   /** Name of the device-mapper device that a LUKS header was opened as. */
   readonly mapping?: string;
   readonly volume?: LogicalVolumeName;
+  /** LogicalVolumeInfo.identity of it: a name is what any disk of the node may say. */
+  readonly volumeIdentity?: string;
   /** The logical volume had no device before we gave it one. */
   readonly activated?: boolean;
   /**
@@ -20,21 +22,23 @@ export interface LayersMade {
 export type MaybeMade = { readonly [M in keyof LayersMade]: LayersMade[M] | undefined };
 
 /** PURE. */
-export function undoOf({ mapping, volume, activated, fresh }: MaybeMade): Undo {
+export function undoOf({ mapping, volume, volumeIdentity, activated, fresh }: MaybeMade): Undo {
   return {
     ...(mapping !== undefined && { mapping }),
     ...volume,
+    ...(volumeIdentity !== undefined && { volumeIdentity }),
     ...(activated === true && { activated: "true" }),
     ...(fresh !== undefined && { fresh }),
   };
 }
 
 /** PURE. */
-export function madeOf({ mapping, volumeGroup, logicalVolume, activated, fresh }: Undo): LayersMade {
+export function madeOf({ mapping, volumeGroup, logicalVolume, volumeIdentity, activated, fresh }: Undo): LayersMade {
   const named = volumeGroup !== undefined && logicalVolume !== undefined;
   return {
     ...(mapping !== undefined && { mapping }),
     ...(named && { volume: { volumeGroup, logicalVolume } }),
+    ...(volumeIdentity !== undefined && { volumeIdentity }),
     ...(activated === "true" && { activated: true }),
     ...((fresh === "volume" || fresh === "header") && { fresh }),
   };
@@ -61,11 +65,12 @@ export function randomUUIDOf({ key }: Pick<VolumeSpec, "key">): string {
  * is ours by its tag: somebody else may have made one of this name.
  */
 export async function takeBack(undo: Undo, { layers, stagingTarget }: UndoContext): Promise<void> {
-  const { mapping, volume, activated, fresh } = madeOf(undo);
+  const { mapping, volume, volumeIdentity, activated, fresh } = madeOf(undo);
   if (mapping !== undefined) await layers.closeLUKS(mapping);
   if (volume === undefined || activated !== true) return;
   const now = await layers.logicalVolume(volume);
   const key = stagingTarget.path.slice(stagingTarget.path.lastIndexOf("/") + 1);
   const ours = fresh !== "volume" || now?.tags.includes(mappingOf({ key })) === true;
-  if (now?.active === true && ours) await layers.activate(volume, false);
+  const same = volumeIdentity === undefined || now?.identity === undefined || volumeIdentity === now.identity;
+  if (now?.active === true && ours && same) await layers.activate(volume, false);
 }

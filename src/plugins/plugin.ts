@@ -1,5 +1,4 @@
 import type { GrantedCSIVolume, NodeVolumeIntentSpec, SecretReference, VolumeSource } from "../api/types.gen.ts";
-import type { Disk } from "../host/disk.ts";
 import type { MountIdentity, MountTable } from "../host/mount-table.ts";
 import type { MountEntry } from "../host/mountinfo.ts";
 import type {
@@ -13,7 +12,7 @@ import type {
   TargetPath,
 } from "../host/ports.ts";
 import type { ContentRef, ObjectContent } from "./content.ts";
-import type { ChosenDisk } from "./disk-choice.ts";
+import type { ChosenDisk, KnownDisk } from "./disk-choice.ts";
 import type { SwapOnRecord } from "./swap-on-record.ts";
 import type { Undo, Vendors } from "./undo.ts";
 
@@ -178,7 +177,7 @@ export interface StageContext extends Effects, SwapOnRecord {
    * a `volume`, also what an mkfs that failed has left there is ours, as it was left.
    */
   readonly unfinished?: "volume" | "header";
-  /** The disk that the volume has, if it was chosen by what it is. */
+  /** The disk that the volume has, as it was chosen by what it is, or was found where the volume says. */
   readonly disk: ChosenDisk | undefined;
   /** Names of the disks that were on the node when one was first looked for; undefined if none was yet. */
   readonly seenDisks: readonly string[] | undefined;
@@ -191,7 +190,7 @@ export interface StageContext extends Effects, SwapOnRecord {
    * @param uuid of the file system that is on it, if one is
    * @throws VolumeError DeviceBusy if another volume has it
    */
-  recordDisk(disk: Disk, uuid: string | undefined): Promise<void>;
+  recordDisk(disk: KnownDisk, uuid: string | undefined): Promise<void>;
   /** Writes down on which device a file system is begun, durably, before it is; undefined once it is finished. */
   recordFormatting(device: string | undefined): Promise<void>;
   /** The values of a Secret as they are now, to be kept nowhere. @throws VolumeError */

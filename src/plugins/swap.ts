@@ -2,14 +2,14 @@ import { VolumeError } from "../errors.ts";
 import type { Disk } from "../host/disk.ts";
 import type { DeviceInfo } from "../host/ports.ts";
 import type { Swap, SwapHow } from "../host/swaps.ts";
-import { emptied, type FoundDevice, format, howToDestroy, probe } from "./local-device.ts";
+import { emptied, type FoundDevice, format, howToDestroy, keptDisk, probe } from "./local-device.ts";
 import type { FoundSource, StageContext, Staged, VolumeSpec } from "./plugin.ts";
 
 export interface SwapOn {
   /** The disk that a selector has found. */
   readonly disk?: Disk | undefined;
   /** The device is made of what was found, by LVM or LUKS. */
-  readonly made?: { readonly found?: FoundSource };
+  readonly made?: { readonly found?: FoundSource } | undefined;
   /** Brings the layers beneath to their size, once it is known that what they hold is swap. @returns whether they have one */
   readonly grow?: (() => Promise<boolean>) | undefined;
 }
@@ -25,7 +25,7 @@ export async function stageSwap(
   const shown = made === undefined ? { found, deviceNumber } : { ...made, deviceNumber, devicePath: path };
   const on = context.swaps.read().devices.get(deviceNumber);
   if (on === undefined) {
-    const device = await areaOn(spec, path, context, { disk, grow });
+    const device = await areaOn(spec, path, context, { disk, made, grow });
     await context.record({ kind: "swap", path, ...shown });
     await turnOn(spec, device, context);
   } else if (context.swapDevice !== deviceNumber) throw ofSomebodyElse(on, path);
@@ -49,16 +49,18 @@ async function areaOn(
   spec: VolumeSpec,
   path: string,
   context: StageContext,
-  { disk, grow }: Pick<SwapOn, "disk" | "grow">,
+  { disk, made: layered, grow }: SwapOn,
 ): Promise<DeviceInfo> {
-  const device = await emptied(spec, await probe(path, disk, context), disk, context);
+  const seen = await probe(path, disk, context);
+  const kept = layered === undefined ? keptDisk(spec, seen, disk, context) : disk;
+  const device = await emptied(spec, seen, { disk, kept }, context);
   if (device.signature !== undefined && context.formatting !== undefined) await context.recordFormatting(undefined);
   if (device.signature !== undefined && device.signature !== "swap") throw noSwapArea(spec, disk, device);
   const sized = (await grow?.()) === true;
   const area = sized ? await withoutSmallArea(device, context) : device;
-  if (area.signature === undefined) await format(spec, path, area, { disk, readOnly: false }, context);
+  if (area.signature === undefined) await format(spec, path, area, { disk, kept, readOnly: false }, context);
   const made = await probe(path, disk, context);
-  if (disk !== undefined) await context.recordDisk(disk, made.uuid);
+  if (kept !== undefined) await context.recordDisk(kept, made.uuid);
   return made;
 }
 

@@ -31,6 +31,8 @@ export class FakeLayers implements Layers {
   readonly #room = new Map<string, number>();
   /** Logical volumes that are parts of others, as `GROUP NAME`. */
   readonly hidden = new Set<string>();
+  /** Of all groups, until others have their names. */
+  groupUUID = "uuid-of-group";
   /** What happens before and after each step: a crash, if it throws. */
   at: (step: string) => void = () => {};
 
@@ -105,7 +107,8 @@ export class FakeLayers implements Layers {
     if (!existsSync(file)) return undefined;
     const tags = readFileSync(`${file}.tags`, "utf8").split(",");
     const shown = !this.hidden.has(`${name.volumeGroup} ${name.logicalVolume}`);
-    return { sizeBytes: statSync(file).size, active: this.#mapped.has(mapperName(name)), shown, tags };
+    const identity = `${this.groupUUID} ${name.logicalVolume}`;
+    return { sizeBytes: statSync(file).size, active: this.#mapped.has(mapperName(name)), shown, tags, identity };
   }
 
   async makeLogicalVolume(name: LogicalVolumeName, sizeBytes: bigint, tag: string): Promise<void> {

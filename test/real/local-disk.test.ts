@@ -53,6 +53,42 @@ describe("local block devices, on the real kernel", () => {
     expect((await node.volume(name)).failure?.message).to.equal(undefined);
   });
 
+  slow(
+    "another disk that has its name after a reboot is not mounted in its place, until the volume is released",
+    async () => {
+      const uuid = () => execFileSync("blkid", ["-p", "-s", "UUID", "-o", "value", disk], { encoding: "utf8" }).trim();
+      node.want(local({ fsType: "ext4" }));
+      expect((await node.volume(name)).failure?.message).to.equal(undefined);
+      const ours = uuid();
+      const journal = await node.journal();
+      const record = journal.records.get(name);
+      if (record?.disk === undefined) throw new Error("nothing on record");
+      expect(record.disk.uuid).to.equal(ours);
+      node.unmountAll();
+      const { stage: _unmounted, ...rest } = record;
+      const rebooted = { ...rest, disk: { ...record.disk, identity: "disk 1 of another boot" }, targets: [] };
+      await journal.put(rebooted);
+      const files = [`${node.path}/disks/disk`, `${node.path}/disks/other`] as const;
+      const exchange = (file: string) => {
+        execFileSync("losetup", ["--detach", disk]);
+        execFileSync("losetup", [disk, file]);
+      };
+      execFileSync("truncate", ["-s", "32M", files[1]]);
+      execFileSync("mkfs.ext4", ["-q", files[1]]);
+      const before = readFileSync(files[1]);
+      exchange(files[1]);
+      const other = await node.volume(name);
+      expect(other.failure?.reason).to.equal("SourceDiffers");
+      expect(other.failure?.message).to.include(uuid()).and.to.include(`was the disk with file system ${ours}`);
+      expect(node.mounts()).to.deep.equal([]);
+      expect(readFileSync(files[1]).equals(before), "not a byte of it is changed").to.equal(true);
+      exchange(files[0]);
+      node.forgetFailures();
+      expect((await node.volume(name)).failure?.message, "it is back").to.equal(undefined);
+      expect(node.mountAt(node.target("a"))?.source).to.equal(disk);
+    },
+  );
+
   describe("an mkfs that is killed leaves bytes without a signature", () => {
     /** Wants ext3 on a disk that is large enough to catch its mkfs at work, and kills that. */
     async function killMkfs(): Promise<void> {

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { expect } from "chai";
 import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
 import { fullVariable } from "../../hack/lib/lanes/lanes.ts";
@@ -99,6 +99,32 @@ describe("layers beneath a local volume that others have made, or write to", () 
     node.forgetFailures();
     return node.volume(name);
   };
+
+  slow("one of the same name on another group, which any disk of the node may have, is not used", async () => {
+    const local = { lvm: { volumeGroup: "group", logicalVolume: "data" } };
+    expect((await want(local, 320)).failure?.message).to.equal(undefined);
+    const reboot = async () => {
+      node.unmountAll();
+      node.layers.forget();
+      await node.restart();
+    };
+    await reboot();
+    node.layers.groupUUID = "uuid-of-another";
+    const other = await want(local, 320);
+    expect(other.failure?.reason).to.equal("SourceDiffers");
+    expect(other.failure?.message).to.include("uuid-of-another data").and.to.include("this volume had uuid-of-group");
+    expect(node.mounts(), "nothing of it is mounted").to.deep.equal([]);
+    expect(node.layers.names, "nor has it got a device").to.deep.equal([]);
+    node.layers.groupUUID = "uuid-of-group";
+    expect((await want(local, 320)).failure?.message).to.equal(undefined);
+    expect(node.mountAt(node.target("a"))).to.not.equal(undefined);
+    await reboot();
+    rmSync(`${node.path}/layers/group data`);
+    const gone = await want(local, 320);
+    expect(gone.failure?.reason, "and what is gone is not made anew").to.equal("SourceDiffers");
+    expect((await want(local, 320, true)).phase).to.equal("released");
+    expect((await want(local, 320)).failure?.message, "until it is released").to.equal(undefined);
+  });
 
   for (const refusal of ["DeviceNotEmpty", "DeviceBusy", "ToolMissing"] as const) {
     it(`what was written after ${refusal} gets no header at the next attempt (law L11)`, async () => {

@@ -71,6 +71,19 @@ describe("a disk with nothing at its ends, on the real kernel", function () {
     expect(magic.toString("hex"), "the copy is as it was").to.equal("53ef");
   });
 
+  it("what another node has written to it is seen, although somebody here has it open and has read it", async () => {
+    const path = disk(71);
+    const fd = openSync(path, "r"); // of this process, which is the agent's, and so does not keep it busy
+    readSync(fd, Buffer.alloc(4096), 0, 4096, 8 * MiB);
+    write(`${node.path}/disks/disk`, 8 * MiB); // as the array has it: what this kernel has read is not what is there
+    try {
+      want(path);
+      expect((await failure())?.reason).to.equal("DeviceNotEmpty");
+    } finally {
+      closeSync(fd);
+    }
+  });
+
   slow("what changes in the middle after the message keeps it from being destroyed", async () => {
     const path = disk(71);
     write(path, 40 * MiB);

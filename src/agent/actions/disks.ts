@@ -1,5 +1,5 @@
 import { VolumeError } from "../../errors.ts";
-import { type ChosenDisk, chosenOf, isSameDisk } from "../../plugins/disk-choice.ts";
+import { type ChosenDisk, chosenOf, isOneDisk, isSameDisk } from "../../plugins/disk-choice.ts";
 import type { StageContext } from "../../plugins/plugin.ts";
 import type { Journal } from "../journal.ts";
 import { type ActionContext, recordOf } from "./context.ts";
@@ -27,7 +27,8 @@ export function disksOf(
     recordSeenDisks: (seenDisks) => journal.put({ ...recordOf(context, volume), seenDisks }),
     async recordDisk(disk, uuid) {
       const chosen = chosenOf(disk, uuid);
-      const other = otherDisks().find((one) => isSameDisk(one.disk, chosen));
+      const isIt = disk.named === true ? isOneDisk : isSameDisk;
+      const other = otherDisks().find((one) => isIt(one.disk, chosen));
       if (other !== undefined) {
         const message = `/dev/${disk.name} is the disk of ${other.name}: say which disk each volume shall have, or wait until that one is released`;
         throw new VolumeError("DeviceBusy", "transient", message, {

@@ -3,6 +3,7 @@ import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 import { deviceNumberOf } from "./device-number.ts";
 import type { DeviceUsers, LookedForUsers } from "./device-users.ts";
 import { errnoOf } from "./errno.ts";
+import { forgetCached } from "./forget-cached.ts";
 import { hasJournalLeft, headBytes } from "./journal-left.ts";
 import { type Region, regionsOf } from "./looked-at.ts";
 import { swapBytes } from "./swap-words.ts";
@@ -30,6 +31,7 @@ export function probeBlockDevice(
   const claimed = isClaimed(path); // for an instant: whoever is about to mount it is not refused while it is read
   const fd = openSync(path, constants.O_RDONLY);
   try {
+    if (!claimed) forgetCached(fd); // what is mounted is no empty disk, and its cache is wanted
     const head = Buffer.alloc(headBytes);
     const read = readSync(fd, head, 0, head.length, 0);
     const journalLeft = hasJournalLeft(head.subarray(0, read));

@@ -12,15 +12,25 @@ const lastingNames = ["wwid", "device/wwid", "serial", "device/serial", "dm/uuid
  * @returns undefined if nothing tells it
  */
 export function deviceIdentity(deviceNumber: string, sizeBytes: number, bootID: string): string | undefined {
-  const self = realpathSync(`/sys/dev/block/${deviceNumber}`);
-  const isPartition = existsSync(`${self}/partition`);
-  const disk = isPartition ? dirname(self) : self;
+  const { disk, start } = placeOf(deviceNumber);
   const name = lastingName(disk);
   const sequence = attribute(`${disk}/diskseq`);
   if (name === undefined && sequence === "") return undefined;
-  const start = isPartition ? [`start ${attribute(`${self}/start`)}`] : [];
   const which = name ?? `disk ${sequence} of boot ${bootID}`;
   return [deviceNumber, `${sizeBytes} bytes`, ...start, which].join(", ");
+}
+
+/** The name that a device keeps for life: of a partition the disk's, with where it begins. */
+export function lastingNameOf(deviceNumber: string): string | undefined {
+  const { disk, start } = placeOf(deviceNumber);
+  const name = lastingName(disk);
+  return name === undefined ? undefined : [name, ...start].join(", ");
+}
+
+function placeOf(deviceNumber: string): { readonly disk: string; readonly start: readonly string[] } {
+  const self = realpathSync(`/sys/dev/block/${deviceNumber}`);
+  if (!existsSync(`${self}/partition`)) return { disk: self, start: [] };
+  return { disk: dirname(self), start: [`start ${attribute(`${self}/start`)}`] };
 }
 
 /** The name that a disk keeps for life, wherever it is plugged in; undefined if it has none. @param disk its directory in sysfs */

@@ -5,6 +5,7 @@ import { deviceIdentity } from "./device-identity.ts";
 import { deviceNumberOf } from "./device-number.ts";
 import type { LookedForUsers } from "./device-users.ts";
 import { errnoOf } from "./errno.ts";
+import { forgetCached } from "./forget-cached.ts";
 import { bootID } from "./linux-evidence.ts";
 import { type Region, regionsOf } from "./looked-at.ts";
 
@@ -32,6 +33,7 @@ export function openProved(device: WrittenDevice, flags: number, refuseUsed: Ref
   try {
     if (!exclusive) closeSync(exclusively(`/proc/self/fd/${fd}`, constants.O_RDONLY | constants.O_EXCL, refuse));
     prove(fd, device);
+    forgetCached(fd);
     refuseUsed({ path, deviceNumber, claimed: false });
     return fd;
   } catch (error) {

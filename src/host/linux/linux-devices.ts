@@ -7,7 +7,7 @@ import { type BlockClaims, claimsOf } from "./block-claims.ts";
 import type { BlockProbe } from "./block-probe.ts";
 import type { ChildReply, Claimed } from "./child-main.ts";
 import type { ChildResult, ChildRunner } from "./child-runner.ts";
-import { deviceIdentity } from "./device-identity.ts";
+import { deviceIdentity, lastingNameOf } from "./device-identity.ts";
 import { claimedText, loopText } from "./device-users.ts";
 import type { WrittenDevice } from "./device-writes.ts";
 import { readDisks } from "./disks.ts";
@@ -61,6 +61,7 @@ export class LinuxDevices implements Devices {
     const { signature, uuid, label } = await this.#signature(path);
     const { users } = probe;
     const attached = attachedBy("/sys", info.deviceNumber);
+    const lastingName = lastingNameOf(info.deviceNumber);
     const identity = deviceIdentity(info.deviceNumber, probe.sizeBytes, bootID());
     return {
       path,
@@ -75,6 +76,7 @@ export class LinuxDevices implements Devices {
       ...(users === undefined
         ? {}
         : { busy: users.text, heldBy: users.heldBy, ...(users.allowsMount && { allowsMount: true }) }),
+      ...(lastingName !== undefined && { lastingName }),
       ...(attached !== undefined && { attached }),
       ...(probe.journalLeft && { journalLeft: true }),
       ...(probe.swapBytes !== undefined && { swapBytes: probe.swapBytes }),

@@ -54,7 +54,7 @@ export class LinuxLayers implements Layers {
   }
 
   async logicalVolume({ volumeGroup, logicalVolume }: LogicalVolumeName): Promise<LogicalVolumeInfo | undefined> {
-    const columns = "lv_name,lv_size,lv_active,lv_role,lv_tags";
+    const columns = "lv_name,lv_size,lv_active,lv_role,lv_tags,vg_uuid,lv_uuid";
     const format = ["--reportformat", "json", "--units", "b", "--nosuffix", "--options", columns];
     const { stdout } = await this.#lvm(["lvs", ...format, volumeGroup], volumeGroup);
     return parseVolumes(stdout).get(logicalVolume);

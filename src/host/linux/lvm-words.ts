@@ -12,10 +12,11 @@ export function parseVolumes(stdout: string): ReadonlyMap<string, LogicalVolumeI
   const { report } = JSON.parse(stdout) as Report;
   const volumes = report.flatMap(({ lv = [] }) => lv);
   return new Map(
-    volumes.map(({ lv_name = "", lv_size = "", lv_active = "", lv_role = "", lv_tags = "" }) => {
+    volumes.map(({ lv_name = "", lv_size = "", lv_active = "", lv_role = "", lv_tags = "", vg_uuid, lv_uuid }) => {
       const tags = lv_tags.split(",").filter((tag) => tag !== "");
       const shown = lv_role.split(",").includes("public");
-      return [lv_name, { sizeBytes: Number(lv_size), active: lv_active !== "", shown, tags }];
+      const identity = vg_uuid && lv_uuid ? { identity: `${vg_uuid} ${lv_uuid}` } : {};
+      return [lv_name, { sizeBytes: Number(lv_size), active: lv_active !== "", shown, tags, ...identity }];
     }),
   );
 }

@@ -10,7 +10,7 @@ describe("lvm", () => {
     lvmFailure(what, doing, { code: 5, stdout: "", stderr });
 
   it("reports the volumes of a group", () => {
-    const volume = `{"lv_name":"data-1", "lv_size":"20971520", "lv_active":"active", "lv_role":"public", "lv_tags":"a,nodevolume-b"}`;
+    const volume = `{"lv_name":"data-1", "lv_size":"20971520", "lv_active":"active", "lv_role":"public", "lv_tags":"a,nodevolume-b", "vg_uuid":"Ab1-c", "lv_uuid":"De2-f"}`;
     const other = `{"lv_name":"b", "lv_size":"4194304", "lv_active":"", "lv_role":"private,thin,pool", "lv_tags":""}`;
     const volumes = parseVolumes(`{"report": [{"lv": [${volume}, ${other}]}]}`);
     expect(volumes.get("data-1")).to.deep.equal({
@@ -18,6 +18,7 @@ describe("lvm", () => {
       active: true,
       shown: true,
       tags: ["a", "nodevolume-b"],
+      identity: "Ab1-c De2-f",
     });
     expect(volumes.get("b")).to.deep.equal({ sizeBytes: 4194304, active: false, shown: false, tags: [] });
     expect(parseVolumes(`{"report": [{"lv": []}]}`).size).to.equal(0);

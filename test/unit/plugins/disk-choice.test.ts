@@ -7,6 +7,8 @@ import {
   chosenOf,
   contentsName,
   disksText,
+  isOneDisk,
+  isOtherDisk,
   isSameDisk,
   matches,
   refusalOf,
@@ -120,6 +122,38 @@ describe("which disk is meant", () => {
     expect(refusalOf({ label: "data" }, { ...look, label: "Data" })).to.equal("its label is Data");
     expect(refusalOf({ label: "data" }, look)).to.equal("it has no label");
     expect(refusalOf({ label: "data" }, { empty: true })).to.equal("it has no label");
+  });
+});
+
+describe("whether a disk is proved to be another than the one on record", () => {
+  const [mine, other] = [
+    { sizeBytes: GiB, uuid: "uuid-1" },
+    { sizeBytes: GiB, uuid: "uuid-2" },
+  ];
+  const cases: readonly [string, ChosenDisk, ChosenDisk, boolean][] = [
+    [
+      "in this boot it is known, whatever is on it",
+      { ...mine, identity: "disk 1" },
+      { ...other, identity: "disk 1" },
+      false,
+    ],
+    ["a name for life tells", { ...mine, lastingName: "eui.1" }, { ...mine, lastingName: "eui.2" }, true],
+    ["whatever is on it", { ...mine, lastingName: "eui.1" }, { ...other, lastingName: "eui.1" }, false],
+    ["of disks without one the file system tells", mine, other, true],
+    ["a disk that has got a name by a new driver is known by that", mine, { ...mine, lastingName: "eui.1" }, false],
+    ["one that was begun, and had no file system yet, may be it", { sizeBytes: GiB }, mine, false],
+    ["one that has nothing any more would be formatted", mine, { sizeBytes: GiB }, true],
+  ];
+  for (const [what, before, now, expected] of cases) {
+    it(`${what}: ${expected}`, () => expect(isOtherDisk(before, now)).to.equal(expected));
+  }
+
+  it("one that people have named is another volume's only if its name is given out once in the world", () => {
+    const named = (lastingName: string) => ({ ...mine, lastingName });
+    expect(isOneDisk(named("naa.6001"), named("naa.6001"))).to.equal(true);
+    expect(isOneDisk(named("0123456789"), named("0123456789")), "of two cheap adapters").to.equal(false);
+    expect(isOneDisk(mine, mine), "a copy of a file system").to.equal(false);
+    expect(isOneDisk({ ...mine, identity: "disk 1" }, { ...other, identity: "disk 1" })).to.equal(true);
   });
 });
 

@@ -62,6 +62,7 @@ describe("the licence of an mkfs that was cut off (decision 0013), on a made dev
         recordFormatting: async (now: string | undefined) => {
           this.formatting = now;
         },
+        recordDisk: async () => {},
         progress: () => {},
         devices: {
           probe: async () => looked(),

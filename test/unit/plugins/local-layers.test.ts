@@ -43,6 +43,7 @@ describe("what was made beneath a disk", () => {
       {},
       { mapping: "nodevolume-1" },
       { volume, activated: true, fresh: "volume" as const },
+      { volume, volumeIdentity: "Ab1-c De2-f" },
       { mapping: "nodevolume-1", volume, fresh: "header" as const },
     ]) {
       expect(madeOf(undoOf(made))).to.deep.equal(made);
