@@ -203,8 +203,13 @@ export interface DeviceInfo {
   readonly journalLeft?: boolean;
 }
 
+/** What tells a device from others, and by what it is attached. */
+export type DeviceAttributes = Pick<DeviceInfo, "sizeBytes" | "identity" | "lastingName" | "attached">;
+
 export interface Devices {
   probe(source: SourcePath): Promise<DeviceInfo>;
+  /** What the kernel says of the device with this `major:minor`: nothing is opened, and nothing read from it. */
+  attributes(deviceNumber: string): Promise<DeviceAttributes>;
   /**
    * Who has claimed the device of this node, or a partition of it, or what loop device is made of it; undefined if
    * nobody has and none is. Partitions alone are no claim.

@@ -13,12 +13,16 @@ export interface ChosenDisk {
   readonly identity?: string;
   /** Of the file system that is on it: how it is known where it has no name. */
   readonly uuid?: string;
+  /** KnownDisk.shared */
+  readonly shared?: true;
 }
 
 /** What tells a disk, or a partition, from others. */
 export interface KnownDisk extends Pick<Disk, "name" | "sizeBytes" | "identity" | "lastingName"> {
   /** People have said where it is: another volume's disk that is only alike is another one. */
   readonly named?: true;
+  /** It is handed out as it is: others may have it, too. */
+  readonly shared?: true;
 }
 
 /** What a look at a disk has shown; a text says why it cannot be had. */
@@ -26,12 +30,13 @@ export type Look = Pick<DeviceInfo, "empty" | "signature" | "uuid" | "label" | "
 
 /** PURE. */
 export function chosenOf(disk: KnownDisk, uuid: string | undefined): ChosenDisk {
-  const { lastingName, identity, sizeBytes } = disk;
+  const { lastingName, identity, sizeBytes, shared } = disk;
   return {
     sizeBytes,
     ...(lastingName !== undefined && { lastingName }),
     ...(identity !== undefined && { identity }),
     ...(uuid !== undefined && { uuid }),
+    ...(shared !== undefined && { shared }),
   };
 }
 
@@ -48,6 +53,7 @@ const worldwide = /^(naa|eui|uuid|nvme)\./;
 
 /** PURE. Whether a disk that people have named is the one that another volume has: copies of a file system are not. */
 export function isOneDisk(a: ChosenDisk, b: ChosenDisk): boolean {
+  if (a.shared === true || b.shared === true) return false;
   if (a.identity !== undefined && a.identity === b.identity) return true;
   return a.lastingName !== undefined && a.lastingName === b.lastingName && worldwide.test(a.lastingName);
 }

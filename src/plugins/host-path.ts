@@ -2,6 +2,7 @@ import type { HostPathVolumeSource } from "../api/types.gen.ts";
 import { unreachable, VolumeError } from "../errors.ts";
 import type { FileKind, SourceInfo, SourcePath } from "../host/ports.ts";
 import { foundSource } from "./found-source.ts";
+import { refuseMadeName } from "./made-names.ts";
 import type { FoundSource, StageContext, Staged, StagingPlugin, VolumeSpec } from "./plugin.ts";
 
 type HostPathType = NonNullable<HostPathVolumeSource["type"]>;
@@ -25,6 +26,7 @@ export const hostPath: StagingPlugin = {
     if (wanted !== undefined && info.kind !== wanted) {
       throw new VolumeError("SourceWrongType", "final", `${path} is a ${info.kind}, but type ${type} is asked for`);
     }
+    await refuseMadeName(path, found, context);
     return stagedPath(info, found);
   },
 };

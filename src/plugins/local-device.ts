@@ -1,6 +1,6 @@
 import { VolumeError } from "../errors.ts";
 import type { Disk } from "../host/disk.ts";
-import type { DeviceInfo, FilesystemMount } from "../host/ports.ts";
+import type { DeviceAttributes, DeviceInfo, FilesystemMount } from "../host/ports.ts";
 import { type ChosenDisk, chosenOf, contentsName, isOtherDisk, type KnownDisk } from "./disk-choice.ts";
 import { isRest, isSomebodys, restRecord } from "./format-licence.ts";
 import type { FoundSource, StageContext, Staged, VolumeSpec } from "./plugin.ts";
@@ -98,7 +98,7 @@ export async function probe(path: string, disk: Disk | undefined, context: Stage
  */
 export function keptDisk(
   { source: { local } }: VolumeSpec,
-  device: DeviceInfo,
+  device: DeviceAttributes & Pick<DeviceInfo, "path" | "uuid">,
   disk: Disk | undefined,
   { disk: before }: Pick<StageContext, "disk">,
 ): KnownDisk | undefined {

@@ -5,13 +5,14 @@ import type { Disk } from "../host/disk.ts";
 import type { SourceInfo } from "../host/ports.ts";
 import { foundSource } from "./found-source.ts";
 import { stagedPath } from "./host-path.ts";
-import { type FoundDevice, stageDevice } from "./local-device.ts";
+import { type FoundDevice, keptDisk, stageDevice } from "./local-device.ts";
 import { diskOfVolume, nodeOf } from "./local-disk.ts";
 import { expandLayers } from "./local-growth.ts";
 import { type Base, LayeredStaging } from "./local-layers.ts";
 import { takeBack } from "./local-undo.ts";
+import { refuseMadeName } from "./made-names.ts";
 import { passphraseRef } from "./passphrase.ts";
-import type { FoundSource, StageContext, Staged, VolumeSpec } from "./plugin.ts";
+import type { StageContext, Staged, VolumeSpec } from "./plugin.ts";
 import { stageSwap } from "./swap.ts";
 import type { ExpandingPlugin } from "./undo.ts";
 
@@ -97,27 +98,6 @@ async function mountedDevice(spec: VolumeSpec, context: StageContext): Promise<F
   return { path: info.canonicalPath, kind: info.kind, deviceNumber: info.deviceNumber };
 }
 
-/** Links that udev makes of where a disk is, or of what it says of itself; /dev/rbd of pool and image. */
-const madeOfDisks = /^\/dev\/(disk\/by-path\/|disk\/by-id\/(wwn|scsi|nvme|ata|dm-uuid-mpath)-|rbd\/)/;
-
-/** PURE. Whether a path is the kernel's name of the device, or a link that nothing on it can make. */
-function isNameOfDisk(path: string, found: FoundSource): boolean {
-  const [, name] = /^\/dev\/([^/]+)$/.exec(path) ?? [];
-  return madeOfDisks.test(path) || (name !== undefined && found.path.endsWith(`/${name}`));
-}
-
-/**
- * Who can write to a disk can have it linked by any other name (a label, a UUID, a volume group), in place of the disk that is meant.
- * @throws VolumeError SourceWrongType
- */
-async function refuseMadeName(path: string, found: FoundSource, { devices }: StageContext): Promise<void> {
-  if (isNameOfDisk(path, found)) return;
-  const { attached } = await devices.probe({ root: "/", path: found.path });
-  if (attached === undefined) return;
-  const message = `${path} leads to ${found.path}, which is attached by ${attached}: who can write to that disk can have it found by any label, UUID and name of a volume. Name it by /dev/disk/by-path, or by-id with wwn-, scsi-, nvme-, ata- or dm-uuid-mpath-`;
-  throw new VolumeError("SourceWrongType", "final", message, { on: { kind: "Path", name: path } });
-}
-
 /** @param disk the one that a selector has found at this path */
 async function stageSource(
   spec: VolumeSpec,
@@ -136,7 +116,7 @@ async function stageSource(
     await refuseMadeName(path, found, context);
     if (isOfNodeItself(spec)) return stageSwap(spec, { ...found, deviceNumber }, context, { disk });
     if (spec.volumeMode === "Filesystem") return stageDevice(spec, { ...found, deviceNumber }, context, { disk });
-    if (disk !== undefined) await keepRaw(disk, context);
+    await keepRaw(spec, { path: found.path, deviceNumber, disk }, context);
     return { ...stagedPath(info, found), kind: "device", deviceNumber };
   }
   if (spec.volumeMode === "Block" || spec.fsType !== undefined || spec.mountOptions.length > 0) {
@@ -148,13 +128,30 @@ async function stageSource(
   throw new VolumeError("SourceWrongType", "final", `${path} is a ${info.kind}, not a directory or block device`);
 }
 
-/** A raw disk has no file system by which it would be known after a reboot: without a name of its own another could be taken then. */
-async function keepRaw(disk: Disk, context: StageContext): Promise<void> {
-  if (disk.lastingName === undefined) {
+/**
+ * A raw disk has no file system by which it would be known after a reboot. Without a name of its own another could be taken then for one that was
+ * chosen, and is for one that people have named.
+ */
+async function keepRaw(
+  spec: VolumeSpec,
+  { path, deviceNumber, disk }: RawDevice,
+  context: StageContext,
+): Promise<void> {
+  if (disk !== undefined && disk.lastingName === undefined) {
     const message = `/dev/${disk.name} has neither wwid nor serial, so nothing would tell it from others after a reboot: with volumeMode Block name it by local.path`;
     throw new VolumeError("DiskNotFound", "final", message, { on: { kind: "Device", name: disk.name } });
   }
-  await context.recordDisk(disk, undefined);
+  if (disk !== undefined) return context.recordDisk(disk, undefined);
+  const attributes = await context.devices.attributes(deviceNumber);
+  const kept = keptDisk(spec, { path, ...attributes }, undefined, context);
+  if (kept?.lastingName !== undefined) await context.recordDisk({ ...kept, shared: true }, undefined);
+}
+
+interface RawDevice {
+  readonly path: string;
+  readonly deviceNumber: string;
+  /** The one that a selector has found. */
+  readonly disk: Disk | undefined;
 }
 
 function sourceOf(spec: VolumeSpec): LocalVolumeSource {

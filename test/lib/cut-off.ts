@@ -2,7 +2,7 @@ import type { HostPorts } from "../../src/host/ports.ts";
 
 /** What changes nothing: an end right after it is the same as one right after the effect before it. */
 const looks = new Set([
-  ...["inspect", "inspectTarget", "sizeOf", "probe", "claim", "openers", "disks", "identify", "read"],
+  ...["inspect", "inspectTarget", "sizeOf", "probe", "attributes", "claim", "openers", "disks", "identify", "read"],
   ...["get", "addresses", "running", "ended", "lastWords", "mapped", "logicalVolume"],
 ]);
 /** What the kernel does by itself when a process ends. */

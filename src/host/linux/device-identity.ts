@@ -2,6 +2,9 @@ import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { dirname } from "node:path";
 import { errnoOf } from "./errno.ts";
 
+/** Bytes of the unit in which sysfs counts, whatever the disk's own is. */
+export const sector = 512;
+
 /** Where drivers of different kinds put the name that a disk keeps for life, relative to the disk's directory. */
 const lastingNames = ["wwid", "device/wwid", "serial", "device/serial", "dm/uuid", "md/uuid"];
 
@@ -36,6 +39,11 @@ function placeOf(deviceNumber: string): { readonly disk: string; readonly start:
 /** The name that a disk keeps for life, wherever it is plugged in; undefined if it has none. @param disk its directory in sysfs */
 export function lastingName(disk: string): string | undefined {
   return lastingNames.map((file) => attribute(`${disk}/${file}`)).find((text) => text !== "");
+}
+
+/** Bytes, as sysfs has them. */
+export function deviceSize(deviceNumber: string): number {
+  return Number(attribute(`${realpathSync(`/sys/dev/block/${deviceNumber}`)}/size`)) * sector;
 }
 
 /** diskseq (Linux 5.15) of the disk that a block device is, or is a partition of; undefined if there is none. */

@@ -3,12 +3,9 @@ import { basename } from "node:path";
 import type { Disk, Transport } from "../disk.ts";
 import { diskAttachedBy } from "./attached-by.ts";
 import { claimsOf, claimText } from "./block-claims.ts";
-import { attribute, deviceIdentity, lastingName } from "./device-identity.ts";
+import { attribute, deviceIdentity, lastingName, sector } from "./device-identity.ts";
 import { errnoOf } from "./errno.ts";
 import { deviceBeneath } from "./loop-backing.ts";
-
-/** Bytes of the unit in which sysfs counts, whatever the disk's own is. */
-const sector = 512;
 
 /** What a disk's place in sysfs says of how it is connected; the first that fits, as one bus lies beneath another. */
 const places: readonly (readonly [RegExp, Transport])[] = [

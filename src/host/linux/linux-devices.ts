@@ -1,13 +1,22 @@
 import { VolumeError } from "../../errors.ts";
 import type { Disk } from "../disk.ts";
-import type { DeviceInfo, Devices, FormatHow, Holder, Mounter, OperationContext, SourcePath } from "../ports.ts";
+import type {
+  DeviceAttributes,
+  DeviceInfo,
+  Devices,
+  FormatHow,
+  Holder,
+  Mounter,
+  OperationContext,
+  SourcePath,
+} from "../ports.ts";
 import { attachedBy } from "./attached-by.ts";
 import { parseBlkid } from "./blkid-words.ts";
 import { type BlockClaims, claimsOf } from "./block-claims.ts";
 import type { BlockProbe } from "./block-probe.ts";
 import type { ChildReply, Claimed } from "./child-main.ts";
 import type { ChildResult, ChildRunner } from "./child-runner.ts";
-import { deviceIdentity, lastingNameOf } from "./device-identity.ts";
+import { deviceIdentity, deviceSize, lastingNameOf } from "./device-identity.ts";
 import { claimedText, loopText } from "./device-users.ts";
 import type { WrittenDevice } from "./device-writes.ts";
 import { readDisks } from "./disks.ts";
@@ -59,15 +68,11 @@ export class LinuxDevices implements Devices {
     const path = info.canonicalPath;
     const probe = await this.#askDevice(path);
     const { signature, uuid, label } = await this.#signature(path);
-    const { users } = probe;
-    const attached = attachedBy("/sys", info.deviceNumber);
-    const lastingName = lastingNameOf(info.deviceNumber);
-    const identity = deviceIdentity(info.deviceNumber, probe.sizeBytes, bootID());
+    const { users, sizeBytes } = probe;
     return {
       path,
       deviceNumber: info.deviceNumber,
-      sizeBytes: probe.sizeBytes,
-      ...(identity === undefined ? {} : { identity }),
+      ...attributesOf(info.deviceNumber, sizeBytes),
       empty: probe.digest === undefined && signature === undefined && users === undefined,
       ...(probe.digest === undefined ? {} : { contents: probe.digest }),
       ...(signature === undefined ? {} : { signature }),
@@ -76,11 +81,18 @@ export class LinuxDevices implements Devices {
       ...(users === undefined
         ? {}
         : { busy: users.text, heldBy: users.heldBy, ...(users.allowsMount && { allowsMount: true }) }),
-      ...(lastingName !== undefined && { lastingName }),
-      ...(attached !== undefined && { attached }),
       ...(probe.journalLeft && { journalLeft: true }),
       ...(probe.swapBytes !== undefined && { swapBytes: probe.swapBytes }),
     };
+  }
+
+  async attributes(deviceNumber: string): Promise<DeviceAttributes> {
+    try {
+      return attributesOf(deviceNumber, deviceSize(deviceNumber));
+    } catch (error) {
+      if (errnoOf(error) !== "ENOENT") throw error;
+      throw new VolumeError("SourceNotFound", "transient", `the device ${deviceNumber} has just gone from the node`);
+    }
   }
 
   async claim(path: string, deviceNumber: string): Promise<string | undefined> {
@@ -209,6 +221,18 @@ export class LinuxDevices implements Devices {
   #run(program: string, args: readonly string[]): Promise<ChildResult> {
     return this.#runner.run({ kind: "exec", file: findProgram(program), args }, this.#operation);
   }
+}
+
+function attributesOf(deviceNumber: string, sizeBytes: number): DeviceAttributes {
+  const identity = deviceIdentity(deviceNumber, sizeBytes, bootID());
+  const lastingName = lastingNameOf(deviceNumber);
+  const attached = attachedBy("/sys", deviceNumber);
+  return {
+    sizeBytes,
+    ...(identity !== undefined && { identity }),
+    ...(lastingName !== undefined && { lastingName }),
+    ...(attached !== undefined && { attached }),
+  };
 }
 
 /** A node without it has always mounted what was there: it goes on doing so. (kubelet does, too) */

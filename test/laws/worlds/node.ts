@@ -229,6 +229,7 @@ export class LawNode {
           ...others,
           devices: {
             probe: (source) => devices.probe(source),
+            attributes: (n) => devices.attributes(n),
             claim: (path, n) => devices.claim(path, n),
             openers: (n) => devices.openers(n),
             disks: (root) => devices.disks(root),

@@ -1,6 +1,14 @@
 import { VolumeError } from "../../../src/errors.ts";
 import type { Disk as DiskOfNode } from "../../../src/host/disk.ts";
-import type { DeviceInfo, Devices, FormatHow, Mounter, OperationContext, SourcePath } from "../../../src/host/ports.ts";
+import type {
+  DeviceAttributes,
+  DeviceInfo,
+  Devices,
+  FormatHow,
+  Mounter,
+  OperationContext,
+  SourcePath,
+} from "../../../src/host/ports.ts";
 import type { Disk } from "../kernel/disk.ts";
 import { fileAt } from "../kernel/lookup.ts";
 import { format } from "../machine.ts";
@@ -34,12 +42,19 @@ export class SimDevices implements Devices {
         deviceNumber: disk.number,
         sizeBytes: disk.sizeBytes,
         identity: disk.serial,
+        lastingName: disk.serial,
         empty: disk.empty && busy === undefined,
         ...(disk.filesystem !== undefined && { signature: disk.filesystem.fsType }),
         ...(busy !== undefined && { busy }),
       };
     };
     return inChild(this.#deps, this.#operation, { what, changes: false, latency: latency.child, disk, apply });
+  }
+
+  async attributes(deviceNumber: string): Promise<DeviceAttributes> {
+    const disk = [...this.#deps.machine.disks.values()].find(({ number }) => number === deviceNumber);
+    if (disk === undefined) throw new VolumeError("SourceNotFound", "transient", `the device ${deviceNumber} has gone`);
+    return { sizeBytes: disk.sizeBytes, identity: disk.serial, lastingName: disk.serial };
   }
 
   async claim(path: string): Promise<string | undefined> {

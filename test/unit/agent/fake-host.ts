@@ -92,6 +92,9 @@ export class FakeHost implements HostPorts {
       format: async () => {
         throw new Error("the fake host has no devices");
       },
+      attributes: async () => {
+        throw new Error("the fake host has no devices");
+      },
       mend: async () => {
         throw new Error("the fake host has no devices");
       },
