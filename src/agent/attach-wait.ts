@@ -15,7 +15,12 @@ export function withAttach(standing: Standing, attach: AttachStatus | undefined)
 
 /** What the agent does not know the controller may: it sees claims, attachments and other nodes. */
 function waits({ state, reason }: Standing): boolean {
-  return state === "WaitingForAttach" || state === "WaitingForGrant" || reason === "WaitingForKubelet";
+  return (
+    state === "WaitingForAttach" ||
+    state === "WaitingForGrant" ||
+    reason === "WaitingForKubelet" ||
+    reason === "DiskNotCompared"
+  );
 }
 
 /** PURE. The same of what it waits for. */

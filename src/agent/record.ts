@@ -28,6 +28,8 @@ export interface VolumeRecord {
   readonly formatting?: string;
   /** The disk that the volume has, as it was chosen by what it is, or was found where the volume says. */
   readonly disk?: ChosenDisk;
+  /** What that is called on every node, where others may reach it (diskName): status.disk. */
+  readonly sharedDisk?: string;
   /** Names of the disks that were on the node when one was first looked for: no other is taken because it is empty. */
   readonly seenDisks?: readonly string[];
   /** Given up on purpose (deletionPolicy Retain): kept as it is, nobody is in charge. */

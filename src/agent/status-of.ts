@@ -56,6 +56,7 @@ export function statusOf(intent: NodeVolumeIntent, volume: VolumePlan, context: 
     ...((record?.kind === "filesystem" || record?.csi !== undefined) && mount && { stagingPath: record.path }),
     ...(record?.deviceNumber !== undefined && mount && { devicePath: mount.source }),
     ...(record?.kind === "swap" && volume.view.stage.truth === "mounted" && { devicePath: record.path }),
+    ...(volume.record?.sharedDisk !== undefined && { disk: volume.record.sharedDisk }),
     ...(record?.contentVersion !== undefined && { contentVersion: shownVersion(record.contentVersion) }),
     ...capacityOf(volume),
     ...kubeletStatus(volume.view.kubelet),

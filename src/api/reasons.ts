@@ -59,6 +59,7 @@ export const reasons = {
   DeviceBusy: { kind: "blocked", endedBy: "nobody else has the device open, mounted or claimed" },
   DeviceNotEmpty: { kind: "blocked", endedBy: "the device is emptied, or another one is named" },
   DiskNotFound: { kind: "blocked", endedBy: "a disk as the selector asks for is there, and free" },
+  DiskNotCompared: { kind: "waiting", endedBy: "the controller says that no other node has the disk" },
   DiskAmbiguous: { kind: "blocked", endedBy: "only one disk is as the selector asks for" },
   FilesystemReadOnly: { kind: "blocked", endedBy: "the file system is checked and staged again" },
   FilesystemMissing: { kind: "blocked", endedBy: "fsType names the file system to make, or one is made by hand" },

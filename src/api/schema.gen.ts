@@ -1281,6 +1281,10 @@ export const schema = {
       }
      ]
     },
+    "disk": {
+     "type": "string",
+     "maxLength": 512
+    },
     "volumeAttachment": {
      "$ref": "#/definitions/GrantedVolumeAttachment"
     },
@@ -2994,6 +2998,10 @@ export const schema = {
     "devicePath": {
      "type": "string",
      "maxLength": 1024
+    },
+    "disk": {
+     "type": "string",
+     "maxLength": 512
     },
     "stagingPath": {
      "type": "string",

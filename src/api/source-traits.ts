@@ -87,6 +87,11 @@ export function isOfNodeItself({ fsType }: { readonly fsType?: string }): boolea
   return fsType === "swap";
 }
 
+/** PURE. Whether it may be a disk that other nodes reach under other names, so that the controller compares it (docs/decisions/0098). */
+export function isCompared({ local, iscsi, fc }: VolumeSource): boolean {
+  return iscsi !== undefined || fc !== undefined || (local !== undefined && local.lvm === undefined);
+}
+
 /** PURE. Whether a set says what size the volume has. */
 export function isSized(source: VolumeSource): boolean {
   return sourceTypes.some((type) => ofSource(source, type)?.sized === true);

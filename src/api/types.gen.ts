@@ -787,6 +787,10 @@ export interface Grant {
    * Repeated in the status, so that an acknowledgement says which grant it gives back.
    */
   id: string;
+  /**
+   * The disk that the volume may use, as status.disk has it: the controller has compared it with those of other nodes. Empty until then: a disk that other nodes may reach is neither mounted nor written to. Absent in a grant of before there was that.
+   */
+  disk?: string;
   volumeAttachment?: GrantedVolumeAttachment;
   persistentVolume?: GrantedObject;
   csi?: GrantedCSIVolume;
@@ -1050,6 +1054,10 @@ export interface NodeVolumeIntentStatus {
    */
   mountsReady?: string;
   devicePath?: string;
+  /**
+   * The disk that the volume has, or asks for, where other nodes may reach it: its wwid, as udev has it, whatever the path; of a partition also which one.
+   */
+  disk?: string;
   stagingPath?: string;
   /**
    * Size that the volume was brought to on this node, in bytes.

@@ -82,6 +82,7 @@ export const wokenBy = {
   DeviceBusy: ["source", "written", "device", "process", "mounts"],
   DeviceNotEmpty: ["source", "written", "device"],
   DiskNotFound: ["device"],
+  DiskNotCompared: ["backoff"],
   DiskAmbiguous: ["device"],
   FilesystemReadOnly: ["state"],
   FilesystemMissing: ["source", "written", "device"],

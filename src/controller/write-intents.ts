@@ -1,6 +1,6 @@
 import { finalizer, resource, setLabelPrefix } from "../api/names.ts";
-import { isOfNodeItself } from "../api/source-traits.ts";
-import type { IntentMount, NodeVolumeIntentSpec } from "../api/types.gen.ts";
+import { isCompared, isOfNodeItself } from "../api/source-traits.ts";
+import type { IntentMount, NodeVolumeIntentSpec, VolumeSource } from "../api/types.gen.ts";
 import { messageOf } from "../errors.ts";
 import { ApiError, classifyWriteError, isConflict } from "../kube/api-error.ts";
 import type { KubeClient } from "../kube/client.ts";
@@ -139,7 +139,9 @@ async function writeOne(deps: WriteIntentsDeps, write: IntentWrite, newer: Inten
       return create(deps, write);
     case "patch": {
       const spec = "spec" in write.patch ? write.patch.spec : undefined;
-      const patch = write.needsGrant ? { ...write.patch, spec: { ...(spec as object), ...grant(deps) } } : write.patch;
+      const patch = write.needsGrant
+        ? { ...write.patch, spec: { ...(spec as object), ...grant(deps, write.intent.spec.source) } }
+        : write.patch;
       return client.mergePatch<Intent>(resource.intents, refOf(write.intent), patch);
     }
     case "delete":
@@ -149,7 +151,7 @@ async function writeOne(deps: WriteIntentsDeps, write: IntentWrite, newer: Inten
 
 async function create(deps: WriteIntentsDeps, write: Extract<IntentWrite, { verb: "create" }>): Promise<Intent> {
   const { client, upsert } = deps;
-  const spec: NodeVolumeIntentSpec = { ...write.spec, ...(write.needsGrant && grant(deps)) };
+  const spec: NodeVolumeIntentSpec = { ...write.spec, ...(write.needsGrant && grant(deps, write.spec.source)) };
   const metadata = { name: write.name, labels: { ...write.labels }, finalizers: [finalizer.inUse] };
   try {
     return await client.create<Intent>(resource.intents, { metadata, spec } as Intent);
@@ -162,8 +164,8 @@ async function create(deps: WriteIntentsDeps, write: Extract<IntentWrite, { verb
 }
 
 /** A new grant, of a source that needs no attachment: it is given with the intent. */
-function grant({ random }: WriteIntentsDeps) {
-  return { grant: { id: random.uuid() } };
+function grant({ random }: WriteIntentsDeps, source: VolumeSource) {
+  return { grant: { id: random.uuid(), ...(isCompared(source) && { disk: "" }) } };
 }
 
 export function refOf({ metadata }: Intent) {

@@ -1,3 +1,4 @@
+import { diskName } from "../api/disk-name.ts";
 import { listed } from "../api/listed.ts";
 import { quantityBytes } from "../api/quantity.ts";
 import type { DiskSelector } from "../api/types.gen.ts";
@@ -48,14 +49,13 @@ export function isSameDisk(a: ChosenDisk, b: ChosenDisk): boolean {
   return a.uuid !== undefined && a.uuid === b.uuid;
 }
 
-/** Names that are given out worldwide, so that no two disks have one: serial numbers of cheap adapters are all the same. */
-const worldwide = /^(naa|eui|uuid|nvme)\./;
-
 /** PURE. Whether a disk that people have named is the one that another volume has: copies of a file system are not. */
 export function isOneDisk(a: ChosenDisk, b: ChosenDisk): boolean {
   if (a.shared === true || b.shared === true) return false;
   if (a.identity !== undefined && a.identity === b.identity) return true;
-  return a.lastingName !== undefined && a.lastingName === b.lastingName && worldwide.test(a.lastingName);
+  // Serial numbers of cheap adapters are all the same.
+  const [x, y] = [a, b].map(({ lastingName }) => lastingName && diskName(lastingName));
+  return x !== undefined && x === y;
 }
 
 /**

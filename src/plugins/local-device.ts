@@ -5,6 +5,7 @@ import { type ChosenDisk, chosenOf, contentsName, isOtherDisk, type KnownDisk } 
 import { isRest, isSomebodys, restRecord } from "./format-licence.ts";
 import type { FoundSource, StageContext, Staged, VolumeSpec } from "./plugin.ts";
 import { readOnlyOptions, refuseJournalLeft } from "./read-only-device.ts";
+import { askForShared } from "./shared-disk.ts";
 import { stageFilesystem } from "./staging.ts";
 
 /** What may be mounted from a disk, whoever has written it: the kernel's drivers for others trust what they read more. */
@@ -48,6 +49,7 @@ export async function stageDevice(
   }
   const seen = await probe(path, disk, context);
   const kept = made === undefined ? keptDisk(spec, seen, disk, context) : disk;
+  if (made === undefined) await askForShared(seen, context);
   const device = await emptied(spec, seen, { disk, kept }, context);
   await still?.();
   // A signature says that mkfs came to its end: it writes that last.

@@ -191,6 +191,12 @@ export interface StageContext extends Effects, SwapOnRecord {
    * @throws VolumeError DeviceBusy if another volume has it
    */
   recordDisk(disk: KnownDisk, uuid: string | undefined): Promise<void>;
+  /**
+   * Asks for a disk that other nodes may reach, before anything is written to it, mounted of it or handed out.
+   * @param name what it is called on every node (diskName)
+   * @throws VolumeError DiskNotCompared until the controller has said that no other node has it; SourceDiffers if the volume had another
+   */
+  askForDisk(name: string): Promise<void>;
   /** Writes down on which device a file system is begun, durably, before it is; undefined once it is finished. */
   recordFormatting(device: string | undefined): Promise<void>;
   /** The values of a Secret as they are now, to be kept nowhere. @throws VolumeError */

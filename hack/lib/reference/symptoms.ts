@@ -18,7 +18,7 @@ export const symptoms: readonly (readonly [seen: string, codes: string])[] = [
   ],
   [
     "A disk is not taken, or not mounted",
-    `DiskNotFound DiskAmbiguous DeviceBusy DeviceNotEmpty FilesystemMissing FilesystemMismatch
+    `DiskNotFound DiskNotCompared DiskAmbiguous DeviceBusy DeviceNotEmpty FilesystemMissing FilesystemMismatch
      FilesystemUnsupported FormatFailed VolumeGroupFull PassphraseRefused QuotaUnsupported`,
   ],
   [

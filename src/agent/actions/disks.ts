@@ -1,3 +1,4 @@
+import type { Grant } from "../../api/types.gen.ts";
 import { VolumeError } from "../../errors.ts";
 import { type ChosenDisk, chosenOf, isOneDisk, isSameDisk } from "../../plugins/disk-choice.ts";
 import type { StageContext } from "../../plugins/plugin.ts";
@@ -11,7 +12,8 @@ const onTheWay = new WeakMap<Journal, Map<string, ChosenDisk>>();
 export function disksOf(
   context: ActionContext,
   volume: string,
-): Pick<StageContext, "disk" | "otherDisks" | "recordDisk" | "seenDisks" | "recordSeenDisks"> {
+  grant: Grant | undefined,
+): Pick<StageContext, "disk" | "otherDisks" | "recordDisk" | "seenDisks" | "recordSeenDisks" | "askForDisk"> {
   const { journal } = context;
   const claimed = onTheWay.get(journal) ?? new Map<string, ChosenDisk>();
   onTheWay.set(journal, claimed);
@@ -25,6 +27,17 @@ export function disksOf(
     otherDisks,
     seenDisks: journal.records.get(volume)?.seenDisks,
     recordSeenDisks: (seenDisks) => journal.put({ ...recordOf(context, volume), seenDisks }),
+    async askForDisk(name) {
+      if (grant?.disk !== undefined && !["", name].includes(grant.disk)) {
+        const message = `the disk is ${name} now, but was ${grant.disk} when the volume was set up: it is not used in place of that. Bring that back; or take this node out of the set's nodeSelector until it is released, and back in, to set it up with what is there then`;
+        throw new VolumeError("SourceDiffers", "final", message);
+      }
+      const record = recordOf(context, volume);
+      if (record.sharedDisk !== name) await journal.put({ ...record, sharedDisk: name });
+      if (grant?.disk === undefined || grant.disk === name) return; // a controller of before compares nothing
+      const message = `the disk ${name} may be reached by other nodes: the controller has not said yet that none of them has it`;
+      throw new VolumeError("DiskNotCompared", "transient", message);
+    },
     async recordDisk(disk, uuid) {
       const chosen = chosenOf(disk, uuid);
       const isIt = disk.named === true ? isOneDisk : isSameDisk;

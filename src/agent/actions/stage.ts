@@ -157,7 +157,7 @@ async function stageAnew(
     formatting: context.journal.records.get(desired.name)?.formatting,
     recordFormatting: (device) => context.journal.put(withFormatting(recordOf(context, desired.name), device)),
     recordNoSwap: () => context.journal.put(withoutSwap(recordOf(context, desired.name))),
-    ...disksOf(context, desired.name),
+    ...disksOf(context, desired.name, desired.spec.grant),
     progress: (message) => context.progress(redact(message, given)),
     async record({ kind, path, directory, deviceNumber, devicePath, found, undo }) {
       const before = recordOf(context, desired.name);

@@ -3088,7 +3088,7 @@ const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{mi
 if(vErrors === null){vErrors = [err0];}
 else {vErrors.push(err0);}errors++;}
 for(const key0 in data){
-if(!(((((key0 === "id") || (key0 === "volumeAttachment")) || (key0 === "persistentVolume")) || (key0 === "csi")) || (key0 === "publishContext"))){
+if(!((((((key0 === "id") || (key0 === "disk")) || (key0 === "volumeAttachment")) || (key0 === "persistentVolume")) || (key0 === "csi")) || (key0 === "publishContext"))){
 const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){vErrors = [err1];}
 else {vErrors.push(err1);}errors++;}}
@@ -3103,118 +3103,129 @@ else {
 const err3 = {instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err3];}
 else {vErrors.push(err3);}errors++;}}
-if(data.volumeAttachment !== undefined){
-let data1 = data.volumeAttachment;
-if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
-if(data1.name === undefined){
-const err4 = {instancePath:instancePath+"/volumeAttachment",schemaPath:"#/definitions/GrantedVolumeAttachment/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+if(data.disk !== undefined){
+let data1 = data.disk;
+if(typeof data1 === "string"){
+if(func3(data1) > 512){
+const err4 = {instancePath:instancePath+"/disk",schemaPath:"#/properties/disk/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"};
 if(vErrors === null){vErrors = [err4];}
-else {vErrors.push(err4);}errors++;}
-if(data1.uid === undefined){
-const err5 = {instancePath:instancePath+"/volumeAttachment",schemaPath:"#/definitions/GrantedVolumeAttachment/required",keyword:"required",params:{missingProperty: "uid"},message:"must have required property '"+"uid"+"'"};
-if(vErrors === null){vErrors = [err5];}
-else {vErrors.push(err5);}errors++;}
-for(const key1 in data1){
-if(!((key1 === "name") || (key1 === "uid"))){
-const err6 = {instancePath:instancePath+"/volumeAttachment",schemaPath:"#/definitions/GrantedVolumeAttachment/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
-if(vErrors === null){vErrors = [err6];}
-else {vErrors.push(err6);}errors++;}}
-if(data1.name !== undefined){
-let data2 = data1.name;
-if(typeof data2 === "string"){
-if(func3(data2) > 253){
-const err7 = {instancePath:instancePath+"/volumeAttachment/name",schemaPath:"#/definitions/GrantedVolumeAttachment/properties/name/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
-if(vErrors === null){vErrors = [err7];}
-else {vErrors.push(err7);}errors++;}}
+else {vErrors.push(err4);}errors++;}}
 else {
-const err8 = {instancePath:instancePath+"/volumeAttachment/name",schemaPath:"#/definitions/GrantedVolumeAttachment/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err5 = {instancePath:instancePath+"/disk",schemaPath:"#/properties/disk/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err5];}
+else {vErrors.push(err5);}errors++;}}
+if(data.volumeAttachment !== undefined){
+let data2 = data.volumeAttachment;
+if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
+if(data2.name === undefined){
+const err6 = {instancePath:instancePath+"/volumeAttachment",schemaPath:"#/definitions/GrantedVolumeAttachment/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+if(vErrors === null){vErrors = [err6];}
+else {vErrors.push(err6);}errors++;}
+if(data2.uid === undefined){
+const err7 = {instancePath:instancePath+"/volumeAttachment",schemaPath:"#/definitions/GrantedVolumeAttachment/required",keyword:"required",params:{missingProperty: "uid"},message:"must have required property '"+"uid"+"'"};
+if(vErrors === null){vErrors = [err7];}
+else {vErrors.push(err7);}errors++;}
+for(const key1 in data2){
+if(!((key1 === "name") || (key1 === "uid"))){
+const err8 = {instancePath:instancePath+"/volumeAttachment",schemaPath:"#/definitions/GrantedVolumeAttachment/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
 if(vErrors === null){vErrors = [err8];}
 else {vErrors.push(err8);}errors++;}}
-if(data1.uid !== undefined){
-let data3 = data1.uid;
+if(data2.name !== undefined){
+let data3 = data2.name;
 if(typeof data3 === "string"){
-if(func3(data3) > 64){
-const err9 = {instancePath:instancePath+"/volumeAttachment/uid",schemaPath:"#/definitions/GrantedVolumeAttachment/properties/uid/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(func3(data3) > 253){
+const err9 = {instancePath:instancePath+"/volumeAttachment/name",schemaPath:"#/definitions/GrantedVolumeAttachment/properties/name/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
 if(vErrors === null){vErrors = [err9];}
 else {vErrors.push(err9);}errors++;}}
 else {
-const err10 = {instancePath:instancePath+"/volumeAttachment/uid",schemaPath:"#/definitions/GrantedVolumeAttachment/properties/uid/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err10 = {instancePath:instancePath+"/volumeAttachment/name",schemaPath:"#/definitions/GrantedVolumeAttachment/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err10];}
-else {vErrors.push(err10);}errors++;}}}
-else {
-const err11 = {instancePath:instancePath+"/volumeAttachment",schemaPath:"#/definitions/GrantedVolumeAttachment/type",keyword:"type",params:{type: "object"},message:"must be object"};
+else {vErrors.push(err10);}errors++;}}
+if(data2.uid !== undefined){
+let data4 = data2.uid;
+if(typeof data4 === "string"){
+if(func3(data4) > 64){
+const err11 = {instancePath:instancePath+"/volumeAttachment/uid",schemaPath:"#/definitions/GrantedVolumeAttachment/properties/uid/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){vErrors = [err11];}
 else {vErrors.push(err11);}errors++;}}
-if(data.persistentVolume !== undefined){
-let data4 = data.persistentVolume;
-if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
-if(data4.name === undefined){
-const err12 = {instancePath:instancePath+"/persistentVolume",schemaPath:"#/definitions/GrantedObject/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
-if(vErrors === null){vErrors = [err12];}
-else {vErrors.push(err12);}errors++;}
-if(data4.uid === undefined){
-const err13 = {instancePath:instancePath+"/persistentVolume",schemaPath:"#/definitions/GrantedObject/required",keyword:"required",params:{missingProperty: "uid"},message:"must have required property '"+"uid"+"'"};
-if(vErrors === null){vErrors = [err13];}
-else {vErrors.push(err13);}errors++;}
-for(const key2 in data4){
-if(!((key2 === "name") || (key2 === "uid"))){
-const err14 = {instancePath:instancePath+"/persistentVolume",schemaPath:"#/definitions/GrantedObject/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties"};
-if(vErrors === null){vErrors = [err14];}
-else {vErrors.push(err14);}errors++;}}
-if(data4.name !== undefined){
-let data5 = data4.name;
-if(typeof data5 === "string"){
-if(func3(data5) > 253){
-const err15 = {instancePath:instancePath+"/persistentVolume/name",schemaPath:"#/definitions/GrantedObject/properties/name/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
-if(vErrors === null){vErrors = [err15];}
-else {vErrors.push(err15);}errors++;}}
 else {
-const err16 = {instancePath:instancePath+"/persistentVolume/name",schemaPath:"#/definitions/GrantedObject/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err12 = {instancePath:instancePath+"/volumeAttachment/uid",schemaPath:"#/definitions/GrantedVolumeAttachment/properties/uid/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err12];}
+else {vErrors.push(err12);}errors++;}}}
+else {
+const err13 = {instancePath:instancePath+"/volumeAttachment",schemaPath:"#/definitions/GrantedVolumeAttachment/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err13];}
+else {vErrors.push(err13);}errors++;}}
+if(data.persistentVolume !== undefined){
+let data5 = data.persistentVolume;
+if(data5 && typeof data5 == "object" && !Array.isArray(data5)){
+if(data5.name === undefined){
+const err14 = {instancePath:instancePath+"/persistentVolume",schemaPath:"#/definitions/GrantedObject/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+if(vErrors === null){vErrors = [err14];}
+else {vErrors.push(err14);}errors++;}
+if(data5.uid === undefined){
+const err15 = {instancePath:instancePath+"/persistentVolume",schemaPath:"#/definitions/GrantedObject/required",keyword:"required",params:{missingProperty: "uid"},message:"must have required property '"+"uid"+"'"};
+if(vErrors === null){vErrors = [err15];}
+else {vErrors.push(err15);}errors++;}
+for(const key2 in data5){
+if(!((key2 === "name") || (key2 === "uid"))){
+const err16 = {instancePath:instancePath+"/persistentVolume",schemaPath:"#/definitions/GrantedObject/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties"};
 if(vErrors === null){vErrors = [err16];}
 else {vErrors.push(err16);}errors++;}}
-if(data4.uid !== undefined){
-let data6 = data4.uid;
+if(data5.name !== undefined){
+let data6 = data5.name;
 if(typeof data6 === "string"){
-if(func3(data6) > 64){
-const err17 = {instancePath:instancePath+"/persistentVolume/uid",schemaPath:"#/definitions/GrantedObject/properties/uid/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
+if(func3(data6) > 253){
+const err17 = {instancePath:instancePath+"/persistentVolume/name",schemaPath:"#/definitions/GrantedObject/properties/name/maxLength",keyword:"maxLength",params:{limit: 253},message:"must NOT have more than 253 characters"};
 if(vErrors === null){vErrors = [err17];}
 else {vErrors.push(err17);}errors++;}}
 else {
-const err18 = {instancePath:instancePath+"/persistentVolume/uid",schemaPath:"#/definitions/GrantedObject/properties/uid/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err18 = {instancePath:instancePath+"/persistentVolume/name",schemaPath:"#/definitions/GrantedObject/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err18];}
-else {vErrors.push(err18);}errors++;}}}
-else {
-const err19 = {instancePath:instancePath+"/persistentVolume",schemaPath:"#/definitions/GrantedObject/type",keyword:"type",params:{type: "object"},message:"must be object"};
+else {vErrors.push(err18);}errors++;}}
+if(data5.uid !== undefined){
+let data7 = data5.uid;
+if(typeof data7 === "string"){
+if(func3(data7) > 64){
+const err19 = {instancePath:instancePath+"/persistentVolume/uid",schemaPath:"#/definitions/GrantedObject/properties/uid/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"};
 if(vErrors === null){vErrors = [err19];}
 else {vErrors.push(err19);}errors++;}}
+else {
+const err20 = {instancePath:instancePath+"/persistentVolume/uid",schemaPath:"#/definitions/GrantedObject/properties/uid/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){vErrors = [err20];}
+else {vErrors.push(err20);}errors++;}}}
+else {
+const err21 = {instancePath:instancePath+"/persistentVolume",schemaPath:"#/definitions/GrantedObject/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err21];}
+else {vErrors.push(err21);}errors++;}}
 if(data.csi !== undefined){
 if(!(validate58(data.csi, {instancePath:instancePath+"/csi",parentData:data,parentDataProperty:"csi",rootData}))){vErrors = vErrors === null ? validate58.errors : vErrors.concat(validate58.errors);errors = vErrors.length;}}
 if(data.publishContext !== undefined){
-let data8 = data.publishContext;
-if(data8 && typeof data8 == "object" && !Array.isArray(data8)){
-if(Object.keys(data8).length > 32){
-const err20 = {instancePath:instancePath+"/publishContext",schemaPath:"#/properties/publishContext/maxProperties",keyword:"maxProperties",params:{limit: 32},message:"must NOT have more than 32 properties"};
-if(vErrors === null){vErrors = [err20];}
-else {vErrors.push(err20);}errors++;}
-for(const key3 in data8){
-let data9 = data8[key3];
-if(typeof data9 === "string"){
-if(func3(data9) > 1024){
-const err21 = {instancePath:instancePath+"/publishContext/" + key3.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/publishContext/additionalProperties/maxLength",keyword:"maxLength",params:{limit: 1024},message:"must NOT have more than 1024 characters"};
-if(vErrors === null){vErrors = [err21];}
-else {vErrors.push(err21);}errors++;}}
-else {
-const err22 = {instancePath:instancePath+"/publishContext/" + key3.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/publishContext/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
+let data9 = data.publishContext;
+if(data9 && typeof data9 == "object" && !Array.isArray(data9)){
+if(Object.keys(data9).length > 32){
+const err22 = {instancePath:instancePath+"/publishContext",schemaPath:"#/properties/publishContext/maxProperties",keyword:"maxProperties",params:{limit: 32},message:"must NOT have more than 32 properties"};
 if(vErrors === null){vErrors = [err22];}
-else {vErrors.push(err22);}errors++;}}}
-else {
-const err23 = {instancePath:instancePath+"/publishContext",schemaPath:"#/properties/publishContext/type",keyword:"type",params:{type: "object"},message:"must be object"};
+else {vErrors.push(err22);}errors++;}
+for(const key3 in data9){
+let data10 = data9[key3];
+if(typeof data10 === "string"){
+if(func3(data10) > 1024){
+const err23 = {instancePath:instancePath+"/publishContext/" + key3.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/publishContext/additionalProperties/maxLength",keyword:"maxLength",params:{limit: 1024},message:"must NOT have more than 1024 characters"};
 if(vErrors === null){vErrors = [err23];}
-else {vErrors.push(err23);}errors++;}}}
+else {vErrors.push(err23);}errors++;}}
 else {
-const err24 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err24 = {instancePath:instancePath+"/publishContext/" + key3.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/publishContext/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){vErrors = [err24];}
-else {vErrors.push(err24);}errors++;}
+else {vErrors.push(err24);}errors++;}}}
+else {
+const err25 = {instancePath:instancePath+"/publishContext",schemaPath:"#/properties/publishContext/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err25];}
+else {vErrors.push(err25);}errors++;}}}
+else {
+const err26 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){vErrors = [err26];}
+else {vErrors.push(err26);}errors++;}
 validate57.errors = vErrors;
 return errors === 0;}
 const schema72 = {"type":"object","required":["name","path","readOnly","requester"],"properties":{"name":{"type":"string","maxLength":128,"rules":[{"message":"must be lower-case letters, digits, '-', '.' or '~', a letter or digit at both ends","matches":"^[a-z0-9]([-a-z0-9.~]*[a-z0-9])?$"}]},"requester":{"$ref":"#/definitions/Requester"},"path":{"type":"string","maxLength":512,"rules":[{"message":"must be an absolute path below / without '.', '..', '//', control or invisible characters or a trailing '/'","matches":"^(/([^/.\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]*|[.][^/.\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]*|[.][.][^/\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]+))+$"},{"message":"must have at most 2048 bytes, and each name in it at most 255 characters, or 63 if some are not ASCII: Linux takes no longer names","patterns":["^(([\\x00-.0-\\x7f]{0,255}|[^/]{0,63})/)*([\\x00-.0-\\x7f]{0,255}|[^/]{0,63})$"]}]},"readOnly":{"type":"boolean","default":false},"mountOptions":{"type":"array","maxItems":8,"items":{"type":"string","maxLength":64,"rules":[{"message":"must be one of nosuid, suid, nodev, dev, noexec, exec, noatime, relatime, strictatime, nodiratime and nosymfollow, one an entry; read-only is readOnly: true","oneOf":["nosuid","suid","nodev","dev","noexec","exec","noatime","relatime","strictatime","nodiratime","nosymfollow"]}]},"rules":[{"message":"an option may be named only once"},{"message":"an option and its opposite cannot both be named"},{"message":"only one of noatime, relatime and strictatime can be named"}]},"fsGroup":{"type":"integer","rules":[{"message":"must be a group id from 0 to 2147483647","from":0,"to":2147483647}]},"fsGroupChangePolicy":{"type":"string","enum":["Always","OnRootMismatch"]},"seLinuxOptions":{"$ref":"#/definitions/SELinuxOptions"}},"rules":[{"message":"fsGroupChangePolicy says how fsGroup is brought about: add fsGroup, or remove it","field":".fsGroupChangePolicy"}],"additionalProperties":false};

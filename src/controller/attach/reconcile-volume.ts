@@ -41,6 +41,8 @@ export interface ReconcileVolumeDeps extends GatherVolumeDeps, AttachmentWriter,
   readonly teller: Teller;
   readonly recorder: EventRecorder;
   readonly upsertClaim: (raw: unknown) => void;
+  /** What keeps an intent from the disk that it has found. */
+  readonly diskWord: (intent: Intent) => Word | undefined;
   readonly believesAgents: () => boolean;
   /** Tries to let an intent go that is being deleted. @returns milliseconds after which to look again, if any */
   readonly release: (intent: Intent) => Promise<number | undefined>;
@@ -106,7 +108,10 @@ export async function reconcileVolume(deps: ReconcileVolumeDeps, id: VolumeID): 
       againInMs = sooner(againInMs, outcome.againInMs);
       if (outcome.changed) return;
       const beside = uses(decision.member) ? (besideWord(waiting?.word) ?? unprotected) : undefined;
-      const sayInMs = await deps.speaker.say(decision.member.intent, outcome.word ?? beside);
+      const sayInMs = await deps.speaker.say(
+        decision.member.intent,
+        outcome.word ?? beside ?? deps.diskWord(decision.member.intent),
+      );
       againInMs = sooner(againInMs, sayInMs);
     });
   // What is waited for may be told to thousands of nodes: whose turn it is does not wait for that.

@@ -10,6 +10,7 @@ import type { Gatherer } from "../gather.ts";
 import type { Intent, NodeInfo } from "../projections.ts";
 import { awaitsRelease } from "../release.ts";
 import type { IntentAttachments } from "../release-intent.ts";
+import { createDiskGrants } from "./disk-grants.ts";
 import { isDisk } from "./disk-id.ts";
 import { createIntentAttachments } from "./intent-attachments.ts";
 import type { Attachment, Claim } from "./objects.ts";
@@ -116,8 +117,14 @@ export function createVolumeWork(deps: VolumeWorkDeps): VolumeWork {
   const release = (intent: Intent) => {
     return deps.release(intent, isCSI(intent.spec.source) ? attachments : undefined);
   };
+  const disks = createDiskGrants({
+    ...{ client: deps.client, log, intents: deps.intents, speaker, upsertIntent: deps.upsertIntent },
+    onDue: deps.onDue,
+    keyOf: index.keyOf,
+  });
   const volumeDeps = {
     ...shared,
+    diskWord: disks.wordOf,
     retries,
     recorder: deps.recorder,
     release,
@@ -132,6 +139,7 @@ export function createVolumeWork(deps: VolumeWorkDeps): VolumeWork {
       const needsStorage = id === undefined || !isDisk(id);
       // Not everything is known: all keys are due again when it is.
       if (!gatherer.complete() || (needsStorage && !storage.complete())) return undefined;
+      if (id !== undefined && disks.isKey(id)) return disks.reconcile(id);
       if (id !== undefined) return reconcileVolume(volumeDeps, id);
       const intent = deps.intents.get(unresolvedIntentOf(key) ?? "");
       if (intent === undefined) return undefined;
@@ -139,15 +147,20 @@ export function createVolumeWork(deps: VolumeWorkDeps): VolumeWork {
       return intent.spec.mode === "Manage" ? unbound.reconcile(intent) : undefined;
     },
     keyOf: index.keyOf,
-    all: index.all,
+    all() {
+      index.all();
+      disks.all();
+    },
     begin() {
       pending.forget();
       hold.forget();
+      disks.forget();
     },
     stop() {
       for (const cancel of cancels) cancel();
       reserved.stop();
       teller.stop();
+      disks.stop();
       index.stop();
     },
   };

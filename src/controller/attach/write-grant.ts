@@ -1,4 +1,5 @@
 import { annotation, resource } from "../../api/names.ts";
+import { isCompared } from "../../api/source-traits.ts";
 import type { Grant } from "../../api/types.gen.ts";
 import { messageOf } from "../../errors.ts";
 import { ApiError, classifyWriteError, isConflict } from "../../kube/api-error.ts";
@@ -53,7 +54,8 @@ export async function writeGrant(
     }
     const driver = deps.storage.csiDrivers.store.get(resolution.id.driver);
     const csi = resolution.csi && { ...resolution.csi, ...grantedOfDriver(driver) };
-    await grantIntent(deps, intent, resolution, grantOf(id, { ...resolution, csi }, found));
+    const granted = grantOf(id, { ...resolution, csi }, found);
+    await grantIntent(deps, intent, resolution, isCompared(intent.spec.source) ? { ...granted, disk: "" } : granted);
     return undefined;
   } catch (error) {
     if (!(error instanceof ApiError) || classifyWriteError(error) === "uncertain") throw error;

@@ -13,6 +13,9 @@ describe("the disk that a local volume has found by a path", () => {
   const now = "8:16, 1024 bytes, disk 2 of boot 2";
   const contents = "0123456789abcdef";
 
+  /** Whether the controller has said that no other node has the disk. */
+  let compared = true;
+
   /** What happens in one attempt, in order. */
   async function attempt(on: Partial<DeviceInfo>, disk?: ChosenDisk, destroy?: string): Promise<readonly string[]> {
     const events: string[] = [];
@@ -28,6 +31,10 @@ describe("the disk that a local volume has found by a path", () => {
       disk,
       recordDisk: async ({ lastingName = "no name", named }: { lastingName?: string; named?: true }, uuid?: string) => {
         events.push(`record ${lastingName}, ${uuid ?? "nothing on it"}, ${named ? "named" : "chosen"}`);
+      },
+      async askForDisk(name: string) {
+        events.push(`ask for ${name}`);
+        if (!compared) throw new VolumeError("DiskNotCompared", "transient", name);
       },
       recordFormatting: async () => {},
       progress: () => {},
@@ -96,6 +103,17 @@ describe("the disk that a local volume has found by a path", () => {
         .and.to.match(told);
     });
   }
+
+  it("is asked for where other nodes may reach it, and nothing of it is touched before the controller has compared it", async () => {
+    compared = false;
+    const lun = { attached: "iscsi", lastingName: "naa.6001405a", contents };
+    const asked = ["ask for 36001405a", "DiskNotCompared: 36001405a"];
+    expect(await attempt({ ...lun, empty: true })).to.deep.equal(asked);
+    expect(await attempt({ ...lun, ...ext4 }, undefined, `8:16@${contents}`)).to.deep.equal(asked);
+    compared = true;
+    expect(await attempt({ ...lun, empty: true })).to.include("format");
+    expect(await attempt({ ...lun, lastingName: "0123" }), "by a serial number").to.not.include("ask for 0123");
+  });
 
   it("is formatted anew in the boot in which people have emptied it", async () => {
     const events = await attempt({ empty: true }, { sizeBytes: 1024, identity: now, uuid: "uuid-1" });

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import type { ISCSIVolumeSource } from "../../../../src/api/types.gen.ts";
-import type { VolumeError } from "../../../../src/errors.ts";
+import { VolumeError } from "../../../../src/errors.ts";
 import { MountTable } from "../../../../src/host/mount-table.ts";
 import { stageLun } from "../../../../src/plugins/iscsi/stage.ts";
 import type { FoundSource, StageContext, VolumeSpec } from "../../../../src/plugins/plugin.ts";
@@ -16,6 +16,9 @@ describe("what an iSCSI volume is bound or mounted from", () => {
   let done: string[];
   /** When something is mounted, the disk is another one. */
   let swapped: boolean;
+  /** Disks that the controller was asked for, and whether it has said that no other node has them. */
+  let asked: string[];
+  let compared: boolean;
 
   beforeEach(() => {
     node = new FakeISCSINode();
@@ -23,6 +26,8 @@ describe("what an iSCSI volume is bound or mounted from", () => {
     found = undefined;
     done = [];
     swapped = false;
+    asked = [];
+    compared = true;
   });
 
   function stage(volumeMode: VolumeSpec["volumeMode"], more: Partial<ISCSIVolumeSource> = {}) {
@@ -46,9 +51,14 @@ describe("what an iSCSI volume is bound or mounted from", () => {
       claim: async (path: string) => claims[path],
       probe: async ({ path }: { path: string }) => ({ path, deviceNumber: numberOf(path), signature: "ext4" }),
       mend: async () => {},
+      attributes: async () => ({ sizeBytes: 1, attached: "iscsi", lastingName: "naa.6001405a" }),
     };
     const context = {
       ...{ iscsi, scsi, mounter, devices, found, hostRoot: "/", table: new MountTable([]), progress: () => {} },
+      askForDisk: async (name: string) => {
+        asked.push(name);
+        if (compared === false) throw new VolumeError("DiskNotCompared", "transient", name);
+      },
       ...{ stagingTarget: { prefix: "/s", path: "/s/v" }, record: async () => {}, recordFormatting: async () => {} },
     } as unknown as StageContext;
     const spec = { key: "k", nodeName: "n", source: { iscsi: source }, volumeMode, mountOptions: [] };
@@ -59,6 +69,14 @@ describe("what an iSCSI volume is bound or mounted from", () => {
       () => "none",
       ({ reason, message }: VolumeError) => reason ?? message,
     );
+
+  it("is asked for before it is bound as it is, and not bound before the controller has compared it", async () => {
+    compared = false;
+    expect(await reasonOf(stage("Block"))).to.equal("DiskNotCompared");
+    expect(asked).to.deep.equal(["36001405a"]);
+    compared = true;
+    expect(await reasonOf(stage("Block"))).to.equal("none");
+  });
 
   it("is nobody else's when it is bound as it is; once it is bound, what a pod has made of it is", async () => {
     expect(await stage("Block")).to.deep.include({ kind: "device", deviceNumber: "8:0" });

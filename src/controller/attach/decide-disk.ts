@@ -1,0 +1,72 @@
+import { overlap } from "../../api/disk-name.ts";
+import { compareText } from "../canonical-json.ts";
+import type { Intent } from "../projections.ts";
+import type { Word } from "./word.ts";
+
+/** An intent that has, or asks for, a disk that several nodes may reach. */
+export interface DiskMember {
+  readonly intent: Intent;
+  /** What it is to be given, by a write that was not seen yet, or not answered. */
+  readonly giving: string | undefined;
+}
+
+/** What is to be done for one that asks, or that should not have what it has. */
+export type DiskDecision =
+  | { readonly intent: Intent; readonly give: string }
+  | { readonly intent: Intent; readonly word: Word };
+
+/**
+ * What is to be done about one disk, whatever its intents call it: sources of different kinds, other targets, other ports. One node has it, or
+ * several that read (readOnly of the source), the oldest first; who was given it before there was that has it, too. Pure.
+ */
+export function decideDisk(members: readonly DiskMember[]): readonly DiskDecision[] {
+  const sorted = [...members].sort(byAge);
+  const holders = sorted.flatMap(holdingOf);
+  return sorted.flatMap(({ intent }): DiskDecision[] => {
+    const asked = askedBy(intent);
+    if (asked === undefined) return [];
+    const other = holders.find(
+      (one) => one.intent !== intent && overlap(one.disk, asked) && !(reads(one.intent) && reads(intent)),
+    );
+    if (other !== undefined) return [{ intent, word: heldBy(other.intent, asked) }];
+    holders.push({ intent, disk: asked });
+    return [{ intent, give: asked }];
+  });
+}
+
+/** What keeps an intent from its disk, of the others that have it, or ask for it. Pure. */
+export function diskWord(members: readonly DiskMember[], intent: Intent): Word | undefined {
+  const decision = decideDisk(members).find((one) => one.intent.metadata.name === intent.metadata.name);
+  return decision !== undefined && "word" in decision ? decision.word : undefined;
+}
+
+/** The disk that an agent asks for, and was not given. Who has one keeps that until it is released: it may be in use, though another is found. */
+function askedBy({ metadata, spec, status }: Intent): string | undefined {
+  if (metadata.deletionTimestamp !== undefined || spec.grant === undefined || spec.mode !== "Manage") return undefined;
+  return status.observedUID === metadata.uid && !spec.grant.disk ? status.disk : undefined;
+}
+
+function holdingOf({ intent, giving }: DiskMember): { intent: Intent; disk: string }[] {
+  const { spec, status } = intent;
+  // A grant of before there was that: its agent has not waited.
+  const held = spec.grant === undefined ? undefined : (spec.grant.disk ?? status.disk);
+  return [held, giving].flatMap((disk) => (disk ? [{ intent, disk }] : []));
+}
+
+function reads({ spec: { source } }: Intent): boolean {
+  return (source.iscsi ?? source.fc)?.readOnly === true;
+}
+
+function byAge({ intent: { metadata: a } }: DiskMember, { intent: { metadata: b } }: DiskMember): number {
+  return compareText(a.creationTimestamp ?? "", b.creationTimestamp ?? "") || compareText(a.name, b.name);
+}
+
+function heldBy({ metadata, spec }: Intent, disk: string): Word {
+  const since = metadata.creationTimestamp ?? "an unknown time";
+  const message = `node ${spec.nodeName} has the disk ${disk} as ${spec.volumeName} (${metadata.name}) since ${since}: it is one disk, whatever path leads to it`;
+  return {
+    reason: "VolumeHeldElsewhere",
+    message,
+    on: { kind: "NodeVolumeIntent", name: metadata.name, node: spec.nodeName },
+  };
+}

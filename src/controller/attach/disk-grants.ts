@@ -1,0 +1,142 @@
+import { wholeDisk } from "../../api/disk-name.ts";
+import { resource } from "../../api/names.ts";
+import { ApiError, classifyWriteError, isConflict } from "../../kube/api-error.ts";
+import type { KubeClient } from "../../kube/client.ts";
+import type { ObjectStore } from "../../kube/object-store.ts";
+import type { Cancel, Logger } from "../../ports.ts";
+import type { Intent } from "../projections.ts";
+import { refOf } from "../write-intents.ts";
+import { type DiskMember, decideDisk, diskWord } from "./decide-disk.ts";
+import { createGroups } from "./groups.ts";
+import type { Speaker } from "./speak.ts";
+import { isGuarded, type VolumeID, volumeKey } from "./volume-key.ts";
+import type { Word } from "./word.ts";
+
+/** Of the key of a disk, whatever intents call it: no plugin of kubelet's is called so. */
+const driver = "kubernetes.io/any-disk";
+
+export interface DiskGrantsDeps {
+  readonly client: KubeClient;
+  readonly log: Logger;
+  readonly intents: ObjectStore<Intent>;
+  readonly speaker: Pick<Speaker, "say">;
+  readonly upsertIntent: (raw: unknown) => void;
+  /** A disk, or a volume that waits for one, is due, by its key. */
+  readonly onDue: (key: string) => void;
+  readonly keyOf: (intent: Intent) => string;
+}
+
+/** Gives a disk that several nodes reach to one at a time, once an agent has said which one it has found (decision 0098). */
+export interface DiskGrants {
+  /** Whether a key is that of a disk. */
+  isKey(id: VolumeID): boolean;
+  /** @returns milliseconds after which to look again, if any */
+  reconcile(id: VolumeID): Promise<number | undefined>;
+  /** What keeps an intent from the disk that it has found. */
+  wordOf(intent: Intent): Word | undefined;
+  all(): void;
+  /** Another has led meanwhile, and all was read since. */
+  forget(): void;
+  stop(): void;
+}
+
+/** An agent may write its status at the same moment. */
+const attempts = 4;
+
+export function createDiskGrants(deps: DiskGrantsDeps): DiskGrants {
+  const { intents } = deps;
+  /** Names of intents by disk: by what they were given, and by what they have found. */
+  const given = createGroups();
+  const found = createGroups();
+  /** Written and not seen yet, or not answered; by UID of the intent. */
+  const giving = new Map<string, string>();
+
+  const keyOf = (disk: string) => volumeKey({ driver, volumeHandle: wholeDisk(disk) });
+
+  function put(groups: typeof given, name: string, disk: string | undefined): readonly string[] {
+    const before = disk ? groups.put(name, wholeDisk(disk)) : groups.remove(name);
+    return [before, disk].flatMap((one) => (one ? [keyOf(one)] : []));
+  }
+
+  function see({ metadata, spec, status }: Intent): void {
+    const { name, uid = "" } = metadata;
+    if (spec.grant?.disk !== undefined && spec.grant.disk === giving.get(uid)) giving.delete(uid);
+    for (const key of [...put(given, name, spec.grant?.disk), ...put(found, name, status.disk)]) deps.onDue(key);
+  }
+
+  function lose({ metadata }: Intent): void {
+    giving.delete(metadata.uid ?? "");
+    for (const key of [...put(given, metadata.name, undefined), ...put(found, metadata.name, undefined)])
+      deps.onDue(key);
+  }
+
+  function membersOf(disk: string): DiskMember[] {
+    const names = new Set([...given.of(disk), ...found.of(disk)]);
+    return [...names].flatMap((name) => {
+      const intent = intents.get(name);
+      return intent === undefined ? [] : [{ intent, giving: giving.get(intent.metadata.uid ?? "") }];
+    });
+  }
+
+  async function give(seen: Intent, disk: string): Promise<void> {
+    const { name, uid = "" } = seen.metadata;
+    giving.set(uid, disk);
+    try {
+      for (let left = attempts; ; left -= 1) {
+        const intent = await deps.client.get<Intent>(resource.intents, { name });
+        const same = intent?.metadata.uid === uid && intent.spec.grant?.id === seen.spec.grant?.id;
+        if (intent === undefined || !same || intent.metadata.deletionTimestamp !== undefined) {
+          giving.delete(uid);
+          if (intent !== undefined) deps.upsertIntent(intent);
+          return;
+        }
+        try {
+          deps.upsertIntent(
+            await deps.client.mergePatch(resource.intents, refOf(intent), { spec: { grant: { disk } } }),
+          );
+          deps.log.info("disk given", { intent: name, node: seen.spec.nodeName, disk });
+          return;
+        } catch (error) {
+          if (!isConflict(error) || left <= 1) throw error;
+        }
+      }
+    } catch (error) {
+      // Refused: nothing was written.
+      if (error instanceof ApiError && classifyWriteError(error) !== "uncertain") giving.delete(uid);
+      throw error;
+    }
+  }
+
+  const cancels: Cancel[] = [intents.subscribe({ onAdd: see, onUpdate: (_, after) => see(after), onDelete: lose })];
+
+  return {
+    isKey: (id) => id.driver === driver,
+    async reconcile({ volumeHandle: disk }) {
+      const members = membersOf(disk);
+      const waiting = new Map<string, Word>();
+      for (const decision of decideDisk(members)) {
+        if ("give" in decision) await give(decision.intent, decision.give);
+        else waiting.set(decision.intent.metadata.name, decision.word);
+      }
+      const sayInMs: number[] = [];
+      for (const { intent } of members) {
+        // Of what has a queue of its own that says all words.
+        if (isGuarded(intent.spec.source)) deps.onDue(deps.keyOf(intent));
+        else sayInMs.push((await deps.speaker.say(intent, waiting.get(intent.metadata.name))) ?? Infinity);
+      }
+      const soonest = Math.min(...sayInMs);
+      return Number.isFinite(soonest) ? soonest : undefined;
+    },
+    wordOf: (intent) => {
+      const disk = intent.status.disk;
+      return disk === undefined ? undefined : diskWord(membersOf(wholeDisk(disk)), intent);
+    },
+    all() {
+      for (const intent of intents.list()) see(intent);
+    },
+    forget: () => giving.clear(),
+    stop() {
+      for (const cancel of cancels) cancel();
+    },
+  };
+}
