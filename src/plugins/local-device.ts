@@ -208,7 +208,8 @@ export async function format(
     await context.devices.format({ root: "/", path }, fsType, onProgress, { ...licence, identity, label });
   } catch (error) {
     if (context.unfinished === "volume" && endedByItself(error)) await keepLicence(path, context);
-    else if (context.unfinished !== "header") await context.recordFormatting(licenceAfter(error, device, begun));
+    else if (context.unfinished !== "header")
+      await context.recordFormatting(await licenceAfter(error, device, begun, context));
     throw error;
   }
   await context.recordFormatting(undefined);
@@ -216,10 +217,28 @@ export async function format(
 }
 
 /** What stands on record after an mkfs that failed. @param begun the licence that it began with */
-function licenceAfter(error: unknown, device: DeviceInfo, begun: string | undefined): string | undefined {
-  if (mayHaveBegun(error)) return device.identity;
+async function licenceAfter(
+  error: unknown,
+  device: DeviceInfo,
+  begun: string | undefined,
+  context: StageContext,
+): Promise<string | undefined> {
+  if (mayHaveBegun(error)) return isKilled(error) ? licenceOfKilled(device, context) : device.identity;
   if (begun === undefined || endedByItself(error) || isSomebodys(error)) return undefined;
   return restRecord(begun, device.contents); // it never had the device: what is there is what was looked at
+}
+
+/** It has ended, and its end was seen. */
+function isKilled(error: unknown): boolean {
+  return error instanceof VolumeError && error.reason === "TimedOut";
+}
+
+/** What a killed mkfs has left is looked at at once: what is written there from now on is somebody else's. */
+async function licenceOfKilled({ path, identity }: DeviceInfo, context: StageContext): Promise<string | undefined> {
+  const now = await context.devices.probe({ root: "/", path }).catch(() => undefined); // it may not answer: the next attempt looks
+  if (identity === undefined || now?.identity !== identity) return identity;
+  if (now.busy !== undefined && now.allowsMount !== true) return undefined;
+  return restRecord(identity, now.contents);
 }
 
 /** What an mkfs that ended by itself has left on a volume of ours is the rest of ours as it stands now, and nothing else. */

@@ -51,6 +51,10 @@ describe("the licence of an mkfs that was cut off (decision 0013), on a made dev
     unfinished: StageContext["unfinished"];
     /** What mkfs leaves on the device. */
     leaves: string | undefined;
+    /** The device does not answer once mkfs had it. */
+    silent = false;
+    /** Who has opened the device while mkfs was at work. */
+    opened: Partial<DeviceInfo> = {};
 
     async next(): Promise<string> {
       const { formatting } = this;
@@ -65,10 +69,14 @@ describe("the licence of an mkfs that was cut off (decision 0013), on a made dev
         recordDisk: async () => {},
         progress: () => {},
         devices: {
-          probe: async () => looked(),
+          probe: async () => {
+            if (this.silent && this.formatted > 0) throw new VolumeError("TimedOut", "uncertain", "no answer");
+            return looked();
+          },
           format: async () => {
             this.formatted++;
             if (this.leaves !== undefined) this.device = { contents: this.leaves };
+            this.device = { ...this.device, ...this.opened };
             if (this.failsWith !== undefined) throw this.failsWith;
           },
         },
@@ -91,9 +99,45 @@ describe("the licence of an mkfs that was cut off (decision 0013), on a made dev
   it("is for a rest of any content once mkfs was cut off again", async () => {
     const attempts = new Attempts();
     attempts.failsWith = new VolumeError("TimedOut", "uncertain", "killed");
+    attempts.leaves = changed;
     await attempts.next();
-    attempts.device = { contents: changed };
     expect([await attempts.next(), attempts.formatted]).to.deep.equal(["TimedOut", 2]);
+  });
+
+  it("is for what a killed mkfs has left, and for nothing that is written from then on", async () => {
+    const attempts = new Attempts();
+    attempts.failsWith = new VolumeError("TimedOut", "uncertain", "killed");
+    attempts.leaves = changed;
+    await attempts.next();
+    expect(attempts.formatting, "looked at at once").to.equal(`${identity}, rest ${changed}`);
+    attempts.device = { contents: rest };
+    expect([await attempts.next(), attempts.formatted]).to.deep.equal(["DeviceNotEmpty", 1]);
+  });
+
+  it("is looked at by the next attempt where an mkfs was not seen to end, or the device does not answer", async () => {
+    for (const [reason, silent] of [
+      ["OperationAbandoned", false],
+      ["TimedOut", true],
+    ] as const) {
+      const attempts = new Attempts();
+      attempts.failsWith = new VolumeError(reason, "uncertain", "killed");
+      attempts.silent = silent;
+      await attempts.next();
+      expect(attempts.formatting).to.equal(identity);
+    }
+  });
+
+  it("ends where somebody who may write has the device when its mkfs was killed", async () => {
+    const attempts = new Attempts();
+    attempts.failsWith = new VolumeError("TimedOut", "uncertain", "killed");
+    attempts.opened = { busy: "/dev/sdb is open: qemu (7)" };
+    await attempts.next();
+    expect(attempts.formatting).to.equal(undefined);
+    attempts.opened = { busy: "/dev/sdb is open: smartd (7)", allowsMount: true };
+    attempts.formatting = identity;
+    attempts.device = { contents: rest };
+    await attempts.next();
+    expect(attempts.formatting, "who only reads").to.equal(`${identity}, rest ${rest}`);
   });
 
   it("ends where something else is read than at the first look", async () => {
