@@ -1,0 +1,35 @@
+import { mkdirSync } from "node:fs";
+import { expect } from "chai";
+import type { VolumeError } from "../../src/errors.ts";
+import { loopDevice } from "../lib/loop-device.ts";
+import { RealNode } from "../lib/real-node.ts";
+import { need } from "../lib/requirements.ts";
+
+describe("what sysfs says of a device, on the real kernel", () => {
+  let node: RealNode;
+
+  before(function () {
+    need(this, "root", "loop-devices");
+  });
+  beforeEach(() => {
+    node = new RealNode();
+    mkdirSync(`${node.path}/disks`);
+  });
+  afterEach(async () => {
+    await node[Symbol.asyncDispose]();
+  });
+
+  it("is what a look at the device itself says", async () => {
+    const { path } = node.keep(loopDevice(`${node.path}/disks`, "disk", 8));
+    const { devices } = node.host.effects({ deadlineMs: 60_000, formatDeadlineMs: 60_000, onChild: async () => {} });
+    const { deviceNumber, sizeBytes, identity } = await devices.probe({ root: "/", path });
+    expect(sizeBytes).to.equal(8 * 1024 * 1024);
+    expect(await devices.attributes(deviceNumber)).to.deep.equal({ sizeBytes, identity });
+  });
+
+  it("is nothing of a device that has gone", async () => {
+    const { devices } = node.host.effects({ deadlineMs: 60_000, formatDeadlineMs: 60_000, onChild: async () => {} });
+    const reason = await devices.attributes("7:1048575").catch((error: VolumeError) => error.reason);
+    expect(reason).to.equal("SourceNotFound");
+  });
+});
