@@ -27,7 +27,7 @@ const oneProcessor = ["--cpus", "1"] as const;
 export const vmFolder = process.env["VM"] || `${root}/hack/vm`;
 
 /**
- * Boots the VM once, with every server that tests need, and runs the guest's tests there (vm-guest.ts).
+ * Boots a VM, with every server that tests need, and runs the guest's tests there (vm-guest.ts).
  * @param only a regular expression of titles
  * @param minutes after which it is given up
  * @param ceph a cluster of this process's network
@@ -71,7 +71,6 @@ export async function testInVM(
   }
   const [code] = await closed;
   const results = output.split("\n").flatMap((line) => (line.startsWith('{"title":') ? [resultOf(line)] : []));
-  keepResults(results);
   const explained = code === 0 || results.some(({ outcome }) => outcome === "failed");
   if (!explained) expectCode(code, 0, output);
   if (results.length === 0) throw new Error(`no test ran in the VM:\n${output}`);
@@ -83,7 +82,7 @@ function resultOf(line: string): GuestResult {
 }
 
 /** For docs/plugin-results.md (hack/plugin-results.ts). */
-function keepResults(results: readonly GuestResult[]): void {
+export function keepResults(results: readonly GuestResult[]): void {
   const lines = results.map((result) => `${JSON.stringify({ lane: "vm", ...result })}\n`);
   mkdirSync(`${root}/dist`, { recursive: true });
   writeFileSync(`${root}/dist/results-vm-guest.jsonl`, lines.join(""));

@@ -11,11 +11,17 @@ import { CephCluster, cephAddress } from "../lib/ceph.ts";
 import { serveControl } from "../lib/ceph-control.ts";
 import { lastLines } from "../lib/last-lines.ts";
 import { full, need } from "../lib/requirements.ts";
-import { type GuestResult, testInVM } from "../lib/vm.ts";
-import { asked, cephSuites, suites, titlesOf } from "./suites.ts";
+import { type GuestResult, keepResults, testInVM } from "../lib/vm.ts";
+import { asked, cephSuites, type Suite, suites, titlesOf } from "./suites.ts";
 
 /** Minutes for the boot and all tests: several times what they take on a machine with little else to do, as they run beside other lanes. */
 const minutes = full() ? 75 : 38;
+
+/** Waits for each, also when one fails: a VM that goes on would be left behind. */
+async function allOf<T>(promises: readonly Promise<T>[]): Promise<T[]> {
+  await Promise.allSettled(promises);
+  return Promise.all(promises);
+}
 
 /** What the suites of Ceph find there. They are the last: the VM boots meanwhile, and has others to run. */
 async function fill(cluster: CephCluster): Promise<void> {
@@ -28,7 +34,7 @@ async function fill(cluster: CephCluster): Promise<void> {
 }
 
 describe("in a VM whose kernel has network file systems, Fibre Channel, device-mapper and RBD", () => {
-  let ran: { results: readonly GuestResult[]; output: string };
+  let ran: readonly { results: readonly GuestResult[]; output: string }[] = [];
   let cluster: CephCluster | { readonly missing: string };
   let control: AsyncDisposable | undefined;
 
@@ -40,7 +46,12 @@ describe("in a VM whose kernel has network file systems, Fibre Channel, device-m
     control = found && (await serveControl(found));
     const all = asked([...suites, ...(found === undefined ? [] : cephSuites)]);
     const ceph = found && { address: cephAddress, key: found.key() };
-    ran = await testInVM(titlesOf(all), minutes, ceph, async () => found && fill(found));
+    const isSecond = (suite: Suite) => suite.second === true || cephSuites.includes(suite);
+    ran = await allOf([
+      testInVM(titlesOf(all.filter((suite) => !isSecond(suite))), minutes),
+      testInVM(titlesOf(all.filter(isSecond)), minutes, ceph, async () => found && fill(found)),
+    ]);
+    keepResults(ran.flatMap(({ results }) => results));
     for (const { title } of all) console.log(`    ${secondsOf(title)} s in the VM: ${title}`);
     console.log(`    ${secondsOf("")} s in the VM: all tests`);
   });
@@ -49,7 +60,10 @@ describe("in a VM whose kernel has network file systems, Fibre Channel, device-m
     await control?.[Symbol.asyncDispose]();
   });
 
-  const resultsOf = (suite: string) => ran.results.filter(({ title }) => title.startsWith(suite));
+  const resultsOf = (suite: string) =>
+    ran.flatMap(({ results }) => results.filter(({ title }) => title.startsWith(suite)));
+  const outputOf = (suite: string) =>
+    (ran.find(({ results }) => results.some(({ title }) => title.startsWith(suite))) ?? ran[0])?.output ?? "";
   const secondsOf = (suite: string) => Math.round(resultsOf(suite).reduce((sum, { ms }) => sum + ms, 0) / 1000);
 
   for (const { title, atLeast } of asked([...suites, ...cephSuites])) {
@@ -59,7 +73,7 @@ describe("in a VM whose kernel has network file systems, Fibre Channel, device-m
       const results = resultsOf(title);
       const wrong = results.filter(({ outcome }) => outcome !== "passed");
       const text = wrong.map(({ title: of, outcome, reason = "" }) => `${of}: ${outcome} ${reason}`).join("\n");
-      if (wrong.length > 0) throw new Error(`${text}\nthe VM said last\n${lastLines(ran.output)}`);
+      if (wrong.length > 0) throw new Error(`${text}\nthe VM said last\n${lastLines(outputOf(title))}`);
       expect(results.length).to.be.at.least(atLeast);
     });
   }
