@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { mergePatch } from "../../hack/lib/api-client.ts";
+import { slowSuite } from "../../hack/lib/lanes/slow.ts";
 import { testWorld, type World } from "../lib/world.ts";
 
 const memory = { source: { emptyDir: { medium: "Memory", sizeLimit: "1Mi" } } };
@@ -7,7 +8,7 @@ const states = "/apis/nodevolume.dev/v1alpha1/nodevolumestates";
 const path = "/mnt/nodevolume/indexed";
 const moved = "/mnt/nodevolume/indexed-moved";
 
-describe("an index of intents in each node", () => {
+slowSuite("an index of intents in each node", () => {
   let world: World;
   const node = () => world.nodes[0];
   const state = () => world.objects.states.get(node().name);

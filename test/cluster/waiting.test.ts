@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { slow } from "../../hack/lib/lanes/slow.ts";
 import { until } from "../../hack/lib/until.ts";
 import { prepare } from "../lib/cluster.ts";
 import { expectStatus, patch } from "../lib/policy-world.ts";
@@ -103,7 +104,7 @@ describe("what waits for volumes, on a real API server", () => {
   });
 
   describe("a pod", () => {
-    it("waits until a set is there that allows its namespace, and goes on with the nodes of the set", async () => {
+    slow("waits until a set is there that allows its namespace, and goes on with the nodes of the set", async () => {
       await pod("reader", { set: "reports" }, { nodeSelector: { disk: "ssd" } });
       expect(await gatesOf("reader")).to.deep.equal([gate]);
       const reason = async () =>

@@ -3,6 +3,7 @@ import { constants } from "node:os";
 import { expect } from "chai";
 import { FuseServer } from "../../hack/lib/agent-on-kernel/fuse/fuse-server.ts";
 import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
+import { slow } from "../../hack/lib/lanes/slow.ts";
 import { silent } from "../../hack/lib/silent-log.ts";
 import { standingOf } from "../../src/agent/standing.ts";
 import { errnoOf } from "../../src/host/linux/errno.ts";
@@ -62,7 +63,8 @@ describe("a mount whose file system answers with an error (behaviour 120)", func
   };
 
   for (const code of broken) {
-    it(`${code}: stays while it is wanted, its server is said to be at fault, and it goes without being asked`, async () => {
+    const test: typeof slow = code === "EIO" || code === "ESTALE" ? it : slow;
+    test(`${code}: stays while it is wanted, its server is said to be at fault, and it goes without being asked`, async () => {
       node.want(volume("a"));
       await node.converge();
       const mounted = node.mountAt(node.target("a"))?.id;

@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { expect } from "chai";
 import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
+import { slow } from "../../hack/lib/lanes/slow.ts";
 import { loopDevice } from "../lib/loop-device.ts";
 import { RealNode } from "../lib/real-node.ts";
 import { need } from "../lib/requirements.ts";
@@ -94,7 +95,7 @@ describe("a disk whose file system was damaged, on the real kernel", () => {
     expect(failure?.message).to.match(/^the kernel does not mount the xfs on \S+: .*features/);
   });
 
-  it("of xfs that is a copy of one that is mounted names that, and comes once that is unmounted", async function () {
+  slow("of xfs that is a copy of one that is mounted names that, and comes once that is unmounted", async function () {
     need(this, "mkfs.xfs", "xfs");
     const disks = `${node.path}/disks`;
     disk = node.keep(loopDevice(disks, "disk", 320)).path;

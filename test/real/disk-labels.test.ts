@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { expect } from "chai";
 import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
+import { slow } from "../../hack/lib/lanes/slow.ts";
 import { loopDevice } from "../lib/loop-device.ts";
 import { RealNode } from "../lib/real-node.ts";
 import { need } from "../lib/requirements.ts";
@@ -34,7 +35,8 @@ describe("labels of file systems, on the real kernel", () => {
     ["ext4", 32],
     ["xfs", 320],
   ] as const) {
-    it(`${fsType} gets the one that is asked for when it is made, and keeps the one that it has`, async function () {
+    const test: typeof slow = fsType === "xfs" ? slow : it;
+    test(`${fsType} gets the one that is asked for when it is made, and keeps the one that it has`, async function () {
       if (fsType === "xfs") need(this, "mkfs.xfs", "xfs");
       const [empty, made] = [disk("empty", megabytes), disk("made", megabytes)];
       expect((await want({ path: empty, fsLabel: "data-1.x_yz0" }, fsType)).failure?.message).to.equal(undefined);
@@ -48,8 +50,9 @@ describe("labels of file systems, on the real kernel", () => {
   for (const [what, label] of [
     ["a space", `of ${process.pid}`],
     ["what blkid and udev escape", `é"\\~ ${process.pid}`],
-  ] as const)
-    it(`the disk with a label is found by it, also one with ${what}; others are named with theirs`, async () => {
+  ] as const) {
+    const test: typeof slow = what === "a space" ? slow : it;
+    test(`the disk with a label is found by it, also one with ${what}; others are named with theirs`, async () => {
       const [mine, other] = [disk("mine", 37), disk("other", 37)];
       execFileSync("mkfs.ext4", ["-q", "-L", label, mine]);
       execFileSync("mkfs.ext4", ["-q", "-L", "other", other]);
@@ -61,4 +64,5 @@ describe("labels of file systems, on the real kernel", () => {
       expect((await want({ disk: { transport: "loop", label } })).failure?.message).to.equal(undefined);
       expect(node.mountAt(node.target("a"))?.source).to.equal(mine);
     });
+  }
 });

@@ -93,7 +93,7 @@ describe("flexvolume drivers on the real kernel", () => {
     ]);
   });
 
-  it("after a reboot are asked first whether the device is attached", async function () {
+  slow("after a reboot are asked first whether the device is attached", async function () {
     need(this, "loop-devices", "mkfs.ext4", "ext4");
     const { image, commands } = flexDriver(node, "test/loop");
     node.want(volume({ driver: "test/loop", options: { image, sizeMegabytes: "16" } }));

@@ -171,7 +171,7 @@ describe("a source that a pod may write above, on the real kernel", () => {
         expect(node.mountAt(node.target("a"))?.fsType).to.equal("ext4");
       });
 
-      it("is not in /dev/shm, where anybody may make links", async () => {
+      slow("is not in /dev/shm, where anybody may make links", async () => {
         expect(await reasonAfterChange(`/dev/shm/nodevolume-test-${process.pid}`)).to.equal("SourceDiffers");
       });
     });

@@ -3,6 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync, 
 import { expect } from "chai";
 import { intent } from "../../hack/lib/agent-on-kernel/intent.ts";
 import { skipBecause } from "../../hack/lib/lanes/skip-reason.ts";
+import { slow } from "../../hack/lib/lanes/slow.ts";
 import { locateUnpacked } from "../../hack/lib/tools/unpacked.ts";
 import { RealNode } from "../lib/real-node.ts";
 import { need } from "../lib/requirements.ts";
@@ -64,7 +65,7 @@ describe("images, on the real kernel, from a layout that umoci has written", fun
     expect(readdirSync(`${shown}/srv`)).to.deep.equal(["model"]);
   });
 
-  it("says what is missing or wrong, shows nothing of it, and begins again", async () => {
+  slow("says what is missing or wrong, shows nothing of it, and begins again", async () => {
     expect(await tried({}, { path: `${layout}-none` })).to.match(/^SourceNotFound: .*layout-none on the node .*ENOENT/);
     const zeros = `sha256:${"0".repeat(64)}`;
     expect(await tried({}, { digest: zeros })).to.match(/^RevisionNotFound: .* has no sha256:0000/);

@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { hash } from "node:crypto";
 import { closeSync, copyFileSync, fsyncSync, mkdirSync, openSync, readFileSync, statSync, writeSync } from "node:fs";
 import { expect } from "chai";
+import { slow } from "../../hack/lib/lanes/slow.ts";
 import { VolumeError } from "../../src/errors.ts";
 import { stageDevice } from "../../src/plugins/local-device.ts";
 import type { StageContext, VolumeSpec } from "../../src/plugins/plugin.ts";
@@ -60,7 +61,8 @@ describe("a disk of a volume that is read-only, on the real kernel", () => {
   }
 
   for (const fsType of ["ext4", "xfs", "btrfs"] as const) {
-    it(`${fsType} that was unmounted is read, and no byte of it is changed`, async function () {
+    const test: typeof slow = fsType === "ext4" ? it : slow;
+    test(`${fsType} that was unmounted is read, and no byte of it is changed`, async function () {
       need(this, `mkfs.${fsType}`, fsType);
       fill(fsType);
       const before = digest("clean");
@@ -70,7 +72,7 @@ describe("a disk of a volume that is read-only, on the real kernel", () => {
       expect(digest("clean")).to.equal(before);
     });
 
-    it(`${fsType} whose writer was cut off is ${fsType === "xfs" ? "read as it was" : "refused"}, and no byte of it is changed`, async function () {
+    test(`${fsType} whose writer was cut off is ${fsType === "xfs" ? "read as it was" : "refused"}, and no byte of it is changed`, async function () {
       need(this, `mkfs.${fsType}`, fsType);
       fill(fsType);
       const before = digest("cut");

@@ -101,7 +101,7 @@ describe("an agent whose volumes wait, when the cause goes", () => {
     );
   }
 
-  it("a target whose path leads through a link, or through a file, is mounted on when that goes", async () => {
+  slow("a target whose path leads through a link, or through a file, is mounted on when that goes", async () => {
     mkdirSync(src("data"));
     symlinkSync("/tmp", agent.target("link"));
     writeFileSync(agent.target("file"), "");
