@@ -20,6 +20,9 @@ type Act = (world: TroubledWorld) => Promise<boolean>;
 
 const openings: readonly Opening[] = ["reads", "writes", "writes", "claims", "maps"];
 
+/** Of one world: each takes a loop device, and each look at all of them its time. */
+const mostDisks = 12;
+
 /** Of the nodes that were published. */
 let nth = 0;
 
@@ -40,6 +43,7 @@ export const troubles: { readonly [name: string]: Act } = {
   "make a file system": (world) =>
     toOne(world, [...untouched(world), ...cutOff(world)], async (disk) => {
       const content = world.disks.contentFor(disk);
+      if (disk.cutOff && content?.contents !== "fileSystem") return;
       if (content !== undefined) await world.disks.copy(content, disk);
     }),
   "swap devices": async (world) => {
@@ -80,7 +84,7 @@ export const troubles: { readonly [name: string]: Act } = {
       });
     }),
   "attach a disk": async (world) => {
-    if (!(await world.haveLooked())) return false;
+    if (world.disks.disks.length >= mostDisks || !(await world.haveLooked())) return false;
     (await world.disks.attach()).late = true;
     return true;
   },
