@@ -2,7 +2,7 @@ import type * as http from "node:http";
 import { collectDefaultMetrics, type Registry } from "prom-client";
 import { messageOf } from "./errors.ts";
 import { listen } from "./http-listener.ts";
-import type { Access } from "./kube/token-access.ts";
+import type { Access, TokenAccess } from "./kube/token-access.ts";
 import type { Logger } from "./ports.ts";
 
 export interface HealthServerDeps {
@@ -25,7 +25,7 @@ export interface SecureMetrics {
   /** PEM. */
   readonly tls: { readonly key: string; readonly cert: string };
   /** What the bearer of a token may. Rejects if that cannot be known now. */
-  readonly access: (token: string) => Promise<Access>;
+  readonly access: TokenAccess;
 }
 
 export interface HealthServer {
@@ -105,17 +105,18 @@ async function accessOf(request: http.IncomingMessage, { secure, log }: HealthSe
   const [, token] = /^Bearer ([!-~]{1,16384})$/i.exec(request.headers.authorization ?? "") ?? [];
   if (token === undefined) return "unauthenticated";
   try {
-    return await secure.access(token);
+    return await secure.access(token, request.socket.remoteAddress ?? "");
   } catch (error) {
     log.warn("who asks for metrics cannot be found out", { error: messageOf(error) });
-    return "busy";
+    return "unknown";
   }
 }
 
 const refused = {
   unauthenticated: text(401, "a bearer token is needed that the API server knows"),
   forbidden: text(403, "the token's user may not get /metrics: bind the ClusterRole nodevolume-metrics-reader"),
-  busy: text(503, "who asks cannot be found out now"),
+  limited: text(429, "too many tokens were shown that are not known: ask again in a few seconds"),
+  unknown: text(503, "who asks cannot be found out now"),
 } as const;
 
 function text(status: number, body: string): Answer {

@@ -4,9 +4,16 @@ import { resource } from "../api/names.ts";
 import type { Clock } from "../ports.ts";
 import type { KubeClient } from "./client.ts";
 import { asRecord, recordIn, stringIn } from "./json.ts";
+import { createReviewBudget } from "./review-budget.ts";
 
-/** What the bearer of a token may: nothing for one that the API server does not know, or that may not read the path. */
-export type Access = "allowed" | "unauthenticated" | "forbidden" | "busy";
+/**
+ * What the bearer of a token may: nothing for one that the API server does not know, or that may not read the path. `limited`: too many
+ * tokens that nobody knows were shown. `unknown`: the API server could not be asked.
+ */
+export type Access = "allowed" | "unauthenticated" | "forbidden" | "limited" | "unknown";
+
+/** @param from the address that shows the token */
+export type TokenAccess = (token: string, from: string) => Promise<Access>;
 
 export interface TokenAccessDeps {
   readonly client: KubeClient;
@@ -18,17 +25,22 @@ export interface TokenAccessDeps {
 /** As of controller-runtime: who scrapes asks every few seconds, and a right that was taken away ends within a minute. */
 const allowedMs = 60_000;
 const refusedMs = 10_000;
-/** Tokens that are remembered; and reviews at one time: who makes tokens up gives the API server no more than this to do. */
+/** Tokens of each kind that are remembered; and reviews of strangers at one time. */
 const longest = 256;
 const atOnce = 4;
 
 /**
- * Asks the API server who a token is of and whether that may `get` the path (TokenReview, SubjectAccessReview).
+ * Asks the API server who a token is of and whether that may `get` the path (TokenReview, SubjectAccessReview). Who was allowed is
+ * reviewed each minute, whatever others show: neither their number nor their rate keeps him from it.
  * @returns rejects if the API server cannot be asked
  */
-export function createTokenAccess({ client, clock, path }: TokenAccessDeps): (token: string) => Promise<Access> {
-  const known = new Map<string, { readonly access: Access; readonly until: number }>();
+export function createTokenAccess({ client, clock, path }: TokenAccessDeps): TokenAccess {
+  /** Apart from each other: refusals are had for nothing, and push nobody out. Those who were allowed stay beyond their time. */
+  const allowed = createMemory(allowedMs, clock);
+  const refused = createMemory(refusedMs, clock);
+  const budget = createReviewBudget(clock);
   const asking = new Map<string, Promise<Access>>();
+  let strangers = 0;
 
   async function review(token: string): Promise<Access> {
     const said = await client.create(resource.tokenReviews, asObject({ spec: { token } }));
@@ -42,22 +54,56 @@ export function createTokenAccess({ client, clock, path }: TokenAccessDeps): (to
     return recordIn(may, "status")?.["allowed"] === true ? "allowed" : "forbidden";
   }
 
-  return async (token) => {
+  async function remembered(key: string, token: string): Promise<Access> {
+    const access = await review(token);
+    const [of, other] = access === "allowed" ? [allowed, refused] : [refused, allowed];
+    of.set(key, access);
+    other.delete(key);
+    return access;
+  }
+
+  async function ofStranger(key: string, token: string): Promise<Access> {
+    strangers += 1;
+    try {
+      return await remembered(key, token);
+    } finally {
+      strangers -= 1;
+    }
+  }
+
+  return async (token, from) => {
     // Not the token itself: what is in the memory of a process may come out.
     const key = hash("sha256", token, "hex");
-    const before = known.get(key);
-    if (before !== undefined && before.until > clock.monotonic()) return before.access;
+    const before = allowed.get(key) ?? refused.get(key);
+    if (before !== undefined) return before;
     const under = asking.get(key);
     if (under !== undefined) return under;
-    if (asking.size >= atOnce) return "busy";
-    const asked = review(token).finally(() => asking.delete(key));
+    const isStranger = !allowed.has(key);
+    if (isStranger && (strangers >= atOnce || !budget.take(from))) return "limited";
+    const asked = (isStranger ? ofStranger : remembered)(key, token).finally(() => asking.delete(key));
     asking.set(key, asked);
-    const access = await asked;
-    known.delete(key);
-    const [oldest] = known.keys();
-    if (known.size >= longest && oldest !== undefined) known.delete(oldest);
-    known.set(key, { access, until: clock.monotonic() + (access === "allowed" ? allowedMs : refusedMs) });
-    return access;
+    return asked;
+  };
+}
+
+/** Of the last tokens that were reviewed, by their hash. */
+function createMemory(ms: number, clock: Clock) {
+  const known = new Map<string, { readonly access: Access; readonly until: number }>();
+  return {
+    /** undefined once it is out of date. */
+    get(key: string): Access | undefined {
+      const found = known.get(key);
+      return found !== undefined && found.until > clock.monotonic() ? found.access : undefined;
+    },
+    /** Also of what is out of date. */
+    has: (key: string) => known.has(key),
+    set(key: string, access: Access): void {
+      known.delete(key);
+      const [oldest] = known.keys();
+      if (known.size >= longest && oldest !== undefined) known.delete(oldest);
+      known.set(key, { access, until: clock.monotonic() + ms });
+    },
+    delete: (key: string) => void known.delete(key),
   };
 }
 

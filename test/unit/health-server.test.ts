@@ -135,6 +135,7 @@ describe("startHealthServer with TLS", () => {
   const tls = selfSigned("test");
   let server: HealthServer;
   let down = false;
+  const addresses = new Set<string>();
   before(async () => {
     const { log } = virtualSystem();
     const registry = new Registry();
@@ -146,8 +147,10 @@ describe("startHealthServer with TLS", () => {
       remark: () => "policy x",
       secure: {
         tls,
-        async access(token) {
+        async access(token, from) {
           if (down) throw new Error("no answer");
+          addresses.add(from);
+          if (token === "one-too-many") return "limited";
           return token === "good" ? "allowed" : "forbidden";
         },
       },
@@ -179,6 +182,12 @@ describe("startHealthServer with TLS", () => {
     const [status, body] = await get("/metrics", "bearer good");
     expect(status).to.equal(200);
     expect(body).to.contain("things_total 3");
+  });
+
+  it("says who shows too many tokens by 429, and tells whose they are by the address", async () => {
+    expect((await get("/metrics", "Bearer one-too-many"))[0]).to.equal(429);
+    expect(await get("/readyz", "Bearer one-too-many")).to.deep.equal([503, "not ok\n"]);
+    expect([...addresses]).to.deep.equal(["127.0.0.1"]);
   });
 
   it("says who is not ready to everybody, and why to them alone", async () => {

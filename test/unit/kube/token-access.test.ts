@@ -33,7 +33,8 @@ describe("createTokenAccess", () => {
     };
     const transport = { request } as unknown as Transport;
     const client = createKubeClient({ transport, fieldManager: "test" });
-    const access = createTokenAccess({ client, clock: system.clock, path: "/metrics" });
+    const of = createTokenAccess({ client, clock: system.clock, path: "/metrics" });
+    const access = (token: string, from = "10.0.0.1") => of(token, from);
     return { system, asked, state, access };
   }
 
@@ -76,11 +77,74 @@ describe("createTokenAccess", () => {
       go = resolve;
     });
     const first = [1, 2, 3, 4].map((i) => access(`made-up-${i}`));
-    expect(await access("reader")).to.equal("busy");
+    expect(await access("reader", "10.0.0.2")).to.equal("limited");
     expect(asked).to.have.length(4);
     go();
     await Promise.all(first);
-    expect(await access("reader")).to.equal("allowed");
+    expect(await access("reader", "10.0.0.2")).to.equal("allowed");
+  });
+
+  it("reviews five strange tokens of an address, one more after five seconds, and those of others still", async () => {
+    const { system, asked, access } = story();
+    const show = async (from: string, names: readonly string[]) => {
+      const said: string[] = [];
+      for (const name of names) said.push(await access(name, from));
+      return said;
+    };
+    const [no, limited] = ["unauthenticated", "limited"];
+    expect(await show("10.0.0.1", ["a", "b", "c", "d", "e", "f"])).to.deep.equal([no, no, no, no, no, limited]);
+    expect(await access("reader", "10.0.0.2"), "of another address").to.equal("allowed");
+    await system.advance(4_000);
+    expect(await show("10.0.0.1", ["f"])).to.deep.equal([limited]);
+    await system.advance(1_000);
+    expect(await show("10.0.0.1", ["f", "g"])).to.deep.equal([no, limited]);
+    expect(asked).to.have.length(8);
+  });
+
+  it("reviews twenty strange tokens of all addresses together, and one more each second", async () => {
+    const { system, asked, access } = story();
+    for (let i = 0; i < 300; i += 1) await access(`made-up-${i}`, `10.0.1.${i}`);
+    expect(asked).to.have.length(20);
+    expect(await access("reader", "10.0.0.2")).to.equal("limited");
+    await system.advance(1_000);
+    expect(await access("reader", "10.0.0.2")).to.equal("allowed");
+    for (let i = 0; i < 600; i += 1) {
+      await system.advance(100);
+      await access(`late-${i}`, `10.0.${2 + Math.floor(i / 250)}.${i % 250}`);
+    }
+    expect(asked.length - 22, "in a minute").to.be.within(59, 60);
+  });
+
+  it("reviews who was allowed before whatever others show, and however long ago", async () => {
+    const { system, asked, state, access } = story();
+    let go = () => {};
+    await access("reader");
+    for (let i = 0; i < 600; i += 1) {
+      await system.advance(1_000);
+      await access(`made-up-${i}`, `10.0.1.${i % 250}`);
+    }
+    expect(asked, "more refusals than are remembered").to.have.length(602);
+    for (let i = 0; i < 20; i += 1) await access(`late-${i}`, `10.0.2.${i}`);
+    state.held = new Promise((resolve) => {
+      go = resolve;
+    });
+    const before = asked.length;
+    const renewed = access("reader");
+    expect(asked).to.have.length(before + 1);
+    go();
+    expect(await renewed).to.equal("allowed");
+  });
+
+  it("does not prefer who is refused now", async () => {
+    const { system, state, access } = story();
+    await access("reader");
+    state.may = false;
+    await system.advance(60_000);
+    expect(await access("reader")).to.equal("forbidden");
+    for (let i = 0; i < 20; i += 1) await access(`made-up-${i}`, `10.0.1.${i}`);
+    await system.advance(10_000);
+    for (let i = 0; i < 20; i += 1) await access(`late-${i}`, `10.0.2.${i}`);
+    expect(await access("reader")).to.equal("limited");
   });
 
   it("knows nobody new while there is no answer, remembers no failure, and goes on with who was allowed", async () => {
