@@ -19,6 +19,7 @@ export const believedBy: ReadonlySet<string> = new Set([agentsPolicy, "nodevolum
 export const policyBindings: readonly PolicyBinding[] = [
   ["nodevolume-acknowledgements", "nodevolume-acknowledgements"],
   [agentsPolicy, agentsPolicy],
+  ["nodevolume-attachments", "nodevolume-attachments"],
   ["nodevolume-claim-marks", "nodevolume-claim-marks"],
   ["nodevolume-claim-writes", "nodevolume-claim-writes"],
   ["nodevolume-claims", "nodevolume-claims"],

@@ -3,8 +3,9 @@
 export const shippedDigests: { readonly [of: string]: string } = {
   "ValidatingAdmissionPolicy nodevolume-acknowledgements": "236283054ad4eb411317f9e7bb80f5eeb80ac1a78bce101e1c8e66163fe73bf2",
   "ValidatingAdmissionPolicy nodevolume-agents": "c552d73029cebcbdfd23da6b4209a1c88d995a7d2803eed1eef09bd3b6133a35",
+  "ValidatingAdmissionPolicy nodevolume-attachments": "0b73ea5001ffb12d03da5b9f3c3cacd0e4189794d15a4c8947da45950a830778",
   "ValidatingAdmissionPolicy nodevolume-claim-marks": "1206d191b3ded3f61ce66a8f4ce77da2876941c5c9b8d3d7adfd92d436b81541",
-  "ValidatingAdmissionPolicy nodevolume-claim-writes": "0f9afbdae147a6a3a545258b93a662f163fabdadcafbc93276f9c97eff3e0db6",
+  "ValidatingAdmissionPolicy nodevolume-claim-writes": "89283fa7a0f6eb7dc39930c7bdf8bca55391a60931ae467b662e3c8ca7f0cb4d",
   "ValidatingAdmissionPolicy nodevolume-claims": "c0616156cb3b2d6acd5e5138926ea02aac882c642787ddb433c8a0dbf4042d5a",
   "ValidatingAdmissionPolicy nodevolume-definitions": "13e7f8c593d7157d2fcbcff2a24afe0193be66ed4b48d1b4253a56b1c4a57548",
   "ValidatingAdmissionPolicy nodevolume-intents": "13c6617a864b3644132a04d7a05661db94b7d6b9ff718b9bb57a2deba34a21e7",
@@ -13,6 +14,7 @@ export const shippedDigests: { readonly [of: string]: string } = {
   "ValidatingAdmissionPolicy nodevolume-readiness": "91b36ee40fc03f7054d36110e7228643534b18701a6e7bbc5440b8eef84da793",
   "ValidatingAdmissionPolicyBinding nodevolume-acknowledgements": "470f994976ec25fc59fbdf68d1c1e93dd9a027c1524005f4d850b8dcfcb6e78b",
   "ValidatingAdmissionPolicyBinding nodevolume-agents": "470f994976ec25fc59fbdf68d1c1e93dd9a027c1524005f4d850b8dcfcb6e78b",
+  "ValidatingAdmissionPolicyBinding nodevolume-attachments": "470f994976ec25fc59fbdf68d1c1e93dd9a027c1524005f4d850b8dcfcb6e78b",
   "ValidatingAdmissionPolicyBinding nodevolume-claim-marks": "470f994976ec25fc59fbdf68d1c1e93dd9a027c1524005f4d850b8dcfcb6e78b",
   "ValidatingAdmissionPolicyBinding nodevolume-claim-writes": "470f994976ec25fc59fbdf68d1c1e93dd9a027c1524005f4d850b8dcfcb6e78b",
   "ValidatingAdmissionPolicyBinding nodevolume-claims": "815730af313e162719adba1bd007fb8212199db24860b612d2ba915788a3993f",

@@ -67,14 +67,37 @@ describe("policy of what the controller writes of claims and PersistentVolumes",
   const owner = { apiVersion: "v1", kind: "ConfigMap", name: "none", uid: "11111111-2222-3333-4444-555555555555" };
 
   it("sets and clears the controller's marks on both", async () => {
-    for (const [path, own] of [
-      [bound, "kubernetes.io/pvc-protection"],
-      [volume, "kubernetes.io/pv-protection"],
-    ] as const) {
-      const taken = { labels: { "nodevolume.dev/held": "" }, finalizers: [own, "nodevolume.dev/in-use"] };
-      expectStatus(200, await patch(controller, path, { metadata: taken }));
-      const left = { labels: { "nodevolume.dev/held": null }, finalizers: [own] };
-      expectStatus(200, await patch(controller, path, { metadata: left }));
+    const [ofClaim, ofVolume] = ["kubernetes.io/pvc-protection", "kubernetes.io/pv-protection"];
+    const taken = { labels: { "nodevolume.dev/held": "" }, finalizers: [ofClaim, "nodevolume.dev/in-use"] };
+    expectStatus(200, await patch(controller, bound, { metadata: taken }));
+    const left = { labels: { "nodevolume.dev/held": null }, finalizers: [ofClaim] };
+    expectStatus(200, await patch(controller, bound, { metadata: left }));
+    const kept = { finalizers: [ofVolume, "nodevolume.dev/in-use"] };
+    expectStatus(200, await patch(controller, volume, { metadata: kept }));
+    expectStatus(200, await patch(controller, volume, { metadata: { finalizers: [ofVolume] } }));
+  });
+
+  it("takes marks off a PersistentVolume that it could not set, and sets none", async () => {
+    const { admin } = cluster;
+    const metadata = { name: "claim-writes-host-path", finalizers: ["kubernetes.io/pv-protection"] };
+    const [capacity, accessModes] = [{ storage: "2Gi" }, ["ReadWriteOnce"]];
+    const path = `${volumes}/${metadata.name}`;
+    const marks = {
+      labels: { "nodevolume.dev/held": "" },
+      finalizers: [...metadata.finalizers, "nodevolume.dev/in-use"],
+    };
+    const body = { metadata, spec: { capacity, accessModes, hostPath: { path: "/x" } } };
+    expectStatus(201, await admin.call("POST", volumes, { body }));
+    try {
+      const keep = { metadata: { finalizers: marks.finalizers } };
+      expectRefused(await patch(controller, path, keep), "only if it is of a CSI driver");
+      // As a person who may write intents can.
+      expectStatus(200, await patch(admin, path, { metadata: marks }));
+      const off = { labels: { "nodevolume.dev/held": null }, finalizers: metadata.finalizers };
+      expectStatus(200, await patch(controller, path, { metadata: off }));
+    } finally {
+      await patch(admin, path, { metadata: { finalizers: null } });
+      await admin.call("DELETE", path);
     }
   });
 
@@ -112,6 +135,7 @@ describe("policy of what the controller writes of claims and PersistentVolumes",
     ["the claim of a volume", volume, { spec: { claimRef: { name: "gone", uid: owner.uid } } }, "nothing in the spec"],
     ["no claim of a volume", volume, { spec: { claimRef: null } }, "nothing in the spec"],
     ["an owner of a volume", volume, { metadata: { ownerReferences: [owner] } }, "no owner"],
+    ["the label held of a volume", volume, { metadata: { labels: { "nodevolume.dev/held": "" } } }, "and no Persis"],
     ["pv-protection off", volume, { metadata: { finalizers: [] } }, "no other finalizer"],
     ["a label of a volume", volume, { metadata: { labels: { app: "x" } } }, "no other label"],
     ["the phase of a claim", `${bound}/status`, { status: { phase: "Lost" } }, "how its growth stands"],

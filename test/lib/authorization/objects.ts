@@ -8,7 +8,10 @@ const storage = "/apis/storage.k8s.io/v1";
 
 type Made = readonly [
   path: string,
-  body: { readonly metadata: { readonly name: string }; readonly [more: string]: unknown },
+  body: {
+    readonly metadata: { readonly name: string; readonly finalizers?: readonly string[] };
+    readonly [more: string]: unknown;
+  },
 ];
 
 /** Every object that the matrix asks for and that the project does not bring: where it is made, and as what. */
@@ -53,17 +56,26 @@ export function matrixObjects(nodes: { readonly [of in "own" | "other" | "earlie
       `${api}/persistentvolumes`,
       { ...meta("matrix"), spec: { ...modes, ...size("capacity"), hostPath: { path: "/x" } } },
     ],
+    [
+      `${api}/persistentvolumes`,
+      {
+        metadata: { name: "matrix-csi", finalizers: ["kubernetes.io/pv-protection"] },
+        spec: { ...modes, ...size("capacity"), csi: { driver: "matrix.example", volumeHandle: "1" } },
+      },
+    ],
     [`${storage}/storageclasses`, { ...meta("matrix"), provisioner: "matrix.example" }],
     [`${storage}/csidrivers`, { ...meta("matrix.example"), spec: {} }],
     [`${storage}/csidrivers`, { ...meta("csi.nodevolume.dev"), spec: { volumeLifecycleModes: ["Ephemeral"] } }],
     [`${storage}/csinodes`, { ...meta("matrix-own"), spec: { drivers: [] } }],
-    [
-      `${storage}/volumeattachments`,
-      {
-        ...meta("matrix"),
-        spec: { attacher: "matrix.example", nodeName: "matrix-own", source: { persistentVolumeName: "matrix" } },
-      },
-    ],
+    ...["matrix", `nvi-${"ab".padStart(64, "0")}`].map(
+      (name): Made => [
+        `${storage}/volumeattachments`,
+        {
+          ...meta(name),
+          spec: { attacher: "matrix.example", nodeName: "matrix-own", source: { persistentVolumeName: "matrix" } },
+        },
+      ],
+    ),
   ];
 }
 
