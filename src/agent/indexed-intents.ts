@@ -19,6 +19,11 @@ const againMs = 60 * 60_000;
 const overMs = 70_000;
 /** Within how long of then what is doubted is read, in milliseconds: agents whose server went away at one time doubt at one time. */
 const spreadMs = 30_000;
+/**
+ * Within how long all is read after others may have written the statuses, in milliseconds: thousands of agents find that out within the
+ * minutes in which they look. The controller waits for it (mendsInMs in src/controller/release.ts).
+ */
+const mistrustMs = 120_000;
 
 /**
  * The intents of a node by way of the index in its NodeVolumeState. The index says what to read; what is so, and above all that an
@@ -42,6 +47,7 @@ export class IndexedIntents implements IntentSource {
   #index: Index = indexIn(undefined);
   #unsubscribe: Cancel = () => {};
   #cancelAgain: Cancel = () => {};
+  #cancelMistrust: Cancel = () => {};
   #running = false;
   #told: SourceProblem["reason"] | undefined;
 
@@ -77,6 +83,7 @@ export class IndexedIntents implements IntentSource {
     this.#running = false;
     this.#unsubscribe();
     this.#cancelAgain();
+    this.#cancelMistrust();
     for (const cancel of this.#doubts.values()) cancel();
     this.#reads.stop();
   }
@@ -117,6 +124,12 @@ export class IndexedIntents implements IntentSource {
       this.#reads.again(name);
     });
     this.#doubts.set(name, cancel);
+  }
+
+  mistrust(): void {
+    if (!this.#running) return;
+    this.#cancelMistrust();
+    this.#cancelMistrust = this.#system.timers.after(this.#system.random.next() * mistrustMs, () => this.#readAll());
   }
 
   #look(): void {

@@ -37,6 +37,8 @@ export interface NodeStateReporterDeps {
   problem?: IntentSource["problem"];
   /** Makes what tells of changes of the policies; without it they are looked at from time to time. */
   followPolicies?(onChange: (change: PolicyChange) => void): PolicyFollower;
+  /** Told when the policy that keeps agents apart is in force, and was not, or was exchanged, since the look before. */
+  readonly onAgentsRight?: () => void;
   /** Tells people of the node. */
   event?(event: { readonly type: "Warning"; readonly reason: Reason; readonly message: string }): void;
   /** What kubelet has left on the node. */
@@ -72,6 +74,7 @@ export class NodeStateReporter {
       look: () => lookAtOwnPolicies(deps.client, deps.acceptedPolicies ?? noneAccepted),
       ...(deps.followPolicies && { follow: deps.followPolicies }),
       spreadMs: policySpreadMs,
+      ...(deps.onAgentsRight && { onAgentsRight: deps.onAgentsRight }),
       onChange: (message) => {
         this.#schedule();
         if (message !== undefined) deps.event?.({ type: "Warning", reason: "PolicyMissing", message });

@@ -21,6 +21,8 @@ export interface ReleaseIntentDeps {
   readonly silence: AgentLeases["silence"];
   /** How the policy stands that keeps agents apart: without it none of them is believed. In force if not given. */
   readonly agentsPolicy?: PolicyWatch["agentsPolicy"];
+  /** Within how many milliseconds agents mend what others wrote while it was missing. */
+  readonly mendsInMs?: number;
   /** Takes in a Lease as the server has it: a renewal that the watch has not shown yet is a sign of life, too. */
   readonly sawLease: (raw: unknown) => void;
   readonly uidOfSet: (name: string) => string | undefined;
@@ -47,7 +49,12 @@ export interface IntentAttachments {
 export async function releaseIntent(deps: ReleaseIntentDeps, seen: Intent): Promise<ReleaseDecision | undefined> {
   if (!awaitsRelease(seen)) return undefined;
   const { nodeName } = seen.spec;
-  const agents = () => ({ ...deps.silence(nodeName), ...(deps.agentsPolicy && { agentsPolicy: deps.agentsPolicy() }) });
+  const { mendsInMs } = deps;
+  const agents = () => ({
+    ...deps.silence(nodeName),
+    ...(deps.agentsPolicy && { agentsPolicy: deps.agentsPolicy() }),
+    ...(mendsInMs !== undefined && { mendsInMs }),
+  });
   const first = decideRelease(seen, { node: deps.node(nodeName), ...agents() });
   if (!first.release) return first;
 

@@ -15,6 +15,8 @@ export interface NodeFacts {
   readonly renewedForMs?: number | undefined;
   /** How the policy stands that keeps agents from writing for each other's nodes: in force, and never seen otherwise, if not given. */
   readonly agentsPolicy?: AgentsPolicyState;
+  /** Within how many milliseconds an agent that lives mends what others have written for it; as one that watches, if not given. */
+  readonly mendsInMs?: number;
 }
 
 /** Why an intent that is being deleted may go. */
@@ -65,27 +67,40 @@ export function awaitsRelease({ metadata }: Intent): boolean {
   return metadata.deletionTimestamp !== undefined && (metadata.finalizers ?? []).includes(finalizer.inUse);
 }
 
-/** As long as a Lease that was renewed for somebody else's node makes that look alive, and a moment for its agent to mend what was written. */
-export const settleMs = (agentLeaseSeconds + 20) * 1000;
+/**
+ * Within how many milliseconds of the policy's return an agent that lives has mended what others wrote, by how it hears of its intents. One
+ * that watches mends at once; but for as long as a Lease lasts, one that somebody else renewed makes its node look alive. One that goes by an
+ * index finds out by its own look at the policies, which it takes every five minutes and a minute after one without an answer, and then
+ * reads all that it has within two minutes (IndexedIntents.mistrust).
+ */
+const mendsIn = { Watch: agentLeaseSeconds * 1000, Index: 600_000 } as const;
+/** A moment more. */
+const graceMs = 20_000;
 const doubtAgainMs = 60_000;
 
-/** PURE. Whether agents are believed, by the policy that keeps them apart. */
-export function isBelieved({ wrong, rightForMs }: AgentsPolicyState): boolean {
-  return wrong === undefined && rightForMs >= settleMs;
+/** PURE. @param indexed whether agents may go by an index of their intents */
+export function mendsInMs(indexed: boolean): number {
+  return indexed ? mendsIn.Index : mendsIn.Watch;
+}
+
+/** PURE. How many milliseconds the policy has to be right again until agents are believed that were heard since. */
+export function settleMs(mendsInMs: number): number {
+  return mendsInMs + graceMs;
 }
 
 /**
- * After how many milliseconds to look again, if anybody but the node's agent may have written what it says; undefined if not. An agent that
- * lives mends its statuses at once, and that it lives only a renewal shows that was seen to come under the policy. What one said that has
+ * PURE. After how many milliseconds to look again, if anybody but the node's agent may have written what it says; undefined if not. That an
+ * agent lives, and has mended its statuses, only a renewal shows that was seen to come late enough under the policy. What one said that has
  * been silent since, before or after the policy was gone, nobody knows.
  */
-function doubtForMs({ agentsPolicy, renewedForMs = Number.POSITIVE_INFINITY }: NodeFacts): number | undefined {
+export function doubtForMs(facts: Pick<NodeFacts, "agentsPolicy" | "renewedForMs" | "mendsInMs">): number | undefined {
+  const { agentsPolicy, renewedForMs = Number.POSITIVE_INFINITY, mendsInMs = mendsIn.Watch } = facts;
   if (agentsPolicy === undefined) return undefined;
   const { wrong, rightForMs } = agentsPolicy;
   if (wrong !== undefined) return doubtAgainMs;
-  if (rightForMs < settleMs) return settleMs - rightForMs;
+  if (rightForMs < settleMs(mendsInMs)) return settleMs(mendsInMs) - rightForMs;
   if (!Number.isFinite(rightForMs)) return undefined;
-  return rightForMs - renewedForMs >= agentLeaseSeconds * 1000 ? undefined : doubtAgainMs;
+  return rightForMs - renewedForMs >= mendsInMs ? undefined : doubtAgainMs;
 }
 
 /**

@@ -23,7 +23,7 @@ import { createReadiness } from "./readiness/reconcile-readiness.ts";
 import { reconcileAgent } from "./reconcile-agent.ts";
 import { reconcileNode } from "./reconcile-node.ts";
 import { reconcileSet, releaseSet } from "./reconcile-set.ts";
-import { awaitsRelease, isBelieved, settleMs } from "./release.ts";
+import { awaitsRelease, doubtForMs, mendsInMs, settleMs } from "./release.ts";
 import { releaseIntent } from "./release-intent.ts";
 import type { ShellDeps } from "./shell.ts";
 import { type Queues, sameNode } from "./triggers.ts";
@@ -115,6 +115,7 @@ export function createWork(deps: WorkDeps): Work {
     node: (name: string) => nodes.store.get(name),
     silence: leases.silence,
     agentsPolicy: () => policies.agentsPolicy(),
+    mendsInMs: mendsInMs(deps.indexIntents),
     sawLease: (raw: unknown) => watches.leases.upsertIfNewer(raw),
     uidOfSet: (name: string) => sets.store.get(name)?.metadata.uid,
   };
@@ -139,9 +140,10 @@ export function createWork(deps: WorkDeps): Work {
       volumes.all();
       cancelSettled();
       const { wrong, rightForMs } = policies.agentsPolicy();
-      if (wrong !== undefined || rightForMs >= settleMs) return;
-      log.warn("acknowledgements of agents count again in a while", { ms: settleMs - rightForMs });
-      cancelSettled = system.timers.after(settleMs - rightForMs, volumes.all);
+      const leftMs = settleMs(releaseDeps.mendsInMs) - rightForMs;
+      if (wrong !== undefined || leftMs <= 0) return;
+      log.warn("acknowledgements of agents count again in a while", { ms: leftMs });
+      cancelSettled = system.timers.after(leftMs, volumes.all);
     },
   });
   const showReadiness = createReadiness({ client, clock, log, gatherer, nodes });
@@ -206,7 +208,8 @@ export function createWork(deps: WorkDeps): Work {
     sameNode,
     upsertIntent: upsert,
     onDue: (key) => queues.volumes.add(key),
-    believesAgents: () => isBelieved(policies.agentsPolicy()),
+    doubtForMs: (node) =>
+      doubtForMs({ ...leases.silence(node), agentsPolicy: policies.agentsPolicy(), mendsInMs: releaseDeps.mendsInMs }),
     async release(intent, attachments) {
       const decision = await releaseIntent({ ...releaseDeps, ...(attachments && { attachments }) }, intent);
       return decision?.release === false ? decision.checkAgainInMs : undefined;

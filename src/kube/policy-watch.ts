@@ -17,6 +17,8 @@ export interface PolicyWatchDeps {
   readonly onChange: (missing: string | undefined) => void;
   /** Told when it is known again how all stand: at first, and after changes, also of those that change nothing. */
   readonly onKnown?: () => void;
+  /** Told when what agents say counts, and may not have since the look before: meanwhile others may have written it. */
+  readonly onAgentsRight?: () => void;
 }
 
 /** How the policy stands that keeps agents apart: by it somebody decides whether to believe them. */
@@ -50,7 +52,16 @@ const staleMs = 7 * 60_000;
 const changedMs = 1_000;
 
 export function createPolicyWatch(deps: PolicyWatchDeps): PolicyWatch {
-  const { system, look, follow, onChange, onKnown, sentence: sentenceOf = policySentence, spreadMs = 0 } = deps;
+  const {
+    system,
+    look,
+    follow,
+    onChange,
+    onKnown,
+    onAgentsRight,
+    sentence: sentenceOf = policySentence,
+    spreadMs = 0,
+  } = deps;
   const { clock, timers, random, log } = system;
   let findings: readonly PolicyFinding[] = [];
   let missing: string | undefined;
@@ -116,8 +127,10 @@ export function createPolicyWatch(deps: PolicyWatchDeps): PolicyWatch {
     const before = ofAgents();
     const exchanged = agents !== undefined && agents !== found.agents;
     ({ findings, agents } = found);
+    const wrong = ofAgents() !== undefined;
     // Also when it has come back: until now it was not there.
-    if (exchanged || before !== undefined || ofAgents() !== undefined) wrongAt = clock.monotonic();
+    if (exchanged || before !== undefined || wrong) wrongAt = clock.monotonic();
+    if ((exchanged || before !== undefined) && !wrong) onAgentsRight?.();
     const sentence = sentenceOf(findings);
     if (sentence === missing) return;
     missing = sentence;

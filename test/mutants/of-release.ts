@@ -11,12 +11,12 @@ export const ofRelease: readonly Seed[] = [
     ],
     [
       "believes at once what was written while that policy was missing",
-      "  if (rightForMs < settleMs) return settleMs - rightForMs;\n",
+      "  if (rightForMs < settleMs(mendsInMs)) return settleMs(mendsInMs) - rightForMs;\n",
       "",
     ],
     [
       "believes a silent agent's status that others may have written",
-      "rightForMs - renewedForMs >= agentLeaseSeconds * 1000 ?",
+      "rightForMs - renewedForMs >= mendsInMs ?",
       "rightForMs >= 0 ?",
     ],
     [

@@ -3,7 +3,7 @@ import { resource } from "../../api/names.ts";
 import type { KubeClient } from "../../kube/client.ts";
 import type { Clock } from "../../ports.ts";
 import { atOnce } from "../at-once.ts";
-import { capacityPatch, claimGrowthPatch } from "../claims/expansion.ts";
+import { canGrow, capacityPatch, claimGrowthPatch } from "../claims/expansion.ts";
 import { refOf } from "../write-intents.ts";
 import type { VolumeFacts } from "./facts.ts";
 import { isResolved } from "./resolve-volume.ts";
@@ -15,21 +15,22 @@ export interface GrowDeps {
   readonly upsertIntent: (raw: unknown) => void;
   readonly upsertClaim: (raw: unknown) => void;
   readonly teller: Pick<Teller, "ofClaims">;
-  /** Whether what agents say counts. */
-  readonly believesAgents: () => boolean;
+  /** Milliseconds after which to look again, if others may have written what the agent of a node says; the rule is that of release. */
+  readonly doubtForMs: (node: string) => number | undefined;
 }
 
 const nodesAtOnce = 8;
 
 /**
- * Tells the nodes of a larger size, and the claims of what the nodes have reached; not while any agent could have said that for all.
+ * Tells the nodes of a larger size, and the claims of what the nodes have reached; not while others could have said that for one of them.
  * @param attempt runs one write; that one fails is no reason to leave out the others
+ * @returns milliseconds after which to look again, if a claim is not told for that reason
  */
 export async function grow(
   deps: GrowDeps,
   { members }: VolumeFacts,
   attempt: (write: () => Promise<void>) => Promise<void>,
-): Promise<void> {
+): Promise<number | undefined> {
   const { client } = deps;
   const users = members.filter(({ intent }) => intent.spec.grant !== undefined);
   const live = users.filter(({ intent }) => intent.metadata.deletionTimestamp === undefined);
@@ -41,14 +42,19 @@ export async function grow(
     });
   await atOnce(nodesAtOnce, resolved, tell, ([error]) => error);
 
-  if (!deps.believesAgents()) return;
   const ofClaims = new Map(resolved.map(({ resolution }) => [resolution.claim?.metadata.uid, resolution]));
   const intents = users.map(({ intent }) => intent);
+  const doubts = intents.filter(canGrow).flatMap(({ spec }) => deps.doubtForMs(spec.nodeName) ?? []);
+  let againInMs: number | undefined;
   for (const { claim, persistentVolume } of ofClaims.values()) {
     if (claim === undefined || persistentVolume === undefined) continue;
     await attempt(async () => {
       const status = claimGrowthPatch(claim, persistentVolume, intents, timestamp(deps.clock.now()));
       if (status === undefined) return;
+      if (doubts.length > 0) {
+        againInMs = Math.min(...doubts);
+        return;
+      }
       const { namespace, name, uid, resourceVersion } = claim.metadata;
       const ref = { namespace, name, uid, resourceVersion };
       deps.upsertClaim(await client.mergePatchStatus(resource.claims, ref, status));
@@ -57,4 +63,5 @@ export async function grow(
       deps.teller.ofClaims([claim], { type: "Normal", reason: "FileSystemResizeSuccessful", message });
     });
   }
+  return againInMs;
 }

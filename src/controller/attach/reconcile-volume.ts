@@ -43,7 +43,8 @@ export interface ReconcileVolumeDeps extends GatherVolumeDeps, AttachmentWriter,
   readonly upsertClaim: (raw: unknown) => void;
   /** What keeps an intent from the disk that it has found. */
   readonly diskWord: (intent: Intent) => Word | undefined;
-  readonly believesAgents: () => boolean;
+  /** Milliseconds after which to look again, if others may have written what the agent of a node says. */
+  readonly doubtForMs: (node: string) => number | undefined;
   /** Tries to let an intent go that is being deleted. @returns milliseconds after which to look again, if any */
   readonly release: (intent: Intent) => Promise<number | undefined>;
 }
@@ -117,7 +118,7 @@ export async function reconcileVolume(deps: ReconcileVolumeDeps, id: VolumeID): 
   // What is waited for may be told to thousands of nodes: whose turn it is does not wait for that.
   const [steps, words] = [plan.decisions.filter(({ step }) => step), plan.decisions.filter(({ step }) => !step)];
   await atOnce(nodesAtOnce, [...steps, ...words], carryOutOne, ([error]) => error);
-  await grow(deps, facts, attempt);
+  againInMs = sooner(againInMs, await grow(deps, facts, attempt));
   const [first, ...others] = errors;
   for (const error of others) deps.log.warn("volume not brought on", { volume: key, error: messageOf(error) });
   if (errors.length > 0) throw first;

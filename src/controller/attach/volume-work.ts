@@ -37,7 +37,8 @@ export interface VolumeWorkDeps {
   readonly upsertIntent: (raw: unknown) => void;
   /** A volume is due, by its key. */
   readonly onDue: (key: string) => void;
-  readonly believesAgents: () => boolean;
+  /** Milliseconds after which to look again, if others may have written what the agent of a node says. */
+  readonly doubtForMs: (node: string) => number | undefined;
   /** @returns milliseconds after which to look again, if any */
   readonly release: (intent: Intent, attachments: IntentAttachments | undefined) => Promise<number | undefined>;
 }
@@ -128,7 +129,7 @@ export function createVolumeWork(deps: VolumeWorkDeps): VolumeWork {
     retries,
     recorder: deps.recorder,
     release,
-    believesAgents: deps.believesAgents,
+    doubtForMs: deps.doubtForMs,
     node: (name: string) => deps.nodes.get(name),
     controllerAttachDetach: deps.controllerAttachDetach,
   };

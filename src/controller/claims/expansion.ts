@@ -82,7 +82,7 @@ function errorOf({ spec, status }: Intent, now: string): object {
 }
 
 /** A driver grows a volume by a path that may be written to; who has none never reports a size. */
-function canGrow({ spec: { grant, source, mounts, pods = [] } }: Intent): boolean {
+export function canGrow({ spec: { grant, source, mounts, pods = [] } }: Intent): boolean {
   const says = [grant?.csi, source.csi, source.persistentVolumeClaim];
   return !says.some((one) => one?.readOnly === true) && [...mounts, ...pods].some((use) => !use.readOnly);
 }

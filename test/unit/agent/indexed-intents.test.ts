@@ -225,6 +225,31 @@ describe("IndexedIntents", () => {
     expect(source.store.get("a")?.raw.status.state).to.equal("Mounted");
   });
 
+  it("reads within two minutes all that it knows, names or has on record once others may have written it", async () => {
+    const { put, writeIndex, run, takeReads, api, source, take } = story({ onRecord: ["of-record"] });
+    put("a");
+    put("b");
+    writeIndex();
+    await run();
+    takeReads();
+    take();
+    // As somebody does while no policy keeps him from it: no generation tells of it.
+    api.patch(intents, "a", { status: { state: "Released", inUse: false } }, "status");
+    source.mistrust();
+    source.mistrust();
+    await run(50_000);
+    expect(takeReads(), "not all agents at once").to.deep.equal([]);
+    await run(70_000);
+    expect(takeReads().sort()).to.deep.equal(["a", "b", "of-record"]);
+    expect(source.store.get("a")?.raw.status?.state).to.equal("Released");
+    expect(take()).to.have.length(1);
+    source.mistrust();
+    source.stop();
+    source.mistrust();
+    await run(120_000);
+    expect(takeReads()).to.deep.equal([]);
+  });
+
   it("reads each intent again after about an hour, and no more once it is stopped", async () => {
     const { put, writeIndex, run, takeReads, api, source } = story();
     put("a");

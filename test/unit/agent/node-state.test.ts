@@ -23,6 +23,7 @@ describe("NodeStateReporter", () => {
     const vitals = new Vitals(system.clock);
     api.apply("nodevolumestates", { metadata: { name: "n1" } });
     const told: string[] = [];
+    let right = 0;
     const reporter = new NodeStateReporter({
       system,
       states: watchOwnState({ system, transport: api, nodeName: "n1" }),
@@ -34,6 +35,9 @@ describe("NodeStateReporter", () => {
       synced: () => true,
       vitals,
       followPolicies: (changed) => followPolicies({ system, transport: api }, bindingsOfAgent, changed),
+      onAgentsRight: () => {
+        right += 1;
+      },
       event: ({ reason, message }) => told.push(`${reason} ${message}`),
     });
     reporter.start({ watchPolicy });
@@ -44,7 +48,8 @@ describe("NodeStateReporter", () => {
       const status = api.object("nodevolumestates", "n1")?.status as { conditions: { type: string; status: string }[] };
       return status.conditions.map(({ type, status: is }) => `${type}=${is}`);
     };
-    return { system, api, vitals, refuseLeases, reporter, told, conditions, writes: () => api.writes.length };
+    const counts = { writes: () => api.writes.length, right: () => right };
+    return { system, api, vitals, refuseLeases, reporter, told, conditions, ...counts };
   }
 
   it("takes back what the controller said while it was not heard, without being told anything new", async () => {
@@ -70,6 +75,22 @@ describe("NodeStateReporter", () => {
     expect(vitals.notReady()).not.to.contain("policy");
     expect(conditions().join()).not.to.include("PoliciesInForce");
     expect(told).to.have.length(1);
+  });
+
+  it("tells that the policy of the agents is right again, also if it was another one for less than a look takes", async () => {
+    const { system, api, right, refuseLeases } = await story({ watchPolicy: true });
+    refuseLeases();
+    await system.advance(80_000);
+    expect(right(), "back").to.equal(1);
+    api.remove("validatingadmissionpolicybindings", "nodevolume-agents");
+    api.apply(
+      "validatingadmissionpolicybindings",
+      shipped("ValidatingAdmissionPolicyBinding", "nodevolume-agents") as never,
+    );
+    await system.advance(40_000);
+    expect(right(), "made anew").to.equal(2);
+    await system.advance(600_000);
+    expect(right()).to.equal(2);
   });
 
   it("is ready where somebody else refuses what the policy is tried with, and says that", async () => {

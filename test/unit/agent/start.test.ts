@@ -7,8 +7,11 @@ import { noDrivers } from "../../../src/agent/csi/no-drivers.ts";
 import { startAgent } from "../../../src/agent/start.ts";
 import type { NodeVolumeStateStatus } from "../../../src/api/types.gen.ts";
 import { realSystem } from "../../../src/system.ts";
+import { wanted } from "../../lib/plan-world.ts";
+import type { FakeObject } from "../fake-api-objects.ts";
 import { createFakeApiServer } from "../fake-api-server.ts";
 import { virtualSystem } from "../kube/virtual-system.ts";
+import { applyPolicies } from "../shipped-policies.ts";
 import { FakeHost } from "./fake-host.ts";
 
 const parts = () => ({
@@ -44,6 +47,37 @@ describe("startAgent", () => {
     refused = false; // nothing is there of that name: a read says so, and the index that names it was wrong
     await system.advance(130_000);
     expect(drained()).to.equal("True");
+    await agent.stop();
+  });
+
+  it("mends a status that others wrote while no policy kept them, within minutes, also where it goes by an index", async () => {
+    const system = virtualSystem();
+    const api = createFakeApiServer(system.timers);
+    applyPolicies(api);
+    // Until then the API server in memory lets everything through, as one without the policy.
+    const guard = () => {
+      const denied = { status: 403, message: "ValidatingAdmissionPolicy 'nodevolume-agents' denied request" };
+      api.fault = ({ method, path, query }) =>
+        method === "POST" && path.includes("/leases") && query?.["dryRun"] !== undefined ? denied : undefined;
+    };
+    const { status: _, ...intent } = wanted();
+    api.apply("nodevolumeintents", {
+      ...intent,
+      ...{ metadata: { name: "a" }, spec: { ...intent.spec, nodeName: "node" } },
+    } as unknown as FakeObject);
+    const { uid, generation } = api.object("nodevolumeintents", "a")?.metadata ?? {};
+    api.apply("nodevolumestates", { metadata: { name: "node" }, spec: { intents: [{ name: "a", uid, generation }] } });
+    const state = () => (api.object("nodevolumeintents", "a")?.status as { state?: string } | undefined)?.state;
+    const agent = await startAgent({ ...parts(), system, transport: api, intents: "Index", watchPolicy: true });
+    await system.advance(20_000);
+    const own = state();
+    expect(own).to.be.a("string").and.not.equal("Released");
+    api.patch("nodevolumeintents", "a", { status: { state: "Released" } }, "status");
+    await system.advance(120_000);
+    expect(state(), "nothing tells of it").to.equal("Released");
+    guard();
+    await system.advance(66_000 + 120_000 + 10_000);
+    expect(state()).to.equal(own);
     await agent.stop();
   });
 

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { Intent } from "../../../src/controller/projections.ts";
 import type { NodeFacts } from "../../../src/controller/release.ts";
-import { awaitsRelease, decideRelease, proofInMs } from "../../../src/controller/release.ts";
+import { awaitsRelease, decideRelease, mendsInMs, proofInMs } from "../../../src/controller/release.ts";
 import { node, setEntry, settledStatus } from "./objects.ts";
 import { oneNode } from "./one-node.ts";
 
@@ -66,6 +66,19 @@ describe("decideRelease", () => {
       expect(proofOf(acknowledged(), back(200_000, 20_000))).to.equal("Acknowledged");
       expect(proofOf(acknowledged(), back(200_000, 20_001)), "renewed too soon").to.equal("PolicyMissing");
       expect(proofOf(acknowledged(), back(1e9)), "never heard, whatever its Lease says").to.equal("PolicyMissing");
+    });
+
+    it("gives agents that go by an index the time to find out, to read, and to be heard after that", () => {
+      const mendsIn = mendsInMs(true);
+      const back = (rightForMs: number, renewedForMs: number): NodeFacts => ({
+        ...{ ...alive, renewedForMs, mendsInMs: mendsIn, agentsPolicy: { wrong: undefined, rightForMs } },
+      });
+      expect(decided(acknowledged(), back(200_000, 1))).to.deep.include({ release: false, checkAgainInMs: 420_000 });
+      expect(proofOf(acknowledged(), back(620_000, 20_000))).to.equal("Acknowledged");
+      expect(proofOf(acknowledged(), back(620_000, 20_001)), "heard before it had looked").to.equal("PolicyMissing");
+      expect(mendsInMs(false)).to.equal(180_000);
+      // A look in each five minutes and a half, one more after a look without an answer, two minutes to read.
+      expect(mendsIn).to.be.at.least(330_000 + 66_000 + 120_000 + 60_000);
     });
 
     it("takes no boot id or silence for a proof, which agents write, but what people say", () => {

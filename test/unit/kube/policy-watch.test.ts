@@ -22,6 +22,7 @@ describe("createPolicyWatch", () => {
     let looks = 0;
     let changed = (_: PolicyChange) => {};
     let knownTimes = 0;
+    let rightTimes = 0;
     const watch = createPolicyWatch({
       system,
       look: async () => {
@@ -40,6 +41,9 @@ describe("createPolicyWatch", () => {
       onKnown: () => {
         knownTimes += 1;
       },
+      onAgentsRight: () => {
+        rightTimes += 1;
+      },
     });
     if (started) watch.start();
     return {
@@ -48,6 +52,7 @@ describe("createPolicyWatch", () => {
       told,
       looks: () => looks,
       known: () => knownTimes,
+      right: () => rightTimes,
       changed: (change = touched) => changed(change),
     };
   }
@@ -250,10 +255,30 @@ describe("createPolicyWatch", () => {
       expect(unwatched.watch.agentsPolicy().rightForMs).to.equal(minute);
     });
 
+    it("tells by its looks alone when it is right and was not, or others decided between two looks", async () => {
+      const back = story([undefined, agents, new Error("no answer"), `other ${agents}`, undefined]);
+      const rights: number[] = [];
+      for (let look = 1; look <= 6; look += 1) {
+        await back.system.advance(look === 1 ? 100 : 6 * minute);
+        rights.push(back.right());
+      }
+      expect(rights.at(0), "right from the start").to.equal(0);
+      expect(rights.at(-1), "once").to.equal(1);
+      expect(back.watch.agentsPolicy().wrong).to.equal(undefined);
+
+      const exchanged = story([undefined], true, (look) => (look < 3 ? "u1/1,u2/1" : "u1/1,u3/1"));
+      await exchanged.system.advance(6 * minute);
+      expect(exchanged.right()).to.equal(0);
+      await exchanged.system.advance(30 * minute);
+      expect(exchanged.right()).to.equal(1);
+    });
+
     it("has nothing to do with what is wrong with others", async () => {
-      const { system, watch } = story(["nodevolume-pods"]);
+      const { system, watch, right } = story(["nodevolume-pods", undefined]);
       await system.advance(100);
       expect(watch.agentsPolicy().wrong).to.equal(undefined);
+      await system.advance(6 * minute);
+      expect(right()).to.equal(0);
     });
 
     it("is right to who was never started: there are none to look at", () => {

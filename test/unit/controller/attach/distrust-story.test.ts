@@ -6,13 +6,13 @@ const bindings = "validatingadmissionpolicybindings";
 const volume = { csi: { driver, volumeHandle: "vol-1" } };
 
 /** A controller that looks at the policies, and a set of which one node has the volume attached. */
-async function story(prepare: (fleet: CSIFleet) => void = () => {}, source: object = volume) {
+async function story(prepare: (fleet: CSIFleet) => void = () => {}, source: object = volume, indexed = false) {
   const fleet = createCSIFleet();
   applyPolicies(fleet.api);
   fleet.driverNode("n0");
   prepare(fleet);
   fleet.csiSet("a", source);
-  fleet.start("c0", "None", false, true);
+  fleet.start("c0", "None", indexed, true);
   await fleet.live(15_000, 250);
   expect(fleet.attachments()).to.have.length(1);
   const away = () => fleet.api.remove(bindings, "nodevolume-agents");
@@ -59,8 +59,40 @@ describe("the controller, volumes that are attached, and the policy of the agent
     back();
     await fleet.live(60_000, 500);
     expect(size()).to.have.deep.property("capacity", { storage: "1Gi" });
-    await fleet.live(180_000, 1_000);
+    // Until its agent has renewed its Lease late enough, and that is looked at.
+    await fleet.live(240_000, 1_000);
     expect(size()).to.have.deep.property("capacity", { storage: "2Gi" });
+  });
+
+  it("tells no claim on the word of a node whose agent was not heard since, until it is", async () => {
+    const claim = { persistentVolumeClaim: { namespace: "apps", claimName: "data" } };
+    const { fleet, away, back } = await story((one) => one.claim("data", "vol-1"), claim);
+    const { name } = fleet.intent("n0").metadata;
+    const size = () => fleet.api.object("persistentvolumeclaims", "apps/data")?.status;
+    fleet.api.patch("persistentvolumes", "pv-vol-1", { spec: { capacity: { storage: "2Gi" } } });
+    fleet.agents.delete("n0");
+    away();
+    await fleet.live(3_000);
+    fleet.api.patch("nodevolumeintents", name, { status: { capacityBytes: String(2 ** 31) } }, "status");
+    back();
+    await fleet.live(600_000, 1_000);
+    expect(size()).to.have.deep.property("capacity", { storage: "1Gi" });
+    fleet.agents.add("n0");
+    await fleet.live(70_000, 500);
+    expect(size()).to.have.deep.property("capacity", { storage: "2Gi" });
+  });
+
+  it("waits for as long as agents need that go by an index", async () => {
+    const { fleet, away, back } = await story(undefined, volume, true);
+    away();
+    await fleet.live(3_000);
+    back();
+    await fleet.live(3_000);
+    fleet.api.remove("nodevolumesets", "a");
+    await fleet.live(590_000, 1_000);
+    expect(fleet.attachments()[0]?.metadata.deletionTimestamp).to.equal(undefined);
+    await fleet.live(120_000, 1_000);
+    expect([fleet.attachments(), fleet.intents()]).to.deep.equal([[], []]);
   });
 
   it("detaches on the word of people meanwhile", async () => {
