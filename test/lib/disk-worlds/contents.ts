@@ -25,17 +25,20 @@ export async function makeContents(directory: string, somebody: Somebody): Promi
   const text = randomBytes(16 * 1024);
   mkdirSync(`${directory}/files`);
   writeFileSync(`${directory}/files/table`, text);
-  const ext4 = async (name: string, megabytes: number, ...options: string[]) => {
+  const ext = async (name: string, megabytes: number, ...options: string[]) => {
+    const type = name === "ext3" ? "ext3" : "ext4";
     const path = `${directory}/${name}`;
     await somebody.ask("make", { path, size: megabytes * MiB });
-    execFileSync("mkfs.ext4", ["-q", "-F", "-d", `${directory}/files`, ...options, path]);
+    // The kernel has nothing left to write there while somebody has it mounted.
+    const whole = ["-E", "lazy_itable_init=0,lazy_journal_init=0"];
+    execFileSync("mke2fs", ["-q", "-F", "-t", type, ...whole, "-d", `${directory}/files`, ...options, path]);
     const at = await somebody.ask("find", { path, text: text.subarray(0, 512).toString("hex") });
     if (at === null) throw new Error(`${path} does not show where its file is`);
     return { path, bytes: megabytes * MiB, places: [[at, text.length]] as const };
   };
-  const headless = await ext4("headless", 12, "-b", "1024");
+  const headless = await ext("headless", 12, "-b", "1024");
   writeFileSync(headless.path, Buffer.alloc(MiB), { flag: "r+" });
-  const large = await ext4("headless-large", 150, "-b", "4096");
+  const large = await ext("headless-large", 150, "-b", "4096");
   writeFileSync(large.path, Buffer.alloc(5 * MiB), { flag: "r+" });
   const swap = `${directory}/swap`;
   await somebody.ask("make", { path: swap, size: 4 * MiB });
@@ -48,8 +51,10 @@ export async function makeContents(directory: string, somebody: Somebody): Promi
   const whole = (path: string) =>
     ({ path, contents: "data", bytes: 4 * MiB, places: [[0, piece]] as const }) satisfies Content;
   return [
-    { ...(await ext4("ext4", 10, "-L", "somebodys")), contents: "fileSystem", label: "somebodys" },
-    { ...(await ext4("ext4-other", 8, "-b", "1024")), contents: "fileSystem" },
+    { ...(await ext("ext4", 10, "-L", "somebodys")), contents: "fileSystem", label: "somebodys" },
+    { ...(await ext("ext4-other", 8, "-b", "1024")), contents: "fileSystem" },
+    // It is none that anybody asks for: people give it away.
+    { ...(await ext("ext3", 9, "-b", "1024")), contents: "fileSystem" },
     // Copies of the superblock, and what its file has, are all that is left of it.
     { ...headless, contents: "data", places: [[8193 * 1024, 1024], ...headless.places.filter(([at]) => at >= MiB)] },
     { ...large, contents: "data", places: [[32_768 * 4096, 1024]] },

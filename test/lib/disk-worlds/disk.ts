@@ -1,8 +1,11 @@
 import type { LookedAt, Opening, Seen } from "./somebody.ts";
 
-/** Who uses a disk, beside the agent: by a descriptor, a loop device, a mount that no table shows, a bind of its node, or partitions. */
+/**
+ * Who uses a disk, beside the agent: by a descriptor, a loop device (an alias is one that stays), a mount that no table shows, a bind of
+ * its node, or partitions.
+ */
 export interface User {
-  readonly how: Opening | "loop" | "mount" | "bind" | "partition";
+  readonly how: Opening | "loop" | "alias" | "mount" | "bind" | "partition";
   /** What ends it: an id of somebody's, a device or a path. */
   readonly by: number | string;
 }
@@ -42,8 +45,12 @@ export class Disk {
   readonly users: User[] = [];
   /** It was attached after every volume had looked for a disk: by another driver. */
   late = false;
-  /** An mkfs of ours was cut off on it. */
+  /** The last mkfs of ours on it was cut off. */
   cutOff = false;
+  /** Since then the agent has met somebody there who may write: it has no leave to go on. */
+  leaveEnded = false;
+  /** When the agent was last about to read it: `changes`, and whether somebody had it who may write. */
+  read = { changes: 0, used: false };
   /** How often its owner has changed what is on it, and how often he had when he gave it away. */
   changes = 0;
   given: number | undefined;
@@ -63,13 +70,16 @@ export class Disk {
 
   /** @param mounted whether a volume has it mounted */
   leaveNow(mounted: boolean): Leave {
-    if (this.contents === "volume") return "all";
+    if (this.contents === "volume") return this.mayBeWritten && !mounted ? "nothing" : "all"; // he may have begun to
     if (mounted) return "mount";
-    const using = this.users.filter(({ how }) => how !== "reads");
-    if (this.late || using.length > 0) return "nothing";
+    if (this.late || this.mayBeWritten) return "nothing";
     if (this.given === this.changes && !this.isUsed) return "all";
     if (this.contents === "fileSystem") return "mount";
     return this.contents === "nothing" && !this.isUsed ? "all" : "nothing";
+  }
+
+  get mayBeWritten(): boolean {
+    return this.users.some(({ how }) => how !== "reads");
   }
 
   /** A partition is used by who writes to its disk, too. */

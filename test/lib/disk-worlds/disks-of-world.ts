@@ -2,6 +2,7 @@ import { mkdirSync, symlinkSync } from "node:fs";
 import type { Randomly } from "../randomly.ts";
 import { anyData, anyPlace, type Content, piece } from "./contents.ts";
 import { Disk } from "./disk.ts";
+import type { Focus } from "./focus.ts";
 import { Refused, type Somebody } from "./somebody.ts";
 
 const MiB = 1024 * 1024;
@@ -19,6 +20,8 @@ export class DisksOfWorld {
   readonly disks: Disk[] = [];
   /** Links that volumes name disks by. */
   readonly links: string[] = [];
+  /** Loop devices that are second names of disks for as long as the world is there. */
+  readonly aliases: string[] = [];
   readonly least: number;
   readonly #directory: string;
   readonly #somebody: Somebody;
@@ -40,7 +43,20 @@ export class DisksOfWorld {
     return this.least + MiB;
   }
 
-  async make(): Promise<void> {
+  async make({ disks, naming }: Pick<Focus, "disks" | "naming"> = {}): Promise<void> {
+    if (disks === undefined) await this.#makeAny();
+    else for (const which of disks) await this.#makeOne(which);
+    if (naming === "alias" || (disks === undefined && this.#randomly.below(4) === 0))
+      await this.#nameTwice(this.#randomly.one(this.disks));
+    this.#link();
+  }
+
+  async #makeOne(which: "empty" | "filled"): Promise<void> {
+    const disk = await this.attach();
+    if (which === "filled") await this.#fill(disk);
+  }
+
+  async #makeAny(): Promise<void> {
     const randomly = this.#randomly;
     const count = 2 + randomly.below(3);
     for (let index = 0; index < count; index++) {
@@ -49,9 +65,30 @@ export class DisksOfWorld {
       else if (randomly.below(6) === 0) await this.#divide(disk);
     }
     if (randomly.below(5) === 0) await this.#addZram();
-    for (const [index, disk] of this.disks.entries()) {
+  }
+
+  /** One disk of each kind that the agent meets: nobody's, with data, and in use. */
+  async makeOneOfEach(): Promise<void> {
+    await this.attach();
+    await this.write(await this.attach());
+    const used = await this.attach();
+    used.users.push({ how: "writes", by: await this.#somebody.ask("open_as", { device: used.device, how: "writes" }) });
+    await this.#nameTwice(await this.attach());
+    this.#link();
+  }
+
+  /** A loop device that stays, as kubelet makes one on each raw volume. */
+  async #nameTwice(disk: Disk): Promise<void> {
+    const alias = await this.#somebody.ask("attach", { path: disk.device });
+    disk.users.push({ how: "alias", by: alias });
+    this.aliases.push(alias);
+  }
+
+  #link(): void {
+    const devices = [...this.disks.map(({ device }) => device), ...this.aliases];
+    for (const [index, device] of devices.entries()) {
       const link = `${this.#directory}/names/disk-${index}`;
-      symlinkSync(disk.device, link);
+      symlinkSync(device, link);
       this.links.push(link);
     }
   }
@@ -118,6 +155,7 @@ export class DisksOfWorld {
 
   /** Gives everything back to the kernel: nobody uses it any more. */
   async takeAway(): Promise<void> {
+    for (const device of this.aliases) await this.#somebody.ask("detach", { device });
     for (const { device, whole, path } of this.disks) {
       if (device === path) await this.#somebody.ask("no_zram", { device });
       else if (whole !== undefined) await this.#somebody.ask("no_partition", { device: whole.device });

@@ -1,8 +1,11 @@
 import type { Edit } from "../../sim/mutations/list.ts";
+import type { Focus } from "./focus.ts";
 
 /** What keeps other people's disks from harm, one thing each, and how it is taken away. */
 export interface Guard {
   readonly name: string;
+  /** Worlds that are about it: a few of them show harm without it. */
+  readonly focus: Focus;
   readonly edits: readonly Edit[];
 }
 
@@ -12,6 +15,7 @@ const plugin = (file: string, from: string, to: string): Edit => ({ file: `src/p
 export const guards: readonly Guard[] = [
   {
     name: "processes that have it open or mapped",
+    focus: { troubles: ["open"], naming: "device" },
     edits: [
       linux(
         "device-users",
@@ -22,6 +26,7 @@ export const guards: readonly Guard[] = [
   },
   {
     name: "exclusive opens, which mounts in other namespaces refuse",
+    focus: { troubles: ["mount where nobody sees it"], naming: "device", disks: ["filled", "filled"], content: "ext3" },
     edits: [
       linux("block-probe", "closeSync(openSync(path, constants.O_RDONLY | constants.O_EXCL));", ""),
       linux("device-writes", "if (!exclusive) closeSync(", "if (false) closeSync("),
@@ -30,14 +35,17 @@ export const guards: readonly Guard[] = [
   },
   {
     name: "loop devices on it",
+    focus: { troubles: ["make a loop device"], naming: "device" },
     edits: [linux("device-users", "const loops = loopsOn(deviceNumber, path);", "const loops: string[] = [];")],
   },
   {
     name: "that its node was given to somebody",
+    focus: { troubles: ["publish its node"], naming: "device" },
     edits: [linux("published-nodes", "/^(devtmpfs|tmpfs)$/.test(fsType)", "false")],
   },
   {
     name: "what stands beyond both ends of it",
+    focus: { troubles: ["write"], naming: "device" },
     edits: [
       linux("looked-at", "  if (sizeBytes <= whole) return [{ from: 0, to: sizeBytes }];\n", ""),
       linux("looked-at", "...ofEnds, ...places, ...bounds, ...sampled]", "...ofEnds]"),
@@ -45,6 +53,7 @@ export const guards: readonly Guard[] = [
   },
   {
     name: "who has it, asked once more on the descriptor",
+    focus: { troubles: ["open"], before: ["format", "wipe"], naming: "device" },
     edits: [
       linux("device-writes", "    refuseUsed({ path, deviceNumber, claimed: false });\n", ""),
       linux(
@@ -56,22 +65,30 @@ export const guards: readonly Guard[] = [
   },
   {
     name: "what stands there, asked once more on the descriptor",
+    focus: { troubles: ["write"], before: ["exec", "format"], naming: "device" },
     edits: [linux("device-writes", "if (readContents(fd).digest !== contents) {", "if (false) {")],
   },
   {
     name: "which disk it is, asked once more on the descriptor",
+    focus: {
+      troubles: ["attach a disk", "swap devices"],
+      ...{ before: ["plan", "format"], naming: "fields", disks: ["empty"], mkfs: "ends" },
+    },
     edits: [linux("device-writes", "    prove(fd, device);\n", "")],
   },
   {
     name: "who has it, asked once more before it is mounted",
+    focus: { troubles: ["open"], before: ["mountFilesystem"], naming: "device" },
     edits: [plugin("local-device", ", options, device: lookedAt(device) };", ", options };")],
   },
   {
     name: "that only what is as it was when it was named may be destroyed",
+    focus: { troubles: ["write to what has data"], before: ["exec", "wipe"], naming: "device" },
     edits: [linux("device-writes", "if (found.digest !== digest) {", "if (false) {")],
   },
   {
     name: "that an mkfs that ended by itself leaves no licence",
+    focus: { troubles: ["write"], before: ["plan"], naming: "device", mkfs: "ends" },
     edits: [
       plugin(
         "local-device",
@@ -82,12 +99,36 @@ export const guards: readonly Guard[] = [
   },
   {
     name: "that an empty disk was there when the volume was first looked for",
+    focus: { troubles: ["attach a disk"], naming: "fields", disks: ["filled", "filled"] },
     edits: [
       plugin("disk-choice", "if (name !== undefined && seen.includes(name)) return undefined;", "return undefined;"),
     ],
   },
   {
-    name: "that a loop device on a disk is no disk",
-    edits: [linux("disks", "return beneath === undefined ? undefined", "return true ? undefined")],
+    name: "that a loop device on a disk is no disk, nor a name of it",
+    focus: { troubles: ["make a loop device"], before: ["plan"], naming: "fields", disks: ["filled", "empty"] },
+    edits: [
+      linux("disks", "return beneath === undefined ? undefined", "return true ? undefined"),
+      linux("device-users", "if (aliased !== undefined) return {", "if (false) return {"),
+    ],
+  },
+  {
+    name: "that a loop device on a disk is no name of it",
+    focus: { troubles: ["open"], naming: "alias" },
+    edits: [linux("device-users", "if (aliased !== undefined) return {", "if (false) return {")],
+  },
+  {
+    name: "that the licence of an mkfs that was cut off ends when somebody has the device",
+    focus: {
+      troubles: ["open a cut-off disk", "write by who has it open", "close"],
+      ...{ naming: "device", mkfs: "halfway" },
+    },
+    edits: [
+      plugin(
+        "local-device",
+        'if (busy === undefined || context.formatting === undefined || context.unfinished === "header") return;',
+        "return;",
+      ),
+    ],
   },
 ];

@@ -5,7 +5,7 @@ It is also the checker's eye: it reads the files that the disks are made of, and
 import ctypes, errno, fcntl, hashlib, json, mmap, os, random, signal, subprocess, sys, time
 
 LOOP_SET_FD, LOOP_CLR_FD, LOOP_CTL_ADD, LOOP_CTL_REMOVE = 0x4C00, 0x4C01, 0x4C80, 0x4C81
-CLONE_NEWNS, MS_BIND, MS_REC, MS_PRIVATE = 0x20000, 4096, 16384, 1 << 18
+CLONE_NEWNS, MS_RDONLY, MS_BIND, MS_REC, MS_PRIVATE, MNT_DETACH = 0x20000, 1, 4096, 16384, 1 << 18, 2
 PAGE, ZEROS = 4096, bytes(4096)
 libc = ctypes.CDLL(None, use_errno=True)
 open_files, maps, children = {}, {}, {}
@@ -64,16 +64,20 @@ def own_loop(number):
 
 
 def no_loops():
+    """Also those that a world left which came to no end."""
     control = os.open("/dev/loop-control", os.O_RDWR)
     for number in loops:
+        clear(f"/dev/loop{number}")
+    for number in loops:
         try:
+            detach(f"/dev/loop{number}")
             fcntl.ioctl(control, LOOP_CTL_REMOVE, number)
         except OSError as error:
             print(f"loop{number} stays: {error}", file=sys.stderr)
     os.close(control)
 
 
-def detach(device):
+def clear(device):
     loop = os.open(device, os.O_RDONLY)
     try:
         fcntl.ioctl(loop, LOOP_CLR_FD)
@@ -82,6 +86,10 @@ def detach(device):
             raise
     finally:
         os.close(loop)
+
+
+def detach(device):
+    clear(device)
     # The kernel lets it go when the last who has it open closes it: a moment later.
     backing = f"/sys/block/{os.path.basename(device)}/loop/backing_file"
     until = time.monotonic() + 10
@@ -142,7 +150,16 @@ def copy(path, device, at=0):
         os.close(target)
 
 
-def mount_hidden(device, kind, point):
+def forget_nodes():
+    """What the agent has mounted ends when the agent unmounts it: this namespace keeps no copy."""
+    with open("/proc/self/mountinfo") as table:
+        points = [line.split()[4] for line in table]
+    for point in points:
+        if os.path.basename(point).startswith("nvo-node-"):
+            call("umount2", point.encode(), MNT_DETACH)
+
+
+def mount_hidden(device, kind, point, reads):
     """Mounts in a namespace that nobody else is in: no table of the agent's shows it, and no process has the device open."""
     ready, told = os.pipe()
     pid = os.fork()
@@ -152,7 +169,8 @@ def mount_hidden(device, kind, point):
         try:
             call("unshare", CLONE_NEWNS)
             call("mount", b"none", b"/", None, MS_REC | MS_PRIVATE, None)
-            call("mount", device.encode(), point.encode(), kind.encode(), 0, None)
+            forget_nodes()
+            call("mount", device.encode(), point.encode(), kind.encode(), MS_RDONLY if reads else 0, None)
             os.write(told, b"ok")
         except BaseException as error:
             os.write(told, str(error).encode())
@@ -174,7 +192,7 @@ def bind(source, point):
 
 
 def unbind(point):
-    call("umount2", point.encode(), 2)
+    call("umount2", point.encode(), MNT_DETACH)
     os.unlink(point)
 
 
@@ -293,6 +311,6 @@ for line in sys.stdin:
     except OSError as error:
         answer = {"errno": errno.errorcode.get(error.errno, "?"), "message": str(error)}
     print(json.dumps(answer), flush=True)
-for id in list(children):
+for id in [*children, *open_files, *maps]:
     close(id)
 no_loops()

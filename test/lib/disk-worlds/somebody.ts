@@ -30,7 +30,7 @@ export interface Questions {
   close(of: { id: number }): null;
   write(of: { device: string; at: number; data: string; id?: number }): null;
   copy(of: { path: string; device: string; at?: number }): null;
-  mount_hidden(of: { device: string; kind: string; point: string }): number;
+  mount_hidden(of: { device: string; kind: string; point: string; reads: boolean }): number;
   bind(of: { source: string; point: string }): null;
   unbind(of: { point: string }): null;
   look(of: { disks: readonly LookedAt[] }): Seen[];

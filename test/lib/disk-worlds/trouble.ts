@@ -9,6 +9,8 @@ export interface TroubledWorld {
   readonly somebody: Somebody;
   readonly randomly: Randomly;
   isMounted(disk: Disk): boolean;
+  /** Whether what is written there now is known to be somebody's, although an mkfs of ours was cut off there. */
+  isRestKnown(disk: Disk): Promise<boolean>;
   /** Whether a volume names a disk by where it is. */
   readonly names: boolean;
   /** Whether every volume that takes a disk by its fields has looked for one. */
@@ -20,30 +22,53 @@ type Act = (world: TroubledWorld) => Promise<boolean>;
 
 const openings: readonly Opening[] = ["reads", "writes", "writes", "claims", "maps"];
 
-/** Of one world: each takes a loop device, and each look at all of them its time. */
-const mostDisks = 12;
+/** Disks that are attached in one world, beside those that it has. */
+const mostLate = 3;
+
+/** Of one disk. */
+const mostUsers = 4;
 
 /** Of the nodes that were published. */
 let nth = 0;
 
-/** What people, virtual machines and other drivers do to disks between two steps of the agent. */
+/**
+ * What people, virtual machines and other drivers do to disks between two steps of the agent. What an mkfs of ours that was cut off has
+ * left is nobody's until somebody has it open, or has written to it.
+ */
 export const troubles: { readonly [name: string]: Act } = {
   open: (world) =>
-    toOne(world, someOf(world), async (disk) => {
+    toOne(world, free(world), async (disk) => {
       const how = world.randomly.one(openings);
       await uses(disk, how, () => world.somebody.ask("open_as", { device: disk.device, how }));
     }),
-  close: (world) => toOne(world, used(world), (disk) => endOne(world, disk)),
+  // Who has written to the rest of an mkfs before it was read lets go of it when the agent has met him: decision 0013, "Costs".
+  close: async (world) => {
+    const written = used(world).filter(({ cutOff, contents }) => cutOff && contents === "data");
+    const others = used(world).filter((disk) => !written.includes(disk));
+    return toOne(world, [...others, ...(await known(world, written))], (disk) => endOne(world, disk));
+  },
   "write by who has it open": (world) =>
     toOne(world, someOf(world).filter(hasWriter), async (disk) => {
-      if (disk.contents === "fileSystem" || disk.contents === "volume") return;
+      if (disk.contents === "fileSystem" || (disk.contents === "volume" && !disk.cutOff)) return;
       await world.disks.write(disk, idOf(disk.users.find(({ how }) => how === "writes" || how === "claims")));
     }),
-  write: (world) => toOne(world, untouched(world), (disk) => world.disks.write(disk)),
+  write: async (world) => toOne(world, await known(world, untouched(world)), (disk) => world.disks.write(disk)),
+  "write raw to a cut-off disk": async (world) =>
+    toOne(world, await known(world, cutOff(world)), (disk) => world.disks.write(disk)),
+  "open a cut-off disk": (world) =>
+    toOne(world, cutOff(world), async (disk) => {
+      const how = world.randomly.one(openings);
+      await uses(disk, how, () => world.somebody.ask("open_as", { device: disk.device, how }));
+    }),
+  "write to what has data": (world) =>
+    toOne(
+      world,
+      someOf(world).filter((disk) => disk.contents === "data" && !disk.isUsed && !world.isMounted(disk)),
+      (disk) => world.disks.write(disk),
+    ),
   "make a file system": (world) =>
     toOne(world, [...untouched(world), ...cutOff(world)], async (disk) => {
       const content = world.disks.contentFor(disk);
-      if (disk.cutOff && content?.contents !== "fileSystem") return;
       if (content !== undefined) await world.disks.copy(content, disk);
     }),
   "swap devices": async (world) => {
@@ -66,17 +91,15 @@ export const troubles: { readonly [name: string]: Act } = {
     return true;
   },
   "make a loop device": (world) =>
-    toOne(world, someOf(world), (disk) =>
-      uses(disk, "loop", () => world.somebody.ask("attach", { path: disk.device })),
-    ),
+    toOne(world, free(world), (disk) => uses(disk, "loop", () => world.somebody.ask("attach", { path: disk.device }))),
   "mount where nobody sees it": (world) =>
     toOne(world, someOf(world), async (disk) => {
       if (disk.contents !== "fileSystem" || world.isMounted(disk) || disk.isUsed) return;
-      const of = { device: disk.device, kind: "ext4", point: "/mnt" };
+      const of = { device: disk.device, kind: "ext4", point: "/mnt", reads: world.randomly.below(2) === 0 };
       await uses(disk, "mount", () => world.somebody.ask("mount_hidden", of));
     }),
   "publish its node": (world) =>
-    toOne(world, someOf(world), async (disk) => {
+    toOne(world, free(world), async (disk) => {
       const point = `/mnt/published-${world.randomly.seed}-${disk.name}-${nth++}`;
       await uses(disk, "bind", async () => {
         await world.somebody.ask("bind", { source: disk.device, point });
@@ -84,7 +107,7 @@ export const troubles: { readonly [name: string]: Act } = {
       });
     }),
   "attach a disk": async (world) => {
-    if (world.disks.disks.length >= mostDisks || !(await world.haveLooked())) return false;
+    if (someOf(world).filter(({ late }) => late).length >= mostLate || !(await world.haveLooked())) return false;
     (await world.disks.attach()).late = true;
     return true;
   },
@@ -102,14 +125,17 @@ export const troubles: { readonly [name: string]: Act } = {
     ),
 };
 
+/** What people do of which there would be too little, as few mkfs are cut off. */
+export const ofCutOff: readonly string[] = ["write raw to a cut-off disk", "open a cut-off disk", "make a file system"];
+
 /** Ends all that somebody does with the disks. */
 export async function endAll(world: TroubledWorld): Promise<void> {
   for (const disk of world.disks.disks) while (disk.users.some(isLooser(disk))) await endOne(world, disk);
 }
 
-/** A partition that is a disk of its own stays. */
+/** A partition that is a disk of its own stays, and so does a second name. */
 function isLooser(disk: Disk): (user: User) => boolean {
-  return ({ how }) => how !== "partition" || disk.end === disk.size;
+  return ({ how }) => how !== "alias" && (how !== "partition" || disk.end === disk.size);
 }
 
 async function endOne({ somebody, randomly }: TroubledWorld, disk: Disk): Promise<void> {
@@ -139,6 +165,11 @@ function someOf({ disks }: TroubledWorld): Disk[] {
   return disks.disks;
 }
 
+/** Those that few use: one more says something then. */
+function free(world: TroubledWorld): Disk[] {
+  return someOf(world).filter(({ users }) => users.length < mostUsers);
+}
+
 function used(world: TroubledWorld): Disk[] {
   return someOf(world).filter((disk) => disk.users.some(isLooser(disk)));
 }
@@ -148,7 +179,7 @@ function untouched(world: TroubledWorld): Disk[] {
   return someOf(world).filter((disk) => disk.contents === "nothing" && !disk.isUsed);
 }
 
-/** What has a signature is never taken for the rest of a file system that was begun. */
+/** Disks with the rest of a file system that was begun. What has a signature is never taken for that. */
 function cutOff(world: TroubledWorld): Disk[] {
   return someOf(world).filter((disk) => disk.cutOff && disk.contents === "volume" && isAlone(disk, world));
 }
@@ -156,6 +187,11 @@ function cutOff(world: TroubledWorld): Disk[] {
 function isAlone(disk: Disk, world: TroubledWorld): boolean {
   const ofFile = disk.path !== disk.device && disk.whole === undefined && disk.end === disk.size;
   return ofFile && !(disk.late && world.names) && !disk.isUsed && !world.isMounted(disk);
+}
+
+async function known(world: TroubledWorld, disks: readonly Disk[]): Promise<Disk[]> {
+  const all = await Promise.all(disks.map((disk) => world.isRestKnown(disk)));
+  return disks.filter((_, index) => all[index]);
 }
 
 function hasWriter(disk: Disk): boolean {

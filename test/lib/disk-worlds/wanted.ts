@@ -2,15 +2,17 @@ import { intent } from "../../../hack/lib/agent-on-kernel/intent.ts";
 import type { NodeVolumeIntent } from "../../../src/api/types.gen.ts";
 import type { Randomly } from "../randomly.ts";
 import type { DisksOfWorld } from "./disks-of-world.ts";
+import type { Naming } from "./focus.ts";
 
-/** How a volume names its disk. */
-type Naming = "device" | "link" | "fields" | "label";
-
-interface Placed {
+export interface Placed {
   readonly name: string;
   readonly target: string;
   /** Whether nobody names a disk of this world by where it is. */
   readonly onlyFields: boolean;
+  /** How it names its disk, if that is not left to chance. */
+  readonly naming?: Naming | undefined;
+  /** The device that it names, if that is not left to chance: with a file system. */
+  readonly device?: string;
 }
 
 /** A volume of a world, as people want it. */
@@ -27,14 +29,15 @@ export class Wanted {
   /** The disks as they were when it last looked for one, but for those that somebody has changed meanwhile. */
   lookedAt: readonly string[] = [];
 
-  constructor({ name, target, onlyFields }: Placed, disks: DisksOfWorld, randomly: Randomly) {
+  constructor({ name, target, onlyFields, naming, device }: Placed, disks: DisksOfWorld, randomly: Randomly) {
     this.name = name;
     this.#target = target;
     const named: readonly Naming[] = onlyFields ? [] : ["device", "device", "device", "device", "link"];
-    this.naming = randomly.one([...named, "fields", "label"]);
-    this.#source = sourceOf(this.naming, disks, randomly);
+    const aliased: readonly Naming[] = onlyFields || disks.aliases.length === 0 ? [] : ["alias"];
+    this.naming = naming ?? randomly.one([...named, ...aliased, "fields", "label"]);
+    this.#source = device === undefined ? sourceOf(this.naming, disks, randomly) : { path: device };
     const raw = this.naming === "device" || this.naming === "link";
-    const kind = randomly.below(8);
+    const kind = device === undefined ? randomly.below(8) : undefined;
     this.#how = kind === 0 && raw ? { volumeMode: "Block" } : kind === 1 ? {} : { fsType: "ext4" };
   }
 
@@ -54,8 +57,9 @@ export class Wanted {
   }
 }
 
-function sourceOf(naming: Naming, { disks, links, least, most }: DisksOfWorld, randomly: Randomly): object {
+function sourceOf(naming: Naming, { disks, links, aliases, least, most }: DisksOfWorld, randomly: Randomly): object {
   if (naming === "device") return { path: randomly.one(disks).device };
+  if (naming === "alias") return { path: randomly.one(aliases) };
   if (naming === "link") return { path: randomly.one(links) };
   const asked = { transport: "loop", minSize: least, maxSize: most };
   return { disk: { ...asked, ...(naming === "label" ? { label: "somebodys" } : { empty: true }) } };

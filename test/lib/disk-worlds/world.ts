@@ -1,22 +1,36 @@
 import { randomBytes } from "node:crypto";
 import { closeSync, fsyncSync, openSync, statSync, writeSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 import type { Operation } from "../../../src/agent/operations.ts";
 import type { ChildRequest } from "../../../src/host/linux/child-request.ts";
 import { ChildRunner } from "../../../src/host/linux/child-runner.ts";
 import { deviceNumberOf } from "../../../src/host/linux/device-number.ts";
+import { LinuxDevices } from "../../../src/host/linux/linux-devices.ts";
 import { Randomly } from "../randomly.ts";
 import { RealNode } from "../real-node.ts";
 import type { Content } from "./contents.ts";
 import { type Disk, harmTo, note } from "./disk.ts";
 import { DisksOfWorld } from "./disks-of-world.ts";
+import type { Ending, Focus } from "./focus.ts";
 import type { Somebody } from "./somebody.ts";
-import { endAll, type TroubledWorld, troubles } from "./trouble.ts";
-import { Wanted } from "./wanted.ts";
+import { endAll, ofCutOff, type TroubledWorld, troubles } from "./trouble.ts";
+import { type Placed, Wanted } from "./wanted.ts";
 
-const rounds = 3;
+const fakeCutOffMkfs = fileURLToPath(new URL("fake-cut-off-mkfs.ts", import.meta.url));
 const operationsOfRound = 6;
 /** Kinds of trouble that there are in one world: of few kinds, each comes often enough to meet what it needs. */
 const kindsOfWorld = 5;
+
+export interface WorldOf {
+  readonly somebody: Somebody;
+  readonly contents: readonly Content[];
+  /** Of worlds that live beside each other: their disks have other sizes. */
+  readonly place: number;
+  /** Absent: of everything there is some. */
+  readonly focus?: Focus | undefined;
+  /** One disk of each kind, a volume for each, and nobody who does anything: what the agent does then is known. */
+  readonly plain?: boolean;
+}
 
 /** What one world has shown. */
 export interface Shown {
@@ -37,20 +51,32 @@ export class World implements TroubledWorld {
   readonly #happened = new Map<string, number>();
   readonly #story: string[] = [];
   readonly #begun = performance.now();
-  readonly #kinds: string[];
+  readonly #kinds: readonly string[];
+  readonly #focus: Focus | undefined;
+  readonly #plain: boolean;
   /** In a hundred steps of the agent, those before which somebody does something. */
   readonly #troubled: number;
+  /** How often the agent tries, in worlds in which mkfs are cut off often enough that some are again. */
+  readonly #rounds: number;
+  /** In ten mkfs, those that come to each of these ends. */
+  readonly #endings: { readonly [ending in Ending]: number };
   #volumes: Wanted[] = [];
   #looked = new Set<string>();
+  /** The device on which the agent makes a file system now (DeviceInfo.identity). */
+  #formatting: string | undefined;
 
-  /** @param place of worlds that live beside each other: their disks have other sizes */
-  constructor(seed: number, somebody: Somebody, contents: readonly Content[], place: number) {
+  constructor(seed: number, { somebody, contents, place, focus, plain = false }: WorldOf) {
     this.randomly = new Randomly(seed);
     this.somebody = somebody;
+    [this.#focus, this.#plain] = [focus, plain];
     const kinds = Array.from({ length: kindsOfWorld }, () => this.randomly.one(Object.keys(troubles)));
-    this.#kinds = ["open", ...kinds]; // what most depends on
-    this.#troubled = 10 + this.randomly.below(60);
-    this.disks = new DisksOfWorld(this.#node.path, { somebody, randomly: this.randomly, contents, place });
+    this.#kinds = focus?.troubles ?? ["open", ...kinds]; // what most depends on
+    this.#troubled = plain ? 0 : focus === undefined ? 10 + this.randomly.below(60) : 70;
+    const halfway = this.randomly.below(4) === 0 ? 6 : 2;
+    this.#rounds = halfway > 2 || focus !== undefined ? 5 : 3;
+    this.#endings = { ends: 1, killed: 1, halfway, ...(focus?.mkfs && { [focus.mkfs]: 5 }) };
+    const own = contents.filter(({ path }) => focus?.content === undefined || path.endsWith(`/${focus.content}`));
+    this.disks = new DisksOfWorld(this.#node.path, { somebody, randomly: this.randomly, contents: own, place });
   }
 
   isMounted({ device }: Disk): boolean {
@@ -67,14 +93,33 @@ export class World implements TroubledWorld {
     return looking.every(({ name }) => this.#looked.has(name));
   }
 
+  async isRestKnown({ device, cutOff, leaveEnded }: Disk): Promise<boolean> {
+    const number = `${numberOf(device)}, `;
+    // What it makes a file system on it has read, and compares what stands there with that.
+    if (!cutOff || leaveEnded || this.#formatting?.startsWith(number) === true) return true;
+    const { records } = await this.#node.journal();
+    const licences = [...records.values()].filter(({ formatting }) => formatting?.startsWith(number) === true);
+    return licences.every(({ formatting }) => formatting?.includes(", rest ") === true);
+  }
+
   async run(): Promise<Shown> {
     const { run } = ChildRunner.prototype;
+    const { format } = LinuxDevices.prototype;
     const world = this;
     ChildRunner.prototype.run = async function (this: ChildRunner, request, operation, options) {
       await world.#step(request.kind === "mounter" ? request.method : request.kind);
-      const how = world.#cutOff(request);
-      if (how === "ends") return { code: 1, stdout: "", stderr: "it ended by itself" };
-      return run.call(this, request, how === undefined ? operation : { ...operation, deadlineMs: how }, options);
+      world.#noteRead(request);
+      const ended = world.#ended(request);
+      if (ended === "ends") return { code: 1, stdout: "", stderr: "it ended by itself" };
+      return run.call(this, ended.request, { ...operation, ...ended.how }, options);
+    };
+    LinuxDevices.prototype.format = async function (this: LinuxDevices, ...args) {
+      world.#formatting = args[3].identity;
+      try {
+        await format.apply(this, args);
+      } finally {
+        world.#formatting = undefined;
+      }
     };
     try {
       await this.#live();
@@ -82,33 +127,60 @@ export class World implements TroubledWorld {
       throw new Error([`NODEVOLUME_DISK_SEED=${this.randomly.seed}`, ...this.#story].join("\n    "), { cause });
     } finally {
       ChildRunner.prototype.run = run;
+      LinuxDevices.prototype.format = format;
       await this.#end();
     }
     return { seed: this.randomly.seed, harm: this.#harm, happened: this.#happened, story: this.#story };
   }
 
   async #live(): Promise<void> {
-    await this.disks.make();
-    const count = 1 + this.randomly.below(3);
-    const onlyFields = this.randomly.below(5) === 0;
-    for (let index = 0; index < count; index++) {
-      const [name, target] = [`node.volume-${index}`, this.#node.target(`${index}`)];
-      this.#volumes.push(new Wanted({ name, target, onlyFields }, this.disks, this.randomly));
-    }
+    if (this.#plain) await this.#makePlain();
+    else await this.#make();
     for (const disk of this.disks.disks) this.#tell(`${disk.name} is ${disk.device}: ${disk.contents}`);
     await this.#settle();
-    for (let round = 0; round < rounds; round++) {
-      this.#node.want(...this.#volumes.map((volume) => volume.intent));
-      await this.#act();
-      await this.#keepData();
+    if (this.#plain) return this.#round();
+    for (let round = 0; round < this.#rounds; round++) {
+      await this.#round();
       await this.#decide();
     }
   }
 
-  /** The agent does what it can, one thing after another, so that it is known what it does while somebody acts. */
+  async #make(): Promise<void> {
+    const { naming } = this.#focus ?? {};
+    await this.disks.make(this.#focus);
+    const count = 1 + this.randomly.below(3);
+    const onlyFields = naming === undefined && this.randomly.below(5) === 0;
+    for (let index = 0; index < count; index++) this.#want({ onlyFields, naming });
+  }
+
+  async #makePlain(): Promise<void> {
+    await this.disks.makeOneOfEach();
+    const { disks, aliases } = this.disks;
+    const named = disks.filter(({ users }) => users.every(({ how }) => how !== "alias")).map(({ device }) => device);
+    for (const device of [...named, ...aliases]) this.#want({ onlyFields: false, naming: "device", device });
+    this.#want({ onlyFields: true, naming: "label" });
+  }
+
+  #want(how: Pick<Placed, "onlyFields" | "naming" | "device">): void {
+    const index = this.#volumes.length;
+    const [name, target] = [`node.volume-${index}`, this.#node.target(`${index}`)];
+    this.#volumes.push(new Wanted({ ...how, name, target }, this.disks, this.randomly));
+  }
+
+  async #round(): Promise<void> {
+    this.#node.want(...this.#volumes.map((volume) => volume.intent));
+    await this.#act();
+    await this.#keepData();
+  }
+
+  /**
+   * The agent does what it can, one thing after another, so that it is known what it does while somebody acts. What fails is tried again in
+   * the next round, however long this one takes: a slow machine lives in the same world.
+   */
   async #act(): Promise<void> {
+    const now = performance.now();
     for (let done = 0; done < operationsOfRound; done++) {
-      const { operations } = await this.#node.plan();
+      const { operations } = await this.#node.plan(now);
       const [operation] = operations;
       if (operation === undefined) return;
       await this.#step("plan");
@@ -152,9 +224,10 @@ export class World implements TroubledWorld {
 
   /** Between two steps of the agent. */
   async #step(next: string): Promise<void> {
-    if (this.randomly.below(100) >= this.#troubled) return;
+    if (this.#focus?.before?.includes(next) === false || this.randomly.below(100) >= this.#troubled) return;
     await this.#check(`what came before ${next}`);
-    const name = this.randomly.one(this.#kinds);
+    const cutOff = this.#focus === undefined && this.disks.disks.some((disk) => disk.cutOff);
+    const name = this.randomly.one(cutOff ? [...this.#kinds, ...ofCutOff] : this.#kinds);
     if (await troubles[name]?.(this)) {
       this.#count(name);
       this.#tell(`before ${next}: ${name}; ${this.#uses()}`);
@@ -183,7 +256,9 @@ export class World implements TroubledWorld {
       if (now === undefined) continue;
       const harm = harmTo(disk, now);
       if (harm !== undefined) this.#harm.push(`after ${after}: ${harm}`);
+      const before = disk.contents;
       note(disk, now);
+      if (disk.cutOff && disk.contents !== before) this.#count("an mkfs leaves its rest");
       disk.seen = now;
     }
   }
@@ -198,16 +273,41 @@ export class World implements TroubledWorld {
     }
   }
 
-  /** An mkfs is cut off or ends by itself now and then. @returns milliseconds after which it is killed */
-  #cutOff(request: ChildRequest): number | "ends" | undefined {
-    if (request.kind !== "format") return undefined;
-    const chance = this.randomly.below(10);
-    if (chance > 2) return undefined;
+  #noteRead(request: ChildRequest): void {
+    if (request.kind !== "probe") return;
+    for (const disk of this.disks.disks)
+      if (disk.device === request.path) disk.read = { changes: disk.changes, used: disk.mayBeWritten };
+  }
+
+  /** An mkfs is cut off or ends by itself now and then. @returns what is run in its place, and when it is killed */
+  #ended(request: ChildRequest): "ends" | { request: ChildRequest; how?: { readonly deadlineMs: number } } {
+    if (request.kind !== "format") return { request };
     const disk = this.disks.disks.find(({ device }) => numberOf(device) === request.device.deviceNumber);
-    this.#count(chance === 0 ? "mkfs ends by itself" : "mkfs is cut off");
-    if (chance === 0) return "ends";
-    if (disk !== undefined) disk.cutOff = true;
-    return 20 + this.randomly.below(80);
+    const ending = this.#anyEnding();
+    if (ending === "ends") {
+      this.#count("mkfs ends by itself");
+      return ending;
+    }
+    // What was killed before it could tell that somebody has written there since it was read has leave to go on: no end of ours then.
+    const cut =
+      disk !== undefined && (ending === "halfway" || (ending === "killed" && disk.read.changes === disk.changes));
+    if (disk !== undefined) [disk.cutOff, disk.leaveEnded] = [cut, false];
+    if (!cut) return { request };
+    this.#count("mkfs is cut off");
+    if (ending === "killed") return { request, how: { deadlineMs: 20 + this.randomly.below(80) } };
+    const [file, seed, bytes] = [fakeCutOffMkfs, `${this.randomly.below(2 ** 31)}`, `${disk.end - disk.begin}`];
+    return {
+      request: { ...request, file: process.execPath, args: [file, seed, bytes, request.file, ...request.args] },
+    };
+  }
+
+  #anyEnding(): Ending | undefined {
+    if (this.#plain) return undefined;
+    const { ends, killed, halfway } = this.#endings;
+    const chance = this.randomly.below(10);
+    if (chance < ends) return "ends";
+    if (chance < ends + killed) return "killed";
+    return chance < ends + killed + halfway ? "halfway" : undefined;
   }
 
   /** Pods write to the volumes that are mounted: that is somebody's data from now on. */
@@ -235,6 +335,9 @@ export class World implements TroubledWorld {
   async #tellOf(operation: Operation): Promise<void> {
     const { failure } = (await this.#node.plan()).volumes.get(operation.volume) ?? {};
     this.#count(`${operation.kind}: ${failure?.reason ?? "done"}`);
+    for (const disk of this.disks.disks)
+      if (failure?.reason === "DeviceBusy" && failure.message.startsWith(`${disk.device} `) && disk.read.used)
+        disk.leaveEnded = true;
     this.#tell(`${operation.kind} of ${operation.volume}: ${failure?.message ?? "done"}`);
     const record = (await this.#node.journal()).records.get(operation.volume);
     if (record?.seenDisks !== undefined) this.#looked.add(operation.volume);
