@@ -223,20 +223,23 @@ async function licenceAfter(
   begun: string | undefined,
   context: StageContext,
 ): Promise<string | undefined> {
-  if (mayHaveBegun(error)) return isKilled(error) ? licenceOfKilled(device, context) : device.identity;
+  if (mayHaveBegun(error)) return licenceOfCutOff(error, device, context);
   if (begun === undefined || endedByItself(error) || isSomebodys(error)) return undefined;
   return restRecord(begun, device.contents); // it never had the device: what is there is what was looked at
 }
 
-/** It has ended, and its end was seen. */
-function isKilled(error: unknown): boolean {
-  return error instanceof VolumeError && error.reason === "TimedOut";
-}
-
-/** What a killed mkfs has left is looked at at once: what is written there from now on is somebody else's. */
-async function licenceOfKilled({ path, identity }: DeviceInfo, context: StageContext): Promise<string | undefined> {
-  const now = await context.devices.probe({ root: "/", path }).catch(() => undefined); // it may not answer: the next attempt looks
-  if (identity === undefined || now?.identity !== identity) return identity;
+/**
+ * What stands on record after what formats was cut off. What one has left that was killed at its deadline, and seen to end, is looked at at
+ * once: what is written there from now on is somebody else's. A signature is not the rest of anything.
+ */
+export async function licenceOfCutOff(
+  error: unknown,
+  { path, identity }: DeviceInfo,
+  { devices }: Pick<StageContext, "devices">,
+): Promise<string | undefined> {
+  if (!(error instanceof VolumeError) || error.reason !== "TimedOut") return identity;
+  const now = await devices.probe({ root: "/", path }).catch(() => undefined); // it may not answer: the next attempt looks
+  if (identity === undefined || now?.identity !== identity || now.signature !== undefined) return identity;
   if (now.busy !== undefined && now.allowsMount !== true) return undefined;
   return restRecord(identity, now.contents);
 }

@@ -21,6 +21,7 @@ import {
   endedByItself,
   type FoundDevice,
   keptDisk,
+  licenceOfCutOff,
   mayHaveBegun,
   probe,
   stageDevice,
@@ -280,6 +281,7 @@ export class LayeredStaging {
       });
     } catch (error) {
       if (!mayHaveBegun(error)) await refused(error);
+      else await this.#context.recordFormatting(await licenceOfCutOff(error, device, this.#context));
       throw error;
     }
     return this.#context.devices.probe({ root: "/", path: device.path });

@@ -145,6 +145,21 @@ describe("layers beneath a local volume that others have made, or write to", () 
     });
   }
 
+  it("what was written after cryptsetup was killed at its deadline gets no header at the next attempt (decision 0013)", async () => {
+    const disk = layeredDevice(node, 48);
+    const local = { path: disk, encryption: { secretRef } };
+    let kills = 0;
+    node.layers.at = (step) => {
+      if (step !== "before formatLUKS" || kills > 0) return;
+      kills++;
+      throw new VolumeError("TimedOut", "uncertain", "no answer within 30 s");
+    };
+    expect((await want(local)).failure?.reason).to.equal("TimedOut");
+    execFileSync("dd", [`of=${disk}`, "bs=1", "seek=700", "count=1", "conv=notrunc", "status=none"], { input: "x" });
+    expect((await want(local)).failure?.reason).to.equal("DeviceNotEmpty");
+    expect(execFileSync("dd", [`if=${disk}`, "bs=1", "skip=700", "count=1", "status=none"]).toString()).to.equal("x");
+  });
+
   const foreign = async (logicalVolume: string) => {
     const volume = { volumeGroup: "group", logicalVolume };
     await node.layers.makeLogicalVolume(volume, BigInt(320 * mebi), "somebody");

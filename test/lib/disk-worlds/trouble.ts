@@ -69,6 +69,7 @@ export const troubles: { readonly [name: string]: Act } = {
   "make a file system": (world) =>
     toOne(world, [...untouched(world), ...cutOff(world)], async (disk) => {
       const content = world.disks.contentFor(disk);
+      if (disk.cutOff && content?.contents !== "fileSystem" && !(await world.isRestKnown(disk))) return;
       if (content !== undefined) await world.disks.copy(content, disk);
     }),
   "swap devices": async (world) => {
