@@ -11,7 +11,7 @@ export const wantedVariable = "NODEVOLUME_WANTED";
 
 /**
  * The parts of the test suite. What needs only processors runs first, on all of them at once; then those that touch the kernel, one after
- * another: nothing runs beside what waits for the kernel, or is timed.
+ * another: nothing runs beside what waits for the kernel, or is timed, but for one pair with --all.
  */
 export interface Lane {
   readonly name: string;
@@ -22,6 +22,11 @@ export interface Lane {
    * Absent: it runs after these, and alone.
    */
   readonly processors?: "one" | "all";
+  /**
+   * The lane beside which this one runs with --all: both wait for timers of others most of the time. What they leave behind is looked for
+   * after all lanes then.
+   */
+  readonly besideWithAll?: string;
   /** Set for what only a process in the machine's own PID namespace may see. */
   readonly pids?: "machine";
   /** Only with --all, or by its name. */
@@ -145,6 +150,12 @@ export const lanes: readonly Lane[] = [
     limitMinutes: 40,
   },
   {
+    name: "csi-tools",
+    what: "drivers, sidecars and kube-controller-manager, built if the cache has none",
+    work: { kind: "command", command: ["node", "hack/tools.ts", "--csi"] },
+    limitMinutes: 90,
+  },
+  {
     name: "cluster",
     what: "a real API server, controller, agents and mounts",
     work: kernelTests("cluster"),
@@ -153,15 +164,10 @@ export const lanes: readonly Lane[] = [
     fullMinutes: 180,
   },
   {
-    name: "csi-tools",
-    what: "drivers, sidecars and kube-controller-manager, built if the cache has none",
-    work: { kind: "command", command: ["node", "hack/tools.ts", "--csi"] },
-    limitMinutes: 90,
-  },
-  {
     name: "csi",
     what: "real CSI drivers and sidecars",
     work: kernelTests("csi"),
+    besideWithAll: "cluster",
     secondTry: true,
     limitMinutes: 40,
     fullMinutes: 180,

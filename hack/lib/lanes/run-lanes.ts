@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { root } from "../root.ts";
-import type { Lane } from "./lanes.ts";
+import { allVariable, type Lane } from "./lanes.ts";
 import { closingLine, type TestResult, total } from "./results.ts";
 import { runLane } from "./run-lane.ts";
 
@@ -14,15 +14,22 @@ interface Outcome {
 
 /**
  * Runs lanes: first those that need one processor, as many at once as there are processors, then those that need all of them, then the
- * others, one after another.
+ * others, one after another; with --all, what may run beside another of them does.
  */
 export async function runLanes(lanes: readonly Lane[], env: NodeJS.ProcessEnv): Promise<Outcome> {
   const ended = new Map<Lane, { readonly found: TestResult[]; readonly took: number }>();
   const waiting = lanes.filter((lane) => lane.processors === "one");
   const besides = waiting.length > 1;
+  const all = Boolean(env[allVariable]);
   await Promise.all(Array.from({ length: availableParallelism() }, runWaiting));
   for (const lane of lanes.filter((l) => l.processors === "all")) await run(lane);
-  for (const lane of lanes.filter((l) => l.processors === undefined)) await run(lane);
+  const others = lanes.filter((lane) => lane.processors === undefined);
+  const hasHost = (lane: Lane) => all && others.some(({ name }) => name === lane.besideWithAll);
+  for (const lane of others.filter((one) => !hasHost(one))) {
+    const guests = others.filter(({ besideWithAll }) => all && besideWithAll === lane.name);
+    if (guests.length === 0) await run(lane);
+    else await Promise.all([lane, ...guests].map(runBeside));
+  }
   return {
     results: lanes.flatMap((lane) => ended.get(lane)?.found ?? []),
     seconds: new Map(lanes.map((lane) => [lane.name, ended.get(lane)?.took ?? 0])),

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
-import { grepVariable, type Lane, wantedVariable } from "../../../hack/lib/lanes/lanes.ts";
+import { allVariable, grepVariable, type Lane, wantedVariable } from "../../../hack/lib/lanes/lanes.ts";
 import type { TestResult } from "../../../hack/lib/lanes/results.ts";
 import { runLanes } from "../../../hack/lib/lanes/run-lanes.ts";
 import { runSecondTry } from "../../../hack/lib/lanes/run-second-try.ts";
@@ -47,6 +47,30 @@ describe("runLanes", () => {
     await runLanes(ran, process.env);
     const expected = ["all begins", "all ends", "a begins", "a ends", "b begins", "b ends"];
     expect(log()).to.deep.equal(expected);
+  });
+
+  it("runs what may be beside another beside it, with --all", async function () {
+    this.timeout(120_000);
+    execFileSync("mkfifo", [`${folder}/fifo`]);
+    const ran = [
+      lane("waits", `exec cat ${folder}/fifo`),
+      lane("tools", "true"),
+      lane("goes", `echo go >${folder}/fifo`, { besideWithAll: "waits" }),
+    ];
+    const { results } = await runLanes(ran, { ...process.env, [allVariable]: "1" });
+    expect(results.map(({ lane: name, outcome }) => `${name} ${outcome}`)).to.deep.equal([
+      "waits passed",
+      "tools passed",
+      "goes passed",
+    ]);
+    for (const name of ["waits", "goes"]) rmSync(join(root, `dist/output-${name}.txt`));
+  });
+
+  it("runs it alone without --all", async function () {
+    this.timeout(120_000);
+    const ran = [lane("a", step("a")), lane("b", step("b"), { besideWithAll: "a" })];
+    await runLanes(ran, { ...process.env, [allVariable]: "" });
+    expect(log()).to.deep.equal(["a begins", "a ends", "b begins", "b ends"]);
   });
 
   describe("with a second try", () => {
