@@ -108,25 +108,26 @@ describe("policy of claims", () => {
 
   it("nobody but the controller sets or clears them by way of status, on claims and on PersistentVolumes", async () => {
     const volumes = "/api/v1/persistentvolumes";
-    const spec = { accessModes: ["ReadWriteOnce"], capacity: { storage: "1Gi" }, hostPath: { path: "/nothing" } };
+    const csi = { driver: "test.nodevolume.dev", volumeHandle: "held" };
+    const spec = { accessModes: ["ReadWriteOnce"], capacity: { storage: "1Gi" }, csi };
     expectStatus(201, await cluster.admin.call("POST", volumes, { body: { metadata: { name: "held" }, spec } }));
-    for (const [path, own] of [
-      [`${claims}/data`, protection],
-      [`${volumes}/held`, "kubernetes.io/pv-protection"],
+    const label = (value: string | null) => ({ metadata: { labels: { "nodevolume.dev/held": value } } });
+    for (const [path, own, isClaim] of [
+      [`${claims}/data`, protection, true],
+      [`${volumes}/held`, "kubernetes.io/pv-protection", false],
     ] as const) {
       const status = `${path}/status`;
-      const label = (value: string | null) => ({ metadata: { labels: { "nodevolume.dev/held": value } } });
       const metadata = { finalizers: [own, "nodevolume.dev/in-use"] };
       expectRefused(await patch(cluster.people, status, label("")), "set and cleared by the controller");
       expectRefused(await patch(cluster.people, status, { metadata }), "set and cleared by the controller");
-      expectStatus(200, await patch(controller, path, label("")));
+      if (isClaim) expectStatus(200, await patch(controller, path, label("")));
       expectStatus(200, await patch(controller, path, { metadata }));
-      expectRefused(await patch(cluster.people, status, label(null)), "set and cleared by the controller");
+      if (isClaim) expectRefused(await patch(cluster.people, status, label(null)), "set and cleared by the controller");
       const stripped = await patch(cluster.people, status, { metadata: { finalizers: null } });
       expectRefused(stripped, "set and cleared by the controller");
       expectStatus(200, await patch(cluster.people, status, { status: { phase: "Bound" } }));
       expectStatus(200, await patch(controller, path, { metadata: { finalizers: [own] } }));
-      expectStatus(200, await patch(controller, path, label(null)));
+      if (isClaim) expectStatus(200, await patch(controller, path, label(null)));
     }
     expectStatus(200, await cluster.admin.call("DELETE", `${volumes}/held`));
   });

@@ -152,11 +152,12 @@ describe("a source that a pod may write above, on the real kernel", () => {
         for (const link of links.splice(0)) rmSync(link, { force: true });
       });
 
-      /** What becomes of a volume whose link leads to another disk, when it has to be mounted again. */
-      async function reasonAfterChange(link: string): Promise<string | undefined> {
+      /** What becomes of a volume whose link leads to another device, by default with the same on it, when it has to be mounted again. */
+      async function reasonAfterChange(link: string, isSame = true): Promise<string | undefined> {
         links.push(link);
         const other = node.keep(loopDevice(`${node.path}/disks`, "other", 32)).path;
         for (const device of [disk, other]) execFileSync("mkfs.ext4", ["-q", device]);
+        if (isSame) execFileSync("dd", [`if=${disk}`, `of=${other}`, "bs=1M", "conv=fsync", "status=none"]);
         symlinkSync(disk, link);
         want({ local: { path: link } });
         return await failureAfter(() => {
@@ -169,6 +170,10 @@ describe("a source that a pod may write above, on the real kernel", () => {
       slow("is followed: a disk gets another name when it is plugged in again", async () => {
         expect(await reasonAfterChange(`/dev/nodevolume-test-${process.pid}`)).to.equal(undefined);
         expect(node.mountAt(node.target("a"))?.fsType).to.equal("ext4");
+      });
+
+      slow("is not followed to a disk with another file system", async () => {
+        expect(await reasonAfterChange(`/dev/nodevolume-test-${process.pid}`, false)).to.equal("SourceDiffers");
       });
 
       slow("is not in /dev/shm, where anybody may make links", async () => {
