@@ -41,6 +41,13 @@ export function optionalPath(path: string | undefined, flag: string): string | u
   return path === undefined || path === "" ? undefined : absolute(path, flag);
 }
 
+/** One word, as a URL or a name. "" is none, as a variable that a manifest leaves empty. */
+export function audience(text: string | undefined, flag: string): string | undefined {
+  if (text === undefined || text === "") return undefined;
+  if (/^[!-+\--~]{1,253}$/.test(text)) return text;
+  throw new ConfigError(`${flag}: ${JSON.stringify(text)} must be one audience: no blanks or commas`);
+}
+
 export function processNumber(text: string): number {
   if (/^[1-9][0-9]{0,9}$/.test(text)) return Number(text);
   throw new ConfigError(`--host-pid: ${JSON.stringify(text)} is not the number of a process`);

@@ -3,6 +3,7 @@ import { flexVolumeDir, reservedNodeNames } from "./api/names.ts";
 import {
   absolute,
   address,
+  audience,
   ConfigError,
   digests,
   gracePeriod,
@@ -39,6 +40,7 @@ const flags = {
   "allowed-prefix": { type: "string", multiple: true },
   "metrics-address": { type: "string" },
   "secure-metrics": { type: "string" },
+  "metrics-token-audience": { type: "string" },
   "log-level": { type: "string" },
   "log-level-dir": { type: "string" },
   "feature-gates": { type: "string" },
@@ -87,6 +89,10 @@ export function parseConfig(argv: readonly string[], env: Env): Config {
       "--metrics-address",
     ),
     secureMetrics: truth(values["secure-metrics"] ?? env["NODEVOLUME_SECURE_METRICS"] ?? "false", "--secure-metrics"),
+    metricsTokenAudience: audience(
+      values["metrics-token-audience"] ?? env["NODEVOLUME_METRICS_TOKEN_AUDIENCE"],
+      "--metrics-token-audience",
+    ),
     logLevel: oneOf(logLevels, values["log-level"] ?? env["NODEVOLUME_LOG_LEVEL"] ?? "info", "--log-level"),
     logLevelDir: optionalPath(values["log-level-dir"] ?? env["NODEVOLUME_LOG_LEVEL_DIR"], "--log-level-dir"),
   };

@@ -17,6 +17,8 @@ export interface ProcessConfig {
   readonly logLevel: LogLevel;
   /** Metrics by TLS, to those alone who may get them; never of an agent, which listens to its node alone. */
   readonly secureMetrics: boolean;
+  /** That a token must be of with which metrics are asked for; undefined: of the API server itself. */
+  readonly metricsTokenAudience: string | undefined;
   /** Where the log level is read while it runs, a file each for whom it is meant; undefined: it stays as it is. */
   readonly logLevelDir: string | undefined;
 }

@@ -113,7 +113,10 @@ async function accessOf(request: http.IncomingMessage, { secure, log }: HealthSe
 }
 
 const refused = {
-  unauthenticated: text(401, "a bearer token is needed that the API server knows"),
+  unauthenticated: text(
+    401,
+    "a bearer token is needed that the API server knows, of the audience of --metrics-token-audience if that is set",
+  ),
   forbidden: text(403, "the token's user may not get /metrics: bind the ClusterRole nodevolume-metrics-reader"),
   limited: text(429, "too many tokens were shown that are not known: ask again in a few seconds"),
   unknown: text(503, "who asks cannot be found out now"),

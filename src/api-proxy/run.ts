@@ -53,7 +53,7 @@ export async function runApiProxy(config: ApiProxyConfig, log: Logger, signal: A
     : undefined;
   const client = reviews && createKubeClient({ transport: reviews, fieldManager: fieldManager.agent });
   const health = await startHealthServer({
-    secure: client && secureMetrics({ client, clock: system.clock }),
+    secure: client && secureMetrics({ client, clock: system.clock, audience: config.metricsTokenAudience }),
     address: metricsAddress,
     registry: metricsBeside(registry, agentMetrics),
     notReady() {

@@ -40,6 +40,7 @@ export async function runController(config: ControllerConfig, log: Logger, signa
       ? secureMetrics({
           client: createKubeClient({ transport, fieldManager: fieldManager.controller }),
           clock: system.clock,
+          audience: config.metricsTokenAudience,
         })
       : undefined,
     log,

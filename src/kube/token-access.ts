@@ -3,7 +3,7 @@ import type { KubeObject } from "../api/meta.ts";
 import { resource } from "../api/names.ts";
 import type { Clock } from "../ports.ts";
 import type { KubeClient } from "./client.ts";
-import { asRecord, recordIn, stringIn } from "./json.ts";
+import { arrayIn, asRecord, recordIn, stringIn } from "./json.ts";
 import { createReviewBudget } from "./review-budget.ts";
 
 /**
@@ -20,6 +20,11 @@ export interface TokenAccessDeps {
   readonly clock: Clock;
   /** What is to be read, as a nonResourceURL. */
   readonly path: string;
+  /**
+   * That a token must be of. Without it a token must be good for the API server itself: whoever it is shown to could ask that in its
+   * bearer's name.
+   */
+  readonly audience?: string | undefined;
 }
 
 /** As of controller-runtime: who scrapes asks every few seconds, and a right that was taken away ends within a minute. */
@@ -34,7 +39,7 @@ const atOnce = 4;
  * reviewed each minute, whatever others show: neither their number nor their rate keeps him from it.
  * @returns rejects if the API server cannot be asked
  */
-export function createTokenAccess({ client, clock, path }: TokenAccessDeps): TokenAccess {
+export function createTokenAccess({ client, clock, path, audience }: TokenAccessDeps): TokenAccess {
   /** Apart from each other: refusals are had for nothing, and push nobody out. Those who were allowed stay beyond their time. */
   const allowed = createMemory(allowedMs, clock);
   const refused = createMemory(refusedMs, clock);
@@ -43,10 +48,13 @@ export function createTokenAccess({ client, clock, path }: TokenAccessDeps): Tok
   let strangers = 0;
 
   async function review(token: string): Promise<Access> {
-    const said = await client.create(resource.tokenReviews, asObject({ spec: { token } }));
+    const audiences = audience === undefined ? {} : { audiences: [audience] };
+    const said = await client.create(resource.tokenReviews, asObject({ spec: { token, ...audiences } }));
     const status = recordIn(said, "status");
     const user = recordIn(status, "user");
     if (status?.["authenticated"] !== true || stringIn(user, "username") === undefined) return "unauthenticated";
+    // One that does not name it knows nothing of audiences: the token is good for itself.
+    if (audience !== undefined && !arrayIn(status, "audiences").includes(audience)) return "unauthenticated";
     const { username, uid, groups, extra } = asRecord(user) ?? {};
     const nonResourceAttributes = { path, verb: "get" };
     const spec = { user: username, ...(uid !== "" && { uid }), groups, extra, nonResourceAttributes };

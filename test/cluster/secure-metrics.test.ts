@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import * as https from "node:https";
 import { join } from "node:path";
 import { expect } from "chai";
-import { agentIdentity } from "../../hack/lib/control-plane/identities.ts";
+import { agentIdentity, requestToken } from "../../hack/lib/control-plane/identities.ts";
 import type { RunningProcess } from "../../hack/lib/process.ts";
 import { startApiProxy } from "../../hack/lib/roles.ts";
 import { root } from "../../hack/lib/root.ts";
@@ -33,7 +33,8 @@ describe("metrics with config/components/secure-metrics", () => {
   });
 
   /** A candidate that does not lead serves metrics, too. */
-  const controller = () => world.startController("controller-secure", secure);
+  const controller = (flags: readonly string[] = []) =>
+    world.startController(`controller-secure-${flags.length}`, [...secure, ...flags]);
   async function proxy(): Promise<RunningProcess> {
     const [node] = world.nodes;
     const { controlPlane, directory } = world.cluster;
@@ -48,18 +49,22 @@ describe("metrics with config/components/secure-metrics", () => {
     });
   }
 
+  async function portOf(process: RunningProcess): Promise<string | undefined> {
+    running.push(process);
+    let port: string | undefined;
+    await until("it to serve metrics", 60_000, () => {
+      port = /"serving metrics and health".*"port":(\d+)/.exec(readFileSync(process.logFile, "utf8"))?.[1];
+      return port !== undefined;
+    });
+    return port;
+  }
+
   for (const [of, start] of [
-    ["controller", controller],
+    ["controller", () => controller()],
     ["api-proxy, which serves the agent's", proxy],
   ] as const) {
     it(`are for who may get them alone, and say nothing to others, of the ${of}`, async () => {
-      const process = await start();
-      running.push(process);
-      let port: string | undefined;
-      await until("it to serve metrics", 60_000, () => {
-        port = /"serving metrics and health".*"port":(\d+)/.exec(readFileSync(process.logFile, "utf8"))?.[1];
-        return port !== undefined;
-      });
+      const port = await portOf(await start());
       expect((await get(port, "/metrics")).status).to.equal(401);
       expect((await get(port, "/metrics", "made-up")).status).to.equal(401);
       const refused = await get(port, "/metrics", tokens.stranger);
@@ -73,6 +78,17 @@ describe("metrics with config/components/secure-metrics", () => {
       expect((await get(port, "/healthz")).body).to.match(/^(not )?ok\n$/);
     });
   }
+
+  it("are with an audience for tokens of that alone, which are good for nothing else", async () => {
+    const { admin } = world.cluster;
+    const port = await portOf(await controller(["--metrics-token-audience", "nodevolume-metrics"]));
+    const token = await requestToken(admin, "nodevolume-metrics-reader", undefined, undefined, ["nodevolume-metrics"]);
+    expect((await get(port, "/metrics", token)).status).to.equal(200);
+    expect((await get(port, "/metrics", tokens.reader)).status, "of the API server").to.equal(401);
+    const metrics = async (shown: string) => (await world.cluster.as(shown).call("GET", "/metrics")).status;
+    expect(await metrics(token), "to the API server").to.equal(401);
+    expect(await metrics(tokens.reader), "what another one gives away").to.equal(200);
+  });
 });
 
 function get(port: string | undefined, path: string, token?: string): Promise<{ status: number; body: string }> {

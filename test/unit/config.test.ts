@@ -60,6 +60,18 @@ describe("parseConfig", () => {
       }
     });
 
+    it(`takes one audience of tokens, or none: ${role}`, () => {
+      const of = (flags: string[], env = {}) => parse(flags, env).metricsTokenAudience;
+      expect(of([])).to.equal(undefined);
+      expect(of([], { NODEVOLUME_METRICS_TOKEN_AUDIENCE: "" })).to.equal(undefined);
+      expect(of([], { NODEVOLUME_METRICS_TOKEN_AUDIENCE: "https://metrics.example" })).to.equal(
+        "https://metrics.example",
+      );
+      for (const text of ["a b", "a,b", "a\n"]) {
+        expect(() => of([`--metrics-token-audience=${text}`]), text).to.throw(ConfigError, "must be one audience");
+      }
+    });
+
     it(`takes nothing for a no that is none: ${role}`, () => {
       for (const text of ["", "False", "0", "no"]) {
         expect(() => parse([`--controller-attach-detach=${text}`]), text)

@@ -23,12 +23,14 @@ const lifetime = 7 * 24 * 3600;
 /**
  * A token of a ServiceAccount, as the kubelet would ask for one.
  * @param namespace of the account; ours if not given
+ * @param audiences that it is good for; the API server's own if not given
  */
 export async function requestToken(
   admin: ApiClient,
   serviceAccount: string,
   boundTo?: BoundTo,
   namespace: string = systemNamespace,
+  audiences: readonly string[] = [],
 ): Promise<string> {
   const boundObjectRef = boundTo === undefined ? undefined : { apiVersion: "v1", ...boundTo };
   const path = `/api/v1/namespaces/${namespace}/serviceaccounts/${serviceAccount}/token`;
@@ -36,7 +38,7 @@ export async function requestToken(
     body: {
       apiVersion: "authentication.k8s.io/v1",
       kind: "TokenRequest",
-      spec: { audiences: [], expirationSeconds: lifetime, boundObjectRef },
+      spec: { audiences, expirationSeconds: lifetime, boundObjectRef },
     },
   });
   const token = (answer.body["status"] as { token?: string } | undefined)?.token;

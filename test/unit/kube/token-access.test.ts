@@ -6,19 +6,28 @@ import { virtualSystem } from "./virtual-system.ts";
 
 type Review = {
   kind: string;
-  spec: { token?: string; user?: string; groups?: string[]; nonResourceAttributes?: object };
+  spec: { token?: string; audiences?: string[]; user?: string; groups?: string[]; nonResourceAttributes?: object };
 };
 
 describe("createTokenAccess", () => {
-  /** A fake API server that knows two tokens: `reader`, who may get metrics until `may` is false, and `stranger`. */
-  function story() {
+  /**
+   * A fake API server that knows two tokens: `reader`, who may get metrics until `may` is false, and `stranger`. Both are of its own
+   * audience; TOKEN@AUDIENCE is of another.
+   */
+  function story(audience?: string) {
     const system = virtualSystem();
     const asked: string[] = [];
-    const state = { may: true, down: false, held: undefined as Promise<void> | undefined };
+    const state = {
+      ...{ may: true, down: false, unaware: false },
+      ...{ held: undefined as Promise<void> | undefined, answers: undefined as string[] | undefined },
+    };
     const answer = ({ kind, spec }: Review) => {
       if (kind === "TokenReview") {
-        const authenticated = spec.token === "reader" || spec.token === "stranger";
-        return authenticated ? { authenticated, user: { username: spec.token, groups: ["g"] } } : {};
+        const [username = "", of = "api"] = (spec.token ?? "").split("@");
+        const wanted = spec.audiences ?? ["api"];
+        const authenticated = ["reader", "stranger"].includes(username) && (wanted.includes(of) || state.unaware);
+        const audiences = state.unaware ? {} : { audiences: state.answers ?? [of] };
+        return authenticated ? { authenticated, user: { username, groups: ["g"] }, ...audiences } : {};
       }
       expect(spec.nonResourceAttributes).to.deep.equal({ path: "/metrics", verb: "get" });
       expect(spec.groups).to.deep.equal(["g"]);
@@ -33,7 +42,7 @@ describe("createTokenAccess", () => {
     };
     const transport = { request } as unknown as Transport;
     const client = createKubeClient({ transport, fieldManager: "test" });
-    const of = createTokenAccess({ client, clock: system.clock, path: "/metrics" });
+    const of = createTokenAccess({ client, clock: system.clock, path: "/metrics", audience });
     const access = (token: string, from = "10.0.0.1") => of(token, from);
     return { system, asked, state, access };
   }
@@ -48,6 +57,26 @@ describe("createTokenAccess", () => {
       "/apis/authorization.k8s.io/v1/subjectaccessreviews",
     ];
     expect(asked).to.deep.equal([tokens, users, tokens, users, tokens]);
+  });
+
+  it("with an audience takes tokens of that alone, and none of the API server's own", async () => {
+    const { access } = story("metrics");
+    expect(await access("reader@metrics")).to.equal("allowed");
+    expect(await access("stranger@metrics")).to.equal("forbidden");
+    for (const token of ["reader", "reader@another"]) expect(await access(token)).to.equal("unauthenticated");
+    const without = story();
+    expect(await without.access("reader@metrics")).to.equal("unauthenticated");
+  });
+
+  it("with an audience takes nobody's word who does not say it: such a token may be good for the API server", async () => {
+    const { access, state } = story("metrics");
+    state.unaware = true;
+    expect(await access("reader")).to.equal("unauthenticated");
+    state.unaware = false;
+    for (const answers of [[], ["api"]]) {
+      state.answers = answers;
+      expect(await access(`reader@metrics@${answers.length}`)).to.equal("unauthenticated");
+    }
   });
 
   it("asks again after a minute, of who was refused after ten seconds", async () => {
