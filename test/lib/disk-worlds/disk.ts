@@ -45,8 +45,8 @@ export class Disk {
   readonly users: User[] = [];
   /** It was attached after every volume had looked for a disk: by another driver. */
   late = false;
-  /** The last mkfs of ours on it was cut off. */
-  cutOff = false;
+  /** By what the last mkfs of ours on it was cut off. What ended halfway has written no signature. */
+  cutOff: "killed" | "halfway" | undefined;
   /** Since then the agent has met somebody there who may write: it has no leave to go on. */
   leaveEnded = false;
   /** When the agent was last about to read it: `changes`, and whether somebody had it who may write. */

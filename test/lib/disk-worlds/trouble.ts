@@ -43,18 +43,18 @@ export const troubles: { readonly [name: string]: Act } = {
     }),
   // Who has written to the rest of an mkfs before it was read lets go of it when the agent has met him: decision 0013, "Costs".
   close: async (world) => {
-    const written = used(world).filter(({ cutOff, contents }) => cutOff && contents === "data");
+    const written = used(world).filter(({ cutOff, contents }) => cutOff !== undefined && contents === "data");
     const others = used(world).filter((disk) => !written.includes(disk));
     return toOne(world, [...others, ...(await known(world, written))], (disk) => endOne(world, disk));
   },
   "write by who has it open": (world) =>
     toOne(world, someOf(world).filter(hasWriter), async (disk) => {
-      if (disk.contents === "fileSystem" || (disk.contents === "volume" && !disk.cutOff)) return;
+      if (disk.contents === "fileSystem" || (disk.contents === "volume" && !isHalf(disk))) return;
       await world.disks.write(disk, idOf(disk.users.find(({ how }) => how === "writes" || how === "claims")));
     }),
   write: async (world) => toOne(world, await known(world, untouched(world)), (disk) => world.disks.write(disk)),
   "write raw to a cut-off disk": async (world) =>
-    toOne(world, await known(world, cutOff(world)), (disk) => world.disks.write(disk)),
+    toOne(world, await known(world, cutOff(world).filter(isHalf)), (disk) => world.disks.write(disk)),
   "open a cut-off disk": (world) =>
     toOne(world, cutOff(world), async (disk) => {
       const how = world.randomly.one(openings);
@@ -182,7 +182,14 @@ function untouched(world: TroubledWorld): Disk[] {
 
 /** Disks with the rest of a file system that was begun. What has a signature is never taken for that. */
 function cutOff(world: TroubledWorld): Disk[] {
-  return someOf(world).filter((disk) => disk.cutOff && disk.contents === "volume" && isAlone(disk, world));
+  return someOf(world).filter(
+    (disk) => disk.cutOff !== undefined && disk.contents === "volume" && isAlone(disk, world),
+  );
+}
+
+/** Nobody mounts what is on it. */
+function isHalf({ cutOff }: Disk): boolean {
+  return cutOff === "halfway";
 }
 
 function isAlone(disk: Disk, world: TroubledWorld): boolean {

@@ -26,8 +26,8 @@ export class Wanted {
   deleting = false;
   /** What it may destroy, as a message has named it. */
   destroys: string | undefined;
-  /** The disks as they were when it last looked for one, but for those that somebody has changed meanwhile. */
-  lookedAt: readonly string[] = [];
+  /** By name of the disk, which one it was and what was on it (stateOf) when the agent last read it for this volume. */
+  readonly read = new Map<string, string>();
 
   constructor({ name, target, onlyFields, naming, device }: Placed, disks: DisksOfWorld, randomly: Randomly) {
     this.name = name;

@@ -3,7 +3,7 @@ import { closeSync, fsyncSync, openSync, statSync, writeSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { Operation } from "../../../src/agent/operations.ts";
 import type { ChildRequest } from "../../../src/host/linux/child-request.ts";
-import { ChildRunner } from "../../../src/host/linux/child-runner.ts";
+import { type ChildResult, ChildRunner } from "../../../src/host/linux/child-runner.ts";
 import { deviceNumberOf } from "../../../src/host/linux/device-number.ts";
 import { LinuxDevices } from "../../../src/host/linux/linux-devices.ts";
 import { Randomly } from "../randomly.ts";
@@ -39,6 +39,14 @@ export interface Shown {
   /** What happened, and how often: of somebody and of the agent. */
   readonly happened: ReadonlyMap<string, number>;
   readonly story: readonly string[];
+}
+
+/** A child as it is run; of an mkfs, with its disk and how it is cut off. */
+interface Ended {
+  readonly request: ChildRequest;
+  readonly disk?: Disk;
+  readonly ending?: "killed" | "halfway";
+  readonly how?: { readonly deadlineMs: number };
 }
 
 /** Disks of other people, an agent that wants some, and somebody who does something to them between any two of its steps. */
@@ -96,7 +104,7 @@ export class World implements TroubledWorld {
   async isRestKnown({ device, cutOff, leaveEnded }: Disk): Promise<boolean> {
     const number = `${numberOf(device)}, `;
     // What it makes a file system on it has read, and compares what stands there with that.
-    if (!cutOff || leaveEnded || this.#formatting?.startsWith(number) === true) return true;
+    if (cutOff === undefined || leaveEnded || this.#formatting?.startsWith(number) === true) return true;
     const { records } = await this.#node.journal();
     const licences = [...records.values()].filter(({ formatting }) => formatting?.startsWith(number) === true);
     return licences.every(({ formatting }) => formatting?.includes(", rest ") === true);
@@ -108,10 +116,10 @@ export class World implements TroubledWorld {
     const world = this;
     ChildRunner.prototype.run = async function (this: ChildRunner, request, operation, options) {
       await world.#step(request.kind === "mounter" ? request.method : request.kind);
-      world.#noteRead(request);
+      world.#noteRead(request, operation.volume);
       const ended = world.#ended(request);
       if (ended === "ends") return { code: 1, stdout: "", stderr: "it ended by itself" };
-      return run.call(this, ended.request, { ...operation, ...ended.how }, options);
+      return world.#noteEnd(ended, run.call(this, ended.request, { ...operation, ...ended.how }, options));
     };
     LinuxDevices.prototype.format = async function (this: LinuxDevices, ...args) {
       world.#formatting = args[3].identity;
@@ -184,10 +192,7 @@ export class World implements TroubledWorld {
       const [operation] = operations;
       if (operation === undefined) return;
       await this.#step("plan");
-      const before = this.#changes();
       await this.#node.run(operation);
-      const volume = this.#volumes.find(({ name }) => name === operation.volume);
-      if (volume !== undefined) volume.lookedAt = this.#changes().filter((disk) => before.includes(disk));
       await this.#check(`${operation.kind} of ${operation.volume}`);
       await this.#settle();
       await this.#tellOf(operation);
@@ -211,12 +216,10 @@ export class World implements TroubledWorld {
 
   /** Who names a device and what is on it gives that away: as the message has named it, and nothing that has come since. */
   #giveAway(volume: Wanted, named: string): void {
-    const { disks } = this.disks;
-    const at = disks.findIndex(({ device }) => named.startsWith(`${numberOf(device)}@`));
-    const [disk, now] = [disks[at], this.#changes()[at]];
-    if (disk === undefined || now === undefined) return;
+    const disk = this.disks.disks.find(({ device }) => named.startsWith(`${numberOf(device)}@`));
+    if (disk === undefined) return;
     volume.destroys = named;
-    if (!volume.lookedAt.includes(now)) return;
+    if (volume.read.get(disk.name) !== stateOf(disk)) return;
     this.#tell(`${disk.name} is given away: ${named}`);
     this.#count("given away");
     disk.given = disk.changes;
@@ -226,18 +229,13 @@ export class World implements TroubledWorld {
   async #step(next: string): Promise<void> {
     if (this.#focus?.before?.includes(next) === false || this.randomly.below(100) >= this.#troubled) return;
     await this.#check(`what came before ${next}`);
-    const cutOff = this.#focus === undefined && this.disks.disks.some((disk) => disk.cutOff);
+    const cutOff = this.#focus === undefined && this.disks.disks.some((disk) => disk.cutOff !== undefined);
     const name = this.randomly.one(cutOff ? [...this.#kinds, ...ofCutOff] : this.#kinds);
     if (await troubles[name]?.(this)) {
       this.#count(name);
       this.#tell(`before ${next}: ${name}; ${this.#uses()}`);
     }
     await this.#settle();
-  }
-
-  /** Of each disk, which one it is, and how often what is on it has changed. */
-  #changes(): string[] {
-    return this.disks.disks.map(({ name, device, changes }) => `${name} ${device} ${changes}`);
   }
 
   #uses(): string {
@@ -258,7 +256,7 @@ export class World implements TroubledWorld {
       if (harm !== undefined) this.#harm.push(`after ${after}: ${harm}`);
       const before = disk.contents;
       note(disk, now);
-      if (disk.cutOff && disk.contents !== before) this.#count("an mkfs leaves its rest");
+      if (disk.cutOff !== undefined && disk.contents !== before) this.#count("an mkfs leaves its rest");
       disk.seen = now;
     }
   }
@@ -273,32 +271,43 @@ export class World implements TroubledWorld {
     }
   }
 
-  #noteRead(request: ChildRequest): void {
+  #noteRead(request: ChildRequest, name: string | undefined): void {
     if (request.kind !== "probe") return;
-    for (const disk of this.disks.disks)
-      if (disk.device === request.path) disk.read = { changes: disk.changes, used: disk.mayBeWritten };
+    const volume = this.#volumes.find((one) => one.name === name);
+    for (const disk of this.disks.disks.filter(({ device }) => device === request.path)) {
+      disk.read = { changes: disk.changes, used: disk.mayBeWritten };
+      volume?.read.set(disk.name, stateOf(disk));
+    }
   }
 
   /** An mkfs is cut off or ends by itself now and then. @returns what is run in its place, and when it is killed */
-  #ended(request: ChildRequest): "ends" | { request: ChildRequest; how?: { readonly deadlineMs: number } } {
+  #ended(request: ChildRequest): "ends" | Ended {
     if (request.kind !== "format") return { request };
     const disk = this.disks.disks.find(({ device }) => numberOf(device) === request.device.deviceNumber);
+    if (disk === undefined) return { request };
     const ending = this.#anyEnding();
     if (ending === "ends") {
       this.#count("mkfs ends by itself");
       return ending;
     }
     // What was killed before it could tell that somebody has written there since it was read has leave to go on: no end of ours then.
-    const cut =
-      disk !== undefined && (ending === "halfway" || (ending === "killed" && disk.read.changes === disk.changes));
-    if (disk !== undefined) [disk.cutOff, disk.leaveEnded] = [cut, false];
-    if (!cut) return { request };
-    this.#count("mkfs is cut off");
-    if (ending === "killed") return { request, how: { deadlineMs: 20 + this.randomly.below(80) } };
-    const [file, seed, bytes] = [fakeCutOffMkfs, `${this.randomly.below(2 ** 31)}`, `${disk.end - disk.begin}`];
-    return {
-      request: { ...request, file: process.execPath, args: [file, seed, bytes, request.file, ...request.args] },
-    };
+    if (ending === undefined || (ending === "killed" && disk.read.changes !== disk.changes)) return { request, disk };
+    if (ending === "killed") return { request, disk, ending, how: { deadlineMs: 20 + this.randomly.below(80) } };
+    const args = [fakeCutOffMkfs, `${this.randomly.below(2 ** 31)}`, `${disk.end - disk.begin}`, request.file];
+    return { request: { ...request, file: process.execPath, args: [...args, ...request.args] }, disk, ending };
+  }
+
+  /** What is refused has written nothing, and what ends well has left no rest. */
+  async #noteEnd({ disk, ending }: Ended, running: Promise<ChildResult>): Promise<ChildResult> {
+    try {
+      const result = await running;
+      if (disk !== undefined && result.code === 0) disk.cutOff = undefined;
+      return result;
+    } catch (error) {
+      if (disk !== undefined) [disk.cutOff, disk.leaveEnded] = [ending, false];
+      if (ending !== undefined) this.#count("mkfs is cut off");
+      throw error;
+    }
   }
 
   #anyEnding(): Ending | undefined {
@@ -361,4 +370,9 @@ export class World implements TroubledWorld {
 
 function numberOf(device: string): string {
   return deviceNumberOf(statSync(device));
+}
+
+/** Which disk it is, and how often what is on it has changed. */
+function stateOf({ name, device, changes }: Disk): string {
+  return `${name} ${device} ${changes}`;
 }
