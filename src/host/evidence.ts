@@ -10,6 +10,9 @@ export class NamespacesUnknown extends VolumeError {
   }
 }
 
+/** All processes can be read, but not a mount namespace that none of them is in. */
+export class KeptUnknown extends NamespacesUnknown {}
+
 /** What the kernel shows of who uses what; each question is asked anew. */
 export interface Evidence {
   /**

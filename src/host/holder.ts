@@ -9,6 +9,8 @@ export interface Holder {
   readonly namespaceID?: string;
   /** Without a pid: processes that cannot be read, any of which may be in the namespace. */
   readonly unread?: readonly string[];
+  /** Without a pid: what keeps the namespace, where that is known: `the file /run/kept`. */
+  readonly kept?: string;
   /** The path that is held, or where the volume is mounted. */
   readonly mountPoint: string;
   /** Whether the mount is in the node's own mount namespace: no container's, and nobody's in particular. */

@@ -1,8 +1,9 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync } from "node:fs";
+import { closeSync, existsSync, openSync } from "node:fs";
 import { expect } from "chai";
 import type { KernelAgent } from "../../hack/lib/agent-on-kernel/kernel-agent.ts";
+import { keepNamespace } from "../lib/kept-namespace.ts";
 import { loopDevice } from "../lib/loop-device.ts";
 import { name, withPodAgent } from "../lib/pod-agent.ts";
 import { need } from "../lib/requirements.ts";
@@ -94,6 +95,29 @@ describe("a pod's volume that is given back, by the processes of /proc", () => {
     agent.revoke(name);
     expect((await agent.waitsFor(name, "StillReferenced")).waiting?.message, "by a later agent").to.contain(path);
     await end(child);
+    await agent.inState(name, "Released");
+  });
+
+  it("goes with its pod, and stays StillReferenced while a file or a descriptor keeps a namespace with a copy of it", async () => {
+    want(["a"], memory);
+    expect(await agent.publish(call("a"))).to.equal(undefined);
+    const kept = keepNamespace("/tmp/keeps");
+    const fd = openSync("/tmp/keeps/kept", "r");
+    expect(await agent.unpublish(targetOf("a")), "the pod is not held up").to.equal(undefined);
+    expect(existsSync(targetOf("a").path)).to.equal(false);
+    agent.revoke(name);
+    const { waiting, inUse } = await agent.waitsFor(name, "StillReferenced");
+    expect(inUse).to.equal(true);
+    const described = (by: string) => `mount namespace ${kept.name} (no process is in it: ${by} keeps it)`;
+    expect(waiting?.message).to.contain(described("the file /tmp/keeps/kept"));
+    expect(waiting?.on).to.deep.equal({ kind: "MountNamespace", name: kept.name });
+    kept[Symbol.dispose]();
+    await agent.kill();
+    await agent.start();
+    agent.revoke(name);
+    const by = described(`descriptor ${fd} of process ${process.pid}`);
+    await agent.status(name, by, (status) => status.waiting?.message.includes(by) === true);
+    closeSync(fd);
     await agent.inState(name, "Released");
   });
 

@@ -50,9 +50,9 @@ export function processOf({ pid, command, namespace, pod, container }: Holder): 
   return { kind: "Process", name: `${pid} (${quoted(command)})${placeOf({ pod, container })}` };
 }
 
-function nameOf({ pid, command, namespace, unread, pod, container }: Holder): string {
+function nameOf({ pid, command, namespace, unread, kept: by, pod, container }: Holder): string {
   if (pid !== undefined) return `pid ${pid} (${quoted(command)})${placeOf({ pod, container })}`;
-  const kept = "a file, which findmnt -t nsfs shows, or an open descriptor keeps it";
+  const kept = `${by ?? "a file, which findmnt -t nsfs shows, or an open descriptor"} keeps it`;
   const who =
     unread === undefined
       ? `no process is in it: ${kept}`

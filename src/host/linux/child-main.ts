@@ -10,6 +10,7 @@ import { refusedCode } from "./child-runner.ts";
 import { usersOf } from "./device-users.ts";
 import { wipe } from "./device-writes.ts";
 import { emptyTrash } from "./empty-trash.ts";
+import { stayInNamespace } from "./entered-namespace.ts";
 import { errnoOf } from "./errno.ts";
 import { progressMark } from "./fetching-child.ts";
 import { giveToGroup } from "./give-to-group.ts";
@@ -111,6 +112,7 @@ export async function runChild(): Promise<void> {
     process.stdout.write(JSON.stringify(await usersOfMount(loadLibc(), request.mountPoint)));
     return;
   }
+  if (request.kind === "enterNamespace") return orSaid(() => stayInNamespace(request.path, loadSandboxCalls()));
   if (request.kind === "emptyTrash") {
     process.stdout.write(JSON.stringify(emptyTrash(loadLibc(), request.path)));
     return;

@@ -14,6 +14,7 @@ export type ChildRequest =
   | { readonly kind: "emptyTrash"; readonly path: string }
   | { readonly kind: "openers"; readonly deviceNumbers: readonly string[] }
   | { readonly kind: "users"; readonly mountPoint: string }
+  | { readonly kind: "enterNamespace"; readonly path: string }
   | { readonly kind: "claimed"; readonly path: string; readonly deviceNumbers: readonly string[] }
   | { readonly kind: "probe"; readonly path: string }
   /** Writes to an attribute of sysfs by which the kernel is told to do something. */

@@ -107,6 +107,8 @@ export const MS = {
 
 /** unshare(2): a mount namespace of its own. */
 export const CLONE_NEWNS = 0x20000;
+/** unshare(2): root and working directory of its own. */
+export const CLONE_FS = 0x200;
 /** setns(2): a namespace of cgroups. */
 export const CLONE_NEWCGROUP = 0x2000000;
 
@@ -182,6 +184,7 @@ export const MAX_HANDLE_SZ = 128;
 
 /** ioctl(2): of mount namespaces, of directories with a project, of loop devices. Other architectures put these numbers together otherwise. */
 export const IOCTL = {
+  NS_GET_NSTYPE: 0xb703,
   NS_GET_MNTNS_ID: 0x8008b705,
   NS_MNT_GET_INFO: 0x8010b70a,
   NS_MNT_GET_NEXT: 0x8010b70b,

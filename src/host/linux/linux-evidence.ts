@@ -7,6 +7,7 @@ import type { MountEntry } from "../mountinfo.ts";
 import type { ChildProcessID, Evidence, Holder } from "../ports.ts";
 import { diskSequence } from "./device-identity.ts";
 import { isAlive } from "./is-alive.ts";
+import type { ChildCommand } from "./kept-namespaces.ts";
 import { kernelUsersOf } from "./kernel-users.ts";
 import { loadLibc } from "./libc.ts";
 import type { NamespaceCalls } from "./listed-namespaces.ts";
@@ -37,19 +38,23 @@ export class LinuxEvidence implements Evidence {
   readonly #nodeProcess: number | "self";
   readonly #usersOf: Evidence["users"];
   readonly #calls: NamespaceCalls;
+  readonly #command: ChildCommand | undefined;
 
   /**
    * @param nodeProcess a process in the node's mount namespace
    * @param users who keeps a mount busy; in this process, which may take long, if nobody else is asked
+   * @param command a child that enters mount namespaces that no process is in, where the kernel does not list them
    */
   constructor(
     nodeProcess: number | "self",
     users: Evidence["users"] = (point) => usersOf(loadLibc(), point),
     calls: NamespaceCalls = loadMountCalls(),
+    command?: ChildCommand,
   ) {
     this.#nodeProcess = nodeProcess;
     this.#usersOf = users;
     this.#calls = calls;
+    this.#command = command;
   }
 
   /** Everybody who asks at the same time shares a look: a node that is drained asks for each of its volumes. */
@@ -106,12 +111,16 @@ export class LinuxEvidence implements Evidence {
     }),
   );
 
+  #each(visit: (namespace: MountNamespace) => Promise<boolean>): Promise<void> {
+    return eachMountNamespace(this.#calls, visit, this.#command);
+  }
+
   /** What each namespace shows for each question. A question that cannot be answered has an error, the others go on. */
   async #inEachNamespace(questions: readonly unknown[], look: (namespace: MountNamespace) => Promise<Look>) {
     const node = ifReadable(() => readlinkSync(`/proc/${this.#nodeProcess}/ns/mnt`));
     const holders = questions.map((): Holder[] => []);
     const errors = new Map<number, Error>();
-    await eachMountNamespace(this.#calls, async (namespace) => {
+    await this.#each(async (namespace) => {
       const { read, shown, tooMany = [] } = await look(namespace);
       if (!read) return false; // it ended in between; another process may show the same namespace
       for (const index of tooMany) errors.set(index, shownTooOften(namespace.name));
@@ -130,7 +139,7 @@ export class LinuxEvidence implements Evidence {
 
   async members(namespaces: readonly InNamespace[]): Promise<readonly Omit<Holder, "mountPoint">[]> {
     const there: Omit<Holder, "mountPoint">[] = [];
-    await eachMountNamespace(this.#calls, async (namespace) => {
+    await this.#each(async (namespace) => {
       if (!namespaces.some((asked) => asked.namespace === namespace.name)) return true;
       const who = whoIsIn(namespace, false);
       if (namespaces.some((asked) => sameNamespace(asked, who))) there.push(who);

@@ -4,9 +4,10 @@ import type { Holder } from "../holder.ts";
 import { joinPath, type MountIdentity } from "../mount-table.ts";
 import type { StagedVolume, StaleLoop, Traces } from "../traces.ts";
 import { errnoOf } from "./errno.ts";
+import type { ChildCommand } from "./kept-namespaces.ts";
 import type { NamespaceCalls } from "./listed-namespaces.ts";
 import { loadMountCalls } from "./mount-calls.ts";
-import { eachMountNamespace } from "./mount-namespaces.ts";
+import { eachMountNamespace, type MountNamespace } from "./mount-namespaces.ts";
 import { whoIsIn } from "./mount-users.ts";
 import { mayShow, type SeenMount } from "./seen-mount.ts";
 
@@ -26,14 +27,21 @@ export class LinuxTraces implements Traces {
   readonly #cgroups: string;
   readonly #blocks: string;
   readonly #calls: NamespaceCalls;
+  readonly #command: ChildCommand | undefined;
 
   /**
    * @param hostRoot where the node's root is seen
    * @param nodeProcess a process in the node's mount namespace
    */
-  constructor(hostRoot: string, nodeProcess: number | "self" = "self", calls: NamespaceCalls = loadMountCalls()) {
+  constructor(
+    hostRoot: string,
+    nodeProcess: number | "self" = "self",
+    calls: NamespaceCalls = loadMountCalls(),
+    command?: ChildCommand,
+  ) {
     this.#hostRoot = hostRoot;
     this.#calls = calls;
+    this.#command = command;
     this.#nodeProcess = nodeProcess;
     this.#cgroups = joinPath(hostRoot, "sys/fs/cgroup");
     this.#blocks = joinPath(hostRoot, "sys/block");
@@ -94,7 +102,7 @@ export class LinuxTraces implements Traces {
       if (!mayShow(mount, identity)) return false;
       return !mount.point.endsWith(tail) || (mount.shared === undefined && mount.master === undefined);
     };
-    await eachMountNamespace(this.#calls, async (namespace) => {
+    const visit = async (namespace: MountNamespace) => {
       if (namespace.name === node) return true;
       let apart: SeenMount | undefined;
       const read = await namespace.scan({
@@ -107,7 +115,8 @@ export class LinuxTraces implements Traces {
       if (apart === undefined) return read;
       holders.push({ ...whoIsIn(namespace, false), mountPoint: apart.point });
       return true;
-    });
+    };
+    await eachMountNamespace(this.#calls, visit, this.#command);
     return holders;
   }
 }

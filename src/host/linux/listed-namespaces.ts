@@ -8,7 +8,7 @@ import type { MountCalls } from "./mount-calls.ts";
 import { type MountFilter, newOnesComeTooFast, passes, unreadable } from "./seen-mount.ts";
 import { decodeAnywhere, headIn, headMask, statmountMask } from "./statmount.ts";
 
-export type NamespaceCalls = Pick<MountCalls, "namespaceID" | "namespaceBeside" | "countMounts"> &
+export type NamespaceCalls = Pick<MountCalls, "namespaceID" | "namespaceType" | "namespaceBeside" | "countMounts"> &
   Pick<MountCalls, "statmount" | "listBeneath">;
 
 export interface ListedNamespace {
@@ -45,12 +45,18 @@ export async function eachListedNamespace(
       const { fd } = walk;
       const id = calls.namespaceID(fd);
       if (seen.has(id)) continue;
-      await visit({ name: nameOf(fd), id, scan: (filter) => scan(calls, { fd, id }, filter) });
+      await visit(listedNamespace(calls, fd));
       seen.add(id);
     } while (walk.go("GET_NEXT"));
     if (seen.size === before) return undefined;
   }
   throw newOnesComeTooFast();
+}
+
+/** What the kernel tells of the mount namespace that a file is open on, as long as it is. @throws Errno ENOTTY of an older kernel */
+export function listedNamespace(calls: NamespaceCalls, fd: number): ListedNamespace {
+  const id = calls.namespaceID(fd);
+  return { name: nameOf(fd), id, scan: (filter) => scan(calls, { fd, id }, filter) };
 }
 
 /** What /proc calls the mount namespace that a file is open on. */

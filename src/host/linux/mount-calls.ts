@@ -67,6 +67,10 @@ export function loadMountCalls() {
       checked("ioctl", ioctl(fd, IOCTL.NS_GET_MNTNS_ID, id));
       return id.readBigUInt64LE(0);
     },
+    /** What kind of namespace a file of nsfs is open on: CLONE_NEWNS and the like. */
+    namespaceType(fd: number): number {
+      return checked("ioctl NS_GET_NSTYPE", ioctl(fd, IOCTL.NS_GET_NSTYPE, null));
+    },
     /** How many mounts the mount namespace has that a file is open on (Linux 6.12). */
     countMounts(fd: number): number {
       checked("ioctl NS_MNT_GET_INFO", ioctl(fd, IOCTL.NS_MNT_GET_INFO, emptied(info)));

@@ -1,14 +1,15 @@
 import { openSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
-import { type FileHandle, open } from "node:fs/promises";
 import { listed } from "../../api/listed.ts";
 import { messageOf } from "../../errors.ts";
-import { NamespacesUnknown } from "../evidence.ts";
-import { parseMountinfo } from "../mountinfo.ts";
+import { KeptUnknown, NamespacesUnknown } from "../evidence.ts";
 import { Descriptor } from "./descriptor.ts";
+import { onlyReads } from "./entered-namespace.ts";
 import { errnoOf } from "./errno.ts";
 import { ifThere } from "./if-there.ts";
+import { type ChildCommand, visitKept } from "./kept-namespaces.ts";
 import { eachListedNamespace, type NamespaceCalls, nameOf } from "./listed-namespaces.ts";
-import { type MountFilter, newOnesComeTooFast, passes, unreadable } from "./seen-mount.ts";
+import { scanTable } from "./scan-table.ts";
+import { type MountFilter, newOnesComeTooFast, passes } from "./seen-mount.ts";
 import { unlessGone } from "./unless-gone.ts";
 
 /** A mount namespace of the node. */
@@ -27,22 +28,31 @@ export interface NamespaceMembers {
   readonly pid?: number;
   /** `1 (systemd)` */
   readonly unread?: readonly string[];
+  /** What keeps it, if that is known: `the file /run/kept` */
+  readonly kept?: string;
+}
+
+interface Asked {
+  readonly calls: NamespaceCalls;
+  /** A child that enters namespaces that no process is in, if the kernel does not list them. */
+  readonly command: ChildCommand | undefined;
+  /** @returns false if the namespace is to be read again by another process in it */
+  readonly visit: (namespace: MountNamespace) => Promise<boolean>;
 }
 
 /** Threads that are looked at before others get a turn. */
 const turn = 256;
-/** Bytes of a mount table: more is not read. 100,000 mounts, the most that one namespace may have, are 20 to 30 MB. */
-const tableLimit = 1024 ** 3;
-const readAtOnce = 64 * 1024;
 
 /**
  * Visits each mount namespace of the node once: by the kernel's list, or where there is none, by the processes of /proc.
  * @param visit false if the namespace is to be read again by another process in it
+ * @param command a child that enters namespaces that no process is in, if the kernel does not list them
  * @throws VolumeError StillReferenced if one cannot be read: what cannot be read is in use
  */
 export async function eachMountNamespace(
   calls: NamespaceCalls,
   visit: (namespace: MountNamespace) => Promise<boolean>,
+  command?: ChildCommand,
 ): Promise<void> {
   let known: ReadonlyMap<string, NamespaceMembers> | undefined;
   const unlisted = await eachListedNamespace(calls, async ({ name, id, scan }) => {
@@ -52,36 +62,40 @@ export async function eachMountNamespace(
     };
     await visit({ name, id: () => `${id}`, members, scan: (filter) => scan(filter).then(() => true) });
   });
-  if (unlisted !== undefined) await eachOfProcesses(calls, unlisted, visit);
+  if (unlisted !== undefined) await eachOfProcesses({ calls, command, visit }, unlisted);
 }
 
 /**
  * A thread may be in another namespace than its process, and the first thread may have ended before the others: so all of them are
  * asked. A process that ends after it started another in a namespace of its own would hide that: so they are gone through until
- * nothing new is found. A namespace that no process is in is not found.
+ * nothing new is found. A namespace that no process is in is found by what keeps it, if a process shows that.
  * @param unlisted why the kernel's list is not to be had
  */
-async function eachOfProcesses(
-  calls: Pick<NamespaceCalls, "namespaceID">,
-  unlisted: string,
-  visit: (namespace: MountNamespace) => Promise<boolean>,
-): Promise<void> {
+async function eachOfProcesses({ calls, command, visit }: Asked, unlisted: string): Promise<void> {
   const seen = new Set<string>();
   let looks = 0;
+  let unknown: string | undefined;
   for (let pass = 0; pass < passes; pass++) {
     const before = seen.size;
     const unread = new Map<string, string>();
+    const readers = new Map<string, string>();
     for (const { pid, path, name } of threads(unread)) {
       if (++looks % turn === 0) await new Promise((resolve) => setImmediate(resolve));
+      if (!readers.has(name)) readers.set(name, path);
       if (seen.has(name)) continue;
       const scan = (filter: MountFilter) => scanTable(`${path}/mountinfo`, filter);
       const id = () => idOf(calls, `${path}/ns/mnt`, name);
       if (await visit({ name, id, scan, members: () => ({ pid }) })) seen.add(name);
     }
     if (seen.size > before) continue;
-    if (unread.size > 0)
-      throw new NamespacesUnknown(`${unreadText(unread)}. The kernel does not list mount namespaces: ${unlisted}`);
-    return;
+    const why = `The kernel does not list mount namespaces: ${unlisted}`;
+    if (unread.size > 0) throw new NamespacesUnknown(`${unreadText(unread)}. ${why}`);
+    const kept = await visitKept({ calls, command, visit, readers, seen });
+    if (kept === "again" || seen.size > before) continue;
+    if (kept.length === 0) return;
+    // What keeps one may have gone just now: it is looked for once more.
+    if (unknown !== undefined) throw new KeptUnknown(`${unknown}. ${why}`);
+    unknown = listed(kept, mostNamed);
   }
   throw newOnesComeTooFast();
 }
@@ -110,6 +124,7 @@ function* threads(
   unread: Map<string, string>,
 ): Generator<{ readonly pid: number; readonly path: string; readonly name: string }> {
   for (const pid of numbered("/proc")) {
+    if (onlyReads(pid)) continue;
     try {
       for (const thread of numbered(`/proc/${pid}/task`)) {
         const path = `/proc/${pid}/task/${thread}`;
@@ -134,59 +149,6 @@ function unreadText(unread: ReadonlyMap<string, string>): string {
 
 export function commandOf(pid: number): string {
   return ifThere(() => readFileSync(`/proc/${pid}/comm`, "utf8").trim()) ?? "?";
-}
-
-/**
- * Reads a mount table piece by piece: whoever may make mounts can make it as long as the kernel lets them.
- * @returns false if the process has ended
- */
-async function scanTable(path: string, { wanted, found }: MountFilter): Promise<boolean> {
-  const file = await openTable(path);
-  if (file === undefined) return false;
-  await using table = file;
-  const chunk = Buffer.alloc(readAtOnce);
-  let rest: Buffer = Buffer.alloc(0);
-  for (let total = 0; ; ) {
-    const { bytesRead } = await read(table, chunk, path);
-    if (bytesRead === 0) return true;
-    total += bytesRead;
-    if (total > tableLimit) throw unreadable(`${path} is longer than ${tableLimit} bytes: end that process`);
-    const text = rest.length === 0 ? chunk.subarray(0, bytesRead) : Buffer.concat([rest, chunk.subarray(0, bytesRead)]);
-    let start = 0;
-    for (let end = text.indexOf(10); end !== -1; end = text.indexOf(10, start)) {
-      if (isWanted(text, start, wanted)) {
-        const [mount] = parseMountinfo(text.toString("utf8", start, end));
-        if (mount !== undefined && found(mount)) return true;
-      }
-      start = end + 1;
-    }
-    rest = Buffer.from(text.subarray(start));
-  }
-}
-
-function isWanted(text: Buffer, start: number, wanted: MountFilter["wanted"]): boolean {
-  const first = text.indexOf(32, start);
-  const second = text.indexOf(32, first + 1);
-  const third = text.indexOf(32, second + 1);
-  return wanted(text.toString("latin1", first + 1, second), text.toString("latin1", second + 1, third));
-}
-
-/** EINVAL: the process is ending and has left its namespace already. */
-async function openTable(path: string): Promise<FileHandle | undefined> {
-  try {
-    return await open(path, "r");
-  } catch (error) {
-    if (["ENOENT", "ESRCH", "EINVAL"].includes(errnoOf(error) ?? "")) return undefined;
-    throw new NamespacesUnknown(messageOf(error), error);
-  }
-}
-
-async function read(file: FileHandle, chunk: Buffer, path: string): Promise<{ bytesRead: number }> {
-  try {
-    return await file.read(chunk, 0, chunk.length, null);
-  } catch (error) {
-    throw unreadable(`${path}: ${messageOf(error)}`, error);
-  }
 }
 
 /** Entries of a directory of /proc that are numbers; none if it is gone. */

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { containerOf } from "../container-of.ts";
+import { NamespacesUnknown } from "../evidence.ts";
 import { type Holder, mostHolders } from "../holder.ts";
 import { MountTable } from "../mount-table.ts";
 import type { MountEntry } from "../mountinfo.ts";
@@ -55,10 +56,10 @@ export function holderOf(pid: string, { use, path }: Use): Holder {
 
 /** Who is in a mount namespace, for people. */
 export function whoIsIn({ name, id, members }: MountNamespace, onNode: boolean): Omit<Holder, "mountPoint"> {
-  const { pid, unread } = members();
+  const { pid, unread, kept } = members();
   const namespaceID = id();
   const named = { namespace: name, ...(namespaceID !== undefined && { namespaceID }) };
-  const place = { ...named, ...(onNode && { onNode }), ...(unread && { unread }) };
+  const place = { ...named, ...(onNode && { onNode }), ...(unread && { unread }), ...(kept && { kept }) };
   if (pid === undefined) return { ...place, command: "?" };
   return { ...place, pid, command: commandOf(pid), ...(!onNode && containerOfProcess(pid)) };
 }
@@ -120,6 +121,8 @@ async function copiesOf({ id, shared }: MountEntry): Promise<ReadonlySet<number>
         return false;
       },
     }),
-  );
+  ).catch((error: unknown) => {
+    if (!(error instanceof NamespacesUnknown)) throw error; // those that were read are in it
+  });
   return ids;
 }

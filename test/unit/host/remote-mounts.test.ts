@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { NamespacesUnknown } from "../../../src/host/evidence.ts";
+import { KeptUnknown, NamespacesUnknown } from "../../../src/host/evidence.ts";
 import { remoteMounts, remoteMountsSeen } from "../../../src/host/linux/remote-mounts.ts";
 
 type Each = NonNullable<Parameters<typeof remoteMounts>[0]>;
@@ -36,6 +36,11 @@ describe("mounts of file systems that may hang", () => {
       (e: unknown) => e,
     );
     expect(error).to.be.instanceOf(NamespacesUnknown);
+  });
+
+  it("are what processes show for any proof: a namespace that none of them is in, and cannot be read, holds up no disk", async () => {
+    const { ids } = await remoteMounts(failing(new KeptUnknown("the file /run/kept keeps mnt:[1]")));
+    expect([...ids]).to.deep.equal([2]);
   });
 
   it("are not known after any other failure", async () => {

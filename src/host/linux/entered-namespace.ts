@@ -1,0 +1,65 @@
+import { once } from "node:events";
+import { openSync, readlinkSync } from "node:fs";
+import { CLONE_FS, CLONE_NEWNS } from "./constants.ts";
+import { Descriptor } from "./descriptor.ts";
+import type { SandboxCalls } from "./sandbox-calls.ts";
+import { SpawnedProcess } from "./spawned-process.ts";
+import { unlessGone } from "./unless-gone.ts";
+
+/** Processes of ours that are in a namespace only for its mount table to be read: nobody uses anything there by them. */
+const readers = new Set<number>();
+
+/** Characters that are kept of what a child says. */
+const longest = 1_000;
+
+export function onlyReads(pid: number): boolean {
+  return readers.has(pid);
+}
+
+/** A child of ours in a mount namespace that no process is in: /proc shows by it what is mounted there, on any kernel. */
+export class EnteredNamespace implements AsyncDisposable {
+  readonly #child: SpawnedProcess;
+
+  /** @param command our own program in the role `child` @throws Errno if it could not be started */
+  constructor([file, ...args]: readonly [string, ...string[]]) {
+    this.#child = new SpawnedProcess({ file, args, env: ["PATH=/usr/sbin:/usr/bin:/sbin:/bin"] });
+    readers.add(this.#child.pid);
+  }
+
+  /** As /proc has the process. */
+  get thread(): string {
+    return `/proc/${this.#child.pid}`;
+  }
+
+  /** @returns why it is not there */
+  async enter({ fd }: Descriptor, name: string): Promise<string | undefined> {
+    const { stdin, stdout, stderr, ended } = this.#child;
+    let said = "";
+    stderr.setEncoding("utf8").on("data", (text: string) => {
+      said = (said + text).slice(-longest);
+    });
+    stdin.on("error", () => {}); // it has ended: said below
+    stdin.write(`${JSON.stringify({ kind: "enterNamespace", path: `/proc/${process.pid}/fd/${fd}` })}\n`);
+    await Promise.race([once(stdout, "data"), ended]);
+    if (unlessGone(() => readlinkSync(`${this.thread}/ns/mnt`)) === name) return undefined;
+    this.#child.kill("SIGKILL");
+    await ended;
+    return `a child process could not enter it: ${said.trim()}`;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#child.kill("SIGKILL");
+    await this.#child.ended;
+    readers.delete(this.#child.pid);
+  }
+}
+
+/** In the child. Stays there until its input ends, as it does with the agent. */
+export async function stayInNamespace(path: string, calls: Pick<SandboxCalls, "unshare" | "setns">): Promise<void> {
+  using file = new Descriptor(openSync(path, "r"));
+  calls.unshare(CLONE_FS); // makes root and working directory this thread's own, without which it may not go elsewhere
+  calls.setns(file.fd, CLONE_NEWNS);
+  process.stdout.write("there\n");
+  process.stdin.resume();
+  await once(process.stdin, "end");
+}

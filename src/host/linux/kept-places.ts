@@ -1,0 +1,172 @@
+import { constants, readdirSync, readFileSync, readlinkSync, statSync } from "node:fs";
+import { quoted } from "../../api/printable.ts";
+import { messageOf } from "../../errors.ts";
+import { NamespacesUnknown } from "../evidence.ts";
+import { remoteMountOn } from "../may-hang.ts";
+import { MountTable } from "../mount-table.ts";
+import { parseMountinfo } from "../mountinfo.ts";
+import { ifThere } from "./if-there.ts";
+import { type Libc, loadLibc } from "./libc.ts";
+import { threadsWithFiles } from "./open-devices.ts";
+import { scanTable } from "./scan-table.ts";
+import { unlessGone } from "./unless-gone.ts";
+
+export interface Looked {
+  /** By the name of each namespace that has been visited, a thread in it. */
+  readonly readers: ReadonlyMap<string, string>;
+  /** Names of those that have been visited; gets those that are now. */
+  readonly seen: Set<string>;
+}
+
+/** What keeps a mount namespace, or may. */
+export interface KeptPlace {
+  /** Opens it. */
+  readonly path: string;
+  /** For people. */
+  readonly what: string;
+  /** Of the namespace, as /proc calls it; undefined if not even that it is one is known. */
+  readonly name?: string;
+  /** Why it is not to be opened. */
+  readonly mayHang?: string;
+}
+
+interface OpenFile {
+  /** Where it is, as the kernel tells. */
+  readonly link: string;
+  readonly path: string;
+  readonly what: string;
+}
+
+/** An open file by whose link nobody knows what it is. */
+interface Doubtful extends OpenFile {
+  readonly mount: string;
+  /** Undefined before Linux 5.14. */
+  readonly inode: number | undefined;
+}
+
+/** Open files that are looked at before others get a turn. */
+const turn = 256;
+/** Links of namespaces, and of pipes, sockets and the like. All other open files have a path. */
+const noPath = /^[a-z_]+:/;
+const isNamespace = (name: string) => /^mnt:\[[0-9]+\]$/.test(name);
+/** PROC_DYNAMIC_FIRST: namespaces, and files of /proc, get their inodes from here on, of 32 bits. */
+const firstInode = 0xf0000000;
+const lastInode = 0xffffffff;
+
+/**
+ * Open descriptors of mount namespaces, and files of nsfs that are mounted where a thread sees them. Nobody shows a descriptor that is on
+ * its way through a socket or was handed to io_uring.
+ * @returns undefined if a thread has ended before its table was read: another one may be in its namespace
+ * @throws NamespacesUnknown if the open files of a process cannot be read
+ */
+export async function placesThatKeep({ readers, seen }: Looked): Promise<readonly KeptPlace[] | undefined> {
+  const places: KeptPlace[] = [];
+  const doubtful: Doubtful[] = [];
+  for await (const { link, path, what } of openFiles()) {
+    if (isNamespace(link)) places.push({ path, what, name: link });
+    else if (!noPath.test(link)) doubtful.push(...doubtOf({ link, path, what }, seen));
+  }
+  const devices = new Map<string, string>();
+  const ids = new Set(doubtful.map(({ mount }) => mount));
+  for (const thread of readers.values()) {
+    const files = await filesSeenBy(thread, { ids, devices });
+    if (files === undefined) return undefined;
+    places.push(...files);
+  }
+  return [...places, ...doubtful.flatMap((file) => ofDoubtful(file, devices.get(file.mount)))];
+}
+
+/**
+ * A descriptor that was opened by a file of nsfs has the path of that for a link, or / when that was unmounted. Where it is the kernel
+ * tells without a look at the file, which could wait for a server: its mount, and its inode.
+ */
+function doubtOf({ link, path, what }: OpenFile, seen: ReadonlySet<string>): Doubtful[] {
+  const info = ifThere(() => readFileSync(path.replace(/fd\/(\d+)$/, "fdinfo/$1"), "latin1")) ?? "";
+  const mount = /^mnt_id:\s*(\d+)$/m.exec(info)?.[1];
+  const flags = Number.parseInt(/^flags:\s*([0-7]+)$/m.exec(info)?.[1] ?? "0", 8);
+  if (mount === undefined || (flags & constants.O_DIRECTORY) !== 0) return [];
+  const told = /^ino:\s*(\d+)$/m.exec(info)?.[1];
+  const inode = told === undefined ? undefined : Number(told);
+  const isOther = inode !== undefined && (inode < firstInode || inode > lastInode || seen.has(`mnt:[${inode}]`));
+  return isOther ? [] : [{ link, path, what, mount, inode }];
+}
+
+/** @param device of its mount, if that is in a table that was read. A mount in none was detached, or is the kernel's own, as that of memory that is shared */
+function ofDoubtful({ link, path, what, inode }: Doubtful, device: string | undefined): KeptPlace[] {
+  if (device !== undefined) return device === nsfsDevice() ? [{ path, what }] : [];
+  if (inode !== undefined) return [{ path, what }];
+  return link === "/" ? [{ path, what, mayHang: "this kernel does not tell what it is" }] : [];
+}
+
+/** Of each process and each thread that has open files of its own. */
+async function* openFiles(): AsyncGenerator<OpenFile> {
+  let looks = 0;
+  for (const pid of readdirSync("/proc").filter((name) => /^\d+$/.test(name))) {
+    for (const thread of threadsWithFiles(loaded(), pid)) {
+      const directory = `/proc/${pid}/task/${thread}/fd`;
+      for (const fd of readable(pid, () => readdirSync(directory)) ?? []) {
+        if (++looks % turn === 0) await new Promise((resolve) => setImmediate(resolve));
+        const path = `${directory}/${fd}`;
+        const link = readable(pid, () => readlinkSync(path));
+        if (link !== undefined) yield { link, path, what: `descriptor ${fd} of process ${pid}` };
+      }
+    }
+  }
+}
+
+/** @returns undefined if it is gone */
+function readable<T>(pid: string, look: () => T): T | undefined {
+  try {
+    return unlessGone(look);
+  } catch (error) {
+    throw new NamespacesUnknown(`process ${pid}: ${messageOf(error)}`, error);
+  }
+}
+
+let libc: Libc | undefined;
+const loaded = (): Libc => {
+  libc ??= loadLibc();
+  return libc;
+};
+
+/** Mounts whose devices are asked for by their ids, and what was found. */
+interface Asked {
+  readonly ids: ReadonlySet<string>;
+  readonly devices: Map<string, string>;
+}
+
+/**
+ * Files of mount namespaces that are mounted where a thread sees them. The whole table is understood only where there are some.
+ * @returns undefined if the thread has ended
+ */
+export async function filesSeenBy(thread: string, asked?: Asked): Promise<readonly KeptPlace[] | undefined> {
+  const names = new Set<string>();
+  const nsfs = nsfsDevice();
+  const path = `${thread}/mountinfo`;
+  const read = await scanTable(path, {
+    wanted: (_, device) => device === nsfs || (asked?.ids.size ?? 0) > 0,
+    found: ({ id, root, device }) => {
+      if (asked?.ids.has(`${id}`)) asked.devices.set(`${id}`, device);
+      if (device === nsfs && isNamespace(root)) names.add(root);
+      return false;
+    },
+  });
+  if (!read) return undefined;
+  if (names.size === 0) return [];
+  const text = ifThere(() => readFileSync(path, "utf8"));
+  if (text === undefined) return undefined;
+  const mounts = parseMountinfo(text);
+  const table = new MountTable(mounts.filter(({ root }) => !isNamespace(root)));
+  return mounts
+    .filter(({ root }) => names.has(root))
+    .map(({ root, point }) => ({
+      ...{ path: `${thread}/root${point}`, what: `the file ${quoted(point)}`, name: root },
+      ...(remoteMountOn(table, point) !== undefined && { mayHang: "the way there may hang" }),
+    }));
+}
+
+/** As mountinfo has the device of a file system that is on none: glibc's minor, in two parts. */
+function nsfsDevice(): string {
+  const { dev } = statSync("/proc/self/ns/mnt");
+  return `${(dev >> 8) & 0xfff}:${(dev & 0xff) | ((dev >> 12) & 0xfff00)}`;
+}

@@ -1,0 +1,195 @@
+import { type ChildProcess, execFileSync, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { closeSync, mkdirSync, mkdtempSync, openSync, readFileSync, readlinkSync, rmSync } from "node:fs";
+import { constants, cpus, tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect } from "chai";
+import { KeptUnknown, NamespacesUnknown } from "../../src/host/evidence.ts";
+import { Errno } from "../../src/host/linux/errno.ts";
+import { LinuxEvidence } from "../../src/host/linux/linux-evidence.ts";
+import { loadMountCalls } from "../../src/host/linux/mount-calls.ts";
+import { identityOf, type MountIdentity } from "../../src/host/mount-table.ts";
+import { type MountEntry, parseMountinfo } from "../../src/host/mountinfo.ts";
+import { keepNamespace } from "../lib/kept-namespace.ts";
+import { need } from "../lib/requirements.ts";
+
+const child = fileURLToPath(new URL("../../hack/lib/agent-on-kernel/child-entry.ts", import.meta.url));
+const calls = loadMountCalls();
+const refuse = (): never => {
+  throw new Errno("ioctl", constants.errno.ENOTTY);
+};
+/** As before Linux 6.11. */
+const older = { ...calls, namespaceID: refuse, namespaceBeside: refuse };
+/** As before Linux 6.12, or in a PID namespace of its own. */
+const unlisted = { ...calls, namespaceBeside: refuse };
+const nobody = async () => [];
+
+describe("a mount namespace that no process is in, where the kernel does not list them", () => {
+  let base: string;
+  let volume: string;
+  let identity: MountIdentity;
+  const processes: ChildProcess[] = [];
+
+  before(function () {
+    need(this, "root");
+  });
+  beforeEach(() => {
+    base = mkdtempSync(join(tmpdir(), "kept-"));
+    volume = `${base}/volume`;
+    mkdirSync(volume);
+    execFileSync("mount", ["-t", "tmpfs", "volume", volume]);
+    identity = identityOf(mountOf(volume) ?? expect.fail("not mounted"));
+  });
+  afterEach(async () => {
+    for (const process of processes.splice(0)) await end(process);
+    if (mountOf(volume) !== undefined) execFileSync("umount", [volume]);
+    rmSync(base, { recursive: true });
+  });
+
+  async function end(process: ChildProcess): Promise<void> {
+    process.kill("SIGKILL");
+    await once(process, "exit");
+  }
+
+  async function started(...[command = "", ...args]: string[]): Promise<ChildProcess> {
+    const process = spawn(command, args, { stdio: ["ignore", "pipe", "inherit"] });
+    processes.push(process);
+    await once(process.stdout, "data");
+    return process;
+  }
+
+  const command = [process.execPath, child] as const;
+  for (const [how, evidence] of [
+    ["by its id (Linux 6.11)", () => new LinuxEvidence("self", nobody, unlisted)],
+    ["by a child in it", () => new LinuxEvidence("self", nobody, unlisted, command)],
+    ["by a child in it, before Linux 6.11", () => new LinuxEvidence("self", nobody, older, command)],
+  ] as const) {
+    const held = () => evidence().holders(identity);
+
+    it(`is seen where a file keeps it: ${how}`, async () => {
+      using kept = keepNamespace(`${base}/kept`);
+      execFileSync("umount", [volume]);
+      const [holder, ...others] = await held();
+      const expected = { command: "?", namespace: kept.name, mountPoint: volume, kept: `the file ${base}/kept/kept` };
+      expect(holder).to.include(expected);
+      expect([holder?.pid, others]).to.deep.equal([undefined, []]);
+      expect(await evidence().members([{ namespace: kept.name }])).to.have.length(1);
+      kept[Symbol.dispose]();
+      expect(await held()).to.deep.equal([]);
+      expect(await evidence().members([{ namespace: kept.name }])).to.deep.equal([]);
+    });
+
+    it(`is seen where a descriptor of such a file keeps it, that is there or not: ${how}`, async () => {
+      const kept = keepNamespace(`${base}/kept`);
+      const fd = openSync(`${base}/kept/kept`, "r");
+      execFileSync("umount", [volume]);
+      expect(readlinkSync(`/proc/self/fd/${fd}`)).to.equal(`${base}/kept/kept`);
+      expect((await held()).map(({ namespace }) => namespace)).to.deep.equal([kept.name]);
+      kept[Symbol.dispose]();
+      expect(readlinkSync(`/proc/self/fd/${fd}`)).to.equal("/");
+      const [holder, ...others] = await held();
+      expect(holder).to.include({ namespace: kept.name, kept: `descriptor ${fd} of process ${process.pid}` });
+      expect([holder?.pid, others]).to.deep.equal([undefined, []]);
+      closeSync(fd);
+      expect(await held()).to.deep.equal([]);
+    });
+
+    it(`is seen where a descriptor of a process that has ended keeps it: ${how}`, async () => {
+      const script = "echo up; exec sleep 600";
+      const process = await started("unshare", "-m", "--propagation", "private", "sh", "-ec", script);
+      const fd = openSync(`/proc/${process.pid}/ns/mnt`, "r");
+      const name = readlinkSync(`/proc/self/fd/${fd}`);
+      await end(process);
+      processes.pop();
+      execFileSync("umount", [volume]);
+      expect((await held()).map(({ namespace, pid }) => [namespace, pid])).to.deep.equal([[name, undefined]]);
+      closeSync(fd);
+      expect(await held()).to.deep.equal([]);
+    });
+
+    it(`is not taken for one where it is of another kind: ${how}`, async () => {
+      const net = await started("unshare", "-n", "sh", "-ec", "echo up; exec sleep 600");
+      using kept = new DisposableStack();
+      const file = `${base}/net`;
+      closeSync(openSync(file, "w"));
+      execFileSync("mount", ["--bind", `/proc/${net.pid}/ns/net`, file]);
+      const fd = openSync(file, "r");
+      kept.defer(() => closeSync(fd));
+      await end(net);
+      processes.pop();
+      execFileSync("umount", [volume]);
+      expect(await held()).to.deep.equal([]);
+      execFileSync("umount", ["-l", file]);
+      expect(readlinkSync(`/proc/self/fd/${fd}`)).to.equal("/");
+      expect(await held()).to.deep.equal([]);
+    });
+  }
+
+  it("is in use where nobody can read it: what keeps it is named, and no child stays", async () => {
+    using kept = keepNamespace(`${base}/kept`);
+    execFileSync("umount", [volume]);
+    const file = `the file ${base}/kept/kept keeps ${kept.name}`;
+    for (const [evidence, why] of [
+      [new LinuxEvidence("self", nobody, older), "before Linux 6.11 no kernel tells what is mounted there"],
+      [
+        new LinuxEvidence("self", nobody, older, ["/bin/sh", "-c", "read request; echo no >&2"]),
+        "could not enter it: no",
+      ],
+    ] as const) {
+      const error = await evidence.holders(identity).catch((thrown: unknown) => thrown);
+      expect(error).to.include({ reason: "StillReferenced" }).and.to.be.an.instanceOf(KeptUnknown);
+      expect((error as Error).message)
+        .to.contain(`${file}: `)
+        .and.to.contain(why)
+        .and.to.contain("does not list mount namespaces");
+    }
+    const noChild = new LinuxEvidence("self", nobody, older, ["/nowhere/at/all"]);
+    const failed = await noChild.holders(identity).catch((thrown: unknown) => thrown);
+    expect(failed).to.include({ reason: "StillReferenced" }).and.not.to.be.an.instanceOf(NamespacesUnknown);
+    await new LinuxEvidence("self", nobody, older, command).holders(identity);
+    const children = readFileSync(`/proc/self/task/${process.pid}/children`, "utf8");
+    expect(children.split(" ").filter((pid) => isChild(pid))).to.deep.equal([]);
+  });
+
+  it("is in use where something else hides the file that keeps it", async () => {
+    using kept = keepNamespace(`${base}/kept`);
+    execFileSync("mount", ["-t", "tmpfs", "hides", `${base}/kept`]);
+    const evidence = new LinuxEvidence("self", nobody, unlisted, command);
+    const error = await evidence.holders(identity).catch((thrown: unknown) => thrown);
+    expect(error).to.include({ reason: "StillReferenced" });
+    expect((error as Error).message).to.contain(`${kept.name}: something else is in its place`);
+    execFileSync("umount", [`${base}/kept`]);
+    execFileSync("umount", [volume]);
+    expect(await evidence.holders(identity)).to.have.length(1);
+  });
+
+  it("is seen in another one that no process is in, by a child in that", async () => {
+    using outer = keepNamespace(`${base}/outer`);
+    const enter = ["nsenter", `--mount=${base}/outer/kept`];
+    const inOuter = (...args: string[]) => execFileSync("nsenter", [...enter.slice(1), ...args], { encoding: "utf8" });
+    const file = `${base}/inner/kept`;
+    mkdirSync(`${base}/inner`);
+    closeSync(openSync(file, "w"));
+    inOuter("mount", "--bind", `${base}/inner`, `${base}/inner`);
+    const unshare = [...enter, "unshare", `--mount=${file}`, "--propagation", "private", "true"];
+    // Each processor gives ids of its own, and only one with a higher id can be mounted in another.
+    const done = cpus().some((_, cpu) => spawnSync("taskset", ["-c", `${cpu}`, ...unshare]).status === 0);
+    expect(done, "it is mounted").to.equal(true);
+    const inner = `mnt:[${inOuter("stat", "-c", "%i", file).trim()}]`;
+    execFileSync("umount", [volume]);
+    const evidence = new LinuxEvidence("self", nobody, unlisted, command);
+    const names = async () => (await evidence.holders(identity)).map(({ namespace }) => namespace);
+    expect(await names()).to.have.members([outer.name, inner]);
+    outer[Symbol.dispose]();
+    expect(await names()).to.deep.equal([]);
+  });
+});
+
+function isChild(pid: string): boolean {
+  return pid !== "" && readFileSync(`/proc/${pid}/cmdline`, "utf8").includes("child-entry");
+}
+
+function mountOf(path: string): MountEntry | undefined {
+  return parseMountinfo(readFileSync("/proc/self/mountinfo", "utf8")).find(({ point }) => point === path);
+}
