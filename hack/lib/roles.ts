@@ -13,6 +13,8 @@ export interface RoleOptions {
   readonly env: NodeJS.ProcessEnv;
   /** Further flags. */
   readonly flags?: readonly string[];
+  /** A program that becomes the agent, with its arguments: as setpriv, which takes rights away. */
+  readonly startedBy?: readonly string[];
 }
 
 const main = join(root, "dist/main.cjs");
@@ -35,7 +37,17 @@ export function startController(name: string, options: RoleOptions): RunningProc
 export function startAgent(host: PretendHost, options: RoleOptions): RunningProcess {
   const flags = ["--node-name", host.name, "--state-dir", layout.stateDir, "--host-root", layout.hostRoot];
   const node = ["--host-pid", String(host.pid), "--kubelet-dir", layout.kubeletDir];
-  const command = [process.execPath, ...nodeOptions(), main, "agent", ...flags, ...node, ...common(options)];
+  const { startedBy = [] } = options;
+  const command = [
+    ...startedBy,
+    process.execPath,
+    ...nodeOptions(),
+    main,
+    "agent",
+    ...flags,
+    ...node,
+    ...common(options),
+  ];
   return host.startAgent(command, options.logFile, imageEnvironment(options.env));
 }
 

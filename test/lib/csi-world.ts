@@ -37,7 +37,8 @@ export interface CSITestNode extends NodeRef {
 /** A node with a kubelet, which makes itself and its drivers known. */
 export interface KubeletTestNode extends KubeletNode {
   startDriver(program: DriverProgram): Promise<RunningDriver>;
-  startAgent(flags?: readonly string[]): Promise<RunningProcess>;
+  /** @param startedBy RoleOptions.startedBy */
+  startAgent(flags?: readonly string[], startedBy?: readonly string[]): Promise<RunningProcess>;
   mountsAt(path: string): Promise<string[]>;
 }
 
@@ -117,7 +118,7 @@ export class CSIWorld implements AsyncDisposable {
         await driver.register();
         return driver;
       },
-      startAgent: (flags = []) => this.#startAgent(host, node, flags),
+      startAgent: (flags = [], startedBy = []) => this.#startAgent(host, node, flags, startedBy),
     };
   }
 
@@ -155,14 +156,19 @@ export class CSIWorld implements AsyncDisposable {
       throw new AggregateError(failures, `could not be ended: ${failures.map(String).join("; ")}`);
   }
 
-  async #startAgent(host: PretendHost, node: NodeRef, flags: readonly string[]): Promise<RunningProcess> {
+  async #startAgent(
+    host: PretendHost,
+    node: NodeRef,
+    flags: readonly string[],
+    startedBy: readonly string[] = [],
+  ): Promise<RunningProcess> {
     await bundles();
     const { controlPlane } = this.cluster;
     const identity = await agentIdentity(controlPlane, node, join(this.directory, "agents", node.name));
     const logFile = join(this.logs, `agent-${node.name}.log`);
     const all = [...agentFlags, ...flags];
     return this.#ending(
-      startAgent(host, { server: controlPlane.server, identity, logFile, env: process.env, flags: all }),
+      startAgent(host, { server: controlPlane.server, identity, logFile, env: process.env, flags: all, startedBy }),
     );
   }
 

@@ -24,8 +24,12 @@ export interface KubeletWorld {
   readonly pods: Pods;
   agent(): RunningProcess;
   controller(): RunningProcess;
-  /** Kills the agent, and starts another. @param flags beside those that it has here, or in place of them */
-  restartAgent(flags?: readonly string[]): Promise<void>;
+  /**
+   * Kills the agent, and starts another.
+   * @param flags beside those that it has here, or in place of them
+   * @param startedBy RoleOptions.startedBy
+   */
+  restartAgent(flags?: readonly string[], startedBy?: readonly string[]): Promise<void>;
   restartController(): Promise<void>;
   /** Makes or changes a set as a platform administrator. */
   apply(name: string, spec: object): Promise<void>;
@@ -115,10 +119,10 @@ async function startIn(world: CSIWorld, tools: Parameters<CSIWorld["addKubeletNo
     kubectl: cluster.kubectl,
     agent: () => agent,
     controller: () => controller,
-    async restartAgent(flags = []) {
+    async restartAgent(flags = [], startedBy = []) {
       agent.kill("SIGKILL");
       await agent.ended;
-      agent = await node.startAgent([...agentFlags, ...flags]);
+      agent = await node.startAgent([...agentFlags, ...flags], startedBy);
     },
     async restartController() {
       controller.kill("SIGKILL");
