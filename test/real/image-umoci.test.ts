@@ -1,6 +1,6 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { gzipSync } from "node:zlib";
 import { expect } from "chai";
@@ -8,15 +8,9 @@ import fc from "fast-check";
 import { skipBecause } from "../../hack/lib/lanes/skip-reason.ts";
 import { slow } from "../../hack/lib/lanes/slow.ts";
 import { locateUnpacked } from "../../hack/lib/tools/unpacked.ts";
-import { ByteStream } from "../../src/host/linux/byte-stream.ts";
-import { Descriptor } from "../../src/host/linux/descriptor.ts";
-import { decompressed } from "../../src/host/linux/image/decompressed.ts";
-import { LayerWriter } from "../../src/host/linux/image/layer-writer.ts";
-import { readTar } from "../../src/host/linux/image/tar.ts";
-import { loadLibc } from "../../src/host/linux/libc.ts";
-import { loadSandboxCalls } from "../../src/host/linux/sandbox-calls.ts";
 import { paxOf, type RawTarEntry, tarOf } from "../lib/contract-registry.ts";
 import { need } from "../lib/requirements.ts";
+import { filesIn, likeTheirs, unpackLayers } from "../lib/unpacked-trees.ts";
 
 const layerType = "application/vnd.oci.image.layer.v1.tar+gzip";
 
@@ -115,49 +109,11 @@ describe("LayerWriter, of random images that umoci unpacks, too", function () {
 
   async function unpack(archives: readonly Buffer[]): Promise<readonly string[]> {
     const at = `${place}/image/ours`;
-    mkdirSync(at);
-    using root = new Descriptor(openSync(at, "r"));
-    const writer = new LayerWriter(loadLibc(), loadSandboxCalls(), root, () => {});
-    const umask = process.umask(0o022);
     try {
-      for (const bytes of archives) {
-        const tar = new ByteStream(decompressed(oneOf(bytes)));
-        await writer.layer(() => readTar(tar, (one, read) => writer.write(one, read)));
-      }
+      await unpackLayers(at, archives);
     } catch (error) {
       return [JSON.stringify([String(error)])];
-    } finally {
-      process.umask(umask);
     }
     return filesIn(at);
   }
-
-  /** Everything that is kept of each file. Directories that no layer names have the time at which they were made. */
-  function filesIn(at: string): readonly string[] {
-    const format = "%P\\t%y %m %U:%G %n %l\\t%T@\\n";
-    const found = execFileSync("find", [at, "-mindepth", "1", "-printf", format], { encoding: "utf8" });
-    return found
-      .split("\n")
-      .filter(Boolean)
-      .map((line) => {
-        const [of = "", attributes = "", time = ""] = line.split("\t");
-        const [type] = attributes;
-        const links = type === "d" ? attributes.replace(/^(\S+ \S+ \S+) \S+/, "$1") : attributes;
-        const content = type === "f" ? readFileSync(`${at}/${of}`, "utf8") : "";
-        return JSON.stringify([of, links, Number(time) > 1_500_000_000 ? "now" : time, content]);
-      })
-      .sort();
-  }
 });
-
-/** umoci does not keep the time of a directory in which it makes one that no layer names. */
-function likeTheirs(ours: string, theirs = ""): string {
-  const [of] = JSON.parse(ours);
-  return /"d .*"now",""]$/.test(theirs) && JSON.parse(theirs)[0] === of
-    ? ours.replace(/"[-0-9.]+",""]$/, '"now",""]')
-    : ours;
-}
-
-async function* oneOf(bytes: Buffer): AsyncGenerator<Buffer> {
-  yield bytes;
-}

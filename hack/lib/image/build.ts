@@ -1,12 +1,8 @@
 // Builds the Dockerfile by buildah in a store of its own, for tests: without Docker, and without a registry to have the base from.
-import { execFile } from "node:child_process";
 import { copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
-import { promisify } from "node:util";
-import { StepError } from "../process.ts";
 import type { ImageTools } from "../tools/buildah.ts";
-
-const run = promisify(execFile);
+import { Buildah } from "./buildah.ts";
 
 export interface ImageBuilderOptions {
   readonly tools: ImageTools;
@@ -18,23 +14,12 @@ export interface ImageBuilderOptions {
 /** Builds images, each after the one before it; layers that are the same are made once. */
 export class ImageBuilder {
   readonly #options: ImageBuilderOptions;
-  readonly #files: string;
+  readonly #buildah: Buildah;
 
   constructor(options: ImageBuilderOptions) {
     this.#options = options;
-    this.#files = join(options.directory, "settings");
-    mkdirSync(this.#files, { recursive: true });
-    const { directory } = options;
-    const store = `driver = "overlay"\ngraphroot = "${directory}/storage"\nrunroot = "${directory}/run"\n`;
-    writeFileSync(join(this.#files, "storage.conf"), `[storage]\n${store}`);
-    writeFileSync(join(this.#files, "registries.conf"), 'unqualified-search-registries = ["docker.io"]\n');
-    writeFileSync(join(this.#files, "policy.json"), '{"default":[{"type":"insecureAcceptAnything"}]}');
-    writeFileSync(join(this.#files, "containers.conf"), "");
-  }
-
-  /** In place of the machine's, which it need not have. */
-  get #policy(): string {
-    return `--signature-policy=${join(this.#files, "policy.json")}`;
+    const { tools, directory, env } = options;
+    this.#buildah = new Buildah({ program: tools.buildah, directory, env });
   }
 
   get tools(): ImageTools {
@@ -44,20 +29,20 @@ export class ImageBuilder {
   /** Without the time of the build: another build of the same is the same. @param context a folder with a Dockerfile @returns the path of an archive that `ctr images import` takes */
   async build(context: string, name: string): Promise<string> {
     await this.#base(context);
-    const policy = this.#policy;
-    await this.#run("build", policy, "--layers", "--timestamp=0", "--pull-never", "--tag", name, context);
+    const policy = this.#buildah.policy;
+    await this.#buildah.run("build", policy, "--layers", "--timestamp=0", "--pull-never", "--tag", name, context);
     const archive = join(this.#options.directory, `${name.replace(/[/:]/g, "_")}.tar`);
-    await this.#run("push", policy, name, `docker-archive:${archive}:${name}`);
+    await this.#buildah.run("push", policy, name, `docker-archive:${archive}:${name}`);
     return archive;
   }
 
   /** What a command prints in a container of an image. */
   async runIn(name: string, ...command: string[]): Promise<string> {
-    const container = await this.#run("from", this.#policy, "--pull-never", name);
+    const container = await this.#buildah.run("from", this.#buildah.policy, "--pull-never", name);
     try {
-      return await this.#run("run", container, "--", ...command);
+      return await this.#buildah.run("run", container, "--", ...command);
     } finally {
-      await this.#run("rm", container);
+      await this.#buildah.run("rm", container);
     }
   }
 
@@ -74,7 +59,7 @@ export class ImageBuilder {
   }
 
   async #listed(name: string): Promise<{ readonly id: string; readonly size: string }> {
-    const [image] = JSON.parse(await this.#run("images", "--json", name)) as { id: string; size: string }[];
+    const [image] = JSON.parse(await this.#buildah.run("images", "--json", name)) as { id: string; size: string }[];
     if (image === undefined) throw new Error(`there is no image ${name}`);
     return image;
   }
@@ -83,7 +68,7 @@ export class ImageBuilder {
   async #base(context: string): Promise<void> {
     const name = /^FROM (node:\S+)/m.exec(readFileSync(join(context, "Dockerfile"), "utf8"))?.[1];
     if (name === undefined) throw new Error("the Dockerfile does not begin with an image of node");
-    const known = await this.#run("images", "--quiet", "--filter", `reference=docker.io/library/${name}`);
+    const known = await this.#buildah.run("images", "--quiet", "--filter", `reference=docker.io/library/${name}`);
     if (known !== "") return;
     const files = join(this.#options.directory, "base");
     mkdirSync(join(files, "bin"), { recursive: true });
@@ -96,36 +81,13 @@ export class ImageBuilder {
       copyFileSync(authority, join(npm, "authority.crt"));
       writeFileSync(join(npm, "npmrc"), "cafile=/usr/local/lib/node_modules/npm/authority.crt\n");
     }
-    const container = await this.#run("from", "scratch");
-    await this.#run("add", "--quiet", container, this.#options.tools.debian, "/");
-    await this.#run("copy", "--quiet", container, files, "/usr/local");
+    const container = await this.#buildah.run("from", "scratch");
+    await this.#buildah.run("add", "--quiet", container, this.#options.tools.debian, "/");
+    await this.#buildah.run("copy", "--quiet", container, files, "/usr/local");
     const link = "chmod +x /usr/local/bin/node; ln -s ../lib/node_modules/npm/bin/npm-cli.js /usr/local/bin/npm";
-    await this.#run("run", container, "--", "/bin/sh", "-c", link);
-    await this.#run("config", "--env", `PATH=${path}`, container);
-    await this.#run("commit", this.#policy, "--quiet", "--rm", container, `docker.io/library/${name}`);
-  }
-
-  async #run(...args: string[]): Promise<string> {
-    const { tools, directory, env } = this.#options;
-    const file = (name: string) => join(this.#files, name);
-    const temporary = join(directory, "tmp");
-    mkdirSync(temporary, { recursive: true });
-    const own = {
-      CONTAINERS_STORAGE_CONF: file("storage.conf"),
-      CONTAINERS_REGISTRIES_CONF: file("registries.conf"),
-      CONTAINERS_CONF: file("containers.conf"),
-      BUILDAH_ISOLATION: "chroot",
-      TMPDIR: temporary,
-    };
-    const settings = { env: { ...env, ...own }, maxBuffer: 64 << 20, timeout: 900_000 };
-    try {
-      return (await run(tools.buildah, args, settings)).stdout.trim();
-    } catch (error) {
-      const { stdout = "", stderr = "" } = error as { stdout?: string; stderr?: string };
-      const details = `${stdout}\n${stderr}`.trim().split("\n").slice(-15);
-      const remedy = "the lines above are buildah's; what is missing in the Dockerfile's packages is said by apt-get";
-      throw new StepError(`buildah ${args[0]} failed`, { details, remedy });
-    }
+    await this.#buildah.run("run", container, "--", "/bin/sh", "-c", link);
+    await this.#buildah.run("config", "--env", `PATH=${path}`, container);
+    await this.#buildah.run("commit", this.#buildah.policy, "--quiet", "--rm", container, `docker.io/library/${name}`);
   }
 }
 

@@ -14,6 +14,8 @@ const packages = [
   ...["mmdebstrap", "patchelf"],
 ];
 
+const program = "usr/bin/buildah";
+
 export interface ImageTools {
   /** The program. */
   readonly buildah: string;
@@ -23,24 +25,29 @@ export interface ImageTools {
 
 /** @returns what the machine lacks, if they cannot be had */
 export async function locateImageTools(options: LocateOptions): Promise<ImageTools | { readonly missing: string }> {
-  const after = async (out: string) => {
-    // It starts itself anew with an empty environment and no name of its own, so where the libraries will lie has to be in it.
-    const folders = globSync("{lib,usr/lib}/*-linux-gnu", { cwd: out });
-    const libraries = (place: string) => folders.map((path) => join(place, path)).join(":");
-    const program = join(out, "usr/bin/buildah");
-    await run(program, ["--version"], { env: { ...options.env, LD_LIBRARY_PATH: libraries(out) } });
-    const place = join(cacheDirectory(options.env), `buildah-${process.arch}`);
-    const setPath = ["--force-rpath", "--set-rpath", libraries(place), program];
-    await run(join(out, "usr/bin/patchelf"), setPath, { env: options.env });
-  };
-  const unpacked = await locateUnpacked({ name: "buildah", packages, has: "usr/bin/buildah", after }, options);
+  const unpacked = await locateBuildah(options);
   if (typeof unpacked !== "string") return unpacked;
   try {
-    return { buildah: join(unpacked, "usr/bin/buildah"), debian: await locateDebian(unpacked, options) };
+    return { buildah: join(unpacked, program), debian: await locateDebian(unpacked, options) };
   } catch (error) {
     options.signal?.throwIfAborted();
     return { missing: `needs a Debian to build an image from: ${(error as Error).message.trim().split("\n").at(-1)}` };
   }
+}
+
+/** @returns the folder that has it in usr/bin, or what the machine lacks */
+export function locateBuildah(options: LocateOptions): Promise<string | { readonly missing: string }> {
+  const after = async (out: string) => {
+    // It starts itself anew with an empty environment and no name of its own, so where the libraries will lie has to be in it.
+    const folders = globSync("{lib,usr/lib}/*-linux-gnu", { cwd: out });
+    const libraries = (place: string) => folders.map((path) => join(place, path)).join(":");
+    const buildah = join(out, program);
+    await run(buildah, ["--version"], { env: { ...options.env, LD_LIBRARY_PATH: libraries(out) } });
+    const place = join(cacheDirectory(options.env), `buildah-${process.arch}`);
+    const setPath = ["--force-rpath", "--set-rpath", libraries(place), buildah];
+    await run(join(out, "usr/bin/patchelf"), setPath, { env: options.env });
+  };
+  return locateUnpacked({ name: "buildah", packages, has: program, after }, options);
 }
 
 /** As node's own image begins: of the release that the Dockerfile names, without documents. */
