@@ -69,10 +69,11 @@ async function visitPlace(kept: KeptVisit, place: KeptPlace, unknown: Map<string
     const refused = await entered.enter(file, name);
     if (refused !== undefined) return leave(refused);
     const scan = (filter: MountFilter) => scanTable(`${entered.thread}/mountinfo`, filter);
-    if (!(await visit({ ...found, id: () => idOf(calls, file), scan })))
-      return leave("a child process in it has ended");
+    const files = await filesSeenBy(entered.thread);
+    const isRead = files !== undefined && (await visit({ ...found, id: () => idOf(calls, file), scan }));
+    if (!isRead) return leave("a child process in it has ended");
     seen.add(name);
-    for (const inside of (await filesSeenBy(entered.thread)) ?? []) await visitPlace(kept, inside, unknown);
+    for (const inside of files) await visitPlace(kept, inside, unknown);
   } catch (error) {
     const errno = errnoOf(error);
     if (errno === undefined) throw error;
