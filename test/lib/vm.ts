@@ -26,20 +26,29 @@ const oneProcessor = ["--cpus", "1"] as const;
 /** Where vm.sh is: `VM=`, else the project's own. */
 export const vmFolder = process.env["VM"] || `${root}/hack/vm`;
 
-/**
- * Boots a VM, with every server that tests need, and runs the guest's tests there (vm-guest.ts).
- * @param only a regular expression of titles
- * @param minutes after which it is given up
- * @param ceph a cluster of this process's network
- * @param whileItBoots makes what its last tests need
- */
-export async function testInVM(
-  only: string,
-  minutes: number,
-  ceph?: { readonly address: string; readonly key: string },
-  whileItBoots = async () => {},
-): Promise<{ results: GuestResult[]; output: string }> {
-  const { agent, child, guest } = await buildPrograms({ guest: "test/lib/vm-guest.ts" });
+export type GuestPrograms = Awaited<ReturnType<typeof guestPrograms>>;
+
+/** What runs in a VM: once for all of them, as the end of one build ends another. */
+export function guestPrograms() {
+  return buildPrograms({ guest: "test/lib/vm-guest.ts" });
+}
+
+export interface VMTests {
+  readonly programs: GuestPrograms;
+  /** A regular expression of titles. */
+  readonly only: string;
+  /** After which it is given up. */
+  readonly minutes: number;
+  /** A cluster of this process's network. */
+  readonly ceph?: { readonly address: string; readonly key: string } | undefined;
+  /** Makes what its last tests need. */
+  whileItBoots?(): Promise<unknown>;
+}
+
+/** Boots a VM, with every server that tests need, and runs the guest's tests there (vm-guest.ts). */
+export async function testInVM(tests: VMTests): Promise<{ results: GuestResult[]; output: string }> {
+  const { only, minutes, ceph } = tests;
+  const { agent, child, guest } = tests.programs;
   const env = {
     NODEVOLUME_GUEST_TESTS: only,
     NODEVOLUME_AGENT: agent,
@@ -63,7 +72,7 @@ export async function testInVM(
   }
   const closed = once(vm, "close");
   try {
-    await whileItBoots();
+    await tests.whileItBoots?.();
   } catch (error) {
     vm.kill();
     await closed;

@@ -209,6 +209,18 @@ describe("a disk that somebody uses without a claim, on the real kernel", functi
       }
     });
 
+    slow("is not formatted while a pod has the whole disk", async () => {
+      const point = `${node.path}/volume-device`;
+      writeFileSync(point, "");
+      execFileSync("mount", ["--bind", whole, point]);
+      node.want(local(byPath));
+      const message = (await failure())?.message;
+      execFileSync("umount", [point]);
+      expect(message).to.include(`of which ${disk} is a partition, is given to a pod`).and.to.include(point);
+      node.forgetFailures();
+      expect((await failure())?.message).to.equal(undefined);
+    });
+
     slow("is formatted while somebody reads the whole disk", async () => {
       await python(wholeFor("O_RDONLY"));
       node.want(local(byPath));

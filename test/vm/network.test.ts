@@ -11,7 +11,7 @@ import { CephCluster, cephAddress } from "../lib/ceph.ts";
 import { serveControl } from "../lib/ceph-control.ts";
 import { lastLines } from "../lib/last-lines.ts";
 import { full, need } from "../lib/requirements.ts";
-import { type GuestResult, keepResults, testInVM } from "../lib/vm.ts";
+import { type GuestResult, guestPrograms, keepResults, testInVM } from "../lib/vm.ts";
 import { asked, cephSuites, type Suite, suites, titlesOf } from "./suites.ts";
 
 /** Minutes for the boot and all tests: several times what they take on a machine with little else to do, as they run beside other lanes. */
@@ -47,9 +47,15 @@ describe("in a VM whose kernel has network file systems, Fibre Channel, device-m
     const all = asked([...suites, ...(found === undefined ? [] : cephSuites)]);
     const ceph = found && { address: cephAddress, key: found.key() };
     const isSecond = (suite: Suite) => suite.second === true || cephSuites.includes(suite);
+    const common = { programs: await guestPrograms(), minutes };
     ran = await allOf([
-      testInVM(titlesOf(all.filter((suite) => !isSecond(suite))), minutes),
-      testInVM(titlesOf(all.filter(isSecond)), minutes, ceph, async () => found && fill(found)),
+      testInVM({ ...common, only: titlesOf(all.filter((suite) => !isSecond(suite))) }),
+      testInVM({
+        ...common,
+        only: titlesOf(all.filter(isSecond)),
+        ceph,
+        whileItBoots: async () => found && fill(found),
+      }),
     ]);
     keepResults(ran.flatMap(({ results }) => results));
     for (const { title } of all) console.log(`    ${secondsOf(title)} s in the VM: ${title}`);

@@ -1,5 +1,5 @@
 import { readFileSync, realpathSync } from "node:fs";
-import { basename } from "node:path";
+import { basename, dirname } from "node:path";
 import { listed } from "../../api/listed.ts";
 import { quoted } from "../../api/printable.ts";
 import { VolumeError } from "../../errors.ts";
@@ -9,7 +9,7 @@ import { claimsOf, claimText, wholeDiskOf } from "./block-claims.ts";
 import type { Libc } from "./libc.ts";
 import { aliasedBy, loopsOn } from "./loop-backing.ts";
 import { hiddenProcesses, openersOf } from "./open-devices.ts";
-import { publishedNode } from "./published-nodes.ts";
+import { type Node as DeviceNode, publishedNode } from "./published-nodes.ts";
 import type { RemoteMounts } from "./remote-mounts.ts";
 
 /** Why nobody else may use a device. */
@@ -50,7 +50,8 @@ export function usersOf(
   const claims = claimsOf(deviceNumber);
   const mounts = parseMountinfo(readFileSync("/proc/self/mountinfo", "utf8"));
   const made =
-    claimText(claims) ?? (claimed ? mountText(path, deviceNumber, mounts) : publishedText(path, deviceNumber, mounts));
+    claimText(claims) ??
+    (claimed ? mountText(path, deviceNumber, mounts) : publishedText(path, nodeOf(path, deviceNumber), mounts));
   if (made !== undefined) return { text: made, heldBy: [] };
   const numbers = [deviceNumber, ...claims.partitions.map((partition) => partition.deviceNumber)];
   const open = openersOf(libc, numbers, process.pid, remote, process.ppid);
@@ -59,7 +60,7 @@ export function usersOf(
   const loops = loopsOn(deviceNumber, path);
   if (loops.length > 0) return { text: loopText(path, loops), heldBy: [] };
   if (claimed) return { text: claimedText(path), heldBy: [] };
-  const others = open.length > 0 ? opened(path, open) : usersOfWhole(libc, path, deviceNumber, remote);
+  const others = open.length > 0 ? opened(path, open) : usersOfWhole(libc, { path, deviceNumber, mounts }, remote);
   const possible = others ?? possibleUsers(path);
   return possible && { ...possible, allowsMount: true };
 }
@@ -72,15 +73,21 @@ function possibleUsers(path: string): DeviceUsers | undefined {
   return { text, heldBy: hidden.slice(0, mostHolders).map(({ pid }) => pid) };
 }
 
-/** Who may write to the disk that a device is a partition of: a virtual machine, a program that writes an image. */
-function usersOfWhole(libc: Libc, path: string, deviceNumber: string, remote: RemoteMounts): DeviceUsers | undefined {
+/** Who may write to the disk that a device is a partition of: a virtual machine, a program that writes an image, a pod that was given it. */
+function usersOfWhole(
+  libc: Libc,
+  { path, deviceNumber, mounts }: { path: string; deviceNumber: string; mounts: readonly MountEntry[] },
+  remote: RemoteMounts,
+): DeviceUsers | undefined {
   const disk = wholeDiskOf(deviceNumber);
   if (disk === undefined) return undefined;
   const what = `${disk.name}, of which ${path} is a partition,`;
   const openers = openersOf(libc, [disk.deviceNumber], process.pid, remote, process.ppid, "writing");
   if (openers.length > 0) return opened(what, openers);
   const loops = loopsOn(disk.deviceNumber, path);
-  return loops.length === 0 ? undefined : { text: loopText(what, loops), heldBy: [] };
+  if (loops.length > 0) return { text: loopText(what, loops), heldBy: [] };
+  const given = publishedText(what, { ...disk, path: `${dirname(path)}/${disk.name}` }, mounts);
+  return given === undefined ? undefined : { text: given, heldBy: [] };
 }
 
 function opened(path: string, openers: readonly Holder[]): DeviceUsers {
@@ -124,13 +131,16 @@ export function claimedText(path: string): string {
 }
 
 /** A pod, or a driver, has got the device itself: it may be written to at any time, and nobody has it open until then. */
-function publishedText(path: string, deviceNumber: string, mounts: readonly MountEntry[]): string | undefined {
-  const name = basename(realpathSync(`/sys/dev/block/${deviceNumber}`));
-  const mount = publishedNode({ path, deviceNumber, name }, mounts);
+function publishedText(what: string, node: DeviceNode, mounts: readonly MountEntry[]): string | undefined {
+  const mount = publishedNode(node, mounts);
   return (
     mount &&
-    `${path} is given to a pod or a driver: its device node is mounted at ${quoted(mount.point)}. End the pod that has the volume, or unmount that`
+    `${what} is given to a pod or a driver: its device node is mounted at ${quoted(mount.point)}. End the pod that has the volume, or unmount that`
   );
+}
+
+function nodeOf(path: string, deviceNumber: string): DeviceNode {
+  return { path, deviceNumber, name: basename(realpathSync(`/sys/dev/block/${deviceNumber}`)) };
 }
 
 function mountText(path: string, deviceNumber: string, mounts: readonly MountEntry[]): string | undefined {
