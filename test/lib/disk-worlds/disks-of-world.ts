@@ -111,8 +111,9 @@ export class DisksOfWorld {
     return this.write(disk);
   }
 
-  contentFor({ begin, end, size }: Disk): Content | undefined {
-    const fitting = this.#contents.filter(({ bytes }) => bytes <= end - begin && bytes > size / 16);
+  contentFor({ begin, end, size }: Disk, kind?: Content["contents"]): Content | undefined {
+    const wanted = this.#contents.filter(({ contents }) => kind === undefined || contents === kind);
+    const fitting = wanted.filter(({ bytes }) => bytes <= end - begin && bytes > size / 16);
     return fitting.length === 0 ? undefined : this.#randomly.one(fitting);
   }
 

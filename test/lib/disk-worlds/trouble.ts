@@ -66,12 +66,15 @@ export const troubles: { readonly [name: string]: Act } = {
       someOf(world).filter((disk) => disk.contents === "data" && !disk.isUsed && !world.isMounted(disk)),
       (disk) => world.disks.write(disk),
     ),
-  "make a file system": (world) =>
-    toOne(world, [...untouched(world), ...cutOff(world)], async (disk) => {
-      const content = world.disks.contentFor(disk);
-      if (disk.cutOff && content?.contents !== "fileSystem" && !(await world.isRestKnown(disk))) return;
+  "make a file system": async (world) => {
+    const disks = [...untouched(world), ...cutOff(world)];
+    const whatever = await known(world, disks);
+    // What has a signature is never taken for the rest of a file system that was begun, also where that was not read yet.
+    return toOne(world, disks, async (disk) => {
+      const content = world.disks.contentFor(disk, whatever.includes(disk) ? undefined : "fileSystem");
       if (content !== undefined) await world.disks.copy(content, disk);
-    }),
+    });
+  },
   "swap devices": async (world) => {
     const [first, second] = two(
       world,
@@ -180,7 +183,7 @@ function untouched(world: TroubledWorld): Disk[] {
   return someOf(world).filter((disk) => disk.contents === "nothing" && !disk.isUsed);
 }
 
-/** Disks with the rest of a file system that was begun. What has a signature is never taken for that. */
+/** Disks with the rest of a file system that was begun. */
 function cutOff(world: TroubledWorld): Disk[] {
   return someOf(world).filter(
     (disk) => disk.cutOff !== undefined && disk.contents === "volume" && isAlone(disk, world),
