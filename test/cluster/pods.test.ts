@@ -1,5 +1,4 @@
 import { expect } from "chai";
-import { slow } from "../../hack/lib/lanes/slow.ts";
 import { until } from "../../hack/lib/until.ts";
 import type { NodeVolumeIntent } from "../../src/api/types.gen.ts";
 import { prepare } from "../lib/cluster.ts";
@@ -127,7 +126,7 @@ describe("pods on a real API server", () => {
     await until("the end", 20_000, async () => (await intents()).length === 0);
   });
 
-  slow("a pod's claim is taken, attached and granted without any set, for pods of its own namespace", async () => {
+  it("a pod's claim is taken, attached and granted without any set, for pods of its own namespace", async () => {
     await boundClaim(world, "team", "data");
     const more = { securityContext: { fsGroup: 2000, fsGroupChangePolicy: "OnRootMismatch" } };
     await start("other", "thief", { persistentVolumeClaim: "data" });

@@ -1,5 +1,4 @@
 import { expect } from "chai";
-import { slow } from "../../hack/lib/lanes/slow.ts";
 import { until } from "../../hack/lib/until.ts";
 import { prepare } from "../lib/cluster.ts";
 import { expectStatus, patch } from "../lib/policy-world.ts";
@@ -104,7 +103,7 @@ describe("what waits for volumes, on a real API server", () => {
   });
 
   describe("a pod", () => {
-    slow("waits until a set is there that allows its namespace, and goes on with the nodes of the set", async () => {
+    it("waits until a set is there that allows its namespace, and goes on with the nodes of the set", async () => {
       await pod("reader", { set: "reports" }, { nodeSelector: { disk: "ssd" } });
       expect(await gatesOf("reader")).to.deep.equal([gate]);
       const reason = async () =>

@@ -5,8 +5,10 @@ import { constants, cpus, tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect } from "chai";
+import { until } from "../../hack/lib/until.ts";
 import { KeptUnknown, NamespacesUnknown } from "../../src/host/evidence.ts";
 import { Errno } from "../../src/host/linux/errno.ts";
+import { ifThere } from "../../src/host/linux/if-there.ts";
 import { LinuxEvidence } from "../../src/host/linux/linux-evidence.ts";
 import { loadMountCalls } from "../../src/host/linux/mount-calls.ts";
 import { identityOf, type MountIdentity } from "../../src/host/mount-table.ts";
@@ -148,8 +150,7 @@ describe("a mount namespace that no process is in, where the kernel does not lis
     const failed = await noChild.holders(identity).catch((thrown: unknown) => thrown);
     expect(failed).to.include({ reason: "StillReferenced" }).and.not.to.be.an.instanceOf(NamespacesUnknown);
     await new LinuxEvidence("self", nobody, older, command).holders(identity);
-    const children = readFileSync(`/proc/self/task/${process.pid}/children`, "utf8");
-    expect(children.split(" ").filter((pid) => isChild(pid))).to.deep.equal([]);
+    await until("the children to be gone", 5_000, () => children().length === 0, children);
   });
 
   it("is in use where something else hides the file that keeps it", async () => {
@@ -186,8 +187,10 @@ describe("a mount namespace that no process is in, where the kernel does not lis
   });
 });
 
-function isChild(pid: string): boolean {
-  return pid !== "" && readFileSync(`/proc/${pid}/cmdline`, "utf8").includes("child-entry");
+/** Those of ours that have entered a namespace: what has ended has no command line any more. */
+function children(): string[] {
+  const all = readFileSync(`/proc/self/task/${process.pid}/children`, "utf8").trim().split(" ");
+  return all.filter((pid) => ifThere(() => readFileSync(`/proc/${pid}/cmdline`, "utf8"))?.includes("child-entry"));
 }
 
 function mountOf(path: string): MountEntry | undefined {
