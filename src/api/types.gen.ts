@@ -788,7 +788,7 @@ export interface Grant {
    */
   id: string;
   /**
-   * The disk that the volume may use, as status.disk has it: the controller has compared it with those of other nodes. Empty until then: a disk that other nodes may reach is neither mounted nor written to. Absent in a grant of before there was that.
+   * The disk that the volume may use, as status.disk has it: the controller has compared it with those of other nodes. Empty until then: a disk that other nodes may reach is neither mounted nor written to. Written once. Absent in grants that are older than this field.
    */
   disk?: string;
   volumeAttachment?: GrantedVolumeAttachment;

@@ -1,7 +1,7 @@
 import { Ajv, type ValidateFunction } from "ajv";
 import { schema } from "../../../src/api/schema.gen.ts";
 import { parseIntent, parseSet } from "../../../src/api/validate.ts";
-import { frozen, isJson, type StoredObject, sameJson } from "./json.ts";
+import { frozen, isJson, type Json, type StoredObject, sameJson } from "./json.ts";
 import type { Kind } from "./kinds.ts";
 import { Refusal } from "./refusal.ts";
 
@@ -67,14 +67,20 @@ export class Admission {
   }
 }
 
-function refuseChanges(before: unknown, after: unknown): void {
+/** @throws Refusal 422, as of the rules of the CRD */
+export function refuseChanges(before: unknown, after: unknown): void {
   if (!isJson(before) || !isJson(after)) return;
   for (const field of ["nodeName", "source", "volumeMode", "fsType"]) {
     if (!sameJson(before[field], after[field])) throw new Refusal(422, "Invalid", `spec.${field} cannot be changed`);
   }
-  if (before["grant"] !== undefined && !sameJson(before["grant"], after["grant"])) {
-    throw new Refusal(422, "Invalid", "spec.grant cannot be taken back or exchanged");
-  }
+  if (isJson(before["grant"])) refuseOtherGrant(before["grant"], isJson(after["grant"]) ? after["grant"] : {});
+}
+
+/** The disk is written once it is known. */
+function refuseOtherGrant({ disk: before, ...kept }: Json, { disk: after, ...now }: Json): void {
+  if (!sameJson(kept, now)) throw new Refusal(422, "Invalid", "spec.grant cannot be taken back or exchanged");
+  if (before === undefined || before === after || (before === "" && after !== undefined)) return;
+  throw new Refusal(422, "Invalid", "spec.grant.disk is written once");
 }
 
 function refuseLettingGo(before: unknown, after: unknown): void {

@@ -50,6 +50,19 @@ describe("the CRDs", () => {
     expect(own(messagesOf(specOf("NodeVolumeIntent")), ofIntent)).to.have.members(set);
   });
 
+  it("let nothing of a grant be exchanged but its disk, which is written once it is known", () => {
+    const grant = fields(specOf("NodeVolumeIntent"))["grant"] ?? {};
+    const { disk, ...kept } = fields(grant);
+    const [rule] = rulesOf(specOf("NodeVolumeIntent")).filter(({ message }) => `${message}`.startsWith("grant cannot"));
+    for (const name of Object.keys(kept))
+      expect(rule?.["rule"]).to.include(`self.grant.${name} == oldSelf.grant.${name}`);
+    const needed = grant["required"] as string[];
+    for (const name of Object.keys(kept).filter((one) => !needed.includes(one)))
+      expect(rule?.["rule"]).to.include(`has(self.grant.${name}) == has(oldSelf.grant.${name})`);
+    expect(rule?.["rule"]).to.not.match(/self\.grant == oldSelf\.grant|grant\.disk/);
+    expect(disk).to.be.an("object");
+  });
+
   it("have the same mount in a set and in an intent, but for the requester", () => {
     const [set, intent] = ["NodeVolumeSet", "NodeVolumeIntent"].map((kind) => {
       const { name, requester, ...mount } = fields(fields(specOf(kind))["mounts"]?.["items"] as Schema);
