@@ -3,6 +3,7 @@ import { identityOf, isBeneath, joinPath, sameFilesystem } from "../host/mount-t
 import type { MountEntry } from "../host/mountinfo.ts";
 import type { SourceInfo } from "../host/ports.ts";
 import type { FoundSource, StageContext } from "./plugin.ts";
+import { sourceDiffers } from "./source-differs.ts";
 
 /** The node that the path is of, and what is on record. */
 type Node = Pick<StageContext, "found" | "hostRoot" | "table">;
@@ -29,8 +30,8 @@ export function foundSource(path: string, info: SourceInfo, context: Node): Foun
   const { found } = context;
   if (found === undefined || isSame(found, now)) return now;
   if (isDevice && found.kind === kind && dev !== undefined && isNamedIn(dev, path, context)) return now;
-  const message = `${path} is ${text(now)} now, but was ${text(found)} when the volume was set up: it is not followed there. Put it back; or take this node out of the set's nodeSelector until it is released, and back in, to set it up with what is there then`;
-  throw new VolumeError("SourceDiffers", "final", message, { on: { kind: "Path", name: path } });
+  const what = `${path} is ${text(now)} now, but was ${text(found)} when the volume was set up: it is not followed there`;
+  throw sourceDiffers(what, "Put it back", { kind: "Path", name: path });
 }
 
 /** The mount that is the node's /dev: devtmpfs, or a tmpfs where the node is a container itself (kind, k3d). */

@@ -5,6 +5,7 @@ import type { DeviceInfo } from "../host/ports.ts";
 import { howToDestroy } from "./local-device.ts";
 import { randomUUIDOf } from "./local-undo.ts";
 import type { VolumeSpec } from "./plugin.ts";
+import { sourceDiffers } from "./source-differs.ts";
 
 /** PURE. As LVM writes it. */
 export function textOf({ volumeGroup, logicalVolume }: LogicalVolumeName): string {
@@ -30,8 +31,8 @@ export function refuseOtherVolume(
   if (before === undefined || (now !== undefined && (now.identity ?? before) === before)) return;
   const is =
     now === undefined ? "is not there any more" : `is another one now (UUIDs of group and volume: ${now.identity})`;
-  const message = `${textOf(volume)} ${is}; this volume had ${before}: it is neither used nor made anew. Bring that one back; or take this node out of the set's nodeSelector until it is released, and back in, to set it up with what is there then`;
-  throw new VolumeError("SourceDiffers", "final", message, { on: { kind: "LogicalVolume", name: textOf(volume) } });
+  const what = `${textOf(volume)} ${is}; the volume was set up with ${before}: it is neither used nor made anew`;
+  throw sourceDiffers(what, `Bring back ${before}`, { kind: "LogicalVolume", name: textOf(volume) });
 }
 
 /** PURE. */

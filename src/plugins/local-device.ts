@@ -6,6 +6,7 @@ import { isRest, isSomebodys, restRecord } from "./format-licence.ts";
 import type { FoundSource, StageContext, Staged, VolumeSpec } from "./plugin.ts";
 import { readOnlyOptions, refuseJournalLeft } from "./read-only-device.ts";
 import { askForShared } from "./shared-disk.ts";
+import { sourceDiffers } from "./source-differs.ts";
 import { stageFilesystem } from "./staging.ts";
 
 /** What may be mounted from a disk, whoever has written it: the kernel's drivers for others trust what they read more. */
@@ -109,8 +110,9 @@ export function keptDisk(
   const known = { ...(identity !== undefined && { identity }), ...(lastingName !== undefined && { lastingName }) };
   const now = { name: path.replace(/^.*\//, ""), sizeBytes, named: true, ...known } as const;
   if (before === undefined || !isOtherDisk(before, chosenOf(now, uuid))) return now;
-  const message = `${local.path} is ${textOf(chosenOf(now, uuid), before)} now, but was ${textOf(before, now)} when the volume was set up: it is not used in place of that. Bring that back; or take this node out of the set's nodeSelector until it is released, and back in, to set it up with what is there then`;
-  throw new VolumeError("SourceDiffers", "final", message, { on: { kind: "Path", name: local.path } });
+  const former = textOf(before, now);
+  const what = `${local.path} is ${textOf(chosenOf(now, uuid), before)} now, but was ${former} when the volume was set up: it is not used`;
+  throw sourceDiffers(what, `Bring back ${former}`, { kind: "Path", name: local.path });
 }
 
 /** By what tells it from the other. */

@@ -2,6 +2,7 @@ import type { Grant } from "../../api/types.gen.ts";
 import { VolumeError } from "../../errors.ts";
 import { type ChosenDisk, chosenOf, isOneDisk, isSameDisk } from "../../plugins/disk-choice.ts";
 import type { StageContext } from "../../plugins/plugin.ts";
+import { sourceDiffers } from "../../plugins/source-differs.ts";
 import type { Journal } from "../journal.ts";
 import { type ActionContext, recordOf } from "./context.ts";
 
@@ -29,13 +30,13 @@ export function disksOf(
     recordSeenDisks: (seenDisks) => journal.put({ ...recordOf(context, volume), seenDisks }),
     async askForDisk(name) {
       if (grant?.disk !== undefined && !["", name].includes(grant.disk)) {
-        const message = `the disk is ${name} now, but was ${grant.disk} when the volume was set up: it is not used in place of that. Bring that back; or take this node out of the set's nodeSelector until it is released, and back in, to set it up with what is there then`;
-        throw new VolumeError("SourceDiffers", "final", message);
+        const what = `the disk is ${name} now, but was ${grant.disk} when the volume was set up: it is not used`;
+        throw sourceDiffers(what, `Bring back ${grant.disk}`);
       }
       const record = recordOf(context, volume);
       if (record.sharedDisk !== name) await journal.put({ ...record, sharedDisk: name });
       if (grant?.disk === undefined || grant.disk === name) return; // a controller of before compares nothing
-      const message = `the disk ${name} may be reached by other nodes: the controller has not said yet that none of them has it`;
+      const message = `the disk ${name} may be reached by other nodes: it waits until the controller has compared it with theirs. If that takes long, see that a controller leads`;
       throw new VolumeError("DiskNotCompared", "transient", message);
     },
     async recordDisk(disk, uuid) {

@@ -63,7 +63,7 @@ function byAge({ intent: { metadata: a } }: DiskMember, { intent: { metadata: b 
 
 function heldBy({ metadata, spec }: Intent, disk: string): Word {
   const since = metadata.creationTimestamp ?? "an unknown time";
-  const message = `node ${spec.nodeName} has the disk ${disk} as ${spec.volumeName} (${metadata.name}) since ${since}: it is one disk, whatever path leads to it`;
+  const message = `node ${spec.nodeName} has the disk ${disk} as ${spec.volumeName} (${metadata.name}) since ${since}, and one node at a time may use it, whatever path leads there: wait until that one is released, or take its node out of the set's nodeSelector`;
   return {
     reason: "VolumeHeldElsewhere",
     message,

@@ -94,7 +94,7 @@ export function createDiskGrants(deps: DiskGrantsDeps): DiskGrants {
           deps.upsertIntent(
             await deps.client.mergePatch(resource.intents, refOf(intent), { spec: { grant: { disk } } }),
           );
-          deps.log.info("disk given", { intent: name, node: seen.spec.nodeName, disk });
+          deps.log.info("disk granted", { intent: name, node: seen.spec.nodeName, disk });
           return;
         } catch (error) {
           if (!isConflict(error) || left <= 1) throw error;

@@ -135,7 +135,7 @@ function publishedText(what: string, node: DeviceNode, mounts: readonly MountEnt
   const mount = publishedNode(node, mounts);
   return (
     mount &&
-    `${what} is given to a pod or a driver: its device node is mounted at ${quoted(mount.point)}. End the pod that has the volume, or unmount that`
+    `${what} is given to a pod or a driver: its device node is mounted at ${quoted(mount.point)}. End the pod that has the volume, or unmount its device node`
   );
 }
 

@@ -1,6 +1,7 @@
 import { VolumeError } from "../../errors.ts";
 import { isAt, isLun, type ScsiDisk, type ScsiTree, scanFor } from "../../host/scsi.ts";
 import type { StageContext } from "../plugin.ts";
+import { sourceDiffers } from "../source-differs.ts";
 import { type FCLun, fibreChannel, lunText, pathsOf, portsOf } from "./lun.ts";
 
 /** Drivers of hosts that have neither Fibre Channel nor anything like it behind them: a scan there takes long, and finds nothing. */
@@ -85,8 +86,8 @@ function refuseDifferent({ source, lasting }: FCLun, paths: readonly ScsiDisk[])
   }
   const [first] = paths;
   if (first === undefined || lasting === undefined || !isName(lasting) || first.lasting === lasting) return;
-  const message = `${lunText(source)} is another disk than the one that this volume has, ${lasting} (${shown}): it is not used. Map that one to the node again; or take this node out of the set's nodeSelector until the volume is released, and back in`;
-  throw new VolumeError("SourceDiffers", "final", message, { on: { kind: "Device", name: first.name } });
+  const what = `${lunText(source)} is another disk (${shown}) than the volume was set up with, ${lasting}: it is not used`;
+  throw sourceDiffers(what, `Map ${lasting} to the node again`, { kind: "Device", name: first.name });
 }
 
 /** A disk without a wwid is known in this boot alone: in another it is looked for as if for the first time. */
