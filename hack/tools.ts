@@ -2,12 +2,12 @@
 //   node hack/tools.ts          etcd, kube-apiserver and kubectl, toxiproxy for tests of a bad network, helm and kube-score for those of the manifests
 //   node hack/tools.ts --csi    what the tests of CSI need besides
 //   node hack/tools.ts --e2e    what a real node needs besides
-//   node hack/tools.ts --storage  what tests of local disks need, and a machine may lack
+//   node hack/tools.ts --storage  what tests of local disks and of images need, and a machine may lack
 //   node hack/tools.ts --arm64  an arm64 Node, and what runs it here
 //   node hack/tools.ts --bench  what the benchmark of large clusters needs besides
 import { locateArm64Node } from "./lib/tools/arm64-node.ts";
 import { locateArm64VM } from "./lib/tools/arm64-vm.ts";
-import { locateImageTools } from "./lib/tools/buildah.ts";
+import { locateBuildah, locateImageTools } from "./lib/tools/buildah.ts";
 import { locateBenchTools, locateCSITools, locateNodeTools, locateTool, locateTools } from "./lib/tools/locate.ts";
 import { locateStorage } from "./lib/tools/storage.ts";
 import { locateXfsprogs } from "./lib/tools/xfsprogs.ts";
@@ -27,8 +27,9 @@ const locateControlPlane = async () => ({
 const locate = csi ? locateCSITools : bench ? locateBenchTools : e2e ? locateNodeTools : locateControlPlane;
 // That they cannot be had fails nothing: tests that need them are skipped, and each skip says why.
 const locateDisks = async () => {
-  const found = await locateStorage(options);
-  return { storage: typeof found === "string" ? found : found.missing };
+  const [storage, buildah] = [await locateStorage(options), await locateBuildah(options)];
+  const text = (found: string | { readonly missing: string }) => (typeof found === "string" ? found : found.missing);
+  return { storage: text(storage), buildah: text(buildah) };
 };
 const locateArm64 = async () => {
   const [node, vm] = [await locateArm64Node(options), await locateArm64VM(options)];
