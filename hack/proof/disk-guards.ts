@@ -1,6 +1,6 @@
 // Takes away what keeps other people's disks from harm, one thing at a time, and says after how many random worlds harm shows:
-//   node hack/proof/disk-guards.ts [--grep TEXT] [--seed N] [--any] [--worlds N]
-// The worlds are about the guard that is missing (`focus` in test/lib/disk-worlds/guards.ts); --any takes those that are about everything.
+//   node hack/proof/disk-guards.ts [--grep TEXT] [--seed N] [--worlds N]
+// The worlds are about the guard that is missing (`focus` in test/lib/disk-worlds/guards.ts).
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";

@@ -13,7 +13,7 @@ export interface Worlds {
   readonly beside: number;
   /** What is broken in the product. */
   readonly edits?: readonly Edit[];
-  readonly focus?: Focus | undefined;
+  readonly focus?: Focus;
   /** Is told now and then how far they are. */
   readonly report?: (line: string) => void;
 }

@@ -36,11 +36,7 @@ let nth = 0;
  * left is nobody's until somebody has it open, or has written to it.
  */
 export const troubles: { readonly [name: string]: Act } = {
-  open: (world) =>
-    toOne(world, free(world), async (disk) => {
-      const how = world.randomly.one(openings);
-      await uses(disk, how, () => world.somebody.ask("open_as", { device: disk.device, how }));
-    }),
+  open: (world) => openOne(world, free(world)),
   // Who has written to the rest of an mkfs before it was read lets go of it when the agent has met him: decision 0013, "Costs".
   close: async (world) => {
     const written = used(world).filter(({ cutOff, contents }) => cutOff !== undefined && contents === "data");
@@ -48,22 +44,18 @@ export const troubles: { readonly [name: string]: Act } = {
     return toOne(world, [...others, ...(await known(world, written))], (disk) => endOne(world, disk));
   },
   "write by who has it open": (world) =>
-    toOne(world, someOf(world).filter(hasWriter), async (disk) => {
+    toOne(world, allOf(world).filter(hasWriter), async (disk) => {
       if (disk.contents === "fileSystem" || (disk.contents === "volume" && !isHalf(disk))) return;
       await world.disks.write(disk, idOf(disk.users.find(({ how }) => how === "writes" || how === "claims")));
     }),
   write: async (world) => toOne(world, await known(world, untouched(world)), (disk) => world.disks.write(disk)),
   "write raw to a cut-off disk": async (world) =>
     toOne(world, await known(world, cutOff(world).filter(isHalf)), (disk) => world.disks.write(disk)),
-  "open a cut-off disk": (world) =>
-    toOne(world, cutOff(world), async (disk) => {
-      const how = world.randomly.one(openings);
-      await uses(disk, how, () => world.somebody.ask("open_as", { device: disk.device, how }));
-    }),
+  "open a cut-off disk": (world) => openOne(world, cutOff(world)),
   "write to what has data": (world) =>
     toOne(
       world,
-      someOf(world).filter((disk) => disk.contents === "data" && !disk.isUsed && !world.isMounted(disk)),
+      allOf(world).filter((disk) => disk.contents === "data" && !disk.isUsed && !world.isMounted(disk)),
       (disk) => world.disks.write(disk),
     ),
   "make a file system": async (world) => {
@@ -78,7 +70,7 @@ export const troubles: { readonly [name: string]: Act } = {
   "swap devices": async (world) => {
     const [first, second] = two(
       world,
-      someOf(world).filter((disk) => isAlone(disk, world)),
+      allOf(world).filter((disk) => isAlone(disk, world)),
     );
     if (first === undefined || second === undefined) return false;
     const of = { first_file: first.path, second_file: second.path };
@@ -97,7 +89,7 @@ export const troubles: { readonly [name: string]: Act } = {
   "make a loop device": (world) =>
     toOne(world, free(world), (disk) => uses(disk, "loop", () => world.somebody.ask("attach", { path: disk.device }))),
   "mount where nobody sees it": (world) =>
-    toOne(world, someOf(world), async (disk) => {
+    toOne(world, allOf(world), async (disk) => {
       if (disk.contents !== "fileSystem" || world.isMounted(disk) || disk.isUsed) return;
       const of = { device: disk.device, kind: "ext4", point: "/mnt", reads: world.randomly.below(2) === 0 };
       await uses(disk, "mount", () => world.somebody.ask("mount_hidden", of));
@@ -111,7 +103,7 @@ export const troubles: { readonly [name: string]: Act } = {
       });
     }),
   "attach a disk": async (world) => {
-    if (someOf(world).filter(({ late }) => late).length >= mostLate || !(await world.haveLooked())) return false;
+    if (allOf(world).filter(({ late }) => late).length >= mostLate || !(await world.haveLooked())) return false;
     (await world.disks.attach()).late = true;
     return true;
   },
@@ -165,29 +157,34 @@ async function uses(disk: Disk, how: User["how"], act: () => Promise<number | st
   }
 }
 
-function someOf({ disks }: TroubledWorld): Disk[] {
+function allOf({ disks }: TroubledWorld): Disk[] {
   return disks.disks;
+}
+
+function openOne(world: TroubledWorld, disks: readonly Disk[]): Promise<boolean> {
+  return toOne(world, disks, async (disk) => {
+    const how = world.randomly.one(openings);
+    await uses(disk, how, () => world.somebody.ask("open_as", { device: disk.device, how }));
+  });
 }
 
 /** Those that few use: one more says something then. */
 function free(world: TroubledWorld): Disk[] {
-  return someOf(world).filter(({ users }) => users.length < mostUsers);
+  return allOf(world).filter(({ users }) => users.length < mostUsers);
 }
 
 function used(world: TroubledWorld): Disk[] {
-  return someOf(world).filter((disk) => disk.users.some(isLooser(disk)));
+  return allOf(world).filter((disk) => disk.users.some(isLooser(disk)));
 }
 
 /** Nobody has anything on it, and no volume either. */
 function untouched(world: TroubledWorld): Disk[] {
-  return someOf(world).filter((disk) => disk.contents === "nothing" && !disk.isUsed);
+  return allOf(world).filter((disk) => disk.contents === "nothing" && !disk.isUsed);
 }
 
 /** Disks with the rest of a file system that was begun. */
 function cutOff(world: TroubledWorld): Disk[] {
-  return someOf(world).filter(
-    (disk) => disk.cutOff !== undefined && disk.contents === "volume" && isAlone(disk, world),
-  );
+  return allOf(world).filter((disk) => disk.cutOff !== undefined && disk.contents === "volume" && isAlone(disk, world));
 }
 
 /** Nobody mounts what is on it. */

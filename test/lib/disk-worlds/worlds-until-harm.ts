@@ -5,20 +5,14 @@ import { runWorlds } from "./run-worlds.ts";
 /** Of worlds that are about a guard, so many show harm without it, with room to spare: docs/proof.md says after how many. */
 export const mostWorlds = 100;
 
-interface Until {
-  readonly firstSeed: number;
-  /** Whether the worlds are about the guard; else they are about everything. */
-  readonly focused: boolean;
-  readonly most?: number;
-}
-
 /** Lives in worlds without one guard until one shows harm. @returns how many there were until then, and what it was */
 export async function worldsUntilHarm(
   { edits, focus }: Guard,
-  { firstSeed, focused, most = mostWorlds }: Until,
+  firstSeed: number,
+  most = mostWorlds,
 ): Promise<{ readonly worlds: number; readonly harm: string | undefined }> {
   const beside = Math.min(4, availableParallelism());
-  const worlds = await runWorlds({ firstSeed, count: most, beside, edits, focus: focused ? focus : undefined });
+  const worlds = await runWorlds({ firstSeed, count: most, beside, edits, focus });
   const harmed = worlds.find(({ harm }) => harm.length > 0);
   return { worlds: worlds.length, harm: harmed?.harm[0] };
 }
