@@ -1,4 +1,4 @@
-// Takes away what keeps other people's disks from harm, one thing at a time, and says after how many random worlds harm shows:
+// Takes away what keeps other people's disks from harm, one thing at a time, and says after how many worlds harm shows:
 //   node hack/proof/disk-guards.ts [--grep TEXT] [--seed N] [--worlds N]
 // The worlds are about the guard that is missing (`focus` in test/lib/disk-worlds/guards.ts).
 import { spawn } from "node:child_process";

@@ -20,8 +20,8 @@ const overMs = 70_000;
 /** Within how long of then what is doubted is read, in milliseconds: agents whose server went away at one time doubt at one time. */
 const spreadMs = 30_000;
 /**
- * Within how long all is read after others may have written the statuses, in milliseconds: thousands of agents find that out within the
- * minutes in which they look. The controller waits for it (mendsInMs in src/controller/release.ts).
+ * Within how long all is read after others may have written the statuses, in milliseconds: thousands of agents find
+ * that out within the minutes in which they look. The controller waits for it (mendsInMs in src/controller/release.ts).
  */
 const mistrustMs = 120_000;
 

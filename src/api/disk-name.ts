@@ -5,8 +5,9 @@ const types: { readonly [inSysfs: string]: string } = { naa: "3", eui: "2" };
 const madeUp = /^naa\.60{6}/;
 
 /**
- * PURE. What a disk is called on every node that reaches it, by whatever path, where its name for life is given out once in the world; of a
- * partition with which one it is: `36001405…, start 2048`. Undefined of other names: a serial number may be that of several.
+ * PURE. What a disk is called on every node that reaches it, by whatever path, where its name for life is given out
+ * once in the world; of a partition with which one it is: `36001405…, start 2048`. Undefined of other names: a serial
+ * number may be that of several.
  * @param lastingName as sysfs has it (Disk.lastingName)
  */
 export function diskName(lastingName: string): string | undefined {

@@ -87,7 +87,10 @@ export function isOfNodeItself({ fsType }: { readonly fsType?: string }): boolea
   return fsType === "swap";
 }
 
-/** PURE. Whether it may be a disk that other nodes reach under other names, so that the controller compares it (docs/decisions/0098). */
+/**
+ * PURE. Whether it may be a disk that other nodes reach under other names, so that the controller compares it
+ * (docs/decisions/0098).
+ */
 export function isCompared({ local, iscsi, fc }: VolumeSource): boolean {
   return iscsi !== undefined || fc !== undefined || (local !== undefined && local.lvm === undefined);
 }

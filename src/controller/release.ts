@@ -15,7 +15,10 @@ export interface NodeFacts {
   readonly renewedForMs?: number | undefined;
   /** How the policy stands that keeps agents from writing for each other's nodes: in force, and never seen otherwise, if not given. */
   readonly agentsPolicy?: AgentsPolicyState;
-  /** Within how many milliseconds an agent that lives mends what others have written for it; as one that watches, if not given. */
+  /**
+   * Within how many milliseconds an agent that lives mends what others have written for it; as one that watches, if not
+   * given.
+   */
   readonly mendsInMs?: number;
 }
 
@@ -68,10 +71,11 @@ export function awaitsRelease({ metadata }: Intent): boolean {
 }
 
 /**
- * Within how many milliseconds of the policy's return an agent that lives has mended what others wrote, by how it hears of its intents. One
- * that watches mends at once; but for as long as a Lease lasts, one that somebody else renewed makes its node look alive. One that goes by an
- * index finds out by its own look at the policies, which it takes every five minutes and a minute after one without an answer, and then
- * reads all that it has within two minutes (IndexedIntents.mistrust).
+ * Within how many milliseconds of the policy's return an agent that lives has mended what others wrote, by how it hears
+ * of its intents. One that watches mends at once; but for as long as a Lease lasts, one that somebody else renewed
+ * makes its node look alive. One that goes by an index finds out by its own look at the policies, which it takes every
+ * five minutes and a minute after one without an answer, and then reads all that it has within two minutes
+ * (IndexedIntents.mistrust).
  */
 const mendsIn = { Watch: agentLeaseSeconds * 1000, Index: 600_000 } as const;
 /** A moment more. */
@@ -89,9 +93,9 @@ export function settleMs(mendsInMs: number): number {
 }
 
 /**
- * PURE. After how many milliseconds to look again, if anybody but the node's agent may have written what it says; undefined if not. That an
- * agent lives, and has mended its statuses, only a renewal shows that was seen to come late enough under the policy. What one said that has
- * been silent since, before or after the policy was gone, nobody knows.
+ * PURE. After how many milliseconds to look again, if anybody but the node's agent may have written what it says;
+ * undefined if not. That an agent lives, and has mended its statuses, only a renewal shows that was seen to come late
+ * enough under the policy. What one said that has been silent since, before or after the policy was gone, nobody knows.
  */
 export function doubtForMs(facts: Pick<NodeFacts, "agentsPolicy" | "renewedForMs" | "mendsInMs">): number | undefined {
   const { agentsPolicy, renewedForMs = Number.POSITIVE_INFINITY, mendsInMs = mendsIn.Watch } = facts;

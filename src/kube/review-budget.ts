@@ -25,8 +25,8 @@ interface Left {
 }
 
 /**
- * By address and for all together: whoever makes tokens up gives the API server little to do, and leaves something to who comes from
- * elsewhere.
+ * By address and for all together: whoever makes tokens up gives the API server little to do, and leaves something to
+ * who comes from elsewhere.
  */
 export function createReviewBudget(clock: Clock): ReviewBudget {
   const byAddress = new Map<string, Left>();

@@ -7,8 +7,8 @@ import { arrayIn, asRecord, recordIn, stringIn } from "./json.ts";
 import { createReviewBudget } from "./review-budget.ts";
 
 /**
- * What the bearer of a token may: nothing for one that the API server does not know, or that may not read the path. `limited`: too many
- * tokens that nobody knows were shown. `unknown`: the API server could not be asked.
+ * What the bearer of a token may: nothing for one that the API server does not know, or that may not read the path.
+ * `limited`: too many tokens that nobody knows were shown. `unknown`: the API server could not be asked.
  */
 export type Access = "allowed" | "unauthenticated" | "forbidden" | "limited" | "unknown";
 
@@ -21,8 +21,8 @@ export interface TokenAccessDeps {
   /** What is to be read, as a nonResourceURL. */
   readonly path: string;
   /**
-   * That a token must be of. Without it a token must be good for the API server itself: whoever it is shown to could ask that in its
-   * bearer's name.
+   * That a token must be of. Without it a token must be good for the API server itself: whoever it is shown to could
+   * ask that in its bearer's name.
    */
   readonly audience?: string | undefined;
 }
@@ -35,12 +35,15 @@ const longest = 256;
 const atOnce = 4;
 
 /**
- * Asks the API server who a token is of and whether that may `get` the path (TokenReview, SubjectAccessReview). Who was allowed is
- * reviewed each minute, whatever others show: neither their number nor their rate keeps him from it.
+ * Asks the API server who a token is of and whether that may `get` the path (TokenReview, SubjectAccessReview). Who was
+ * allowed is reviewed each minute, whatever others show: neither their number nor their rate keeps him from it.
  * @returns rejects if the API server cannot be asked
  */
 export function createTokenAccess({ client, clock, path, audience }: TokenAccessDeps): TokenAccess {
-  /** Apart from each other: refusals are had for nothing, and push nobody out. Those who were allowed stay beyond their time. */
+  /**
+   * Apart from each other: refusals are had for nothing, and push nobody out. Those who were allowed stay beyond their
+   * time.
+   */
   const allowed = createMemory(allowedMs, clock);
   const refused = createMemory(refusedMs, clock);
   const budget = createReviewBudget(clock);

@@ -59,8 +59,8 @@ export function isOneDisk(a: ChosenDisk, b: ChosenDisk): boolean {
 }
 
 /**
- * PURE. Whether what is found now is another disk than the one on record. Of disks without a name of their own only what is on them tells,
- * after a reboot: one that has nothing any more is not taken for it, as it would be formatted.
+ * PURE. Whether what is found now is another disk than the one on record. Of disks without a name of their own only
+ * what is on them tells, after a reboot: one that has nothing any more is not taken for it, as it would be formatted.
  */
 export function isOtherDisk(before: ChosenDisk, now: ChosenDisk): boolean {
   if (before.identity !== undefined && before.identity === now.identity) return false;

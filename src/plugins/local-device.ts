@@ -96,7 +96,8 @@ export async function probe(path: string, disk: Disk | undefined, context: Stage
 }
 
 /**
- * The disk that a volume is known to have from now on: also by `local.path`, which may be another disk's after a reboot.
+ * The disk that a volume is known to have from now on: also by `local.path`, which may be another disk's after a
+ * reboot.
  * @throws VolumeError SourceDiffers if it had another one
  */
 export function keptDisk(
@@ -231,8 +232,9 @@ async function licenceAfter(
 }
 
 /**
- * What stands on record after what formats was cut off. What one has left that was killed at its deadline, and seen to end, is looked at at
- * once: what is written there from now on is somebody else's. A signature is not the rest of anything.
+ * What stands on record after what formats was cut off. What one has left that was killed at its deadline, and seen to
+ * end, is looked at at once: what is written there from now on is somebody else's. A signature is not the rest of
+ * anything.
  */
 export async function licenceOfCutOff(
   error: unknown,

@@ -129,8 +129,8 @@ async function stageSource(
 }
 
 /**
- * A raw disk has no file system by which it would be known after a reboot. Without a name of its own another could be taken then for one that was
- * chosen, and is for one that people have named.
+ * A raw disk has no file system by which it would be known after a reboot. Without a name of its own another could be
+ * taken then for one that was chosen, and is for one that people have named.
  */
 async function keepRaw(
   spec: VolumeSpec,

@@ -12,8 +12,8 @@ function isNameOfDisk(path: string, found: FoundSource): boolean {
 }
 
 /**
- * Who can write to a disk can have it linked by any other name (a label, a UUID, a volume group), in place of the disk that is meant. The disk that
- * the volume has already may be named so, and what is mounted is followed to nowhere.
+ * Who can write to a disk can have it linked by any other name (a label, a UUID, a volume group), in place of the disk
+ * that is meant. The disk that the volume has already may be named so, and what is mounted is followed to nowhere.
  * @throws VolumeError SourceWrongType
  */
 export async function refuseMadeName(path: string, found: FoundSource, context: StageContext): Promise<void> {

@@ -194,7 +194,8 @@ export interface StageContext extends Effects, SwapOnRecord {
   /**
    * Asks for a disk that other nodes may reach, before anything is written to it, mounted of it or handed out.
    * @param name what it is called on every node (diskName)
-   * @throws VolumeError DiskNotCompared until the controller has said that no other node has it; SourceDiffers if the volume had another
+   * @throws VolumeError DiskNotCompared until the controller has said that no other node has it; SourceDiffers if the
+   * volume had another
    */
   askForDisk(name: string): Promise<void>;
   /** Writes down on which device a file system is begun, durably, before it is; undefined once it is finished. */

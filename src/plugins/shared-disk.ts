@@ -2,7 +2,10 @@ import { diskName } from "../api/disk-name.ts";
 import type { DeviceAttributes } from "../host/ports.ts";
 import type { StageContext } from "./plugin.ts";
 
-/** Nothing on a node tells who else has a disk that others may reach: the controller knows. @throws VolumeError DiskNotCompared */
+/**
+ * Nothing on a node tells who else has a disk that others may reach: the controller knows.
+ * @throws VolumeError DiskNotCompared
+ */
 export async function askForShared({ attached, lastingName }: DeviceAttributes, context: StageContext): Promise<void> {
   const name = attached === undefined || lastingName === undefined ? undefined : diskName(lastingName);
   if (name !== undefined) await context.askForDisk(name);

@@ -1,7 +1,8 @@
 import { VolumeError, type WaitingOn } from "../errors.ts";
 
 /**
- * What a volume leads to now is not what it was set up with, which may be in use on the node still: nothing is set up in its place.
+ * What a volume leads to now is not what it was set up with, which may be in use on the node still: nothing is set up
+ * in its place.
  * @param what says so, with both of them
  * @param remedy brings the former one back
  */

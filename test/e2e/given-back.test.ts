@@ -1,4 +1,5 @@
-// Pods whose volumes somebody may still have where the agent cannot look, or nobody is: a real kubelet ends them all the same, and the release waits.
+// Pods whose volumes somebody may still have where the agent cannot look, or nobody is: a real kubelet ends them all
+// the same, and the release waits.
 import { cpus } from "node:os";
 import { expect } from "chai";
 import { slowSuite } from "../../hack/lib/lanes/slow.ts";
@@ -89,7 +90,10 @@ slowSuite("a pod's volume that is given back to a real kubelet", () => {
   });
 });
 
-/** Only a namespace with a higher id than that of the node can be mounted there, and each processor gives ids of its own. */
+/**
+ * Only a namespace with a higher id than that of the node can be mounted there, and each processor gives ids of its
+ * own.
+ */
 function keepNew(file: string): string {
   const tries = cpus().map((_, cpu) => `taskset -c ${cpu} unshare --mount=${file} --propagation private true`);
   return tries.join(" || ");

@@ -14,7 +14,9 @@ import {
 } from "node:fs";
 import type { SeededRandom } from "../sim/random.ts";
 
-/** The bytes of UTF-8, as latin1; one needs more than the first field of a tar header. Others are refused (layer-names). */
+/**
+ * The bytes of UTF-8, as latin1; one needs more than the first field of a tar header. Others are refused (layer-names).
+ */
 const names = ["a", "b", "c", "with blank", "caf\xc3\xa9", "long".repeat(40), ".hidden", "wh.a"] as const;
 const modes = [0o755, 0o700, 0o644, 0o4755, 0o640, 0o1777, 0o2755, 0o400] as const;
 const owners = [0, 1000, 2_000_000] as const;

@@ -1,4 +1,5 @@
-// What is unpacked of an image's layers: by us, and by umoci, which stands for Go's archive/tar and the image specification.
+// What is unpacked of an image's layers: by us, and by umoci, which stands for Go's archive/tar and the image
+// specification.
 import { execFileSync } from "node:child_process";
 import { mkdirSync, openSync, readFileSync } from "node:fs";
 import { ByteStream } from "../../src/host/linux/byte-stream.ts";
@@ -25,7 +26,10 @@ export async function unpackLayers(at: string, archives: readonly Buffer[]): Pro
   }
 }
 
-/** Everything that is kept of each file; names and content as latin1, whatever bytes they are. Directories that no layer names have the time at which they were made. */
+/**
+ * Everything that is kept of each file; names and content as latin1, whatever bytes they are. Directories that no layer
+ * names have the time at which they were made.
+ */
 export function filesIn(at: string): readonly string[] {
   const format = "%P\\t%y %m %U:%G %n %l\\t%T@\\n";
   const found = execFileSync("find", [at, "-mindepth", "1", "-printf", format], { encoding: "latin1" });

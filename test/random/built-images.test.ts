@@ -1,4 +1,5 @@
-// Random images that others build, as we unpack them, held against what umoci makes of them and against the tree that they were built of.
+// Random images that others build, as we unpack them, held against what umoci makes of them and against the tree that
+// they were built of.
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -15,7 +16,10 @@ import { filesIn, likeTheirs, unpackLayers } from "../lib/unpacked-trees.ts";
 import type { SeededRandom } from "../sim/random.ts";
 
 interface Builder {
-  /** Builds an image of one layer after the other at `layout:v1`, and calls `change` for each with where its files are. @returns what was in it last */
+  /**
+   * Builds an image of one layer after the other at `layout:v1`, and calls `change` for each with where its files are.
+   * @returns what was in it last
+   */
   build(layout: string, layers: number, change: (root: string) => void): Promise<readonly string[]>;
 }
 
@@ -125,7 +129,9 @@ function layersIn(layout: string): Buffer[] {
   return manifest.layers.map(({ digest }) => blob(digest));
 }
 
-/** A file is one more name of another only within a layer: a builder makes two of them of one that a layer beneath has. */
+/**
+ * A file is one more name of another only within a layer: a builder makes two of them of one that a layer beneath has.
+ */
 function withoutTimes(line: string): string {
   const [of, attributes, , content] = JSON.parse(line) as [string, string, string, string];
   return JSON.stringify([of, attributes.replace(/^([^d] \S+ \S+) \S+/, "$1"), content]);

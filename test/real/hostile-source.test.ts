@@ -152,7 +152,10 @@ describe("a source that a pod may write above, on the real kernel", () => {
         for (const link of links.splice(0)) rmSync(link, { force: true });
       });
 
-      /** What becomes of a volume whose link leads to another device, by default with the same on it, when it has to be mounted again. */
+      /**
+       * What becomes of a volume whose link leads to another device, by default with the same on it, when it has to be
+       * mounted again.
+       */
       async function reasonAfterChange(link: string, isSame = true): Promise<string | undefined> {
         links.push(link);
         const other = node.keep(loopDevice(`${node.path}/disks`, "other", 32)).path;

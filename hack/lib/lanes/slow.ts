@@ -7,8 +7,8 @@ const marked = new WeakSet<Suite | Test>();
 const ofTheGate = new WeakSet<Test>();
 
 /**
- * `it`, for a test that takes more than three seconds on a quiet machine, or two and is a variant of one that the gate has: `npm test`
- * leaves it out and counts it, `npm test -- --all` and `--grep` run it.
+ * `it`, for a test that takes more than three seconds on a quiet machine, or two and is a variant of one that the gate
+ * has: `npm test` leaves it out and counts it, `npm test -- --all` and `--grep` run it.
  */
 export function slow(title: string, test: (this: Context) => void | PromiseLike<void>): Test {
   const added = it(title, test as Mocha.Func);

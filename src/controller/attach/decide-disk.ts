@@ -16,8 +16,9 @@ export type DiskDecision =
   | { readonly intent: Intent; readonly word: Word };
 
 /**
- * What is to be done about one disk, whatever its intents call it: sources of different kinds, other targets, other ports. One node has it, or
- * several that read (readOnly of the source), the oldest first; who was given it before there was that has it, too. Pure.
+ * What is to be done about one disk, whatever its intents call it: sources of different kinds, other targets, other
+ * ports. One node has it, or several that read (readOnly of the source), the oldest first; who was given it before
+ * there was that has it, too. Pure.
  */
 export function decideDisk(members: readonly DiskMember[]): readonly DiskDecision[] {
   const sorted = [...members].sort(byAge);
@@ -40,7 +41,10 @@ export function diskWord(members: readonly DiskMember[], intent: Intent): Word |
   return decision !== undefined && "word" in decision ? decision.word : undefined;
 }
 
-/** The disk that an agent asks for, and was not given. Who has one keeps that until it is released: it may be in use, though another is found. */
+/**
+ * The disk that an agent asks for, and was not given. Who has one keeps that until it is released: it may be in use,
+ * though another is found.
+ */
 function askedBy({ metadata, spec, status }: Intent): string | undefined {
   if (metadata.deletionTimestamp !== undefined || spec.grant === undefined || spec.mode !== "Manage") return undefined;
   return status.observedUID === metadata.uid && !spec.grant.disk ? status.disk : undefined;

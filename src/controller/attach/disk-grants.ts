@@ -26,7 +26,7 @@ export interface DiskGrantsDeps {
   readonly keyOf: (intent: Intent) => string;
 }
 
-/** Gives a disk that several nodes reach to one at a time, once an agent has said which one it has found (decision 0098). */
+/** Gives a disk that several nodes reach to one at a time, once an agent has said which it has found (decision 0098). */
 export interface DiskGrants {
   /** Whether a key is that of a disk. */
   isKey(id: VolumeID): boolean;

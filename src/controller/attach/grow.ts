@@ -15,14 +15,18 @@ export interface GrowDeps {
   readonly upsertIntent: (raw: unknown) => void;
   readonly upsertClaim: (raw: unknown) => void;
   readonly teller: Pick<Teller, "ofClaims">;
-  /** Milliseconds after which to look again, if others may have written what the agent of a node says; the rule is that of release. */
+  /**
+   * Milliseconds after which to look again, if others may have written what the agent of a node says; the rule is that
+   * of release.
+   */
   readonly doubtForMs: (node: string) => number | undefined;
 }
 
 const nodesAtOnce = 8;
 
 /**
- * Tells the nodes of a larger size, and the claims of what the nodes have reached; not while others could have said that for one of them.
+ * Tells the nodes of a larger size, and the claims of what the nodes have reached; not while others could have said
+ * that for one of them.
  * @param attempt runs one write; that one fails is no reason to leave out the others
  * @returns milliseconds after which to look again, if a claim is not told for that reason
  */

@@ -73,7 +73,10 @@ function possibleUsers(path: string): DeviceUsers | undefined {
   return { text, heldBy: hidden.slice(0, mostHolders).map(({ pid }) => pid) };
 }
 
-/** Who may write to the disk that a device is a partition of: a virtual machine, a program that writes an image, a pod that was given it. */
+/**
+ * Who may write to the disk that a device is a partition of: a virtual machine, a program that writes an image, a pod
+ * that was given it.
+ */
 function usersOfWhole(
   libc: Libc,
   { path, deviceNumber, mounts }: { path: string; deviceNumber: string; mounts: readonly MountEntry[] },

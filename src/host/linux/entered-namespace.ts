@@ -6,7 +6,9 @@ import type { SandboxCalls } from "./sandbox-calls.ts";
 import { SpawnedProcess } from "./spawned-process.ts";
 import { unlessGone } from "./unless-gone.ts";
 
-/** Processes of ours that are in a namespace only for its mount table to be read: nobody uses anything there by them. */
+/**
+ * Processes of ours that are in a namespace only for its mount table to be read: nobody uses anything there by them.
+ */
 const readers = new Set<number>();
 
 /** Characters that are kept of what a child says. */
@@ -16,7 +18,9 @@ export function onlyReads(pid: number): boolean {
   return readers.has(pid);
 }
 
-/** A child of ours in a mount namespace that no process is in: /proc shows by it what is mounted there, on any kernel. */
+/**
+ * A child of ours in a mount namespace that no process is in: /proc shows by it what is mounted there, on any kernel.
+ */
 export class EnteredNamespace implements AsyncDisposable {
   readonly #child: SpawnedProcess;
 

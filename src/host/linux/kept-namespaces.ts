@@ -23,15 +23,19 @@ export interface KeptNamespace {
 
 interface KeptVisit extends Looked {
   readonly calls: NamespaceCalls;
-  /** Enters what is kept; undefined: the kernel is asked by its id (Linux 6.11), which does not tell what is kept by a file in it. */
+  /**
+   * Enters what is kept; undefined: the kernel is asked by its id (Linux 6.11), which does not tell what is kept by a
+   * file in it.
+   */
   readonly command: ChildCommand | undefined;
   readonly visit: (namespace: KeptNamespace) => Promise<boolean>;
 }
 
 /**
- * Visits mount namespaces that no process is in, as far as processes show what keeps them: an open descriptor, or a file of nsfs that is
- * mounted where they see it, or in another one that is kept.
- * @returns those that are there, or may be, and cannot be read, and why; "again" if threads have ended meanwhile that show what others may, too
+ * Visits mount namespaces that no process is in, as far as processes show what keeps them: an open descriptor, or a
+ * file of nsfs that is mounted where they see it, or in another one that is kept.
+ * @returns those that are there, or may be, and cannot be read, and why; "again" if threads have ended meanwhile that
+ * show what others may, too
  */
 export async function visitKept(kept: KeptVisit): Promise<readonly string[] | "again"> {
   const places = await placesThatKeep(kept);

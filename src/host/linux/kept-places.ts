@@ -54,8 +54,8 @@ const firstInode = 0xf0000000;
 const lastInode = 0xffffffff;
 
 /**
- * Open descriptors of mount namespaces, and files of nsfs that are mounted where a thread sees them. Nobody shows a descriptor that is on
- * its way through a socket or was handed to io_uring.
+ * Open descriptors of mount namespaces, and files of nsfs that are mounted where a thread sees them. Nobody shows a
+ * descriptor that is on its way through a socket or was handed to io_uring.
  * @returns undefined if a thread has ended before its table was read: another one may be in its namespace
  * @throws NamespacesUnknown if the open files of a process cannot be read
  */
@@ -77,8 +77,8 @@ export async function placesThatKeep({ readers, seen }: Looked): Promise<readonl
 }
 
 /**
- * A descriptor that was opened by a file of nsfs has the path of that for a link, or / when that was unmounted. Where it is the kernel
- * tells without a look at the file, which could wait for a server: its mount, and its inode.
+ * A descriptor that was opened by a file of nsfs has the path of that for a link, or / when that was unmounted. Where
+ * it is the kernel tells without a look at the file, which could wait for a server: its mount, and its inode.
  */
 function doubtOf({ link, path, what }: OpenFile, seen: ReadonlySet<string>): Doubtful[] {
   const info = ifThere(() => readFileSync(path.replace(/fd\/(\d+)$/, "fdinfo/$1"), "latin1")) ?? "";
@@ -91,7 +91,10 @@ function doubtOf({ link, path, what }: OpenFile, seen: ReadonlySet<string>): Dou
   return isOther ? [] : [{ link, path, what, mount, inode }];
 }
 
-/** @param device of its mount, if that is in a table that was read. A mount in none was detached, or is the kernel's own, as that of memory that is shared */
+/**
+ * @param device of its mount, if that is in a table that was read. A mount in none was detached, or is the kernel's
+ * own, as that of memory that is shared
+ */
 function ofDoubtful({ link, path, what, inode }: Doubtful, device: string | undefined): KeptPlace[] {
   if (device !== undefined) return device === nsfsDevice() ? [{ path, what }] : [];
   if (inode !== undefined) return [{ path, what }];
@@ -136,7 +139,8 @@ interface Asked {
 }
 
 /**
- * Files of mount namespaces that are mounted where a thread sees them. The whole table is understood only where there are some.
+ * Files of mount namespaces that are mounted where a thread sees them. The whole table is understood only where there
+ * are some.
  * @returns undefined if the thread has ended
  */
 export async function filesSeenBy(thread: string, asked?: Asked): Promise<readonly KeptPlace[] | undefined> {

@@ -53,7 +53,10 @@ export async function eachListedNamespace(
   throw newOnesComeTooFast();
 }
 
-/** What the kernel tells of the mount namespace that a file is open on, as long as it is. @throws Errno ENOTTY of an older kernel */
+/**
+ * What the kernel tells of the mount namespace that a file is open on, as long as it is.
+ * @throws Errno ENOTTY of an older kernel
+ */
 export function listedNamespace(calls: NamespaceCalls, fd: number): ListedNamespace {
   const id = calls.namespaceID(fd);
   return { name: nameOf(fd), id, scan: (filter) => scan(calls, { fd, id }, filter) };

@@ -1,8 +1,8 @@
 import type { LookedAt, Opening, Seen } from "./somebody.ts";
 
 /**
- * Who uses a disk, beside the agent: by a descriptor, a loop device (an alias is one that stays), a mount that no table shows, a bind of
- * its node, or partitions.
+ * Who uses a disk, beside the agent: by a descriptor, a loop device (an alias is one that stays), a mount that no table
+ * shows, a bind of its node, or partitions.
  */
 export interface User {
   readonly how: Opening | "loop" | "alias" | "mount" | "bind" | "partition";

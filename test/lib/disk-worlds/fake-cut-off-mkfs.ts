@@ -1,5 +1,6 @@
 // Stands for an mkfs that is killed while it writes: node fake-cut-off-mkfs.ts SEED BYTES MKFS OPTION… DEVICE
-// What the real one makes of a file as large stands on the device then, up to some place, without its first page: signatures are written last.
+// What the real one makes of a file as large stands on the device then, up to some place, without its first page:
+// signatures are written last.
 import { execFileSync } from "node:child_process";
 import {
   closeSync,

@@ -1,4 +1,5 @@
-// Lives in random worlds of disks, one after another, and says of each what it has shown: node main.ts FIRST-SEED COUNT PLACE [FOCUS]
+// Lives in random worlds of disks, one after another, and says of each what it has shown:
+//   node main.ts FIRST-SEED COUNT PLACE [FOCUS]
 // FOCUS is JSON. The first with harm is the last, or the one that it is in when it is told to end.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

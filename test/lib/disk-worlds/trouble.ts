@@ -32,12 +32,13 @@ const mostUsers = 4;
 let nth = 0;
 
 /**
- * What people, virtual machines and other drivers do to disks between two steps of the agent. What an mkfs of ours that was cut off has
- * left is nobody's until somebody has it open, or has written to it.
+ * What people, virtual machines and other drivers do to disks between two steps of the agent. What an mkfs of ours that
+ * was cut off has left is nobody's until somebody has it open, or has written to it.
  */
 export const troubles: { readonly [name: string]: Act } = {
   open: (world) => openOne(world, free(world)),
-  // Who has written to the rest of an mkfs before it was read lets go of it when the agent has met him: decision 0013, "Costs".
+  // Who has written to the rest of an mkfs before it was read lets go of it when the agent has met him: decision 0013,
+  // "Costs".
   close: async (world) => {
     const written = used(world).filter(({ cutOff, contents }) => cutOff !== undefined && contents === "data");
     const others = used(world).filter((disk) => !written.includes(disk));
@@ -61,7 +62,8 @@ export const troubles: { readonly [name: string]: Act } = {
   "make a file system": async (world) => {
     const disks = [...untouched(world), ...cutOff(world)];
     const whatever = await known(world, disks);
-    // What has a signature is never taken for the rest of a file system that was begun, also where that was not read yet.
+    // What has a signature is never taken for the rest of a file system that was begun, also where that was not read
+    // yet.
     return toOne(world, disks, async (disk) => {
       const content = world.disks.contentFor(disk, whatever.includes(disk) ? undefined : "fileSystem");
       if (content !== undefined) await world.disks.copy(content, disk);

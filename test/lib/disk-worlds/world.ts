@@ -182,8 +182,8 @@ export class World implements TroubledWorld {
   }
 
   /**
-   * The agent does what it can, one thing after another, so that it is known what it does while somebody acts. What fails is tried again in
-   * the next round, however long this one takes: a slow machine lives in the same world.
+   * The agent does what it can, one thing after another, so that it is known what it does while somebody acts. What
+   * fails is tried again in the next round, however long this one takes: a slow machine lives in the same world.
    */
   async #act(): Promise<void> {
     const now = performance.now();
@@ -290,7 +290,8 @@ export class World implements TroubledWorld {
       this.#count("mkfs ends by itself");
       return ending;
     }
-    // What was killed before it could tell that somebody has written there since it was read has leave to go on: no end of ours then.
+    // What was killed before it could tell that somebody has written there since it was read has leave to go on: no end
+    // of ours then.
     if (ending === undefined || (ending === "killed" && disk.read.changes !== disk.changes)) return { request, disk };
     if (ending === "killed") return { request, disk, ending, how: { deadlineMs: 20 + this.randomly.below(80) } };
     const args = [fakeCutOffMkfs, `${this.randomly.below(2 ** 31)}`, `${disk.end - disk.begin}`, request.file];

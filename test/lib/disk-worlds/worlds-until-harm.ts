@@ -2,7 +2,10 @@ import { availableParallelism } from "node:os";
 import type { Guard } from "./guards.ts";
 import { runWorlds } from "./run-worlds.ts";
 
-/** Of worlds that are about a guard, so many show harm without it, with room to spare: docs/proof.md says after how many. */
+/**
+ * Of worlds that are about a guard, so many show harm without it, with room to spare: docs/proof.md says after how
+ * many.
+ */
 export const mostWorlds = 100;
 
 /** Lives in worlds without one guard until one shows harm. @returns how many there were until then, and what it was */

@@ -28,7 +28,10 @@ function points(source: string): { readonly text?: string }[] {
   return [...source.matchAll(/: Point = \{[^}]*?\btitle: "([^"]*)"/g)].map(([, text = ""]) => ({ text }));
 }
 
-/** What stands in calls of `it` (also as `slow` or `test`, which is one of the two) or `describe` as the title: a text or template, or a name if `text` is missing. */
+/**
+ * What stands in calls of `it` (also as `slow` or `test`, which is one of the two) or `describe` as the title: a text
+ * or template, or a name if `text` is missing.
+ */
 function titlesOf(source: string, call: "it" | "describe"): { readonly text?: string }[] {
   const called = call === "it" ? "(?:it|slow|slowInGate|(?<!\\.)test)" : "(?:describe|slowSuite)";
   const calls = new RegExp(`\\b${called}\\(\\s*(?:"((?:[^"\\\\]|\\\\.)*)"|\`((?:[^\`\\\\]|\\\\.)*)\`|\\w+\\s*,)`, "g");

@@ -11,8 +11,8 @@ type Review = {
 
 describe("createTokenAccess", () => {
   /**
-   * A fake API server that knows two tokens: `reader`, who may get metrics until `may` is false, and `stranger`. Both are of its own
-   * audience; TOKEN@AUDIENCE is of another.
+   * A fake API server that knows two tokens: `reader`, who may get metrics until `may` is false, and `stranger`. Both
+   * are of its own audience; TOKEN@AUDIENCE is of another.
    */
   function story(audience?: string) {
     const system = virtualSystem();
