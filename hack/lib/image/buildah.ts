@@ -54,7 +54,8 @@ export class Buildah {
     } catch (error) {
       const { stdout = "", stderr = "" } = error as { stdout?: string; stderr?: string };
       const details = `${stdout}\n${stderr}`.trim().split("\n").slice(-15);
-      const remedy = "the lines above are buildah's; what is missing in the Dockerfile's packages is said by apt-get";
+      const remedy =
+        "the lines above are buildah's; of a build, apt-get says which package of the Dockerfile is missing";
       throw new StepError(`buildah ${args[0]} failed`, { details, remedy });
     }
   }

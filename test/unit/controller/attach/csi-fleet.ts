@@ -36,6 +36,14 @@ export interface CSIFleet extends Fleet {
 /** The one that the policy names comes first. */
 const closing = ["nodevolume.dev/held", "nodevolume.dev/reserved"];
 
+/** Nodes with the driver, each with the label `role`. */
+export function addNodes(fleet: CSIFleet, roles: { readonly [name: string]: string }): void {
+  for (const [name, role] of Object.entries(roles)) {
+    fleet.driverNode(name);
+    fleet.node(name, { labels: { role } });
+  }
+}
+
 export function createCSIFleet(): CSIFleet {
   const fleet = createFleet();
   const { api } = fleet;

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { type CSIFleet, createCSIFleet } from "./csi-fleet.ts";
+import { addNodes, type CSIFleet, createCSIFleet } from "./csi-fleet.ts";
 
 const lun = (more: object = {}) => ({
   iscsi: { targetPortal: "san-1", iqn: "iqn.2026-01.example:disk", lun: 3, ...more },
@@ -10,10 +10,7 @@ const otherMount = { mounts: [{ name: "host", path: "/mnt/nodevolume/b" }] };
 /** Nodes n0 and n1 of the roles a and b, and a set of the disk on those of role a. */
 async function fleetWithDisk(source: object = lun()): Promise<CSIFleet> {
   const fleet = createCSIFleet();
-  fleet.driverNode("n0");
-  fleet.driverNode("n1");
-  fleet.node("n0", { labels: { role: "a" } });
-  fleet.node("n1", { labels: { role: "b" } });
+  addNodes(fleet, { n0: "a", n1: "b" });
   fleet.csiSet("a", source, at("a"));
   fleet.start();
   await fleet.live(2_000);
@@ -53,13 +50,7 @@ describe("a disk that several nodes can reach", () => {
 
   it("nor after the controller has been exchanged for another", async () => {
     const fleet = createCSIFleet();
-    for (const [name, role] of [
-      ["n0", "a"],
-      ["n1", "b"],
-    ] as const) {
-      fleet.driverNode(name);
-      fleet.node(name, { labels: { role } });
-    }
+    addNodes(fleet, { n0: "a", n1: "b" });
     fleet.csiSet("a", lun(), at("a"));
     const first = fleet.start();
     await fleet.live(2_000);
@@ -143,8 +134,7 @@ describe("a disk that several nodes can reach", () => {
     fleet.node("n1", { labels: { role: "a" } });
     await fleet.live(2_000);
     expect(fleet.granted().sort()).to.deep.equal(["n0", "n1"]);
-    fleet.driverNode("n2");
-    fleet.node("n2", { labels: { role: "c" } });
+    addNodes(fleet, { n2: "c" });
     fleet.csiSet("b", lun(), { ...at("c"), ...otherMount });
     await fleet.live(2_000);
     expect(fleet.word("n2")).to.match(/^VolumeHeldElsewhere n[01]$/);
@@ -155,13 +145,7 @@ describe("a disk that several nodes can reach", () => {
 
   it("is written once those who read it have gone, though others come to read it meanwhile", async () => {
     const fleet = await fleetWithDisk(lun({ readOnly: true }));
-    for (const [name, role] of [
-      ["n2", "c"],
-      ["n3", "d"],
-    ] as const) {
-      fleet.driverNode(name);
-      fleet.node(name, { labels: { role } });
-    }
+    addNodes(fleet, { n2: "c", n3: "d" });
     fleet.csiSet("writer", lun(), { ...at("c"), ...otherMount });
     await fleet.live(2_000);
     expect(fleet.word("n2")).to.equal("VolumeHeldElsewhere n0");

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { refuseChanges } from "../../../sim/api/admission.ts";
-import { type CSIFleet, createCSIFleet } from "./csi-fleet.ts";
+import { addNodes, type CSIFleet, createCSIFleet } from "./csi-fleet.ts";
 
 const disk = "36001405abc0000000000000000000001";
 const lun = (iqn: string, lun: number) => ({ iscsi: { targetPortal: "san", iqn: `iqn.2026-01.example:${iqn}`, lun } });
@@ -9,13 +9,7 @@ const at = (role: string, path: string) => ({ nodeSelector: { role }, mounts: [{
 /** Sets a on n0 and b on n1, of two sources; both are granted. */
 async function fleetOf(a: object, b: object): Promise<CSIFleet> {
   const fleet = createCSIFleet();
-  for (const [name, role] of [
-    ["n0", "a"],
-    ["n1", "b"],
-  ] as const) {
-    fleet.driverNode(name);
-    fleet.node(name, { labels: { role } });
-  }
+  addNodes(fleet, { n0: "a", n1: "b" });
   fleet.csiSet("a", a, at("a", "/mnt/nodevolume/a"));
   fleet.start();
   await fleet.live(2_000);
@@ -64,9 +58,7 @@ describe("one LUN that two nodes find by different names", () => {
 
   it("also after the controller has been exchanged for another", async () => {
     const fleet = createCSIFleet();
-    for (const name of ["n0", "n1"]) fleet.driverNode(name);
-    fleet.node("n0", { labels: { role: "a" } });
-    fleet.node("n1", { labels: { role: "b" } });
+    addNodes(fleet, { n0: "a", n1: "b" });
     fleet.csiSet("a", lun("one", 1), at("a", "/mnt/nodevolume/a"));
     fleet.csiSet("b", lun("two", 1), at("b", "/mnt/nodevolume/b"));
     const first = fleet.start();
