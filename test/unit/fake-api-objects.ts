@@ -1,5 +1,7 @@
 import type { KubeObject } from "../../src/api/meta.ts";
 import type { ApiResponse } from "../../src/kube/transport.ts";
+import { refuseChanges } from "../sim/api/admission.ts";
+import { Refusal } from "../sim/api/refusal.ts";
 
 export type FakeObject = KubeObject & { spec?: unknown; status?: unknown; [key: string]: unknown };
 
@@ -88,6 +90,12 @@ export function createFakeObjects(publish: (plural: string, type: string, object
       ...(deletionTimestamp !== undefined && { deletionTimestamp }),
       ...(generation !== undefined && { generation }),
     };
+    try {
+      if (plural === "nodevolumeintents") refuseChanges(before.spec, after.spec);
+    } catch (error) {
+      if (error instanceof Refusal) return error.response;
+      throw error;
+    }
     return store(plural, before, after);
   }
 

@@ -18,7 +18,7 @@ export interface FakeWrite {
 /**
  * An API server in memory, with what the code under test relies on: resourceVersions that grow, UIDs, generations that
  * a change of the spec and a deletion raise, preconditions, finalizers, status as a subresource, WatchList.
- * No admission, no schema, no defaults.
+ * Of the CRDs' rules it has those on what of an intent may change. No other admission, no schema, no defaults.
  */
 export interface FakeApiServer extends Transport {
   readonly writes: FakeWrite[];
