@@ -106,6 +106,28 @@ describe("attach and detach on a real API server", () => {
     expect(await world.get(path)).to.equal(undefined);
   });
 
+  it("a LUN that two nodes find by two targets is written into one grant, once", async () => {
+    const disk = "36001405abc0000000000000000000001";
+    const target = (name: string) => ({ iscsi: { targetPortal: "san-1", iqn: `iqn.2026-01.example:${name}`, lun: 1 } });
+    await world.set("target-one", target("one"), "a");
+    await world.set("target-two", target("two"), "b");
+    const intents = async () => [await world.granted("target-one"), await world.granted("target-two")] as const;
+    const given = async () => (await intents()).map(({ spec }) => spec.grant?.disk);
+    const [one, two] = await intents();
+    expect(await given()).to.deep.equal(["", ""]);
+    const found = { inUse: true, state: "Waiting", disk };
+    expectStatus(200, await world.acknowledge(one, found));
+    await until("the first to have the disk", 20_000, async () => (await given())[0] === disk);
+    expectStatus(200, await world.acknowledge(two, found));
+    await until("the second to say who has it", 20_000, async () => {
+      const { attach } = (await world.granted("target-two")).status ?? {};
+      return attach?.reason === "VolumeHeldElsewhere" && attach.on?.node === one.spec.nodeName;
+    });
+    expect(await given()).to.deep.equal([disk, ""]);
+    const other = { spec: { grant: { disk: "36001405abc0000000000000000000002" } } };
+    expectStatus(422, await patch(world.admin, `${paths.intents}/${one.metadata.name}`, other));
+  });
+
   it("waits for an attachment that is not ours until it is gone", async () => {
     const [, b] = world.nodes;
     const inlineVolumeSpec = { accessModes: ["ReadWriteOnce"], csi: { driver, volumeHandle: "vol-3" } };
