@@ -19,9 +19,9 @@ export function diskName(lastingName: string): string | undefined {
   return piece === "" ? base : `${base}, ${piece}`;
 }
 
-/** @param ofMultipath it is as udev has it */
+/** @param ofMultipath of SCSI it is as udev has it, of NVMe as sysfs has it (multipath-tools: ID_SERIAL, ID_WWN) */
 function baseName(name: string, ofMultipath: boolean): string | undefined {
-  if (ofMultipath) return /^[23][0-9a-f]{16,}$/.test(name) && !/^360{6}/.test(name) ? name : undefined;
+  if (ofMultipath && /^[23][0-9a-f]{16,}$/.test(name)) return /^360{6}/.test(name) ? undefined : name;
   if (madeUp.test(name)) return undefined;
   const [, type = "", value = ""] = /^(naa|eui)\.([0-9a-f]+)$/.exec(name) ?? [];
   if (value !== "") return `${types[type]}${value}`;

@@ -12,6 +12,8 @@ describe("what a disk is called on every node", () => {
     ["naa.6001405abc0000000000000000000001, start 2048", "36001405abc0000000000000000000001, start 2048"],
     ["eui.0025385b71b0abcd", "20025385b71b0abcd"],
     ["uuid.0f8a-1", "uuid.0f8a-1"],
+    ["mpath-eui.0025385b71b0abcd", "20025385b71b0abcd"],
+    ["part1-mpath-uuid.0f8a-1", "uuid.0f8a-1, part1"],
     ["naa.60000000000000000e00000000010001", undefined],
     ["mpath-360000000000000000e00000000010001", undefined],
     ["t10.ATA  DISK 7", undefined],
