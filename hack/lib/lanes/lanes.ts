@@ -23,8 +23,8 @@ export interface Lane {
    */
   readonly processors?: "one" | "all";
   /**
-   * The lane beside which this one runs with --all: both wait for timers of others most of the time. What they leave
-   * behind is looked for after all lanes then.
+   * The lane beside which this one runs with --all: both wait for timers of others most of the time. Mounts and loop
+   * devices that they leave behind are looked for after all lanes then, files and network interfaces only without --all.
    */
   readonly besideWithAll?: string;
   /** Set for what only a process in the machine's own PID namespace may see. */
