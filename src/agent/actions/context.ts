@@ -72,7 +72,19 @@ export function recordOf(context: ActionContext, name: string): VolumeRecord {
     return present;
   }
   const { uid, generation, type } = desired;
-  return { targets: [], ...present, name, key: desired.spec.key, type, uid, generation };
+  const known = present?.uid === uid ? present : present && withoutLeave(present);
+  return { targets: [], ...known, name, key: desired.spec.key, type, uid, generation };
+}
+
+/**
+ * The record of an intent of before: its leave to write over what it had begun on a disk is not that of another, as somebody else may have had the
+ * disk between the two. A logical volume is this node's alone.
+ */
+function withoutLeave(record: VolumeRecord): VolumeRecord {
+  const { formatting: _over, ...rest } = record;
+  if (rest.stage?.undo === undefined) return rest;
+  const { fresh: _finished, ...undo } = rest.stage.undo;
+  return undo["volumeGroup"] === undefined ? { ...rest, stage: { ...rest.stage, undo } } : record;
 }
 
 export function stagingTarget({ settings }: ActionContext, key: string): TargetPath {

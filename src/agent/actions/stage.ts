@@ -154,7 +154,7 @@ async function stageAnew(
       return secrets;
     },
     content: content?.contents,
-    formatting: context.journal.records.get(desired.name)?.formatting,
+    formatting: recordOf(context, desired.name).formatting,
     recordFormatting: (device) => context.journal.put(withFormatting(recordOf(context, desired.name), device)),
     recordNoSwap: () => context.journal.put(withoutSwap(recordOf(context, desired.name))),
     ...disksOf(context, desired.name, desired.spec.grant),
