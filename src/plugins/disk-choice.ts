@@ -1,4 +1,4 @@
-import { diskName } from "../api/disk-name.ts";
+import { diskName, overlap, wholeDisk } from "../api/disk-name.ts";
 import { listed } from "../api/listed.ts";
 import { quantityBytes } from "../api/quantity.ts";
 import type { DiskSelector } from "../api/types.gen.ts";
@@ -64,8 +64,18 @@ export function isOneDisk(a: ChosenDisk, b: ChosenDisk): boolean {
  */
 export function isOtherDisk(before: ChosenDisk, now: ChosenDisk): boolean {
   if (before.identity !== undefined && before.identity === now.identity) return false;
-  if (before.lastingName !== undefined && now.lastingName !== undefined) return before.lastingName !== now.lastingName;
-  return before.uuid !== undefined && before.uuid !== now.uuid;
+  const told = isOtherName(before.lastingName, now.lastingName);
+  return told ?? (before.uuid !== undefined && before.uuid !== now.uuid);
+}
+
+/** PURE. Whether two names are of two disks; undefined if they do not tell. A map that multipathd has made of a path since is the same disk. */
+function isOtherName(before: string | undefined, now: string | undefined): boolean | undefined {
+  if (before === undefined || now === undefined) return undefined;
+  const [x, y] = [diskName(before), diskName(now)];
+  if (x === undefined || y === undefined) return before !== now;
+  if (x === y) return false;
+  const partitions = x !== wholeDisk(x) && y !== wholeDisk(y);
+  return partitions && overlap(x, y) ? undefined : true;
 }
 
 /** PURE. Whether all that is asked of a disk holds, as far as it shows without a look at what is on it. */

@@ -130,6 +130,12 @@ describe("whether a disk is proved to be another than the one on record", () => 
     { sizeBytes: GiB, uuid: "uuid-1" },
     { sizeBytes: GiB, uuid: "uuid-2" },
   ];
+  const lun = "6001405abc0000000000000000000001";
+  const [path, map] = [{ lastingName: `naa.${lun}` }, { lastingName: `mpath-3${lun}` }];
+  const [part, mapPart] = [
+    { lastingName: `${path.lastingName}, start 2048` },
+    { lastingName: `part1-${map.lastingName}` },
+  ];
   const cases: readonly [string, ChosenDisk, ChosenDisk, boolean][] = [
     [
       "in this boot it is known, whatever is on it",
@@ -139,6 +145,12 @@ describe("whether a disk is proved to be another than the one on record", () => 
     ],
     ["a name for life tells", { ...mine, lastingName: "eui.1" }, { ...mine, lastingName: "eui.2" }, true],
     ["whatever is on it", { ...mine, lastingName: "eui.1" }, { ...other, lastingName: "eui.1" }, false],
+    ["a map of multipath is its paths", { ...mine, ...path }, { ...other, ...map }, false],
+    ["and they are it", { ...mine, ...map }, { ...other, ...path }, false],
+    ["not those of another", { ...mine, ...path }, { ...mine, lastingName: "mpath-360002" }, true],
+    ["its partition by number is told by what is on it", { ...mine, ...part }, { ...mine, ...mapPart }, false],
+    ["and is another then", { ...mine, ...part }, { ...other, ...mapPart }, true],
+    ["a partition is not the disk", { ...mine, ...path }, { ...mine, ...part }, true],
     ["of disks without one the file system tells", mine, other, true],
     ["a disk that has got a name by a new driver is known by that", mine, { ...mine, lastingName: "eui.1" }, false],
     ["one that was begun, and had no file system yet, may be it", { sizeBytes: GiB }, mine, false],
