@@ -199,12 +199,14 @@ export interface DeviceInfo {
   readonly allowsMount?: true;
   /** By what it, or what it is made of, is attached, if others than this node may reach it: iscsi, fc, nvme over tcp, rbd, nbd. */
   readonly attached?: string;
+  /** It is made of memory: nothing of what is on it is there in the next boot. */
+  readonly endsWithBoot?: true;
   /** Whether the file system that is there has a journal that was not brought to its place; of xfs that is not known. */
   readonly journalLeft?: boolean;
 }
 
 /** What tells a device from others, and by what it is attached. */
-export type DeviceAttributes = Pick<DeviceInfo, "sizeBytes" | "identity" | "lastingName" | "attached">;
+export type DeviceAttributes = Pick<DeviceInfo, "sizeBytes" | "identity" | "lastingName" | "attached" | "endsWithBoot">;
 
 export interface Devices {
   probe(source: SourcePath): Promise<DeviceInfo>;

@@ -24,6 +24,8 @@ export interface KnownDisk extends Pick<Disk, "name" | "sizeBytes" | "identity" 
   readonly named?: true;
   /** It is handed out as it is: others may have it, too. */
   readonly shared?: true;
+  /** DeviceInfo.endsWithBoot: what was on it tells nothing in the next one. */
+  readonly endsWithBoot?: true;
 }
 
 /** What a look at a disk has shown; a text says why it cannot be had. */
@@ -31,12 +33,12 @@ export type Look = Pick<DeviceInfo, "empty" | "signature" | "uuid" | "label" | "
 
 /** PURE. */
 export function chosenOf(disk: KnownDisk, uuid: string | undefined): ChosenDisk {
-  const { lastingName, identity, sizeBytes, shared } = disk;
+  const { lastingName, identity, sizeBytes, shared, endsWithBoot } = disk;
   return {
     sizeBytes,
     ...(lastingName !== undefined && { lastingName }),
     ...(identity !== undefined && { identity }),
-    ...(uuid !== undefined && { uuid }),
+    ...(uuid !== undefined && endsWithBoot !== true && { uuid }),
     ...(shared !== undefined && { shared }),
   };
 }

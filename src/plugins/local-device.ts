@@ -107,8 +107,12 @@ export function keptDisk(
   { disk: before }: Pick<StageContext, "disk">,
 ): KnownDisk | undefined {
   if (disk !== undefined || local?.path === undefined) return disk;
-  const { path, sizeBytes, identity, lastingName, uuid } = device;
-  const known = { ...(identity !== undefined && { identity }), ...(lastingName !== undefined && { lastingName }) };
+  const { path, sizeBytes, identity, lastingName, uuid, endsWithBoot } = device;
+  const known = {
+    ...(identity !== undefined && { identity }),
+    ...(lastingName !== undefined && { lastingName }),
+    ...(endsWithBoot !== undefined && { endsWithBoot }),
+  };
   const now = { name: path.replace(/^.*\//, ""), sizeBytes, named: true, ...known } as const;
   if (before === undefined || !isOtherDisk(before, chosenOf(now, uuid))) return now;
   const former = textOf(before, now);

@@ -41,6 +41,14 @@ export function lastingName(disk: string): string | undefined {
   return lastingNames.map((file) => attribute(`${disk}/${file}`)).find((text) => text !== "");
 }
 
+/**
+ * Whether a device, or the disk that it is a partition of, is made of memory.
+ * @param sys /sys, or a made tree
+ */
+export function isMadeOfMemory(sys: string, deviceNumber: string): boolean {
+  return /\/z?ram\d+(\/|$)/.test(realpathSync(`${sys}/dev/block/${deviceNumber}`));
+}
+
 /** Bytes, as sysfs has them. */
 export function deviceSize(deviceNumber: string): number {
   return Number(attribute(`${realpathSync(`/sys/dev/block/${deviceNumber}`)}/size`)) * sector;

@@ -16,7 +16,7 @@ import { type BlockClaims, claimsOf } from "./block-claims.ts";
 import type { BlockProbe } from "./block-probe.ts";
 import type { ChildReply, Claimed } from "./child-main.ts";
 import type { ChildResult, ChildRunner } from "./child-runner.ts";
-import { deviceIdentity, deviceSize, lastingNameOf } from "./device-identity.ts";
+import { deviceIdentity, deviceSize, isMadeOfMemory, lastingNameOf } from "./device-identity.ts";
 import { claimedText, loopText } from "./device-users.ts";
 import type { WrittenDevice } from "./device-writes.ts";
 import { readDisks } from "./disks.ts";
@@ -232,6 +232,7 @@ function attributesOf(deviceNumber: string, sizeBytes: number): DeviceAttributes
     ...(identity !== undefined && { identity }),
     ...(lastingName !== undefined && { lastingName }),
     ...(attached !== undefined && { attached }),
+    ...(isMadeOfMemory("/sys", deviceNumber) && { endsWithBoot: true }),
   };
 }
 

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { VolumeError } from "../../../src/errors.ts";
 import type { LogicalVolumeInfo } from "../../../src/host/layers.ts";
 import type { DeviceInfo } from "../../../src/host/ports.ts";
-import type { ChosenDisk } from "../../../src/plugins/disk-choice.ts";
+import { type ChosenDisk, chosenOf, type KnownDisk } from "../../../src/plugins/disk-choice.ts";
 import { refuseOtherVolume } from "../../../src/plugins/layer-refusals.ts";
 import { stageDevice } from "../../../src/plugins/local-device.ts";
 import type { StageContext, VolumeSpec } from "../../../src/plugins/plugin.ts";
@@ -29,8 +29,9 @@ describe("the disk that a local volume has found by a path", () => {
     };
     const context = {
       disk,
-      recordDisk: async ({ lastingName = "no name", named }: { lastingName?: string; named?: true }, uuid?: string) => {
-        events.push(`record ${lastingName}, ${uuid ?? "nothing on it"}, ${named ? "named" : "chosen"}`);
+      recordDisk: async (known: KnownDisk, of?: string) => {
+        const { lastingName = "no name", uuid = "nothing on it" } = chosenOf(known, of);
+        events.push(`record ${lastingName}, ${uuid}, ${known.named ? "named" : "chosen"}`);
       },
       async askForDisk(name: string) {
         events.push(`ask for ${name}`);
@@ -113,6 +114,11 @@ describe("the disk that a local volume has found by a path", () => {
     compared = true;
     expect(await attempt({ ...lun, empty: true })).to.include("format");
     expect(await attempt({ ...lun, lastingName: "0123" }), "by a serial number").to.not.include("ask for 0123");
+  });
+
+  it("is formatted anew in each boot where it is made of memory, as zram is", async () => {
+    const nothing = "record no name, nothing on it, named";
+    expect(await attempt({ empty: true, endsWithBoot: true }, before)).to.deep.equal([nothing, "format", nothing]);
   });
 
   it("is formatted anew in the boot in which people have emptied it", async () => {
