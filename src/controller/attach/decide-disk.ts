@@ -42,10 +42,10 @@ export function diskWord(members: readonly DiskMember[], intent: Intent): Word |
 }
 
 /**
- * The disk that an agent asks for, and was not given. Who has one keeps that until it is released: it may be in use,
+ * PURE. The disk that an agent asks for, and was not given. Who has one keeps that until it is released: it may be in use,
  * though another is found.
  */
-function askedBy({ metadata, spec, status }: Intent): string | undefined {
+export function askedBy({ metadata, spec, status }: Intent): string | undefined {
   if (metadata.deletionTimestamp !== undefined || spec.grant === undefined || spec.mode !== "Manage") return undefined;
   return status.observedUID === metadata.uid && !spec.grant.disk ? status.disk : undefined;
 }

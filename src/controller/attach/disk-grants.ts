@@ -6,7 +6,7 @@ import type { ObjectStore } from "../../kube/object-store.ts";
 import type { Cancel, Logger } from "../../ports.ts";
 import type { Intent } from "../projections.ts";
 import { refOf } from "../write-intents.ts";
-import { type DiskMember, decideDisk, diskWord } from "./decide-disk.ts";
+import { askedBy, type DiskMember, decideDisk, diskWord } from "./decide-disk.ts";
 import { createGroups } from "./groups.ts";
 import type { Speaker } from "./speak.ts";
 import { isGuarded, type VolumeID, volumeKey } from "./volume-key.ts";
@@ -85,7 +85,8 @@ export function createDiskGrants(deps: DiskGrantsDeps): DiskGrants {
       for (let left = attempts; ; left -= 1) {
         const intent = await deps.client.get<Intent>(resource.intents, { name });
         const same = intent?.metadata.uid === uid && intent.spec.grant?.id === seen.spec.grant?.id;
-        if (intent === undefined || !same || intent.metadata.deletionTimestamp !== undefined) {
+        // Its agent may have found another one meanwhile, or the disk may have been given already by a write without an answer.
+        if (intent === undefined || !same || askedBy(intent) !== disk) {
           giving.delete(uid);
           if (intent !== undefined) deps.upsertIntent(intent);
           return;

@@ -71,6 +71,23 @@ describe("one LUN that two nodes find by different names", () => {
     expect(fleet.word("n1")).to.equal("VolumeHeldElsewhere n0");
   });
 
+  it("is not given to a node that finds another one at that moment", async () => {
+    const fleet = await fleetOf(lun("one", 1), lun("two", 1));
+    const another = "36001405abc0000000000000000000002";
+    let once = 0;
+    fleet.api.fault = ({ method, body }) => {
+      if (method === "PATCH" && JSON.stringify(body).includes(`"disk":"${disk}"`) && once++ === 0)
+        finds(fleet, "n0", another);
+      return undefined;
+    };
+    finds(fleet, "n0");
+    await fleet.live(2_000);
+    expect([once > 0, ...given(fleet)]).to.deep.equal([true, another, ""]);
+    finds(fleet, "n1");
+    await fleet.live(2_000);
+    expect(given(fleet)).to.deep.equal([another, disk]);
+  });
+
   it("is two disks where they are called otherwise", async () => {
     const fleet = await fleetOf(lun("one", 1), lun("two", 1));
     finds(fleet, "n0");
