@@ -1,13 +1,18 @@
 /** How udev, and dm-multipath, begin a name that sysfs has. */
 const types: { readonly [inSysfs: string]: string } = { naa: "3", eui: "2" };
 
-/** Of no company: what a target makes up of its own numbers, as tgt does, other targets make up, too. */
-const madeUp = /^naa\.60{6}/;
+/**
+ * Of no company: what a target makes up of its own numbers, as tgt does, and cheap adapters have, others have, too. (naa. begins with its kind: 5 is of
+ * 16 digits, 6 of 32)
+ */
+const madeUp = /^naa\.[56]0{6}/;
+
+/** As udev has names of SCSI, and dm-multipath of these. */
+const ofUdev = /^([23])([0-9a-f]{16,})$/;
 
 /**
- * PURE. What a disk is called on every node that reaches it, by whatever path, where its name for life is given out
- * once in the world; of a partition with which one it is: `36001405…, start 2048`. Undefined of other names: a serial
- * number may be that of several.
+ * PURE. What a disk is called on every node that reaches it, by whatever path, where its name for life is given out once in the world; of a
+ * partition with which one it is: `36001405…, start 2048`. Undefined of other names: a serial number may be that of several.
  * @param lastingName as sysfs has it (Disk.lastingName)
  */
 export function diskName(lastingName: string): string | undefined {
@@ -19,9 +24,10 @@ export function diskName(lastingName: string): string | undefined {
   return piece === "" ? base : `${base}, ${piece}`;
 }
 
-/** @param ofMultipath of SCSI it is as udev has it, of NVMe as sysfs has it (multipath-tools: ID_SERIAL, ID_WWN) */
+/** @param ofMultipath it is as udev has it: of SCSI in another way than sysfs, of NVMe in the same */
 function baseName(name: string, ofMultipath: boolean): string | undefined {
-  if (ofMultipath && /^[23][0-9a-f]{16,}$/.test(name)) return /^360{6}/.test(name) ? undefined : name;
+  const [, kind, id] = (ofMultipath && ofUdev.exec(name)) || [];
+  if (kind !== undefined) return baseName(`${kind === types["naa"] ? "naa" : "eui"}.${id}`, false);
   if (madeUp.test(name)) return undefined;
   const [, type = "", value = ""] = /^(naa|eui)\.([0-9a-f]+)$/.exec(name) ?? [];
   if (value !== "") return `${types[type]}${value}`;
