@@ -51,7 +51,10 @@ export const O = {
   PATH: 0o10000000,
 } as const;
 
-export const RESOLVE = { NO_XDEV: 0x01, NO_MAGICLINKS: 0x02, NO_SYMLINKS: 0x04, BENEATH: 0x08, IN_ROOT: 0x10 } as const;
+export const RESOLVE = {
+  ...{ NO_XDEV: 0x01, NO_MAGICLINKS: 0x02, NO_SYMLINKS: 0x04, BENEATH: 0x08, IN_ROOT: 0x10 },
+  CACHED: 0x20,
+} as const;
 
 export const OPEN_TREE_CLONE = 1;
 export const OPEN_TREE_CLOEXEC = O.CLOEXEC;

@@ -1,14 +1,12 @@
-import { fstatSync, openSync, statSync } from "node:fs";
 import { messageOf } from "../../errors.ts";
-import { CLONE_NEWNS, O } from "./constants.ts";
-import { Descriptor } from "./descriptor.ts";
+import type { Descriptor } from "./descriptor.ts";
 import { EnteredNamespace } from "./entered-namespace.ts";
 import { errnoOf } from "./errno.ts";
-import { filesSeenBy, type KeptPlace, type Looked, placesThatKeep } from "./kept-places.ts";
+import { filesSeenBy, type KeptPlace, type Looked, loaded, placesThatKeep } from "./kept-places.ts";
 import { listedNamespace, type NamespaceCalls, nameOf } from "./listed-namespaces.ts";
+import { openNamespace } from "./open-kept.ts";
 import { scanTable } from "./scan-table.ts";
 import { type MountFilter, unreadable } from "./seen-mount.ts";
-import { unlessGone } from "./unless-gone.ts";
 
 /** Our own program in the role `child`. */
 export type ChildCommand = readonly [string, ...string[]];
@@ -21,14 +19,26 @@ export interface KeptNamespace {
   members(): { readonly kept: string };
 }
 
-interface KeptVisit extends Looked {
+/** Whoever may make namespaces can keep tens of thousands, and a child process is started for each. */
+export const mostKept = 500;
+
+export interface KeptVisit extends Looked {
   readonly calls: NamespaceCalls;
   /**
    * Enters what is kept; undefined: the kernel is asked by its id (Linux 6.11), which does not tell what is kept by a
    * file in it.
    */
   readonly command: ChildCommand | undefined;
+  /** How many may still be entered, or found not to be readable, in all passes of a look together. */
+  readonly budget: { left: number };
   readonly visit: (namespace: KeptNamespace) => Promise<boolean>;
+}
+
+/** One that is held open until it was visited. */
+interface OpenPlace {
+  readonly name: string;
+  readonly what: string;
+  readonly file: Descriptor;
 }
 
 /**
@@ -39,30 +49,78 @@ interface KeptVisit extends Looked {
  */
 export async function visitKept(kept: KeptVisit): Promise<readonly string[] | "again"> {
   const places = await placesThatKeep(kept);
-  if (places === undefined) return "again";
+  return places === undefined ? "again" : visitPlaces(kept, places);
+}
+
+/** One child at a time: what is kept in one that is kept is opened by way of that, and entered later. @returns as visitKept */
+export async function visitPlaces(kept: KeptVisit, places: readonly KeptPlace[]): Promise<readonly string[]> {
   const unknown = new Map<string, string>();
-  for (const place of places) await visitPlace(kept, place, unknown);
+  for (const place of places) {
+    await new Promise((resolve) => setImmediate(resolve));
+    const waiting: OpenPlace[] = [];
+    openPlace(kept, place, { unknown, waiting });
+    try {
+      for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+        using file = next.file;
+        await visitOpen(kept, { ...next, file }, { unknown, waiting });
+      }
+    } finally {
+      for (const { file } of waiting) file[Symbol.dispose]();
+    }
+  }
   return [...unknown].filter(([name]) => !kept.seen.has(name)).map(([, why]) => why);
 }
 
-/** @param unknown gets, by its name or path, what cannot be read, and why */
-async function visitPlace(kept: KeptVisit, place: KeptPlace, unknown: Map<string, string>): Promise<void> {
-  const { calls, command, seen, visit } = kept;
-  const { path, what } = place;
-  let { name } = place;
-  const isSeen = () => name !== undefined && seen.has(name);
-  const leave = (why: string) => {
-    const may = name === undefined ? `${what} may keep a mount namespace` : `${what} keeps ${name}`;
-    unknown.set(name ?? path, `${may}: ${why}`);
-  };
-  if (isSeen()) return;
-  if (place.mayHang !== undefined) return leave(place.mayHang);
+interface Left {
+  /** By its name or path, why one cannot be read. */
+  readonly unknown: Map<string, string>;
+  /** Those that are open, and were not visited yet. */
+  readonly waiting: OpenPlace[];
+}
+
+function openPlace(kept: KeptVisit, place: KeptPlace, { unknown, waiting }: Left): void {
+  const { seen, budget } = kept;
+  const { path, what, name } = place;
+  const isKnown = (one: string) => seen.has(one) || waiting.some((other) => other.name === one);
+  if (name !== undefined && isKnown(name)) return;
+  const why =
+    waiting.length >= budget.left ? `more than ${mostKept} that no process is in are not looked at` : undefined;
+  const file = why ?? openOrSay(kept, place);
+  if (file === undefined) return;
+  if (typeof file === "string") {
+    if (!unknown.has(name ?? path)) budget.left -= 1;
+    unknown.set(
+      name ?? path,
+      `${what} ${name === undefined ? "may keep a mount namespace" : `keeps ${name}`}: ${file}`,
+    );
+    return;
+  }
+  const found = nameOf(file.fd);
+  if (isKnown(found)) file[Symbol.dispose]();
+  else waiting.push({ name: found, what, file });
+}
+
+/** @returns why it is not open; undefined if it is none */
+function openOrSay({ calls }: KeptVisit, place: KeptPlace): Descriptor | string | undefined {
+  const elsewhere = "something else is in its place";
+  const hangs = "the way there may hang";
+  if (place.mayHang !== undefined) return place.mayHang;
   try {
-    using file = openNamespace(calls, path);
-    if (file === undefined) return name === undefined ? undefined : leave("something else is in its place");
-    name = nameOf(file.fd);
-    if (isSeen()) return;
-    const found = { name, members: () => ({ kept: what }) };
+    return openNamespace(place, { libc: loaded(), calls }) ?? (place.name === undefined ? undefined : elsewhere);
+  } catch (error) {
+    const errno = errnoOf(error);
+    if (errno === undefined) throw error;
+    if (errno !== "EAGAIN") return messageOf(error);
+    return place.way?.mayHang() === false ? elsewhere : hangs;
+  }
+}
+
+async function visitOpen(kept: KeptVisit, { name, what, file }: OpenPlace, left: Left): Promise<void> {
+  const { calls, command, seen, visit, budget } = kept;
+  const leave = (why: string) => void left.unknown.set(name, `${what} keeps ${name}: ${why}`);
+  const found = { name, members: () => ({ kept: what }) };
+  budget.left -= 1;
+  try {
     if (command === undefined) {
       const { id, scan } = listedNamespace(calls, file.fd);
       await visit({ ...found, id: () => `${id}`, scan: (filter) => scan(filter).then(() => true) });
@@ -77,7 +135,7 @@ async function visitPlace(kept: KeptVisit, place: KeptPlace, unknown: Map<string
     const isRead = files !== undefined && (await visit({ ...found, id: () => idOf(calls, file), scan }));
     if (!isRead) return leave("a child process in it has ended");
     seen.add(name);
-    for (const inside of files) await visitPlace(kept, inside, unknown);
+    for (const inside of files) openPlace(kept, inside, left);
   } catch (error) {
     const errno = errnoOf(error);
     if (errno === undefined) throw error;
@@ -103,19 +161,4 @@ function idOf(calls: NamespaceCalls, { fd }: Descriptor): string | undefined {
     if (errnoOf(error) === undefined) throw error;
     return undefined;
   }
-}
-
-/**
- * Opened for real only when it is a namespace: to open a pipe or device may wait, or do something.
- * @returns undefined if it is gone, or no mount namespace
- */
-function openNamespace(calls: NamespaceCalls, path: string): Descriptor | undefined {
-  const fd = unlessGone(() => openSync(path, O.PATH));
-  if (fd === undefined) return undefined;
-  using place = new Descriptor(fd);
-  if (fstatSync(place.fd).dev !== statSync("/proc/self/ns/mnt").dev) return undefined;
-  const file = new Descriptor(openSync(place.path, "r"));
-  if (calls.namespaceType(file.fd) === CLONE_NEWNS) return file;
-  file[Symbol.dispose]();
-  return undefined;
 }

@@ -2,7 +2,7 @@ import { constants, readdirSync, readFileSync, readlinkSync, statSync } from "no
 import { quoted } from "../../api/printable.ts";
 import { messageOf } from "../../errors.ts";
 import { NamespacesUnknown } from "../evidence.ts";
-import { remoteMountOn } from "../may-hang.ts";
+import { mayHang } from "../may-hang.ts";
 import { MountTable } from "../mount-table.ts";
 import { parseMountinfo } from "../mountinfo.ts";
 import { ifThere } from "./if-there.ts";
@@ -20,14 +20,23 @@ export interface Looked {
 
 /** What keeps a mount namespace, or may. */
 export interface KeptPlace {
-  /** Opens it. */
+  /** A link of /proc that opens it; with `way`, where it is in that root. */
   readonly path: string;
+  readonly way?: Way;
   /** For people. */
   readonly what: string;
   /** Of the namespace, as /proc calls it; undefined if not even that it is one is known. */
   readonly name?: string;
   /** Why it is not to be opened. */
   readonly mayHang?: string;
+}
+
+/** To a file by its path, as others see it. */
+interface Way {
+  /** A link of /proc to the root directory of the path. */
+  readonly root: string;
+  /** Whether a call on the path could wait for a server, as far as the mount table tells. */
+  mayHang(): boolean;
 }
 
 interface OpenFile {
@@ -127,10 +136,13 @@ function readable<T>(pid: string, look: () => T): T | undefined {
 }
 
 let libc: Libc | undefined;
-const loaded = (): Libc => {
+export const loaded = (): Libc => {
   libc ??= loadLibc();
   return libc;
 };
+
+/** Files that keep one namespace, of which one is enough: whoever may mount can make 100,000. */
+const mostFiles = 3;
 
 /** Mounts whose devices are asked for by their ids, and what was found. */
 interface Asked {
@@ -160,17 +172,23 @@ export async function filesSeenBy(thread: string, asked?: Asked): Promise<readon
   const text = ifThere(() => readFileSync(path, "utf8"));
   if (text === undefined) return undefined;
   const mounts = parseMountinfo(text);
-  const table = new MountTable(mounts.filter(({ root }) => !isNamespace(root)));
-  return mounts
-    .filter(({ root }) => names.has(root))
-    .map(({ root, point }) => ({
-      ...{ path: `${thread}/root${point}`, what: `the file ${quoted(point)}`, name: root },
-      ...(remoteMountOn(table, point) !== undefined && { mayHang: "the way there may hang" }),
-    }));
+  let table: MountTable | undefined;
+  const counts = new Map<string, number>();
+  return mounts.flatMap(({ root, point }): KeptPlace[] => {
+    const count = (counts.get(root) ?? 0) + 1;
+    if (!names.has(root) || count > mostFiles) return [];
+    counts.set(root, count);
+    const hangs = () => {
+      table ??= new MountTable(mounts.filter((mount) => !isNamespace(mount.root)));
+      return mayHang(table, point);
+    };
+    const way = { root: `${thread}/root`, mayHang: hangs };
+    return [{ path: point, way, what: `the file ${quoted(point)}`, name: root }];
+  });
 }
 
 /** As mountinfo has the device of a file system that is on none: glibc's minor, in two parts. */
-function nsfsDevice(): string {
+export function nsfsDevice(): string {
   const { dev } = statSync("/proc/self/ns/mnt");
   return `${(dev >> 8) & 0xfff}:${(dev & 0xff) | ((dev >> 12) & 0xfff00)}`;
 }

@@ -6,7 +6,7 @@ import { Descriptor } from "./descriptor.ts";
 import { onlyReads } from "./entered-namespace.ts";
 import { errnoOf } from "./errno.ts";
 import { ifThere } from "./if-there.ts";
-import { type ChildCommand, visitKept } from "./kept-namespaces.ts";
+import { type ChildCommand, mostKept, visitKept } from "./kept-namespaces.ts";
 import { eachListedNamespace, type NamespaceCalls, nameOf } from "./listed-namespaces.ts";
 import { scanTable } from "./scan-table.ts";
 import { type MountFilter, newOnesComeTooFast, passes } from "./seen-mount.ts";
@@ -75,6 +75,7 @@ async function eachOfProcesses({ calls, command, visit }: Asked, unlisted: strin
   const seen = new Set<string>();
   let looks = 0;
   let unknown: string | undefined;
+  const budget = { left: mostKept };
   for (let pass = 0; pass < passes; pass++) {
     const before = seen.size;
     const unread = new Map<string, string>();
@@ -90,7 +91,7 @@ async function eachOfProcesses({ calls, command, visit }: Asked, unlisted: strin
     if (seen.size > before) continue;
     const why = `The kernel does not list mount namespaces: ${unlisted}`;
     if (unread.size > 0) throw new NamespacesUnknown(`${unreadText(unread)}. ${why}`);
-    const kept = await visitKept({ calls, command, visit, readers, seen });
+    const kept = await visitKept({ calls, command, budget, visit, readers, seen });
     if (kept === "again" || seen.size > before) continue;
     if (kept.length === 0) return;
     // What keeps one may have gone just now: it is looked for once more.

@@ -1,0 +1,110 @@
+import { closeSync, mkdirSync, mkdtempSync, openSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { constants, tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect } from "chai";
+import { AT_STATX_DONT_SYNC, RESOLVE } from "../../../src/host/linux/constants.ts";
+import { Errno, errnoOf } from "../../../src/host/linux/errno.ts";
+import { type KeptVisit, mostKept, visitPlaces } from "../../../src/host/linux/kept-namespaces.ts";
+import type { KeptPlace } from "../../../src/host/linux/kept-places.ts";
+import { loadLibc } from "../../../src/host/linux/libc.ts";
+import { loadMountCalls } from "../../../src/host/linux/mount-calls.ts";
+import { openNamespace } from "../../../src/host/linux/open-kept.ts";
+
+const libc = loadLibc();
+const calls = loadMountCalls();
+const own = "/proc/self/ns/mnt";
+
+describe("what keeps a mount namespace, where others may let no call end", () => {
+  let root: string;
+
+  beforeEach(() => {
+    root = mkdtempSync(join(tmpdir(), "open-kept-"));
+    mkdirSync(`${root}/a`);
+    writeFileSync(`${root}/a/kept`, "");
+  });
+  afterEach(() => rmSync(root, { recursive: true }));
+
+  function file(path: string, mayHang = false): KeptPlace {
+    return { path, way: { root, mayHang: () => mayHang }, what: "the file" };
+  }
+
+  /** Of a kernel that refuses some ways, and keeps how it was asked. */
+  function fakeLibc(refuse: (resolve: number) => number | undefined) {
+    const asked: number[] = [];
+    const looked: number[] = [];
+    return {
+      asked,
+      looked,
+      openat2(dir: number, path: string, flags: number, mode: number, resolve: number): number {
+        asked.push(resolve);
+        const errno = refuse(resolve);
+        if (errno !== undefined) throw new Errno("openat2", errno);
+        return libc.openat2(dir, path, flags, mode, resolve & ~RESOLVE.CACHED);
+      },
+      statx(dir: number, path: string, flags: number) {
+        looked.push(flags);
+        return libc.statx(dir, path, flags);
+      },
+    };
+  }
+  const codeOf = (act: () => unknown) => {
+    try {
+      act();
+      return "done";
+    } catch (error) {
+      return errnoOf(error) ?? String(error);
+    }
+  };
+
+  it("is opened by what the kernel has in memory, and looked at without asking a server", () => {
+    const fake = fakeLibc(() => undefined);
+    expect(openNamespace(file("/a/kept"), { libc: fake, calls }), "an ordinary file").to.equal(undefined);
+    expect(fake.asked.map((resolve) => (resolve & RESOLVE.CACHED) !== 0)).to.deep.equal([true]);
+    const fd = openSync(`${root}/a/kept`, "r");
+    expect(openNamespace({ path: `/proc/self/fd/${fd}`, what: "a descriptor" }, { libc: fake, calls })).to.equal(
+      undefined,
+    );
+    closeSync(fd);
+    expect(fake.looked.map((flags) => (flags & AT_STATX_DONT_SYNC) !== 0)).to.deep.equal([true, true]);
+  });
+
+  it("is known, by a link of /proc", () => {
+    using opened = openNamespace({ path: own, what: "a descriptor" }, { libc, calls });
+    expect(opened && readlinkSync(opened.path)).to.equal(readlinkSync(own));
+    expect(openNamespace({ path: "/proc/self/ns/net", what: "of another kind" }, { libc, calls })).to.equal(undefined);
+    expect(codeOf(() => openNamespace(file("/a/gone"), { libc, calls }))).to.equal("EAGAIN");
+  });
+
+  it("is not opened by a link that was put into the way, by no kernel", () => {
+    symlinkSync("/proc/self/ns", `${root}/link`);
+    expect(codeOf(() => openNamespace(file("/link/mnt"), { libc, calls }))).to.equal("ELOOP");
+    const older = fakeLibc((resolve) => ((resolve & RESOLVE.CACHED) === 0 ? undefined : constants.errno.EINVAL));
+    expect(codeOf(() => openNamespace(file("/link/mnt"), { libc: older, calls }))).to.equal("ELOOP");
+  });
+
+  it("is opened before Linux 5.12 only where the mount table shows the whole way, and nothing that may hang", () => {
+    const older = fakeLibc((resolve) => ((resolve & RESOLVE.CACHED) === 0 ? undefined : constants.errno.EINVAL));
+    expect(codeOf(() => openNamespace(file("/a/kept", true), { libc: older, calls }))).to.equal("EAGAIN");
+    expect(older.asked).to.have.length(1);
+    expect(codeOf(() => openNamespace(file("/a/kept"), { libc: older, calls }))).to.equal("done");
+  });
+
+  it("is in use beyond what one look enters, and no child is started for more", async () => {
+    const name = readlinkSync(own);
+    const visited = (left: number) => {
+      const kept: KeptVisit = {
+        calls,
+        command: ["/bin/sh", "-c", "read request; echo no >&2"],
+        budget: { left },
+        readers: new Map(),
+        seen: new Set(),
+        visit: async () => true,
+      };
+      return visitPlaces(kept, [{ path: own, what: "a descriptor", name }]);
+    };
+    expect(await visited(1)).to.deep.equal([`a descriptor keeps ${name}: a child process could not enter it: no`]);
+    const [why, ...others] = await visited(0);
+    expect(why).to.equal(`a descriptor keeps ${name}: more than ${mostKept} that no process is in are not looked at`);
+    expect(others).to.deep.equal([]);
+  });
+});
