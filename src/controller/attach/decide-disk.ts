@@ -1,4 +1,5 @@
 import { overlap } from "../../api/disk-name.ts";
+import { isCompared } from "../../api/source-traits.ts";
 import { compareText } from "../canonical-json.ts";
 import type { Intent } from "../projections.ts";
 import type { Word } from "./word.ts";
@@ -47,13 +48,15 @@ export function diskWord(members: readonly DiskMember[], intent: Intent): Word |
  */
 export function askedBy({ metadata, spec, status }: Intent): string | undefined {
   if (metadata.deletionTimestamp !== undefined || spec.grant === undefined || spec.mode !== "Manage") return undefined;
+  if (!isCompared(spec.source)) return undefined;
   return status.observedUID === metadata.uid && !spec.grant.disk ? status.disk : undefined;
 }
 
 function holdingOf({ intent, giving }: DiskMember): { intent: Intent; disk: string }[] {
   const { spec, status } = intent;
-  // A grant of before there was that: its agent has not waited.
-  const held = spec.grant === undefined ? undefined : (spec.grant.disk ?? status.disk);
+  // A grant of before there was that: its agent has not waited. What has no such disk names none, whatever its status says.
+  const found = isCompared(spec.source) ? status.disk : undefined;
+  const held = spec.grant === undefined ? undefined : (spec.grant.disk ?? found);
   return [held, giving].flatMap((disk) => (disk ? [{ intent, disk }] : []));
 }
 

@@ -24,6 +24,8 @@ export interface DiskGrantsDeps {
   /** A disk, or a volume that waits for one, is due, by its key. */
   readonly onDue: (key: string) => void;
   readonly keyOf: (intent: Intent) => string;
+  /** Milliseconds after which to look again, if others may have written what the agent of a node says. */
+  readonly doubtForMs: (node: string) => number | undefined;
 }
 
 /** Gives a disk that several nodes reach to one at a time, once an agent has said which it has found (decision 0098). */
@@ -115,11 +117,18 @@ export function createDiskGrants(deps: DiskGrantsDeps): DiskGrants {
     async reconcile({ volumeHandle: disk }) {
       const members = membersOf(disk);
       const waiting = new Map<string, Word>();
-      for (const decision of decideDisk(members)) {
-        if ("give" in decision) await give(decision.intent, decision.give);
-        else waiting.set(decision.intent.metadata.name, decision.word);
-      }
       const sayInMs: number[] = [];
+      for (const decision of decideDisk(members)) {
+        const { intent } = decision;
+        if ("word" in decision) {
+          waiting.set(intent.metadata.name, decision.word);
+          continue;
+        }
+        // A wrong one would stay: an agent takes no other than it was given until the volume is released.
+        const doubtMs = deps.doubtForMs(intent.spec.nodeName);
+        if (doubtMs === undefined) await give(intent, decision.give);
+        else sayInMs.push(doubtMs);
+      }
       for (const { intent } of members) {
         // Of what has a queue of its own that says all words.
         if (isGuarded(intent.spec.source)) deps.onDue(deps.keyOf(intent));

@@ -122,6 +122,7 @@ export function createVolumeWork(deps: VolumeWorkDeps): VolumeWork {
     ...{ client: deps.client, log, intents: deps.intents, speaker, upsertIntent: deps.upsertIntent },
     onDue: deps.onDue,
     keyOf: index.keyOf,
+    doubtForMs: deps.doubtForMs,
   });
   const volumeDeps = {
     ...shared,

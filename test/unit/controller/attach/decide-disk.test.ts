@@ -109,6 +109,14 @@ describe("who gets a disk that several nodes reach", () => {
     expect(decided({ observedUID: "before" }, { grant: null }, { deleted: true })).to.deep.equal([]);
   });
 
+  it("is nobody whose volume is no such disk, whatever the status says that its node writes", () => {
+    for (const source of [{ nfs: { server: "a", path: "/" } }, { hostPath: { path: "/a" } }, { emptyDir: {} }]) {
+      for (const grant of [{}, { disk: "" }]) {
+        expect(decided({ source: source as VolumeSource, grant }, {})).to.deep.equal([`i1 gets ${disk}`]);
+      }
+    }
+  });
+
   it("is told to those who had it on two nodes before there was that", () => {
     expect(decided({ grant: {} }, { grant: {} })).to.deep.equal(["i0 waits for i1", "i1 waits for i0"]);
     expect(decided({ grant: {} }), "and who has it alone gets it").to.deep.equal([`i0 gets ${disk}`]);

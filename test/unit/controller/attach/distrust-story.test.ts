@@ -82,6 +82,28 @@ describe("the controller, volumes that are attached, and the policy of the agent
     expect(size()).to.have.deep.property("capacity", { storage: "2Gi" });
   });
 
+  it("gives no disk by a name that others may have written, and gives the right one in the end", async () => {
+    const fleet = createCSIFleet();
+    applyPolicies(fleet.api);
+    fleet.driverNode("n0");
+    fleet.csiSet("a", { iscsi: { targetPortal: "san", iqn: "iqn.2026-01.example:one", lun: 1 } });
+    fleet.start("c0", "None", false, true);
+    await fleet.live(15_000, 250);
+    const { name } = fleet.intent("n0").metadata;
+    const finds = (disk: string) => fleet.api.patch("nodevolumeintents", name, { status: { disk } }, "status");
+    fleet.api.remove(bindings, "nodevolume-agents");
+    await fleet.live(3_000);
+    finds("36001405abc0000000000000000000666");
+    await fleet.live(60_000, 500);
+    expect(fleet.intent("n0").spec.grant?.disk).to.equal("");
+    fleet.api.apply(bindings, shipped("ValidatingAdmissionPolicyBinding", "nodevolume-agents") as never);
+    await fleet.live(60_000, 500);
+    expect(fleet.intent("n0").spec.grant?.disk).to.equal("");
+    finds("36001405abc0000000000000000000001");
+    await fleet.live(240_000, 1_000);
+    expect(fleet.intent("n0").spec.grant?.disk).to.equal("36001405abc0000000000000000000001");
+  });
+
   it("waits for as long as agents need that go by an index", async () => {
     const { fleet, away, back } = await story(undefined, volume, true);
     away();
