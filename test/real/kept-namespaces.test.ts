@@ -167,6 +167,22 @@ describe("a mount namespace that no process is in, where the kernel does not lis
     expect(await evidence.holders(identity)).to.have.length(1);
   });
 
+  it("is seen where its only process hides it by a root directory of its own, by a child in it", async () => {
+    mkdirSync(`${base}/jail`);
+    const jail = JSON.stringify(`${base}/jail`);
+    const script = `import os, time; os.chroot(${jail}); print("up", flush=True); time.sleep(600)`;
+    const jailed = await started("unshare", "-m", "--propagation", "private", "python3", "-c", script);
+    execFileSync("umount", [volume]);
+    expect(readFileSync(`/proc/${jailed.pid}/mountinfo`, "utf8"), "what it shows itself").not.to.contain(volume);
+    const evidence = new LinuxEvidence("self", nobody, unlisted, command);
+    const [holder, ...others] = await evidence.holders(identity);
+    expect(holder).to.include({ pid: jailed.pid, mountPoint: volume });
+    expect(others).to.deep.equal([]);
+    await end(jailed);
+    processes.pop();
+    expect(await evidence.holders(identity)).to.deep.equal([]);
+  });
+
   it("is seen in another one that no process is in, by a child in that", async () => {
     using outer = keepNamespace(`${base}/outer`);
     const enter = ["nsenter", `--mount=${base}/outer/kept`];

@@ -15,12 +15,20 @@ export interface KeptNamespace {
   readonly name: string;
   id(): string | undefined;
   scan(filter: MountFilter): Promise<boolean>;
-  /** What keeps it, for people. */
-  members(): { readonly kept: string };
+  /** Who is in it, or what keeps it, for people. */
+  members(): { readonly pid: number } | { readonly kept: string };
 }
 
 /** Whoever may make namespaces can keep tens of thousands, and a child process is started for each. */
 export const mostKept = 500;
+
+/** Of all passes of a look together. */
+export interface KeptState {
+  /** How many may still be entered, or found not to be readable. */
+  left: number;
+  /** Names of those that were visited, and in which one was found that could not be read: nothing else may lead to it. */
+  readonly again: Set<string>;
+}
 
 export interface KeptVisit extends Looked {
   readonly calls: NamespaceCalls;
@@ -29,40 +37,64 @@ export interface KeptVisit extends Looked {
    * file in it.
    */
   readonly command: ChildCommand | undefined;
-  /** How many may still be entered, or found not to be readable, in all passes of a look together. */
-  readonly budget: { left: number };
+  readonly state: KeptState;
   readonly visit: (namespace: KeptNamespace) => Promise<boolean>;
 }
 
-/** One that is held open until it was visited. */
-interface OpenPlace {
+/** A namespace whose processes do not show all of it, and one of them. */
+export interface HiddenPlace {
+  readonly pid: number;
   readonly name: string;
-  readonly what: string;
-  readonly file: Descriptor;
+  /** A link of /proc that opens it. */
+  readonly path: string;
 }
 
+/** One that is held open until it was visited. */
+interface OpenPlace extends Pick<KeptPlace, "what" | "pid"> {
+  readonly name: string;
+  readonly file: Descriptor;
+  /** Names of those by way of which it was found. */
+  readonly within: readonly string[];
+}
+
+type FilesOf = (thread: string) => Promise<readonly KeptPlace[] | undefined>;
+
 /**
- * Visits mount namespaces that no process is in, as far as processes show what keeps them: an open descriptor, or a
- * file of nsfs that is mounted where they see it, or in another one that is kept.
- * @returns those that are there, or may be, and cannot be read, and why; "again" if threads have ended meanwhile that
- * show what others may, too
+ * Visits mount namespaces that no process is in, as far as processes show what keeps them: an open descriptor, or
+ * a file of nsfs that is
+ * mounted where they see it, or in another one that is kept; and those whose processes hide what is mounted there.
+ * @returns those that are there, or may be, and cannot be read, and why; "again" if threads have ended meanwhile
+ * that show what others may, too
  */
-export async function visitKept(kept: KeptVisit): Promise<readonly string[] | "again"> {
+export async function visitKept(
+  kept: KeptVisit & { readonly hidden: readonly HiddenPlace[] },
+): Promise<readonly string[] | "again"> {
   const places = await placesThatKeep(kept);
-  return places === undefined ? "again" : visitPlaces(kept, places);
+  const hidden = kept.hidden.map((place) => ({ ...place, what: `process ${place.pid}` }));
+  return places === undefined ? "again" : visitPlaces(kept, [...hidden, ...places]);
 }
 
 /** One child at a time: what is kept in one that is kept is opened by way of that, and entered later. @returns as visitKept */
-export async function visitPlaces(kept: KeptVisit, places: readonly KeptPlace[]): Promise<readonly string[]> {
+export async function visitPlaces(
+  kept: KeptVisit,
+  places: readonly KeptPlace[],
+  filesOf: FilesOf = filesSeenBy,
+): Promise<readonly string[]> {
   const unknown = new Map<string, string>();
+  const entered = new Set<string>();
   for (const place of places) {
     await new Promise((resolve) => setImmediate(resolve));
     const waiting: OpenPlace[] = [];
-    openPlace(kept, place, { unknown, waiting });
+    openPlace(kept, place, { unknown, entered, waiting, within: [] });
     try {
       for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
         using file = next.file;
-        await visitOpen(kept, { ...next, file }, { unknown, waiting });
+        entered.add(next.name);
+        const left = { unknown, entered, waiting, within: [...next.within, next.name] };
+        const why = await visitOpen(kept, { ...next, file }, left, filesOf);
+        if (why === undefined) continue;
+        unknown.set(next.name, `${next.what} keeps ${next.name}: ${why}`);
+        for (const name of next.within) kept.state.again.add(name);
       }
     } finally {
       for (const { file } of waiting) file[Symbol.dispose]();
@@ -74,30 +106,35 @@ export async function visitPlaces(kept: KeptVisit, places: readonly KeptPlace[])
 interface Left {
   /** By its name or path, why one cannot be read. */
   readonly unknown: Map<string, string>;
+  /** In this pass. */
+  readonly entered: ReadonlySet<string>;
   /** Those that are open, and were not visited yet. */
   readonly waiting: OpenPlace[];
+  readonly within: readonly string[];
 }
 
-function openPlace(kept: KeptVisit, place: KeptPlace, { unknown, waiting }: Left): void {
-  const { seen, budget } = kept;
-  const { path, what, name } = place;
-  const isKnown = (one: string) => seen.has(one) || waiting.some((other) => other.name === one);
+function openPlace(kept: KeptVisit, place: KeptPlace, { unknown, entered, waiting, within }: Left): void {
+  const { seen, state } = kept;
+  const { path, what, name, pid } = place;
+  const isKnown = (one: string) =>
+    entered.has(one) || (seen.has(one) && !state.again.has(one)) || waiting.some((other) => other.name === one);
   if (name !== undefined && isKnown(name)) return;
   const why =
-    waiting.length >= budget.left ? `more than ${mostKept} that no process is in are not looked at` : undefined;
+    waiting.length >= state.left ? `more than ${mostKept} that no process is in are not looked at` : undefined;
   const file = why ?? openOrSay(kept, place);
   if (file === undefined) return;
   if (typeof file === "string") {
-    if (!unknown.has(name ?? path)) budget.left -= 1;
+    if (!unknown.has(name ?? path)) state.left -= 1;
     unknown.set(
       name ?? path,
       `${what} ${name === undefined ? "may keep a mount namespace" : `keeps ${name}`}: ${file}`,
     );
+    for (const outer of within) state.again.add(outer);
     return;
   }
   const found = nameOf(file.fd);
   if (isKnown(found)) file[Symbol.dispose]();
-  else waiting.push({ name: found, what, file });
+  else waiting.push({ name: found, what, file, within, ...(pid !== undefined && { pid }) });
 }
 
 /** @returns why it is not open; undefined if it is none */
@@ -115,31 +152,39 @@ function openOrSay({ calls }: KeptVisit, place: KeptPlace): Descriptor | string 
   }
 }
 
-async function visitOpen(kept: KeptVisit, { name, what, file }: OpenPlace, left: Left): Promise<void> {
-  const { calls, command, seen, visit, budget } = kept;
-  const leave = (why: string) => void left.unknown.set(name, `${what} keeps ${name}: ${why}`);
-  const found = { name, members: () => ({ kept: what }) };
-  budget.left -= 1;
+/** @returns why it cannot be read */
+async function visitOpen(
+  kept: KeptVisit,
+  { name, what, pid, file }: OpenPlace,
+  left: Left,
+  filesOf: FilesOf,
+): Promise<string | undefined> {
+  const { calls, command, seen, visit, state } = kept;
+  const found = { name, members: () => (pid === undefined ? { kept: what } : { pid }) };
+  state.left -= 1;
+  state.again.delete(name);
   try {
     if (command === undefined) {
       const { id, scan } = listedNamespace(calls, file.fd);
       await visit({ ...found, id: () => `${id}`, scan: (filter) => scan(filter).then(() => true) });
       seen.add(name);
-      return;
+      return undefined;
     }
     await using entered = startedBy(command);
     const refused = await entered.enter(file, name);
-    if (refused !== undefined) return leave(refused);
+    if (refused !== undefined) return refused;
     const scan = (filter: MountFilter) => scanTable(`${entered.thread}/mountinfo`, filter);
-    const files = await filesSeenBy(entered.thread);
-    const isRead = files !== undefined && (await visit({ ...found, id: () => idOf(calls, file), scan }));
-    if (!isRead) return leave("a child process in it has ended");
+    const files = await filesOf(entered.thread);
+    const isRead =
+      files !== undefined && (seen.has(name) || (await visit({ ...found, id: () => idOf(calls, file), scan })));
+    if (!isRead) return "a child process in it has ended";
     seen.add(name);
     for (const inside of files) openPlace(kept, inside, left);
+    return undefined;
   } catch (error) {
     const errno = errnoOf(error);
     if (errno === undefined) throw error;
-    leave(errno === "ENOTTY" ? "before Linux 6.11 no kernel tells what is mounted there" : messageOf(error));
+    return errno === "ENOTTY" ? "before Linux 6.11 no kernel tells what is mounted there" : messageOf(error);
   }
 }
 

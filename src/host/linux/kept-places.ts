@@ -27,6 +27,8 @@ export interface KeptPlace {
   readonly what: string;
   /** Of the namespace, as /proc calls it; undefined if not even that it is one is known. */
   readonly name?: string;
+  /** Of the process, where that is in it. */
+  readonly pid?: number;
   /** Why it is not to be opened. */
   readonly mayHang?: string;
 }

@@ -6,7 +6,7 @@ import { Descriptor } from "./descriptor.ts";
 import { onlyReads } from "./entered-namespace.ts";
 import { errnoOf } from "./errno.ts";
 import { ifThere } from "./if-there.ts";
-import { type ChildCommand, mostKept, visitKept } from "./kept-namespaces.ts";
+import { type ChildCommand, type HiddenPlace, type KeptState, mostKept, visitKept } from "./kept-namespaces.ts";
 import { eachListedNamespace, type NamespaceCalls, nameOf } from "./listed-namespaces.ts";
 import { scanTable } from "./scan-table.ts";
 import { type MountFilter, newOnesComeTooFast, passes } from "./seen-mount.ts";
@@ -71,27 +71,17 @@ export async function eachMountNamespace(
  * nothing new is found. A namespace that no process is in is found by what keeps it, if a process shows that.
  * @param unlisted why the kernel's list is not to be had
  */
-async function eachOfProcesses({ calls, command, visit }: Asked, unlisted: string): Promise<void> {
+async function eachOfProcesses(asked: Asked, unlisted: string): Promise<void> {
   const seen = new Set<string>();
-  let looks = 0;
   let unknown: string | undefined;
-  const budget = { left: mostKept };
+  const state: KeptState = { left: mostKept, again: new Set() };
   for (let pass = 0; pass < passes; pass++) {
     const before = seen.size;
-    const unread = new Map<string, string>();
-    const readers = new Map<string, string>();
-    for (const { pid, path, name } of threads(unread)) {
-      if (++looks % turn === 0) await new Promise((resolve) => setImmediate(resolve));
-      if (!readers.has(name)) readers.set(name, path);
-      if (seen.has(name)) continue;
-      const scan = (filter: MountFilter) => scanTable(`${path}/mountinfo`, filter);
-      const id = () => idOf(calls, `${path}/ns/mnt`, name);
-      if (await visit({ name, id, scan, members: () => ({ pid }) })) seen.add(name);
-    }
+    const { unread, readers, hidden } = await visitProcesses(asked, seen);
     if (seen.size > before) continue;
     const why = `The kernel does not list mount namespaces: ${unlisted}`;
     if (unread.size > 0) throw new NamespacesUnknown(`${unreadText(unread)}. ${why}`);
-    const kept = await visitKept({ calls, command, budget, visit, readers, seen });
+    const kept = await visitKept({ ...asked, state, readers, hidden: [...hidden.values()], seen });
     if (kept === "again" || seen.size > before) continue;
     if (kept.length === 0) return;
     // What keeps one may have gone just now: it is looked for once more.
@@ -99,6 +89,47 @@ async function eachOfProcesses({ calls, command, visit }: Asked, unlisted: strin
     unknown = listed(kept, mostNamed);
   }
   throw newOnesComeTooFast();
+}
+
+/** What the threads of all processes show. */
+interface Shown {
+  readonly unread: ReadonlyMap<string, string>;
+  /** By the name of a namespace a thread whose mount table has all of it. */
+  readonly readers: ReadonlyMap<string, string>;
+  /** By the name of a namespace a thread in it, if none of them shows all of it. */
+  readonly hidden: ReadonlyMap<string, HiddenPlace>;
+}
+
+/**
+ * The mount table of a process has what lies beneath its root directory alone, which whoever may call chroot(2) chooses: so one is read by
+ * a thread with that of the namespace, or else by a child in it.
+ * @param seen names of those that have been visited; gets those that are now
+ */
+export async function visitProcesses(
+  { calls, command, visit }: Asked,
+  seen: Set<string>,
+  proc = "/proc",
+): Promise<Shown> {
+  let looks = 0;
+  const unread = new Map<string, string>();
+  const readers = new Map<string, string>();
+  const hidden = new Map<string, HiddenPlace>();
+  for (const { pid, path, name } of threads(unread, proc)) {
+    if (++looks % turn === 0) await new Promise((resolve) => setImmediate(resolve));
+    if (readers.has(name) && seen.has(name)) continue;
+    const root = command === undefined ? "/" : ifReadable(() => readlinkSync(`${path}/root`));
+    if (root !== "/") {
+      if (root !== undefined && !hidden.has(name)) hidden.set(name, { pid, name, path: `${path}/ns/mnt` });
+      continue;
+    }
+    if (!readers.has(name)) readers.set(name, path);
+    if (seen.has(name)) continue;
+    const scan = (filter: MountFilter) => scanTable(`${path}/mountinfo`, filter);
+    const id = () => idOf(calls, `${path}/ns/mnt`, name);
+    if (await visit({ name, id, scan, members: () => ({ pid }) })) seen.add(name);
+  }
+  for (const name of readers.keys()) hidden.delete(name);
+  return { unread, readers, hidden };
 }
 
 /** None of an older kernel, nor if the thread has ended, or is in another namespace by now. */
@@ -123,12 +154,13 @@ function membersOfAll(): ReadonlyMap<string, NamespaceMembers> {
 /** @param unread gets those that cannot be read, each once: `1 (systemd)`, and why */
 function* threads(
   unread: Map<string, string>,
+  proc = "/proc",
 ): Generator<{ readonly pid: number; readonly path: string; readonly name: string }> {
-  for (const pid of numbered("/proc")) {
+  for (const pid of numbered(proc)) {
     if (onlyReads(pid)) continue;
     try {
-      for (const thread of numbered(`/proc/${pid}/task`)) {
-        const path = `/proc/${pid}/task/${thread}`;
+      for (const thread of numbered(`${proc}/${pid}/task`)) {
+        const path = `${proc}/${pid}/task/${thread}`;
         const name = unlessGone(() => readlinkSync(`${path}/ns/mnt`));
         if (name !== undefined) yield { pid, path, name };
       }

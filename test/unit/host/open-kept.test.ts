@@ -8,6 +8,7 @@ import { type KeptVisit, mostKept, visitPlaces } from "../../../src/host/linux/k
 import type { KeptPlace } from "../../../src/host/linux/kept-places.ts";
 import { loadLibc } from "../../../src/host/linux/libc.ts";
 import { loadMountCalls } from "../../../src/host/linux/mount-calls.ts";
+import { visitProcesses } from "../../../src/host/linux/mount-namespaces.ts";
 import { openNamespace } from "../../../src/host/linux/open-kept.ts";
 
 const libc = loadLibc();
@@ -95,7 +96,7 @@ describe("what keeps a mount namespace, where others may let no call end", () =>
       const kept: KeptVisit = {
         calls,
         command: ["/bin/sh", "-c", "read request; echo no >&2"],
-        budget: { left },
+        state: { left, again: new Set() },
         readers: new Map(),
         seen: new Set(),
         visit: async () => true,
@@ -106,5 +107,63 @@ describe("what keeps a mount namespace, where others may let no call end", () =>
     const [why, ...others] = await visited(0);
     expect(why).to.equal(`a descriptor keeps ${name}: more than ${mostKept} that no process is in are not looked at`);
     expect(others).to.deep.equal([]);
+  });
+
+  it("is in use as long as it is not read, though what leads to it was", async () => {
+    const visited: string[] = [];
+    const kept: KeptVisit = {
+      calls,
+      command: ["/bin/sh", "-c", "read request; echo there; read end"], // it is in our own namespace already
+      state: { left: mostKept, again: new Set() },
+      readers: new Map(),
+      seen: new Set(),
+      visit: async ({ name }) => visited.push(name) > 0,
+    };
+    const inside = { ...file("/a/kept"), name: "mnt:[1]", what: "a file in it" };
+    const look = () => visitPlaces(kept, [{ path: own, what: "a descriptor" }], async () => [inside]);
+    const why = ["a file in it keeps mnt:[1]: something else is in its place"];
+    expect(await look()).to.deep.equal(why);
+    expect(await look(), "in the next pass").to.deep.equal(why);
+    expect(visited).to.deep.equal([readlinkSync(own)]);
+    kept.seen.add("mnt:[1]");
+    expect(await look(), "once it was read").to.deep.equal([]);
+  });
+});
+
+describe("a process whose root directory hides what is mounted", () => {
+  let proc: string;
+
+  beforeEach(() => {
+    proc = mkdtempSync(join(tmpdir(), "fake-proc-"));
+  });
+  afterEach(() => rmSync(proc, { recursive: true }));
+
+  function fakeProcess(pid: number, name: string, root: string): void {
+    const thread = `${proc}/${pid}/task/${pid}`;
+    mkdirSync(`${thread}/ns`, { recursive: true });
+    symlinkSync(name, `${thread}/ns/mnt`);
+    symlinkSync(root, `${thread}/root`);
+  }
+
+  async function visited(command?: [string]) {
+    const names: string[] = [];
+    const visit = async ({ name, members }: { name: string; members(): { pid?: number } }) =>
+      names.push(`${name} by ${members().pid}`) > 0;
+    const { hidden } = await visitProcesses({ calls, command, visit }, new Set(), proc);
+    return { names, hidden: [...hidden.values()].map(({ name, pid }) => `${name} by ${pid}`) };
+  }
+
+  it("is not asked: another one in its namespace is, or a child enters that", async () => {
+    fakeProcess(1, "mnt:[1]", "/");
+    fakeProcess(2, "mnt:[2]", "/jail");
+    fakeProcess(3, "mnt:[2]", "/");
+    fakeProcess(4, "mnt:[3]", "/jail");
+    fakeProcess(5, "mnt:[3]", "/jail/inside");
+    expect(await visited(["child"])).to.deep.equal({
+      names: ["mnt:[1] by 1", "mnt:[2] by 3"],
+      hidden: ["mnt:[3] by 4"],
+    });
+    const { names } = await visited();
+    expect(names, "by who must not start a child").to.deep.equal(["mnt:[1] by 1", "mnt:[2] by 2", "mnt:[3] by 4"]);
   });
 });
