@@ -167,7 +167,8 @@ describe("a mount namespace that no process is in, where the kernel does not lis
     expect(await evidence.holders(identity)).to.have.length(1);
   });
 
-  it("is seen where its only process hides it by a root directory of its own, by a child in it", async () => {
+  it("is seen where its only process hides it by a root directory of its own, by a child in it", async function () {
+    need(this, "python3");
     mkdirSync(`${base}/jail`);
     const jail = JSON.stringify(`${base}/jail`);
     const script = `import os, time; os.chroot(${jail}); print("up", flush=True); time.sleep(600)`;
