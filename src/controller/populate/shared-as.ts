@@ -14,9 +14,12 @@ export function sharedAs({ allowedNamespaces, mounts, volume }: NodeVolumeSetSpe
   return { readOnly, ...(noexec && { noexec }) };
 }
 
+/** Directories, with files of the node's programs. */
+const noDevices = /^\/dev\/(shm|mqueue|hugepages)(\/|$)/;
+
 /** A directory of the node: of `local.path` whatever is not said to be a device, by its name, its file system, or its encryption. */
 function isOfNode({ source: { hostPath, local }, fsType }: NodeVolumeSetSpec["volume"]): boolean {
   if (hostPath !== undefined) return true;
   if (local?.path === undefined || fsType !== undefined || local.encryption !== undefined) return false;
-  return !local.path.startsWith("/dev/");
+  return !local.path.startsWith("/dev/") || noDevices.test(local.path);
 }

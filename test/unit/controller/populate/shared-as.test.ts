@@ -18,6 +18,7 @@ describe("how pods get the volume of a set", () => {
     ["a local directory", { volume: directory }, { readOnly: true }],
     ["a local device, by its file system", { volume: { ...directory, fsType: "ext4" } }, { readOnly: false }],
     ["a local device, by its name", { volume: { source: { local: { path: "/dev/sdb" } } } }, { readOnly: false }],
+    ["a directory in /dev", { volume: { source: { local: { path: "/dev/shm/a" } } } }, { readOnly: true }],
     ["what is the set's own, without mounts", { volume: memory }, { readOnly: false }],
     [
       "what all mounts of the set only read",
