@@ -11,7 +11,24 @@ export class NamespacesUnknown extends VolumeError {
 }
 
 /** All processes can be read, but not a mount namespace that none of them is in. */
-export class KeptUnknown extends NamespacesUnknown {}
+export class KeptUnknown extends NamespacesUnknown {
+  readonly #why: string;
+  /** What /proc calls those that cannot be read; undefined if one of them may be any. */
+  readonly namespaces: readonly string[] | undefined;
+  /** What those that can be read show of what was asked for. */
+  readonly holders: readonly Holder[];
+
+  constructor(why: string, namespaces?: readonly string[], holders: readonly Holder[] = []) {
+    super(why);
+    this.#why = why;
+    this.namespaces = namespaces;
+    this.holders = holders;
+  }
+
+  beside(holders: readonly Holder[]): KeptUnknown {
+    return new KeptUnknown(this.#why, this.namespaces, holders);
+  }
+}
 
 /** What the kernel shows of who uses what; each question is asked anew. */
 export interface Evidence {

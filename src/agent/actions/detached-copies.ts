@@ -1,5 +1,5 @@
 import { VolumeError } from "../../errors.ts";
-import { NamespacesUnknown } from "../../host/evidence.ts";
+import { KeptUnknown, NamespacesUnknown } from "../../host/evidence.ts";
 import { sameNamespace } from "../../host/holder.ts";
 import type { Holder } from "../../host/ports.ts";
 import type { DetachedCopy, VolumeRecord } from "../record.ts";
@@ -19,17 +19,28 @@ export async function noteCopies(
   copies: () => Promise<readonly Holder[]>,
 ): Promise<void> {
   const found = await copies().then(
-    (holders) => holders.filter(({ onNode }) => onNode !== true).flatMap((holder) => copyIn(holder, path)), // the node's own never ends
+    (holders) => copiesIn(holders, path),
     (error: unknown): DetachedCopy[] => {
       if (!(error instanceof NamespacesUnknown)) throw error;
       context.progress(`${path} is given back: whether it has copies in other mount namespaces is not known`);
-      return [{ path }];
+      return copiesIfUnknown(error, path);
     },
   );
   const record = recordOf(context, volume);
   const known = record.copies ?? [];
   const more = found.filter((copy) => !known.some((one) => isSame(one, copy)));
   if (more.length > 0) await context.journal.put({ ...record, copies: [...known, ...more] });
+}
+
+/** The node's own namespace never ends. */
+function copiesIn(holders: readonly Holder[], path: string): DetachedCopy[] {
+  return holders.filter(({ onNode }) => onNode !== true).flatMap((holder) => copyIn(holder, path));
+}
+
+/** Of a namespace that cannot be read at least the name is known: with it goes what it may have. What is known of none stands for any. */
+function copiesIfUnknown(error: NamespacesUnknown, path: string): DetachedCopy[] {
+  if (!(error instanceof KeptUnknown) || error.namespaces === undefined) return [{ path }];
+  return [...copiesIn(error.holders, path), ...error.namespaces.map((namespace) => ({ namespace, path }))];
 }
 
 function copyIn({ namespace, namespaceID }: Holder, path: string): DetachedCopy[] {

@@ -1,5 +1,6 @@
 import { basename, dirname } from "node:path";
 import { VolumeError } from "../../errors.ts";
+import { KeptUnknown } from "../../host/evidence.ts";
 import { joinPath, type MountIdentity } from "../../host/mount-table.ts";
 import type { Holder } from "../../host/ports.ts";
 import type { ActionContext } from "../actions/context.ts";
@@ -53,9 +54,11 @@ export async function copiesOf({ host }: ActionContext, path: string): Promise<r
   if (parent === undefined) return [];
   const point = { device: parent.device, root: joinPath(parent.root, basename(path)) };
   const mounted = table.layers(path).length > 0;
-  return (await host.evidence.mountedOn(point)).filter(
-    (holder) => holder.onNode !== true && (!mounted || holder.private === true),
-  );
+  const isCopy = (holder: Holder) => holder.onNode !== true && (!mounted || holder.private === true);
+  const holders = await host.evidence.mountedOn(point).catch((error: unknown) => {
+    throw error instanceof KeptUnknown ? error.beside(error.holders.filter(isCopy)) : error;
+  });
+  return holders.filter(isCopy);
 }
 
 /**

@@ -22,6 +22,13 @@ export interface KeptNamespace {
 /** Whoever may make namespaces can keep tens of thousands, and a child process is started for each. */
 export const mostKept = 500;
 
+/** What is there, or may be, and cannot be read. */
+export interface Unread {
+  /** Of the namespace, as /proc calls it, or the path of what may be one. */
+  readonly name: string;
+  readonly why: string;
+}
+
 /** Of all passes of a look together. */
 export interface KeptState {
   /** How many may still be entered, or found not to be readable. */
@@ -68,7 +75,7 @@ type FilesOf = (thread: string) => Promise<readonly KeptPlace[] | undefined>;
  */
 export async function visitKept(
   kept: KeptVisit & { readonly hidden: readonly HiddenPlace[] },
-): Promise<readonly string[] | "again"> {
+): Promise<readonly Unread[] | "again"> {
   const places = await placesThatKeep(kept);
   const hidden = kept.hidden.map((place) => ({ ...place, what: `process ${place.pid}` }));
   return places === undefined ? "again" : visitPlaces(kept, [...hidden, ...places]);
@@ -79,7 +86,7 @@ export async function visitPlaces(
   kept: KeptVisit,
   places: readonly KeptPlace[],
   filesOf: FilesOf = filesSeenBy,
-): Promise<readonly string[]> {
+): Promise<readonly Unread[]> {
   const unknown = new Map<string, string>();
   const entered = new Set<string>();
   for (const place of places) {
@@ -100,7 +107,7 @@ export async function visitPlaces(
       for (const { file } of waiting) file[Symbol.dispose]();
     }
   }
-  return [...unknown].filter(([name]) => !kept.seen.has(name)).map(([, why]) => why);
+  return [...unknown].flatMap(([name, why]) => (kept.seen.has(name) ? [] : [{ name, why }]));
 }
 
 interface Left {

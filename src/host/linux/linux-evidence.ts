@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, readlinkSync } from "node:fs";
 import { VolumeError } from "../../errors.ts";
 import { askedTogether, type Found } from "../asked-together.ts";
+import { KeptUnknown } from "../evidence.ts";
 import { type Blocker, type InNamespace, sameNamespace } from "../holder.ts";
 import { isBeneath, joinPath, type MountIdentity, relativePath } from "../mount-table.ts";
 import type { MountEntry } from "../mountinfo.ts";
@@ -120,7 +121,7 @@ export class LinuxEvidence implements Evidence {
     const node = ifReadable(() => readlinkSync(`/proc/${this.#nodeProcess}/ns/mnt`));
     const holders = questions.map((): Holder[] => []);
     const errors = new Map<number, Error>();
-    await this.#each(async (namespace) => {
+    const each = this.#each(async (namespace) => {
       const { read, shown, tooMany = [] } = await look(namespace);
       if (!read) return false; // it ended in between; another process may show the same namespace
       for (const index of tooMany) errors.set(index, shownTooOften(namespace.name));
@@ -131,9 +132,17 @@ export class LinuxEvidence implements Evidence {
         }
       return true;
     });
+    const unread = await each.then(
+      () => undefined,
+      (error: unknown) => {
+        if (error instanceof KeptUnknown) return error;
+        throw error;
+      },
+    );
     return holders.map((answer, index): Found<readonly Holder[]> => {
-      const error = errors.get(index);
-      return error === undefined ? { answer: answer.toSorted(byPid) } : { error };
+      const found = answer.toSorted(byPid);
+      const error = errors.get(index) ?? unread?.beside(found);
+      return error === undefined ? { answer: found } : { error };
     });
   }
 

@@ -6,7 +6,15 @@ import { Descriptor } from "./descriptor.ts";
 import { onlyReads } from "./entered-namespace.ts";
 import { errnoOf } from "./errno.ts";
 import { ifThere } from "./if-there.ts";
-import { type ChildCommand, type HiddenPlace, type KeptState, mostKept, visitKept } from "./kept-namespaces.ts";
+import {
+  type ChildCommand,
+  type HiddenPlace,
+  type KeptState,
+  mostKept,
+  type Unread,
+  visitKept,
+} from "./kept-namespaces.ts";
+import { isNamespace } from "./kept-places.ts";
 import { eachListedNamespace, type NamespaceCalls, nameOf } from "./listed-namespaces.ts";
 import { scanTable } from "./scan-table.ts";
 import { type MountFilter, newOnesComeTooFast, passes } from "./seen-mount.ts";
@@ -85,10 +93,19 @@ async function eachOfProcesses(asked: Asked, unlisted: string): Promise<void> {
     if (kept === "again" || seen.size > before) continue;
     if (kept.length === 0) return;
     // What keeps one may have gone just now: it is looked for once more.
-    if (unknown !== undefined) throw new KeptUnknown(`${unknown}. ${why}`);
-    unknown = listed(kept, mostNamed);
+    if (unknown !== undefined) throw new KeptUnknown(`${unknown}. ${why}`, namesOf(kept));
+    unknown = listed(
+      kept.map((one) => one.why),
+      mostNamed,
+    );
   }
   throw newOnesComeTooFast();
+}
+
+/** @returns undefined if one may be any, or there are too many to be remembered */
+function namesOf(unread: readonly Unread[]): readonly string[] | undefined {
+  const names = unread.map(({ name }) => name);
+  return names.length <= mostKept && names.every(isNamespace) ? names : undefined;
 }
 
 /** What the threads of all processes show. */

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { DetachedCopy } from "../../../src/agent/record.ts";
 import { VolumeError } from "../../../src/errors.ts";
-import { NamespacesUnknown } from "../../../src/host/evidence.ts";
+import { KeptUnknown, NamespacesUnknown } from "../../../src/host/evidence.ts";
 import { type Holder, type InNamespace, sameNamespace } from "../../../src/host/holder.ts";
 import { wanted } from "../../lib/plan-world.ts";
 import { FakeAgent } from "./fake-agent.ts";
@@ -51,6 +51,18 @@ describe("copies of a pod's bind that go with its mount point", () => {
     const { phase, copies, message } = await released(() => Promise.reject(new NamespacesUnknown("process 1: EACCES")));
     expect([phase, copies]).to.deep.equal(["tearDown", [{ path }]]);
     expect(message).to.contain(`copies of ${path} is not known`).and.to.contain("Restart the node");
+  });
+
+  it("are waited for until the namespaces are gone that could not be read, where their names are known", async () => {
+    const unread = new KeptUnknown("the file /a keeps mnt:[7]", ["mnt:[7]"], [first, node]);
+    const look = () => Promise.reject(unread);
+    const { phase, copies } = await released(look, [{ namespace: "mnt:[7]", namespaceID: "9" }]);
+    const known = { namespace: "mnt:[1]", namespaceID: "5", path };
+    expect([phase, copies]).to.deep.equal(["tearDown", [known, { namespace: "mnt:[7]", path }]]);
+    expect((await released(look, [first])).phase, "what others had counts, too").to.equal("tearDown");
+    expect((await released(look)).phase).to.equal("released");
+    const any = new KeptUnknown("descriptor 3 of process 9 may keep one");
+    expect((await released(() => Promise.reject(any))).copies).to.deep.equal([{ path }]);
   });
 
   it("are looked for again if that has failed for now: the bind's mount point stays until then", async () => {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { AT_STATX_DONT_SYNC, RESOLVE } from "../../../src/host/linux/constants.ts";
 import { Errno, errnoOf } from "../../../src/host/linux/errno.ts";
-import { type KeptVisit, mostKept, visitPlaces } from "../../../src/host/linux/kept-namespaces.ts";
+import { type KeptVisit, mostKept, type Unread, visitPlaces } from "../../../src/host/linux/kept-namespaces.ts";
 import type { KeptPlace } from "../../../src/host/linux/kept-places.ts";
 import { loadLibc } from "../../../src/host/linux/libc.ts";
 import { loadMountCalls } from "../../../src/host/linux/mount-calls.ts";
@@ -14,6 +14,7 @@ import { openNamespace } from "../../../src/host/linux/open-kept.ts";
 const libc = loadLibc();
 const calls = loadMountCalls();
 const own = "/proc/self/ns/mnt";
+const whys = (unread: readonly Unread[]) => unread.map(({ why }) => why);
 
 describe("what keeps a mount namespace, where others may let no call end", () => {
   let root: string;
@@ -101,7 +102,7 @@ describe("what keeps a mount namespace, where others may let no call end", () =>
         seen: new Set(),
         visit: async () => true,
       };
-      return visitPlaces(kept, [{ path: own, what: "a descriptor", name }]);
+      return visitPlaces(kept, [{ path: own, what: "a descriptor", name }]).then(whys);
     };
     expect(await visited(1)).to.deep.equal([`a descriptor keeps ${name}: a child process could not enter it: no`]);
     const [why, ...others] = await visited(0);
@@ -121,7 +122,7 @@ describe("what keeps a mount namespace, where others may let no call end", () =>
     };
     const inside = { ...file("/a/kept"), name: "mnt:[1]", what: "a file in it" };
     const look = () => visitPlaces(kept, [{ path: own, what: "a descriptor" }], async () => [inside]);
-    const why = ["a file in it keeps mnt:[1]: something else is in its place"];
+    const why = [{ name: "mnt:[1]", why: "a file in it keeps mnt:[1]: something else is in its place" }];
     expect(await look()).to.deep.equal(why);
     expect(await look(), "in the next pass").to.deep.equal(why);
     expect(visited).to.deep.equal([readlinkSync(own)]);
