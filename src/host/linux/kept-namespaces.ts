@@ -125,24 +125,26 @@ function openPlace(kept: KeptVisit, place: KeptPlace, { unknown, entered, waitin
   const { path, what, name, pid } = place;
   const isKnown = (one: string) =>
     entered.has(one) || (seen.has(one) && !state.again.has(one)) || waiting.some((other) => other.name === one);
-  if (name !== undefined && isKnown(name)) return;
-  const why =
-    waiting.length >= state.left ? `more than ${mostKept} that no process is in are not looked at` : undefined;
-  const file = why ?? openOrSay(kept, place);
-  if (file === undefined) return;
-  if (typeof file === "string") {
-    if (!unknown.has(name ?? path)) state.left -= 1;
-    unknown.set(
-      name ?? path,
-      `${what} ${name === undefined ? "may keep a mount namespace" : `keeps ${name}`}: ${file}`,
-    );
+  const leave = (of: string | undefined, why: string) => {
+    if (!unknown.has(of ?? path)) state.left -= 1;
+    unknown.set(of ?? path, `${what} ${of === undefined ? "may keep a mount namespace" : `keeps ${of}`}: ${why}`);
     for (const outer of within) state.again.add(outer);
+  };
+  if (name !== undefined && isKnown(name)) return;
+  const tooMany = waiting.length >= state.left;
+  const file = tooMany && name !== undefined ? limit : openOrSay(kept, place);
+  if (typeof file === "string") leave(name, file);
+  if (file === undefined || typeof file === "string") return;
+  const found = nameOf(file.fd);
+  if (!tooMany && !isKnown(found)) {
+    waiting.push({ name: found, what, file, within, ...(pid !== undefined && { pid }) });
     return;
   }
-  const found = nameOf(file.fd);
-  if (isKnown(found)) file[Symbol.dispose]();
-  else waiting.push({ name: found, what, file, within, ...(pid !== undefined && { pid }) });
+  file[Symbol.dispose]();
+  if (!isKnown(found)) leave(found, limit);
 }
+
+const limit = `more than ${mostKept} that no process is in are not looked at`;
 
 /** @returns why it is not open; undefined if it is none */
 function openOrSay({ calls }: KeptVisit, place: KeptPlace): Descriptor | string | undefined {

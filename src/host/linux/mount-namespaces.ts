@@ -102,10 +102,13 @@ async function eachOfProcesses(asked: Asked, unlisted: string): Promise<void> {
   throw newOnesComeTooFast();
 }
 
+/** Names of namespaces that each volume may have on record, which the journal writes. */
+const mostOnRecord = 2_000;
+
 /** @returns undefined if one may be any, or there are too many to be remembered */
 function namesOf(unread: readonly Unread[]): readonly string[] | undefined {
   const names = unread.map(({ name }) => name);
-  return names.length <= mostKept && names.every(isNamespace) ? names : undefined;
+  return names.length <= mostOnRecord && names.every(isNamespace) ? names : undefined;
 }
 
 /** What the threads of all processes show. */

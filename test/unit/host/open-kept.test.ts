@@ -93,7 +93,7 @@ describe("what keeps a mount namespace, where others may let no call end", () =>
 
   it("is in use beyond what one look enters, and no child is started for more", async () => {
     const name = readlinkSync(own);
-    const visited = (left: number) => {
+    const visited = (left: number, place: KeptPlace = { path: own, what: "a descriptor", name }) => {
       const kept: KeptVisit = {
         calls,
         command: ["/bin/sh", "-c", "read request; echo no >&2"],
@@ -102,12 +102,14 @@ describe("what keeps a mount namespace, where others may let no call end", () =>
         seen: new Set(),
         visit: async () => true,
       };
-      return visitPlaces(kept, [{ path: own, what: "a descriptor", name }]).then(whys);
+      return visitPlaces(kept, [place]).then(whys);
     };
     expect(await visited(1)).to.deep.equal([`a descriptor keeps ${name}: a child process could not enter it: no`]);
     const [why, ...others] = await visited(0);
     expect(why).to.equal(`a descriptor keeps ${name}: more than ${mostKept} that no process is in are not looked at`);
     expect(others).to.deep.equal([]);
+    expect(await visited(0, { path: own, what: "a descriptor" }), "by its name").to.deep.equal([why]);
+    expect(await visited(0, file("/a/kept")), "what is none").to.deep.equal([]);
   });
 
   it("is in use as long as it is not read, though what leads to it was", async () => {
