@@ -112,7 +112,9 @@ describe("layers beneath a local volume that others have made, or write to", () 
     node.layers.groupUUID = "uuid-of-another";
     const other = await want(local, 320);
     expect(other.failure?.reason).to.equal("SourceDiffers");
-    expect(other.failure?.message).to.include("uuid-of-another data").and.to.include("the volume was set up with uuid-of-group");
+    expect(other.failure?.message)
+      .to.include("uuid-of-another data")
+      .and.to.include("the volume was set up with uuid-of-group");
     expect(node.mounts(), "nothing of it is mounted").to.deep.equal([]);
     expect(node.layers.names, "nor has it got a device").to.deep.equal([]);
     node.layers.groupUUID = "uuid-of-group";
